@@ -11,9 +11,10 @@ import { bundledWorkers } from './scripts/tests/bundled-workers.mjs';
 import { levelOfThisRun } from './scripts/tests/level.mjs';
 import type { Level } from './tests/support/level.ts';
 
-// The suffix of a file says where it runs: .test.ts in Node, .browser.test.ts in Chromium. A level before it says when: .verify.test.ts and
-// .verify.browser.test.ts from `npm run verify` on, .deep.test.ts and .deep.browser.test.ts only by `npm run verify:deep`.
-// `scripts/tests/test-files.mjs` reads the same suffixes.
+// The suffix of a file says where it runs: .test.ts in Node, .browser.test.ts in Chromium. A level before it says when:
+// .verify.test.ts and
+// .verify.browser.test.ts from `npm run verify` on, .deep.test.ts and .deep.browser.test.ts only by `npm run
+// verify:deep`. `scripts/tests/test-files.mjs` reads the same suffixes.
 const notOurs = ['**/node_modules/**', '**/dist/**', '**/.rockpool/**'];
 const browserTests = '**/*.browser.test.{ts,tsx}';
 const verifyTests = '**/*.verify.test.{ts,tsx}';
@@ -23,11 +24,20 @@ const stockTests = '**/*.stock.test.ts';
 const verifyBrowserTests = '**/*.verify.browser.test.{ts,tsx}';
 const deepBrowserTests = '**/*.deep.browser.test.{ts,tsx}';
 
-/** Tests of the server that are about its files, or look into one that no server has open; and one in which an answer overtakes what takes a commit. */
-const filesAlone = ['auth/host-rules', 'fanout/database-cache', 'fanout/reload', 'log/killed-server', 'push/copied-site'].map((name) => `packages/sync-server/src/${name}.test.ts`);
+/**
+ * Tests of the server that are about its files, or look into one that no server has open; and one in which an answer
+ * overtakes what takes a commit.
+ */
+const filesAlone = [
+  'auth/host-rules',
+  'fanout/database-cache',
+  'fanout/reload',
+  'log/killed-server',
+  'admission/copied-site',
+].map((name) => `packages/sync-server/src/${name}.test.ts`);
 
-// A profile of its own for each run: Chromium keeps OPFS in memory-backed, hundred times slower storage in an incognito context, which is
-// what Playwright opens unless it is given a profile folder.
+// A profile of its own for each run: Chromium keeps OPFS in memory-backed, hundred times slower storage in an incognito
+// context, which is what Playwright opens unless it is given a profile folder.
 const profile = join(tmpdir(), `rockpool-vitest-${process.pid}`);
 process.once('exit', () => rmSync(profile, { recursive: true, force: true, maxRetries: 5 }));
 
@@ -38,14 +48,23 @@ export const level: Level = levelOfThisRun();
 
 // Only a hang should end a test: a machine busy with something else is no reason to be red.
 const HANG_MS = 3 * 60_000;
-export const hangLimits: { readonly hookTimeout: number; readonly expect: { readonly poll: { readonly timeout: number } } } = { hookTimeout: HANG_MS, expect: { poll: { timeout: 60_000 } } };
+export const hangLimits: {
+  readonly hookTimeout: number;
+  readonly expect: { readonly poll: { readonly timeout: number } };
+} = { hookTimeout: HANG_MS, expect: { poll: { timeout: 60_000 } } };
 
 /**
- * Vite finds dependencies by reading imports, but not those of a worker, and reloads the page in the middle of a test when it meets a new
- * one. So every source file is an entry.
+ * Vite finds dependencies by reading imports, but not those of a worker, and reloads the page in the middle of a test
+ * when it meets a new one. So every source file is an entry.
  */
 export const optimizeDeps: NonNullable<ViteUserConfig['optimizeDeps']> = {
-  entries: ['packages/{shared,vfs-opfs,client}/src/**/*.{ts,tsx}', 'apps/*/src/**/*.{ts,tsx}', '!**/*.test.*', '!**/*.node.ts', '!**/testing/**'],
+  entries: [
+    'packages/{shared,vfs-opfs,client}/src/**/*.{ts,tsx}',
+    'apps/*/src/**/*.{ts,tsx}',
+    '!**/*.test.*',
+    '!**/*.node.ts',
+    '!**/testing/**',
+  ],
   exclude: ['wa-sqlite'], // finds its .wasm next to itself, which holds only while it is not bundled
 };
 
@@ -58,7 +77,12 @@ export const commands: Record<string, BrowserCommand<string[]>> = {
 };
 
 /** The tests that need a browser. */
-function inChromium(test: { readonly name: string; readonly include: string[]; readonly exclude: string[]; readonly testTimeout: number }): TestProjectInlineConfiguration {
+function inChromium(test: {
+  readonly name: string;
+  readonly include: string[];
+  readonly exclude: string[];
+  readonly testTimeout: number;
+}): TestProjectInlineConfiguration {
   return {
     optimizeDeps,
     plugins: [bundledWorkers()],
@@ -133,7 +157,9 @@ const config: ViteUserConfig = defineConfig({
           name: 'postgres',
           environment: 'node',
           // What the server does, once more, with PostgreSQL under it.
-          include: ['packages/sync-server/src/{auth,backend,documents,fanout,ledger,log,merge,pull,push,session,snapshot}/*.test.ts'],
+          include: [
+            'packages/sync-server/src/{admission,auth,backend,conflict-log,documents,fanout,log,merge,pull,session,snapshot}/*.test.ts',
+          ],
           exclude: [...notOurs, verifyTests, deepTests, ...filesAlone],
           provide: { level },
           globalSetup: 'packages/sync-server/src/testing/postgres-for-all.ts',
@@ -141,7 +167,12 @@ const config: ViteUserConfig = defineConfig({
           ...hangLimits,
         },
       },
-      inChromium({ name: 'browser', include: [browserTests], exclude: [...notOurs, verifyBrowserTests, deepBrowserTests], testTimeout: HANG_MS }),
+      inChromium({
+        name: 'browser',
+        include: [browserTests],
+        exclude: [...notOurs, verifyBrowserTests, deepBrowserTests],
+        testTimeout: HANG_MS,
+      }),
       inChromium({ name: 'browser-verify', include: [verifyBrowserTests], exclude: notOurs, testTimeout: HANG_MS }),
       inChromium({ name: 'browser-deep', include: [deepBrowserTests], exclude: notOurs, testTimeout: 15 * 60_000 }),
     ],

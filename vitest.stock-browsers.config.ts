@@ -7,7 +7,8 @@ import { stockBrowser } from './scripts/browsers/stock-browser-provider.mjs';
 import { startWebKit } from './scripts/browsers/webkit.mjs';
 import { commands, hangLimits, level, optimizeDeps } from './vitest.config.ts';
 
-// `npm run test:browsers`: the contracts of storage and client in browsers other than Chromium, as people have them and not as Playwright builds them.
+// `npm run test:browsers`: the contracts of storage and client in browsers other than Chromium, as people have them and
+// not as Playwright builds them.
 
 const { firefox, webkit } = findStockBrowsers();
 
@@ -56,7 +57,9 @@ const config: ViteUserConfig = defineConfig({
         name: 'firefox-private',
         usableMedia: [],
         refusal: 'storage-ephemeral',
-        provider: stockBrowser('firefox', () => startFirefox(firefox, { preferences: { 'browser.privatebrowsing.autostart': true } })),
+        provider: stockBrowser('firefox', () =>
+          startFirefox(firefox, { preferences: { 'browser.privatebrowsing.autostart': true } }),
+        ),
       }),
       project({
         name: 'webkit',
@@ -64,7 +67,15 @@ const config: ViteUserConfig = defineConfig({
         refusal: 'storage-unsupported',
         provider: stockBrowser('webkit', () => startWebKit(webkit)),
       }),
-      { test: { name: 'firefox-killed', environment: 'node', provide: { level }, include: ['tests/kills/*.stock.test.ts'], testTimeout: 30 * 60_000 } },
+      {
+        test: {
+          name: 'firefox-killed',
+          environment: 'node',
+          provide: { level },
+          include: ['tests/kills/*.stock.test.ts'],
+          testTimeout: 30 * 60_000,
+        },
+      },
     ],
   },
 });

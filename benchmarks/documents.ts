@@ -1,4 +1,5 @@
-// `npm run bench -- documents`: a document column beside plain JSON and JSONB on the same build of SQLite and the same storage, in a worker in Chromium.
+// `npm run bench -- documents`: a document column beside plain JSON and JSONB on the same build of SQLite and the same
+// storage, in a worker in Chromium.
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -12,7 +13,9 @@ import { installPeers } from './harness/peers.ts';
 import { report } from './report/report.ts';
 import { Samples } from './report/samples.ts';
 
-const { values: flags } = parseArgs({ options: { quick: { type: 'boolean', default: false }, rounds: { type: 'string' } } });
+const { values: flags } = parseArgs({
+  options: { quick: { type: 'boolean', default: false }, rounds: { type: 'string' } },
+});
 const rounds = Number(flags.rounds ?? (flags.quick ? 1 : 3));
 
 await installPeers(join(import.meta.dirname, 'storage'));
@@ -27,7 +30,11 @@ try {
     for (const sizeKiB of flags.quick ? SIZES_KIB.slice(0, 1) : SIZES_KIB) {
       for (const subject of STORE_NAMES) {
         console.log(`  round ${round + 1}, ${sizeKiB} KB: ${subject}`);
-        for (const { test, unit, value } of await tab.bench.measureDocuments(subject, `${subject}-${sizeKiB}-${round}`, sizeKiB)) {
+        for (const { test, unit, value } of await tab.bench.measureDocuments(
+          subject,
+          `${subject}-${sizeKiB}-${round}`,
+          sizeKiB,
+        )) {
           samples.add({ workload: `${sizeKiB}K-${test}`, subject, variant: '', unit, better: 'lower' }, value);
         }
       }

@@ -1,4 +1,5 @@
-// `npm run bench -- instances`: one instance on files, one on PostgreSQL, and three on one PostgreSQL; in Node, over loopback. Not beside peers: it shows what instances cost.
+// `npm run bench -- instances`: one instance on files, one on PostgreSQL, and three on one PostgreSQL; in Node, over
+// loopback. Not beside peers: it shows what instances cost.
 import { spawn, type ChildProcess } from 'node:child_process';
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { connect, createServer, type AddressInfo } from 'node:net';
@@ -38,13 +39,28 @@ async function startInstance(postgres: string | null): Promise<Instance> {
   const folder = mkdtempSync(join(tmpdir(), 'rockpool-bench-instances-'));
   writeFileSync(join(folder, 'schema.json'), encodeSchema(schema));
   writeFileSync(join(folder, 'secret'), SECRET);
-  const args = [BIN, 'serve', '--data', join(folder, 'data'), '--schema', join(folder, 'schema.json'), '--secret-file', join(folder, 'secret'), '--port', '0', ...(postgres === null ? [] : ['--postgres', postgres])];
+  const args = [
+    BIN,
+    'serve',
+    '--data',
+    join(folder, 'data'),
+    '--schema',
+    join(folder, 'schema.json'),
+    '--secret-file',
+    join(folder, 'secret'),
+    '--port',
+    '0',
+    ...(postgres === null ? [] : ['--postgres', postgres]),
+  ];
   const child = spawn(process.execPath, args, { stdio: ['ignore', 'pipe', 'ignore'] });
   return {
     port: await portOf(child),
     kill: () => void child.kill('SIGKILL'),
     async stop() {
-      const ended = child.exitCode !== null || child.signalCode !== null ? null : new Promise((resolve) => child.once('close', resolve));
+      const ended =
+        child.exitCode !== null || child.signalCode !== null
+          ? null
+          : new Promise((resolve) => child.once('close', resolve));
       child.kill('SIGTERM');
       await ended;
       rmSync(folder, { recursive: true, force: true });
@@ -62,9 +78,14 @@ function portOf(child: ChildProcess): Promise<number> {
   });
 }
 
-/** Writers with a backlog each, one transaction a row, on one database: changesets a second until everybody has everything. */
+/**
+ * Writers with a backlog each, one transaction a row, on one database: changesets a second until everybody has
+ * everything.
+ */
 async function throughput(ports: readonly number[]): Promise<number> {
-  const writers = await Promise.all(Array.from({ length: WRITERS }, (_, i) => startClients(rockpool, ports[i % ports.length] as number, `w${i}`)));
+  const writers = await Promise.all(
+    Array.from({ length: WRITERS }, (_, i) => startClients(rockpool, ports[i % ports.length] as number, `w${i}`)),
+  );
   try {
     await Promise.all(writers.map((writer, i) => writer.insertEach(i * ROWS_OF_EACH, ROWS_OF_EACH)));
     const startMs = performance.now();
@@ -78,7 +99,10 @@ async function throughput(ports: readonly number[]): Promise<number> {
 
 /** From the write at one client until another one is told, who may be at another instance. */
 async function propagation(ports: readonly number[]): Promise<number[]> {
-  const [a, b] = await Promise.all([startClients(rockpool, ports[0] as number, 'a'), startClients(rockpool, ports.at(-1) as number, 'b')]);
+  const [a, b] = await Promise.all([
+    startClients(rockpool, ports[0] as number, 'a'),
+    startClients(rockpool, ports.at(-1) as number, 'b'),
+  ]);
   try {
     await Promise.all([a.connect(), b.connect()]);
     await a.insertEach(FIRST_LIVE_ROW * 3, 1);
@@ -108,14 +132,23 @@ function balance(ports: readonly number[]): Promise<{ readonly port: number; clo
     };
     tryNext(ports);
   });
-  return new Promise((resolve) => server.listen(0, '127.0.0.1', () => resolve({ port: (server.address() as AddressInfo).port, close: () => server.close() })));
+  return new Promise((resolve) =>
+    server.listen(0, '127.0.0.1', () =>
+      resolve({ port: (server.address() as AddressInfo).port, close: () => server.close() }),
+    ),
+  );
 }
 
-/** A writer at an instance that is killed: from the kill until what it writes then has come to a reader at another one. */
+/**
+ * A writer at an instance that is killed: from the kill until what it writes then has come to a reader at another one.
+ */
 async function takeOver(instances: readonly Instance[]): Promise<number> {
   const [doomed, ...others] = instances as readonly [Instance, ...Instance[]];
   const front = await balance(instances.map(({ port }) => port));
-  const [a, b] = await Promise.all([startClients(rockpool, front.port, 'a'), startClients(rockpool, others[0]?.port ?? 0, 'b')]);
+  const [a, b] = await Promise.all([
+    startClients(rockpool, front.port, 'a'),
+    startClients(rockpool, others[0]?.port ?? 0, 'b'),
+  ]);
   try {
     await Promise.all([a.connect(), b.connect()]);
     const present = WRITERS * ROWS_OF_EACH + 1 + LIVE_WRITES;
@@ -139,11 +172,32 @@ const DEPLOYMENTS = [
 
 /** Deliveries go on within 2 s; a transaction of its own for each write, 800 times a second. */
 const TARGETS: readonly Target[] = DEPLOYMENTS.flatMap(({ variant, instances }): Target[] => [
-  { workload: 'IT', title: 'changesets a second, of three writers into one database', variant, atMost: 800, isAtLeast: true, of: 'absolute' },
-  ...(instances === 1 ? [] : [{ workload: 'IK', title: 'SIGKILL of a writer’s instance, until what it writes then is at a reader of another one', variant, atMost: 2_000, of: 'absolute' } as const]),
+  {
+    workload: 'IT',
+    title: 'changesets a second, of three writers into one database',
+    variant,
+    atMost: 800,
+    isAtLeast: true,
+    of: 'absolute',
+  },
+  ...(instances === 1
+    ? []
+    : [
+        {
+          workload: 'IK',
+          title: 'SIGKILL of a writer’s instance, until what it writes then is at a reader of another one',
+          variant,
+          atMost: 2_000,
+          of: 'absolute',
+        } as const,
+      ]),
 ]);
 
-async function measure(samples: Samples, { variant, instances: count, isShared }: (typeof DEPLOYMENTS)[number], postgres: PostgresServer): Promise<void> {
+async function measure(
+  samples: Samples,
+  { variant, instances: count, isShared }: (typeof DEPLOYMENTS)[number],
+  postgres: PostgresServer,
+): Promise<void> {
   const add = (workload: string, unit: string, value: number, better: 'lower' | 'higher' = 'lower'): void => {
     samples.add({ workload, subject: OURS, variant, unit, better }, value);
     console.log(`  ${workload} ${variant}: ${Number(value.toPrecision(3))} ${unit}`);
@@ -165,7 +219,8 @@ async function measure(samples: Samples, { variant, instances: count, isShared }
 const samples = new Samples();
 const postgres = await PostgresServer.start({ durable: true });
 try {
-  for (let round = 0; round < ROUNDS; round++) for (const deployment of DEPLOYMENTS) await measure(samples, deployment, postgres);
+  for (let round = 0; round < ROUNDS; round++)
+    for (const deployment of DEPLOYMENTS) await measure(samples, deployment, postgres);
 } finally {
   await postgres.stop();
 }

@@ -59,7 +59,12 @@ for (const workload of [propagation, backlog, firstSync, propagationAmongMany, f
     }
   }
 }
-report('sync', samples.rows(), syncTargets(fsyncMs), !flags.quick && wantedSubjects === undefined && wantedWorkloads === undefined);
+report(
+  'sync',
+  samples.rows(),
+  syncTargets(fsyncMs),
+  !flags.quick && wantedSubjects === undefined && wantedWorkloads === undefined,
+);
 
 /** Median of writing 4 KB and waiting for the disk: what an acknowledgement that promises durability costs at least. */
 function measureFsync(): number {

@@ -20,11 +20,16 @@ export async function ensureChromium() {
 
   console.log('No Chromium found. Downloading one with Playwright …');
   const cli = join(root, 'node_modules/playwright/cli.js');
-  const download = await runNode24([cli, 'install', '--no-shell', 'chromium'], { quiet: true, timeoutMs: downloadTimeoutMs });
+  const download = await runNode24([cli, 'install', '--no-shell', 'chromium'], {
+    quiet: true,
+    timeoutMs: downloadTimeoutMs,
+  });
   const downloaded = await firstThatStarts();
   if (downloaded !== undefined) return downloaded;
   const trouble =
-    download.exitCode === 0 ? ['Playwright downloaded a Chromium that does not start here.'] : [lastLines(download.output)];
+    download.exitCode === 0
+      ? ['Playwright downloaded a Chromium that does not start here.']
+      : [lastLines(download.output)];
 
   if (existsSync('/usr/bin/apt-get') && process.getuid?.() === 0) {
     console.log('Installing the package chromium with apt-get …');
@@ -44,7 +49,10 @@ export async function ensureChromium() {
   );
 }
 
-/** A file may be executable and still not start: shared libraries can be missing, and on Ubuntu /usr/bin/chromium may be a stub. */
+/**
+ * A file may be executable and still not start: shared libraries can be missing, and on Ubuntu /usr/bin/chromium may be
+ * a stub.
+ */
 async function firstThatStarts() {
   for (const path of chromiumCandidates(thisMachine)) {
     const version = await run(path, ['--version'], { quiet: true, timeoutMs: 30_000 });

@@ -71,7 +71,8 @@ export function run(program, args, { cwd = root, env = {}, quiet = false, onLine
     for (const stream of [child.stdout, child.stderr]) {
       stream?.setEncoding('utf8');
       if (quiet) stream?.on('data', (text) => (output += text));
-      else if (stream !== null && onLine !== undefined) createInterface({ input: stream, crlfDelay: Infinity }).on('line', onLine);
+      else if (stream !== null && onLine !== undefined)
+        createInterface({ input: stream, crlfDelay: Infinity }).on('line', onLine);
     }
     const end = (/** @type {number} */ exitCode) => {
       clearTimeout(deadline);
@@ -99,7 +100,9 @@ export function runNode24(args, options) {
 
 /** @param {NodeJS.ProcessEnv} ours */
 function childEnvironment(ours) {
-  const path = [join(root, 'node_modules/node/bin'), join(root, 'node_modules/.bin'), ours['PATH'] ?? ''].join(delimiter);
+  const path = [join(root, 'node_modules/node/bin'), join(root, 'node_modules/.bin'), ours['PATH'] ?? ''].join(
+    delimiter,
+  );
   return { ...ours, PATH: path, TURBO_TELEMETRY_DISABLED: '1', DO_NOT_TRACK: '1' };
 }
 
@@ -119,8 +122,9 @@ function stop(child, signal) {
   }, graceMs).unref();
 }
 
-// A terminal sends Ctrl-C to us and to the children alike, and npm sends it once more. So only the first signal counts, and a child may
-// get it twice. Children stay in our process group on purpose: whoever kills the whole group leaves nothing behind.
+// A terminal sends Ctrl-C to us and to the children alike, and npm sends it once more. So only the first signal counts,
+// and a child may get it twice. Children stay in our process group on purpose: whoever kills the whole group leaves
+// nothing behind.
 for (const signal of /** @type {const} */ (['SIGINT', 'SIGTERM', 'SIGHUP'])) {
   process.on(signal, () => {
     if (receivedSignal !== undefined) return;

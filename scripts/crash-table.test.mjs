@@ -9,19 +9,35 @@ const read = (/** @type {string} */ path) => readFileSync(new URL(`../${path}`, 
  * @param {string} lastHead
  */
 function rows(lastHead) {
-  const tables = read('docs/storage.md').split(/\n(?!\|)/).map((block) => block.split('\n').filter((line) => line.startsWith('|')));
-  const wanted = tables.map((table) => table.map((line) => line.split('|').slice(1, -1).map((cell) => cell.trim()))).filter((table) => table[0]?.at(-1) === lastHead);
+  const tables = read('docs/storage.md')
+    .split(/\n(?!\|)/)
+    .map((block) => block.split('\n').filter((line) => line.startsWith('|')));
+  const wanted = tables
+    .map((table) =>
+      table.map((line) =>
+        line
+          .split('|')
+          .slice(1, -1)
+          .map((cell) => cell.trim()),
+      ),
+    )
+    .filter((table) => table[0]?.at(-1) === lastHead);
   return wanted.flatMap((table) => table.slice(2));
 }
 
-const tests = new Map(rows('test').map(([name = '', file = '', title = '']) => [name, { file: file.replaceAll('`', ''), title }]));
+const tests = new Map(
+  rows('test').map(([name = '', file = '', title = '']) => [name, { file: file.replaceAll('`', ''), title }]),
+);
 
 it('every row of the crash table names tests that are listed below it', () => {
   const shown = rows('shown by');
   expect(shown.length).toBeGreaterThan(20);
   for (const row of shown) {
     const names = row.at(-1)?.split(', ') ?? [];
-    expect(names.filter((name) => !tests.has(name)), row[0]).toEqual([]);
+    expect(
+      names.filter((name) => !tests.has(name)),
+      row[0],
+    ).toEqual([]);
   }
 });
 

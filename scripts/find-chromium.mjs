@@ -72,7 +72,8 @@ export function findChromium(machine = thisMachine) {
 }
 
 /**
- * Every executable Chromium among: `ROCKPOOL_CHROMIUM`, the PATH, the usual places of the platform, Playwright's own downloads (newest first).
+ * Every executable Chromium among: `ROCKPOOL_CHROMIUM`, the PATH, the usual places of the platform, Playwright's own
+ * downloads (newest first).
  *
  * @param {Machine} machine
  * @returns {string[]} best first. Only the one that was asked for, when one was: a wish is never replaced in silence

@@ -2,11 +2,18 @@ import { describe, expect, it } from 'vitest';
 import { findChromium } from './find-chromium.mjs';
 
 /**
- * @param {{ files?: string[], env?: Record<string, string>, platform?: NodeJS.Platform, folders?: Record<string, string[]> }} has
+ * @param {{ files?: string[], env?: Record<string, string>, platform?: NodeJS.Platform, folders?: Record<string,
+ * string[]> }} has
  * @returns {import('./find-chromium.mjs').Machine}
  */
 function machine({ files = [], env = {}, platform = 'linux', folders = {} }) {
-  return { env, platform, home: '/home/ada', isExecutable: (path) => files.includes(path), list: (path) => folders[path] ?? [] };
+  return {
+    env,
+    platform,
+    home: '/home/ada',
+    isExecutable: (path) => files.includes(path),
+    list: (path) => folders[path] ?? [],
+  };
 }
 
 describe('the search for a Chromium', () => {

@@ -1,5 +1,5 @@
-// After tsc: the addresses of workers. TypeScript rewrites `./x.ts` to `./x.js` in imports, but not in `new URL('./x.ts', import.meta.url)`.
-// Usage, in a package: node ../../scripts/finish-dist.mjs dist
+// After tsc: the addresses of workers. TypeScript rewrites `./x.ts` to `./x.js` in imports, but not in `new
+// URL('./x.ts', import.meta.url)`. Usage, in a package: node ../../scripts/finish-dist.mjs dist
 
 import { existsSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { dirname, join, resolve } from 'node:path';
@@ -11,7 +11,8 @@ const moduleAddress = /new URL\(\s*(['"])(\.{1,2}\/[^'"]+?)\.(ts|tsx|js)\1\s*,\s
  * @param {string} code of an emitted file
  * @param {(address: string) => boolean} exists whether a file stands at this address, seen from the emitted file
  * @returns {string} the code with the addresses of emitted modules
- * @throws {Error} when an address names no emitted module: the worker would not start in an app that installed the package
+ * @throws {Error} when an address names no emitted module: the worker would not start in an app that installed the
+ * package
  */
 export function rewriteModuleAddresses(code, exists) {
   return code.replace(moduleAddress, (_, quote, path) => {

@@ -7,7 +7,10 @@ import { root } from './children.mjs';
 
 /** @typedef {[behaviour: string, file: string, code: string, rule: string]} Snippet */
 
-/** Each with restricted imports of its own in the configuration, which replace the general ones instead of adding to them. */
+/**
+ * Each with restricted imports of its own in the configuration, which replace the general ones instead of adding to
+ * them.
+ */
 const everyFolder = [
   'apps/demo-budget/server',
   ...['shared', 'vfs-opfs', 'client', 'sync-server'].map((name) => `packages/${name}/src`),
@@ -35,26 +38,56 @@ function edgesOf(folder) {
 
 /** @type {Snippet[]} */
 const refused = [
-  ['shared imports no other package', 'packages/shared/src/a.ts', "import '@rockpool/client';", 'no-restricted-imports'],
+  [
+    'shared imports no other package',
+    'packages/shared/src/a.ts',
+    "import '@rockpool/client';",
+    'no-restricted-imports',
+  ],
   ['shared imports nothing of Node', 'packages/shared/src/b.ts', "import 'node:fs';", 'no-restricted-imports'],
   ['shared uses no timer', 'packages/shared/src/c.ts', 'setTimeout(() => {}, 1);', 'no-restricted-globals'],
-  ['shared uses nothing of a page', 'packages/shared/src/d.ts', 'export const title = document.title;', 'no-restricted-globals'],
-  ['vfs-opfs imports no other package', 'packages/vfs-opfs/src/a.ts', "import '@rockpool/shared';", 'no-restricted-imports'],
+  [
+    'shared uses nothing of a page',
+    'packages/shared/src/d.ts',
+    'export const title = document.title;',
+    'no-restricted-globals',
+  ],
+  [
+    'vfs-opfs imports no other package',
+    'packages/vfs-opfs/src/a.ts',
+    "import '@rockpool/shared';",
+    'no-restricted-imports',
+  ],
   [
     'client never imports sync-server',
     'packages/client/src/a.ts',
     "export * from '@rockpool/sync-server';",
     'no-restricted-imports',
   ],
-  ['tab/ never imports sync-server', 'packages/client/src/tab/a.ts', "import '@rockpool/sync-server';", 'no-restricted-imports'],
-  ['tab/ never imports worker/', 'packages/client/src/tab/b.ts', "import '../worker/entry.ts';", 'no-restricted-imports'],
+  [
+    'tab/ never imports sync-server',
+    'packages/client/src/tab/a.ts',
+    "import '@rockpool/sync-server';",
+    'no-restricted-imports',
+  ],
+  [
+    'tab/ never imports worker/',
+    'packages/client/src/tab/b.ts',
+    "import '../worker/entry.ts';",
+    'no-restricted-imports',
+  ],
   [
     'tab/ never imports types of worker/',
     'packages/client/src/tab/c/d.ts',
     "export type { A } from '../../worker/sync/a.ts';",
     'no-restricted-imports',
   ],
-  ['worker/ never imports tab/', 'packages/client/src/worker/sync/a.ts', "import '../../tab/sql.ts';", 'no-restricted-imports'],
+  [
+    'worker/ never imports tab/',
+    'packages/client/src/worker/sync/a.ts',
+    "import '../../tab/sql.ts';",
+    'no-restricted-imports',
+  ],
   [
     'worker/ never imports sync-server',
     'packages/client/src/worker/b.ts',
@@ -74,14 +107,24 @@ const refused = [
     'no-restricted-imports',
   ],
   ['react/ imports no shared', 'packages/client/src/react/b.ts', "import '@rockpool/shared';", 'no-restricted-imports'],
-  ['sync-server never imports client', 'packages/sync-server/src/a.ts', "import '@rockpool/client';", 'no-restricted-imports'],
+  [
+    'sync-server never imports client',
+    'packages/sync-server/src/a.ts',
+    "import '@rockpool/client';",
+    'no-restricted-imports',
+  ],
   [
     'sync-server never imports vfs-opfs',
     'packages/sync-server/src/b.ts',
     "import '@rockpool/vfs-opfs';",
     'no-restricted-imports',
   ],
-  ['the pages of an app import no shared', 'apps/demo-budget/src/a.ts', "import '@rockpool/shared';", 'no-restricted-imports'],
+  [
+    'the pages of an app import no shared',
+    'apps/demo-budget/src/a.ts',
+    "import '@rockpool/shared';",
+    'no-restricted-imports',
+  ],
   [
     'the pages of an app import no sync-server',
     'apps/demo-budget/src/b.ts',
@@ -95,7 +138,12 @@ const refused = [
     'no-restricted-imports',
   ],
   ...everyFolder.flatMap((folder) => edgesOf(folder)),
-  ['a test enters no package by a path', 'packages/client/src/a.test.ts', "import '../../shared/src/clock/stamp.ts';", 'no-restricted-imports'],
+  [
+    'a test enters no package by a path',
+    'packages/client/src/a.test.ts',
+    "import '../../shared/src/clock/stamp.ts';",
+    'no-restricted-imports',
+  ],
   ['a library writes nothing to the console', 'packages/client/src/c.ts', "console.log('');", 'no-console'],
   [
     'two modules never need each other',
@@ -156,7 +204,10 @@ const allowed = [
   ['apps/demo-budget/src/ok.ts', "import '@rockpool/client/react'; import './money/parse.ts';"],
   ['apps/demo-budget/server/serve.ts', "import '@rockpool/sync-server';"],
   ['packages/client/src/react/ok.browser.test.tsx', "import '../index.ts'; import '../testing/browser-tabs.ts';"],
-  ['tests/convergence/ok.ts', "import '../../packages/client/src/worker/entry.ts'; import '../../packages/shared/src/index.ts';"],
+  [
+    'tests/convergence/ok.ts',
+    "import '../../packages/client/src/worker/entry.ts'; import '../../packages/shared/src/index.ts';",
+  ],
 ];
 
 describe('the lint', () => {

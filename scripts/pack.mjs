@@ -1,4 +1,5 @@
-// `npm run pack`: the packages as files that `npm install` takes, in .rockpool/packages, for an app outside of this repository.
+// `npm run pack`: the packages as files that `npm install` takes, in .rockpool/packages, for an app outside of this
+// repository.
 
 import { rmSync } from 'node:fs';
 import { join } from 'node:path';
@@ -11,7 +12,10 @@ const everyPackage = ['--recursive', '--filter', './packages/*'];
 await runCommand(async () => {
   await setup();
   rmSync(folder, { recursive: true, force: true });
-  for (const step of [['run', 'build'], ['pack', '--pack-destination', folder]]) {
+  for (const step of [
+    ['run', 'build'],
+    ['pack', '--pack-destination', folder],
+  ]) {
     const { exitCode, output } = await run(...pnpm([...everyPackage, ...step]), { quiet: true });
     if (exitCode === 0) continue;
     console.error(output);

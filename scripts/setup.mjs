@@ -1,4 +1,5 @@
-// Installs the dependencies, unless nothing has changed since the last time. Every command of the repository starts here.
+// Installs the dependencies, unless nothing has changed since the last time. Every command of the repository starts
+// here.
 
 import { createHash } from 'node:crypto';
 import { existsSync, mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
@@ -69,7 +70,10 @@ function requireNode20() {
   throw new SetupError(`Rockpool needs Node 20.19 or newer to start; this is ${process.versions.node}.`);
 }
 
-/** Everything that decides what an install would do: the lockfile, the manifests, and the machine that binaries were chosen for. */
+/**
+ * Everything that decides what an install would do: the lockfile, the manifests, and the machine that binaries were
+ * chosen for.
+ */
 function dependencyStamp() {
   const hash = createHash('sha256').update(`${process.platform} ${process.arch}\n`);
   const manifests = ['packages', 'apps', 'examples'].flatMap((folder) =>
@@ -82,7 +86,8 @@ function dependencyStamp() {
 }
 
 /**
- * Runs a command of the repository; what it returns is the exit code. A SetupError becomes its message, without a stack.
+ * Runs a command of the repository; what it returns is the exit code. A SetupError becomes its message, without a
+ * stack.
  *
  * @param {() => Promise<number>} command
  */

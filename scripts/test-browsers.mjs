@@ -1,5 +1,6 @@
-// `npm run test:browsers`: the contracts of storage and client in Chromium, stock Firefox (a private window too) and WebKitGTK. Installs what is missing where it
-// can. With `--write`, what the runs saw goes into docs/browser-support.json and the table of docs/browser-support.md.
+// `npm run test:browsers`: the contracts of storage and client in Chromium, stock Firefox (a private window too) and
+// WebKitGTK. Installs what is missing where it can. With `--write`, what the runs saw goes into
+// docs/browser-support.json and the table of docs/browser-support.md.
 
 import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
@@ -34,7 +35,12 @@ function browserRuns(chromium) {
   return [
     { title: 'Chromium', version: () => printedVersion(chromium), config: 'vitest.config.ts', project: 'browser' },
     { title: 'Firefox', version: () => printedVersion(firefox), config: stock, project: 'firefox' },
-    { title: 'Firefox, private window', version: () => printedVersion(firefox), config: stock, project: 'firefox-private' },
+    {
+      title: 'Firefox, private window',
+      version: () => printedVersion(firefox),
+      config: stock,
+      project: 'firefox-private',
+    },
     { title: 'WebKitGTK', version: () => webKitVersion(webkit), config: stock, project: 'webkit' },
   ];
 }
@@ -64,16 +70,30 @@ function firstVersion(text) {
 /**
  * @param {BrowserRun} browser
  * @param {string} chromium
- * @returns {Promise<{ counts: import('./test-counts.mjs').Counts, result: import('./browsers/support-table.mjs').BrowserResult | undefined }>}
+ * @returns {Promise<{ counts: import('./test-counts.mjs').Counts, result:
+ * import('./browsers/support-table.mjs').BrowserResult | undefined }>}
  */
 async function runOne({ title, version, config, project }, chromium) {
   const head = `${title} ${await version()}`;
   console.log(`\n── ${head}`);
   const temporary = mkdtempSync(join(tmpdir(), 'rp'));
   const reportFile = join(temporary, 'report.json');
-  const args = ['run', '--config', config, '--project', project, '--reporter=default', '--reporter=json', `--outputFile.json=${reportFile}`, ...contracts];
+  const args = [
+    'run',
+    '--config',
+    config,
+    '--project',
+    project,
+    '--reporter=default',
+    '--reporter=json',
+    `--outputFile.json=${reportFile}`,
+    ...contracts,
+  ];
   try {
-    const { exitCode } = await runNode24([join(root, 'node_modules/vitest/vitest.mjs'), ...args], { timeoutMs, env: { TMPDIR: temporary, ROCKPOOL_CHROMIUM: chromium } });
+    const { exitCode } = await runNode24([join(root, 'node_modules/vitest/vitest.mjs'), ...args], {
+      timeoutMs,
+      env: { TMPDIR: temporary, ROCKPOOL_CHROMIUM: chromium },
+    });
     const report = readReport(reportFile);
     const counts = judgeRunner({ exitCode, counts: report === undefined ? undefined : countVitest(report) });
     return { counts, result: report === undefined ? undefined : resultOf(head, report) };

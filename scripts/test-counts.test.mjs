@@ -42,7 +42,10 @@ describe('a runner', () => {
 
   it('that was cut short counts as a failure, beside the tests that failed before', () => {
     expect(judgeRunner({ exitCode: 143, counts: green, isComplete: false })).toEqual({ ...green, failed: 1 });
-    expect(judgeRunner({ exitCode: 143, counts: { ...green, failed: 2 }, isComplete: false })).toEqual({ ...green, failed: 3 });
+    expect(judgeRunner({ exitCode: 143, counts: { ...green, failed: 2 }, isComplete: false })).toEqual({
+      ...green,
+      failed: 3,
+    });
   });
 
   it('may run nothing when tests were chosen that are not its own', () => {

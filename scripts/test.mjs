@@ -52,10 +52,20 @@ export async function runTests(options) {
 async function runAll({ level, words = [], name }) {
   const files = sourceFiles();
   const read = (/** @type {string} */ file) => readFileSync(join(root, file), 'utf8');
-  const tests = words.length === 0 ? files.filter((file) => suiteOf(file) !== undefined) : words.flatMap((word) => testsThatTouch(word, files, read));
-  for (const word of words) if (testsThatTouch(word, files, read).length === 0) console.log(`No test touches "${word}".`);
-  const stages = runnersOf({ level, files: bySuite([...new Set(tests)]), isPart: words.length > 0, processors: availableParallelism() });
-  if (tests.length > 0 && stages.length === 0) console.log(`None of them runs at the level "${level}"; ROCKPOOL_LEVEL can be verify or deep.`);
+  const tests =
+    words.length === 0
+      ? files.filter((file) => suiteOf(file) !== undefined)
+      : words.flatMap((word) => testsThatTouch(word, files, read));
+  for (const word of words)
+    if (testsThatTouch(word, files, read).length === 0) console.log(`No test touches "${word}".`);
+  const stages = runnersOf({
+    level,
+    files: bySuite([...new Set(tests)]),
+    isPart: words.length > 0,
+    processors: availableParallelism(),
+  });
+  if (tests.length > 0 && stages.length === 0)
+    console.log(`None of them runs at the level "${level}"; ROCKPOOL_LEVEL can be verify or deep.`);
 
   /** @type {string | undefined} */
   let chromium;
@@ -68,7 +78,9 @@ async function runAll({ level, words = [], name }) {
   for (const stage of stages) {
     if (stopSignal() !== undefined) break;
     const width = Math.max(...stage.map(({ title }) => title.length));
-    const runs = stage.map((runner) => runOne(runner, { chromium, level, name, prefix: stage.length === 1 ? '' : `${runner.title.padEnd(width)} │ ` }));
+    const runs = stage.map((runner) =>
+      runOne(runner, { chromium, level, name, prefix: stage.length === 1 ? '' : `${runner.title.padEnd(width)} │ ` }),
+    );
     outcomes.push(...(await Promise.all(runs)));
   }
   for (const { lines } of outcomes) for (const line of lines) console.log(line);
@@ -85,7 +97,16 @@ async function runAll({ level, words = [], name }) {
  */
 function bySuite(tests) {
   /** @type {Record<import('./tests/test-files.mjs').Suite, string[]>} */
-  const suites = { 'node': [], 'verify': [], 'deep': [], 'browser': [], 'browser-verify': [], 'browser-deep': [], 'stock': [], 'end-to-end': [] };
+  const suites = {
+    node: [],
+    verify: [],
+    deep: [],
+    browser: [],
+    'browser-verify': [],
+    'browser-deep': [],
+    stock: [],
+    'end-to-end': [],
+  };
   for (const test of tests) {
     const suite = suiteOf(test);
     if (suite !== undefined) suites[suite].push(test);
@@ -95,25 +116,43 @@ function bySuite(tests) {
 
 /**
  * @param {import('./tests/runners.mjs').Runner} runner
- * @param {{ chromium: string | undefined, level: import('./tests/level.mjs').Level, name: string | undefined, prefix: string }} options
- * @returns {Promise<{ counts: import('./test-counts.mjs').Counts, lines: string[], files: { file: string, ms: number }[] }>} `lines`: what a reader wants to see last
+ * @param {{ chromium: string | undefined, level: import('./tests/level.mjs').Level, name: string | undefined, prefix:
+ * string }} options
+ * @returns {Promise<{ counts: import('./test-counts.mjs').Counts, lines: string[], files: { file: string, ms: number
+ * }[] }>} `lines`: what a reader wants to see last
  */
 async function runOne(runner, options) {
-  const neverRan = { counts: { passed: 0, failed: 1, skipped: 0 }, lines: [`\n${runner.title}: did not run, see above.`], files: [] };
+  const neverRan = {
+    counts: { passed: 0, failed: 1, skipped: 0 },
+    lines: [`\n${runner.title}: did not run, see above.`],
+    files: [],
+  };
   if (runner.inChromium && options.chromium === undefined) return neverRan;
   if (runner.prepare !== undefined && !(await succeeds(runner.prepare))) return neverRan;
 
   const { report, exitCode, wasStuck } = await runRunner(runner, options);
   const isPart = runner.files !== undefined;
-  const counts = judgeRunner({ exitCode, counts: report.counts, isComplete: report.isComplete, mayBeEmpty: isPart || options.name !== undefined });
+  const counts = judgeRunner({
+    exitCode,
+    counts: report.counts,
+    isComplete: report.isComplete,
+    mayBeEmpty: isPart || options.name !== undefined,
+  });
   const lines = [];
-  if (wasStuck) lines.push(`\n${runner.title}: ended by force, because nothing had happened for ${runner.stuckAfterMs / 60_000} minutes.`);
+  if (wasStuck)
+    lines.push(
+      `\n${runner.title}: ended by force, because nothing had happened for ${runner.stuckAfterMs / 60_000} minutes.`,
+    );
   if (!report.isComplete) {
     lines.push(`\n${runner.title}: cut short (exit code ${exitCode}), after ${summaryLine(report.counts)}.`);
-    if (report.unfinished.length > 0) lines.push('What was running then:', ...report.unfinished.map(({ file, name }) => `  ${file}: ${name}`));
+    if (report.unfinished.length > 0)
+      lines.push('What was running then:', ...report.unfinished.map(({ file, name }) => `  ${file}: ${name}`));
   }
   if (report.failures.length > 0) lines.push(`\n${runner.title}: what failed, and the command that runs it again:`);
-  for (const failure of report.failures) lines.push(`  ${failure.file}${failure.name === undefined ? '' : `: ${failure.name}`}\n    ${repeatCommand(failure, options.level)}`);
+  for (const failure of report.failures)
+    lines.push(
+      `  ${failure.file}${failure.name === undefined ? '' : `: ${failure.name}`}\n    ${repeatCommand(failure, options.level)}`,
+    );
   return { counts, lines, files: report.files };
 }
 
@@ -145,5 +184,7 @@ function parseArguments(args) {
 }
 
 if (isMain(import.meta.url)) {
-  await runCommand(async () => ((await runTests({ level: levelOfThisRun(), ...parseArguments(process.argv.slice(2)) })) ? 0 : 1));
+  await runCommand(async () =>
+    (await runTests({ level: levelOfThisRun(), ...parseArguments(process.argv.slice(2)) })) ? 0 : 1,
+  );
 }

@@ -1,4 +1,5 @@
-// `npm run verify`: types, lint, tests and build; the same for a person and for CI. `--deep` adds the tests that take longer.
+// `npm run verify`: types, lint, format, tests and build; the same for a person and for CI. `--deep` adds the tests that take
+// longer.
 
 import { join } from 'node:path';
 import { root, run, runNode24, stopSignal } from './children.mjs';
@@ -8,14 +9,19 @@ import { runTests } from './test.mjs';
 const deep = process.argv.includes('--deep');
 
 /** @param {string} task as named in turbo.json */
-const turbo = async (task) => (await run(...pnpm(['exec', 'turbo', 'run', task, '--output-logs=errors-only', '--continue']))).exitCode === 0;
+const turbo = async (task) =>
+  (await run(...pnpm(['exec', 'turbo', 'run', task, '--output-logs=errors-only', '--continue']))).exitCode === 0;
 
-const oxlint = async () => (await runNode24([join(root, 'node_modules/oxlint/bin/oxlint'), '--type-aware'])).exitCode === 0;
+const oxlint = async () =>
+  (await runNode24([join(root, 'node_modules/oxlint/bin/oxlint'), '--type-aware'])).exitCode === 0;
+
+const oxfmt = async () => (await runNode24([join(root, 'node_modules/oxfmt/bin/oxfmt'), '--check'])).exitCode === 0;
 
 /** @type {[name: string, step: () => Promise<boolean>][]} */
 const steps = [
   ['types', () => turbo('types')],
   ['lint', oxlint],
+  ['format', oxfmt],
   ['build', () => turbo('build')],
   ['tests', () => runTests({ level: deep ? 'deep' : 'verify' })],
 ];

@@ -4,12 +4,13 @@ import { describe, expect, it } from 'vitest';
 import { root } from './children.mjs';
 import { sourceFiles } from './tests/test-files.mjs';
 
-// A test that waits for a while is too short on a busy machine, or too long on every other. It waits for an event, moves a virtual clock, or looks again until
-// something is so. What stands here waits for another reason.
+// A test that waits for a while is too short on a busy machine, or too long on every other. It waits for an event,
+// moves a virtual clock, or looks again until something is so. What stands here waits for another reason.
 
 /** @type {Record<string, string>} */
 const allowed = {
-  'apps/demo-budget/e2e/offline-conflicts.spec.ts': 'two clocks of real workers must have moved on, at least so far; more does no harm',
+  'apps/demo-budget/e2e/offline-conflicts.spec.ts':
+    'two clocks of real workers must have moved on, at least so far; more does no harm',
   'packages/client/src/tab/own-transactions.test.ts': 'the clock is virtual',
   'packages/client/src/tab/tab-worker.browser.test.ts': 'the worker under test answers late',
   'packages/sync-server/src/auth/host-rules.test.ts': 'the host under test answers late',
@@ -33,11 +34,15 @@ const LOOP = /\bwhile \(|\bfor \(;;\)/;
  */
 function waitsIn(code) {
   const lines = code.split('\n');
-  return lines.filter((line, index) => WAIT.test(line) && !lines.slice(Math.max(0, index - 4), index + 1).some((near) => LOOP.test(near)));
+  return lines.filter(
+    (line, index) => WAIT.test(line) && !lines.slice(Math.max(0, index - 4), index + 1).some((near) => LOOP.test(near)),
+  );
 }
 
 describe('no test waits for a while', () => {
-  const waiting = sourceFiles().filter((file) => TEST.test(file)).filter((file) => waitsIn(readFileSync(join(root, file), 'utf8')).length > 0);
+  const waiting = sourceFiles()
+    .filter((file) => TEST.test(file))
+    .filter((file) => waitsIn(readFileSync(join(root, file), 'utf8')).length > 0);
 
   it('but for those with a reason', () => {
     expect(waiting.filter((file) => allowed[file] === undefined)).toEqual([]);
@@ -47,11 +52,20 @@ describe('no test waits for a while', () => {
     expect(Object.keys(allowed).filter((file) => !waiting.includes(file))).toEqual([]);
   });
 
-  it.each(['await new Promise((resolve) => setTimeout(resolve, 20));', 'await page.waitForTimeout(UNDO_STEP_MS);', 'const pause = (ms) => new Promise((resolve) => setTimeout(resolve, ms));', 'await sleep(1_000);'])('%s is noticed', (line) => {
+  it.each([
+    'await new Promise((resolve) => setTimeout(resolve, 20));',
+    'await page.waitForTimeout(UNDO_STEP_MS);',
+    'const pause = (ms) => new Promise((resolve) => setTimeout(resolve, ms));',
+    'await sleep(1_000);',
+  ])('%s is noticed', (line) => {
     expect(waitsIn(line)).toEqual([line]);
   });
 
-  it.each(['await new Promise((resolve) => setTimeout(resolve));', 'await new Promise((resolve) => setTimeout(resolve, 0));', 'while (!done) await new Promise((resolve) => setTimeout(resolve, 5));'])('%s is none', (line) => {
+  it.each([
+    'await new Promise((resolve) => setTimeout(resolve));',
+    'await new Promise((resolve) => setTimeout(resolve, 0));',
+    'while (!done) await new Promise((resolve) => setTimeout(resolve, 5));',
+  ])('%s is none', (line) => {
     expect(waitsIn(line)).toEqual([]);
   });
 });

@@ -13,5 +13,8 @@ export default defineConfig({
   timeout: 300_000,
   // How long a state may take to come. Nothing is asserted about time.
   expect: { timeout: 60_000 },
-  reporter: process.env['ROCKPOOL_REPORT'] === undefined ? [['list']] : [['list'], ['../../scripts/tests/playwright-reporter.mjs']],
+  reporter:
+    process.env['ROCKPOOL_REPORT'] === undefined
+      ? [['list']]
+      : [['list'], ['../../scripts/tests/playwright-reporter.mjs']],
 });

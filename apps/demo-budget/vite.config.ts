@@ -18,15 +18,22 @@ export default defineConfig({
   worker: { format: 'es' },
 });
 
-/** Tells the service worker which files make up this version of the app. Samples and source maps are fetched when they are asked for. */
+/**
+ * Tells the service worker which files make up this version of the app. Samples and source maps are fetched when they
+ * are asked for.
+ */
 function appFilesOfServiceWorker(): Plugin {
   return {
     name: 'app-files-of-service-worker',
     apply: 'build',
     enforce: 'post',
     generateBundle(_, bundle) {
-      const built = Object.keys(bundle).filter((name) => name !== 'index.html' && name !== 'service-worker.js' && !name.endsWith('.map'));
-      const inPublic = readdirSync(publicFolder, { withFileTypes: true }).filter((entry) => entry.isFile()).map(({ name }) => name);
+      const built = Object.keys(bundle).filter(
+        (name) => name !== 'index.html' && name !== 'service-worker.js' && !name.endsWith('.map'),
+      );
+      const inPublic = readdirSync(publicFolder, { withFileTypes: true })
+        .filter((entry) => entry.isFile())
+        .map(({ name }) => name);
       const files = ['/', ...[...built, ...inPublic].sort().map((name) => `/${name}`)];
       const worker = bundle['service-worker.js'];
       if (worker?.type !== 'chunk') throw new Error('the service worker was not built');
@@ -36,7 +43,9 @@ function appFilesOfServiceWorker(): Plugin {
       const page = bundle['index.html'];
       if (page?.type === 'asset') hash.update(page.source);
       const version = hash.digest('hex').slice(0, 16);
-      worker.code = worker.code.replaceAll('__APP_FILES__', JSON.stringify(files)).replaceAll('__APP_VERSION__', JSON.stringify(version));
+      worker.code = worker.code
+        .replaceAll('__APP_FILES__', JSON.stringify(files))
+        .replaceAll('__APP_VERSION__', JSON.stringify(version));
     },
   };
 }

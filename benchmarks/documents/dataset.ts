@@ -1,8 +1,18 @@
-/** A plain JSON document of about `sizeBytes`: members, a long text, and many small objects. The same for the same number. */
+/**
+ * A plain JSON document of about `sizeBytes`: members, a long text, and many small objects. The same for the same
+ * number.
+ */
 export function documentOf(number: number, sizeBytes: number): string {
-  const items = Array.from({ length: Math.floor(sizeBytes / 2 / ITEM_BYTES) }, (_, index) => ({ id: `item-${index}`, note: `note ${(number * 7919 + index * 104_729) % 1_000_000}`, done: index % 3 === 0 }));
+  const items = Array.from({ length: Math.floor(sizeBytes / 2 / ITEM_BYTES) }, (_, index) => ({
+    id: `item-${index}`,
+    note: `note ${(number * 7919 + index * 104_729) % 1_000_000}`,
+    done: index % 3 === 0,
+  }));
   const start = { group: number % GROUPS, items, n: (number * 7919) % 10_007 };
-  const body = TEXT.repeat(Math.ceil(sizeBytes / TEXT.length)).slice(0, Math.max(0, sizeBytes - JSON.stringify(start).length));
+  const body = TEXT.repeat(Math.ceil(sizeBytes / TEXT.length)).slice(
+    0,
+    Math.max(0, sizeBytes - JSON.stringify(start).length),
+  );
   return JSON.stringify({ body, ...start });
 }
 

@@ -14,8 +14,9 @@ const EDITS = 40;
 const WARM_UP_EDITS = 20;
 
 /**
- * The eight tests of the article on JSON in a store that shares what is equal (dump, import, copy with a small change, extract, filter, order, index, disk
- * space), and a ninth: a small edit of one document, with the bytes of it that are sent and those that the changelog keeps of it (of plain JSON: all of it). Throws when an answer is wrong.
+ * The eight tests of the article on JSON in a store that shares what is equal (dump, import, copy with a small change,
+ * extract, filter, order, index, disk space), and a ninth: a small edit of one document, with the bytes of it that are
+ * sent and those that the changelog keeps of it (of plain JSON: all of it). Throws when an answer is wrong.
  */
 export async function measureDocuments(name: StoreName, file: string, sizeKiB: number): Promise<DocumentFigure[]> {
   const store = await openStore(name, file);
@@ -30,21 +31,59 @@ export async function measureDocuments(name: StoreName, file: string, sizeKiB: n
     const inGroup = Math.ceil((2 * count) / GROUPS);
     /** Of plain JSON there is nothing to send or to log but the whole text. */
     const ofLastEdit = (bytes: string): number =>
-      Number(store.connection.value(name === 'rockpool' ? `SELECT ${bytes} FROM rockpool_changelog ORDER BY sequence DESC LIMIT 1` : `SELECT length(${store.read}) FROM page WHERE id = '${idOf(0)}'`));
+      Number(
+        store.connection.value(
+          name === 'rockpool'
+            ? `SELECT ${bytes} FROM rockpool_changelog ORDER BY sequence DESC LIMIT 1`
+            : `SELECT length(${store.read}) FROM page WHERE id = '${idOf(0)}'`,
+        ),
+      );
     const filter = `SELECT count(*) FROM page WHERE content ->> 'group' = 0`;
     return [
-      timed('import', () => store.run(texts.map((text, number) => [`INSERT INTO page (id, content) VALUES (?, ${store.write('?')})`, idOf(number), text]))),
-      timed('dump', () => expectEqual('dump', rowsOf(store, `SELECT ${store.read} FROM page`).reduce((sum, [text]) => sum + String(text).length, 0), texts.reduce((sum, text) => sum + text.length, 0))),
-      timed('copy with a small change', () => store.run([[`INSERT INTO page (id, content) SELECT 'copy of ' || id, ${store.set}(content, '$.note', 'a copy') FROM page`]])),
-      timed('extract', () => expectEqual('extract', rowsOf(store, `SELECT content ->> 'n' FROM page`).length, 2 * count)),
+      timed('import', () =>
+        store.run(
+          texts.map((text, number) => [
+            `INSERT INTO page (id, content) VALUES (?, ${store.write('?')})`,
+            idOf(number),
+            text,
+          ]),
+        ),
+      ),
+      timed('dump', () =>
+        expectEqual(
+          'dump',
+          rowsOf(store, `SELECT ${store.read} FROM page`).reduce((sum, [text]) => sum + String(text).length, 0),
+          texts.reduce((sum, text) => sum + text.length, 0),
+        ),
+      ),
+      timed('copy with a small change', () =>
+        store.run([
+          [
+            `INSERT INTO page (id, content) SELECT 'copy of ' || id, ${store.set}(content, '$.note', 'a copy') FROM page`,
+          ],
+        ]),
+      ),
+      timed('extract', () =>
+        expectEqual('extract', rowsOf(store, `SELECT content ->> 'n' FROM page`).length, 2 * count),
+      ),
       timed('filter', () => expectEqual('filter', Number(store.connection.value(filter)), inGroup)),
-      timed('order', () => expectEqual('order', rowsOf(store, `SELECT id FROM page ORDER BY content ->> 'n'`).length, 2 * count)),
+      timed('order', () =>
+        expectEqual('order', rowsOf(store, `SELECT id FROM page ORDER BY content ->> 'n'`).length, 2 * count),
+      ),
       timed('index', () => store.connection.exec(`CREATE INDEX page_by_group ON page (content ->> 'group')`)),
       timed('filter by the index', () => expectEqual('filter', Number(store.connection.value(filter)), inGroup)),
       edits(store, timed),
       { test: 'bytes sent of a small edit', unit: 'bytes', value: ofLastEdit('length(body)') },
-      { test: 'bytes logged of a small edit', unit: 'bytes', value: ofLastEdit('length(body) + length(before) + length(hash)') },
-      { test: 'disk space', unit: 'bytes', value: Number(store.connection.value('PRAGMA page_count')) * Number(store.connection.value('PRAGMA page_size')) },
+      {
+        test: 'bytes logged of a small edit',
+        unit: 'bytes',
+        value: ofLastEdit('length(body) + length(before) + length(hash)'),
+      },
+      {
+        test: 'disk space',
+        unit: 'bytes',
+        value: Number(store.connection.value('PRAGMA page_count')) * Number(store.connection.value('PRAGMA page_size')),
+      },
     ];
   } finally {
     await store.close();
@@ -52,13 +91,20 @@ export async function measureDocuments(name: StoreName, file: string, sizeKiB: n
 }
 
 function edits(store: Store, timed: (test: string, body: () => void) => DocumentFigure): DocumentFigure {
-  const edit = (number: number): void => store.run([[`UPDATE page SET content = ${store.set}(content, '$.items[3].note', ?) WHERE id = ?`, `edit ${number}`, idOf(0)]]);
+  const edit = (number: number): void =>
+    store.run([
+      [`UPDATE page SET content = ${store.set}(content, '$.items[3].note', ?) WHERE id = ?`, `edit ${number}`, idOf(0)],
+    ]);
   // The first of all makes of the JSON what edits go into.
   for (let number = 0; number < WARM_UP_EDITS; number++) edit(number);
   const { test, unit, value } = timed('small edit', () => {
     for (let number = 1; number <= EDITS; number++) edit(number);
   });
-  expectEqual('edit', Number(store.connection.value(`SELECT count(*) FROM page WHERE content ->> '$.items[3].note' = 'edit ${EDITS}'`)), 1);
+  expectEqual(
+    'edit',
+    Number(store.connection.value(`SELECT count(*) FROM page WHERE content ->> '$.items[3].note' = 'edit ${EDITS}'`)),
+    1,
+  );
   return { test, unit, value: value / EDITS };
 }
 

@@ -21,9 +21,19 @@ export interface Store {
 }
 
 export async function openStore(name: StoreName, file: string): Promise<Store> {
-  const [storage, runtime] = await Promise.all([openStorage({ name: file, medium: opfsSharedMedium(), role: 'writer' }), loadSqlite(), loadDocumentSupport()]);
+  const [storage, runtime] = await Promise.all([
+    openStorage({ name: file, medium: opfsSharedMedium(), role: 'writer' }),
+    loadSqlite(),
+    loadDocumentSupport(),
+  ]);
   storage.register(runtime.module as unknown as SqliteModule);
-  return name === 'rockpool' ? documentStore(storage, runtime) : plainStore(name, new Connection(runtime, { path: storage.path, vfsName: storage.vfsName, readOnly: false }), storage);
+  return name === 'rockpool'
+    ? documentStore(storage, runtime)
+    : plainStore(
+        name,
+        new Connection(runtime, { path: storage.path, vfsName: storage.vfsName, readOnly: false }),
+        storage,
+      );
 }
 
 type Runtime = Awaited<ReturnType<typeof loadSqlite>>;
@@ -32,17 +42,33 @@ type Runtime = Awaited<ReturnType<typeof loadSqlite>>;
 function documentStore(storage: Storage, runtime: Runtime): Store {
   const schema = buildSchema([
     sampleTable('page', [sampleColumn('id', 'text', { notNull: true }), sampleColumn('content', 'text')], {
-      merge: { ...DEFAULT_MERGE_RULES, documents: [{ ...DEFAULT_DOCUMENT_RULE, column: 'content', text: ['body'], maxLength: 2 * 1024 * 1024 }] },
+      merge: {
+        ...DEFAULT_MERGE_RULES,
+        documents: [{ ...DEFAULT_DOCUMENT_RULE, column: 'content', text: ['body'], maxLength: 2 * 1024 * 1024 }],
+      },
     }),
   ]);
   const randomBytes = (count: number): Uint8Array => crypto.getRandomValues(new Uint8Array(count));
-  const database = openDatabase({ runtime, path: storage.path, vfsName: storage.vfsName, role: 'writer', schema, randomBytes, nowMs: () => Date.now(), flush: () => storage.flush() });
+  const database = openDatabase({
+    runtime,
+    path: storage.path,
+    vfsName: storage.vfsName,
+    role: 'writer',
+    schema,
+    randomBytes,
+    nowMs: () => Date.now(),
+    flush: () => storage.flush(),
+  });
   let requests = 0;
   return {
     write: (expression) => expression,
     read: 'content',
     set: 'json_set',
-    run: (statements) => void database.write({ id: String(++requests), statements: statements.map(([sql, ...params]) => ({ sql, params })) }),
+    run: (statements) =>
+      void database.write({
+        id: String(++requests),
+        statements: statements.map(([sql, ...params]) => ({ sql, params })),
+      }),
     connection: database.connection,
     close() {
       database.close();
@@ -52,7 +78,9 @@ function documentStore(storage: Storage, runtime: Runtime): Store {
 }
 
 function plainStore(name: 'json' | 'jsonb', connection: Connection, storage: Storage): Store {
-  connection.exec('PRAGMA page_size = 8192; PRAGMA cache_size = -16384; PRAGMA temp_store = MEMORY; CREATE TABLE page (id TEXT PRIMARY KEY, content) WITHOUT ROWID');
+  connection.exec(
+    'PRAGMA page_size = 8192; PRAGMA cache_size = -16384; PRAGMA temp_store = MEMORY; CREATE TABLE page (id TEXT PRIMARY KEY, content) WITHOUT ROWID',
+  );
   return {
     write: (expression) => (name === 'json' ? expression : `jsonb(${expression})`),
     read: name === 'json' ? 'content' : 'json(content)',

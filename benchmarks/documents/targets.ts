@@ -1,26 +1,55 @@
 import type { Target } from '../report/target.ts';
 import { SIZES_KIB } from './dataset.ts';
 
-/** Reading is reading a column of text; what is written is parsed, captured and kept in the changelog until the server has it. */
-const AT_MOST: Readonly<Record<string, number>> = { dump: 1.2, extract: 1.2, filter: 1.2, order: 1.2, index: 1.2, 'filter by the index': 1.5 };
+/**
+ * Reading is reading a column of text; what is written is parsed, captured and kept in the changelog until the server
+ * has it.
+ */
+const AT_MOST: Readonly<Record<string, number>> = {
+  dump: 1.2,
+  extract: 1.2,
+  filter: 1.2,
+  order: 1.2,
+  index: 1.2,
+  'filter by the index': 1.5,
+};
 
 /** Where the time of an edit goes: by a profile of fresh workers, whose code is not compiled yet. */
 const EDIT_ACCOUNT =
   "a captured write's own cost, which of a small document is most of it: a third is what plain JSON does too, an eighth SQLite's session giving the old and the new text, a third making the edit (finding what differs, the Y.Doc, its state), a tenth the changelog";
 
-/** Where the time of what is new goes: every transaction is captured, checked and kept in the changelog as it is sent. */
+/**
+ * Where the time of what is new goes: every transaction is captured, checked and kept in the changelog as it is sent.
+ */
 const IMPORT_ACCOUNT =
   'what plain JSON does not do: the text is read as JSON and put into canonical form (a third, where it is not in it), given by the session, hashed as a changeset (an eighth), and written once more into the changelog';
-const DISK_ACCOUNT = 'what is new is there twice for as long as the changelog keeps it: in its column, and as it is sent';
+const DISK_ACCOUNT =
+  'what is new is there twice for as long as the changelog keeps it: in its column, and as it is sent';
 
 export const DOCUMENT_TARGETS: readonly Target[] = [
   ...Object.entries(AT_MOST).flatMap(([test, atMost]) => SIZES_KIB.map((sizeKiB) => target(test, sizeKiB, atMost))),
   ...SIZES_KIB.map((sizeKiB): Target => ({ ...target('small edit', sizeKiB, 3), account: EDIT_ACCOUNT })),
-  ...SIZES_KIB.flatMap((sizeKiB) => ['bytes sent of a small edit', 'bytes logged of a small edit'].map((test): Target => ({ ...target(test, sizeKiB, 512), of: 'absolute' }))),
-  ...SIZES_KIB.flatMap((sizeKiB) => ['import', 'copy with a small change'].map((test): Target => ({ ...target(test, sizeKiB, 3), account: IMPORT_ACCOUNT }))),
+  ...SIZES_KIB.flatMap((sizeKiB) =>
+    ['bytes sent of a small edit', 'bytes logged of a small edit'].map((test): Target => ({
+      ...target(test, sizeKiB, 512),
+      of: 'absolute',
+    })),
+  ),
+  ...SIZES_KIB.flatMap((sizeKiB) =>
+    ['import', 'copy with a small change'].map((test): Target => ({
+      ...target(test, sizeKiB, 3),
+      account: IMPORT_ACCOUNT,
+    })),
+  ),
   ...SIZES_KIB.map((sizeKiB): Target => ({ ...target('disk space', sizeKiB, 2), account: DISK_ACCOUNT })),
 ];
 
 function target(test: string, sizeKiB: number, atMost: number): Target {
-  return { workload: `${sizeKiB}K-${test}`, title: `${test}, 4 MB in documents of ${sizeKiB} KB`, variant: '', atMost, of: 'json' };
+  return {
+    workload: `${sizeKiB}K-${test}`,
+    title: `${test}, 4 MB in documents of ${sizeKiB} KB`,
+    variant: '',
+    atMost,
+    of: 'json',
+  };
 }

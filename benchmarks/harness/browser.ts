@@ -7,7 +7,9 @@ export interface BenchBrowser {
   close(): Promise<void>;
 }
 
-type Asynchronous<T> = { readonly [K in keyof T]: T[K] extends (...args: infer A) => Promise<infer R> ? (...args: A) => Promise<R> : never };
+type Asynchronous<T> = {
+  readonly [K in keyof T]: T[K] extends (...args: infer A) => Promise<infer R> ? (...args: A) => Promise<R> : never;
+};
 
 /** One page, and its functions as if they were here. */
 export interface BenchTab {
@@ -18,7 +20,10 @@ export interface BenchTab {
 /** A single call that takes longer is broken, or not worth its place. */
 const CALL_TIMEOUT_MS = 120_000;
 
-export function benchTab(call: (name: string, args: readonly unknown[]) => Promise<unknown>, close: () => Promise<unknown>): BenchTab {
+export function benchTab(
+  call: (name: string, args: readonly unknown[]) => Promise<unknown>,
+  close: () => Promise<unknown>,
+): BenchTab {
   const bench = new Proxy({} as BenchTab['bench'], {
     get:
       (_target, name: string) =>

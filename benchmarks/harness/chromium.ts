@@ -16,7 +16,11 @@ export async function launchChromium(profile: string): Promise<BenchBrowser> {
       await page.goto(url);
       await page.waitForFunction(() => window.bench !== undefined);
       const call = (name: string, args: readonly unknown[]): Promise<unknown> =>
-        page.evaluate(([method, rest]) => (window.bench as unknown as Record<string, (...a: readonly unknown[]) => unknown>)[method]?.(...rest), [name, args] as const);
+        page.evaluate(
+          ([method, rest]) =>
+            (window.bench as unknown as Record<string, (...a: readonly unknown[]) => unknown>)[method]?.(...rest),
+          [name, args] as const,
+        );
       return benchTab(call, () => page.close());
     },
     close: () => context.close(),

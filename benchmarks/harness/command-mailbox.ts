@@ -1,6 +1,7 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
 
-// For browsers that can be told to open a page and nothing more: the page asks for its next command and posts the answer.
+// For browsers that can be told to open a page and nothing more: the page asks for its next command and posts the
+// answer.
 const COMMANDS = '/commands/';
 const ANSWERS = '/answers/';
 
@@ -36,7 +37,8 @@ export class CommandMailbox {
     const path = request.url ?? '';
     if (path.startsWith(COMMANDS)) {
       const pageId = path.slice(COMMANDS.length);
-      const give = (command: Command): void => void response.writeHead(200, { 'content-type': 'application/json' }).end(JSON.stringify(command));
+      const give = (command: Command): void =>
+        void response.writeHead(200, { 'content-type': 'application/json' }).end(JSON.stringify(command));
       const waiting = this.#commands.get(pageId);
       this.#commands.delete(pageId);
       if (waiting === undefined) this.#askedBy.set(pageId, give);

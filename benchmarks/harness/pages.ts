@@ -26,7 +26,14 @@ export async function buildPages(): Promise<void> {
     // absurd-sql's SQLite asks for Node's `process` at start.
     define: { 'process.env': '{}' },
     worker: { format: 'es' },
-    build: { outDir: output, emptyOutDir: true, target: 'esnext', modulePreload: false, assetsInlineLimit: 0, chunkSizeWarningLimit: 10_000 },
+    build: {
+      outDir: output,
+      emptyOutDir: true,
+      target: 'esnext',
+      modulePreload: false,
+      assetsInlineLimit: 0,
+      chunkSizeWarningLimit: 10_000,
+    },
   });
 }
 
@@ -37,13 +44,18 @@ export interface ServedPages {
   close(): void;
 }
 
-/** Serves the built pages on any host name that leads to this machine, so that each subject can have an origin, and so a storage, of its own. */
+/**
+ * Serves the built pages on any host name that leads to this machine, so that each subject can have an origin, and so a
+ * storage, of its own.
+ */
 export async function servePages(): Promise<ServedPages> {
   const mailbox = new CommandMailbox();
   const server = createServer((request, response) => {
     if (mailbox.handle(request, response)) return;
     const path = normalize(new URL(request.url ?? '/', 'http://localhost').pathname);
-    const file = path.startsWith(POWERSYNC_WORKER_PATH) ? join(powerSync, path.slice(POWERSYNC_WORKER_PATH.length)) : join(output, path === '/' ? 'index.html' : path);
+    const file = path.startsWith(POWERSYNC_WORKER_PATH)
+      ? join(powerSync, path.slice(POWERSYNC_WORKER_PATH.length))
+      : join(output, path === '/' ? 'index.html' : path);
     if (!existsSync(file)) {
       response.writeHead(404).end();
       return;

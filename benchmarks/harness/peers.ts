@@ -9,11 +9,17 @@ const INSTALL_TIMEOUT_MS = 10 * 60_000;
 /** Installs what `folder`'s lockfile says, unless that was done before. Throws when it cannot. */
 export async function installPeers(folder: string): Promise<void> {
   const stampFile = join(folder, 'node_modules/.rockpool-peers');
-  const wanted = createHash('sha256').update(readFileSync(join(folder, 'package-lock.json'))).digest('hex');
+  const wanted = createHash('sha256')
+    .update(readFileSync(join(folder, 'package-lock.json')))
+    .digest('hex');
   if (existsSync(stampFile) && readFileSync(stampFile, 'utf8') === wanted) return;
   console.log('Installing the peers to measure against …');
   // Not `ci`: it refuses a lockfile without the optional packages of other systems, which not every registry has.
-  const install = await run('npm', ['install', '--no-save', '--ignore-scripts', '--no-audit', '--no-fund'], { cwd: folder, quiet: true, timeoutMs: INSTALL_TIMEOUT_MS });
+  const install = await run('npm', ['install', '--no-save', '--ignore-scripts', '--no-audit', '--no-fund'], {
+    cwd: folder,
+    quiet: true,
+    timeoutMs: INSTALL_TIMEOUT_MS,
+  });
   if (install.exitCode !== 0) throw new Error(`npm install in ${folder} failed:\n${install.output}`);
   writeFileSync(stampFile, wanted);
 }

@@ -13,7 +13,10 @@ export interface OpenRequest {
   readonly role: Role;
 }
 
-/** Where the database is: in a worker, or on the page for a subject whose API lives there. All results but `readPeople` are plain data. */
+/**
+ * Where the database is: in a worker, or on the page for a subject whose API lives there. All results but `readPeople`
+ * are plain data.
+ */
 export interface Host {
   open(request: OpenRequest): Promise<void>;
   fill(dataset: Dataset, sizes: Sizes, lacks: readonly string[]): Promise<void>;

@@ -1,11 +1,17 @@
 import type { BenchPage } from './page.ts';
 
-/** For browsers that nobody can reach into: asks the server for one command after the other. `leave` ends it, and the page. */
+/**
+ * For browsers that nobody can reach into: asks the server for one command after the other. `leave` ends it, and the
+ * page.
+ */
 export async function obey(pageId: string, bench: BenchPage): Promise<void> {
   for (;;) {
     const response = await fetch(`/commands/${pageId}`);
     const { name, args } = (await response.json()) as { name: keyof BenchPage | 'leave'; args: readonly unknown[] };
-    const answer = name === 'leave' ? {} : await run(() => (bench[name] as (...rest: readonly unknown[]) => Promise<unknown>)(...args));
+    const answer =
+      name === 'leave'
+        ? {}
+        : await run(() => (bench[name] as (...rest: readonly unknown[]) => Promise<unknown>)(...args));
     await fetch(`/answers/${pageId}`, { method: 'POST', body: JSON.stringify(answer) });
     if (name === 'leave') return location.replace('about:blank');
   }

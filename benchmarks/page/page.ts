@@ -42,7 +42,10 @@ const bench: BenchPage = {
   async open(request, readsFirstRow) {
     // Code that the page needs anyway is not part of opening a database.
     if (ON_PAGE.has(request.adapter) && request.adapter !== 'node-sqlite') await ADAPTERS[request.adapter]();
-    const prepareWorker = request.adapter === 'absurd-sql' ? (await import('../storage/adapters/absurd-sql-page.ts')).initBackend : () => undefined;
+    const prepareWorker =
+      request.adapter === 'absurd-sql'
+        ? (await import('../storage/adapters/absurd-sql-page.ts')).initBackend
+        : () => undefined;
     const startMs = performance.now();
     if (ON_PAGE.has(request.adapter)) {
       const local = (localHost = createHost());
@@ -57,7 +60,9 @@ const bench: BenchPage = {
   fill: (dataset, sizes, lacks) => opened().fill(dataset, sizes, lacks),
   measure(workloadId, conditions) {
     const workload = WORKLOADS.get(workloadId);
-    return workload?.thread === 'page' ? workload.measure(remoteOperations(opened()), conditions) : opened().measure(workloadId, conditions);
+    return workload?.thread === 'page'
+      ? workload.measure(remoteOperations(opened()), conditions)
+      : opened().measure(workloadId, conditions);
   },
   loop: (part, startAtMs) => (part === 'write' ? writeNowAndThen : readInALoop)(remoteOperations(opened()), startAtMs),
   async liveQueries() {
@@ -68,7 +73,11 @@ const bench: BenchPage = {
     const documents = new Worker(new URL('./documents-worker.ts', import.meta.url), { type: 'module' });
     try {
       return await new Promise((resolve, reject) => {
-        documents.addEventListener('message', ({ data }: MessageEvent<{ figures: DocumentFigure[] } | { error: string }>) => ('error' in data ? reject(new Error(data.error)) : resolve(data.figures)));
+        documents.addEventListener(
+          'message',
+          ({ data }: MessageEvent<{ figures: DocumentFigure[] } | { error: string }>) =>
+            'error' in data ? reject(new Error(data.error)) : resolve(data.figures),
+        );
         documents.addEventListener('error', ({ message }) => reject(new Error(message)));
         documents.postMessage(request);
       });

@@ -3,10 +3,15 @@ import type { Host } from './host.ts';
 import type { Answer, Call } from './messages.ts';
 
 /** A host as the page sees it: everything takes a message. */
-export type RemoteHost = Pick<Host, 'open' | 'fill' | 'measure' | 'close'> & { call(operation: string, args: readonly unknown[]): Promise<unknown> };
+export type RemoteHost = Pick<Host, 'open' | 'fill' | 'measure' | 'close'> & {
+  call(operation: string, args: readonly unknown[]): Promise<unknown>;
+};
 
 /** `prepare` runs before the worker hears its first call. */
-export function startWorkerHost(prepare: (worker: Worker) => void): { readonly host: RemoteHost; readonly worker: Worker } {
+export function startWorkerHost(prepare: (worker: Worker) => void): {
+  readonly host: RemoteHost;
+  readonly worker: Worker;
+} {
   const worker = new Worker(new URL('./worker.ts', import.meta.url), { type: 'module' });
   const waiting = new Map<number, { resolve(value: unknown): void; reject(error: Error): void }>();
   let lastId = 0;
@@ -32,5 +37,14 @@ export function startWorkerHost(prepare: (worker: Worker) => void): { readonly h
         waiting.set(id, { resolve: resolve as (value: unknown) => void, reject });
         worker.postMessage({ id, method, args } satisfies Call);
       });
-  return { worker, host: { open: call('open'), fill: call('fill'), measure: call('measure'), call: call('call'), close: call('close') } };
+  return {
+    worker,
+    host: {
+      open: call('open'),
+      fill: call('fill'),
+      measure: call('measure'),
+      call: call('call'),
+      close: call('close'),
+    },
+  };
 }

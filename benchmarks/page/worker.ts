@@ -3,7 +3,8 @@ import { createHost } from './host.ts';
 import type { Answer, Call } from './messages.ts';
 
 const host = createHost();
-const answer = (message: Answer, transfer: Transferable[] = []): void => (self as unknown as Worker).postMessage(message, transfer);
+const answer = (message: Answer, transfer: Transferable[] = []): void =>
+  (self as unknown as Worker).postMessage(message, transfer);
 
 self.addEventListener('message', (event: MessageEvent<Call>) => {
   // Peers that share this thread (absurd-sql) have messages of their own.

@@ -11,13 +11,18 @@ export function verdictTable(verdicts: readonly Verdict[]): string {
       figure(ours as ResultRow),
       peer === undefined ? '–' : `${labelOf(peer)}: ${figure(peer)}`,
       target.of === 'absolute' ? '–' : (ratio as number).toFixed(2),
-      target.of === 'absolute' ? `${target.isAtLeast === true ? '≥' : '≤'} ${target.atMost} ${ours?.unit}` : `≤ ${target.atMost}`,
+      target.of === 'absolute'
+        ? `${target.isAtLeast === true ? '≥' : '≤'} ${target.atMost} ${ours?.unit}`
+        : `≤ ${target.atMost}`,
       isReached ? 'reached' : `**missed**${target.account === undefined ? '' : `: ${target.account}`}`,
     ]);
   return markdown(['', 'workload', 'Rockpool', 'against', 'ratio', 'target', ''], lines);
 }
 
-/** Medians of every subject; a table for each prefix of the workloads, which stands for another browser or medium, or another size. */
+/**
+ * Medians of every subject; a table for each prefix of the workloads, which stands for another browser or medium, or
+ * another size.
+ */
 export function figureTables(rows: readonly ResultRow[]): string {
   const prefixes = [...new Set(rows.map(prefixOf))];
   return prefixes.map((prefix) => figureTable(rows.filter((row) => prefixOf(row) === prefix))).join('\n\n');
@@ -31,7 +36,8 @@ function prefixOf({ workload }: ResultRow): string {
 export function withTables(document: string, group: string, tables: string): string {
   const [before, rest] = document.split(`<!-- begin ${group} -->`);
   const after = rest?.split(`<!-- end ${group} -->`)[1];
-  if (before === undefined || after === undefined) throw new Error(`docs/benchmarks.md has no place for the tables of ${group}`);
+  if (before === undefined || after === undefined)
+    throw new Error(`docs/benchmarks.md has no place for the tables of ${group}`);
   return `${before}<!-- begin ${group} -->\n${tables}\n<!-- end ${group} -->${after}`;
 }
 

@@ -1,6 +1,9 @@
 import type { ResultRow } from './samples.ts';
 
-/** What a line must reach, as a share of a peer's figure from the same run: absolute times say little on another machine. */
+/**
+ * What a line must reach, as a share of a peer's figure from the same run: absolute times say little on another
+ * machine.
+ */
 export interface Target {
   readonly workload: string;
   readonly title: string;
@@ -9,7 +12,10 @@ export interface Target {
   readonly atMost: number;
   /** For figures of which more is better: `atMost` is then the least. */
   readonly isAtLeast?: boolean;
-  /** Whose figure: a label as `labelOf` makes it, or the best of all peers. `absolute`: no peer's; `atMost` has the line's own unit. */
+  /**
+   * Whose figure: a label as `labelOf` makes it, or the best of all peers. `absolute`: no peer's; `atMost` has the
+   * line's own unit.
+   */
   readonly of: 'best peer' | 'absolute' | (string & {});
   /** Where the time goes, for a line that is known to miss its target. */
   readonly account?: string;
@@ -40,7 +46,13 @@ export function judge(targets: readonly Target[], rows: readonly ResultRow[]): V
     const peer = target.of === 'best peer' ? bestOf(peers) : peers.find((row) => labelOf(row) === target.of);
     const against = target.of === 'absolute' ? 1 : peer?.median;
     const ratio = ours === undefined || against === undefined ? undefined : ours.median / against;
-    return { target, ours, peer, ratio, isReached: ratio !== undefined && (target.isAtLeast === true ? ratio >= target.atMost : ratio <= target.atMost) };
+    return {
+      target,
+      ours,
+      peer,
+      ratio,
+      isReached: ratio !== undefined && (target.isAtLeast === true ? ratio >= target.atMost : ratio <= target.atMost),
+    };
   });
 }
 

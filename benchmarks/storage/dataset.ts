@@ -1,4 +1,5 @@
-// The rows that every subject gets. They are made from their number alone, so that no subject has to be told which rows another one got.
+// The rows that every subject gets. They are made from their number alone, so that no subject has to be told which rows
+// another one got.
 
 /** What is in the two filled databases. The reduced sizes are for development: their figures mean nothing. */
 export interface Sizes {
@@ -29,7 +30,11 @@ export function keyValue(index: number): KeyValue {
 
 /** A random UUID of version 4: neighbours in time are strangers in the index. */
 export function keyOf(index: number): string {
-  const [a, b, c, d] = [1, 2, 3, 4].map((part) => scramble(index * 4 + part).toString(16).padStart(8, '0')) as [string, string, string, string];
+  const [a, b, c, d] = [1, 2, 3, 4].map((part) =>
+    scramble(index * 4 + part)
+      .toString(16)
+      .padStart(8, '0'),
+  ) as [string, string, string, string];
   return `${a}-${b.slice(0, 4)}-4${b.slice(5)}-a${c.slice(1, 4)}-${c.slice(4)}${d}`;
 }
 
@@ -39,7 +44,14 @@ export function valueOf(index: number): number {
 
 export function person(index: number): Person {
   const note = `${pick(WORDS, index + 5)} and ${pick(WORDS, index + 6)} with ${pick(WORDS, index + 7)} #${scramble(index) % 9999}`;
-  return [index, `${pick(FIRST_NAMES, index)} ${pick(LAST_NAMES, index + 9)} ${index}`, pick(CITIES, index + 3), note, scramble(index + 1) % 100_000, valueOf(index)];
+  return [
+    index,
+    `${pick(FIRST_NAMES, index)} ${pick(LAST_NAMES, index + 9)} ${index}`,
+    pick(CITIES, index + 3),
+    note,
+    scramble(index + 1) % 100_000,
+    valueOf(index),
+  ];
 }
 
 export function entry(index: number): Entry {
@@ -56,10 +68,16 @@ export function document(index: number): Document {
     price: (scramble(index * 5 + item) % 10_000) / 100,
     tags: [`a${scramble(index + item) % 7}`, 'b'],
   }));
-  const customer = { name: `${pick(FIRST_NAMES, index)} ${pick(LAST_NAMES, index + 2)}`, city: pick(CITIES, index + 4) };
+  const customer = {
+    name: `${pick(FIRST_NAMES, index)} ${pick(LAST_NAMES, index + 2)}`,
+    city: pick(CITIES, index + 4),
+  };
   const status = pick(['open', 'paid', 'void', 'late'], index + 8);
   const amount = (scramble(index + 21) % 100_000) / 100;
-  return [index, JSON.stringify({ type: 'order', customer, items, note: 'x'.repeat((scramble(index) % 90) + 120), status, amount })];
+  return [
+    index,
+    JSON.stringify({ type: 'order', customer, items, note: 'x'.repeat((scramble(index) % 90) + 120), status, amount }),
+  ];
 }
 
 /** `count` items of `make`, in batches that fit into memory beside a database. */
@@ -74,10 +92,58 @@ export function randomIndexes(count: number, below: number, seed: number): numbe
   return Array.from({ length: count }, (_, i) => scramble(i * 2_654_435 + seed * 97) % below);
 }
 
-const FIRST_NAMES = ['Zoë', 'Łukasz', 'Søren', 'Amélie', 'José', 'Anna', 'Björk', 'Наталья', '美咲', 'John', 'Mary', 'Siân', 'Ağca', 'Peter'];
-const LAST_NAMES = ['Müller-Lüdenscheidt', 'Kowalczyk-Wiśniewska', 'Ærøskøbing', 'García Fernández', 'Smith-Patterson', 'O’Donnell-Brennan', 'Иванова-Петрова', '田中', 'Johnson'];
-const CITIES = ['São Paulo, Brasil — Vila Mariana', 'Kraków (Małopolskie), Polska', '東京都渋谷区神宮前一丁目二番三号ビル', 'Los Angeles, California, USA', 'Frankfurt am Main, Hessen', 'Québec, Québec, Canada 12345'];
-const WORDS = ['coffee', 'groceries', 'rent', 'café', 'train ticket', 'déjeuner', 'books', 'insurance', 'salary', 'transfer', 'Käse', 'pharmacy', 'fuel', 'gift', 'refund'];
+const FIRST_NAMES = [
+  'Zoë',
+  'Łukasz',
+  'Søren',
+  'Amélie',
+  'José',
+  'Anna',
+  'Björk',
+  'Наталья',
+  '美咲',
+  'John',
+  'Mary',
+  'Siân',
+  'Ağca',
+  'Peter',
+];
+const LAST_NAMES = [
+  'Müller-Lüdenscheidt',
+  'Kowalczyk-Wiśniewska',
+  'Ærøskøbing',
+  'García Fernández',
+  'Smith-Patterson',
+  'O’Donnell-Brennan',
+  'Иванова-Петрова',
+  '田中',
+  'Johnson',
+];
+const CITIES = [
+  'São Paulo, Brasil — Vila Mariana',
+  'Kraków (Małopolskie), Polska',
+  '東京都渋谷区神宮前一丁目二番三号ビル',
+  'Los Angeles, California, USA',
+  'Frankfurt am Main, Hessen',
+  'Québec, Québec, Canada 12345',
+];
+const WORDS = [
+  'coffee',
+  'groceries',
+  'rent',
+  'café',
+  'train ticket',
+  'déjeuner',
+  'books',
+  'insurance',
+  'salary',
+  'transfer',
+  'Käse',
+  'pharmacy',
+  'fuel',
+  'gift',
+  'refund',
+];
 
 function pick<T>(list: readonly T[], index: number): T {
   return list[scramble(index) % list.length] as T;

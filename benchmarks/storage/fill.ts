@@ -10,7 +10,12 @@ const DOCUMENT_BATCH = 5_000;
 const SHARED_ROWS = 10_000;
 
 /** `lacks`: ids of workloads that this subject does not run, and whose rows it then does not need. */
-export async function fill(operations: Operations, dataset: Dataset, sizes: Sizes, lacks: readonly string[]): Promise<void> {
+export async function fill(
+  operations: Operations,
+  dataset: Dataset,
+  sizes: Sizes,
+  lacks: readonly string[],
+): Promise<void> {
   await operations.createTables();
   switch (dataset) {
     case 'empty':
@@ -28,7 +33,9 @@ export async function fill(operations: Operations, dataset: Dataset, sizes: Size
     case 'reports':
       await fill(operations, 'people', sizes, lacks);
       for (const rows of batches(sizes.entries, BATCH, entry)) await operations.insertEntries(rows);
-      if (!lacks.includes('L11b')) for (const rows of batches(sizes.documents, DOCUMENT_BATCH, document)) await operations.insertBinaryDocuments(rows);
+      if (!lacks.includes('L11b'))
+        for (const rows of batches(sizes.documents, DOCUMENT_BATCH, document))
+          await operations.insertBinaryDocuments(rows);
       if (!lacks.includes('L9fts')) await operations.indexNotes();
       return;
     case 'shared':

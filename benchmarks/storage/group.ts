@@ -51,14 +51,21 @@ export async function runGroup(group: string, parts: readonly Part[], targets: r
           rounds: Number(flags.rounds ?? (flags.quick ? 1 : plan.rounds)),
           workloads,
           folder: ownFolder,
-          launch: () => (browser === 'chromium' ? launchChromium(join(ownFolder, 'profile')) : launchStockBrowser(browser, pages.mailbox)),
+          launch: () =>
+            browser === 'chromium'
+              ? launchChromium(join(ownFolder, 'profile'))
+              : launchStockBrowser(browser, pages.mailbox),
           restartsBrowser: browser === 'chromium',
           urlOf: pages.urlOf,
         },
         samples,
       );
       // A browser that cannot be had here must not take the figures of the others along.
-      await run.run().catch((error: unknown) => console.log(`  ${browser}: ${error instanceof Error ? error.message : String(error)}`));
+      await run
+        .run()
+        .catch((error: unknown) =>
+          console.log(`  ${browser}: ${error instanceof Error ? error.message : String(error)}`),
+        );
     }
   } finally {
     pages.close();

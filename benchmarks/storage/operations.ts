@@ -13,8 +13,8 @@ export interface PersonRow {
 }
 
 /**
- * What the workloads ask of one open database. Subjects that speak SQL share `sql-operations.ts`; the others do the same work in
- * their own best way.
+ * What the workloads ask of one open database. Subjects that speak SQL share `sql-operations.ts`; the others do the
+ * same work in their own best way.
  */
 export interface Operations {
   /** Makes the tables that are missing. */
@@ -53,8 +53,8 @@ export interface Operations {
   countOpenBinaryDocuments(): MaybePromise<number>;
 
   /**
-   * For subjects with live queries: keeps each of them current until the returned function is called. `onChange` is called with the number
-   * of a query after each change of its result, and once at the start.
+   * For subjects with live queries: keeps each of them current until the returned function is called. `onChange` is
+   * called with the number of a query after each change of its result, and once at the start.
    */
   watchKeyValues?(queries: readonly KeyValueRange[], onChange: (query: number) => void): Promise<() => void>;
 

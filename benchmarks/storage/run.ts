@@ -20,7 +20,10 @@ export interface RunOptions {
   readonly plan: Plan;
   readonly subjects: readonly Subject[];
   readonly sizes: Sizes;
-  /** How often everything is repeated, if there is time. Subjects take turns within a round, each time with another one first, so that what else the machine does hits all alike. */
+  /**
+   * How often everything is repeated, if there is time. Subjects take turns within a round, each time with another one
+   * first, so that what else the machine does hits all alike.
+   */
   readonly rounds: number;
   /** Only these workloads; all when undefined. */
   readonly workloads: ReadonlySet<string> | undefined;
@@ -95,11 +98,16 @@ export class StorageRun {
     const wanted = workloads.filter(({ id }) => this.#isWanted(id));
     if (wanted.length === 0) return;
     for (const subject of this.#inTurn(round, wanted)) {
-      await this.#session(subject, { name: `${wanted[0]?.id.toLowerCase()}-${round}`, dataset: 'empty' }, (tab) => this.#measureAll(tab, subject, wanted, round));
+      await this.#session(subject, { name: `${wanted[0]?.id.toLowerCase()}-${round}`, dataset: 'empty' }, (tab) =>
+        this.#measureAll(tab, subject, wanted, round),
+      );
     }
   }
 
-  /** One database for each subject, filled in the first round. Each round meets a new browser, so what comes first meets cold caches. */
+  /**
+   * One database for each subject, filled in the first round. Each round meets a new browser, so what comes first meets
+   * cold caches.
+   */
   async #filledDatabases({ dataset, workloads, coldOpenId }: FilledPart, round: number): Promise<void> {
     const wanted = workloads.filter(({ id }) => this.#isWanted(id));
     const isColdOpenWanted = coldOpenId !== undefined && this.#isWanted(coldOpenId);
@@ -129,7 +137,10 @@ export class StorageRun {
       await this.#session(subject, { name: SHARED }, async (writer) => {
         await this.#reading(subject, async (reader) => {
           const startAtMs = Date.now() + LOOP_STARTS_AFTER_MS;
-          const [write, read] = await Promise.all([writer.bench.loop('write', startAtMs), reader.bench.loop('read', startAtMs)]);
+          const [write, read] = await Promise.all([
+            writer.bench.loop('write', startAtMs),
+            reader.bench.loop('read', startAtMs),
+          ]);
           this.#add('L8w', subject, 'ms', write.medianMs);
           this.#add('L8r', subject, 'ms', read.medianMs);
           this.#add('L8wMax', subject, 'ms', write.maxMs);
@@ -147,7 +158,11 @@ export class StorageRun {
         this.#reading(subject, (one) =>
           this.#reading(subject, async (other) => {
             const startAtMs = Date.now() + LOOP_STARTS_AFTER_MS;
-            const [write, ...reads] = await Promise.all([writer.bench.loop('write', startAtMs), one.bench.loop('read', startAtMs), other.bench.loop('read', startAtMs)]);
+            const [write, ...reads] = await Promise.all([
+              writer.bench.loop('write', startAtMs),
+              one.bench.loop('read', startAtMs),
+              other.bench.loop('read', startAtMs),
+            ]);
             this.#add('reads', subject, '1/s', ((reads[0].count + reads[1].count) * 1000) / TWO_TABS_MS, 'higher');
             this.#add('write', subject, 'ms', write.medianMs);
           }),
@@ -159,7 +174,9 @@ export class StorageRun {
   /** The subjects that several tabs can open at once, with the database that they share. */
   async #sharing(round: number, isWanted: (subject: Subject) => boolean): Promise<Subject[]> {
     const subjects = this.#inTurn(round, []).filter((subject) => subject.manyTabs && isWanted(subject));
-    if (round === 0) for (const subject of subjects) await this.#session(subject, { name: SHARED, dataset: 'shared' }, () => Promise.resolve());
+    if (round === 0)
+      for (const subject of subjects)
+        await this.#session(subject, { name: SHARED, dataset: 'shared' }, () => Promise.resolve());
     return subjects;
   }
 
@@ -178,20 +195,32 @@ export class StorageRun {
     }
   }
 
-  /** Opens a database in a new tab, hands it over with the time that opening took, and closes both. False when anything failed. */
-  async #session(subject: Subject, database: DatabaseSession, body: (tab: BenchTab, openMs: number) => Promise<void>): Promise<boolean> {
+  /**
+   * Opens a database in a new tab, hands it over with the time that opening took, and closes both. False when anything
+   * failed.
+   */
+  async #session(
+    subject: Subject,
+    database: DatabaseSession,
+    body: (tab: BenchTab, openMs: number) => Promise<void>,
+  ): Promise<boolean> {
     const { adapter, settings } = subject;
     const { name, role = 'writer', dataset } = database;
     const tab = await this.#openTab(subject);
     try {
       // The first read is of a table that an empty database does not have.
-      const openMs = await tab.bench.open({ adapter, settings, database: name, role }, (name === 'main' || name === 'values') && dataset === undefined);
+      const openMs = await tab.bench.open(
+        { adapter, settings, database: name, role },
+        (name === 'main' || name === 'values') && dataset === undefined,
+      );
       if (dataset !== undefined) await tab.bench.fill(dataset, this.#options.sizes, Object.keys(subject.lacks ?? {}));
       await body(tab, openMs);
       await tab.bench.close();
       return true;
     } catch (error) {
-      console.log(`  ${slugOf(subject)}, ${name}: ${error instanceof Error ? error.message.split('\n').slice(0, 4).join(' ') : String(error)}`);
+      console.log(
+        `  ${slugOf(subject)}, ${name}: ${error instanceof Error ? error.message.split('\n').slice(0, 4).join(' ') : String(error)}`,
+      );
       return false;
     } finally {
       await tab.close();
@@ -207,7 +236,8 @@ export class StorageRun {
   async #measureAll(tab: BenchTab, subject: Subject, workloads: readonly Workload[], round: number): Promise<void> {
     for (const workload of workloads) {
       if (!runs(subject, workload.id) || (subject.medium === 'native' && workload.thread === 'page')) continue;
-      const measure = (): Promise<number> => tab.bench.measure(workload.id, { sizes: this.#options.sizes, seed: round + 1 });
+      const measure = (): Promise<number> =>
+        tab.bench.measure(workload.id, { sizes: this.#options.sizes, seed: round + 1 });
       if (workload.isWarm === true) await measure();
       for (let i = 0; i < (workload.repeats ?? 1); i++) this.#add(workload.id, subject, workload.unit, await measure());
     }
@@ -227,19 +257,24 @@ export class StorageRun {
   #inTurn(round: number, workloads: readonly Workload[]): Subject[] {
     const { subjects } = this.#options;
     const start = round % subjects.length;
-    return [...subjects.slice(start), ...subjects.slice(0, start)].filter((subject) => workloads.length === 0 || workloads.some(({ id }) => runs(subject, id)));
+    return [...subjects.slice(start), ...subjects.slice(0, start)].filter(
+      (subject) => workloads.length === 0 || workloads.some(({ id }) => runs(subject, id)),
+    );
   }
 
   /**
-   * The first page of a new browser starts processes that the others use too, and so do its first worker, its first storage and its first WebAssembly: who
-   * came first would pay for all.
+   * The first page of a new browser starts processes that the others use too, and so do its first worker, its first
+   * storage and its first WebAssembly: who came first would pay for all.
    */
   async #warmUp(browser: BenchBrowser): Promise<void> {
     const peer = this.#options.subjects.find(({ name, medium }) => name !== OURS && medium !== 'native');
     const tab = await browser.openTab(this.#options.urlOf('warm-up'));
     try {
       if (peer === undefined) return;
-      await tab.bench.open({ adapter: peer.adapter, settings: peer.settings, database: 'warm-up', role: 'writer' }, false);
+      await tab.bench.open(
+        { adapter: peer.adapter, settings: peer.settings, database: 'warm-up', role: 'writer' },
+        false,
+      );
       await tab.bench.close();
     } finally {
       await tab.close();

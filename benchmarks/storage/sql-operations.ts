@@ -3,7 +3,10 @@ import type { MaybePromise, Operations, PersonRow } from './operations.ts';
 export type SqlParameter = string | number;
 export type SqlRow = Record<string, unknown>;
 
-/** What an adapter of a database that speaks SQL has to give. Statements are prepared once where the subject's API allows it. */
+/**
+ * What an adapter of a database that speaks SQL has to give. Statements are prepared once where the subject's API
+ * allows it.
+ */
 export interface SqlDatabase {
   /** One statement without parameters. */
   exec(sql: string): MaybePromise<void>;
@@ -47,7 +50,9 @@ export function sqlOperations(database: SqlDatabase, dialect: Dialect = SQLITE):
       await database.exec('CREATE TABLE IF NOT EXISTS kv (key TEXT PRIMARY KEY, value DOUBLE PRECISION)');
       await database.exec('CREATE TABLE IF NOT EXISTS single (key TEXT PRIMARY KEY, value DOUBLE PRECISION)');
       await database.exec('CREATE TABLE IF NOT EXISTS document (id INTEGER PRIMARY KEY, json TEXT)');
-      await database.exec(`CREATE TABLE IF NOT EXISTS binary_document (id INTEGER PRIMARY KEY, json ${dialect.binaryDocumentType})`);
+      await database.exec(
+        `CREATE TABLE IF NOT EXISTS binary_document (id INTEGER PRIMARY KEY, json ${dialect.binaryDocumentType})`,
+      );
       await database.exec(
         'CREATE TABLE IF NOT EXISTS person (id INTEGER PRIMARY KEY, name TEXT, city TEXT, note TEXT, points INTEGER, balance DOUBLE PRECISION)',
       );
@@ -69,16 +74,23 @@ export function sqlOperations(database: SqlDatabase, dialect: Dialect = SQLITE):
     countKeyValues: () => count('SELECT count(*) AS n FROM kv'),
     sumValues: () => count('SELECT sum(value) AS n FROM kv'),
     readKeyValues: () => then(database.rows('SELECT key, value FROM kv'), (rows) => rows.length),
-    readValue: (key) => then(database.rows('SELECT value FROM kv WHERE key = ?', [key]), (rows) => rows[0]?.['value'] as number),
-    incrementValues: (keys) => database.runMany('UPDATE kv SET value = value + 1 WHERE key = ?', keys.map((key) => [key])),
+    readValue: (key) =>
+      then(database.rows('SELECT value FROM kv WHERE key = ?', [key]), (rows) => rows[0]?.['value'] as number),
+    incrementValues: (keys) =>
+      database.runMany(
+        'UPDATE kv SET value = value + 1 WHERE key = ?',
+        keys.map((key) => [key]),
+      ),
     incrementValue: (key) => database.run('UPDATE kv SET value = value + 1 WHERE key = ?', [key]),
 
-    readPeople: (limit) => database.rows(SELECT_PEOPLE, [limit]) as MaybePromise<readonly unknown[]> as MaybePromise<readonly PersonRow[]>,
+    readPeople: (limit) =>
+      database.rows(SELECT_PEOPLE, [limit]) as MaybePromise<readonly unknown[]> as MaybePromise<readonly PersonRow[]>,
     countNotesLike: () => count(`SELECT count(*) AS n FROM person WHERE note LIKE '%gift with refund%'`),
     countNotesMatching: () => count(`SELECT count(*) AS n FROM note_index WHERE note_index MATCH 'gift AND refund'`),
     groupByMonth: (from, to) => then(database.rows(GROUP_BY_MONTH, [from, to]), (rows) => rows.length),
     countOpenDocuments: () => count(`SELECT count(*) AS n FROM document WHERE ${dialect.isOpenDocument}`),
-    countOpenBinaryDocuments: () => count(`SELECT count(*) AS n FROM binary_document WHERE ${dialect.isOpenBinaryDocument}`),
+    countOpenBinaryDocuments: () =>
+      count(`SELECT count(*) AS n FROM binary_document WHERE ${dialect.isOpenBinaryDocument}`),
     close: () => database.close(),
   };
 }

@@ -1,6 +1,9 @@
 import type { Adapter, Settings } from './adapters/adapter.ts';
 
-/** What a subject cannot do, or cannot do in reasonable time: workloads by their id, each with the reason that stands in the report. */
+/**
+ * What a subject cannot do, or cannot do in reasonable time: workloads by their id, each with the reason that stands in
+ * the report.
+ */
 export type Lacks = Readonly<Record<string, string>>;
 
 /** One row of the table: an adapter with settings. */
@@ -20,7 +23,16 @@ export interface Subject {
   readonly lacks?: Lacks;
 }
 
-export type AdapterName = 'absurd-sql' | 'node-sqlite' | 'pglite' | 'powersync' | 'raw-indexeddb' | 'rockpool' | 'rockpool-client' | 'sqlite-wasm' | 'wa-sqlite';
+export type AdapterName =
+  | 'absurd-sql'
+  | 'node-sqlite'
+  | 'pglite'
+  | 'powersync'
+  | 'raw-indexeddb'
+  | 'rockpool'
+  | 'rockpool-client'
+  | 'sqlite-wasm'
+  | 'wa-sqlite';
 
 export const ADAPTERS: Readonly<Record<Exclude<AdapterName, 'node-sqlite'>, () => Promise<Adapter>>> = {
   'absurd-sql': () => import('./adapters/absurd-sql.ts'),
@@ -34,11 +46,18 @@ export const ADAPTERS: Readonly<Record<Exclude<AdapterName, 'node-sqlite'>, () =
 };
 
 /** These have their API on the page and bring a worker of their own, or none. */
-export const ON_PAGE: ReadonlySet<AdapterName> = new Set<AdapterName>(['powersync', 'raw-indexeddb', 'rockpool-client']);
+export const ON_PAGE: ReadonlySet<AdapterName> = new Set<AdapterName>([
+  'powersync',
+  'raw-indexeddb',
+  'rockpool-client',
+]);
 
 /** The write-ahead log of SQLite's own, for one connection in one tab: the fastest that the pools of handles have. */
 const EXCLUSIVE_WAL = 'PRAGMA locking_mode = exclusive; PRAGMA journal_mode = wal; PRAGMA synchronous = normal';
-/** Those that took longest with a million rows and are no target's measure leave it out, or a run would take half as long again. */
+/**
+ * Those that took longest with a million rows and are no target's measure leave it out, or a run would take half as
+ * long again.
+ */
 const HALF_A_MINUTE = 'takes half a minute and more';
 /** What sqlite.org's build has by default. The others have 4 KB and 2 MB, which decides more than their VFS does. */
 const PAGE_8K_CACHE_16M = 'PRAGMA page_size = 8192; PRAGMA cache_size = -16384';
@@ -56,7 +75,14 @@ export const FILE_SUBJECTS: readonly Subject[] = [
   },
   ...[4, 16, 32].map(withPages),
   { name: 'sahpool', variant: '', adapter: 'sqlite-wasm', settings: {}, medium: 'files', manyTabs: false },
-  { name: 'sahpool-wal', variant: '', adapter: 'sqlite-wasm', settings: { pragmas: EXCLUSIVE_WAL }, medium: 'files', manyTabs: false },
+  {
+    name: 'sahpool-wal',
+    variant: '',
+    adapter: 'sqlite-wasm',
+    settings: { pragmas: EXCLUSIVE_WAL },
+    medium: 'files',
+    manyTabs: false,
+  },
   {
     name: 'AccessHandlePool-wal',
     variant: '',
@@ -108,7 +134,11 @@ export const FILE_SUBJECTS: readonly Subject[] = [
     settings: { pageSizeBytes: 8192 },
     medium: 'indexeddb',
     manyTabs: true,
-    lacks: { L9fts: 'its SQLite 3.35 is built without FTS5', L11b: 'its SQLite 3.35 has no JSONB', L3b: 'more than a minute' },
+    lacks: {
+      L9fts: 'its SQLite 3.35 is built without FTS5',
+      L11b: 'its SQLite 3.35 has no JSONB',
+      L3b: 'more than a minute',
+    },
   },
   {
     name: 'PowerSync',
@@ -150,7 +180,15 @@ export const INDEXEDDB_SUBJECTS: readonly Subject[] = [
   ours('lazy', { isLazy: true }),
   ...[8, 16, 256].map((kilobytes) => ours(`${kilobytes} KB extents`, { extentBytes: kilobytes * 1024 })),
   { name: 'raw IndexedDB', variant: '', adapter: 'raw-indexeddb', settings: {}, medium: 'indexeddb', manyTabs: true },
-  { name: 'raw IndexedDB', variant: 'strict', adapter: 'raw-indexeddb', settings: { durability: 'strict' }, medium: 'indexeddb', manyTabs: true, lacks: lacksMillion('as without strict') },
+  {
+    name: 'raw IndexedDB',
+    variant: 'strict',
+    adapter: 'raw-indexeddb',
+    settings: { durability: 'strict' },
+    medium: 'indexeddb',
+    manyTabs: true,
+    lacks: lacksMillion('as without strict'),
+  },
   {
     name: 'absurd-sql',
     variant: '',
@@ -205,15 +243,44 @@ function lacksMillion(reason: string): Lacks {
 }
 
 function ours(variant: string, settings: Settings): Subject {
-  return { name: 'rockpool', variant, adapter: 'rockpool', settings: { medium: 'indexeddb', ...settings }, medium: 'indexeddb', manyTabs: false };
+  return {
+    name: 'rockpool',
+    variant,
+    adapter: 'rockpool',
+    settings: { medium: 'indexeddb', ...settings },
+    medium: 'indexeddb',
+    manyTabs: false,
+  };
 }
 
-const RAW_INDEXEDDB: Subject = { name: 'raw IndexedDB', variant: '', adapter: 'raw-indexeddb', settings: {}, medium: 'indexeddb', manyTabs: true };
+const RAW_INDEXEDDB: Subject = {
+  name: 'raw IndexedDB',
+  variant: '',
+  adapter: 'raw-indexeddb',
+  settings: {},
+  medium: 'indexeddb',
+  manyTabs: true,
+};
 /** Several tabs need the SDK, whose leader works for the others. */
-const OURS_IN_TABS: Subject = { name: 'rockpool', variant: '', adapter: 'rockpool-client', settings: {}, medium: 'files', manyTabs: true, only: ['reads', 'write'] };
+const OURS_IN_TABS: Subject = {
+  name: 'rockpool',
+  variant: '',
+  adapter: 'rockpool-client',
+  settings: {},
+  medium: 'files',
+  manyTabs: true,
+  only: ['reads', 'write'],
+};
 
 export const FIREFOX_SUBJECTS: readonly Subject[] = [
-  { name: 'rockpool', variant: '', adapter: 'rockpool', settings: { medium: 'opfs-exclusive' }, medium: 'files', manyTabs: false },
+  {
+    name: 'rockpool',
+    variant: '',
+    adapter: 'rockpool',
+    settings: { medium: 'opfs-exclusive' },
+    medium: 'files',
+    manyTabs: false,
+  },
   OURS_IN_TABS,
   RAW_INDEXEDDB,
 ];
@@ -221,9 +288,28 @@ export const WEBKIT_SUBJECTS: readonly Subject[] = [ours('', {}), OURS_IN_TABS, 
 
 /** For the client: ours through the SDK, the others through one message a call or their own API on the page. */
 export const CLIENT_SUBJECTS: readonly Subject[] = [
-  { name: 'rockpool', variant: '', adapter: 'rockpool-client', settings: {}, medium: 'files', manyTabs: true, hasLiveQueries: true },
-  { name: 'rockpool', variant: 'local tables', adapter: 'rockpool-client', settings: { local: true }, medium: 'files', manyTabs: true, hasLiveQueries: true },
-  ...FILE_SUBJECTS.filter(({ name, medium, only }) => name !== 'rockpool' && name !== 'absurd-sql' && medium !== 'native' && only === undefined),
+  {
+    name: 'rockpool',
+    variant: '',
+    adapter: 'rockpool-client',
+    settings: {},
+    medium: 'files',
+    manyTabs: true,
+    hasLiveQueries: true,
+  },
+  {
+    name: 'rockpool',
+    variant: 'local tables',
+    adapter: 'rockpool-client',
+    settings: { local: true },
+    medium: 'files',
+    manyTabs: true,
+    hasLiveQueries: true,
+  },
+  ...FILE_SUBJECTS.filter(
+    ({ name, medium, only }) =>
+      name !== 'rockpool' && name !== 'absurd-sql' && medium !== 'native' && only === undefined,
+  ),
 ];
 
 /** Whether a subject has something to say about a workload. */
@@ -234,5 +320,8 @@ export function runs(subject: Subject, workloadId: string): boolean {
 
 /** A name for folders and hosts. */
 export function slugOf(subject: Subject): string {
-  return `${subject.name} ${subject.variant}`.trim().toLowerCase().replaceAll(/[^a-z0-9]+/g, '-');
+  return `${subject.name} ${subject.variant}`
+    .trim()
+    .toLowerCase()
+    .replaceAll(/[^a-z0-9]+/g, '-');
 }

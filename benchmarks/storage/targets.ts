@@ -14,10 +14,15 @@ const TITLES: Readonly<Record<string, string>> = {
   liveP95: 'from a write to 5 of 100 live queries on the page, 100,000 rows: 95th percentile',
 };
 
-const CAPTURE_OF_MANY = 'capture: the rows that SQLite’s session notes and gives back are a third, what is made of them a tenth; without it, see the local tables';
+const CAPTURE_OF_MANY =
+  'capture: the rows that SQLite’s session notes and gives back are a third, what is made of them a tenth; without it, see the local tables';
 /** Decision 0001 has the figures. */
-const SQLITE_ITSELF = 'nine tenths are SQLite itself, which in memory, once optimised, takes no longer than sqlite.org’s build does';
-/** Where the time goes, for lines that have missed their targets; shown only while they do. docs/benchmarks.md says more. */
+const SQLITE_ITSELF =
+  'nine tenths are SQLite itself, which in memory, once optimised, takes no longer than sqlite.org’s build does';
+/**
+ * Where the time goes, for lines that have missed their targets; shown only while they do. docs/benchmarks.md says
+ * more.
+ */
 const ACCOUNTS: Readonly<Record<string, string>> = {
   L1: 'starting a worker and compiling SQLite are most of it, the same for all; opening three files and the first statements are the rest',
   L2: 'one write a commit, which costs the same for 5 KB as for 25, and SQLite',
@@ -37,14 +42,18 @@ const ACCOUNTS: Readonly<Record<string, string>> = {
   'LF-reads': 'each read goes to the tab that leads, over a channel between tabs',
   'LW-L2': 'as in Chromium; and, not profiled, SQLite runs unoptimised at first, which takes WebKit seconds to change',
   'LW-L3': 'not profiled: SQLite runs unoptimised at first, which takes WebKit seconds to change',
-  'C-L1': 'a worker, its script and SQLite’s code are about half of it; the rest are locks, files, and SQL whose functions are compiled when they are first called: the schema, time, the changelog',
+  'C-L1':
+    'a worker, its script and SQLite’s code are about half of it; the rest are locks, files, and SQL whose functions are compiled when they are first called: the schema, time, the changelog',
   'C-inserts': CAPTURE_OF_MANY,
-  'C-L2m': 'each write is captured and its request kept, which no peer does, and the worker is new: the first hundreds run three to five times as long, before anything is optimised',
+  'C-L2m':
+    'each write is captured and its request kept, which no peer does, and the worker is new: the first hundreds run three to five times as long, before anything is optimised',
   'C-L3m': CAPTURE_OF_MANY,
-  'C-L5m': 'a message there and back is more than half of it; the rest are calls of the SDK and of SQLite that are not optimised yet',
+  'C-L5m':
+    'a message there and back is more than half of it; the rest are calls of the SDK and of SQLite that are not optimised yet',
   'C-L6': 'two thirds are SQLite reading the rows, a third is the page making objects of the columns',
   'C-L7m': 'capture: SQLite’s session, with the values before, is 40 %; without it, see the local tables',
-  'C-L8w': 'not capture, as the local tables show: with each write its request is kept and the other tab told, and 300 writes are too few to be optimised',
+  'C-L8w':
+    'not capture, as the local tables show: with each write its request is kept and the other tab told, and 300 writes are too few to be optimised',
   'C-L8r': 'a message there and back is three quarters of it',
   'C-liveP50': 'the write itself, as in C-L2m, a read of the queries that it can touch, and a message',
   'C-liveP95': 'as for the median; what makes the slowest twentieth slow is not profiled',
@@ -71,16 +80,21 @@ export const TARGETS: readonly Target[] = [
   target('L10', 1),
   target('L11', 1),
   target('L11b', 1),
-  // On IndexedDB: at most half as long as absurd-sql, about as fast as IndexedDB itself on single writes, ten times faster on the rest.
+  // On IndexedDB: at most half as long as absurd-sql, about as fast as IndexedDB itself on single writes, ten times
+  // faster on the rest.
   ...['LI-L2', 'LI-L3', 'LI-L4c', 'LI-L4w'].map((workload) => target(workload, 0.5, 'absurd-sql')),
   target('LI-L2', 1.2, 'raw IndexedDB'),
   ...['LI-L3', 'LI-L3b', 'LI-L4c', 'LI-L4w'].map((workload) => target(workload, 0.1, 'raw IndexedDB')),
   // In Firefox, where tabs cannot share access handles, two of them read through the one that leads.
   { ...target('LF-reads', 3000, 'absolute'), isAtLeast: true },
-  ...['LF-L2', 'LF-L3', 'LF-L4c', 'LF-L4w', 'LF-L5', 'LW-L2', 'LW-L3', 'LW-L4c', 'LW-L4w', 'LW-L5'].map((workload) => target(workload, 1, 'raw IndexedDB')),
+  ...['LF-L2', 'LF-L3', 'LF-L4c', 'LF-L4w', 'LF-L5', 'LW-L2', 'LW-L3', 'LW-L4c', 'LW-L4w', 'LW-L5'].map((workload) =>
+    target(workload, 1, 'raw IndexedDB'),
+  ),
 ];
 
-/** What the client must reach on the page. Tables are synced: whatever is written is captured, which no peer here does. */
+/**
+ * What the client must reach on the page. Tables are synced: whatever is written is captured, which no peer here does.
+ */
 export const CLIENT_TARGETS: readonly Target[] = [
   target('C-L1', 0.8),
   target('C-inserts', 1),
@@ -103,6 +117,7 @@ function target(workload: string, atMost: number, of: Target['of'] = 'best peer'
 function titleOf(workload: string): string {
   const id = workload.replace(/^(LI|LF|LW|C)-/, '');
   const title = TITLES[id] ?? WORKLOADS.get(id)?.title ?? id;
-  const where = { LI: 'on IndexedDB: ', LF: 'in Firefox: ', LW: 'in WebKitGTK, on IndexedDB: ' }[workload.slice(0, 2)] ?? '';
+  const where =
+    { LI: 'on IndexedDB: ', LF: 'in Firefox: ', LW: 'in WebKitGTK, on IndexedDB: ' }[workload.slice(0, 2)] ?? '';
   return workload === id ? title : where + title;
 }

@@ -46,7 +46,11 @@ export const FILE_PLAN: Plan = {
   withinMinutes: 9.5,
   onEmpty: [[bulkInsert], [autocommitInsert, autocommitInsertFromPage]],
   onFilled: [
-    { dataset: 'main', workloads: [sumScanCold, sumScanWarm, pointRead, pointReadFromPage, randomUpdate, jsonTextFilter], coldOpenId: 'L1' },
+    {
+      dataset: 'main',
+      workloads: [sumScanCold, sumScanWarm, pointRead, pointReadFromPage, randomUpdate, jsonTextFilter],
+      coldOpenId: 'L1',
+    },
     { dataset: 'reports', workloads: [rowsToPage, likeScan, fullTextMatch, groupByMonth, jsonBinaryFilter] },
   ],
   withTwoTabs: true,
@@ -54,7 +58,10 @@ export const FILE_PLAN: Plan = {
   withLiveQueries: false,
 };
 
-/** The workloads of the articles on SQLite over IndexedDB: inserts, a sum over a key-value table, a million rows inserted and selected twice. */
+/**
+ * The workloads of the articles on SQLite over IndexedDB: inserts, a sum over a key-value table, a million rows
+ * inserted and selected twice.
+ */
 export const INDEXEDDB_PLAN: Plan = {
   prefix: 'LI-',
   rounds: 3,
@@ -97,6 +104,10 @@ export const CLIENT_PLAN: Plan = {
 
 export const WORKLOADS: ReadonlyMap<string, Workload> = new Map(
   [FILE_PLAN, INDEXEDDB_PLAN, FIREFOX_PLAN, WEBKIT_PLAN, CLIENT_PLAN]
-    .flatMap(({ onEmpty, onFilled, once }) => [...onEmpty.flat(), ...onFilled.flatMap(({ workloads }) => workloads), ...once])
+    .flatMap(({ onEmpty, onFilled, once }) => [
+      ...onEmpty.flat(),
+      ...onFilled.flatMap(({ workloads }) => workloads),
+      ...once,
+    ])
     .map((workload) => [workload.id, workload]),
 );

@@ -21,9 +21,15 @@ export async function buildServer(): Promise<void> {
       emptyOutDir: true,
       target: 'node24',
       rollupOptions: {
-        input: [join(import.meta.dirname, 'engines/rockpool-server.ts'), ...THREADS.map((file) => join(root, 'packages/sync-server/src', file))],
+        input: [
+          join(import.meta.dirname, 'engines/rockpool-server.ts'),
+          ...THREADS.map((file) => join(root, 'packages/sync-server/src', file)),
+        ],
         // The server starts its threads by the names that they have beside it.
-        output: { entryFileNames: ({ name }) => (name === 'rockpool-server' ? '[name].js' : '[name].ts'), chunkFileNames: '[name].js' },
+        output: {
+          entryFileNames: ({ name }) => (name === 'rockpool-server' ? '[name].js' : '[name].ts'),
+          chunkFileNames: '[name].js',
+        },
       },
     },
   });

@@ -18,7 +18,9 @@ const sleep = (ms: number): Promise<void> => new Promise((resolve) => setTimeout
 export const commands = {
   async create(port: number, name: string, count: number, isFresh: boolean): Promise<void> {
     for (let i = 0; i < count; i++) {
-      const client = await (isFresh && engine.createFreshClient !== undefined ? engine.createFreshClient(port, `${name}${i}`) : engine.createClient(port, `${name}${i}`));
+      const client = await (isFresh && engine.createFreshClient !== undefined
+        ? engine.createFreshClient(port, `${name}${i}`)
+        : engine.createClient(port, `${name}${i}`));
       const seen = new Map<string, number>();
       client.onRow((id) => {
         if (!seen.has(id)) seen.set(id, nowMs());
@@ -63,7 +65,10 @@ export const commands = {
   async waitForCount(count: number, timeoutMs: number): Promise<number> {
     const endMs = nowMs() + timeoutMs;
     while (!clients.every((client) => client.count() >= count)) {
-      if (nowMs() > endMs) throw new Error(`${Math.min(...clients.map((client) => client.count()))} of ${count} rows after ${timeoutMs / 1000} s`);
+      if (nowMs() > endMs)
+        throw new Error(
+          `${Math.min(...clients.map((client) => client.count()))} of ${count} rows after ${timeoutMs / 1000} s`,
+        );
       await sleep(POLL_MS);
     }
     return nowMs();

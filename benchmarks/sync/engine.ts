@@ -5,7 +5,10 @@ export interface Engine {
   /** Answers on 127.0.0.1 when it resolves, and keeps its data in `folder`. */
   startServer(port: number, folder: string): Promise<void>;
   createClient(port: number, name: string): Promise<SyncClient>;
-  /** A client that has nothing and wants everything, where the library begins in another way then. Default: `createClient`. */
+  /**
+   * A client that has nothing and wants everything, where the library begins in another way then. Default:
+   * `createClient`.
+   */
   createFreshClient?(port: number, name: string): Promise<SyncClient>;
 }
 

@@ -24,6 +24,11 @@ export const SYNC_SUBJECTS: readonly SyncSubject[] = [
   { name: 'Hocuspocus', variant: '', engine: 'hocuspocus' },
   { name: 'Evolu', variant: 'encrypted', engine: 'evolu' },
   { name: 'Jazz', variant: '', engine: 'jazz', lacks: { S1: 'minutes to write 100,000 rows' } },
-  { name: 'TinyBase', variant: '', engine: 'tinybase', lacks: { S1: 'a message holds 16 MB: of 100,000 rows a second client gets none' } },
+  {
+    name: 'TinyBase',
+    variant: '',
+    engine: 'tinybase',
+    lacks: { S1: 'a message holds 16 MB: of 100,000 rows a second client gets none' },
+  },
   { name: 'Triplit', variant: 'server in memory', engine: 'triplit', lacks: { S1: 'minutes to write 100,000 rows' } },
 ];

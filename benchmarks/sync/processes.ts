@@ -32,19 +32,30 @@ export async function startServer(subject: SyncSubject): Promise<ServerProcess> 
 }
 
 /** The commands of client-process.ts, as if they were here. */
-export type ClientProcess = { readonly [K in keyof Commands]: (...args: Parameters<Commands[K]>) => ReturnType<Commands[K]> } & { end(): Promise<void> };
+export type ClientProcess = {
+  readonly [K in keyof Commands]: (...args: Parameters<Commands[K]>) => ReturnType<Commands[K]>;
+} & { end(): Promise<void> };
 
-export async function startClients(subject: SyncSubject, port: number, name: string, count = 1, isFresh = false): Promise<ClientProcess> {
+export async function startClients(
+  subject: SyncSubject,
+  port: number,
+  name: string,
+  count = 1,
+  isFresh = false,
+): Promise<ClientProcess> {
   const child = start('client-process.ts', [subject.engine]);
   const waiting = new Map<number, { resolve(value: unknown): void; reject(error: Error): void }>();
   let lastId = 0;
-  child.on('message', (answer: 'ready' | { readonly id: number; readonly value?: unknown; readonly error?: string }) => {
-    if (answer === 'ready') return;
-    const caller = waiting.get(answer.id);
-    waiting.delete(answer.id);
-    if (answer.error === undefined) caller?.resolve(answer.value);
-    else caller?.reject(new Error(answer.error));
-  });
+  child.on(
+    'message',
+    (answer: 'ready' | { readonly id: number; readonly value?: unknown; readonly error?: string }) => {
+      if (answer === 'ready') return;
+      const caller = waiting.get(answer.id);
+      waiting.delete(answer.id);
+      if (answer.error === undefined) caller?.resolve(answer.value);
+      else caller?.reject(new Error(answer.error));
+    },
+  );
   child.once('exit', () => {
     for (const { reject } of waiting.values()) reject(new Error('the clients ended'));
   });
@@ -52,7 +63,10 @@ export async function startClients(subject: SyncSubject, port: number, name: str
   const call = (command: keyof Commands, args: readonly unknown[]): Promise<unknown> =>
     new Promise((resolve, reject) => {
       const id = ++lastId;
-      const timer = setTimeout(() => reject(new Error(`${command} took longer than ${CALL_TIMEOUT_MS / 1000} s`)), CALL_TIMEOUT_MS);
+      const timer = setTimeout(
+        () => reject(new Error(`${command} took longer than ${CALL_TIMEOUT_MS / 1000} s`)),
+        CALL_TIMEOUT_MS,
+      );
       const settled =
         <T>(settle: (value: T) => void) =>
         (value: T): void => {
@@ -82,7 +96,10 @@ export function residentBytes(pid: number): number | undefined {
 }
 
 function start(script: string, args: readonly string[]): ChildProcess {
-  return fork(join(import.meta.dirname, script), args, { execArgv: ['--no-warnings'], stdio: ['ignore', 'ignore', 'inherit', 'ipc'] });
+  return fork(join(import.meta.dirname, script), args, {
+    execArgv: ['--no-warnings'],
+    stdio: ['ignore', 'ignore', 'inherit', 'ipc'],
+  });
 }
 
 function ready(child: ChildProcess): Promise<void> {

@@ -9,7 +9,9 @@ export interface LedgerRow {
 }
 
 const WORDS =
-  'alpha bravo coffee delta echo foxtrot grocery hotel india juliet kilo lima market november oscar papa quebec romeo sierra tango rent salary fuel train lunch dinner books phone water power cinema gym bakery'.split(' ');
+  'alpha bravo coffee delta echo foxtrot grocery hotel india juliet kilo lima market november oscar papa quebec romeo sierra tango rent salary fuel train lunch dinner books phone water power cinema gym bakery'.split(
+    ' ',
+  );
 // 16 bytes in base64url, as some libraries demand of an id: of its last letter two bits count.
 const LAST_LETTERS = 'AQgw';
 const ID_LETTERS = '0123456789abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ_-';
@@ -26,7 +28,14 @@ export function ledgerRow(index: number): LedgerRow {
   for (let i = 0; i < 21; i++) id += ID_LETTERS[random() % ID_LETTERS.length];
   id += LAST_LETTERS[random() % LAST_LETTERS.length];
   const day = `20${10 + (random() % 16)}-0${1 + (random() % 9)}-${10 + (random() % 18)}`;
-  return { id, account: text(20), payee: text(30), amountMinor: (random() % 2_000_000) - 1_000_000, day, notes: text(40) };
+  return {
+    id,
+    account: text(20),
+    payee: text(30),
+    amountMinor: (random() % 2_000_000) - 1_000_000,
+    day,
+    notes: text(40),
+  };
 }
 
 export function ledgerRows(from: number, count: number): LedgerRow[] {

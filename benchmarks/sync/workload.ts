@@ -8,8 +8,20 @@ export interface SyncSizes {
   readonly fanOutWrites: number;
 }
 
-export const FULL_SIZES: SyncSizes = { firstSyncRows: 100_000, backlogRows: 10_000, liveWrites: 200, fanOutClients: [100, 500], fanOutWrites: 100 };
-export const QUICK_SIZES: SyncSizes = { firstSyncRows: 3_000, backlogRows: 1_000, liveWrites: 30, fanOutClients: [20], fanOutWrites: 20 };
+export const FULL_SIZES: SyncSizes = {
+  firstSyncRows: 100_000,
+  backlogRows: 10_000,
+  liveWrites: 200,
+  fanOutClients: [100, 500],
+  fanOutWrites: 100,
+};
+export const QUICK_SIZES: SyncSizes = {
+  firstSyncRows: 3_000,
+  backlogRows: 1_000,
+  liveWrites: 30,
+  fanOutClients: [20],
+  fanOutWrites: 20,
+};
 
 /** One figure: the workload's id, its value, its unit. */
 export type Figure = readonly [workload: string, value: number, unit: string];

@@ -1,4 +1,5 @@
-// The package's own types are declared under another name than it is installed by; these are the parts that the example uses.
+// The package's own types are declared under another name than it is installed by; these are the parts that the example
+// uses.
 declare module 'wa-sqlite' {
   export function Factory(module: import('@rockpool/vfs-opfs').SqliteModule): {
     open_v2(path: string, flags: number | undefined, vfsName: string): Promise<number>;

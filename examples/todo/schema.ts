@@ -13,4 +13,7 @@ export const todo = sqliteTable('todo', {
 });
 
 // Two people who write one note at the same time both find their letters in it.
-export const schema = defineSchema({ todo }, { merge: [{ table: todo, documents: [{ column: todo.details, text: ['note'] }] }] });
+export const schema = defineSchema(
+  { todo },
+  { merge: [{ table: todo, documents: [{ column: todo.details, text: ['note'] }] }] },
+);

@@ -11,9 +11,11 @@ const lookAgainMs = 50;
  * @template T
  * @param {string} program
  * @param {readonly string[]} args
- * @param {(output: string) => Promise<T | undefined> | T | undefined} ready asked again and again, with all that was printed, until it has a result
+ * @param {(output: string) => Promise<T | undefined> | T | undefined} ready asked again and again, with all that was
+ * printed, until it has a result
  * @param {Record<string, string>} [env] added to ours
- * @returns {Promise<{ value: T, stop: () => Promise<void>, kill: () => Promise<void> }>} `kill` gives it no time to do anything
+ * @returns {Promise<{ value: T, stop: () => Promise<void>, kill: () => Promise<void> }>} `kill` gives it no time to do
+ * anything
  */
 export async function startProcess(program, args, ready, env = {}) {
   const child = spawn(program, args, { env: { ...process.env, ...env }, stdio: ['ignore', 'pipe', 'pipe'] });
@@ -21,7 +23,8 @@ export async function startProcess(program, args, ready, env = {}) {
   process.once('exit', kill);
   let output = '';
   let end = '';
-  for (const stream of [child.stdout, child.stderr]) stream.setEncoding('utf8').on('data', (text) => (output = (output + text).slice(-10_000)));
+  for (const stream of [child.stdout, child.stderr])
+    stream.setEncoding('utf8').on('data', (text) => (output = (output + text).slice(-10_000)));
   const ended = new Promise((resolve) => {
     child.once('error', (error) => resolve((end = `could not be started: ${error.message}`)));
     child.once('close', () => resolve((end ||= 'ended')));
@@ -38,7 +41,7 @@ export async function startProcess(program, args, ready, env = {}) {
     kill();
     await ended;
   };
-  for (const deadline = Date.now() + startTimeoutMs; ; ) {
+  for (const deadline = Date.now() + startTimeoutMs; ;) {
     const value = await ready(output);
     if (value !== undefined) return { value, stop, kill: killed };
     if (end === '' && Date.now() > deadline) end = `was not ready after ${startTimeoutMs / 1000} s`;

@@ -7,7 +7,7 @@ import { findStockBrowsers } from './find-stock-browsers.mjs';
 
 const aptTimeoutMs = 15 * 60_000;
 /** Debian's package of each program. */
-const packages = { 'Firefox': 'firefox-esr', 'WebKitWebDriver and MiniBrowser': 'webkit2gtk-driver', 'Xvfb': 'xvfb' };
+const packages = { Firefox: 'firefox-esr', 'WebKitWebDriver and MiniBrowser': 'webkit2gtk-driver', Xvfb: 'xvfb' };
 
 /** @throws {SetupError} that names what is missing and how to get it */
 export async function ensureStockBrowsers() {
@@ -32,7 +32,9 @@ function missing() {
   const { firefox, webkit } = findStockBrowsers();
   return [
     ...(existsSync(firefox) ? [] : ['Firefox']),
-    ...(existsSync(webkit.driver) && existsSync(webkit.miniBrowser) ? [] : ['WebKitWebDriver and MiniBrowser of WebKitGTK']),
+    ...(existsSync(webkit.driver) && existsSync(webkit.miniBrowser)
+      ? []
+      : ['WebKitWebDriver and MiniBrowser of WebKitGTK']),
     ...(existsSync(webkit.xvfb) ? [] : ['Xvfb']),
   ];
 }

@@ -1,4 +1,5 @@
-// A stock Firefox with a profile of its own, driven by WebDriver BiDi: a WebSocket on loopback, one JSON message a command.
+// A stock Firefox with a profile of its own, driven by WebDriver BiDi: a WebSocket on loopback, one JSON message a
+// command.
 
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
@@ -36,7 +37,9 @@ const quietPreferences = {
  */
 export async function startFirefox(program, { preferences = {}, profile: keptProfile } = {}) {
   const profile = keptProfile ?? mkdtempSync(join(tmpdir(), 'rockpool-firefox-'));
-  const lines = Object.entries({ ...quietPreferences, ...preferences }).map(([name, value]) => `user_pref(${JSON.stringify(name)}, ${JSON.stringify(value)});`);
+  const lines = Object.entries({ ...quietPreferences, ...preferences }).map(
+    ([name, value]) => `user_pref(${JSON.stringify(name)}, ${JSON.stringify(value)});`,
+  );
   writeFileSync(join(profile, 'user.js'), lines.join('\n'));
   const removeProfile = () => {
     if (keptProfile === undefined) rmSync(profile, { recursive: true, force: true, maxRetries: 5 });
@@ -94,7 +97,9 @@ async function connect(url) {
       const id = count;
       socket.send(JSON.stringify({ id, method, params }));
       return new Promise((resolve, reject) => {
-        waiting.set(id, (message) => (message.type === 'error' ? reject(new Error(`${method}: ${message.message}`)) : resolve(message.result)));
+        waiting.set(id, (message) =>
+          message.type === 'error' ? reject(new Error(`${method}: ${message.message}`)) : resolve(message.result),
+        );
       });
     },
     close: () => socket.close(),

@@ -1,4 +1,5 @@
-// Vitest's tests in a browser that is driven by us: Playwright brings builds of its own, and these are to be the ones that people have.
+// Vitest's tests in a browser that is driven by us: Playwright brings builds of its own, and these are to be the ones
+// that people have.
 
 import { playwright } from '@vitest/browser-playwright';
 
@@ -16,7 +17,10 @@ export function stockBrowser(name, start) {
     supportedBrowser: [name],
     providerFactory: (project) => {
       // Vitest sets a size before each file. Nothing here looks at the page.
-      project.browser?.registerCommand(/** @type {never} */ ('__vitest_viewport'), /** @type {never} */ (async () => undefined));
+      project.browser?.registerCommand(
+        /** @type {never} */ ('__vitest_viewport'),
+        /** @type {never} */ (async () => undefined),
+      );
       /** @type {ReturnType<typeof start> | undefined} */
       let starting;
       return {

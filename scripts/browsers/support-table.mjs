@@ -48,7 +48,8 @@ export function resultOf(browser, report) {
  * @returns {string} a Markdown table
  */
 export function supportTable(results) {
-  const row = (/** @type {string} */ head, /** @type {(result: BrowserResult) => string} */ cell) => `| ${head} | ${results.map(cell).join(' | ')} |`;
+  const row = (/** @type {string} */ head, /** @type {(result: BrowserResult) => string} */ cell) =>
+    `| ${head} | ${results.map(cell).join(' | ')} |`;
   const capabilities = unique(results.flatMap((result) => Object.keys(result.capabilities)));
   const media = unique(results.flatMap((result) => Object.keys(result.media)));
   return [
@@ -69,7 +70,9 @@ function capabilityCell(seen) {
 function mediumCell(medium) {
   if (medium === undefined) return 'not run';
   if (medium.isRefused) return 'refused, with a typed error';
-  return medium.failed === 0 ? `all ${medium.passed} pass` : `${medium.failed} of ${medium.passed + medium.failed} fail`;
+  return medium.failed === 0
+    ? `all ${medium.passed} pass`
+    : `${medium.failed} of ${medium.passed + medium.failed} fail`;
 }
 
 /** @param {string[]} names */
@@ -88,6 +91,7 @@ const end = '<!-- end -->';
 export function withTable(document, table) {
   const from = document.indexOf(begin);
   const to = document.indexOf(end, from);
-  if (from === -1 || to === -1) throw new Error('docs/browser-support.md has lost the marks between which its table stands');
+  if (from === -1 || to === -1)
+    throw new Error('docs/browser-support.md has lost the marks between which its table stands');
   return `${document.slice(0, from + begin.length)}\n${table}\n${document.slice(to)}`;
 }

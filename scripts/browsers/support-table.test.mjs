@@ -10,7 +10,11 @@ it('docs/browser-support.md shows what the last written run saw', () => {
 });
 
 it('a report becomes a column: passed, failed and refused media, and capabilities with what they threw', () => {
-  const test = (/** @type {string} */ medium, /** @type {string} */ title, /** @type {string} */ status) => ({ ancestorTitles: [medium], title, status });
+  const test = (/** @type {string} */ medium, /** @type {string} */ title, /** @type {string} */ status) => ({
+    ancestorTitles: [medium],
+    title,
+    status,
+  });
   const report = {
     testResults: [
       {
@@ -20,7 +24,10 @@ it('a report becomes a column: passed, failed and refused media, and capabilitie
           test('A', 'y', 'failed'),
           test('B', 'x', 'passed'),
           test('C', 'is refused with storage-unsupported', 'passed'),
-          { ...test('this browser', 'says what it has', 'passed'), meta: { capabilities: { locks: true, files: 'SecurityError', moves: false } } },
+          {
+            ...test('this browser', 'says what it has', 'passed'),
+            meta: { capabilities: { locks: true, files: 'SecurityError', moves: false } },
+          },
         ],
       },
     ],

@@ -9,12 +9,22 @@ import { startProcess } from './child-process.mjs';
  */
 export async function startWebKit({ driver, miniBrowser, xvfb }) {
   // It takes a display that is free, and prints its number.
-  const display = await startProcess(xvfb, ['-displayfd', '1', '-screen', '0', '1024x768x24', '-nolisten', 'tcp'], (output) => /^(\d+)$/m.exec(output)?.[1]);
+  const display = await startProcess(
+    xvfb,
+    ['-displayfd', '1', '-screen', '0', '1024x768x24', '-nolisten', 'tcp'],
+    (output) => /^(\d+)$/m.exec(output)?.[1],
+  );
   try {
     const port = await freePort();
     const root = `http://127.0.0.1:${port}`;
-    const isUp = () => fetch(`${root}/status`).then(() => true, () => undefined);
-    const server = await startProcess(driver, [`--port=${port}`, '--host=127.0.0.1'], isUp, { DISPLAY: `:${display.value}` });
+    const isUp = () =>
+      fetch(`${root}/status`).then(
+        () => true,
+        () => undefined,
+      );
+    const server = await startProcess(driver, [`--port=${port}`, '--host=127.0.0.1'], isUp, {
+      DISPLAY: `:${display.value}`,
+    });
     try {
       const { sessionId, capabilities } = await call('POST', `${root}/session`, {
         capabilities: { alwaysMatch: { 'webkitgtk:browserOptions': { binary: miniBrowser, args: ['--automation'] } } },

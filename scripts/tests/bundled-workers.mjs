@@ -1,5 +1,5 @@
-// Workers of the tests in Chromium, each as one file. In development Vite serves a worker of ours as some two hundred modules, and most tests start several workers:
-// their loading took more of a processor than all the tests themselves.
+// Workers of the tests in Chromium, each as one file. In development Vite serves a worker of ours as some two hundred
+// modules, and most tests start several workers: their loading took more of a processor than all the tests themselves.
 
 import { dirname, resolve } from 'node:path';
 import { build } from 'vite';
@@ -18,7 +18,11 @@ function keepAssets() {
     enforce: 'pre',
     transform(code, id) {
       const file = id.split('?')[0] ?? id;
-      const kept = code.replace(ASSET, (_match, _quote, path) => `new URL(${JSON.stringify(`/@fs${resolve(dirname(file), path)}`)}, self.location.origin)`);
+      const kept = code.replace(
+        ASSET,
+        (_match, _quote, path) =>
+          `new URL(${JSON.stringify(`/@fs${resolve(dirname(file), path)}`)}, self.location.origin)`,
+      );
       return kept === code ? null : { code: kept, map: null };
     },
   };

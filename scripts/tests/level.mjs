@@ -1,4 +1,5 @@
-// How much a run of the tests does. `ROCKPOOL_LEVEL` says it; this file alone reads it, and tests read it through `tests/support/level.ts`.
+// How much a run of the tests does. `ROCKPOOL_LEVEL` says it; this file alone reads it, and tests read it through
+// `tests/support/level.ts`.
 
 /**
  * - `test`: `npm test`, minutes. Every behaviour once.

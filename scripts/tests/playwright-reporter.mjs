@@ -20,7 +20,10 @@ const fileOf = (test) => relative(root, test.location.file).replaceAll('\\', '/'
 const nameOf = (test) => test.titlePath().slice(3).join(' ');
 
 export default class {
-  /** How many tests of a file have not ended, and how long the others took. @type {Map<string, { left: number, ms: number }>} */
+  /**
+   * How many tests of a file have not ended, and how long the others took. @type {Map<string, { left: number, ms:
+   * number }>}
+   */
   #files = new Map();
 
   printsToStdio() {
@@ -50,7 +53,8 @@ export default class {
    */
   onTestEnd(test, { status, duration, retry }) {
     // There are no retries: a test that needs one hides a lost write.
-    const state = status === 'skipped' ? 'skipped' : status === test.expectedStatus && retry === 0 ? 'passed' : 'failed';
+    const state =
+      status === 'skipped' ? 'skipped' : status === test.expectedStatus && retry === 0 ? 'passed' : 'failed';
     write({ event: 'end', file: fileOf(test), name: nameOf(test), state, ms: duration });
     const file = this.#files.get(fileOf(test));
     if (file === undefined) return;

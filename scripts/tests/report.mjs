@@ -1,7 +1,8 @@
 // What runners have written so far, one line of JSON for each event, and what it comes to. Pure: the text comes in.
 
 /**
- * `begin` and `end` are a test's; `file` is the end of a file; `error` is a fault outside of any test; `done` is the last line of a runner that came to its end.
+ * `begin` and `end` are a test's; `file` is the end of a file; `error` is a fault outside of any test; `done` is the
+ * last line of a runner that came to its end.
  *
  * @typedef {(
  *   | { event: 'begin', file: string, name: string }
@@ -27,7 +28,13 @@
  */
 export function readReport(text) {
   /** @type {Report} */
-  const report = { counts: { passed: 0, failed: 0, skipped: 0 }, failures: [], unfinished: [], files: [], isComplete: false };
+  const report = {
+    counts: { passed: 0, failed: 0, skipped: 0 },
+    failures: [],
+    unfinished: [],
+    files: [],
+    isComplete: false,
+  };
   /** @type {Map<string, { file: string, name: string }>} */
   const running = new Map();
   const fail = (/** @type {string} */ file, /** @type {string | undefined} */ name) => {
@@ -64,7 +71,10 @@ export function slowest(files, count) {
   /** @type {Map<string, number>} */
   const sums = new Map();
   for (const { file, ms } of files) sums.set(file, (sums.get(file) ?? 0) + ms);
-  return [...sums].sort(([, a], [, b]) => b - a).slice(0, count).map(([file, ms]) => `${(ms / 1000).toFixed(1).padStart(8)} s  ${file}`);
+  return [...sums]
+    .sort(([, a], [, b]) => b - a)
+    .slice(0, count)
+    .map(([file, ms]) => `${(ms / 1000).toFixed(1).padStart(8)} s  ${file}`);
 }
 
 /**

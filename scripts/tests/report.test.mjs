@@ -10,37 +10,75 @@ const file = 'packages/a/src/a.test.ts';
  * @param {'passed' | 'failed' | 'skipped'} state
  * @returns {import('./report.mjs').TestEvent[]}
  */
-const test = (name, state) => [{ event: 'begin', file, name }, { event: 'end', file, name, state, ms: 5 }];
+const test = (name, state) => [
+  { event: 'begin', file, name },
+  { event: 'end', file, name, state, ms: 5 },
+];
 
 describe("a runner's report", () => {
   it('counts every test once', () => {
-    const report = readReport(lines(...test('a', 'passed'), ...test('b', 'failed'), ...test('c', 'skipped'), { event: 'file', file, failed: true, ms: 20 }, { event: 'done' }));
-    expect(report).toMatchObject({ counts: { passed: 1, failed: 1, skipped: 1 }, failures: [{ file, name: 'b' }], unfinished: [], isComplete: true });
+    const report = readReport(
+      lines(
+        ...test('a', 'passed'),
+        ...test('b', 'failed'),
+        ...test('c', 'skipped'),
+        { event: 'file', file, failed: true, ms: 20 },
+        { event: 'done' },
+      ),
+    );
+    expect(report).toMatchObject({
+      counts: { passed: 1, failed: 1, skipped: 1 },
+      failures: [{ file, name: 'b' }],
+      unfinished: [],
+      isComplete: true,
+    });
   });
 
   it('counts a file that could not be loaded, and one whose set-up failed, as one failure', () => {
-    expect(readReport(lines({ event: 'file', file, failed: true, ms: 1 }))).toMatchObject({ counts: { failed: 1 }, failures: [{ file, name: undefined }] });
-    expect(readReport(lines(...test('a', 'skipped'), { event: 'file', file, failed: true, ms: 1 })).counts).toEqual({ passed: 0, failed: 1, skipped: 1 });
+    expect(readReport(lines({ event: 'file', file, failed: true, ms: 1 }))).toMatchObject({
+      counts: { failed: 1 },
+      failures: [{ file, name: undefined }],
+    });
+    expect(readReport(lines(...test('a', 'skipped'), { event: 'file', file, failed: true, ms: 1 })).counts).toEqual({
+      passed: 0,
+      failed: 1,
+      skipped: 1,
+    });
   });
 
   it('counts an error outside of tests as a failure', () => {
-    expect(readReport(lines(...test('a', 'passed'), { event: 'error', message: 'an unhandled rejection' }, { event: 'done' })).counts).toEqual({ passed: 1, failed: 1, skipped: 0 });
+    expect(
+      readReport(
+        lines(...test('a', 'passed'), { event: 'error', message: 'an unhandled rejection' }, { event: 'done' }),
+      ).counts,
+    ).toEqual({ passed: 1, failed: 1, skipped: 0 });
   });
 
   it('that was cut short has what ended before, and what was running', () => {
     const cut = `${lines(...test('a', 'passed'), { event: 'begin', file, name: 'b' })}{"event":"end","fi`;
-    expect(readReport(cut)).toMatchObject({ counts: { passed: 1, failed: 0, skipped: 0 }, unfinished: [{ file, name: 'b' }], isComplete: false });
+    expect(readReport(cut)).toMatchObject({
+      counts: { passed: 1, failed: 0, skipped: 0 },
+      unfinished: [{ file, name: 'b' }],
+      isComplete: false,
+    });
   });
 });
 
 it('the slowest files come first, with what they took in all runners', () => {
-  const files = [{ file: 'a', ms: 1000 }, { file: 'b', ms: 1500 }, { file: 'a', ms: 1000 }, { file: 'c', ms: 10 }];
+  const files = [
+    { file: 'a', ms: 1000 },
+    { file: 'b', ms: 1500 },
+    { file: 'a', ms: 1000 },
+    { file: 'c', ms: 10 },
+  ];
   expect(slowest(files, 2)).toEqual(['     2.0 s  a', '     1.5 s  b']);
 });
 
 describe('the command that repeats a failure', () => {
   it('names the file, the test and the level', () => {
-    expect(repeatCommand({ file, name: "a suite doesn't fail" }, 'test')).toBe(`npm test -- ${file} -t 'a suite doesn'\\''t fail'`);
+    expect(repeatCommand({ file, name: "a suite doesn't fail" }, 'test')).toBe(
+      `npm test -- ${file} -t 'a suite doesn'\\''t fail'`,
+    );
     expect(repeatCommand({ file, name: 'a' }, 'verify')).toBe(`ROCKPOOL_LEVEL=verify npm test -- ${file} -t 'a'`);
   });
 

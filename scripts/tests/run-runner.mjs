@@ -1,4 +1,5 @@
-// Runs one process of tests to its end, or ends it when nothing happens any more. What it has written by then counts either way.
+// Runs one process of tests to its end, or ends it when nothing happens any more. What it has written by then counts
+// either way.
 
 import { chmodSync, existsSync, mkdtempSync, readFileSync, rmSync, statSync } from 'node:fs';
 import { tmpdir } from 'node:os';
@@ -25,8 +26,9 @@ const lookEveryMs = 5_000;
  * @returns {Promise<Ended>}
  */
 export async function runRunner(runner, { name, chromium, level, prefix }) {
-  // Reports, browser profiles, databases of servers under test: all in one folder, which goes away however the tests end. The name is
-  // short because Chromium puts a socket below it, and the path of a socket has room for about 100 characters.
+  // Reports, browser profiles, databases of servers under test: all in one folder, which goes away however the tests
+  // end. The name is short because Chromium puts a socket below it, and the path of a socket has room for about 100
+  // characters.
   const temporary = mkdtempSync(join(tmpdir(), 'rp'));
   // PostgreSQL has its folder in here and does not run as root: another user has to get through.
   chmodSync(temporary, 0o711);

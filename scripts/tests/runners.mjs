@@ -6,12 +6,18 @@ import { ensureStockBrowsers } from '../browsers/ensure-stock-browsers.mjs';
 import { buildDemo } from '../demo-build.mjs';
 import { levels } from './level.mjs';
 
-/** No test may take this long without an end or a line of output: `testTimeout` and `hookTimeout` of the configurations are shorter. */
+/**
+ * No test may take this long without an end or a line of output: `testTimeout` and `hookTimeout` of the configurations
+ * are shorter.
+ */
 const stuckAfterMs = 10 * 60_000;
 /** A deep test may run for so long before it ends, and prints nothing meanwhile. */
 const deepStuckAfterMs = 60 * 60_000;
 
-/** Files in Chromium that take much longer than the others, in seconds of one processor: what counts when files are dealt out. The rest takes about 3. @type {Record<string, number>} */
+/**
+ * Files in Chromium that take much longer than the others, in seconds of one processor: what counts when files are
+ * dealt out. The rest takes about 3. @type {Record<string, number>}
+ */
 export const heavyFiles = {
   'packages/client/src/media.browser.test.ts': 90,
   'packages/client/src/databases.browser.test.ts': 20,
@@ -32,7 +38,8 @@ const usualSeconds = 3;
  * @property {string} title
  * @property {import('./test-files.mjs').Suite[]} suites
  * @property {readonly string[] | undefined} files its tests; undefined: all of its suites
- * @property {(name: string | undefined) => string[]} args for Node 24; `name`: the tests to run, as a part of their full names
+ * @property {(name: string | undefined) => string[]} args for Node 24; `name`: the tests to run, as a part of their
+ * full names
  * @property {number} stuckAfterMs it is ended when nothing has happened for so long
  * @property {boolean} inChromium
  * @property {() => Promise<void>} [prepare] fails with a SetupError
@@ -54,7 +61,16 @@ const usualSeconds = 3;
  * @param {VitestOptions} given
  * @returns {Runner}
  */
-function vitest({ title, suites, files, config = 'vitest.config.ts', projects = suites, stuckAfter = stuckAfterMs, prepare, options = [] }) {
+function vitest({
+  title,
+  suites,
+  files,
+  config = 'vitest.config.ts',
+  projects = suites,
+  stuckAfter = stuckAfterMs,
+  prepare,
+  options = [],
+}) {
   return {
     title,
     suites,
@@ -64,7 +80,8 @@ function vitest({ title, suites, files, config = 'vitest.config.ts', projects = 
       'run',
       '--config',
       config,
-      // Node reads the configuration as it is. Vitest would bundle it first, with the server that a test may ask for: two seconds of a processor.
+      // Node reads the configuration as it is. Vitest would bundle it first, with the server that a test may ask for:
+      // two seconds of a processor.
       '--configLoader=native',
       ...projects.flatMap((project) => ['--project', project]),
       '--reporter=default',
@@ -110,7 +127,8 @@ function literal(text) {
 }
 
 /**
- * The runners of a level, in stages: those of one stage run at the same time, to use a processor while another test waits.
+ * The runners of a level, in stages: those of one stage run at the same time, to use a processor while another test
+ * waits.
  *
  * @param {object} choice
  * @param {import('./level.mjs').Level} choice.level
@@ -120,25 +138,46 @@ function literal(text) {
  * @returns {Runner[][]}
  */
 export function runnersOf({ level, files, isPart, processors }) {
-  const atLeast = (/** @type {import('./level.mjs').Level} */ wanted) => levels.indexOf(level) >= levels.indexOf(wanted);
+  const atLeast = (/** @type {import('./level.mjs').Level} */ wanted) =>
+    levels.indexOf(level) >= levels.indexOf(wanted);
   /** @type {import('./test-files.mjs').Suite[]} */
   const nodeSuites = atLeast('verify') ? ['node', 'verify'] : ['node'];
   /** @type {import('./test-files.mjs').Suite[]} */
   const browserSuites = atLeast('verify') ? ['browser', 'browser-verify'] : ['browser'];
   /** @param {import('./test-files.mjs').Suite[]} suites */
   const chosen = (suites) => (isPart ? suites.flatMap((suite) => files[suite]) : undefined);
-  const shards = dealOut(browserSuites.flatMap((suite) => files[suite]), processors);
+  const shards = dealOut(
+    browserSuites.flatMap((suite) => files[suite]),
+    processors,
+  );
 
   const always = [
     vitest({ title: 'Node', suites: nodeSuites, files: chosen(nodeSuites), options: [`--maxWorkers=${processors}`] }),
-    ...shards.map((shard, index) => vitest({ title: shards.length === 1 ? 'Chromium' : `Chromium ${index + 1}`, suites: browserSuites, files: shard })),
+    ...shards.map((shard, index) =>
+      vitest({
+        title: shards.length === 1 ? 'Chromium' : `Chromium ${index + 1}`,
+        suites: browserSuites,
+        files: shard,
+      }),
+    ),
     endToEnd(chosen(['end-to-end'])),
   ];
   const deep = [
     vitest({ title: 'deep, Node', suites: ['deep'], files: chosen(['deep']), stuckAfter: deepStuckAfterMs }),
     // The tests of the server once more, with PostgreSQL under it.
-    vitest({ title: 'PostgreSQL', suites: ['node'], projects: ['postgres'], files: chosen(['node']), stuckAfter: deepStuckAfterMs }),
-    vitest({ title: 'deep, Chromium', suites: ['browser-deep'], files: chosen(['browser-deep']), stuckAfter: deepStuckAfterMs }),
+    vitest({
+      title: 'PostgreSQL',
+      suites: ['node'],
+      projects: ['postgres'],
+      files: chosen(['node']),
+      stuckAfter: deepStuckAfterMs,
+    }),
+    vitest({
+      title: 'deep, Chromium',
+      suites: ['browser-deep'],
+      files: chosen(['browser-deep']),
+      stuckAfter: deepStuckAfterMs,
+    }),
     vitest({
       title: 'stock Firefox and WebKitGTK',
       config: 'vitest.stock-browsers.config.ts',
@@ -150,7 +189,9 @@ export function runnersOf({ level, files, isPart, processors }) {
     }),
   ];
   const stages = atLeast('deep') ? [always, ...deep.map((runner) => [runner])] : [always];
-  return stages.map((stage) => stage.filter(({ files: own }) => own === undefined || own.length > 0)).filter((stage) => stage.length > 0);
+  return stages
+    .map((stage) => stage.filter(({ files: own }) => own === undefined || own.length > 0))
+    .filter((stage) => stage.length > 0);
 }
 
 /**
@@ -162,7 +203,10 @@ export function runnersOf({ level, files, isPart, processors }) {
  */
 export function dealOut(files, most) {
   const weight = (/** @type {string} */ file) => heavyFiles[file] ?? usualSeconds;
-  const shards = Array.from({ length: Math.min(most, files.length) }, () => ({ seconds: 0, files: /** @type {string[]} */ ([]) }));
+  const shards = Array.from({ length: Math.min(most, files.length) }, () => ({
+    seconds: 0,
+    files: /** @type {string[]} */ ([]),
+  }));
   for (const file of [...files].sort((a, b) => weight(b) - weight(a))) {
     const least = shards.reduce((one, other) => (other.seconds < one.seconds ? other : one));
     least.seconds += weight(file);

@@ -5,7 +5,16 @@ import { root } from '../children.mjs';
 import { dealOut, heavyFiles, runnersOf } from './runners.mjs';
 import { sourceFiles, suiteOf } from './test-files.mjs';
 
-const none = { 'node': [], 'verify': [], 'deep': [], 'browser': [], 'browser-verify': [], 'browser-deep': [], 'stock': [], 'end-to-end': [] };
+const none = {
+  node: [],
+  verify: [],
+  deep: [],
+  browser: [],
+  'browser-verify': [],
+  'browser-deep': [],
+  stock: [],
+  'end-to-end': [],
+};
 
 describe('the files of Chromium', () => {
   it('are dealt out whole and once, the heavy ones to different processes', () => {
@@ -25,16 +34,31 @@ describe('the files of Chromium', () => {
 
 describe('the runners of a level', () => {
   /** @param {import('./level.mjs').Level} level */
-  const suitesAt = (level) => [...new Set(runnersOf({ level, files: { ...none, browser: ['a'] }, isPart: false, processors: 2 }).flat().flatMap(({ suites }) => suites))];
+  const suitesAt = (level) => [
+    ...new Set(
+      runnersOf({ level, files: { ...none, browser: ['a'] }, isPart: false, processors: 2 })
+        .flat()
+        .flatMap(({ suites }) => suites),
+    ),
+  ];
 
   it('do all that those of the level before do, and at the deep level every suite there is', () => {
     expect(suitesAt('test').sort()).toEqual(['browser', 'end-to-end', 'node']);
     expect(suitesAt('verify')).toEqual(expect.arrayContaining([...suitesAt('test'), 'verify', 'browser-verify']));
-    expect(suitesAt('deep').sort()).toEqual([...new Set(sourceFiles().flatMap((file) => suiteOf(file) ?? [])), 'verify', 'browser-verify'].filter((suite, index, all) => all.indexOf(suite) === index).sort());
+    expect(suitesAt('deep').sort()).toEqual(
+      [...new Set(sourceFiles().flatMap((file) => suiteOf(file) ?? [])), 'verify', 'browser-verify']
+        .filter((suite, index, all) => all.indexOf(suite) === index)
+        .sort(),
+    );
   });
 
   it('are only those with a file among the chosen ones', () => {
-    const [[runner, ...others] = [], ...stages] = runnersOf({ level: 'deep', files: { ...none, deep: ['a.deep.test.ts'] }, isPart: true, processors: 2 });
+    const [[runner, ...others] = [], ...stages] = runnersOf({
+      level: 'deep',
+      files: { ...none, deep: ['a.deep.test.ts'] },
+      isPart: true,
+      processors: 2,
+    });
     expect(runner?.files).toEqual(['a.deep.test.ts']);
     expect([others, stages]).toEqual([[], []]);
   });

@@ -1,10 +1,13 @@
-// Which files are tests, and what runs each of them. The suffixes are those of CONTRIBUTING.md; `vitest.config.ts` has them as patterns.
+// Which files are tests, and what runs each of them. The suffixes are those of CONTRIBUTING.md; `vitest.config.ts` has
+// them as patterns.
 
 import { existsSync, readdirSync } from 'node:fs';
 import { join } from 'node:path';
 import { root } from '../children.mjs';
 
-/** @typedef {'node' | 'verify' | 'deep' | 'browser' | 'browser-verify' | 'browser-deep' | 'stock' | 'end-to-end'} Suite */
+/**
+ * @typedef {'node' | 'verify' | 'deep' | 'browser' | 'browser-verify' | 'browser-deep' | 'stock' | 'end-to-end'} Suite
+ */
 
 const folders = ['packages', 'apps', 'tests', 'scripts'];
 const notOurs = new Set(['node_modules', 'dist', '.rockpool', '.turbo', '.vite']);
@@ -29,7 +32,9 @@ export function suiteOf(file) {
   return suites.find(([suffix]) => suffix.test(file))?.[1];
 }
 
-/** @returns {string[]} every file below the folders of ours, relative to the root, in the same order on every machine */
+/**
+ * @returns {string[]} every file below the folders of ours, relative to the root, in the same order on every machine
+ */
 export function sourceFiles() {
   return folders.filter((folder) => existsSync(join(root, folder))).flatMap(filesBelow);
 }

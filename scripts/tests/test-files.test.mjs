@@ -15,8 +15,11 @@ it('every test runs in the one suite that its suffix says, in the configuration 
   const tests = sourceFiles().filter((file) => suiteOf(file) !== undefined && suiteOf(file) !== 'end-to-end');
   expect(tests.length).toBeGreaterThan(300);
   for (const file of tests) {
-    const matches = (/** @type {string[] | undefined} */ globs) => globs?.some((glob) => matchesGlob(file, glob)) === true;
-    const names = [...projects, ...stock].filter(({ test }) => matches(test?.include) && !matches(test?.exclude)).map(({ test }) => test?.name);
+    const matches = (/** @type {string[] | undefined} */ globs) =>
+      globs?.some((glob) => matchesGlob(file, glob)) === true;
+    const names = [...projects, ...stock]
+      .filter(({ test }) => matches(test?.include) && !matches(test?.exclude))
+      .map(({ test }) => test?.name);
     expect(names, file).toEqual([suiteOf(file) === 'stock' ? 'firefox-killed' : suiteOf(file)]);
   }
 });

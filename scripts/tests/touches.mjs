@@ -3,16 +3,17 @@
 import { posix } from 'node:path';
 import { suiteOf } from './test-files.mjs';
 
-// `import … from './x.ts'`, `export … from`, `import('./x.ts')` and `new URL('./x.ts', import.meta.url)`, which is how workers and pages are named.
+// `import … from './x.ts'`, `export … from`, `import('./x.ts')` and `new URL('./x.ts', import.meta.url)`, which is how
+// workers and pages are named.
 const REFERENCE = /(?:\bfrom\s*|\bimport\s*\(?\s*|\bnew URL\(\s*)['"](\.{1,2}\/[^'"]+)['"]/g;
 const CODE = /\.(?:tsx?|mjs)$/;
 // Code that exists for tests alone. A test is about what it reaches through it, as about what it imports itself.
 const HELPER = /(?:^tests|\/testing|\/e2e|\/test-support)\//;
 
 /**
- * The tests among `files` that a word stands for: those with the word in their own path, and those that import a file with the word in its path, themselves or
- * through code that exists for tests alone. What the code under test imports does not count, or every word would stand for everything. The whole path of a file
- * stands for that file.
+ * The tests among `files` that a word stands for: those with the word in their own path, and those that import a file
+ * with the word in its path, themselves or through code that exists for tests alone. What the code under test imports
+ * does not count, or every word would stand for everything. The whole path of a file stands for that file.
  *
  * @param {string} word
  * @param {readonly string[]} files relative to the root
@@ -27,7 +28,13 @@ export function testsThatTouch(word, files, read) {
   const imports = new Map();
   /** @param {string} file */
   const importsOf = (file) => {
-    const found = imports.get(file) ?? (CODE.test(file) ? [...read(file).matchAll(REFERENCE)].map(([, path = '']) => posix.join(posix.dirname(file), path)).filter((path) => known.has(path)) : []);
+    const found =
+      imports.get(file) ??
+      (CODE.test(file)
+        ? [...read(file).matchAll(REFERENCE)]
+            .map(([, path = '']) => posix.join(posix.dirname(file), path))
+            .filter((path) => known.has(path))
+        : []);
     imports.set(file, found);
     return found;
   };

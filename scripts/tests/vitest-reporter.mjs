@@ -1,4 +1,5 @@
-// Writes what Vitest's tests do into the file of ROCKPOOL_REPORT, each line when it happens: a run that is cut short still shows what ran.
+// Writes what Vitest's tests do into the file of ROCKPOOL_REPORT, each line when it happens: a run that is cut short
+// still shows what ran.
 
 import { appendFileSync } from 'node:fs';
 import { relative } from 'node:path';
@@ -28,13 +29,24 @@ export default class {
   /** @param {import('vitest/node').TestCase} test */
   onTestCaseResult(test) {
     const { state } = test.result();
-    write({ event: 'end', file: fileOf(test.module), name: nameOf(test), state: state === 'pending' ? 'failed' : state, ms: test.diagnostic()?.duration ?? 0 });
+    write({
+      event: 'end',
+      file: fileOf(test.module),
+      name: nameOf(test),
+      state: state === 'pending' ? 'failed' : state,
+      ms: test.diagnostic()?.duration ?? 0,
+    });
   }
 
   /** @param {import('vitest/node').TestModule} module */
   onTestModuleEnd(module) {
     const { collectDuration, duration, setupDuration } = module.diagnostic();
-    write({ event: 'file', file: fileOf(module), failed: module.state() === 'failed', ms: collectDuration + setupDuration + duration });
+    write({
+      event: 'file',
+      file: fileOf(module),
+      failed: module.state() === 'failed',
+      ms: collectDuration + setupDuration + duration,
+    });
   }
 
   /**

@@ -24,10 +24,19 @@ async function buildPage(): Promise<Record<Part, number>> {
     configFile: false,
     logLevel: 'error',
     worker: { format: 'es' },
-    build: { write: false, target: 'es2023', modulePreload: { polyfill: false }, rolldownOptions: { input: `${root}page.ts` } },
+    build: {
+      write: false,
+      target: 'es2023',
+      modulePreload: { polyfill: false },
+      rolldownOptions: { input: `${root}page.ts` },
+    },
   })) as Rolldown.RolldownOutput;
   const sizes: Record<Part, number> = { page: 0, worker: 0, wasm: 0, documents: 0 };
-  const first = { page: withImports('page', output), worker: withImports('entry', output), documents: withImports('document-support', output) };
+  const first = {
+    page: withImports('page', output),
+    worker: withImports('entry', output),
+    documents: withImports('document-support', output),
+  };
   for (const file of output) {
     const part = partOf(file, first);
     if (part !== null) sizes[part] += gzipSync(file.type === 'chunk' ? file.code : file.source, { level: 9 }).length;
@@ -36,7 +45,10 @@ async function buildPage(): Promise<Record<Part, number>> {
 }
 
 /** Null for what is loaded when it is asked for. */
-function partOf(file: Output[number], first: Record<'page' | 'worker' | 'documents', ReadonlySet<Output[number]>>): Part | null {
+function partOf(
+  file: Output[number],
+  first: Record<'page' | 'worker' | 'documents', ReadonlySet<Output[number]>>,
+): Part | null {
   if (file.fileName.endsWith('.wasm')) return 'wasm';
   if (first.page.has(file)) return 'page';
   if (first.worker.has(file)) return 'worker';
@@ -45,9 +57,12 @@ function partOf(file: Output[number], first: Record<'page' | 'worker' | 'documen
 
 /** A script and what it imports at once, and so on. Vite gives the worker's scripts as finished text. */
 function withImports(name: string, output: Output): ReadonlySet<Output[number]> {
-  const found = new Set(output.filter(({ fileName }) => fileName.startsWith(`assets/${name}-`) && fileName.endsWith('.js')));
+  const found = new Set(
+    output.filter(({ fileName }) => fileName.startsWith(`assets/${name}-`) && fileName.endsWith('.js')),
+  );
   for (const file of found) {
-    for (const other of output) if (new RegExp(`(?:from|import)\\s*["']\\./${basename(other.fileName)}["']`).test(textOf(file))) found.add(other);
+    for (const other of output)
+      if (new RegExp(`(?:from|import)\\s*["']\\./${basename(other.fileName)}["']`).test(textOf(file))) found.add(other);
   }
   return found;
 }

@@ -13,15 +13,29 @@ import { findChromium } from '../../scripts/find-chromium.mjs';
 const root = new URL('../../examples/quick-start/', import.meta.url).pathname;
 const outDir = mkdtempSync(join(tmpdir(), 'rockpool-bundle-'));
 const cacheDir = mkdtempSync(join(tmpdir(), 'rockpool-vite-'));
-const config: InlineConfig = { root, cacheDir, configFile: false, logLevel: 'error', build: { outDir, emptyOutDir: true, target: 'es2023' }, worker: { format: 'es' } };
+const config: InlineConfig = {
+  root,
+  cacheDir,
+  configFile: false,
+  logLevel: 'error',
+  build: { outDir, emptyOutDir: true, target: 'es2023' },
+  worker: { format: 'es' },
+};
 
-const TYPES: Readonly<Record<string, string>> = { '.html': 'text/html', '.js': 'text/javascript', '.wasm': 'application/wasm' };
+const TYPES: Readonly<Record<string, string>> = {
+  '.html': 'text/html',
+  '.js': 'text/javascript',
+  '.wasm': 'application/wasm',
+};
 
 let browser: Browser;
 
 beforeAll(async () => {
   const executablePath = findChromium();
-  browser = await chromium.launch({ ...(executablePath === undefined ? {} : { executablePath }), args: ['--no-sandbox'] });
+  browser = await chromium.launch({
+    ...(executablePath === undefined ? {} : { executablePath }),
+    args: ['--no-sandbox'],
+  });
 }, 120_000);
 
 afterAll(async () => {
@@ -74,7 +88,9 @@ describe('Vite, without a plugin and without COOP or COEP', () => {
       const entry = assets.find((name) => name.startsWith('entry') && name.endsWith('.js')) ?? '';
       rmSync(join(outDir, 'assets', entry));
       const address = `http://localhost:${(server.address() as AddressInfo).port}`;
-      expect(await errorAt(`${address}/`)).toContain(`The worker script could not be loaded. (url=${address}/assets/${entry}, problem=there is no script at this address, status=404`);
+      expect(await errorAt(`${address}/`)).toContain(
+        `The worker script could not be loaded. (url=${address}/assets/${entry}, problem=there is no script at this address, status=404`,
+      );
     } finally {
       server.close();
       server.closeAllConnections();

@@ -7,11 +7,15 @@ import { column, table } from '../../packages/sync-server/src/testing/test-schem
 const schema = buildSchema([table('entry', [column('id', 'text', { notNull: true }), column('number', 'integer')])]);
 const ROUNDS = 20;
 
-const insert = (client: Client, number: number): Promise<unknown> => client.execute(sql`INSERT INTO entry VALUES (${client.newId()}, ${number})`);
+const insert = (client: Client, number: number): Promise<unknown> =>
+  client.execute(sql`INSERT INTO entry VALUES (${client.newId()}, ${number})`);
 
-// How long the write of a follower takes whose leader goes: the hand-over as an app feels it. Figures, no limits: see docs/decisions.
+// How long the write of a follower takes whose leader goes: the hand-over as an app feels it. Figures, no limits: see
+// docs/decisions.
 it.each(
-  (['opfs', 'opfs-exclusive', 'indexeddb'] as const).flatMap((persistence) => (['closed', 'killed'] as const).map((how) => [persistence, how] as const)),
+  (['opfs', 'opfs-exclusive', 'indexeddb'] as const).flatMap((persistence) =>
+    (['closed', 'killed'] as const).map((how) => [persistence, how] as const),
+  ),
 )('a hand-over on %s when the leading tab is %s', async (persistence, how) => {
   const name = freshName();
   let leader = await openTab({ name, schema, persistence });
@@ -32,5 +36,7 @@ it.each(
   await leader.client.close();
   leader.kill();
   const sorted = tookMs.toSorted((a, b) => a - b).map((ms) => Math.round(ms));
-  console.info(`hand-over, ${persistence}, ${how}: median ${sorted[ROUNDS / 2]} ms, worst ${sorted.at(-1)} ms of ${ROUNDS}: ${sorted.join(' ')}`);
+  console.info(
+    `hand-over, ${persistence}, ${how}: median ${sorted[ROUNDS / 2]} ms, worst ${sorted.at(-1)} ms of ${ROUNDS}: ${sorted.join(' ')}`,
+  );
 });

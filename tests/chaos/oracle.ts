@@ -30,7 +30,9 @@ export class Oracle {
       if (seen.size !== numbers.length) return `${numbers.length - seen.size} writes took effect twice`;
       const lost = owed.filter((number) => !seen.has(number));
       if (lost.length > 0) return `lost: ${lost.slice(0, 10).join(', ')}`;
-      const undead = numbers.filter((number) => this.fates.get(number) === undefined || this.fates.get(number) === 'rejected');
+      const undead = numbers.filter(
+        (number) => this.fates.get(number) === undefined || this.fates.get(number) === 'rejected',
+      );
       if (undead.length > 0) return `there although they failed: ${undead.slice(0, 10).join(', ')}`;
       if (counter !== numbers.length) return `half a transaction: ${numbers.length} rows, counted ${counter}`;
       return null;

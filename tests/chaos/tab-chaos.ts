@@ -25,7 +25,14 @@ type Step = 'open' | 'write' | 'write and die' | 'read' | 'close' | 'reload' | '
 
 const TABS = 5;
 /** Of a tab that is open. Mostly work; about every tenth step a tab goes. */
-const STEPS: readonly Step[] = [...Array<Step>(10).fill('write'), ...Array<Step>(7).fill('read'), 'close', 'reload', 'die', 'write and die'];
+const STEPS: readonly Step[] = [
+  ...Array<Step>(10).fill('write'),
+  ...Array<Step>(7).fill('read'),
+  'close',
+  'reload',
+  'die',
+  'write and die',
+];
 
 const id = column('id', 'text', { notNull: true });
 const schema = buildSchema([
@@ -34,8 +41,9 @@ const schema = buildSchema([
 ]);
 
 /**
- * Five tabs open, write, read, close, reload and die at random, each by itself, until the time is up. Throws with the seed when a read shows
- * anything that it may not, or when a step does not end. The seed decides what each tab does, not how the browser weaves that together.
+ * Five tabs open, write, read, close, reload and die at random, each by itself, until the time is up. Throws with the
+ * seed when a read shows anything that it may not, or when a step does not end. The seed decides what each tab does,
+ * not how the browser weaves that together.
  */
 export async function runTabChaos({ seed, durationMs, persistence, stuckMs }: ChaosOptions): Promise<ChaosReport> {
   const name = freshName();
@@ -143,7 +151,9 @@ export async function runTabChaos({ seed, durationMs, persistence, stuckMs }: Ch
 
 async function check(client: Client, oracle: Oracle): Promise<void> {
   const judge = oracle.expectation();
-  const rows = await client.query<{ number: number; counter: number }>("SELECT number, (SELECT count FROM tally WHERE id = 'all') AS counter FROM entry");
+  const rows = await client.query<{ number: number; counter: number }>(
+    "SELECT number, (SELECT count FROM tally WHERE id = 'all') AS counter FROM entry",
+  );
   const problem = judge({ numbers: rows.map(({ number }) => number), counter: rows[0]?.counter ?? 0 });
   if (problem !== null) throw new Error(`a read of the ${client.status.role}: ${problem}`);
 }

@@ -1,30 +1,54 @@
 import { readdirSync, readFileSync } from 'node:fs';
 import { describe, expect, it } from 'vitest';
-import { decodeClientMessage, decodeServerMessage, FrameAssembler, MAX_MESSAGE_BYTES, PROTOCOL_FLOOR, PROTOCOL_VERSION, type ClientMessage, type ServerMessage } from '../../packages/shared/src/index.ts';
+import {
+  decodeClientMessage,
+  decodeServerMessage,
+  FrameAssembler,
+  MAX_MESSAGE_BYTES,
+  PROTOCOL_FLOOR,
+  PROTOCOL_VERSION,
+  type ClientMessage,
+  type ServerMessage,
+} from '../../packages/shared/src/index.ts';
 import { fromHex, toRecordable, type RecordedFrame } from './frames.ts';
 
 const folder = new URL('.', import.meta.url);
-const versions = readdirSync(folder).flatMap((name) => /^protocol-(\d+)\.json$/.exec(name)?.[1] ?? []).map(Number);
+const versions = readdirSync(folder)
+  .flatMap((name) => /^protocol-(\d+)\.json$/.exec(name)?.[1] ?? [])
+  .map(Number);
 
 describe('recorded frames', () => {
   it('are there for every version from the floor on', () => {
     for (let version = PROTOCOL_FLOOR; version <= PROTOCOL_VERSION; version++) expect(versions).toContain(version);
   });
 
-  it.each(versions.filter((version) => version >= PROTOCOL_FLOOR))('of protocol version %i still say what they said', (version) => {
-    const recorded = framesOf(version);
-    expect(new Set(recorded.map(({ frame }) => frame.slice(2, 4))).size).toBe(14);
-    for (const { side, frame, message } of recorded) expect(toRecordable(decode(side, frame))).toEqual(message);
-  });
+  it.each(versions.filter((version) => version >= PROTOCOL_FLOOR))(
+    'of protocol version %i still say what they said',
+    (version) => {
+      const recorded = framesOf(version);
+      expect(new Set(recorded.map(({ frame }) => frame.slice(2, 4))).size).toBe(14);
+      for (const { side, frame, message } of recorded) expect(toRecordable(decode(side, frame))).toEqual(message);
+    },
+  );
 
   // A session begins with a hello: nothing else of these versions reaches a server.
-  it.each(versions.filter((version) => version < PROTOCOL_FLOOR))('of protocol version %i are refused by their version, where a session would begin', (version) => {
-    const greetings = framesOf(version).filter(({ message }) => ['hello', 'welcome'].includes((message as { readonly type: string }).type));
-    expect(greetings).toHaveLength(3);
-    for (const { side, frame } of greetings) {
-      expect(() => decode(side, frame)).toThrow(expect.objectContaining({ code: 'protocol-version', fields: { received: version, floor: PROTOCOL_FLOOR, newest: PROTOCOL_VERSION } }));
-    }
-  });
+  it.each(versions.filter((version) => version < PROTOCOL_FLOOR))(
+    'of protocol version %i are refused by their version, where a session would begin',
+    (version) => {
+      const greetings = framesOf(version).filter(({ message }) =>
+        ['hello', 'welcome'].includes((message as { readonly type: string }).type),
+      );
+      expect(greetings).toHaveLength(3);
+      for (const { side, frame } of greetings) {
+        expect(() => decode(side, frame)).toThrow(
+          expect.objectContaining({
+            code: 'protocol-version',
+            fields: { received: version, floor: PROTOCOL_FLOOR, newest: PROTOCOL_VERSION },
+          }),
+        );
+      }
+    },
+  );
 });
 
 function framesOf(version: number): RecordedFrame[] {

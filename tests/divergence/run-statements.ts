@@ -19,7 +19,10 @@ export interface StatementCounts {
   readonly rejected: number;
 }
 
-/** Runs at least so many statements on two devices. Every one takes effect everywhere alike, or is refused with a typed error. */
+/**
+ * Runs at least so many statements on two devices. Every one takes effect everywhere alike, or is refused with a typed
+ * error.
+ */
 export async function runStatements(count: number, firstSeed: number): Promise<StatementCounts> {
   const codes = new Map<string, number>();
   let [statements, committed, rejected] = [0, 0, 0];
@@ -58,12 +61,16 @@ function attempt(device: DirectDevice, id: string, batch: readonly string[]): st
     device.database.write({ id, statements: batch.map((sql) => ({ sql, params: [] })) });
     return null;
   } catch (error) {
-    if (!(error instanceof RockpoolError) || error.code === 'internal') throw new Error(`${batch.join('; ')}: ${String(error)}`, { cause: error });
+    if (!(error instanceof RockpoolError) || error.code === 'internal')
+      throw new Error(`${batch.join('; ')}: ${String(error)}`, { cause: error });
     return error.code;
   }
 }
 
-/** Both devices and the server have the same rows, byte for byte, and nothing waits. Returns how many changesets were rejected, and gives them up. */
+/**
+ * Both devices and the server have the same rows, byte for byte, and nothing waits. Returns how many changesets were
+ * rejected, and gives them up.
+ */
 async function compare(devices: readonly DirectDevice[], live: LiveDatabase, history: string): Promise<number> {
   let rejected = 0;
   for (let turn = 0; turn < 2; turn++) {
@@ -71,21 +78,46 @@ async function compare(devices: readonly DirectDevice[], live: LiveDatabase, his
     for (const device of devices) {
       for (const [sequence] of device.rows('SELECT sequence FROM rockpool_parked')) {
         rejected++;
-        device.database.write({ id: `drop ${device.site} ${String(sequence)}`, statements: [], action: { kind: 'drop-rejected', sequence: Number(sequence) } });
+        device.database.write({
+          id: `drop ${device.site} ${String(sequence)}`,
+          statements: [],
+          action: { kind: 'drop-rejected', sequence: Number(sequence) },
+        });
       }
     }
   }
   for (const device of devices) expect(device.sync.counts(), history).toEqual({ pendingCount: 0, rejectedCount: 0 });
   for (const [table, columns] of Object.entries(SYNCED_COLUMNS)) {
-    const expected = live.file.sql.all(select('main', table, columns.filter((column) => column !== 'twice')));
-    for (const device of devices) expect(rowsOf(device, table, columns.filter((column) => column !== 'twice')), `${table} of a device; ${history}`).toEqual(expected);
-    const [first, second] = devices.map((device) => JSON.stringify(device.rows(`SELECT ${columns.map((column) => `quote(${column})`).join(', ')} FROM main.${table} ORDER BY 1, 2`)));
+    const expected = live.file.sql.all(
+      select(
+        'main',
+        table,
+        columns.filter((column) => column !== 'twice'),
+      ),
+    );
+    for (const device of devices)
+      expect(
+        rowsOf(
+          device,
+          table,
+          columns.filter((column) => column !== 'twice'),
+        ),
+        `${table} of a device; ${history}`,
+      ).toEqual(expected);
+    const [first, second] = devices.map((device) =>
+      JSON.stringify(
+        device.rows(
+          `SELECT ${columns.map((column) => `quote(${column})`).join(', ')} FROM main.${table} ORDER BY 1, 2`,
+        ),
+      ),
+    );
     expect(second, history).toBe(first);
   }
   return rejected;
 }
 
-const select = (schema: string, table: string, columns: readonly string[]): string => `SELECT ${columns.join(', ')} FROM ${schema}.${table} ORDER BY 1, 2`;
+const select = (schema: string, table: string, columns: readonly string[]): string =>
+  `SELECT ${columns.join(', ')} FROM ${schema}.${table} ORDER BY 1, 2`;
 
 /** As SQLite has it: REAL as number, INTEGER as bigint. */
 function rowsOf({ database }: DirectDevice, table: string, columns: readonly string[]): CellValue[][] {

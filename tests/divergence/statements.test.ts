@@ -4,10 +4,24 @@ import { runStatements } from './run-statements.ts';
 
 const COUNT = atLevel({ test: 2_000, verify: 10_000 });
 
-it(`${COUNT} statements that aim at replicas which differ take effect everywhere alike, or are refused with a typed error`, async () => {
-  const { statements, committed, refused, codes } = await runStatements(COUNT, 1);
-  expect(committed + refused).toBe(statements);
-  // A grammar of which everything is refused would prove nothing, nor would one of which everything is taken.
-  expect(committed / statements).toBeGreaterThan(0.2);
-  for (const code of ['sql-forbidden', 'query-invalid', 'key-invalid', 'constraint-data-type', 'constraint-unique', 'constraint-check', 'constraint-foreign-key', 'value-invalid']) expect(codes.get(code) ?? 0, code).toBeGreaterThan(0);
-}, 10 * 60_000);
+it(
+  `${COUNT} statements that aim at replicas which differ take effect everywhere alike, or are refused with a typed error`,
+  async () => {
+    const { statements, committed, refused, codes } = await runStatements(COUNT, 1);
+    expect(committed + refused).toBe(statements);
+    // A grammar of which everything is refused would prove nothing, nor would one of which everything is taken.
+    expect(committed / statements).toBeGreaterThan(0.2);
+    for (const code of [
+      'sql-forbidden',
+      'query-invalid',
+      'key-invalid',
+      'constraint-data-type',
+      'constraint-unique',
+      'constraint-check',
+      'constraint-foreign-key',
+      'value-invalid',
+    ])
+      expect(codes.get(code) ?? 0, code).toBeGreaterThan(0);
+  },
+  10 * 60_000,
+);

@@ -2,9 +2,11 @@ import { expect, it } from 'vitest';
 import { replay } from './replay.ts';
 import { typist } from './typist.ts';
 
-// Its state grows beyond what the thread of the server works on by itself, and beyond four times the size at which it is compacted.
+// Its state grows beyond what the thread of the server works on by itself, and beyond four times the size at which it
+// is compacted.
 it('a backlog of edits of one document costs a reader no more than the edits or the document, and its author some times the document', async () => {
-  const { saves, upBytes, readerDownBytes, writerDownBytes, stateBytes, writerFileBytes, emptyFileBytes } = await replay(typist(1, 8_000), { every: 20, when: 'offline' });
+  const { saves, upBytes, readerDownBytes, writerDownBytes, stateBytes, writerFileBytes, emptyFileBytes } =
+    await replay(typist(1, 8_000), { every: 20, when: 'offline' });
   expect(saves).toBe(400);
   expect(stateBytes).toBeGreaterThan(50 * 1024);
   expect(readerDownBytes).toBeLessThan(1.5 * upBytes);

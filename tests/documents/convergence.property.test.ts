@@ -3,8 +3,24 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import fc from 'fast-check';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
-import { buildSchema, DEFAULT_DOCUMENT_RULE, DEFAULT_MERGE_RULES, documentColumns, RockpoolError, type CellValue, type DocumentRule, type TableSchema } from '../../packages/shared/src/index.ts';
-import { canonicalJson, createDocument, documentText, rootValue, type JsonValue, type MapNode } from '../../packages/shared/src/document/index.ts';
+import {
+  buildSchema,
+  DEFAULT_DOCUMENT_RULE,
+  DEFAULT_MERGE_RULES,
+  documentColumns,
+  RockpoolError,
+  type CellValue,
+  type DocumentRule,
+  type TableSchema,
+} from '../../packages/shared/src/index.ts';
+import {
+  canonicalJson,
+  createDocument,
+  documentText,
+  rootValue,
+  type JsonValue,
+  type MapNode,
+} from '../../packages/shared/src/document/index.ts';
 import { documentStateHash } from '../../packages/shared/src/testing/document-state-hash.ts';
 import { json, richText } from '../../packages/shared/src/testing/json-arbitraries.ts';
 import { plainYjs } from '../../packages/shared/src/testing/plain-yjs.ts';
@@ -16,10 +32,24 @@ import { documentStates, type AskForValue } from './document-states.ts';
 import { OpenPages, type Text } from './open-pages.ts';
 
 const schema = buildSchema([
-  sampleTable('page', [sampleColumn('id', 'text', { notNull: true }), sampleColumn('title', 'text'), sampleColumn('content', 'text')], {
-    uniques: [['title']],
-    merge: { ...DEFAULT_MERGE_RULES, documents: [{ ...DEFAULT_DOCUMENT_RULE, column: 'content', text: ['body', '*.body', 'items.*'], richText: ['note', 'notes.*'] }] },
-  }),
+  sampleTable(
+    'page',
+    [sampleColumn('id', 'text', { notNull: true }), sampleColumn('title', 'text'), sampleColumn('content', 'text')],
+    {
+      uniques: [['title']],
+      merge: {
+        ...DEFAULT_MERGE_RULES,
+        documents: [
+          {
+            ...DEFAULT_DOCUMENT_RULE,
+            column: 'content',
+            text: ['body', '*.body', 'items.*'],
+            richText: ['note', 'notes.*'],
+          },
+        ],
+      },
+    },
+  ),
 ]);
 
 let folder: string;
@@ -63,17 +93,38 @@ function device(number: number): Device {
 }
 
 type Step =
-  | { readonly act: 'create' | 'replace'; readonly by: number; readonly page: string; readonly content: JsonValue | null }
+  | {
+      readonly act: 'create' | 'replace';
+      readonly by: number;
+      readonly page: string;
+      readonly content: JsonValue | null;
+    }
   /** In the Y.Doc of a page that has it open. */
   | { readonly act: 'type'; readonly by: number; readonly page: string; readonly content: JsonValue }
-  | { readonly act: 'title'; readonly by: number; readonly page: string; readonly title: string; readonly content: JsonValue }
+  | {
+      readonly act: 'title';
+      readonly by: number;
+      readonly page: string;
+      readonly title: string;
+      readonly content: JsonValue;
+    }
   | { readonly act: 'delete' | 'meet'; readonly by: number; readonly page: string };
 
 /** Half of them with texts with formats, one of them by name and others by place. */
-const content: fc.Arbitrary<JsonValue> = fc.oneof(json, fc.record({ body: fc.string({ maxLength: 3 }), note: fc.option(richText, { freq: 10 }), notes: fc.array(richText, { maxLength: 2 }), value: json }));
+const content: fc.Arbitrary<JsonValue> = fc.oneof(
+  json,
+  fc.record({
+    body: fc.string({ maxLength: 3 }),
+    note: fc.option(richText, { freq: 10 }),
+    notes: fc.array(richText, { maxLength: 2 }),
+    value: json,
+  }),
+);
 
 /** Large enough for its state to stand on a base. */
-const large: fc.Arbitrary<JsonValue> = fc.tuple(json, richText).map(([value, note]) => ({ filler: 'x'.repeat(9 * 1024), note, value }));
+const large: fc.Arbitrary<JsonValue> = fc
+  .tuple(json, richText)
+  .map(([value, note]) => ({ filler: 'x'.repeat(9 * 1024), note, value }));
 
 function steps(devices: number, contents = content): fc.Arbitrary<Step[]> {
   const by = fc.nat({ max: devices - 1 });
@@ -96,9 +147,16 @@ function steps(devices: number, contents = content): fc.Arbitrary<Step[]> {
 
 function perform(subject: Device, step: Exclude<Step, { act: 'type' }>): void {
   try {
-    if (step.act === 'create') subject.write(['INSERT INTO page (id, content) VALUES (?, ?) ON CONFLICT DO UPDATE SET content = excluded.content', step.page, text(step.content)]);
-    else if (step.act === 'replace') subject.write(['UPDATE page SET content = ? WHERE id = ?', text(step.content), step.page]);
-    else if (step.act === 'title') subject.write(['UPDATE page SET title = ?, content = ? WHERE id = ?', step.title, text(step.content), step.page]);
+    if (step.act === 'create')
+      subject.write([
+        'INSERT INTO page (id, content) VALUES (?, ?) ON CONFLICT DO UPDATE SET content = excluded.content',
+        step.page,
+        text(step.content),
+      ]);
+    else if (step.act === 'replace')
+      subject.write(['UPDATE page SET content = ? WHERE id = ?', text(step.content), step.page]);
+    else if (step.act === 'title')
+      subject.write(['UPDATE page SET title = ?, content = ? WHERE id = ?', step.title, text(step.content), step.page]);
     else subject.write(['DELETE FROM page WHERE id = ?', step.page]);
   } catch (error) {
     if (!(error instanceof RockpoolError) || error.code !== 'constraint-unique') throw error;
@@ -120,36 +178,56 @@ async function runHistory(count: number, history: readonly Step[]): Promise<void
     else if (step.act === 'type') await pages.type(subject, step.page, step.content);
     else perform(subject, step);
     await pages.follow(subject);
-    for (const [, , content] of subject.rows(ROWS)) if (content !== null) expect(canonicalJson(JSON.parse(content as string) as JsonValue)).toBe(content);
+    for (const [, , content] of subject.rows(ROWS))
+      if (content !== null) expect(canonicalJson(JSON.parse(content as string) as JsonValue)).toBe(content);
   }
   // Twice: what is made anew after a rejection is sent with the next meeting.
   for (let round = 0; round < 4; round++) for (const subject of devices) await subject.meet();
   for (const subject of devices) await pages.follow(subject);
   for (const subject of devices) {
     expect(subject.rows(ROWS)).toEqual(stored());
-    expect(states((sql, ...params) => subject.database.connection.value(sql, ...params) as CellValue)).toBe(states((sql, ...params) => server.file.sql.get(sql, ...params)?.[0] as CellValue));
+    expect(states((sql, ...params) => subject.database.connection.value(sql, ...params) as CellValue)).toBe(
+      states((sql, ...params) => server.file.sql.get(sql, ...params)?.[0] as CellValue),
+    );
     expect(subject.rows('SELECT count(*) FROM rockpool_base')).toEqual([[0]]);
     expect(subject.database.outbox.pendingCount()).toBe(0);
-    expect(subject.rows('SELECT count(*) FROM rockpool_document_base AS base WHERE NOT EXISTS (SELECT 1 FROM rockpool_document AS document WHERE instr(document.state, base.id))')).toEqual([[0]]);
+    expect(
+      subject.rows(
+        'SELECT count(*) FROM rockpool_document_base AS base WHERE NOT EXISTS (SELECT 1 FROM rockpool_document AS document WHERE instr(document.state, base.id))',
+      ),
+    ).toEqual([[0]]);
   }
   for (const { database } of devices) database.close();
 }
 
 function states(ask: AskForValue): string {
-  return documentStates(schema.tables[0] as TableSchema, server.file.sql.all('SELECT id FROM page ORDER BY id').map(([id]) => String(id)), ask);
+  return documentStates(
+    schema.tables[0] as TableSchema,
+    server.file.sql.all('SELECT id FROM page ORDER BY id').map(([id]) => String(id)),
+    ask,
+  );
 }
 
 describe('documents edited through SQL and in open pages, offline and online', () => {
   it('are the same everywhere for two devices', async () => {
-    await fc.assert(fc.asyncProperty(steps(2), (history) => runHistory(2, history)), { numRuns: 25 });
+    await fc.assert(
+      fc.asyncProperty(steps(2), (history) => runHistory(2, history)),
+      { numRuns: 25 },
+    );
   });
 
   it('are the same everywhere for five devices', async () => {
-    await fc.assert(fc.asyncProperty(steps(5), (history) => runHistory(5, history)), { numRuns: 15 });
+    await fc.assert(
+      fc.asyncProperty(steps(5), (history) => runHistory(5, history)),
+      { numRuns: 15 },
+    );
   });
 
   it('are the same everywhere where they are large, and nothing is left that no document stands on', async () => {
-    await fc.assert(fc.asyncProperty(steps(3, large), (history) => runHistory(3, history)), { numRuns: 25 });
+    await fc.assert(
+      fc.asyncProperty(steps(3, large), (history) => runHistory(3, history)),
+      { numRuns: 25 },
+    );
   });
 
   it('are what plain Yjs makes of the same edits, in whatever order it gets them', async () => {
@@ -179,13 +257,20 @@ describe('documents edited through SQL and in open pages, offline and online', (
         }
         for (let round = 0; round < 2; round++) for (const subject of devices) await subject.meet();
         const [rule] = documentColumns(schema.tables[0] as TableSchema).values();
-        const oracle = plainYjs(createDocument(start, rule as DocumentRule), devices.flatMap(({ sentEdits }) => sentEdits).reverse());
+        const oracle = plainYjs(
+          createDocument(start, rule as DocumentRule),
+          devices.flatMap(({ sentEdits }) => sentEdits).reverse(),
+        );
         for (const subject of devices) {
           expect(subject.rows('SELECT content FROM page')).toEqual([[documentText(oracle)]]);
-          expect(states((sql, ...params) => subject.database.connection.value(sql, ...params) as CellValue)).toBe(`p ${documentStateHash(oracle)}`);
+          expect(states((sql, ...params) => subject.database.connection.value(sql, ...params) as CellValue)).toBe(
+            `p ${documentStateHash(oracle)}`,
+          );
           subject.database.close();
         }
-        expect(states((sql, ...params) => server.file.sql.get(sql, ...params)?.[0] as CellValue)).toBe(`p ${documentStateHash(oracle)}`);
+        expect(states((sql, ...params) => server.file.sql.get(sql, ...params)?.[0] as CellValue)).toBe(
+          `p ${documentStateHash(oracle)}`,
+        );
       }),
       { numRuns: 25 },
     );
@@ -209,28 +294,37 @@ describe('documents edited through SQL and in open pages, offline and online', (
     const [a, b] = [device(1), device(2)];
     a.write(["INSERT INTO page (id, content) VALUES ('p', ?)", '{"note":[{"insert":"the tide is out"}]}']);
     for (const one of [a, b]) await one.meet();
-    a.write(["UPDATE page SET content = json_set(content, '$.note', json(?)) WHERE id = 'p'", '[{"insert":"the "},{"insert":"ti","attributes":{"bold":true}},{"attributes":{"bold":true},"insert":"de"},{"insert":" is out"}]']);
-    expect(a.rows(ROWS)).toEqual([['p', null, '{"note":[{"insert":"the "},{"attributes":{"bold":true},"insert":"tide"},{"insert":" is out"}]}']]);
+    a.write([
+      "UPDATE page SET content = json_set(content, '$.note', json(?)) WHERE id = 'p'",
+      '[{"insert":"the "},{"insert":"ti","attributes":{"bold":true}},{"attributes":{"bold":true},"insert":"de"},{"insert":" is out"}]',
+    ]);
+    expect(a.rows(ROWS)).toEqual([
+      ['p', null, '{"note":[{"insert":"the "},{"attributes":{"bold":true},"insert":"tide"},{"insert":" is out"}]}'],
+    ]);
     const page = await b.openDocument('p', 'content');
     const note = (rootValue(page.doc) as MapNode).get('note') as Text;
     note.insert(5, '(low)');
     note.format(note.length - 3, 3, { italic: true });
     await page.saved();
     for (const one of [a, b, a, b]) await one.meet();
-    const expected = '{"note":[{"insert":"the "},{"attributes":{"bold":true},"insert":"t(low)ide"},{"insert":" is "},{"attributes":{"italic":true},"insert":"out"}]}';
+    const expected =
+      '{"note":[{"insert":"the "},{"attributes":{"bold":true},"insert":"t(low)ide"},{"insert":" is "},{"attributes":{"italic":true},"insert":"out"}]}';
     expect([a.rows(ROWS), b.rows(ROWS), stored()]).toEqual(new Array(3).fill([['p', null, expected]]));
     b.tellPages();
     await page.saved();
     expect(note.toDelta()).toEqual((JSON.parse(expected) as { note: unknown }).note);
     page.undoManager.undo();
     await page.saved();
-    expect(b.rows(ROWS)).toEqual([['p', null, '{"note":[{"insert":"the "},{"attributes":{"bold":true},"insert":"tide"},{"insert":" is out"}]}']]);
+    expect(b.rows(ROWS)).toEqual([
+      ['p', null, '{"note":[{"insert":"the "},{"attributes":{"bold":true},"insert":"tide"},{"insert":" is out"}]}'],
+    ]);
     await page.close();
   });
 
   it('have one copy of what two devices began with alike', async () => {
     const [a, b] = [device(1), device(2)];
-    for (const one of [a, b]) one.write(["INSERT INTO page (id, content) VALUES ('p', ?)", '{"items":[{"id":"x"}],"body":"start"}']);
+    for (const one of [a, b])
+      one.write(["INSERT INTO page (id, content) VALUES ('p', ?)", '{"items":[{"id":"x"}],"body":"start"}']);
     a.write(["UPDATE page SET content = json_set(content, '$.body', 'start again') WHERE id = 'p'"]);
     for (const one of [a, b, a]) await one.meet();
     expect(b.rows('SELECT content FROM page')[0]?.[0]).toMatch(/^{"body":"start( again)?","items":\[{"id":"x"}\]}$/);
@@ -239,16 +333,28 @@ describe('documents edited through SQL and in open pages, offline and online', (
 
   it('are made anew after a rejection, but write over nobody meanwhile: then they wait for their author', async () => {
     const [a, b] = [device(1), device(2)];
-    a.write(["INSERT INTO page (id, title, content) VALUES ('p', 'mine', ?), ('q', 'draft', ?)", '{"body":"low tide"}', '{"body":"ebb"}']);
+    a.write([
+      "INSERT INTO page (id, title, content) VALUES ('p', 'mine', ?), ('q', 'draft', ?)",
+      '{"body":"low tide"}',
+      '{"body":"ebb"}',
+    ]);
     for (const one of [a, b]) await one.meet();
     b.write(["INSERT INTO page (id, title) VALUES ('x', 'one')"], ["UPDATE page SET title = 'final' WHERE id = 'q'"]);
     await b.meet();
-    // The first is refused, and with it what builds on it: of those the second writes a title that somebody has changed.
-    a.write(["UPDATE page SET title = 'one', content = json_set(content, '$.body', 'high tide') WHERE id = 'p'"], ["UPDATE page SET content = json_set(content, '$.n', 1) WHERE id = 'q'"]);
+    // The first is refused, and with it what builds on it: of those the second writes a title that somebody has
+    // changed.
+    a.write(
+      ["UPDATE page SET title = 'one', content = json_set(content, '$.body', 'high tide') WHERE id = 'p'"],
+      ["UPDATE page SET content = json_set(content, '$.n', 1) WHERE id = 'q'"],
+    );
     a.write(["UPDATE page SET content = json_set(content, '$.body', 'high tide!') WHERE id = 'p'"]);
     a.write(["UPDATE page SET title = 'copy', content = json_set(content, '$.n', 2) WHERE id = 'q'"]);
     for (const one of [a, a, b]) await one.meet();
-    expect(a.rows(ROWS)).toEqual([['p', 'mine', expect.stringContaining('low tide!')], ['q', 'final', '{"body":"ebb"}'], ['x', 'one', null]]);
+    expect(a.rows(ROWS)).toEqual([
+      ['p', 'mine', expect.stringContaining('low tide!')],
+      ['q', 'final', '{"body":"ebb"}'],
+      ['x', 'one', null],
+    ]);
     expect(b.rows(ROWS)).toEqual(a.rows(ROWS));
     expect(a.database.rejected.list().map(({ error }) => error.code)).toEqual(['constraint-unique', 'document-gap']);
   });
@@ -259,7 +365,10 @@ describe('documents edited through SQL and in open pages, offline and online', (
     for (const one of [a, b]) await one.meet();
     b.write(["DELETE FROM page WHERE id = 'q'"]);
     await b.meet();
-    a.writeWhole("UPDATE page SET title = 'one' WHERE id = 'q'", "UPDATE page SET content = json_set(content, '$.body', 'high tide') WHERE id = 'p'");
+    a.writeWhole(
+      "UPDATE page SET title = 'one' WHERE id = 'q'",
+      "UPDATE page SET content = json_set(content, '$.body', 'high tide') WHERE id = 'p'",
+    );
     await a.meet();
     expect(a.rows('SELECT code FROM rockpool_parked')).toEqual([['atomic-conflict']]);
     a.write(["UPDATE page SET content = json_set(content, '$.body', 'low tide!') WHERE id = 'p'"]);
@@ -271,7 +380,10 @@ describe('documents edited through SQL and in open pages, offline and online', (
     server.file.sql.run(`UPDATE rockpool_meta SET value = ? WHERE name = 'identity'`, identity);
     a.server = server;
     for (let round = 0; round < 3; round++) await a.meet();
-    expect(a.rows(ROWS)).toEqual([['p', null, '{"body":"high tide!"}'], ['q', 'one', null]]);
+    expect(a.rows(ROWS)).toEqual([
+      ['p', null, '{"body":"high tide!"}'],
+      ['q', 'one', null],
+    ]);
     expect(stored()).toEqual(a.rows(ROWS));
     expect(a.database.rejected.list()).toEqual([]);
   });
@@ -282,30 +394,48 @@ describe('documents edited through SQL and in open pages, offline and online', (
     for (const one of [a, b]) await one.meet();
     b.write(["INSERT INTO page (id, title) VALUES ('x', 'one'), ('y', 'two')"]);
     await b.meet();
-    // Both titles are taken, which a hears before it sends anything: these two are masked, and what they did to documents with them.
+    // Both titles are taken, which a hears before it sends anything: these two are masked, and what they did to
+    // documents with them.
     a.write(["UPDATE page SET title = 'one', content = NULL WHERE id = 'p'"]);
     a.write(["UPDATE page SET title = 'two', content = json_set(content, '$.body', 'high ebb') WHERE id = 'q'"]);
     await a.listen();
     expect(a.rows(ROWS)).toEqual(b.rows(ROWS));
-    a.write(["UPDATE page SET content = json_set(content, '$.body', content ->> 'body' || '!') WHERE id IN ('p', 'q')"]);
+    a.write([
+      "UPDATE page SET content = json_set(content, '$.body', content ->> 'body' || '!') WHERE id IN ('p', 'q')",
+    ]);
     a.becomeNewSite();
     for (const one of [a, b, a, b]) await one.meet();
-    expect(a.rows("SELECT content FROM page WHERE id IN ('p', 'q') ORDER BY id")).toEqual([['{"body":"low tide!"}'], ['{"body":"ebb!"}']]);
+    expect(a.rows("SELECT content FROM page WHERE id IN ('p', 'q') ORDER BY id")).toEqual([
+      ['{"body":"low tide!"}'],
+      ['{"body":"ebb!"}'],
+    ]);
     expect(b.rows(ROWS)).toEqual(a.rows(ROWS));
     expect(a.rows(ROWS)).toEqual(stored());
-    expect(a.database.rejected.list().map(({ error }) => error.code)).toEqual(['constraint-unique', 'constraint-unique']);
+    expect(a.database.rejected.list().map(({ error }) => error.code)).toEqual([
+      'constraint-unique',
+      'constraint-unique',
+    ]);
   });
 
   it('that a lost log had admitted are made anew by a device that goes on as another site, also in a document that has been replaced since', async () => {
     const [a, b] = [device(1), device(2)];
-    a.write(["INSERT INTO page (id, content) VALUES ('p', ?), ('q', ?)", '{"body":"low tide","items":[]}', '{"body":"ebb"}']);
+    a.write([
+      "INSERT INTO page (id, content) VALUES ('p', ?), ('q', ?)",
+      '{"body":"low tide","items":[]}',
+      '{"body":"ebb"}',
+    ]);
     for (const one of [a, b]) await one.meet();
     server.file.sql.exec(`VACUUM INTO '${nextFile()}'`);
-    a.write(["UPDATE page SET content = json_set(content, '$.body', 'high tide', '$.items[0]', json_object('id', 'x')) WHERE id = 'p'"]);
+    a.write([
+      "UPDATE page SET content = json_set(content, '$.body', 'high tide', '$.items[0]', json_object('id', 'x')) WHERE id = 'p'",
+    ]);
     a.write(["UPDATE page SET content = json_set(content, '$.body', 'high ebb') WHERE id = 'q'"]);
     await a.meet();
     await b.meet();
-    b.write(["UPDATE page SET content = NULL WHERE id = 'q'"], ["UPDATE page SET content = json_set(content, '$.body', 'high tide!') WHERE id = 'p'"]);
+    b.write(
+      ["UPDATE page SET content = NULL WHERE id = 'q'"],
+      ["UPDATE page SET content = json_set(content, '$.body', 'high tide!') WHERE id = 'p'"],
+    );
     for (const one of [b, a]) await one.meet();
     a.write(["UPDATE page SET content = json_set(content, '$.items[1]', json_object('id', 'y')) WHERE id = 'p'"]);
     await server.close();
@@ -313,21 +443,30 @@ describe('documents edited through SQL and in open pages, offline and online', (
     a.server = server;
     a.becomeNewSite(2);
     for (let round = 0; round < 3; round++) await a.meet();
-    expect(a.rows(ROWS)).toEqual([['p', null, '{"body":"high tide","items":[{"id":"x"},{"id":"y"}]}'], ['q', null, '{"body":"high ebb"}']]);
+    expect(a.rows(ROWS)).toEqual([
+      ['p', null, '{"body":"high tide","items":[{"id":"x"},{"id":"y"}]}'],
+      ['q', null, '{"body":"high ebb"}'],
+    ]);
     expect(stored()).toEqual(a.rows(ROWS));
     expect(a.database.rejected.list()).toEqual([]);
   });
 
   it('of a megabyte cost the network and the changelog what a small edit weighs', async () => {
     const [a, b] = [device(1), device(2)];
-    const items = Array.from({ length: 9_000 }, (_, id) => ({ id: `item-${id}`, note: `a note of some length ${id}`, rest: 'x'.repeat(40) }));
+    const items = Array.from({ length: 9_000 }, (_, id) => ({
+      id: `item-${id}`,
+      note: `a note of some length ${id}`,
+      rest: 'x'.repeat(40),
+    }));
     const text = JSON.stringify({ body: '', items });
     expect(text.length).toBeGreaterThan(900_000);
     a.write(["INSERT INTO page (id, content) VALUES ('p', ?)", text]);
     for (const one of [a, b]) await one.meet();
     for (const one of [a, b]) one.sentBytes = one.receivedBytes = 0;
     a.write(["UPDATE page SET content = json_set(content, '$.items[4000].note', 'another note') WHERE id = 'p'"]);
-    const logged = a.rows('SELECT length(body) + length(before) FROM rockpool_changelog ORDER BY sequence DESC LIMIT 1');
+    const logged = a.rows(
+      'SELECT length(body) + length(before) FROM rockpool_changelog ORDER BY sequence DESC LIMIT 1',
+    );
     expect(logged[0]?.[0]).toBeLessThan(1024);
     for (const one of [a, b]) await one.meet();
     expect(a.sentBytes).toBeLessThan(1024);

@@ -1,7 +1,16 @@
 import { openDocument } from '../../packages/client/src/document/open-document.ts';
 import type { LiveDocument } from '../../packages/client/src/document/live-document.ts';
 import { toStatementResult } from '../../packages/client/src/rpc/statement-result.ts';
-import { decodeChangesetBody, decodeServerMessage, encodeMessage, PROTOCOL_VERSION, type Push, type RockpoolError, type Schema, type ServerMessage } from '../../packages/shared/src/index.ts';
+import {
+  decodeChangesetBody,
+  decodeServerMessage,
+  encodeMessage,
+  PROTOCOL_VERSION,
+  type Push,
+  type RockpoolError,
+  type Schema,
+  type ServerMessage,
+} from '../../packages/shared/src/index.ts';
 import { isDocumentEdit, type JsonValue } from '../../packages/shared/src/document/index.ts';
 import type { OpenDatabase } from '../../packages/client/src/worker/database/open-database.ts';
 import { toSyncDatabase } from '../../packages/client/src/worker/sync/sync-database.ts';
@@ -37,12 +46,19 @@ export class Device {
 
   /** One transaction. Throws what the database throws. */
   write(...statements: readonly (readonly [sql: string, ...params: (string | number | null)[]])[]): void {
-    this.database.write({ id: `${this.requests++}`, statements: statements.map(([sql, ...params]) => ({ sql, params })) });
+    this.database.write({
+      id: `${this.requests++}`,
+      statements: statements.map(([sql, ...params]) => ({ sql, params })),
+    });
   }
 
   /** The same, to be admitted whole or not at all. */
   writeWhole(...statements: readonly string[]): void {
-    this.database.write({ id: `${this.requests++}`, statements: statements.map((sql) => ({ sql, params: [] })), action: { kind: 'atomic' } });
+    this.database.write({
+      id: `${this.requests++}`,
+      statements: statements.map((sql) => ({ sql, params: [] })),
+      action: { kind: 'atomic' },
+    });
   }
 
   /** Opens a document of the first table as a page does. Rejects with `document-gone`. */
@@ -52,13 +68,18 @@ export class Device {
     if (table === undefined) throw new Error('no table');
     return openDocument<JsonValue>(
       {
-        read: () => Promise.resolve(database.connection.value(`SELECT ${column} FROM ${table.name} WHERE id = ?`, key) ?? null),
+        read: () =>
+          Promise.resolve(database.connection.value(`SELECT ${column} FROM ${table.name} WHERE id = ?`, key) ?? null),
         follow: (listener) => {
           followers.add(listener);
           return () => followers.delete(listener);
         },
         change: (changeJson) => {
-          const { results } = database.write({ id: `${this.requests++}`, statements: [], action: { kind: 'change-document', table: table.name, key: [key], column, changeJson } });
+          const { results } = database.write({
+            id: `${this.requests++}`,
+            statements: [],
+            action: { kind: 'change-document', table: table.name, key: [key], column, changeJson },
+          });
           const [row] = toStatementResult<{ text: string }>(results[0] as never).rows;
           return Promise.resolve(row?.text ?? '');
         },
@@ -77,7 +98,10 @@ export class Device {
     return this.database.connection.rows(sql);
   }
 
-  /** What a device does that finds out that its file was copied: before anything of what is pending was sent, or from the changeset on that a restored server lacks. */
+  /**
+   * What a device does that finds out that its file was copied: before anything of what is pending was sent, or from
+   * the changeset on that a restored server lacks.
+   */
   becomeNewSite(firstOwn = this.database.outbox.lastAckedSequence() + 1): void {
     this.sync.becomeNewSite(firstOwn);
   }
@@ -108,15 +132,34 @@ export class Device {
     const position = sync.position();
     await server.join(
       subscriber,
-      { type: 'hello', protocolVersion: PROTOCOL_VERSION, token: '', databaseId: '', schemaHash: sync.schemaHash, siteId: sync.siteId, ...position, fullResync: false, snapshot: 'refused' },
+      {
+        type: 'hello',
+        protocolVersion: PROTOCOL_VERSION,
+        token: '',
+        databaseId: '',
+        schemaHash: sync.schemaHash,
+        siteId: sync.siteId,
+        ...position,
+        fullResync: false,
+        snapshot: 'refused',
+      },
       { canWrite: true, view: null, principal: { id: subscriber.site, formerly: [] }, nowMs: NOW_MS },
     );
     this.takeAll(inbox);
-    for (let sent = position.lastAckedSequence, batch = sends ? sync.nextPush(sent, 256 * 1024) : null; batch !== null; batch = sync.nextPush(sent, 256 * 1024)) {
+    for (
+      let sent = position.lastAckedSequence, batch = sends ? sync.nextPush(sent, 256 * 1024) : null;
+      batch !== null;
+      batch = sync.nextPush(sent, 256 * 1024)
+    ) {
       sent = batch.changesets.at(-1)?.sequence ?? sent;
       this.sentEdits.push(...editsOf(batch));
       this.sentBytes += encodeMessage({ type: 'push', ...batch }).length;
-      server.push(subscriber, { type: 'push', ...batch }, { principal: subscriber.site, receivedMs: NOW_MS }, (refusal) => (failure = refusal));
+      server.push(
+        subscriber,
+        { type: 'push', ...batch },
+        { principal: subscriber.site, receivedMs: NOW_MS },
+        (refusal) => (failure = refusal),
+      );
     }
     // The server decides at the end of its tick.
     for (let tick = 0; tick < 3; tick++) await new Promise((resolve) => setImmediate(resolve));
@@ -134,5 +177,8 @@ export class Device {
 }
 
 function editsOf({ changesets }: Pick<Push, 'changesets'>): Uint8Array[] {
-  return changesets.flatMap(({ body }) => decodeChangesetBody(body).groups).flatMap(({ values }) => values.flat()).filter((value) => isDocumentEdit(value)) as Uint8Array[];
+  return changesets
+    .flatMap(({ body }) => decodeChangesetBody(body).groups)
+    .flatMap(({ values }) => values.flat())
+    .filter((value) => isDocumentEdit(value)) as Uint8Array[];
 }

@@ -63,7 +63,10 @@ function isText(node: Node | undefined): node is Text {
   return typeof node === 'object' && node !== null && 'toDelta' in node;
 }
 
-/** As an editor of texts with formats does: it cuts no character, which Yjs would show as two that are none, in this page alone. `choice`: of what, and where. */
+/**
+ * As an editor of texts with formats does: it cuts no character, which Yjs would show as two that are none, in this
+ * page alone. `choice`: of what, and where.
+ */
 function typeWithFormats(text: Text, choice: number): void {
   const written = (text.toDelta() as { readonly insert: string }[]).map(({ insert }) => insert).join('');
   const beforeCharacter = (unit: number): number => ((written.codePointAt(unit - 1) ?? 0) > 0xffff ? unit + 1 : unit);

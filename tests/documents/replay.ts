@@ -1,4 +1,11 @@
-import { buildSchema, documentColumns, encodeMessage, type ClientMessage, type DocumentRule, type ServerMessage } from '../../packages/shared/src/index.ts';
+import {
+  buildSchema,
+  documentColumns,
+  encodeMessage,
+  type ClientMessage,
+  type DocumentRule,
+  type ServerMessage,
+} from '../../packages/shared/src/index.ts';
 import { diffJson, PathRule } from '../../packages/shared/src/document/index.ts';
 import type { OpenDatabase } from '../../packages/client/src/worker/database/open-database.ts';
 import { createSyncEngine, type SyncEngine } from '../../packages/client/src/worker/sync/sync-engine.ts';
@@ -18,7 +25,10 @@ export interface EditingTrace {
 export interface ReplayOptions {
   /** So many transactions of the trace are saved as one. */
   readonly every: number;
-  /** `offline`: all is written before the writer connects. `online`: each save is settled, and read by the reader, before the next. */
+  /**
+   * `offline`: all is written before the writer connects. `online`: each save is settled, and read by the reader,
+   * before the next.
+   */
   readonly when: 'offline' | 'online';
 }
 
@@ -40,7 +50,10 @@ export interface ReplayFigures {
 const SCHEMA = buildSchema([PAGES]);
 const [RULE] = [...documentColumns(PAGES).values()] as [DocumentRule];
 
-/** Replays a trace in one document of one device, with a second that reads it, over sockets. Rejects where they do not end with the text of the trace. */
+/**
+ * Replays a trace in one document of one device, with a second that reads it, over sockets. Rejects where they do not
+ * end with the text of the trace.
+ */
 export async function replay(trace: EditingTrace, { every, when }: ReplayOptions): Promise<ReplayFigures> {
   const folder = temporaryFolder();
   const server = await TestServer.start(folder.path, { schema: SCHEMA });
@@ -65,7 +78,8 @@ export async function replay(trace: EditingTrace, { every, when }: ReplayOptions
     writer.connect();
     await allRead(writer, reader);
     const cpu = process.cpuUsage(start);
-    for (const device of [writer, reader]) if (device.text !== trace.endContent) throw new Error('the text is another one');
+    for (const device of [writer, reader])
+      if (device.text !== trace.endContent) throw new Error('the text is another one');
     return {
       saves,
       upBytes: writer.upBytes,
@@ -103,7 +117,8 @@ function patched(text: string, [at, removed, inserted]: EditingTrace['txns'][num
 }
 
 async function allRead(writer: ReplayDevice, reader: ReplayDevice): Promise<void> {
-  while (writer.pendingCount > 0 || reader.cursor < writer.cursor || writer.cursor === 0) await new Promise((resolve) => setTimeout(resolve, 1));
+  while (writer.pendingCount > 0 || reader.cursor < writer.cursor || writer.cursor === 0)
+    await new Promise((resolve) => setTimeout(resolve, 1));
 }
 
 /** The database and the sync of one client, in this process. It counts what its messages weigh. */
@@ -119,7 +134,12 @@ class ReplayDevice {
   constructor(server: TestServer, principal: string) {
     this.server = server;
     this.principal = principal;
-    this.database = openInMemory({ schema: SCHEMA, randomBytes: (count) => crypto.getRandomValues(new Uint8Array(count)), nowMs: Date.now, elapsedMs: () => performance.now() });
+    this.database = openInMemory({
+      schema: SCHEMA,
+      randomBytes: (count) => crypto.getRandomValues(new Uint8Array(count)),
+      nowMs: Date.now,
+      elapsedMs: () => performance.now(),
+    });
   }
 
   connect(): void {
@@ -127,7 +147,11 @@ class ReplayDevice {
       url: `ws://${this.server.host}/sync`,
       databaseId: DATABASE,
       token: () => this.server.token('editor', this.principal),
-      database: toSyncDatabase({ database: this.database, elapsedMs: () => performance.now(), onApplied: () => undefined }),
+      database: toSyncDatabase({
+        database: this.database,
+        elapsedMs: () => performance.now(),
+        onApplied: () => undefined,
+      }),
       connect: (url, events) => {
         const socket = connectWebSocket(url, {
           ...events,
@@ -160,14 +184,21 @@ class ReplayDevice {
   }
 
   insert(body: string): void {
-    this.database.write({ id: this.nextId(), statements: [{ sql: `INSERT INTO pages (id, content) VALUES ('p', ?)`, params: [JSON.stringify({ body })] }] });
+    this.database.write({
+      id: this.nextId(),
+      statements: [{ sql: `INSERT INTO pages (id, content) VALUES ('p', ?)`, params: [JSON.stringify({ body })] }],
+    });
     this.engine?.committed();
   }
 
   /** As a page does that has the document open. */
   change(from: string, to: string): void {
     const changeJson = JSON.stringify(diffJson({ body: from }, { body: to }, PathRule.root(RULE)));
-    this.database.write({ id: this.nextId(), statements: [], action: { kind: 'change-document', table: 'pages', key: ['p'], column: 'content', changeJson } });
+    this.database.write({
+      id: this.nextId(),
+      statements: [],
+      action: { kind: 'change-document', table: 'pages', key: ['p'], column: 'content', changeJson },
+    });
     this.engine?.committed();
   }
 
@@ -184,7 +215,9 @@ class ReplayDevice {
   }
 
   get fileBytes(): number {
-    const [pages, pageBytes] = ['page_count', 'page_size'].map((name) => this.database.connection.value(`PRAGMA ${name}`)) as [number, number];
+    const [pages, pageBytes] = ['page_count', 'page_size'].map((name) =>
+      this.database.connection.value(`PRAGMA ${name}`),
+    ) as [number, number];
     return pages * pageBytes;
   }
 

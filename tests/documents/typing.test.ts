@@ -40,7 +40,12 @@ const patience = { timeout: 20_000 };
 
 /** A client's database and its sync, with the page in the same thread. */
 function device(principal: string): Device {
-  const database = openInMemory({ schema: TEST_SCHEMA, randomBytes: (count) => crypto.getRandomValues(new Uint8Array(count)), nowMs: Date.now, elapsedMs: () => performance.now() });
+  const database = openInMemory({
+    schema: TEST_SCHEMA,
+    randomBytes: (count) => crypto.getRandomValues(new Uint8Array(count)),
+    nowMs: Date.now,
+    elapsedMs: () => performance.now(),
+  });
   let tell = (): void => undefined;
   const engine = createSyncEngine({
     url: `ws://${tested.server.host}/sync`,
@@ -77,7 +82,11 @@ function device(principal: string): Device {
           },
           change: async (changeJson) => {
             await shortly();
-            const { results } = database.write({ id: `c${requests++}`, statements: [], action: { kind: 'change-document', table: 'pages', key: ['n'], column: 'content', changeJson } });
+            const { results } = database.write({
+              id: `c${requests++}`,
+              statements: [],
+              action: { kind: 'change-document', table: 'pages', key: ['n'], column: 'content', changeJson },
+            });
             engine.committed();
             tell();
             const [row] = toStatementResult<{ text: string }>(results[0] as never).rows;
@@ -88,7 +97,10 @@ function device(principal: string): Device {
         },
         { table: PAGES, column: 'content' },
       );
-      return { document, text: (document.doc.getMap('json').get('value') as ReturnType<Doc['getMap']>).get('body') as Text };
+      return {
+        document,
+        text: (document.doc.getMap('json').get('value') as ReturnType<Doc['getMap']>).get('body') as Text,
+      };
     },
   };
 }
@@ -117,7 +129,10 @@ async function type(page: Page, at: number, words: string): Promise<void> {
 /** Two pages on two devices, with one document in both. */
 async function twoPages(body: string): Promise<readonly [Page, Page]> {
   const [ann, ben] = [device('ann'), device('ben')];
-  ann.database.write({ id: 'i', statements: [{ sql: `INSERT INTO pages (id, content) VALUES ('n', ?)`, params: [JSON.stringify({ body })] }] });
+  ann.database.write({
+    id: 'i',
+    statements: [{ sql: `INSERT INTO pages (id, content) VALUES ('n', ?)`, params: [JSON.stringify({ body })] }],
+  });
   ann.engine.committed();
   await expect.poll(() => decodeRows(ben.database.query('SELECT 1 FROM pages', [])).length, patience).toBe(1);
   return [await ann.openPage(), await ben.openPage()];
@@ -125,17 +140,22 @@ async function twoPages(body: string): Promise<readonly [Page, Page]> {
 
 const texts = (pages: readonly Page[]): string[] => pages.map(({ text }) => text.toJSON());
 
-it.each([1, 2, 3, 4])('what two people type at the same time stands in both pages where each typed it (%i)', async () => {
-  const pages = await twoPages('Summer');
-  await Promise.all([type(pages[0], 6, ' at the lake in June'), type(pages[1], 0, 'Our dear long ')]);
-  const expected = 'Our dear long Summer at the lake in June';
-  await expect.poll(() => texts(pages), patience).toEqual([expected, expected]);
-});
+it.each([1, 2, 3, 4])(
+  'what two people type at the same time stands in both pages where each typed it (%i)',
+  async () => {
+    const pages = await twoPages('Summer');
+    await Promise.all([type(pages[0], 6, ' at the lake in June'), type(pages[1], 0, 'Our dear long ')]);
+    const expected = 'Our dear long Summer at the lake in June';
+    await expect.poll(() => texts(pages), patience).toEqual([expected, expected]);
+  },
+);
 
 it.each([1, 2])('what two people type in one place is whole, and the same in both pages (%i)', async () => {
   const pages = await twoPages('Summer');
   await Promise.all([type(pages[0], 6, ' ABCDEFGH'), type(pages[1], 6, ' abcdefgh')]);
   const sorted = (text: string): string => text.split('').sort().join('');
-  await expect.poll(() => texts(pages).map(sorted), patience).toEqual(Array(2).fill(sorted('Summer ABCDEFGH abcdefgh')));
+  await expect
+    .poll(() => texts(pages).map(sorted), patience)
+    .toEqual(Array(2).fill(sorted('Summer ABCDEFGH abcdefgh')));
   await expect.poll(() => new Set(texts(pages)).size, patience).toBe(1);
 });

@@ -13,10 +13,14 @@ const root = new URL('../../examples/todo/', import.meta.url).pathname;
 
 it('the files in the guide are those of the example, byte for byte, and all of them', () => {
   const guide = readFileSync(new URL('../../docs/guides/first-app.md', import.meta.url), 'utf8');
-  const shown = [...guide.matchAll(/^`([\w.]+)`:\n```\w+\n(.*?)^```$/gms)].map(([, name = '', text = '']): [string, string] => [name, text]);
+  const shown = [...guide.matchAll(/^`([\w.]+)`:\n```\w+\n(.*?)^```$/gms)].map(
+    ([, name = '', text = '']): [string, string] => [name, text],
+  );
   for (const [name, text] of shown) expect(text).toBe(readFileSync(join(root, name), 'utf8'));
   const notShown = ['package.json', 'tsconfig.json'];
-  const files = readdirSync(root, { withFileTypes: true }).filter((entry) => entry.isFile() && !notShown.includes(entry.name));
+  const files = readdirSync(root, { withFileTypes: true }).filter(
+    (entry) => entry.isFile() && !notShown.includes(entry.name),
+  );
   expect(shown.map(([name]) => name).sort()).toEqual(files.map(({ name }) => name).sort());
 });
 
@@ -29,7 +33,16 @@ describe('the app of the guide', { timeout: 180_000 }, () => {
   let port = 0;
 
   async function startServer(): Promise<void> {
-    server = spawn(process.execPath, ['server.ts'], { cwd: root, stdio: ['ignore', 'pipe', 'inherit'], env: { ...process.env, TODO_PORT: String(port), TODO_DATA: dataDir, TODO_SECRET: 'a secret of this test, long enough' } });
+    server = spawn(process.execPath, ['server.ts'], {
+      cwd: root,
+      stdio: ['ignore', 'pipe', 'inherit'],
+      env: {
+        ...process.env,
+        TODO_PORT: String(port),
+        TODO_DATA: dataDir,
+        TODO_SECRET: 'a secret of this test, long enough',
+      },
+    });
     await once(server.stdout!, 'data');
   }
 
@@ -53,7 +66,8 @@ describe('the app of the guide', { timeout: 180_000 }, () => {
     await page.getByRole('textbox', { name: 'New todo' }).fill(title);
     await page.keyboard.press('Enter');
   };
-  const titles = async (page: Page): Promise<string[]> => (await page.locator('li label').allTextContents()).map((title) => title.trim());
+  const titles = async (page: Page): Promise<string[]> =>
+    (await page.locator('li label').allTextContents()).map((title) => title.trim());
   const status = (page: Page): Promise<string | null> => page.getByRole('status').textContent();
   const patient = { timeout: 60_000 };
 
@@ -64,10 +78,18 @@ describe('the app of the guide', { timeout: 180_000 }, () => {
     probe.close();
     process.env['TODO_PORT'] = String(port); // its Vite configuration reads it
     await startServer();
-    vite = await createServer({ root, cacheDir, logLevel: 'error', server: { port: 0, host: 'localhost', hmr: false } });
+    vite = await createServer({
+      root,
+      cacheDir,
+      logLevel: 'error',
+      server: { port: 0, host: 'localhost', hmr: false },
+    });
     await vite.listen();
     const executablePath = findChromium();
-    browser = await chromium.launch({ ...(executablePath === undefined ? {} : { executablePath }), args: ['--no-sandbox'] });
+    browser = await chromium.launch({
+      ...(executablePath === undefined ? {} : { executablePath }),
+      args: ['--no-sandbox'],
+    });
   }, 180_000);
 
   afterAll(async () => {

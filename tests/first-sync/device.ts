@@ -1,5 +1,11 @@
 import { randomBytes } from 'node:crypto';
-import { decodeSchema, encodeSchema, type RockpoolError, type Schema, type SnapshotPosition } from '../../packages/shared/src/index.ts';
+import {
+  decodeSchema,
+  encodeSchema,
+  type RockpoolError,
+  type Schema,
+  type SnapshotPosition,
+} from '../../packages/shared/src/index.ts';
 import { memoryMedium, openStorage, type Medium, type Storage } from '../../packages/vfs-opfs/src/index.ts';
 import type { TouchedTables } from '../../packages/client/src/rpc/query-dependencies.ts';
 import type { SnapshotProgress } from '../../packages/client/src/rpc/snapshot-progress.ts';
@@ -11,7 +17,11 @@ import { snapshotSource } from '../../packages/client/src/worker/first-sync/snap
 import { openDatabase, type OpenDatabase } from '../../packages/client/src/worker/database/open-database.ts';
 import { toSyncDatabase } from '../../packages/client/src/worker/sync/sync-database.ts';
 import type { SnapshotSource } from '../../packages/client/src/worker/sync/snapshot-taking.ts';
-import { createSyncEngine, type EngineReport, type SyncEngine } from '../../packages/client/src/worker/sync/sync-engine.ts';
+import {
+  createSyncEngine,
+  type EngineReport,
+  type SyncEngine,
+} from '../../packages/client/src/worker/sync/sync-engine.ts';
 import { connectWebSocket } from '../../packages/client/src/worker/sync/web-socket.ts';
 import { testRuntime } from '../../packages/client/src/worker/testing/test-database.ts';
 import { TEST_SCHEMA } from '../../packages/sync-server/src/testing/test-schema.ts';
@@ -66,11 +76,25 @@ export class Device {
     return new Device(options, medium, await openStorage({ name: 'budget', medium, role: 'writer' }));
   }
 
-  private constructor({ server, token = () => server().token(), fetch: get, held, patience, takesFiles = true }: DeviceOptions, medium: Medium, storage: Storage) {
+  private constructor(
+    { server, token = () => server().token(), fetch: get, held, patience, takesFiles = true }: DeviceOptions,
+    medium: Medium,
+    storage: Storage,
+  ) {
     this.medium = medium;
     this.storage = storage;
     storage.register(testRuntime.module);
-    this.database = openDatabase({ runtime: testRuntime, path: storage.path, vfsName: storage.vfsName, role: 'writer', schema: SCHEMA, migrations: null, randomBytes: (count) => new Uint8Array(randomBytes(count)), nowMs: Date.now, flush: () => storage.flush() });
+    this.database = openDatabase({
+      runtime: testRuntime,
+      path: storage.path,
+      vfsName: storage.vfsName,
+      role: 'writer',
+      schema: SCHEMA,
+      migrations: null,
+      randomBytes: (count) => new Uint8Array(randomBytes(count)),
+      nowMs: Date.now,
+      flush: () => storage.flush(),
+    });
     const url = (): string => `ws://${server().host}`;
     this.snapshots = snapshotSource({
       name: 'budget',
@@ -84,7 +108,11 @@ export class Device {
       url: '',
       databaseId: DATABASE,
       token,
-      database: toSyncDatabase({ database: this.database, elapsedMs: () => performance.now(), onApplied: (touched) => void this.told.push(touched) }),
+      database: toSyncDatabase({
+        database: this.database,
+        elapsedMs: () => performance.now(),
+        onApplied: (touched) => void this.told.push(touched),
+      }),
       connect: (_, events) =>
         connectWebSocket(`${url()}/sync`, {
           ...events,
@@ -94,7 +122,21 @@ export class Device {
             events.onMessage(message);
           },
         }),
-      ...(takesFiles ? { snapshots: held === undefined ? this.snapshots : { ...this.snapshots, take: async (...given) => ({ path: '', ...(await this.snapshots.take(...given)), position: held() }) } } : {}),
+      ...(takesFiles
+        ? {
+            snapshots:
+              held === undefined
+                ? this.snapshots
+                : {
+                    ...this.snapshots,
+                    take: async (...given) => ({
+                      path: '',
+                      ...(await this.snapshots.take(...given)),
+                      position: held(),
+                    }),
+                  },
+          }
+        : {}),
       onReport: (report) => {
         this.report = report;
         noted(this.states, report.state);
@@ -108,8 +150,26 @@ export class Device {
   }
 
   /** One for all attempts, as in a worker. A server that starts anew is at another port. */
-  private download({ url, token, get, patience = {} }: { readonly url: () => string; readonly token: () => Promise<string>; readonly get: typeof fetch | undefined; readonly patience: DownloadTimeouts | undefined }): ReturnType<typeof downloadContent> {
-    this.content ??= downloadContent({ url: url(), databaseId: DATABASE, schemaHash: SCHEMA.hash, token, patience, fetch: (input, init) => (get ?? fetch)((input as string).replace(/^http:..[^/]+/, url().replace('ws', 'http')), init) });
+  private download({
+    url,
+    token,
+    get,
+    patience = {},
+  }: {
+    readonly url: () => string;
+    readonly token: () => Promise<string>;
+    readonly get: typeof fetch | undefined;
+    readonly patience: DownloadTimeouts | undefined;
+  }): ReturnType<typeof downloadContent> {
+    this.content ??= downloadContent({
+      url: url(),
+      databaseId: DATABASE,
+      schemaHash: SCHEMA.hash,
+      token,
+      patience,
+      fetch: (input, init) =>
+        (get ?? fetch)((input as string).replace(/^http:..[^/]+/, url().replace('ws', 'http')), init),
+    });
     return this.content;
   }
 

@@ -41,61 +41,133 @@ async function device(options: Partial<DeviceOptions>): Promise<Device> {
   return opened;
 }
 
-const HEADERS = { 'content-type': 'application/vnd.rockpool.snapshot+gzip', 'content-length': '5000', etag: '"e"', 'rockpool-sha256': '0'.repeat(64), 'rockpool-size': '9000' };
+const HEADERS = {
+  'content-type': 'application/vnd.rockpool.snapshot+gzip',
+  'content-length': '5000',
+  etag: '"e"',
+  'rockpool-sha256': '0'.repeat(64),
+  'rockpool-size': '9000',
+};
 const BYTES = new Uint8Array(1_000);
-const status = (code: number): Answer => (_, response) => void response.writeHead(code).end();
+const status =
+  (code: number): Answer =>
+  (_, response) =>
+    void response.writeHead(code).end();
 
 describe('a route of snapshots that does not work', { timeout: 60_000 }, () => {
   it.each<[string, Answer, object, string]>([
-    ['takes the connection and never answers', () => undefined, { stage: 'snapshot-answer', waitedMs: 100 }, 'snapshot-answer'],
-    ['sends headers and then nothing', (_, response) => response.writeHead(200, HEADERS).flushHeaders(), { stage: 'snapshot-download', waitedMs: 100 }, 'snapshot-download'],
+    [
+      'takes the connection and never answers',
+      () => undefined,
+      { stage: 'snapshot-answer', waitedMs: 100 },
+      'snapshot-answer',
+    ],
+    [
+      'sends headers and then nothing',
+      (_, response) => response.writeHead(200, HEADERS).flushHeaders(),
+      { stage: 'snapshot-download', waitedMs: 100 },
+      'snapshot-download',
+    ],
     ['answers 404', status(404), { stage: 'snapshot-answer', status: 404 }, 'snapshot-answer'],
     ['answers 500', status(500), { stage: 'snapshot-answer', status: 500 }, 'snapshot-answer'],
     ['answers 503', status(503), { stage: 'snapshot-answer', status: 503 }, 'snapshot-answer'],
     ['builds for ever', status(202), { stage: 'snapshot-build', waitedMs: 300 }, 'snapshot-build'],
-    ['cuts the connection', (request) => void request.socket.destroy(), { stage: 'snapshot-answer', receivedBytes: 0 }, 'snapshot-answer'],
-    ['answers with a page of somebody else', (_, response) => void response.end('<html>'), { stage: 'snapshot-answer', problem: 'the answer is no snapshot', status: 200 }, 'snapshot-answer'],
-    ['sends something else', (_, response) => void response.writeHead(200, { ...HEADERS, 'content-length': '1000' }).end(BYTES), { stage: 'snapshot-download', problem: 'the hash differs' }, 'snapshot-download'],
-    ['always begins anew, and is always cut', (request, response) => response.writeHead(200, HEADERS).write(BYTES, () => request.socket.destroy()), { stage: 'snapshot-download', receivedBytes: 1_000 }, 'snapshot-download'],
-    ['stalls in the middle, and again where it should go on', (request, response) => void (request.headers.range === undefined && response.writeHead(200, HEADERS).write(BYTES)), { stage: 'snapshot-download', receivedBytes: 1_000 }, 'snapshot-download'],
-  ])('%s: the wait has a name, the rows come as deliveries, the app hears why, and the file is not asked for again', async (_, answer, fields, stage) => {
-    await fillServer();
-    const { fetch: get, asked } = await inFront(answer);
-    // Who waits for an answer that comes has time on a busy machine too.
-    const firstByteMs = 'waitedMs' in fields && fields.waitedMs === 100 ? 100 : 5_000;
-    const mine = await device({ fetch: get, patience: { firstByteMs, nextBytesMs: 200, builtMs: 300 } });
-    mine.start();
-    await mine.inSync();
-    expect(mine.rows('SELECT count(*) FROM entries')).toEqual([[500]]);
-    expect(mine.wholeFrom).toEqual([]);
-    expect(mine.stages).toContain(stage);
-    expect(mine.problems.map(({ code, fields: said }) => ({ code, fields: said }))).toEqual([{ code: 'snapshot-unavailable', fields }]);
-    // Only a download that was cut after it had begun makes a new connection, to see whether there is a network.
-    expect(mine.states.includes('offline')).toBe(stage === 'snapshot-download' && 'receivedBytes' in fields);
+    [
+      'cuts the connection',
+      (request) => void request.socket.destroy(),
+      { stage: 'snapshot-answer', receivedBytes: 0 },
+      'snapshot-answer',
+    ],
+    [
+      'answers with a page of somebody else',
+      (_, response) => void response.end('<html>'),
+      { stage: 'snapshot-answer', problem: 'the answer is no snapshot', status: 200 },
+      'snapshot-answer',
+    ],
+    [
+      'sends something else',
+      (_, response) => void response.writeHead(200, { ...HEADERS, 'content-length': '1000' }).end(BYTES),
+      { stage: 'snapshot-download', problem: 'the hash differs' },
+      'snapshot-download',
+    ],
+    [
+      'always begins anew, and is always cut',
+      (request, response) => response.writeHead(200, HEADERS).write(BYTES, () => request.socket.destroy()),
+      { stage: 'snapshot-download', receivedBytes: 1_000 },
+      'snapshot-download',
+    ],
+    [
+      'stalls in the middle, and again where it should go on',
+      (request, response) =>
+        void (request.headers.range === undefined && response.writeHead(200, HEADERS).write(BYTES)),
+      { stage: 'snapshot-download', receivedBytes: 1_000 },
+      'snapshot-download',
+    ],
+  ])(
+    '%s: the wait has a name, the rows come as deliveries, the app hears why, and the file is not asked for again',
+    async (_, answer, fields, stage) => {
+      await fillServer();
+      const { fetch: get, asked } = await inFront(answer);
+      // Who waits for an answer that comes has time on a busy machine too.
+      const firstByteMs = 'waitedMs' in fields && fields.waitedMs === 100 ? 100 : 5_000;
+      const mine = await device({ fetch: get, patience: { firstByteMs, nextBytesMs: 200, builtMs: 300 } });
+      mine.start();
+      await mine.inSync();
+      expect(mine.rows('SELECT count(*) FROM entries')).toEqual([[500]]);
+      expect(mine.wholeFrom).toEqual([]);
+      expect(mine.stages).toContain(stage);
+      expect(mine.problems.map(({ code, fields: said }) => ({ code, fields: said }))).toEqual([
+        { code: 'snapshot-unavailable', fields },
+      ]);
+      // Only a download that was cut after it had begun makes a new connection, to see whether there is a network.
+      expect(mine.states.includes('offline')).toBe(stage === 'snapshot-download' && 'receivedBytes' in fields);
 
-    const askedBefore = asked.length;
-    mine.pause();
-    mine.database.meta.set('wants_whole', 1);
-    mine.start();
-    await mine.inSync();
-    expect(asked).toHaveLength(askedBefore);
-    expect(mine.problems).toHaveLength(1);
-  });
+      const askedBefore = asked.length;
+      mine.pause();
+      mine.database.meta.set('wants_whole', 1);
+      mine.start();
+      await mine.inSync();
+      expect(asked).toHaveLength(askedBefore);
+      expect(mine.problems).toHaveLength(1);
+    },
+  );
 
   it('is waited for while it says that it builds the file, and then taken', async () => {
     await fillServer();
     let times = 0;
-    const mine = await device({ fetch: async (input, init) => (++times < 3 ? new Response(null, { status: 202 }) : fetchBuilt(input, init)) });
+    const mine = await device({
+      fetch: async (input, init) => (++times < 3 ? new Response(null, { status: 202 }) : fetchBuilt(input, init)),
+    });
     mine.start();
     await mine.inSync();
-    expect(mine.stages).toEqual(['token', 'socket', 'welcome', 'token', 'snapshot-answer', 'snapshot-build', 'token', 'snapshot-answer', 'snapshot-build', 'token', 'snapshot-answer', 'snapshot-download', 'snapshot-store', 'token', 'socket', 'welcome', 'delivery']);
+    expect(mine.stages).toEqual([
+      'token',
+      'socket',
+      'welcome',
+      'token',
+      'snapshot-answer',
+      'snapshot-build',
+      'token',
+      'snapshot-answer',
+      'snapshot-build',
+      'token',
+      'snapshot-answer',
+      'snapshot-download',
+      'snapshot-store',
+      'token',
+      'socket',
+      'welcome',
+      'delivery',
+    ]);
     expect([mine.states, mine.problems, mine.wholeFrom]).toEqual([['connecting', 'up-to-date'], [], [1]]);
   });
 
   it('is no matter where it is the token that is missing: sync says so, and takes the file when there is one', async () => {
     await fillServer();
     let asked = 0;
-    const mine = await device({ token: async () => (++asked === 2 ? Promise.reject(new RockpoolError('auth-signed-out')) : tested.server.token()) });
+    const mine = await device({
+      token: async () => (++asked === 2 ? Promise.reject(new RockpoolError('auth-signed-out')) : tested.server.token()),
+    });
     mine.start();
     await mine.until(() => mine.report?.state === 'needs-auth');
     mine.tryNow();

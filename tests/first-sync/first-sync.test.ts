@@ -19,8 +19,15 @@ const tested = serverUnderTest({ snapshots: { minFileBytes: 1 } });
 
 async function fillServer(): Promise<void> {
   const writer = await tested.server.open();
-  await writer.commit(Array.from({ length: 500 }, (_, i) => insert('entries', `e${i}`, { amount: BigInt(i), note: `note ${randomBytes(20).toString('hex')}` })));
-  await writer.commit([insert('accounts', 'a', { name: 'Cash', rank: 2n ** 62n }), insert('accounts', 'b', { name: 'Bank' })]);
+  await writer.commit(
+    Array.from({ length: 500 }, (_, i) =>
+      insert('entries', `e${i}`, { amount: BigInt(i), note: `note ${randomBytes(20).toString('hex')}` }),
+    ),
+  );
+  await writer.commit([
+    insert('accounts', 'a', { name: 'Cash', rank: 2n ** 62n }),
+    insert('accounts', 'b', { name: 'Bank' }),
+  ]);
   await writer.commit([remove('accounts', 'b')]);
 }
 
@@ -42,7 +49,16 @@ const options = (medium: Medium, changes: Partial<FirstSyncOptions> = {}): First
 async function opened<Result>(medium: Medium, use: (database: OpenDatabase) => Result): Promise<Result> {
   const storage = await openStorage({ name: 'budget', medium, role: 'writer' });
   storage.register(testRuntime.module);
-  const database = openDatabase({ runtime: testRuntime, path: storage.path, vfsName: storage.vfsName, role: 'writer', schema: SCHEMA, migrations: null, randomBytes: (count) => new Uint8Array(randomBytes(count)), nowMs: Date.now });
+  const database = openDatabase({
+    runtime: testRuntime,
+    path: storage.path,
+    vfsName: storage.vfsName,
+    role: 'writer',
+    schema: SCHEMA,
+    migrations: null,
+    randomBytes: (count) => new Uint8Array(randomBytes(count)),
+    nowMs: Date.now,
+  });
   try {
     return use(database);
   } finally {
@@ -83,7 +99,10 @@ describe('a first sync', () => {
     const medium = memoryMedium();
     const progress: SnapshotProgress[] = [];
     expect(await firstSync(options(medium, { onProgress: (now) => progress.push(now) }))).toBe(true);
-    expect(progress.at(-1)).toEqual({ receivedBytes: progress.at(-1)?.totalBytes, totalBytes: progress.at(-1)?.totalBytes });
+    expect(progress.at(-1)).toEqual({
+      receivedBytes: progress.at(-1)?.totalBytes,
+      totalBytes: progress.at(-1)?.totalBytes,
+    });
     const site = new TestSite();
     await opened(medium, (database) => {
       expect(database.connection.rows('SELECT count(*), sum(amount) FROM entries')).toEqual([[500, 124_750]]);
@@ -94,7 +113,10 @@ describe('a first sync', () => {
       site.cursor = database.meta.cursor;
       site.links.set(site.cursor, database.meta.cursorHash);
       // It captures and stores like any other.
-      database.write({ id: 'w', statements: [{ sql: `UPDATE accounts SET name = 'Purse' WHERE id = 'a'`, params: [] }] });
+      database.write({
+        id: 'w',
+        statements: [{ sql: `UPDATE accounts SET name = 'Purse' WHERE id = 'a'`, params: [] }],
+      });
       expect(database.changelog.head().sequence).toBe(1);
     });
     const writer = await tested.server.open();
@@ -110,7 +132,13 @@ describe('a first sync', () => {
     await fillServer();
     const medium = memoryMedium();
     expect(await firstSync(options(medium))).toBe(true);
-    await opened(medium, (database) => expect(database.connection.rows("SELECT name FROM accounts WHERE rowid IN (SELECT rowid FROM accounts_search WHERE accounts_search MATCH 'cash')")).toEqual([['Cash']]));
+    await opened(medium, (database) =>
+      expect(
+        database.connection.rows(
+          "SELECT name FROM accounts WHERE rowid IN (SELECT rowid FROM accounts_search WHERE accounts_search MATCH 'cash')",
+        ),
+      ).toEqual([['Cash']]),
+    );
   });
 
   it('goes on where the download was cut', async () => {
@@ -130,7 +158,10 @@ describe('a first sync', () => {
       const response = await fetchBuilt(input, init);
       if (asked.length > 1) return response;
       const first = new Uint8Array(await response.arrayBuffer()).subarray(0, 1_000);
-      return new Response(new ReadableStream({ start: (controller) => controller.enqueue(first) }), { status: response.status, headers: response.headers });
+      return new Response(new ReadableStream({ start: (controller) => controller.enqueue(first) }), {
+        status: response.status,
+        headers: response.headers,
+      });
     };
     const medium = memoryMedium();
     expect(await firstSync(options(medium, { fetch: stalling, nextBytesMs: 200 }))).toBe(true);
@@ -141,14 +172,20 @@ describe('a first sync', () => {
   it('leaves nothing behind where it does not come to its end, or comes to another one', async () => {
     await fillServer();
     const medium = memoryMedium();
-    await expect(firstSync(options(medium, { fetch: cutting(Infinity, 0).fetch }))).rejects.toMatchObject({ code: 'network-unreachable', fields: { stage: 'snapshot-answer' } });
+    await expect(firstSync(options(medium, { fetch: cutting(Infinity, 0).fetch }))).rejects.toMatchObject({
+      code: 'network-unreachable',
+      fields: { stage: 'snapshot-answer' },
+    });
     const damaging: typeof fetch = async (input, init) => {
       const response = await fetchBuilt(input, init);
       const bytes = new Uint8Array(await response.arrayBuffer());
       bytes[100] = (bytes[100] ?? 0) ^ 1;
       return new Response(bytes, { status: response.status, headers: response.headers });
     };
-    await expect(firstSync(options(medium, { fetch: damaging }))).rejects.toMatchObject({ code: 'snapshot-unavailable', fields: { problem: 'the hash differs' } });
+    await expect(firstSync(options(medium, { fetch: damaging }))).rejects.toMatchObject({
+      code: 'snapshot-unavailable',
+      fields: { problem: 'the hash differs' },
+    });
     expect(await medium.list()).toEqual([]);
   });
 
@@ -159,12 +196,28 @@ describe('a first sync', () => {
   });
 
   it.each<[string, Partial<FirstSyncOptions>, object]>([
-    ['no network', { fetch: () => Promise.reject(new TypeError('failed to fetch')) }, { code: 'network-unreachable', fields: { stage: 'snapshot-answer' } }],
+    [
+      'no network',
+      { fetch: () => Promise.reject(new TypeError('failed to fetch')) },
+      { code: 'network-unreachable', fields: { stage: 'snapshot-answer' } },
+    ],
     ['no server', { url: 'ws://127.0.0.1:1' }, { code: 'network-unreachable', fields: { stage: 'snapshot-answer' } }],
     ['no token', { token: () => Promise.reject(new RockpoolError('auth-signed-out')) }, { code: 'auth-signed-out' }],
-    ['no end to the token', { token: () => new Promise(() => undefined), answerWithinMs: 10 }, { code: 'network-unreachable', fields: { stage: 'token', waitedMs: 10 } }],
-    ['a token that the server refuses', { token: async () => 'noise' }, { code: 'snapshot-unavailable', fields: { stage: 'snapshot-answer', status: 401 } }],
-    ['a file that is not built in time', { token: async () => 'any', answerWithinMs: 10, fetch: async () => new Response(null, { status: 202 }) }, { code: 'snapshot-unavailable', fields: { stage: 'snapshot-build', waitedMs: 10 } }],
+    [
+      'no end to the token',
+      { token: () => new Promise(() => undefined), answerWithinMs: 10 },
+      { code: 'network-unreachable', fields: { stage: 'token', waitedMs: 10 } },
+    ],
+    [
+      'a token that the server refuses',
+      { token: async () => 'noise' },
+      { code: 'snapshot-unavailable', fields: { stage: 'snapshot-answer', status: 401 } },
+    ],
+    [
+      'a file that is not built in time',
+      { token: async () => 'any', answerWithinMs: 10, fetch: async () => new Response(null, { status: 202 }) },
+      { code: 'snapshot-unavailable', fields: { stage: 'snapshot-build', waitedMs: 10 } },
+    ],
   ])('stores nothing, and says why: %s', async (_, changes, failure) => {
     const medium = memoryMedium();
     await expect(firstSync(options(medium, changes))).rejects.toMatchObject(failure);

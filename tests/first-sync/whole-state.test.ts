@@ -29,9 +29,16 @@ const note = (): string => `note ${randomBytes(20).toString('hex')}`;
 
 async function fillServer(): Promise<TestConnection> {
   const writer = await tested.server.open();
-  await writer.commit([insert('accounts', 'a', { name: 'Cash', rank: 2n ** 62n }), insert('products', 'p', { stock: 10n, name: 'tea' })]);
+  await writer.commit([
+    insert('accounts', 'a', { name: 'Cash', rank: 2n ** 62n }),
+    insert('products', 'p', { stock: 10n, name: 'tea' }),
+  ]);
   await writer.commit([insert('pages', 'd', { title: 'page', content: content('{"body":"one"}') })]);
-  await writer.commit(Array.from({ length: 500 }, (_, i) => insert('entries', `e${i}`, { account_id: 'a', amount: BigInt(i), note: note(), weight: i / 2 })));
+  await writer.commit(
+    Array.from({ length: 500 }, (_, i) =>
+      insert('entries', `e${i}`, { account_id: 'a', amount: BigInt(i), note: note(), weight: i / 2 }),
+    ),
+  );
   return writer;
 }
 
@@ -51,12 +58,22 @@ describe('the whole state of a database that is in use', { timeout: 120_000 }, (
     expect(mine.problems).toEqual([]);
     expect(mine.wholeFrom).toEqual([3]);
     expect(mine.rows('SELECT count(*), sum(amount) FROM entries')).toEqual([[500, 124_750]]);
-    expect(mine.rows('SELECT id, name, rank FROM accounts ORDER BY id')).toEqual([['a', 'Cash', 2n ** 62n], ['m', 'Mine', null]]);
+    expect(mine.rows('SELECT id, name, rank FROM accounts ORDER BY id')).toEqual([
+      ['a', 'Cash', 2n ** 62n],
+      ['m', 'Mine', null],
+    ]);
     expect(tested.server.query("SELECT name FROM accounts WHERE id = 'm'")).toEqual([['Mine']]);
     expect(mine.database.siteId).toEqual(siteId);
     expect(mine.report?.snapshot).toBeNull();
-    expect(mine.progress.at(-1)).toEqual({ receivedBytes: mine.progress.at(-1)?.totalBytes, totalBytes: mine.progress.at(-1)?.totalBytes });
-    expect(mine.rows("SELECT name FROM accounts WHERE rowid IN (SELECT rowid FROM accounts_search WHERE accounts_search MATCH 'cash OR mine') ORDER BY name")).toEqual([['Cash'], ['Mine']]);
+    expect(mine.progress.at(-1)).toEqual({
+      receivedBytes: mine.progress.at(-1)?.totalBytes,
+      totalBytes: mine.progress.at(-1)?.totalBytes,
+    });
+    expect(
+      mine.rows(
+        "SELECT name FROM accounts WHERE rowid IN (SELECT rowid FROM accounts_search WHERE accounts_search MATCH 'cash OR mine') ORDER BY name",
+      ),
+    ).toEqual([['Cash'], ['Mine']]);
   });
 
   it('writes what differs and nothing else, and tells live queries once', async () => {
@@ -65,11 +82,18 @@ describe('the whole state of a database that is in use', { timeout: 120_000 }, (
     mine.start();
     await mine.inSync();
     mine.pause();
-    await writer.commit([update('entries', 'e1', { note: 'other' }), update('pages', 'd', { content: content('{"body":"two"}') }), remove('entries', 'e2'), insert('entries', 'new', { amount: 1n })]);
+    await writer.commit([
+      update('entries', 'e1', { note: 'other' }),
+      update('pages', 'd', { content: content('{"body":"two"}') }),
+      remove('entries', 'e2'),
+      insert('entries', 'new', { amount: 1n }),
+    ]);
     await writer.commit([update('accounts', 'a', { name: 'Swap' })]);
     await writer.commit([insert('accounts', 'b', { name: 'Cash' })]);
     // A column of its own, of which the server knows nothing.
-    mine.database.connection.exec("CREATE TABLE own (id INTEGER PRIMARY KEY); INSERT INTO own VALUES (1); UPDATE entries SET note = 'damaged' WHERE id = 'e3'");
+    mine.database.connection.exec(
+      "CREATE TABLE own (id INTEGER PRIMARY KEY); INSERT INTO own VALUES (1); UPDATE entries SET note = 'damaged' WHERE id = 'e3'",
+    );
     askForAll(mine);
     mine.told.length = 0;
     const before = mine.database.connection.totalChanges;
@@ -79,12 +103,23 @@ describe('the whole state of a database that is in use', { timeout: 120_000 }, (
     // Rows that changed go and come: 4 of entries, 2 of accounts, a document with its state; and some facts of our own.
     expect(mine.database.connection.totalChanges - before).toBeLessThan(60);
     expect(mine.told.map(({ tables }) => [...tables].sort())).toEqual([['accounts', 'entries', 'pages']]);
-    expect(mine.rows('SELECT id, name FROM accounts ORDER BY id')).toEqual([['a', 'Swap'], ['b', 'Cash']]);
-    expect(mine.rows("SELECT id, note FROM entries WHERE id IN ('e1', 'e2', 'e3', 'new') ORDER BY id")).toEqual([['e1', 'other'], ['e3', expect.stringMatching(/^note /) as string], ['new', null]]);
-    expect(mine.rows("SELECT content FROM pages")).toEqual([['{"body":"two"}']]);
+    expect(mine.rows('SELECT id, name FROM accounts ORDER BY id')).toEqual([
+      ['a', 'Swap'],
+      ['b', 'Cash'],
+    ]);
+    expect(mine.rows("SELECT id, note FROM entries WHERE id IN ('e1', 'e2', 'e3', 'new') ORDER BY id")).toEqual([
+      ['e1', 'other'],
+      ['e3', expect.stringMatching(/^note /) as string],
+      ['new', null],
+    ]);
+    expect(mine.rows('SELECT content FROM pages')).toEqual([['{"body":"two"}']]);
     expect(mine.rows('SELECT * FROM own')).toEqual([[1]]);
-    expect(mine.rows("SELECT name FROM accounts WHERE rowid IN (SELECT rowid FROM accounts_search WHERE accounts_search MATCH 'swap')")).toEqual([['Swap']]);
-    mine.write("UPDATE pages SET content = '{\"body\":\"two and more\"}'");
+    expect(
+      mine.rows(
+        "SELECT name FROM accounts WHERE rowid IN (SELECT rowid FROM accounts_search WHERE accounts_search MATCH 'swap')",
+      ),
+    ).toEqual([['Swap']]);
+    mine.write('UPDATE pages SET content = \'{"body":"two and more"}\'');
     await mine.inSync();
     expect(tested.server.query('SELECT content FROM pages')).toEqual([['{"body":"two and more"}']]);
   });
@@ -100,7 +135,10 @@ describe('the whole state of a database that is in use', { timeout: 120_000 }, (
     late.start();
     await late.inSync();
     expect(late.wholeFrom).toEqual([4]);
-    expect(late.rows('SELECT id, name FROM accounts ORDER BY id')).toEqual([['a', 'Bank'], ['b', 'Cash']]);
+    expect(late.rows('SELECT id, name FROM accounts ORDER BY id')).toEqual([
+      ['a', 'Bank'],
+      ['b', 'Cash'],
+    ]);
   });
 
   it('counts once what the server had admitted when its answer was lost, and keeps what is pending on top', async () => {
@@ -118,18 +156,28 @@ describe('the whole state of a database that is in use', { timeout: 120_000 }, (
     askForAll(mine);
     mine.start();
     await mine.inSync();
-    for (const rows of [mine.rows('SELECT stock, name FROM products'), tested.server.query('SELECT stock, name FROM products').map((row) => row.map((cell) => (typeof cell === 'bigint' ? Number(cell) : cell)))]) expect(rows).toEqual([[122, 'mine']]);
+    for (const rows of [
+      mine.rows('SELECT stock, name FROM products'),
+      tested.server
+        .query('SELECT stock, name FROM products')
+        .map((row) => row.map((cell) => (typeof cell === 'bigint' ? Number(cell) : cell))),
+    ])
+      expect(rows).toEqual([[122, 'mine']]);
     expect(mine.rows('SELECT count(*) FROM rockpool_base')).toEqual([[0]]);
   });
 
   it('is not given up while a slow device stores what has come', async () => {
     const writer = await fillServer();
-    await writer.commit([insert('entries', 'large', { amount: 1n, receipt: new Uint8Array(randomBytes(4 * 1024 * 1024)) })]);
+    await writer.commit([
+      insert('entries', 'large', { amount: 1n, receipt: new Uint8Array(randomBytes(4 * 1024 * 1024)) }),
+    ]);
     const mine = await device();
     mine.start();
     await mine.inSync();
     // Each of them is told to the state machine too, which goes on to wait.
-    expect(mine.progress.filter(({ receivedBytes, totalBytes }) => receivedBytes === totalBytes).length).toBeGreaterThan(3);
+    expect(
+      mine.progress.filter(({ receivedBytes, totalBytes }) => receivedBytes === totalBytes).length,
+    ).toBeGreaterThan(3);
   });
 
   it('goes on where the download was cut, also with the next connection', async () => {
@@ -140,7 +188,11 @@ describe('the whole state of a database that is in use', { timeout: 120_000 }, (
       fetch: async (input, init) => {
         asked.push(new Headers(init?.headers).get('range'));
         const response = await fetchBuilt(input, init);
-        if (asked.length === 1) return new Response(response.body?.pipeThrough(firstBytes(1_000)), { status: response.status, headers: response.headers });
+        if (asked.length === 1)
+          return new Response(response.body?.pipeThrough(firstBytes(1_000)), {
+            status: response.status,
+            headers: response.headers,
+          });
         if (cuts-- > 0) throw new TypeError('no network');
         return response;
       },
@@ -192,7 +244,10 @@ describe('the whole state of a database that is in use', { timeout: 120_000 }, (
     first.start();
     await first.inSync();
     await first.close();
-    await writer.commit([...Array.from({ length: 300 }, (_, i) => update('entries', `e${i}`, { note: note() })), update('accounts', 'a', { name: 'New' })]);
+    await writer.commit([
+      ...Array.from({ length: 300 }, (_, i) => update('entries', `e${i}`, { note: note() })),
+      update('accounts', 'a', { name: 'New' }),
+    ]);
     const files = new Map(storageFileNames('budget').map((name) => [name, bytesOf(disk, name)]));
     const tidy = await tested.server.open();
 

@@ -6,7 +6,9 @@ const COUNT = 1_500;
 
 async function filled(device: Device): Promise<void> {
   for (let first = 0; first < COUNT; first += 100) {
-    device.write(`WITH RECURSIVE n(i) AS (VALUES (${first}) UNION ALL SELECT i + 1 FROM n WHERE i < ${first + 99}) INSERT INTO account (id, name, amount, rate) SELECT 'a' || i, 'name ' || i, i, i / 3.0 FROM n`);
+    device.write(
+      `WITH RECURSIVE n(i) AS (VALUES (${first}) UNION ALL SELECT i + 1 FROM n WHERE i < ${first + 99}) INSERT INTO account (id, name, amount, rate) SELECT 'a' || i, 'name ' || i, i, i / 3.0 FROM n`,
+    );
   }
   await device.until(() => device.report?.state === 'up-to-date');
 }
@@ -25,7 +27,8 @@ async function audited(device: Device): Promise<void> {
 }
 
 const postgres = postgresUnderTest();
-const onPostgres: typeof onFiles = async (body) => onFiles(body, { postgres: (await postgres.server.createDatabase()).url });
+const onPostgres: typeof onFiles = async (body) =>
+  onFiles(body, { postgres: (await postgres.server.createDatabase()).url });
 
 describe.each([
   { store: 'files', withServer: onFiles },
@@ -37,7 +40,9 @@ describe.each([
       await filled(one);
       await audited(one);
       expect(one.sizes.filter(({ type }) => type === 'audit').every(({ sizeBytes }) => sizeBytes < 60)).toBe(true);
-      expect(one.sizes.filter(({ type }) => type === 'audit-answer').every(({ sizeBytes }) => sizeBytes < 10)).toBe(true);
+      expect(one.sizes.filter(({ type }) => type === 'audit-answer').every(({ sizeBytes }) => sizeBytes < 10)).toBe(
+        true,
+      );
       expect(one.problems).toEqual([]);
     }));
 
@@ -45,10 +50,15 @@ describe.each([
     withServer(async (server, device) => {
       const one = device();
       await filled(one);
-      damage(one, "UPDATE account SET amount = amount + 1 WHERE id = 'a7'; DELETE FROM account WHERE id = 'a900'; INSERT INTO account (id, name) VALUES ('ghost', 'of nobody')");
+      damage(
+        one,
+        "UPDATE account SET amount = amount + 1 WHERE id = 'a7'; DELETE FROM account WHERE id = 'a900'; INSERT INTO account (id, name) VALUES ('ghost', 'of nobody')",
+      );
       await one.until(() => one.problems.length > 0);
-      expect(one.problems.map((problem) => problem.toData())).toMatchObject([{ code: 'replica-diverged', fields: { table: 'account', rowCount: 3 } }]);
-      expect(one.rows("SELECT count(*), sum(amount) FROM account")).toEqual([[COUNT, (COUNT * (COUNT - 1)) / 2]]);
+      expect(one.problems.map((problem) => problem.toData())).toMatchObject([
+        { code: 'replica-diverged', fields: { table: 'account', rowCount: 3 } },
+      ]);
+      expect(one.rows('SELECT count(*), sum(amount) FROM account')).toEqual([[COUNT, (COUNT * (COUNT - 1)) / 2]]);
       expect(one.rows("SELECT id FROM account WHERE id = 'ghost' OR (id = 'a7' AND amount <> 7)")).toEqual([]);
       expect(server.events.filter(({ event }) => event === 'audit-differs').length).toBeGreaterThan(0);
       expect(JSON.stringify(one.problems.map((problem) => problem.toData()))).not.toContain('a900');
@@ -60,16 +70,16 @@ describe.each([
       await filled(one);
       one.role = 'viewer';
       one.reconnect();
-        one.write("UPDATE account SET name = 'mine' WHERE id = 'a5'");
-        one.write("DELETE FROM account WHERE id = 'a6'");
-        one.write("INSERT INTO account (id, name) VALUES ('new', 'new')");
-        damage(one, "UPDATE account SET amount = 99 WHERE id = 'a5'; UPDATE account SET rate = NULL WHERE id = 'a8'");
-        await one.until(() => one.problems.length > 0);
-        expect(one.problems[0]?.fields).toMatchObject({ table: 'account', rowCount: 2 });
-        expect(one.rows("SELECT id, name, amount FROM account WHERE id IN ('a5', 'a6', 'new') ORDER BY id")).toEqual([
-          ['a5', 'mine', 5],
-          ['new', 'new', null],
-        ]);
-        expect(one.database.outbox.pendingCount()).toBe(3);
+      one.write("UPDATE account SET name = 'mine' WHERE id = 'a5'");
+      one.write("DELETE FROM account WHERE id = 'a6'");
+      one.write("INSERT INTO account (id, name) VALUES ('new', 'new')");
+      damage(one, "UPDATE account SET amount = 99 WHERE id = 'a5'; UPDATE account SET rate = NULL WHERE id = 'a8'");
+      await one.until(() => one.problems.length > 0);
+      expect(one.problems[0]?.fields).toMatchObject({ table: 'account', rowCount: 2 });
+      expect(one.rows("SELECT id, name, amount FROM account WHERE id IN ('a5', 'a6', 'new') ORDER BY id")).toEqual([
+        ['a5', 'mine', 5],
+        ['new', 'new', null],
+      ]);
+      expect(one.database.outbox.pendingCount()).toBe(3);
     }));
 });

@@ -8,7 +8,9 @@ describe('a delivery that is too long for one message', () => {
     withServer(
       async (_server, device) => {
         const author = device();
-        author.write(`WITH RECURSIVE n(i) AS (VALUES (1) UNION ALL SELECT i + 1 FROM n WHERE i < ${COUNT}) INSERT INTO account (id, name) SELECT 'a' || i, 'name ' || i FROM n`);
+        author.write(
+          `WITH RECURSIVE n(i) AS (VALUES (1) UNION ALL SELECT i + 1 FROM n WHERE i < ${COUNT}) INSERT INTO account (id, name) SELECT 'a' || i, 'name ' || i FROM n`,
+        );
         await author.until(() => author.report?.state === 'up-to-date');
         const reader = device();
         const counts = new Set<unknown>();
@@ -19,7 +21,9 @@ describe('a delivery that is too long for one message', () => {
         expect(reader.sizes.filter(({ type }) => type === 'delivery-part').length).toBeGreaterThan(5);
         expect(Math.max(...reader.sizes.map(({ sizeBytes }) => sizeBytes))).toBeLessThan(1_200);
         expect([...counts]).toEqual([0, COUNT]);
-        expect(reader.rows('SELECT * FROM account ORDER BY id')).toEqual(author.rows('SELECT * FROM account ORDER BY id'));
+        expect(reader.rows('SELECT * FROM account ORDER BY id')).toEqual(
+          author.rows('SELECT * FROM account ORDER BY id'),
+        );
       },
       { deliveryPartBytes: 1_000 },
     ));
@@ -28,7 +32,9 @@ describe('a delivery that is too long for one message', () => {
     withServer(
       async (_server, device) => {
         const author = device();
-        author.write(`WITH RECURSIVE n(i) AS (VALUES (1) UNION ALL SELECT i + 1 FROM n WHERE i < ${COUNT}) INSERT INTO account (id, name) SELECT 'a' || i, 'name ' || i FROM n`);
+        author.write(
+          `WITH RECURSIVE n(i) AS (VALUES (1) UNION ALL SELECT i + 1 FROM n WHERE i < ${COUNT}) INSERT INTO account (id, name) SELECT 'a' || i, 'name ' || i FROM n`,
+        );
         await author.until(() => author.report?.state === 'up-to-date');
         const reader = device();
         reader.onMessage = (type) => {

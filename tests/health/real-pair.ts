@@ -1,4 +1,9 @@
-import { encodeMessage, type ClientMessage, type RockpoolError, type ServerMessage } from '../../packages/shared/src/index.ts';
+import {
+  encodeMessage,
+  type ClientMessage,
+  type RockpoolError,
+  type ServerMessage,
+} from '../../packages/shared/src/index.ts';
 import type { SqlParam } from '../../packages/client/src/rpc/sql-value.ts';
 import type { OpenDatabase, OpenDatabaseOptions } from '../../packages/client/src/worker/database/open-database.ts';
 import { toSyncDatabase } from '../../packages/client/src/worker/sync/sync-database.ts';
@@ -24,12 +29,21 @@ export class Device {
   private requests = 0;
 
   constructor(server: TestServer, options: Partial<OpenDatabaseOptions> = {}) {
-    this.database = openInMemory({ ...options, randomBytes: (count) => crypto.getRandomValues(new Uint8Array(count)), nowMs: Date.now, elapsedMs: () => performance.now() });
+    this.database = openInMemory({
+      ...options,
+      randomBytes: (count) => crypto.getRandomValues(new Uint8Array(count)),
+      nowMs: Date.now,
+      elapsedMs: () => performance.now(),
+    });
     this.engine = createSyncEngine({
       url: `ws://${server.host}/sync`,
       databaseId: DATABASE,
       token: () => server.token(this.role),
-      database: toSyncDatabase({ database: this.database, elapsedMs: () => performance.now(), onApplied: () => undefined }),
+      database: toSyncDatabase({
+        database: this.database,
+        elapsedMs: () => performance.now(),
+        onApplied: () => undefined,
+      }),
       connect: (url, events) => {
         const socket = connectWebSocket(url, {
           ...events,
@@ -89,7 +103,10 @@ export class Device {
 }
 
 /** Runs a test with a server of its own, and devices that end with it. */
-export async function withServer(body: (server: TestServer, device: (options?: Partial<OpenDatabaseOptions>) => Device) => Promise<void>, options: Partial<SyncServerOptions> = {}): Promise<void> {
+export async function withServer(
+  body: (server: TestServer, device: (options?: Partial<OpenDatabaseOptions>) => Device) => Promise<void>,
+  options: Partial<SyncServerOptions> = {},
+): Promise<void> {
   const folder = temporaryFolder();
   const server = await TestServer.start(folder.path, { schema: testSchema, ...options });
   const devices: Device[] = [];

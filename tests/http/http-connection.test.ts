@@ -16,17 +16,27 @@ import { DATABASE } from '../../packages/sync-server/src/testing/test-server.ts'
 const tested = serverUnderTest();
 
 it('syncs both ways over plain HTTP, and shows who is here, with the engine and the database of a real client', async () => {
-  const database = openInMemory({ schema: TEST_SCHEMA, randomBytes: (count) => crypto.getRandomValues(new Uint8Array(count)), nowMs: Date.now, elapsedMs: () => performance.now() });
+  const database = openInMemory({
+    schema: TEST_SCHEMA,
+    randomBytes: (count) => crypto.getRandomValues(new Uint8Array(count)),
+    nowMs: Date.now,
+    elapsedMs: () => performance.now(),
+  });
   let report: SyncReport | null = null;
   const types: ServerMessage['type'][] = [];
-  const presence = new SitePresence({ clock: systemClock, onUpdate: () => undefined, onProblem: (error) => expect.unreachable(String(error)) });
+  const presence = new SitePresence({
+    clock: systemClock,
+    onUpdate: () => undefined,
+    onProblem: (error) => expect.unreachable(String(error)),
+  });
   const engine = createSyncEngine({
     presence,
     url: `ws://${tested.server.host}`,
     databaseId: DATABASE,
     token: () => tested.server.token(),
     database: toSyncDatabase({ database, elapsedMs: () => performance.now(), onApplied: () => undefined }),
-    connect: (url, events) => connectHttp(url, { ...events, onMessage: (message) => (types.push(message.type), events.onMessage(message)) }),
+    connect: (url, events) =>
+      connectHttp(url, { ...events, onMessage: (message) => (types.push(message.type), events.onMessage(message)) }),
     inTurn: (job) => job(),
     onReport: (now) => (report = now),
     onProblem: () => undefined,
@@ -35,7 +45,10 @@ it('syncs both ways over plain HTTP, and shows who is here, with the engine and 
   const until = async (condition: () => boolean): Promise<void> => {
     while (!condition()) await new Promise((resolve) => setTimeout(resolve, 5));
   };
-  database.write({ id: 'w', statements: [{ sql: `INSERT INTO accounts (id, name) VALUES ('mine', 'Cash')`, params: [] }] });
+  database.write({
+    id: 'w',
+    statements: [{ sql: `INSERT INTO accounts (id, name) VALUES ('mine', 'Cash')`, params: [] }],
+  });
   engine.start();
   await until(() => report?.state === 'up-to-date');
   expect(tested.server.query('SELECT id FROM accounts')).toEqual([['mine']]);
@@ -45,7 +58,9 @@ it('syncs both ways over plain HTTP, and shows who is here, with the engine and 
   presence.show(newId(), [{ topic: '', stateJson: '"over HTTP"' }]);
   other.send({ type: 'presence', states: [{ tabId: new Uint8Array(16), topic: '', stateJson: '"over a socket"' }] });
   await until(() => presence.everybody.seen.length === 2);
-  expect(new Set(presence.everybody.seen.map(({ stateJson }) => stateJson))).toEqual(new Set(['"over HTTP"', '"over a socket"']));
+  expect(new Set(presence.everybody.seen.map(({ stateJson }) => stateJson))).toEqual(
+    new Set(['"over HTTP"', '"over a socket"']),
+  );
   engine.stop();
   await tested.server.logged('session-ended');
   expect(types[0]).toBe('welcome');

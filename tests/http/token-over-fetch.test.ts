@@ -5,7 +5,8 @@ import { createTokenSource, type TokenAnswer } from '../../packages/client/src/t
 
 it('a token cannot be had for now where fetch has no server, or its answer is cut in the middle', async () => {
   const told: unknown[] = [];
-  const asked = (token: () => Promise<TokenAnswer>): Promise<unknown> => createTokenSource({ token, onError: (error) => void told.push(error) })().catch((thrown: unknown) => thrown);
+  const asked = (token: () => Promise<TokenAnswer>): Promise<unknown> =>
+    createTokenSource({ token, onError: (error) => void told.push(error) })().catch((thrown: unknown) => thrown);
   const unreachable = { code: 'network-unreachable', fields: { stage: 'token' } };
   const server = createServer((_, answer) => {
     answer.writeHead(200, { 'content-length': '100' });
@@ -13,7 +14,8 @@ it('a token cannot be had for now where fetch has no server, or its answer is cu
   });
   await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
   const address = `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
-  for (const token of [() => fetch(address), async () => (await fetch(address)).text()]) expect(await asked(token)).toMatchObject(unreachable);
+  for (const token of [() => fetch(address), async () => (await fetch(address)).text()])
+    expect(await asked(token)).toMatchObject(unreachable);
   await new Promise((resolve) => server.close(resolve));
   expect(await asked(() => fetch(address))).toMatchObject(unreachable);
   expect(told).toEqual([]);

@@ -10,7 +10,16 @@ export interface ChromiumProcess {
 export function startChromium(profile: string, url: string): ChromiumProcess {
   const program = findChromium();
   if (program === undefined) throw new Error('there is no Chromium');
-  const switches = ['--headless=new', '--no-sandbox', '--no-zygote', '--no-first-run', '--disable-breakpad', '--disable-gpu', '--disable-popup-blocking', `--user-data-dir=${profile}`];
+  const switches = [
+    '--headless=new',
+    '--no-sandbox',
+    '--no-zygote',
+    '--no-first-run',
+    '--disable-breakpad',
+    '--disable-gpu',
+    '--disable-popup-blocking',
+    `--user-data-dir=${profile}`,
+  ];
   // In a process group of its own, so that one signal reaches every process of the browser and none of ours.
   const child = spawn(program, [...switches, url], { stdio: 'ignore', detached: true });
   const ended = new Promise<void>((resolve) => void child.once('exit', () => resolve()));

@@ -8,7 +8,11 @@ import { build } from 'vite';
 import type { Journal } from './journal.ts';
 import type { Report } from './report.ts';
 
-const TYPES: Readonly<Record<string, string>> = { '.html': 'text/html', '.js': 'text/javascript', '.wasm': 'application/wasm' };
+const TYPES: Readonly<Record<string, string>> = {
+  '.html': 'text/html',
+  '.js': 'text/javascript',
+  '.wasm': 'application/wasm',
+};
 
 export interface JournalServer {
   readonly url: string;
@@ -24,7 +28,9 @@ export async function serveJournal(journal: () => Journal, folder: string): Prom
     worker: { format: 'es' },
     build: { outDir: folder, emptyOutDir: true, target: 'es2023' },
   });
-  const server = createServer((request, response) => void answer(request, response).catch(() => response.writeHead(404).end()));
+  const server = createServer(
+    (request, response) => void answer(request, response).catch(() => response.writeHead(404).end()),
+  );
   await new Promise<void>((resolve) => void server.listen(0, '127.0.0.1', resolve));
   return {
     url: `http://127.0.0.1:${(server.address() as AddressInfo).port}`,

@@ -73,14 +73,16 @@ export class Journal {
       if (count !== last) fault(`${count} transactions of ${name}, the last one is ${last}`);
       if (incomplete > 0) fault(`${incomplete} transactions of ${name} are not whole`);
     }
-    // While a writer looks nobody writes, so there is at most the one transaction that was committed and not yet reported.
+    // While a writer looks nobody writes, so there is at most the one transaction that was committed and not yet
+    // reported.
     if (role === 'writer') this.#judgeIssued(tabs, fault);
   }
 
   #judgeIssued(tabs: FoundTabs, fault: (what: string) => void): void {
     for (const [name, { last }] of Object.entries(tabs)) {
       const acknowledged = this.acknowledged[name] ?? 0;
-      if (last > acknowledged + 1) fault(`transaction ${last} of ${name} was never issued, the last acknowledged was ${acknowledged}`);
+      if (last > acknowledged + 1)
+        fault(`transaction ${last} of ${name} was never issued, the last acknowledged was ${acknowledged}`);
       // It is there for good now: whoever looks next must find it.
       this.acknowledged[name] = Math.max(acknowledged, last);
     }

@@ -32,7 +32,10 @@ export class ServerGateway {
   private join(near: Socket): void {
     if (this.target === null) return void near.destroy();
     const far = connect(this.target, '127.0.0.1');
-    for (const [one, other] of [[near, far], [far, near]] as const) {
+    for (const [one, other] of [
+      [near, far],
+      [far, near],
+    ] as const) {
       this.sockets.add(one);
       one.setNoDelay(true);
       one.on('error', () => undefined); // `close` follows

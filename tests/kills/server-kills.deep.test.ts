@@ -16,31 +16,50 @@ beforeEach(() => {
 });
 afterEach(() => rmSync(folder, { recursive: true, force: true }));
 
-it(`${KILLS} kills of a server lose nothing that real clients wrote, and double nothing`, { timeout: 60 * 60_000 }, async () => {
-  const { written, acknowledgedBeforeEnd, faults } = await killServer({ folder, kills: KILLS });
-  console.log(`${KILLS} kills: ${written} transactions of 3 clients, ${acknowledgedBeforeEnd} acknowledged before the last kill`);
-  expect(faults).toEqual([]);
-});
-
-it.runIf(canMountDisk)(`${FULL_DISK_KILLS} kills of a server whose disk is full lose nothing, and double nothing`, { timeout: 60 * 60_000 }, async () => {
-  const disk = new SmallDisk(folder, DISK_MIB);
-  let timesFull = 0;
-  try {
-    const { written, acknowledgedBeforeEnd, faults } = await killServer({
-      folder,
-      kills: FULL_DISK_KILLS,
-      beforeKill: async (_kill, _server, clients) => {
-        disk.fill();
-        // Its clients find out by writing on.
-        await Promise.any(clients.map((client) => new Promise<void>((resolve) => client.onStatus(({ reason }) => reason?.code === 'server-disk-full' && resolve()))));
-        timesFull++;
-      },
-      afterKill: () => disk.empty(),
-    });
-    console.log(`${FULL_DISK_KILLS} kills on a full disk: ${written} transactions of 3 clients, ${acknowledgedBeforeEnd} acknowledged before the last kill`);
+it(
+  `${KILLS} kills of a server lose nothing that real clients wrote, and double nothing`,
+  { timeout: 60 * 60_000 },
+  async () => {
+    const { written, acknowledgedBeforeEnd, faults } = await killServer({ folder, kills: KILLS });
+    console.log(
+      `${KILLS} kills: ${written} transactions of 3 clients, ${acknowledgedBeforeEnd} acknowledged before the last kill`,
+    );
     expect(faults).toEqual([]);
-    expect(timesFull).toBe(FULL_DISK_KILLS);
-  } finally {
-    disk.remove();
-  }
-});
+  },
+);
+
+it.runIf(canMountDisk)(
+  `${FULL_DISK_KILLS} kills of a server whose disk is full lose nothing, and double nothing`,
+  { timeout: 60 * 60_000 },
+  async () => {
+    const disk = new SmallDisk(folder, DISK_MIB);
+    let timesFull = 0;
+    try {
+      const { written, acknowledgedBeforeEnd, faults } = await killServer({
+        folder,
+        kills: FULL_DISK_KILLS,
+        beforeKill: async (_kill, _server, clients) => {
+          disk.fill();
+          // Its clients find out by writing on.
+          await Promise.any(
+            clients.map(
+              (client) =>
+                new Promise<void>((resolve) =>
+                  client.onStatus(({ reason }) => reason?.code === 'server-disk-full' && resolve()),
+                ),
+            ),
+          );
+          timesFull++;
+        },
+        afterKill: () => disk.empty(),
+      });
+      console.log(
+        `${FULL_DISK_KILLS} kills on a full disk: ${written} transactions of 3 clients, ${acknowledgedBeforeEnd} acknowledged before the last kill`,
+      );
+      expect(faults).toEqual([]);
+      expect(timesFull).toBe(FULL_DISK_KILLS);
+    } finally {
+      disk.remove();
+    }
+  },
+);

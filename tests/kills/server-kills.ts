@@ -36,10 +36,15 @@ export interface ServerKillsResult {
 }
 
 /**
- * Kills the command-line server again and again while real clients write through it. In the end every write has to be on the server and on every device once: rows by their
- * number, additions to one counter by their sum.
+ * Kills the command-line server again and again while real clients write through it. In the end every write has to be
+ * on the server and on every device once: rows by their number, additions to one counter by their sum.
  */
-export async function killServer({ folder, kills, beforeKill = () => Promise.resolve(), afterKill = () => undefined }: ServerKillsOptions): Promise<ServerKillsResult> {
+export async function killServer({
+  folder,
+  kills,
+  beforeKill = () => Promise.resolve(),
+  afterKill = () => undefined,
+}: ServerKillsOptions): Promise<ServerKillsResult> {
   const gateway = await ServerGateway.open();
   const devices: Written[] = [];
   let isOver = false;
@@ -52,8 +57,18 @@ export async function killServer({ folder, kills, beforeKill = () => Promise.res
   let server = await start();
   for (let i = 0; i < WRITERS; i++) {
     const principal = `writer-${i}`;
-    const token = (): Promise<string> => issueToken(new TextEncoder().encode(TEST_SECRET), { principal, databases: [DATABASE], role: 'editor', ttlMs: 3_600_000 }, Date.now());
-    const client = await createDevice().createClient({ name: 'killed', schema: TEST_SCHEMA, sync: { url: gateway.url, databaseId: DATABASE, token }, onError: () => undefined });
+    const token = (): Promise<string> =>
+      issueToken(
+        new TextEncoder().encode(TEST_SECRET),
+        { principal, databases: [DATABASE], role: 'editor', ttlMs: 3_600_000 },
+        Date.now(),
+      );
+    const client = await createDevice().createClient({
+      name: 'killed',
+      schema: TEST_SCHEMA,
+      sync: { url: gateway.url, databaseId: DATABASE, token },
+      onError: () => undefined,
+    });
     devices.push({ client, principal, done: new Set(), acknowledged: new Set() });
   }
   await devices[0]?.client.execute(`INSERT INTO notes (id, title, reads) VALUES ('shared', 'a counter', 0)`).synced;
@@ -62,7 +77,11 @@ export async function killServer({ folder, kills, beforeKill = () => Promise.res
   for (let kill = 0; kill < kills; kill++) {
     const before = acknowledged();
     await reached(() => acknowledged() > before + (kill % 40));
-    await beforeKill(kill, server, devices.map(({ client }) => client));
+    await beforeKill(
+      kill,
+      server,
+      devices.map(({ client }) => client),
+    );
     gateway.target = null;
     await server.signal('SIGKILL');
     afterKill();
@@ -83,7 +102,10 @@ async function write({ client, principal, done, acknowledged }: Written, isOver:
   const underWay = new Set<Promise<void>>();
   for (let number = 1; !isOver(); number++) {
     const write = client.batch([
-      { sql: 'INSERT INTO entries (id, amount, note) VALUES (?, ?, ?)', params: [`${principal}-${number}`, number, 'x'.repeat(number % 500)] },
+      {
+        sql: 'INSERT INTO entries (id, amount, note) VALUES (?, ?, ?)',
+        params: [`${principal}-${number}`, number, 'x'.repeat(number % 500)],
+      },
       { sql: `UPDATE notes SET reads = reads + 1 WHERE id = 'shared'`, params: [] },
     ]);
     await write;
@@ -103,10 +125,15 @@ async function judge(devices: readonly Written[]): Promise<string[]> {
   for (const { client, principal: reader } of devices) {
     await settled(client, writes);
     const [counter] = await client.query<{ reads: number }>(`SELECT reads FROM notes WHERE id = 'shared'`);
-    if (counter?.reads !== writes) faults.push(`${reader}: the counter is ${counter?.reads}, ${writes} additions were made`);
+    if (counter?.reads !== writes)
+      faults.push(`${reader}: the counter is ${counter?.reads}, ${writes} additions were made`);
     for (const { principal, done } of devices) {
-      const rows = await client.query<{ amount: number }>('SELECT amount FROM entries WHERE id LIKE ? ORDER BY amount', [`${principal}-%`]);
-      if (rows.length !== done.size || rows.some(({ amount }, i) => amount !== i + 1)) faults.push(`${reader}: ${rows.length} rows of ${principal}, who wrote ${done.size}`);
+      const rows = await client.query<{ amount: number }>(
+        'SELECT amount FROM entries WHERE id LIKE ? ORDER BY amount',
+        [`${principal}-%`],
+      );
+      if (rows.length !== done.size || rows.some(({ amount }, i) => amount !== i + 1))
+        faults.push(`${reader}: ${rows.length} rows of ${principal}, who wrote ${done.size}`);
     }
     const { rejected, lost } = await troubles(client);
     if (rejected + lost > 0) faults.push(`${reader}: ${rejected} rejected changesets, ${lost} conflicts`);

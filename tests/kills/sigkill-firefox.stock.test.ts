@@ -32,14 +32,20 @@ it(`${KILLS} kills of a stock Firefox whose tabs write in turn lose nothing that
     journal.begin();
     const acknowledged = journal.counts.acknowledged;
     const firefox = await startFirefox(findStockBrowsers().firefox, { profile });
-    for (const tab of ['a', 'b', 'c']) await firefox.openPage(`${server.url}/?tab=${tab}&medium=exclusive&seed=${kill}${tab.codePointAt(0)}`);
-    const goesOn = await journal.until(() => journal.counts.acknowledged > acknowledged + 5 + (kill % 40) || journal.faults.length > 0, HANG_MS);
+    for (const tab of ['a', 'b', 'c'])
+      await firefox.openPage(`${server.url}/?tab=${tab}&medium=exclusive&seed=${kill}${tab.codePointAt(0)}`);
+    const goesOn = await journal.until(
+      () => journal.counts.acknowledged > acknowledged + 5 + (kill % 40) || journal.faults.length > 0,
+      HANG_MS,
+    );
     await firefox.kill();
     expect(journal.faults).toEqual([]);
     expect(goesOn).toBe(true);
   }
   const slowestMs = Math.max(...journal.firstOpeningsMs);
-  console.log(`${KILLS} kills: ${journal.counts.acknowledged} acknowledged commits, ${journal.counts.writerLooks} looks; opening ${Math.round(slowestMs)} ms at most`);
+  console.log(
+    `${KILLS} kills: ${journal.counts.acknowledged} acknowledged commits, ${journal.counts.writerLooks} looks; opening ${Math.round(slowestMs)} ms at most`,
+  );
   // The promise, not a benchmark: opening after any kill takes no longer than this.
   expect(slowestMs).toBeLessThan(3000);
 });

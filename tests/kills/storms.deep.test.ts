@@ -9,7 +9,8 @@ import { Journal } from './journal.ts';
 import { serveJournal } from './journal-server.ts';
 import type { JournalServer } from './journal-server.ts';
 
-// What tabs go through short of a kill of the browser. Each test has a database of its own; a page's parameters say what its worker does.
+// What tabs go through short of a kill of the browser. Each test has a database of its own; a page's parameters say
+// what its worker does.
 
 const folder = mkdtempSync(join(tmpdir(), 'rockpool-storms-'));
 const TIMEOUT_MS = 5 * 60_000;
@@ -23,7 +24,10 @@ let database = 0;
 beforeAll(async () => {
   server = await serveJournal(() => journal, join(folder, 'page'));
   const executablePath = findChromium();
-  context = await chromium.launchPersistentContext(join(folder, 'profile'), { args: ['--no-sandbox'], ...(executablePath === undefined ? {} : { executablePath }) });
+  context = await chromium.launchPersistentContext(join(folder, 'profile'), {
+    args: ['--no-sandbox'],
+    ...(executablePath === undefined ? {} : { executablePath }),
+  });
 }, 120_000);
 
 beforeEach(() => {
@@ -39,7 +43,12 @@ afterAll(async () => {
 
 async function openTab(tab: string, parameters: Readonly<Record<string, string>> = {}): Promise<Page> {
   const page = await context.newPage();
-  const query = new URLSearchParams({ tab, database: `storm-${database}`, seed: String(tab.codePointAt(0)), ...parameters });
+  const query = new URLSearchParams({
+    tab,
+    database: `storm-${database}`,
+    seed: String(tab.codePointAt(0)),
+    ...parameters,
+  });
   await page.goto(`${server.url}/?${query}`);
   return page;
 }
@@ -60,7 +69,9 @@ async function lookOnceMore(): Promise<void> {
   const last = await openTab('z');
   expect(await journal.until(() => journal.counts.writerLooks > looks, HANG_MS)).toBe(true);
   await last.close();
-  console.log(`${journal.counts.acknowledged} acknowledged commits, ${journal.counts.writerLooks} looks as writer, ${journal.counts.readerLooks} as reader, longest read ${Math.round(journal.longestReadMs)} ms`);
+  console.log(
+    `${journal.counts.acknowledged} acknowledged commits, ${journal.counts.writerLooks} looks as writer, ${journal.counts.readerLooks} as reader, longest read ${Math.round(journal.longestReadMs)} ms`,
+  );
   expect(journal.faults.slice(0, 5)).toEqual([]);
 }
 
@@ -71,60 +82,78 @@ it('four tabs that open a fresh database at once make one of it', { timeout: TIM
   await lookOnceMore();
 });
 
-it('reloads and closed tabs at any moment lose nothing, in the middle of large batches too', { timeout: TIMEOUT_MS }, async () => {
-  const names = ['a', 'b', 'c'];
-  const pages = await Promise.all(names.map((tab) => openTab(tab)));
-  for (let round = 0; round < 30; round += 1) {
-    const victim = round % pages.length;
-    if (round % 3 === 2) {
-      await pages[victim]!.close({ runBeforeUnload: false });
-      pages[victim] = await openTab(names[victim]!, { seed: String(round) });
-    } else {
-      // Twice in a row: the second one meets a worker that has hardly begun.
-      await pages[victim]!.reload();
-      await pages[victim]!.reload();
+it(
+  'reloads and closed tabs at any moment lose nothing, in the middle of large batches too',
+  { timeout: TIMEOUT_MS },
+  async () => {
+    const names = ['a', 'b', 'c'];
+    const pages = await Promise.all(names.map((tab) => openTab(tab)));
+    for (let round = 0; round < 30; round += 1) {
+      const victim = round % pages.length;
+      if (round % 3 === 2) {
+        await pages[victim]!.close({ runBeforeUnload: false });
+        pages[victim] = await openTab(names[victim]!, { seed: String(round) });
+      } else {
+        // Twice in a row: the second one meets a worker that has hardly begun.
+        await pages[victim]!.reload();
+        await pages[victim]!.reload();
+      }
+      expect(await moreCommits(3 + (round % 23))).toBe(true);
     }
-    expect(await moreCommits(3 + (round % 23))).toBe(true);
-  }
-  await closeAll(pages);
-  await lookOnceMore();
-});
+    await closeAll(pages);
+    await lookOnceMore();
+  },
+);
 
-it('a reader that is frozen for long holds nobody up, and reads on when it is thawed', { timeout: TIMEOUT_MS }, async () => {
-  const writers = await Promise.all(['a', 'b'].map((tab) => openTab(tab)));
-  expect(await moreCommits(5)).toBe(true);
-  const reader = await openTab('r', { only: 'reader' });
-  expect(await journal.until(() => journal.counts.readerLooks > 3, HANG_MS)).toBe(true);
-  const devTools = await context.newCDPSession(reader);
-  await devTools.send('Page.setWebLifecycleState', { state: 'frozen' });
-  for (let part = 0; part < 10; part += 1) expect(await moreCommits(20)).toBe(true);
-  await devTools.send('Page.setWebLifecycleState', { state: 'active' });
-  const looks = journal.counts.readerLooks;
-  expect(await journal.until(() => journal.counts.readerLooks > looks + 3, HANG_MS)).toBe(true);
-  await closeAll([...writers, reader]);
-  await lookOnceMore();
-});
+it(
+  'a reader that is frozen for long holds nobody up, and reads on when it is thawed',
+  { timeout: TIMEOUT_MS },
+  async () => {
+    const writers = await Promise.all(['a', 'b'].map((tab) => openTab(tab)));
+    expect(await moreCommits(5)).toBe(true);
+    const reader = await openTab('r', { only: 'reader' });
+    expect(await journal.until(() => journal.counts.readerLooks > 3, HANG_MS)).toBe(true);
+    const devTools = await context.newCDPSession(reader);
+    await devTools.send('Page.setWebLifecycleState', { state: 'frozen' });
+    for (let part = 0; part < 10; part += 1) expect(await moreCommits(20)).toBe(true);
+    await devTools.send('Page.setWebLifecycleState', { state: 'active' });
+    const looks = journal.counts.readerLooks;
+    expect(await journal.until(() => journal.counts.readerLooks > looks + 3, HANG_MS)).toBe(true);
+    await closeAll([...writers, reader]);
+    await lookOnceMore();
+  },
+);
 
-it('broadcasts that are lost, doubled or out of order change nothing but the time', { timeout: TIMEOUT_MS }, async () => {
-  const pages = await Promise.all(['a', 'b', 'c'].map((tab) => openTab(tab, { broadcasts: 'disturbed' })));
-  for (let part = 0; part < 10; part += 1) expect(await moreCommits(20)).toBe(true);
-  await closeAll(pages);
-  await lookOnceMore();
-});
+it(
+  'broadcasts that are lost, doubled or out of order change nothing but the time',
+  { timeout: TIMEOUT_MS },
+  async () => {
+    const pages = await Promise.all(['a', 'b', 'c'].map((tab) => openTab(tab, { broadcasts: 'disturbed' })));
+    for (let part = 0; part < 10; part += 1) expect(await moreCommits(20)).toBe(true);
+    await closeAll(pages);
+    await lookOnceMore();
+  },
+);
 
-it('a quota that is used up costs the transactions that do not fit, and all is well when there is room again', { timeout: TIMEOUT_MS }, async () => {
-  const pages = await Promise.all(['a', 'b'].map((tab) => openTab(tab)));
-  expect(await moreCommits(10)).toBe(true);
-  const devTools = await context.newCDPSession(pages[0]!);
-  const origin = new URL(server.url).origin;
-  for (const roomBytes of [200_000, 0, 50_000]) {
-    const { usage } = await devTools.send('Storage.getUsageAndQuota', { origin });
-    await devTools.send('Storage.overrideQuotaForOrigin', { origin, quotaSize: usage + roomBytes });
-    const full = journal.counts.full;
-    expect(await journal.until(() => journal.counts.full > full + 5 || journal.faults.length > 0, HANG_MS)).toBe(true);
-    await devTools.send('Storage.overrideQuotaForOrigin', { origin });
-    expect(await moreCommits(30)).toBe(true);
-  }
-  await closeAll(pages);
-  await lookOnceMore();
-});
+it(
+  'a quota that is used up costs the transactions that do not fit, and all is well when there is room again',
+  { timeout: TIMEOUT_MS },
+  async () => {
+    const pages = await Promise.all(['a', 'b'].map((tab) => openTab(tab)));
+    expect(await moreCommits(10)).toBe(true);
+    const devTools = await context.newCDPSession(pages[0]!);
+    const origin = new URL(server.url).origin;
+    for (const roomBytes of [200_000, 0, 50_000]) {
+      const { usage } = await devTools.send('Storage.getUsageAndQuota', { origin });
+      await devTools.send('Storage.overrideQuotaForOrigin', { origin, quotaSize: usage + roomBytes });
+      const full = journal.counts.full;
+      expect(await journal.until(() => journal.counts.full > full + 5 || journal.faults.length > 0, HANG_MS)).toBe(
+        true,
+      );
+      await devTools.send('Storage.overrideQuotaForOrigin', { origin });
+      expect(await moreCommits(30)).toBe(true);
+    }
+    await closeAll(pages);
+    await lookOnceMore();
+  },
+);

@@ -1,4 +1,11 @@
-import { decodeServerMessage, PROTOCOL_VERSION, RockpoolError, type Delivery, type Schema, type ServerMessage } from '../../packages/shared/src/index.ts';
+import {
+  decodeServerMessage,
+  PROTOCOL_VERSION,
+  RockpoolError,
+  type Delivery,
+  type Schema,
+  type ServerMessage,
+} from '../../packages/shared/src/index.ts';
 import type { OpenDatabase } from '../../packages/client/src/worker/database/open-database.ts';
 import { toSyncDatabase } from '../../packages/client/src/worker/sync/sync-database.ts';
 import type { SyncDatabase } from '../../packages/client/src/worker/sync/sync-engine.ts';
@@ -7,7 +14,10 @@ import type { LiveDatabase } from '../../packages/sync-server/src/fanout/live-da
 import type { Subscriber } from '../../packages/sync-server/src/fanout/subscription.ts';
 import { committed } from '../../packages/sync-server/src/testing/committed.ts';
 
-/** The real database of one device, joined to the real server without a network: what the server says lies here until the test lets the device have it. */
+/**
+ * The real database of one device, joined to the real server without a network: what the server says lies here until
+ * the test lets the device have it.
+ */
 export class DirectDevice implements Subscriber {
   readonly database: OpenDatabase;
   readonly sync: SyncDatabase;
@@ -23,7 +33,12 @@ export class DirectDevice implements Subscriber {
   constructor(schema: Schema, nowMs: () => number, siteNumber: number) {
     this.nowMs = nowMs;
     let bytes = siteNumber * 1000;
-    this.database = openInMemory({ schema, nowMs, elapsedMs: nowMs, randomBytes: (count) => new Uint8Array(count).map(() => (bytes = (bytes * 73 + 41) & 0xffff) >> 4) });
+    this.database = openInMemory({
+      schema,
+      nowMs,
+      elapsedMs: nowMs,
+      randomBytes: (count) => new Uint8Array(count).map(() => (bytes = (bytes * 73 + 41) & 0xffff) >> 4),
+    });
     this.sync = toSyncDatabase({ database: this.database, elapsedMs: nowMs, onApplied: () => undefined });
   }
 
@@ -46,7 +61,17 @@ export class DirectDevice implements Subscriber {
 
   connect(live: LiveDatabase): void {
     this.live = live;
-    const hello = { type: 'hello', protocolVersion: PROTOCOL_VERSION, token: '', databaseId: '', siteId: this.sync.siteId, schemaHash: this.sync.schemaHash, ...this.sync.position(), fullResync: false, snapshot: 'refused' } as const;
+    const hello = {
+      type: 'hello',
+      protocolVersion: PROTOCOL_VERSION,
+      token: '',
+      databaseId: '',
+      siteId: this.sync.siteId,
+      schemaHash: this.sync.schemaHash,
+      ...this.sync.position(),
+      fullResync: false,
+      snapshot: 'refused',
+    } as const;
     void live.join(this, hello, { principal: { id: 'ann' }, canWrite: true, view: null, nowMs: this.nowMs() });
   }
 
@@ -101,7 +126,15 @@ export class DirectDevice implements Subscriber {
   /** Everything that a device holds, as one text. */
   content(tables: readonly string[]): string {
     const { cursor, lastAckedSequence } = this.sync.position();
-    return JSON.stringify([cursor, lastAckedSequence, this.sync.counts(), ...tables.map((name) => this.rows(`SELECT * FROM ${name} ORDER BY 1, 2, 3`))], (_, value: unknown) => (typeof value === 'bigint' ? `${value}n` : value));
+    return JSON.stringify(
+      [
+        cursor,
+        lastAckedSequence,
+        this.sync.counts(),
+        ...tables.map((name) => this.rows(`SELECT * FROM ${name} ORDER BY 1, 2, 3`)),
+      ],
+      (_, value: unknown) => (typeof value === 'bigint' ? `${value}n` : value),
+    );
   }
 
   rows(sql: string): unknown[][] {

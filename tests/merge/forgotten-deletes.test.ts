@@ -5,10 +5,26 @@ import { LiveDatabase } from '../../packages/sync-server/src/fanout/live-databas
 import { openDatabaseFile } from '../../packages/sync-server/src/store/database-file.ts';
 import { DirectDevice } from './direct-device.ts';
 
-const page = testTable('page', { id: 'text not null', title: 'text', hits: 'integer not null default 0' }, { merge: { deleteRule: 'update-wins', counters: ['hits'], groups: [], documents: [] } });
-const note = testTable('note', { id: 'text not null', page_id: 'text', body: 'text' }, {
-  foreignKeys: [{ columns: ['page_id'], foreignTable: 'page', foreignColumns: ['id'], onDelete: 'cascade', onUpdate: 'no action' }],
-});
+const page = testTable(
+  'page',
+  { id: 'text not null', title: 'text', hits: 'integer not null default 0' },
+  { merge: { deleteRule: 'update-wins', counters: ['hits'], groups: [], documents: [] } },
+);
+const note = testTable(
+  'note',
+  { id: 'text not null', page_id: 'text', body: 'text' },
+  {
+    foreignKeys: [
+      {
+        columns: ['page_id'],
+        foreignTable: 'page',
+        foreignColumns: ['id'],
+        onDelete: 'cascade',
+        onUpdate: 'no action',
+      },
+    ],
+  },
+);
 const draft = testTable('draft', { id: 'integer', text: 'text' }, { synced: false });
 const schema = buildSchema([page, note, draft]);
 const DAY_MS = 24 * 3600 * 1000;
@@ -54,7 +70,10 @@ it('a device that comes back after a long time loads everything anew, and keeps 
   await sync(ann);
 
   ben.connect(live);
-  expect(ben.inbox).toMatchObject([{ type: 'welcome', fullResync: true }, { type: 'delivery', whole: true }]);
+  expect(ben.inbox).toMatchObject([
+    { type: 'welcome', fullResync: true },
+    { type: 'delivery', whole: true },
+  ]);
   while (ben.inbox.length > 0) ben.takeNext();
   // Before anything is pushed: everybody's state, with what is pending on top.
   expect(ben.rows('SELECT id, title, hits FROM page')).toEqual([['kept', 'kept', 16]]);
@@ -64,12 +83,19 @@ it('a device that comes back after a long time loads everything anew, and keeps 
   for (const device of [ann, ben]) {
     expect(device.rows('SELECT id, title, hits FROM page')).toEqual([['kept', 'kept', 16]]);
     expect(device.rows('SELECT id FROM note')).toEqual([['child']]);
-    expect(device.rows('SELECT table_name, column_name, lost_value, rule, won_by FROM rockpool_conflict')).toEqual([['page', 'title', 'late', 'delete-wins', '']]);
+    expect(device.rows('SELECT table_name, column_name, lost_value, rule, won_by FROM rockpool_conflict')).toEqual([
+      ['page', 'title', 'late', 'delete-wins', ''],
+    ]);
   }
   expect(ben.site).toBe(site);
-  expect(ben.database.listRejected()).toMatchObject([{ reason: { code: 'constraint-foreign-key' }, changes: [{ table: 'note', key: ['orphan'] }] }]);
+  expect(ben.database.listRejected()).toMatchObject([
+    { reason: { code: 'constraint-foreign-key' }, changes: [{ table: 'note', key: ['orphan'] }] },
+  ]);
   // The next time it is told what is news.
   ben.cut();
   ben.connect(live);
-  expect(ben.inbox).toMatchObject([{ type: 'welcome', fullResync: false }, { type: 'delivery', whole: false }]);
+  expect(ben.inbox).toMatchObject([
+    { type: 'welcome', fullResync: false },
+    { type: 'delivery', whole: false },
+  ]);
 });

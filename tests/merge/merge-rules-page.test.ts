@@ -3,15 +3,15 @@ import { basename } from 'node:path';
 import { describe, expect, it } from 'vitest';
 
 /*
- * docs/merge-rules.md names, in the last cell of every row and elsewhere, the tests that hold it:  `row.test.ts`: "name", "beginning of a name…"; `other.test.ts`: "name"
+ * docs/merge-rules.md names, in the last cell of every row and elsewhere, the tests that hold it:  `row.test.ts`:
+ * "name", "beginning of a name…"; `other.test.ts`: "name"
  */
 
 const page = readFileSync(new URL('../../docs/merge-rules.md', import.meta.url), 'utf8');
 const valuesPage = readFileSync(new URL('../../docs/values.md', import.meta.url), 'utf8');
 const root = new URL('../../', import.meta.url).pathname;
-const sourcesByName = Map.groupBy(
-  globSync('{packages/*/src,tests}/**/*.{test,contract}.ts', { cwd: root }),
-  (path) => basename(path),
+const sourcesByName = Map.groupBy(globSync('{packages/*/src,tests}/**/*.{test,contract}.ts', { cwd: root }), (path) =>
+  basename(path),
 );
 
 interface Row {
@@ -22,22 +22,40 @@ interface Row {
 /** The rows of all tables, without heads. */
 const rows: Row[] = page
   .split('\n')
-  .filter((line, at, lines) => line.startsWith('|') && !line.startsWith('|---') && lines[at + 1]?.startsWith('|---') !== true)
-  .map((line) => ({ line, cells: line.split('|').slice(1, -1).map((cell) => cell.trim()) }));
+  .filter(
+    (line, at, lines) => line.startsWith('|') && !line.startsWith('|---') && lines[at + 1]?.startsWith('|---') !== true,
+  )
+  .map((line) => ({
+    line,
+    cells: line
+      .split('|')
+      .slice(1, -1)
+      .map((cell) => cell.trim()),
+  }));
 
 function namedTests(cell: string): { readonly file: string; readonly names: readonly string[] }[] {
-  return [...cell.matchAll(/`([\w.-]+\.(?:test|contract)\.ts)`:([^`]*)/g)].map(([, file, rest]) => ({ file: file as string, names: [...(rest as string).matchAll(/"([^"]+)"/g)].map(([, name]) => name as string) }));
+  return [...cell.matchAll(/`([\w.-]+\.(?:test|contract)\.ts)`:([^`]*)/g)].map(([, file, rest]) => ({
+    file: file as string,
+    names: [...(rest as string).matchAll(/"([^"]+)"/g)].map(([, name]) => name as string),
+  }));
 }
 
 describe('the page of merge rules', () => {
   it('names a test for every line', () => {
     expect(rows.length).toBeGreaterThan(40);
-    for (const { line, cells } of rows) expect(namedTests(cells.at(-1) ?? '').flatMap(({ names }) => names), line).not.toEqual([]);
+    for (const { line, cells } of rows)
+      expect(
+        namedTests(cells.at(-1) ?? '').flatMap(({ names }) => names),
+        line,
+      ).not.toEqual([]);
   });
 
   it('has a cell for every column in every row', () => {
     const wrong = page.split('\n\n').flatMap((block) => {
-      const [head, ...others] = block.split('\n').filter((line) => line.startsWith('|')).map((line) => ({ line, cells: line.split('|').length }));
+      const [head, ...others] = block
+        .split('\n')
+        .filter((line) => line.startsWith('|'))
+        .map((line) => ({ line, cells: line.split('|').length }));
       return others.filter(({ cells }) => cells !== head?.cells);
     });
     expect(wrong).toEqual([]);
@@ -53,7 +71,12 @@ describe('the page of merge rules', () => {
       const sources = (sourcesByName.get(file) ?? []).map((path) => readFileSync(root + path, 'utf8'));
       for (const name of names) {
         const [text, isWhole] = name.endsWith('…') ? [name.slice(0, -1), false] : [name, true];
-        expect(sources.some((source) => ["'", '"', '`'].some((quote) => source.includes(quote + text + (isWhole ? quote : '')))), `${file}: ${name}`).toBe(true);
+        expect(
+          sources.some((source) =>
+            ["'", '"', '`'].some((quote) => source.includes(quote + text + (isWhole ? quote : ''))),
+          ),
+          `${file}: ${name}`,
+        ).toBe(true);
       }
     }
   });

@@ -9,11 +9,31 @@ import { LiveDatabase } from '../../packages/sync-server/src/fanout/live-databas
 import { openDatabaseFile } from '../../packages/sync-server/src/store/database-file.ts';
 import { DirectDevice } from './direct-device.ts';
 
-const page = testTable('page', { id: 'text not null', title: 'text', hits: 'integer not null default 0' }, { merge: { deleteRule: 'delete-wins', counters: ['hits'], groups: [], documents: [] } });
-const note = testTable('note', { id: 'text not null', page_id: 'text', body: 'text' }, {
-  foreignKeys: [{ columns: ['page_id'], foreignTable: 'page', foreignColumns: ['id'], onDelete: 'cascade', onUpdate: 'no action' }],
-});
-const idea = testTable('idea', { id: 'text not null', title: 'text', body: 'text' }, { merge: { deleteRule: 'update-wins', counters: [], groups: [], documents: [] } });
+const page = testTable(
+  'page',
+  { id: 'text not null', title: 'text', hits: 'integer not null default 0' },
+  { merge: { deleteRule: 'delete-wins', counters: ['hits'], groups: [], documents: [] } },
+);
+const note = testTable(
+  'note',
+  { id: 'text not null', page_id: 'text', body: 'text' },
+  {
+    foreignKeys: [
+      {
+        columns: ['page_id'],
+        foreignTable: 'page',
+        foreignColumns: ['id'],
+        onDelete: 'cascade',
+        onUpdate: 'no action',
+      },
+    ],
+  },
+);
+const idea = testTable(
+  'idea',
+  { id: 'text not null', title: 'text', body: 'text' },
+  { merge: { deleteRule: 'update-wins', counters: [], groups: [], documents: [] } },
+);
 const schema = buildSchema([page, note, idea]);
 const HOUR_MS = 3600 * 1000;
 const DAY_MS = 24 * HOUR_MS;
@@ -65,16 +85,23 @@ function restore(number = 1): void {
   live = open();
 }
 
-const lost = (): unknown[][] => ann.rows('SELECT table_name, column_name, lost_value, won_value FROM rockpool_conflict ORDER BY id');
+const lost = (): unknown[][] =>
+  ann.rows('SELECT table_name, column_name, lost_value, won_value FROM rockpool_conflict ORDER BY id');
 
 describe('a server restored from an older backup', () => {
   it('is given back what two clients hold, each its own part, exactly once', async () => {
     ann.write("INSERT INTO page (id, title, hits) VALUES ('p', 'start', 10)");
     await sync(ann, ben);
     backUp();
-    ann.write("UPDATE page SET hits = hits + 1 WHERE id = 'p'", "INSERT INTO note (id, page_id, body) VALUES ('a', 'p', 'of ann')");
+    ann.write(
+      "UPDATE page SET hits = hits + 1 WHERE id = 'p'",
+      "INSERT INTO note (id, page_id, body) VALUES ('a', 'p', 'of ann')",
+    );
     await sync(ann, ben);
-    ben.write("UPDATE page SET hits = hits + 2, title = 'by ben' WHERE id = 'p'", "INSERT INTO note (id, page_id, body) VALUES ('b', 'p', 'of ben')");
+    ben.write(
+      "UPDATE page SET hits = hits + 2, title = 'by ben' WHERE id = 'p'",
+      "INSERT INTO note (id, page_id, body) VALUES ('b', 'p', 'of ben')",
+    );
     await sync(ann, ben);
     restore();
     await sync(ben, ann);
@@ -101,8 +128,8 @@ describe('a server restored from an older backup', () => {
     await sync(ann, ben);
     restore();
     ann.connect(live);
-    // Its first changeset is gone; of those that are too old the last one stays, since the next is linked to it. What is left goes on under another
-    // name, which the engine of a device sees to.
+    // Its first changeset is gone; of those that are too old the last one stays, since the next is linked to it. What
+    // is left goes on under another name, which the engine of a device sees to.
     expect(() => ann.takeNext()).toThrow('the welcome is new-site');
     ann.sync.becomeNewSite(2);
     ann.cut();
@@ -121,7 +148,9 @@ describe('a server restored from an older backup', () => {
     await sync(ann, ben);
     restore();
     await sync(ben);
-    expect(ben.database.listRejected()).toMatchObject([{ reason: { code: 'constraint-foreign-key' }, changes: [{ table: 'note' }] }]);
+    expect(ben.database.listRejected()).toMatchObject([
+      { reason: { code: 'constraint-foreign-key' }, changes: [{ table: 'note' }] },
+    ]);
     await sync(ann, ben);
     expect(lost()).toEqual([['page', 'title', 'by ben', null]]);
     const [rejected] = ben.database.listRejected();
@@ -143,8 +172,15 @@ describe('a server restored from an older backup', () => {
     // Nobody has shown yet that something is lost: the epoch is what it was.
     for (const id of ['q', 'r']) ben.write(`INSERT INTO page (id, title) VALUES ('${id}', 'new')`);
     await sync(ben);
-    expect(changesAfter(live, before)).toMatchObject({ logEpoch: kept?.logEpoch, whole: false, rows: [{ key: { id: 'q' } }, { key: { id: 'r' } }] });
-    expect(changesAfter(live, kept)).toMatchObject({ whole: true, rows: [{ key: { id: 'p' } }, { key: { id: 'q' } }, { key: { id: 'r' } }] });
+    expect(changesAfter(live, before)).toMatchObject({
+      logEpoch: kept?.logEpoch,
+      whole: false,
+      rows: [{ key: { id: 'q' } }, { key: { id: 'r' } }],
+    });
+    expect(changesAfter(live, kept)).toMatchObject({
+      whole: true,
+      rows: [{ key: { id: 'p' } }, { key: { id: 'q' } }, { key: { id: 'r' } }],
+    });
   });
 
   it('takes no value for seen that was written before the restore was noticed', async () => {
@@ -186,7 +222,8 @@ describe('a server restored from an older backup', () => {
     const [[title]] = ann.rows("SELECT title FROM page WHERE id = 'p'") as [[string]];
     expect(ben.rows("SELECT title FROM page WHERE id = 'p'")).toEqual([[title]]);
     expect(lost()).toEqual([['page', 'title', title === 'by ann' ? 'by ben' : 'by ann', title]]);
-    for (const device of [ann, ben]) expect(device.rows('SELECT id FROM page ORDER BY id').flat()).toEqual(['p', 'q', 'r', 's', 't', 'u']);
+    for (const device of [ann, ben])
+      expect(device.rows('SELECT id FROM page ORDER BY id').flat()).toEqual(['p', 'q', 'r', 's', 't', 'u']);
   });
 
   it('takes what was written to rows that somebody has given back before: changes, additions and deletes', async () => {
@@ -198,21 +235,28 @@ describe('a server restored from an older backup', () => {
     restore();
     ben.write("DELETE FROM page WHERE id = 'r'");
     await sync(ann, ben);
-    for (const device of [ann, ben]) expect(device.rows('SELECT id, title, hits FROM page')).toEqual([['q', 'by ben', 2]]);
+    for (const device of [ann, ben])
+      expect(device.rows('SELECT id, title, hits FROM page')).toEqual([['q', 'by ben', 2]]);
     // What is replaced in this way is in the ledger, though Ben had seen it.
     expect(lost()).toContainEqual(['page', 'title', 'start', 'by ben']);
   });
 
   it('keeps a row deleted whose delete comes before the row is given back', async () => {
     backUp();
-    for (const key of ['p', 'q']) ann.write(`INSERT INTO page (id, title) VALUES ('${key}', 'start')`, `INSERT INTO note (id, page_id) VALUES ('below ${key}', '${key}')`);
+    for (const key of ['p', 'q'])
+      ann.write(
+        `INSERT INTO page (id, title) VALUES ('${key}', 'start')`,
+        `INSERT INTO note (id, page_id) VALUES ('below ${key}', '${key}')`,
+      );
     await sync(ann, ben);
     ben.write("DELETE FROM page WHERE id = 'p'");
     await sync(ben, ann);
     restore();
     await sync(ben, ann);
     for (const device of [ann, ben]) {
-      expect(device.rows('SELECT page.id, note.id FROM page LEFT JOIN note ON page_id = page.id')).toEqual([['q', 'below q']]);
+      expect(device.rows('SELECT page.id, note.id FROM page LEFT JOIN note ON page_id = page.id')).toEqual([
+        ['q', 'below q'],
+      ]);
       expect(device.sync.counts()).toMatchObject({ pendingCount: 0, rejectedCount: 0 });
     }
     expect(lost()).toContainEqual(['page', 'title', 'start', null]);
@@ -262,6 +306,10 @@ describe('a server restored from an older backup', () => {
     restore();
     ben.write("UPDATE page SET title = 'by ben' WHERE id = 'q'", "DELETE FROM page WHERE id = 'r'");
     await sync(ann, ben);
-    for (const device of [ann, ben]) expect(device.rows('SELECT id, title FROM page ORDER BY id')).toEqual([['q', 'by ben'], ['s', 'start']]);
+    for (const device of [ann, ben])
+      expect(device.rows('SELECT id, title FROM page ORDER BY id')).toEqual([
+        ['q', 'by ben'],
+        ['s', 'start'],
+      ]);
   });
 });

@@ -8,8 +8,9 @@ import { openCopyFile } from '../../packages/sync-server/src/store/postgres/work
 import { DirectDevice } from './direct-device.ts';
 
 /*
- * Values of any kind, in keys and in columns of every type, on their way from one device over the server to another. What the first device's own SQLite stored is
- * on the server and on the other device, byte for byte; what it refused is nowhere; and nothing that it took is rejected.
+ * Values of any kind, in keys and in columns of every type, on their way from one device over the server to another.
+ * What the first device's own SQLite stored is on the server and on the other device, byte for byte; what it refused is
+ * nowhere; and nothing that it took is rejected.
  */
 
 const TABLES = {
@@ -21,30 +22,164 @@ const TABLES = {
 type TableName = keyof typeof TABLES;
 
 export const roundTripSchema = buildSchema([
-  testTable('thing', { id: 'text not null', words: 'text', whole: 'integer', fraction: 'real', price: 'numeric', bytes: 'blob' }),
-  testTable('place', { list: 'text not null', number: 'integer not null', note: 'text' }, { primaryKey: ['list', 'number'] }),
+  testTable('thing', {
+    id: 'text not null',
+    words: 'text',
+    whole: 'integer',
+    fraction: 'real',
+    price: 'numeric',
+    bytes: 'blob',
+  }),
+  testTable(
+    'place',
+    { list: 'text not null', number: 'integer not null', note: 'text' },
+    { primaryKey: ['list', 'number'] },
+  ),
   testTable('stamp', { mark: 'blob not null', note: 'text' }, { primaryKey: ['mark'] }),
 ]);
 
 /** What parsers, databases and screens have stumbled over. */
 const NAUGHTY: readonly string[] = [
-  '', ' ', '\t\n\r\v\f', '0', '-0', '1e309', '0x1F', '1_000', '９', 'NaN', 'Infinity', 'null', 'undefined', 'true', '\\', '\\u0000', "'", "''", '"', '`', '--', '/*', "'); DROP TABLE thing; --", '%s%n', '{{x}}', '<script>alert(1)</script>',
-  '\uFEFF', '\u200B', '\u202E\u0645', 'e\u0301', 'é', '가', '각', '👩‍👩‍👧', '\u{10FFFF}', '\uFFFD', '\uFFFE', '\u0001\u001F', 'ĳ', 'İi', 'ﬀ', '[', '{"a":', '{"a":1,"a":2}', '[1.0]', '["\\ud800"]', '-', '[1e-999]', '"\\uD83D\\uDE00"', '[][[]]',
+  '',
+  ' ',
+  '\t\n\r\v\f',
+  '0',
+  '-0',
+  '1e309',
+  '0x1F',
+  '1_000',
+  '９',
+  'NaN',
+  'Infinity',
+  'null',
+  'undefined',
+  'true',
+  '\\',
+  '\\u0000',
+  "'",
+  "''",
+  '"',
+  '`',
+  '--',
+  '/*',
+  "'); DROP TABLE thing; --",
+  '%s%n',
+  '{{x}}',
+  '<script>alert(1)</script>',
+  '\uFEFF',
+  '\u200B',
+  '\u202E\u0645',
+  'e\u0301',
+  'é',
+  '가',
+  '각',
+  '👩‍👩‍👧',
+  '\u{10FFFF}',
+  '\uFFFD',
+  '\uFFFE',
+  '\u0001\u001F',
+  'ĳ',
+  'İi',
+  'ﬀ',
+  '[',
+  '{"a":',
+  '{"a":1,"a":2}',
+  '[1.0]',
+  '["\\ud800"]',
+  '-',
+  '[1e-999]',
+  '"\\uD83D\\uDE00"',
+  '[][[]]',
   // What a column with a numeric affinity makes of them, and what it does not.
-  '1', '1.0', ' 1 ', '+1', '1e0', '1.5', '-1.50', '9223372036854775807', '9223372036854775808', '-9223372036854775808', '9007199254740993', '1e300', '5e-324', '0x10', '1e', '.5', '5.', '007', 'a', 'A', 'a ',
+  '1',
+  '1.0',
+  ' 1 ',
+  '+1',
+  '1e0',
+  '1.5',
+  '-1.50',
+  '9223372036854775807',
+  '9223372036854775808',
+  '-9223372036854775808',
+  '9007199254740993',
+  '1e300',
+  '5e-324',
+  '0x10',
+  '1e',
+  '.5',
+  '5.',
+  '007',
+  'a',
+  'A',
+  'a ',
 ];
-const text: fc.Arbitrary<string> = fc.oneof(fc.constantFrom(...NAUGHTY), fc.string({ unit: 'binary', maxLength: 30 }), fc.string({ unit: 'grapheme', maxLength: 10 }));
-const whole: fc.Arbitrary<bigint> = fc.oneof(fc.bigInt({ min: -(2n ** 63n), max: 2n ** 63n - 1n }), fc.constantFrom(-(2n ** 63n), 2n ** 63n - 1n, 2n ** 53n - 1n, 2n ** 53n, 2n ** 53n + 1n, -(2n ** 53n) - 1n, 0n, -1n, 1n, 255n, 256n, 2n ** 31n, 2n ** 32n));
-const fraction: fc.Arbitrary<number> = fc.oneof(fc.double(), fc.constantFrom(0, -0, 1, -1, 1.5, 5e-324, -5e-324, 2.2250738585072014e-308, Number.MAX_VALUE, -Number.MAX_VALUE, 2 ** 53, 2 ** 63, -(2 ** 63), 0.1, 1 / 3, 1e21, 1e300, Infinity, NaN));
-const bytes: fc.Arbitrary<Uint8Array> = fc.oneof(fc.uint8Array({ maxLength: 40 }), fc.constantFrom(Uint8Array.of(), Uint8Array.of(0), Uint8Array.of(49), Uint8Array.of(97)));
+const text: fc.Arbitrary<string> = fc.oneof(
+  fc.constantFrom(...NAUGHTY),
+  fc.string({ unit: 'binary', maxLength: 30 }),
+  fc.string({ unit: 'grapheme', maxLength: 10 }),
+);
+const whole: fc.Arbitrary<bigint> = fc.oneof(
+  fc.bigInt({ min: -(2n ** 63n), max: 2n ** 63n - 1n }),
+  fc.constantFrom(
+    -(2n ** 63n),
+    2n ** 63n - 1n,
+    2n ** 53n - 1n,
+    2n ** 53n,
+    2n ** 53n + 1n,
+    -(2n ** 53n) - 1n,
+    0n,
+    -1n,
+    1n,
+    255n,
+    256n,
+    2n ** 31n,
+    2n ** 32n,
+  ),
+);
+const fraction: fc.Arbitrary<number> = fc.oneof(
+  fc.double(),
+  fc.constantFrom(
+    0,
+    -0,
+    1,
+    -1,
+    1.5,
+    5e-324,
+    -5e-324,
+    2.2250738585072014e-308,
+    Number.MAX_VALUE,
+    -Number.MAX_VALUE,
+    2 ** 53,
+    2 ** 63,
+    -(2 ** 63),
+    0.1,
+    1 / 3,
+    1e21,
+    1e300,
+    Infinity,
+    NaN,
+  ),
+);
+const bytes: fc.Arbitrary<Uint8Array> = fc.oneof(
+  fc.uint8Array({ maxLength: 40 }),
+  fc.constantFrom(Uint8Array.of(), Uint8Array.of(0), Uint8Array.of(49), Uint8Array.of(97)),
+);
 const any = fc.oneof(fc.constant(null), text, whole, fraction, bytes);
 /** Mostly what a column is for, sometimes anything: what becomes of it then is SQLite's to say. */
-const mostly = (arbitrary: fc.Arbitrary<string | bigint | number | Uint8Array>): fc.Arbitrary<CellValue> => fc.oneof({ weight: 12, arbitrary }, { weight: 1, arbitrary: any });
-const few = <T>(arbitrary: fc.Arbitrary<T>, length: number): fc.Arbitrary<T[]> => fc.array(arbitrary, { minLength: length, maxLength: length, size: 'max' });
+const mostly = (arbitrary: fc.Arbitrary<string | bigint | number | Uint8Array>): fc.Arbitrary<CellValue> =>
+  fc.oneof({ weight: 12, arbitrary }, { weight: 1, arbitrary: any });
+const few = <T>(arbitrary: fc.Arbitrary<T>, length: number): fc.Arbitrary<T[]> =>
+  fc.array(arbitrary, { minLength: length, maxLength: length, size: 'max' });
 const thing = fc.tuple(mostly(text), mostly(whole), mostly(fraction), mostly(fc.oneof(whole, fraction)), mostly(bytes));
 const place = fc.tuple(mostly(text), mostly(whole), mostly(text));
 const stamp = fc.tuple(mostly(bytes), mostly(text));
-const batch = fc.record({ inserts: few(thing, 20), updates: few(thing, 5), places: few(place, 5), stamps: few(stamp, 5), keyChanges: few(fc.tuple(mostly(text), mostly(whole), mostly(bytes)), 2) });
+const batch = fc.record({
+  inserts: few(thing, 20),
+  updates: few(thing, 5),
+  places: few(place, 5),
+  stamps: few(stamp, 5),
+  keyChanges: few(fc.tuple(mostly(text), mostly(whole), mostly(bytes)), 2),
+});
 
 /** How the server's file decides: as the store of files has it, or as a working copy of PostgreSQL. */
 export type RoundTripStore = 'files' | 'PostgreSQL';
@@ -58,13 +193,19 @@ export interface RoundTrips {
 export async function sendValues(count: number, seed: number, store: RoundTripStore = 'files'): Promise<RoundTrips> {
   let [taken, refused] = [0, 0];
   for (let run = 0; taken + refused < count; run++) {
-    const file = store === 'files' ? openDatabaseFile(':memory:', roundTripSchema) : openCopyFile(':memory:', roundTripSchema, 'values');
+    const file =
+      store === 'files'
+        ? openDatabaseFile(':memory:', roundTripSchema)
+        : openCopyFile(':memory:', roundTripSchema, 'values');
     const live = new LiveDatabase(file, {
       onFailure: (error) => {
         throw error;
       },
     });
-    const [one, two] = [1, 2].map((number) => new DirectDevice(roundTripSchema, () => 1_700_000_000_000, number)) as [DirectDevice, DirectDevice];
+    const [one, two] = [1, 2].map((number) => new DirectDevice(roundTripSchema, () => 1_700_000_000_000, number)) as [
+      DirectDevice,
+      DirectDevice,
+    ];
     let requests = 0;
     const write = (sql: string, params: readonly CellValue[]): void => {
       try {
@@ -72,19 +213,44 @@ export async function sendValues(count: number, seed: number, store: RoundTripSt
         taken += params.length;
       } catch (error) {
         // A key that is NULL, or there already, is refused by SQLite.
-        expect(['value-invalid', 'key-invalid', 'constraint-data-type', 'constraint-not-null', 'constraint-unique', 'constraint-primary-key'], String(error)).toContain((error as RockpoolError).code);
+        expect(
+          [
+            'value-invalid',
+            'key-invalid',
+            'constraint-data-type',
+            'constraint-not-null',
+            'constraint-unique',
+            'constraint-primary-key',
+          ],
+          String(error),
+        ).toContain((error as RockpoolError).code);
         refused += params.length;
       }
     };
-    for (const [number, { inserts, updates, places, stamps, keyChanges }] of fc.sample(batch, { seed: seed + run, numRuns: 20 }).entries()) {
-      for (const [index, values] of inserts.entries()) write('INSERT INTO thing (id, words, whole, fraction, price, bytes) VALUES (?, ?, ?, ?, ?, ?)', [`${number}-${index}`, ...values]);
+    for (const [number, { inserts, updates, places, stamps, keyChanges }] of fc
+      .sample(batch, { seed: seed + run, numRuns: 20 })
+      .entries()) {
+      for (const [index, values] of inserts.entries())
+        write('INSERT INTO thing (id, words, whole, fraction, price, bytes) VALUES (?, ?, ?, ?, ?, ?)', [
+          `${number}-${index}`,
+          ...values,
+        ]);
       for (const values of places) write('INSERT OR REPLACE INTO place (list, number, note) VALUES (?, ?, ?)', values);
       for (const values of stamps) write('INSERT OR REPLACE INTO stamp (mark, note) VALUES (?, ?)', values);
       await one.settle(live);
-      for (const [index, values] of updates.entries()) write('UPDATE thing SET words = ?, whole = ?, fraction = ?, price = ?, bytes = ? WHERE id = ?', [...values, `${number}-${index}`]);
+      for (const [index, values] of updates.entries())
+        write('UPDATE thing SET words = ?, whole = ?, fraction = ?, price = ?, bytes = ? WHERE id = ?', [
+          ...values,
+          `${number}-${index}`,
+        ]);
       for (const [list, where, mark] of keyChanges) {
-        write('UPDATE OR REPLACE place SET list = ?, number = ? WHERE list IN (SELECT list FROM place ORDER BY list LIMIT 1)', [list, where]);
-        write('UPDATE OR REPLACE stamp SET mark = ? WHERE mark IN (SELECT mark FROM stamp ORDER BY mark LIMIT 1)', [mark]);
+        write(
+          'UPDATE OR REPLACE place SET list = ?, number = ? WHERE list IN (SELECT list FROM place ORDER BY list LIMIT 1)',
+          [list, where],
+        );
+        write('UPDATE OR REPLACE stamp SET mark = ? WHERE mark IN (SELECT mark FROM stamp ORDER BY mark LIMIT 1)', [
+          mark,
+        ]);
       }
     }
     await one.settle(live);

@@ -7,19 +7,43 @@ import { openDatabaseFile } from '../../packages/sync-server/src/store/database-
 import { committed } from '../../packages/sync-server/src/testing/committed.ts';
 import { DirectDevice } from './direct-device.ts';
 
-const page = testTable('page', { id: 'text not null', title: 'text', hits: 'integer not null default 0' }, { uniques: [['title']], merge: { deleteRule: 'update-wins', counters: ['hits'], groups: [], documents: [] } });
-const note = testTable('note', { id: 'text not null', page_id: 'text', body: 'text' }, {
-  foreignKeys: [{ columns: ['page_id'], foreignTable: 'page', foreignColumns: ['id'], onDelete: 'cascade', onUpdate: 'no action' }],
-});
-const tally = testTable('tally', { id: 'text not null', title: 'text', writes: 'integer not null default 0' }, { merge: { deleteRule: 'delete-wins', counters: ['writes'], groups: [], documents: [] } });
+const page = testTable(
+  'page',
+  { id: 'text not null', title: 'text', hits: 'integer not null default 0' },
+  { uniques: [['title']], merge: { deleteRule: 'update-wins', counters: ['hits'], groups: [], documents: [] } },
+);
+const note = testTable(
+  'note',
+  { id: 'text not null', page_id: 'text', body: 'text' },
+  {
+    foreignKeys: [
+      {
+        columns: ['page_id'],
+        foreignTable: 'page',
+        foreignColumns: ['id'],
+        onDelete: 'cascade',
+        onUpdate: 'no action',
+      },
+    ],
+  },
+);
+const tally = testTable(
+  'tally',
+  { id: 'text not null', title: 'text', writes: 'integer not null default 0' },
+  { merge: { deleteRule: 'delete-wins', counters: ['writes'], groups: [], documents: [] } },
+);
 const schema = buildSchema([page, note, tally]);
 const TABLES = ['page', 'note', 'tally', 'rockpool_conflict', 'rockpool_base', 'rockpool_parked', 'rockpool_changelog'];
 const DAY_MS = 24 * 3600 * 1000;
 
 const key = fc.constantFrom('a', 'b');
 const sql: fc.Arbitrary<string> = fc.oneof(
-  fc.tuple(key, fc.constantFrom('A', 'B', 'C')).map(([id, title]) => `INSERT INTO page (id, title, hits) VALUES ('${id}', '${title}', 1)`),
-  fc.tuple(key, fc.constantFrom('A', 'B', 'C')).map(([id, title]) => `UPDATE page SET title = '${title}' WHERE id = '${id}'`),
+  fc
+    .tuple(key, fc.constantFrom('A', 'B', 'C'))
+    .map(([id, title]) => `INSERT INTO page (id, title, hits) VALUES ('${id}', '${title}', 1)`),
+  fc
+    .tuple(key, fc.constantFrom('A', 'B', 'C'))
+    .map(([id, title]) => `UPDATE page SET title = '${title}' WHERE id = '${id}'`),
   key.map((id) => `UPDATE page SET hits = hits + 1 WHERE id = '${id}'`),
   key.map((id) => `DELETE FROM page WHERE id = '${id}'`),
   fc.tuple(key, key).map(([id, pageId]) => `INSERT INTO note (id, page_id) VALUES ('${id}', '${pageId}')`),
@@ -29,10 +53,25 @@ const sql: fc.Arbitrary<string> = fc.oneof(
 const step = fc.record({
   who: fc.nat(1),
   does: fc.oneof(
-    { weight: 5, arbitrary: fc.array(sql, { minLength: 1, maxLength: 3 }).map((statements) => ({ name: 'write', statements }) as const) },
+    {
+      weight: 5,
+      arbitrary: fc
+        .array(sql, { minLength: 1, maxLength: 3 })
+        .map((statements) => ({ name: 'write', statements }) as const),
+    },
     { weight: 3, arbitrary: fc.nat(2).map((again) => ({ name: 'push', again }) as const) },
     { weight: 3, arbitrary: fc.nat(50).map((which) => ({ name: 'hear again', which }) as const) },
-    { weight: 10, arbitrary: fc.constantFrom({ name: 'connect' } as const, { name: 'cut' } as const, { name: 'hear' } as const, { name: 'hear' } as const, { name: 'commit' } as const, { name: 'hear the next but one' } as const) },
+    {
+      weight: 10,
+      arbitrary: fc.constantFrom(
+        { name: 'connect' } as const,
+        { name: 'cut' } as const,
+        { name: 'hear' } as const,
+        { name: 'hear' } as const,
+        { name: 'commit' } as const,
+        { name: 'hear the next but one' } as const,
+      ),
+    },
   ),
 });
 
@@ -44,7 +83,9 @@ class World {
     },
     retention: { tombstonesMs: 40, conflictsMs: DAY_MS, maxConflicts: 1000 },
   });
-  readonly devices: readonly DirectDevice[] = [1, 2].map((number) => new DirectDevice(schema, () => this.nowMs, number));
+  readonly devices: readonly DirectDevice[] = [1, 2].map(
+    (number) => new DirectDevice(schema, () => this.nowMs, number),
+  );
 
   /** What does not come next either changes nothing, or is refused and changes nothing. */
   hearOutOfPlace(device: DirectDevice, delivery: Delivery | undefined): void {
@@ -68,62 +109,82 @@ class World {
 /** One that was applied, or has become old otherwise; also of a session long ago. */
 function heardBefore(device: DirectDevice, which: number): Delivery | undefined {
   const { cursor } = device.sync.position();
-  const old = device.heard.filter(({ to }) => to <= cursor && !device.inbox.some((message) => message.type === 'delivery' && message.to === to));
+  const old = device.heard.filter(
+    ({ to }) => to <= cursor && !device.inbox.some((message) => message.type === 'delivery' && message.to === to),
+  );
   return old[which % old.length];
 }
 
 describe('the stream', () => {
-  it('comes to the same however its replies are repeated, lost, cut, doubled and put out of order, and every write takes effect once', { timeout: 200_000 }, async () => {
-    await fc.assert(
-      fc.asyncProperty(fc.array(step, { minLength: 10, maxLength: 80, size: 'max' }), async (steps) => {
-        const world = new World();
-        try {
-          world.devices[0]?.write("INSERT INTO tally (id) VALUES ('all')");
-          for (const device of world.devices) await device.settle(world.live);
-          for (const { who, does } of steps) {
-            world.nowMs += 7;
-            const device = world.devices[who] as DirectDevice;
-            switch (does.name) {
-              case 'write':
-                device.write("UPDATE tally SET writes = writes + 1 WHERE id = 'all'", ...does.statements);
-                break;
-              case 'connect':
-                if (!device.isConnected) device.connect(world.live);
-                break;
-              case 'cut':
-                device.cut();
-                break;
-              case 'push':
-                if (device.inbox[0]?.type !== 'welcome') device.push(Math.max(0, device.sync.position().lastAckedSequence - does.again));
-                break;
-              case 'hear':
-                device.takeNext();
-                break;
-              case 'hear again':
-                world.hearOutOfPlace(device, heardBefore(device, does.which));
-                break;
-              case 'hear the next but one': {
-                const [first, second] = device.inbox;
-                if (first?.type === 'delivery' && second?.type === 'delivery' && second.from > device.sync.position().cursor) world.hearOutOfPlace(device, second);
-                break;
+  it(
+    'comes to the same however its replies are repeated, lost, cut, doubled and put out of order, and every write takes effect once',
+    { timeout: 200_000 },
+    async () => {
+      await fc.assert(
+        fc.asyncProperty(fc.array(step, { minLength: 10, maxLength: 80, size: 'max' }), async (steps) => {
+          const world = new World();
+          try {
+            world.devices[0]?.write("INSERT INTO tally (id) VALUES ('all')");
+            for (const device of world.devices) await device.settle(world.live);
+            for (const { who, does } of steps) {
+              world.nowMs += 7;
+              const device = world.devices[who] as DirectDevice;
+              switch (does.name) {
+                case 'write':
+                  device.write("UPDATE tally SET writes = writes + 1 WHERE id = 'all'", ...does.statements);
+                  break;
+                case 'connect':
+                  if (!device.isConnected) device.connect(world.live);
+                  break;
+                case 'cut':
+                  device.cut();
+                  break;
+                case 'push':
+                  if (device.inbox[0]?.type !== 'welcome')
+                    device.push(Math.max(0, device.sync.position().lastAckedSequence - does.again));
+                  break;
+                case 'hear':
+                  device.takeNext();
+                  break;
+                case 'hear again':
+                  world.hearOutOfPlace(device, heardBefore(device, does.which));
+                  break;
+                case 'hear the next but one': {
+                  const [first, second] = device.inbox;
+                  if (
+                    first?.type === 'delivery' &&
+                    second?.type === 'delivery' &&
+                    second.from > device.sync.position().cursor
+                  )
+                    world.hearOutOfPlace(device, second);
+                  break;
+                }
+                case 'commit':
+                  await committed();
               }
-              case 'commit':
-                await committed();
             }
+            for (let round = 0; round < 2; round++) for (const device of world.devices) await device.settle(world.live);
+            const [one, two] = world.devices.map((device) =>
+              TABLES.slice(0, 4).map((name) => device.rows(`SELECT * FROM ${name} ORDER BY 1`)),
+            );
+            expect(two).toEqual(one);
+            const inServer = TABLES.slice(0, 3).map((name) =>
+              world.live.file.sql
+                .all(`SELECT * FROM ${name} ORDER BY 1`)
+                .map((row) => row.map((value) => (typeof value === 'bigint' ? Number(value) : value))),
+            );
+            expect(inServer).toEqual(one?.slice(0, 3));
+            for (const device of world.devices) expect(device.sync.counts().pendingCount).toBe(0);
+            const took = world.devices
+              .map(({ sync }) => sync.position().lastSequence - sync.counts().rejectedCount)
+              .reduce((sum, count) => sum + count, -1);
+            expect(one?.[2]).toEqual([['all', null, took]]);
+          } finally {
+            world.close();
           }
-          for (let round = 0; round < 2; round++) for (const device of world.devices) await device.settle(world.live);
-          const [one, two] = world.devices.map((device) => TABLES.slice(0, 4).map((name) => device.rows(`SELECT * FROM ${name} ORDER BY 1`)));
-          expect(two).toEqual(one);
-          const inServer = TABLES.slice(0, 3).map((name) => world.live.file.sql.all(`SELECT * FROM ${name} ORDER BY 1`).map((row) => row.map((value) => (typeof value === 'bigint' ? Number(value) : value))));
-          expect(inServer).toEqual(one?.slice(0, 3));
-          for (const device of world.devices) expect(device.sync.counts().pendingCount).toBe(0);
-          const took = world.devices.map(({ sync }) => sync.position().lastSequence - sync.counts().rejectedCount).reduce((sum, count) => sum + count, -1);
-          expect(one?.[2]).toEqual([['all', null, took]]);
-        } finally {
-          world.close();
-        }
-      }),
-      { numRuns: 100 },
-    );
-  });
+        }),
+        { numRuns: 100 },
+      );
+    },
+  );
 });

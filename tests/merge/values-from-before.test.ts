@@ -6,9 +6,16 @@ import { LiveDatabase } from '../../packages/sync-server/src/fanout/live-databas
 import { openDatabaseFile } from '../../packages/sync-server/src/store/database-file.ts';
 import { DirectDevice } from './direct-device.ts';
 
-/* Servers on files took values of any type once. What they have of that stays, and devices that were not updated go on sending it. */
+/*
+ * Servers on files took values of any type once. What they have of that stays, and devices that were not updated go on
+ * sending it.
+ */
 
-const item = testTable('item', { id: 'text not null', words: 'text', whole: 'integer', unit: 'text' }, { merge: { deleteRule: 'delete-wins', counters: [], groups: [['whole', 'unit']], documents: [] } });
+const item = testTable(
+  'item',
+  { id: 'text not null', words: 'text', whole: 'integer', unit: 'text' },
+  { merge: { deleteRule: 'delete-wins', counters: [], groups: [['whole', 'unit']], documents: [] } },
+);
 const tag = testTable('tag', { id: 'blob not null', note: 'text' });
 const schema = buildSchema([item, tag]);
 const ALL = 'SELECT id, words, whole, unit FROM item UNION ALL SELECT quote(id), typeof(id), note, NULL FROM tag';
@@ -36,25 +43,46 @@ async function withRowsFromBefore(body: (live: LiveDatabase, device: DirectDevic
   }
 }
 
-const write = ({ database }: DirectDevice, sql: string): unknown => database.write({ id: sql, statements: [{ sql, params: [] }] });
+const write = ({ database }: DirectDevice, sql: string): unknown =>
+  database.write({ id: sql, statements: [{ sql, params: [] }] });
 
 describe('values of another type than their column', () => {
   it('are delivered, changed and deleted, and cannot be written again', () =>
     withRowsFromBefore(async (live, device) => {
-      expect(device.rows(ALL)).toEqual([['i', 'w', 'many', 'kg'], ['1', 'integer', 'n', null]]);
+      expect(device.rows(ALL)).toEqual([
+        ['i', 'w', 'many', 'kg'],
+        ['1', 'integer', 'n', null],
+      ]);
       write(device, "UPDATE item SET words = 'x'");
       write(device, "UPDATE tag SET note = 'm' WHERE id = 1");
       await device.settle(live);
-      expect(live.file.sql.all(ALL)).toEqual([['i', 'x', 'many', 'kg'], ['1', 'integer', 'm', null]]);
-      for (const sql of ["UPDATE item SET whole = 'more'", "UPDATE item SET unit = 'g'", "INSERT INTO item (id, whole) VALUES ('j', 'many')"]) {
-        expect(() => write(device, sql), sql).toThrow(expect.objectContaining({ code: 'constraint-data-type', fields: { table: 'item', column: 'whole', columnType: 'integer', valueType: 'text' } }) as Error);
+      expect(live.file.sql.all(ALL)).toEqual([
+        ['i', 'x', 'many', 'kg'],
+        ['1', 'integer', 'm', null],
+      ]);
+      for (const sql of [
+        "UPDATE item SET whole = 'more'",
+        "UPDATE item SET unit = 'g'",
+        "INSERT INTO item (id, whole) VALUES ('j', 'many')",
+      ]) {
+        expect(() => write(device, sql), sql).toThrow(
+          expect.objectContaining({
+            code: 'constraint-data-type',
+            fields: { table: 'item', column: 'whole', columnType: 'integer', valueType: 'text' },
+          }) as Error,
+        );
       }
-      expect(() => write(device, 'UPDATE tag SET id = 2')).toThrow(expect.objectContaining({ code: 'key-invalid' }) as Error);
+      expect(() => write(device, 'UPDATE tag SET id = 2')).toThrow(
+        expect.objectContaining({ code: 'key-invalid' }) as Error,
+      );
       write(device, "UPDATE item SET whole = 5, unit = 'g'");
       write(device, "INSERT OR REPLACE INTO tag VALUES (x'02', 'new')");
       write(device, 'DELETE FROM tag WHERE id = 1');
       await device.settle(live);
-      const expected = [['i', 'x', 5n, 'g'], ["X'02'", 'blob', 'new', null]];
+      const expected = [
+        ['i', 'x', 5n, 'g'],
+        ["X'02'", 'blob', 'new', null],
+      ];
       expect(live.file.sql.all(ALL)).toEqual(expected);
       expect(device.database.listRejected()).toEqual([]);
       const other = new DirectDevice(schema, () => 1_700_000_000_000, 3);
@@ -69,9 +97,19 @@ describe('values of another type than their column', () => {
       writeAsBefore(device.database, "INSERT INTO tag VALUES ('a text', 'mine'), (2.5, 'mine')");
       writeAsBefore(device.database, "UPDATE item SET words = 'after'");
       await device.settle(live);
-      expect(live.file.sql.all(ALL)).toEqual([['i', 'after', 'many', 'kg'], ['1', 'integer', 'n', null]]);
-      expect(device.rows(ALL)).toEqual([['i', 'after', 'many', 'kg'], ['1', 'integer', 'n', null]]);
-      expect(device.database.listRejected().map(({ reason }) => [reason.code, reason.fields['table'], reason.fields['column']])).toEqual([
+      expect(live.file.sql.all(ALL)).toEqual([
+        ['i', 'after', 'many', 'kg'],
+        ['1', 'integer', 'n', null],
+      ]);
+      expect(device.rows(ALL)).toEqual([
+        ['i', 'after', 'many', 'kg'],
+        ['1', 'integer', 'n', null],
+      ]);
+      expect(
+        device.database
+          .listRejected()
+          .map(({ reason }) => [reason.code, reason.fields['table'], reason.fields['column']]),
+      ).toEqual([
         ['constraint-data-type', 'item', 'whole'],
         ['key-invalid', 'tag', 'id'],
       ]);

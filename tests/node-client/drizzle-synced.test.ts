@@ -2,7 +2,12 @@ import { mkdtempSync, rmSync } from 'node:fs';
 import { createServer, type Server } from 'node:http';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { createClient as createBrowserClient, type Client, type RockpoolError, type StatementResult } from '../../packages/client/src/index.ts';
+import {
+  createClient as createBrowserClient,
+  type Client,
+  type RockpoolError,
+  type StatementResult,
+} from '../../packages/client/src/index.ts';
 import { drizzle, type RockpoolDatabase } from '../../packages/client/src/drizzle/index.ts';
 import { createClient } from '../../packages/client/src/node/index.ts';
 import { defineSchema } from '../../packages/client/src/schema/index.ts';
@@ -22,12 +27,27 @@ let db: RockpoolDatabase;
 
 beforeEach(async () => {
   dataDir = mkdtempSync(join(tmpdir(), 'rockpool-drizzle-'));
-  const validate = (_: string, { changes }: { readonly changes: readonly object[] }): string | null => (JSON.stringify(changes).includes('never') ? 'never' : null);
-  server = createSyncServer({ dataDir, schema, secret: 'a secret of this test, long enough', validate, log: () => undefined });
+  const validate = (_: string, { changes }: { readonly changes: readonly object[] }): string | null =>
+    JSON.stringify(changes).includes('never') ? 'never' : null;
+  server = createSyncServer({
+    dataDir,
+    schema,
+    secret: 'a secret of this test, long enough',
+    validate,
+    log: () => undefined,
+  });
   http = createServer().listen(0);
   server.attach(http);
   const { port } = http.address() as { port: number };
-  client = await createClient({ name: 'todos', schema, sync: { url: `ws://localhost:${port}/sync`, databaseId: 'list', token: () => server.issueToken({ principal: 'ann', databases: ['list'], ttlMs: 60_000 }) } });
+  client = await createClient({
+    name: 'todos',
+    schema,
+    sync: {
+      url: `ws://localhost:${port}/sync`,
+      databaseId: 'list',
+      token: () => server.issueToken({ principal: 'ann', databases: ['list'], ttlMs: 60_000 }),
+    },
+  });
   db = drizzle(client);
 });
 afterEach(async () => {
@@ -37,7 +57,11 @@ afterEach(async () => {
   rmSync(dataDir, { recursive: true, force: true });
 });
 
-const rejection = (promise: Promise<void> | undefined): Promise<string | undefined> => Promise.resolve(promise).then(() => 'resolved', (error: unknown) => (error as RockpoolError).code);
+const rejection = (promise: Promise<void> | undefined): Promise<string | undefined> =>
+  Promise.resolve(promise).then(
+    () => 'resolved',
+    (error: unknown) => (error as RockpoolError).code,
+  );
 
 describe('what the server makes of a write through Drizzle', () => {
   it('is told by every result', async () => {
@@ -46,12 +70,25 @@ describe('what the server makes of a write through Drizzle', () => {
     expect(await rejection(written.synced)).toBe('resolved');
     expect(await rejection((await db.update(todo).set({ title: 'bread' }).run()).synced)).toBe('resolved');
     expect(await rejection((await db.run(sql`UPDATE todo SET title = 'tea'`)).synced)).toBe('resolved');
-    expect(await rejection((await db.insert(todo).values({ id: 'b', title: sql.placeholder('title') }).prepare().run({ title: 'never' })).synced)).toBe('changeset-refused');
+    expect(
+      await rejection(
+        (
+          await db
+            .insert(todo)
+            .values({ id: 'b', title: sql.placeholder('title') })
+            .prepare()
+            .run({ title: 'never' })
+        ).synced,
+      ),
+    ).toBe('changeset-refused');
     expect(client.status.rejectedCount).toBe(1);
   });
 
   it('is told beside the promises of a batch and of a transaction', async () => {
-    const batch = db.batch([db.insert(todo).values({ id: 'a', title: 'milk' }), db.run(sql`UPDATE todo SET title = 'tea'`)]);
+    const batch = db.batch([
+      db.insert(todo).values({ id: 'a', title: 'milk' }),
+      db.run(sql`UPDATE todo SET title = 'tea'`),
+    ]);
     expectTypeOf(batch.synced).toEqualTypeOf<Promise<void>>();
     expectTypeOf(batch).resolves.toEqualTypeOf<[StatementResult, StatementResult]>();
     expect((await batch).map(({ changes }) => changes)).toEqual([1, 1]);
@@ -69,7 +106,10 @@ describe('what the server makes of a write through Drizzle', () => {
     const batch = db.batch([db.select().from(todo) as never]);
     expect(await rejection(batch.synced)).toBe('sql-forbidden');
     await expect(batch).rejects.toMatchObject({ code: 'sql-forbidden' });
-    const insert = db.insert(todo).values({ id: 'a', title: sql.placeholder('title') }).prepare();
+    const insert = db
+      .insert(todo)
+      .values({ id: 'a', title: sql.placeholder('title') })
+      .prepare();
     await expect(insert.run({})).rejects.toBeInstanceOf(Error);
   });
 });
@@ -85,5 +125,9 @@ it('`db` within `db.transaction` is refused at once, and nothing is kept', async
 });
 
 it('a client for pages says in Node which one to use', async () => {
-  await expect(createBrowserClient({ name: 'todos', schema })).rejects.toMatchObject({ code: 'worker-unavailable', recovery: 'bug', fields: { use: '@rockpool/client/node' } });
+  await expect(createBrowserClient({ name: 'todos', schema })).rejects.toMatchObject({
+    code: 'worker-unavailable',
+    recovery: 'bug',
+    fields: { use: '@rockpool/client/node' },
+  });
 });

@@ -6,7 +6,10 @@ const textOf = (path: string): string => readFileSync(new URL(path, import.meta.
 /** Here packages are imported from where they lie. */
 function asInstalled(code: string): string {
   return code
-    .replaceAll(/'\.\.\/\.\.\/packages\/(client|sync-server)\/src\/(?:(\w+)\/)?index\.ts'/g, (_, name: string, entry?: string) => `'@rockpool/${name}${entry === undefined ? '' : `/${entry}`}'`)
+    .replaceAll(
+      /'\.\.\/\.\.\/packages\/(client|sync-server)\/src\/(?:(\w+)\/)?index\.ts'/g,
+      (_, name: string, entry?: string) => `'@rockpool/${name}${entry === undefined ? '' : `/${entry}`}'`,
+    )
     .replaceAll("'../../packages/client/node_modules/drizzle-orm/sqlite-core/index.js'", "'drizzle-orm/sqlite-core'");
 }
 

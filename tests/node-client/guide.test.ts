@@ -10,21 +10,35 @@ import { createSyncServer } from '../../packages/sync-server/src/index.ts';
 import { integer, sqliteTable, text } from '../../packages/client/node_modules/drizzle-orm/sqlite-core/index.js';
 import { expect, it } from 'vitest';
 
-const todo = sqliteTable('todo', { id: text().primaryKey(), title: text().notNull(), done: integer({ mode: 'boolean' }).notNull().default(false) });
+const todo = sqliteTable('todo', {
+  id: text().primaryKey(),
+  title: text().notNull(),
+  done: integer({ mode: 'boolean' }).notNull().default(false),
+});
 const schema = defineSchema({ todo });
 
 it('what one device adds, another one shows', async () => {
-  const server = createSyncServer({ dataDir: mkdtempSync(join(tmpdir(), 'todos-')), schema, secret: 'a secret of this test, long enough' });
+  const server = createSyncServer({
+    dataDir: mkdtempSync(join(tmpdir(), 'todos-')),
+    schema,
+    secret: 'a secret of this test, long enough',
+  });
   const http = createServer().listen(0);
   server.attach(http);
   const { port } = http.address() as { port: number };
-  const sync = { url: `ws://localhost:${port}/sync`, databaseId: 'list', token: () => server.issueToken({ principal: 'ann', databases: ['list'], ttlMs: 60_000 }) };
+  const sync = {
+    url: `ws://localhost:${port}/sync`,
+    databaseId: 'list',
+    token: () => server.issueToken({ principal: 'ann', databases: ['list'], ttlMs: 60_000 }),
+  };
 
   // A device of its own each.
   const phone = await createClient({ name: 'todos', schema, sync });
   const laptop = await createClient({ name: 'todos', schema, sync });
   const titles = new Promise((resolve) => {
-    laptop.live<{ title: string }>('SELECT title FROM todo').subscribe(({ rows }) => rows.length > 0 && resolve(rows.map(({ title }) => title)));
+    laptop
+      .live<{ title: string }>('SELECT title FROM todo')
+      .subscribe(({ rows }) => rows.length > 0 && resolve(rows.map(({ title }) => title)));
   });
   await phone.execute(sql`INSERT INTO todo (id, title) VALUES (${phone.newId()}, 'milk')`).synced;
   expect(await titles).toEqual(['milk']);

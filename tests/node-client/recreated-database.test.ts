@@ -22,7 +22,12 @@ class RestartedServer {
   private http: Server | null = null;
 
   async start(): Promise<void> {
-    this.sync = createSyncServer({ dataDir: this.dataDir, schema, secret: 'a secret of tests only, 0123456789abcdef', log: () => undefined });
+    this.sync = createSyncServer({
+      dataDir: this.dataDir,
+      schema,
+      secret: 'a secret of tests only, 0123456789abcdef',
+      log: () => undefined,
+    });
     this.http = createServer();
     this.sync.attach(this.http);
     await new Promise<void>((resolve) => void this.http?.listen(this.port, '127.0.0.1', resolve));
@@ -36,7 +41,12 @@ class RestartedServer {
   }
 
   options(databaseId = DATABASE): SyncOptions {
-    return { url: `ws://127.0.0.1:${this.port}/sync`, databaseId, token: async () => (await this.sync?.issueToken({ principal: 'ann', databases: [databaseId], ttlMs: 60_000 })) ?? '' };
+    return {
+      url: `ws://127.0.0.1:${this.port}/sync`,
+      databaseId,
+      token: async () =>
+        (await this.sync?.issueToken({ principal: 'ann', databases: [databaseId], ttlMs: 60_000 })) ?? '',
+    };
   }
 }
 
@@ -70,7 +80,8 @@ function reaches(client: Client, state: string): Promise<void> {
   });
 }
 
-const idsIn = async (client: Client): Promise<string[]> => (await client.query<{ id: string }>('SELECT id FROM note ORDER BY id')).map(({ id }) => id);
+const idsIn = async (client: Client): Promise<string[]> =>
+  (await client.query<{ id: string }>('SELECT id FROM note ORDER BY id')).map(({ id }) => id);
 
 /** What somebody has who opens it for the first time. */
 async function rowsOn(server: RestartedServer): Promise<string[]> {
@@ -100,7 +111,15 @@ afterEach(async () => {
 
 async function expectBlocked({ client, told }: Tab): Promise<void> {
   await reaches(client, 'blocked');
-  expect(client.status).toMatchObject({ state: 'blocked', pendingCount: 1, reason: { code: 'database-mismatch', recovery: 'ask-user', message: expect.stringContaining('back it up and leave it') as string } });
+  expect(client.status).toMatchObject({
+    state: 'blocked',
+    pendingCount: 1,
+    reason: {
+      code: 'database-mismatch',
+      recovery: 'ask-user',
+      message: expect.stringContaining('back it up and leave it') as string,
+    },
+  });
   expect(told.map(({ code }) => code)).toEqual(['database-mismatch']);
   expect(await idsIn(client)).toEqual(['sent', 'unsent']);
 }

@@ -15,8 +15,10 @@ interface Manifest {
 
 const packages = new URL('../../packages/', import.meta.url).pathname;
 const names = readdirSync(packages).filter((name) => existsSync(join(packages, name, 'package.json')));
-const manifestOf = (folder: string): Manifest => JSON.parse(readFileSync(join(folder, 'package.json'), 'utf8')) as Manifest;
-const isSource = (file: string): boolean => /\.tsx?$/.test(file) && !/\.(test|contract|test-d)\.tsx?$/.test(file) && !/(^|\/)testing\//.test(file);
+const manifestOf = (folder: string): Manifest =>
+  JSON.parse(readFileSync(join(folder, 'package.json'), 'utf8')) as Manifest;
+const isSource = (file: string): boolean =>
+  /\.tsx?$/.test(file) && !/\.(test|contract|test-d)\.tsx?$/.test(file) && !/(^|\/)testing\//.test(file);
 
 /** `4.12.25` as numbers, shorter ones filled with zeros. */
 const parts = (version: string): number[] => [0, 1, 2].map((index) => Number(version.split('.')[index] ?? 0));
@@ -33,26 +35,41 @@ describe.each(names)('the package in packages/%s', (name) => {
   it('says where it runs, and which of its files do something when they are loaded', () => {
     expect(manifest.engines?.node).toMatch(/^>=\d/);
     expect(manifest.sideEffects).toBeDefined();
-    const listed = Array.isArray(manifest.sideEffects) ? (manifest.sideEffects as string[]).filter((file) => file.startsWith('./src/') && !file.includes('*')) : [];
+    const listed = Array.isArray(manifest.sideEffects)
+      ? (manifest.sideEffects as string[]).filter((file) => file.startsWith('./src/') && !file.includes('*'))
+      : [];
     for (const file of listed) expect(existsSync(join(folder, file)), file).toBe(true);
   });
 
   it('has the sources that its maps name, and no tests', () => {
-    const [{ files }] = JSON.parse(execFileSync('npm', ['pack', '--dry-run', '--json', '--ignore-scripts', '--loglevel=error'], { cwd: folder, encoding: 'utf8', stdio: ['ignore', 'pipe', 'ignore'] })) as [{ readonly files: readonly { readonly path: string }[] }];
+    const [{ files }] = JSON.parse(
+      execFileSync('npm', ['pack', '--dry-run', '--json', '--ignore-scripts', '--loglevel=error'], {
+        cwd: folder,
+        encoding: 'utf8',
+        stdio: ['ignore', 'pipe', 'ignore'],
+      }),
+    ) as [{ readonly files: readonly { readonly path: string }[] }];
     const packed = files.map(({ path }) => path).filter((path) => path.startsWith('src/') && /\.tsx?$/.test(path));
-    const sources = readdirSync(join(folder, 'src'), { recursive: true, encoding: 'utf8' }).map((path) => `src/${path}`).filter(isSource);
+    const sources = readdirSync(join(folder, 'src'), { recursive: true, encoding: 'utf8' })
+      .map((path) => `src/${path}`)
+      .filter(isSource);
     expect(packed.sort()).toEqual(sources.sort());
   });
 
-  it.each(Object.entries(manifest.peerDependencies ?? {}).filter(([peer]) => ['drizzle-orm', 'hono', 'yjs'].includes(peer)))('takes the app’s own %s, %s, of which both ends are installed for the tests', (peer, range) => {
+  it.each(
+    Object.entries(manifest.peerDependencies ?? {}).filter(([peer]) => ['drizzle-orm', 'hono', 'yjs'].includes(peer)),
+  )('takes the app’s own %s, %s, of which both ends are installed for the tests', (peer, range) => {
     expect(manifest.dependencies?.[peer]).toBeUndefined();
     const [, floor = '', end = ''] = /^>=(\S+) <(\S+)$/.exec(range) ?? [];
     const newest = manifestOf(join(folder, 'node_modules', peer)) as Manifest & { readonly version: string };
     expect(isBefore(parts(newest.version), parts(floor))).toBe(false);
     expect(isBefore(parts(newest.version), parts(end))).toBe(true);
     // The package that uses it most has the tests; the others state the same range.
-    const tester = names.find((other) => manifestOf(join(packages, other)).devDependencies?.[`${peer}-floor`] !== undefined) ?? '';
-    const oldest = manifestOf(join(packages, tester, 'node_modules', `${peer}-floor`)) as Manifest & { readonly version: string };
+    const tester =
+      names.find((other) => manifestOf(join(packages, other)).devDependencies?.[`${peer}-floor`] !== undefined) ?? '';
+    const oldest = manifestOf(join(packages, tester, 'node_modules', `${peer}-floor`)) as Manifest & {
+      readonly version: string;
+    };
     expect([oldest.name, parts(oldest.version)]).toEqual([peer, parts(floor)]);
     expect(manifestOf(join(packages, tester)).peerDependencies?.[peer]).toBe(range);
   });

@@ -1,6 +1,17 @@
 import { memoryMedium, type Medium } from '../../packages/vfs-opfs/src/index.ts';
-import { buildSchema, decodeSchema, encodeSchema, type ClientMessage, type Schema, type TableSchema } from '../../packages/shared/src/index.ts';
-import { createSyncEngine, type EngineReport, type SyncEngine } from '../../packages/client/src/worker/sync/sync-engine.ts';
+import {
+  buildSchema,
+  decodeSchema,
+  encodeSchema,
+  type ClientMessage,
+  type Schema,
+  type TableSchema,
+} from '../../packages/shared/src/index.ts';
+import {
+  createSyncEngine,
+  type EngineReport,
+  type SyncEngine,
+} from '../../packages/client/src/worker/sync/sync-engine.ts';
 import { toSyncDatabase } from '../../packages/client/src/worker/sync/sync-database.ts';
 import { connectWebSocket } from '../../packages/client/src/worker/sync/web-socket.ts';
 import { openStored, type StoredDatabase } from '../../packages/client/src/worker/testing/test-database.ts';
@@ -16,7 +27,14 @@ const schemaOf = (tables: readonly TableSchema[]): Schema => decodeSchema(encode
 const OLDER: Schema = schemaOf(TEST_TABLES);
 const NEWER: Schema = schemaOf([
   ...TEST_TABLES.filter(({ name }) => name !== 'accounts'),
-  { ...ACCOUNTS, columns: [...ACCOUNTS.columns, column('colour', 'text', { notNull: true, defaultSql: `'grey'` }), column('icon', 'text')] },
+  {
+    ...ACCOUNTS,
+    columns: [
+      ...ACCOUNTS.columns,
+      column('colour', 'text', { notNull: true, defaultSql: `'grey'` }),
+      column('icon', 'text'),
+    ],
+  },
   table('tags', [column('id', 'text', { notNull: true }), column('account_id', 'text')]),
 ]);
 
@@ -36,12 +54,21 @@ class Device {
 
   async open(schema: Schema): Promise<void> {
     await this.close();
-    this.stored = await openStored(this.medium, { schema, nowMs: Date.now, elapsedMs: () => performance.now(), randomBytes: (count) => crypto.getRandomValues(new Uint8Array(count)) });
+    this.stored = await openStored(this.medium, {
+      schema,
+      nowMs: Date.now,
+      elapsedMs: () => performance.now(),
+      randomBytes: (count) => crypto.getRandomValues(new Uint8Array(count)),
+    });
     this.engine = createSyncEngine({
       url: `ws://${server.host}/sync`,
       databaseId: DATABASE,
       token: () => server.token(),
-      database: toSyncDatabase({ database: this.stored.database, elapsedMs: () => performance.now(), onApplied: () => undefined }),
+      database: toSyncDatabase({
+        database: this.stored.database,
+        elapsedMs: () => performance.now(),
+        onApplied: () => undefined,
+      }),
       connect: (url, events) => {
         const connection = connectWebSocket(url, events);
         return { ...connection, send: (message) => (this.sent.push(message), connection.send(message)) };
@@ -132,16 +159,26 @@ describe('an app that is rolled back, with a server that stays', () => {
     device.write("UPDATE accounts SET rank = 2 WHERE id = 'a'");
     await device.upToDate();
     await other.commit([insert('accounts', 'c', { name: 'c', rank: 3n })]);
-    await other.commit([update('accounts', 'c', { colour: 'blue', icon: 'moon' }), update('accounts', 'a', { colour: 'green' }), insert('tags', 't', { account_id: 'c' })]);
+    await other.commit([
+      update('accounts', 'c', { colour: 'blue', icon: 'moon' }),
+      update('accounts', 'a', { colour: 'green' }),
+      insert('tags', 't', { account_id: 'c' }),
+    ]);
     await device.until(() => device.rows('SELECT id FROM tags').length === 1);
-    const expected = [['a', 'a', 2, 'green', 'star'], ['b', 'b', null, 'grey', null], ['c', 'c', 3, 'blue', 'moon']];
+    const expected = [
+      ['a', 'a', 2, 'green', 'star'],
+      ['b', 'b', null, 'grey', null],
+      ['c', 'c', 3, 'blue', 'moon'],
+    ];
     expect(device.rows(ACCOUNTS_HERE)).toEqual(expected);
 
     await device.open(NEWER);
     expect(device.database.meta.wantsWhole).toBe(false);
     await device.upToDate();
     expect(device.rows(ACCOUNTS_HERE)).toEqual(expected);
-    expect(server.query(ACCOUNTS_HERE)).toEqual(expected.map((row) => row.map((value) => (typeof value === 'number' ? BigInt(value) : value))));
+    expect(server.query(ACCOUNTS_HERE)).toEqual(
+      expected.map((row) => row.map((value) => (typeof value === 'number' ? BigInt(value) : value))),
+    );
   });
 
   it('sends with the older bundle what the newer one left unsent', async () => {
@@ -151,7 +188,10 @@ describe('an app that is rolled back, with a server that stays', () => {
     await device.close();
     // Offline.
     const offline = await openStored(device.medium, { schema: NEWER, nowMs: Date.now });
-    offline.database.write({ id: 'offline', statements: [{ sql: "INSERT INTO accounts VALUES ('a', 'a', 1, 'red', 'star')", params: [] }] });
+    offline.database.write({
+      id: 'offline',
+      statements: [{ sql: "INSERT INTO accounts VALUES ('a', 'a', 1, 'red', 'star')", params: [] }],
+    });
     await offline.close();
     await device.open(OLDER);
     await device.upToDate();
@@ -194,8 +234,13 @@ describe('an app that is rolled back because its server never came', () => {
       await device.upToDate();
     }
     expect(device.report).toMatchObject({ pendingCount: 0, rejectedCount: 0 });
-    expect(device.sent.slice(device.sent.findLastIndex(({ type }) => type === 'hello')).map(({ type }) => type)).not.toContain('audit');
-    expect(server.query('SELECT id, rank FROM accounts ORDER BY id')).toEqual([['a', 2n], ['b', null]]);
+    expect(
+      device.sent.slice(device.sent.findLastIndex(({ type }) => type === 'hello')).map(({ type }) => type),
+    ).not.toContain('audit');
+    expect(server.query('SELECT id, rank FROM accounts ORDER BY id')).toEqual([
+      ['a', 2n],
+      ['b', null],
+    ]);
 
     await device.close();
     await upgradeServer();
@@ -203,7 +248,10 @@ describe('an app that is rolled back because its server never came', () => {
     await other.commit([update('accounts', 'a', { colour: 'red' })]);
     await device.open(NEWER);
     await device.upToDate();
-    expect(device.rows(ACCOUNTS_HERE)).toEqual([['a', 'a', 2, 'red', null], ['b', 'b', null, 'grey', null]]);
+    expect(device.rows(ACCOUNTS_HERE)).toEqual([
+      ['a', 'a', 2, 'red', null],
+      ['b', 'b', null, 'grey', null],
+    ]);
   });
 
   it('keeps what that server has no place for, and sends it as soon as it has', async () => {

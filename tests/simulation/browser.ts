@@ -115,7 +115,12 @@ class SimulatedPort implements BroadcastPort {
   private readonly wires: { post(data: unknown): void; close(): void };
   private lastDueMs = 0;
 
-  constructor(channelName: string, owner: Owner, time: VirtualTime, wires: { post(data: unknown): void; close(): void }) {
+  constructor(
+    channelName: string,
+    owner: Owner,
+    time: VirtualTime,
+    wires: { post(data: unknown): void; close(): void },
+  ) {
     this.channelName = channelName;
     this.owner = owner;
     this.time = time;

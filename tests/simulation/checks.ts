@@ -1,4 +1,10 @@
-import { CONFLICT_TABLE, keyColumns, syncedTables, quoteName, type TableSchema } from '../../packages/shared/src/index.ts';
+import {
+  CONFLICT_TABLE,
+  keyColumns,
+  syncedTables,
+  quoteName,
+  type TableSchema,
+} from '../../packages/shared/src/index.ts';
 import type { OpenDatabase } from '../../packages/client/src/worker/database/open-database.ts';
 import { householdSchema, TALLIES } from './household-schema.ts';
 import { marksIn, type Model } from './model.ts';
@@ -15,8 +21,13 @@ const TABLES: readonly TableSchema[] = [...syncedTables(householdSchema), CONFLI
 /** One line for each row of a table, every value written so that equal lines mean equal bytes and types. */
 const CONTENT_SQL: readonly (readonly [name: string, sql: string])[] = TABLES.map((table) => {
   const values = table.columns.map(({ name }) => `quote(${quoteName(name)})`).join(` || ',' || `);
-  const order = keyColumns(table).map(({ name }) => quoteName(name)).join(', ');
-  return [table.name, `SELECT group_concat(line, char(10)) FROM (SELECT ${values} AS line FROM ${quoteName(table.name)} ORDER BY ${order})`];
+  const order = keyColumns(table)
+    .map(({ name }) => quoteName(name))
+    .join(', ');
+  return [
+    table.name,
+    `SELECT group_concat(line, char(10)) FROM (SELECT ${values} AS line FROM ${quoteName(table.name)} ORDER BY ${order})`,
+  ];
 });
 
 /** All rows of all synced tables and of the ledger. */
@@ -30,7 +41,11 @@ export function difference(mine: ReadonlyMap<string, string>, theirs: ReadonlyMa
     const other = theirs.get(table) ?? '';
     if (content === other) continue;
     const [a, b] = [new Set(content.split('\n')), new Set(other.split('\n'))];
-    const only = (from: Set<string>, without: Set<string>): string => [...from].filter((line) => !without.has(line)).slice(0, 3).join(' | ');
+    const only = (from: Set<string>, without: Set<string>): string =>
+      [...from]
+        .filter((line) => !without.has(line))
+        .slice(0, 3)
+        .join(' | ');
     return `${table}: here only ${only(a, b) || '(nothing)'}; there only ${only(b, a) || '(nothing)'}`;
   }
   return null;
@@ -38,7 +53,9 @@ export function difference(mine: ReadonlyMap<string, string>, theirs: ReadonlyMa
 
 /** What is wrong with the rows of one view by themselves, whoever looks and whenever. */
 export function rowsFault(ask: AskForText): string | null {
-  const halves = ask('SELECT pair FROM half GROUP BY pair HAVING count(*) <> 2 OR min(token) <> max(token) OR count(token) <> 2 LIMIT 1');
+  const halves = ask(
+    'SELECT pair FROM half GROUP BY pair HAVING count(*) <> 2 OR min(token) <> max(token) OR count(token) <> 2 LIMIT 1',
+  );
   if (halves !== null) return `half of a transaction in pair ${String(halves)}`;
   const miscounted = counterFault(ask, TALLIES);
   if (miscounted !== null) return miscounted;
@@ -56,8 +73,9 @@ export function serverFault(ask: AskForText): string | null {
 }
 
 /**
- * A counter that is not the sum of what was added. An addition may lose with its row, to another insert of the key: then the ledger holds it, from the same moment on.
- * `only` these counters, of which there is one from the beginning; null: all, also those that several have made, which the server alone can decide between.
+ * A counter that is not the sum of what was added. An addition may lose with its row, to another insert of the key:
+ * then the ledger holds it, from the same moment on. `only` these counters, of which there is one from the beginning;
+ * null: all, also those that several have made, which the server alone can decide between.
  */
 function counterFault(ask: AskForText, only: readonly string[] | null): string | null {
   const fault = ask(`
@@ -81,7 +99,10 @@ export function viewFault(tab: Tab): string | null {
 export function shownBy(tab: Tab): string | null {
   const database = tab.opened?.database;
   if (database === undefined) return null;
-  return readText(database, "SELECT (SELECT count(*) FROM mark) || ' marks, ' || (SELECT coalesce(group_concat(hits), '') FROM (SELECT hits FROM tally ORDER BY id))");
+  return readText(
+    database,
+    "SELECT (SELECT count(*) FROM mark) || ' marks, ' || (SELECT coalesce(group_concat(hits), '') FROM (SELECT hits FROM tally ORDER BY id))",
+  );
 }
 
 export function readText(database: OpenDatabase, sql: string): string | null {
@@ -100,7 +121,11 @@ export function readText(database: OpenDatabase, sql: string): string | null {
 
 /** A write that the storage of this device had confirmed, and that is not there any more. */
 export function lostWrites(model: Model, device: string, database: OpenDatabase): string | null {
-  const missing = missingMarks(model, [...(model.marksOf.get(device) ?? [])].filter((mark) => !model.shared.has(mark)), database);
+  const missing = missingMarks(
+    model,
+    [...(model.marksOf.get(device) ?? [])].filter((mark) => !model.shared.has(mark)),
+    database,
+  );
   const rejected = missing.length === 0 ? NOTHING : rejectedMarks(database);
   for (const mark of missing) if (!rejected.has(mark)) return `the transaction ${mark} is lost`;
   const drafts = new Set(database.connection.rows('SELECT id FROM draft').map(([id]) => Number(id)));
@@ -112,7 +137,8 @@ export function lostWrites(model: Model, device: string, database: OpenDatabase)
 export function lostTogether(model: Model, databases: readonly OpenDatabase[]): string | null {
   const rejected = new Set(databases.flatMap((database) => [...rejectedMarks(database)]));
   for (const database of databases) {
-    for (const mark of missingMarks(model, model.shared, database)) if (!rejected.has(mark)) return `the transaction ${mark} of a device and of its copy is lost`;
+    for (const mark of missingMarks(model, model.shared, database))
+      if (!rejected.has(mark)) return `the transaction ${mark} of a device and of its copy is lost`;
   }
   return null;
 }
@@ -125,7 +151,11 @@ function missingMarks(model: Model, marks: Iterable<string>, database: OpenDatab
 }
 
 function rejectedMarks(database: OpenDatabase): Set<string> {
-  return new Set(database.connection.rows('SELECT sequence FROM rockpool_parked').flatMap(([sequence]) => marksIn(database, Number(sequence))));
+  return new Set(
+    database.connection
+      .rows('SELECT sequence FROM rockpool_parked')
+      .flatMap(([sequence]) => marksIn(database, Number(sequence))),
+  );
 }
 
 /** What is wrong with a database as it was opened after whatever had happened to it. */

@@ -70,7 +70,9 @@ export class Device implements Place {
   private doomedAtSend: { readonly tab: Tab; left: number; readonly losesPower: boolean } | null = null;
   /** Another tab looks in the middle of this many of the next changes of the storage. */
   private looks = 0;
-  /** The change of the storage that is going on, and how often it was looked at: first before it, then in the middle. */
+  /**
+   * The change of the storage that is going on, and how often it was looked at: first before it, then in the middle.
+   */
   private call = { sizeBytes: 0, looks: 0 };
   private readonly options: DeviceOptions;
   private readonly open = new Map<OpenDatabase, { readonly storage: Storage; readonly owner: object | undefined }>();
@@ -88,7 +90,10 @@ export class Device implements Place {
     this.isCopy = options.files !== undefined;
     this.time = time;
     this.random = random;
-    this.disk = new SimulatedDisk({ canLosePower: true, ...(options.files === undefined ? {} : { files: options.files }) });
+    this.disk = new SimulatedDisk({
+      canLosePower: true,
+      ...(options.files === undefined ? {} : { files: options.files }),
+    });
     this.clock = new DeviceClock(time, offsetMs);
     this.browser = new Browser(time, random);
     this.disk.fault = ({ sizeBytes }) => {
@@ -121,13 +126,17 @@ export class Device implements Place {
     this.tabs.push(tab);
     this.owners.add(tab.owner);
     this.everOpened.push(tab);
-    tab.run(() => tab.membership.open()).catch((thrown: RockpoolError) => {
-      if (!tab.owner.isAlive) return;
-      // It found no leader in time, since the one there is died or sleeps: the page says so, and its user opens it again.
-      this.options.tally.add('tab did not open');
-      if (thrown.code !== 'storage-busy' && thrown.code !== 'storage-missing' && thrown.code !== 'client-closed') this.options.onFault(`${tab.owner.name} cannot open: ${thrown.message}`);
-      this.tabs = this.tabs.filter((one) => one !== tab);
-    });
+    tab
+      .run(() => tab.membership.open())
+      .catch((thrown: RockpoolError) => {
+        if (!tab.owner.isAlive) return;
+        // It found no leader in time, since the one there is died or sleeps: the page says so, and its user opens it
+        // again.
+        this.options.tally.add('tab did not open');
+        if (thrown.code !== 'storage-busy' && thrown.code !== 'storage-missing' && thrown.code !== 'client-closed')
+          this.options.onFault(`${tab.owner.name} cannot open: ${thrown.message}`);
+        this.tabs = this.tabs.filter((one) => one !== tab);
+      });
   }
 
   closeTab(tab: Tab): void {
@@ -251,7 +260,8 @@ export class Device implements Place {
 
   /** Sync has ended a connection, and begins another: what that hides is a fault all the same. */
   onTrouble(tab: Tab, { code, recovery, message }: ErrorData): void {
-    if (recovery !== 'retry' && !HONEST_TROUBLE.has(code)) this.options.onFault(`${tab.owner.name} cannot go on: ${message}`);
+    if (recovery !== 'retry' && !HONEST_TROUBLE.has(code))
+      this.options.onFault(`${tab.owner.name} cannot go on: ${message}`);
   }
 
   onLeader(): void {
@@ -279,7 +289,8 @@ export class Device implements Place {
       this.isDamaged = false;
       return;
     }
-    if (error.recovery === 'bug') this.options.onFault(`${tab.owner.name} reports ${error.message} ${String(error.cause)}`);
+    if (error.recovery === 'bug')
+      this.options.onFault(`${tab.owner.name} reports ${error.message} ${String(error.cause)}`);
   }
 
   onKilled(tab: Tab): void {
@@ -310,7 +321,9 @@ export class Device implements Place {
     const tabs = this.usableTabs;
     // First those that have heard: one of them may have committed just now, and the others need not know of it yet.
     for (const tab of tabs) if (tab.isDirty) this.look(tab);
-    for (const tab of tabs) if (tab.comparedMs < this.lastCommitMs && this.lastCommitMs + VISIBLE_AFTER_MS < this.time.nowMs) this.checkShown(tab);
+    for (const tab of tabs)
+      if (tab.comparedMs < this.lastCommitMs && this.lastCommitMs + VISIBLE_AFTER_MS < this.time.nowMs)
+        this.checkShown(tab);
   }
 
   private look(tab: Tab): void {
@@ -324,7 +337,8 @@ export class Device implements Place {
   private checkShown(tab: Tab): void {
     tab.comparedMs = this.time.nowMs;
     const now = tab.run(() => shownBy(tab));
-    if (tab.shown !== null && tab.shown !== now) this.options.onFault(`${tab.owner.name} shows ${tab.shown} where there is ${now}`);
+    if (tab.shown !== null && tab.shown !== now)
+      this.options.onFault(`${tab.owner.name} shows ${tab.shown} where there is ${now}`);
   }
 
   private checkView(tab: Tab, when: string): void {

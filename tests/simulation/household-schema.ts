@@ -1,4 +1,12 @@
-import { buildSchema, DEFAULT_DOCUMENT_RULE, DEFAULT_MERGE_RULES, DEFAULT_TOKENIZE, type DocumentRule, type ForeignKeyAction, type Schema } from '../../packages/shared/src/index.ts';
+import {
+  buildSchema,
+  DEFAULT_DOCUMENT_RULE,
+  DEFAULT_MERGE_RULES,
+  DEFAULT_TOKENIZE,
+  type DocumentRule,
+  type ForeignKeyAction,
+  type Schema,
+} from '../../packages/shared/src/index.ts';
 import { sampleColumn, sampleTable } from '../../packages/shared/src/testing/sample-schema.ts';
 
 const id = sampleColumn('id', 'text', { notNull: true });
@@ -17,11 +25,24 @@ export function roomChild(onDelete: ForeignKeyAction): string {
 /** Where children go under `set default`. */
 const LOBBY = { house: 'lobby', number: 0 } as const;
 
-/** Everything that can stand in the way of a merge, and tables whose rows say of themselves whether something went wrong (checks.ts). */
+/**
+ * Everything that can stand in the way of a merge, and tables whose rows say of themselves whether something went wrong
+ * (checks.ts).
+ */
 export const householdSchema: Schema = buildSchema([
-  sampleTable('account', [id, sampleColumn('name', 'text', { notNull: true }), sampleColumn('note', 'text'), sampleColumn('rate', 'real'), sampleColumn('picture', 'blob')], {
-    uniques: [['name']],
-  }),
+  sampleTable(
+    'account',
+    [
+      id,
+      sampleColumn('name', 'text', { notNull: true }),
+      sampleColumn('note', 'text'),
+      sampleColumn('rate', 'real'),
+      sampleColumn('picture', 'blob'),
+    ],
+    {
+      uniques: [['name']],
+    },
+  ),
   // The children that go with their account, with a generated column and a full-text index over the notes.
   sampleTable(
     'entry',
@@ -33,7 +54,15 @@ export const householdSchema: Schema = buildSchema([
       sampleColumn('weight', 'integer', { generated: { sql: '"amount" * 2', mode: 'virtual' } }),
     ],
     {
-      foreignKeys: [{ columns: ['account_id'], foreignTable: 'account', foreignColumns: ['id'], onDelete: 'cascade', onUpdate: 'no action' }],
+      foreignKeys: [
+        {
+          columns: ['account_id'],
+          foreignTable: 'account',
+          foreignColumns: ['id'],
+          onDelete: 'cascade',
+          onUpdate: 'no action',
+        },
+      ],
       checks: [{ name: 'bounded', sql: '"amount" < 1000' }],
       indexes: [{ name: 'entry_by_account', unique: false, expressions: ['"account_id"'], whereSql: null }],
       searchIndexes: [{ name: 'entry_text', columns: ['note'], tokenize: DEFAULT_TOKENIZE }],
@@ -41,7 +70,15 @@ export const householdSchema: Schema = buildSchema([
   ),
   // The children that keep their account from going.
   sampleTable('label', [id, sampleColumn('account_id', 'text', { notNull: true }), sampleColumn('content', 'text')], {
-    foreignKeys: [{ columns: ['account_id'], foreignTable: 'account', foreignColumns: ['id'], onDelete: 'no action', onUpdate: 'no action' }],
+    foreignKeys: [
+      {
+        columns: ['account_id'],
+        foreignTable: 'account',
+        foreignColumns: ['id'],
+        onDelete: 'no action',
+        onUpdate: 'no action',
+      },
+    ],
   }),
   // A key that two devices choose alike, and a group of columns of which one says how far the others are apart.
   sampleTable(
@@ -56,7 +93,9 @@ export const householdSchema: Schema = buildSchema([
     ],
     { primaryKey: ['month', 'slot'], merge: { ...DEFAULT_MERGE_RULES, groups: [['low', 'high', 'width']] } },
   ),
-  sampleTable('plan', [id, sampleColumn('title', 'text'), sampleColumn('detail', 'text')], { merge: { ...DEFAULT_MERGE_RULES, deleteRule: 'update-wins' } }),
+  sampleTable('plan', [id, sampleColumn('title', 'text'), sampleColumn('detail', 'text')], {
+    merge: { ...DEFAULT_MERGE_RULES, deleteRule: 'update-wins' },
+  }),
   // A row that comes back where somebody changes it, with a group of columns.
   sampleTable(
     'trip',
@@ -70,30 +109,78 @@ export const householdSchema: Schema = buildSchema([
     { merge: { ...DEFAULT_MERGE_RULES, deleteRule: 'update-wins', groups: [['first_day', 'last_day', 'days']] } },
   ),
   // A document, which many edit at the same time (page-writes.ts).
-  sampleTable('page', [id, sampleColumn('content', 'text')], { merge: { ...DEFAULT_MERGE_RULES, documents: [{ ...PAGE_RULE, column: 'content' }] } }),
-  // Two rows that always carry the same token.
-  sampleTable('half', [sampleColumn('pair', 'integer', { notNull: true }), sampleColumn('side', 'text', { notNull: true }), sampleColumn('token', 'text')], {
-    primaryKey: ['pair', 'side'],
+  sampleTable('page', [id, sampleColumn('content', 'text')], {
+    merge: { ...DEFAULT_MERGE_RULES, documents: [{ ...PAGE_RULE, column: 'content' }] },
   }),
+  // Two rows that always carry the same token.
+  sampleTable(
+    'half',
+    [
+      sampleColumn('pair', 'integer', { notNull: true }),
+      sampleColumn('side', 'text', { notNull: true }),
+      sampleColumn('token', 'text'),
+    ],
+    {
+      primaryKey: ['pair', 'side'],
+    },
+  ),
   // One row for each transaction, which a trigger of the app adds to a counter: whoever sees one sees the other.
-  sampleTable('mark', [id, sampleColumn('author', 'text', { notNull: true }), sampleColumn('tally_id', 'text', { notNull: true }), sampleColumn('delta', 'integer', { notNull: true })]),
-  sampleTable('tally', [id, sampleColumn('hits', 'integer', { notNull: true, defaultSql: '0' })], { merge: { ...DEFAULT_MERGE_RULES, counters: ['hits'] } }),
-  // A parent with a key of two columns, and a child for each rule of what becomes of it; either of the columns may be NULL, and then it has no parent.
-  sampleTable('room', [sampleColumn('house', 'text', { notNull: true }), sampleColumn('number', 'integer', { notNull: true }), sampleColumn('note', 'text')], { primaryKey: ['house', 'number'] }),
+  sampleTable('mark', [
+    id,
+    sampleColumn('author', 'text', { notNull: true }),
+    sampleColumn('tally_id', 'text', { notNull: true }),
+    sampleColumn('delta', 'integer', { notNull: true }),
+  ]),
+  sampleTable('tally', [id, sampleColumn('hits', 'integer', { notNull: true, defaultSql: '0' })], {
+    merge: { ...DEFAULT_MERGE_RULES, counters: ['hits'] },
+  }),
+  // A parent with a key of two columns, and a child for each rule of what becomes of it; either of the columns may be
+  // NULL, and then it has no parent.
+  sampleTable(
+    'room',
+    [
+      sampleColumn('house', 'text', { notNull: true }),
+      sampleColumn('number', 'integer', { notNull: true }),
+      sampleColumn('note', 'text'),
+    ],
+    { primaryKey: ['house', 'number'] },
+  ),
   ...ROOM_RULES.map((onDelete) =>
     sampleTable(
       roomChild(onDelete),
-      [id, sampleColumn('house', 'text', { defaultSql: onDelete === 'set default' ? `'${LOBBY.house}'` : null }), sampleColumn('number', 'integer', { defaultSql: onDelete === 'set default' ? String(LOBBY.number) : null }), sampleColumn('note', 'text')],
-      { foreignKeys: [{ columns: ['house', 'number'], foreignTable: 'room', foreignColumns: ['house', 'number'], onDelete, onUpdate: 'no action' }] },
+      [
+        id,
+        sampleColumn('house', 'text', { defaultSql: onDelete === 'set default' ? `'${LOBBY.house}'` : null }),
+        sampleColumn('number', 'integer', { defaultSql: onDelete === 'set default' ? String(LOBBY.number) : null }),
+        sampleColumn('note', 'text'),
+      ],
+      {
+        foreignKeys: [
+          {
+            columns: ['house', 'number'],
+            foreignTable: 'room',
+            foreignColumns: ['house', 'number'],
+            onDelete,
+            onUpdate: 'no action',
+          },
+        ],
+      },
     ),
   ),
   // A key and nothing beside it.
-  sampleTable('tag', [sampleColumn('house', 'text', { notNull: true }), sampleColumn('word', 'text', { notNull: true })], { primaryKey: ['house', 'word'] }),
-  sampleTable('draft', [sampleColumn('id', 'integer', { notNull: true }), sampleColumn('content', 'text')], { synced: false }),
+  sampleTable(
+    'tag',
+    [sampleColumn('house', 'text', { notNull: true }), sampleColumn('word', 'text', { notNull: true })],
+    { primaryKey: ['house', 'word'] },
+  ),
+  sampleTable('draft', [sampleColumn('id', 'integer', { notNull: true }), sampleColumn('content', 'text')], {
+    synced: false,
+  }),
 ]);
 
 /** The counters, all made by the first device before anything else happens. */
 export const TALLIES: readonly string[] = ['even', 'odd'];
 
 /** What the app adds by itself: a trigger that counts. */
-export const APP_SQL = 'CREATE TRIGGER IF NOT EXISTS mark_counted AFTER INSERT ON mark BEGIN UPDATE tally SET hits = hits + new.delta WHERE id = new.tally_id; END';
+export const APP_SQL =
+  'CREATE TRIGGER IF NOT EXISTS mark_counted AFTER INSERT ON mark BEGIN UPDATE tally SET hits = hits + new.delta WHERE id = new.tally_id; END';

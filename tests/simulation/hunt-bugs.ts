@@ -13,15 +13,27 @@ export interface Catch {
 /** Hunts for each of the seeded bugs; the caller says how long. */
 export async function* huntBugs(names: readonly string[], mostHistories: number): AsyncGenerator<Catch> {
   for (const bug of SEEDED_BUGS.filter(({ name }) => names.length === 0 || names.includes(name))) {
-    const { failures, histories, seconds } = await runSeeds({ seeds: seedsFrom(1, mostHistories), size: SIZES.quick, bug });
-    yield { bug: bug.name, histories: failures.length === 0 ? null : histories, seconds, failure: failures[0]?.failure ?? '' };
+    const { failures, histories, seconds } = await runSeeds({
+      seeds: seedsFrom(1, mostHistories),
+      size: SIZES.quick,
+      bug,
+    });
+    yield {
+      bug: bug.name,
+      histories: failures.length === 0 ? null : histories,
+      seconds,
+      failure: failures[0]?.failure ?? '',
+    };
   }
 }
 
 export function tableOf(catches: readonly Catch[]): string {
   const width = Math.max(...catches.map(({ bug }) => bug.length));
   return catches
-    .map(({ bug, histories, seconds, failure }) => `${bug.padEnd(width)}  ${histories === null ? 'NOT CAUGHT' : `${String(histories).padStart(5)} histories`}  ${seconds.toFixed(1).padStart(6)} s  ${(failure.split('\n')[0] ?? '').slice(0, 110)}`)
+    .map(
+      ({ bug, histories, seconds, failure }) =>
+        `${bug.padEnd(width)}  ${histories === null ? 'NOT CAUGHT' : `${String(histories).padStart(5)} histories`}  ${seconds.toFixed(1).padStart(6)} s  ${(failure.split('\n')[0] ?? '').slice(0, 110)}`,
+    )
     .join('\n');
 }
 

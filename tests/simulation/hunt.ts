@@ -5,7 +5,14 @@ import { SIZES, type SizeName } from './sizes.ts';
 
 const [first = '1', count = '300', sizeName = 'quick', maxSeconds = 'Infinity'] = process.argv.slice(2);
 const size = SIZES[sizeName as SizeName];
-const onFailure = ({ seed, failure }: SeedFailure): void => console.info(`${seed}: ${failure.split('\n').slice(0, 4).join(' ⏎ ').slice(0, 500)}`);
-const { tally, histories, failures, seconds } = await runSeeds({ seeds: seedsFrom(Number(first), Number(count)), size, stopAfter: Infinity, maxSeconds: Number(maxSeconds), onFailure });
+const onFailure = ({ seed, failure }: SeedFailure): void =>
+  console.info(`${seed}: ${failure.split('\n').slice(0, 4).join(' ⏎ ').slice(0, 500)}`);
+const { tally, histories, failures, seconds } = await runSeeds({
+  seeds: seedsFrom(Number(first), Number(count)),
+  size,
+  stopAfter: Infinity,
+  maxSeconds: Number(maxSeconds),
+  onFailure,
+});
 console.info(String(tally));
 console.info(`${histories} histories, ${failures.length} failed, ${(histories / seconds).toFixed(1)} a second`);

@@ -37,8 +37,9 @@ export interface LedgerRules {
 }
 
 /**
- * What is wrong with an entry of the ledger by docs/merge-rules.md ("The ledger"): a value that nobody wrote there, an author or site that did not write it, a rule that the
- * table does not have, the same loss twice, and a loss to somebody who had seen what they wrote over.
+ * What is wrong with an entry of the ledger by docs/merge-rules.md ("The ledger"): a value that nobody wrote there, an
+ * author or site that did not write it, a rule that the table does not have, the same loss twice, and a loss to
+ * somebody who had seen what they wrote over.
  */
 export function wrongEntry(model: Model, entries: readonly LedgerEntry[], { wasRestored }: LedgerRules): string | null {
   const written = writersByValue(model);
@@ -50,19 +51,23 @@ export function wrongEntry(model: Model, entries: readonly LedgerEntry[], { wasR
     if (!FOLLOWED.has(`${table}.${column}`)) continue;
     const what = `the ledger's entry ${id} (${table}.${column} of ${rowKey}, ${rule})`;
     if (RULES.get(table)?.has(rule) !== true) return `${what} has a rule that the table does not have`;
-    if ((rule === 'delete-wins' || rule === 'cascade') && won !== null) return `${what} names a value that a delete won with`;
+    if ((rule === 'delete-wins' || rule === 'cascade') && won !== null)
+      return `${what} names a value that a delete won with`;
     const place = placeOf(table, rowKey, column);
     const loser = lost === null || restored.has(lost) ? null : writtenAt(written, lost, place);
     if (loser !== null) {
       if (loser.length === 0) return `${what} has a lost value that nobody wrote there: ${String(lost)}`;
-      if (!isBy(model, loser, entry.lostBy, entry.lostSite)) return `${what} names ${entry.lostBy} at ${entry.lostSite} as the author of ${String(lost)}, which is by ${loser.map(({ device }) => device).join()}`;
+      if (!isBy(model, loser, entry.lostBy, entry.lostSite))
+        return `${what} names ${entry.lostBy} at ${entry.lostSite} as the author of ${String(lost)}, which is by ${loser.map(({ device }) => device).join()}`;
     }
     const winner = won === null || restored.has(won) ? null : writtenAt(written, won, place);
     if (winner !== null) {
       if (winner.length === 0) return `${what} has a won value that nobody wrote there: ${String(won)}`;
-      if (!isBy(model, winner, entry.wonBy, entry.wonSite)) return `${what} names ${entry.wonBy} at ${entry.wonSite} as the author of ${String(won)}, which is by ${winner.map(({ device }) => device).join()}`;
+      if (!isBy(model, winner, entry.wonBy, entry.wonSite))
+        return `${what} names ${entry.wonBy} at ${entry.wonSite} as the author of ${String(won)}, which is by ${winner.map(({ device }) => device).join()}`;
     }
-    if (rule === 'lww' && winner !== null && !wasRestored && winner.some((commit) => sawBefore(commit, place, lost))) return `${what}: the author of ${String(won)} had seen ${String(lost)}, so nothing lost`;
+    if (rule === 'lww' && winner !== null && !wasRestored && winner.some((commit) => sawBefore(commit, place, lost)))
+      return `${what}: the author of ${String(won)} had seen ${String(lost)}, so nothing lost`;
     const name = `${place} ${rule} ${String(lost)} ${String(won)} ${entry.lostSite} ${entry.wonSite} ${entry.watermark}`;
     if (lost !== null && seenBefore.has(name)) return `${what} is there twice`;
     seenBefore.add(name);
@@ -95,18 +100,24 @@ function isBy(model: Model, commits: readonly Commit[], principal: string, site:
   // A device and its copy share what both had: either may have sent it, under its own site too.
   if (commits.some(({ mark }) => model.shared.has(mark))) return true;
   // A device may go on as another site, of which the model may know nothing yet; but not as one of another device.
-  const owners = new Set(model.inOrder.filter((commit) => Buffer.from(commit.site).toString('hex') === site).map(({ device }) => device));
+  const owners = new Set(
+    model.inOrder.filter((commit) => Buffer.from(commit.site).toString('hex') === site).map(({ device }) => device),
+  );
   return commits.some(({ device }) => device === principal && (owners.size === 0 || owners.has(device)));
 }
 
 function sawBefore({ cells }: Commit, place: string, value: string | null): boolean {
-  return value !== null && cells.some(({ row, columnId, before }) => `${row}:${columnId}` === place && before === value);
+  return (
+    value !== null && cells.some(({ row, columnId, before }) => `${row}:${columnId}` === place && before === value)
+  );
 }
 
 /** A cell as the model names it. */
 function placeOf(table: string, rowKey: string, column: string): string {
   const schema = householdSchema.tables.find(({ name }) => name === table);
-  const isInteger = (schema?.primaryKey ?? []).map((name) => schema?.columns.find((one) => one.name === name)?.type === 'integer');
+  const isInteger = (schema?.primaryKey ?? []).map(
+    (name) => schema?.columns.find((one) => one.name === name)?.type === 'integer',
+  );
   const key = (JSON.parse(rowKey) as string[]).map((part, index) => (isInteger[index] === true ? BigInt(part) : part));
   return `${tableIdOf(table)}:${keyToString(key)}:${columnIdOf(column)}`;
 }

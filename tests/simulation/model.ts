@@ -1,4 +1,10 @@
-import { keyToString, tableIdOf, columnIdOf, type CellValue, type ChangeKind } from '../../packages/shared/src/index.ts';
+import {
+  keyToString,
+  tableIdOf,
+  columnIdOf,
+  type CellValue,
+  type ChangeKind,
+} from '../../packages/shared/src/index.ts';
 import { ROOM_RULES, roomChild } from './household-schema.ts';
 import type { SqlStatement } from '../../packages/client/src/rpc/sql-statement.ts';
 import type { OpenDatabase } from '../../packages/client/src/worker/database/open-database.ts';
@@ -19,7 +25,9 @@ export interface Commit {
   readonly site: Uint8Array;
   readonly sequence: number;
   readonly cells: readonly WrittenCell[];
-  /** Earlier ones of the same site that stood against other rows as this was written: their values were not to be seen. */
+  /**
+   * Earlier ones of the same site that stood against other rows as this was written: their values were not to be seen.
+   */
   readonly masked: ReadonlySet<number>;
 }
 
@@ -48,7 +56,10 @@ export class Model {
   unmarked: UnmarkedWrite[] = [];
   /** Marks that a device and a copy of it both had: what became of them, only one of the two was told. */
   readonly shared = new Set<string>();
-  /** By mark, the device that tried again what it and a copy of it both had rejected: tried again by both, it would be made twice. */
+  /**
+   * By mark, the device that tried again what it and a copy of it both had rejected: tried again by both, it would be
+   * made twice.
+   */
   private readonly triedAgainBy = new Map<string, string>();
   /** Rejected changesets that their device has given up. */
   readonly dropped = new Set<string>();
@@ -77,17 +88,33 @@ export class Model {
           const oldValue = (columnId: number): CellValue => old?.values[old.columnIds.indexOf(columnId)]?.[r] ?? null;
           const columnIds = columnsOf(group.kind, group.columnIds, old?.columnIds ?? []);
           for (const columnId of columnIds) {
-            const after = group.kind === 'delete' ? null : (group.values[group.columnIds.indexOf(columnId)]?.[r] ?? null);
+            const after =
+              group.kind === 'delete' ? null : (group.values[group.columnIds.indexOf(columnId)]?.[r] ?? null);
             cells.push({ row, columnId, before: oldValue(columnId), after });
           }
         }
       }
       if (mark === null) {
-        this.unmarked.push({ device, site: database.siteId, sequence, commitsBefore: this.inOrder.length, cells, masked });
+        this.unmarked.push({
+          device,
+          site: database.siteId,
+          sequence,
+          commitsBefore: this.inOrder.length,
+          cells,
+          masked,
+        });
         continue;
       }
       // Its copy had it before it was noted here: the device died as it stored it.
-      if (this.commits.get(mark)?.some((other) => other.device !== device && other.sequence === sequence && isSameSite(other.site, database.siteId)) === true) this.shared.add(mark);
+      if (
+        this.commits
+          .get(mark)
+          ?.some(
+            (other) =>
+              other.device !== device && other.sequence === sequence && isSameSite(other.site, database.siteId),
+          ) === true
+      )
+        this.shared.add(mark);
       const commit = { mark, device, site: database.siteId, sequence, cells, masked };
       this.inOrder.push(commit);
       this.commits.set(mark, [...(this.commits.get(mark) ?? []), commit]);
@@ -98,11 +125,15 @@ export class Model {
   /** A copy of a device's files begins with what the device had noted. */
   copy(device: string, copy: string): void {
     for (const mark of this.marksOf.get(device) ?? []) this.shared.add(mark);
-    for (const [site, sequence] of [...this.recordedUpTo]) if (site.startsWith(`${device} `)) this.recordedUpTo.set(site.replace(`${device} `, `${copy} `), sequence);
+    for (const [site, sequence] of [...this.recordedUpTo])
+      if (site.startsWith(`${device} `)) this.recordedUpTo.set(site.replace(`${device} `, `${copy} `), sequence);
     this.draftsOf.set(copy, new Set(this.draftsOf.get(device)));
   }
 
-  /** Whether a device may try again what bears these marks: its owner does so on one of two copies. True notes that it does. */
+  /**
+   * Whether a device may try again what bears these marks: its owner does so on one of two copies. True notes that it
+   * does.
+   */
   triesAgain(device: string, marks: readonly string[]): boolean {
     const shared = marks.filter((mark) => this.shared.has(mark));
     if (shared.some((mark) => (this.triedAgainBy.get(mark) ?? device) !== device)) return false;
@@ -111,16 +142,22 @@ export class Model {
   }
 
   /**
-   * Whether two of these devices, of which one is a copy, have each made one transaction of both anew: by being asked to, or by themselves after a rejection. Its row is
-   * the same row, and what it adds to a counter is added twice: a known limit (decision 0027).
+   * Whether two of these devices, of which one is a copy, have each made one transaction of both anew: by being asked
+   * to, or by themselves after a rejection. Its row is the same row, and what it adds to a counter is added twice: a
+   * known limit (decision 0027).
    */
   isMadeTwice(databases: readonly OpenDatabase[]): boolean {
     const times = new Map<string, number>();
     for (const database of databases) {
-      const last = new Map([...database.changelog.readAfter(0)].flatMap(({ sequence }) => marksIn(database, sequence).map((mark) => [mark, sequence] as const)));
+      const last = new Map(
+        [...database.changelog.readAfter(0)].flatMap(({ sequence }) =>
+          marksIn(database, sequence).map((mark) => [mark, sequence] as const),
+        ),
+      );
       for (const [mark, sequence] of last) {
         const original = this.shared.has(mark) ? this.commits.get(mark)?.[0] : undefined;
-        const isAnew = original !== undefined && !(original.sequence === sequence && isSameSite(original.site, database.siteId));
+        const isAnew =
+          original !== undefined && !(original.sequence === sequence && isSameSite(original.site, database.siteId));
         if (isAnew) times.set(mark, (times.get(mark) ?? 0) + 1);
       }
     }
@@ -135,19 +172,30 @@ export class Model {
   }
 
   /**
-   * The device has lost power. What its storage had not flushed may be gone, unless it was sent, or its author had been promised more. Forgets what is gone; returns a
-   * transaction that must not be, and how many are.
+   * The device has lost power. What its storage had not flushed may be gone, unless it was sent, or its author had been
+   * promised more. Forgets what is gone; returns a transaction that must not be, and how many are.
    */
-  forgetLost(device: string, database: OpenDatabase, isStrict: boolean): { readonly fault: string | null; readonly lost: number } {
+  forgetLost(
+    device: string,
+    database: OpenDatabase,
+    isStrict: boolean,
+  ): { readonly fault: string | null; readonly lost: number } {
     const here = new Set([...database.changelog.readAfter(0)].flatMap(({ sequence }) => marksIn(database, sequence)));
     const shown = new Set(database.connection.rows('SELECT id FROM mark').map(([id]) => String(id)));
     const isOfDevice = (commit: { readonly device: string }): boolean => commit.device === device;
-    const gone = [...(this.marksOf.get(device) ?? [])].filter((mark) => !here.has(mark) && !shown.has(mark) && !this.dropped.has(mark) && !this.shared.has(mark));
+    const gone = [...(this.marksOf.get(device) ?? [])].filter(
+      (mark) => !here.has(mark) && !shown.has(mark) && !this.dropped.has(mark) && !this.shared.has(mark),
+    );
     const lost = new Set<string>();
     for (const mark of gone) {
       const commits = (this.commits.get(mark) ?? []).filter(isOfDevice);
-      if (commits.some(({ site, sequence }) => sequence <= (this.sentUpTo.get(`${device} ${hexOf(site)}`) ?? 0))) return { fault: `the transaction ${mark} was sent, and is lost after a power cut`, lost: 0 };
-      if (isStrict && this.acknowledged.has(mark)) return { fault: `the transaction ${mark} was acknowledged under strict durability, and is lost after a power cut`, lost: 0 };
+      if (commits.some(({ site, sequence }) => sequence <= (this.sentUpTo.get(`${device} ${hexOf(site)}`) ?? 0)))
+        return { fault: `the transaction ${mark} was sent, and is lost after a power cut`, lost: 0 };
+      if (isStrict && this.acknowledged.has(mark))
+        return {
+          fault: `the transaction ${mark} was acknowledged under strict durability, and is lost after a power cut`,
+          lost: 0,
+        };
       lost.add(mark);
     }
     const head = database.changelog.head().sequence;
@@ -155,14 +203,17 @@ export class Model {
     const key = `${device} ${site}`;
     this.recordedUpTo.set(key, Math.min(head, this.recordedUpTo.get(key) ?? 0));
     this.inOrder = this.inOrder.filter((commit) => !(isOfDevice(commit) && lost.has(commit.mark)));
-    this.unmarked = this.unmarked.filter((write) => !(isOfDevice(write) && hexOf(write.site) === site && write.sequence > head));
+    this.unmarked = this.unmarked.filter(
+      (write) => !(isOfDevice(write) && hexOf(write.site) === site && write.sequence > head),
+    );
     for (const mark of lost) {
       this.marksOf.get(device)?.delete(mark);
       const left = (this.commits.get(mark) ?? []).filter((commit) => !isOfDevice(commit));
       if (left.length === 0) this.commits.delete(mark);
       else this.commits.set(mark, left);
     }
-    if (!isStrict) this.draftsOf.set(device, new Set(database.connection.rows('SELECT id FROM draft').map(([id]) => Number(id))));
+    if (!isStrict)
+      this.draftsOf.set(device, new Set(database.connection.rows('SELECT id FROM draft').map(([id]) => Number(id))));
     return { fault: null, lost: lost.size };
   }
 
@@ -171,7 +222,8 @@ export class Model {
   }
 
   recordLocal(device: string, statements: readonly SqlStatement[]): void {
-    for (const { sql, params } of statements) if (sql.startsWith('INSERT INTO draft')) this.add(this.draftsOf, device, Number(params[0]));
+    for (const { sql, params } of statements)
+      if (sql.startsWith('INSERT INTO draft')) this.add(this.draftsOf, device, Number(params[0]));
   }
 
   private add<T>(sets: Map<string, Set<T>>, name: string, item: T): void {
@@ -206,44 +258,60 @@ export interface LedgerRow {
 }
 
 /**
- * Of two concurrent writes the later corrected stamp wins, ties by site id. Returns a row of the ledger that says otherwise. A value is known by its text;
- * `stampOf` gives the stamp that the server logged for a transaction.
+ * Of two concurrent writes the later corrected stamp wins, ties by site id. Returns a row of the ledger that says
+ * otherwise. A value is known by its text; `stampOf` gives the stamp that the server logged for a transaction.
  */
-export function wrongWinner(model: Model, ledger: readonly LedgerRow[], stampOf: (mark: string) => number | null): string | null {
+export function wrongWinner(
+  model: Model,
+  ledger: readonly LedgerRow[],
+  stampOf: (mark: string) => number | null,
+): string | null {
   const markOf = new Map<string, string>();
-  for (const { mark, cells } of model.inOrder) for (const { after } of cells) if (typeof after === 'string' && after.startsWith(mark)) markOf.set(after, mark);
+  for (const { mark, cells } of model.inOrder)
+    for (const { after } of cells) if (typeof after === 'string' && after.startsWith(mark)) markOf.set(after, mark);
   // What was restored is of whoever restored it, and later than its text says.
   const restored = new Set(model.unmarked.flatMap(({ cells }) => cells.map(({ after }) => after)));
   for (const { lost, won, lostSite, wonSite } of ledger) {
     if (restored.has(lost) || restored.has(won)) continue;
     const [loser, winner] = [stampOf(markOf.get(lost) ?? ''), stampOf(markOf.get(won) ?? '')];
     if (loser === null || winner === null) continue;
-    if (loser > winner || (loser === winner && lostSite > wonSite)) return `${won} of ${winner} won over ${lost} of ${loser}`;
+    if (loser > winner || (loser === winner && lostSite > wonSite))
+      return `${won} of ${winner} won over ${lost} of ${loser}`;
   }
   return null;
 }
 
 /** Of an atomic transaction nothing loses as it is admitted. Later on it may, to what others write. */
-export function brokenAtomic(model: Model, losses: readonly { readonly lost: string; readonly watermark: number }[], watermarkOf: (mark: string) => number | null): string | null {
+export function brokenAtomic(
+  model: Model,
+  losses: readonly { readonly lost: string; readonly watermark: number }[],
+  watermarkOf: (mark: string) => number | null,
+): string | null {
   for (const { lost, watermark } of losses) {
     const [mark = ''] = lost.split('/');
-    if (model.atomic.has(mark) && watermarkOf(mark) === watermark) return `${lost} lost, of a transaction that was to be whole`;
+    if (model.atomic.has(mark) && watermarkOf(mark) === watermark)
+      return `${lost} lost, of a transaction that was to be whole`;
   }
   return null;
 }
 
 /** The columns in which every write has a text of its own, so that it can be followed. */
-const FOLLOWED = new Map([
-  ['account', ['note']],
-  ['entry', ['note']],
-  ['label', ['content']],
-  ['goal', ['note']],
-  ['plan', ['title', 'detail']],
-  ['trip', ['title']],
-  ['half', ['token']],
-  ['room', ['note']],
-  ...ROOM_RULES.map((rule) => [roomChild(rule), ['note']] as [string, string[]]),
-].map(([table, columns]) => [tableIdOf(table as string), { table: table as string, columns: new Map((columns as string[]).map((name) => [columnIdOf(name), name])) }]));
+const FOLLOWED = new Map(
+  [
+    ['account', ['note']],
+    ['entry', ['note']],
+    ['label', ['content']],
+    ['goal', ['note']],
+    ['plan', ['title', 'detail']],
+    ['trip', ['title']],
+    ['half', ['token']],
+    ['room', ['note']],
+    ...ROOM_RULES.map((rule) => [roomChild(rule), ['note']] as [string, string[]]),
+  ].map(([table, columns]) => [
+    tableIdOf(table as string),
+    { table: table as string, columns: new Map((columns as string[]).map((name) => [columnIdOf(name), name])) },
+  ]),
+);
 
 export interface Ending {
   /** Marks that the server holds: transactions that it has admitted. */
@@ -252,13 +320,17 @@ export interface Ending {
   readonly visible: ReadonlySet<string>;
   /** Every text that the ledger holds as having lost. */
   readonly lost: ReadonlySet<string>;
-  /** What a restored server is given again comes in another order: then what a device wrote over what it had written itself counts as seen. */
+  /**
+   * What a restored server is given again comes in another order: then what a device wrote over what it had written
+   * itself counts as seen.
+   */
   readonly wasRestored: boolean;
 }
 
 /**
- * Every value that was admitted is there, or was overwritten by somebody who saw it, or stands in the ledger. Returns one that is not.
- * Whoever wrote over a value saw also what was overwritten before it on the same device, and what the same device had rejected.
+ * Every value that was admitted is there, or was overwritten by somebody who saw it, or stands in the ledger. Returns
+ * one that is not. Whoever wrote over a value saw also what was overwritten before it on the same device, and what the
+ * same device had rejected.
  */
 export function vanishedValue(model: Model, { admitted, visible, lost, wasRestored }: Ending): string | null {
   const seenBelow = new Map<string, readonly string[]>();
@@ -273,7 +345,11 @@ export function vanishedValue(model: Model, { admitted, visible, lost, wasRestor
       if (column === null) continue;
       const place = `${commit.device} ${row} ${columnId}`;
       const own = lastOwn.get(place);
-      const ownIsBelow = own !== undefined && (before === null || wasRestored || (Buffer.compare(own.commit.site, commit.site) === 0 && commit.masked.has(own.commit.sequence)));
+      const ownIsBelow =
+        own !== undefined &&
+        (before === null ||
+          wasRestored ||
+          (Buffer.compare(own.commit.site, commit.site) === 0 && commit.masked.has(own.commit.sequence)));
       const below = [...(typeof before === 'string' ? [before] : []), ...(ownIsBelow ? [own.value] : [])];
       const value = typeof after === 'string' ? after : nullOf(place, commit.mark);
       seenBelow.set(value, [...(seenBelow.get(value) ?? []), ...below]);
@@ -291,17 +367,25 @@ export function vanishedValue(model: Model, { admitted, visible, lost, wasRestor
     overwritten.push(...(seenBelow.get(value) ?? []));
   }
   for (const { value, commit, name } of followed) {
-    if (!visible.has(value) && !lost.has(value) && !gone.has(value)) return `${name} = ${value}, written by ${commit.device} in ${commit.mark}, has gone without a trace`;
+    if (!visible.has(value) && !lost.has(value) && !gone.has(value))
+      return `${name} = ${value}, written by ${commit.device} in ${commit.mark}, has gone without a trace`;
   }
   return null;
 }
 
-function writtenOver(model: Model, { device, site, commitsBefore, cells, masked }: UnmarkedWrite, wasRestored: boolean): string[] {
-  const isBelow = (commit: Commit): boolean => commit.device === device && (wasRestored || (isSameSite(commit.site, site) && masked.has(commit.sequence)));
+function writtenOver(
+  model: Model,
+  { device, site, commitsBefore, cells, masked }: UnmarkedWrite,
+  wasRestored: boolean,
+): string[] {
+  const isBelow = (commit: Commit): boolean =>
+    commit.device === device && (wasRestored || (isSameSite(commit.site, site) && masked.has(commit.sequence)));
   const ownBefore = model.inOrder.slice(0, commitsBefore).filter(isBelow);
   return cells.flatMap(({ row, columnId, before }) => {
     if (followedColumn(row, columnId) === null) return [];
-    const own = ownBefore.flatMap((commit) => commit.cells.filter((cell) => cell.row === row && cell.columnId === columnId).map(({ after }) => after));
+    const own = ownBefore.flatMap((commit) =>
+      commit.cells.filter((cell) => cell.row === row && cell.columnId === columnId).map(({ after }) => after),
+    );
     return [before, ...own].filter((value) => typeof value === 'string');
   });
 }
@@ -310,8 +394,11 @@ function followedColumn(row: string, columnId: number): string | null {
   const tableId = Number(row.slice(0, row.indexOf(':')));
   const table = FOLLOWED.get(tableId);
   const name = table?.columns.get(columnId);
-  return table === undefined || name === undefined ? null : `${table.table}.${name} of ${row.slice(row.indexOf(':') + 1)}`;
+  return table === undefined || name === undefined
+    ? null
+    : `${table.table}.${name} of ${row.slice(row.indexOf(':') + 1)}`;
 }
 
-export const FOLLOWED_COLUMNS: readonly { readonly table: string; readonly column: string }[] = [...FOLLOWED.values()].flatMap(({ table, columns }) => [...columns.values()].map((column) => ({ table, column })));
-
+export const FOLLOWED_COLUMNS: readonly { readonly table: string; readonly column: string }[] = [
+  ...FOLLOWED.values(),
+].flatMap(({ table, columns }) => [...columns.values()].map((column) => ({ table, column })));

@@ -1,4 +1,9 @@
-import { decodeClientMessage, decodeServerMessage, FrameAssembler, MAX_MESSAGE_BYTES } from '../../packages/shared/src/index.ts';
+import {
+  decodeClientMessage,
+  decodeServerMessage,
+  FrameAssembler,
+  MAX_MESSAGE_BYTES,
+} from '../../packages/shared/src/index.ts';
 import type { SessionSocket } from '../../packages/sync-server/src/session/session-socket.ts';
 import { Pipe } from './pipe.ts';
 import type { Random } from './random.ts';
@@ -35,8 +40,9 @@ export interface Place {
 }
 
 /**
- * Connections between workers and the server. Within one of them frames arrive in order; between two of them in any order. A connection can
- * be cut with all that is under way, with either end hearing of it or not; and a partition holds back everything until it ends.
+ * Connections between workers and the server. Within one of them frames arrive in order; between two of them in any
+ * order. A connection can be cut with all that is under way, with either end hearing of it or not; and a partition
+ * holds back everything until it ends.
  */
 export class Network {
   readonly options: NetworkOptions;
@@ -97,7 +103,9 @@ export class Network {
     }
   }
 
-  /** The server has no time: what arrives waits unread, whatever becomes of its connection, and is then read at one go. */
+  /**
+   * The server has no time: what arrives waits unread, whatever becomes of its connection, and is then read at one go.
+   */
   stall(isStalled: boolean): void {
     this.isStalled = isStalled;
     if (isStalled) return;
@@ -178,7 +186,8 @@ export class SimulatedConnection {
     this.network = network;
     this.client = client;
     this.place = place;
-    const latencyMs = (): number => (place.isSlow ? 200 + random.below(4_000) : random.chance(0.5) ? USUAL_LATENCY_MS : 1 + random.below(60));
+    const latencyMs = (): number =>
+      place.isSlow ? 200 + random.below(4_000) : random.chance(0.5) ? USUAL_LATENCY_MS : 1 + random.below(60);
     this.up = new Pipe(time, latencyMs);
     this.down = new Pipe(time, latencyMs);
     this.clientEnd = new ClientEnd(this);
@@ -195,17 +204,22 @@ export class SimulatedConnection {
     const message = wholeMessage(frame, decodeClientMessage);
     const type = message?.type;
     if (message?.type === 'hello') this.site = Buffer.from(message.siteId).toString('hex');
-    if (message?.type === 'push') this.network.options.onPushSent(this.client, this.site, message.changesets.at(-1)?.sequence ?? 0);
+    if (message?.type === 'push')
+      this.network.options.onPushSent(this.client, this.site, message.changesets.at(-1)?.sequence ?? 0);
     if (type === 'hello' || type === 'push') this.place.exchanges++;
     const times = type === 'push' && this.mangles('double') ? 2 : 1;
-    for (let time = 0; time < times; time++) this.up.send(() => this.network.arrive(this, () => this.toServer(() => this.server?.receive(frame))));
+    for (let time = 0; time < times; time++)
+      this.up.send(() => this.network.arrive(this, () => this.toServer(() => this.server?.receive(frame))));
   }
 
   sent(): void {
     this.network.options.onSent(this.client);
   }
 
-  /** The next message that carries writes comes twice, or after the one that follows it. No WebSocket does that; whoever survives it survives what they do. */
+  /**
+   * The next message that carries writes comes twice, or after the one that follows it. No WebSocket does that; whoever
+   * survives it survives what they do.
+   */
   mangle(mangling: Mangling): void {
     this.mangling = mangling;
   }
@@ -233,11 +247,15 @@ export class SimulatedConnection {
     this.down.cut();
     const delayMs = 1 + this.network.options.random.below(40);
     if (clientHears) time.after(delayMs, () => this.clientHearsClose(1006));
-    if (serverHears) time.after(delayMs, () => this.network.arrive(this, () => this.toServer(() => this.server?.disconnected())));
+    if (serverHears)
+      time.after(delayMs, () => this.network.arrive(this, () => this.toServer(() => this.server?.disconnected())));
     this.end();
   }
 
-  /** The client's side is closed at once; what it had sent arrives after a while, and the server hears of the rest later still. */
+  /**
+   * The client's side is closed at once; what it had sent arrives after a while, and the server hears of the rest later
+   * still.
+   */
   abandon(lateMs: number): void {
     if (this.isEnded) return;
     this.down.cut();

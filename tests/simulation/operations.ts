@@ -45,7 +45,10 @@ const WEIGHTS = {
   look: 3,
 } as const;
 
-/** The same of what was thought of later. It is drawn from a stream of its own and comes between the others, so that a seed goes on meaning what it meant. */
+/**
+ * The same of what was thought of later. It is drawn from a stream of its own and comes between the others, so that a
+ * seed goes on meaning what it meant.
+ */
 const LATER_WEIGHTS = {
   'compact documents': 3,
   'edit compacted': 2,
@@ -67,7 +70,10 @@ const LATER_ON_HUNDRED = 12;
 
 export type OperationKind = keyof typeof WEIGHTS | keyof typeof LATER_WEIGHTS;
 
-/** One step. Whatever it has to choose, it chooses from its own seed, so that dropping another step changes as little as can be. */
+/**
+ * One step. Whatever it has to choose, it chooses from its own seed, so that dropping another step changes as little as
+ * can be.
+ */
 export interface Operation {
   readonly number: number;
   readonly kind: OperationKind;
@@ -97,19 +103,30 @@ function asOftenAsWeighed<Kind extends OperationKind>(weights: Readonly<Record<K
   return (Object.keys(weights) as Kind[]).flatMap((kind) => Array.from({ length: 10 * weights[kind] }, () => kind));
 }
 
-// A device and its unnoticed copy both give a restored server back what they share: known to count twice (docs/decisions), so no history has both.
-const EITHER_OR: readonly (readonly OperationKind[])[] = [['copy profile'], ['back up server', 'restore server', 'restore behind']];
+// A device and its unnoticed copy both give a restored server back what they share: known to count twice
+// (docs/decisions), so no history has both.
+const EITHER_OR: readonly (readonly OperationKind[])[] = [
+  ['copy profile'],
+  ['back up server', 'restore server', 'restore behind'],
+];
 
 export function planHistory(seed: number, size: Size): Plan {
   const random = new Random(seed);
-  const between = ([atLeast, atMost]: readonly [number, number]): number => atLeast + random.below(atMost - atLeast + 1);
+  const between = ([atLeast, atMost]: readonly [number, number]): number =>
+    atLeast + random.below(atMost - atLeast + 1);
   const devices = between(size.devices);
   const count = between(size.operations);
   const without = random.pick(EITHER_OR);
   const kinds = KINDS.filter((kind) => !without.includes(kind));
-  const operation = (from: Random, number: number, kind: OperationKind): Operation => ({ number, kind, device: from.below(devices), seed: from.below(2 ** 31) });
+  const operation = (from: Random, number: number, kind: OperationKind): Operation => ({
+    number,
+    kind,
+    device: from.below(devices),
+    seed: from.below(2 ** 31),
+  });
   const operations = Array.from({ length: count }, (_, number) => operation(random, number, random.pick(kinds)));
   const later = new Random(~seed);
-  for (let number = count; number < count * (1 + LATER_ON_HUNDRED / 100); number++) operations.splice(later.below(operations.length), 0, operation(later, number, later.pick(LATER_KINDS)));
+  for (let number = count; number < count * (1 + LATER_ON_HUNDRED / 100); number++)
+    operations.splice(later.below(operations.length), 0, operation(later, number, later.pick(LATER_KINDS)));
   return { seed, devices, operations, variant: chooseVariant(new Random(seed ^ 0x7a51)) };
 }

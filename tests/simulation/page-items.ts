@@ -1,5 +1,10 @@
 import { columnIdOf, tableIdOf, type CellValue } from '../../packages/shared/src/index.ts';
-import { decodeDocumentCell, documentText, type JsonChange, type JsonValue } from '../../packages/shared/src/document/index.ts';
+import {
+  decodeDocumentCell,
+  documentText,
+  type JsonChange,
+  type JsonValue,
+} from '../../packages/shared/src/document/index.ts';
 import { isJsonArray, isJsonObject } from '../../packages/shared/src/document/json.ts';
 import type { MemberChange } from '../../packages/shared/src/document/json-change.ts';
 import type { Commit, Model, WrittenCell } from './model.ts';
@@ -23,18 +28,22 @@ export interface PagesEnding {
 }
 
 /**
- * Every item that was admitted into a page is in it, or was taken out by somebody who saw it, or stands in the ledger. Returns one that is not.
+ * Every item that was admitted into a page is in it, or was taken out by somebody who saw it, or stands in the ledger.
+ * Returns one that is not.
  */
 export function vanishedItem(model: Model, { admitted, texts, lostWithDocument }: PagesEnding): string | null {
   const present = new Set(texts.flatMap((text) => idsIn(JSON.parse(text) as JsonValue)));
   const removed = new Set<string>();
   const changes = model.inOrder.map((commit) => ({ commit, ...itemChange(commit.cells) }));
-  for (const change of [...changes, ...model.unmarked.map(({ cells }) => itemChange(cells))]) for (const id of change.removed) removed.add(id);
-  for (const [index, { commit }] of changes.entries()) for (const id of ownBelow(commit, model.inOrder.slice(0, index))) removed.add(id);
+  for (const change of [...changes, ...model.unmarked.map(({ cells }) => itemChange(cells))])
+    for (const id of change.removed) removed.add(id);
+  for (const [index, { commit }] of changes.entries())
+    for (const id of ownBelow(commit, model.inOrder.slice(0, index))) removed.add(id);
   for (const { commit, added } of changes) {
     if (!admitted.has(commit.mark) || model.commits.get(commit.mark)?.at(-1) !== commit) continue;
     for (const id of added) {
-      if (present.has(id) || removed.has(id) || pagesOf(commit.cells).some((row) => lostWithDocument.has(row))) continue;
+      if (present.has(id) || removed.has(id) || pagesOf(commit.cells).some((row) => lostWithDocument.has(row)))
+        continue;
       return `the item ${id}, written by ${commit.device} in ${commit.mark}, has gone without a trace`;
     }
   }
@@ -42,18 +51,28 @@ export function vanishedItem(model: Model, { admitted, texts, lostWithDocument }
 }
 
 /**
- * Items of the device itself in a document that it took away. It need not have seen them then: they may have been masked, or the edit was one of a document that has been
- * compacted since, or a restored server is given both anew. They go with the document all the same.
+ * Items of the device itself in a document that it took away. It need not have seen them then: they may have been
+ * masked, or the edit was one of a document that has been compacted since, or a restored server is given both anew.
+ * They go with the document all the same.
  */
 function ownBelow(commit: Commit, before: readonly Commit[]): string[] {
-  const gone = new Set(commit.cells.filter(({ row, columnId, after }) => isContent(row, columnId) && !isEdit(after)).map(({ row }) => row));
+  const gone = new Set(
+    commit.cells.filter(({ row, columnId, after }) => isContent(row, columnId) && !isEdit(after)).map(({ row }) => row),
+  );
   if (gone.size === 0) return [];
-  return before.filter(({ device }) => device === commit.device).flatMap(({ cells }) => [...itemChange(cells.filter(({ row }) => gone.has(row))).added]);
+  return before
+    .filter(({ device }) => device === commit.device)
+    .flatMap(({ cells }) => [...itemChange(cells.filter(({ row }) => gone.has(row))).added]);
 }
 
-/** The keys of pages whose document was made by one write, and neither replaced nor taken away by another, as far as anybody has tried. */
+/**
+ * The keys of pages whose document was made by one write, and neither replaced nor taken away by another, as far as
+ * anybody has tried.
+ */
 export function pagesOfOneDocument(model: Model): Set<string> {
-  const writes = [...model.inOrder.map(({ cells }) => cells), ...model.unmarked.map(({ cells }) => cells)].flat().filter(({ row, columnId, after }) => isContent(row, columnId) && !isEdit(after));
+  const writes = [...model.inOrder.map(({ cells }) => cells), ...model.unmarked.map(({ cells }) => cells)]
+    .flat()
+    .filter(({ row, columnId, after }) => isContent(row, columnId) && !isEdit(after));
   const timesWritten = Map.groupBy(writes, ({ row }) => row.slice(`${PAGE}:t`.length));
   return new Set([...timesWritten].filter(([, { length }]) => length === 1).map(([key]) => key));
 }
@@ -74,7 +93,10 @@ function itemChange(cells: readonly WrittenCell[]): ItemChange {
     for (const value of old) for (const id of idsIn(value)) olds.add(id);
     for (const value of next) for (const id of idsIn(value)) news.add(id);
   }
-  return { added: new Set([...news].filter((id) => !olds.has(id))), removed: new Set([...olds].filter((id) => !news.has(id))) };
+  return {
+    added: new Set([...news].filter((id) => !olds.has(id))),
+    removed: new Set([...olds].filter((id) => !news.has(id))),
+  };
 }
 
 function isEdit(value: CellValue): boolean {
@@ -86,7 +108,10 @@ function sidesOf(before: CellValue, after: CellValue): [old: JsonValue[], next: 
   const cell = after instanceof Uint8Array ? decodeDocumentCell(after) : null;
   if (cell?.kind === 'edit') return changeSides(JSON.parse(String(before)) as JsonChange | null);
   const old = before instanceof Uint8Array ? documentText(before) : before;
-  return [old === null ? [] : [JSON.parse(String(old)) as JsonValue], cell?.kind === 'content' ? [JSON.parse(cell.json) as JsonValue] : []];
+  return [
+    old === null ? [] : [JSON.parse(String(old)) as JsonValue],
+    cell?.kind === 'content' ? [JSON.parse(cell.json) as JsonValue] : [],
+  ];
 }
 
 function changeSides(change: JsonChange | null): [old: JsonValue[], next: JsonValue[]] {

@@ -1,4 +1,11 @@
-import { diffJson, parseJson, PathRule, type JsonObject, type JsonValue, type Run } from '../../packages/shared/src/document/index.ts';
+import {
+  diffJson,
+  parseJson,
+  PathRule,
+  type JsonObject,
+  type JsonValue,
+  type Run,
+} from '../../packages/shared/src/document/index.ts';
 import type { SqlStatement } from '../../packages/client/src/rpc/sql-statement.ts';
 import type { SqlParam } from '../../packages/client/src/rpc/sql-value.ts';
 import type { WriteAction } from '../../packages/client/src/rpc/write-action.ts';
@@ -6,7 +13,20 @@ import { PAGE_RULE } from './household-schema.ts';
 import type { Random } from './random.ts';
 
 /** What a transaction may do to pages, which are documents, as often as it stands here. */
-export const PAGE_SUBJECTS = ['page', 'page', 'page item', 'page item', 'page ends', 'page ends', 'page text', 'page patch', 'page order', 'page item note', 'empty page', 'drop page'] as const;
+export const PAGE_SUBJECTS = [
+  'page',
+  'page',
+  'page item',
+  'page item',
+  'page ends',
+  'page ends',
+  'page text',
+  'page patch',
+  'page order',
+  'page item note',
+  'empty page',
+  'drop page',
+] as const;
 
 export type PageSubject = (typeof PAGE_SUBJECTS)[number];
 
@@ -23,7 +43,10 @@ const PAGES = ['p1', 'p2', 'p3'] as const;
 /** Every second page begins the same wherever it is made: then it is one document. */
 const START: JsonObject = { body: 'low tide', counts: {}, items: [] };
 
-/** Of the text by character, and of the one with formats: what is typed, before and behind, and other formats of the first run. */
+/**
+ * Of the text by character, and of the one with formats: what is typed, before and behind, and other formats of the
+ * first run.
+ */
 const TEXT_WRITES = [
   "json_set(content, '$.body', ? || (content ->> 'body'))",
   "json_set(content, '$.body', substr(content ->> 'body', 5) || ?)",
@@ -34,14 +57,27 @@ const TEXT_WRITES = [
 ] as const;
 
 /**
- * A change of a page by SQL. Items are named by the token, so that each can be followed; `left` and `right` are always written together.
+ * A change of a page by SQL. Items are named by the token, so that each can be followed; `left` and `right` are always
+ * written together.
  */
-export function pageStatements(pages: readonly SeenPage[], random: Random, token: string, subject: PageSubject): SqlStatement[] {
-  const set = (expression: string, ...params: SqlParam[]): SqlStatement[] => [{ sql: `UPDATE page SET content = ${expression} WHERE id = ?`, params: [...params, random.pick(PAGES)] }];
+export function pageStatements(
+  pages: readonly SeenPage[],
+  random: Random,
+  token: string,
+  subject: PageSubject,
+): SqlStatement[] {
+  const set = (expression: string, ...params: SqlParam[]): SqlStatement[] => [
+    { sql: `UPDATE page SET content = ${expression} WHERE id = ?`, params: [...params, random.pick(PAGES)] },
+  ];
   switch (subject) {
     case 'page': {
       const start = random.chance(0.5) ? START : { ...START, items: [{ id: token, note: 'first' }] };
-      return [{ sql: 'INSERT INTO page (id, content) VALUES (?, ?) ON CONFLICT DO UPDATE SET content = coalesce(content, excluded.content)', params: [random.pick(PAGES), JSON.stringify(start)] }];
+      return [
+        {
+          sql: 'INSERT INTO page (id, content) VALUES (?, ?) ON CONFLICT DO UPDATE SET content = coalesce(content, excluded.content)',
+          params: [random.pick(PAGES), JSON.stringify(start)],
+        },
+      ];
     }
     case 'page item':
       return set(`json_insert(content, '$.items[#]', json_object('note', 'new', 'id', ?))`, token);
@@ -50,13 +86,29 @@ export function pageStatements(pages: readonly SeenPage[], random: Random, token
     case 'page text':
       return set(random.pick(TEXT_WRITES), token);
     case 'page patch':
-      return set('json_patch(content, ?)', JSON.stringify({ counts: { [random.pick(['a', 'b'])]: random.below(9), all: random.below(99) }, flag: random.pick([true, false, null]) }));
+      return set(
+        'json_patch(content, ?)',
+        JSON.stringify({
+          counts: { [random.pick(['a', 'b'])]: random.below(9), all: random.below(99) },
+          flag: random.pick([true, false, null]),
+        }),
+      );
     case 'page item note':
-      return set(`CASE WHEN content ->> '$.items[0].id' IS NULL THEN content ELSE json_set(content, '$.items[0].note', (content ->> '$.items[0].note') || ?) END`, token);
+      return set(
+        `CASE WHEN content ->> '$.items[0].id' IS NULL THEN content ELSE json_set(content, '$.items[0].note', (content ->> '$.items[0].note') || ?) END`,
+        token,
+      );
     case 'page order': {
       const page = pages.length === 0 ? null : random.pick(pages);
       const reordered = page === null ? null : reorder(page, random);
-      return reordered === null ? [] : [{ sql: 'UPDATE page SET content = ? WHERE id = ?', params: [JSON.stringify(reordered), (page as SeenPage).id] }];
+      return reordered === null
+        ? []
+        : [
+            {
+              sql: 'UPDATE page SET content = ? WHERE id = ?',
+              params: [JSON.stringify(reordered), (page as SeenPage).id],
+            },
+          ];
     }
     case 'empty page':
       return random.chance(0.3) ? set('NULL') : [];
@@ -66,23 +118,41 @@ export function pageStatements(pages: readonly SeenPage[], random: Random, token
 }
 
 /** A change of a page as the tab's Y.Doc would send it. Null when there is no page. */
-export function pageChange(pages: readonly SeenPage[], random: Random, token: string): Extract<WriteAction, { kind: 'change-document' }> | null {
+export function pageChange(
+  pages: readonly SeenPage[],
+  random: Random,
+  token: string,
+): Extract<WriteAction, { kind: 'change-document' }> | null {
   const seen = pages.filter(({ content }) => content !== null);
   if (seen.length === 0) return null;
   const page = random.pick(seen);
   const before = contentOf(page);
-  const after = random.chance(0.5) ? { ...before, left: token, right: token } : random.chance(0.5) ? { ...before, body: `${before['body'] as string} ${token}` } : { ...before, note: typedInto(before['note'], token, random) };
+  const after = random.chance(0.5)
+    ? { ...before, left: token, right: token }
+    : random.chance(0.5)
+      ? { ...before, body: `${before['body'] as string} ${token}` }
+      : { ...before, note: typedInto(before['note'], token, random) };
   const change = diffJson(before, after, PathRule.root(PAGE_RULE));
-  return change === null ? null : { kind: 'change-document', table: 'page', key: [page.id], column: 'content', changeJson: JSON.stringify(change) };
+  return change === null
+    ? null
+    : { kind: 'change-document', table: 'page', key: [page.id], column: 'content', changeJson: JSON.stringify(change) };
 }
 
-/** Typed into the middle of its first run, with a format of its own or that of the run, which is then cut in three or goes on. */
+/**
+ * Typed into the middle of its first run, with a format of its own or that of the run, which is then cut in three or
+ * goes on.
+ */
 function typedInto(note: JsonValue | undefined, token: string, random: Random): JsonValue {
   const [first, ...rest] = (note ?? []) as unknown as readonly Run[];
   if (first === undefined) return [{ insert: token }];
   const middle = first.insert.length >> 1;
   const typed: Run = random.chance(0.5) ? { ...first, insert: token } : { insert: token, attributes: { italic: true } };
-  return [{ ...first, insert: first.insert.slice(0, middle) }, typed, { ...first, insert: first.insert.slice(middle) }, ...rest] as JsonValue;
+  return [
+    { ...first, insert: first.insert.slice(0, middle) },
+    typed,
+    { ...first, insert: first.insert.slice(middle) },
+    ...rest,
+  ] as JsonValue;
 }
 
 /** Items in another order, sometimes one less: the whole document is written. */

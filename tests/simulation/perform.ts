@@ -29,7 +29,10 @@ export async function perform(world: World, operation: Operation): Promise<void>
   const random = new Random(operation.seed);
   const copies = world.devices.filter(({ isCopy }) => isCopy);
   // Copies come in the course of things, so no plan knows of them.
-  const device = copies.length > 0 && random.chance(0.4) ? random.pick(copies) : world.devices[operation.device % world.devices.length];
+  const device =
+    copies.length > 0 && random.chance(0.4)
+      ? random.pick(copies)
+      : world.devices[operation.device % world.devices.length];
   if (device === undefined) return;
   await step(world, device, operation, random);
   await world.time.advance(random.pick([0, 0, 1, 5, random.below(40), random.below(400)]));
@@ -43,7 +46,8 @@ async function step(world: World, device: Device, { kind, number }: Operation, r
       if (tab !== undefined) write(world, tab, random, `${device.name}-${number}`);
       return;
     case 'burst':
-      for (let part = 0; part < 4; part++) if (tab?.isUsable === true) write(world, tab, random, `${device.name}-${number}.${part}`);
+      for (let part = 0; part < 4; part++)
+        if (tab?.isUsable === true) write(world, tab, random, `${device.name}-${number}.${part}`);
       return;
     case 'edit page':
       if (tab !== undefined) editPage(world, tab, random, `${device.name}-${number}`);
@@ -56,7 +60,8 @@ async function step(world: World, device: Device, { kind, number }: Operation, r
       for (const connection of network.connectionsOf(device)) connection.cut({ clientHears: true, serverHears: true });
       return tally.add('cut');
     case 'half-open':
-      for (const connection of network.connectionsOf(device)) connection.cut({ clientHears: random.chance(0.5), serverHears: false });
+      for (const connection of network.connectionsOf(device))
+        connection.cut({ clientHears: random.chance(0.5), serverHears: false });
       return tally.add('half-open connection');
     case 'partition':
       if (!device.isPartitioned) tally.add('partition');
@@ -78,7 +83,8 @@ async function step(world: World, device: Device, { kind, number }: Operation, r
       return;
     case 'double frame':
     case 'swap frames':
-      for (const connection of network.connectionsOf(device)) connection.mangle(kind === 'double frame' ? 'double' : 'swap');
+      for (const connection of network.connectionsOf(device))
+        connection.mangle(kind === 'double frame' ? 'double' : 'swap');
       return;
     case 'close tab':
       if (tab !== undefined && device.tabs.length > 1) device.closeTab(tab);
@@ -105,7 +111,9 @@ async function step(world: World, device: Device, { kind, number }: Operation, r
       return device.browser.loseNotices(1 + random.below(2));
     case 'clock jump':
       tally.add('clock jump');
-      return device.clock.jumpTo(random.pick([YEAR_MS, -YEAR_MS, 0, 3_600_000, -3_600_000, random.below(2 * YEAR_MS) - YEAR_MS]));
+      return device.clock.jumpTo(
+        random.pick([YEAR_MS, -YEAR_MS, 0, 3_600_000, -3_600_000, random.below(2 * YEAR_MS) - YEAR_MS]),
+      );
     case 'clock rate':
       tally.add('clock frozen or backwards');
       return device.clock.run(random.pick([1, 1, 0, -1]));
@@ -154,10 +162,15 @@ async function step(world: World, device: Device, { kind, number }: Operation, r
       return;
     case 'power cut of server':
       if (random.chance(0.3)) return server.kill({ kind: 'power loss' });
-      server.trap = { at: random.pick(['statement', 'in commit', 'after commit', 'after commit', 'send']), left: random.below(6), losesPower: true };
+      server.trap = {
+        at: random.pick(['statement', 'in commit', 'after commit', 'after commit', 'send']),
+        left: random.below(6),
+        losesPower: true,
+      };
       return;
     case 'power cut of client':
-      if (device.leader !== undefined && random.chance(0.6)) return device.doomAtSend(device.leader, random.below(6), true);
+      if (device.leader !== undefined && random.chance(0.6))
+        return device.doomAtSend(device.leader, random.below(6), true);
       device.losePower();
       device.openTab();
       return;
@@ -184,19 +197,37 @@ async function step(world: World, device: Device, { kind, number }: Operation, r
 }
 
 /** Somebody looks at what was refused, and sends it again or gives it up. */
-function decideRejected(world: World, device: Device, random: Random, kind: 'retry rejected' | 'drop rejected', number: number): void {
+function decideRejected(
+  world: World,
+  device: Device,
+  random: Random,
+  kind: 'retry rejected' | 'drop rejected',
+  number: number,
+): void {
   // It happens to few: this one, or the first who has something rejected.
-  const rejectedOf = ({ leader }: Device): number[] => [...(leader?.opened?.database.rejected.sequences() ?? [])].sort((a, b) => a - b);
+  const rejectedOf = ({ leader }: Device): number[] =>
+    [...(leader?.opened?.database.rejected.sequences() ?? [])].sort((a, b) => a - b);
   const tab = [device, ...world.devices].find((one) => rejectedOf(one).length > 0)?.leader;
   if (tab === undefined || tab.opened === null) return;
   const sequence = random.pick(rejectedOf(tab.device));
-  if (kind === 'retry rejected' && !world.model.triesAgain(tab.device.name, marksIn(tab.opened.database, sequence))) return;
+  if (kind === 'retry rejected' && !world.model.triesAgain(tab.device.name, marksIn(tab.opened.database, sequence)))
+    return;
   const onFailure = (thrown: RockpoolError): void => {
     if (!tab.owner.isAlive) return;
     world.note(`${number} ${kind}: ${thrown.code}`);
-    if (!HONEST_FAILURES.test(thrown.code) && thrown.code !== 'changeset-not-rejected' && thrown.code !== 'row-missing' && thrown.code !== 'changeset-undecided') world.fault(`${kind} failed with ${thrown.message}`);
+    if (
+      !HONEST_FAILURES.test(thrown.code) &&
+      thrown.code !== 'changeset-not-rejected' &&
+      thrown.code !== 'row-missing' &&
+      thrown.code !== 'changeset-undecided'
+    )
+      world.fault(`${kind} failed with ${thrown.message}`);
   };
-  tab.run(() => tab.membership.write([], { kind: kind === 'retry rejected' ? 'retry-rejected' : 'drop-rejected', sequence })).then(() => world.tally.add(kind), onFailure);
+  tab
+    .run(() =>
+      tab.membership.write([], { kind: kind === 'retry rejected' ? 'retry-rejected' : 'drop-rejected', sequence }),
+    )
+    .then(() => world.tally.add(kind), onFailure);
 }
 
 export function wake(tab: Tab): void {

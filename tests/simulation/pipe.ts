@@ -5,7 +5,10 @@ interface Item {
   readonly deliver: () => void;
 }
 
-/** One direction of a connection: what is sent arrives in order and whole, some time later, or never when the connection is cut. */
+/**
+ * One direction of a connection: what is sent arrives in order and whole, some time later, or never when the connection
+ * is cut.
+ */
 export class Pipe {
   private readonly time: VirtualTime;
   private readonly latencyMs: () => number;
@@ -45,7 +48,8 @@ export class Pipe {
     if (this.isHeld || this.isCut || first === undefined || this.cancelTimer !== null) return;
     this.cancelTimer = this.time.after(first.dueMs - this.time.nowMs, () => {
       this.cancelTimer = null;
-      while (!this.isHeld && !this.isCut && this.items[0] !== undefined && this.items[0].dueMs <= this.time.nowMs) this.items.shift()?.deliver();
+      while (!this.isHeld && !this.isCut && this.items[0] !== undefined && this.items[0].dueMs <= this.time.nowMs)
+        this.items.shift()?.deliver();
       this.schedule();
     });
   }

@@ -4,8 +4,15 @@ import type { LoggedStamp } from './stamp-check.ts';
 
 /** The server's log as its file has it. */
 export function loggedStamps(sql: SqliteFile): LoggedStamp[] {
-  const rows = sql.all('SELECT watermark, lower(hex(site)), sequence, stamp_us FROM rockpool_log JOIN rockpool_site ON number = site_number ORDER BY watermark');
-  return rows.map(([watermark, site, sequence, stampUs]) => ({ watermark: Number(watermark), site: String(site), sequence: Number(sequence), stampUs: Number(stampUs) }));
+  const rows = sql.all(
+    'SELECT watermark, lower(hex(site)), sequence, stamp_us FROM rockpool_log JOIN rockpool_site ON number = site_number ORDER BY watermark',
+  );
+  return rows.map(([watermark, site, sequence, stampUs]) => ({
+    watermark: Number(watermark),
+    site: String(site),
+    sequence: Number(sequence),
+    stampUs: Number(stampUs),
+  }));
 }
 
 /** What the ledger says of columns as a whole. */

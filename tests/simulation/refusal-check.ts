@@ -2,7 +2,10 @@ import type { OpenDatabase } from '../../packages/client/src/worker/database/ope
 import type { ChangeGroup } from '../../packages/shared/src/index.ts';
 import { householdSchema } from './household-schema.ts';
 
-/** A changeset that was refused for a foreign key that nothing in it can have broken: it has only new rows of the child, each with a NULL in the key. */
+/**
+ * A changeset that was refused for a foreign key that nothing in it can have broken: it has only new rows of the child,
+ * each with a NULL in the key.
+ */
 export function refusedWithoutReason(database: OpenDatabase): string | null {
   for (const { changeset, error } of database.rejected.list()) {
     if (error.code !== 'constraint-foreign-key') continue;
@@ -17,9 +20,12 @@ export function refusedWithoutReason(database: OpenDatabase): string | null {
       if (tableId !== child.id || kind === 'delete') return false;
       if (kind === 'update') return true;
       const parts = columnIds.map((id) => values[written.indexOf(id ?? -1)]);
-      return Array.from({ length: rowCount }, (_, row) => row).some((row) => parts.every((part) => part === undefined || part[row] !== null));
+      return Array.from({ length: rowCount }, (_, row) => row).some((row) =>
+        parts.every((part) => part === undefined || part[row] !== null),
+      );
     };
-    if (!changeset.groups.some(canBreak)) return `changeset ${changeset.sequence} was refused for the foreign key of ${child.name}, in which it has NULL`;
+    if (!changeset.groups.some(canBreak))
+      return `changeset ${changeset.sequence} was refused for the foreign key of ${child.name}, in which it has NULL`;
   }
   return null;
 }

@@ -3,10 +3,13 @@ import { planHistory, type Plan } from './operations.ts';
 import { runHistory } from './run-history.ts';
 import { SIZES } from './sizes.ts';
 
-// node tests/simulation/replay.ts SEED [quick|deep] [--log], or replay.ts regressions/FILE [--log]: runs one history again.
+// node tests/simulation/replay.ts SEED [quick|deep] [--log], or replay.ts regressions/FILE [--log]: runs one history
+// again.
 
 const [what = '', ...rest] = process.argv.slice(2);
-const plan = what.endsWith('.json') ? (JSON.parse(readFileSync(what, 'utf8')) as Plan) : planHistory(Number(what), rest.includes('deep') ? SIZES.deep : SIZES.quick);
+const plan = what.endsWith('.json')
+  ? (JSON.parse(readFileSync(what, 'utf8')) as Plan)
+  : planHistory(Number(what), rest.includes('deep') ? SIZES.deep : SIZES.quick);
 const startMs = performance.now();
 const { failure, log, logHash, tally } = await runHistory(plan);
 if (rest.includes('--log')) console.info(log.join('\n'));

@@ -28,7 +28,10 @@ export interface Result {
 
 const PAGE_TABLE = householdSchema.tables.find(({ name }) => name === 'page') as TableSchema;
 
-/** After the last trouble has ended: time enough for every deadline, and few enough exchanges that nothing goes in circles. */
+/**
+ * After the last trouble has ended: time enough for every deadline, and few enough exchanges that nothing goes in
+ * circles.
+ */
 const HEALING_MS = 4 * 60_000;
 const MOST_EXCHANGES = 20;
 
@@ -61,11 +64,22 @@ export async function runHistory({ seed, devices, operations, variant = PLAIN }:
     checkEnding(world);
     world.assertSound();
   } catch (thrown) {
-    failure = thrown instanceof HistoryFailed ? thrown.message : thrown instanceof Error ? (thrown.stack ?? thrown.message) : String(thrown);
+    failure =
+      thrown instanceof HistoryFailed
+        ? thrown.message
+        : thrown instanceof Error
+          ? (thrown.stack ?? thrown.message)
+          : String(thrown);
   } finally {
     await world.dispose();
   }
-  return { tally: [...world.tally.counts], logHash: createHash('sha256').update(world.log.join('\n')).digest('hex'), failure, log: world.log, stepsTaken };
+  return {
+    tally: [...world.tally.counts],
+    logHash: createHash('sha256').update(world.log.join('\n')).digest('hex'),
+    failure,
+    log: world.log,
+    stepsTaken,
+  };
 }
 
 async function heal(world: World): Promise<void> {
@@ -97,7 +111,8 @@ async function heal(world: World): Promise<void> {
 function checkEnding(world: World): void {
   const { devices, model, server, tally } = world;
   const expected = world.serverContent();
-  const askServer: AskForValue = (sql, ...params) => (server.live?.file.sql.get(sql, ...params)?.[0] ?? null) as CellValue;
+  const askServer: AskForValue = (sql, ...params) =>
+    (server.live?.file.sql.get(sql, ...params)?.[0] ?? null) as CellValue;
   const pageIds = (server.live?.file.sql.all('SELECT id FROM page ORDER BY id') ?? []).map(([id]) => String(id));
   const expectedStates = documentStates(PAGE_TABLE, pageIds, askServer);
   for (const device of devices) {
@@ -109,12 +124,26 @@ function checkEnding(world: World): void {
     // Also what was made anew after a rejection, without being asked for.
     model.record(name, database);
     const pending = database.outbox.pendingCount();
-    if (pending > 0) throw new HistoryFailed(`${where}: ${pending} changesets wait, ${tab.status.state}, ${tab.status.reason?.message ?? 'no reason'}`);
-    const found = difference(contentOf((sql) => readText(database, sql)), expected);
+    if (pending > 0)
+      throw new HistoryFailed(
+        `${where}: ${pending} changesets wait, ${tab.status.state}, ${tab.status.reason?.message ?? 'no reason'}`,
+      );
+    const found = difference(
+      contentOf((sql) => readText(database, sql)),
+      expected,
+    );
     if (found !== null) throw new HistoryFailed(`${where} differs from the server: ${found}`);
-    if (database.connection.value('SELECT count(*) FROM rockpool_base') !== 0) throw new HistoryFailed(`${where}: hidden values without anything pending`);
-    const states = documentStates(PAGE_TABLE, pageIds, (sql, ...params) => database.connection.value(sql, ...params) as CellValue);
-    if (states !== expectedStates) throw new HistoryFailed(`${where} has other documents than the server:\n${states}\ninstead of\n${expectedStates}`);
+    if (database.connection.value('SELECT count(*) FROM rockpool_base') !== 0)
+      throw new HistoryFailed(`${where}: hidden values without anything pending`);
+    const states = documentStates(
+      PAGE_TABLE,
+      pageIds,
+      (sql, ...params) => database.connection.value(sql, ...params) as CellValue,
+    );
+    if (states !== expectedStates)
+      throw new HistoryFailed(
+        `${where} has other documents than the server:\n${states}\ninstead of\n${expectedStates}`,
+      );
     const orphan = database.connection.rows('PRAGMA foreign_key_check')[0];
     if (orphan !== undefined) throw new HistoryFailed(`${where}: foreign_key_check: ${orphan.join(', ')}`);
     const fault = lostWrites(model, name, database) ?? firstOpening(database);
@@ -124,21 +153,32 @@ function checkEnding(world: World): void {
     if (refused !== null) throw new HistoryFailed(`${where}: ${refused}`);
     const unexplained = database.rejected.list().find(({ error }) => !HONEST_REFUSALS.test(error.code));
     if (device.isDamaged) throw new HistoryFailed(`${where}: no audit has found the damaged row`);
-    if (unexplained !== undefined) throw new HistoryFailed(`${where}: rejected because of ${unexplained.error.message}`);
+    if (unexplained !== undefined)
+      throw new HistoryFailed(`${where}: rejected because of ${unexplained.error.message}`);
     tally.add('rejection', database.rejected.count());
     for (const other of device.usableTabs) {
       const reader = other.opened?.database;
       if (reader === undefined || other === tab) continue;
-      const differs = difference(other.run(() => contentOf((sql) => readText(reader, sql))), expected);
+      const differs = difference(
+        other.run(() => contentOf((sql) => readText(reader, sql))),
+        expected,
+      );
       if (differs !== null) throw new HistoryFailed(`${other.owner.name}, a follower, differs: ${differs}`);
     }
   }
-  const together = lostTogether(model, devices.flatMap(({ leader }) => leader?.opened?.database ?? []));
+  const together = lostTogether(
+    model,
+    devices.flatMap(({ leader }) => leader?.opened?.database ?? []),
+  );
   if (together !== null) throw new HistoryFailed(together);
   const ask = (sql: string): string[] => (server.live?.file.sql.all(sql) ?? []).map(([value]) => String(value));
   const vanished = vanishedValue(model, {
     admitted: new Set(ask('SELECT id FROM mark')),
-    visible: new Set(FOLLOWED_COLUMNS.flatMap(({ table, column }) => ask(`SELECT ${column} FROM ${table} WHERE ${column} IS NOT NULL`))),
+    visible: new Set(
+      FOLLOWED_COLUMNS.flatMap(({ table, column }) =>
+        ask(`SELECT ${column} FROM ${table} WHERE ${column} IS NOT NULL`),
+      ),
+    ),
     lost: new Set(ask('SELECT lost_value FROM rockpool_conflict WHERE lost_value IS NOT NULL')),
     wasRestored: world.wasRestored,
   });
@@ -146,36 +186,65 @@ function checkEnding(world: World): void {
   const lostPages = "FROM rockpool_conflict WHERE table_name = 'page' AND column_name = 'content'";
   const vanishedFromPage = vanishedItem(model, {
     admitted: new Set(ask('SELECT id FROM mark')),
-    texts: ask(`SELECT content FROM page WHERE content IS NOT NULL UNION ALL SELECT lost_value ${lostPages} AND lost_value IS NOT NULL`),
+    texts: ask(
+      `SELECT content FROM page WHERE content IS NOT NULL UNION ALL SELECT lost_value ${lostPages} AND lost_value IS NOT NULL`,
+    ),
     // An edit that lost its place within a document that stands has the same path, and nobody that it lost to.
-    lostWithDocument: new Set(ask(`SELECT row_key ->> 0 ${lostPages} AND path = '[]' AND (rule <> 'lww' OR won_at_ms <> 0)`)),
+    lostWithDocument: new Set(
+      ask(`SELECT row_key ->> 0 ${lostPages} AND path = '[]' AND (rule <> 'lww' OR won_at_ms <> 0)`),
+    ),
   });
   if (vanishedFromPage !== null) throw new HistoryFailed(vanishedFromPage);
-  // A document that was compacted once still takes edits of the one before. A restored server may never have compacted it.
+  // A document that was compacted once still takes edits of the one before. A restored server may never have compacted
+  // it.
   const oneDocument = world.wasRestored ? new Set() : pagesOfOneDocument(model);
-  const lostForNothing = ask(`SELECT row_key ->> 0 ${lostPages} AND path = '[]' AND rule = 'lww' AND won_at_ms <> 0`).find((id) => oneDocument.has(id) && timesCompacted(server, id) <= 1);
-  if (lostForNothing !== undefined) throw new HistoryFailed(`an edit of page ${lostForNothing} was lost with its document, which nobody has replaced`);
+  const lostForNothing = ask(
+    `SELECT row_key ->> 0 ${lostPages} AND path = '[]' AND rule = 'lww' AND won_at_ms <> 0`,
+  ).find((id) => oneDocument.has(id) && timesCompacted(server, id) <= 1);
+  if (lostForNothing !== undefined)
+    throw new HistoryFailed(`an edit of page ${lostForNothing} was lost with its document, which nobody has replaced`);
   const { live } = server;
   const misplaced = live === null ? null : world.stamps.wrongStamp(loggedStamps(live.file.sql), world.wasRestored);
   if (misplaced !== null) throw new HistoryFailed(misplaced);
-  const spurious = live === null ? null : wrongEntry(model, ledgerEntries(live.file.sql), { wasRestored: world.wasRestored });
+  const spurious =
+    live === null ? null : wrongEntry(model, ledgerEntries(live.file.sql), { wasRestored: world.wasRestored });
   if (spurious !== null) throw new HistoryFailed(spurious);
-  const rows = live?.file.sql.all("SELECT lost_value, won_value, lost_site, won_site FROM rockpool_conflict WHERE rule = 'lww' AND column_name <> 'account_id' AND path IS NULL").map((row) => row.map(String)) ?? [];
+  const rows =
+    live?.file.sql
+      .all(
+        "SELECT lost_value, won_value, lost_site, won_site FROM rockpool_conflict WHERE rule = 'lww' AND column_name <> 'account_id' AND path IS NULL",
+      )
+      .map((row) => row.map(String)) ?? [];
   // Nobody writes a mark twice: it has the version of its transaction.
   const logged = (column: string, mark: string): number | null => {
-    const value = live?.file.sql.get(`SELECT ${column} FROM rockpool_log JOIN rockpool_row_version USING (watermark) WHERE table_id = ? AND key = ?`, BigInt(MARK), encodeKey([mark]))?.[0];
+    const value = live?.file.sql.get(
+      `SELECT ${column} FROM rockpool_log JOIN rockpool_row_version USING (watermark) WHERE table_id = ? AND key = ?`,
+      BigInt(MARK),
+      encodeKey([mark]),
+    )?.[0];
     return value === undefined ? null : Number(value);
   };
   const stampOf = (mark: string): number | null => logged('stamp_us', mark);
-  const lostWhere = live?.file.sql.all("SELECT lost_value, watermark FROM rockpool_conflict WHERE typeof(lost_value) = 'text'").map(([lost, watermark]) => ({ lost: String(lost), watermark: Number(watermark) })) ?? [];
+  const lostWhere =
+    live?.file.sql
+      .all("SELECT lost_value, watermark FROM rockpool_conflict WHERE typeof(lost_value) = 'text'")
+      .map(([lost, watermark]) => ({ lost: String(lost), watermark: Number(watermark) })) ?? [];
   const broken = brokenAtomic(model, lostWhere, (mark) => logged('watermark', mark));
   if (broken !== null) throw new HistoryFailed(broken);
-  const wrong = wrongWinner(model, rows.map(([lost = '', won = '', lostSite = '', wonSite = '']) => ({ lost, won, lostSite, wonSite })), stampOf);
+  const wrong = wrongWinner(
+    model,
+    rows.map(([lost = '', won = '', lostSite = '', wonSite = '']) => ({ lost, won, lostSite, wonSite })),
+    stampOf,
+  );
   if (wrong !== null) throw new HistoryFailed(wrong);
   tally.add('conflict', Number(ask('SELECT count(*) FROM rockpool_conflict')[0]));
 }
 
 function timesCompacted(server: ServerHost, pageId: string): number {
-  const state = server.live?.file.sql.get('SELECT state FROM rockpool_document WHERE table_id = ? AND key = ?', BigInt(PAGE_TABLE.id), encodeKey([pageId]))?.[0];
+  const state = server.live?.file.sql.get(
+    'SELECT state FROM rockpool_document WHERE table_id = ? AND key = ?',
+    BigInt(PAGE_TABLE.id),
+    encodeKey([pageId]),
+  )?.[0];
   return state instanceof Uint8Array ? server.timesCompacted(state) : 0;
 }

@@ -37,7 +37,16 @@ export interface RunSeedsOptions {
 const YOUNG_MB = 64;
 
 /** Runs histories on all processors, each worker taking the next seed when it is done with one. */
-export async function runSeeds({ seeds, size, bug, stopAfter = 1, maxSeconds = Infinity, onFailure, onHistory, expected }: RunSeedsOptions): Promise<SeedsRun> {
+export async function runSeeds({
+  seeds,
+  size,
+  bug,
+  stopAfter = 1,
+  maxSeconds = Infinity,
+  onFailure,
+  onHistory,
+  expected,
+}: RunSeedsOptions): Promise<SeedsRun> {
   const startMs = performance.now();
   const iterator = seeds[Symbol.iterator]();
   const tally = new Tally();
@@ -46,11 +55,18 @@ export async function runSeeds({ seeds, size, bug, stopAfter = 1, maxSeconds = I
   const task: WorkerTask = { size, bug: bug ?? null };
 
   const runWorker = async (): Promise<void> => {
-    const worker = new Worker(new URL('./worker.ts', import.meta.url), { workerData: task, execArgv: [], resourceLimits: { maxYoungGenerationSizeMb: YOUNG_MB } });
+    const worker = new Worker(new URL('./worker.ts', import.meta.url), {
+      workerData: task,
+      execArgv: [],
+      resourceLimits: { maxYoungGenerationSizeMb: YOUNG_MB },
+    });
     try {
       await new Promise<void>((resolve, reject) => {
         const next = (): void => {
-          const { value, done } = failures.length >= stopAfter || performance.now() - startMs > maxSeconds * 1000 ? { value: 0, done: true } : iterator.next();
+          const { value, done } =
+            failures.length >= stopAfter || performance.now() - startMs > maxSeconds * 1000
+              ? { value: 0, done: true }
+              : iterator.next();
           if (done === true) resolve();
           else worker.postMessage(value);
         };
@@ -75,7 +91,13 @@ export async function runSeeds({ seeds, size, bug, stopAfter = 1, maxSeconds = I
   };
 
   await Promise.all(Array.from({ length: availableParallelism() }, runWorker));
-  return { tally, histories: hashes.size, failures: failures.sort((a, b) => a.seed - b.seed), hashes, seconds: (performance.now() - startMs) / 1000 };
+  return {
+    tally,
+    histories: hashes.size,
+    failures: failures.sort((a, b) => a.seed - b.seed),
+    hashes,
+    seconds: (performance.now() - startMs) / 1000,
+  };
 }
 
 export function seedsFrom(first: number, count: number): number[] {

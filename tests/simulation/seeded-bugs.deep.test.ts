@@ -7,10 +7,14 @@ const MOST_HISTORIES = 300;
 const TIMEOUT_MS = 60 * 60_000;
 
 describe('the simulation', () => {
-  it.each(SEEDED_BUGS)('catches: $name', async ({ name }) => {
-    for await (const caught of huntBugs([name], MOST_HISTORIES)) {
-      console.info(tableOf([caught]));
-      expect(caught.histories, 'caught').not.toBeNull();
-    }
-  }, TIMEOUT_MS);
+  it.each(SEEDED_BUGS)(
+    'catches: $name',
+    async ({ name }) => {
+      for await (const caught of huntBugs([name], MOST_HISTORIES)) {
+        console.info(tableOf([caught]));
+        expect(caught.histories, 'caught').not.toBeNull();
+      }
+    },
+    TIMEOUT_MS,
+  );
 });

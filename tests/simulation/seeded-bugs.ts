@@ -10,7 +10,8 @@ export const SEEDED_BUGS: readonly SeededBug[] = [
     name: 'skip the dedupe of changesets',
     file: server('push/chain.ts'),
     find: 'if (changeset.sequence < next) checkHash(changeset.sequence, hash, decidedHash);\n    else undecided.push({ changeset, hash });',
-    replace: 'undecided.push({ changeset: { ...changeset, sequence: Math.max(changeset.sequence, next + undecided.length) }, hash });',
+    replace:
+      'undecided.push({ changeset: { ...changeset, sequence: Math.max(changeset.sequence, next + undecided.length) }, hash });',
   },
   {
     name: 'skip the dedupe of requests between tabs',
@@ -52,7 +53,8 @@ export const SEEDED_BUGS: readonly SeededBug[] = [
     name: 'cursor advanced before the rows',
     file: client('apply/apply-delivery.ts'),
     find: 'const news = newOutcomes(log, delivery, isFirst);',
-    replace: "const news = newOutcomes(log, delivery, isFirst); log.advance(delivery, log.lastAckedSequence); connection.exec('COMMIT'); connection.exec('BEGIN IMMEDIATE');",
+    replace:
+      "const news = newOutcomes(log, delivery, isFirst); log.advance(delivery, log.lastAckedSequence); connection.exec('COMMIT'); connection.exec('BEGIN IMMEDIATE');",
   },
   {
     name: 'a correction dropped',
@@ -70,19 +72,22 @@ export const SEEDED_BUGS: readonly SeededBug[] = [
     name: 'old value used for base after a rejection',
     file: client('apply/rebase-row.ts'),
     find: 'const atCursor = baseRow(row.visible, shownBefore, row.hidden',
-    replace: "const atCursor = baseRow(row.visible, shownBefore, row.pending.some(({ sequence }) => decisions.get(sequence) === 'rejected') ? new Map() : row.hidden",
+    replace:
+      "const atCursor = baseRow(row.visible, shownBefore, row.pending.some(({ sequence }) => decisions.get(sequence) === 'rejected') ? new Map() : row.hidden",
   },
   {
     name: 'a delta applied again after a lost reply',
     file: client('apply/rebase-row.ts'),
     find: 'const visible = isAsShown ? row.visible : fold(base, shown',
-    replace: "const visible = fold(base, row.pending.filter((change) => shown.includes(change) || (decisions.get(change.sequence) === 'admitted' && delivered.length > 0))",
+    replace:
+      "const visible = fold(base, row.pending.filter((change) => shown.includes(change) || (decisions.get(change.sequence) === 'admitted' && delivered.length > 0))",
   },
   {
     name: 'outcome forgotten when a later changeset is admitted',
     file: server('log/outcomes.ts'),
     find: "const admitted = outcome.kind === 'admitted';",
-    replace: "const admitted = outcome.kind === 'admitted'; sql.run('DELETE FROM rockpool_outcome WHERE site_number = ? AND sequence < ?', BigInt(siteNumber), BigInt(outcome.sequence));",
+    replace:
+      "const admitted = outcome.kind === 'admitted'; sql.run('DELETE FROM rockpool_outcome WHERE site_number = ? AND sequence < ?', BigInt(siteNumber), BigInt(outcome.sequence));",
   },
   {
     name: 'stamp not corrected by age',
@@ -106,13 +111,15 @@ export const SEEDED_BUGS: readonly SeededBug[] = [
     name: 'a changeset split over two commits',
     file: client('write/write-transaction.ts'),
     find: 'const changes = applyMergeRules(connection, this.rules, () => documentAuthor(meta), captured);',
-    replace: "connection.run('COMMIT'); connection.run('BEGIN IMMEDIATE'); const changes = applyMergeRules(connection, this.rules, () => documentAuthor(meta), captured);",
+    replace:
+      "connection.run('COMMIT'); connection.run('BEGIN IMMEDIATE'); const changes = applyMergeRules(connection, this.rules, () => documentAuthor(meta), captured);",
   },
   {
     name: 'a delivery split over two commits',
     file: client('apply/write-rows.ts'),
     find: 'touched.add(writer.table.name);',
-    replace: "touched.add(writer.table.name); if (touched.size === 1) writers.connection.exec('COMMIT; BEGIN IMMEDIATE; SAVEPOINT rockpool_rows');",
+    replace:
+      "touched.add(writer.table.name); if (touched.size === 1) writers.connection.exec('COMMIT; BEGIN IMMEDIATE; SAVEPOINT rockpool_rows');",
   },
   {
     name: 'ledger entry skipped',
@@ -124,7 +131,8 @@ export const SEEDED_BUGS: readonly SeededBug[] = [
     name: 'key order of UNIQUE swaps ignored',
     file: client('apply/write-rows.ts'),
     find: 'for (const { writer, key, before } of writes) if (before.exists) writer.remove(key);\n  for (const write of writes) if (write.after.exists) put(write);',
-    replace: 'for (const { writer, key, before } of writes) if (before.exists) { writer.remove(key); const same = writes.find((write) => write.writer === writer && write.key === key); if (same?.after.exists === true) put(same); }\n  for (const write of writes) if (write.after.exists && !write.before.exists) put(write);',
+    replace:
+      'for (const { writer, key, before } of writes) if (before.exists) { writer.remove(key); const same = writes.find((write) => write.writer === writer && write.key === key); if (same?.after.exists === true) put(same); }\n  for (const write of writes) if (write.after.exists && !write.before.exists) put(write);',
   },
   {
     name: 'an atomic changeset admitted in part',
@@ -138,7 +146,9 @@ export const SEEDED_BUGS: readonly SeededBug[] = [
     file: client('capture/merge-rules.ts'),
     find: 'groups: columnGroups(table),',
     replace: 'groups: [],',
-    without: [{ file: server('store/stored-table.ts'), find: 'groups: columnGroups(schema) }', replace: 'groups: [] }' }],
+    without: [
+      { file: server('store/stored-table.ts'), find: 'groups: columnGroups(schema) }', replace: 'groups: [] }' },
+    ],
   },
   {
     name: 'tombstone pruned one too early',
@@ -155,7 +165,7 @@ export const SEEDED_BUGS: readonly SeededBug[] = [
   {
     name: 'local tables dropped on reload',
     file: client('apply/delivery-log.ts'),
-    find: "const known = meta.logEpoch;",
+    find: 'const known = meta.logEpoch;',
     replace: "const known = meta.logEpoch; meta.connection.run('DELETE FROM draft');",
   },
   {
@@ -165,7 +175,8 @@ export const SEEDED_BUGS: readonly SeededBug[] = [
     replace: 'void ID_BYTES;',
   },
   {
-    // That the rows are of another log shows by its links as well (docs/decisions/0027-links-of-the-log.md); that this is known already, by the epoch alone.
+    // That the rows are of another log shows by its links as well (docs/decisions/0027-links-of-the-log.md); that this
+    // is known already, by the epoch alone.
     name: 'epoch ignored',
     file: server('fanout/starting-point.ts'),
     find: 'const isOfThisEpoch = hello.epoch !== null && Buffer.compare(hello.epoch, epoch.id) === 0;',
@@ -291,7 +302,13 @@ export const SEEDED_BUGS: readonly SeededBug[] = [
     file: server('fanout/require-same-database.ts'),
     find: 'if (Buffer.compare(databaseIdentity, identityOf(sql)) === 0) return;',
     replace: 'return;',
-    without: [{ file: client('sync/sync-database.ts'), find: '!cellValuesEqual(known, identity)', replace: 'known.length === 0' }],
+    without: [
+      {
+        file: client('sync/sync-database.ts'),
+        find: '!cellValuesEqual(known, identity)',
+        replace: 'known.length === 0',
+      },
+    ],
   },
   {
     name: 'a push is sent before the flush',

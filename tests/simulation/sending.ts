@@ -21,13 +21,20 @@ export function write(world: World, tab: Tab, random: Random, mark: string, subj
   send(world, tab, mark, statements, random.chance(0.15));
 }
 
-export function send(world: World, tab: Tab, mark: string, statements: readonly SqlStatement[], isAtomic: boolean): void {
+export function send(
+  world: World,
+  tab: Tab,
+  mark: string,
+  statements: readonly SqlStatement[],
+  isAtomic: boolean,
+): void {
   world.tally.add(isAtomic ? 'atomic write' : 'write');
   if (isAtomic) world.model.atomic.add(mark);
   tab.write(statements, isAtomic).then(
     () => {
       // The promise of a write is kept from here on: its storage had noted it before.
-      if (tab.owner.isAlive && !world.model.commits.has(mark)) world.fault(`${mark} was acknowledged and is not in the changelog`);
+      if (tab.owner.isAlive && !world.model.commits.has(mark))
+        world.fault(`${mark} was acknowledged and is not in the changelog`);
       if (tab.owner.isAlive) world.model.acknowledged.add(mark);
       world.note(`${mark} written`);
     },
@@ -36,7 +43,8 @@ export function send(world: World, tab: Tab, mark: string, statements: readonly 
       world.note(`${mark} failed: ${thrown.code}`);
       world.tally.add(`write failed: ${thrown.code}`);
       if (!HONEST_FAILURES.test(thrown.code)) world.fault(`${mark} failed with ${thrown.message}`);
-      else if (world.model.commits.has(mark) && thrown.code !== 'client-closed') world.fault(`${mark} failed with ${thrown.code} and took effect all the same`);
+      else if (world.model.commits.has(mark) && thrown.code !== 'client-closed')
+        world.fault(`${mark} failed with ${thrown.code} and took effect all the same`);
     },
   );
 }
@@ -46,9 +54,12 @@ export function editPage(world: World, tab: Tab, random: Random, token: string):
   const change = pageChange(pagesSeen(tab), random, token);
   if (change === null) return;
   world.tally.add('edit of a document by its Y.Doc');
-  tab.run(() => tab.membership.write([], change)).catch((thrown: RockpoolError) => {
-    if (!tab.owner.isAlive) return;
-    world.note(`${token} failed: ${thrown.code}`);
-    if (!HONEST_FAILURES.test(thrown.code) && thrown.code !== 'document-gone') world.fault(`${token} failed with ${thrown.message}`);
-  });
+  tab
+    .run(() => tab.membership.write([], change))
+    .catch((thrown: RockpoolError) => {
+      if (!tab.owner.isAlive) return;
+      world.note(`${token} failed: ${thrown.code}`);
+      if (!HONEST_FAILURES.test(thrown.code) && thrown.code !== 'document-gone')
+        world.fault(`${token} failed with ${thrown.message}`);
+    });
 }

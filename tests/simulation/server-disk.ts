@@ -1,4 +1,17 @@
-import { accessSync, closeSync, constants, copyFileSync, existsSync, mkdirSync, mkdtempSync, openSync, readFileSync, readSync, rmSync, writeFileSync } from 'node:fs';
+import {
+  accessSync,
+  closeSync,
+  constants,
+  copyFileSync,
+  existsSync,
+  mkdirSync,
+  mkdtempSync,
+  openSync,
+  readFileSync,
+  readSync,
+  rmSync,
+  writeFileSync,
+} from 'node:fs';
 import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
 import { sumsPath } from '../../packages/sync-server/src/store/page-sums.ts';
@@ -20,7 +33,10 @@ export type EndOfServer =
   /** Of what was not synced, any sectors may be missing. */
   | { readonly kind: 'power loss' };
 
-/** How much of the write-ahead log the disk has. The salt names one run of the log: SQLite begins the next one when all frames are in the database file. */
+/**
+ * How much of the write-ahead log the disk has. The salt names one run of the log: SQLite begins the next one when all
+ * frames are in the database file.
+ */
 interface SyncedLog {
   readonly salt: string;
   readonly frames: number;
@@ -31,9 +47,10 @@ const LOG_HEADER_BYTES = 32;
 const FRAME_HEADER_BYTES = 24;
 
 /**
- * The disk of the server's machine. Processes of the server follow each other on it, each with a directory of its own that begins with what the one before has left.
- * SQLite itself runs on the real file system, in memory, so what a power cut leaves is worked out from the write-ahead log: a sync keeps the frames that were
- * there when it began. SQLite syncs the log before it moves it into the file, and the file before it begins the log again.
+ * The disk of the server's machine. Processes of the server follow each other on it, each with a directory of its own
+ * that begins with what the one before has left. SQLite itself runs on the real file system, in memory, so what a power
+ * cut leaves is worked out from the write-ahead log: a sync keeps the frames that were there when it began. SQLite
+ * syncs the log before it moves it into the file, and the file before it begins the log again.
  */
 export class ServerDisk {
   private readonly random: Random;
@@ -68,7 +85,10 @@ export class ServerDisk {
     return join(this.folder, 'backup.sqlite');
   }
 
-  /** Takes the place of the threads that sync the log. Its delays are the caller's timers, so that they end with their process. */
+  /**
+   * Takes the place of the threads that sync the log. Its delays are the caller's timers, so that they end with their
+   * process.
+   */
   readonly openLogSync: OpenLogSync = (path) => {
     // SQLite made or recovered the file with `synchronous = FULL`.
     if (this.synced.salt === '') this.synced = logOf(path);
@@ -98,7 +118,11 @@ export class ServerDisk {
     const from = this.path;
     const { bytes, frames } = this.remaining(from, how);
     this.life++;
-    for (const [old, next] of [[from, this.path], [sumsPath(from), sumsPath(this.path)]] as const) if (existsSync(old)) copyFileSync(old, next);
+    for (const [old, next] of [
+      [from, this.path],
+      [sumsPath(from), sumsPath(this.path)],
+    ] as const)
+      if (existsSync(old)) copyFileSync(old, next);
     if (bytes !== null) writeFileSync(`${this.path}-wal`, bytes);
     const { salt } = logOf(from);
     this.synced = { salt, frames };
@@ -133,7 +157,13 @@ export class ServerDisk {
     if (how.kind === 'killed in commit') {
       // Where the log was begun again, or moved into the file, in this COMMIT, its end is on the disk.
       if (how.framesBefore >= now.frames || now.moved > how.framesBefore) return { bytes, frames };
-      return { bytes: bytes.subarray(0, sizeOf(how.framesBefore) + this.random.below(sizeOf(now.frames) - sizeOf(how.framesBefore))), frames: Math.min(frames, how.framesBefore) };
+      return {
+        bytes: bytes.subarray(
+          0,
+          sizeOf(how.framesBefore) + this.random.below(sizeOf(now.frames) - sizeOf(how.framesBefore)),
+        ),
+        frames: Math.min(frames, how.framesBefore),
+      };
     }
     this.loseSectors(bytes, Math.min(bytes.length, sizeOf(frames)));
     return { bytes, frames };
@@ -144,7 +174,7 @@ export class ServerDisk {
     const share = random.pick([1, 1, 0.5, 0.05]);
     const whole = random.chance(0.3) ? from + random.below(bytes.length - from + 1) : from;
     // What was synced stays, also where it shares a sector with what was not.
-    for (let at = whole; at < bytes.length; ) {
+    for (let at = whole; at < bytes.length;) {
       const next = Math.min(bytes.length, (Math.floor(at / SECTOR_BYTES) + 1) * SECTOR_BYTES);
       if (random.chance(share)) bytes.fill(0, at, next);
       at = next;
@@ -164,7 +194,12 @@ function logOf(path: string): LogState {
   const salt = saltOf(`${path}-wal`);
   if (index === null) return { salt, frames: 0, moved: 0, frameBytes: FRAME_HEADER_BYTES };
   const pageBytes = index.readUInt16LE(14);
-  return { salt, frames: index.readUInt32LE(16), moved: index.readUInt32LE(96), frameBytes: FRAME_HEADER_BYTES + (pageBytes === 1 ? 65_536 : pageBytes) };
+  return {
+    salt,
+    frames: index.readUInt32LE(16),
+    moved: index.readUInt32LE(96),
+    frameBytes: FRAME_HEADER_BYTES + (pageBytes === 1 ? 65_536 : pageBytes),
+  };
 }
 
 function saltOf(log: string): string {
@@ -185,7 +220,11 @@ function readStart(path: string, length: number): Buffer | null {
 
 function copyDatabase(from: string, to: string): void {
   mkdirSync(dirname(to), { recursive: true });
-  for (const [old, next] of [[from, to], [`${from}-wal`, `${to}-wal`], [sumsPath(from), sumsPath(to)]] as const) {
+  for (const [old, next] of [
+    [from, to],
+    [`${from}-wal`, `${to}-wal`],
+    [sumsPath(from), sumsPath(to)],
+  ] as const) {
     rmSync(next, { force: true });
     if (existsSync(old)) copyFileSync(old, next);
   }

@@ -1,5 +1,13 @@
 import { readFileSync, rmSync } from 'node:fs';
-import { decodeClientMessage, FrameAssembler, MAX_MESSAGE_BYTES, RockpoolError, type Hello, type Push, type Schema } from '../../packages/shared/src/index.ts';
+import {
+  decodeClientMessage,
+  FrameAssembler,
+  MAX_MESSAGE_BYTES,
+  RockpoolError,
+  type Hello,
+  type Push,
+  type Schema,
+} from '../../packages/shared/src/index.ts';
 import { decodeDocumentCell } from '../../packages/shared/src/document/index.ts';
 import { Gate } from '../../packages/sync-server/src/auth/gate.ts';
 import { DatabaseCache } from '../../packages/sync-server/src/fanout/database-cache.ts';
@@ -25,7 +33,10 @@ import type { Owner, VirtualTime } from './virtual-time.ts';
 /** Thrown where the process of the server ends, to unwind what would run no more. */
 class ServerKilled extends Error {}
 
-/** Where the server dies: before one of its next statements, within or right after one of its next COMMITs, or with one of its next frames handed over. */
+/**
+ * Where the server dies: before one of its next statements, within or right after one of its next COMMITs, or with one
+ * of its next frames handed over.
+ */
 export interface Trap {
   readonly at: 'statement' | 'in commit' | 'after commit' | 'send';
   left: number;
@@ -70,7 +81,10 @@ const SIMULATED_RETENTION: Retention = { ...RETENTION, tombstonesMs: TOMBSTONES_
 /** What a sync of the server's disk takes; now and then a disk is busy with something else. */
 const SYNC_MS = [0, 1, 3, 3, 8, 40, 600] as const;
 
-/** The machine of the server: its disk, and its process, which can die at any statement, COMMIT and frame. What the process runs is what `rockpool-server` runs. */
+/**
+ * The machine of the server: its disk, and its process, which can die at any statement, COMMIT and frame. What the
+ * process runs is what `rockpool-server` runs.
+ */
 export class ServerHost {
   owner: Owner = { name: 'server', isAlive: false, wallMs: () => this.options.time.nowMs };
   trap: Trap | null = null;
@@ -115,7 +129,12 @@ export class ServerHost {
         if (isDiskFailure(error)) onDiskFailed();
         else onError(error);
       };
-      const cache = new DatabaseCache({ store: this.store(owner), retention: SIMULATED_RETENTION, offersSnapshot: () => true, onFailure });
+      const cache = new DatabaseCache({
+        store: this.store(owner),
+        retention: SIMULATED_RETENTION,
+        offersSnapshot: () => true,
+        onFailure,
+      });
       this.cache = cache;
       void this.openDatabase(cache).catch((error: unknown) => onFailure(DATABASE_ID, error));
       setInterval(() => {
@@ -138,12 +157,18 @@ export class ServerHost {
     this.options.onKilled(how.kind);
   }
 
-  /** Every document there is has grown enough: the next edit of it has it compacted. Histories are too short for that to come by itself. */
+  /**
+   * Every document there is has grown enough: the next edit of it has it compacted. Histories are too short for that to
+   * come by itself.
+   */
   compactDocuments(): void {
     this.opened?.file.sql.exec('UPDATE rockpool_document SET compact_above = 0');
   }
 
-  /** Copies the file as it is between two commits; not before the counters are in it, without which a retried transaction counts nothing. */
+  /**
+   * Copies the file as it is between two commits; not before the counters are in it, without which a retried
+   * transaction counts nothing.
+   */
   backUp(): void {
     if (this.opened?.file.sql.get('SELECT 1 FROM tally LIMIT 1') !== undefined) this.disk.backUp();
   }
@@ -194,12 +219,18 @@ export class ServerHost {
     const { time } = this.options;
     const now = (): number => time.nowMs;
     const log: Logger = (event, fields) => {
-      if (owner.isAlive && (event === 'session-error' || BUGS.has(String(fields['code'])))) this.failures.push(`${event} ${JSON.stringify(fields)}`);
+      if (owner.isAlive && (event === 'session-error' || BUGS.has(String(fields['code']))))
+        this.failures.push(`${event} ${JSON.stringify(fields)}`);
     };
     const context: SessionContext = {
       schemas: new Map([[this.options.schema.hash, null]]),
       schemaOutline: '',
-      gate: new Gate({ authenticate: async (token) => ({ id: token, expiresAtMs: Infinity }), authorize: () => true, now, log }),
+      gate: new Gate({
+        authenticate: async (token) => ({ id: token, expiresAtMs: Infinity }),
+        authorize: () => true,
+        now,
+        log,
+      }),
       openDatabase: () => this.openDatabase(cache),
       onDamaged: (databaseId, error) => cache.takeOffline(databaseId, error),
       now,
@@ -217,7 +248,8 @@ export class ServerHost {
         if (!owner.isAlive) return;
         const bytes = assembler.add(frame);
         const message = bytes === null ? null : decodeClientMessage(bytes);
-        if (message?.type === 'hello' && this.opened !== null && isBehindHorizon(message, this.opened)) this.options.onReload();
+        if (message?.type === 'hello' && this.opened !== null && isBehindHorizon(message, this.opened))
+          this.options.onReload();
         if (message?.type === 'hello' && typeof message.snapshot === 'object') this.options.onFile();
         this.dying(() => session.receive(frame));
         if (message?.type === 'push') this.options.onPush(session.site, message);
@@ -327,7 +359,13 @@ export class ServerHost {
   }
 
   private endAt(at: Trap['at'], framesBefore: number = 0): void {
-    this.kill(this.trap?.losesPower === true ? { kind: 'power loss' } : at === 'in commit' ? { kind: 'killed in commit', framesBefore } : { kind: 'killed' });
+    this.kill(
+      this.trap?.losesPower === true
+        ? { kind: 'power loss' }
+        : at === 'in commit'
+          ? { kind: 'killed in commit', framesBefore }
+          : { kind: 'killed' },
+    );
   }
 
   private dying(run: () => void): void {
@@ -346,12 +384,28 @@ function idOf(state: Uint8Array): string {
 
 /** What `durableOnceSynced` says of a sync that failed, and of a database that was given up for one. */
 function isDiskFailure(error: unknown): boolean {
-  return error instanceof Error && (error.message === DISK_FAILURE || (error instanceof RockpoolError && error.code === 'database-unavailable' && isDiskFailure(error.cause)));
+  return (
+    error instanceof Error &&
+    (error.message === DISK_FAILURE ||
+      (error instanceof RockpoolError && error.code === 'database-unavailable' && isDiskFailure(error.cause)))
+  );
 }
 
 function isBehindHorizon({ logEpoch, cursor }: Hello, { file }: LiveDatabase): boolean {
-  return logEpoch !== null && Buffer.compare(logEpoch, file.logEpoch.id) === 0 && cursor > 0 && cursor < file.tombstones.tombstoneHorizon;
+  return (
+    logEpoch !== null &&
+    Buffer.compare(logEpoch, file.logEpoch.id) === 0 &&
+    cursor > 0 &&
+    cursor < file.tombstones.tombstoneHorizon
+  );
 }
 
 /** What the server says when it or a client has a fault: honest clients never hear it. */
-const BUGS: ReadonlySet<string> = new Set(['changeset-chain-broken', 'changeset-invalid', 'frame-invalid', 'frame-unexpected', 'frame-too-large', 'internal']);
+const BUGS: ReadonlySet<string> = new Set([
+  'changeset-chain-broken',
+  'changeset-invalid',
+  'frame-invalid',
+  'frame-unexpected',
+  'frame-too-large',
+  'internal',
+]);

@@ -3,15 +3,16 @@ import { printRegression } from './regression.ts';
 import { runHistory } from './run-history.ts';
 import { SIZES, type SizeName } from './sizes.ts';
 
-// node tests/simulation/shrink.ts SEED [quick|deep]: drops steps of a failing history for as long as it fails in the same way, and prints a file for
-// regressions/. How far it is goes to stderr.
+// node tests/simulation/shrink.ts SEED [quick|deep]: drops steps of a failing history for as long as it fails in the
+// same way, and prints a file for regressions/. How far it is goes to stderr.
 
 const [seedText, size = 'quick'] = process.argv.slice(2);
 const plan = planHistory(Number(seedText), SIZES[size as SizeName]);
 
 // Times and numbers change as steps go.
 const kindOf = (failure: string): string => failure.replaceAll(/\d+/g, '#').slice(0, 60);
-const failureOf = async (operations: readonly Operation[]): Promise<string | null> => (await runHistory({ ...plan, operations })).failure;
+const failureOf = async (operations: readonly Operation[]): Promise<string | null> =>
+  (await runHistory({ ...plan, operations })).failure;
 
 const { failure: first, stepsTaken } = await runHistory(plan);
 if (first === null) throw new Error('this history does not fail');
@@ -19,7 +20,7 @@ let operations = plan.operations.slice(0, stepsTaken);
 console.error(`${operations.length} steps: ${first.split('\n')[0]}`);
 for (let chunk = operations.length >> 1; chunk >= 1; chunk >>= 1) {
   console.error(`dropping ${chunk} at a time`);
-  for (let at = 0; at < operations.length; ) {
+  for (let at = 0; at < operations.length;) {
     const fewer = [...operations.slice(0, at), ...operations.slice(at + chunk)];
     const failure = await failureOf(fewer);
     if (failure === null || kindOf(failure) !== kindOf(first)) {

@@ -69,9 +69,16 @@ export interface SimulationRun {
 
 /** Runs histories, tells what happened in them, and fails with the seed and the command of the first that failed. */
 export async function runSimulation({ name, first, histories, size }: SimulationRun): Promise<void> {
-  const run = await runSeeds({ seeds: seedsFrom(first, histories), size: SIZES[size], onHistory: (done) => done % HISTORIES_PER_LINE === 0 && console.info(`${name}: ${done} of ${histories} histories`) });
-  console.info(`${name}: ${run.histories} histories, ${(run.histories / run.seconds).toFixed(1)} a second\n${String(run.tally)}`);
-  for (const { seed, failure } of run.failures) throw new Error(`seed ${seed} failed: ${failure}\nAgain: ${replayCommand(seed, size)}`);
+  const run = await runSeeds({
+    seeds: seedsFrom(first, histories),
+    size: SIZES[size],
+    onHistory: (done) => done % HISTORIES_PER_LINE === 0 && console.info(`${name}: ${done} of ${histories} histories`),
+  });
+  console.info(
+    `${name}: ${run.histories} histories, ${(run.histories / run.seconds).toFixed(1)} a second\n${String(run.tally)}`,
+  );
+  for (const { seed, failure } of run.failures)
+    throw new Error(`seed ${seed} failed: ${failure}\nAgain: ${replayCommand(seed, size)}`);
   for (const what of MUST_HAPPEN) expect(run.tally.of(what), what).toBeGreaterThan(0);
 
   const again = seedsFrom(first, Math.ceil(histories / 100));

@@ -18,7 +18,16 @@ describe('the whole stack, simulated', () => {
     expect(failure, regression.why).toBeNull();
   });
 
-  it('never loses, doubles, halves or hides a write, and all replicas end alike, whatever fails, dies, lies about the time or comes twice', async () => {
-    await runSimulation({ name: 'Simulation', first: 1, histories: atLevel({ test: 100, verify: 300 }), size: 'quick' });
-  }, TIMEOUT_MS);
+  it(
+    'never loses, doubles, halves or hides a write, and all replicas end alike, whatever fails, dies, lies about the time or comes twice',
+    async () => {
+      await runSimulation({
+        name: 'Simulation',
+        first: 1,
+        histories: atLevel({ test: 100, verify: 300 }),
+        size: 'quick',
+      });
+    },
+    TIMEOUT_MS,
+  );
 });

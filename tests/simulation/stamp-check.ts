@@ -17,8 +17,9 @@ export interface LoggedStamp {
 }
 
 /**
- * Where a write stands in time, by docs/merge-rules.md ("Clocks"): when it came less how old its author says it is, above all that its site wrote and saw before. Worked out
- * here from what was on the wire, so that a server that places a write elsewhere is found out, whoever wins by it.
+ * Where a write stands in time, by docs/merge-rules.md ("Clocks"): when it came less how old its author says it is,
+ * above all that its site wrote and saw before. Worked out here from what was on the wire, so that a server that places
+ * a write elsewhere is found out, whoever wins by it.
  */
 export class StampCheck {
   private readonly arrivals = new Map<string, Arrival[]>();
@@ -30,7 +31,10 @@ export class StampCheck {
     }
   }
 
-  /** Of a log in its order. `wasRestored`: how much of this log the author of a write of an older epoch counts as having seen depends on restores that are past. */
+  /**
+   * Of a log in its order. `wasRestored`: how much of this log the author of a write of an older epoch counts as having
+   * seen depends on restores that are past.
+   */
   wrongStamp(log: readonly LoggedStamp[], wasRestored: boolean): string | null {
     const lastOfSite = new Map<string, number>();
     const highestUpTo: number[] = [0];
@@ -41,7 +45,8 @@ export class StampCheck {
         const latest = Math.max(earliest, (highestUpTo[Math.min(base, watermark - 1)] ?? 0) + 1);
         return { earliest: wasRestored ? earliest : latest, latest };
       });
-      if (!possible.some(({ earliest, latest }) => stampUs >= earliest && stampUs <= latest)) return `changeset ${sequence} of ${site} has the stamp ${stampUs} in the log, and not one of ${JSON.stringify(possible)}`;
+      if (!possible.some(({ earliest, latest }) => stampUs >= earliest && stampUs <= latest))
+        return `changeset ${sequence} of ${site} has the stamp ${stampUs} in the log, and not one of ${JSON.stringify(possible)}`;
       lastOfSite.set(site, stampUs);
       highestUpTo[watermark] = Math.max(highestUpTo[watermark - 1] ?? 0, stampUs);
     }

@@ -25,13 +25,21 @@ export interface Runtimes {
 }
 
 /** Small, so that segments are sealed and copied many times in one history. */
-const TUNING = { poolSizeBytes: 16 * 65_536, checkpointAfterBytes: 384 * 1024, segmentGrowthBytes: 128 * 1024, recordSizeBytes: 64 * 1024 };
+const TUNING = {
+  poolSizeBytes: 16 * 65_536,
+  checkpointAfterBytes: 384 * 1024,
+  segmentGrowthBytes: 128 * 1024,
+  recordSizeBytes: 64 * 1024,
+};
 
 const STATUS: LeaderStatus = { ...INITIAL_STATUS, state: 'offline' };
 
 const SCHEMA_JSON = encodeSchema(householdSchema);
 
-/** One tab of a device: the real membership, leadership, storage, database and sync in a worker that can die at any call of its storage. */
+/**
+ * One tab of a device: the real membership, leadership, storage, database and sync in a worker that can die at any call
+ * of its storage.
+ */
 export class Tab {
   readonly owner: Owner;
   readonly device: Device;
@@ -73,7 +81,14 @@ export class Tab {
           token: () => Promise.resolve(device.name),
           tools,
           persistence: 'opfs',
-          snapshots: snapshotSource({ name: 'household', medium: this.medium, schema: householdSchema, runtime: runtimes.writers, download: () => device.download(), databaseIdentity: () => tools.database.meta.databaseIdentity }),
+          snapshots: snapshotSource({
+            name: 'household',
+            medium: this.medium,
+            schema: householdSchema,
+            runtime: runtimes.writers,
+            download: () => device.download(),
+            databaseIdentity: () => tools.database.meta.databaseIdentity,
+          }),
         }),
       onTouched: () => {
         this.isDirty = true;
@@ -95,7 +110,9 @@ export class Tab {
   }
 
   write(statements: readonly SqlStatement[], isAtomic = false): Promise<unknown> {
-    return this.run(() => (isAtomic ? this.membership.write(statements, { kind: 'atomic' }) : this.membership.write(statements)));
+    return this.run(() =>
+      isAtomic ? this.membership.write(statements, { kind: 'atomic' }) : this.membership.write(statements),
+    );
   }
 
   run<T>(body: () => T): T {
@@ -122,9 +139,11 @@ export class Tab {
 
   private async open(role: 'writer' | 'reader'): Promise<OpenedDatabase<OpenDatabase>> {
     const runtime = role === 'writer' ? this.runtimes.writers : this.runtimes.readers;
-    const storage = await openStorage({ name: 'household', medium: this.medium, role, tuning: TUNING }).catch((thrown: unknown) => {
-      throw storageFailure(thrown);
-    });
+    const storage = await openStorage({ name: 'household', medium: this.medium, role, tuning: TUNING }).catch(
+      (thrown: unknown) => {
+        throw storageFailure(thrown);
+      },
+    );
     try {
       storage.register(runtime.module as never);
       const database = openDatabase({

@@ -28,8 +28,8 @@ export function currentOwner(): Owner | undefined {
 }
 
 /**
- * The time of one simulation. It takes the place of the timers, clocks and chance of this thread, so that the real code runs unchanged, and
- * stands still while anything runs: an hour takes as long as what happens in it.
+ * The time of one simulation. It takes the place of the timers, clocks and chance of this thread, so that the real code
+ * runs unchanged, and stands still while anything runs: an hour takes as long as what happens in it.
  */
 export class VirtualTime {
   /** True time, which no clock in the simulation needs to know. */
@@ -68,18 +68,22 @@ export class VirtualTime {
 
   /** Lets everything come to rest that needs no time. */
   async settle(): Promise<void> {
-    // Only promises are under way between two timers, and all of them are through before the next turn of the real event loop.
+    // Only promises are under way between two timers, and all of them are through before the next turn of the real
+    // event loop.
     await new Promise((resolve) => void realSetImmediate(resolve));
     this.afterEvent();
   }
 
   /** Takes over this thread's timers and clocks until `uninstall`. */
   install(random: Random, globals: Readonly<Record<string, unknown>>): void {
-    const plan = (callback: (...args: unknown[]) => void, delayMs = 0, ...args: unknown[]): Timer => this.plan(delayMs, () => callback(...args), null);
+    const plan = (callback: (...args: unknown[]) => void, delayMs = 0, ...args: unknown[]): Timer =>
+      this.plan(delayMs, () => callback(...args), null);
     this.replace(globalThis, {
       setTimeout: plan,
-      setImmediate: (callback: (...args: unknown[]) => void, ...args: unknown[]) => this.plan(0, () => callback(...args), null),
-      setInterval: (callback: (...args: unknown[]) => void, everyMs: number, ...args: unknown[]) => this.plan(everyMs, () => callback(...args), everyMs),
+      setImmediate: (callback: (...args: unknown[]) => void, ...args: unknown[]) =>
+        this.plan(0, () => callback(...args), null),
+      setInterval: (callback: (...args: unknown[]) => void, everyMs: number, ...args: unknown[]) =>
+        this.plan(everyMs, () => callback(...args), everyMs),
       clearTimeout: (timer: Timer | undefined) => this.cancel(timer),
       clearImmediate: (timer: Timer | undefined) => this.cancel(timer),
       clearInterval: (timer: Timer | undefined) => this.cancel(timer),

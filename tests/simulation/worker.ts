@@ -26,7 +26,8 @@ if (bug !== null) {
       for (const edit of missing) {
         if (!url.endsWith(edit.file)) continue;
         source ??= String(typeof loaded.source === 'string' ? loaded.source : Buffer.from(loaded.source as Uint8Array));
-        if (source.split(edit.find).length !== 2) throw new Error(`${bug.name}: its line is not there once in ${edit.file}`);
+        if (source.split(edit.find).length !== 2)
+          throw new Error(`${bug.name}: its line is not there once in ${edit.file}`);
         source = source.replace(edit.find, () => edit.replace);
         missing.delete(edit);
       }

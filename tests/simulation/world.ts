@@ -22,12 +22,17 @@ let runtimes: { readonly loaded: Runtimes; uses: number } | null = null;
 // A database that was killed in the middle leaves something behind in SQLite's memory now and then.
 const HISTORIES_PER_RUNTIME = 200;
 
-const END_OF_SERVER = { killed: 'crash of server', 'killed in commit': 'crash of server in a commit', 'power loss': 'power cut of server' } as const;
+const END_OF_SERVER = {
+  killed: 'crash of server',
+  'killed in commit': 'crash of server in a commit',
+  'power loss': 'power cut of server',
+} as const;
 
 /** SQLite, loaded once for many histories, and the code of documents. */
 export async function loadRuntimes(): Promise<Runtimes> {
   await loadDocumentSupport();
-  if (runtimes === null || runtimes.uses >= HISTORIES_PER_RUNTIME) runtimes = { loaded: { writers: await loadSqlite(), readers: await loadSqlite() }, uses: 0 };
+  if (runtimes === null || runtimes.uses >= HISTORIES_PER_RUNTIME)
+    runtimes = { loaded: { writers: await loadSqlite(), readers: await loadSqlite() }, uses: 0 };
   runtimes.uses++;
   return runtimes.loaded;
 }
@@ -56,7 +61,10 @@ export class World {
   /** Of the last commit of the server that was looked at. */
   private logHash = '';
   private logEpoch: Uint8Array | null = null;
-  /** The server may begin a new epoch: once after each restore. One for each client that comes back later would throw all others out again and again. */
+  /**
+   * The server may begin a new epoch: once after each restore. One for each client that comes back later would throw
+   * all others out again and again.
+   */
   private mayBeginEpoch = false;
 
   constructor(seed: number, loaded: Runtimes, variant: Variant) {
@@ -82,14 +90,28 @@ export class World {
       },
       onError: (error) => this.fault(`the server failed: ${String(error)}`),
     });
-    this.network = new Network({ time, random: this.random, tally, serverOwner: () => this.server.owner, onSent: (client) => this.deviceOf(client).onSent(client), onPushSent: (client, site, upTo) => this.model.recordSent(this.deviceOf(client).name, site, upTo), listen: (socket) => this.server.listen(socket) });
+    this.network = new Network({
+      time,
+      random: this.random,
+      tally,
+      serverOwner: () => this.server.owner,
+      onSent: (client) => this.deviceOf(client).onSent(client),
+      onPushSent: (client, site, upTo) => this.model.recordSent(this.deviceOf(client).name, site, upTo),
+      listen: (socket) => this.server.listen(socket),
+    });
     time.afterEvent = () => this.afterEvent();
   }
 
   install(): void {
     const socketClass = this.network.webSocketClass((owner) => this.deviceOf(owner));
     // Pushes are not packed here: the platform deflates in threads of its own, and in real time.
-    this.time.install(this.random, { WebSocket: socketClass, fetch: noHttp, CompressionStream: undefined, addEventListener: () => undefined, removeEventListener: () => undefined });
+    this.time.install(this.random, {
+      WebSocket: socketClass,
+      fetch: noHttp,
+      CompressionStream: undefined,
+      addEventListener: () => undefined,
+      removeEventListener: () => undefined,
+    });
   }
 
   private deviceOf(owner: Owner): Device {
@@ -102,7 +124,19 @@ export class World {
     const { time, random, network, model, tally, runtimes: loaded } = this;
     const offsetMs = random.pick([0, 0, 0, YEAR_MS, -YEAR_MS, 1234, -90_000]);
     const name = `d${this.devices.length + 1}`;
-    const device = new Device({ name, time, random, network, model, tally, runtimes: loaded, offsetMs, onFault: (fault) => this.fault(fault), snapshot: () => this.server.snapshot(), ...(files === undefined ? {} : { files }) });
+    const device = new Device({
+      name,
+      time,
+      random,
+      network,
+      model,
+      tally,
+      runtimes: loaded,
+      offsetMs,
+      onFault: (fault) => this.fault(fault),
+      snapshot: () => this.server.snapshot(),
+      ...(files === undefined ? {} : { files }),
+    });
     this.devices.push(device);
     return device;
   }
@@ -141,13 +175,23 @@ export class World {
   }
 
   fault(what: string): void {
-    if (what.includes(MISCOUNT) && this.model.isMadeTwice(this.devices.flatMap(({ leader }) => leader?.opened?.database ?? []))) return this.tally.add('made anew twice');
+    if (
+      what.includes(MISCOUNT) &&
+      this.model.isMadeTwice(this.devices.flatMap(({ leader }) => leader?.opened?.database ?? []))
+    )
+      return this.tally.add('made anew twice');
     this.faults.push(`at ${this.time.nowMs}: ${what}`);
   }
 
   /** Throws what was found to be wrong so far. */
   assertSound(): void {
-    const [fault] = [...this.faults, ...this.server.failures, ...this.time.uncaught.map((thrown) => `uncaught: ${thrown instanceof Error ? (thrown.stack ?? thrown.message) : String(thrown)}`)];
+    const [fault] = [
+      ...this.faults,
+      ...this.server.failures,
+      ...this.time.uncaught.map(
+        (thrown) => `uncaught: ${thrown instanceof Error ? (thrown.stack ?? thrown.message) : String(thrown)}`,
+      ),
+    ];
     if (fault !== undefined) throw new HistoryFailed(fault);
   }
 
@@ -181,7 +225,8 @@ export class World {
     for (const device of this.devices) {
       device.bury();
       for (const tab of device.usableTabs) {
-        if (tab.isDirty && tab.opened?.role === 'writer' && !device.isDamaged) this.compareWithServer(device, tab.opened.database);
+        if (tab.isDirty && tab.opened?.role === 'writer' && !device.isDamaged)
+          this.compareWithServer(device, tab.opened.database);
       }
       device.check();
     }
@@ -191,7 +236,12 @@ export class World {
   private checkEpoch(logEpoch: Uint8Array): void {
     if (this.logEpoch === logEpoch) return;
     if (this.logEpoch !== null && Buffer.compare(this.logEpoch, logEpoch) !== 0) {
-      if (!this.mayBeginEpoch) this.fault(this.wasRestored ? 'the server has begun another epoch without need' : 'the log of the server has lost its end');
+      if (!this.mayBeginEpoch)
+        this.fault(
+          this.wasRestored
+            ? 'the server has begun another epoch without need'
+            : 'the log of the server has lost its end',
+        );
       this.mayBeginEpoch = false;
       this.tally.add('new epoch');
       this.contents.clear();
@@ -228,8 +278,12 @@ export class World {
     const expected = this.contents.get(hex(database.meta.cursorHash));
     if (expected === undefined) return;
     this.tally.add('comparison at a cursor');
-    const found = difference(contentOf((sql) => readText(database, sql)), expected);
-    if (found !== null) this.fault(`${device.name} at cursor ${cursor} differs from the server as it was there: ${found}`);
+    const found = difference(
+      contentOf((sql) => readText(database, sql)),
+      expected,
+    );
+    if (found !== null)
+      this.fault(`${device.name} at cursor ${cursor} differs from the server as it was there: ${found}`);
   }
 }
 
@@ -237,7 +291,10 @@ function hex(bytes: Uint8Array): string {
   return Buffer.from(bytes).toString('hex');
 }
 
-/** Where sockets do not open, clients try plain HTTP. That way is not simulated, and the real one would answer in real time. */
+/**
+ * Where sockets do not open, clients try plain HTTP. That way is not simulated, and the real one would answer in real
+ * time.
+ */
 function noHttp(): Promise<never> {
   return Promise.reject(new TypeError('there is no HTTP here'));
 }

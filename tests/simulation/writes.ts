@@ -6,10 +6,56 @@ import type { Random } from './random.ts';
 import type { Tab } from './tab.ts';
 
 /** What a transaction may be about, as often as it stands here. */
-const SUBJECTS = ['account', 'account', 'rename', 'rate', 'note', 'drop account', 'entry', 'entry', 'entry note', 'move entry', 'drop entry', 'label', 'drop label', 'goal', 'goal', 'low', 'high', 'plan', 'title', 'title', 'detail', 'drop plan', 'swap', 'pair', 'pair', 'pair', 'drop pair', 'draft', ...PAGE_SUBJECTS] as const;
+const SUBJECTS = [
+  'account',
+  'account',
+  'rename',
+  'rate',
+  'note',
+  'drop account',
+  'entry',
+  'entry',
+  'entry note',
+  'move entry',
+  'drop entry',
+  'label',
+  'drop label',
+  'goal',
+  'goal',
+  'low',
+  'high',
+  'plan',
+  'title',
+  'title',
+  'detail',
+  'drop plan',
+  'swap',
+  'pair',
+  'pair',
+  'pair',
+  'drop pair',
+  'draft',
+  ...PAGE_SUBJECTS,
+] as const;
 
 /** What only scenes are about. */
-type SceneSubject = 'room' | 'lobby' | 'room note' | 'drop room' | 'guest' | 'half guest' | 'move guest' | 'tag' | 'drop tag' | 'key of entry' | 'key of account' | 'trip' | 'first day' | 'last day' | 'trip title' | 'drop trip';
+type SceneSubject =
+  | 'room'
+  | 'lobby'
+  | 'room note'
+  | 'drop room'
+  | 'guest'
+  | 'half guest'
+  | 'move guest'
+  | 'tag'
+  | 'drop tag'
+  | 'key of entry'
+  | 'key of account'
+  | 'trip'
+  | 'first day'
+  | 'last day'
+  | 'trip title'
+  | 'drop trip';
 
 export type Subject = (typeof SUBJECTS)[number] | SceneSubject;
 
@@ -19,13 +65,14 @@ const HOUSES = ['inn', 'barn'] as const;
 const NAMES = ['Cash', 'Bank', 'Card', 'Savings', 'Brötchen', 'Loan', 'Trip'];
 
 /**
- * A random transaction, made of what this tab sees. Each leaves a mark of its own and writes texts that no other writes, so that each can be
- * followed to wherever it ends.
+ * A random transaction, made of what this tab sees. Each leaves a mark of its own and writes texts that no other
+ * writes, so that each can be followed to wherever it ends.
  */
 export function randomTransaction(tab: Tab, random: Random, mark: string, only?: Subject): SqlStatement[] {
   const statements = markStatements(tab, random, mark);
   const subjects = random.chance(0.2) ? 2 + random.below(3) : 1;
-  for (let subject = 0; subject < subjects; subject++) statements.push(...subjectStatements(tab, random, `${mark}/${subject}`, only ?? random.pick(SUBJECTS)));
+  for (let subject = 0; subject < subjects; subject++)
+    statements.push(...subjectStatements(tab, random, `${mark}/${subject}`, only ?? random.pick(SUBJECTS)));
   return statements;
 }
 
@@ -49,20 +96,39 @@ export function dropEveryPage(tab: Tab, random: Random, mark: string): SqlStatem
 
 /** Makes a counter, unless it is there, and adds to it. */
 export function makeCounter(tab: Tab, mark: string, counter: string, delta: number): SqlStatement[] {
-  return [statement('INSERT INTO tally (id) VALUES (?) ON CONFLICT DO NOTHING', counter), ...countIn(tab, mark, counter, delta)];
+  return [
+    statement('INSERT INTO tally (id) VALUES (?) ON CONFLICT DO NOTHING', counter),
+    ...countIn(tab, mark, counter, delta),
+  ];
 }
 
 /** Leaves the mark of a transaction, which adds to a counter. */
 export function countIn(tab: Tab, mark: string, counter: string, delta: number | bigint): SqlStatement[] {
   return [
-    statement('INSERT INTO mark (id, author, tally_id, delta) SELECT ?, ?, ?, ? WHERE EXISTS (SELECT 1 FROM tally WHERE id = ?)', mark, tab.device.name, counter, delta, counter),
+    statement(
+      'INSERT INTO mark (id, author, tally_id, delta) SELECT ?, ?, ?, ? WHERE EXISTS (SELECT 1 FROM tally WHERE id = ?)',
+      mark,
+      tab.device.name,
+      counter,
+      delta,
+      counter,
+    ),
     // A device that has not heard of the counter yet counts nothing.
-    statement("INSERT INTO mark (id, author, tally_id, delta) SELECT ?, ?, ?, 0 WHERE NOT EXISTS (SELECT 1 FROM mark WHERE id = ?)", mark, tab.device.name, counter, mark),
+    statement(
+      'INSERT INTO mark (id, author, tally_id, delta) SELECT ?, ?, ?, 0 WHERE NOT EXISTS (SELECT 1 FROM mark WHERE id = ?)',
+      mark,
+      tab.device.name,
+      counter,
+      mark,
+    ),
   ];
 }
 
 function itemInEveryPage(token: string): SqlStatement {
-  return statement("UPDATE page SET content = json_insert(content, '$.items[#]', json_object('note', 'new', 'id', ?))", token);
+  return statement(
+    "UPDATE page SET content = json_insert(content, '$.items[#]', json_object('note', 'new', 'id', ?))",
+    token,
+  );
 }
 
 function markStatements(tab: Tab, random: Random, mark: string): SqlStatement[] {
@@ -78,7 +144,16 @@ function subjectStatements(tab: Tab, random: Random, token: string, subject: Sub
   const name = random.pick(NAMES);
   switch (subject) {
     case 'account':
-      return [statement('INSERT INTO account (id, name, note, rate, picture) VALUES (?, ?, ?, ?, ?)', token, name, token, random.below(1_000) / 8, random.bytes(3))];
+      return [
+        statement(
+          'INSERT INTO account (id, name, note, rate, picture) VALUES (?, ?, ?, ?, ?)',
+          token,
+          name,
+          token,
+          random.below(1_000) / 8,
+          random.bytes(3),
+        ),
+      ];
     case 'rename':
       return [statement('UPDATE account SET name = ? WHERE id = ?', name, some('account'))];
     case 'rate':
@@ -88,23 +163,70 @@ function subjectStatements(tab: Tab, random: Random, token: string, subject: Sub
     case 'drop account':
       return random.chance(0.5) ? [statement('DELETE FROM account WHERE id = ?', some('account'))] : [];
     case 'entry':
-      return [statement('INSERT INTO entry (id, account_id, amount, note) SELECT ?, id, ?, ? FROM account WHERE id = ?', token, random.below(50), token, some('account'))];
+      return [
+        statement(
+          'INSERT INTO entry (id, account_id, amount, note) SELECT ?, id, ?, ? FROM account WHERE id = ?',
+          token,
+          random.below(50),
+          token,
+          some('account'),
+        ),
+      ];
     case 'entry note':
-      return [statement('UPDATE entry SET amount = amount + ?, note = ? WHERE id = ?', random.below(400), token, some('entry'))];
+      return [
+        statement(
+          'UPDATE entry SET amount = amount + ?, note = ? WHERE id = ?',
+          random.below(400),
+          token,
+          some('entry'),
+        ),
+      ];
     case 'move entry':
-      return [statement('UPDATE entry SET account_id = coalesce(?, account_id) WHERE id = ?', some('account'), some('entry'))];
+      return [
+        statement('UPDATE entry SET account_id = coalesce(?, account_id) WHERE id = ?', some('account'), some('entry')),
+      ];
     case 'drop entry':
       return [statement('DELETE FROM entry WHERE id = ?', some('entry'))];
     case 'label':
-      return [statement('INSERT INTO label (id, account_id, content) SELECT ?, id, ? FROM account WHERE id = ?', token, token, some('account'))];
+      return [
+        statement(
+          'INSERT INTO label (id, account_id, content) SELECT ?, id, ? FROM account WHERE id = ?',
+          token,
+          token,
+          some('account'),
+        ),
+      ];
     case 'drop label':
       return [statement('DELETE FROM label WHERE id = ?', some('label'))];
     case 'goal':
-      return [statement('INSERT OR REPLACE INTO goal (month, slot, low, high, width, note) VALUES (?1, ?2, ?3, ?4, ?4 - ?3, ?5)', random.pick(MONTHS), random.below(3), random.below(50), 50 + random.below(50), random.pick([null, token]))];
+      return [
+        statement(
+          'INSERT OR REPLACE INTO goal (month, slot, low, high, width, note) VALUES (?1, ?2, ?3, ?4, ?4 - ?3, ?5)',
+          random.pick(MONTHS),
+          random.below(3),
+          random.below(50),
+          50 + random.below(50),
+          random.pick([null, token]),
+        ),
+      ];
     case 'low':
-      return [statement('UPDATE goal SET low = high - ?1, width = ?1 WHERE month = ?2 AND slot = ?3', random.below(40), random.pick(MONTHS), random.below(3))];
+      return [
+        statement(
+          'UPDATE goal SET low = high - ?1, width = ?1 WHERE month = ?2 AND slot = ?3',
+          random.below(40),
+          random.pick(MONTHS),
+          random.below(3),
+        ),
+      ];
     case 'high':
-      return [statement('UPDATE goal SET high = low + ?1, width = ?1 WHERE month = ?2 AND slot = ?3', random.below(40), random.pick(MONTHS), random.below(3))];
+      return [
+        statement(
+          'UPDATE goal SET high = low + ?1, width = ?1 WHERE month = ?2 AND slot = ?3',
+          random.below(40),
+          random.pick(MONTHS),
+          random.below(3),
+        ),
+      ];
     case 'plan':
       return [statement('INSERT INTO plan (id, title, detail) VALUES (?, ?, ?)', token, `${token}t`, `${token}d`)];
     case 'title':
@@ -117,7 +239,14 @@ function subjectStatements(tab: Tab, random: Random, token: string, subject: Sub
       return swapNames(tab, random);
     case 'pair': {
       const pair = random.below(PAIRS);
-      return ['left', 'right'].map((side) => statement('INSERT INTO half (pair, side, token) VALUES (?, ?, ?) ON CONFLICT DO UPDATE SET token = excluded.token', pair, side, token));
+      return ['left', 'right'].map((side) =>
+        statement(
+          'INSERT INTO half (pair, side, token) VALUES (?, ?, ?) ON CONFLICT DO UPDATE SET token = excluded.token',
+          pair,
+          side,
+          token,
+        ),
+      );
     }
     case 'drop pair':
       return random.chance(0.5) ? [statement('DELETE FROM half WHERE pair = ?', random.below(PAIRS))] : [];
@@ -126,36 +255,98 @@ function subjectStatements(tab: Tab, random: Random, token: string, subject: Sub
     case 'key of account':
       return changeAccountKey(token, some('account'));
     case 'trip':
-      return [statement('INSERT INTO trip (id, first_day, last_day, days, title) VALUES (?1, ?2, ?2 + ?3, ?3, ?1)', token, random.below(300), random.below(9))];
+      return [
+        statement(
+          'INSERT INTO trip (id, first_day, last_day, days, title) VALUES (?1, ?2, ?2 + ?3, ?3, ?1)',
+          token,
+          random.below(300),
+          random.below(9),
+        ),
+      ];
     case 'first day':
-      return [statement('UPDATE trip SET first_day = last_day - ?1, days = ?1 WHERE id = ?2', random.below(9), some('trip'))];
+      return [
+        statement('UPDATE trip SET first_day = last_day - ?1, days = ?1 WHERE id = ?2', random.below(9), some('trip')),
+      ];
     case 'last day':
-      return [statement('UPDATE trip SET last_day = first_day + ?1, days = ?1 WHERE id = ?2', random.below(9), some('trip'))];
+      return [
+        statement('UPDATE trip SET last_day = first_day + ?1, days = ?1 WHERE id = ?2', random.below(9), some('trip')),
+      ];
     case 'trip title':
       return [statement('UPDATE trip SET title = ? WHERE id = ?', token, some('trip'))];
     case 'drop trip':
       return [statement('DELETE FROM trip WHERE id = ?', some('trip'))];
     case 'room':
-      return [statement('INSERT INTO room (house, number, note) VALUES (?1, ?2, ?3) ON CONFLICT DO UPDATE SET note = excluded.note', random.pick(HOUSES), random.below(2), token)];
+      return [
+        statement(
+          'INSERT INTO room (house, number, note) VALUES (?1, ?2, ?3) ON CONFLICT DO UPDATE SET note = excluded.note',
+          random.pick(HOUSES),
+          random.below(2),
+          token,
+        ),
+      ];
     case 'lobby':
-      return [statement("INSERT INTO room (house, number, note) VALUES ('lobby', 0, ?1) ON CONFLICT DO UPDATE SET note = excluded.note", token)];
+      return [
+        statement(
+          "INSERT INTO room (house, number, note) VALUES ('lobby', 0, ?1) ON CONFLICT DO UPDATE SET note = excluded.note",
+          token,
+        ),
+      ];
     case 'room note':
-      return [statement('UPDATE room SET note = ? WHERE house = ? AND number = ?', token, random.pick(HOUSES), random.below(2))];
+      return [
+        statement(
+          'UPDATE room SET note = ? WHERE house = ? AND number = ?',
+          token,
+          random.pick(HOUSES),
+          random.below(2),
+        ),
+      ];
     case 'drop room':
       return [statement('DELETE FROM room WHERE house = ? AND number = ?', random.pick(HOUSES), random.below(2))];
     case 'guest':
-      return [statement(`INSERT INTO ${roomChild(random.pick(ROOM_RULES))} (id, house, number, note) SELECT ?1, house, number, ?1 FROM room ORDER BY house = ? DESC LIMIT 1`, token, random.pick(HOUSES))];
+      return [
+        statement(
+          `INSERT INTO ${roomChild(random.pick(ROOM_RULES))} (id, house, number, note) SELECT ?1, house, number, ?1 FROM room ORDER BY house = ? DESC LIMIT 1`,
+          token,
+          random.pick(HOUSES),
+        ),
+      ];
     case 'half guest': {
-      const [house, number] = random.pick([[random.pick(HOUSES), null], [null, random.below(2)], ['nowhere', null], [null, null]] as const);
-      return [statement(`INSERT INTO ${roomChild(random.pick(ROOM_RULES))} (id, house, number, note) VALUES (?1, ?2, ?3, ?1)`, token, house, number)];
+      const [house, number] = random.pick([
+        [random.pick(HOUSES), null],
+        [null, random.below(2)],
+        ['nowhere', null],
+        [null, null],
+      ] as const);
+      return [
+        statement(
+          `INSERT INTO ${roomChild(random.pick(ROOM_RULES))} (id, house, number, note) VALUES (?1, ?2, ?3, ?1)`,
+          token,
+          house,
+          number,
+        ),
+      ];
     }
     case 'move guest': {
       const table = roomChild(random.pick(ROOM_RULES));
       const number = random.pick([null, random.below(2)]);
-      return [statement(`UPDATE ${table} SET house = ?, number = ?, note = ? WHERE id = ?`, random.pick(HOUSES), number, token, pickId(tab, random, table))];
+      return [
+        statement(
+          `UPDATE ${table} SET house = ?, number = ?, note = ? WHERE id = ?`,
+          random.pick(HOUSES),
+          number,
+          token,
+          pickId(tab, random, table),
+        ),
+      ];
     }
     case 'tag':
-      return [statement('INSERT INTO tag (house, word) VALUES (?, ?) ON CONFLICT DO NOTHING', random.pick(HOUSES), random.pick(['old', 'new']))];
+      return [
+        statement(
+          'INSERT INTO tag (house, word) VALUES (?, ?) ON CONFLICT DO NOTHING',
+          random.pick(HOUSES),
+          random.pick(['old', 'new']),
+        ),
+      ];
     case 'drop tag':
       return [statement('DELETE FROM tag WHERE rowid = (SELECT max(rowid) FROM tag)')];
     case 'draft':
@@ -183,14 +374,27 @@ function changeAccountKey(key: string, account: string | null): SqlStatement[] {
   return [
     statement('PRAGMA defer_foreign_keys = ON'),
     statement('UPDATE account SET id = ?1, note = ?1 WHERE id = ?2', key, account),
-    ...['entry', 'label'].map((table) => statement(`UPDATE ${table} SET account_id = ? WHERE account_id = ?`, key, account)),
+    ...['entry', 'label'].map((table) =>
+      statement(`UPDATE ${table} SET account_id = ? WHERE account_id = ?`, key, account),
+    ),
   ];
 }
 
-/** What somebody finds in the ledger and can have restored without a part of something larger: the two halves of a pair or a page are no affair of one entry. */
+/**
+ * What somebody finds in the ledger and can have restored without a part of something larger: the two halves of a pair
+ * or a page are no affair of one entry.
+ */
 export function conflictsSeen(tab: Tab): Loss[] {
-  const rows = rowsOf(tab, "SELECT id, table_name, row_key ->> 0, lost_value FROM rockpool_conflict WHERE table_name NOT IN ('half', 'mark') AND path IS NOT '[\"left\"]' AND path IS NOT '[\"right\"]' ORDER BY id");
-  return rows.map(([id, table, key, lost]) => ({ id: String(id), table: String(table), key: String(key), lost: lost as SqlParam }));
+  const rows = rowsOf(
+    tab,
+    "SELECT id, table_name, row_key ->> 0, lost_value FROM rockpool_conflict WHERE table_name NOT IN ('half', 'mark') AND path IS NOT '[\"left\"]' AND path IS NOT '[\"right\"]' ORDER BY id",
+  );
+  return rows.map(([id, table, key, lost]) => ({
+    id: String(id),
+    table: String(table),
+    key: String(key),
+    lost: lost as SqlParam,
+  }));
 }
 
 /** An entry of the ledger. */
@@ -204,7 +408,10 @@ export interface Loss {
 
 /** As the tab sees them. */
 export function pagesSeen(tab: Tab): SeenPage[] {
-  return rowsOf(tab, 'SELECT id, content FROM page ORDER BY id').map(([pageId, content]) => ({ id: String(pageId), content: content as string | null }));
+  return rowsOf(tab, 'SELECT id, content FROM page ORDER BY id').map(([pageId, content]) => ({
+    id: String(pageId),
+    content: content as string | null,
+  }));
 }
 
 function pickId(tab: Tab, random: Random, table: string): string | null {

@@ -12,7 +12,11 @@ import { invite } from './steps/share.ts';
 async function seriousViolations(page: Page, rules: readonly string[] | null): Promise<string[]> {
   const axe = new AxeBuilder({ page });
   const { violations } = await (rules === null ? axe : axe.withRules([...rules])).analyze();
-  return violations.filter(({ impact }) => impact === 'serious' || impact === 'critical').flatMap(({ id, nodes }) => nodes.map(({ target, failureSummary }) => `${id}: ${String(target)}: ${failureSummary ?? ''}`));
+  return violations
+    .filter(({ impact }) => impact === 'serious' || impact === 'critical')
+    .flatMap(({ id, nodes }) =>
+      nodes.map(({ target, failureSummary }) => `${id}: ${String(target)}: ${failureSummary ?? ''}`),
+    );
 }
 
 /** What is there when a page is. A page that is not in this list does not compile. */
@@ -35,7 +39,13 @@ const landmarks: Readonly<Record<PageName, (page: Page) => Locator>> = {
 
 /** Colours are the same in every width, so they are looked at in one. */
 const windows = [
-  { viewport: { width: 1280, height: 900 }, schemes: [['light', null], ['dark', ['color-contrast']]] },
+  {
+    viewport: { width: 1280, height: 900 },
+    schemes: [
+      ['light', null],
+      ['dark', ['color-contrast']],
+    ],
+  },
   { viewport: { width: 360, height: 740 }, schemes: [['light', null]] },
 ] as const;
 
@@ -48,7 +58,9 @@ for (const { viewport, schemes } of windows) {
       // In the dark only colours differ.
       for (const [colorScheme, rules] of schemes) {
         await looked.emulateMedia({ colorScheme });
-        found.push(...(await seriousViolations(looked, rules)).map((violation) => `${name}, ${colorScheme}: ${violation}`));
+        found.push(
+          ...(await seriousViolations(looked, rules)).map((violation) => `${name}, ${colorScheme}: ${violation}`),
+        );
       }
     };
     await expect(page.getByRole('heading', { name: 'A budget that lives on your device' })).toBeVisible();
@@ -73,7 +85,10 @@ for (const { viewport, schemes } of windows) {
 
     // What opens on pages.
     await openAccount(page, 'Giro');
-    await page.getByRole('button', { name: /^Begin a note on / }).first().focus();
+    await page
+      .getByRole('button', { name: /^Begin a note on / })
+      .first()
+      .focus();
     await page.keyboard.press('Enter');
     await expect(page.getByRole('textbox', { name: /^Note on / })).toBeFocused();
     await look('note of an entry');
@@ -86,7 +101,10 @@ for (const { viewport, schemes } of windows) {
     await look('keys');
     await page.keyboard.press('Escape');
     await goTo(page, 'Budget');
-    await page.getByRole('button', { name: /^Goal of / }).first().click();
+    await page
+      .getByRole('button', { name: /^Goal of / })
+      .first()
+      .click();
     await look('goal form');
     await goTo(page, 'Payees');
     await page.getByRole('button', { name: 'New rule' }).click();

@@ -27,7 +27,10 @@ test.describe('a file that is no bank statement', () => {
       await chooseFile(page, { name, contents });
       await expect(page.getByRole('alert'), name).toHaveText(sentence);
     }
-    await chooseFile(page, { name: 'good.csv', contents: 'Date,Payee,Amount\n2025-06-01,Baker,-1.00\n2025-06-02,Rent,-2.00\n' });
+    await chooseFile(page, {
+      name: 'good.csv',
+      contents: 'Date,Payee,Amount\n2025-06-01,Baker,-1.00\n2025-06-02,Rent,-2.00\n',
+    });
     await importPreviewed(page, 2);
     await openAccount(page, 'Giro');
     await expectBalance(page, '-€3.00', '2 entries');
@@ -37,25 +40,39 @@ test.describe('a file that is no bank statement', () => {
 test('a wrong delimiter is named, together with the right one, and the preview stays', async ({ newPerson }) => {
   const { page } = await newPerson();
   await addAccount(page, { name: 'Giro', currency: 'EUR' });
-  await chooseFile(page, { name: 'semicolons.csv', contents: 'Datum;Empfänger;Betrag\n01.06.2025;Bäcker;-1,00\n02.06.2025;Miete;-900,00\n' });
+  await chooseFile(page, {
+    name: 'semicolons.csv',
+    contents: 'Datum;Empfänger;Betrag\n01.06.2025;Bäcker;-1,00\n02.06.2025;Miete;-900,00\n',
+  });
   await page.getByLabel('Columns divided by').selectOption({ label: 'commas' });
-  await expect(page.getByRole('alert')).toHaveText('The columns of this file are not divided by commas. Try semicolons.');
+  await expect(page.getByRole('alert')).toHaveText(
+    'The columns of this file are not divided by commas. Try semicolons.',
+  );
   await importPreviewed(page, 2);
 });
 
-test('rows with dates that do not parse, or amounts over 2^53 minor units, hold the import back until they are skipped', async ({ newPerson }) => {
+test('rows with dates that do not parse, or amounts over 2^53 minor units, hold the import back until they are skipped', async ({
+  newPerson,
+}) => {
   const { page } = await newPerson();
   await addAccount(page, { name: 'Giro', currency: 'EUR' });
   await chooseFile(page, {
     name: 'mixed.csv',
-    contents: 'Date,Payee,Amount\n2025-06-01,Good,-1.00\n2025-02-30,No such day,-2.00\nsoon,No date,-3.00\n2025-06-02,Too much,90071992547409.92\n2025-06-03,Largest,90071992547409.91\n',
+    contents:
+      'Date,Payee,Amount\n2025-06-01,Good,-1.00\n2025-02-30,No such day,-2.00\nsoon,No date,-3.00\n2025-06-02,Too much,90071992547409.92\n2025-06-03,Largest,90071992547409.91\n',
   });
   const summary = page.getByRole('region', { name: 'Import', exact: true });
   await expect(summary).toContainText('3 rows cannot be read.');
   const preview = page.getByRole('table', { name: 'Preview' });
-  await expect(preview.getByRole('row').filter({ hasText: 'No such day' })).toContainText('There is no such day in the chosen order.');
-  await expect(preview.getByRole('row').filter({ hasText: 'No date' })).toContainText('The date cannot be read in the chosen order.');
-  await expect(preview.getByRole('row').filter({ hasText: 'Too much' })).toContainText('This amount is too large to be kept exactly');
+  await expect(preview.getByRole('row').filter({ hasText: 'No such day' })).toContainText(
+    'There is no such day in the chosen order.',
+  );
+  await expect(preview.getByRole('row').filter({ hasText: 'No date' })).toContainText(
+    'The date cannot be read in the chosen order.',
+  );
+  await expect(preview.getByRole('row').filter({ hasText: 'Too much' })).toContainText(
+    'This amount is too large to be kept exactly',
+  );
   await expect(page.getByRole('button', { name: /^Import \d+ entr/ })).toBeDisabled();
 
   await summary.getByRole('button', { name: 'Skip these 3 rows' }).click();
@@ -65,7 +82,9 @@ test('rows with dates that do not parse, or amounts over 2^53 minor units, hold 
   await expectBalance(page, '€90,071,992,547,408.91', '2 entries');
 });
 
-test('an amount over 2^53 minor units is not taken from the form either, and balances beyond it are exact', async ({ newPerson }) => {
+test('an amount over 2^53 minor units is not taken from the form either, and balances beyond it are exact', async ({
+  newPerson,
+}) => {
   const { page } = await newPerson();
   await addAccount(page, { name: 'Vault', currency: 'EUR', opening: '90071992547409.91' });
   await page.getByRole('button', { name: 'New entry' }).click();
@@ -80,14 +99,33 @@ test('an amount over 2^53 minor units is not taken from the form either, and bal
 });
 
 test.describe('a token that the server does not take', () => {
-  const cases: readonly { readonly name: string; readonly code: string; readonly token: (real: string, secret: Uint8Array) => string }[] = [
-    { name: 'expired', code: 'auth-token-expired', token: (real, secret) => signToken({ ...claimsOf(real), nbf: 1_000, exp: 2_000 }, secret) },
-    { name: 'signed by someone else', code: 'auth-token-invalid', token: (real) => signToken(claimsOf(real), new Uint8Array(32).fill(7)) },
-    { name: 'for another budget', code: 'auth-database-forbidden', token: (real, secret) => signToken({ ...claimsOf(real), databases: ['f'.repeat(32)] }, secret) },
+  const cases: readonly {
+    readonly name: string;
+    readonly code: string;
+    readonly token: (real: string, secret: Uint8Array) => string;
+  }[] = [
+    {
+      name: 'expired',
+      code: 'auth-token-expired',
+      token: (real, secret) => signToken({ ...claimsOf(real), nbf: 1_000, exp: 2_000 }, secret),
+    },
+    {
+      name: 'signed by someone else',
+      code: 'auth-token-invalid',
+      token: (real) => signToken(claimsOf(real), new Uint8Array(32).fill(7)),
+    },
+    {
+      name: 'for another budget',
+      code: 'auth-database-forbidden',
+      token: (real, secret) => signToken({ ...claimsOf(real), databases: ['f'.repeat(32)] }, secret),
+    },
     { name: 'no token at all', code: 'auth-token-invalid', token: () => 'hello' },
   ];
   for (const { name, code, token } of cases) {
-    test(`${name}: sync waits with a reason, work goes on, and all is sent once there is a good one`, async ({ newPerson, server }) => {
+    test(`${name}: sync waits with a reason, work goes on, and all is sent once there is a good one`, async ({
+      newPerson,
+      server,
+    }) => {
       const { page } = await newPerson();
       await addAccount(page, { name: 'Cash', currency: 'EUR' });
       await expectUpToDate(page);
@@ -154,7 +192,9 @@ test.describe('frames that no client sends', () => {
     }
 
     await addEntry(page, { payee: 'Still here', amount: '1' });
-    await expect.poll(() => serverDatabase(server.dataFolder, link).rows('SELECT payee FROM entries')).toEqual([{ payee: 'Still here' }]);
+    await expect
+      .poll(() => serverDatabase(server.dataFolder, link).rows('SELECT payee FROM entries'))
+      .toEqual([{ payee: 'Still here' }]);
     await expectUpToDate(page);
   });
 
@@ -177,7 +217,8 @@ test.describe('frames that no client sends', () => {
     await openSyncPage(page);
     await expect(page.getByRole('main')).toContainText('frame-invalid');
 
-    // By itself the page would try again after half a minute to a minute; a network that comes back is a reason to try at once.
+    // By itself the page would try again after half a minute to a minute; a network that comes back is a reason to try
+    // at once.
     await anna.goOffline();
     await anna.goOnline();
     await expect(syncBadge(page)).toHaveText('Up to date');

@@ -14,7 +14,9 @@ async function assign(page: Page, category: string, amount: string): Promise<voi
   await field.press('Enter');
 }
 
-test('what is bought by card, paid to the card, put into a pension, and overspent, is where a person expects it', async ({ newPerson }) => {
+test('what is bought by card, paid to the card, put into a pension, and overspent, is where a person expects it', async ({
+  newPerson,
+}) => {
   const { page } = await newPerson();
   const toAssign = page.locator('.unassigned-amount');
   await addAccount(page, { name: 'Pension', currency: 'EUR', kind: 'Off budget' });
@@ -64,7 +66,10 @@ test('what is bought by card, paid to the card, put into a pension, and overspen
   await expect(available(page, 'Bills and insurance')).toHaveText('€50.00');
   await expect(toAssign).toHaveText('€820.00');
   await available(page, 'Groceries').click();
-  await page.getByRole('form', { name: 'Move money of Groceries' }).getByRole('button', { name: 'Keep overspending in it' }).click();
+  await page
+    .getByRole('form', { name: 'Move money of Groceries' })
+    .getByRole('button', { name: 'Keep overspending in it' })
+    .click();
   await expect(available(page, 'Groceries')).toHaveText('-€10.00');
   await expect(toAssign).toHaveText('€830.00');
 });

@@ -15,7 +15,9 @@ function available(page: Page, category: string): ReturnType<Page['getByRole']> 
   return page.getByRole('button', { name: `Move money of ${category}` });
 }
 
-test('a month is budgeted by two people, one of them offline, and what both assign adds up', async ({ newPerson }, testInfo) => {
+test('a month is budgeted by two people, one of them offline, and what both assign adds up', async ({
+  newPerson,
+}, testInfo) => {
   const anna = await newPerson();
   await addAccount(anna.page, { name: 'Household', currency: 'EUR', opening: '1000' });
   await openAccount(anna.page, 'Household');
@@ -37,7 +39,8 @@ test('a month is budgeted by two people, one of them offline, and what both assi
   await assign(anna.page, 'Groceries', '320');
   await expectUpToDate(anna.page);
   await ben.goOnline();
-  for (const { page } of [anna, ben]) await expect(page.getByRole('textbox', { name: 'Assigned to Groceries' })).toHaveValue('370.00');
+  for (const { page } of [anna, ben])
+    await expect(page.getByRole('textbox', { name: 'Assigned to Groceries' })).toHaveValue('370.00');
 
   // Too much fun, made good from the groceries.
   await openAccount(anna.page, 'Household');

@@ -16,7 +16,9 @@ function marked(page: Page): Locator {
   return page.getByRole('button', { name: /^Note on / });
 }
 
-test('two people write the note of one entry at the same time, from the keyboard; the row is marked, the search finds it, and a viewer reads along', async ({ newPerson }) => {
+test('two people write the note of one entry at the same time, from the keyboard; the row is marked, the search finds it, and a viewer reads along', async ({
+  newPerson,
+}) => {
   const { page: anna } = await newPerson();
   await addAccount(anna, { name: 'Household', currency: 'EUR', opening: '1000' });
   await addEntry(anna, { payee: 'Dentist', amount: '180', date: '2025-01-03' });

@@ -49,7 +49,10 @@ test('a person records, splits, transfers, undoes and reconciles', async ({ newP
   await page.getByRole('button', { name: 'Not cleared: Market' }).click();
   await page.getByRole('button', { name: 'Not cleared: To Purse' }).click();
   await page.getByRole('button', { name: 'Reconcile', exact: true }).click();
-  await page.getByRole('form', { name: 'Reconcile' }).getByLabel(/What does the bank say/).fill('897.00');
+  await page
+    .getByRole('form', { name: 'Reconcile' })
+    .getByLabel(/What does the bank say/)
+    .fill('897.00');
   await page.getByRole('button', { name: 'Compare' }).click();
   await expect(page.getByRole('region', { name: 'Reconcile' })).toContainText('-€0.50');
   await page.getByRole('button', { name: 'Enter the difference' }).click();
@@ -70,11 +73,24 @@ test('a person records, splits, transfers, undoes and reconciles', async ({ newP
 test('the ledger goes by keyboard, and several entries change at once', async ({ newPerson }) => {
   const { page } = await newPerson();
   await addAccount(page, { name: 'Checking', currency: 'EUR', opening: '100' });
-  for (const [payee, date] of [['Baker', '2025-01-01'], ['Kiosk', '2025-01-02'], ['Baker', '2025-01-03']] as const) await addEntry(page, { payee, date, amount: '2', notes: payee === 'Kiosk' ? 'a magazine, and another line of notes' : '' });
+  for (const [payee, date] of [
+    ['Baker', '2025-01-01'],
+    ['Kiosk', '2025-01-02'],
+    ['Baker', '2025-01-03'],
+  ] as const)
+    await addEntry(page, {
+      payee,
+      date,
+      amount: '2',
+      notes: payee === 'Kiosk' ? 'a magazine, and another line of notes' : '',
+    });
   // Rows of one height are how the length of a ledger is known without having its rows.
-  const heights = await page.locator('tr[data-entry]').evaluateAll((rows) => rows.map((row) => row.getBoundingClientRect().height));
+  const heights = await page
+    .locator('tr[data-entry]')
+    .evaluateAll((rows) => rows.map((row) => row.getBoundingClientRect().height));
   expect(new Set(heights)).toEqual(new Set([56]));
-  const open = (payee: string, day: string): ReturnType<typeof page.getByRole> => page.getByRole('button', { name: `Change ${payee}, ${day}` });
+  const open = (payee: string, day: string): ReturnType<typeof page.getByRole> =>
+    page.getByRole('button', { name: `Change ${payee}, ${day}` });
 
   await page.keyboard.press('Escape');
   await page.evaluate(() => (document.activeElement as HTMLElement).blur());
@@ -114,7 +130,9 @@ test('the ledger goes by keyboard, and several entries change at once', async ({
   await expect(form.getByLabel('Category').locator('option:checked')).toHaveText('Leisure');
 });
 
-test('an amount and the parts of it, changed by two people at once, both stay, and the difference shows', async ({ newPerson }) => {
+test('an amount and the parts of it, changed by two people at once, both stay, and the difference shows', async ({
+  newPerson,
+}) => {
   const anna = await newPerson();
   await addAccount(anna.page, { name: 'Household', currency: 'EUR', opening: '100' });
   await anna.page.getByRole('button', { name: 'New entry' }).click();

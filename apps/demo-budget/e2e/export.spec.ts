@@ -22,14 +22,20 @@ test('everything is saved as CSV, as JSON and as the SQLite file itself, without
   };
 
   expect(readFileSync(await save('Entries as CSV'), 'utf8')).toContain(',Household,Market,,,-20.50,EUR,open,');
-  const { tables } = JSON.parse(readFileSync(await save('Everything as JSON'), 'utf8')) as { tables: { entries: object[] } };
+  const { tables } = JSON.parse(readFileSync(await save('Everything as JSON'), 'utf8')) as {
+    tables: { entries: object[] };
+  };
   expect(tables.entries).toMatchObject([{ payee: 'Market', amountMinor: -2050 }]);
   const database = new DatabaseSync(await save('The database itself'), { readOnly: true });
-  expect(database.prepare('SELECT payee, amountMinor FROM entries').all()).toEqual([{ payee: 'Market', amountMinor: -2050 }]);
+  expect(database.prepare('SELECT payee, amountMinor FROM entries').all()).toEqual([
+    { payee: 'Market', amountMinor: -2050 },
+  ]);
   database.close();
 });
 
-test('what was saved, as JSON or as SQLite, opens as a budget of its own; what is no such file changes nothing', async ({ newPerson }) => {
+test('what was saved, as JSON or as SQLite, opens as a budget of its own; what is no such file changes nothing', async ({
+  newPerson,
+}) => {
   const { page } = await newPerson();
   await addAccount(page, { name: 'Household', currency: 'EUR', opening: '100' });
   await addEntry(page, { payee: 'Market', amount: '20.50', category: 'Groceries' });
@@ -62,10 +68,16 @@ test('what was saved, as JSON or as SQLite, opens as a budget of its own; what i
   for (const [name, contents, words] of [
     ['bank.csv', 'Date,Payee,Amount', 'not a budget that this app has saved'],
     ['budget.json', '{"format":"rockpool-budget-1","tables":{"accounts":[{"id":', 'ends in the middle'],
-    ['budget.json', '{"format":"rockpool-budget-1","tables":{"entries":[{"id":"e","accountId":"nobody","date":"2025-01-01","amountMinor":1,"enteredAtMs":1}]}}', 'does not fit together'],
+    [
+      'budget.json',
+      '{"format":"rockpool-budget-1","tables":{"entries":[{"id":"e","accountId":"nobody","date":"2025-01-01","amountMinor":1,"enteredAtMs":1}]}}',
+      'does not fit together',
+    ],
     ['budget.sqlite', 'SQLite format 3\u0000 and then nothing', 'Nothing|nothing'],
   ] as const) {
-    await page.getByLabel('Saved budget').setInputFiles({ name, mimeType: 'application/octet-stream', buffer: Buffer.from(contents) });
+    await page
+      .getByLabel('Saved budget')
+      .setInputFiles({ name, mimeType: 'application/octet-stream', buffer: Buffer.from(contents) });
     await expect(alert).toContainText(new RegExp(words));
   }
   await goTo(page, 'Share');

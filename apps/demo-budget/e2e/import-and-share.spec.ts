@@ -6,7 +6,10 @@ import { chooseFile, importPreviewed, samples } from './steps/import.ts';
 import { goTo, shareLink } from './steps/navigation.ts';
 import { expectUpToDate, openSyncPage } from './steps/sync.ts';
 
-test('a statement of 2,000 rows imported by one person gives another, who opens the share link, the same balances', async ({ newPerson, server }) => {
+test('a statement of 2,000 rows imported by one person gives another, who opens the share link, the same balances', async ({
+  newPerson,
+  server,
+}) => {
   const { page: anna } = await newPerson();
   await goTo(anna, 'Import');
   await fillAccountForm(anna, { name: 'Harbour', currency: 'USD', opening: '5126.44' });
@@ -35,7 +38,9 @@ test('a statement of 2,000 rows imported by one person gives another, who opens 
   expect(await ben.getByRole('table', spending).innerText()).toBe(await anna.getByRole('table', spending).innerText());
 
   const stored = serverDatabase(server.dataFolder, link);
-  expect(stored.rows('SELECT count(*) AS entries, sum(amountMinor) AS together FROM entries')).toEqual([{ entries: 2000, together: 103_255 - 512_644 }]);
+  expect(stored.rows('SELECT count(*) AS entries, sum(amountMinor) AS together FROM entries')).toEqual([
+    { entries: 2000, together: 103_255 - 512_644 },
+  ]);
 });
 
 test('the same statement imported again, on either device, adds nothing', async ({ newPerson }) => {
@@ -57,7 +62,9 @@ test('the same statement imported again, on either device, adds nothing', async 
   }
 });
 
-test('the same statement imported by two people without a network is there once, and leaves nothing to decide', async ({ newPerson }) => {
+test('the same statement imported by two people without a network is there once, and leaves nothing to decide', async ({
+  newPerson,
+}) => {
   const anna = await newPerson();
   await addAccount(anna.page, { name: 'Giro', currency: 'EUR', opening: '1842.10' });
   await expectUpToDate(anna.page);

@@ -15,7 +15,9 @@ CHARSET:1252
 </BANKTRANLIST></STMTRS></STMTTRNRS></BANKMSGSRSV1></OFX>
 `;
 
-test('an OFX file is imported as the bank wrote it, whatever it is called, and the same entries are not imported again', async ({ newPerson }) => {
+test('an OFX file is imported as the bank wrote it, whatever it is called, and the same entries are not imported again', async ({
+  newPerson,
+}) => {
   const { page } = await newPerson();
   await addAccount(page, { name: 'Giro', currency: 'EUR' });
   await addEntry(page, { payee: 'cafe café', amount: '3.50', date: '2025-06-01' });
@@ -28,20 +30,30 @@ test('an OFX file is imported as the bank wrote it, whatever it is called, and t
   await expectBalance(page, '-€903.50', '2 entries');
 
   // The bank says it once more, as XML, with another date and name.
-  const qfx = `<?xml version="1.0"?><?OFX OFXHEADER="200" VERSION="211"?>${ofx.slice(ofx.indexOf('<OFX>')).replace('20250604', '20250605').replace(/<(DTPOSTED|TRNAMT|FITID|NAME|CURDEF|ACCTID|TRNTYPE)>([^<]*)/g, '<$1>$2</$1>')}`;
+  const qfx = `<?xml version="1.0"?><?OFX OFXHEADER="200" VERSION="211"?>${ofx
+    .slice(ofx.indexOf('<OFX>'))
+    .replace('20250604', '20250605')
+    .replace(/<(DTPOSTED|TRNAMT|FITID|NAME|CURDEF|ACCTID|TRNTYPE)>([^<]*)/g, '<$1>$2</$1>')}`;
   await chooseFile(page, { name: 'statement.qfx', contents: qfx });
   await expect(summary).toContainText('1 is perhaps there already');
-  await expect(page.getByRole('table', { name: 'Preview' }).getByRole('row').filter({ hasText: 'Rent & Co' })).toContainText('Already there');
+  await expect(
+    page.getByRole('table', { name: 'Preview' }).getByRole('row').filter({ hasText: 'Rent & Co' }),
+  ).toContainText('Already there');
   await page.getByRole('checkbox', { name: /^Import row 1 all the same/ }).check();
   await importPreviewed(page, 1);
   await openAccount(page, 'Giro');
   await expect(ledgerRow(page, 'Café Nero')).toContainText('-€3.50');
 });
 
-test('a row is corrected in the preview, and the next statement of the account is read as this one was', async ({ newPerson }) => {
+test('a row is corrected in the preview, and the next statement of the account is read as this one was', async ({
+  newPerson,
+}) => {
   const { page } = await newPerson();
   await addAccount(page, { name: 'Card', currency: 'EUR' });
-  await chooseFile(page, { name: 'may.csv', contents: 'When,Who,How much\n05/04/2025,Coffee,3.50\nsoon,Rent,900\n05/05/2025,Tea,1.00\n' });
+  await chooseFile(page, {
+    name: 'may.csv',
+    contents: 'When,Who,How much\n05/04/2025,Coffee,3.50\nsoon,Rent,900\n05/05/2025,Tea,1.00\n',
+  });
   await page.getByLabel('Order of dates').selectOption({ label: '12/31/2025 (month first)' });
   await page.getByLabel('Turn signs').check();
   await page.getByRole('button', { name: 'Correct row 3' }).click();
@@ -61,7 +73,9 @@ test('a row is corrected in the preview, and the next statement of the account i
   await expectBalance(page, '-€909.00', '4 entries');
 });
 
-test('an OFX file that is cut off, empty or a refusal of the bank changes nothing and says so', async ({ newPerson }) => {
+test('an OFX file that is cut off, empty or a refusal of the bank changes nothing and says so', async ({
+  newPerson,
+}) => {
   const { page } = await newPerson();
   await addAccount(page, { name: 'Giro', currency: 'EUR' });
   const files = [

@@ -13,7 +13,8 @@ const built = fileURLToPath(new URL('../dist', import.meta.url));
 test('the app can be installed; a newer version is offered, leaves alone who is in the middle of something, and starts when it is taken', async () => {
   const [dataFolder, distFolder, profile] = [makeFolder('data'), makeFolder('dist'), makeFolder('profile')];
   cpSync(built, distFolder, { recursive: true });
-  const start = (port: number): Promise<DemoServer> => startDemoServer({ distFolder, dataFolder, host: '127.0.0.1', port });
+  const start = (port: number): Promise<DemoServer> =>
+    startDemoServer({ distFolder, dataFolder, host: '127.0.0.1', port });
   let server = await start(0);
   const context = await openChromium(profile, { width: 1280, height: 900 });
   try {

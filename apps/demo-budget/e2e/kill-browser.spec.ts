@@ -17,7 +17,9 @@ interface KillableDevice {
   killAndReopen(): Promise<void>;
 }
 
-test('a write that had resolved is there when the browser was killed right after it, and syncs, ten times', async ({ server }) => {
+test('a write that had resolved is there when the browser was killed right after it, and syncs, ten times', async ({
+  server,
+}) => {
   const gateway = await openGateway({ serverPort: server.port });
   await withKillableDevice(async (device) => {
     await device.page.goto(gateway.url);
@@ -34,19 +36,29 @@ test('a write that had resolved is there when the browser was killed right after
       gateway.refuseSync();
       await device.page.goto(link);
       await openAccount(device.page, 'Cash');
-      await expect(device.page.getByRole('table', { name: 'Entries of Cash' }).getByRole('button', { name: /^Change Round/ })).toHaveCount(round);
+      await expect(
+        device.page.getByRole('table', { name: 'Entries of Cash' }).getByRole('button', { name: /^Change Round/ }),
+      ).toHaveCount(round);
       await expect(ledgerRow(device.page, `Round ${round}.`)).toContainText('-€1.00');
 
       gateway.restore();
       await expectUpToDate(device.page);
-      expect(serverDatabase(server.dataFolder, link).value(`SELECT count(*) FROM entries WHERE payee = 'Round ${round}.'`)).toBe(1);
+      expect(
+        serverDatabase(server.dataFolder, link).value(`SELECT count(*) FROM entries WHERE payee = 'Round ${round}.'`),
+      ).toBe(1);
     }
-    expect(serverDatabase(server.dataFolder, link).rows('SELECT count(*) AS entries, count(DISTINCT payee) AS payees FROM entries')).toEqual([{ entries: killCount, payees: killCount }]);
+    expect(
+      serverDatabase(server.dataFolder, link).rows(
+        'SELECT count(*) AS entries, count(DISTINCT payee) AS payees FROM entries',
+      ),
+    ).toEqual([{ entries: killCount, payees: killCount }]);
   });
   await gateway.close();
 });
 
-test('a budget that was begun a moment before the browser was killed is found again at the bare address', async ({ server }) => {
+test('a budget that was begun a moment before the browser was killed is found again at the bare address', async ({
+  server,
+}) => {
   const gateway = await openGateway({ serverPort: server.port });
   await withKillableDevice(async (device) => {
     await device.page.goto(gateway.url);
@@ -86,13 +98,9 @@ async function withKillableDevice(use: (device: KillableDevice) => Promise<void>
 async function writeEntry(page: Page, payee: string): Promise<void> {
   await page.evaluate(async (payeeInPage) => {
     const [account] = await rockpool.query<{ id: string }>('SELECT id FROM accounts');
-    await rockpool.execute('INSERT INTO entries (id, accountId, date, payee, amountMinor, enteredAtMs) VALUES (?, ?, ?, ?, ?, ?)', [
-      rockpool.newId(),
-      account?.id ?? '',
-      '2025-06-01',
-      payeeInPage,
-      -100,
-      Date.now(),
-    ]);
+    await rockpool.execute(
+      'INSERT INTO entries (id, accountId, date, payee, amountMinor, enteredAtMs) VALUES (?, ?, ?, ?, ?, ?)',
+      [rockpool.newId(), account?.id ?? '', '2025-06-01', payeeInPage, -100, Date.now()],
+    );
   }, payee);
 }

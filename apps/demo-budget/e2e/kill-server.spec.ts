@@ -9,12 +9,14 @@ const entriesPerRound = 2_000;
 const entriesPerTransaction = 10;
 const transactionsPerRound = entriesPerRound / entriesPerTransaction;
 
-/** With random notes of this length, which hardly pack, a round goes up as three pushes of about 180, 180 and 140 kB. */
+/**
+ * With random notes of this length, which hardly pack, a round goes up as three pushes of about 180, 180 and 140 kB.
+ */
 const notesLength = 270;
 
 /**
- * Where each kill falls: in the sending of what was written without a network, within the first push or with others under way, or when the first
- * acknowledgement has arrived; and in writes that are sent as they come.
+ * Where each kill falls: in the sending of what was written without a network, within the first push or with others
+ * under way, or when the first acknowledgement has arrived; and in writes that are sent as they come.
  */
 const kills: readonly Kill[] = [
   { name: 'within the first push', after: { bytesUp: 40_000 } },
@@ -31,7 +33,10 @@ interface Kill {
   readonly online?: true;
 }
 
-test('every acknowledged write is there once after the server was killed during a push of 2,000 entries, five times', async ({ newPerson, server }) => {
+test('every acknowledged write is there once after the server was killed during a push of 2,000 entries, five times', async ({
+  newPerson,
+  server,
+}) => {
   const anna = await newPerson();
   const { page } = anna;
   await addAccount(page, { name: 'Cash', currency: 'EUR' });
@@ -70,11 +75,15 @@ test('every acknowledged write is there once after the server was killed during 
       await server.start();
       await expectUpToDate(page);
       const together = storedBefore + entriesPerRound;
-      expect(stored.rows('SELECT count(*) AS entries, count(DISTINCT payee) AS payees, sum(amountMinor) AS sum FROM entries')).toEqual([
-        { entries: together, payees: together, sum: -together },
-      ]);
+      expect(
+        stored.rows(
+          'SELECT count(*) AS entries, count(DISTINCT payee) AS payees, sum(amountMinor) AS sum FROM entries',
+        ),
+      ).toEqual([{ entries: together, payees: together, sum: -together }]);
       // However often a transaction was sent, it has one place in the log.
-      expect(stored.value('SELECT max(watermark) FROM rockpool_log')).toBe(firstWatermark + transactionsPerRound * (index + 1));
+      expect(stored.value('SELECT max(watermark) FROM rockpool_log')).toBe(
+        firstWatermark + transactionsPerRound * (index + 1),
+      );
     });
   }
 
@@ -89,13 +98,22 @@ async function writeEntries(page: Page, round: number): Promise<void> {
   await page.evaluate(
     async ({ roundInPage, transactions, size, notesSize }) => {
       const letters = 'ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-_';
-      const randomText = (length: number): string => Array.from(crypto.getRandomValues(new Uint8Array(length)), (byte) => letters[byte % letters.length]).join('');
+      const randomText = (length: number): string =>
+        Array.from(crypto.getRandomValues(new Uint8Array(length)), (byte) => letters[byte % letters.length]).join('');
       const [account] = await rockpool.query<{ id: string }>('SELECT id FROM accounts');
       for (let transaction = 0; transaction < transactions; transaction++) {
         await rockpool.batch(
           Array.from({ length: size }, (_, entry) => ({
             sql: 'INSERT INTO entries (id, accountId, date, payee, notes, amountMinor, enteredAtMs) VALUES (?, ?, ?, ?, ?, ?, ?)',
-            params: [rockpool.newId(), account?.id ?? '', '2025-06-01', `Entry ${roundInPage}-${transaction}-${entry}`, randomText(notesSize), -1, Date.now()],
+            params: [
+              rockpool.newId(),
+              account?.id ?? '',
+              '2025-06-01',
+              `Entry ${roundInPage}-${transaction}-${entry}`,
+              randomText(notesSize),
+              -1,
+              Date.now(),
+            ],
           })),
         );
       }

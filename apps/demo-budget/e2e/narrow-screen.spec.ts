@@ -21,7 +21,8 @@ test('on a phone of 360 px every page fits its width and does its work', async (
   await expect(page.getByRole('table', { name: 'Preview' })).toBeVisible();
   await look('preview');
   // What the bank calls its columns can be read, each in the width of the form.
-  for (const select of await page.getByRole('region', { name: 'Columns and formats' }).getByRole('combobox').all()) expect((await select.boundingBox())?.width).toBeGreaterThan(250);
+  for (const select of await page.getByRole('region', { name: 'Columns and formats' }).getByRole('combobox').all())
+    expect((await select.boundingBox())?.width).toBeGreaterThan(250);
   await importPreviewed(page, 355);
   await openAccount(page, 'Meridian Giro');
   await expect(ledgerRow(page, 'Werkstatt für Tüftelei GmbH').first()).toContainText('+€2,917.33');
@@ -32,7 +33,16 @@ test('on a phone of 360 px every page fits its width and does its work', async (
   await addEntry(page, { payee: 'Kiosk', amount: '2.50', category: 'Leisure' });
   await changeEntry(page, 'Kiosk', { notes: 'two magazines' });
   await expect(ledgerRow(page, 'Kiosk')).toContainText('two magazines');
-  for (const name of ['Accounts', 'Budget', 'Reports', 'Scheduled', 'Notes', 'Categories', 'Payees', 'Share'] as const) {
+  for (const name of [
+    'Accounts',
+    'Budget',
+    'Reports',
+    'Scheduled',
+    'Notes',
+    'Categories',
+    'Payees',
+    'Share',
+  ] as const) {
     await goTo(page, name);
     await expect(page.getByRole('heading', { level: 1, name })).toBeVisible();
     await look(name);
@@ -40,7 +50,10 @@ test('on a phone of 360 px every page fits its width and does its work', async (
   // The page that one is on already closes the list as well.
   await goTo(page, 'Share');
   await expect(page.getByRole('button', { name: 'More' })).toHaveAttribute('aria-expanded', 'false');
-  const tops = await page.getByRole('navigation', { name: 'Pages' }).locator('> :is(a, button)').evaluateAll((shown) => shown.map((element) => Math.round(element.getBoundingClientRect().top)));
+  const tops = await page
+    .getByRole('navigation', { name: 'Pages' })
+    .locator('> :is(a, button)')
+    .evaluateAll((shown) => shown.map((element) => Math.round(element.getBoundingClientRect().top)));
   expect(new Set(tops).size, 'rows of the list of pages').toBe(1);
   await page.getByRole('button', { name: 'More' }).click();
   await look('more pages');
@@ -50,7 +63,12 @@ test('on a phone of 360 px every page fits its width and does its work', async (
   await look('Export');
   // Large amounts and long names have to fit as well.
   await openAccount(page, 'Meridian Giro');
-  await addEntry(page, { payee: 'A payee whose name goes on for longer than any phone is wide GmbH & Co. KG', amount: '1234567.89', notes: 'and notes that do so too', category: 'Leisure' });
+  await addEntry(page, {
+    payee: 'A payee whose name goes on for longer than any phone is wide GmbH & Co. KG',
+    amount: '1234567.89',
+    notes: 'and notes that do so too',
+    category: 'Leisure',
+  });
   await look('long names');
   await goTo(page, 'Budget');
   await expect(page.getByRole('table', { name: /^Budget of / })).toContainText('1,234,570.39');
@@ -60,34 +78,54 @@ test('on a phone of 360 px every page fits its width and does its work', async (
   await look('sync');
 });
 
-test('on tablets, and beside the list of pages, a ledger has room for payees, and an envelope’s sums stand below its amounts', async ({ newPerson }) => {
+test('on tablets, and beside the list of pages, a ledger has room for payees, and an envelope’s sums stand below its amounts', async ({
+  newPerson,
+}) => {
   const { page } = await newPerson({ viewport: { width: 768, height: 900 } });
   await page.getByRole('button', { name: 'Look at a sample budget' }).click();
   await openAccount(page, 'Household');
   await expect(page.locator('.entry-payee').first()).toBeVisible();
   for (const width of [768, 970, 1150, 1280]) {
     await page.setViewportSize({ width, height: 900 });
-    expect((await page.locator('.entry-payee').first().boundingBox())?.width, `payees at ${width} px`).toBeGreaterThan(140);
+    expect((await page.locator('.entry-payee').first().boundingBox())?.width, `payees at ${width} px`).toBeGreaterThan(
+      140,
+    );
     await expectNoSidewaysScroll(page, `ledger at ${width} px`);
     await expectNothingCutOff(page.getByRole('table', { name: /^Entries of / }));
   }
   await goTo(page, 'Budget');
   const rightOf = async (selector: string): Promise<number> => {
-    const edge = await page.locator(selector).first().evaluate((element) => {
-      const style = getComputedStyle(element);
-      return element.getBoundingClientRect().right - Number.parseFloat(style.paddingRight) - Number.parseFloat(style.borderRightWidth);
-    });
+    const edge = await page
+      .locator(selector)
+      .first()
+      .evaluate((element) => {
+        const style = getComputedStyle(element);
+        return (
+          element.getBoundingClientRect().right -
+          Number.parseFloat(style.paddingRight) -
+          Number.parseFloat(style.borderRightWidth)
+        );
+      });
     return Math.round(edge);
   };
   await expect(page.locator('.envelopes tfoot .amount').first()).toBeVisible();
-  expect(await rightOf('.envelopes tfoot td:nth-child(2) .amount')).toBe(await rightOf('.envelopes tbody .amount-input'));
-  expect(await rightOf('.envelopes tfoot td:nth-child(3) .amount')).toBe(await rightOf('.envelopes tbody td:nth-child(3) .amount'));
-  expect(await rightOf('.envelopes tfoot td:nth-child(4) .amount')).toBe(await rightOf('.envelopes tbody button.available'));
+  expect(await rightOf('.envelopes tfoot td:nth-child(2) .amount')).toBe(
+    await rightOf('.envelopes tbody .amount-input'),
+  );
+  expect(await rightOf('.envelopes tfoot td:nth-child(3) .amount')).toBe(
+    await rightOf('.envelopes tbody td:nth-child(3) .amount'),
+  );
+  expect(await rightOf('.envelopes tfoot td:nth-child(4) .amount')).toBe(
+    await rightOf('.envelopes tbody button.available'),
+  );
 });
 
 /** A table may scroll in a region of its own; the page itself never does. */
 async function expectNoSidewaysScroll(page: Page, name: string): Promise<void> {
-  const { contentWidth, viewWidth } = await page.evaluate(() => ({ contentWidth: document.documentElement.scrollWidth, viewWidth: document.documentElement.clientWidth }));
+  const { contentWidth, viewWidth } = await page.evaluate(() => ({
+    contentWidth: document.documentElement.scrollWidth,
+    viewWidth: document.documentElement.clientWidth,
+  }));
   expect(contentWidth, name).toBeLessThanOrEqual(viewWidth);
 }
 
@@ -95,7 +133,9 @@ async function expectNoSidewaysScroll(page: Page, name: string): Promise<void> {
 async function expectNothingCutOff(table: Locator): Promise<void> {
   const outside = await table.evaluate((element) => {
     const edge = element.getBoundingClientRect().right;
-    return [...element.querySelectorAll('th, td')].filter((cell) => cell.getBoundingClientRect().right > edge + 1).map((cell) => cell.textContent);
+    return [...element.querySelectorAll('th, td')]
+      .filter((cell) => cell.getBoundingClientRect().right > edge + 1)
+      .map((cell) => cell.textContent);
   });
   expect(outside).toEqual([]);
 }

@@ -11,7 +11,9 @@ function notes(page: Page): Locator {
 
 /** What is written, line by line. */
 function written(page: Page): Promise<string> {
-  return notes(page).locator(':scope > :not(ol), li').evaluateAll((lines) => lines.map(({ textContent }) => textContent).join('\n'));
+  return notes(page)
+    .locator(':scope > :not(ol), li')
+    .evaluateAll((lines) => lines.map(({ textContent }) => textContent).join('\n'));
 }
 
 const patience = { timeout: 60_000 };
@@ -31,7 +33,10 @@ async function callOneself(page: Page, name: string): Promise<void> {
   await expect(page.getByText('Kept on this device.')).toBeVisible();
 }
 
-test('two people write and format one note at the same time, see each other, and one goes offline for a while', async ({ newPerson, server }) => {
+test('two people write and format one note at the same time, see each other, and one goes offline for a while', async ({
+  newPerson,
+  server,
+}) => {
   const anna = await newPerson({ scriptPrefix: heldClock });
   await goTo(anna.page, 'Notes');
   await anna.page.getByRole('button', { name: 'Begin the notes' }).click();
@@ -72,41 +77,57 @@ test('two people write and format one note at the same time, see each other, and
   expect(await written(anna.page)).toBe('Our Summer at the lake, in June');
   await ben.goOnline();
   await expectUpToDate(ben.page);
-  for (const { page } of [anna, ben]) await expect.poll(() => written(page), patience).toMatch(/^Our dear Summer at the lake(!, in June|, in June!)$/);
+  for (const { page } of [anna, ben])
+    await expect.poll(() => written(page), patience).toMatch(/^Our dear Summer at the lake(!, in June|, in June!)$/);
   expect(await written(anna.page)).toBe(await written(ben.page));
 
   // Anna's undo takes back what Anna wrote, and nothing of Ben's.
   await anna.page.keyboard.press('Control+z');
-  for (const { page } of [ben, anna]) await expect.poll(() => written(page), patience).toBe('Our dear Summer at the lake!');
+  for (const { page } of [ben, anna])
+    await expect.poll(() => written(page), patience).toBe('Our dear Summer at the lake!');
   await expectUpToDate(anna.page);
 
   // One gives formats from the keyboard, the other by a button, and both see them.
   await anna.page.keyboard.press('Control+Home');
   for (let character = 0; character < 3; character++) await anna.page.keyboard.press('Shift+ArrowRight');
   await anna.page.keyboard.press('Control+b');
-  await ben.page.getByRole('toolbar', { name: 'Formats of Notes of this budget' }).getByRole('button', { name: 'Heading', exact: true }).click();
+  await ben.page
+    .getByRole('toolbar', { name: 'Formats of Notes of this budget' })
+    .getByRole('button', { name: 'Heading', exact: true })
+    .click();
   for (const { page } of [anna, ben]) {
     await expect(notes(page).getByRole('heading', { level: 2 })).toHaveText('Our dear Summer at the lake!', patience);
     await expect(notes(page).locator('strong')).toHaveText('Our', patience);
     await expect(page.getByRole('button', { name: 'Heading', exact: true })).toHaveAttribute('aria-pressed', 'true');
   }
   for (const { page } of [anna, ben]) await expectUpToDate(page);
-  const [{ body } = {}] = serverDatabase(server.dataFolder, link).rows("SELECT content ->> '$.body' AS body FROM notes");
-  expect(JSON.parse(String(body))).toEqual([{ attributes: { bold: true }, insert: 'Our' }, { insert: ' dear Summer at the lake!' }, { attributes: { header: 2 }, insert: '\n' }]);
+  const [{ body } = {}] = serverDatabase(server.dataFolder, link).rows(
+    "SELECT content ->> '$.body' AS body FROM notes",
+  );
+  expect(JSON.parse(String(body))).toEqual([
+    { attributes: { bold: true }, insert: 'Our' },
+    { insert: ' dear Summer at the lake!' },
+    { attributes: { header: 2 }, insert: '\n' },
+  ]);
 
   // Ben leaves.
   await ben.page.goto('about:blank');
   await expect(anna.page.getByRole('link', { name: 'Also here: Ben Berg' })).toBeHidden({ timeout: 60_000 });
 });
 
-test('what is pasted into a note keeps its formats and loses all else, and the Tab key leads out of it', async ({ newPerson }) => {
+test('what is pasted into a note keeps its formats and loses all else, and the Tab key leads out of it', async ({
+  newPerson,
+}) => {
   const { page } = await newPerson();
   await goTo(page, 'Notes');
   await page.getByRole('button', { name: 'Begin the notes' }).click();
   await notes(page).click();
   await notes(page).evaluate((element) => {
     const clipboardData = new DataTransfer();
-    clipboardData.setData('text/html', '<h2>Summer</h2><p>the <b>lake</b> <a href="https://evil.test">and</a> <u>more</u><img src="/x.png" onerror="document.title=1"></p><ul><li>tent</li></ul>');
+    clipboardData.setData(
+      'text/html',
+      '<h2>Summer</h2><p>the <b>lake</b> <a href="https://evil.test">and</a> <u>more</u><img src="/x.png" onerror="document.title=1"></p><ul><li>tent</li></ul>',
+    );
     element.dispatchEvent(new ClipboardEvent('paste', { clipboardData, bubbles: true, cancelable: true }));
   });
   await expect(notes(page).getByRole('heading', { level: 2 })).toHaveText('Summer');

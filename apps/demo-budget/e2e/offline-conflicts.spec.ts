@@ -9,8 +9,8 @@ import { conflicts, expectUpToDate, openSyncPage, syncBadge } from './steps/sync
 const yearMs = 365 * 24 * 3_600_000;
 
 /**
- * Corrected time is only as exact as a push is quick: the server sees a stamp's age grow by the way. A second between two edits leaves room for a machine
- * that is busy; people are slower still.
+ * Corrected time is only as exact as a push is quick: the server sees a stamp's age grow by the way. A second between
+ * two edits leaves room for a machine that is busy; people are slower still.
  */
 const clearlyLaterMs = 1_000;
 
@@ -19,7 +19,10 @@ for (const clock of [
   { words: 'with one clock a year ahead', aheadMs: yearMs },
 ]) {
   for (const firstBack of ['anna', 'ben'] as const) {
-    test(`edits made offline merge by cell, and of the same cell the later one stands, ${clock.words}, ${firstBack} back first`, async ({ newPerson, server }) => {
+    test(`edits made offline merge by cell, and of the same cell the later one stands, ${clock.words}, ${firstBack} back first`, async ({
+      newPerson,
+      server,
+    }) => {
       const anna = await newPerson({ clockAheadMs: clock.aheadMs });
       await addAccount(anna.page, { name: 'Household', currency: 'EUR', opening: '100' });
       await addEntry(anna.page, { payee: 'Apart', amount: '1' });
@@ -66,10 +69,16 @@ for (const clock of [
       ] as const) {
         await openSyncPage(page);
         await expect(conflicts(page)).toHaveCount(2);
-        await expect(conflictOf(page, lostHere)).toContainText(`from another device replaced ${lostHere} from this device`);
-        await expect(conflictOf(page, lostThere)).toContainText(`from this device replaced ${lostThere} from another device`);
+        await expect(conflictOf(page, lostHere)).toContainText(
+          `from another device replaced ${lostHere} from this device`,
+        );
+        await expect(conflictOf(page, lostThere)).toContainText(
+          `from this device replaced ${lostThere} from another device`,
+        );
       }
-      expect(serverDatabase(server.dataFolder, link).rows('SELECT payee, notes, amountMinor FROM entries ORDER BY payee')).toEqual([
+      expect(
+        serverDatabase(server.dataFolder, link).rows('SELECT payee, notes, amountMinor FROM entries ORDER BY payee'),
+      ).toEqual([
         { payee: 'Anna later', notes: 'Anna came last', amountMinor: -100 },
         { payee: 'Apart', notes: 'noted by Anna', amountMinor: -250 },
         { payee: 'Ben later', notes: 'Ben came last', amountMinor: -100 },
@@ -78,7 +87,9 @@ for (const clock of [
   }
 }
 
-test('a write that follows what its author had seen is no conflict, and a lost value can be put back', async ({ newPerson }) => {
+test('a write that follows what its author had seen is no conflict, and a lost value can be put back', async ({
+  newPerson,
+}) => {
   const anna = await newPerson();
   await addAccount(anna.page, { name: 'Household', currency: 'EUR' });
   await addEntry(anna.page, { payee: 'Baker', amount: '1' });
@@ -122,7 +133,9 @@ function conflictOf(page: Page, lost: string): Locator {
   return conflicts(page).filter({ hasText: `replaced ${lost}` });
 }
 
-test('what lost of a goal, a rule, a scheduled entry or an entry’s state is told with who, when and why, and can be put back', async ({ newPerson }, testInfo) => {
+test('what lost of a goal, a rule, a scheduled entry or an entry’s state is told with who, when and why, and can be put back', async ({
+  newPerson,
+}, testInfo) => {
   const anna = await newPerson();
   await addAccount(anna.page, { name: 'Household', currency: 'EUR', opening: '1000' });
   await addEntry(anna.page, { payee: 'Baker', amount: '1' });
@@ -150,12 +163,20 @@ test('what lost of a goal, a rule, a scheduled entry or an entry’s state is to
   await openSyncPage(ben.page);
   await expect(conflicts(ben.page)).toHaveCount(3);
   const goal = conflicts(ben.page).filter({ hasText: 'Goal of Groceries' });
-  await expect(goal).toContainText('€500.00 each month from another device replaced €300.00 each month from this device');
+  await expect(goal).toContainText(
+    '€500.00 each month from another device replaced €300.00 each month from this device',
+  );
   await expect(goal).toContainText('the later one stands');
   await testInfo.attach('conflicts', { body: await ben.page.screenshot({ fullPage: true }), contentType: 'image/png' });
   await goal.getByRole('button', { name: 'Restore €300.00 each month' }).click();
-  await conflicts(ben.page).filter({ hasText: 'Scheduled: Landlord' }).getByRole('button', { name: 'Restore -€550.00' }).click();
-  await conflicts(ben.page).filter({ hasText: 'Rule “' }).getByRole('button', { name: 'Restore the payee contains “shop”' }).click();
+  await conflicts(ben.page)
+    .filter({ hasText: 'Scheduled: Landlord' })
+    .getByRole('button', { name: 'Restore -€550.00' })
+    .click();
+  await conflicts(ben.page)
+    .filter({ hasText: 'Rule “' })
+    .getByRole('button', { name: 'Restore the payee contains “shop”' })
+    .click();
   await expect(ben.page.getByRole('button', { name: /^Restore / })).toHaveCount(0);
   await goTo(anna.page, 'Budget');
   await expect(anna.page.getByRole('table', { name: /^Budget of / })).toContainText('€300.00 each month');
@@ -184,7 +205,11 @@ async function setGoal(page: Page, amount: string): Promise<void> {
   await expect(form).toBeHidden();
 }
 
-async function schedule(page: Page, form: 'New scheduled entry' | 'Change scheduled entry', amount: string): Promise<void> {
+async function schedule(
+  page: Page,
+  form: 'New scheduled entry' | 'Change scheduled entry',
+  amount: string,
+): Promise<void> {
   await goTo(page, 'Scheduled');
   await page.getByRole('button', { name: form === 'New scheduled entry' ? form : 'Change Landlord' }).click();
   const fields = page.getByRole('form', { name: form });

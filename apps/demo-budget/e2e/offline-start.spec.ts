@@ -3,7 +3,10 @@ import { addAccount, openAccount } from './steps/accounts.ts';
 import { addEntry, ledgerRow } from './steps/entries.ts';
 import { expectUpToDate } from './steps/sync.ts';
 
-test('after the first visit the app starts without a network, in any tab, and sends what was entered when it is back', async ({ newPerson, server }) => {
+test('after the first visit the app starts without a network, in any tab, and sends what was entered when it is back', async ({
+  newPerson,
+  server,
+}) => {
   const { page, context, gateway, goOffline, goOnline } = await newPerson();
   await addAccount(page, { name: 'Household', currency: 'EUR' });
   await expectUpToDate(page);

@@ -3,7 +3,9 @@ import { addAccount } from './steps/accounts.ts';
 import { addEntry } from './steps/entries.ts';
 import { expectUpToDate, openSyncPage, syncBadge } from './steps/sync.ts';
 
-test('a pause holds in every tab and over a reload, and what was written meanwhile is sent when it is over', async ({ newPerson }) => {
+test('a pause holds in every tab and over a reload, and what was written meanwhile is sent when it is over', async ({
+  newPerson,
+}) => {
   const { page, context } = await newPerson();
   await addAccount(page, { name: 'Household', currency: 'EUR', opening: '100' });
   await expectUpToDate(page);
@@ -42,9 +44,13 @@ test('somebody whose network is back need not wait for the next attempt', async 
   await expect(page.getByRole('button', { name: 'Try now' })).toBeEnabled();
   await page.exposeFunction('restoreNetwork', () => gateway.restore());
   await page.exposeFunction('cutNetwork', () => gateway.cut());
-  // On a busy machine the next attempt may come before the button is pressed: then it was that one, and it is tried again.
+  // On a busy machine the next attempt may come before the button is pressed: then it was that one, and it is tried
+  // again.
   const attemptedBefore = await page.evaluate(async (farAwayMs) => {
-    const { restoreNetwork, cutNetwork } = window as unknown as Record<'restoreNetwork' | 'cutNetwork', () => Promise<void>>;
+    const { restoreNetwork, cutNetwork } = window as unknown as Record<
+      'restoreNetwork' | 'cutNetwork',
+      () => Promise<void>
+    >;
     const until = (condition: () => boolean): Promise<void> =>
       new Promise((resolve) => {
         const look = (): void => void (condition() ? resolve() : requestAnimationFrame(look));

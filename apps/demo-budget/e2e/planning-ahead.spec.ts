@@ -18,7 +18,8 @@ test('a scheduled entry that two people enter, one of them offline, is entered o
   const ben = await newPerson({ link: await shareLink(anna.page) });
   await goTo(anna.page, 'Scheduled');
   await goTo(ben.page, 'Scheduled');
-  const enter = (page: typeof anna.page): ReturnType<typeof page.getByRole> => page.getByRole('region', { name: 'Due' }).getByRole('button', { name: /^Enter Landlord/ });
+  const enter = (page: typeof anna.page): ReturnType<typeof page.getByRole> =>
+    page.getByRole('region', { name: 'Due' }).getByRole('button', { name: /^Enter Landlord/ });
   await expect(enter(ben.page)).toBeVisible();
 
   await ben.goOffline();
@@ -47,7 +48,10 @@ test('a transfer that comes again and again is entered on both sides', async ({ 
   await expect(form.getByLabel('To account').locator('option:checked')).toHaveText('Savings');
   await form.getByLabel(/^Amount in /).fill('150');
   await form.getByRole('button', { name: 'Add', exact: true }).click();
-  await page.getByRole('region', { name: 'Due' }).getByRole('button', { name: /^Enter Transfer to Savings/ }).click();
+  await page
+    .getByRole('region', { name: 'Due' })
+    .getByRole('button', { name: /^Enter Transfer to Savings/ })
+    .click();
   await expect(toast(page)).toContainText('Transfer to Savings was entered.');
   await openAccount(page, 'Household');
   await expectBalance(page, '€850.00', '1 entry');
@@ -63,7 +67,9 @@ test('envelopes have goals, and rules sort what is typed', async ({ newPerson })
   const goal = page.getByRole('form', { name: 'Goal of Groceries' });
   await goal.getByLabel(/^Amount in /).fill('400');
   await goal.getByRole('button', { name: 'Save goal' }).click();
-  await expect(page.getByRole('table', { name: /^Budget of / })).toContainText('€400.00 each month · €400.00 more this month');
+  await expect(page.getByRole('table', { name: /^Budget of / })).toContainText(
+    '€400.00 each month · €400.00 more this month',
+  );
   await page.getByRole('button', { name: 'Assign what goals need' }).click();
   await expect(page.getByRole('textbox', { name: 'Assigned to Groceries' })).toHaveValue('400.00');
   await expect(page.getByRole('table', { name: /^Budget of / })).toContainText('reached');
@@ -77,7 +83,9 @@ test('envelopes have goals, and rules sort what is typed', async ({ newPerson })
   await rule.getByLabel('Then the category is').selectOption({ label: 'Groceries' });
   await rule.getByLabel('And the payee becomes').fill('Market');
   await rule.getByRole('button', { name: 'Add rule' }).click();
-  await expect(page.getByRole('main')).toContainText('If the payee contains “market”, the category is Groceries and the payee becomes “Market”.');
+  await expect(page.getByRole('main')).toContainText(
+    'If the payee contains “market”, the category is Groceries and the payee becomes “Market”.',
+  );
   await openAccount(page, 'Household');
   await page.getByRole('button', { name: 'New entry' }).click();
   const entry = page.getByRole('form', { name: 'New entry' });

@@ -8,7 +8,13 @@ import { expectUpToDate } from './steps/sync.ts';
 /** Enough that a new device gets the budget as a file. */
 const ENTRY_COUNT = 8_000;
 
-const statement = ['Date;Payee;Amount', ...Array.from({ length: ENTRY_COUNT }, (_, row) => `2025-${String((row % 12) + 1).padStart(2, '0')}-15;Market hall number ${row};-${(row % 90) + 1}.25`)].join('\n');
+const statement = [
+  'Date;Payee;Amount',
+  ...Array.from(
+    { length: ENTRY_COUNT },
+    (_, row) => `2025-${String((row % 12) + 1).padStart(2, '0')}-15;Market hall number ${row};-${(row % 90) + 1}.25`,
+  ),
+].join('\n');
 
 test('an import, an export and the first visit of another device say how far they are', async ({ newPerson }) => {
   const anna = await newPerson({ scriptPrefix: progressWatch });

@@ -4,7 +4,9 @@ import { addEntry, ledgerRow, toast } from './steps/entries.ts';
 import { chooseFile, importPreviewed } from './steps/import.ts';
 import { goTo } from './steps/navigation.ts';
 
-test('a rule with several conditions shows what it matches, is given to what is there, and to what is imported and typed', async ({ newPerson }) => {
+test('a rule with several conditions shows what it matches, is given to what is there, and to what is imported and typed', async ({
+  newPerson,
+}) => {
   const { page } = await newPerson();
   await addAccount(page, { name: 'Savings', currency: 'EUR', kind: 'Savings' });
   await addAccount(page, { name: 'Household', currency: 'EUR', opening: '1000' });
@@ -34,7 +36,8 @@ test('a rule with several conditions shows what it matches, is given to what is 
   await rule.getByLabel('Also give it to this entry').check();
   await rule.getByRole('button', { name: 'Add rule' }).click();
   const main = page.getByRole('main');
-  const sentence = 'If the payee begins with “market” and the amount is at most 100.00 and the account is one of Household, the category is Groceries and the payee becomes “Market” and the notes become “by card”.';
+  const sentence =
+    'If the payee begins with “market” and the amount is at most 100.00 and the account is one of Household, the category is Groceries and the payee becomes “Market” and the notes become “by card”.';
   await expect(main).toContainText(sentence);
 
   await openAccount(page, 'Household');
@@ -54,10 +57,15 @@ test('a rule with several conditions shows what it matches, is given to what is 
   await entry.getByLabel(/^Amount in /).fill('7');
   await entry.getByLabel(/^Amount in /).press('Enter');
   await expect(entry).toBeHidden();
-  await expect(page.getByRole('row').filter({ hasText: '-€7.00' }).getByRole('combobox')).toHaveValue('starter-groceries');
+  await expect(page.getByRole('row').filter({ hasText: '-€7.00' }).getByRole('combobox')).toHaveValue(
+    'starter-groceries',
+  );
 
   // What a statement says, before it is imported and after.
-  await chooseFile(page, { name: 'bank.csv', contents: 'Date,Payee,Amount\n2025-02-01,MARKET 9999 BERLIN,-20.00\n2025-02-02,MARKET 9999 BERLIN,-200.00\n' });
+  await chooseFile(page, {
+    name: 'bank.csv',
+    contents: 'Date,Payee,Amount\n2025-02-01,MARKET 9999 BERLIN,-20.00\n2025-02-02,MARKET 9999 BERLIN,-200.00\n',
+  });
   const rows = page.getByRole('table', { name: 'Preview' }).getByRole('row');
   await expect(rows.filter({ hasText: '-€20.00' })).toContainText('By your rules: Market · by card · Groceries');
   await expect(rows.filter({ hasText: '-€200.00' })).not.toContainText('By your rules');
@@ -80,12 +88,19 @@ test('a rule is changed to hold where one of its conditions does', async ({ newP
   await change.getByLabel('What of condition 2').fill('bread');
   await change.getByLabel('How many have to hold').selectOption({ label: 'one of these holds' });
   await change.getByRole('button', { name: 'Save' }).click();
-  await expect(page.getByRole('main')).toContainText('If the payee is one of “Baker”, “Miller” or the notes contain “bread”, the category is Groceries.');
+  await expect(page.getByRole('main')).toContainText(
+    'If the payee is one of “Baker”, “Miller” or the notes contain “bread”, the category is Groceries.',
+  );
 
-  await chooseFile(page, { name: 'bank.csv', contents: 'Date,Payee,Notes,Amount\n2025-02-01,Miller,,-20.00\n2025-02-02,Shop,a loaf of BREAD,-3.00\n2025-02-03,Shop,milk,-1.00\n' });
+  await chooseFile(page, {
+    name: 'bank.csv',
+    contents:
+      'Date,Payee,Notes,Amount\n2025-02-01,Miller,,-20.00\n2025-02-02,Shop,a loaf of BREAD,-3.00\n2025-02-03,Shop,milk,-1.00\n',
+  });
   await importPreviewed(page, 3);
   await openAccount(page, 'Household');
-  const category = (day: string): ReturnType<typeof page.getByRole> => page.getByRole('row').filter({ hasText: day }).getByRole('combobox');
+  const category = (day: string): ReturnType<typeof page.getByRole> =>
+    page.getByRole('row').filter({ hasText: day }).getByRole('combobox');
   await expect(category('1 Feb 2025')).toHaveValue('starter-groceries');
   await expect(category('2 Feb 2025')).toHaveValue('starter-groceries');
   await expect(category('3 Feb 2025')).toHaveValue('');

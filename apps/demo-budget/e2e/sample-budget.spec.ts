@@ -4,7 +4,9 @@ import { toast } from './steps/entries.ts';
 import { goTo } from './steps/navigation.ts';
 import { expectUpToDate } from './steps/sync.ts';
 
-test('a sample is one press away, fills every page, is nobody’s own budget, and is left by another press', async ({ newPerson }) => {
+test('a sample is one press away, fills every page, is nobody’s own budget, and is left by another press', async ({
+  newPerson,
+}) => {
   const { page } = await newPerson();
   await page.getByRole('button', { name: 'Look at a sample budget' }).click();
   const notice = page.getByText('This is a sample');

@@ -10,15 +10,22 @@ import { expectUpToDate, syncBadge } from './steps/sync.ts';
 async function expectNothingToChange(page: Page): Promise<void> {
   const main = page.getByRole('main');
   await expect(main.getByText('You may look at this budget')).toBeVisible();
-  await expect(main.getByRole('button', { name: /^(New|Add|Assign|Begin|Change|Close this account|Enter|Goal of|Hide|Import|Move|Reconcile|Restore|Select|Skip|Delete)/ })).toHaveCount(0);
+  await expect(
+    main.getByRole('button', {
+      name: /^(New|Add|Assign|Begin|Change|Close this account|Enter|Goal of|Hide|Import|Move|Reconcile|Restore|Select|Skip|Delete)/,
+    }),
+  ).toHaveCount(0);
   await expect(main.getByRole('checkbox')).toHaveCount(0);
   // The notes are shown where they would be written.
   await expect(main.getByRole('textbox').and(page.locator(':not([contenteditable="false"])'))).toHaveCount(0);
   await expect(main.getByRole('combobox', { name: /^Category of/ })).toHaveCount(0);
-  for (const cleared of await main.getByRole('button', { name: /^(Not c|C)leared: / }).all()) await expect(cleared).toBeDisabled();
+  for (const cleared of await main.getByRole('button', { name: /^(Not c|C)leared: / }).all())
+    await expect(cleared).toBeDisabled();
 }
 
-test('a viewer sees what an owner enters and changes nothing; as an editor they do; removed, they get nothing more', async ({ newPerson }) => {
+test('a viewer sees what an owner enters and changes nothing; as an editor they do; removed, they get nothing more', async ({
+  newPerson,
+}) => {
   const { page: anna } = await newPerson();
   await addAccount(anna, { name: 'Household', currency: 'EUR', opening: '100' });
   await addEntry(anna, { payee: 'Market', amount: '20', category: 'Groceries' });

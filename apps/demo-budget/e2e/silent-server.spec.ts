@@ -7,14 +7,18 @@ import { expectUpToDate, openSyncPage } from './steps/sync.ts';
 /** Patience with a server is half a minute, more than once; so many times as fast it is seconds. */
 const TIMES_AS_FAST = 10;
 
-test('a server that greets and never says what became of a change is named, with what is tried next, until it answers', async ({ newPerson }, testInfo) => {
+test('a server that greets and never says what became of a change is named, with what is tried next, until it answers', async ({
+  newPerson,
+}, testInfo) => {
   const { page, gateway } = await newPerson({ scriptPrefix: fastWorkers(TIMES_AS_FAST) });
   await addAccount(page, { name: 'Household', currency: 'EUR' });
   await expectUpToDate(page);
   gateway.loseWhatIsSent('after-greeting');
   await addEntry(page, { payee: 'Market', amount: '20' });
   await openSyncPage(page);
-  const stuck = page.getByText(/^The server does not say what became of your changes \(tried \d+ times\); they are sent once more next\.$/);
+  const stuck = page.getByText(
+    /^The server does not say what became of your changes \(tried \d+ times\); they are sent once more next\.$/,
+  );
   await expect(stuck).toBeVisible({ timeout: 60_000 });
   await expect(page.getByRole('main')).toContainText(/Waits to be sent\s*1 change/);
   await testInfo.attach('stuck', { body: await page.screenshot(), contentType: 'image/png' });
@@ -24,7 +28,9 @@ test('a server that greets and never says what became of a change is named, with
   await expect(stuck).toBeHidden();
 });
 
-test('a server that takes the connection and says nothing at all is told from one that cannot be reached', async ({ newPerson }) => {
+test('a server that takes the connection and says nothing at all is told from one that cannot be reached', async ({
+  newPerson,
+}) => {
   const { page, gateway } = await newPerson({ scriptPrefix: fastWorkers(TIMES_AS_FAST) });
   await addAccount(page, { name: 'Household', currency: 'EUR' });
   await expectUpToDate(page);

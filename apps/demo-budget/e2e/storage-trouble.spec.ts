@@ -6,7 +6,9 @@ import { addEntry, entryButton, fillEntryForm, ledgerRow } from './steps/entries
 import { goTo, shareLink } from './steps/navigation.ts';
 import { expectUpToDate, openSyncPage } from './steps/sync.ts';
 
-test('a window that keeps nothing says so; whoever goes on there all the same is told what may be lost, and the server gets it', async ({ newPerson }, testInfo) => {
+test('a window that keeps nothing says so; whoever goes on there all the same is told what may be lost, and the server gets it', async ({
+  newPerson,
+}, testInfo) => {
   const { page } = await newPerson({ scriptPrefix: refusedStorage });
   await expect(page.getByRole('alert')).toContainText('This is a private window');
   await testInfo.attach('refused', { body: await page.screenshot(), contentType: 'image/png' });
@@ -25,7 +27,9 @@ test('a window that keeps nothing says so; whoever goes on there all the same is
   await expect(elsewhere.page.getByText('Nothing is kept on this device')).toBeHidden();
 });
 
-test('a device without room keeps what was typed in the form, says what to do, and saves it once there is room', async ({ newPerson }, testInfo) => {
+test('a device without room keeps what was typed in the form, says what to do, and saves it once there is room', async ({
+  newPerson,
+}, testInfo) => {
   const { page } = await newPerson({ scriptPrefix: changeableStorage });
   await addAccount(page, { name: 'Household', currency: 'EUR', opening: '100' });
   await addEntry(page, { payee: 'Before', amount: '1' });
@@ -50,7 +54,9 @@ test('a device without room keeps what was typed in the form, says what to do, a
   await expectBalance(page, '€79.00', '2 entries');
 });
 
-test('a device without room keeps what was typed in every form, and each is saved by its own button once there is room', async ({ newPerson }) => {
+test('a device without room keeps what was typed in every form, and each is saved by its own button once there is room', async ({
+  newPerson,
+}) => {
   const { page } = await newPerson({ scriptPrefix: changeableStorage });
   const main = page.getByRole('main');
   const alert = main.getByRole('alert');
@@ -148,7 +154,9 @@ test('a device without room keeps what was typed in every form, and each is save
   await expectUpToDate(page);
 });
 
-test('storage that another program holds is named, and opening is tried again at a press', async ({ newPerson }, testInfo) => {
+test('storage that another program holds is named, and opening is tried again at a press', async ({
+  newPerson,
+}, testInfo) => {
   const { context, page, gateway } = await newPerson();
   await addAccount(page, { name: 'Household', currency: 'EUR', opening: '100' });
   await expectUpToDate(page);

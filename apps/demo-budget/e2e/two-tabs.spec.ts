@@ -6,7 +6,10 @@ import { addEntry, changeEntry, ledgerRow } from './steps/entries.ts';
 import { shareLink } from './steps/navigation.ts';
 import { expectUpToDate, openSyncPage, syncBadge } from './steps/sync.ts';
 
-test('two tabs without a network show each other’s writes, and all of them are sent later', async ({ newPerson, server }) => {
+test('two tabs without a network show each other’s writes, and all of them are sent later', async ({
+  newPerson,
+  server,
+}) => {
   const anna = await newPerson();
   const { page: first } = anna;
   await addAccount(first, { name: 'Cash', currency: 'EUR', opening: '10' });
@@ -28,7 +31,9 @@ test('two tabs without a network show each other’s writes, and all of them are
 
   await anna.goOnline();
   for (const page of [first, second]) await expectUpToDate(page);
-  expect(serverDatabase(server.dataFolder, link).rows('SELECT payee, notes, amountMinor FROM entries ORDER BY payee')).toEqual([
+  expect(
+    serverDatabase(server.dataFolder, link).rows('SELECT payee, notes, amountMinor FROM entries ORDER BY payee'),
+  ).toEqual([
     { payee: 'From the first', notes: 'changed by the second', amountMinor: -125 },
     { payee: 'From the second', notes: '', amountMinor: -250 },
   ]);
@@ -37,7 +42,10 @@ test('two tabs without a network show each other’s writes, and all of them are
 /** How many writes resolve before the leader's tab is closed, and how many more are made after it. */
 const halfSeries = 100;
 
-test('closing the leader’s tab halfway through the other tab’s writes loses none of them', async ({ newPerson, server }) => {
+test('closing the leader’s tab halfway through the other tab’s writes loses none of them', async ({
+  newPerson,
+  server,
+}) => {
   const anna = await newPerson();
   const { page: leader } = anna;
   await addAccount(leader, { name: 'Cash', currency: 'EUR' });
@@ -62,12 +70,18 @@ test('closing the leader’s tab halfway through the other tab’s writes loses 
   await openSyncPage(follower);
   await expect(follower.getByText('Saves and syncs for all tabs of this budget')).toBeVisible();
   const stored = serverDatabase(server.dataFolder, link);
-  await expect.poll(() => stored.rows('SELECT count(*) AS entries, count(DISTINCT amountMinor) AS amounts, sum(amountMinor) AS together FROM entries')).toEqual([
-    { entries: written, amounts: written, together: (written * (written + 1)) / 2 },
-  ]);
+  await expect
+    .poll(() =>
+      stored.rows(
+        'SELECT count(*) AS entries, count(DISTINCT amountMinor) AS amounts, sum(amountMinor) AS together FROM entries',
+      ),
+    )
+    .toEqual([{ entries: written, amounts: written, together: (written * (written + 1)) / 2 }]);
 });
 
-test('closing the leader’s tab halfway through its own writes keeps all that had resolved, in order', async ({ newPerson }) => {
+test('closing the leader’s tab halfway through its own writes keeps all that had resolved, in order', async ({
+  newPerson,
+}) => {
   const anna = await newPerson();
   const { page: leader } = anna;
   await addAccount(leader, { name: 'Cash', currency: 'EUR' });
@@ -108,8 +122,8 @@ async function expectRoles(leader: Page, follower: Page): Promise<void> {
 }
 
 /**
- * Writes one entry after the other, each when the one before has resolved, with the amounts 1, 2, 3 …, for as long as `goOn` says so, which hears how many
- * have resolved. Resolves to that number.
+ * Writes one entry after the other, each when the one before has resolved, with the amounts 1, 2, 3 …, for as long as
+ * `goOn` says so, which hears how many have resolved. Resolves to that number.
  */
 async function writeSeries(page: Page, goOn: (resolved: number) => boolean): Promise<number> {
   await page.exposeFunction('goOn', goOn);
@@ -118,13 +132,10 @@ async function writeSeries(page: Page, goOn: (resolved: number) => boolean): Pro
     const [account] = await rockpool.query<{ id: string }>('SELECT id FROM accounts');
     let resolved = 0;
     do {
-      await rockpool.execute('INSERT INTO entries (id, accountId, date, amountMinor, enteredAtMs) VALUES (?, ?, ?, ?, ?)', [
-        rockpool.newId(),
-        account?.id ?? '',
-        '2025-06-01',
-        resolved + 1,
-        Date.now(),
-      ]);
+      await rockpool.execute(
+        'INSERT INTO entries (id, accountId, date, amountMinor, enteredAtMs) VALUES (?, ?, ?, ?, ?)',
+        [rockpool.newId(), account?.id ?? '', '2025-06-01', resolved + 1, Date.now()],
+      );
       resolved++;
     } while (await goOnInTest(resolved));
     return resolved;
@@ -132,6 +143,8 @@ async function writeSeries(page: Page, goOn: (resolved: number) => boolean): Pro
 }
 
 async function amounts(page: Page): Promise<number[]> {
-  const rows = await page.evaluate(() => rockpool.query<{ amountMinor: number }>('SELECT amountMinor FROM entries ORDER BY amountMinor'));
+  const rows = await page.evaluate(() =>
+    rockpool.query<{ amountMinor: number }>('SELECT amountMinor FROM entries ORDER BY amountMinor'),
+  );
   return rows.map((row) => row.amountMinor);
 }

@@ -63,7 +63,10 @@ test('each kind of action is taken back by one key, and done again by another', 
   await expect(page.getByRole('button', { name: 'Not cleared: From Household' })).toBeVisible();
   await redo();
   await page.getByRole('button', { name: 'Reconcile', exact: true }).click();
-  await page.getByRole('form', { name: 'Reconcile' }).getByLabel(/What does the bank say/).fill('20');
+  await page
+    .getByRole('form', { name: 'Reconcile' })
+    .getByLabel(/What does the bank say/)
+    .fill('20');
   await page.getByRole('button', { name: 'Compare' }).click();
   await page.getByRole('button', { name: 'Finish' }).click();
   await expect(page.getByRole('button', { name: 'Reconciled: From Household' })).toBeVisible();
@@ -110,7 +113,10 @@ test('each kind of action is taken back by one key, and done again by another', 
   await scheduled.getByLabel('Payee').fill('Landlord');
   await scheduled.getByLabel(/^Amount in /).fill('600');
   await scheduled.getByRole('button', { name: 'Add', exact: true }).click();
-  await page.getByRole('region', { name: 'Due' }).getByRole('button', { name: /^Skip Landlord/ }).click();
+  await page
+    .getByRole('region', { name: 'Due' })
+    .getByRole('button', { name: /^Skip Landlord/ })
+    .click();
   await expect(page.getByRole('region', { name: 'Due' })).toBeHidden();
   await undo();
   await expect(page.getByRole('region', { name: 'Due' })).toBeVisible();
@@ -118,12 +124,17 @@ test('each kind of action is taken back by one key, and done again by another', 
   await expect(page.getByRole('button', { name: 'Change Landlord' })).toBeHidden();
 
   // An import, which is more than one transaction, has a button of its own; and may be done once more.
-  const statement = { name: 'bank.csv', contents: 'Date,Payee,Amount\n2025-02-01,Baker,-2.00\n2025-02-02,Kiosk,-3.00\n' };
+  const statement = {
+    name: 'bank.csv',
+    contents: 'Date,Payee,Amount\n2025-02-01,Baker,-2.00\n2025-02-02,Kiosk,-3.00\n',
+  };
   await openAccount(page, 'Household');
   await expectBalance(page, '€80.00', '1 entry');
   await page.getByRole('link', { name: 'Import' }).last().click();
   for (const _ of [1, 2]) {
-    await page.getByLabel('CSV, OFX or QFX file').setInputFiles({ name: statement.name, mimeType: 'text/csv', buffer: Buffer.from(statement.contents) });
+    await page
+      .getByLabel('CSV, OFX or QFX file')
+      .setInputFiles({ name: statement.name, mimeType: 'text/csv', buffer: Buffer.from(statement.contents) });
     await importPreviewed(page, 2);
     await page.getByRole('button', { name: 'Take this import back' }).click();
     await expect(toast(page)).toContainText('2 entries are gone again.');

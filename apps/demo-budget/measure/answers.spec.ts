@@ -10,7 +10,8 @@ import { ledgerTotals, ledgerWindow, wholeLedger } from '../src/queries/ledger.t
 import { cashFlowByMonth, changeOfAccountsByMonth, spendingByMonth } from '../src/queries/reports.ts';
 import { manyAccounts, manyEntries } from '../samples/many-entries.ts';
 
-// No test: it reports how long the app takes to answer with 100,000 entries. `playwright test --config apps/demo-budget/playwright.measure.config.ts`
+// No test: it reports how long the app takes to answer with 100,000 entries. `playwright test --config
+// apps/demo-budget/playwright.measure.config.ts`
 
 const entryCount = Number(process.env['ENTRIES'] ?? 100_000);
 const repetitions = 5;
@@ -36,8 +37,14 @@ test(`answers with ${entryCount} entries`, async ({ newPerson }) => {
   const { page, context, goOffline } = await newPerson({ scriptPrefix: paintedScript });
   await expect(page.getByRole('heading', { name: 'Accounts' })).toBeVisible();
   const filledMs = await fill(page);
-  const lines = [`${entryCount} entries written in ${(filledMs / 1000).toFixed(1)} s`, '', '| after a change of one amount | until it is shown, ms | its slowest query alone, ms |', '|---|---|---|'];
-  const report = async (what: string, sql: string, params: readonly SqlParam[]): Promise<void> => void lines.push(await answersAfterChange(page, what, sql, params));
+  const lines = [
+    `${entryCount} entries written in ${(filledMs / 1000).toFixed(1)} s`,
+    '',
+    '| after a change of one amount | until it is shown, ms | its slowest query alone, ms |',
+    '|---|---|---|',
+  ];
+  const report = async (what: string, sql: string, params: readonly SqlParam[]): Promise<void> =>
+    void lines.push(await answersAfterChange(page, what, sql, params));
   const today = new Date().toISOString().slice(0, 10);
   const month = today.slice(0, 7);
 
@@ -56,7 +63,11 @@ test(`answers with ${entryCount} entries`, async ({ newPerson }) => {
   await expect(page.locator('.unassigned')).toBeVisible();
   await report('budget of a month', activityByMonth, ['EUR', month]);
   const year = ['EUR', `${monthAfter(month, -11)}-01`, `${month}-31`];
-  for (const [name, sql, params] of [['Spending', spendingByMonth, year], ['Cash flow', cashFlowByMonth, year], ['Net worth', changeOfAccountsByMonth, year]] as const) {
+  for (const [name, sql, params] of [
+    ['Spending', spendingByMonth, year],
+    ['Cash flow', cashFlowByMonth, year],
+    ['Net worth', changeOfAccountsByMonth, year],
+  ] as const) {
     await goTo(page, 'Reports');
     await page.getByRole('link', { name }).click();
     await expect(page.getByRole('group', { name: /each month/ })).toBeVisible();
@@ -69,7 +80,10 @@ test(`answers with ${entryCount} entries`, async ({ newPerson }) => {
   await page.goto('about:blank');
   lines.push('', '| warm start | until it is there, ms |', '|---|---|');
   const starts = async (network: string): Promise<void> => {
-    for (const [what, url, selector] of [['accounts with balances', ledger.replace(/&page=.*/, ''), 'main li .amount'], ['ledger of the long account', ledger, 'main tbody tr']] as const) {
+    for (const [what, url, selector] of [
+      ['accounts with balances', ledger.replace(/&page=.*/, ''), 'main li .amount'],
+      ['ledger of the long account', ledger, 'main tbody tr'],
+    ] as const) {
       const times: number[] = [];
       for (let count = 0; count < repetitions; count += 1) {
         const fresh = await context.newPage();
@@ -91,7 +105,12 @@ async function fill(page: Page): Promise<number> {
   await page.evaluate(async (accounts) => {
     const { rockpool } = globalThis as unknown as Console;
     await rockpool.sync.pause();
-    await rockpool.batch(accounts.map(({ id, name, kind }) => ({ sql: "INSERT INTO accounts (id, name, kind, currency, openingMinor, createdAtMs) VALUES (?, ?, ?, 'EUR', 0, 0)", params: [id, name, kind] })));
+    await rockpool.batch(
+      accounts.map(({ id, name, kind }) => ({
+        sql: "INSERT INTO accounts (id, name, kind, currency, openingMinor, createdAtMs) VALUES (?, ?, ?, 'EUR', 0, 0)",
+        params: [id, name, kind],
+      })),
+    );
   }, manyAccounts);
   let tookMs = 0;
   for (let from = 0; from < entries.length; from += 1_000) {
@@ -101,7 +120,16 @@ async function fill(page: Page): Promise<number> {
         await (globalThis as unknown as Console).rockpool.batch(
           slice.map((entry, index) => ({
             sql: 'INSERT INTO entries (id, accountId, date, payee, notes, categoryId, amountMinor, enteredAtMs) VALUES (?, ?, ?, ?, ?, ?, ?, ?)',
-            params: [`many-${first + index}`, entry.accountId, entry.date, entry.payee, entry.notes, entry.categoryId, entry.amountMinor, first + index],
+            params: [
+              `many-${first + index}`,
+              entry.accountId,
+              entry.date,
+              entry.payee,
+              entry.notes,
+              entry.categoryId,
+              entry.amountMinor,
+              first + index,
+            ],
           })),
         );
         return performance.now() - start;
@@ -112,7 +140,10 @@ async function fill(page: Page): Promise<number> {
   return tookMs;
 }
 
-/** A line of the table: from the write of one amount until the page has shown all that follows from it; beside it how long the page's slowest query takes alone. */
+/**
+ * A line of the table: from the write of one amount until the page has shown all that follows from it; beside it how
+ * long the page's slowest query takes alone.
+ */
 async function answersAfterChange(page: Page, what: string, sql: string, params: readonly SqlParam[]): Promise<string> {
   const answers: number[] = [];
   const queries: number[] = [];
@@ -121,12 +152,17 @@ async function answersAfterChange(page: Page, what: string, sql: string, params:
       const { rockpool } = globalThis as unknown as Console;
       const main = document.querySelector('main') as HTMLElement;
       let lastMs: number | null = null;
-      const observer = new MutationObserver(() => void (globalThis as unknown as Console).painted().then((nowMs) => (lastMs = nowMs)));
+      const observer = new MutationObserver(
+        () => void (globalThis as unknown as Console).painted().then((nowMs) => (lastMs = nowMs)),
+      );
       observer.observe(main, { subtree: true, childList: true, characterData: true, attributes: true });
       const startMs = performance.now();
-      await rockpool.execute("UPDATE entries SET amountMinor = amountMinor - 12345 WHERE id = (SELECT id FROM entries WHERE accountId = 'many-household' AND payee = 'The Drowsy Heron' ORDER BY date DESC LIMIT 1)");
+      await rockpool.execute(
+        "UPDATE entries SET amountMinor = amountMinor - 12345 WHERE id = (SELECT id FROM entries WHERE accountId = 'many-household' AND payee = 'The Drowsy Heron' ORDER BY date DESC LIMIT 1)",
+      );
       // Nothing follows from a change later than half a second after what followed before.
-      while (lastMs === null || performance.now() - lastMs < 500) await new Promise((resolve) => setTimeout(resolve, 50));
+      while (lastMs === null || performance.now() - lastMs < 500)
+        await new Promise((resolve) => setTimeout(resolve, 50));
       observer.disconnect();
       return lastMs - startMs;
     });
@@ -138,18 +174,26 @@ async function answersAfterChange(page: Page, what: string, sql: string, params:
 
 /** How long a query takes by itself, from the page and back. */
 async function queryMs(page: Page, sql: string, params: readonly SqlParam[]): Promise<number> {
-  return await page.evaluate(async ([text, values]) => {
-    const startMs = performance.now();
-    await (globalThis as unknown as Console).rockpool.query(text, values);
-    return performance.now() - startMs;
-  }, [sql, params] as const);
+  return await page.evaluate(
+    async ([text, values]) => {
+      const startMs = performance.now();
+      await (globalThis as unknown as Console).rockpool.query(text, values);
+      return performance.now() - startMs;
+    },
+    [sql, params] as const,
+  );
 }
 
 async function searchTimes(page: Page): Promise<string> {
   const box = page.getByRole('searchbox').first();
   const times: number[] = [];
   const queries: number[] = [];
-  for (const [text, payee] of [['papercrane', 'Papercrane Books'], ['saltmarsh', 'Saltmarsh Cycles'], ['otter', 'Little Otter Clothing'], ['heron', 'The Drowsy Heron']] as const) {
+  for (const [text, payee] of [
+    ['papercrane', 'Papercrane Books'],
+    ['saltmarsh', 'Saltmarsh Cycles'],
+    ['otter', 'Little Otter Clothing'],
+    ['heron', 'The Drowsy Heron'],
+  ] as const) {
     await box.fill('');
     await expect(page.getByRole('table', { name: /^Entries of/ })).toContainText('Third Rail');
     // From the moment at which the browser tells the page of the key.
@@ -168,7 +212,11 @@ async function searchTimes(page: Page): Promise<string> {
             observer.disconnect();
             void (globalThis as unknown as Console).painted().then((nowMs) => resolve(nowMs - startMs));
           });
-          observer.observe(document.querySelector('main') as HTMLElement, { subtree: true, childList: true, characterData: true });
+          observer.observe(document.querySelector('main') as HTMLElement, {
+            subtree: true,
+            childList: true,
+            characterData: true,
+          });
         }),
       });
     }, payee);
@@ -185,7 +233,10 @@ async function startMs(page: Page, url: string, selector: string): Promise<numbe
   await page.addInitScript((wanted) => {
     Object.assign(globalThis, {
       there: new Promise<number>((resolve) => {
-        const look = (): void => void (document.querySelector(wanted) === null ? requestAnimationFrame(look) : void (globalThis as unknown as Console).painted().then(resolve));
+        const look = (): void =>
+          void (document.querySelector(wanted) === null
+            ? requestAnimationFrame(look)
+            : void (globalThis as unknown as Console).painted().then(resolve));
         requestAnimationFrame(look);
       }),
     });

@@ -1,6 +1,6 @@
 /**
- * Writes the two sample exports that the app offers to try an import with. The household, its bank and every payee are made up.
- * Run it from anywhere with `node samples/generate.ts`; it always writes the same bytes.
+ * Writes the two sample exports that the app offers to try an import with. The household, its bank and every payee are
+ * made up. Run it from anywhere with `node samples/generate.ts`; it always writes the same bytes.
  */
 import { mkdirSync, writeFileSync } from 'node:fs';
 import { harbourChecking } from './harbour-checking.ts';

@@ -15,16 +15,58 @@ export const harbourStanding: readonly Standing[] = [
 ];
 
 export const harbourHabits: readonly Habit[] = [
-  { payee: 'Fennel & Fig Grocers', texts: ['CARD 4410\nHARBOUR STREET', 'CARD 4410\nMILL ROAD', 'CARD 4410'], timesPer100Days: 62, fromMinor: 540, toMinor: 11_980 },
+  {
+    payee: 'Fennel & Fig Grocers',
+    texts: ['CARD 4410\nHARBOUR STREET', 'CARD 4410\nMILL ROAD', 'CARD 4410'],
+    timesPer100Days: 62,
+    fromMinor: 540,
+    toMinor: 11_980,
+  },
   { payee: 'Third Rail Coffee', texts: ['CARD 4410'], timesPer100Days: 66, fromMinor: 380, toMinor: 380 },
-  { payee: 'Lantern Tram Company', texts: ['TAP TO RIDE', 'TAP TO RIDE\nDAY CAP'], timesPer100Days: 48, fromMinor: 210, toMinor: 780 },
-  { payee: 'The Drowsy Heron', texts: ['CARD 4410\n"TABLE 6"', 'CARD 4410'], timesPer100Days: 14, fromMinor: 1_850, toMinor: 9_400 },
-  { payee: 'Copperkettle Hardware, Ltd', texts: ['CARD 4410\nPAINT, BRUSHES', 'CARD 4410'], timesPer100Days: 6, fromMinor: 700, toMinor: 18_200 },
+  {
+    payee: 'Lantern Tram Company',
+    texts: ['TAP TO RIDE', 'TAP TO RIDE\nDAY CAP'],
+    timesPer100Days: 48,
+    fromMinor: 210,
+    toMinor: 780,
+  },
+  {
+    payee: 'The Drowsy Heron',
+    texts: ['CARD 4410\n"TABLE 6"', 'CARD 4410'],
+    timesPer100Days: 14,
+    fromMinor: 1_850,
+    toMinor: 9_400,
+  },
+  {
+    payee: 'Copperkettle Hardware, Ltd',
+    texts: ['CARD 4410\nPAINT, BRUSHES', 'CARD 4410'],
+    timesPer100Days: 6,
+    fromMinor: 700,
+    toMinor: 18_200,
+  },
   { payee: 'Willow Green Pharmacy', texts: ['CARD 4410'], timesPer100Days: 8, fromMinor: 450, toMinor: 4_900 },
-  { payee: 'Papercrane Books', texts: ['ONLINE ORDER\nDELIVERED BY POST'], timesPer100Days: 8, fromMinor: 899, toMinor: 5_600 },
-  { payee: 'Moonlight Picture House', texts: ['2 SEATS', '3 SEATS\nROW F'], timesPer100Days: 7, fromMinor: 1_700, toMinor: 4_350 },
+  {
+    payee: 'Papercrane Books',
+    texts: ['ONLINE ORDER\nDELIVERED BY POST'],
+    timesPer100Days: 8,
+    fromMinor: 899,
+    toMinor: 5_600,
+  },
+  {
+    payee: 'Moonlight Picture House',
+    texts: ['2 SEATS', '3 SEATS\nROW F'],
+    timesPer100Days: 7,
+    fromMinor: 1_700,
+    toMinor: 4_350,
+  },
   { payee: 'Little Otter Clothing', texts: ['CARD 4410'], timesPer100Days: 5, fromMinor: 1_499, toMinor: 12_900 },
-  { payee: 'Saltmarsh Cycles', texts: ['SERVICE\n"FULL"', 'INNER TUBE'], timesPer100Days: 3, fromMinor: 900, toMinor: 16_500 },
+  {
+    payee: 'Saltmarsh Cycles',
+    texts: ['SERVICE\n"FULL"', 'INNER TUBE'],
+    timesPer100Days: 3,
+    fromMinor: 900,
+    toMinor: 16_500,
+  },
 ];
 
 /** By the first word of a payee. */
@@ -50,16 +92,29 @@ export function harbourCategory(payee: string): string | null {
   return categoryByWord[payee.split(' ')[0] ?? ''] ?? null;
 }
 
-/** A checking account with commas, month first, decimal points, and notes that run over several lines inside quotes: 2,000 rows, oldest first. */
+/**
+ * A checking account with commas, month first, decimal points, and notes that run over several lines inside quotes:
+ * 2,000 rows, oldest first.
+ */
 export function harbourChecking(): string {
-  const bookings = liveThrough(createRandom(4_410), firstDay, dayCount, harbourHabits, harbourStanding).slice(0, rowCount);
-  if (bookings.length < rowCount) throw new Error(`only ${bookings.length} of ${rowCount} rows were made: the statement must be longer`);
+  const bookings = liveThrough(createRandom(4_410), firstDay, dayCount, harbourHabits, harbourStanding).slice(
+    0,
+    rowCount,
+  );
+  if (bookings.length < rowCount)
+    throw new Error(`only ${bookings.length} of ${rowCount} rows were made: the statement must be longer`);
   let balanceMinor = 512_644;
   const lines = bookings.map((booking) => {
     balanceMinor += booking.amountMinor;
     const iso = isoDay(firstDay, booking.day);
     const date = `${iso.slice(5, 7)}/${iso.slice(8)}/${iso.slice(0, 4)}`;
-    return [date, quoted(booking.payee), quoted(booking.text), quoted(amountText(booking.amountMinor)), quoted(amountText(balanceMinor))].join(',');
+    return [
+      date,
+      quoted(booking.payee),
+      quoted(booking.text),
+      quoted(amountText(booking.amountMinor)),
+      quoted(amountText(balanceMinor)),
+    ].join(',');
   });
   return ['Date,Description,Memo,Amount,Balance', ...lines, ''].join('\n');
 }

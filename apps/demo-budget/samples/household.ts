@@ -27,12 +27,19 @@ export interface Standing {
 }
 
 /** The bookings of `dayCount` days from `firstDay` (ISO), in order of days. */
-export function liveThrough(random: Random, firstDay: string, dayCount: number, habits: readonly Habit[], standing: readonly Standing[]): Booking[] {
+export function liveThrough(
+  random: Random,
+  firstDay: string,
+  dayCount: number,
+  habits: readonly Habit[],
+  standing: readonly Standing[],
+): Booking[] {
   const bookings: Booking[] = [];
   for (let day = 0; day < dayCount; day += 1) {
     const dayOfMonth = Number(isoDay(firstDay, day).slice(8));
     for (const order of standing) {
-      if (order.dayOfMonth === dayOfMonth) bookings.push({ day, payee: order.payee, text: order.text, amountMinor: order.amountMinor });
+      if (order.dayOfMonth === dayOfMonth)
+        bookings.push({ day, payee: order.payee, text: order.text, amountMinor: order.amountMinor });
     }
     for (const habit of habits) {
       if (!random.chance(habit.timesPer100Days)) continue;

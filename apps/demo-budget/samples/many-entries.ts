@@ -21,8 +21,8 @@ export const manyAccounts = [
 const yearsBack = 10;
 
 /**
- * The household of the sample statement for ten years up to `lastDay` (`YYYY-MM-DD`), as often over as it takes for `count` entries. More than half of them are in
- * the first account, so that one ledger is long too.
+ * The household of the sample statement for ten years up to `lastDay` (`YYYY-MM-DD`), as often over as it takes for
+ * `count` entries. More than half of them are in the first account, so that one ledger is long too.
  */
 export function manyEntries(lastDay: string, count: number): SampleEntry[] {
   const dayCount = yearsBack * 365;
@@ -34,7 +34,14 @@ export function manyEntries(lastDay: string, count: number): SampleEntry[] {
     const bookings = liveThrough(createRandom(100_000 + life), firstDay, dayCount, harbourHabits, harbourStanding);
     // From the last day back, so that the present is full whatever the count.
     for (const { day, payee, text, amountMinor } of bookings.reverse().slice(0, count - entries.length)) {
-      entries.push({ accountId: account.id, date: isoDay(firstDay, day), payee, notes: text, categoryId: harbourCategory(payee), amountMinor });
+      entries.push({
+        accountId: account.id,
+        date: isoDay(firstDay, day),
+        payee,
+        notes: text,
+        categoryId: harbourCategory(payee),
+        amountMinor,
+      });
     }
   }
   return entries;

@@ -14,26 +14,73 @@ const standing: readonly Standing[] = [
 ];
 
 const habits: readonly Habit[] = [
-  { payee: 'Supermarkt Grünspan', texts: ['Kartenzahlung', 'Kartenzahlung Filiale Süd', 'Kartenzahlung; kontaktlos'], timesPer100Days: 46, fromMinor: 680, toMinor: 9_240 },
+  {
+    payee: 'Supermarkt Grünspan',
+    texts: ['Kartenzahlung', 'Kartenzahlung Filiale Süd', 'Kartenzahlung; kontaktlos'],
+    timesPer100Days: 46,
+    fromMinor: 680,
+    toMinor: 9_240,
+  },
   { payee: 'Bäckerei Hollerblüh', texts: ['Kartenzahlung'], timesPer100Days: 55, fromMinor: 420, toMinor: 420 },
   { payee: 'Bäckerei Hollerblüh', texts: ['Brot und Brötchen'], timesPer100Days: 30, fromMinor: 310, toMinor: 1_150 },
   { payee: 'Drogerie Silberdistel', texts: ['Kartenzahlung'], timesPer100Days: 14, fromMinor: 390, toMinor: 4_200 },
-  { payee: 'Gasthaus Zum Nebelhorn', texts: ['Abendessen', 'Mittagstisch'], timesPer100Days: 12, fromMinor: 1_490, toMinor: 7_800 },
-  { payee: 'Buchhandlung Eselsohr', texts: ['Bücher', 'Geschenkgutschein'], timesPer100Days: 6, fromMinor: 990, toMinor: 4_600 },
-  { payee: 'Apotheke am Mühlbach', texts: ['Rezeptgebühr', 'Kartenzahlung'], timesPer100Days: 5, fromMinor: 500, toMinor: 3_700 },
+  {
+    payee: 'Gasthaus Zum Nebelhorn',
+    texts: ['Abendessen', 'Mittagstisch'],
+    timesPer100Days: 12,
+    fromMinor: 1_490,
+    toMinor: 7_800,
+  },
+  {
+    payee: 'Buchhandlung Eselsohr',
+    texts: ['Bücher', 'Geschenkgutschein'],
+    timesPer100Days: 6,
+    fromMinor: 990,
+    toMinor: 4_600,
+  },
+  {
+    payee: 'Apotheke am Mühlbach',
+    texts: ['Rezeptgebühr', 'Kartenzahlung'],
+    timesPer100Days: 5,
+    fromMinor: 500,
+    toMinor: 3_700,
+  },
   { payee: 'Lichtspiele Knallgelb', texts: ['Kinokarten'], timesPer100Days: 5, fromMinor: 1_100, toMinor: 3_300 },
-  { payee: 'Radhaus Speiche & Söhne', texts: ['Inspektion "groß"', 'Schlauch und Mantel'], timesPer100Days: 2, fromMinor: 1_250, toMinor: 13_900 },
-  { payee: 'Jörg und Änne Förster', texts: ['Anteil Geschenk für Oma'], timesPer100Days: 2, fromMinor: 1_000, toMinor: 4_000 },
+  {
+    payee: 'Radhaus Speiche & Söhne',
+    texts: ['Inspektion "groß"', 'Schlauch und Mantel'],
+    timesPer100Days: 2,
+    fromMinor: 1_250,
+    toMinor: 13_900,
+  },
+  {
+    payee: 'Jörg und Änne Förster',
+    texts: ['Anteil Geschenk für Oma'],
+    timesPer100Days: 2,
+    fromMinor: 1_000,
+    toMinor: 4_000,
+  },
 ];
 
-/** A current account as a German bank might export it: Windows-1252, semicolons, decimal commas, six lines before the table, newest first. */
+/**
+ * A current account as a German bank might export it: Windows-1252, semicolons, decimal commas, six lines before the
+ * table, newest first.
+ */
 export function meridianGiro(): string {
   const bookings = liveThrough(createRandom(20_250_101), firstDay, dayCount, habits, standing);
   let balanceMinor = 184_210;
   const lines = bookings.map((booking) => {
     balanceMinor += booking.amountMinor;
     const date = germanDate(isoDay(firstDay, booking.day));
-    return [date, date, quoted(booking.payee), quoted(booking.text), germanAmount(booking.amountMinor), germanAmount(balanceMinor), 'EUR'].join(';');
+    return [
+      date,
+      date,
+      quoted(booking.payee),
+      quoted(booking.text),
+      germanAmount(booking.amountMinor),
+      germanAmount(balanceMinor),
+      'EUR',
+    ].join(';');
   });
   const lastDay = isoDay(firstDay, dayCount - 1);
   const preamble = [

@@ -38,19 +38,43 @@ for (const { name, viewport } of windows) {
 /** As a person would, payee by payee, only faster: the app's own client stands in its console. */
 async function sortIntoCategories(page: Page): Promise<void> {
   await page.evaluate(async () => {
-    const { rockpool } = globalThis as unknown as { rockpool: { execute(sql: string, params: readonly string[]): Promise<unknown> } };
-    const words = { Miete: 'starter-home', Strom: 'starter-bills', Haftpflicht: 'starter-bills', Mobilfunk: 'starter-bills', Brot: 'starter-groceries', Kartenzahlung: 'starter-groceries', Monatskarte: 'starter-transport', Kino: 'starter-leisure', Bücher: 'starter-leisure', Mittag: 'starter-eating-out', Abendessen: 'starter-eating-out', Rezept: 'starter-health', Lohn: 'starter-income', Geschenk: 'starter-children' };
-    for (const [word, category] of Object.entries(words)) await rockpool.execute("UPDATE entries SET categoryId = ? WHERE notes LIKE '%' || ? || '%'", [category, word]);
+    const { rockpool } = globalThis as unknown as {
+      rockpool: { execute(sql: string, params: readonly string[]): Promise<unknown> };
+    };
+    const words = {
+      Miete: 'starter-home',
+      Strom: 'starter-bills',
+      Haftpflicht: 'starter-bills',
+      Mobilfunk: 'starter-bills',
+      Brot: 'starter-groceries',
+      Kartenzahlung: 'starter-groceries',
+      Monatskarte: 'starter-transport',
+      Kino: 'starter-leisure',
+      Bücher: 'starter-leisure',
+      Mittag: 'starter-eating-out',
+      Abendessen: 'starter-eating-out',
+      Rezept: 'starter-health',
+      Lohn: 'starter-income',
+      Geschenk: 'starter-children',
+    };
+    for (const [word, category] of Object.entries(words))
+      await rockpool.execute("UPDATE entries SET categoryId = ? WHERE notes LIKE '%' || ? || '%'", [category, word]);
   });
 }
 
 async function takePictures(page: Page, name: string): Promise<void> {
-  const take = async (subject: string): Promise<void> => void (await page.screenshot({ path: `${folder}${subject}-${name}.png` }));
+  const take = async (subject: string): Promise<void> =>
+    void (await page.screenshot({ path: `${folder}${subject}-${name}.png` }));
   await openAccount(page, 'Meridian Giro');
   await expect(page.locator('tr[data-entry]').first()).toBeVisible();
   await take('ledger');
   await goTo(page, 'Budget');
-  for (const [category, amount] of [['Groceries', '450'], ['Home', '1200'], ['Leisure', '80'], ['Transport', '120']] as const) {
+  for (const [category, amount] of [
+    ['Groceries', '450'],
+    ['Home', '1200'],
+    ['Leisure', '80'],
+    ['Transport', '120'],
+  ] as const) {
     const field = page.getByRole('textbox', { name: `Assigned to ${category}` });
     await field.fill(amount);
     await field.press('Enter');
@@ -93,7 +117,10 @@ async function writeNotes(page: Page, other: Page): Promise<void> {
   await page.getByRole('button', { name: 'Begin the notes' }).click();
   await notesOf(page).evaluate((element) => {
     const clipboardData = new DataTransfer();
-    clipboardData.setData('text/html', '<h2>Summer</h2><p>A week at the <b>lake</b>, if Leisure gets there.</p><ul><li>tent</li><li>the big pan</li></ul><h2>Who pays what</h2><p>Rent and bills from the giro account, <i>food with the card</i>.</p>');
+    clipboardData.setData(
+      'text/html',
+      '<h2>Summer</h2><p>A week at the <b>lake</b>, if Leisure gets there.</p><ul><li>tent</li><li>the big pan</li></ul><h2>Who pays what</h2><p>Rent and bills from the giro account, <i>food with the card</i>.</p>',
+    );
     element.dispatchEvent(new ClipboardEvent('paste', { clipboardData, bubbles: true, cancelable: true }));
   });
   await expectUpToDate(page);

@@ -5,8 +5,9 @@ import { DatabaseSync } from 'node:sqlite';
 /** Which share key opens which budget. Keys are kept as hashes: who reads the file cannot open a budget with it. */
 export interface Budgets {
   /**
-   * Trust on first use: a budget that was never heard of is registered with this key. Browsers make budgets by themselves, with no server at
-   * hand; an id has 128 random bits, so nobody can be first for a budget but those who were given its link.
+   * Trust on first use: a budget that was never heard of is registered with this key. Browsers make budgets by
+   * themselves, with no server at hand; an id has 128 random bits, so nobody can be first for a budget but those who
+   * were given its link.
    */
   register(databaseId: string, shareKey: string): 'registered' | 'known' | 'key-refused';
   check(databaseId: string, shareKey: string): 'known' | 'key-refused' | 'unknown';
@@ -24,7 +25,9 @@ export function openBudgets(dataFolder: string): Budgets {
       registered_at_ms INTEGER NOT NULL
     ) STRICT`);
   const select = db.prepare('SELECT key_sha256 FROM budget WHERE database_id = ?');
-  const insert = db.prepare('INSERT INTO budget (database_id, key_sha256, registered_at_ms) VALUES (?, ?, ?) ON CONFLICT DO NOTHING');
+  const insert = db.prepare(
+    'INSERT INTO budget (database_id, key_sha256, registered_at_ms) VALUES (?, ?, ?) ON CONFLICT DO NOTHING',
+  );
 
   const check = (databaseId: string, shareKey: string): 'known' | 'key-refused' | 'unknown' => {
     const stored = select.get(databaseId)?.['key_sha256'];

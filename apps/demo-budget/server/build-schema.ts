@@ -1,4 +1,7 @@
-/** Writes the schema file that a sync server reads: `dist/schema.json`. Run by the build after Vite, which empties the folder. */
+/**
+ * Writes the schema file that a sync server reads: `dist/schema.json`. Run by the build after Vite, which empties the
+ * folder.
+ */
 import { mkdirSync, writeFileSync } from 'node:fs';
 import { encodeSchema } from '@rockpool/client/schema';
 import { schema } from '../src/schema.ts';

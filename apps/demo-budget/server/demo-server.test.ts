@@ -8,7 +8,8 @@ import { startDemoServer, type DemoServer } from './demo-server.ts';
 let folder: string;
 let server: DemoServer;
 
-const start = (port = 0): Promise<DemoServer> => startDemoServer({ distFolder: join(folder, 'dist'), dataFolder: join(folder, 'data'), host: '127.0.0.1', port });
+const start = (port = 0): Promise<DemoServer> =>
+  startDemoServer({ distFolder: join(folder, 'dist'), dataFolder: join(folder, 'data'), host: '127.0.0.1', port });
 
 beforeEach(async () => {
   folder = mkdtempSync(join(tmpdir(), 'rockpool-demo-'));
@@ -42,15 +43,24 @@ describe('the demo server', () => {
     const registered = await ask('/api/budgets', { method: 'POST', body });
     expect(registered.status).toBe(201);
     const { token } = (await registered.json()) as { token: string };
-    const claims = JSON.parse(Buffer.from(token.split('.')[1] ?? '', 'base64url').toString()) as Record<string, unknown>;
-    expect(claims).toMatchObject({ sub: 'device-1', databases: [(JSON.parse(body) as { databaseId: string }).databaseId], role: 'owner' });
+    const claims = JSON.parse(Buffer.from(token.split('.')[1] ?? '', 'base64url').toString()) as Record<
+      string,
+      unknown
+    >;
+    expect(claims).toMatchObject({
+      sub: 'device-1',
+      databases: [(JSON.parse(body) as { databaseId: string }).databaseId],
+      role: 'owner',
+    });
     await server.stop();
     server = await start();
     expect((await ask('/api/token', { method: 'POST', body })).status).toBe(200);
   });
 
   it('refuses a socket from a page of another origin', async () => {
-    const refused = new WebSocket(`ws://127.0.0.1:${server.port}/sync`, { headers: { origin: 'http://elsewhere.example' } } as never);
+    const refused = new WebSocket(`ws://127.0.0.1:${server.port}/sync`, {
+      headers: { origin: 'http://elsewhere.example' },
+    } as never);
     const failed = await new Promise<boolean>((resolve) => {
       refused.addEventListener('open', () => resolve(false));
       refused.addEventListener('error', () => resolve(true));
@@ -69,9 +79,21 @@ describe('the demo server', () => {
   });
 
   it('says that its port or its data folder is taken, and lets go of all it opened', async () => {
-    await expect(startDemoServer({ distFolder: join(folder, 'dist'), dataFolder: join(folder, 'other'), host: '127.0.0.1', port: server.port })).rejects.toMatchObject({ code: 'EADDRINUSE' });
+    await expect(
+      startDemoServer({
+        distFolder: join(folder, 'dist'),
+        dataFolder: join(folder, 'other'),
+        host: '127.0.0.1',
+        port: server.port,
+      }),
+    ).rejects.toMatchObject({ code: 'EADDRINUSE' });
     await expect(start()).rejects.toMatchObject({ code: 'database-unavailable' });
-    const second = await startDemoServer({ distFolder: join(folder, 'dist'), dataFolder: join(folder, 'other'), host: '127.0.0.1', port: 0 });
+    const second = await startDemoServer({
+      distFolder: join(folder, 'dist'),
+      dataFolder: join(folder, 'other'),
+      host: '127.0.0.1',
+      port: 0,
+    });
     await second.stop();
   });
 });

@@ -29,7 +29,10 @@ export interface DemoServer {
   stop(): Promise<void>;
 }
 
-/** A browser gets a new token whenever it connects, so this is how long a share key that was taken back would still work. */
+/**
+ * A browser gets a new token whenever it connects, so this is how long a share key that was taken back would still
+ * work.
+ */
 const tokenTtlMs = 60 * 60 * 1_000;
 
 /**
@@ -46,13 +49,32 @@ export async function startDemoServer({ distFolder, dataFolder, host, port }: De
   const { members } = sync;
   const routes = {
     budgets,
-    issueToken: ({ databaseId, principal, name, role }: TokenWish) => sync.issueToken({ principal, ...(name === '' ? {} : { name }), databases: [databaseId], role, ttlMs: tokenTtlMs }),
+    issueToken: ({ databaseId, principal, name, role }: TokenWish) =>
+      sync.issueToken({
+        principal,
+        ...(name === '' ? {} : { name }),
+        databases: [databaseId],
+        role,
+        ttlMs: tokenTtlMs,
+      }),
     roleOfKey: (databaseId: string, key: string) => roleOfKey({ budgets, people, members }, databaseId, key),
   };
-  const peopleRoutes = { budgets, people, members, acceptInvitation: (code: string, principal: string) => acceptInvitation(sync, code, principal), now: Date.now };
+  const peopleRoutes = {
+    budgets,
+    people,
+    members,
+    acceptInvitation: (code: string, principal: string) => acceptInvitation(sync, code, principal),
+    now: Date.now,
+  };
 
   const app = new Hono();
-  app.use(async ({ req }, next) => (await answerBudgetRoute(req.raw, routes)) ?? (await answerPeopleRoute(req.raw, peopleRoutes)) ?? (await files(req.path)) ?? (await next()));
+  app.use(
+    async ({ req }, next) =>
+      (await answerBudgetRoute(req.raw, routes)) ??
+      (await answerPeopleRoute(req.raw, peopleRoutes)) ??
+      (await files(req.path)) ??
+      (await next()),
+  );
   app.route(SYNC_PATH, sync.app);
   app.route('/', sync.app);
   // The adaptor's type also allows HTTP/2 servers; without options it makes a plain one.
@@ -80,7 +102,11 @@ export async function startDemoServer({ distFolder, dataFolder, host, port }: De
 }
 
 /** By the same route that any program would use, with a token of the new member's own. */
-async function acceptInvitation(sync: SyncServer, code: string, principal: string): Promise<{ readonly databaseId: string; readonly role: Role } | undefined> {
+async function acceptInvitation(
+  sync: SyncServer,
+  code: string,
+  principal: string,
+): Promise<{ readonly databaseId: string; readonly role: Role } | undefined> {
   const token = await sync.issueToken({ principal, databases: [], ttlMs: 60_000 });
   const response = await sync.app.request('/invitations/accept', {
     method: 'POST',

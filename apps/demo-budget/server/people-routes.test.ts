@@ -17,7 +17,10 @@ interface Answer {
 }
 
 async function post(path: string, body: object): Promise<Answer> {
-  const response = await fetch(`http://127.0.0.1:${server.port}${path}`, { method: 'POST', body: JSON.stringify(body) });
+  const response = await fetch(`http://127.0.0.1:${server.port}${path}`, {
+    method: 'POST',
+    body: JSON.stringify(body),
+  });
   return { status: response.status, body: (await response.json()) as Record<string, unknown> };
 }
 
@@ -36,7 +39,12 @@ beforeEach(async () => {
   folder = mkdtempSync(join(tmpdir(), 'rockpool-demo-'));
   mkdirSync(join(folder, 'dist'));
   writeFileSync(join(folder, 'dist', 'index.html'), '');
-  server = await startDemoServer({ distFolder: join(folder, 'dist'), dataFolder: join(folder, 'data'), host: '127.0.0.1', port: 0 });
+  server = await startDemoServer({
+    distFolder: join(folder, 'dist'),
+    dataFolder: join(folder, 'data'),
+    host: '127.0.0.1',
+    port: 0,
+  });
   budget = makeBudget();
   await post('/api/budgets', { ...budget, principal: 'device-1' });
 });
@@ -53,7 +61,9 @@ describe('an invitation', () => {
     expect(joined).toMatchObject({ status: 200, body: { databaseId: budget.databaseId, role: 'viewer' } });
     expect(joined.body['shareKey']).not.toBe(budget.shareKey);
     expect((await post('/api/join', { code, name: 'Carla' })).status).toBe(404);
-    expect((await post('/api/people', budget)).body).toMatchObject({ people: [{ name: 'Ben', role: 'viewer', self: false }] });
+    expect((await post('/api/people', budget)).body).toMatchObject({
+      people: [{ name: 'Ben', role: 'viewer', self: false }],
+    });
     expect(readFileSync(join(folder, 'data', 'people.sqlite')).includes(joined.body['shareKey'] as string)).toBe(false);
   });
 
@@ -62,11 +72,16 @@ describe('an invitation', () => {
     const { status, body } = await post('/api/token', { ...keyOf(ben), principal: 'device-1' });
     expect([status, body['role']]).toEqual([200, 'viewer']);
     const [, claims = ''] = (body['token'] as string).split('.');
-    expect(JSON.parse(Buffer.from(claims, 'base64url').toString())).toMatchObject({ sub: ben.principal, role: 'viewer', databases: [budget.databaseId] });
+    expect(JSON.parse(Buffer.from(claims, 'base64url').toString())).toMatchObject({
+      sub: ben.principal,
+      role: 'viewer',
+      databases: [budget.databaseId],
+    });
   });
 
   it('is made by owners alone, also by those who were invited', async () => {
-    for (const role of ['viewer', 'editor']) expect((await post('/api/invitations', { ...keyOf(await comeAs(role)), role: 'editor' })).status).toBe(403);
+    for (const role of ['viewer', 'editor'])
+      expect((await post('/api/invitations', { ...keyOf(await comeAs(role)), role: 'editor' })).status).toBe(403);
     expect(await invite('editor', keyOf(await comeAs('owner')))).toBeTypeOf('string');
     expect((await post('/api/invitations', { ...makeBudget(), role: 'editor' })).status).toBe(403);
   });
@@ -86,8 +101,12 @@ describe('a role', () => {
 
   it('can be given up, and not raised, by the person who has it', async () => {
     const [ben, carla] = [await comeAs('editor'), await comeAs('viewer', 'Carla')];
-    expect((await post('/api/people/role', { ...keyOf(ben), principal: ben.principal, role: 'owner' })).status).toBe(403);
-    expect((await post('/api/people/role', { ...keyOf(ben), principal: carla.principal, role: null })).status).toBe(403);
+    expect((await post('/api/people/role', { ...keyOf(ben), principal: ben.principal, role: 'owner' })).status).toBe(
+      403,
+    );
+    expect((await post('/api/people/role', { ...keyOf(ben), principal: carla.principal, role: null })).status).toBe(
+      403,
+    );
     expect((await post('/api/people/role', { ...keyOf(ben), principal: ben.principal, role: null })).status).toBe(200);
     expect((await post('/api/people', budget)).body).toMatchObject({ people: [{ name: 'Carla' }] });
   });

@@ -12,10 +12,20 @@ export interface PeopleRoutes {
   readonly members: {
     list(databaseId: string): readonly Member[];
     setRole(databaseId: string, principal: string, role: Role | null): Promise<void>;
-    invite(request: { readonly databaseId: string; readonly role: Role; readonly expiresAtMs: number }): Promise<string>;
+    invite(request: {
+      readonly databaseId: string;
+      readonly role: Role;
+      readonly expiresAtMs: number;
+    }): Promise<string>;
   };
-  /** Makes a principal a member of the budget that a code invites to. Undefined for a code that never was, was used or is too old. */
-  readonly acceptInvitation: (code: string, principal: string) => Promise<{ readonly databaseId: string; readonly role: Role } | undefined>;
+  /**
+   * Makes a principal a member of the budget that a code invites to. Undefined for a code that never was, was used or
+   * is too old.
+   */
+  readonly acceptInvitation: (
+    code: string,
+    principal: string,
+  ) => Promise<{ readonly databaseId: string; readonly role: Role } | undefined>;
   readonly now: () => number;
 }
 
@@ -23,11 +33,18 @@ export interface PeopleRoutes {
 const invitationTtlMs: number = 7 * 24 * 3_600_000;
 
 /** What somebody may do who brings a budget's key. Undefined for a key that is nobody's, or whose owner was removed. */
-export function roleOfKey({ budgets, people, members }: Pick<PeopleRoutes, 'budgets' | 'people' | 'members'>, databaseId: string, key: string): { readonly role: Role; readonly person: Person | undefined } | undefined {
+export function roleOfKey(
+  { budgets, people, members }: Pick<PeopleRoutes, 'budgets' | 'people' | 'members'>,
+  databaseId: string,
+  key: string,
+): { readonly role: Role; readonly person: Person | undefined } | undefined {
   // The key that the budget was made with belongs to the household that made it.
   if (budgets.check(databaseId, key) === 'known') return { role: 'owner', person: undefined };
   const person = people.ofKey(databaseId, key);
-  const role = person === undefined ? null : (members.list(databaseId).find(({ principal }) => principal === person.principal)?.role ?? null);
+  const role =
+    person === undefined
+      ? null
+      : (members.list(databaseId).find(({ principal }) => principal === person.principal)?.role ?? null);
   return role === null ? undefined : { role, person };
 }
 
@@ -35,7 +52,8 @@ export function roleOfKey({ budgets, people, members }: Pick<PeopleRoutes, 'budg
  * Who shares a budget. All take `databaseId` and `shareKey`, the budget's or one's own, but the second.
  *
  * - `POST /api/invitations` `{ role }`, by owners: answers `{ code }`, which works once
- * - `POST /api/join` `{ code, name }`: answers `{ databaseId, shareKey, principal, role }`, with a key of one's own; 404 for a code that does not work
+ * - `POST /api/join` `{ code, name }`: answers `{ databaseId, shareKey, principal, role }`, with a key of one's own;
+ *   404 for a code that does not work
  * - `POST /api/people`: answers `{ people: [{ principal, name, role, joinedAtMs, self }] }`
  * - `POST /api/people/role` `{ principal, role }`, by owners; `null` removes. Whoever was invited may remove themself.
  *
@@ -58,19 +76,34 @@ export async function answerPeopleRoute(request: Request, routes: PeopleRoutes):
   if (pathname === '/api/people/role') return await setRole(body, databaseId, asking, routes);
   if (asking.role !== 'owner') return problem(403, 'owners-only');
   if (!isRole(body['role'])) return problem(400, 'request-invalid');
-  return answer({ code: await routes.members.invite({ databaseId, role: body['role'], expiresAtMs: routes.now() + invitationTtlMs }) });
+  return answer({
+    code: await routes.members.invite({ databaseId, role: body['role'], expiresAtMs: routes.now() + invitationTtlMs }),
+  });
 }
 
-async function join({ code, name }: Readonly<Record<string, unknown>>, { people, acceptInvitation, now }: PeopleRoutes): Promise<Response> {
-  if (typeof code !== 'string' || typeof name !== 'string' || name.trim() === '' || !isPersonName(name)) return problem(400, 'request-invalid');
+async function join(
+  { code, name }: Readonly<Record<string, unknown>>,
+  { people, acceptInvitation, now }: PeopleRoutes,
+): Promise<Response> {
+  if (typeof code !== 'string' || typeof name !== 'string' || name.trim() === '' || !isPersonName(name))
+    return problem(400, 'request-invalid');
   const principal = newPrincipal();
   const accepted = await acceptInvitation(code, principal);
   if (accepted === undefined) return problem(404, 'invitation-invalid');
   const { databaseId, role } = accepted;
-  return answer({ databaseId, shareKey: people.add(databaseId, { principal, name: name.trim(), joinedAtMs: now() }), principal, role });
+  return answer({
+    databaseId,
+    shareKey: people.add(databaseId, { principal, name: name.trim(), joinedAtMs: now() }),
+    principal,
+    role,
+  });
 }
 
-function listPeople({ people, members }: PeopleRoutes, databaseId: string, asking: Person | undefined): readonly object[] {
+function listPeople(
+  { people, members }: PeopleRoutes,
+  databaseId: string,
+  asking: Person | undefined,
+): readonly object[] {
   const roles = new Map(members.list(databaseId).map(({ principal, role }) => [principal, role]));
   return people.list(databaseId).flatMap((person) => {
     const role = roles.get(person.principal) ?? null;
@@ -78,7 +111,12 @@ function listPeople({ people, members }: PeopleRoutes, databaseId: string, askin
   });
 }
 
-async function setRole({ principal, role }: Readonly<Record<string, unknown>>, databaseId: string, asking: { readonly role: Role; readonly person: Person | undefined }, { people, members }: PeopleRoutes): Promise<Response> {
+async function setRole(
+  { principal, role }: Readonly<Record<string, unknown>>,
+  databaseId: string,
+  asking: { readonly role: Role; readonly person: Person | undefined },
+  { people, members }: PeopleRoutes,
+): Promise<Response> {
   if (role !== null && !isRole(role)) return problem(400, 'request-invalid');
   const known = people.list(databaseId).find((person) => person.principal === principal);
   if (known === undefined) return problem(404, 'person-unknown');

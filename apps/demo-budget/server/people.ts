@@ -11,7 +11,10 @@ export interface Person {
   readonly joinedAtMs: number;
 }
 
-/** Who was invited to which budget, each with a key of their own: so it can be taken back from one without the others noticing. */
+/**
+ * Who was invited to which budget, each with a key of their own: so it can be taken back from one without the others
+ * noticing.
+ */
 export interface People {
   /** Gives the key by which the person is known from now on. Keys are kept as hashes. */
   add(databaseId: string, person: Person): string;
@@ -39,9 +42,15 @@ export function openPeople(dataFolder: string): People {
       joined_at_ms INTEGER NOT NULL,
       PRIMARY KEY (database_id, key_sha256)
     ) STRICT`);
-  const insert = db.prepare('INSERT INTO person (database_id, principal, key_sha256, name, joined_at_ms) VALUES (?, ?, ?, ?, ?)');
-  const byKey = db.prepare('SELECT principal, name, joined_at_ms AS joinedAtMs FROM person WHERE database_id = ? AND key_sha256 = ?');
-  const all = db.prepare('SELECT principal, name, joined_at_ms AS joinedAtMs FROM person WHERE database_id = ? ORDER BY joined_at_ms, principal');
+  const insert = db.prepare(
+    'INSERT INTO person (database_id, principal, key_sha256, name, joined_at_ms) VALUES (?, ?, ?, ?, ?)',
+  );
+  const byKey = db.prepare(
+    'SELECT principal, name, joined_at_ms AS joinedAtMs FROM person WHERE database_id = ? AND key_sha256 = ?',
+  );
+  const all = db.prepare(
+    'SELECT principal, name, joined_at_ms AS joinedAtMs FROM person WHERE database_id = ? ORDER BY joined_at_ms, principal',
+  );
   return {
     add(databaseId, { principal, name, joinedAtMs }) {
       const key = randomBytes(32).toString('base64url');

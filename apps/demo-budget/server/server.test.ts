@@ -23,7 +23,13 @@ afterEach(() => {
 
 function post(path: string, body: string): Promise<Response | undefined> {
   const request = new Request(`http://demo${path}`, { method: 'POST', body });
-  return answerBudgetRoute(request, { budgets, issueToken: ({ databaseId, principal, name }) => Promise.resolve(`${databaseId} ${principal}${name === '' ? '' : ` ${name}`}`), roleOfKey: (databaseId, key) => (budgets.check(databaseId, key) === 'known' ? { role: 'owner', person: undefined } : undefined) });
+  return answerBudgetRoute(request, {
+    budgets,
+    issueToken: ({ databaseId, principal, name }) =>
+      Promise.resolve(`${databaseId} ${principal}${name === '' ? '' : ` ${name}`}`),
+    roleOfKey: (databaseId, key) =>
+      budgets.check(databaseId, key) === 'known' ? { role: 'owner', person: undefined } : undefined,
+  });
 }
 
 const budget = makeBudget();
@@ -36,7 +42,10 @@ describe('the routes of budgets', () => {
     expect(registered?.status).toBe(201);
     expect(await registered?.json()).toEqual({ ...budget, token: `${budget.databaseId} device-1`, role: 'owner' });
     expect((await post('/api/budgets', body))?.status).toBe(200);
-    expect(await (await post('/api/token', body))?.json()).toEqual({ token: `${budget.databaseId} device-1`, role: 'owner' });
+    expect(await (await post('/api/token', body))?.json()).toEqual({
+      token: `${budget.databaseId} device-1`,
+      role: 'owner',
+    });
   });
 
   it('refuse another key for a registered budget', async () => {
@@ -50,7 +59,10 @@ describe('the routes of budgets', () => {
   it('make a budget where the body is empty', async () => {
     const made = await post('/api/budgets', '');
     expect(made?.status).toBe(201);
-    const { databaseId, shareKey } = (await (made ?? new Response()).json()) as { databaseId: string; shareKey: string };
+    const { databaseId, shareKey } = (await (made ?? new Response()).json()) as {
+      databaseId: string;
+      shareKey: string;
+    };
     expect(budgets.check(databaseId, shareKey)).toBe('known');
   });
 
@@ -104,6 +116,7 @@ describe('static files', () => {
     expect(script?.headers.get('content-type')).toBe('text/javascript; charset=utf-8');
     expect(script?.headers.get('cache-control')).toContain('immutable');
     await script?.body?.cancel();
-    for (const path of ['/../signing-secret', '/..%2fsigning-secret', '/assets', '/missing.js']) expect(await files(path)).toBeUndefined();
+    for (const path of ['/../signing-secret', '/..%2fsigning-secret', '/assets', '/missing.js'])
+      expect(await files(path)).toBeUndefined();
   });
 });

@@ -16,8 +16,9 @@ const typesByExtension: Readonly<Record<string, string>> = {
 };
 
 /**
- * What a page of this app may do: load itself, talk to its own server, compile SQLite's WebAssembly. `unsafe-eval` is not among it,
- * nor any other origin, so a script that slipped into an imported file's text could neither run nor send anything anywhere.
+ * What a page of this app may do: load itself, talk to its own server, compile SQLite's WebAssembly. `unsafe-eval` is
+ * not among it, nor any other origin, so a script that slipped into an imported file's text could neither run nor send
+ * anything anywhere.
  */
 const pageHeaders: Readonly<Record<string, string>> = {
   'content-security-policy':
@@ -27,12 +28,16 @@ const pageHeaders: Readonly<Record<string, string>> = {
 };
 
 /**
- * The built app's files. They are listed once at the start and only listed ones are ever opened: no path that a request makes up
- * reaches the file system.
+ * The built app's files. They are listed once at the start and only listed ones are ever opened: no path that a request
+ * makes up reaches the file system.
  */
 export async function staticFiles(folder: string): Promise<(path: string) => Promise<Response | undefined>> {
   const listed = await readdir(folder, { recursive: true, withFileTypes: true });
-  const paths = new Set(listed.filter((entry) => entry.isFile()).map((entry) => join(entry.parentPath, entry.name).slice(folder.length).split(sep).join('/')));
+  const paths = new Set(
+    listed
+      .filter((entry) => entry.isFile())
+      .map((entry) => join(entry.parentPath, entry.name).slice(folder.length).split(sep).join('/')),
+  );
   return async (requested) => {
     const path = requested === '/' ? '/index.html' : requested;
     if (!paths.has(path)) return undefined;

@@ -1,15 +1,18 @@
 /*
- * Keeps the app's own files, so that it starts without a network in any tab. The budget itself is in the database, which needs no help.
+ * Keeps the app's own files, so that it starts without a network in any tab. The budget itself is in the database,
+ * which needs no help.
  *
- * All files of one version are fetched before it takes over: a page never gets a part of one version and a part of another. A new version waits
- * until the person has said yes (update-offer.tsx) or all tabs are closed.
+ * All files of one version are fetched before it takes over: a page never gets a part of one version and a part of
+ * another. A new version waits until the person has said yes (update-offer.tsx) or all tabs are closed.
  */
 
 // A module, so that this `self` is its own and not that of all workers.
 export {};
 declare const self: ServiceWorkerGlobalScope;
 
-/** Written by the build (vite.config.ts): the addresses of the version's files, and a hash that tells it from others. */
+/**
+ * Written by the build (vite.config.ts): the addresses of the version's files, and a hash that tells it from others.
+ */
 declare const __APP_FILES__: readonly string[];
 declare const __APP_VERSION__: string;
 
@@ -24,7 +27,13 @@ self.addEventListener('activate', (event) => {
   event.waitUntil(
     caches
       .keys()
-      .then((names) => Promise.all(names.filter((name) => name.startsWith(CACHE_PREFIX) && name !== cacheName).map((name) => caches.delete(name))))
+      .then((names) =>
+        Promise.all(
+          names
+            .filter((name) => name.startsWith(CACHE_PREFIX) && name !== cacheName)
+            .map((name) => caches.delete(name)),
+        ),
+      )
       .then(() => self.clients.claim()),
   );
 });

@@ -49,7 +49,10 @@ const element = document.getElementById('root');
 if (element === null) throw new Error('index.html has no element with the id root');
 const root = createRoot(element);
 
-/** The same for every attempt to open it: a budget that was made here, and not opened yet, is in no address and on no server. */
+/**
+ * The same for every attempt to open it: a budget that was made here, and not opened yet, is in no address and on no
+ * server.
+ */
 let chosen: { readonly budget: KnownBudget; readonly device: string } | null = null;
 
 /** `keepNothing`: where the browser keeps nothing for this page, and the person goes on all the same. */
@@ -66,7 +69,10 @@ async function start({ keepNothing }: { readonly keepNothing: boolean }): Promis
   }
   root.render(<Opening arrival={null} />);
   if (keepNothing) rememberNothing();
-  chosen ??= await withDeviceItems((items) => ({ budget: currentBudget(location.hash, items), device: deviceName(items) }));
+  chosen ??= await withDeviceItems((items) => ({
+    budget: currentBudget(location.hash, items),
+    device: deviceName(items),
+  }));
   const { budget, device } = chosen;
   beginRole(budget);
   history.replaceState(null, '', hashOf(budget, placeOfHash(location.hash)));
@@ -80,7 +86,12 @@ async function start({ keepNothing }: { readonly keepNothing: boolean }): Promis
   const onArrival = (arrival: Arrival): void => {
     if (!isOpen) root.render(<Opening arrival={arrival} />);
   };
-  const client = await openBudget({ budget, device: signedBy, persistence: keepNothing ? 'memory' : 'durable', onArrival });
+  const client = await openBudget({
+    budget,
+    device: signedBy,
+    persistence: keepNothing ? 'memory' : 'durable',
+    onArrival,
+  });
   isOpen = true;
   // For the curious: `await rockpool.query('SELECT * FROM entries LIMIT 5')` in the console.
   Object.assign(globalThis, { rockpool: client });
@@ -93,7 +104,9 @@ async function start({ keepNothing }: { readonly keepNothing: boolean }): Promis
 }
 
 function open(options: { readonly keepNothing: boolean }): void {
-  start(options).catch((error: unknown) => root.render(<Unopened error={error} onKeepNothing={() => open({ keepNothing: true })} />));
+  start(options).catch((error: unknown) =>
+    root.render(<Unopened error={error} onKeepNothing={() => open({ keepNothing: true })} />),
+  );
 }
 
 open({ keepNothing: false });

@@ -4,14 +4,19 @@ import { index, integer, sqliteTable, text } from 'drizzle-orm/sqlite-core';
 /*
  * A household's budget. Four rules hold for every table:
  *
- * - Keys are text made by the app, so that devices which are offline never make the same one by accident. (Imported entries make the
+ * - Keys are text made by the app, so that devices which are offline never make the same one by accident. (Imported
+ *   entries make the
  *   same one on purpose: see import/rows/import-key.ts.)
  * - Money is integer minor units of the account's currency, within ±(2^53 − 1). A balance is never stored: it is a sum.
- * - Accounts and categories are closed or hidden, not deleted, so an entry made on another device meanwhile never loses what it points to.
+ * - Accounts and categories are closed or hidden, not deleted, so an entry made on another device meanwhile never loses
+ *   what it points to.
  * - A movement of money is a "ledger entry", or entry. "Transaction" is SQL's word.
  */
 
-/** Money in an `off-budget` account (a pension, a loan) is owned and not planned with: it is in no envelope and no report of spending. */
+/**
+ * Money in an `off-budget` account (a pension, a loan) is owned and not planned with: it is in no envelope and no
+ * report of spending.
+ */
 export type AccountKind = 'checking' | 'savings' | 'credit' | 'cash' | 'off-budget';
 
 export const accounts = sqliteTable('accounts', {
@@ -35,11 +40,17 @@ export const categories = sqliteTable('categories', {
   kind: text().$type<CategoryKind>().notNull(),
   /** 0 or 1. */
   hidden: integer().notNull().default(0),
-  /** 1: what its envelope has overspent stays in it, month after month; 0: it is made good from unassigned money when the month ends. */
+  /**
+   * 1: what its envelope has overspent stays in it, month after month; 0: it is made good from unassigned money when
+   * the month ends.
+   */
   keepsOverspent: integer().notNull().default(0),
 });
 
-/** How sure an entry is: `open` until the bank has it, `cleared` when it has, `reconciled` when a statement was checked against it. */
+/**
+ * How sure an entry is: `open` until the bank has it, `cleared` when it has, `reconciled` when a statement was checked
+ * against it.
+ */
 export type EntryStatus = 'open' | 'cleared' | 'reconciled';
 
 export const entries = sqliteTable(
@@ -57,12 +68,18 @@ export const entries = sqliteTable(
     categoryId: text().references(() => categories.id),
     /** Negative when money leaves the account. */
     amountMinor: integer().notNull(),
-    /** Orders the entries of one day: wall time of entering; imported rows follow each other by 1 ms in the order of the statement. */
+    /**
+     * Orders the entries of one day: wall time of entering; imported rows follow each other by 1 ms in the order of the
+     * statement.
+     */
     enteredAtMs: integer().notNull(),
     /** By which a second import of the same row is recognised; NULL for entries typed by hand. */
     importKey: text(),
     status: text().$type<EntryStatus>().notNull().default('open'),
-    /** The same on both sides of a transfer between two accounts; NULL for all else. What is said of one side is written to both in one transaction. */
+    /**
+     * The same on both sides of a transfer between two accounts; NULL for all else. What is said of one side is written
+     * to both in one transaction.
+     */
     transferId: text(),
   },
   (table) => [
@@ -79,8 +96,9 @@ export const entries = sqliteTable(
 );
 
 /**
- * A split entry's parts. They have their own categories, the entry has none; what they leave over of its amount is in no category. So nothing has to be
- * refused or repaired when two people change the amount and a part at once: the difference shows, and someone decides.
+ * A split entry's parts. They have their own categories, the entry has none; what they leave over of its amount is in
+ * no category. So nothing has to be refused or repaired when two people change the amount and a part at once: the
+ * difference shows, and someone decides.
  */
 export const parts = sqliteTable(
   'parts',
@@ -110,11 +128,17 @@ export type RuleNeeds = 'all' | 'any';
 /** What imported and typed entries are given by themselves. Rules are tried in the order of their making. */
 export const rules = sqliteTable('rules', {
   id: text().primaryKey().notNull(),
-  /** The first condition. `value` is a text, an amount in minor units, or an account's id; for `one-of` one in each line. */
+  /**
+   * The first condition. `value` is a text, an amount in minor units, or an account's id; for `one-of` one in each
+   * line.
+   */
   field: text().$type<RuleField>().notNull(),
   test: text().$type<RuleTest>().notNull(),
   value: text().notNull(),
-  /** JSON: all other conditions, `[{"field":"amount","test":"at-least","value":"1000"}, …]`. Budgets were made when a rule had just one. */
+  /**
+   * JSON: all other conditions, `[{"field":"amount","test":"at-least","value":"1000"}, …]`. Budgets were made when a
+   * rule had just one.
+   */
   moreConditions: text().notNull().default('[]'),
   needs: text().$type<RuleNeeds>().notNull().default('all'),
   /** NULL: leaves the category as it is. */
@@ -151,13 +175,16 @@ export const schedules = sqliteTable('schedules', {
 });
 
 /**
- * A day of a schedule that was dealt with. It does not refer to the schedule: an entry that one device makes of it must not be refused because another has
- * deleted the schedule meanwhile.
+ * A day of a schedule that was dealt with. It does not refer to the schedule: an entry that one device makes of it must
+ * not be refused because another has deleted the schedule meanwhile.
  */
 export const scheduleDays = sqliteTable(
   'scheduleDays',
   {
-    /** `SCHEDULE/YYYY-MM-DD`, which is also the id of the entry that was made: two devices that enter the same day have entered it once. */
+    /**
+     * `SCHEDULE/YYYY-MM-DD`, which is also the id of the entry that was made: two devices that enter the same day have
+     * entered it once.
+     */
     id: text().primaryKey().notNull(),
     scheduleId: text().notNull(),
     date: text().notNull(),
@@ -173,7 +200,10 @@ export const importProfiles = sqliteTable('importProfiles', {
     .primaryKey()
     .notNull()
     .references(() => accounts.id),
-  /** JSON: by role (`date`, `amount` …) what the file calls the column. Names, not numbers: a bank that adds a column changes nothing. */
+  /**
+   * JSON: by role (`date`, `amount` …) what the file calls the column. Names, not numbers: a bank that adds a column
+   * changes nothing.
+   */
   columns: text().notNull(),
   /** `,`, `;` or a tab. */
   delimiter: text().notNull(),
@@ -185,7 +215,10 @@ export const importProfiles = sqliteTable('importProfiles', {
 
 export type GoalKind = 'monthly' | 'up-to' | 'by-month';
 
-/** What an envelope is to get: so much each month, so much that it holds that when a month begins, or so much in all by some month. */
+/**
+ * What an envelope is to get: so much each month, so much that it holds that when a month begins, or so much in all by
+ * some month.
+ */
 export const goals = sqliteTable('goals', {
   /** `CATEGORY/CURRENCY`: an envelope has one goal, also when two people set one at once. */
   id: text().primaryKey().notNull(),
@@ -200,8 +233,8 @@ export const goals = sqliteTable('goals', {
 });
 
 /**
- * What a person put into a category's envelope for a month. Envelopes hold the sum of these rows: so money that two people assign at the same
- * time adds up, and a move is one row out and one row in.
+ * What a person put into a category's envelope for a month. Envelopes hold the sum of these rows: so money that two
+ * people assign at the same time adds up, and a move is one row out and one row in.
  */
 export const assignments = sqliteTable(
   'assignments',
@@ -224,24 +257,51 @@ export const assignments = sqliteTable(
 /** What people write down together. */
 export const notes = sqliteTable('notes', {
   /**
-   * `budget` for what belongs to all of it; `entry/ENTRY` for what belongs to one entry: made of what it is about, so two people who begin one at once have begun one. It does not
-   * refer to its entry: an entry that was deleted, and comes back by undo, has its note again.
+   * `budget` for what belongs to all of it; `entry/ENTRY` for what belongs to one entry: made of what it is about, so
+   * two people who begin one at once have begun one. It does not refer to its entry: an entry that was deleted, and
+   * comes back by undo, has its note again.
    */
   id: text().primaryKey().notNull(),
-  /** `{"body": [{"insert": "…"}]}`: a document, in which what two people type and format at the same time stands beside each other. */
+  /**
+   * `{"body": [{"insert": "…"}]}`: a document, in which what two people type and format at the same time stands beside
+   * each other.
+   */
   content: text().notNull(),
 });
 
-/** Columns that are written, win and lose together: half of one person's rule with half of another's would be a rule that nobody made. */
+/**
+ * Columns that are written, win and lose together: half of one person's rule with half of another's would be a rule
+ * that nobody made.
+ */
 export const columnGroups = {
   goals: [goals.kind, goals.amountMinor, goals.byMonth],
-  importProfiles: [importProfiles.columns, importProfiles.delimiter, importProfiles.dateOrder, importProfiles.decimalMark, importProfiles.turnSigns],
+  importProfiles: [
+    importProfiles.columns,
+    importProfiles.delimiter,
+    importProfiles.dateOrder,
+    importProfiles.decimalMark,
+    importProfiles.turnSigns,
+  ],
   rules: [rules.field, rules.test, rules.value, rules.moreConditions, rules.needs],
   schedules: [schedules.firstDate, schedules.every, schedules.unit],
 } as const;
 
 export const schema = defineSchema(
-  { accounts, assignments, categories, entries, entriesSearch, goals, importProfiles, notes, parts, partsSearch, rules, scheduleDays, schedules },
+  {
+    accounts,
+    assignments,
+    categories,
+    entries,
+    entriesSearch,
+    goals,
+    importProfiles,
+    notes,
+    parts,
+    partsSearch,
+    rules,
+    scheduleDays,
+    schedules,
+  },
   {
     merge: [
       { table: goals, groups: [columnGroups.goals] },

@@ -4,5 +4,8 @@ import type { BatchOptions, Client, SqlParam, SqlStatement, StatementResult } fr
 export interface Writer extends Pick<Client, 'query' | 'newId'> {
   execute(statement: SqlStatement): Promise<Pick<StatementResult, 'changes'>>;
   execute(sql: string, params?: readonly SqlParam[]): Promise<Pick<StatementResult, 'changes'>>;
-  batch(statements: readonly SqlStatement[], options?: BatchOptions): Promise<readonly Pick<StatementResult, 'changes'>[]>;
+  batch(
+    statements: readonly SqlStatement[],
+    options?: BatchOptions,
+  ): Promise<readonly Pick<StatementResult, 'changes'>[]>;
 }

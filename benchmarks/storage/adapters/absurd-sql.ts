@@ -1,4 +1,5 @@
-// absurd-sql on its fork of sql.js, set up as its README says: journal in memory, 8 KB pages. The page must have called `initBackend` for this worker.
+// absurd-sql on its fork of sql.js, set up as its README says: journal in memory, 8 KB pages. The page must have called
+// `initBackend` for this worker.
 import initSqlJs, { type SqlJsDatabase, type SqlJsStatement } from '@jlongster/sql.js';
 import wasm from '@jlongster/sql.js/dist/sql-wasm.wasm?url';
 import { SQLiteFS } from 'absurd-sql';

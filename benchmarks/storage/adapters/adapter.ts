@@ -13,7 +13,10 @@ export interface Adapter {
 
 export interface OpenedDatabase {
   readonly operations: Operations;
-  /** For a subject that has a better way to the page than a structured clone of its rows: `unpack-people.ts` knows the other end. */
+  /**
+   * For a subject that has a better way to the page than a structured clone of its rows: `unpack-people.ts` knows the
+   * other end.
+   */
   packPeople?(count: number): PackedPeople;
 }
 

@@ -1,4 +1,5 @@
-// The part of each peer's interface that its adapter uses. The peers are installed when a benchmark first runs; types are checked without them.
+// The part of each peer's interface that its adapter uses. The peers are installed when a benchmark first runs; types
+// are checked without them.
 
 declare module '*.wasm?url' {
   const url: string;
@@ -22,7 +23,9 @@ declare module '@sqlite.org/sqlite-wasm' {
   interface Pool {
     readonly OpfsSAHPoolDb: new (path: string) => Oo1Database;
   }
-  const initialise: () => Promise<{ installOpfsSAHPoolVfs(options: { name: string; directory: string }): Promise<Pool> }>;
+  const initialise: () => Promise<{
+    installOpfsSAHPoolVfs(options: { name: string; directory: string }): Promise<Pool>;
+  }>;
   export default initialise;
 }
 
@@ -118,12 +121,23 @@ declare module '@powersync/web' {
     constructor(tables: readonly never[]);
   }
   export class PowerSyncDatabase {
-    constructor(options: { schema: Schema; database: { dbFilename: string; vfs: string; worker: string }; sync: { worker: string } });
+    constructor(options: {
+      schema: Schema;
+      database: { dbFilename: string; vfs: string; worker: string };
+      sync: { worker: string };
+    });
     init(): Promise<void>;
     execute(sql: string, parameters?: unknown[]): Promise<unknown>;
-    watch(sql: string, parameters: unknown[], handler: { onResult(): void }, options: { signal: AbortSignal; throttleMs: number }): void;
+    watch(
+      sql: string,
+      parameters: unknown[],
+      handler: { onResult(): void },
+      options: { signal: AbortSignal; throttleMs: number },
+    ): void;
     getAll<Row>(sql: string, parameters: unknown[]): Promise<Row[]>;
-    writeTransaction(body: (transaction: { executeBatch(sql: string, parameters: unknown[][]): Promise<unknown> }) => Promise<void>): Promise<void>;
+    writeTransaction(
+      body: (transaction: { executeBatch(sql: string, parameters: unknown[][]): Promise<unknown> }) => Promise<void>,
+    ): Promise<void>;
     close(): Promise<void>;
   }
 }

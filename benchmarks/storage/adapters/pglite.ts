@@ -14,7 +14,10 @@ const POSTGRES: Dialect = {
 };
 
 export async function open(database: string, settings: Settings): Promise<OpenedDatabase> {
-  const opened = new PGlite({ fs: new OpfsAhpFS(`pglite-${database}`), relaxedDurability: settings['relaxed'] === true });
+  const opened = new PGlite({
+    fs: new OpfsAhpFS(`pglite-${database}`),
+    relaxedDurability: settings['relaxed'] === true,
+  });
   await opened.waitReady;
   return { operations: sqlOperations(new PGliteDatabase(opened), POSTGRES) };
 }

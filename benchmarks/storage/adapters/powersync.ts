@@ -19,7 +19,12 @@ export async function open(database: string, settings: Settings): Promise<Opened
         const stopping = new AbortController();
         for (const [index, { fromKey, limit }] of queries.entries()) {
           // Its default waits 30 ms before it looks again.
-          opened.watch(SELECT_RANGE, [fromKey, limit], { onResult: () => onChange(index) }, { signal: stopping.signal, throttleMs: 0 });
+          opened.watch(
+            SELECT_RANGE,
+            [fromKey, limit],
+            { onResult: () => onChange(index) },
+            { signal: stopping.signal, throttleMs: 0 },
+          );
         }
         return () => stopping.abort();
       },
@@ -44,7 +49,10 @@ class PowerSyncAdapter implements SqlDatabase {
 
   async runMany(sql: string, parameterLists: readonly (readonly SqlParameter[])[]): Promise<void> {
     await this.#database.writeTransaction(async (transaction) => {
-      await transaction.executeBatch(sql, parameterLists.map((parameters) => [...parameters]));
+      await transaction.executeBatch(
+        sql,
+        parameterLists.map((parameters) => [...parameters]),
+      );
     });
   }
 

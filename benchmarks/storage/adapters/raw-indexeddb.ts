@@ -1,4 +1,5 @@
-// IndexedDB without SQLite, as the founding articles used it: one object store a table, bulk puts, getAll for scans. Chrome's default durability is relaxed.
+// IndexedDB without SQLite, as the founding articles used it: one object store a table, bulk puts, getAll for scans.
+// Chrome's default durability is relaxed.
 import type { Document, Entry, KeyValue, Person } from '../dataset.ts';
 import type { Operations, PersonRow } from '../operations.ts';
 import type { OpenedDatabase, Settings } from './adapter.ts';
@@ -20,7 +21,8 @@ export async function open(database: string, settings: Settings): Promise<Opened
   const request = indexedDB.open(database, 1);
   request.addEventListener('upgradeneeded', () => {
     for (const store of ['kv', 'single', 'document'] satisfies StoreName[]) request.result.createObjectStore(store);
-    for (const store of ['person', 'entry'] satisfies StoreName[]) request.result.createObjectStore(store, { keyPath: 'id' });
+    for (const store of ['person', 'entry'] satisfies StoreName[])
+      request.result.createObjectStore(store, { keyPath: 'id' });
   });
   const durability: IDBTransactionDurability = settings['durability'] === 'strict' ? 'strict' : 'default';
   return { operations: rawOperations(await result(request), durability) };
@@ -61,7 +63,8 @@ function rawOperations(database: IDBDatabase, durability: IDBTransactionDurabili
       }),
     insertEntries: (rows: readonly Entry[]) =>
       writing('entry', (into) => {
-        for (const [id, day, account, category, amount, memo] of rows) into.put({ id, day, account, category, amount, memo });
+        for (const [id, day, account, category, amount, memo] of rows)
+          into.put({ id, day, account, category, amount, memo });
       }),
     indexNotes: () => undefined,
 

@@ -1,5 +1,11 @@
-// Our SDK as an app's page uses it. Unless `local` is set, what is written is captured for the server, which is not there.
-import { integer, real, sqliteTable, text } from '../../../packages/client/node_modules/drizzle-orm/sqlite-core/index.js';
+// Our SDK as an app's page uses it. Unless `local` is set, what is written is captured for the server, which is not
+// there.
+import {
+  integer,
+  real,
+  sqliteTable,
+  text,
+} from '../../../packages/client/node_modules/drizzle-orm/sqlite-core/index.js';
 import { createClient, type Client, type SqlStatement } from '../../../packages/client/src/index.ts';
 import { defineSchema } from '../../../packages/client/src/schema/index.ts';
 import { SELECT_RANGE, sqlOperations, type SqlDatabase, type SqlParameter, type SqlRow } from '../sql-operations.ts';
@@ -8,7 +14,14 @@ import type { OpenedDatabase, Settings } from './adapter.ts';
 const kv = sqliteTable('kv', { key: text().primaryKey().notNull(), value: real() });
 const single = sqliteTable('single', { key: text().primaryKey().notNull(), value: real() });
 // Numbered by the app, which no synced table may be.
-const person = sqliteTable('person', { id: integer().primaryKey(), name: text(), city: text(), note: text(), points: integer(), balance: real() });
+const person = sqliteTable('person', {
+  id: integer().primaryKey(),
+  name: text(),
+  city: text(),
+  note: text(),
+  points: integer(),
+  balance: real(),
+});
 
 export async function open(database: string, settings: Settings): Promise<OpenedDatabase> {
   const tables = { kv, single, person };

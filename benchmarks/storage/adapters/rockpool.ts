@@ -1,5 +1,13 @@
-// Our storage in a worker, with the SDK's own binding to SQLite: what lies under a client's database, without capture and sync.
-import { openStorage, opfsExclusiveMedium, opfsSharedMedium, type Medium, type SqliteModule, type Storage } from '../../../packages/vfs-opfs/src/index.ts';
+// Our storage in a worker, with the SDK's own binding to SQLite: what lies under a client's database, without capture
+// and sync.
+import {
+  openStorage,
+  opfsExclusiveMedium,
+  opfsSharedMedium,
+  type Medium,
+  type SqliteModule,
+  type Storage,
+} from '../../../packages/vfs-opfs/src/index.ts';
 import { indexedDbMedium } from '../../../packages/vfs-opfs/src/media/indexeddb.ts';
 import { rowsTransferables } from '../../../packages/client/src/rpc/rows-transfer.ts';
 import { Connection } from '../../../packages/client/src/worker/sqlite/connection.ts';
@@ -21,8 +29,14 @@ export async function open(database: string, settings: Settings, role: Role): Pr
     loadSqlite(),
   ]);
   storage.register(runtime.module as unknown as SqliteModule);
-  const connection = new Connection(runtime, { path: storage.path, vfsName: storage.vfsName, readOnly: role === 'reader' });
-  connection.exec(`PRAGMA page_size = ${settings['pageSizeBytes'] ?? 8192}; PRAGMA cache_size = -16384; PRAGMA temp_store = MEMORY`);
+  const connection = new Connection(runtime, {
+    path: storage.path,
+    vfsName: storage.vfsName,
+    readOnly: role === 'reader',
+  });
+  connection.exec(
+    `PRAGMA page_size = ${settings['pageSizeBytes'] ?? 8192}; PRAGMA cache_size = -16384; PRAGMA temp_store = MEMORY`,
+  );
   return {
     operations: sqlOperations(new RockpoolDatabase(connection, storage, settings['isLazy'] === true)),
     packPeople(count) {
@@ -38,7 +52,9 @@ export async function open(database: string, settings: Settings, role: Role): Pr
 function mediumOf(settings: Settings): Medium {
   switch (settings['medium']) {
     case 'indexeddb':
-      return typeof settings['extentBytes'] === 'number' ? indexedDbMedium({ extentBytes: settings['extentBytes'] }) : indexedDbMedium();
+      return typeof settings['extentBytes'] === 'number'
+        ? indexedDbMedium({ extentBytes: settings['extentBytes'] })
+        : indexedDbMedium();
     case 'opfs-exclusive':
       return opfsExclusiveMedium();
     default:

@@ -1,4 +1,5 @@
-// @sqlite.org/sqlite-wasm with its pool of access handles (opfs-sahpool), through its oo1 API. Its build has 8 KB pages and a 16 MB cache.
+// @sqlite.org/sqlite-wasm with its pool of access handles (opfs-sahpool), through its oo1 API. Its build has 8 KB pages
+// and a 16 MB cache.
 import initialise, { type Oo1Database, type PreparedStatement } from '@sqlite.org/sqlite-wasm';
 import { sqlOperations, type SqlDatabase, type SqlParameter, type SqlRow } from '../sql-operations.ts';
 import type { OpenedDatabase, Settings } from './adapter.ts';

@@ -22,7 +22,9 @@ export async function open(database: string, settings: Settings): Promise<Opened
   const name = String(settings['vfs']);
   const vfs = VFSS[name];
   if (vfs === undefined) throw new Error(`there is no VFS "${name}"`);
-  const module = vfs.isAsync ? await createAsyncModule({ locateFile: () => asyncWasm }) : await createModule({ locateFile: () => wasm });
+  const module = vfs.isAsync
+    ? await createAsyncModule({ locateFile: () => asyncWasm })
+    : await createModule({ locateFile: () => wasm });
   const sqlite = SQLite.Factory(module);
   // The pool takes its folder's name here, the others any name.
   sqlite.vfs_register(await (vfs.class as SQLite.VfsFactory).create(`/wa-sqlite-${database}`, module), true);

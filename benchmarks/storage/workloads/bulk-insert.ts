@@ -20,7 +20,12 @@ export const hugeInsert: Workload = {
 };
 
 /** An import through the page: its rows cross in one message, or however the subject takes many. */
-export const bulkInsertFromPage: Workload = { ...bulkInsert, id: 'L3m', title: 'insert 100,000 rows in one transaction, from the page', thread: 'page' };
+export const bulkInsertFromPage: Workload = {
+  ...bulkInsert,
+  id: 'L3m',
+  title: 'insert 100,000 rows in one transaction, from the page',
+  thread: 'page',
+};
 
 export const insertsFromPage: Workload = {
   ...bulkInsertFromPage,

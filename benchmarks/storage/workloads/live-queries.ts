@@ -10,7 +10,10 @@ const WRITES = 100;
 const PAUSE_MS = 20;
 const TOUCHED_KEY = keyOf(42);
 
-/** 100 live queries on one page over the whole table. Each write changes a row that is in 5 of them: from the call until all 5 have told the page. */
+/**
+ * 100 live queries on one page over the whole table. Each write changes a row that is in 5 of them: from the call until
+ * all 5 have told the page.
+ */
 export async function writeToLiveQueries(operations: Operations): Promise<Latencies> {
   if (operations.watchKeyValues === undefined) throw new Error('this subject has no live queries');
   let waitingFor = QUERIES;
@@ -42,7 +45,9 @@ export async function writeToLiveQueries(operations: Operations): Promise<Latenc
   return latenciesOf(latenciesMs);
 }
 
-/** The first few begin with the row that is written, the others are spread over the keys that begin with another digit. */
+/**
+ * The first few begin with the row that is written, the others are spread over the keys that begin with another digit.
+ */
 function ranges(): KeyValueRange[] {
   const otherDigits = '0123456789abcdef'.split('').filter((digit) => !TOUCHED_KEY.startsWith(digit));
   return Array.from({ length: QUERIES }, (_, i) => {

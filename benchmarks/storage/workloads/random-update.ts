@@ -21,4 +21,9 @@ export const randomUpdate: Workload = {
   },
 };
 
-export const randomUpdateFromPage: Workload = { ...randomUpdate, id: 'L7m', title: '10,000 random updates in one transaction, from the page', thread: 'page' };
+export const randomUpdateFromPage: Workload = {
+  ...randomUpdate,
+  id: 'L7m',
+  title: '10,000 random updates in one transaction, from the page',
+  thread: 'page',
+};

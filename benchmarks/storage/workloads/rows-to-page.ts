@@ -15,7 +15,8 @@ export const rowsToPage: Workload = {
     const startMs = performance.now();
     const rows = await operations.readPeople(wanted);
     let sum = 0;
-    for (const row of rows) sum += row.id + row.points + row.balance + row.name.length + row.city.length + row.note.length;
+    for (const row of rows)
+      sum += row.id + row.points + row.balance + row.name.length + row.city.length + row.note.length;
     const tookMs = performance.now() - startMs;
     if (rows.length !== wanted || !(sum > 0)) throw new Error(`rows: ${rows.length} instead of ${wanted}, sum ${sum}`);
     return tookMs;

@@ -2,7 +2,10 @@ import { DatabaseSync, type SQLInputValue, type StatementSync } from 'node:sqlit
 
 /** What Evolu asks of a SQLite: one call for reading and writing. */
 export interface EvoluDriver {
-  exec(query: { readonly sql: string; readonly parameters: readonly SQLInputValue[] }): { readonly rows: unknown[]; readonly changes: number };
+  exec(query: { readonly sql: string; readonly parameters: readonly SQLInputValue[] }): {
+    readonly rows: unknown[];
+    readonly changes: number;
+  };
   export(): Uint8Array;
   deleteDatabase(): void;
   [Symbol.dispose](): void;

@@ -10,7 +10,14 @@ import { gatedSocketClass, SocketGate } from './socket-gate.ts';
 const OWNER_SECRET = new Uint8Array(32).fill(7);
 const NEWEST = 30;
 const schema = {
-  ledger: { id: evolu.id('Ledger'), account: evolu.String, payee: evolu.String, amountMinor: evolu.Int, day: evolu.String, notes: evolu.String },
+  ledger: {
+    id: evolu.id('Ledger'),
+    account: evolu.String,
+    payee: evolu.String,
+    amountMinor: evolu.Int,
+    day: evolu.String,
+    notes: evolu.String,
+  },
 };
 let names = 0;
 
@@ -43,22 +50,39 @@ class EvoluLedger implements SyncClient {
     };
     const WebSocketConstructor = gatedSocketClass(this.#gate);
     const createWebSocket = (url: string, options: object): unknown =>
-      evolu.createWebSocket(url, { ...options, WebSocketConstructor, retryOptions: { retries: evolu.maxPositiveInt, initialDelay: '200ms', maxDelay: '500ms' } });
-    const createDbWorker = (): unknown => localFirst.createDbWorkerForPlatform({ console, createSqliteDriver, createWebSocket, random: evolu.createRandom(), randomBytes, time });
+      evolu.createWebSocket(url, {
+        ...options,
+        WebSocketConstructor,
+        retryOptions: { retries: evolu.maxPositiveInt, initialDelay: '200ms', maxDelay: '500ms' },
+      });
+    const createDbWorker = (): unknown =>
+      localFirst.createDbWorkerForPlatform({
+        console,
+        createSqliteDriver,
+        createWebSocket,
+        random: evolu.createRandom(),
+        randomBytes,
+        time,
+      });
     const owner = localFirst.createAppOwner(OWNER_SECRET);
-    this.#evolu = localFirst.createEvolu({ console, createDbWorker, randomBytes, reloadApp: () => undefined, time })(schema, {
-      name: evolu.SimpleName.orThrow(`benchmark${process.pid}x${++names}`),
-      inMemory: true,
-      externalAppOwner: owner,
-      transports: [{ type: 'WebSocket', url: `ws://127.0.0.1:${port}?ownerId=${owner.id}` }],
-    });
+    this.#evolu = localFirst.createEvolu({ console, createDbWorker, randomBytes, reloadApp: () => undefined, time })(
+      schema,
+      {
+        name: evolu.SimpleName.orThrow(`benchmark${process.pid}x${++names}`),
+        inMemory: true,
+        externalAppOwner: owner,
+        transports: [{ type: 'WebSocket', url: `ws://127.0.0.1:${port}?ownerId=${owner.id}` }],
+      },
+    );
     this.#evolu.useOwner(owner);
   }
 
   async open(): Promise<void> {
     await this.#evolu.appOwner;
     const known = new Set<string>();
-    const newest = this.#evolu.createQuery((database) => database.selectFrom('ledger').select(['id']).orderBy('createdAt', 'desc').limit(NEWEST));
+    const newest = this.#evolu.createQuery((database) =>
+      database.selectFrom('ledger').select(['id']).orderBy('createdAt', 'desc').limit(NEWEST),
+    );
     this.#evolu.subscribeQuery(newest)(() => {
       for (const { id } of this.#evolu.getQueryRows(newest)) {
         if (known.has(id)) continue;

@@ -1,4 +1,5 @@
-// Hocuspocus: one Yjs document with a map of rows, each a map. Its server keeps the document in SQLite, two seconds after a change, as by default.
+// Hocuspocus: one Yjs document with a map of rows, each a map. Its server keeps the document in SQLite, two seconds
+// after a change, as by default.
 import { Database } from '@hocuspocus/extension-database';
 import { HocuspocusProvider, HocuspocusProviderWebsocket } from '@hocuspocus/provider';
 import { Server } from '@hocuspocus/server';
@@ -10,14 +11,18 @@ import type { LedgerRow } from '../rows.ts';
 
 const DOCUMENT = 'benchmark';
 // The copy that the provider uses: two copies of Yjs do not know each other's types.
-const Y = (await import('yjs' as string)) as typeof import('../../../packages/shared/node_modules/yjs/dist/src/index.js');
+const Y = (await import(
+  'yjs' as string
+)) as typeof import('../../../packages/shared/node_modules/yjs/dist/src/index.js');
 
 export const engine: Engine = {
   async startServer(port, folder) {
     const database = new DatabaseSync(join(folder, 'documents.sqlite'));
     database.exec('CREATE TABLE documents (name TEXT PRIMARY KEY, data BLOB NOT NULL)');
     const read = database.prepare('SELECT data FROM documents WHERE name = ?');
-    const write = database.prepare('INSERT INTO documents VALUES (?, ?) ON CONFLICT (name) DO UPDATE SET data = excluded.data');
+    const write = database.prepare(
+      'INSERT INTO documents VALUES (?, ?) ON CONFLICT (name) DO UPDATE SET data = excluded.data',
+    );
     const storage = new Database({
       fetch: async ({ documentName }) => (read.get(documentName)?.['data'] as Uint8Array | undefined) ?? null,
       store: async ({ documentName, state }) => void write.run(documentName, state),
@@ -41,10 +46,21 @@ class HocuspocusClient implements SyncClient {
   }
 
   connect(): Promise<void> {
-    const websocketProvider = new HocuspocusProviderWebsocket({ url: `ws://127.0.0.1:${this.#port}`, delay: 200, minDelay: 100, jitter: false });
+    const websocketProvider = new HocuspocusProviderWebsocket({
+      url: `ws://127.0.0.1:${this.#port}`,
+      delay: 200,
+      minDelay: 100,
+      jitter: false,
+    });
     this.#socket = websocketProvider;
     return new Promise((resolve) => {
-      this.#provider = new HocuspocusProvider({ websocketProvider, name: DOCUMENT, document: this.#document, token: 'none', onSynced: () => resolve() });
+      this.#provider = new HocuspocusProvider({
+        websocketProvider,
+        name: DOCUMENT,
+        document: this.#document,
+        token: 'none',
+        onSynced: () => resolve(),
+      });
       this.#provider.attach();
     });
   }

@@ -7,5 +7,12 @@ export interface JazzCredentials {
   readonly groupId: string;
 }
 
-const LedgerEntry = co.map({ id: z.string(), account: z.string(), payee: z.string(), amountMinor: z.number(), day: z.string(), notes: z.string() });
+const LedgerEntry = co.map({
+  id: z.string(),
+  account: z.string(),
+  payee: z.string(),
+  amountMinor: z.number(),
+  day: z.string(),
+  notes: z.string(),
+});
 export const LedgerRows = co.record(z.string(), LedgerEntry);

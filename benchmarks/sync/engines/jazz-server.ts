@@ -1,4 +1,5 @@
-// Jazz: its sync server, which the published command builds on an older core, over SQLite. A plain GET answers with the account that all clients share.
+// Jazz: its sync server, which the published command builds on an older core, over SQLite. A plain GET answers with the
+// account that all clients share.
 import { LocalNode } from 'cojson';
 import { NapiCrypto } from 'cojson/crypto/NapiCrypto';
 import { getSqliteStorage } from 'cojson/dist/storage/sqlite/index.js';
@@ -33,9 +34,21 @@ export async function startJazzServer(port: number, folder: string): Promise<voi
   const sockets = new WebSocketServer({ noServer: true });
   server.on('upgrade', (request, socket, head) =>
     sockets.handleUpgrade(request, socket, head, (websocket) => {
-      const pings = setInterval(() => websocket.send(JSON.stringify({ type: 'ping', time: Date.now(), dc: 'unknown' })), PING_MS);
+      const pings = setInterval(
+        () => websocket.send(JSON.stringify({ type: 'ping', time: Date.now(), dc: 'unknown' })),
+        PING_MS,
+      );
       websocket.on('close', () => clearInterval(pings));
-      node.syncManager.addPeer(createWebSocketPeer({ id: `client-${Math.random()}`, role: 'client', websocket, expectPings: false, batchingByDefault: false, deletePeerStateOnClose: true }));
+      node.syncManager.addPeer(
+        createWebSocketPeer({
+          id: `client-${Math.random()}`,
+          role: 'client',
+          websocket,
+          expectPings: false,
+          batchingByDefault: false,
+          deletePeerStateOnClose: true,
+        }),
+      );
     }),
   );
   await new Promise<void>((resolve) => server.listen(port, '127.0.0.1', resolve));
@@ -46,11 +59,20 @@ async function createLedger(port: number): Promise<JazzCredentials> {
   const websocket = new WebSocket(`ws://127.0.0.1:${port}`);
   await new Promise((resolve) => websocket.addEventListener('open', resolve));
   const peers = [createWebSocketPeer({ id: 'upstream', role: 'server', websocket })];
-  const account = await Account.create({ creationProps: { name: 'benchmark' }, peers, crypto: await NapiCrypto.create() });
+  const account = await Account.create({
+    creationProps: { name: 'benchmark' },
+    peers,
+    crypto: await NapiCrypto.create(),
+  });
   const group = Group.create(account);
   const rows = LedgerRows.create({}, group);
   await account.$jazz.waitForAllCoValuesSync({ timeout: SYNCED_TIMEOUT_MS });
-  const credentials = { accountId: account.$jazz.id, secret: account.$jazz.localNode.getCurrentAgent().agentSecret, rowsId: rows.$jazz.id, groupId: group.$jazz.id };
+  const credentials = {
+    accountId: account.$jazz.id,
+    secret: account.$jazz.localNode.getCurrentAgent().agentSecret,
+    rowsId: rows.$jazz.id,
+    groupId: group.$jazz.id,
+  };
   websocket.close();
   return credentials;
 }
@@ -66,7 +88,8 @@ function sqliteDriver(file: string): object {
     statements.set(sql, statement);
     return statement;
   };
-  const values = (params: readonly (JazzValue | boolean | undefined)[] = []): JazzValue[] => params.map((value) => (typeof value === 'boolean' ? Number(value) : (value ?? null)));
+  const values = (params: readonly (JazzValue | boolean | undefined)[] = []): JazzValue[] =>
+    params.map((value) => (typeof value === 'boolean' ? Number(value) : (value ?? null)));
   return {
     run: (sql: string, params: readonly JazzValue[]) => void prepared(sql).run(...values(params)),
     query: (sql: string, params: readonly JazzValue[]) => prepared(sql).all(...values(params)),

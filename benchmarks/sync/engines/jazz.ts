@@ -1,4 +1,5 @@
-// Jazz: a map for each row, in a record of one group; all clients are one account. Rows are read through its core, which costs less than the subscriptions that apps use.
+// Jazz: a map for each row, in a record of one group; all clients are one account. Rows are read through its core,
+// which costs less than the subscriptions that apps use.
 import { NapiCrypto } from 'cojson/crypto/NapiCrypto';
 import { startWorker, type JazzGroup, type JazzMap, type JazzNode, type JazzWorker } from 'jazz-tools/worker';
 import type { Engine, SyncClient } from '../engine.ts';

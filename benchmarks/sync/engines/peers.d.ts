@@ -1,11 +1,15 @@
-// The part of each peer's interface that its adapter uses. The peers are installed when the benchmark first runs; types are checked without them.
+// The part of each peer's interface that its adapter uses. The peers are installed when the benchmark first runs; types
+// are checked without them.
 
 declare module '@hocuspocus/extension-database' {
   interface Stored {
     readonly documentName: string;
   }
   export class Database {
-    constructor(options: { fetch(document: Stored): Promise<Uint8Array | null>; store(document: Stored & { readonly state: Uint8Array }): Promise<void> });
+    constructor(options: {
+      fetch(document: Stored): Promise<Uint8Array | null>;
+      store(document: Stored & { readonly state: Uint8Array }): Promise<void>;
+    });
   }
 }
 declare module '@hocuspocus/server' {
@@ -20,7 +24,13 @@ declare module '@hocuspocus/provider' {
     destroy(): void;
   }
   export class HocuspocusProvider {
-    constructor(options: { websocketProvider: HocuspocusProviderWebsocket; name: string; document: unknown; token: string; onSynced(): void });
+    constructor(options: {
+      websocketProvider: HocuspocusProviderWebsocket;
+      name: string;
+      document: unknown;
+      token: string;
+      onSynced(): void;
+    });
     readonly hasUnsyncedChanges: boolean;
     attach(): void;
     destroy(): void;
@@ -44,7 +54,10 @@ declare module 'tinybase/synchronizers/synchronizer-ws-client' {
     startSync(): Promise<unknown>;
     destroy(): Promise<unknown>;
   }
-  export function createWsSynchronizer(store: import('tinybase').MergeableStore, socket: unknown): Promise<WsSynchronizer>;
+  export function createWsSynchronizer(
+    store: import('tinybase').MergeableStore,
+    socket: unknown,
+  ): Promise<WsSynchronizer>;
 }
 declare module 'tinybase/synchronizers/synchronizer-ws-server' {
   export function createWsServer(sockets: unknown, createPersister: () => object): object;
@@ -55,9 +68,20 @@ declare module '@triplit/client' {
     insert(collection: string, row: object): Promise<unknown>;
   }
   export class TriplitClient implements Writer {
-    constructor(options: { storage: string; serverUrl: string; token: string; schema: unknown; autoConnect: boolean; logLevel: string });
+    constructor(options: {
+      storage: string;
+      serverUrl: string;
+      token: string;
+      schema: unknown;
+      autoConnect: boolean;
+      logLevel: string;
+    });
     query(collection: string): object;
-    subscribe(query: object, onRows: (rows: readonly { readonly id: string }[]) => void, onError: (error: unknown) => void): () => void;
+    subscribe(
+      query: object,
+      onRows: (rows: readonly { readonly id: string }[]) => void,
+      onError: (error: unknown) => void,
+    ): () => void;
     connect(): Promise<void>;
     disconnect(): void;
     insert(collection: string, row: object): Promise<unknown>;
@@ -107,7 +131,11 @@ declare module 'evolu-common-7/local-first' {
     subscribeQuery(query: unknown): (listener: () => void) => () => void;
     getQueryRows(query: unknown): readonly { readonly id: string }[];
     loadQuery(query: unknown): Promise<unknown>;
-    upsert(table: string, row: object, options: { onComplete(): void }): { readonly ok: true } | { readonly ok: false; readonly error: unknown };
+    upsert(
+      table: string,
+      row: object,
+      options: { onComplete(): void },
+    ): { readonly ok: true } | { readonly ok: false; readonly error: unknown };
   }
   export function createAppOwner(secret: Uint8Array): { readonly id: string };
   export function createDbWorkerForPlatform(dependencies: object): unknown;
@@ -131,7 +159,13 @@ declare module 'cojson' {
   }
 }
 declare module 'cojson/crypto/NapiCrypto' {
-  export const NapiCrypto: { create(): Promise<{ newRandomAgentSecret(): string; getAgentID(secret: string): string; newRandomSessionID(agent: string): unknown }> };
+  export const NapiCrypto: {
+    create(): Promise<{
+      newRandomAgentSecret(): string;
+      getAgentID(secret: string): string;
+      newRandomSessionID(agent: string): unknown;
+    }>;
+  };
 }
 declare module 'cojson/dist/storage/sqlite/index.js' {
   export function getSqliteStorage(driver: object): object;
@@ -147,7 +181,10 @@ declare module 'jazz-tools' {
   }
   export const Account: { create(options: object): Promise<{ readonly $jazz: Synced }> };
   export const Group: { create(account: object): { readonly $jazz: Synced } };
-  export const co: { map(columns: object): unknown; record(key: unknown, value: unknown): { create(rows: object, group: object): { readonly $jazz: Synced } } };
+  export const co: {
+    map(columns: object): unknown;
+    record(key: unknown, value: unknown): { create(rows: object, group: object): { readonly $jazz: Synced } };
+  };
   export const z: { string(): unknown; number(): unknown };
 }
 declare module 'jazz-tools/worker' {
@@ -165,7 +202,12 @@ declare module 'jazz-tools/worker' {
     load(id: string): Promise<JazzMap | 'unavailable'>;
   }
   export interface JazzWorker {
-    readonly worker: { readonly $jazz: { readonly localNode: JazzNode; waitForAllCoValuesSync(options: { timeout: number }): Promise<unknown> } };
+    readonly worker: {
+      readonly $jazz: {
+        readonly localNode: JazzNode;
+        waitForAllCoValuesSync(options: { timeout: number }): Promise<unknown>;
+      };
+    };
     waitForConnection(): Promise<void>;
   }
   export function startWorker(options: object): Promise<JazzWorker>;

@@ -64,7 +64,10 @@ class RockpoolClient implements SyncClient {
   }
 
   insertMany(rows: readonly LedgerRow[]): void {
-    const statements = rows.map(({ id, account, payee, amountMinor, day, notes }) => ({ sql: INSERT, params: [id, account, payee, amountMinor, day, notes] }));
+    const statements = rows.map(({ id, account, payee, amountMinor, day, notes }) => ({
+      sql: INSERT,
+      params: [id, account, payee, amountMinor, day, notes],
+    }));
     this.#database.write({ id: crypto.randomUUID(), statements });
     this.#engine.committed();
   }
@@ -87,7 +90,10 @@ class RockpoolClient implements SyncClient {
   }
 
   #tellNewRows(): void {
-    for (const [rowId, id] of this.#database.connection.rows('SELECT rowid, id FROM ledger WHERE rowid > ?', this.#lastRowId)) {
+    for (const [rowId, id] of this.#database.connection.rows(
+      'SELECT rowid, id FROM ledger WHERE rowid > ?',
+      this.#lastRowId,
+    )) {
       this.#lastRowId = Number(rowId);
       this.#tell(String(id));
     }

@@ -29,7 +29,8 @@ class FreshClient implements SyncClient {
       sync: {
         url: `ws://127.0.0.1:${this.#port}/sync`,
         databaseId: DATABASE_ID,
-        token: () => issueToken(SECRET, { principal: 'ann', databases: [DATABASE_ID], ttlMs: TOKEN_TTL_MS }, Date.now()),
+        token: () =>
+          issueToken(SECRET, { principal: 'ann', databases: [DATABASE_ID], ttlMs: TOKEN_TTL_MS }, Date.now()),
         firstSync: {},
       },
     });

@@ -6,7 +6,9 @@ import { schema, SECRET } from './rockpool-shared.ts';
 /** With its defaults, and nothing in its log. Files for first syncs come over HTTP, beside the socket. */
 export async function startServer(port: number, dataDir: string): Promise<void> {
   const sync = createSyncServer({ dataDir, schema, secret: SECRET, log: () => undefined });
-  const http = createAdaptorServer({ fetch: (request: Request) => sync.app.fetch(new Request(request.url.replace('/sync/', '/'), request)) }) as Server;
+  const http = createAdaptorServer({
+    fetch: (request: Request) => sync.app.fetch(new Request(request.url.replace('/sync/', '/'), request)),
+  }) as Server;
   sync.attach(http);
   await new Promise<void>((resolve) => void http.listen(port, '127.0.0.1', resolve));
 }

@@ -1,4 +1,7 @@
-/** Stands between a library that connects on its own and the network, so that one client of several in a process can be offline. */
+/**
+ * Stands between a library that connects on its own and the network, so that one client of several in a process can be
+ * offline.
+ */
 export class SocketGate {
   readonly #waiting = new Set<GatedSocket>();
   readonly #dialled = new Set<GatedSocket>();

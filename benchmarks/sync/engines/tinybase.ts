@@ -1,4 +1,5 @@
-// TinyBase: a mergeable store over its WebSocket synchronizer; the server keeps it in a JSON file, as its documentation does.
+// TinyBase: a mergeable store over its WebSocket synchronizer; the server keeps it in a JSON file, as its documentation
+// does.
 import { join } from 'node:path';
 import { createMergeableStore, type MergeableStore } from 'tinybase';
 import { createFilePersister } from 'tinybase/persisters/persister-file';
@@ -11,7 +12,10 @@ const TABLE = 'ledger';
 const LARGEST_MESSAGE_BYTES = 2 ** 30;
 
 interface SocketServer {
-  readonly WebSocketServer: new (options: { port: number; host: string; maxPayload: number }, onListening: () => void) => object;
+  readonly WebSocketServer: new (
+    options: { port: number; host: string; maxPayload: number },
+    onListening: () => void,
+  ) => object;
 }
 
 export const engine: Engine = {

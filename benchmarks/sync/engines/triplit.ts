@@ -1,4 +1,5 @@
-// Triplit: one collection, server and clients in memory (its durable stores need native modules that are built on install).
+// Triplit: one collection, server and clients in memory (its durable stores need native modules that are built on
+// install).
 import { createHmac } from 'node:crypto';
 import { Schema, TriplitClient } from '@triplit/client';
 import { createServer, createTriplitStorageProvider } from '@triplit/server';
@@ -25,7 +26,13 @@ const collections = Schema.Collections({
 export const engine: Engine = {
   async startServer(port) {
     const storage = await createTriplitStorageProvider('memory');
-    const start = await createServer({ storage, dbOptions: { schema: { collections } }, jwtSecret: SECRET, projectId: PROJECT, logHandler: { log: () => undefined } });
+    const start = await createServer({
+      storage,
+      dbOptions: { schema: { collections } },
+      jwtSecret: SECRET,
+      projectId: PROJECT,
+      logHandler: { log: () => undefined },
+    });
     start(port);
   },
   async createClient(port) {
@@ -41,7 +48,14 @@ class TriplitLedger implements SyncClient {
   #unsubscribe: (() => void) | undefined;
 
   constructor(port: number) {
-    this.#client = new TriplitClient({ storage: 'memory', serverUrl: `http://127.0.0.1:${port}`, token: token(), schema: collections, autoConnect: false, logLevel: 'error' });
+    this.#client = new TriplitClient({
+      storage: 'memory',
+      serverUrl: `http://127.0.0.1:${port}`,
+      token: token(),
+      schema: collections,
+      autoConnect: false,
+      logLevel: 'error',
+    });
   }
 
   async connect(): Promise<void> {

@@ -7,7 +7,10 @@ const GAP_MS = 100;
 const SETTLE_MS = 3_000;
 const TIMEOUT_MS = 120_000;
 
-/** S4 and S5: one writes, many watch; and what the server's memory is while they only watch. All watchers share one process, and the machine. */
+/**
+ * S4 and S5: one writes, many watch; and what the server's memory is while they only watch. All watchers share one
+ * process, and the machine.
+ */
 export const fanOut: SyncWorkload = {
   id: 'S4',
   rounds: 1,
@@ -21,7 +24,10 @@ export const fanOut: SyncWorkload = {
 async function fanOutTo(subject: SyncSubject, clientCount: number, writes: number): Promise<Figure[]> {
   const server = await startServer(subject);
   const memoryBefore = residentBytes(server.pid);
-  const [writer, watchers] = await Promise.all([startClients(subject, server.port, 'writer'), startClients(subject, server.port, 'watcher', clientCount)]);
+  const [writer, watchers] = await Promise.all([
+    startClients(subject, server.port, 'writer'),
+    startClients(subject, server.port, 'watcher', clientCount),
+  ]);
   try {
     await Promise.all([writer.connect(), watchers.connect()]);
     await sleep(SETTLE_MS);

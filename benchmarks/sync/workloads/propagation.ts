@@ -33,7 +33,11 @@ export const propagationAmongMany: SyncWorkload = {
   },
 };
 
-async function propagate(subject: SyncSubject, presentRows: number, writes: number): Promise<{ latencies: number[]; upBytes: number }> {
+async function propagate(
+  subject: SyncSubject,
+  presentRows: number,
+  writes: number,
+): Promise<{ latencies: number[]; upBytes: number }> {
   const server = await startServer(subject);
   const proxy = await startProxy(server.port);
   const [a, b] = await Promise.all([startClients(subject, proxy.port, 'a'), startClients(subject, server.port, 'b')]);

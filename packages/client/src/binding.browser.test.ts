@@ -11,9 +11,11 @@ import { freshName, openTab, until, type BrowserTab } from './testing/browser-ta
 import { describeBinding } from './testing/binding.contract.ts';
 
 const usable = inject('usableMedia');
-const sync = (schemaJson: string, databaseId: string): Promise<{ readonly url: string; readonly token: string }> => commands.accessToSyncServer(schemaJson, databaseId, location.origin);
+const sync = (schemaJson: string, databaseId: string): Promise<{ readonly url: string; readonly token: string }> =>
+  commands.accessToSyncServer(schemaJson, databaseId, location.origin);
 
-for (const medium of usable) describeBinding(medium, { createClient, sync, persistence: medium === 'opfs-shared' ? 'opfs' : medium });
+for (const medium of usable)
+  describeBinding(medium, { createClient, sync, persistence: medium === 'opfs-shared' ? 'opfs' : medium });
 
 const schema = defineSchema({ note: sqliteTable('note', { id: text().primaryKey() }) });
 const clients: Client[] = [];
@@ -30,7 +32,8 @@ async function syncWith(databaseId: string): Promise<SyncOptions> {
   return { url, databaseId, token: () => token };
 }
 
-const idsIn = async (client: Client): Promise<string[]> => (await client.query<{ id: string }>('SELECT id FROM note ORDER BY id')).map(({ id }) => id);
+const idsIn = async (client: Client): Promise<string[]> =>
+  (await client.query<{ id: string }>('SELECT id FROM note ORDER BY id')).map(({ id }) => id);
 
 async function rowsOnServer(databaseId: string): Promise<string[]> {
   const fresh = await open({ name: freshName(), sync: await syncWith(databaseId) });
@@ -48,7 +51,10 @@ it('another page that opens the name for another server database is refused, and
   const first = await open({ name, sync: await syncWith(team) });
   await first.execute(sql`INSERT INTO note VALUES ('of team')`).synced;
   const [mine, theirs] = [await syncWith(team), await syncWith(team2)];
-  await expect(openTab({ name, schema, sync: theirs })).rejects.toMatchObject({ code: 'database-mismatch', fields: { belongsTo: team, asked: team2 } });
+  await expect(openTab({ name, schema, sync: theirs })).rejects.toMatchObject({
+    code: 'database-mismatch',
+    fields: { belongsTo: team, asked: team2 },
+  });
   const second = await openTab({ name, schema, sync: mine });
   tabs.push(second);
   await second.client.execute("INSERT INTO note VALUES ('of the second page')").synced;
@@ -64,7 +70,10 @@ it('a backup belongs to the database that it was made of, under whatever name it
   await client.close();
   clients.length = 0;
   await restoreDatabase(copy, await backupDatabase(name));
-  await expect(open({ name: copy, sync: await syncWith(team2) })).rejects.toMatchObject({ code: 'database-mismatch', fields: { belongsTo: team, asked: team2 } });
+  await expect(open({ name: copy, sync: await syncWith(team2) })).rejects.toMatchObject({
+    code: 'database-mismatch',
+    fields: { belongsTo: team, asked: team2 },
+  });
   const restored = await open({ name: copy, sync: await syncWith(team) });
   await until(() => restored.status.state === 'up-to-date');
   expect(await rowsOnServer(team)).toEqual(['more of team', 'of team']);
@@ -75,9 +84,15 @@ it('a backup belongs to the database that it was made of, under whatever name it
 });
 
 it('tabs agree on durability: the leader keeps what all of them write', async () => {
-  for (const [first, second] of [['relaxed', 'strict'], ['strict', 'relaxed']] as const) {
+  for (const [first, second] of [
+    ['relaxed', 'strict'],
+    ['strict', 'relaxed'],
+  ] as const) {
     const name = freshName();
     await open({ name, durability: first });
-    await expect(open({ name, durability: second })).rejects.toMatchObject({ code: 'tab-options-differ', fields: { option: 'durability' } });
+    await expect(open({ name, durability: second })).rejects.toMatchObject({
+      code: 'tab-options-differ',
+      fields: { option: 'durability' },
+    });
   }
 });

@@ -20,22 +20,33 @@ async function damage(name: string, at: number, length: number): Promise<void> {
   await file.close();
 }
 
-/** A database with two writes that were never sent; resolves with where SQLite keeps the facts that every opening reads. */
+/**
+ * A database with two writes that were never sent; resolves with where SQLite keeps the facts that every opening reads.
+ */
 async function createNotes(options: ClientOptions): Promise<number> {
   const client = await createClient(options);
   await client.execute(sql`INSERT INTO note VALUES ('a', 'first')`);
   await client.execute(sql`INSERT INTO note VALUES ('b', 'second')`);
-  const [row] = await client.query<{ rootpage: number }>("SELECT rootpage FROM sqlite_schema WHERE name = 'rockpool_meta'");
+  const [row] = await client.query<{ rootpage: number }>(
+    "SELECT rootpage FROM sqlite_schema WHERE name = 'rockpool_meta'",
+  );
   await client.close();
   return ((row?.rootpage ?? 0) - 1) * PAGE_BYTES;
 }
 
-const isKept = async (name: string): Promise<boolean> => (await listDatabases()).some((info) => info.name === name && info.sizeBytes > 0);
+const isKept = async (name: string): Promise<boolean> =>
+  (await listDatabases()).some((info) => info.name === name && info.sizeBytes > 0);
 
 for (const persistence of ['opfs', 'opfs-exclusive'] as const) {
   it(`a damaged database is set aside and begun anew, with its unsent writes rejected (${persistence})`, async () => {
     const problems: RockpoolError[] = [];
-    const options: ClientOptions = { name: freshName(), schema, persistence, sync: UNREACHABLE, onError: (error) => void problems.push(error) };
+    const options: ClientOptions = {
+      name: freshName(),
+      schema,
+      persistence,
+      sync: UNREACHABLE,
+      onError: (error) => void problems.push(error),
+    };
     await damage(options.name, await createNotes(options), PAGE_BYTES);
     const client = await createClient(options);
     expect(await client.query('SELECT * FROM note')).toEqual([]);
@@ -59,11 +70,21 @@ for (const persistence of ['opfs', 'opfs-exclusive'] as const) {
 
 it('a database whose header is gone is set aside too, and says that nothing of it could be read', async () => {
   const problems: RockpoolError[] = [];
-  const options: ClientOptions = { name: freshName(), schema, persistence: 'opfs', sync: UNREACHABLE, onError: (error) => void problems.push(error) };
+  const options: ClientOptions = {
+    name: freshName(),
+    schema,
+    persistence: 'opfs',
+    sync: UNREACHABLE,
+    onError: (error) => void problems.push(error),
+  };
   await createNotes(options);
   await damage(options.name, 0, 512);
   const client = await createClient(options);
-  expect(problems.find(({ code }) => code === 'storage-corrupt')?.fields).toEqual({ keptAs: `${options.name}.corrupt-1`, rejected: 0, isComplete: false });
+  expect(problems.find(({ code }) => code === 'storage-corrupt')?.fields).toEqual({
+    keptAs: `${options.name}.corrupt-1`,
+    rejected: 0,
+    isComplete: false,
+  });
   await client.execute(sql`INSERT INTO note VALUES ('c', 'anew')`);
   await client.close();
 });
@@ -71,7 +92,8 @@ it('a database whose header is gone is set aside too, and says that nothing of i
 it('without a server a damaged database stays where it is until the app says otherwise', async () => {
   const options: ClientOptions = { name: freshName(), schema, persistence: 'opfs' };
   await damage(options.name, await createNotes(options), PAGE_BYTES);
-  for (const attempt of ['once', 'again']) await expect(createClient(options), attempt).rejects.toMatchObject({ code: 'storage-corrupt' });
+  for (const attempt of ['once', 'again'])
+    await expect(createClient(options), attempt).rejects.toMatchObject({ code: 'storage-corrupt' });
   const keptAs = await quarantineDatabase(options.name);
   expect(await isKept(keptAs)).toBe(true);
   const client = await createClient(options);

@@ -41,15 +41,23 @@ describe('a client', () => {
   it('writes and reads rows of every type', async () => {
     const client = await openClient(freshName());
     const id = client.newId();
-    const result = await client.execute(sql`INSERT INTO todo (id, title, weight, bytes) VALUES (${id}, ${'milk 🥛'}, ${1.5}, ${new Uint8Array([1, 2])})`);
+    const result = await client.execute(
+      sql`INSERT INTO todo (id, title, weight, bytes) VALUES (${id}, ${'milk 🥛'}, ${1.5}, ${new Uint8Array([1, 2])})`,
+    );
     expect(result).toEqual({ changes: 1, rows: [] });
-    expect(await client.query('SELECT * FROM todo')).toEqual([{ id, title: 'milk 🥛', done: 0, weight: 1.5, bytes: new Uint8Array([1, 2]) }]);
-    expect(await client.query<{ n: number }>('SELECT count(*) AS n FROM todo WHERE title = ?', ['milk 🥛'])).toEqual([{ n: 1 }]);
+    expect(await client.query('SELECT * FROM todo')).toEqual([
+      { id, title: 'milk 🥛', done: 0, weight: 1.5, bytes: new Uint8Array([1, 2]) },
+    ]);
+    expect(await client.query<{ n: number }>('SELECT count(*) AS n FROM todo WHERE title = ?', ['milk 🥛'])).toEqual([
+      { n: 1 },
+    ]);
   });
 
   it('takes atomic batches, and answers for rejected changesets and the conflict log, with errors that keep their code', async () => {
     const client = await openClient(freshName());
-    expect(await client.batch([sql`INSERT INTO note (id, body) VALUES ('a', 'x')`], { atomic: true })).toEqual([{ changes: 1, rows: [] }]);
+    expect(await client.batch([sql`INSERT INTO note (id, body) VALUES ('a', 'x')`], { atomic: true })).toEqual([
+      { changes: 1, rows: [] },
+    ]);
     expect(await client.rejected.list()).toEqual([]);
     expect(await codeOf(client.rejected.retry(1))).toBe('changeset-not-rejected');
     expect(await codeOf(client.rejected.drop(1))).toBe('changeset-not-rejected');
@@ -67,8 +75,15 @@ describe('a client', () => {
 
   it('runs a batch as one transaction: all of it or nothing', async () => {
     const client = await openClient(freshName());
-    expect(await client.batch([sql`INSERT INTO note VALUES ('a', 'one'), ('b', 'two')`, sql`UPDATE note SET body = body || '!'`])).toMatchObject([{ changes: 2 }, { changes: 2 }]);
-    const failure = await failureOf(client.batch([sql`INSERT INTO note VALUES ('c', 'three')`, sql`INSERT INTO note VALUES ('d', ${'one!'})`]));
+    expect(
+      await client.batch([
+        sql`INSERT INTO note VALUES ('a', 'one'), ('b', 'two')`,
+        sql`UPDATE note SET body = body || '!'`,
+      ]),
+    ).toMatchObject([{ changes: 2 }, { changes: 2 }]);
+    const failure = await failureOf(
+      client.batch([sql`INSERT INTO note VALUES ('c', 'three')`, sql`INSERT INTO note VALUES ('d', ${'one!'})`]),
+    );
     expect(failure.code).toBe('constraint-unique');
     expect(failure.recovery).toBe('ask-user');
     expect(await client.query('SELECT count(*) AS n FROM note')).toEqual([{ n: 2 }]);
@@ -78,14 +93,24 @@ describe('a client', () => {
     const client = await openClient(freshName());
     expect(await codeOf(client.query('SELEC 1'))).toBe('query-invalid');
     expect(await codeOf(client.query(`DELETE FROM note`))).toBe('sql-read-only');
-    expect(await codeOf(client.execute('INSERT INTO note VALUES (?, ?)', [client.newId(), null]))).toBe('constraint-not-null');
-    const secret = await failureOf(client.execute('INSERT INTO note VALUES (?, ?)', ['secret-4711', undefined as unknown as null]));
+    expect(await codeOf(client.execute('INSERT INTO note VALUES (?, ?)', [client.newId(), null]))).toBe(
+      'constraint-not-null',
+    );
+    const secret = await failureOf(
+      client.execute('INSERT INTO note VALUES (?, ?)', ['secret-4711', undefined as unknown as null]),
+    );
     expect(secret.code).toBe('value-invalid');
     expect(JSON.stringify([secret.message, secret.fields])).not.toContain('4711');
   });
 
   it('refuses options that make no sense, all at once', async () => {
-    const failure = await failureOf(createClient({ name: 'a/b', schema: {} as typeof schema, sync: { url: '/here', databaseId: '', token: () => '' } }));
+    const failure = await failureOf(
+      createClient({
+        name: 'a/b',
+        schema: {} as typeof schema,
+        sync: { url: '/here', databaseId: '', token: () => '' },
+      }),
+    );
     expect(failure.code).toBe('config-invalid');
     expect(failure.fields['count']).toBe(4);
   });
@@ -100,7 +125,8 @@ describe('a client', () => {
   it('leaves no lock behind', async () => {
     const name = freshName();
     const client = await openClient(name);
-    const heldLocks = async (): Promise<string[]> => ((await navigator.locks.query()).held ?? []).map((lock) => lock.name ?? '').filter((lock) => lock.includes(name));
+    const heldLocks = async (): Promise<string[]> =>
+      ((await navigator.locks.query()).held ?? []).map((lock) => lock.name ?? '').filter((lock) => lock.includes(name));
     expect(await heldLocks()).not.toEqual([]);
     await client.close();
     // Letting go is asynchronous in the browser itself.
@@ -109,7 +135,10 @@ describe('a client', () => {
 
   it('in memory says so, keeps nothing and shares nothing', async () => {
     const name = freshName();
-    const [one, other] = await Promise.all([openClient(name, { persistence: 'memory' }), openClient(name, { persistence: 'memory' })]);
+    const [one, other] = await Promise.all([
+      openClient(name, { persistence: 'memory' }),
+      openClient(name, { persistence: 'memory' }),
+    ]);
     await one.execute(sql`INSERT INTO note VALUES ('a', 'mine')`);
     expect(await other.query('SELECT * FROM note')).toEqual([]);
     expect(one.status).toMatchObject({ persistence: 'memory', role: 'leader' });
@@ -156,7 +185,9 @@ describe('a live query', () => {
     await client.execute(sql`INSERT INTO note VALUES ('a', 'one')`);
     await until(() => live.current.rows.length === 1);
     let late: LiveState<{ body: string }> | null = null;
-    const unsubscribeLate = client.live<{ body: string }>('SELECT body FROM note ORDER BY body').subscribe((state) => (late = state));
+    const unsubscribeLate = client
+      .live<{ body: string }>('SELECT body FROM note ORDER BY body')
+      .subscribe((state) => (late = state));
     expect(late).toBe(live.current);
     expect(states.map(({ rows }) => rows.length)).toEqual([0, 1]);
     unsubscribe();

@@ -19,8 +19,10 @@ afterEach(async () => {
   await Promise.all(open.splice(0).map((client) => client.close()));
 });
 
-const bodies = async (client: Client): Promise<unknown[]> => (await client.query<{ body: string }>('SELECT body FROM note ORDER BY body')).map(({ body }) => body);
-const isThere = async (name: string): Promise<boolean> => (await listDatabases()).some((info) => info.name === name && info.sizeBytes > 0);
+const bodies = async (client: Client): Promise<unknown[]> =>
+  (await client.query<{ body: string }>('SELECT body FROM note ORDER BY body')).map(({ body }) => body);
+const isThere = async (name: string): Promise<boolean> =>
+  (await listDatabases()).some((info) => info.name === name && info.sizeBytes > 0);
 
 describe.each<PersistenceChoice>(['opfs', 'indexeddb'])('databases of a device, %s', (persistence) => {
   it('are listed, and deleted once no tab has them open', async () => {
@@ -42,7 +44,7 @@ describe.each<PersistenceChoice>(['opfs', 'indexeddb'])('databases of a device, 
     await client.execute(sql`INSERT INTO note VALUES ('a', 'kept')`);
     await client.close();
     const file = await backupDatabase(name);
-    expect((await file.slice(0, 15).text())).toBe('SQLite format 3');
+    expect(await file.slice(0, 15).text()).toBe('SQLite format 3');
     const copy = freshName();
     await restoreDatabase(copy, file, { persistence });
     const restored = await openClient({ name: copy, persistence });
@@ -56,7 +58,9 @@ describe.each<PersistenceChoice>(['opfs', 'indexeddb'])('databases of a device, 
     const client = await openClient({ name, persistence });
     await client.execute(sql`INSERT INTO note VALUES ('a', 'kept')`);
     await client.close();
-    await expect(restoreDatabase(name, new Blob(['no database at all']), { persistence })).rejects.toMatchObject({ code: 'storage-corrupt' });
+    await expect(restoreDatabase(name, new Blob(['no database at all']), { persistence })).rejects.toMatchObject({
+      code: 'storage-corrupt',
+    });
     expect(await bodies(await openClient({ name, persistence }))).toEqual(['kept']);
   });
 
@@ -64,7 +68,10 @@ describe.each<PersistenceChoice>(['opfs', 'indexeddb'])('databases of a device, 
     const name = freshName();
     const client = await openClient({ name, persistence });
     await client.execute(sql`INSERT INTO note VALUES ('a', 'unsent')`);
-    await expect(client.leave()).rejects.toMatchObject({ code: 'changes-unsent', fields: { pendingCount: 1, rejectedCount: 0 } });
+    await expect(client.leave()).rejects.toMatchObject({
+      code: 'changes-unsent',
+      fields: { pendingCount: 1, rejectedCount: 0 },
+    });
     expect(await bodies(client)).toEqual(['unsent']);
     await client.leave({ discardUnsent: true });
     expect(await isThere(name)).toBe(false);

@@ -13,7 +13,9 @@ interface Content {
 }
 
 const page = sqliteTable('page', { id: text().primaryKey(), content: text() });
-const schema = defineSchema([page], { merge: [{ table: page, documents: [{ column: page.content, text: ['body'] }] }] });
+const schema = defineSchema([page], {
+  merge: [{ table: page, documents: [{ column: page.content, text: ['body'] }] }],
+});
 
 const clients: Client[] = [];
 const tabs: BrowserTab[] = [];
@@ -30,7 +32,8 @@ async function openPage(content: Content): Promise<Client> {
   return client;
 }
 
-const stored = async (client: Client): Promise<unknown> => (await client.query<{ content: string }>('SELECT content FROM page'))[0]?.content;
+const stored = async (client: Client): Promise<unknown> =>
+  (await client.query<{ content: string }>('SELECT content FROM page'))[0]?.content;
 
 function bodyOf(doc: Y.Doc): Y.Text {
   // Without a check of its class: what comes from another tab's frame has that frame's classes.

@@ -44,7 +44,14 @@ export type {
 } from './client.ts';
 export type { RichText } from '@rockpool/shared/document';
 export { createClient } from './create-client.ts';
-export { backupDatabase, deleteDatabase, listDatabases, restoreDatabase, quarantineDatabase, type RestoreOptions } from './databases.ts';
+export {
+  backupDatabase,
+  deleteDatabase,
+  listDatabases,
+  restoreDatabase,
+  quarantineDatabase,
+  type RestoreOptions,
+} from './databases.ts';
 export type { DatabaseInfo } from './rpc/worker-api.ts';
 export { newId } from './new-id.ts';
 export { searchText } from './search-text.ts';

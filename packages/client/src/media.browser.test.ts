@@ -10,7 +10,8 @@ import { describeClient } from './testing/client.contract.ts';
 
 declare module 'vitest' {
   interface ProvidedContext {
-    // As the storage's tests have it: what is expected to work in this browser, best first, and how the rest is refused.
+    // As the storage's tests have it: what is expected to work in this browser, best first, and how the rest is
+    // refused.
     usableMedia: readonly ('opfs-shared' | 'opfs-exclusive' | 'indexeddb')[];
     refusal: 'storage-unsupported' | 'storage-ephemeral';
   }
@@ -18,11 +19,18 @@ declare module 'vitest' {
 
 declare module 'vitest/browser' {
   interface BrowserCommands {
-    accessToSyncServer: (schemaJson: string, databaseId: string, origin: string, principal?: string) => Promise<{ readonly url: string; readonly token: string }>;
+    accessToSyncServer: (
+      schemaJson: string,
+      databaseId: string,
+      origin: string,
+      principal?: string,
+    ) => Promise<{ readonly url: string; readonly token: string }>;
   }
 }
 
-const usable: readonly Persistence[] = inject('usableMedia').map((medium) => (medium === 'opfs-shared' ? 'opfs' : medium));
+const usable: readonly Persistence[] = inject('usableMedia').map((medium) =>
+  medium === 'opfs-shared' ? 'opfs' : medium,
+);
 const schema = defineSchema({ note: sqliteTable('note', { id: text().primaryKey() }) });
 let opened: Client | null = null;
 
@@ -44,7 +52,9 @@ for (const persistence of ['opfs', 'opfs-exclusive', 'indexeddb', 'memory'] as c
   }
   describe(`Client on ${persistence}`, () => {
     it(`is refused with ${inject('refusal')}`, async () => {
-      await expect(createClient({ name: freshName(), schema, persistence })).rejects.toMatchObject({ code: inject('refusal') });
+      await expect(createClient({ name: freshName(), schema, persistence })).rejects.toMatchObject({
+        code: inject('refusal'),
+      });
     });
   });
 }

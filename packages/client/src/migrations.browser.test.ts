@@ -5,18 +5,30 @@ import { createClient, sql } from './index.ts';
 import { defineSchema } from './schema/index.ts';
 import { freshName, until } from './testing/browser-tabs.ts';
 
-const journal = (...tags: string[]): DrizzleMigrations['journal'] => ({ entries: tags.map((tag, idx) => ({ idx, tag })) });
+const journal = (...tags: string[]): DrizzleMigrations['journal'] => ({
+  entries: tags.map((tag, idx) => ({ idx, tag })),
+});
 const m0000 = 'CREATE TABLE `todo` (\n\t`id` text PRIMARY KEY NOT NULL,\n\t`title` text NOT NULL\n);\n';
-const m0001 = 'ALTER TABLE `todo` ADD `rank` integer DEFAULT 7 NOT NULL;--> statement-breakpoint\nCREATE INDEX `todo_rank` ON `todo` (`rank`);';
+const m0001 =
+  'ALTER TABLE `todo` ADD `rank` integer DEFAULT 7 NOT NULL;--> statement-breakpoint\nCREATE INDEX `todo_rank` ON `todo` (`rank`);';
 
 const older = {
   schema: defineSchema({ todo: sqliteTable('todo', { id: text().primaryKey(), title: text().notNull() }) }),
   migrations: { journal: journal('0000_first'), migrations: { m0000 } },
 };
 const newer = {
-  schema: defineSchema({ todo: sqliteTable('todo', { id: text().primaryKey(), title: text().notNull(), rank: integer().notNull().default(7) }) }),
+  schema: defineSchema({
+    todo: sqliteTable('todo', {
+      id: text().primaryKey(),
+      title: text().notNull(),
+      rank: integer().notNull().default(7),
+    }),
+  }),
   // As a bundler's glob names them.
-  migrations: { journal: journal('0000_first', '0001_rank'), migrations: { './drizzle/0000_first.sql': m0000, './drizzle/0001_rank.sql': m0001 } },
+  migrations: {
+    journal: journal('0000_first', '0001_rank'),
+    migrations: { './drizzle/0000_first.sql': m0000, './drizzle/0001_rank.sql': m0001 },
+  },
 };
 
 const open: Client[] = [];
@@ -55,7 +67,11 @@ describe('migrations that drizzle-kit made', () => {
     }
     for (const tab of tabs) await tab.close();
     const again = await openClient({ name, ...newer });
-    expect(await again.query('SELECT * FROM todo ORDER BY id')).toEqual([{ id: 'a', title: 'milk 1', rank: 3 }, { id: 't0', title: 'bread', rank: 7 }, { id: 't1', title: 'bread', rank: 7 }]);
+    expect(await again.query('SELECT * FROM todo ORDER BY id')).toEqual([
+      { id: 'a', title: 'milk 1', rank: 3 },
+      { id: 't0', title: 'bread', rank: 7 },
+      { id: 't1', title: 'bread', rank: 7 },
+    ]);
   });
 
   it('that took something away leave an older bundle with reading, in every tab, and with the reason in the status', async () => {
@@ -64,17 +80,28 @@ describe('migrations that drizzle-kit made', () => {
     await first.execute(sql`INSERT INTO todo VALUES ('a', 'milk', 3)`);
     await first.close();
     const m0002 = 'DROP INDEX `todo_rank`;--> statement-breakpoint\nALTER TABLE `todo` DROP COLUMN `rank`;';
-    const newest = { schema: older.schema, migrations: { journal: journal('0000_first', '0001_rank', '0002_no_rank'), migrations: { m0000, m0001, m0002 } } };
+    const newest = {
+      schema: older.schema,
+      migrations: { journal: journal('0000_first', '0001_rank', '0002_no_rank'), migrations: { m0000, m0001, m0002 } },
+    };
     await expect(openClient({ name, ...newest })).rejects.toMatchObject({ code: 'migration-refused' });
     const empty = freshName();
     for (const bundle of [newer, newest]) await (await openClient({ name: empty, ...bundle })).close();
     const tabs = [await openClient({ name: empty, ...newer }), await openClient({ name: empty, ...newer })];
     for (const tab of tabs) {
       await until(() => tab.status.readOnly !== null);
-      expect(tab.status.readOnly).toMatchObject({ code: 'app-outdated', recovery: 'upgrade', fields: { table: 'todo', column: 'rank' } });
+      expect(tab.status.readOnly).toMatchObject({
+        code: 'app-outdated',
+        recovery: 'upgrade',
+        fields: { table: 'todo', column: 'rank' },
+      });
       expect(await tab.query('SELECT id, title FROM todo')).toEqual([]);
-      await expect(tab.execute(sql`INSERT INTO todo (id, title) VALUES ('b', 'x')`)).rejects.toMatchObject({ code: 'app-outdated' });
-      await expect(tab.transaction(async (tx) => tx.execute(sql`DELETE FROM todo`))).rejects.toMatchObject({ code: 'app-outdated' });
+      await expect(tab.execute(sql`INSERT INTO todo (id, title) VALUES ('b', 'x')`)).rejects.toMatchObject({
+        code: 'app-outdated',
+      });
+      await expect(tab.transaction(async (tx) => tx.execute(sql`DELETE FROM todo`))).rejects.toMatchObject({
+        code: 'app-outdated',
+      });
     }
   });
 
@@ -90,14 +117,22 @@ describe('migrations that drizzle-kit made', () => {
     const old = await openClient({ name, ...older });
     await old.execute(sql`INSERT INTO todo VALUES ('a', 'milk')`);
     await old.close();
-    const broken = { journal: journal('0000_first', '0001_rank'), migrations: { m0000, m0001: 'ALTER TABLE nothing ADD x' } };
-    await expect(openClient({ name, schema: newer.schema, migrations: broken })).rejects.toMatchObject({ code: 'migration-failed', fields: { migration: '0001_rank' } });
+    const broken = {
+      journal: journal('0000_first', '0001_rank'),
+      migrations: { m0000, m0001: 'ALTER TABLE nothing ADD x' },
+    };
+    await expect(openClient({ name, schema: newer.schema, migrations: broken })).rejects.toMatchObject({
+      code: 'migration-failed',
+      fields: { migration: '0001_rank' },
+    });
     const again = await openClient({ name, ...older });
     expect(await again.query('SELECT title FROM todo')).toEqual([{ title: 'milk' }]);
   });
 
   it('are missed before anything is opened', async () => {
     const incomplete = { journal: journal('0000_first', '0001_rank'), migrations: { m0000 } };
-    await expect(openClient({ name: freshName(), schema: newer.schema, migrations: incomplete })).rejects.toMatchObject({ code: 'config-invalid' });
+    await expect(openClient({ name: freshName(), schema: newer.schema, migrations: incomplete })).rejects.toMatchObject(
+      { code: 'config-invalid' },
+    );
   });
 });

@@ -37,7 +37,10 @@ export function createIdSource(sources: IdSources): () => string {
   };
 }
 
-/** A random id that sorts by time of making. Works in pages, workers and Node, so a schema may use it as `$defaultFn(newId)`. */
+/**
+ * A random id that sorts by time of making. Works in pages, workers and Node, so a schema may use it as
+ * `$defaultFn(newId)`.
+ */
 export const newId: () => string = createIdSource({
   nowMs: () => Date.now(),
   random: (bytes) => crypto.getRandomValues(bytes),

@@ -27,7 +27,10 @@ class Workers {
 
   open(persistence: PersistenceChoice): Promise<Client> {
     const schema = buildSchema([testTable('page', { id: 'text not null' })]);
-    return openClient({ name: 'stuck', schema, persistence, onError: ({ code }) => void this.problems.push(code) }, this.environment);
+    return openClient(
+      { name: 'stuck', schema, persistence, onError: ({ code }) => void this.problems.push(code) },
+      this.environment,
+    );
   }
 
   /** As sync does when nothing else has helped. */

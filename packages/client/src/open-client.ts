@@ -47,10 +47,34 @@ export interface ClientEnvironment {
 /** See createClient. */
 export async function openClient(options: ClientOptions, environment: ClientEnvironment): Promise<Client> {
   checkOptions(options);
-  const { name, schema, migrations, sync = null, durability = 'relaxed', persistence = 'durable', onError = reportUncaught } = options;
+  const {
+    name,
+    schema,
+    migrations,
+    sync = null,
+    durability = 'relaxed',
+    persistence = 'durable',
+    onError = reportUncaught,
+  } = options;
 
-  const target = sync === null ? null : { url: sync.url, databaseId: sync.databaseId, principal: sync.principal ?? null, firstSyncWithinMs: sync.firstSync === undefined ? null : (sync.firstSync.answerWithinMs ?? FIRST_SYNC_WITHIN_MS) };
-  const openOptions = { name, schema: encodeSchema(schema), migrations: migrations === undefined ? null : readMigrations(migrations).migrations, sync: target, durability, persistence };
+  const target =
+    sync === null
+      ? null
+      : {
+          url: sync.url,
+          databaseId: sync.databaseId,
+          principal: sync.principal ?? null,
+          firstSyncWithinMs:
+            sync.firstSync === undefined ? null : (sync.firstSync.answerWithinMs ?? FIRST_SYNC_WITHIN_MS),
+        };
+  const openOptions = {
+    name,
+    schema: encodeSchema(schema),
+    migrations: migrations === undefined ? null : readMigrations(migrations).migrations,
+    sync: target,
+    durability,
+    persistence,
+  };
 
   function onProblem(error: RockpoolError): void {
     // What lies in memory would be gone with its worker.
@@ -58,7 +82,8 @@ export async function openClient(options: ClientOptions, environment: ClientEnvi
     else onError(error);
   }
 
-  const open = async (worker: Remote<WorkerApi>): Promise<void> => status.hear(await worker.open(openOptions, proxy(tab)));
+  const open = async (worker: Remote<WorkerApi>): Promise<void> =>
+    status.hear(await worker.open(openOptions, proxy(tab)));
   const connection = createTabWorker({
     connect: () => environment.connect(onError),
     reopen: async (worker) => {
@@ -93,7 +118,8 @@ export async function openClient(options: ClientOptions, environment: ClientEnvi
     onEvent: (event: WorkerEvent): void => {
       if (event.kind === 'status') status.hear(event.update);
       else if (event.kind === 'problem') onProblem(RockpoolError.fromData(event.error));
-      else if (event.kind === 'first-sync') sync?.firstSync?.onProgress?.({ receivedBytes: event.receivedBytes, totalBytes: event.totalBytes });
+      else if (event.kind === 'first-sync')
+        sync?.firstSync?.onProgress?.({ receivedBytes: event.receivedBytes, totalBytes: event.totalBytes });
       else if (event.kind === 'presence') presence.hear(event.update);
       else live.onEvent(event);
     },
@@ -112,16 +138,19 @@ export async function openClient(options: ClientOptions, environment: ClientEnvi
   }
 
   const page = environment.page();
-  const stopFollowing = page === null ? (): void => undefined : followPageLifecycle(
-    page,
-    () => void connection.call((worker) => worker.suspend()).catch(onError),
-    () => void connection.call((worker) => worker.resume()).catch(onError),
-    () => void connection.call((worker) => worker.online()).catch(onError),
-    () => {
-      // In whatever tab sync runs. Where that tab does not answer, the next write says so.
-      if (sync !== null) connection.call((worker) => worker.syncNow()).catch(() => undefined);
-    },
-  );
+  const stopFollowing =
+    page === null
+      ? (): void => undefined
+      : followPageLifecycle(
+          page,
+          () => void connection.call((worker) => worker.suspend()).catch(onError),
+          () => void connection.call((worker) => worker.resume()).catch(onError),
+          () => void connection.call((worker) => worker.online()).catch(onError),
+          () => {
+            // In whatever tab sync runs. Where that tab does not answer, the next write says so.
+            if (sync !== null) connection.call((worker) => worker.syncNow()).catch(() => undefined);
+          },
+        );
 
   const closed = new RockpoolError('client-closed');
   let closing: Promise<void> | null = null;
@@ -131,12 +160,19 @@ export async function openClient(options: ClientOptions, environment: ClientEnvi
     return connection.call(run);
   }
 
-  async function write(statements: readonly SqlStatement[], action?: WriteAction, requestId: string = newId()): Promise<readonly StatementOutcome[]> {
+  async function write(
+    statements: readonly SqlStatement[],
+    action?: WriteAction,
+    requestId: string = newId(),
+  ): Promise<readonly StatementOutcome[]> {
     const { outcomes, update: news } = await call((worker) => worker.write(statements, action, requestId));
     status.hear(news);
     return outcomes;
   }
-  const history = new UndoHistory({ undo: (requestId, newRequestId) => write([], { kind: 'undo', requestId }, newRequestId), newId });
+  const history = new UndoHistory({
+    undo: (requestId, newRequestId) => write([], { kind: 'undo', requestId }, newRequestId),
+    newId,
+  });
   const synced = new SyncedWrites({
     requireServer: () => {
       if (sync === null) throw new RockpoolError('config-invalid', { problem: 'there is no server to sync with' });
@@ -149,7 +185,11 @@ export async function openClient(options: ClientOptions, environment: ClientEnvi
     onStatus: (listener) => status.subscribe(listener),
   });
 
-  async function execute<Row extends object>(requestId: string, given: SqlStatement | string, params?: readonly SqlParam[]): Promise<StatementResult<Row>> {
+  async function execute<Row extends object>(
+    requestId: string,
+    given: SqlStatement | string,
+    params?: readonly SqlParam[],
+  ): Promise<StatementResult<Row>> {
     const [outcome] = await write([toStatement(given, params)], undefined, requestId);
     if (outcome === undefined) throw new RockpoolError('internal', { results: 0 });
     return toStatementResult<Row>(outcome);
@@ -157,9 +197,10 @@ export async function openClient(options: ClientOptions, environment: ClientEnvi
 
   async function batch(requestId: string, given: readonly SqlStatement[], atomic: boolean): Promise<StatementResult[]> {
     const statements = given.map((statement) => toStatement(statement, undefined));
-    return (await write(statements, atomic ? { kind: 'atomic' } : undefined, requestId)).map((outcome) => toStatementResult(outcome));
+    return (await write(statements, atomic ? { kind: 'atomic' } : undefined, requestId)).map((outcome) =>
+      toStatementResult(outcome),
+    );
   }
-
 
   const streams: StreamSource = {
     openStream: (streamId, statement) => call((worker) => worker.openStream(streamId, statement)),
@@ -203,18 +244,38 @@ export async function openClient(options: ClientOptions, environment: ClientEnvi
       streamRows(streams, toStatement(given, params)) as AsyncGenerator<Row[], void, void>,
     execute<Row extends object>(given: SqlStatement | string, params?: readonly SqlParam[]) {
       const requestId = newId();
-      return synced.beside(requestId, history.remember(requestId, own.write(() => execute<Row>(requestId, given, params))));
+      return synced.beside(
+        requestId,
+        history.remember(
+          requestId,
+          own.write(() => execute<Row>(requestId, given, params)),
+        ),
+      );
     },
     batch(given, { atomic = false } = {}) {
       const requestId = newId();
-      return synced.beside(requestId, history.remember(requestId, own.write(() => batch(requestId, given, atomic))));
+      return synced.beside(
+        requestId,
+        history.remember(
+          requestId,
+          own.write(() => batch(requestId, given, atomic)),
+        ),
+      );
     },
     transaction(body, transactionOptions = {}) {
       const requestId = newId();
-      return synced.beside(requestId, history.remember(requestId, own.write(() => runTransaction(transactions, requestId, body, transactionOptions, own))));
+      return synced.beside(
+        requestId,
+        history.remember(
+          requestId,
+          own.write(() => runTransaction(transactions, requestId, body, transactionOptions, own)),
+        ),
+      );
     },
     async rowSyncState(table, key) {
-      const rowSyncState = await call((worker) => worker.rowSyncState(table, Array.isArray(key) ? key : [key as SqlValue]));
+      const rowSyncState = await call((worker) =>
+        worker.rowSyncState(table, Array.isArray(key) ? key : [key as SqlValue]),
+      );
       return withSent(rowSyncState, status.current.sentUpTo ?? 0);
     },
     sync: {
@@ -227,13 +288,18 @@ export async function openClient(options: ClientOptions, environment: ClientEnvi
     rejected: {
       list: async () => [...(await call((worker) => worker.rejected()))],
       retry: async (sequence) => void (await write([], { kind: 'retry-rejected', sequence })),
-      replace: async (sequence, given) => void (await write(given.map((statement) => toStatement(statement, undefined)), { kind: 'replace-rejected', sequence })),
+      replace: async (sequence, given) =>
+        void (await write(
+          given.map((statement) => toStatement(statement, undefined)),
+          { kind: 'replace-rejected', sequence },
+        )),
       drop: async (sequence) => void (await write([], { kind: 'drop-rejected', sequence })),
     },
     conflicts: {
       restore: async (id) => void (await write([], { kind: 'restore-conflict', conflictId: id })),
     },
-    live: <Row extends object>(given: SqlStatement | string, params?: readonly SqlParam[]) => live.live<Row>(toStatement(given, params)),
+    live: <Row extends object>(given: SqlStatement | string, params?: readonly SqlParam[]) =>
+      live.live<Row>(toStatement(given, params)),
     async document<Value>(tableName: string, key: readonly SqlParam[], column: string) {
       const table = schema.tables.find((candidate) => candidate.name === tableName);
       if (table === undefined) throw new RockpoolError('document-unknown', { table: tableName, column });
@@ -246,9 +312,18 @@ export async function openClient(options: ClientOptions, environment: ClientEnvi
         return row.text;
       };
       const statement = documentQuery(table, key, column);
-      const read = async (): Promise<unknown> => decodeRows(await call((worker) => worker.query(statement)))[0]?.['text'] ?? null;
+      const read = async (): Promise<unknown> =>
+        decodeRows(await call((worker) => worker.query(statement)))[0]?.['text'] ?? null;
       const topic = `${tableName}/${column}/${key.map(String).join('\u0000')}`;
-      return openDocument<Value>({ read, change, follow: (listener) => live.live(statement).subscribe(listener), presence: presence.about(topic) }, { table, column });
+      return openDocument<Value>(
+        {
+          read,
+          change,
+          follow: (listener) => live.live(statement).subscribe(listener),
+          presence: presence.about(topic),
+        },
+        { table, column },
+      );
     },
     presence: presence.about(''),
     liveQueries: () => live.list(),
@@ -259,7 +334,8 @@ export async function openClient(options: ClientOptions, environment: ClientEnvi
     newId,
     backup: () => call((worker) => worker.backup()),
     async leave({ discardUnsent = false } = {}) {
-      if (!discardUnsent) await requireAllSent(async (statement) => decodeRows(await call((worker) => worker.query(statement))));
+      if (!discardUnsent)
+        await requireAllSent(async (statement) => decodeRows(await call((worker) => worker.query(statement))));
       await (closing ??= close());
       await environment.deleteDatabase(name);
     },

@@ -11,7 +11,9 @@ import { sql } from './tab/sql.ts';
 import { freshName, openTab, until, type BrowserTab } from './testing/browser-tabs.ts';
 
 const note = sqliteTable('note', { id: text().primaryKey(), content: text() });
-const schema = defineSchema([note], { merge: [{ table: note, documents: [{ column: note.content, text: ['body'] }] }] });
+const schema = defineSchema([note], {
+  merge: [{ table: note, documents: [{ column: note.content, text: ['body'] }] }],
+});
 
 const clients: Client[] = [];
 const tabs: BrowserTab[] = [];
@@ -23,7 +25,12 @@ afterEach(async () => {
 
 /** What a device of this person opens: each name is a database, and so a site, of its own. */
 async function deviceOf(principal: string, databaseId: string): Promise<ClientOptions> {
-  const { url, token } = await commands.accessToSyncServer(encodeSchema(schema), databaseId, location.origin, principal);
+  const { url, token } = await commands.accessToSyncServer(
+    encodeSchema(schema),
+    databaseId,
+    location.origin,
+    principal,
+  );
   return { name: freshName(), schema, sync: { url, databaseId, token: () => token } };
 }
 
@@ -39,7 +46,8 @@ async function openBeside(options: ClientOptions): Promise<BrowserTab> {
   return tab;
 }
 
-const seenBy = (client: Client): readonly (readonly [string, unknown])[] => client.presence.others.current.map(({ principal, state }) => [principal, state]);
+const seenBy = (client: Client): readonly (readonly [string, unknown])[] =>
+  client.presence.others.current.map(({ principal, state }) => [principal, state]);
 
 describe('presence', () => {
   it('shows every tab of every device, by the name that the server knows, until it goes', async () => {
@@ -53,8 +61,18 @@ describe('presence', () => {
     second.client.presence.set({ page: 'accounts', principal: 'ben' });
     ben.presence.set(1);
     await until(() => seenBy(ben).length === 2 && seenBy(ann).length === 2);
-    expect(new Set(seenBy(ben))).toEqual(new Set([['ann', { page: 'budget' }], ['ann', { page: 'accounts', principal: 'ben' }]]));
-    expect(new Set(seenBy(ann))).toEqual(new Set([['ann', { page: 'accounts', principal: 'ben' }], ['ben', 1]]));
+    expect(new Set(seenBy(ben))).toEqual(
+      new Set([
+        ['ann', { page: 'budget' }],
+        ['ann', { page: 'accounts', principal: 'ben' }],
+      ]),
+    );
+    expect(new Set(seenBy(ann))).toEqual(
+      new Set([
+        ['ann', { page: 'accounts', principal: 'ben' }],
+        ['ben', 1],
+      ]),
+    );
     const [one, two] = ben.presence.others.current as [Peer, Peer];
     expect(one).toMatchObject({ name: 'ann of the tests', siteId: two.siteId });
     expect(one.tabId).not.toBe(two.tabId);
@@ -111,7 +129,13 @@ describe('the awareness of an open document', () => {
     const seen = (): unknown => {
       const [, state] = [...mine.awareness.getStates()].find(([id]) => id !== mine.awareness.clientID) ?? [];
       const cursor = state?.['cursor'] as { head: Y.RelativePosition } | null | undefined;
-      return cursor === null || cursor === undefined ? null : [(state?.['user'] as { name: string } | undefined)?.name, Y.createAbsolutePositionFromRelativePosition(cursor.head, mine.doc)?.index, textOf(mine.doc).toJSON()];
+      return cursor === null || cursor === undefined
+        ? null
+        : [
+            (state?.['user'] as { name: string } | undefined)?.name,
+            Y.createAbsolutePositionFromRelativePosition(cursor.head, mine.doc)?.index,
+            textOf(mine.doc).toJSON(),
+          ];
     };
     await expect.poll(seen, { timeout: 10_000 }).toEqual(['ben of the tests', 11, 'low spring tide']);
     textOf(mine.doc).insert(0, 'a ');

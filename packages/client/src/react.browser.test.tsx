@@ -11,11 +11,23 @@ import { createClient, newId, RockpoolError, sql } from './index.ts';
 import { defineSchema } from './schema/index.ts';
 import { freshName } from './testing/browser-tabs.ts';
 import { drizzle, liveQuery } from './drizzle/index.ts';
-import { RockpoolProvider, useClient, useDocument, useLiveQuery, usePresence, useSuspenseLiveQuery, useSyncStatus, useRowSyncState } from './react/index.ts';
+import {
+  RockpoolProvider,
+  useClient,
+  useDocument,
+  useLiveQuery,
+  usePresence,
+  useSuspenseLiveQuery,
+  useSyncStatus,
+  useRowSyncState,
+} from './react/index.ts';
 
 const note = sqliteTable('note', { id: text().primaryKey(), body: text().notNull() });
 const page = sqliteTable('page', { id: text().primaryKey(), content: text({ mode: 'json' }) });
-const schema = defineSchema({ note, page }, { merge: [{ table: page, documents: [{ column: page.content, text: ['body'] }] }] });
+const schema = defineSchema(
+  { note, page },
+  { merge: [{ table: page, documents: [{ column: page.content, text: ['body'] }] }] },
+);
 
 let client: Client | null = null;
 let root: Root | null = null;
@@ -40,14 +52,20 @@ afterEach(async () => {
 });
 
 function Notes({ prefix }: { readonly prefix: string }): ReactElement {
-  const { rows, loading, error } = useLiveQuery<{ id: string; body: string }>(sql`SELECT * FROM note WHERE body LIKE ${`${prefix}%`} ORDER BY body`);
+  const { rows, loading, error } = useLiveQuery<{ id: string; body: string }>(
+    sql`SELECT * FROM note WHERE body LIKE ${`${prefix}%`} ORDER BY body`,
+  );
   if (error !== null) return <p>{error.code}</p>;
   return <p>{loading ? 'loading' : rows.map(({ body }) => body).join(' ')}</p>;
 }
 
 function AddButton(): ReactElement {
   const mine = useClient();
-  return <button onClick={() => void mine.execute(sql`INSERT INTO note VALUES (${mine.newId()}, 'a from the button')`)}>add</button>;
+  return (
+    <button onClick={() => void mine.execute(sql`INSERT INTO note VALUES (${mine.newId()}, 'a from the button')`)}>
+      add
+    </button>
+  );
 }
 
 function Whereabouts(): ReactElement {
@@ -105,7 +123,10 @@ it('shows the status of sync', async () => {
 });
 
 function NotesOfDrizzle({ body }: { readonly body: string }): ReactElement {
-  const { rows } = useLiveQuery((mine) => liveQuery(mine, drizzle(mine).select({ id: note.id }).from(note).where(eq(note.body, body))), [body]);
+  const { rows } = useLiveQuery(
+    (mine) => liveQuery(mine, drizzle(mine).select({ id: note.id }).from(note).where(eq(note.body, body))),
+    [body],
+  );
   return <p>{rows.map(({ id }) => id).join(' ')}</p>;
 }
 
@@ -143,7 +164,11 @@ it('suspends until the first result, and not again when it changes', async () =>
     </RockpoolProvider>,
   );
   const seen = new Set<string>();
-  new MutationObserver(() => seen.add(page.textContent ?? '')).observe(page, { childList: true, subtree: true, characterData: true });
+  new MutationObserver(() => seen.add(page.textContent ?? '')).observe(page, {
+    childList: true,
+    subtree: true,
+    characterData: true,
+  });
   await expect.poll(() => page.querySelector('p:not([style*="none"])')?.textContent).toBe('1');
   await opened.execute(sql`INSERT INTO note VALUES ('2', 'x')`);
   await expect.poll(() => page.textContent).toBe('1 2');
@@ -174,7 +199,12 @@ it('tells where the changes of a row are, and again when sync has news', async (
 function Field({ id }: { readonly id: string }): ReactElement {
   const { document: open, value, error } = useDocument<{ body: string }>('page', [id], 'content');
   if (error !== null) return <b>{error instanceof RockpoolError ? error.code : 'other'}</b>;
-  return <input value={value?.body ?? 'opening'} onChange={({ target }) => open?.change((content) => ({ ...content, body: target.value }))} />;
+  return (
+    <input
+      value={value?.body ?? 'opening'}
+      onChange={({ target }) => open?.change((content) => ({ ...content, body: target.value }))}
+    />
+  );
 }
 
 it('a field shows a document, changes it letter by letter, follows what others change, and tells when there is none', async () => {
@@ -233,7 +263,12 @@ function Present({ page }: { readonly page?: string }): ReactElement {
 it('draws who else is here, shows this tab for as long as the component is there, and looks on without a state', async () => {
   const databaseId = newId();
   const openAs = async (principal: string): Promise<Client> => {
-    const { url, token } = await commands.accessToSyncServer(encodeSchema(schema), databaseId, location.origin, principal);
+    const { url, token } = await commands.accessToSyncServer(
+      encodeSchema(schema),
+      databaseId,
+      location.origin,
+      principal,
+    );
     return createClient({ name: freshName(), schema, sync: { url, databaseId, token: () => token } });
   };
   client = await openAs('ann');
@@ -242,10 +277,18 @@ it('draws who else is here, shows this tab for as long as the component is there
     ben.presence.set({ page: 'notes' });
     const seen = (): unknown => ben.presence.others.current.map(({ state }) => state);
     ben.presence.others.subscribe(() => undefined);
-    const page = draw(<RockpoolProvider client={client}><Present page="budget" /></RockpoolProvider>);
+    const page = draw(
+      <RockpoolProvider client={client}>
+        <Present page="budget" />
+      </RockpoolProvider>,
+    );
     await expect.poll(() => page.querySelector('u')?.textContent, { timeout: 10_000 }).toBe('ben on notes');
     await expect.poll(seen, { timeout: 10_000 }).toEqual([{ page: 'budget' }]);
-    root?.render(<RockpoolProvider client={client}><Present /></RockpoolProvider>);
+    root?.render(
+      <RockpoolProvider client={client}>
+        <Present />
+      </RockpoolProvider>,
+    );
     await expect.poll(seen, { timeout: 10_000 }).toEqual([]);
     ben.presence.set({ page: 'accounts' });
     await expect.poll(() => page.querySelector('u')?.textContent, { timeout: 10_000 }).toBe('ben on accounts');

@@ -31,8 +31,10 @@ afterEach(async () => {
   for (const tab of tabs.splice(0)) tab.kill();
 });
 
-const insert = (client: Client, number: number): Promise<unknown> => client.execute(sql`INSERT INTO entry VALUES (${client.newId()}, ${number})`);
-const numbersIn = async (client: Client): Promise<number[]> => (await client.query<{ number: number }>('SELECT number FROM entry ORDER BY rowid')).map(({ number }) => number);
+const insert = (client: Client, number: number): Promise<unknown> =>
+  client.execute(sql`INSERT INTO entry VALUES (${client.newId()}, ${number})`);
+const numbersIn = async (client: Client): Promise<number[]> =>
+  (await client.query<{ number: number }>('SELECT number FROM entry ORDER BY rowid')).map(({ number }) => number);
 const upTo = (count: number): number[] => Array.from({ length: count }, (_, index) => index);
 
 function follow(client: Client): { readonly live: LiveQuery<{ number: number }>; readonly numbers: () => number[] } {
@@ -145,6 +147,19 @@ it('five tabs open a fresh database at once', async () => {
 
 it('where the browser lacks what storage needs, opening fails with a code and says what', async () => {
   // Here, outside of a worker, browsers hide the handles.
-  const opening = createHost(BROWSER).open({ name: freshName(), schema: JSON.stringify({ rockpoolSchema: 1, ...schema }), migrations: null, sync: null, durability: 'relaxed', persistence: 'opfs' }, { onEvent: () => undefined, token: async () => '' });
-  await expect(opening).rejects.toMatchObject({ code: 'storage-unsupported', fields: { missing: expect.stringContaining('createSyncAccessHandle') as unknown } });
+  const opening = createHost(BROWSER).open(
+    {
+      name: freshName(),
+      schema: JSON.stringify({ rockpoolSchema: 1, ...schema }),
+      migrations: null,
+      sync: null,
+      durability: 'relaxed',
+      persistence: 'opfs',
+    },
+    { onEvent: () => undefined, token: async () => '' },
+  );
+  await expect(opening).rejects.toMatchObject({
+    code: 'storage-unsupported',
+    fields: { missing: expect.stringContaining('createSyncAccessHandle') as unknown },
+  });
 });

@@ -22,8 +22,10 @@ afterEach(async () => {
   for (const tab of tabs.splice(0)) tab.kill();
 });
 
-const insert = (where: Pick<Transaction, 'execute'>, id: string, balance = 0): Promise<unknown> => where.execute(sql`INSERT INTO account VALUES (${id}, ${balance})`);
-const idsIn = async (where: Client | Transaction): Promise<string[]> => (await where.query<{ id: string }>('SELECT id FROM account ORDER BY id')).map(({ id }) => id);
+const insert = (where: Pick<Transaction, 'execute'>, id: string, balance = 0): Promise<unknown> =>
+  where.execute(sql`INSERT INTO account VALUES (${id}, ${balance})`);
+const idsIn = async (where: Client | Transaction): Promise<string[]> =>
+  (await where.query<{ id: string }>('SELECT id FROM account ORDER BY id')).map(({ id }) => id);
 
 /** Who runs the transactions, and another tab beside it. */
 async function pair(role: 'leader' | 'follower'): Promise<{ client: Client; other: Client }> {
@@ -51,7 +53,10 @@ describe('a transaction', () => {
     const client = await openClient(freshName(), { persistence: 'memory' });
     await client.transaction(async (tx) => {
       await tx.transaction(async () => {
-        await expect(insert(tx, 'a')).rejects.toMatchObject({ code: 'sql-forbidden', fields: { problem: 'nested-transaction-open' } });
+        await expect(insert(tx, 'a')).rejects.toMatchObject({
+          code: 'sql-forbidden',
+          fields: { problem: 'nested-transaction-open' },
+        });
       });
     });
   });
@@ -122,7 +127,10 @@ describe('a transaction', () => {
   it('shows live queries what it wrote at its end, once', async () => {
     const { client, other } = await pair('leader');
     const seen: string[][] = [];
-    for (const one of [client, other]) one.live<{ id: string }>('SELECT id FROM account ORDER BY id').subscribe(({ rows }) => seen.push(rows.map(({ id }) => id)));
+    for (const one of [client, other])
+      one
+        .live<{ id: string }>('SELECT id FROM account ORDER BY id')
+        .subscribe(({ rows }) => seen.push(rows.map(({ id }) => id)));
     await until(() => seen.length === 2);
     await client.transaction(async (tx) => {
       await insert(tx, 'a');
@@ -148,17 +156,25 @@ describe('undo', () => {
     expect(await idsIn(client)).toEqual(['b', 'c']);
     expect(await client.redo()).toBe(false);
     await other.execute(sql`UPDATE account SET balance = 5 WHERE id = 'b'`);
-    await expect(client.undo()).rejects.toMatchObject({ code: 'undo-refused', fields: { problem: 'changed', table: 'account' } });
+    await expect(client.undo()).rejects.toMatchObject({
+      code: 'undo-refused',
+      fields: { problem: 'changed', table: 'account' },
+    });
   });
 });
 
 describe('RETURNING', () => {
   it.each(['leader', 'follower'] as const)('gives its rows to the %s', async (role) => {
     const { client } = await pair(role);
-    const result = await client.execute<{ id: string }>(sql`INSERT INTO account VALUES ('a', 1), ('b', 2) RETURNING id`);
+    const result = await client.execute<{ id: string }>(
+      sql`INSERT INTO account VALUES ('a', 1), ('b', 2) RETURNING id`,
+    );
     expectTypeOf(result).toEqualTypeOf<StatementResult<{ id: string }>>();
     expect(result).toEqual({ changes: 2, rows: [{ id: 'a' }, { id: 'b' }] });
-    const [deleted, none] = await client.batch([sql`DELETE FROM account WHERE id = 'a' RETURNING balance`, sql`DELETE FROM account`]);
+    const [deleted, none] = await client.batch([
+      sql`DELETE FROM account WHERE id = 'a' RETURNING balance`,
+      sql`DELETE FROM account`,
+    ]);
     expect(deleted).toEqual({ changes: 1, rows: [{ balance: 1 }] });
     expect(none).toEqual({ changes: 1, rows: [] });
   });

@@ -1,5 +1,11 @@
 export { AUDIT_SLICE_ROWS, auditSliceSql } from './audit/slice-sql.ts';
-export { auditedColumnIds, auditRangeCount, differingRanges, MAX_AUDIT_RANGES, TableFingerprint } from './audit/table-fingerprint.ts';
+export {
+  auditedColumnIds,
+  auditRangeCount,
+  differingRanges,
+  MAX_AUDIT_RANGES,
+  TableFingerprint,
+} from './audit/table-fingerprint.ts';
 export { ByteReader } from './bytes/byte-reader.ts';
 export { ByteWriter } from './bytes/byte-writer.ts';
 export { cellValueProblem, cellValuesEqual, type CellValue } from './change/cell-value.ts';
@@ -27,11 +33,29 @@ export {
   MAX_DOCUMENT_LENGTH,
   type DocumentRule,
 } from './document/document-rule.ts';
-export { ERROR_CODES, isErrorCode, messageOf, recoveryOf, type ErrorCode, type Recovery } from './errors/error-codes.ts';
+export {
+  ERROR_CODES,
+  isErrorCode,
+  messageOf,
+  recoveryOf,
+  type ErrorCode,
+  type Recovery,
+} from './errors/error-codes.ts';
 export { RockpoolError, toRockpoolError, type ErrorData, type ErrorFields } from './errors/rockpool-error.ts';
 export { addToCounter, counterDelta } from './merge/counter.ts';
 export { mergeRow } from './merge/row.ts';
-export type { Cell, DocumentMerge, Conflict, MergedDocument, MergeRule, OverwrittenPlace, RowChange, RowMerge, RowRules, StoredRow } from './merge/row-model.ts';
+export type {
+  Cell,
+  DocumentMerge,
+  Conflict,
+  MergedDocument,
+  MergeRule,
+  OverwrittenPlace,
+  RowChange,
+  RowMerge,
+  RowRules,
+  StoredRow,
+} from './merge/row-model.ts';
 export { compareVersions, hasSeen, NO_VERSION, type Version } from './merge/version.ts';
 export type { Audit, AuditedTable } from './protocol/audit.ts';
 export type { AuditAnswer, DifferingTable } from './protocol/audit-answer.ts';
@@ -84,7 +108,14 @@ export { columnSql, createIndexSql, createTableSql, quoteName, tableToDdl } from
 export { columnIdOf, schemaHash, tableIdOf } from './schema/identity.ts';
 export { keyMatchSql } from './schema/key-match.ts';
 export { decodeSchema, encodeSchema, SCHEMA_FILE_VERSION } from './schema/schema-codec.ts';
-export { decodeOutline, encodeOutline, outlineDifferences, outlineOf, type SchemaDifference, type SchemaOutline } from './schema/schema-outline.ts';
+export {
+  decodeOutline,
+  encodeOutline,
+  outlineDifferences,
+  outlineOf,
+  type SchemaDifference,
+  type SchemaOutline,
+} from './schema/schema-outline.ts';
 export {
   columnGroups,
   counterColumnIds,

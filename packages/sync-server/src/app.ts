@@ -14,8 +14,25 @@ import { leaveSession, openSession, pollFrames, sendFrames } from './routes/sess
 import { snapshot, SNAPSHOT_HEADERS } from './routes/snapshot.ts';
 import { NOBODY, type Route, type Services } from './routes/route.ts';
 
-/** Everything that the server answers over plain HTTP. Sync itself runs over the WebSocket (session/accept-sockets.ts), and here only where those are blocked. */
-export const ROUTES: readonly Route[] = [openSession, sendFrames, pollFrames, leaveSession, health, ready, metrics, listMembers, setMember, revokeMember, snapshot, invite, acceptInvitation];
+/**
+ * Everything that the server answers over plain HTTP. Sync itself runs over the WebSocket (session/accept-sockets.ts),
+ * and here only where those are blocked.
+ */
+export const ROUTES: readonly Route[] = [
+  openSession,
+  sendFrames,
+  pollFrames,
+  leaveSession,
+  health,
+  ready,
+  metrics,
+  listMembers,
+  setMember,
+  revokeMember,
+  snapshot,
+  invite,
+  acceptInvitation,
+];
 
 export interface AppOptions {
   readonly gate: Gate;
@@ -27,14 +44,24 @@ export interface AppOptions {
 
 export function createApp(options: AppOptions): Hono {
   const app = new Hono();
-  const isAllowed = (origin: string | undefined, context: Context): boolean => isOriginAllowed(origin, context.req.header('host'), options.origins);
+  const isAllowed = (origin: string | undefined, context: Context): boolean =>
+    isOriginAllowed(origin, context.req.header('host'), options.origins);
   app.use(async (context, next) => {
     if (isAllowed(context.req.header('origin'), context)) return next();
     options.log('origin-refused', {});
     return errorResponse(new RockpoolError('auth-origin-refused'));
   });
-  // Tokens come in a header that a page has to set itself: there is no cookie that another page could ride on, and none is asked for.
-  app.use(cors({ origin: (origin, context) => (isAllowed(origin, context) ? origin : null), allowHeaders: ['authorization', 'content-type', 'range', 'if-range'], exposeHeaders: [...SNAPSHOT_HEADERS], allowMethods: ['GET', 'POST', 'PUT', 'DELETE'], maxAge: 600 }));
+  // Tokens come in a header that a page has to set itself: there is no cookie that another page could ride on, and none
+  // is asked for.
+  app.use(
+    cors({
+      origin: (origin, context) => (isAllowed(origin, context) ? origin : null),
+      allowHeaders: ['authorization', 'content-type', 'range', 'if-range'],
+      exposeHeaders: [...SNAPSHOT_HEADERS],
+      allowMethods: ['GET', 'POST', 'PUT', 'DELETE'],
+      maxAge: 600,
+    }),
+  );
   for (const route of ROUTES) app.on(route.method, route.path, (context) => answer(route, context, options));
   return app;
 }
@@ -49,15 +76,27 @@ async function respond(route: Route, context: Context, { gate, services, log }: 
   try {
     const databaseId = context.req.param('databaseId') ?? '';
     const principal = await admit(route, databaseId, context.req.header('authorization'), gate);
-    return await route.answer({ services, principal, databaseId, param: (name) => context.req.param(name) ?? '', request: context.req.raw });
+    return await route.answer({
+      services,
+      principal,
+      databaseId,
+      param: (name) => context.req.param(name) ?? '',
+      request: context.req.raw,
+    });
   } catch (error) {
-    if (!(error instanceof RockpoolError) || error.code === 'internal') log('request-error', { route: `${route.method} ${route.path}`, ...errorFields(error) });
+    if (!(error instanceof RockpoolError) || error.code === 'internal')
+      log('request-error', { route: `${route.method} ${route.path}`, ...errorFields(error) });
     return errorResponse(error);
   }
 }
 
 /** Throws where whoever asks is not let in. */
-async function admit({ access }: Route, databaseId: string, authorization: string | undefined, gate: Gate): Promise<Principal> {
+async function admit(
+  { access }: Route,
+  databaseId: string,
+  authorization: string | undefined,
+  gate: Gate,
+): Promise<Principal> {
   if (access === 'public') return NOBODY;
   const [, token] = /^Bearer (\S+)$/i.exec(authorization ?? '') ?? [];
   if (token === undefined) throw new RockpoolError('auth-token-invalid');

@@ -24,7 +24,10 @@ describe('rockpool-server', () => {
     expect(code).toBe(0);
     expect(await connection.closes()).toMatchObject({ code: 1001 });
     // One JSON object a line, and neither values nor tokens in it.
-    const events = stderr.trim().split('\n').map((line) => (JSON.parse(line) as { event: string }).event);
+    const events = stderr
+      .trim()
+      .split('\n')
+      .map((line) => (JSON.parse(line) as { event: string }).event);
     expect(events).toEqual(['session-opened']);
     expect(stderr).not.toContain('private');
   });
@@ -45,7 +48,22 @@ describe('rockpool-server', () => {
     writeFileSync(weak, 'short');
     const schema = join(folder.path, 'schema.json');
     writeFileSync(schema, '{"tables": []}');
-    const { code, stderr } = await runCommand(['--schema', schema, '--port', '99999', '--secret-file', weak, '--origin', 'example.org', '--keep-deletes', 'long', '--max-conflicts', '-1', '--verbose', 'extra']);
+    const { code, stderr } = await runCommand([
+      '--schema',
+      schema,
+      '--port',
+      '99999',
+      '--secret-file',
+      weak,
+      '--origin',
+      'example.org',
+      '--keep-deletes',
+      'long',
+      '--max-conflicts',
+      '-1',
+      '--verbose',
+      'extra',
+    ]);
     expect(code).toBe(1);
     expect(stderr.split('\n').filter((line) => line !== '')).toEqual([
       'config-invalid:',
@@ -65,25 +83,38 @@ describe('rockpool-server', () => {
     const weak = join(folder.path, 'weak');
     writeFileSync(weak, 'a'.repeat(64));
     const { code, stderr } = await runCommand([...serverFlags(folder.path).slice(0, -1), weak]);
-    expect({ code, stderr }).toMatchObject({ code: 1, stderr: expect.stringContaining('repeats a few characters') as string });
+    expect({ code, stderr }).toMatchObject({
+      code: 1,
+      stderr: expect.stringContaining('repeats a few characters') as string,
+    });
   });
 
-  it.each([['changeme-changeme-0123456789-abcdef'], ['replace_me: at least 32 random bytes']])('refuses the secret of a template: %s', async (text) => {
-    const secret = join(folder.path, 'weak');
-    writeFileSync(secret, text);
-    const { stderr } = await runCommand([...serverFlags(folder.path).slice(0, -1), secret]);
-    expect(stderr).toContain('reads like a placeholder');
-  });
+  it.each([['changeme-changeme-0123456789-abcdef'], ['replace_me: at least 32 random bytes']])(
+    'refuses the secret of a template: %s',
+    async (text) => {
+      const secret = join(folder.path, 'weak');
+      writeFileSync(secret, text);
+      const { stderr } = await runCommand([...serverFlags(folder.path).slice(0, -1), secret]);
+      expect(stderr).toContain('reads like a placeholder');
+    },
+  );
 
   it('takes settings from flags, else the environment, else a file, and tells what is wrong in any of them', async () => {
     const [, data = '', , schema = '', , , , secret = ''] = serverFlags(folder.path);
     const config = join(folder.path, 'config.json');
     writeFileSync(config, JSON.stringify({ data: '/nowhere', schema, port: 0, origin: ['https://app.example.org'] }));
-    const server = await ServerProcess.start(folder.path, ['--config', config], { ROCKPOOL_DATA: data, ROCKPOOL_SECRET: TEST_SECRET });
-    await expect(TestConnection.connect(server.url, undefined, { origin: 'https://app.example.org' })).resolves.toBeDefined();
+    const server = await ServerProcess.start(folder.path, ['--config', config], {
+      ROCKPOOL_DATA: data,
+      ROCKPOOL_SECRET: TEST_SECRET,
+    });
+    await expect(
+      TestConnection.connect(server.url, undefined, { origin: 'https://app.example.org' }),
+    ).resolves.toBeDefined();
     expect(await server.signal('SIGTERM')).toMatchObject({ code: 0 });
     writeFileSync(config, JSON.stringify({ prot: 0, origin: 'https://app.example.org' }));
-    const { stderr } = await runCommand(['serve', '--config', config, '--secret-file', secret], { ROCKPOOL_PORT: 'http' });
+    const { stderr } = await runCommand(['serve', '--config', config, '--secret-file', secret], {
+      ROCKPOOL_PORT: 'http',
+    });
     expect(stderr.trim().split('\n')).toEqual([
       'config-invalid:',
       '--config: prot is not known',
@@ -96,7 +127,10 @@ describe('rockpool-server', () => {
 
   it('says how it is used', async () => {
     expect(await runCommand([])).toMatchObject({ code: 1, stdout: expect.stringContaining('--secret-file') as string });
-    expect(await runCommand(['--help'])).toMatchObject({ code: 0, stdout: expect.stringContaining('rockpool-server token') as string });
+    expect(await runCommand(['--help'])).toMatchObject({
+      code: 0,
+      stdout: expect.stringContaining('rockpool-server token') as string,
+    });
   });
 });
 
@@ -104,7 +138,18 @@ describe('rockpool-server token', () => {
   it('prints a token that opens one database', async () => {
     const server = await ServerProcess.start(folder.path);
     const secret = join(folder.path, 'secret');
-    const { code, stdout } = await runCommand(['token', '--database', 'shared-budget', '--secret-file', secret, '--ttl', '1h', '--read-only', '--principal', 'ben']);
+    const { code, stdout } = await runCommand([
+      'token',
+      '--database',
+      'shared-budget',
+      '--secret-file',
+      secret,
+      '--ttl',
+      '1h',
+      '--read-only',
+      '--principal',
+      'ben',
+    ]);
     expect(code).toBe(0);
     const connection = await TestConnection.connect(server.url);
     const { welcome } = await connection.open(stdout.trim(), 'shared-budget');

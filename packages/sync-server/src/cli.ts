@@ -47,7 +47,12 @@ export async function run(args: readonly string[]): Promise<number> {
   }
   const command = COMMANDS[name];
   try {
-    return (await (command ?? runServer)({ flags: command === undefined ? args : args.slice(1), environment: process.env })) ?? 0;
+    return (
+      (await (command ?? runServer)({
+        flags: command === undefined ? args : args.slice(1),
+        environment: process.env,
+      })) ?? 0
+    );
   } catch (error) {
     const { code, fields, message } = toRockpoolError(error);
     process.stderr.write(typeof fields['problems'] === 'string' ? `${code}:\n${fields['problems']}\n` : `${message}\n`);
@@ -64,7 +69,9 @@ async function runServer(sources: Sources): Promise<void> {
   await server.stop();
 }
 
-/** The first SIGINT or SIGTERM asks for a clean stop; a second one, with the default behaviour back, ends the process. */
+/**
+ * The first SIGINT or SIGTERM asks for a clean stop; a second one, with the default behaviour back, ends the process.
+ */
 function stopSignal(): Promise<void> {
   return new Promise((resolve) => {
     for (const signal of ['SIGINT', 'SIGTERM'] as const) process.once(signal, () => resolve());

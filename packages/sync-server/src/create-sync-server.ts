@@ -31,15 +31,23 @@ import { Scrubber, SCRUB_TIMES, type ScrubTimes } from './store/scrub.ts';
 import { verifyPages } from './store/verify-pages.ts';
 
 export interface SyncServerOptions {
-  /** One SQLite file per database lies here; with `postgres` only copies of what is there. Made where it is missing; one server process at a time. */
+  /**
+   * One SQLite file per database lies here; with `postgres` only copies of what is there. Made where it is missing; one
+   * server process at a time.
+   */
   readonly dataDir: string;
-  /** URL of a PostgreSQL database that holds everything instead, for any number of instances: `postgresql://user:password@host/name`. */
+  /**
+   * URL of a PostgreSQL database that holds everything instead, for any number of instances:
+   * `postgresql://user:password@host/name`.
+   */
   readonly postgres?: string;
   /** How many connections to PostgreSQL this process may have: at least 2, since one only listens. Default 16. */
   readonly postgresConnections?: number;
   /** Built by the app, read with decodeSchema. */
   readonly schema: Schema;
-  /** Schemas of older versions of the app whose clients still come. Those that this data directory has seen are known. */
+  /**
+   * Schemas of older versions of the app whose clients still come. Those that this data directory has seen are known.
+   */
   readonly olderSchemas?: readonly Schema[];
   /** Signs and checks tokens by HS256; at least 32 random bytes. At least one of this, `keySet` and `authenticate`. */
   readonly secret?: string | Uint8Array;
@@ -53,7 +61,10 @@ export interface SyncServerOptions {
   readonly authenticate?: Authenticate;
   /** Decides in the host's own way who may do what, instead of tokens and members. */
   readonly authorize?: Authorize;
-  /** Pages of these origins may connect besides those of the server's own, such as `https://app.example.org`. Default: none. */
+  /**
+   * Pages of these origins may connect besides those of the server's own, such as `https://app.example.org`. Default:
+   * none.
+   */
   readonly origins?: readonly string[];
   /** The wall clock, ms since 1970. */
   readonly now?: () => number;
@@ -61,8 +72,8 @@ export interface SyncServerOptions {
   readonly log?: Logger;
   readonly limits?: Partial<SessionLimits>;
   /**
-   * The app's own rule for what is admitted: null admits, a text refuses with that reason, which the author is told (`changeset-refused`). Called inside the
-   * commit, so it has to answer at once. Default: none.
+   * The app's own rule for what is admitted: null admits, a text refuses with that reason, which the author is told
+   * (`changeset-refused`). Called inside the commit, so it has to answer at once. Default: none.
    */
   readonly validate?: (databaseId: string, changeset: ChangesetToValidate) => string | null;
   /** When a first sync comes as a file. */
@@ -76,15 +87,23 @@ export interface SyncServerOptions {
 }
 
 export interface SyncServer {
-  /** Plain HTTP: members, invitations, probes. Mount it at the path of the sockets: `app.route('/sync', server.app)`. */
+  /**
+   * Plain HTTP: members, invitations, probes. Mount it at the path of the sockets: `app.route('/sync', server.app)`.
+   */
   readonly app: Hono;
   /** Takes WebSocket upgrades of `path` (default `/sync`) on a host's HTTP server; others are left alone. */
   attach(server: Server, path?: string): void;
-  /** A database for the program that runs the server: writes that sync like any other, and a feed of what changes. Made at its first use. */
+  /**
+   * A database for the program that runs the server: writes that sync like any other, and a feed of what changes. Made
+   * at its first use.
+   */
   database(databaseId: string): ServerDatabase;
   /** Who may do what, beyond what tokens say. What is changed here holds at once, also for open sessions. */
   readonly members: Pick<Members, 'list' | 'setRole' | 'invite'>;
-  /** Resolves once the store answers: to be waited for before clients are let in, where that is PostgreSQL. Throws why it does not: `database-unavailable`, `config-invalid`, `schema-incompatible`. */
+  /**
+   * Resolves once the store answers: to be waited for before clients are let in, where that is PostgreSQL. Throws why
+   * it does not: `database-unavailable`, `config-invalid`, `schema-incompatible`.
+   */
   ready(): Promise<void>;
   /** A token signed with `secret`. Throws `config-invalid` where the server has none. */
   issueToken(request: TokenRequest): Promise<string>;
@@ -99,16 +118,47 @@ export const SYNC_PATH = '/sync';
  * `database-unavailable` when another server uses the directory.
  */
 export function createSyncServer(options: SyncServerOptions): SyncServer {
-  const { dataDir, schema, origins = [], keySet, issuer, audience, now = Date.now, limits, retention, deliveryPartBytes, validate } = options;
+  const {
+    dataDir,
+    schema,
+    origins = [],
+    keySet,
+    issuer,
+    audience,
+    now = Date.now,
+    limits,
+    retention,
+    deliveryPartBytes,
+    validate,
+  } = options;
   const secret = typeof options.secret === 'string' ? new TextEncoder().encode(options.secret) : options.secret;
   requireValid(options, secret);
   const log = neverThrows(options.log ?? logToStderr);
-  const rules: TokenRules = { ...(secret && { secret }), ...(keySet && { keySet }), ...(issuer && { issuer }), ...(audience && { audience }) };
+  const rules: TokenRules = {
+    ...(secret && { secret }),
+    ...(keySet && { keySet }),
+    ...(issuer && { issuer }),
+    ...(audience && { audience }),
+  };
   mkdirSync(dataDir, { recursive: true });
   const lock = lockDirectory(dataDir);
   const metrics = new ServerMetrics();
   const onError = (error: unknown): void => log('store-error', errorFields(error));
-  const { store, memberStore, bus, ready: storeReady, close: closeStore } = options.postgres === undefined ? sqliteStores(dataDir, schema) : postgresStores(options.postgres, { dataDir, schema, maxConnections: options.postgresConnections, onError, measureCommit: (durationMs) => metrics.postgresCommitDurations.add(durationMs) });
+  const {
+    store,
+    memberStore,
+    bus,
+    ready: storeReady,
+    close: closeStore,
+  } = options.postgres === undefined
+    ? sqliteStores(dataDir, schema)
+    : postgresStores(options.postgres, {
+        dataDir,
+        schema,
+        maxConnections: options.postgresConnections,
+        onError,
+        measureCommit: (durationMs) => metrics.postgresCommitDurations.add(durationMs),
+      });
   const members = new Members({ store: memberStore, bus, onChanged: () => sockets.reauthorize(), onError });
   const gate = new Gate({
     authenticate: options.authenticate ?? jwtAuthenticate(rules, now),
@@ -117,7 +167,16 @@ export function createSyncServer(options: SyncServerOptions): SyncServer {
     log,
   });
   const documentPool = new DocumentPool();
-  const databases = new DatabaseCache({ store, documentPool, bus: options.postgres === undefined ? null : bus, retention: { ...RETENTION, ...retention }, deliveryPartBytes, offersSnapshot: (databaseId) => snapshots.isOffered(databaseId), validate: validate === undefined ? null : (databaseId) => (changeset) => validate(databaseId, changeset), onFailure: (database, error) => logFailure(log, database, error) });
+  const databases = new DatabaseCache({
+    store,
+    documentPool,
+    bus: options.postgres === undefined ? null : bus,
+    retention: { ...RETENTION, ...retention },
+    deliveryPartBytes,
+    offersSnapshot: (databaseId) => snapshots.isOffered(databaseId),
+    validate: validate === undefined ? null : (databaseId) => (changeset) => validate(databaseId, changeset),
+    onFailure: (database, error) => logFailure(log, database, error),
+  });
   const sessionLimits = { ...SESSION_LIMITS, ...limits };
   const schemas = knownSchemas(dataDir, schema, options.olderSchemas);
   const sockets = new Sockets({
@@ -137,7 +196,11 @@ export function createSyncServer(options: SyncServerOptions): SyncServer {
   });
   metrics.gauge('rockpool_sockets', 'WebSockets that are open.', () => sockets.count);
   metrics.gauge('rockpool_databases_open', 'Files of databases that are open.', () => databases.count);
-  metrics.gauge('rockpool_databases_damaged', 'Databases that are offline because their files are damaged.', () => databases.damagedCount);
+  metrics.gauge(
+    'rockpool_databases_damaged',
+    'Databases that are offline because their files are damaged.',
+    () => databases.damagedCount,
+  );
   const stopWatching = metrics.watchProcess();
   const takeOffline = (databaseId: string, error: RockpoolError): void => databases.takeOffline(databaseId, error);
   const requireIntact = async (databaseId: string): Promise<void> => {
@@ -147,12 +210,35 @@ export function createSyncServer(options: SyncServerOptions): SyncServer {
     takeOffline(databaseId, error);
     throw error;
   };
-  const snapshots = new Snapshots({ dataDir, pathOf: (databaseId) => store.pathOf(databaseId), requireIntact, rules: { ...SNAPSHOT_RULES, ...options.snapshots } });
-  // With PostgreSQL the files are working copies, which are made again at each start; PostgreSQL has checksums of its own.
-  const scrubber = options.postgres === undefined ? new Scrubber({ dataDir, onDamaged: (databaseId, pages) => takeOffline(databaseId, damaged('page-checksum', { pages })), onFailure: (database, error) => log('scrub-failed', { database, ...errorFields(error) }), times: { ...SCRUB_TIMES, ...options.scrub } }) : null;
+  const snapshots = new Snapshots({
+    dataDir,
+    pathOf: (databaseId) => store.pathOf(databaseId),
+    requireIntact,
+    rules: { ...SNAPSHOT_RULES, ...options.snapshots },
+  });
+  // With PostgreSQL the files are working copies, which are made again at each start; PostgreSQL has checksums of its
+  // own.
+  const scrubber =
+    options.postgres === undefined
+      ? new Scrubber({
+          dataDir,
+          onDamaged: (databaseId, pages) => takeOffline(databaseId, damaged('page-checksum', { pages })),
+          onFailure: (database, error) => log('scrub-failed', { database, ...errorFields(error) }),
+          times: { ...SCRUB_TIMES, ...options.scrub },
+        })
+      : null;
   const snapshotOf = async (databaseId: string): Promise<Snapshot | null> => {
-    const { logEpoch, log: { watermark }, tombstones } = (await databases.get(databaseId)).file;
-    const taken = await snapshots.get(databaseId, { logEpoch: Buffer.from(logEpoch.id).toString('hex'), watermark, tombstoneHorizon: tombstones.tombstoneHorizon, schemaHash: schema.hash });
+    const {
+      logEpoch,
+      log: { watermark },
+      tombstones,
+    } = (await databases.get(databaseId)).file;
+    const taken = await snapshots.get(databaseId, {
+      logEpoch: Buffer.from(logEpoch.id).toString('hex'),
+      watermark,
+      tombstoneHorizon: tombstones.tombstoneHorizon,
+      schemaHash: schema.hash,
+    });
     // It may have a commit in it that was under way.
     await (await databases.get(databaseId)).catchUp();
     return taken;
@@ -173,7 +259,22 @@ export function createSyncServer(options: SyncServerOptions): SyncServer {
   };
   let closing: Promise<void> | null = null;
   return {
-    app: createApp({ gate, origins, log, metrics, services: { members, httpSessions: new HttpSessions((socket) => sockets.beginOverHttp(socket)), now, metrics, readiness: async () => (closing === null ? store.readiness() : 'unavailable'), damagedDatabases: () => databases.damagedCount, schemaHash: schema.hash, snapshot: snapshotOf } }),
+    app: createApp({
+      gate,
+      origins,
+      log,
+      metrics,
+      services: {
+        members,
+        httpSessions: new HttpSessions((socket) => sockets.beginOverHttp(socket)),
+        now,
+        metrics,
+        readiness: async () => (closing === null ? store.readiness() : 'unavailable'),
+        damagedDatabases: () => databases.damagedCount,
+        schemaHash: schema.hash,
+        snapshot: snapshotOf,
+      },
+    }),
     members: {
       list: (databaseId) => members.list(databaseId),
       setRole: (databaseId, principal, role) => members.setRole(databaseId, principal, role),
@@ -188,7 +289,11 @@ export function createSyncServer(options: SyncServerOptions): SyncServer {
     },
     attach: (server, path = SYNC_PATH) => sockets.attach(server, path),
     issueToken: async (request) => {
-      if (secret === undefined) throw new RockpoolError('config-invalid', { count: 1, problems: 'the server has no secret to sign tokens with' });
+      if (secret === undefined)
+        throw new RockpoolError('config-invalid', {
+          count: 1,
+          problems: 'the server has no secret to sign tokens with',
+        });
       return issueToken(secret, request, now(), rules);
     },
     close: () => {
@@ -198,11 +303,16 @@ export function createSyncServer(options: SyncServerOptions): SyncServer {
   };
 }
 
-function requireValid({ authenticate, keySet, origins = [], postgresConnections = MIN_CONNECTIONS }: SyncServerOptions, secret: Uint8Array | undefined): void {
+function requireValid(
+  { authenticate, keySet, origins = [], postgresConnections = MIN_CONNECTIONS }: SyncServerOptions,
+  secret: Uint8Array | undefined,
+): void {
   const problems = origins.map(originProblem).filter((problem) => problem !== null);
-  if (secret === undefined && keySet === undefined && authenticate === undefined) problems.push('one of secret, keySet and authenticate is needed');
+  if (secret === undefined && keySet === undefined && authenticate === undefined)
+    problems.push('one of secret, keySet and authenticate is needed');
   if (!(postgresConnections >= MIN_CONNECTIONS)) problems.push(`postgresConnections: at least ${MIN_CONNECTIONS}`);
   const weakness = secret === undefined ? null : secretProblem(secret);
   if (weakness !== null) problems.push(weakness);
-  if (problems.length > 0) throw new RockpoolError('config-invalid', { count: problems.length, problems: problems.join('\n') });
+  if (problems.length > 0)
+    throw new RockpoolError('config-invalid', { count: problems.length, problems: problems.join('\n') });
 }

@@ -43,21 +43,29 @@ describe('inside an app of somebody else', () => {
     await connection.close();
   });
 
-  it.each(ROUTES.map((route) => [`${route.method} ${route.path}`, route] as const))('it guards %s as it does alone', async (_, { method, path, access }) => {
-    const ask = async (headers: Record<string, string>): Promise<number> => {
-      const response = await fetch(`http://${host}/sync${path.replace(':databaseId', DATABASE).replace(/:\w+/, 'x')}`, { method, headers });
-      await response.body?.cancel();
-      return response.status;
-    };
-    const stranger = await sync.issueToken({ principal: 'eve', databases: ['elsewhere'], ttlMs: 60_000 });
-    expect(await ask({ origin: 'https://evil.test' })).toBe(403);
-    if (access === 'public') return;
-    expect(await ask({})).toBe(401);
-    expect(await ask({ authorization: 'Bearer x.y.z' })).toBe(401);
-    if (access !== 'principal') expect(await ask({ authorization: `Bearer ${stranger}` })).toBe(403);
-  });
+  it.each(ROUTES.map((route) => [`${route.method} ${route.path}`, route] as const))(
+    'it guards %s as it does alone',
+    async (_, { method, path, access }) => {
+      const ask = async (headers: Record<string, string>): Promise<number> => {
+        const response = await fetch(
+          `http://${host}/sync${path.replace(':databaseId', DATABASE).replace(/:\w+/, 'x')}`,
+          { method, headers },
+        );
+        await response.body?.cancel();
+        return response.status;
+      };
+      const stranger = await sync.issueToken({ principal: 'eve', databases: ['elsewhere'], ttlMs: 60_000 });
+      expect(await ask({ origin: 'https://evil.test' })).toBe(403);
+      if (access === 'public') return;
+      expect(await ask({})).toBe(401);
+      expect(await ask({ authorization: 'Bearer x.y.z' })).toBe(401);
+      if (access !== 'principal') expect(await ask({ authorization: `Bearer ${stranger}` })).toBe(403);
+    },
+  );
 
   it('it takes no socket of a page from elsewhere', async () => {
-    await expect(TestConnection.connect(`ws://${host}/sync`, undefined, { origin: 'https://evil.test' })).rejects.toThrow('403');
+    await expect(
+      TestConnection.connect(`ws://${host}/sync`, undefined, { origin: 'https://evil.test' }),
+    ).rejects.toThrow('403');
   });
 });

@@ -16,7 +16,10 @@ export interface RunningServer {
 const HEADERS_TIMEOUT_MS = 10_000;
 const REQUEST_TIMEOUT_MS = 60_000;
 
-/** Runs a sync server on a port of its own. Resolves once it answers. Throws `config-invalid` where it cannot listen there. */
+/**
+ * Runs a sync server on a port of its own. Resolves once it answers. Throws `config-invalid` where it cannot listen
+ * there.
+ */
 export async function serve({ host, port, ...options }: ServeConfig): Promise<RunningServer> {
   const sync = createSyncServer(options);
   try {
@@ -55,7 +58,13 @@ function listen(server: Server, host: string, port: number): Promise<void> {
   return new Promise((resolve, reject) => {
     server.once('error', (error) => {
       const reason = 'code' in error && typeof error.code === 'string' ? error.code : error.name;
-      reject(new RockpoolError('config-invalid', { count: 1, problems: `cannot listen on ${host}:${port} (${reason})` }, { cause: error }));
+      reject(
+        new RockpoolError(
+          'config-invalid',
+          { count: 1, problems: `cannot listen on ${host}:${port} (${reason})` },
+          { cause: error },
+        ),
+      );
     });
     server.listen(port, host, resolve);
   });

@@ -42,16 +42,26 @@ describe('several instances on one PostgreSQL', () => {
     expect(told(await ben.delivery(), 'accounts')).toMatchObject([{ kind: 'insert', key: ['x'] }]);
     await ben.commit([update('accounts', 'x', { rank: 2n })]);
     expect(told(await ann.delivery(), 'accounts')).toMatchObject([{ kind: 'update', key: ['x'] }]);
-    expect(await postgres.server.query(name, 'SELECT database_id, id, name, rank FROM rockpool.accounts')).toEqual([[DATABASE, 'x', 'Cash', '2']]);
-    for (const { events } of [a, b]) expect(events.filter(({ event }) => event.endsWith('-error') || event.endsWith('-failed'))).toEqual([]);
+    expect(await postgres.server.query(name, 'SELECT database_id, id, name, rank FROM rockpool.accounts')).toEqual([
+      [DATABASE, 'x', 'Cash', '2'],
+    ]);
+    for (const { events } of [a, b])
+      expect(events.filter(({ event }) => event.endsWith('-error') || event.endsWith('-failed'))).toEqual([]);
   });
 
   it('show those who are here to the others, at whichever they are, until they go', async () => {
     const [a, b] = [await start(), await start()];
     const [ann, ben] = [await a.open(), await b.open(undefined, { principal: 'ben' })];
-    const state = (stateJson: string | null): Parameters<typeof ann.send>[0] => ({ type: 'presence', states: [{ tabId: new Uint8Array(16), topic: '', stateJson }] });
+    const state = (stateJson: string | null): Parameters<typeof ann.send>[0] => ({
+      type: 'presence',
+      states: [{ tabId: new Uint8Array(16), topic: '', stateJson }],
+    });
     const seen = async (connection: typeof ann, principal: string, stateJson: string | null): Promise<void> => {
-      while (!(await connection.next('presence-update')).seen.some((one) => one.principal === principal && one.stateJson === stateJson));
+      while (
+        !(await connection.next('presence-update')).seen.some(
+          (one) => one.principal === principal && one.stateJson === stateJson,
+        )
+      );
     };
     ann.send(state('1'));
     await seen(ann, 'ann', '1');
@@ -71,7 +81,10 @@ describe('several instances on one PostgreSQL', () => {
     const second = await b.open(site);
     expect(site.cursor).toBe(20);
     // No other epoch: what the client knows is not taken for a log that was lost.
-    expect(await second.commit([insert('entries', 'last', { amount: 0n })])).toMatchObject({ kind: 'admitted', watermark: 21 });
+    expect(await second.commit([insert('entries', 'last', { amount: 0n })])).toMatchObject({
+      kind: 'admitted',
+      watermark: 21,
+    });
     while (idle.site.cursor < 21) await idle.delivery();
     expect(idle.closed).toBeNull();
   });
@@ -81,10 +94,15 @@ describe('several instances on one PostgreSQL', () => {
     const writers = await Promise.all(Array.from({ length: 4 }, () => server.open()));
     let isIn = false;
     const pushing = writers.map(async (writer) => {
-      for (let i = 0; !isIn; i++) await writer.commit([insert('entries', `${Buffer.from(writer.site.siteId).toString('hex')}-${i}`, { amount: 1n })]);
+      for (let i = 0; !isIn; i++)
+        await writer.commit([
+          insert('entries', `${Buffer.from(writer.site.siteId).toString('hex')}-${i}`, { amount: 1n }),
+        ]);
     });
     expect((await server.open()).closed).toBeNull();
-    expect(await server.sync.database(DATABASE).transaction((tx) => tx.insert('entries', { id: 'own', amount: 1 }))).toBeGreaterThan(0);
+    expect(
+      await server.sync.database(DATABASE).transaction((tx) => tx.insert('entries', { id: 'own', amount: 1 })),
+    ).toBeGreaterThan(0);
     isIn = true;
     await Promise.all(pushing);
   });
@@ -93,11 +111,23 @@ describe('several instances on one PostgreSQL', () => {
     const [a, b] = [await start(), await start()];
     const [ann, ben] = [await a.open(), await b.open()];
     await ann.commit([insert('accounts', 'x', { name: 'Cash' })]);
-    expect(await ben.commit([insert('accounts', 'y', { name: 'Cash' })])).toMatchObject({ kind: 'rejected', code: 'constraint-unique' });
-    expect(await ben.commit([insert('entries', 'e', { amount: 1n, account_id: 'nobody' })])).toMatchObject({ kind: 'rejected', code: 'constraint-foreign-key' });
+    expect(await ben.commit([insert('accounts', 'y', { name: 'Cash' })])).toMatchObject({
+      kind: 'rejected',
+      code: 'constraint-unique',
+    });
+    expect(await ben.commit([insert('entries', 'e', { amount: 1n, account_id: 'nobody' })])).toMatchObject({
+      kind: 'rejected',
+      code: 'constraint-foreign-key',
+    });
     // What PostgreSQL could not store is SQLite's to refuse.
-    expect(await ben.commit([insert('entries', 'e', { amount: 1n, weight: 'heavy' })])).toMatchObject({ kind: 'rejected', code: 'constraint-data-type' });
-    expect(await ben.commit([insert('entries', 'k'.repeat(3_000), { amount: 1n })])).toMatchObject({ kind: 'rejected', code: 'key-invalid' });
+    expect(await ben.commit([insert('entries', 'e', { amount: 1n, weight: 'heavy' })])).toMatchObject({
+      kind: 'rejected',
+      code: 'constraint-data-type',
+    });
+    expect(await ben.commit([insert('entries', 'k'.repeat(3_000), { amount: 1n })])).toMatchObject({
+      kind: 'rejected',
+      code: 'key-invalid',
+    });
     expect(await ben.commit([insert('entries', 'e', { amount: 1n })])).toMatchObject({ kind: 'admitted' });
   });
 
@@ -107,7 +137,9 @@ describe('several instances on one PostgreSQL', () => {
     // Heavy enough to be worked on in another thread, while the other instance commits.
     const body = 'The tide comes in. '.repeat(20_000);
     const text = (members: object): string => JSON.stringify({ ...members, body });
-    await ann.connection.commit([insert('pages', 'p', { title: 'page', content: encodeDocumentCell({ kind: 'content', json: text({}) }) })]);
+    await ann.connection.commit([
+      insert('pages', 'p', { title: 'page', content: encodeDocumentCell({ kind: 'content', json: text({}) }) }),
+    ]);
     ann.state = createDocument(parseJson(text({}), PAGE_RULE), PAGE_RULE);
     ben.takeDelivery(await ben.connection.delivery());
     for (let n = 1; n <= 5; n++) {
@@ -129,8 +161,18 @@ describe('several instances on one PostgreSQL', () => {
     await a.sync.members.setRole(DATABASE, 'ann', null);
     expect(await ann.failure()).toMatchObject({ code: 'auth-database-forbidden' });
     expect(b.sync.members.list(DATABASE)).toEqual([{ principal: 'ann', role: null }]);
-    const code = await a.sync.members.invite({ databaseId: DATABASE, role: 'viewer', expiresAtMs: Date.now() + 60_000 });
-    const accept = async (): Promise<number> => (await b.ask('POST', '/invitations/accept', { token: await b.token('editor', 'eve', 'elsewhere'), body: JSON.stringify({ code }) })).status;
+    const code = await a.sync.members.invite({
+      databaseId: DATABASE,
+      role: 'viewer',
+      expiresAtMs: Date.now() + 60_000,
+    });
+    const accept = async (): Promise<number> =>
+      (
+        await b.ask('POST', '/invitations/accept', {
+          token: await b.token('editor', 'eve', 'elsewhere'),
+          body: JSON.stringify({ code }),
+        })
+      ).status;
     expect((await Promise.all([accept(), accept(), accept()])).sort((x, y) => x - y)).toEqual([200, 400, 400]);
     expect((await a.open(undefined, { principal: 'eve', databaseId: DATABASE, role: 'viewer' })).site.cursor).toBe(0);
   });
@@ -138,21 +180,35 @@ describe('several instances on one PostgreSQL', () => {
   it('write, and follow changes, for the program that runs them', async () => {
     const [a, b] = [await start(), await start()];
     const [at, beside] = [a.sync.database(DATABASE), b.sync.database(DATABASE)];
-    await Promise.all([at, beside].flatMap((database, i) => Array.from({ length: 10 }, (_, n) => database.transaction((tx) => tx.insert('entries', { id: `${i}-${n}`, amount: n })))));
+    await Promise.all(
+      [at, beside].flatMap((database, i) =>
+        Array.from({ length: 10 }, (_, n) =>
+          database.transaction((tx) => tx.insert('entries', { id: `${i}-${n}`, amount: n })),
+        ),
+      ),
+    );
     const change = await beside.changesAfter(null);
     expect(change).toMatchObject({ watermark: 20, whole: true });
     expect(change?.rows).toHaveLength(20);
-    await expect(beside.transaction((tx) => tx.insert('entries', { id: '0-0', amount: 7, account_id: 'nobody' }))).rejects.toMatchObject({ code: 'constraint-foreign-key' });
+    await expect(
+      beside.transaction((tx) => tx.insert('entries', { id: '0-0', amount: 7, account_id: 'nobody' })),
+    ).rejects.toMatchObject({ code: 'constraint-foreign-key' });
     const left = new AbortController();
     const next = beside.changes({ from: change, signal: left.signal }).next();
     await at.transaction((tx) => tx.update('entries', { id: '1-1' }, { note: 'seen' }));
-    expect((await next).value).toMatchObject({ watermark: 21, rows: [{ key: { id: '1-1' }, values: { note: 'seen' } }] });
+    expect((await next).value).toMatchObject({
+      watermark: 21,
+      rows: [{ key: { id: '1-1' }, values: { note: 'seen' } }],
+    });
     left.abort();
   });
 
   it('go over to a newer schema, with which older clients go on, and commit no more with the old one', async () => {
     const [accounts, ...others] = TEST_TABLES as [(typeof TEST_TABLES)[number], ...typeof TEST_TABLES];
-    const wider = buildSchema([{ ...accounts, columns: [...accounts.columns, column('color', 'text', { notNull: true, defaultSql: `'red'` })] }, ...others]);
+    const wider = buildSchema([
+      { ...accounts, columns: [...accounts.columns, column('color', 'text', { notNull: true, defaultSql: `'red'` })] },
+      ...others,
+    ]);
     const old = await start();
     const ann = await old.open();
     await ann.commit([insert('accounts', 'x', { name: 'Cash' })]);
@@ -165,14 +221,19 @@ describe('several instances on one PostgreSQL', () => {
     const again = await renewed.open(ann.site);
     again.push();
     expect((await again.decided(2)).outcomes).toMatchObject([{ kind: 'admitted' }]);
-    expect(await postgres.server.query(name, 'SELECT id, color FROM rockpool.accounts ORDER BY id')).toEqual([['x', 'red'], ['y', 'red']]);
+    expect(await postgres.server.query(name, 'SELECT id, color FROM rockpool.accounts ORDER BY id')).toEqual([
+      ['x', 'red'],
+      ['y', 'red'],
+    ]);
     await expect(start()).rejects.toMatchObject({ code: 'schema-incompatible' });
   });
 
   it('give a first sync as a file', async () => {
     const server = await start({ snapshots: { minFileBytes: 1, maxTailChangesets: 100 } });
     await (await server.open()).commit([insert('accounts', 'x', { name: 'Cash' })]);
-    const answer = await server.ask('GET', `/databases/${DATABASE}/snapshot?schema=${TEST_SCHEMA.hash}`, { token: await server.token() });
+    const answer = await server.ask('GET', `/databases/${DATABASE}/snapshot?schema=${TEST_SCHEMA.hash}`, {
+      token: await server.token(),
+    });
     expect(answer.status).toBe(200);
     expect((await answer.arrayBuffer()).byteLength).toBeGreaterThan(100);
   });
@@ -193,7 +254,9 @@ describe('several instances on one PostgreSQL', () => {
     const again = await server.open(ann.site);
     again.push();
     expect((await again.decided(2)).outcomes).toMatchObject([{ kind: 'admitted', watermark: 2 }]);
-    expect(await (await server.ask('GET', '/metrics')).text()).toMatch(/rockpool_postgres_commit_duration_seconds_count [1-9]/);
+    expect(await (await server.ask('GET', '/metrics')).text()).toMatch(
+      /rockpool_postgres_commit_duration_seconds_count [1-9]/,
+    );
   });
 
   it('go on after PostgreSQL was put back to an older state, and are given back what it lost', async () => {
@@ -201,10 +264,17 @@ describe('several instances on one PostgreSQL', () => {
     const ann = await server.open();
     await ann.commit([insert('accounts', 'kept', { name: 'Kept' })]);
     await postgres.server.query(name, 'CREATE SCHEMA backup');
-    const tables = (await postgres.server.query(name, `SELECT tablename FROM pg_tables WHERE schemaname = 'rockpool'`)).map(([table]) => table as string);
-    for (const table of tables) await postgres.server.query(name, `CREATE TABLE backup.${table} AS SELECT * FROM rockpool.${table}`);
+    const tables = (
+      await postgres.server.query(name, `SELECT tablename FROM pg_tables WHERE schemaname = 'rockpool'`)
+    ).map(([table]) => table as string);
+    for (const table of tables)
+      await postgres.server.query(name, `CREATE TABLE backup.${table} AS SELECT * FROM rockpool.${table}`);
     await ann.commit([insert('accounts', 'lost', { name: 'Lost' })]);
-    for (const table of tables) await postgres.server.query(name, `BEGIN; DELETE FROM rockpool.${table}; INSERT INTO rockpool.${table} SELECT * FROM backup.${table}; COMMIT`);
+    for (const table of tables)
+      await postgres.server.query(
+        name,
+        `BEGIN; DELETE FROM rockpool.${table}; INSERT INTO rockpool.${table} SELECT * FROM backup.${table}; COMMIT`,
+      );
     ann.site.write([insert('accounts', 'next', { name: 'Next' })]);
     ann.push();
     expect(await ann.failure()).toMatchObject({ code: 'database-unavailable' });

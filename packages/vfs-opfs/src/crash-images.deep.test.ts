@@ -23,8 +23,15 @@ for (const durability of ['relaxed', 'strict'] as const) {
         await openCrashStorage(recovering, durability);
         for (const second of crashImages(recovering, random, 3)) {
           count += 1;
-          const secondFault = await findFaultOnDisk(second.restore(), { ...image, survivors: 'some' }, workload, module, false);
-          if (secondFault !== undefined) faults.push(`after call ${image.callCount}, then ${second.callCount} of the recovery: ${secondFault}`);
+          const secondFault = await findFaultOnDisk(
+            second.restore(),
+            { ...image, survivors: 'some' },
+            workload,
+            module,
+            false,
+          );
+          if (secondFault !== undefined)
+            faults.push(`after call ${image.callCount}, then ${second.callCount} of the recovery: ${secondFault}`);
         }
       }
       console.log(`${count} crash images, durability ${durability}, seed ${seed}`);

@@ -13,22 +13,28 @@ describe('a crash after any call to the disk', () => {
     ['strict', 1024],
     ['relaxed', 4096],
   ] as const) {
-    it(`leaves every acknowledged transaction whole and nothing else, with durability ${durability} and pages of ${pageSizeBytes} bytes`, { timeout: 120_000 }, async () => {
-      const module = await loadNodeSqlite();
-      const disk = new SimulatedDisk({ keepCalls: true });
-      const workload = await runWorkload(disk, module, durability, 50, pageSizeBytes);
-      const faults: string[] = [];
-      let count = 0;
-      for (const image of crashImages(disk, seededRandom(SEED), 1)) {
-        count += 1;
-        const fault = await findFault(image, workload, module, count % 5 === 0);
-        if (fault !== undefined) faults.push(`after call ${image.callCount}, ${image.survivors}: ${fault}`);
-      }
-      imageTotal += count;
-      console.log(`${count} crash images with durability ${durability}, pages of ${pageSizeBytes} bytes (${disk.calls.length} calls), ${imageTotal} so far`);
-      expect(faults.slice(0, 5)).toEqual([]);
-      expect(count).toBeGreaterThan(800);
-    });
+    it(
+      `leaves every acknowledged transaction whole and nothing else, with durability ${durability} and pages of ${pageSizeBytes} bytes`,
+      { timeout: 120_000 },
+      async () => {
+        const module = await loadNodeSqlite();
+        const disk = new SimulatedDisk({ keepCalls: true });
+        const workload = await runWorkload(disk, module, durability, 50, pageSizeBytes);
+        const faults: string[] = [];
+        let count = 0;
+        for (const image of crashImages(disk, seededRandom(SEED), 1)) {
+          count += 1;
+          const fault = await findFault(image, workload, module, count % 5 === 0);
+          if (fault !== undefined) faults.push(`after call ${image.callCount}, ${image.survivors}: ${fault}`);
+        }
+        imageTotal += count;
+        console.log(
+          `${count} crash images with durability ${durability}, pages of ${pageSizeBytes} bytes (${disk.calls.length} calls), ${imageTotal} so far`,
+        );
+        expect(faults.slice(0, 5)).toEqual([]);
+        expect(count).toBeGreaterThan(800);
+      },
+    );
   }
 
   it('during a recovery leaves what the crash before it left', { timeout: 120_000 }, async () => {
@@ -46,7 +52,8 @@ describe('a crash after any call to the disk', () => {
       for (const second of crashImages(recovering, random, 1)) {
         count += 1;
         const fault = await findFaultOnDisk(second.restore(), { ...image, survivors: 'some' }, workload, module, false);
-        if (fault !== undefined) faults.push(`after call ${image.callCount}, then ${second.callCount} of the recovery: ${fault}`);
+        if (fault !== undefined)
+          faults.push(`after call ${image.callCount}, then ${second.callCount} of the recovery: ${fault}`);
       }
     }
     imageTotal += count;

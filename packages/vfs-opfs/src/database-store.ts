@@ -1,7 +1,7 @@
 /**
- * What the VFS asks of a medium's database: the seam between SQLite and everything below. The stores over the write-ahead log
- * (`writer-store.ts`, `reader-store.ts`) implement it for all media with synchronous files; a medium without them (IndexedDB) has
- * its own store behind the same methods.
+ * What the VFS asks of a medium's database: the seam between SQLite and everything below. The stores over the
+ * write-ahead log (`writer-store.ts`, `reader-store.ts`) implement it for all media with synchronous files; a medium
+ * without them (IndexedDB) has its own store behind the same methods.
  *
  * Methods throw a `StorageError`; the VFS turns it into a SQLite result code.
  */

@@ -12,7 +12,14 @@ const FULL = 13;
 const IOERR = 10;
 
 function open(disk: SimulatedDisk): Promise<Storage> {
-  return openStorage({ name: 'faulty', medium: disk.medium(), role: 'writer', durability: 'strict', pageSizeBytes: 1024, tuning: SMALL_TUNING });
+  return openStorage({
+    name: 'faulty',
+    medium: disk.medium(),
+    role: 'writer',
+    durability: 'strict',
+    pageSizeBytes: 1024,
+    tuning: SMALL_TUNING,
+  });
 }
 
 /** Transactions of one and of many records; every one adds its number to `entry`. */
@@ -30,13 +37,18 @@ interface FaultyRun {
   readonly writes: number;
 }
 
-/** Runs 25 transactions of which some call to the disk fails, goes on after the failure, and compares what is there with what was acknowledged. */
+/**
+ * Runs 25 transactions of which some call to the disk fails, goes on after the failure, and compares what is there with
+ * what was acknowledged.
+ */
 async function runWithFault(fault: DiskFault, failingCall: number, repeats: number): Promise<FaultyRun> {
   const module = await loadNodeSqlite();
   const disk = new SimulatedDisk();
   const storage = await open(disk);
   const connection = new TestConnection(module, storage);
-  connection.run('CREATE TABLE entry(number INTEGER PRIMARY KEY, content TEXT); CREATE TABLE filler(number INTEGER, content TEXT)');
+  connection.run(
+    'CREATE TABLE entry(number INTEGER PRIMARY KEY, content TEXT); CREATE TABLE filler(number INTEGER, content TEXT)',
+  );
   // Every other run lets the page cache overflow, so that SQLite writes early and keeps a journal.
   connection.run(`PRAGMA cache_size = ${failingCall % 2 === 0 ? 5 : 2000}`);
   let calls = 0;
@@ -60,7 +72,8 @@ async function runWithFault(fault: DiskFault, failingCall: number, repeats: numb
   }
   const recorded = storage.lastError;
   disk.fault = undefined;
-  const listed = (from: TestConnection): unknown[] => from.run('SELECT number FROM entry ORDER BY number').map((row) => row[0]);
+  const listed = (from: TestConnection): unknown[] =>
+    from.run('SELECT number FROM entry ORDER BY number').map((row) => row[0]);
   expect(listed(connection)).toEqual(acknowledged);
   expect(connection.value('PRAGMA integrity_check')).toBe('ok');
   connection.close();
@@ -115,7 +128,9 @@ describe('a disk that fails', () => {
     const disk = new SimulatedDisk();
     const storage = await open(disk);
     const connection = new TestConnection(module, storage);
-    connection.run('CREATE TABLE entry(number INTEGER PRIMARY KEY, content TEXT); CREATE TABLE filler(number INTEGER, content TEXT)');
+    connection.run(
+      'CREATE TABLE entry(number INTEGER PRIMARY KEY, content TEXT); CREATE TABLE filler(number INTEGER, content TEXT)',
+    );
     for (let number = 1; number <= 10; number += 1) connection.run(transactionSql(number));
     connection.close();
     disk.fault = (call) => (call.kind === 'write' && call.file === 'faulty.sqlite' ? 'negative' : undefined);

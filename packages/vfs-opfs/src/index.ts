@@ -15,7 +15,15 @@ export { memoryMedium } from './media/memory.ts';
 export { opfsExclusiveMedium } from './media/opfs-exclusive.ts';
 export type { OpfsExclusiveOptions } from './media/opfs-exclusive.ts';
 export { opfsSharedMedium } from './media/opfs-shared.ts';
-export type { FileMedium, Medium, OpenStoreOptions, Persistence, StorageFile, StorageSizes, StoreMedium } from './media/medium.ts';
+export type {
+  FileMedium,
+  Medium,
+  OpenStoreOptions,
+  Persistence,
+  StorageFile,
+  StorageSizes,
+  StoreMedium,
+} from './media/medium.ts';
 export type { LockMode, StorageLocks } from './locks/storage-locks.ts';
 export type { StorageSignals } from './locks/storage-signals.ts';
 export type { SqliteModule } from './sqlite/sqlite-module.ts';

@@ -13,7 +13,11 @@ vi.mock('./locks/snapshot-pins.ts', () => ({
   },
 }));
 
-it('readers that do not say which generation they need are told to read again, and the lock protocol notices', { timeout: 600_000 }, async () => {
-  const { faults } = await everyLockSchedule(LOCKED_CASTS['a writer and a reader'], { preemptions: 2, deaths: 0 });
-  expect(faults).toContainEqual(expect.stringContaining('storage-snapshot-lost'));
-});
+it(
+  'readers that do not say which generation they need are told to read again, and the lock protocol notices',
+  { timeout: 600_000 },
+  async () => {
+    const { faults } = await everyLockSchedule(LOCKED_CASTS['a writer and a reader'], { preemptions: 2, deaths: 0 });
+    expect(faults).toContainEqual(expect.stringContaining('storage-snapshot-lost'));
+  },
+);

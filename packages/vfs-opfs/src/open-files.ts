@@ -10,9 +10,17 @@ export interface OpenFiles extends DatabaseFiles {
 }
 
 /** `undefined` when one of the files does not exist and `create` is false. */
-export async function openFiles(medium: FileMedium, storageName: string, create: boolean): Promise<OpenFiles | undefined> {
-  const results = await Promise.allSettled(storageFileNames(storageName).map((fileName) => medium.open(fileName, create)));
-  const files = results.map((result) => (result.status === 'fulfilled' && result.value !== undefined ? new GuardedFile(result.value) : undefined));
+export async function openFiles(
+  medium: FileMedium,
+  storageName: string,
+  create: boolean,
+): Promise<OpenFiles | undefined> {
+  const results = await Promise.allSettled(
+    storageFileNames(storageName).map((fileName) => medium.open(fileName, create)),
+  );
+  const files = results.map((result) =>
+    result.status === 'fulfilled' && result.value !== undefined ? new GuardedFile(result.value) : undefined,
+  );
   const [database, first, second] = files;
   if (database !== undefined && first !== undefined && second !== undefined) {
     return { database, segments: [first, second], close: () => files.forEach((file) => file?.close()) };

@@ -27,8 +27,8 @@ export interface OpenReaderOptions {
 }
 
 /**
- * Opens beside a writer, or where a writer has been. A reader creates nothing: until a writer has made the database it waits, and
- * after `timeoutMs` it fails with `storage-missing`.
+ * Opens beside a writer, or where a writer has been. A reader creates nothing: until a writer has made the database it
+ * waits, and after `timeoutMs` it fails with `storage-missing`.
  */
 export async function openReader(options: OpenReaderOptions): Promise<OpenedRole> {
   const { name, medium, timeoutMs } = options;
@@ -59,7 +59,14 @@ async function pinnedLog(files: OpenFiles, pins: SnapshotPins, timeoutMs: number
   const { active } = log;
   const isHeld = await pins.acquire(active.number, timeoutMs);
   const header = readSegmentHeader(files.segments[active.segment]!);
-  if (isHeld && header !== undefined && header.generation === active.number && header.salt === active.salt && header.state === 'live') return log;
+  if (
+    isHeld &&
+    header !== undefined &&
+    header.generation === active.number &&
+    header.salt === active.salt &&
+    header.state === 'live'
+  )
+    return log;
   pins.releaseAll();
   return undefined;
 }

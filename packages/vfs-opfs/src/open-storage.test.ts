@@ -46,7 +46,10 @@ describe('opening', () => {
   it('as a second writer fails with storage-busy, until the first one closes', async () => {
     const disk = new SimulatedDisk();
     const first = await openStorage({ name: 'one', medium: disk.medium(), role: 'writer' });
-    await expectCode(openStorage({ name: 'one', medium: disk.medium(), role: 'writer', timeoutMs: 10 }), 'storage-busy');
+    await expectCode(
+      openStorage({ name: 'one', medium: disk.medium(), role: 'writer', timeoutMs: 10 }),
+      'storage-busy',
+    );
     const waiting = openStorage({ name: 'one', medium: disk.medium(), role: 'writer', timeoutMs: 3000 });
     await first.close();
     await (await waiting).close();
@@ -54,7 +57,10 @@ describe('opening', () => {
 
   it('as a reader waits for a writer to create the database, and then fails with storage-missing', async () => {
     const disk = new SimulatedDisk();
-    await expectCode(openStorage({ name: 'one', medium: disk.medium(), role: 'reader', timeoutMs: 10 }), 'storage-missing');
+    await expectCode(
+      openStorage({ name: 'one', medium: disk.medium(), role: 'reader', timeoutMs: 10 }),
+      'storage-missing',
+    );
     expect(disk.callCount).toBe(0);
     const waiting = openStorage({ name: 'one', medium: disk.medium(), role: 'reader', timeoutMs: 3000 });
     await create(disk, 'one');
@@ -152,7 +158,12 @@ describe('an open storage', () => {
       if (call.kind === 'flush') flushed.push(call.file);
       return undefined;
     };
-    const storage = await openStorage({ name: 'one', medium: disk.medium(), role: 'writer', tuning: { flushWithinMs: 5 } });
+    const storage = await openStorage({
+      name: 'one',
+      medium: disk.medium(),
+      role: 'writer',
+      tuning: { flushWithinMs: 5 },
+    });
     const connection = new TestConnection(module, storage);
     expect(storage.dirtySinceMs).toBeUndefined();
     connection.run(CREATE);
@@ -238,7 +249,11 @@ describe('files on a medium', () => {
     connection.run('ROLLBACK');
     connection.close();
     await writer.close();
-    const copy = await openStorage({ name: 'copy', medium: new SimulatedDisk({ files: new Map([['copy.sqlite', image]]) }).medium(), role: 'writer' });
+    const copy = await openStorage({
+      name: 'copy',
+      medium: new SimulatedDisk({ files: new Map([['copy.sqlite', image]]) }).medium(),
+      role: 'writer',
+    });
     const copied = new TestConnection(module, copy);
     expect(copied.value('SELECT count(*) FROM t')).toBe(3);
     copied.close();

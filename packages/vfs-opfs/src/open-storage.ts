@@ -14,9 +14,9 @@ const DEFAULT_PAGE_SIZE_BYTES = 8192;
  * Opens a database for one SQLite connection, as its one writer or as a reader beside the writer.
  *
  * Throws a `StorageError`: `storage-unsupported` (with what is missing; also a reader on a medium for one opener),
- * `storage-ephemeral` (a private window that keeps nothing), `storage-busy` (another writer, or a handle that is not given back), `storage-missing` (a reader
- * found no database within `timeoutMs`), `storage-corrupt` (the file is not SQLite's, or is cut off; it is left as it is: see `quarantineStorage`),
- * `storage-full`.
+ * `storage-ephemeral` (a private window that keeps nothing), `storage-busy` (another writer, or a handle that is not
+ * given back), `storage-missing` (a reader found no database within `timeoutMs`), `storage-corrupt` (the file is not
+ * SQLite's, or is cut off; it is left as it is: see `quarantineStorage`), `storage-full`.
  */
 export async function openStorage(options: OpenStorageOptions): Promise<Storage> {
   const { name, medium, role } = options;
@@ -37,7 +37,8 @@ export async function openStorage(options: OpenStorageOptions): Promise<Storage>
   return storageOver(await openRole(), { name, role, persistence: medium.persistence }, failure);
 
   function openRole(): Promise<OpenedRole> {
-    if ('openWriter' in medium) return medium.openWriter({ name, pageSizeBytes, timeoutMs, isStrict, onError, onUndone });
+    if ('openWriter' in medium)
+      return medium.openWriter({ name, pageSizeBytes, timeoutMs, isStrict, onError, onUndone });
     return role === 'writer'
       ? openWriter({ name, medium, pageSizeBytes, timeoutMs, tuning, isStrict, onError })
       : openReader({ name, medium, timeoutMs, tuning, onError });
@@ -45,5 +46,8 @@ export async function openStorage(options: OpenStorageOptions): Promise<Storage>
 }
 
 function noReaders(kind: string): StorageError {
-  return new StorageError('storage-unsupported', { medium: kind, missing: ['readers beside the writer: followers go through the leader'] });
+  return new StorageError('storage-unsupported', {
+    medium: kind,
+    missing: ['readers beside the writer: followers go through the leader'],
+  });
 }

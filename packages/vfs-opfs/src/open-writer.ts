@@ -16,7 +16,10 @@ import { StorageError, errorFromMedium } from './storage-error.ts';
 import type { Tuning } from './tuning.ts';
 import { WriterStore } from './writer-store.ts';
 
-/** Up to this much log is moved into the database file on closing, or the next opening reads it all: some 2 ms a megabyte. A hand-over leaves it in any case. */
+/**
+ * Up to this much log is moved into the database file on closing, or the next opening reads it all: some 2 ms a
+ * megabyte. A hand-over leaves it in any case.
+ */
 const LARGEST_LOG_COPIED_ON_CLOSE_BYTES = 64 * 1024 * 1024;
 
 export interface OpenWriterOptions {
@@ -46,7 +49,8 @@ export async function openAsLockHolder(options: OpenWriterOptions, release: () =
   let files: OpenFiles | undefined;
   try {
     files = await openFiles(medium, name, true);
-    if (files === undefined) throw new StorageError('storage-failed', { operation: 'open', reason: 'files were not created' });
+    if (files === undefined)
+      throw new StorageError('storage-failed', { operation: 'open', reason: 'files were not created' });
     await finishImport(name, medium, files);
     return startWriting(options, files, release);
   } catch (error) {
@@ -65,9 +69,19 @@ function startWriting(options: OpenWriterOptions, files: OpenFiles, release: () 
   const view = new PageView(files, pageSizeBytes, tuning.poolSizeBytes, active, recovered?.sealed);
   const newPageSizeBytes = checkDatabase(view) ?? options.pageSizeBytes;
   if (recovered?.active !== undefined) mendTail(log, recovered, active);
-  const keeper = new LogKeeper({ storageName: name, locks: medium.locks, signals: medium.signals, view, log, tuning, onError });
+  const keeper = new LogKeeper({
+    storageName: name,
+    locks: medium.locks,
+    signals: medium.signals,
+    view,
+    log,
+    tuning,
+    onError,
+  });
   keeper.shortenLater();
-  const store = new WriterStore(view, log, tuning.recordSizeBytes, newPageSizeBytes, options.isStrict, () => keeper.onCommit());
+  const store = new WriterStore(view, log, tuning.recordSizeBytes, newPageSizeBytes, options.isStrict, () =>
+    keeper.onCommit(),
+  );
   return {
     store,
     dirtySinceMs: () => keeper.dirtySinceMs,
@@ -100,7 +114,10 @@ function checkFile({ database }: OpenFiles): void {
   checkSqliteHeader(header, sizeBytes);
 }
 
-/** The first generation over a database file that holds everything: a new one, an imported one, or one whose log is done. */
+/**
+ * The first generation over a database file that holds everything: a new one, an imported one, or one whose log is
+ * done.
+ */
 function beginFirst(log: LogWriter, files: OpenFiles, recovered: RecoveredLog | undefined): Generation {
   return log.begin({
     generation: (recovered?.newest ?? 0) + 1,
@@ -120,7 +137,10 @@ function checkDatabase(view: PageView): number | undefined {
   return checkSqliteHeader(header, view.sizeBytes).pageSizeBytes;
 }
 
-/** After a kill between two calls, readers still there find their way: to the end, and from a complete generation to the next. */
+/**
+ * After a kill between two calls, readers still there find their way: to the end, and from a complete generation to the
+ * next.
+ */
 function mendTail(log: LogWriter, recovered: RecoveredLog, active: Generation): void {
   log.markEnd(active);
   if (recovered.sealed !== undefined) log.markSealed(recovered.sealed);

@@ -19,7 +19,11 @@ export class LastFailure {
 let openedCount = 0;
 
 /** What was opened, as the storage that a caller gets. */
-export function storageOver(opened: OpenedRole, identity: Pick<Storage, 'name' | 'role' | 'persistence'>, failure: LastFailure): Storage {
+export function storageOver(
+  opened: OpenedRole,
+  identity: Pick<Storage, 'name' | 'role' | 'persistence'>,
+  failure: LastFailure,
+): Storage {
   openedCount += 1;
   return new OpenedStorage(opened, identity, `/${openedCount}/${identity.name}.sqlite`, failure);
 }
@@ -36,7 +40,12 @@ class OpenedStorage implements Storage {
   #hasConnection = false;
   #isClosed = false;
 
-  constructor(opened: OpenedRole, identity: Pick<Storage, 'name' | 'role' | 'persistence'>, path: string, failure: LastFailure) {
+  constructor(
+    opened: OpenedRole,
+    identity: Pick<Storage, 'name' | 'role' | 'persistence'>,
+    path: string,
+    failure: LastFailure,
+  ) {
     this.name = identity.name;
     this.role = identity.role;
     this.persistence = identity.persistence;
@@ -87,7 +96,11 @@ class OpenedStorage implements Storage {
   async openReader(): Promise<Storage> {
     this.#assertOpen();
     const failure = new LastFailure();
-    return storageOver(await this.#opened.openReader(failure.note), { name: this.name, role: 'reader', persistence: this.persistence }, failure);
+    return storageOver(
+      await this.#opened.openReader(failure.note),
+      { name: this.name, role: 'reader', persistence: this.persistence },
+      failure,
+    );
   }
 
   async exportFile(): Promise<ReadableStream<Uint8Array>> {

@@ -1,11 +1,17 @@
 import type { DatabaseStore } from './database-store.ts';
 import { StorageError } from './storage-error.ts';
 
-/** Bytes 24 to 39 of the file: SQLite compares them at the start of a read transaction to learn whether its page cache is stale. */
+/**
+ * Bytes 24 to 39 of the file: SQLite compares them at the start of a read transaction to learn whether its page cache
+ * is stale.
+ */
 const CHANGE_COUNTER_AT = 24;
 const CHANGE_COUNTER_BYTES = 16;
 
-/** What readers have in common, whatever they read from: they refuse to write, and can make SQLite forget its page cache. */
+/**
+ * What readers have in common, whatever they read from: they refuse to write, and can make SQLite forget its page
+ * cache.
+ */
 export abstract class ReadOnlyStore implements DatabaseStore {
   readonly isReadOnly = true;
   #mustLookChanged = false;
@@ -38,7 +44,10 @@ export abstract class ReadOnlyStore implements DatabaseStore {
   commit(): void {}
   rollback(): void {}
 
-  /** From the next read transaction on SQLite reads everything anew, also when the change counter is by chance the one that it remembers. */
+  /**
+   * From the next read transaction on SQLite reads everything anew, also when the change counter is by chance the one
+   * that it remembers.
+   */
   protected lookChanged(): void {
     this.#mustLookChanged = true;
   }

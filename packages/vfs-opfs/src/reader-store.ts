@@ -39,7 +39,9 @@ export class ReaderStore extends ReadOnlyStore {
     if (this.#wasNudged) this.nudge();
   }
 
-  /** The writer waits for readers to leave an old generation: move on now, or when the running read transaction ends. */
+  /**
+   * The writer waits for readers to leave an old generation: move on now, or when the running read transaction ends.
+   */
   nudge(): void {
     this.#wasNudged = this.#isReading;
     if (!this.#isReading) this.#advance();

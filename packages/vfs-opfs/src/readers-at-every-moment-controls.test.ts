@@ -4,7 +4,8 @@ import { lookAtEveryMoment } from './testing/every-moment.ts';
 import { FIRST, LARGE, SMALL, STAMPED_NAME, runStampedWriter } from './testing/stamped-writer.ts';
 import type { StampedRun } from './testing/stamped-writer.ts';
 
-// A writer that made its calls in another order, or left one out, must be noticed by the readers that look at every moment.
+// A writer that made its calls in another order, or left one out, must be noticed by the readers that look at every
+// moment.
 
 const STEPS = [FIRST, 'checkpoint', SMALL, 'checkpoint', LARGE, 'checkpoint', SMALL] as const;
 
@@ -14,7 +15,8 @@ function headerState(call: DiskCall): number | undefined {
   return new DataView(call.bytes.buffer, call.bytes.byteOffset).getInt32(5 * 4, true);
 }
 
-const isBeginning = (call: DiskCall): boolean => call.kind === 'write' && headerState(call) === 1 && call.bytes.length > 64;
+const isBeginning = (call: DiskCall): boolean =>
+  call.kind === 'write' && headerState(call) === 1 && call.bytes.length > 64;
 
 /** The run as if the call at `from` had been made before the one at `to`. */
 function moved({ calls, acknowledged }: StampedRun, from: number, to: number): StampedRun {
@@ -22,7 +24,10 @@ function moved({ calls, acknowledged }: StampedRun, from: number, to: number): S
   const others = calls.filter((_, index) => index !== from);
   return {
     calls: [...others.slice(0, to), call, ...others.slice(to)],
-    acknowledged: acknowledged.map(({ callCount, stamps }) => ({ stamps, callCount: callCount > to && callCount <= from ? callCount + 1 : callCount })),
+    acknowledged: acknowledged.map(({ callCount, stamps }) => ({
+      stamps,
+      callCount: callCount > to && callCount <= from ? callCount + 1 : callCount,
+    })),
   };
 }
 
@@ -40,14 +45,19 @@ it('a WAL checkpoint that does not say that it is copying is noticed', { timeout
   const run = await runStampedWriter(STEPS);
   const isCopying = (call: DiskCall): boolean => headerState(call) === 2;
   expect(run.calls.some(isCopying)).toBe(true);
-  const calls = run.calls.map((call) => (isCopying(call) || headerState(call) === 3 ? ({ kind: 'flush', file: 'none' } as const) : call));
+  const calls = run.calls.map((call) =>
+    isCopying(call) || headerState(call) === 3 ? ({ kind: 'flush', file: 'none' } as const) : call,
+  );
   expect(await faultsOf({ ...run, calls })).toContainEqual(expect.stringContaining('pages of no one moment'));
 });
 
 it('a segment that is used again before it was copied is noticed', { timeout: 600_000 }, async () => {
   const run = await runStampedWriter(STEPS);
-  // The third generation begins in the segment of the first; its pages are copied with the first writes to the database file.
-  const third = run.calls.findIndex((call, index) => isBeginning(call) && run.calls.slice(0, index).filter(isBeginning).length === 2);
+  // The third generation begins in the segment of the first; its pages are copied with the first writes to the database
+  // file.
+  const third = run.calls.findIndex(
+    (call, index) => isBeginning(call) && run.calls.slice(0, index).filter(isBeginning).length === 2,
+  );
   const firstCopy = run.calls.findIndex((call) => call.kind === 'write' && call.file === `${STAMPED_NAME}.sqlite`);
   expect(third).toBeGreaterThan(firstCopy);
   expect(await faultsOf(moved(run, third, firstCopy))).not.toEqual([]);

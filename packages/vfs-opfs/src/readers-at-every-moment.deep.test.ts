@@ -8,7 +8,9 @@ describe('a reader at every moment of a writer', () => {
     it(`sees whole snapshots, never older than what was acknowledged: ${title}`, async () => {
       const run = await runStampedWriter(steps);
       const { schedules, reads, revoked, faults } = await lookAtEveryMoment(run, 3);
-      console.log(`${title}: ${run.calls.length} calls, ${schedules} schedules, ${reads} whole reads, ${revoked} told to read again`);
+      console.log(
+        `${title}: ${run.calls.length} calls, ${schedules} schedules, ${reads} whole reads, ${revoked} told to read again`,
+      );
       expect([...faults].slice(0, 5)).toEqual([]);
       expect(reads).toBeGreaterThan(revoked);
     });

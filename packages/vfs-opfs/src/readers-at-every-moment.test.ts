@@ -7,7 +7,9 @@ describe('a reader at every moment of a writer', () => {
     it(`sees whole snapshots, never older than what was acknowledged: ${title}`, { timeout: 600_000 }, async () => {
       const run = await runStampedWriter(steps);
       const { schedules, reads, revoked, faults } = await lookAtEveryMoment(run, 1);
-      console.log(`${title}: ${run.calls.length} calls, ${schedules} schedules, ${reads} whole reads, ${revoked} told to read again`);
+      console.log(
+        `${title}: ${run.calls.length} calls, ${schedules} schedules, ${reads} whole reads, ${revoked} told to read again`,
+      );
       expect([...faults].slice(0, 5)).toEqual([]);
       expect(reads).toBeGreaterThan(revoked);
     });

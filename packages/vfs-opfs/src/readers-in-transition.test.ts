@@ -20,14 +20,17 @@ describe('a reader', () => {
     await writer.storage.checkpoint();
     const reader = await openTestWorker(disk, 'reader', modules[1]!);
     reader.connection.run('PRAGMA cache_size = 5');
-    // Sealed by its own commit; what copies it runs only after the reader has begun, with a snapshot that ends in the next generation.
+    // Sealed by its own commit; what copies it runs only after the reader has begun, with a snapshot that ends in the
+    // next generation.
     fill(writer.connection, 3000);
     const statement = reader.connection.prepare('SELECT id, length(content) FROM entry ORDER BY id');
     expect(statement.step()).toEqual([1, 300]);
     expect(await writer.storage.checkpoint(1000)).toBe(true);
     expect(disk.file('shared.sqlite')!.sizeBytes).toBeGreaterThan(900_000);
     writer.connection.run("UPDATE entry SET content = 'overwritten'");
-    writer.connection.run("UPDATE entry SET content = 'overwritten again, with other bytes at the places of the old ones'");
+    writer.connection.run(
+      "UPDATE entry SET content = 'overwritten again, with other bytes at the places of the old ones'",
+    );
     let rows = 1;
     for (let row = statement.step(); row !== undefined; row = statement.step()) {
       rows += 1;
@@ -45,7 +48,8 @@ describe('a reader', () => {
     writer.connection.run(CREATE);
     const reader = await openTestWorker(disk, 'reader', modules[1]!);
     disk.fault = (call) => {
-      // A header with an end mark behind it, and nothing else, is what begins a generation. This call still takes effect.
+      // A header with an end mark behind it, and nothing else, is what begins a generation. This call still takes
+      // effect.
       if (call.kind === 'write' && call.sizeBytes === 4096 + 64) writer.medium.kill();
       return undefined;
     };
@@ -64,9 +68,14 @@ describe('a reader', () => {
   for (const failedLength of [6, 20_000]) {
     it(`forgets a transaction with a text of ${failedLength} that was fully visible for a moment and then failed`, async () => {
       const disk = new SimulatedDisk();
-      const writer = await openTestWorker(disk, 'writer', modules[0]!, { checkpointAfterBytes: 1024 * 1024, recordSizeBytes: 64 * 1024 });
+      const writer = await openTestWorker(disk, 'writer', modules[0]!, {
+        checkpointAfterBytes: 1024 * 1024,
+        recordSizeBytes: 64 * 1024,
+      });
       const reader = await openTestWorker(disk, 'reader', modules[1]!);
-      writer.connection.run("CREATE TABLE note(id INTEGER PRIMARY KEY, content TEXT); INSERT INTO note VALUES (1, 'first')");
+      writer.connection.run(
+        "CREATE TABLE note(id INTEGER PRIMARY KEY, content TEXT); INSERT INTO note VALUES (1, 'first')",
+      );
       const initial = 'SELECT substr(content, 1, 1) FROM note WHERE id = 1';
       expect(reader.connection.value(initial)).toBe('f');
       const seen: unknown[] = [];
@@ -79,12 +88,14 @@ describe('a reader', () => {
       disk.observer = () => {
         seen.push(reader.connection.value(initial));
       };
-      expect(() => writer.connection.run(`UPDATE note SET content = printf('%.*c', ${failedLength}, 'n') WHERE id = 1`)).toThrow(/full/);
+      expect(() =>
+        writer.connection.run(`UPDATE note SET content = printf('%.*c', ${failedLength}, 'n') WHERE id = 1`),
+      ).toThrow(/full/);
       disk.observer = undefined;
       disk.fault = undefined;
       expect(seen).toContain('n');
-      // The same length: the change counter and the size are as SQLite remembers them. A shorter one: the end of the failed record is
-      // still where the reader looks, unless it was cut off.
+      // The same length: the change counter and the size are as SQLite remembers them. A shorter one: the end of the
+      // failed record is still where the reader looks, unless it was cut off.
       writer.connection.run("UPDATE note SET content = 'second' WHERE id = 1");
       expect(reader.connection.value(initial)).toBe('s');
       for (const worker of [reader, writer]) await closeWorker(worker);

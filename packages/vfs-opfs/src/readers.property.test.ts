@@ -10,21 +10,52 @@ import { TestConnection, TestSqliteError } from './testing/test-connection.ts';
 import type { TestModule, TestStatement } from './testing/test-connection.ts';
 
 /*
- * One writer and two readers do things in any order: commit, checkpoint, read, hold a read transaction open, freeze, die. The table
- * holds the number of the last commit in every one of its rows, so a read that mixes two commits shows two numbers, and a read that
- * misses one shows an old number. Readers also look in the middle of every write.
+ * One writer and two readers do things in any order: commit, checkpoint, read, hold a read transaction open, freeze,
+ * die. The table holds the number of the last commit in every one of its rows, so a read that mixes two commits shows
+ * two numbers, and a read that misses one shows an old number. Readers also look in the middle of every write.
  */
 
 const BUSY = 5;
 const ROWS = 40;
 
 type Step =
-  | { readonly kind: 'commit' | 'commit-large' | 'commit-and-shrink' | 'roll-back' | 'checkpoint' | 'pause' | 'replace-writer' }
-  | { readonly kind: 'read' | 'begin' | 'step' | 'end' | 'freeze' | 'thaw' | 'reopen' | 'peek'; readonly reader: 0 | 1 };
+  | {
+      readonly kind:
+        | 'commit'
+        | 'commit-large'
+        | 'commit-and-shrink'
+        | 'roll-back'
+        | 'checkpoint'
+        | 'pause'
+        | 'replace-writer';
+    }
+  | {
+      readonly kind: 'read' | 'begin' | 'step' | 'end' | 'freeze' | 'thaw' | 'reopen' | 'peek';
+      readonly reader: 0 | 1;
+    };
 
 const step: fc.Arbitrary<Step> = fc.oneof(
-  { weight: 3, arbitrary: fc.record({ kind: fc.constantFrom('commit', 'commit-large', 'commit-and-shrink', 'roll-back', 'checkpoint', 'pause', 'replace-writer') }) },
-  { weight: 4, arbitrary: fc.record({ kind: fc.constantFrom('read', 'begin', 'step', 'end', 'freeze', 'thaw', 'reopen', 'peek'), reader: fc.constantFrom(0, 1) }) },
+  {
+    weight: 3,
+    arbitrary: fc.record({
+      kind: fc.constantFrom(
+        'commit',
+        'commit-large',
+        'commit-and-shrink',
+        'roll-back',
+        'checkpoint',
+        'pause',
+        'replace-writer',
+      ),
+    }),
+  },
+  {
+    weight: 4,
+    arbitrary: fc.record({
+      kind: fc.constantFrom('read', 'begin', 'step', 'end', 'freeze', 'thaw', 'reopen', 'peek'),
+      reader: fc.constantFrom(0, 1),
+    }),
+  },
 );
 
 interface Tab {
@@ -85,7 +116,9 @@ class Model {
 
   commit(contentBytes: number): void {
     this.inFlight = this.committed + 1;
-    this.writer.connection.run(`UPDATE t SET version = ${this.inFlight}, content = printf('%.*c', ${contentBytes}, 'c')`);
+    this.writer.connection.run(
+      `UPDATE t SET version = ${this.inFlight}, content = printf('%.*c', ${contentBytes}, 'c')`,
+    );
     this.committed = this.inFlight;
     this.inFlight = undefined;
   }
@@ -187,14 +220,18 @@ class Model {
   }
 }
 
-it('readers see one whole commit, the latest, whatever the writer and its log do meanwhile', { timeout: 60_000 }, async () => {
-  await fc.assert(
-    fc.asyncProperty(fc.array(step, { minLength: 10, maxLength: 80 }), async (steps) => {
-      const model = new Model();
-      await model.start();
-      for (const next of steps) await model.take(next);
-      await model.finish();
-    }),
-    { numRuns: 150 },
-  );
-});
+it(
+  'readers see one whole commit, the latest, whatever the writer and its log do meanwhile',
+  { timeout: 60_000 },
+  async () => {
+    await fc.assert(
+      fc.asyncProperty(fc.array(step, { minLength: 10, maxLength: 80 }), async (steps) => {
+        const model = new Model();
+        await model.start();
+        for (const next of steps) await model.take(next);
+        await model.finish();
+      }),
+      { numRuns: 150 },
+    );
+  },
+);

@@ -14,7 +14,12 @@ beforeAll(async () => {
   modules = await Promise.all([newNodeSqlite(), newNodeSqlite(), newNodeSqlite()]);
 });
 
-function openWorker(disk: SimulatedDisk, role: Role, moduleIndex: number, tuning: Partial<Tuning> = {}): Promise<TestWorker> {
+function openWorker(
+  disk: SimulatedDisk,
+  role: Role,
+  moduleIndex: number,
+  tuning: Partial<Tuning> = {},
+): Promise<TestWorker> {
   return openTestWorker(disk, role, modules[moduleIndex]!, tuning);
 }
 

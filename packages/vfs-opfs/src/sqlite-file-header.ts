@@ -13,7 +13,8 @@ export interface SqliteFileHeader {
 /** Throws `storage-corrupt` when these bytes do not start a SQLite database. */
 export function readSqliteHeader(header: Uint8Array): SqliteFileHeader {
   for (let index = 0; index < MAGIC.length; index += 1) {
-    if (header[index] !== MAGIC.charCodeAt(index)) throw new StorageError('storage-corrupt', { what: 'not a SQLite database' });
+    if (header[index] !== MAGIC.charCodeAt(index))
+      throw new StorageError('storage-corrupt', { what: 'not a SQLite database' });
   }
   const view = new DataView(header.buffer, header.byteOffset, header.byteLength);
   // 1 stands for 65536, which does not fit.
@@ -27,17 +28,20 @@ export function readSqliteHeader(header: Uint8Array): SqliteFileHeader {
   return { pageSizeBytes, pageCount: pageCount === 0 ? undefined : pageCount };
 }
 
-/** The header of a database of `sizeBytes`; throws `storage-corrupt` also when the file is shorter than its header says. */
+/**
+ * The header of a database of `sizeBytes`; throws `storage-corrupt` also when the file is shorter than its header says.
+ */
 export function checkSqliteHeader(header: Uint8Array, sizeBytes: number): SqliteFileHeader {
   const found = readSqliteHeader(header);
   const statedBytes = (found.pageCount ?? 1) * found.pageSizeBytes;
-  if (sizeBytes < statedBytes) throw new StorageError('storage-corrupt', { what: 'shorter than its header says', sizeBytes, statedBytes });
+  if (sizeBytes < statedBytes)
+    throw new StorageError('storage-corrupt', { what: 'shorter than its header says', sizeBytes, statedBytes });
   return found;
 }
 
 /**
- * Turns "this file is used with a WAL file beside it" off. Here there never is one, and SQLite refuses to open such a file without
- * shared memory. A file that was closed or exported is whole without it.
+ * Turns "this file is used with a WAL file beside it" off. Here there never is one, and SQLite refuses to open such a
+ * file without shared memory. A file that was closed or exported is whole without it.
  */
 export function clearWalMode(header: Uint8Array): void {
   if (header[18] === 2) header[18] = 1;

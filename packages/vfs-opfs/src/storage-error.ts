@@ -5,12 +5,16 @@
  * |---|---|---|
  * | `storage-busy` | another tab or worker holds what was asked for | retry, or open as reader |
  * | `storage-missing` | a reader found no database, and no writer made one in time | retry once a writer is open |
- * | `storage-unsupported` | this browser or context lacks something; `fields.missing` lists it | another medium, chosen by the app |
- * | `storage-full` | the quota, the disk, or with `fields.limit` 'memory' the budget of IndexedDB's medium is full | free space; nothing acknowledged is lost |
+ * | `storage-unsupported` | this browser or context lacks something; `fields.missing` lists it | another medium, chosen
+ * by the app |
+ * | `storage-full` | the quota, the disk, or with `fields.limit` 'memory' the budget of IndexedDB's medium is full |
+ * free space; nothing acknowledged is lost |
  * | `storage-lost` | the browser took the file handles away | open again |
- * | `storage-corrupt` | the file is not a SQLite database, or is cut off; nothing was changed | `quarantineStorage`, then start anew or restore; or for an import, another file |
+ * | `storage-corrupt` | the file is not a SQLite database, or is cut off; nothing was changed | `quarantineStorage`,
+ * then start anew or restore; or for an import, another file |
  * | `storage-newer` | a newer version of this package wrote it; nothing was changed | load that version of the app |
- * | `storage-ephemeral` | this window is private and keeps nothing | another window, or the memory medium if the app asks for it |
+ * | `storage-ephemeral` | this window is private and keeps nothing | another window, or the memory medium if the app
+ * asks for it |
  * | `storage-snapshot-lost` | this reader slept through a forced WAL checkpoint | run the read again |
  * | `storage-name-invalid` | the name cannot be a file name | another name |
  * | `storage-closed` | the storage was closed before this call | a bug in the caller |
@@ -47,7 +51,9 @@ export class StorageError extends Error {
 }
 
 function describe(fields: StorageErrorFields): string {
-  const parts = Object.entries(fields).map(([name, value]) => `${name} ${Array.isArray(value) ? value.join(', ') : String(value)}`);
+  const parts = Object.entries(fields).map(
+    ([name, value]) => `${name} ${Array.isArray(value) ? value.join(', ') : String(value)}`,
+  );
   return parts.length === 0 ? '' : `: ${parts.join('; ')}`;
 }
 

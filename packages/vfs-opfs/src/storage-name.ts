@@ -5,7 +5,8 @@ const DATABASE_SUFFIX = '.sqlite';
 
 /** Names become file names and lock names, so they are letters, digits, dot, dash and underscore, at most 100. */
 export function checkStorageName(name: string): void {
-  if (!ALLOWED.test(name)) throw new StorageError('storage-name-invalid', { allowed: 'A-Z a-z 0-9 . _ -, at most 100' });
+  if (!ALLOWED.test(name))
+    throw new StorageError('storage-name-invalid', { allowed: 'A-Z a-z 0-9 . _ -, at most 100' });
 }
 
 /** The SQLite file and the two segments of its log. */
@@ -20,7 +21,10 @@ export function storageNameOf(fileName: string): string | undefined {
   return ALLOWED.test(name) ? name : undefined;
 }
 
-/** Where an import is put together before it takes the place of `name`. No storage can have this name, so it is never listed. */
+/**
+ * Where an import is put together before it takes the place of `name`. No storage can have this name, so it is never
+ * listed.
+ */
 export function stagedName(name: string): string {
   return `${name}~import`;
 }

@@ -3,7 +3,10 @@ import type { LogWriter } from './log/log-writer.ts';
 import type { PageView } from './pages/page-view.ts';
 import { TransactionPages } from './pages/transaction-pages.ts';
 
-/** A larger transaction is logged as it is: comparing takes about as long as writing, and saves most where a page has one new row. */
+/**
+ * A larger transaction is logged as it is: comparing takes about as long as writing, and saves most where a page has
+ * one new row.
+ */
 const LARGEST_COMPARED_BYTES = 128 * 1024;
 
 /** The one writer's database: the view of the last commit, and over it the pages of the open transaction. */
@@ -19,7 +22,14 @@ export class WriterStore implements DatabaseStore {
   /** Size of the database within the open transaction; -1 when nothing was written yet. */
   #openSizeBytes = -1;
 
-  constructor(view: PageView, log: LogWriter, recordSizeBytes: number, newPageSizeBytes: number, isStrict: boolean, onCommit: () => void) {
+  constructor(
+    view: PageView,
+    log: LogWriter,
+    recordSizeBytes: number,
+    newPageSizeBytes: number,
+    isStrict: boolean,
+    onCommit: () => void,
+  ) {
     this.#view = view;
     this.#log = log;
     this.pageSizeBytes = newPageSizeBytes;
@@ -46,11 +56,14 @@ export class WriterStore implements DatabaseStore {
 
   write(heap: Uint8Array, source: number, length: number, at: number): void {
     const pageSize = this.#view.pageSizeBytes;
-    for (let done = 0; done < length; ) {
+    for (let done = 0; done < length;) {
       const offset = (at + done) % pageSize;
       const page = (at + done - offset) / pageSize + 1;
       const wholePages = offset === 0 ? Math.floor((length - done) / pageSize) : 0;
-      done += wholePages > 0 ? this.#writeWhole(heap, source + done, page, wholePages) : this.#writePart(heap, source + done, length - done, page, offset);
+      done +=
+        wholePages > 0
+          ? this.#writeWhole(heap, source + done, page, wholePages)
+          : this.#writePart(heap, source + done, length - done, page, offset);
     }
     this.#openSizeBytes = Math.max(this.sizeBytes(), at + length);
   }
@@ -64,7 +77,8 @@ export class WriterStore implements DatabaseStore {
     if (this.#openSizeBytes === -1) return;
     const sizeBytes = this.#openSizeBytes;
     const isShrinking = sizeBytes < this.#view.sizeBytes;
-    // A transaction that only cuts the database needs a record too; a record has at least one page, so it carries the first.
+    // A transaction that only cuts the database needs a record too; a record has at least one page, so it carries the
+    // first.
     if (this.#pages.isEmpty) {
       if (!isShrinking && sizeBytes === this.#view.sizeBytes) return this.rollback();
       this.#readPadded(this.#pages.bytesOf(this.#pages.slotFor(1)), this.#pages.offsetOf(0), 0);
@@ -85,7 +99,9 @@ export class WriterStore implements DatabaseStore {
     if (!this.#pages.isEmpty) this.#pages.clear();
   }
 
-  /** Neighbours mostly stand side by side in the record, and then one copy does for all. Returns how many bytes it took. */
+  /**
+   * Neighbours mostly stand side by side in the record, and then one copy does for all. Returns how many bytes it took.
+   */
   #writeWhole(heap: Uint8Array, source: number, page: number, most: number): number {
     const slot = this.#pages.slotsFor(page, most);
     const length = this.#pages.runLength * this.#view.pageSizeBytes;
@@ -121,13 +137,19 @@ export class WriterStore implements DatabaseStore {
     const { pageNumbers, pageSizeBytes } = this.#pages;
     for (let slot = 0; slot < pageNumbers.length; slot += 1) {
       const page = pageNumbers[slot]!;
-      if (page !== 0) this.#view.pool.patch(this.#pages.bytesOf(slot), this.#pages.offsetOf(slot), (page - 1) * pageSizeBytes, pageSizeBytes);
+      if (page !== 0)
+        this.#view.pool.patch(
+          this.#pages.bytesOf(slot),
+          this.#pages.offsetOf(slot),
+          (page - 1) * pageSizeBytes,
+          pageSizeBytes,
+        );
     }
   }
 
   #readOpen(heap: Uint8Array, target: number, length: number, at: number): void {
     const pageSize = this.#view.pageSizeBytes;
-    for (let done = 0; done < length; ) {
+    for (let done = 0; done < length;) {
       const offset = (at + done) % pageSize;
       const count = Math.min(length - done, pageSize - offset);
       const slot = this.#pages.slotOf(Math.floor((at + done) / pageSize) + 1);

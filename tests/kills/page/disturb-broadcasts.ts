@@ -1,4 +1,6 @@
-/** From now on this worker's broadcasts are lost, doubled or late (and so out of order), each with a chance of a third. */
+/**
+ * From now on this worker's broadcasts are lost, doubled or late (and so out of order), each with a chance of a third.
+ */
 export function disturbBroadcasts(random: () => number): void {
   const post = BroadcastChannel.prototype.postMessage;
   BroadcastChannel.prototype.postMessage = function (this: BroadcastChannel, message: unknown) {

@@ -1,12 +1,17 @@
-import { StorageError, openStorage, opfsExclusiveMedium, opfsSharedMedium } from '../../../packages/vfs-opfs/src/index.ts';
+import {
+  StorageError,
+  openStorage,
+  opfsExclusiveMedium,
+  opfsSharedMedium,
+} from '../../../packages/vfs-opfs/src/index.ts';
 import type { Medium, Storage } from '../../../packages/vfs-opfs/src/index.ts';
 import { loadBrowserSqlite } from '../../../packages/vfs-opfs/src/testing/browser-sqlite.ts';
 import { TestConnection, TestSqliteError } from '../../../packages/vfs-opfs/src/testing/test-connection.ts';
 import type { FoundTabs, Report } from '../report.ts';
 import { disturbBroadcasts } from './disturb-broadcasts.ts';
 
-// One tab, for as long as it lives: it writes as the one writer, gives that up, reads beside whoever writes, and so on. Every commit is reported
-// after it returned, and what is found is held against the reports of all tabs.
+// One tab, for as long as it lives: it writes as the one writer, gives that up, reads beside whoever writes, and so on.
+// Every commit is reported after it returned, and what is found is held against the reports of all tabs.
 
 /** Larger than any wait for the other tabs' turns. */
 const WAIT_FOR_TURN_MS = 120_000;
@@ -56,8 +61,15 @@ function transactionSql(tab: string, sequence: number): string {
 }
 
 function found(connection: TestConnection): FoundTabs {
-  const rows = connection.run(`SELECT tab, max(sequence), count(*), sum(rows <> (SELECT count(*) FROM line WHERE line.tab = entry.tab AND line.sequence = entry.sequence)) FROM entry GROUP BY tab`);
-  return Object.fromEntries(rows.map(([tab, last, count, incomplete]) => [String(tab), { last: Number(last), count: Number(count), incomplete: Number(incomplete) }]));
+  const rows = connection.run(
+    `SELECT tab, max(sequence), count(*), sum(rows <> (SELECT count(*) FROM line WHERE line.tab = entry.tab AND line.sequence = entry.sequence)) FROM entry GROUP BY tab`,
+  );
+  return Object.fromEntries(
+    rows.map(([tab, last, count, incomplete]) => [
+      String(tab),
+      { last: Number(last), count: Number(count), incomplete: Number(incomplete) },
+    ]),
+  );
 }
 
 async function look(tab: Tab, connection: TestConnection, role: 'writer' | 'reader'): Promise<void> {
@@ -135,7 +147,8 @@ async function again(read: () => Promise<void>, connection: TestConnection): Pro
       return await read();
     } catch (error) {
       if (connection.inTransaction) connection.run('ROLLBACK');
-      if (!(error instanceof TestSqliteError) || (error.resultCode & 0xff) !== SQLITE_BUSY || attempt === 10) throw error;
+      if (!(error instanceof TestSqliteError) || (error.resultCode & 0xff) !== SQLITE_BUSY || attempt === 10)
+        throw error;
     }
   }
 }
@@ -153,7 +166,12 @@ addEventListener('message', (event: MessageEvent<string>) => {
   const parameters = new URLSearchParams(event.data);
   const seed = Number(parameters.get('seed'));
   const medium = parameters.get('medium') === 'exclusive' ? opfsExclusiveMedium() : opfsSharedMedium();
-  const tab: Tab = { name: parameters.get('tab') ?? 'a', database: parameters.get('database') ?? 'killed', medium, random: randomFrom(seed) };
+  const tab: Tab = {
+    name: parameters.get('tab') ?? 'a',
+    database: parameters.get('database') ?? 'killed',
+    medium,
+    random: randomFrom(seed),
+  };
   if (parameters.get('broadcasts') === 'disturbed') disturbBroadcasts(randomFrom(seed + 1));
   const live = async (): Promise<never> => {
     for (;;) {

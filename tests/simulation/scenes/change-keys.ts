@@ -5,13 +5,28 @@ import type { Subject } from '../writes.ts';
 import { writeApart } from './write-apart.ts';
 
 const MEETINGS: readonly (readonly [readonly Subject[], readonly Subject[]])[] = [
-  [['key of entry', 'key of entry'], ['drop account', 'drop account', 'drop account']],
-  [['key of account', 'key of account'], ['entry', 'entry', 'label', 'move entry']],
-  [['key of account', 'key of account'], ['drop account', 'drop account', 'entry note']],
-  [['key of account', 'key of entry'], ['key of entry', 'key of account']],
+  [
+    ['key of entry', 'key of entry'],
+    ['drop account', 'drop account', 'drop account'],
+  ],
+  [
+    ['key of account', 'key of account'],
+    ['entry', 'entry', 'label', 'move entry'],
+  ],
+  [
+    ['key of account', 'key of account'],
+    ['drop account', 'drop account', 'entry note'],
+  ],
+  [
+    ['key of account', 'key of entry'],
+    ['key of entry', 'key of account'],
+  ],
 ];
 
-/** A child gets another key while others delete its parent, or a parent gets one while others add to it or move things below it. */
+/**
+ * A child gets another key while others delete its parent, or a parent gets one while others add to it or move things
+ * below it.
+ */
 export async function changeKeys(world: World, device: Device, random: Random, number: number): Promise<void> {
   world.tally.add('changed key');
   await writeApart(world, device, random, number, random.pick(MEETINGS), ['account', 'entry', 'entry']);

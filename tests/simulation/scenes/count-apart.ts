@@ -7,7 +7,10 @@ import type { World } from '../world.ts';
 import { countIn, makeCounter } from '../writes.ts';
 import { restoreLoss } from './restore-loss.ts';
 
-/** Two devices make the same counter and add to it without hearing of each other. One of the two stands; what was added to the other is in the ledger, and somebody adds it again. */
+/**
+ * Two devices make the same counter and add to it without hearing of each other. One of the two stands; what was added
+ * to the other is in the ledger, and somebody adds it again.
+ */
 export async function countApart(world: World, device: Device, random: Random, number: number): Promise<void> {
   const { network, server, time } = world;
   const other = random.pick(world.devices.filter((one) => one !== device));
@@ -26,7 +29,8 @@ export async function countApart(world: World, device: Device, random: Random, n
     // What two begin with alike is no loss, so one begins with nothing.
     by(who, (tab, mark) => makeCounter(tab, mark, counter, who === other ? 0 : 1 + random.below(2)));
     await time.advance(5);
-    for (let times = random.below(3); times >= 0; times--) by(who, (tab, mark) => countIn(tab, mark, counter, 1 + random.below(2)));
+    for (let times = random.below(3); times >= 0; times--)
+      by(who, (tab, mark) => countIn(tab, mark, counter, 1 + random.below(2)));
   }
   await time.advance(random.below(2_000));
   network.partition(device, false);

@@ -7,8 +7,9 @@ import type { World } from '../world.ts';
 import { claimName, editEveryPage, releaseName } from '../writes.ts';
 
 /**
- * What a device has written, an edit of pages with it, is masked there, because somebody else has taken the name that it needs. The name is free again before the server
- * decides, so it is admitted. Meanwhile the device has edited the pages again, as they stood without it.
+ * What a device has written, an edit of pages with it, is masked there, because somebody else has taken the name that
+ * it needs. The name is free again before the server decides, so it is admitted. Meanwhile the device has edited the
+ * pages again, as they stood without it.
  */
 export async function editBesideMasked(world: World, device: Device, random: Random, number: number): Promise<void> {
   const { network, server, tally, time } = world;
@@ -41,7 +42,8 @@ export async function editBesideMasked(world: World, device: Device, random: Ran
   cutOff();
   if (rejected() > before) tally.add('edit beside a masked one');
   writeBy(other, (tab, mark) => releaseName(tab, random, mark, name));
-  for (let more = 1 + random.below(3); more > 0; more--) writeBy(device, (tab, mark) => editEveryPage(tab, random, mark));
+  for (let more = 1 + random.below(3); more > 0; more--)
+    writeBy(device, (tab, mark) => editEveryPage(tab, random, mark));
   await time.advance(random.below(2_000));
   network.partition(device, false);
   device.isSlow = random.chance(0.2);

@@ -5,14 +5,25 @@ import { editPage, send, writeAt } from '../sending.ts';
 import type { World } from '../world.ts';
 import { editEveryPage } from '../writes.ts';
 
-const EDITS: readonly PageSubject[] = ['page item', 'page ends', 'page text', 'page patch', 'page order', 'page item note'];
+const EDITS: readonly PageSubject[] = [
+  'page item',
+  'page ends',
+  'page text',
+  'page patch',
+  'page order',
+  'page item note',
+];
 
-/** Somebody who is away edits pages. Meanwhile others edit them too, and they are compacted: what comes late was made in the documents that they were. */
+/**
+ * Somebody who is away edits pages. Meanwhile others edit them too, and they are compacted: what comes late was made in
+ * the documents that they were.
+ */
 export async function editCompacted(world: World, device: Device, random: Random, number: number): Promise<void> {
   const { network, server, time } = world;
   const other = random.pick(world.devices.filter((one) => one !== device));
   let part = 0;
-  const edit = (who: Device): void => writeAt(world, who, random, `${who.name}-${number}.${part++}`, random.pick(EDITS));
+  const edit = (who: Device): void =>
+    writeAt(world, who, random, `${who.name}-${number}.${part++}`, random.pick(EDITS));
   const editAll = (who: Device): void => {
     const [tab] = who.usableTabs;
     const mark = `${who.name}-${number}.${part++}`;

@@ -9,9 +9,14 @@ import type { Subject } from '../writes.ts';
 export async function forgottenDelete(world: World, device: Device, random: Random, number: number): Promise<void> {
   const { network, server, time } = world;
   const other = random.pick(world.devices.filter((one) => one !== device));
-  const [made, dropped] = random.pick([['plan', 'drop plan'], ['entry', 'drop entry'], ['label', 'drop label']] as const);
+  const [made, dropped] = random.pick([
+    ['plan', 'drop plan'],
+    ['entry', 'drop entry'],
+    ['label', 'drop label'],
+  ] as const);
   let part = 0;
-  const writeOther = (subject?: Subject): void => writeAt(world, other, random, `${other.name}-${number}.${part++}`, subject);
+  const writeOther = (subject?: Subject): void =>
+    writeAt(world, other, random, `${other.name}-${number}.${part++}`, subject);
   server.start();
   for (const both of [device, other]) network.partition(both, false);
   writeOther(made);

@@ -5,13 +5,27 @@ import type { Subject } from '../writes.ts';
 import { writeApart } from './write-apart.ts';
 
 const MEETINGS: readonly (readonly [readonly Subject[], readonly Subject[]])[] = [
-  [['guest', 'guest', 'move guest'], ['drop room', 'drop room']],
-  [['half guest', 'half guest', 'half guest'], ['drop room', 'room note']],
-  [['move guest', 'half guest'], ['drop room', 'room', 'guest']],
-  [['room', 'guest'], ['room', 'drop room', 'half guest']],
+  [
+    ['guest', 'guest', 'move guest'],
+    ['drop room', 'drop room'],
+  ],
+  [
+    ['half guest', 'half guest', 'half guest'],
+    ['drop room', 'room note'],
+  ],
+  [
+    ['move guest', 'half guest'],
+    ['drop room', 'room', 'guest'],
+  ],
+  [
+    ['room', 'guest'],
+    ['room', 'drop room', 'half guest'],
+  ],
 ];
 
-/** Children of a parent with a key of two columns, under every rule, while others delete the parent or make it again. */
+/**
+ * Children of a parent with a key of two columns, under every rule, while others delete the parent or make it again.
+ */
 export async function meetInRooms(world: World, device: Device, random: Random, number: number): Promise<void> {
   world.tally.add('children of a key of two columns');
   await writeApart(world, device, random, number, random.pick(MEETINGS), ['lobby', 'room', 'room', 'guest', 'guest']);

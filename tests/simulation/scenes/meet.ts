@@ -6,8 +6,9 @@ import { dropEveryPage } from '../writes.ts';
 import { COMMON_SUBJECTS } from './common-subjects.ts';
 
 /**
- * Two devices write the same while one is away, and that one writes it again while the news and its own outcome are on their way. Of pages, it may also drop what it has
- * edited: its own edit is then the last in them, and the other's is there unseen.
+ * Two devices write the same while one is away, and that one writes it again while the news and its own outcome are on
+ * their way. Of pages, it may also drop what it has edited: its own edit is then the last in them, and the other's is
+ * there unseen.
  */
 export async function meet(world: World, device: Device, random: Random, number: number): Promise<void> {
   const { network, time } = world;
@@ -23,7 +24,14 @@ export async function meet(world: World, device: Device, random: Random, number:
   writeBoth(other);
   if (part < 2) writeBoth(device);
   const [tab] = device.usableTabs;
-  if (tab !== undefined && subject.startsWith('page') && random.chance(0.3)) send(world, tab, `${device.name}-${number}.drop`, dropEveryPage(tab, random, `${device.name}-${number}.drop`), false);
+  if (tab !== undefined && subject.startsWith('page') && random.chance(0.3))
+    send(
+      world,
+      tab,
+      `${device.name}-${number}.drop`,
+      dropEveryPage(tab, random, `${device.name}-${number}.drop`),
+      false,
+    );
   await time.advance(random.below(1_000));
   network.partition(device, false);
   const cursor = (): number | undefined => device.leader?.opened?.database.meta.cursor;

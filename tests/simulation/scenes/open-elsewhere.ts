@@ -1,4 +1,10 @@
-import { decodeServerMessage, encodeChangesetBody, PROTOCOL_VERSION, toRockpoolError, type ServerMessage } from '../../../packages/shared/src/index.ts';
+import {
+  decodeServerMessage,
+  encodeChangesetBody,
+  PROTOCOL_VERSION,
+  toRockpoolError,
+  type ServerMessage,
+} from '../../../packages/shared/src/index.ts';
 import { openDatabase, type OpenDatabase } from '../../../packages/client/src/worker/database/open-database.ts';
 import { toSyncDatabase } from '../../../packages/client/src/worker/sync/sync-database.ts';
 import { LiveDatabase } from '../../../packages/sync-server/src/fanout/live-database.ts';
@@ -16,17 +22,31 @@ const ELSEWHERE = 'elsewhere';
 const CANARY = 'canary-of-elsewhere';
 
 /**
- * What a device has is opened for another server database, and for one that took the place of its own under the same name, with a canary in it. Whatever the
- * device has done before, neither may be mistaken for its own put back: no row goes there, and none comes from there. The device itself hears nothing of it.
+ * What a device has is opened for another server database, and for one that took the place of its own under the same
+ * name, with a canary in it. Whatever the device has done before, neither may be mistaken for its own put back: no row
+ * goes there, and none comes from there. The device itself hears nothing of it.
  */
 export async function openElsewhere(world: World, device: Device, random: Random, number: number): Promise<void> {
   const files = device.copyFiles();
   if (device.leader === undefined || files.size === 0) return;
   const mark = `${device.name}-${number}`;
-  const storage = await openStorage({ name: 'household', medium: new SimulatedDisk({ files }).medium(), role: 'writer' });
+  const storage = await openStorage({
+    name: 'household',
+    medium: new SimulatedDisk({ files }).medium(),
+    role: 'writer',
+  });
   storage.register(device.writers.module as never);
   const open = (databaseId: string): OpenDatabase =>
-    openDatabase({ runtime: device.writers, path: storage.path, vfsName: storage.vfsName, role: 'writer', schema: householdSchema, databaseId, randomBytes: (count) => random.bytes(count), nowMs: () => world.time.nowMs });
+    openDatabase({
+      runtime: device.writers,
+      path: storage.path,
+      vfsName: storage.vfsName,
+      role: 'writer',
+      schema: householdSchema,
+      databaseId,
+      randomBytes: (count) => random.bytes(count),
+      nowMs: () => world.time.nowMs,
+    });
   try {
     const code = codeOf(() => open(ELSEWHERE).close());
     if (code !== 'database-mismatch') world.fault(`${mark} was opened for another database: ${code ?? 'it opened'}`);
@@ -46,26 +66,55 @@ async function meetRecreated(world: World, database: OpenDatabase, isFromBefore:
   const { meta, connection } = database;
   if (meta.databaseIdentity === null) return; // It has met no server yet, so that it is nobody's.
   if (isFromBefore) connection.run("DELETE FROM rockpool_meta WHERE key = 'database_identity'");
-  const live = new LiveDatabase(openDatabaseFile(':memory:', householdSchema), { onFailure: (error) => world.fault(`${mark}: ${String(error)}`) });
+  const live = new LiveDatabase(openDatabaseFile(':memory:', householdSchema), {
+    onFailure: (error) => world.fault(`${mark}: ${String(error)}`),
+  });
   await live.write(canary(), 'elsewhere', world.time.nowMs);
   const sync = toSyncDatabase({ database, elapsedMs: () => 0, onApplied: () => undefined });
   const heard: ServerMessage[] = [];
-  const subscriber: Subscriber = { site: Buffer.from(sync.siteId).toString('hex'), hasEnded: false, send: (bytes) => void heard.push(decodeServerMessage(bytes)), fail: () => undefined };
+  const subscriber: Subscriber = {
+    site: Buffer.from(sync.siteId).toString('hex'),
+    hasEnded: false,
+    send: (bytes) => void heard.push(decodeServerMessage(bytes)),
+    fail: () => undefined,
+  };
   const before = JSON.stringify(connection.rows('SELECT id, name FROM account ORDER BY id'));
   const code = codeOf(() => {
-    void live.join(subscriber, { type: 'hello', protocolVersion: PROTOCOL_VERSION, token: '', databaseId: DATABASE_ID, siteId: sync.siteId, schemaHash: sync.schemaHash, ...sync.position(), snapshot: 'refused' }, { principal: { id: 'ann' }, canWrite: true, view: null, nowMs: world.time.nowMs });
+    void live.join(
+      subscriber,
+      {
+        type: 'hello',
+        protocolVersion: PROTOCOL_VERSION,
+        token: '',
+        databaseId: DATABASE_ID,
+        siteId: sync.siteId,
+        schemaHash: sync.schemaHash,
+        ...sync.position(),
+        snapshot: 'refused',
+      },
+      { principal: { id: 'ann' }, canWrite: true, view: null, nowMs: world.time.nowMs },
+    );
     for (const message of heard) {
       if (message.type === 'welcome') sync.greet(message);
       else if (message.type === 'delivery') sync.applyDelivery(message);
     }
     const batch = sync.nextPush(sync.position().lastAckedSequence, 1024 * 1024);
-    if (batch !== null) live.push(subscriber, { type: 'push', ...batch }, { principal: 'ann', receivedMs: world.time.nowMs }, () => undefined);
+    if (batch !== null)
+      live.push(
+        subscriber,
+        { type: 'push', ...batch },
+        { principal: 'ann', receivedMs: world.time.nowMs },
+        () => undefined,
+      );
     live.settle();
   });
-  if (code !== 'database-mismatch') world.fault(`${mark} took a database that was made anew for its own: ${code ?? 'it was welcomed'}`);
-  if (JSON.stringify(connection.rows('SELECT id, name FROM account ORDER BY id')) !== before) world.fault(`${mark} has other rows after meeting another database`);
+  if (code !== 'database-mismatch')
+    world.fault(`${mark} took a database that was made anew for its own: ${code ?? 'it was welcomed'}`);
+  if (JSON.stringify(connection.rows('SELECT id, name FROM account ORDER BY id')) !== before)
+    world.fault(`${mark} has other rows after meeting another database`);
   const there = live.file.sql.all('SELECT id FROM account').flat();
-  if (there.length !== 1 || there[0] !== CANARY) world.fault(`${mark} left rows in another database: ${there.length - 1}`);
+  if (there.length !== 1 || there[0] !== CANARY)
+    world.fault(`${mark} left rows in another database: ${there.length - 1}`);
   await live.close();
   world.tally.add('opened for another database');
 }
@@ -76,7 +125,16 @@ function canary(): Uint8Array {
   const columns = account.columns.filter(({ name }) => name !== 'id');
   return encodeChangesetBody({
     atomic: false,
-    groups: [{ tableId: account.id, kind: 'insert', rowCount: 1, keys: [[CANARY]], columnIds: columns.map(({ id }) => id), values: columns.map(({ name }) => [name === 'name' ? CANARY : null]) }],
+    groups: [
+      {
+        tableId: account.id,
+        kind: 'insert',
+        rowCount: 1,
+        keys: [[CANARY]],
+        columnIds: columns.map(({ id }) => id),
+        values: columns.map(({ name }) => [name === 'name' ? CANARY : null]),
+      },
+    ],
     cellBases: [],
   });
 }

@@ -5,7 +5,10 @@ import { HONEST_FAILURES, send } from '../sending.ts';
 import type { World } from '../world.ts';
 import { countIn, conflictsSeen } from '../writes.ts';
 
-/** Somebody looks into the ledger and has something restored that lost; of a counter, which adds up, somebody adds once more what was lost. */
+/**
+ * Somebody looks into the ledger and has something restored that lost; of a counter, which adds up, somebody adds once
+ * more what was lost.
+ */
 export function restoreLoss(world: World, device: Device, random: Random, mark: string, ofRow?: string): void {
   const [tab] = device.usableTabs;
   if (tab === undefined) return;
@@ -13,18 +16,21 @@ export function restoreLoss(world: World, device: Device, random: Random, mark: 
   if (losses.length === 0) return;
   const { id, table, key, lost } = random.pick(losses);
   const isCounter = table === 'tally';
-  tab.run(() => tab.membership.write([], { kind: 'restore-conflict', conflictId: id })).then(
-    () => {
-      world.note(`${mark} restored ${id}`);
-      world.tally.add('restored from the ledger');
-      if (isCounter) world.fault(`${mark} restored a counter`);
-    },
-    (thrown: RockpoolError) => {
-      if (!tab.owner.isAlive) return;
-      world.note(`${mark} did not restore ${id}: ${thrown.code}`);
-      if (!HONEST_FAILURES.test(thrown.code) && thrown.code !== 'conflict-not-restorable') world.fault(`${mark} failed to restore ${id} with ${thrown.message}`);
-    },
-  );
+  tab
+    .run(() => tab.membership.write([], { kind: 'restore-conflict', conflictId: id }))
+    .then(
+      () => {
+        world.note(`${mark} restored ${id}`);
+        world.tally.add('restored from the ledger');
+        if (isCounter) world.fault(`${mark} restored a counter`);
+      },
+      (thrown: RockpoolError) => {
+        if (!tab.owner.isAlive) return;
+        world.note(`${mark} did not restore ${id}: ${thrown.code}`);
+        if (!HONEST_FAILURES.test(thrown.code) && thrown.code !== 'conflict-not-restorable')
+          world.fault(`${mark} failed to restore ${id} with ${thrown.message}`);
+      },
+    );
   if (!isCounter) return;
   world.tally.add('addition made again from the ledger');
   send(world, tab, mark, countIn(tab, mark, key, lost as bigint), false);

@@ -4,8 +4,18 @@ import { writeAt } from '../sending.ts';
 import type { World } from '../world.ts';
 import type { Subject } from '../writes.ts';
 
-/** What two devices do that do not hear of each other: each all of its list, and either may be the first that the server hears of. */
-export async function writeApart(world: World, device: Device, random: Random, number: number, [first, second]: readonly [readonly Subject[], readonly Subject[]], before: readonly Subject[]): Promise<void> {
+/**
+ * What two devices do that do not hear of each other: each all of its list, and either may be the first that the server
+ * hears of.
+ */
+export async function writeApart(
+  world: World,
+  device: Device,
+  random: Random,
+  number: number,
+  [first, second]: readonly [readonly Subject[], readonly Subject[]],
+  before: readonly Subject[],
+): Promise<void> {
   const { network, server, time } = world;
   const other = random.pick(world.devices.filter((one) => one !== device));
   let part = 0;

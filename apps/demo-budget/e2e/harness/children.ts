@@ -3,8 +3,8 @@ import type { ChildProcess } from 'node:child_process';
 const running = new Set<ChildProcess>();
 
 /**
- * Ends a process with its whole group when the tests end before they could, such as by Ctrl+C or a time limit. For processes that were started with
- * `detached`, which makes each the leader of a group of its own.
+ * Ends a process with its whole group when the tests end before they could, such as by Ctrl+C or a time limit. For
+ * processes that were started with `detached`, which makes each the leader of a group of its own.
  */
 export function endWithTests(child: ChildProcess): void {
   running.add(child);

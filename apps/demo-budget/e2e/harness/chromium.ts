@@ -4,7 +4,10 @@ import { chromium, type BrowserContext } from 'playwright/test';
 import { findChromium } from '../../../../scripts/find-chromium.mjs';
 import { endWithTests, killGroup } from './children.ts';
 
-/** Chromium refuses to start as root with its sandbox; the rest keeps it from calling home, which a closed network makes slow. */
+/**
+ * Chromium refuses to start as root with its sandbox; the rest keeps it from calling home, which a closed network makes
+ * slow.
+ */
 const quietFlags = [
   '--no-sandbox',
   '--disable-gpu',
@@ -23,12 +26,27 @@ function executablePath(): string {
   return path;
 }
 
-/** A browser with its profile on disk. Never an incognito one: there OPFS lives in memory and is another thing altogether. */
-export async function openChromium(profile: string, viewport: { width: number; height: number }): Promise<BrowserContext> {
-  return await chromium.launchPersistentContext(profile, { executablePath: executablePath(), args: quietFlags, locale: 'en-GB', timezoneId: 'Europe/Berlin', viewport });
+/**
+ * A browser with its profile on disk. Never an incognito one: there OPFS lives in memory and is another thing
+ * altogether.
+ */
+export async function openChromium(
+  profile: string,
+  viewport: { width: number; height: number },
+): Promise<BrowserContext> {
+  return await chromium.launchPersistentContext(profile, {
+    executablePath: executablePath(),
+    args: quietFlags,
+    locale: 'en-GB',
+    timezoneId: 'Europe/Berlin',
+    viewport,
+  });
 }
 
-/** A browser that can be killed as a machine's owner would: all its processes at once, with nothing said to any of them before. */
+/**
+ * A browser that can be killed as a machine's owner would: all its processes at once, with nothing said to any of them
+ * before.
+ */
 export interface KillableChromium {
   readonly context: BrowserContext;
   /** Resolves when the process is gone. */
@@ -36,7 +54,15 @@ export interface KillableChromium {
 }
 
 export async function openKillableChromium(profile: string): Promise<KillableChromium> {
-  const flags = [...quietFlags, '--headless=new', '--remote-debugging-port=0', `--user-data-dir=${profile}`, '--lang=en-GB', '--password-store=basic', 'about:blank'];
+  const flags = [
+    ...quietFlags,
+    '--headless=new',
+    '--remote-debugging-port=0',
+    `--user-data-dir=${profile}`,
+    '--lang=en-GB',
+    '--password-store=basic',
+    'about:blank',
+  ];
   // A process group of its own, so that one signal reaches the browser, its renderers and its services.
   const child = spawn(executablePath(), flags, { detached: true, stdio: ['ignore', 'ignore', 'pipe'] });
   endWithTests(child);
@@ -49,7 +75,10 @@ export async function openKillableChromium(profile: string): Promise<KillableChr
   try {
     const endpoint = await new Promise<string>((resolve, reject) => {
       let said = '';
-      const deadline = setTimeout(() => reject(new Error(`Chromium did not start in time. It said:\n${said}`)), startDeadlineMs);
+      const deadline = setTimeout(
+        () => reject(new Error(`Chromium did not start in time. It said:\n${said}`)),
+        startDeadlineMs,
+      );
       child.stderr.on('data', (chunk: Buffer) => {
         said += chunk.toString();
         const found = /DevTools listening on (ws:\S+)/.exec(said)?.[1];

@@ -9,7 +9,9 @@ const serveFile = fileURLToPath(new URL('../../server/serve.ts', import.meta.url
 /** From starting the process to its URL; about half a second, several on a machine that is busy with other things. */
 const startDeadlineMs = 30_000;
 
-/** The demo's server as its own process, on one port and one data folder for its whole life, however often it is killed. */
+/**
+ * The demo's server as its own process, on one port and one data folder for its whole life, however often it is killed.
+ */
 export interface DemoServer {
   readonly port: number;
   readonly dataFolder: string;

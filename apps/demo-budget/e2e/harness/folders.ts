@@ -2,7 +2,10 @@ import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 
-/** A new folder for a server's data or a browser's profile. The name is short: Chromium puts a socket below its profile, whose path has room for about 100 characters. */
+/**
+ * A new folder for a server's data or a browser's profile. The name is short: Chromium puts a socket below its profile,
+ * whose path has room for about 100 characters.
+ */
 export function makeFolder(purpose: 'data' | 'dist' | 'profile'): string {
   return mkdtempSync(join(tmpdir(), `rp-${purpose}-`));
 }

@@ -6,8 +6,9 @@ import type { Duplex } from 'node:stream';
 /**
  * What stands between one browser and the server: a network that can be cut and watched.
  *
- * Chromium's own "offline" holds the frames of WebSockets that are open and does not end them, so a cut has to be made here. And a worker whose script
- * Playwright has answered gets no WebSocket at all, so scripts that need another clock are changed here too.
+ * Chromium's own "offline" holds the frames of WebSockets that are open and does not end them, so a cut has to be made
+ * here. And a worker whose script Playwright has answered gets no WebSocket at all, so scripts that need another clock
+ * are changed here too.
  */
 export interface Gateway {
   readonly url: string;
@@ -17,13 +18,19 @@ export interface Gateway {
   /** The page and its files still load, but the socket of sync does not open, until `restore`. */
   refuseSync(): void;
   /**
-   * The server seems to take everything and answers nothing, until `restore`: what the browser sends is lost on its way. `after-greeting` lets the first message of
-   * each connection through, so that the server greets.
+   * The server seems to take everything and answers nothing, until `restore`: what the browser sends is lost on its
+   * way. `after-greeting` lets the first message of each connection through, so that the server greets.
    */
   loseWhatIsSent(from: 'beginning' | 'after-greeting'): void;
-  /** Calls once, as soon as that many more bytes of sync have gone from the browser to the server; what comes after them stays here. */
+  /**
+   * Calls once, as soon as that many more bytes of sync have gone from the browser to the server; what comes after them
+   * stays here.
+   */
   afterSyncBytesUp(byteCount: number, strike: () => void): void;
-  /** Sends the browser a whole WebSocket message that the server never sent. Only while the server is silent, or it would land inside one of its frames. */
+  /**
+   * Sends the browser a whole WebSocket message that the server never sent. Only while the server is silent, or it
+   * would land inside one of its frames.
+   */
   injectFrame(payload: Uint8Array): void;
   close(): Promise<void>;
 }
@@ -128,20 +135,28 @@ export async function openGateway({ serverPort, scriptPrefix }: GatewayOptions):
   };
 }
 
-function forward(incoming: IncomingMessage, answer: ServerResponse, serverPort: number, scriptPrefix: string | undefined): void {
-  const outgoing = request({ port: serverPort, host: '127.0.0.1', method: incoming.method, path: incoming.url, headers: incoming.headers }, (response) => {
-    const isScript = response.headers['content-type']?.startsWith('text/javascript') === true;
-    if (scriptPrefix === undefined || !isScript) {
-      answer.writeHead(response.statusCode ?? 502, response.headers);
+function forward(
+  incoming: IncomingMessage,
+  answer: ServerResponse,
+  serverPort: number,
+  scriptPrefix: string | undefined,
+): void {
+  const outgoing = request(
+    { port: serverPort, host: '127.0.0.1', method: incoming.method, path: incoming.url, headers: incoming.headers },
+    (response) => {
+      const isScript = response.headers['content-type']?.startsWith('text/javascript') === true;
+      if (scriptPrefix === undefined || !isScript) {
+        answer.writeHead(response.statusCode ?? 502, response.headers);
+        response.pipe(answer);
+        return;
+      }
+      const prefix = Buffer.from(scriptPrefix);
+      const sizeBytes = Number(response.headers['content-length']) + prefix.length;
+      answer.writeHead(response.statusCode ?? 502, { ...response.headers, 'content-length': sizeBytes });
+      answer.write(prefix);
       response.pipe(answer);
-      return;
-    }
-    const prefix = Buffer.from(scriptPrefix);
-    const sizeBytes = Number(response.headers['content-length']) + prefix.length;
-    answer.writeHead(response.statusCode ?? 502, { ...response.headers, 'content-length': sizeBytes });
-    answer.write(prefix);
-    response.pipe(answer);
-  });
+    },
+  );
   // A killed server refuses: to the browser that is a network that broke off.
   outgoing.on('error', () => answer.destroy());
   incoming.pipe(outgoing);

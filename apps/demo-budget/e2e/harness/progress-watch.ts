@@ -1,7 +1,8 @@
 import type { Page } from 'playwright/test';
 
 /**
- * Code that notes what every progress bar of a page has shown, put before the code of every script: bars of a small household are gone before a test could look.
+ * Code that notes what every progress bar of a page has shown, put before the code of every script: bars of a small
+ * household are gone before a test could look.
  */
 export const progressWatch = `if (globalThis.document !== undefined && globalThis.progressShown === undefined) {
   globalThis.progressShown = [];
@@ -21,5 +22,7 @@ export interface ProgressShown {
 
 /** What bars have shown since this was asked last. */
 export async function takeProgressShown(page: Page): Promise<ProgressShown[]> {
-  return await page.evaluate(() => (globalThis as unknown as { progressShown: ProgressShown[] }).progressShown.splice(0));
+  return await page.evaluate(() =>
+    (globalThis as unknown as { progressShown: ProgressShown[] }).progressShown.splice(0),
+  );
 }

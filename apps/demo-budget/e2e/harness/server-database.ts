@@ -9,10 +9,15 @@ export interface ServerDatabase {
   rows(sql: string): Record<string, unknown>[];
 }
 
-/** Looks into the file of the budget that a link opens. Each look is a snapshot of its own, also while the server runs or after it was killed. */
+/**
+ * Looks into the file of the budget that a link opens. Each look is a snapshot of its own, also while the server runs
+ * or after it was killed.
+ */
 export function serverDatabase(dataFolder: string, link: string): ServerDatabase {
   const databaseId = new URLSearchParams(new URL(link).hash.slice(1)).get('budget');
-  const name = readdirSync(dataFolder, { recursive: true, encoding: 'utf8' }).find((path) => path.endsWith(`db-${databaseId}.sqlite`));
+  const name = readdirSync(dataFolder, { recursive: true, encoding: 'utf8' }).find((path) =>
+    path.endsWith(`db-${databaseId}.sqlite`),
+  );
   if (name === undefined) throw new Error(`The server has no file for the budget ${databaseId}`);
   const look = (sql: string): Record<string, unknown>[] => {
     // Not read-only: after a kill, the first to open the file recovers its write-ahead log.

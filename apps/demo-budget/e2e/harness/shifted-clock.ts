@@ -1,8 +1,8 @@
 import type { Page } from 'playwright/test';
 
 /**
- * Code that sets the clock of a page or a worker ahead. Chromium has no such setting, and Playwright's clock does not reach workers.
- * It stands before the code of every script; a second script of the same page finds it done.
+ * Code that sets the clock of a page or a worker ahead. Chromium has no such setting, and Playwright's clock does not
+ * reach workers. It stands before the code of every script; a second script of the same page finds it done.
  */
 export function shiftedClock(aheadMs: number): string {
   return `if (!globalThis.Date.shifted) {
@@ -17,8 +17,8 @@ export function shiftedClock(aheadMs: number): string {
 }
 
 /**
- * Code that holds the clock of a page until `moveClock`; its workers have the real one. For what depends on how much time a person takes, such as two words that
- * are one step of undo when they are typed in one go.
+ * Code that holds the clock of a page until `moveClock`; its workers have the real one. For what depends on how much
+ * time a person takes, such as two words that are one step of undo when they are typed in one go.
  */
 export const heldClock = `if (globalThis.document !== undefined && globalThis.moveClock === undefined) {
   const RealDate = globalThis.Date;

@@ -1,8 +1,8 @@
 import type { BrowserContext, Page } from 'playwright/test';
 
 /**
- * Code that takes a browser's storage away, put before the code of every script. Nothing else can do it from outside: a private window that refuses files
- * is another browser, and whoever holds a file is another program.
+ * Code that takes a browser's storage away, put before the code of every script. Nothing else can do it from outside: a
+ * private window that refuses files is another browser, and whoever holds a file is another program.
  */
 
 /** As a private window of Firefox: there are files, and none for this page. */
@@ -45,7 +45,10 @@ export async function setStorage(page: Page, fault: 'full' | 'none'): Promise<vo
   );
 }
 
-/** Holds every file of an origin, as another program would, in a page of its own that is not the app. Resolves to what gives them back. */
+/**
+ * Holds every file of an origin, as another program would, in a page of its own that is not the app. Resolves to what
+ * gives them back.
+ */
 export async function holdFiles(context: BrowserContext, origin: string): Promise<() => Promise<void>> {
   const page = await context.newPage();
   // The server allows no scripts but the app's.

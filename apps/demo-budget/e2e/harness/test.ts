@@ -32,28 +32,42 @@ export interface Fixtures {
 }
 
 export const test = base.extend<Fixtures>({
-  // oxlint-disable-next-line no-empty-pattern -- Playwright reads a fixture's needs from this pattern, and demands one where there are none
+  // Playwright reads a fixture's needs from this pattern, and demands one where there are none.
+  // oxlint-disable-next-line no-empty-pattern
   server: async ({}, use, testInfo) => {
     const dataFolder = makeFolder('data');
     const server = await createDemoServer(dataFolder);
     await server.start();
     await use(server);
     await server.kill('SIGTERM');
-    if (testInfo.status !== testInfo.expectedStatus) await testInfo.attach('server', { body: server.output(), contentType: 'text/plain' });
+    if (testInfo.status !== testInfo.expectedStatus)
+      await testInfo.attach('server', { body: server.output(), contentType: 'text/plain' });
     removeFolder(dataFolder);
   },
 
   newPerson: async ({ server }, use, testInfo) => {
     const leaveAll: (() => Promise<void>)[] = [];
     await use(async (options = {}) => {
-      const { link, clockAheadMs, scriptPrefix = clockAheadMs === undefined ? undefined : shiftedClock(clockAheadMs), viewport = { width: 1280, height: 900 } } = options;
-      const gateway = await openGateway({ serverPort: server.port, ...(scriptPrefix === undefined ? {} : { scriptPrefix }) });
+      const {
+        link,
+        clockAheadMs,
+        scriptPrefix = clockAheadMs === undefined ? undefined : shiftedClock(clockAheadMs),
+        viewport = { width: 1280, height: 900 },
+      } = options;
+      const gateway = await openGateway({
+        serverPort: server.port,
+        ...(scriptPrefix === undefined ? {} : { scriptPrefix }),
+      });
       const profile = makeFolder('profile');
       const context = await openChromium(profile, viewport);
       const page = context.pages()[0] ?? (await context.newPage());
       const said = collectConsole(context);
       leaveAll.push(async () => {
-        if (testInfo.status !== testInfo.expectedStatus) await testInfo.attach(`console of person ${leaveAll.length}`, { body: said.join('\n'), contentType: 'text/plain' });
+        if (testInfo.status !== testInfo.expectedStatus)
+          await testInfo.attach(`console of person ${leaveAll.length}`, {
+            body: said.join('\n'),
+            contentType: 'text/plain',
+          });
         await context.close();
         await gateway.close();
         removeFolder(profile);
@@ -79,7 +93,10 @@ export const test = base.extend<Fixtures>({
 
 export { expect } from 'playwright/test';
 
-/** Everyone reaches the one server by a gateway of their own, so a link is followed to the same budget at another address. */
+/**
+ * Everyone reaches the one server by a gateway of their own, so a link is followed to the same budget at another
+ * address.
+ */
 export function throughGateway(link: string, gateway: Gateway): string {
   return gateway.url + new URL(link).hash;
 }

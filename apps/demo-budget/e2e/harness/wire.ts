@@ -1,4 +1,5 @@
-// The demo speaks to the server through the client alone. Only these tests send frames that no client would, so only they cross this edge.
+// The demo speaks to the server through the client alone. Only these tests send frames that no client would, so only
+// they cross this edge.
 /* oxlint-disable no-restricted-imports */
 import {
   columnIdOf,
@@ -87,7 +88,12 @@ export async function openRawSocket(serverPort: number): Promise<RawSocket> {
     push(group) {
       const nowMs = Date.now();
       const body = encodeChangesetBody({ atomic: false, groups: [group], cellBases: [] });
-      send({ type: 'push', previousHash: FIRST_PREVIOUS_HASH, olderEpochUpTo: 0, changesets: [{ sequence: 1, stampUs: nowMs * 1_000, ageUs: 0, base: 0, body }] });
+      send({
+        type: 'push',
+        previousHash: FIRST_PREVIOUS_HASH,
+        olderEpochUpTo: 0,
+        changesets: [{ sequence: 1, stampUs: nowMs * 1_000, ageUs: 0, base: 0, body }],
+      });
     },
     async next() {
       while (heard.length === 0) {
@@ -104,7 +110,11 @@ export async function openRawSocket(serverPort: number): Promise<RawSocket> {
 }
 
 /** One new row of a table, by names that the schema may or may not know. */
-export function insertGroup(table: string, key: string, cells: Readonly<Record<string, string | bigint | null>>): ChangeGroup {
+export function insertGroup(
+  table: string,
+  key: string,
+  cells: Readonly<Record<string, string | bigint | null>>,
+): ChangeGroup {
   return {
     tableId: tableIdOf(table),
     kind: 'insert',

@@ -19,7 +19,10 @@ export async function addAccount(page: Page, account: AccountFields): Promise<vo
 }
 
 /** Fills the form for a new account, wherever it is shown, and sends it. */
-export async function fillAccountForm(page: Page, { name, currency, opening = '', kind }: AccountFields): Promise<void> {
+export async function fillAccountForm(
+  page: Page,
+  { name, currency, opening = '', kind }: AccountFields,
+): Promise<void> {
   const form = page.getByRole('form', { name: 'New account' });
   await form.getByLabel('Name').fill(name);
   if (kind !== undefined) await form.getByLabel('Kind').selectOption({ label: kind });
@@ -37,7 +40,10 @@ export async function openAccount(page: Page, name: string): Promise<void> {
 
 /** The balance of the ledger that is shown, and how many entries it has. */
 export async function expectBalance(page: Page, amount: string, entries: string): Promise<void> {
-  const head = page.getByRole('main').getByRole('paragraph').filter({ hasText: /\d entr(y|ies)$/ });
+  const head = page
+    .getByRole('main')
+    .getByRole('paragraph')
+    .filter({ hasText: /\d entr(y|ies)$/ });
   await expect(head).toContainText(amount);
   await expect(head).toContainText(entries);
 }

@@ -58,7 +58,10 @@ export function toast(page: Page): Locator {
   return page.getByRole('status', { name: 'Last change' });
 }
 
-export async function fillEntryForm(form: Locator, { payee, amount, notes, date, category }: EntryInput): Promise<void> {
+export async function fillEntryForm(
+  form: Locator,
+  { payee, amount, notes, date, category }: EntryInput,
+): Promise<void> {
   if (date !== undefined) await form.getByLabel('Date').fill(date);
   if (payee !== undefined) await form.getByLabel('Payee').fill(payee);
   if (amount !== undefined) await form.getByLabel(/^Amount in /).fill(amount);
@@ -68,12 +71,18 @@ export async function fillEntryForm(form: Locator, { payee, amount, notes, date,
 
 /** The row of a payee in the ledger that is shown: date, payee and notes, category, amount, balance. */
 export function ledgerRow(page: Page, payee: string): Locator {
-  return page.getByRole('table', { name: /^Entries of / }).getByRole('row').filter({ has: entryButton(page, payee) });
+  return page
+    .getByRole('table', { name: /^Entries of / })
+    .getByRole('row')
+    .filter({ has: entryButton(page, payee) });
 }
 
 /** All rows of the ledger as it is shown, as text: each with its running balance. */
 export async function ledgerText(page: Page): Promise<string[]> {
-  return await page.getByRole('table', { name: /^Entries of / }).getByRole('row').allInnerTexts();
+  return await page
+    .getByRole('table', { name: /^Entries of / })
+    .getByRole('row')
+    .allInnerTexts();
 }
 
 /** Opens the entries of a payee: with notes they are part of what it is called. */

@@ -11,9 +11,13 @@ export const samples = {
 } as const;
 
 /** Goes to the import page and chooses a file there: a path, or a file made up by the test. */
-export async function chooseFile(page: Page, file: string | { readonly name: string; readonly contents: string | Uint8Array }): Promise<void> {
+export async function chooseFile(
+  page: Page,
+  file: string | { readonly name: string; readonly contents: string | Uint8Array },
+): Promise<void> {
   await goTo(page, 'Import');
-  const chosen = typeof file === 'string' ? file : { name: file.name, mimeType: 'text/csv', buffer: Buffer.from(file.contents) };
+  const chosen =
+    typeof file === 'string' ? file : { name: file.name, mimeType: 'text/csv', buffer: Buffer.from(file.contents) };
   await page.getByLabel('CSV, OFX or QFX file').setInputFiles(chosen);
 }
 

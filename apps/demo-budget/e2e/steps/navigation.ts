@@ -1,6 +1,9 @@
 import { expect, type Page } from 'playwright/test';
 
-export async function goTo(page: Page, name: 'Accounts' | 'Budget' | 'Import' | 'Reports' | 'Scheduled' | 'Notes' | 'Categories' | 'Payees' | 'Share'): Promise<void> {
+export async function goTo(
+  page: Page,
+  name: 'Accounts' | 'Budget' | 'Import' | 'Reports' | 'Scheduled' | 'Notes' | 'Categories' | 'Payees' | 'Share',
+): Promise<void> {
   const list = page.getByRole('navigation', { name: 'Pages' });
   await expect(list).toBeVisible();
   const link = list.getByRole('link', { name });

@@ -1,6 +1,9 @@
 import { expect, type Locator, type Page } from 'playwright/test';
 
-/** From a network that is back to everything sent and received: a retry comes within seconds, and the machine may be busy. */
+/**
+ * From a network that is back to everything sent and received: a retry comes within seconds, and the machine may be
+ * busy.
+ */
 const settledTimeoutMs = 60_000;
 
 /** What the badge says: where sync stands, and what waits to be sent. */

@@ -27,9 +27,16 @@ export function AccountForm({ onDone }: { readonly onDone: (accountId: string | 
     const code = currency.trim().toUpperCase();
     if (name.trim() === '') return setProblem('The account needs a name.');
     if (!isCurrency(code)) return setProblem('This is not a currency code such as EUR.');
-    const openingMinor = opening.trim() === '' ? ({ ok: true, value: 0 } as const) : parseTypedAmount(opening, code, decimalMarkOf(locale));
+    const openingMinor =
+      opening.trim() === ''
+        ? ({ ok: true, value: 0 } as const)
+        : parseTypedAmount(opening, code, decimalMarkOf(locale));
     if (!openingMinor.ok) return setProblem(amountSentence(openingMinor.problem));
-    save(() => addAccount(client, { name: name.trim(), kind, currency: code, openingMinor: openingMinor.value }), '', onDone);
+    save(
+      () => addAccount(client, { name: name.trim(), kind, currency: code, openingMinor: openingMinor.value }),
+      '',
+      onDone,
+    );
   };
 
   return (
@@ -52,7 +59,13 @@ export function AccountForm({ onDone }: { readonly onDone: (accountId: string | 
         </label>
         <label>
           Currency
-          <input value={currency} onChange={(event) => setCurrency(event.target.value)} list={`${id}-currencies`} maxLength={3} autoComplete="off" />
+          <input
+            value={currency}
+            onChange={(event) => setCurrency(event.target.value)}
+            list={`${id}-currencies`}
+            maxLength={3}
+            autoComplete="off"
+          />
           <datalist id={`${id}-currencies`}>
             {commonCurrencies.map((code) => (
               <option key={code} value={code} />
@@ -61,7 +74,13 @@ export function AccountForm({ onDone }: { readonly onDone: (accountId: string | 
         </label>
         <label>
           Opening balance
-          <input value={opening} onChange={(event) => setOpening(event.target.value)} inputMode="decimal" placeholder="0" autoComplete="off" />
+          <input
+            value={opening}
+            onChange={(event) => setOpening(event.target.value)}
+            inputMode="decimal"
+            placeholder="0"
+            autoComplete="off"
+          />
         </label>
       </div>
       <FormEnd problem={problem} submit="Add account" onCancel={() => onDone(null)} />

@@ -36,8 +36,12 @@ export function AccountsView({ budget }: { readonly budget: Budget }): ReactNode
       </header>
       <DueOffer budget={budget} />
       {adding && <AccountForm onDone={done} />}
-      {!loading && accounts.length === 0 && !adding && mayWrite && <Welcome budget={budget} onAdd={() => setAdding(true)} />}
-      {!loading && accounts.length === 0 && !mayWrite && <p className="empty">There are no accounts yet, or they have not arrived from the server.</p>}
+      {!loading && accounts.length === 0 && !adding && mayWrite && (
+        <Welcome budget={budget} onAdd={() => setAdding(true)} />
+      )}
+      {!loading && accounts.length === 0 && !mayWrite && (
+        <p className="empty">There are no accounts yet, or they have not arrived from the server.</p>
+      )}
       {accounts.length > 0 && <Totals accounts={accounts} />}
       <ul className="account-list">
         {accounts.map((account) => (
@@ -45,7 +49,8 @@ export function AccountsView({ budget }: { readonly budget: Budget }): ReactNode
             <a className="card account-card" href={hashOf(budget, { page: 'entries', accountId: account.id })}>
               <span className="account-name">{account.name}</span>
               <span className="account-facts">
-                {account.closed === 1 ? 'Closed' : accountKindWords[account.kind]} · {account.entryCount === 1 ? '1 entry' : `${account.entryCount.toLocaleString(locale)} entries`}
+                {account.closed === 1 ? 'Closed' : accountKindWords[account.kind]} ·{' '}
+                {account.entryCount === 1 ? '1 entry' : `${account.entryCount.toLocaleString(locale)} entries`}
               </span>
               <Amount minor={account.balanceMinor} currency={account.currency} />
             </a>
@@ -77,8 +82,8 @@ function Welcome({ budget, onAdd }: { readonly budget: Budget; readonly onAdd: (
     <section className="card welcome">
       <h2>A budget that lives on your device</h2>
       <p>
-        Everything you enter is kept in this browser and works without a network. When the server can be reached, it is sent there and to everyone you share
-        the budget with.
+        Everything you enter is kept in this browser and works without a network. When the server can be reached, it is
+        sent there and to everyone you share the budget with.
       </p>
       <div className="buttons">
         <button type="button" className="primary" onClick={onAdd}>

@@ -11,14 +11,10 @@ export interface NewAccount {
 /** Resolves to the new account's id. */
 export async function addAccount(writer: Writer, account: NewAccount): Promise<string> {
   const id = writer.newId();
-  await writer.execute('INSERT INTO accounts (id, name, kind, currency, openingMinor, createdAtMs) VALUES (?, ?, ?, ?, ?, ?)', [
-    id,
-    account.name,
-    account.kind,
-    account.currency,
-    account.openingMinor,
-    Date.now(),
-  ]);
+  await writer.execute(
+    'INSERT INTO accounts (id, name, kind, currency, openingMinor, createdAtMs) VALUES (?, ?, ?, ?, ?, ?)',
+    [id, account.name, account.kind, account.currency, account.openingMinor, Date.now()],
+  );
   return id;
 }
 

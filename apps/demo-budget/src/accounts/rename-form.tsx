@@ -6,7 +6,13 @@ import { FormEnd } from '../shell/form-end.tsx';
 import { renameAccount } from './actions.ts';
 
 /** Asks for another name of an account. */
-export function RenameForm({ account, onDone }: { readonly account: AccountRow; readonly onDone: () => void }): ReactNode {
+export function RenameForm({
+  account,
+  onDone,
+}: {
+  readonly account: AccountRow;
+  readonly onDone: () => void;
+}): ReactNode {
   const client = useClient();
   const save = useSave();
   const [name, setName] = useState(account.name);

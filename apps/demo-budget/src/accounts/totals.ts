@@ -9,7 +9,8 @@ export interface CurrencyTotal {
 export function totalsByCurrency(accounts: readonly AccountRow[]): readonly CurrencyTotal[] {
   const totals = new Map<string, bigint>();
   for (const account of accounts) {
-    if (account.closed === 0) totals.set(account.currency, (totals.get(account.currency) ?? 0n) + BigInt(account.balanceMinor));
+    if (account.closed === 0)
+      totals.set(account.currency, (totals.get(account.currency) ?? 0n) + BigInt(account.balanceMinor));
   }
   return [...totals].map(([currency, totalMinor]) => ({ currency, totalMinor }));
 }

@@ -10,7 +10,8 @@ function memoryItems(): DeviceItems {
   return { getItem: (name) => items.get(name) ?? null, setItem: (name, text) => void items.set(name, text) };
 }
 
-const linkTo = (budget: { databaseId: string; shareKey: string }): string => `#budget=${budget.databaseId}&key=${budget.shareKey}`;
+const linkTo = (budget: { databaseId: string; shareKey: string }): string =>
+  `#budget=${budget.databaseId}&key=${budget.shareKey}`;
 
 describe('the budget to open', () => {
   it('is made on the first visit and the same from then on', () => {
@@ -86,14 +87,19 @@ describe('fetching a token', () => {
   });
 
   it('registers a budget that was made here and that the server does not know', async () => {
-    const asked = serverAnswers({ '/api/token': new Response(null, { status: 404 }), '/api/budgets': Response.json({ token: 't' }) });
+    const asked = serverAnswers({
+      '/api/token': new Response(null, { status: 404 }),
+      '/api/budgets': Response.json({ token: 't' }),
+    });
     await expect(fetchToken({ ...budget, madeHere: true }, 'device-1', '')).resolves.toBe('t');
     expect(asked).toEqual(['/api/token', '/api/budgets']);
   });
 
   it('does not register a budget that came by a link', async () => {
     const asked = serverAnswers({ '/api/token': new Response(null, { status: 404 }) });
-    await expect(fetchToken({ ...budget, madeHere: false }, 'device-1', '')).rejects.toMatchObject({ code: 'database-unavailable' });
+    await expect(fetchToken({ ...budget, madeHere: false }, 'device-1', '')).rejects.toMatchObject({
+      code: 'database-unavailable',
+    });
     expect(asked).toEqual(['/api/token']);
   });
 
@@ -107,11 +113,15 @@ describe('fetching a token', () => {
 
   it('says that the server cannot be reached', async () => {
     vi.stubGlobal('fetch', () => Promise.reject(new TypeError('Failed to fetch')));
-    await expect(fetchToken({ ...budget, madeHere: true }, 'device-1', '')).rejects.toMatchObject({ code: 'network-unreachable' });
+    await expect(fetchToken({ ...budget, madeHere: true }, 'device-1', '')).rejects.toMatchObject({
+      code: 'network-unreachable',
+    });
   });
 
   it('does not take an answer without a token', async () => {
     serverAnswers({ '/api/token': Response.json({}) });
-    await expect(fetchToken({ ...budget, madeHere: true }, 'device-1', '')).rejects.toMatchObject({ code: 'token-callback-failed' });
+    await expect(fetchToken({ ...budget, madeHere: true }, 'device-1', '')).rejects.toMatchObject({
+      code: 'token-callback-failed',
+    });
   });
 });

@@ -13,7 +13,9 @@ export function isBudgetRole(value: unknown): value is BudgetRole {
   return value === 'owner' || value === 'editor' || value === 'viewer';
 }
 
-/** A new budget. Both parts are random, so a device makes one with no server at hand, and nobody can guess another's. */
+/**
+ * A new budget. Both parts are random, so a device makes one with no server at hand, and nobody can guess another's.
+ */
 export function makeBudget(): Budget {
   const id = crypto.getRandomValues(new Uint8Array(16));
   const key = crypto.getRandomValues(new Uint8Array(32));

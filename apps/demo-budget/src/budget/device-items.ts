@@ -13,10 +13,11 @@ export function rememberNothing(): void {
 }
 
 /**
- * Runs `work` on what this device remembers, as one transaction, whatever other tabs do at the same time. Resolves when everything that it set is on disk.
+ * Runs `work` on what this device remembers, as one transaction, whatever other tabs do at the same time. Resolves when
+ * everything that it set is on disk.
  *
- * Not localStorage: Chromium writes that to disk seconds later. Whoever opened a first budget and lost the browser within them would have kept
- * every entry, and no key to the budget.
+ * Not localStorage: Chromium writes that to disk seconds later. Whoever opened a first budget and lost the browser
+ * within them would have kept every entry, and no key to the budget.
  */
 export async function withDeviceItems<T>(work: (items: DeviceItems) => T): Promise<T> {
   if (inMemory !== null) return work(inMemory);
@@ -48,7 +49,8 @@ export async function withDeviceItems<T>(work: (items: DeviceItems) => T): Promi
       transaction.oncomplete = () => {
         if (result !== undefined) resolve(result.value);
       };
-      transaction.onabort = () => reject(transaction.error ?? new Error('what this device remembers could not be written'));
+      transaction.onabort = () =>
+        reject(transaction.error ?? new Error('what this device remembers could not be written'));
     });
   } finally {
     database.close();

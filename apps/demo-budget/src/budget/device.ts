@@ -3,8 +3,8 @@ import type { DeviceItems } from './device-items.ts';
 const itemName = 'device';
 
 /**
- * By which name this device appears in the conflict log, so that a person can tell "this device" from "another device". Random; it
- * proves nothing, and needs not: everyone who has a budget's link may do everything in it.
+ * By which name this device appears in the conflict log, so that a person can tell "this device" from "another device".
+ * Random; it proves nothing, and needs not: everyone who has a budget's link may do everything in it.
  */
 export function deviceName(items: DeviceItems): string {
   const known = items.getItem(itemName);

@@ -2,8 +2,8 @@ import { isBudgetRole, isDatabaseId, isShareKey, makeBudget, type Budget, type B
 import type { DeviceItems } from './device-items.ts';
 
 /**
- * The budgets that this device knows, kept among its items, and the one that is open, kept in the page's address as well, so that a
- * bookmark or a second tab opens the same budget and the address can be passed on.
+ * The budgets that this device knows, kept among its items, and the one that is open, kept in the page's address as
+ * well, so that a bookmark or a second tab opens the same budget and the address can be passed on.
  */
 
 const itemName = 'budgets';
@@ -23,7 +23,9 @@ export interface Membership {
   readonly role: BudgetRole;
 }
 
-/** Reads the address and the items, and decides which budget to open: the linked one, else the last one, else a new one. */
+/**
+ * Reads the address and the items, and decides which budget to open: the linked one, else the last one, else a new one.
+ */
 export function currentBudget(hash: string, items: DeviceItems): KnownBudget {
   const known = knownBudgets(items);
   const linked = budgetOfHash(hash);
@@ -34,7 +36,9 @@ export function currentBudget(hash: string, items: DeviceItems): KnownBudget {
 
 /** A link to a budget that was made here cannot replace its key: the one kept here is the right one. */
 function openedBy(linked: Budget, known: readonly KnownBudget[]): KnownBudget {
-  const same = known.find((budget) => budget.databaseId === linked.databaseId && (budget.madeHere || budget.shareKey === linked.shareKey));
+  const same = known.find(
+    (budget) => budget.databaseId === linked.databaseId && (budget.madeHere || budget.shareKey === linked.shareKey),
+  );
   return same ?? { ...linked, madeHere: false };
 }
 
@@ -50,7 +54,10 @@ export function knownBudgets(items: DeviceItems): readonly KnownBudget[] {
   return stored.filter(isKnownBudget);
 }
 
-/** Makes a budget on this device. Nothing is asked of the server until the budget is opened and the server can be reached. */
+/**
+ * Makes a budget on this device. Nothing is asked of the server until the budget is opened and the server can be
+ * reached.
+ */
 export function addBudget(items: DeviceItems): KnownBudget {
   const budget: KnownBudget = { ...makeBudget(), madeHere: true };
   rememberBudget(items, budget);
@@ -73,7 +80,13 @@ function budgetOfHash(hash: string): Budget | undefined {
 function isKnownBudget(value: unknown): value is KnownBudget {
   if (typeof value !== 'object' || value === null) return false;
   const { databaseId, shareKey, madeHere, isSample, membership } = value as Partial<Record<keyof KnownBudget, unknown>>;
-  return isDatabaseId(databaseId) && isShareKey(shareKey) && typeof madeHere === 'boolean' && (isSample === undefined || typeof isSample === 'boolean') && (membership === undefined || isMembership(membership));
+  return (
+    isDatabaseId(databaseId) &&
+    isShareKey(shareKey) &&
+    typeof madeHere === 'boolean' &&
+    (isSample === undefined || typeof isSample === 'boolean') &&
+    (membership === undefined || isMembership(membership))
+  );
 }
 
 function isMembership(value: unknown): value is Membership {

@@ -6,10 +6,13 @@ import { rememberBudget, type KnownBudget } from './known-budgets.ts';
 import { databaseNameOf } from './open-budget.ts';
 
 /**
- * Makes a budget of its own, beside those that are there, with what `fill` writes into it: whole, or not at all. It is written by a client of its own, whose undo goes with it:
- * nobody takes back by Ctrl Z what they did not do.
+ * Makes a budget of its own, beside those that are there, with what `fill` writes into it: whole, or not at all. It is
+ * written by a client of its own, whose undo goes with it: nobody takes back by Ctrl Z what they did not do.
  */
-export async function newFilledBudget(kind: Pick<KnownBudget, 'isSample'>, fill: (writer: Client) => Promise<void>): Promise<KnownBudget> {
+export async function newFilledBudget(
+  kind: Pick<KnownBudget, 'isSample'>,
+  fill: (writer: Client) => Promise<void>,
+): Promise<KnownBudget> {
   const budget: KnownBudget = { ...makeBudget(), madeHere: true, ...kind };
   const name = databaseNameOf(budget);
   const client = await createClient({ name, schema });

@@ -4,8 +4,8 @@ import { withDeviceItems } from './device-items.ts';
 import { rememberBudget, type KnownBudget } from './known-budgets.ts';
 
 /*
- * What this person may do in the open budget. The server decides at every message; this is for the app, so that it offers only what will be accepted. Kept with the
- * budget, as the app starts without a network too.
+ * What this person may do in the open budget. The server decides at every message; this is for the app, so that it
+ * offers only what will be accepted. Kept with the budget, as the app starts without a network too.
  */
 
 let open: KnownBudget | null = null;
@@ -46,7 +46,9 @@ export function useRole(): BudgetRole {
   return useSyncExternalStore(listen, currentRole);
 }
 
-/** False for whoever may only look: then nothing is offered that would change the budget. It may change while one looks. */
+/**
+ * False for whoever may only look: then nothing is offered that would change the budget. It may change while one looks.
+ */
 export function useMayWrite(): boolean {
   return useRole() !== 'viewer';
 }

@@ -3,23 +3,29 @@ import { isBudgetRole, type BudgetRole } from './budget.ts';
 import type { KnownBudget } from './known-budgets.ts';
 
 /**
- * Exchanges the budget's share key for a short-lived token. A server that does not know the budget yet gets it registered, when it was
- * made on this device: the first key that a server hears for a budget is the one it trusts from then on.
- * `onRole` hears what the key may do now: an owner may have changed it.
+ * Exchanges the budget's share key for a short-lived token. A server that does not know the budget yet gets it
+ * registered, when it was made on this device: the first key that a server hears for a budget is the one it trusts from
+ * then on. `onRole` hears what the key may do now: an owner may have changed it.
  *
  * Throws `RockpoolError`, so that the sync status can say why there is no sync:
  * - `network-unreachable`: the server cannot be reached, or has trouble (`status`)
  * - `database-unavailable`: the server does not know the budget (yet: the device that made it was never online)
  * - `auth-database-forbidden`: the share key is not the budget's
  */
-export async function fetchToken(budget: KnownBudget, principal: string, name: string, onRole: (role: BudgetRole) => void = () => {}): Promise<string> {
+export async function fetchToken(
+  budget: KnownBudget,
+  principal: string,
+  name: string,
+  onRole: (role: BudgetRole) => void = () => {},
+): Promise<string> {
   const first = await ask('/api/token', budget, principal, name);
   const response = first.status === 404 && budget.madeHere ? await ask('/api/budgets', budget, principal, name) : first;
   if (response.status === 403) throw new RockpoolError('auth-database-forbidden');
   if (response.status === 404) throw new RockpoolError('database-unavailable', { problem: 'not registered' });
   if (!response.ok) throw new RockpoolError('network-unreachable', { stage: 'token', status: response.status });
   const { token, role } = (await response.json()) as { readonly token?: unknown; readonly role?: unknown };
-  if (typeof token !== 'string') throw new RockpoolError('token-callback-failed', { problem: 'not a string', type: typeof token });
+  if (typeof token !== 'string')
+    throw new RockpoolError('token-callback-failed', { problem: 'not a string', type: typeof token });
   if (isBudgetRole(role)) onRole(role);
   return token;
 }

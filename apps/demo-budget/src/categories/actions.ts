@@ -17,7 +17,10 @@ export async function setCategoryHidden(writer: Writer, id: string, hidden: bool
   await writer.execute('UPDATE categories SET hidden = ? WHERE id = ?', [hidden ? 1 : 0, id]);
 }
 
-/** Whether what its envelope has overspent stays in it, or is made good from unassigned money when the month ends; for all months. */
+/**
+ * Whether what its envelope has overspent stays in it, or is made good from unassigned money when the month ends; for
+ * all months.
+ */
 export async function setKeepsOverspent(writer: Writer, id: string, keeps: boolean): Promise<void> {
   await writer.execute('UPDATE categories SET keepsOverspent = ? WHERE id = ?', [keeps ? 1 : 0, id]);
 }

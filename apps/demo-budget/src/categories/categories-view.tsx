@@ -21,7 +21,11 @@ export function CategoriesView(): ReactNode {
   const submit = (event: FormEvent): void => {
     event.preventDefault();
     if (name.trim() === '') return;
-    save(() => addCategory(client, name.trim(), kind), 'Category added.', () => setName(''));
+    save(
+      () => addCategory(client, name.trim(), kind),
+      'Category added.',
+      () => setName(''),
+    );
   };
 
   return (
@@ -57,12 +61,21 @@ export function CategoriesView(): ReactNode {
               .filter((category) => category.kind === group)
               .map((category) => (
                 <li key={category.id} className={category.hidden === 1 ? 'hidden-category' : ''}>
-                  <NameField key={category.name} name={category.name} onRename={(name) => run(() => renameCategory(client, category.id, name), 'Category renamed.')} />
+                  <NameField
+                    key={category.name}
+                    name={category.name}
+                    onRename={(name) => run(() => renameCategory(client, category.id, name), 'Category renamed.')}
+                  />
                   {mayWrite && (
                     <button
                       type="button"
                       className="quiet"
-                      onClick={() => run(() => setCategoryHidden(client, category.id, category.hidden === 0), `${category.name} is ${category.hidden === 1 ? 'shown' : 'hidden'}.`)}
+                      onClick={() =>
+                        run(
+                          () => setCategoryHidden(client, category.id, category.hidden === 0),
+                          `${category.name} is ${category.hidden === 1 ? 'shown' : 'hidden'}.`,
+                        )
+                      }
                       aria-label={`${category.hidden === 1 ? 'Show' : 'Hide'} ${category.name}`}
                     >
                       {category.hidden === 1 ? 'Show' : 'Hide'}

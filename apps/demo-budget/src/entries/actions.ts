@@ -15,7 +15,12 @@ export interface EntryFields {
 }
 
 /** Resolves to the new entry's id. */
-export async function addEntry(writer: Writer, accountId: string, entry: EntryFields, parts: readonly PartFields[] = []): Promise<string> {
+export async function addEntry(
+  writer: Writer,
+  accountId: string,
+  entry: EntryFields,
+  parts: readonly PartFields[] = [],
+): Promise<string> {
   const id = writer.newId();
   await writer.batch([
     {
@@ -36,14 +41,23 @@ export interface DividedEntry {
 const editableColumns = ['date', 'payee', 'notes', 'categoryId', 'amountMinor'] as const;
 
 /**
- * Writes only the columns and parts that differ. Another device may have changed the others meanwhile: cells merge one by one, and a cell that
- * nobody meant to change must not be written over.
+ * Writes only the columns and parts that differ. Another device may have changed the others meanwhile: cells merge one
+ * by one, and a cell that nobody meant to change must not be written over.
  */
-export async function changeEntry(writer: Writer, id: string, before: DividedEntry, after: EntryFields, parts: readonly PartFields[] = []): Promise<void> {
+export async function changeEntry(
+  writer: Writer,
+  id: string,
+  before: DividedEntry,
+  after: EntryFields,
+  parts: readonly PartFields[] = [],
+): Promise<void> {
   const columns = editableColumns.filter((column) => before.fields[column] !== after[column]);
   const statements: SqlStatement[] = partChanges(id, before.parts, parts);
   if (columns.length > 0) {
-    statements.push({ sql: `UPDATE entries SET ${columns.map((column) => `${column} = ?`).join(', ')} WHERE id = ?`, params: [...columns.map((column) => after[column]), id] });
+    statements.push({
+      sql: `UPDATE entries SET ${columns.map((column) => `${column} = ?`).join(', ')} WHERE id = ?`,
+      params: [...columns.map((column) => after[column]), id],
+    });
   }
   if (statements.length > 0) await writer.batch(statements);
 }
@@ -51,7 +65,10 @@ export async function changeEntry(writer: Writer, id: string, before: DividedEnt
 // What follows takes ids as one JSON array: one statement, one transaction, one undo, however many there are.
 const among = 'id IN (SELECT value FROM json_each(?))';
 
-/** Gives entries a category. Split entries keep those of their parts, and transfers within the budget have none. Resolves to how many it changed. */
+/**
+ * Gives entries a category. Split entries keep those of their parts, and transfers within the budget have none.
+ * Resolves to how many it changed.
+ */
 export async function setCategory(writer: Writer, ids: readonly string[], categoryId: string | null): Promise<number> {
   const { changes } = await writer.execute(
     `UPDATE entries SET categoryId = ?
@@ -63,13 +80,17 @@ export async function setCategory(writer: Writer, ids: readonly string[], catego
 
 /** Resolves to how many it changed. */
 export async function setPayee(writer: Writer, ids: readonly string[], payee: string): Promise<number> {
-  const { changes } = await writer.execute(`UPDATE entries SET payee = ? WHERE ${among} AND payee <> ? AND transferId IS NULL`, [payee, JSON.stringify(ids), payee]);
+  const { changes } = await writer.execute(
+    `UPDATE entries SET payee = ? WHERE ${among} AND payee <> ? AND transferId IS NULL`,
+    [payee, JSON.stringify(ids), payee],
+  );
   return changes;
 }
 
 /**
- * Puts entries into another account of the same currency, as after a statement that was imported into the wrong one. Transfers stay, whose other side names the account; so does what was
- * reconciled, as its statement is that account's. Off budget there are no categories. Resolves to how many it moved.
+ * Puts entries into another account of the same currency, as after a statement that was imported into the wrong one.
+ * Transfers stay, whose other side names the account; so does what was reconciled, as its statement is that account's.
+ * Off budget there are no categories. Resolves to how many it moved.
  */
 export async function setAccount(writer: Writer, ids: readonly string[], accountId: string): Promise<number> {
   const { changes } = await writer.execute(
@@ -84,7 +105,10 @@ export async function setAccount(writer: Writer, ids: readonly string[], account
 /** Between open and cleared; entries that were reconciled stay so. Resolves to how many it changed. */
 export async function setCleared(writer: Writer, ids: readonly string[], cleared: boolean): Promise<number> {
   const status: EntryStatus = cleared ? 'cleared' : 'open';
-  const { changes } = await writer.execute(`UPDATE entries SET status = ? WHERE ${among} AND status NOT IN (?, 'reconciled')`, [status, JSON.stringify(ids), status]);
+  const { changes } = await writer.execute(
+    `UPDATE entries SET status = ? WHERE ${among} AND status NOT IN (?, 'reconciled')`,
+    [status, JSON.stringify(ids), status],
+  );
   return changes;
 }
 
@@ -106,8 +130,8 @@ export async function categorisePayee(writer: Writer, payee: string, categoryId:
 }
 
 /**
- * Deletes entries with their parts, and of transfers both sides. What was reconciled, on either side, stays: it is unlocked one by one.
- * Resolves to how many went, other sides counted.
+ * Deletes entries with their parts, and of transfers both sides. What was reconciled, on either side, stays: it is
+ * unlocked one by one. Resolves to how many went, other sides counted.
  */
 export async function deleteEntries(writer: Writer, ids: readonly string[]): Promise<number> {
   const chosen = JSON.stringify(ids);

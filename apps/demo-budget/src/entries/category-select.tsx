@@ -14,10 +14,17 @@ export function CategorySelect({ categories, value, onChange, label }: CategoryS
   const offered = categories.filter((category) => category.hidden === 0 || category.id === value);
   const known = value === null || categories.some((category) => category.id === value);
   return (
-    <select className={value === null ? 'category none' : 'category'} aria-label={label} value={value ?? ''} onChange={(event) => onChange(event.target.value === '' ? null : event.target.value)}>
+    <select
+      className={value === null ? 'category none' : 'category'}
+      aria-label={label}
+      value={value ?? ''}
+      onChange={(event) => onChange(event.target.value === '' ? null : event.target.value)}
+    >
       <option value="">No category</option>
       {!known && <option value={value}>Unknown category</option>}
-      <optgroup label="Spending">{offered.filter((category) => category.kind === 'spending').map(categoryOption)}</optgroup>
+      <optgroup label="Spending">
+        {offered.filter((category) => category.kind === 'spending').map(categoryOption)}
+      </optgroup>
       <optgroup label="Income">{offered.filter((category) => category.kind === 'income').map(categoryOption)}</optgroup>
     </select>
   );

@@ -7,7 +7,16 @@ import type { Budget } from '../budget/budget.ts';
 import { useMayWrite } from '../budget/role.ts';
 import { accountsWithBalances, clearedOfAccount, type AccountRow, type ClearedRow } from '../queries/accounts.ts';
 import { categoriesByName, type CategoryRow } from '../queries/categories.ts';
-import { ledgerIds, ledgerTotals, partsOfEntry, wholeLedger, type LedgerFilter, type LedgerRow, type LedgerTotalsRow, type PartRow } from '../queries/ledger.ts';
+import {
+  ledgerIds,
+  ledgerTotals,
+  partsOfEntry,
+  wholeLedger,
+  type LedgerFilter,
+  type LedgerRow,
+  type LedgerTotalsRow,
+  type PartRow,
+} from '../queries/ledger.ts';
 import { EntryNote } from '../notes/entry-note.tsx';
 import { ReconcileBar } from '../reconcile/reconcile-bar.tsx';
 import { suggestFor } from '../rules/suggest.ts';
@@ -32,7 +41,8 @@ import { useLedgerKeys } from './use-ledger-keys.ts';
 export function EntriesView({ budget, accountId }: { readonly budget: Budget; readonly accountId: string }): ReactNode {
   const accounts = useQuery<AccountRow>(accountsWithBalances);
   const account = accounts.rows.find((candidate) => candidate.id === accountId);
-  if (account !== undefined) return <Ledger key={account.id} budget={budget} account={account} accounts={accounts.rows} />;
+  if (account !== undefined)
+    return <Ledger key={account.id} budget={budget} account={account} accounts={accounts.rows} />;
   if (accounts.loading) return null;
   return (
     <>
@@ -77,7 +87,14 @@ function Ledger({ budget, account, accounts }: LedgerProps): ReactNode {
   const totalsOf = ledgerTotals(account.id, filter);
   const totals = useSteadyQuery<LedgerTotalsRow>(totalsOf.sql, totalsOf.params);
   const { rows: categories } = useQuery<CategoryRow>(categoriesByName);
-  const otherAccounts = useMemo(() => accounts.filter((candidate) => candidate.id !== account.id && (candidate.closed === 0 || candidate.id === edited?.entry.otherAccountId)), [account.id, accounts, edited]);
+  const otherAccounts = useMemo(
+    () =>
+      accounts.filter(
+        (candidate) =>
+          candidate.id !== account.id && (candidate.closed === 0 || candidate.id === edited?.entry.otherAccountId),
+      ),
+    [account.id, accounts, edited],
+  );
   const found = totals.rows[0];
   // Until it is known what is found, that is the whole account: its rows are asked for at the same time.
   const entryCount = found?.entryCount ?? account.entryCount;
@@ -99,7 +116,11 @@ function Ledger({ budget, account, accounts }: LedgerProps): ReactNode {
     (entry: LedgerRow, categoryId: string | null) => {
       run(() => setCategory(client, [entry.id], categoryId), 'Category changed.');
       const category = categories.find((candidate) => candidate.id === categoryId);
-      setSamePayee(category === undefined || entry.payee === '' ? null : { payee: entry.payee, categoryId: category.id, categoryName: category.name });
+      setSamePayee(
+        category === undefined || entry.payee === ''
+          ? null
+          : { payee: entry.payee, categoryId: category.id, categoryName: category.name },
+      );
     },
     [categories, client, run],
   );
@@ -112,7 +133,10 @@ function Ledger({ budget, account, accounts }: LedgerProps): ReactNode {
     });
   }, []);
   const selectRow = useCallback((entry: LedgerRow, isSelected: boolean) => select(entry.id, isSelected), [select]);
-  const clear = useCallback((entry: LedgerRow, cleared: boolean) => run(() => setCleared(client, [entry.id], cleared)), [client, run]);
+  const clear = useCallback(
+    (entry: LedgerRow, cleared: boolean) => run(() => setCleared(client, [entry.id], cleared)),
+    [client, run],
+  );
   const selectAll = (): void => {
     const { sql, params } = ledgerIds(account.id, filter);
     runTask(async () => setSelected(new Set((await client.query<{ id: string }>(sql, params)).map(({ id }) => id))));
@@ -165,7 +189,13 @@ function Ledger({ budget, account, accounts }: LedgerProps): ReactNode {
             otherAccounts={otherAccounts}
             categories={categories}
             suggest={(subject) => suggestFor(client, subject)}
-            onSave={(result: FormResult) => save(() => saveNew(client, account, result), result.kind === 'transfer' ? 'Transfer added.' : 'Entry added.', leaveNewEntry)}
+            onSave={(result: FormResult) =>
+              save(
+                () => saveNew(client, account, result),
+                result.kind === 'transfer' ? 'Transfer added.' : 'Entry added.',
+                leaveNewEntry,
+              )
+            }
             onCancel={leaveNewEntry}
           />
         </div>
@@ -173,7 +203,16 @@ function Ledger({ budget, account, accounts }: LedgerProps): ReactNode {
       {mayWrite && renaming && <RenameForm account={account} onDone={() => setRenaming(false)} />}
       {mayWrite && reconciling && <ReconcileBar account={account} onDone={() => setReconciling(false)} />}
       {mayWrite && samePayee !== null && <SamePayeeOffer {...samePayee} onDone={() => setSamePayee(null)} />}
-      {account.entryCount > 0 && <FilterBar filter={filter} categories={categories} currency={account.currency} found={found} searchField={searchField} onFilter={narrow} />}
+      {account.entryCount > 0 && (
+        <FilterBar
+          filter={filter}
+          categories={categories}
+          currency={account.currency}
+          found={found}
+          searchField={searchField}
+          onFilter={narrow}
+        />
+      )}
       {entryCount > 0 && (
         <LedgerTable
           account={account}
@@ -189,7 +228,12 @@ function Ledger({ budget, account, accounts }: LedgerProps): ReactNode {
           edited={edited?.entry ?? noted}
           editForm={
             noted !== null ? (
-              <EntryNote key={noted.id} entryId={noted.id} name={`${entryName(noted)}, ${formatDay(noted.date)}`} onClose={() => leaveRow(noted)} />
+              <EntryNote
+                key={noted.id}
+                entryId={noted.id}
+                name={`${entryName(noted)}, ${formatDay(noted.date)}`}
+                onClose={() => leaveRow(noted)}
+              />
             ) : edited === null ? null : mayWrite ? (
               <EntryForm
                 key={`${edited.entry.id} ${edited.entry.locked}`}
@@ -198,9 +242,21 @@ function Ledger({ budget, account, accounts }: LedgerProps): ReactNode {
                 account={account}
                 otherAccounts={otherAccounts}
                 categories={categories}
-                onSave={(result) => save(() => saveChanged(client, account, edited, result), 'Entry changed.', () => leaveRow(edited.entry))}
+                onSave={(result) =>
+                  save(
+                    () => saveChanged(client, account, edited, result),
+                    'Entry changed.',
+                    () => leaveRow(edited.entry),
+                  )
+                }
                 onCancel={() => leaveRow(edited.entry)}
-                onDelete={() => save(() => deleteEntries(client, [edited.entry.id]), `${entryName(edited.entry)} was deleted.`, () => setEdited(null))}
+                onDelete={() =>
+                  save(
+                    () => deleteEntries(client, [edited.entry.id]),
+                    `${entryName(edited.entry)} was deleted.`,
+                    () => setEdited(null),
+                  )
+                }
                 onNote={() => openNote(edited.entry)}
                 onUnlock={() =>
                   run(async () => {
@@ -210,12 +266,22 @@ function Ledger({ budget, account, accounts }: LedgerProps): ReactNode {
                 }
               />
             ) : (
-              <EntryDetails entry={edited.entry} parts={edited.parts} currency={account.currency} categories={categories} onClose={() => leaveRow(edited.entry)} />
+              <EntryDetails
+                entry={edited.entry}
+                parts={edited.parts}
+                currency={account.currency}
+                categories={categories}
+                onClose={() => leaveRow(edited.entry)}
+              />
             )
           }
         />
       )}
-      {account.entryCount === 0 && !adding && <p className="empty">{mayWrite ? 'No entries yet. Add one, or import a statement of your bank.' : 'No entries yet.'}</p>}
+      {account.entryCount === 0 && !adding && (
+        <p className="empty">
+          {mayWrite ? 'No entries yet. Add one, or import a statement of your bank.' : 'No entries yet.'}
+        </p>
+      )}
       {mayWrite && selected.size > 0 && (
         <SelectionBar
           ids={[...selected]}
@@ -244,7 +310,16 @@ function Ledger({ budget, account, accounts }: LedgerProps): ReactNode {
           </button>
         )}
         {mayWrite && (
-          <button type="button" className="quiet" onClick={() => run(() => setAccountClosed(client, account.id, account.closed === 0), account.closed === 0 ? 'Account closed.' : 'Account opened again.')}>
+          <button
+            type="button"
+            className="quiet"
+            onClick={() =>
+              run(
+                () => setAccountClosed(client, account.id, account.closed === 0),
+                account.closed === 0 ? 'Account closed.' : 'Account opened again.',
+              )
+            }
+          >
             {account.closed === 0 ? 'Close this account' : 'Open this account again'}
           </button>
         )}
@@ -264,13 +339,17 @@ function LedgerHead({ account, children }: { readonly account: AccountRow; reado
         <h1>{account.name}</h1>
         <p className="balance">
           <Amount minor={account.balanceMinor} currency={account.currency} />
-          <span className="hint">{account.entryCount === 1 ? '1 entry' : `${account.entryCount.toLocaleString(locale)} entries`}</span>
+          <span className="hint">
+            {account.entryCount === 1 ? '1 entry' : `${account.entryCount.toLocaleString(locale)} entries`}
+          </span>
         </p>
-        {rows[0] !== undefined && rows[0].clearedMinor !== account.balanceMinor && rows[0].clearedMinor !== account.openingMinor && (
-          <p className="hint">
-            <Amount minor={rows[0].clearedMinor} currency={account.currency} /> cleared
-          </p>
-        )}
+        {rows[0] !== undefined &&
+          rows[0].clearedMinor !== account.balanceMinor &&
+          rows[0].clearedMinor !== account.openingMinor && (
+            <p className="hint">
+              <Amount minor={rows[0].clearedMinor} currency={account.currency} /> cleared
+            </p>
+          )}
       </div>
       {mayWrite && <div className="buttons">{children}</div>}
     </header>

@@ -2,11 +2,28 @@ import { beforeEach, describe, expect, it } from 'vitest';
 import { addAccount, setAccountClosed } from '../accounts/actions.ts';
 import { addStarterCategories } from '../categories/starter-categories.ts';
 import { accountsWithBalances, type AccountRow } from '../queries/accounts.ts';
-import { ledgerIds, ledgerTotals, ledgerWindow, wholeLedger, type LedgerFilter, type LedgerRow } from '../queries/ledger.ts';
+import {
+  ledgerIds,
+  ledgerTotals,
+  ledgerWindow,
+  wholeLedger,
+  type LedgerFilter,
+  type LedgerRow,
+} from '../queries/ledger.ts';
 import { uncategorisedOfPayee } from '../queries/payees.ts';
 import { memoryWriter, type MemoryWriter } from '../testing/memory-writer.ts';
 import { addTransfer } from '../transfers/actions.ts';
-import { addEntry, categorisePayee, changeEntry, deleteEntries, setAccount, setCategory, setCleared, setPayee, type EntryFields } from './actions.ts';
+import {
+  addEntry,
+  categorisePayee,
+  changeEntry,
+  deleteEntries,
+  setAccount,
+  setCategory,
+  setCleared,
+  setPayee,
+  type EntryFields,
+} from './actions.ts';
 
 let writer: MemoryWriter;
 let accountId: string;
@@ -36,9 +53,12 @@ describe('the ledger', () => {
   });
 
   it('gives any window with the balances that the whole has', async () => {
-    for (let day = 1; day <= 9; day += 1) await addEntry(writer, accountId, { ...coffee, date: `2025-02-0${day}`, amountMinor: -day });
+    for (let day = 1; day <= 9; day += 1)
+      await addEntry(writer, accountId, { ...coffee, date: `2025-02-0${day}`, amountMinor: -day });
     const whole = ledger();
-    expect(whole.map((row) => row.balanceMinor)).toEqual([9_955, 9_964, 9_972, 9_979, 9_985, 9_990, 9_994, 9_997, 9_999]);
+    expect(whole.map((row) => row.balanceMinor)).toEqual([
+      9_955, 9_964, 9_972, 9_979, 9_985, 9_990, 9_994, 9_997, 9_999,
+    ]);
     expect(ledger({}, 3, 4)).toEqual(whole.slice(3, 7));
     expect(ledger({}, 8, 4)).toEqual(whole.slice(8));
     expect(ledger({}, 9, 4)).toEqual([]);
@@ -46,7 +66,13 @@ describe('the ledger', () => {
 
   it('finds by payee, notes and amount, and then knows no balances', async () => {
     await addEntry(writer, accountId, coffee);
-    await addEntry(writer, accountId, { ...coffee, date: '2025-02-01', payee: 'Books', notes: 'for COFFEE lovers', amountMinor: -1_000 });
+    await addEntry(writer, accountId, {
+      ...coffee,
+      date: '2025-02-01',
+      payee: 'Books',
+      notes: 'for COFFEE lovers',
+      amountMinor: -1_000,
+    });
     await addEntry(writer, accountId, { ...coffee, date: '2025-02-02', payee: 'Rent', amountMinor: 1_000 });
     expect(ledger({ text: 'coffee' }).map((row) => [row.payee, row.balanceMinor])).toEqual([
       ['Books', null],
@@ -59,24 +85,48 @@ describe('the ledger', () => {
   it('finds entries that have every word typed, by beginnings, whatever case and accents, and whatever else is typed', async () => {
     await addEntry(writer, accountId, { ...coffee, payee: 'Café Heron', notes: 'two cups' });
     await addEntry(writer, accountId, { ...coffee, payee: 'Heron Books' });
-    const found = (text: string): string[] => ledger({ text }).map((row) => row.payee).toSorted();
-    expect([found('heron'), found('HER cafe'), found('cup her'), found('eron'), found('heron rent')]).toEqual([['Café Heron', 'Heron Books'], ['Café Heron'], ['Café Heron'], [], []]);
-    expect(['"', '-', 'her"', 'heron)', '(', "heron' OR 1"].map((text) => found(text).length)).toEqual([0, 0, 2, 2, 0, 0]);
+    const found = (text: string): string[] =>
+      ledger({ text })
+        .map((row) => row.payee)
+        .toSorted();
+    expect([found('heron'), found('HER cafe'), found('cup her'), found('eron'), found('heron rent')]).toEqual([
+      ['Café Heron', 'Heron Books'],
+      ['Café Heron'],
+      ['Café Heron'],
+      [],
+      [],
+    ]);
+    expect(['"', '-', 'her"', 'heron)', '(', "heron' OR 1"].map((text) => found(text).length)).toEqual([
+      0, 0, 2, 2, 0, 0,
+    ]);
   });
 
   it('is narrowed by category, state and days, and counts what is found', async () => {
     const first = await addEntry(writer, accountId, { ...coffee, date: '2025-02-01', categoryId: 'starter-leisure' });
     await addEntry(writer, accountId, { ...coffee, date: '2025-02-02' });
-    const split = await addEntry(writer, accountId, { ...coffee, date: '2025-02-03' }, [{ id: '', categoryId: 'starter-leisure', amountMinor: -350, notes: 'beans' }]);
+    const split = await addEntry(writer, accountId, { ...coffee, date: '2025-02-03' }, [
+      { id: '', categoryId: 'starter-leisure', amountMinor: -350, notes: 'beans' },
+    ]);
     const found = (filter: Partial<LedgerFilter>): string[] => ledger(filter).map((row) => row.date.slice(-2));
     await setCleared(writer, [first], true);
-    expect([found({ categoryId: 'starter-leisure' }), found({ categoryId: 'none' }), found({ text: 'beans' })]).toEqual([['03', '01'], ['02'], ['03']]);
-    expect([found({ status: 'open' }), found({ status: 'cleared' }), found({ status: 'not-reconciled' })]).toEqual([['03', '02'], ['01'], ['03', '02', '01']]);
+    expect([found({ categoryId: 'starter-leisure' }), found({ categoryId: 'none' }), found({ text: 'beans' })]).toEqual(
+      [['03', '01'], ['02'], ['03']],
+    );
+    expect([found({ status: 'open' }), found({ status: 'cleared' }), found({ status: 'not-reconciled' })]).toEqual([
+      ['03', '02'],
+      ['01'],
+      ['03', '02', '01'],
+    ]);
     expect(found({ fromDate: '2025-02-02', toDate: '2025-02-02' })).toEqual(['02']);
     const totals = ledgerTotals(accountId, { ...wholeLedger, categoryId: 'starter-leisure' });
     expect(writer.rows(totals.sql, totals.params)).toEqual([{ entryCount: 2, totalMinor: -700 }]);
     const ids = ledgerIds(accountId, { ...wholeLedger, categoryId: 'starter-leisure' });
-    expect(writer.rows<{ id: string }>(ids.sql, ids.params).map(({ id }) => id).toSorted()).toEqual([first, split].toSorted());
+    expect(
+      writer
+        .rows<{ id: string }>(ids.sql, ids.params)
+        .map(({ id }) => id)
+        .toSorted(),
+    ).toEqual([first, split].toSorted());
   });
 
   it('adds up past 2^53 exactly', async () => {
@@ -104,7 +154,10 @@ describe('changing an entry', () => {
 
 describe('several entries at once', () => {
   it('are changed where they differ, by one statement', async () => {
-    const ids = [await addEntry(writer, accountId, coffee), await addEntry(writer, accountId, { ...coffee, payee: 'Tea' })];
+    const ids = [
+      await addEntry(writer, accountId, coffee),
+      await addEntry(writer, accountId, { ...coffee, payee: 'Tea' }),
+    ];
     const before = writer.written.length;
     await expect(setPayee(writer, ids, 'Tea')).resolves.toBe(1);
     await expect(setCategory(writer, ids, 'starter-leisure')).resolves.toBe(2);
@@ -150,7 +203,13 @@ it('entries go into another account of the same currency; transfers and what was
   const plain = await addEntry(writer, accountId, { ...coffee, categoryId: 'starter-home' });
   const checked = await addEntry(writer, accountId, coffee);
   await writer.execute("UPDATE entries SET status = 'reconciled' WHERE id = ?", [checked]);
-  const transfer = await addTransfer(writer, accountId, savings, { date: '2025-01-31', notes: '', amountMinor: -500, otherMinor: 500, categoryId: null });
+  const transfer = await addTransfer(writer, accountId, savings, {
+    date: '2025-01-31',
+    notes: '',
+    amountMinor: -500,
+    otherMinor: 500,
+    categoryId: null,
+  });
   const ids = [plain, checked, transfer];
   await expect(setAccount(writer, ids, dollars)).resolves.toBe(0);
   await expect(setAccount(writer, ids, savings)).resolves.toBe(1);

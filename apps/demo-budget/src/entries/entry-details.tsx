@@ -15,8 +15,12 @@ export interface EntryDetailsProps {
 
 /** All of an entry, to be read: where others have its fields, for whoever may only look. */
 export function EntryDetails({ entry, parts, currency, categories, onClose }: EntryDetailsProps): ReactNode {
-  const nameOf = (categoryId: string | null): string => categories.find(({ id }) => id === categoryId)?.name ?? 'No category';
-  const lines = parts.length > 0 ? parts : [{ id: entry.id, categoryId: entry.categoryId, amountMinor: entry.amountMinor, notes: '' }];
+  const nameOf = (categoryId: string | null): string =>
+    categories.find(({ id }) => id === categoryId)?.name ?? 'No category';
+  const lines =
+    parts.length > 0
+      ? parts
+      : [{ id: entry.id, categoryId: entry.categoryId, amountMinor: entry.amountMinor, notes: '' }];
   return (
     <section className="entry-details" aria-label={entryName(entry)}>
       <p>
@@ -27,7 +31,8 @@ export function EntryDetails({ entry, parts, currency, categories, onClose }: En
         {lines.map((line) => (
           <li key={line.id}>
             <span>
-              {entry.transferId !== null && line.categoryId === null ? 'Transfer' : nameOf(line.categoryId)} {line.notes !== '' && <span className="hint">{line.notes}</span>}
+              {entry.transferId !== null && line.categoryId === null ? 'Transfer' : nameOf(line.categoryId)}{' '}
+              {line.notes !== '' && <span className="hint">{line.notes}</span>}
             </span>
             <Amount minor={line.amountMinor} currency={currency} signed />
           </li>

@@ -47,8 +47,22 @@ export interface EntryFormProps {
   readonly onUnlock?: () => void;
 }
 
-/** The fields of a ledger entry: for a new one, and in place of one that is being changed. Enter saves, Escape leaves. */
-export function EntryForm({ entry, parts: savedParts = [], account, otherAccounts, categories, suggest, onSave, onCancel, onDelete, onNote, onUnlock }: EntryFormProps): ReactNode {
+/**
+ * The fields of a ledger entry: for a new one, and in place of one that is being changed. Enter saves, Escape leaves.
+ */
+export function EntryForm({
+  entry,
+  parts: savedParts = [],
+  account,
+  otherAccounts,
+  categories,
+  suggest,
+  onSave,
+  onCancel,
+  onDelete,
+  onNote,
+  onUnlock,
+}: EntryFormProps): ReactNode {
   const id = useId();
   const { currency } = account;
   const mark = decimalMarkOf(locale);
@@ -66,7 +80,8 @@ export function EntryForm({ entry, parts: savedParts = [], account, otherAccount
   const [drafts, setDrafts] = useState<readonly PartDraft[]>(() => draftsOf(savedParts, firstSign, currency, mark));
   const [problem, setProblem] = useState<string | null>(null);
 
-  const otherAccount = otherAccountId === null ? undefined : otherAccounts.find((candidate) => candidate.id === otherAccountId);
+  const otherAccount =
+    otherAccountId === null ? undefined : otherAccounts.find((candidate) => candidate.id === otherAccountId);
   const isTransfer = otherAccountId !== null;
   const isSaved = entry !== undefined;
   const isSavedTransfer = isSaved && entry.transferId !== null;
@@ -76,11 +91,13 @@ export function EntryForm({ entry, parts: savedParts = [], account, otherAccount
   const parts = partsOf(drafts, sign, currency, mark);
   const restMinor = parts === undefined ? undefined : remainder(amountMinor, parts) * BigInt(sign);
   const offBudget = account.kind === 'off-budget';
-  const categorySide = otherAccount !== undefined ? sideWithCategory(account.kind, otherAccount.kind) : offBudget ? 'none' : 'this';
+  const categorySide =
+    otherAccount !== undefined ? sideWithCategory(account.kind, otherAccount.kind) : offBudget ? 'none' : 'this';
   const takesCategory = drafts.length === 0 && (categorySide === 'this' || (categorySide === 'other' && !isSaved));
   const otherCurrency = otherAccount !== undefined && otherAccount.currency !== currency ? otherAccount.currency : null;
 
-  // The keyboards of phones offer no minus for amounts, so the direction is a choice of its own. Where a sign is typed, it moves that choice.
+  // The keyboards of phones offer no minus for amounts, so the direction is a choice of its own. Where a sign is typed,
+  // it moves that choice.
   const typeAmount = (text: string): void => {
     const typed = /^\s*([+\-\u2212])/u.exec(text);
     if (typed !== null) setSign(typed[1] === '+' ? 1 : -1);
@@ -102,7 +119,13 @@ export function EntryForm({ entry, parts: savedParts = [], account, otherAccount
 
   const addPart = (): void => {
     const rest = restMinor === undefined || restMinor === 0n ? '' : formatMinorForEditing(restMinor, currency, mark);
-    const fresh = (amountText: string, category: string | null): PartDraft => ({ key: crypto.randomUUID(), id: '', categoryId: category, amount: amountText, notes: '' });
+    const fresh = (amountText: string, category: string | null): PartDraft => ({
+      key: crypto.randomUUID(),
+      id: '',
+      categoryId: category,
+      amount: amountText,
+      notes: '',
+    });
     if (drafts.length > 0) return setDrafts([...drafts, fresh(rest, null)]);
     setDrafts([fresh(rest, categoryId), fresh('', null)]);
     setCategoryId(null);
@@ -115,18 +138,36 @@ export function EntryForm({ entry, parts: savedParts = [], account, otherAccount
     if (isTransfer) return saveTransfer();
     if (parts === undefined) return setProblem('The amount of a part cannot be read.');
     if (parts.length > 0 && restMinor !== 0n) return setProblem('The parts do not add up to the amount yet.');
-    onSave({ kind: 'entry', fields: { date, payee: payee.trim(), notes: notes.trim(), categoryId: takesCategory ? categoryId : null, amountMinor }, parts, categoryIsOpen: takesCategory && !categoryChosen });
+    onSave({
+      kind: 'entry',
+      fields: {
+        date,
+        payee: payee.trim(),
+        notes: notes.trim(),
+        categoryId: takesCategory ? categoryId : null,
+        amountMinor,
+      },
+      parts,
+      categoryIsOpen: takesCategory && !categoryChosen,
+    });
   };
 
   const saveTransfer = (): void => {
     if (otherAccount === undefined) return setProblem('Choose the other account.');
-    let otherMinor = entry !== undefined && amountMinor === entry.amountMinor && entry.otherMinor !== null ? entry.otherMinor : -amountMinor;
+    let otherMinor =
+      entry !== undefined && amountMinor === entry.amountMinor && entry.otherMinor !== null
+        ? entry.otherMinor
+        : -amountMinor;
     if (otherCurrency !== null && (!isSavedTransfer || otherAmount !== '')) {
       const parsed = parseTypedAmount(otherAmount, otherCurrency, mark);
       if (!parsed.ok) return setProblem(`In ${otherCurrency}: ${amountSentence(parsed.problem)}`);
       otherMinor = -sign * Math.abs(parsed.value);
     } else if (otherCurrency !== null) otherMinor = entry?.otherMinor ?? 0;
-    onSave({ kind: 'transfer', otherAccount, fields: { date, notes: notes.trim(), amountMinor, otherMinor, categoryId: takesCategory ? categoryId : null } });
+    onSave({
+      kind: 'transfer',
+      otherAccount,
+      fields: { date, notes: notes.trim(), amountMinor, otherMinor, categoryId: takesCategory ? categoryId : null },
+    });
   };
 
   const leaveOnEscape = (event: KeyboardEvent): void => {
@@ -134,7 +175,12 @@ export function EntryForm({ entry, parts: savedParts = [], account, otherAccount
   };
 
   return (
-    <form className="form entry-form" onSubmit={submit} onKeyDown={leaveOnEscape} aria-label={isSaved ? 'Change entry' : 'New entry'}>
+    <form
+      className="form entry-form"
+      onSubmit={submit}
+      onKeyDown={leaveOnEscape}
+      aria-label={isSaved ? 'Change entry' : 'New entry'}
+    >
       {locked && (
         <p className="lock">
           <span>This entry was checked against a statement. Its day and amount are locked.</span>
@@ -146,12 +192,23 @@ export function EntryForm({ entry, parts: savedParts = [], account, otherAccount
       <div className="fields">
         <label>
           Date
-          <input type="date" value={date} onChange={(event) => setDate(event.target.value)} required disabled={locked} />
+          <input
+            type="date"
+            value={date}
+            onChange={(event) => setDate(event.target.value)}
+            required
+            disabled={locked}
+          />
         </label>
         {isTransfer ? (
           <label className="wide">
             {sign === -1 ? 'To account' : 'From account'}
-            <select value={otherAccountId} onChange={(event) => setOtherAccountId(event.target.value)} disabled={isSavedTransfer} autoFocus={!isSavedTransfer}>
+            <select
+              value={otherAccountId}
+              onChange={(event) => setOtherAccountId(event.target.value)}
+              disabled={isSavedTransfer}
+              autoFocus={!isSavedTransfer}
+            >
               {otherAccounts.map((candidate) => (
                 <option key={candidate.id} value={candidate.id}>
                   {candidate.name}
@@ -162,7 +219,14 @@ export function EntryForm({ entry, parts: savedParts = [], account, otherAccount
         ) : (
           <label className="wide">
             Payee
-            <input value={payee} onChange={(event) => setPayee(event.target.value)} onBlur={askForSuggestion} list={`${id}-payees`} autoComplete="off" autoFocus />
+            <input
+              value={payee}
+              onChange={(event) => setPayee(event.target.value)}
+              onBlur={askForSuggestion}
+              list={`${id}-payees`}
+              autoComplete="off"
+              autoFocus
+            />
             <PayeeList id={`${id}-payees`} />
           </label>
         )}
@@ -181,7 +245,15 @@ export function EntryForm({ entry, parts: savedParts = [], account, otherAccount
         )}
         <label>
           Amount in {currency}
-          <input className="amount-input" value={amount} onChange={(event) => typeAmount(event.target.value)} onBlur={askForSuggestion} inputMode="decimal" autoComplete="off" disabled={locked} />
+          <input
+            className="amount-input"
+            value={amount}
+            onChange={(event) => typeAmount(event.target.value)}
+            onBlur={askForSuggestion}
+            inputMode="decimal"
+            autoComplete="off"
+            disabled={locked}
+          />
         </label>
         {otherCurrency !== null && (
           <label>
@@ -189,7 +261,11 @@ export function EntryForm({ entry, parts: savedParts = [], account, otherAccount
             <input
               className="amount-input"
               value={otherAmount}
-              placeholder={entry === undefined || entry.otherMinor === null ? '' : formatMinor(Math.abs(entry.otherMinor), otherCurrency, locale)}
+              placeholder={
+                entry === undefined || entry.otherMinor === null
+                  ? ''
+                  : formatMinor(Math.abs(entry.otherMinor), otherCurrency, locale)
+              }
               onChange={(event) => setOtherAmount(event.target.value)}
               inputMode="decimal"
               autoComplete="off"
@@ -209,10 +285,24 @@ export function EntryForm({ entry, parts: savedParts = [], account, otherAccount
         </fieldset>
         <label className="wide">
           Notes
-          <textarea value={notes} onChange={(event) => setNotes(event.target.value)} onBlur={askForSuggestion} rows={notes.includes('\n') ? 3 : 1} />
+          <textarea
+            value={notes}
+            onChange={(event) => setNotes(event.target.value)}
+            onBlur={askForSuggestion}
+            rows={notes.includes('\n') ? 3 : 1}
+          />
         </label>
       </div>
-      {drafts.length > 0 && <PartsFields parts={drafts} categories={categories} currency={currency} restMinor={restMinor} onChange={setDrafts} onAdd={addPart} />}
+      {drafts.length > 0 && (
+        <PartsFields
+          parts={drafts}
+          categories={categories}
+          currency={currency}
+          restMinor={restMinor}
+          onChange={setDrafts}
+          onAdd={addPart}
+        />
+      )}
       <FormEnd problem={problem} submit={isSaved ? 'Save' : 'Add entry'} onCancel={onCancel}>
         {!isTransfer && !offBudget && drafts.length === 0 && (
           <button type="button" className="quiet" onClick={addPart}>
@@ -220,7 +310,11 @@ export function EntryForm({ entry, parts: savedParts = [], account, otherAccount
           </button>
         )}
         {!isSavedTransfer && !locked && drafts.length === 0 && otherAccounts.length > 0 && (
-          <button type="button" className="quiet" onClick={() => setOtherAccountId(isTransfer ? null : (otherAccounts[0]?.id ?? null))}>
+          <button
+            type="button"
+            className="quiet"
+            onClick={() => setOtherAccountId(isTransfer ? null : (otherAccounts[0]?.id ?? null))}
+          >
             {isTransfer ? 'Not a transfer' : 'Transfer'}
           </button>
         )}

@@ -38,27 +38,62 @@ export function entryName(entry: LedgerRow): string {
   return entry.payee === '' ? 'Entry without payee' : entry.payee;
 }
 
-const statusWords: Readonly<Record<EntryStatus, string>> = { open: 'Not cleared', cleared: 'Cleared', reconciled: 'Reconciled' };
+const statusWords: Readonly<Record<EntryStatus, string>> = {
+  open: 'Not cleared',
+  cleared: 'Cleared',
+  reconciled: 'Reconciled',
+};
 
 /**
- * One entry of the ledger. Memoised: a live query hands out the same object for a row that did not change, so one changed entry draws
- * one row anew. The roles are spelled out because on narrow screens the rows are laid out as grids, and some browsers then forget them.
+ * One entry of the ledger. Memoised: a live query hands out the same object for a row that did not change, so one
+ * changed entry draws one row anew. The roles are spelled out because on narrow screens the rows are laid out as grids,
+ * and some browsers then forget them.
  */
-export const EntryRow = memo(function EntryRow({ entry, currency, categories, selected, offBudget, onEdit, onCategory, onSelect, onCleared, onNote }: EntryRowProps): ReactNode {
+export const EntryRow = memo(function EntryRow({
+  entry,
+  currency,
+  categories,
+  selected,
+  offBudget,
+  onEdit,
+  onCategory,
+  onSelect,
+  onCleared,
+  onNote,
+}: EntryRowProps): ReactNode {
   const name = entryName(entry);
   // What the button shows has to be in what it is called.
   const shown = `${name} ${entry.notes}`.trim();
   const mayWrite = useMayWrite();
   return (
-    <tr role="row" className={selected ? 'entry selected' : 'entry'} aria-rowindex={entry.position + 2} aria-selected={selected} data-entry={entry.id}>
+    <tr
+      role="row"
+      className={selected ? 'entry selected' : 'entry'}
+      aria-rowindex={entry.position + 2}
+      aria-selected={selected}
+      data-entry={entry.id}
+    >
       <td role="cell" className="entry-select">
-        {mayWrite && <input type="checkbox" checked={selected} onChange={(event) => onSelect(entry, event.target.checked)} aria-label={`Select ${name}`} />}
+        {mayWrite && (
+          <input
+            type="checkbox"
+            checked={selected}
+            onChange={(event) => onSelect(entry, event.target.checked)}
+            aria-label={`Select ${name}`}
+          />
+        )}
       </td>
       <td role="cell" className="entry-date">
         {formatDay(entry.date)}
       </td>
       <td role="cell" className="entry-payee">
-        <button type="button" id={entryButtonId(entry.id)} className="entry-open" onClick={() => onEdit(entry)} aria-label={`${mayWrite ? 'Change' : 'Show'} ${shown}, ${formatDay(entry.date)}`}>
+        <button
+          type="button"
+          id={entryButtonId(entry.id)}
+          className="entry-open"
+          onClick={() => onEdit(entry)}
+          aria-label={`${mayWrite ? 'Change' : 'Show'} ${shown}, ${formatDay(entry.date)}`}
+        >
           <span className="payee">{name}</span> {entry.notes !== '' && <span className="notes">{entry.notes}</span>}
         </button>
         {(mayWrite || entry.hasNote === 1) && (
@@ -73,7 +108,15 @@ export const EntryRow = memo(function EntryRow({ entry, currency, categories, se
         )}
       </td>
       <td role="cell" className="entry-category">
-        <EntryCategory entry={entry} name={name} mayWrite={mayWrite} currency={currency} categories={categories} offBudget={offBudget} onCategory={onCategory} />
+        <EntryCategory
+          entry={entry}
+          name={name}
+          mayWrite={mayWrite}
+          currency={currency}
+          categories={categories}
+          offBudget={offBudget}
+          onCategory={onCategory}
+        />
       </td>
       <td role="cell" className="entry-amount">
         <Amount minor={entry.amountMinor} currency={currency} signed />
@@ -96,19 +139,44 @@ export const EntryRow = memo(function EntryRow({ entry, currency, categories, se
   );
 });
 
-interface EntryCategoryProps extends Pick<EntryRowProps, 'entry' | 'currency' | 'categories' | 'offBudget' | 'onCategory'> {
+interface EntryCategoryProps extends Pick<
+  EntryRowProps,
+  'entry' | 'currency' | 'categories' | 'offBudget' | 'onCategory'
+> {
   readonly name: string;
   readonly mayWrite: boolean;
 }
 
-function EntryCategory({ entry, name, mayWrite, currency, categories, offBudget, onCategory }: EntryCategoryProps): ReactNode {
+function EntryCategory({
+  entry,
+  name,
+  mayWrite,
+  currency,
+  categories,
+  offBudget,
+  onCategory,
+}: EntryCategoryProps): ReactNode {
   if (entry.partCount > 0) {
     const rest = BigInt(entry.amountMinor) - BigInt(entry.dividedMinor ?? 0);
     if (rest === 0n) return <span className="entry-word">Split into {entry.partCount}</span>;
-    return <span className="entry-word unsettled">{formatMinor(rest < 0n ? -rest : rest, currency, locale)} not divided</span>;
+    return (
+      <span className="entry-word unsettled">
+        {formatMinor(rest < 0n ? -rest : rest, currency, locale)} not divided
+      </span>
+    );
   }
   if (entry.transferId !== null && entry.categoryId === null) return <span className="entry-word">Transfer</span>;
   if (offBudget) return <span className="entry-word">Off budget</span>;
-  if (!mayWrite) return <span className="entry-word">{categories.find(({ id }) => id === entry.categoryId)?.name ?? 'No category'}</span>;
-  return <CategorySelect categories={categories} value={entry.categoryId} onChange={(categoryId) => onCategory(entry, categoryId)} label={`Category of ${name}`} />;
+  if (!mayWrite)
+    return (
+      <span className="entry-word">{categories.find(({ id }) => id === entry.categoryId)?.name ?? 'No category'}</span>
+    );
+  return (
+    <CategorySelect
+      categories={categories}
+      value={entry.categoryId}
+      onChange={(categoryId) => onCategory(entry, categoryId)}
+      label={`Category of ${name}`}
+    />
+  );
 }

@@ -53,7 +53,12 @@ export function FilterBar({ filter, categories, currency, found, searchField, on
         <div className="fields compact card">
           <label>
             In category
-            <select value={filter.categoryId ?? ''} onChange={(event) => onFilter({ ...filter, categoryId: event.target.value === '' ? null : event.target.value })}>
+            <select
+              value={filter.categoryId ?? ''}
+              onChange={(event) =>
+                onFilter({ ...filter, categoryId: event.target.value === '' ? null : event.target.value })
+              }
+            >
               <option value="">Any</option>
               <option value="none">Without category</option>
               {categories.map((category) => (
@@ -65,7 +70,15 @@ export function FilterBar({ filter, categories, currency, found, searchField, on
           </label>
           <label>
             State
-            <select value={filter.status ?? ''} onChange={(event) => onFilter({ ...filter, status: statusChoices.find(([status]) => status === event.target.value)?.[0] ?? null })}>
+            <select
+              value={filter.status ?? ''}
+              onChange={(event) =>
+                onFilter({
+                  ...filter,
+                  status: statusChoices.find(([status]) => status === event.target.value)?.[0] ?? null,
+                })
+              }
+            >
               <option value="">Any</option>
               {statusChoices.map(([status, word]) => (
                 <option key={status} value={status}>
@@ -76,18 +89,28 @@ export function FilterBar({ filter, categories, currency, found, searchField, on
           </label>
           <label>
             From
-            <input type="date" value={filter.fromDate} onChange={(event) => onFilter({ ...filter, fromDate: event.target.value })} />
+            <input
+              type="date"
+              value={filter.fromDate}
+              onChange={(event) => onFilter({ ...filter, fromDate: event.target.value })}
+            />
           </label>
           <label>
             To
-            <input type="date" value={filter.toDate} onChange={(event) => onFilter({ ...filter, toDate: event.target.value })} />
+            <input
+              type="date"
+              value={filter.toDate}
+              onChange={(event) => onFilter({ ...filter, toDate: event.target.value })}
+            />
           </label>
         </div>
       )}
       {isNarrowed(filter) && found !== undefined && (
         <p className="found" role="status">
           <span>
-            {found.entryCount === 0 ? 'Nothing found' : `${found.entryCount === 1 ? '1 entry' : `${found.entryCount.toLocaleString(locale)} entries`} found, `}
+            {found.entryCount === 0
+              ? 'Nothing found'
+              : `${found.entryCount === 1 ? '1 entry' : `${found.entryCount.toLocaleString(locale)} entries`} found, `}
             {found.entryCount > 0 && <Amount minor={found.totalMinor} currency={currency} />}
           </span>
           <button type="button" className="quiet" onClick={() => onFilter(wholeLedger)}>

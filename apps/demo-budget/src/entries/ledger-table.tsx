@@ -7,7 +7,10 @@ import { useSteadyQuery } from '../shell/use-query.ts';
 import { EntryRow, type EntryRowProps } from './entry-row.tsx';
 import { useRowWindow } from './use-row-window.ts';
 
-export interface LedgerTableProps extends Pick<EntryRowProps, 'onEdit' | 'onCategory' | 'onSelect' | 'onCleared' | 'onNote'> {
+export interface LedgerTableProps extends Pick<
+  EntryRowProps,
+  'onEdit' | 'onCategory' | 'onSelect' | 'onCleared' | 'onNote'
+> {
   readonly account: AccountRow;
   readonly filter: LedgerFilter;
   readonly entryCount: number;
@@ -20,8 +23,20 @@ export interface LedgerTableProps extends Pick<EntryRowProps, 'onEdit' | 'onCate
 
 const columnCount = 7;
 
-/** The entries around what is in view, as rows; empty room stands for all others, so that the page has the length of the whole ledger. */
-export function LedgerTable({ account, filter, entryCount, categories, selected, edited, editForm, ...handlers }: LedgerTableProps): ReactNode {
+/**
+ * The entries around what is in view, as rows; empty room stands for all others, so that the page has the length of the
+ * whole ledger.
+ */
+export function LedgerTable({
+  account,
+  filter,
+  entryCount,
+  categories,
+  selected,
+  edited,
+  editForm,
+  ...handlers
+}: LedgerTableProps): ReactNode {
   const body = useRef<HTMLTableSectionElement>(null);
   const { first, count, rowHeight } = useRowWindow(body);
   const { sql, params } = ledgerWindow(account.id, filter, first, count);
@@ -44,14 +59,24 @@ export function LedgerTable({ account, filter, entryCount, categories, selected,
           <th role="columnheader" scope="col">
             <span className="visually-hidden">Select</span>
           </th>
-          <th role="columnheader" scope="col">Date</th>
-          <th role="columnheader" scope="col">Payee and notes</th>
-          <th role="columnheader" scope="col">Category</th>
-          <th role="columnheader" scope="col" className="number">Amount</th>
+          <th role="columnheader" scope="col">
+            Date
+          </th>
+          <th role="columnheader" scope="col">
+            Payee and notes
+          </th>
+          <th role="columnheader" scope="col">
+            Category
+          </th>
+          <th role="columnheader" scope="col" className="number">
+            Amount
+          </th>
           <th role="columnheader" scope="col">
             <span className="visually-hidden">Cleared</span>
           </th>
-          <th role="columnheader" scope="col" className="number">Balance</th>
+          <th role="columnheader" scope="col" className="number">
+            Balance
+          </th>
         </tr>
       </thead>
       <tbody role="rowgroup" ref={body}>

@@ -5,14 +5,19 @@ import { rowWindow } from './row-window.ts';
 it('the window has all rows in view, wherever one has scrolled to, and stays the same for many of them', () => {
   const px = fc.integer({ min: -2_000, max: 6_000_000 });
   fc.assert(
-    fc.property(px, fc.integer({ min: 100, max: 4_000 }), fc.constantFrom(52, 88), (scrolled, viewHeight, rowHeight) => {
-      const { first, count } = rowWindow({ scrolled, viewHeight, rowHeight });
-      const top = Math.max(0, scrolled);
-      expect(first * rowHeight).toBeLessThanOrEqual(top);
-      expect((first + count) * rowHeight).toBeGreaterThanOrEqual(top + viewHeight);
-      expect([first % 20, count % 20]).toEqual([0, 0]);
-      // At most two steps on either side.
-      expect(count * rowHeight).toBeLessThanOrEqual(viewHeight + 4.1 * 20 * rowHeight);
-    }),
+    fc.property(
+      px,
+      fc.integer({ min: 100, max: 4_000 }),
+      fc.constantFrom(52, 88),
+      (scrolled, viewHeight, rowHeight) => {
+        const { first, count } = rowWindow({ scrolled, viewHeight, rowHeight });
+        const top = Math.max(0, scrolled);
+        expect(first * rowHeight).toBeLessThanOrEqual(top);
+        expect((first + count) * rowHeight).toBeGreaterThanOrEqual(top + viewHeight);
+        expect([first % 20, count % 20]).toEqual([0, 0]);
+        // At most two steps on either side.
+        expect(count * rowHeight).toBeLessThanOrEqual(viewHeight + 4.1 * 20 * rowHeight);
+      },
+    ),
   );
 });

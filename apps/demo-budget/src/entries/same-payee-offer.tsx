@@ -11,8 +11,16 @@ export interface SamePayee {
   readonly categoryName: string;
 }
 
-/** After a category was chosen: offers it for the other entries of the payee that have none. Shows nothing where there are no others. */
-export function SamePayeeOffer({ payee, categoryId, categoryName, onDone }: SamePayee & { readonly onDone: () => void }): ReactNode {
+/**
+ * After a category was chosen: offers it for the other entries of the payee that have none. Shows nothing where there
+ * are no others.
+ */
+export function SamePayeeOffer({
+  payee,
+  categoryId,
+  categoryName,
+  onDone,
+}: SamePayee & { readonly onDone: () => void }): ReactNode {
   const client = useClient();
   const run = useAction();
   const { rows } = useQuery<UncategorisedRow>(uncategorisedOfPayee, [payee]);
@@ -26,7 +34,8 @@ export function SamePayeeOffer({ payee, categoryId, categoryName, onDone }: Same
   return (
     <p className="offer" role="status">
       <span>
-        {entryCount === 1 ? 'One more entry' : `${entryCount} more entries`} of {payee} {entryCount === 1 ? 'has' : 'have'} no category.
+        {entryCount === 1 ? 'One more entry' : `${entryCount} more entries`} of {payee}{' '}
+        {entryCount === 1 ? 'has' : 'have'} no category.
       </span>
       <button type="button" onClick={apply}>
         Use {categoryName}

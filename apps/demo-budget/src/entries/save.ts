@@ -8,19 +8,55 @@ import { addEntry, changeEntry, type EntryFields } from './actions.ts';
 import type { FormResult } from './entry-form.tsx';
 
 /**
- * Writes what the form for a new entry was sent with. Where the category was left open, rules are tried once more on all of it: the form asks them when a field is left, and whoever
- * presses Enter leaves none.
+ * Writes what the form for a new entry was sent with. Where the category was left open, rules are tried once more on
+ * all of it: the form asks them when a field is left, and whoever presses Enter leaves none.
  */
-export async function saveNew(writer: Writer, account: Pick<AccountRow, 'id' | 'kind'>, result: FormResult): Promise<void> {
-  if (result.kind === 'entry') await addEntry(writer, account.id, result.categoryIsOpen ? await ruled(writer, account.id, result.fields) : result.fields, result.parts);
-  else await addTransfer(writer, account.id, result.otherAccount.id, result.fields, sideWithCategory(account.kind, result.otherAccount.kind) === 'other' ? 'other' : 'this');
+export async function saveNew(
+  writer: Writer,
+  account: Pick<AccountRow, 'id' | 'kind'>,
+  result: FormResult,
+): Promise<void> {
+  if (result.kind === 'entry')
+    await addEntry(
+      writer,
+      account.id,
+      result.categoryIsOpen ? await ruled(writer, account.id, result.fields) : result.fields,
+      result.parts,
+    );
+  else
+    await addTransfer(
+      writer,
+      account.id,
+      result.otherAccount.id,
+      result.fields,
+      sideWithCategory(account.kind, result.otherAccount.kind) === 'other' ? 'other' : 'this',
+    );
 }
 
 /** Writes what differs from the entry as it was when its form was opened. */
-export async function saveChanged(writer: Writer, account: AccountRow, { entry, parts }: { readonly entry: LedgerRow; readonly parts: readonly PartRow[] }, result: FormResult): Promise<void> {
-  if (result.kind === 'entry') await changeEntry(writer, entry.id, { fields: entry, parts }, result.fields, result.parts);
-  else if (entry.transferId === null) await makeTransfer(writer, entry.id, result.otherAccount.id, result.fields, sideWithCategory(account.kind, result.otherAccount.kind));
-  else await changeTransfer(writer, { id: entry.id, transferId: entry.transferId }, { ...entry, otherMinor: entry.otherMinor ?? 0 }, result.fields);
+export async function saveChanged(
+  writer: Writer,
+  account: AccountRow,
+  { entry, parts }: { readonly entry: LedgerRow; readonly parts: readonly PartRow[] },
+  result: FormResult,
+): Promise<void> {
+  if (result.kind === 'entry')
+    await changeEntry(writer, entry.id, { fields: entry, parts }, result.fields, result.parts);
+  else if (entry.transferId === null)
+    await makeTransfer(
+      writer,
+      entry.id,
+      result.otherAccount.id,
+      result.fields,
+      sideWithCategory(account.kind, result.otherAccount.kind),
+    );
+  else
+    await changeTransfer(
+      writer,
+      { id: entry.id, transferId: entry.transferId },
+      { ...entry, otherMinor: entry.otherMinor ?? 0 },
+      result.fields,
+    );
 }
 
 /** What is known of an entry: a category that the form has from before stays. */

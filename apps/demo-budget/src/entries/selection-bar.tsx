@@ -19,7 +19,15 @@ export interface SelectionBarProps {
 }
 
 /** What can be done with several entries at once. Each is one transaction, so one undo takes it back. */
-export function SelectionBar({ ids, foundCount, categories, offBudget, otherAccounts, onSelectAll, onClear }: SelectionBarProps): ReactNode {
+export function SelectionBar({
+  ids,
+  foundCount,
+  categories,
+  offBudget,
+  otherAccounts,
+  onSelectAll,
+  onClear,
+}: SelectionBarProps): ReactNode {
   const client = useClient();
   const run = useAction();
   const save = useSave();
@@ -28,7 +36,11 @@ export function SelectionBar({ ids, foundCount, categories, offBudget, otherAcco
   const rename = (event: FormEvent): void => {
     event.preventDefault();
     if (payee === null || payee.trim() === '') return;
-    save(() => setPayee(client, ids, payee.trim()), changed, () => setPayeeText(null));
+    save(
+      () => setPayee(client, ids, payee.trim()),
+      changed,
+      () => setPayeeText(null),
+    );
   };
   return (
     <div className="selection" role="toolbar" aria-label="Selected entries">
@@ -39,7 +51,13 @@ export function SelectionBar({ ids, foundCount, categories, offBudget, otherAcco
         </button>
       )}
       {!offBudget && (
-        <select aria-label="Category for the selected" value="" onChange={(event) => run(() => setCategory(client, ids, event.target.value === 'none' ? null : event.target.value), changed)}>
+        <select
+          aria-label="Category for the selected"
+          value=""
+          onChange={(event) =>
+            run(() => setCategory(client, ids, event.target.value === 'none' ? null : event.target.value), changed)
+          }
+        >
           <option value="">Category…</option>
           <option value="none">No category</option>
           {categories
@@ -57,12 +75,23 @@ export function SelectionBar({ ids, foundCount, categories, offBudget, otherAcco
         </button>
       ) : (
         <form onSubmit={rename} className="selection-payee">
-          <input aria-label="Payee for the selected" value={payee} onChange={(event) => setPayeeText(event.target.value)} list="selection-payees" autoFocus autoComplete="off" />
+          <input
+            aria-label="Payee for the selected"
+            value={payee}
+            onChange={(event) => setPayeeText(event.target.value)}
+            list="selection-payees"
+            autoFocus
+            autoComplete="off"
+          />
           <PayeeList id="selection-payees" />
           <button type="submit">Set</button>
         </form>
       )}
-      <select aria-label="State for the selected" value="" onChange={(event) => run(() => setCleared(client, ids, event.target.value === 'cleared'), changed)}>
+      <select
+        aria-label="State for the selected"
+        value=""
+        onChange={(event) => run(() => setCleared(client, ids, event.target.value === 'cleared'), changed)}
+      >
         <option value="">State…</option>
         <option value="cleared">Cleared</option>
         <option value="open">Not cleared</option>
@@ -74,7 +103,10 @@ export function SelectionBar({ ids, foundCount, categories, offBudget, otherAcco
           onChange={(event) =>
             save(
               () => setAccount(client, ids, event.target.value),
-              (count) => (count === 0 ? 'Transfers and what was reconciled stay where they are; nothing was moved.' : `${entriesWord(count)} moved.`),
+              (count) =>
+                count === 0
+                  ? 'Transfers and what was reconciled stay where they are; nothing was moved.'
+                  : `${entriesWord(count)} moved.`,
               onClear,
             )
           }
@@ -93,7 +125,8 @@ export function SelectionBar({ ids, foundCount, categories, offBudget, otherAcco
         onClick={() => {
           save(
             () => deleteEntries(client, ids),
-            (count) => (count === 0 ? 'Reconciled entries are locked; nothing was deleted.' : `${entriesWord(count)} deleted.`),
+            (count) =>
+              count === 0 ? 'Reconciled entries are locked; nothing was deleted.' : `${entriesWord(count)} deleted.`,
             onClear,
           );
         }}

@@ -12,13 +12,23 @@ export interface LedgerKeys {
   readonly onHelp: () => void;
 }
 
-/** The ledger by keyboard: the focus goes from row to row, where Enter opens an entry. Keys belong to a field while one types in it. */
+/**
+ * The ledger by keyboard: the focus goes from row to row, where Enter opens an entry. Keys belong to a field while one
+ * types in it.
+ */
 export function useLedgerKeys(keys: LedgerKeys): void {
   const latest = useRef(keys);
   latest.current = keys;
   useEffect(() => {
     const listen = (event: KeyboardEvent): void => {
-      if (event.ctrlKey || event.metaKey || event.altKey || isTyping(event) || document.querySelector('dialog[open]') !== null) return;
+      if (
+        event.ctrlKey ||
+        event.metaKey ||
+        event.altKey ||
+        isTyping(event) ||
+        document.querySelector('dialog[open]') !== null
+      )
+        return;
       const action = actionOf(event.key, latest.current);
       if (action === undefined) return;
       event.preventDefault();
@@ -61,10 +71,15 @@ function actionOf(key: string, keys: LedgerKeys): (() => void) | undefined {
 /** Only by a row's own button: Space on any other button presses that one. */
 function focusedEntry(): string | undefined {
   const focused = document.activeElement;
-  return focused?.classList.contains('entry-open') === true ? focused.closest<HTMLElement>('tr[data-entry]')?.dataset['entry'] : undefined;
+  return focused?.classList.contains('entry-open') === true
+    ? focused.closest<HTMLElement>('tr[data-entry]')?.dataset['entry']
+    : undefined;
 }
 
-/** To the row before or after; to the first row in view where none has the focus. The rows around the view are in the page, so there is always one to go to. */
+/**
+ * To the row before or after; to the first row in view where none has the focus. The rows around the view are in the
+ * page, so there is always one to go to.
+ */
 function moveFocus(by: 1 | -1): void {
   const buttons = [...document.querySelectorAll<HTMLElement>('tr[data-entry] .entry-open')];
   const row = document.activeElement?.closest('tr[data-entry]');

@@ -15,7 +15,11 @@ export function useRowWindow(table: RefObject<HTMLElement | null>): RowWindow & 
     const media = matchMedia(narrow);
     const follow = (): void => {
       setIsNarrow(media.matches);
-      const next = rowWindow({ scrolled: -(table.current?.getBoundingClientRect().top ?? 0), viewHeight: innerHeight, rowHeight: media.matches ? rowHeightPx.narrow : rowHeightPx.wide });
+      const next = rowWindow({
+        scrolled: -(table.current?.getBoundingClientRect().top ?? 0),
+        viewHeight: innerHeight,
+        rowHeight: media.matches ? rowHeightPx.narrow : rowHeightPx.wide,
+      });
       setShown((last) => (last.first === next.first && last.count === next.count ? last : next));
     };
     follow();

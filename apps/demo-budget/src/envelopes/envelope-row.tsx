@@ -15,13 +15,18 @@ export interface EnvelopeRowProps {
   readonly currency: string;
   /** Null: it has none. */
   readonly goal: { readonly goal: GoalRow; readonly state: GoalState } | null;
-  /** Given what is to be added to what is assigned. Resolves when that is kept: until then the field shows what was typed. */
+  /**
+   * Given what is to be added to what is assigned. Resolves when that is kept: until then the field shows what was
+   * typed.
+   */
   readonly onAssign: (amountMinor: number) => Promise<void>;
   readonly onMove: () => void;
   readonly onGoal: () => void;
 }
 
-/** One category of a month. What is assigned is its own field: leaving it, or Enter, saves what was added or taken away. */
+/**
+ * One category of a month. What is assigned is its own field: leaving it, or Enter, saves what was added or taken away.
+ */
 export function EnvelopeRow({ envelope, currency, goal, onAssign, onMove, onGoal }: EnvelopeRowProps): ReactNode {
   const save = useSave();
   const mayWrite = useMayWrite();
@@ -45,7 +50,12 @@ export function EnvelopeRow({ envelope, currency, goal, onAssign, onMove, onGoal
     <tr role="row" className={envelope.availableMinor < 0n ? 'overspent' : ''}>
       <th role="rowheader" scope="row">
         {mayWrite ? (
-          <button type="button" className="quiet envelope-name" onClick={onGoal} aria-label={`Goal of ${envelope.name}`}>
+          <button
+            type="button"
+            className="quiet envelope-name"
+            onClick={onGoal}
+            aria-label={`Goal of ${envelope.name}`}
+          >
             {envelope.name}
           </button>
         ) : (
@@ -84,7 +94,12 @@ export function EnvelopeRow({ envelope, currency, goal, onAssign, onMove, onGoal
       </td>
       <td role="cell" data-of="Available" className="number">
         {mayWrite ? (
-          <button type="button" className="quiet available" onClick={onMove} aria-label={`Move money of ${envelope.name}: ${formatMinor(envelope.availableMinor, currency, locale)}`}>
+          <button
+            type="button"
+            className="quiet available"
+            onClick={onMove}
+            aria-label={`Move money of ${envelope.name}: ${formatMinor(envelope.availableMinor, currency, locale)}`}
+          >
             <Amount minor={envelope.availableMinor} currency={currency} />
           </button>
         ) : (

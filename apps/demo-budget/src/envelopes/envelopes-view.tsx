@@ -44,8 +44,12 @@ export function EnvelopesView({ budget }: { readonly budget: Budget }): ReactNod
           ›
         </button>
       </div>
-      {currency !== undefined && <MonthOf key={currency} budget={budget} currency={currency} month={month} openingMinor={openingMinor} />}
-      {!currencies.loading && currency === undefined && <NoAccountYet budget={budget}>There is no money to plan with yet.</NoAccountYet>}
+      {currency !== undefined && (
+        <MonthOf key={currency} budget={budget} currency={currency} month={month} openingMinor={openingMinor} />
+      )}
+      {!currencies.loading && currency === undefined && (
+        <NoAccountYet budget={budget}>There is no money to plan with yet.</NoAccountYet>
+      )}
     </>
   );
 }
@@ -68,14 +72,21 @@ function MonthOf({ budget, currency, month, openingMinor }: MonthOfProps): React
   const { rows: goals } = useQuery<GoalRow>(goalsInCurrency, [currency]);
   // One form at a time, below the row that it belongs to.
   const [opened, setOpened] = useState<{ readonly form: 'move' | 'goal'; readonly categoryId: string } | null>(null);
-  const plan = useMemo(() => monthBudget({ month, categories, assigned: assigned.rows, activity: activity.rows, openingMinor }), [activity.rows, assigned.rows, categories, month, openingMinor]);
+  const plan = useMemo(
+    () => monthBudget({ month, categories, assigned: assigned.rows, activity: activity.rows, openingMinor }),
+    [activity.rows, assigned.rows, categories, month, openingMinor],
+  );
   if (assigned.loading || activity.loading) return null;
 
-  const shown = plan.envelopes.filter((envelope) => !envelope.hidden || envelope.availableMinor !== 0n || envelope.assignedMinor !== 0n);
+  const shown = plan.envelopes.filter(
+    (envelope) => !envelope.hidden || envelope.availableMinor !== 0n || envelope.assignedMinor !== 0n,
+  );
   const monthBefore = monthAfter(month, -1);
   const likeLastMonth = shown.flatMap(({ categoryId, assignedMinor }) => {
     const before = assigned.rows.find((row) => row.month === monthBefore && row.categoryId === categoryId);
-    return before === undefined || assignedMinor !== 0n ? [] : [{ month, currency, categoryId, amountMinor: Number(before.assignedMinor) }];
+    return before === undefined || assignedMinor !== 0n
+      ? []
+      : [{ month, currency, categoryId, amountMinor: Number(before.assignedMinor) }];
   });
   const goalOf = (envelope: Envelope): { goal: GoalRow; state: GoalState } | null => {
     const goal = goals.find(({ categoryId }) => categoryId === envelope.categoryId);
@@ -83,7 +94,9 @@ function MonthOf({ budget, currency, month, openingMinor }: MonthOfProps): React
   };
   const forGoals = shown.flatMap((envelope) => {
     const neededMinor = goalOf(envelope)?.state.neededMinor ?? 0n;
-    return neededMinor === 0n ? [] : [{ month, currency, categoryId: envelope.categoryId, amountMinor: Number(neededMinor) }];
+    return neededMinor === 0n
+      ? []
+      : [{ month, currency, categoryId: envelope.categoryId, amountMinor: Number(neededMinor) }];
   });
   const close = (): void => setOpened(null);
   const moveForm = (from: Envelope): ReactNode => (
@@ -91,11 +104,19 @@ function MonthOf({ budget, currency, month, openingMinor }: MonthOfProps): React
       from={from}
       envelopes={shown}
       currency={currency}
-      onMove={(toCategoryId, amountMinor) => save(() => move(client, { month, currency, categoryId: from.categoryId, amountMinor }, toCategoryId), 'Moved.', close)}
+      onMove={(toCategoryId, amountMinor) =>
+        save(
+          () => move(client, { month, currency, categoryId: from.categoryId, amountMinor }, toCategoryId),
+          'Moved.',
+          close,
+        )
+      }
       onKeepOverspent={() =>
         save(
           () => setKeepsOverspent(client, from.categoryId, !from.keepsOverspent),
-          from.keepsOverspent ? `${from.name}: what it overspends is made good when the month ends.` : `${from.name} keeps what it overspends.`,
+          from.keepsOverspent
+            ? `${from.name}: what it overspends is made good when the month ends.`
+            : `${from.name} keeps what it overspends.`,
           close,
         )
       }
@@ -125,18 +146,27 @@ function MonthOf({ budget, currency, month, openingMinor }: MonthOfProps): React
         </p>
         {plan.overspentBeforeMinor > 0n && (
           <p className="hint">
-            <Amount minor={plan.overspentBeforeMinor} currency={currency} /> that earlier months overspent has been made good from it.
+            <Amount minor={plan.overspentBeforeMinor} currency={currency} /> that earlier months overspent has been made
+            good from it.
           </p>
         )}
         {mayWrite && likeLastMonth.length + forGoals.length > 0 && (
           <div className="buttons">
             {forGoals.length > 0 && (
-              <button type="button" onClick={() => run(() => assignAll(client, forGoals), 'The goals have what they need.')}>
+              <button
+                type="button"
+                onClick={() => run(() => assignAll(client, forGoals), 'The goals have what they need.')}
+              >
                 Assign what goals need
               </button>
             )}
             {likeLastMonth.length > 0 && (
-              <button type="button" onClick={() => run(() => assignAll(client, likeLastMonth), `Assigned as in ${formatMonthInFull(monthBefore)}.`)}>
+              <button
+                type="button"
+                onClick={() =>
+                  run(() => assignAll(client, likeLastMonth), `Assigned as in ${formatMonthInFull(monthBefore)}.`)
+                }
+              >
                 Assign as in {formatMonthInFull(monthBefore)}
               </button>
             )}
@@ -146,10 +176,18 @@ function MonthOf({ budget, currency, month, openingMinor }: MonthOfProps): React
       <table role="table" className="envelopes" aria-label={`Budget of ${formatMonthInFull(month)}`}>
         <thead role="rowgroup">
           <tr role="row">
-            <th role="columnheader" scope="col">Category</th>
-            <th role="columnheader" scope="col" className="number">Assigned</th>
-            <th role="columnheader" scope="col" className="number">Spent</th>
-            <th role="columnheader" scope="col" className="number">Available</th>
+            <th role="columnheader" scope="col">
+              Category
+            </th>
+            <th role="columnheader" scope="col" className="number">
+              Assigned
+            </th>
+            <th role="columnheader" scope="col" className="number">
+              Spent
+            </th>
+            <th role="columnheader" scope="col" className="number">
+              Available
+            </th>
           </tr>
         </thead>
         <tbody role="rowgroup">
@@ -158,7 +196,9 @@ function MonthOf({ budget, currency, month, openingMinor }: MonthOfProps): React
               <EnvelopeRow
                 envelope={envelope}
                 currency={currency}
-                onAssign={(amountMinor) => assign(client, { month, currency, categoryId: envelope.categoryId, amountMinor })}
+                onAssign={(amountMinor) =>
+                  assign(client, { month, currency, categoryId: envelope.categoryId, amountMinor })
+                }
                 goal={goalOf(envelope)}
                 onMove={() => setOpened({ form: 'move', categoryId: envelope.categoryId })}
                 onGoal={() => setOpened({ form: 'goal', categoryId: envelope.categoryId })}
@@ -175,7 +215,9 @@ function MonthOf({ budget, currency, month, openingMinor }: MonthOfProps): React
         </tbody>
         <tfoot role="rowgroup">
           <tr role="row">
-            <th role="rowheader" scope="row">Together</th>
+            <th role="rowheader" scope="row">
+              Together
+            </th>
             <td role="cell" data-of="Assigned" className="number">
               <Amount minor={plan.assignedMinor} currency={currency} />
             </td>

@@ -13,14 +13,24 @@ const categories: readonly CategoryRow[] = [
 ];
 const month = fc.integer({ min: -14, max: 3 }).map((count) => monthAfter('2026-02', count));
 const minor = fc.bigInt({ min: -(2n ** 55n), max: 2n ** 55n });
-const assignedRow: fc.Arbitrary<AssignedRow> = fc.record({ month, categoryId: fc.constantFrom('food', 'fun', 'car'), assignedMinor: minor });
-const activityRow: fc.Arbitrary<ActivityRow> = fc.record({ month, categoryId: fc.constantFrom('food', 'fun', 'car', 'pay', 'unknown', null), changeMinor: minor });
+const assignedRow: fc.Arbitrary<AssignedRow> = fc.record({
+  month,
+  categoryId: fc.constantFrom('food', 'fun', 'car'),
+  assignedMinor: minor,
+});
+const activityRow: fc.Arbitrary<ActivityRow> = fc.record({
+  month,
+  categoryId: fc.constantFrom('food', 'fun', 'car', 'pay', 'unknown', null),
+  changeMinor: minor,
+});
 
 it('unassigned and available money are together what the accounts hold', () => {
   fc.assert(
     fc.property(fc.array(assignedRow), fc.array(activityRow), minor, (assigned, activity, openingMinor) => {
       const plan = monthBudget({ month: '2026-02', categories, assigned, activity, openingMinor });
-      const held = activity.filter((row) => row.month <= '2026-02').reduce((sum, row) => sum + BigInt(row.changeMinor), openingMinor);
+      const held = activity
+        .filter((row) => row.month <= '2026-02')
+        .reduce((sum, row) => sum + BigInt(row.changeMinor), openingMinor);
       expect(plan.unassignedMinor + plan.availableMinor).toBe(held);
       for (const envelope of plan.envelopes) expect(envelope.carriedMinor >= 0n || envelope.keepsOverspent).toBe(true);
     }),

@@ -22,8 +22,10 @@ beforeEach(async () => {
   accountId = await addAccount(writer, { name: 'Checking', kind: 'checking', currency: 'EUR', openingMinor: 10_000 });
 });
 
-const enter = (date: string, categoryId: string | null, amountMinor: number): Promise<string> => addEntry(writer, accountId, { date, payee: '', notes: '', categoryId, amountMinor });
-const put = (month: string, categoryId: string, amountMinor: number): Promise<void> => assign(writer, { month, currency: 'EUR', categoryId, amountMinor });
+const enter = (date: string, categoryId: string | null, amountMinor: number): Promise<string> =>
+  addEntry(writer, accountId, { date, payee: '', notes: '', categoryId, amountMinor });
+const put = (month: string, categoryId: string, amountMinor: number): Promise<void> =>
+  assign(writer, { month, currency: 'EUR', categoryId, amountMinor });
 
 function plan(month: string): MonthBudget {
   return monthBudget({
@@ -37,7 +39,10 @@ function plan(month: string): MonthBudget {
 
 function available(month: string): Record<string, bigint> {
   const { envelopes, unassignedMinor } = plan(month);
-  return Object.fromEntries([['', unassignedMinor], ...envelopes.map(({ name, availableMinor }) => [name, availableMinor])]) as Record<string, bigint>;
+  return Object.fromEntries([
+    ['', unassignedMinor],
+    ...envelopes.map(({ name, availableMinor }) => [name, availableMinor]),
+  ]) as Record<string, bigint>;
 }
 
 describe('a month', () => {
@@ -96,7 +101,15 @@ describe('assigning', () => {
   });
 
   it('fills several at once', async () => {
-    await assignAll(writer, [food, fun].map((categoryId) => ({ month: '2026-01', currency: 'EUR', categoryId, amountMinor: categoryId === fun ? 0 : 700 })));
+    await assignAll(
+      writer,
+      [food, fun].map((categoryId) => ({
+        month: '2026-01',
+        currency: 'EUR',
+        categoryId,
+        amountMinor: categoryId === fun ? 0 : 700,
+      })),
+    );
     expect(available('2026-01')).toEqual({ '': 9_300n, Food: 700n, Fun: 0n });
   });
 });

@@ -39,14 +39,18 @@ export interface EnvelopeInput {
 }
 
 /**
- * The envelopes of a month, from all months up to it. What is left in an envelope stays in it; what one has overspent is made good from unassigned
- * money when its month ends, and the envelope begins anew with nothing, unless it is one that keeps that.
+ * The envelopes of a month, from all months up to it. What is left in an envelope stays in it; what one has overspent
+ * is made good from unassigned money when its month ends, and the envelope begins anew with nothing, unless it is one
+ * that keeps that.
  *
- * One sum always holds: unassigned money and all that is available are together what the accounts held at the end of the month.
+ * One sum always holds: unassigned money and all that is available are together what the accounts held at the end of
+ * the month.
  */
 export function monthBudget({ month, categories, assigned, activity, openingMinor }: EnvelopeInput): MonthBudget {
   const spending = categories.filter(({ kind }) => kind === 'spending');
-  const months = [...new Set([...assigned, ...activity].map((row) => row.month))].filter((known) => known < month).sort();
+  const months = [...new Set([...assigned, ...activity].map((row) => row.month))]
+    .filter((known) => known < month)
+    .sort();
   const assignedIn = lookUp(assigned.map((row) => [row.month, row.categoryId, BigInt(row.assignedMinor)]));
   const changeIn = lookUp(activity.map((row) => [row.month, row.categoryId, BigInt(row.changeMinor)]));
   let overspentBeforeMinor = 0n;
@@ -73,11 +77,17 @@ export function monthBudget({ month, categories, assigned, activity, openingMino
   });
   const isEnvelope = new Set(spending.map(({ id }) => id));
   // Income, and what has no category yet, whichever way it went.
-  const withoutEnvelope = activity.filter((row) => row.month <= month && (row.categoryId === null || !isEnvelope.has(row.categoryId)));
+  const withoutEnvelope = activity.filter(
+    (row) => row.month <= month && (row.categoryId === null || !isEnvelope.has(row.categoryId)),
+  );
   const everAssigned = assigned.filter((row) => row.month <= month && isEnvelope.has(row.categoryId));
   return {
     envelopes,
-    unassignedMinor: openingMinor + sum(withoutEnvelope.map((row) => BigInt(row.changeMinor))) - sum(everAssigned.map((row) => BigInt(row.assignedMinor))) - overspentBeforeMinor,
+    unassignedMinor:
+      openingMinor +
+      sum(withoutEnvelope.map((row) => BigInt(row.changeMinor))) -
+      sum(everAssigned.map((row) => BigInt(row.assignedMinor))) -
+      overspentBeforeMinor,
     assignedMinor: sum(envelopes.map((envelope) => envelope.assignedMinor)),
     spentMinor: sum(envelopes.map((envelope) => envelope.spentMinor)),
     availableMinor: sum(envelopes.map((envelope) => envelope.availableMinor)),
@@ -85,7 +95,9 @@ export function monthBudget({ month, categories, assigned, activity, openingMino
   };
 }
 
-function lookUp(cells: readonly (readonly [string, string | null, bigint])[]): (month: string, categoryId: string) => bigint {
+function lookUp(
+  cells: readonly (readonly [string, string | null, bigint])[],
+): (month: string, categoryId: string) => bigint {
   const byCell = new Map<string, bigint>();
   for (const [month, categoryId, minor] of cells) {
     const name = `${month} ${categoryId ?? ''}`;

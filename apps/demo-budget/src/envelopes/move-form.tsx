@@ -45,7 +45,14 @@ export function MoveForm({ from, envelopes, currency, onMove, onKeepOverspent, o
       <div className="fields">
         <label>
           Move from {from.name}
-          <input className="amount-input" value={amount} onChange={(event) => setAmount(event.target.value)} inputMode="decimal" autoComplete="off" autoFocus />
+          <input
+            className="amount-input"
+            value={amount}
+            onChange={(event) => setAmount(event.target.value)}
+            inputMode="decimal"
+            autoComplete="off"
+            autoFocus
+          />
         </label>
         <label>
           To
@@ -58,7 +65,11 @@ export function MoveForm({ from, envelopes, currency, onMove, onKeepOverspent, o
           </select>
         </label>
       </div>
-      <p className="hint">{from.keepsOverspent ? 'What it overspends stays in it, month after month.' : 'What it overspends is made good from unassigned money when the month ends.'}</p>
+      <p className="hint">
+        {from.keepsOverspent
+          ? 'What it overspends stays in it, month after month.'
+          : 'What it overspends is made good from unassigned money when the month ends.'}
+      </p>
       <FormEnd problem={problem} submit="Move" onCancel={onCancel}>
         <button type="button" className="quiet" onClick={onKeepOverspent}>
           {from.keepsOverspent ? 'Make overspending good' : 'Keep overspending in it'}

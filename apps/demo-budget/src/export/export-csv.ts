@@ -14,8 +14,9 @@ export interface ExportProgress {
 const header = ['Date', 'Account', 'Payee', 'Notes', 'Category', 'Amount', 'Currency', 'Status', 'Entry'];
 
 /**
- * Every entry of every account as CSV, oldest first: a line for each, or for each part of a split one, so that amounts add up. Amounts are exact, with a point. The import of
- * this app reads it as well. All of one moment, whatever is written meanwhile.
+ * Every entry of every account as CSV, oldest first: a line for each, or for each part of a split one, so that amounts
+ * add up. Amounts are exact, with a point. The import of this app reads it as well. All of one moment, whatever is
+ * written meanwhile.
  */
 export async function exportCsv(reader: Reader, onProgress: (progress: ExportProgress) => void): Promise<Blob> {
   const [{ count: totalCount } = { count: 0 }] = await reader.query<CountRow>(entryLineCount);
@@ -31,5 +32,15 @@ export async function exportCsv(reader: Reader, onProgress: (progress: ExportPro
 }
 
 function cellsOf(row: ExportedLineRow): readonly string[] {
-  return [row.date, row.accountName, row.payee, row.notes, row.categoryName ?? '', minorToDecimalText(row.amountMinor, row.currency), row.currency, row.status, row.entryId];
+  return [
+    row.date,
+    row.accountName,
+    row.payee,
+    row.notes,
+    row.categoryName ?? '',
+    minorToDecimalText(row.amountMinor, row.currency),
+    row.currency,
+    row.status,
+    row.entryId,
+  ];
 }

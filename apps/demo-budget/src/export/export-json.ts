@@ -6,12 +6,19 @@ import type { ExportProgress, Reader } from './export-csv.ts';
 export const exportFormat = 'rockpool-budget-1';
 
 /**
- * Every row of every table as JSON: `{ format, exportedAtMs, tables: { accounts: [{ id, … }], … } }`, columns by the names that they have in schema.ts. Integers beyond
+ * Every row of every table as JSON: `{ format, exportedAtMs, tables: { accounts: [{ id, … }], … } }`, columns by the
+ * names that they have in schema.ts. Integers beyond
  * ±(2^53 − 1), which the app never writes, are texts. Each table is of one moment.
  */
-export async function exportJson(reader: Reader, nowMs: number, onProgress: (progress: ExportProgress) => void): Promise<Blob> {
+export async function exportJson(
+  reader: Reader,
+  nowMs: number,
+  onProgress: (progress: ExportProgress) => void,
+): Promise<Blob> {
   const names = schema.tables.map(({ name }) => name);
-  const counts = await Promise.all(names.map((name) => reader.query<CountRow>(`SELECT count(*) AS count FROM "${name}"`)));
+  const counts = await Promise.all(
+    names.map((name) => reader.query<CountRow>(`SELECT count(*) AS count FROM "${name}"`)),
+  );
   const totalCount = counts.reduce((sum, [row]) => sum + (row?.count ?? 0), 0);
   const texts = [`{"format":"${exportFormat}","exportedAtMs":${nowMs},"tables":{`];
   let writtenCount = 0;
@@ -19,7 +26,9 @@ export async function exportJson(reader: Reader, nowMs: number, onProgress: (pro
     texts.push(`${index === 0 ? '' : ','}\n${JSON.stringify(name)}:[`);
     let first = true;
     for await (const rows of reader.stream(`SELECT * FROM "${name}" ORDER BY id`)) {
-      texts.push(rows.map((row) => `${first ? ((first = false), '') : ','}\n${JSON.stringify(row, bigintAsText)}`).join(''));
+      texts.push(
+        rows.map((row) => `${first ? ((first = false), '') : ','}\n${JSON.stringify(row, bigintAsText)}`).join(''),
+      );
       writtenCount += rows.length;
       onProgress({ writtenCount, totalCount });
     }

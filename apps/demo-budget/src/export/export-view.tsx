@@ -10,9 +10,23 @@ import { exportJson } from './export-json.ts';
 type Format = 'csv' | 'json' | 'sqlite';
 
 const formats: readonly { readonly format: Format; readonly title: string; readonly words: string }[] = [
-  { format: 'csv', title: 'Entries as CSV', words: 'Every entry of every account, a line for each part of a split one. For spreadsheets and other budget apps.' },
-  { format: 'json', title: 'Everything as JSON', words: 'Every account, entry, category, assignment, rule and schedule, as it is kept. To be opened here again, or for programs of your own.' },
-  { format: 'sqlite', title: 'The database itself', words: 'The SQLite file that this device works with, as a whole. For a backup that can be opened here again, or to look into it with any SQLite tool.' },
+  {
+    format: 'csv',
+    title: 'Entries as CSV',
+    words: 'Every entry of every account, a line for each part of a split one. For spreadsheets and other budget apps.',
+  },
+  {
+    format: 'json',
+    title: 'Everything as JSON',
+    words:
+      'Every account, entry, category, assignment, rule and schedule, as it is kept. To be opened here again, or for programs of your own.',
+  },
+  {
+    format: 'sqlite',
+    title: 'The database itself',
+    words:
+      'The SQLite file that this device works with, as a whole. For a backup that can be opened here again, or to look into it with any SQLite tool.',
+  },
 ];
 
 /** Everything that the budget holds, as files. It works without a network: nothing is asked of the server. */
@@ -29,7 +43,12 @@ export function ExportView(): ReactNode {
     setSaved(null);
     run(async () => {
       try {
-        const blob = format === 'csv' ? await exportCsv(client, setProgress) : format === 'json' ? await exportJson(client, Date.now(), setProgress) : await client.backup();
+        const blob =
+          format === 'csv'
+            ? await exportCsv(client, setProgress)
+            : format === 'json'
+              ? await exportJson(client, Date.now(), setProgress)
+              : await client.backup();
         const fileName = `budget-${today()}.${format}`;
         download(fileName, blob);
         setSaved(fileName);
@@ -54,7 +73,12 @@ export function ExportView(): ReactNode {
                 <progress {...(progress === null ? {} : { value: progress.writtenCount, max: progress.totalCount })} />
               </label>
             ) : (
-              <button type="button" disabled={running !== null} onClick={() => save(format)} aria-label={`Save ${title}`}>
+              <button
+                type="button"
+                disabled={running !== null}
+                onClick={() => save(format)}
+                aria-label={`Save ${title}`}
+              >
                 Save
               </button>
             )}

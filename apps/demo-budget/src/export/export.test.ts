@@ -15,10 +15,25 @@ beforeEach(async () => {
   await addStarterCategories(writer);
   const giro = await addAccount(writer, { name: 'Giro', kind: 'checking', currency: 'EUR', openingMinor: 1_000 });
   const yen = await addAccount(writer, { name: 'Yen', kind: 'cash', currency: 'JPY', openingMinor: 0 });
-  await addEntry(writer, giro, { date: '2025-01-02', payee: 'Café "Two", Ltd', notes: 'two\nlines', categoryId: 'starter-eating-out', amountMinor: -350 });
+  await addEntry(writer, giro, {
+    date: '2025-01-02',
+    payee: 'Café "Two", Ltd',
+    notes: 'two\nlines',
+    categoryId: 'starter-eating-out',
+    amountMinor: -350,
+  });
   await addEntry(writer, yen, { date: '2025-01-01', payee: 'Kiosk', notes: '', categoryId: null, amountMinor: -1_200 });
-  const split = await addEntry(writer, giro, { date: '2025-01-03', payee: 'Store', notes: '', categoryId: null, amountMinor: -1_000 });
-  await writer.execute("INSERT INTO parts (id, entryId, categoryId, amountMinor, notes) VALUES (?, ?, 'starter-home', -700, 'lamp')", [`${split}/1`, split]);
+  const split = await addEntry(writer, giro, {
+    date: '2025-01-03',
+    payee: 'Store',
+    notes: '',
+    categoryId: null,
+    amountMinor: -1_000,
+  });
+  await writer.execute(
+    "INSERT INTO parts (id, entryId, categoryId, amountMinor, notes) VALUES (?, ?, 'starter-home', -700, 'lamp')",
+    [`${split}/1`, split],
+  );
 });
 
 describe('entries as CSV', () => {
@@ -40,23 +55,33 @@ describe('entries as CSV', () => {
 
   it('can be imported again', async () => {
     const file = await readChosenFile('budget.csv', await exportCsv(writer, () => undefined));
-    expect(file).toMatchObject({ ok: true, value: { format: 'csv', table: { delimiter: ',', hasHeader: true, rows: { length: 4 } } } });
+    expect(file).toMatchObject({
+      ok: true,
+      value: { format: 'csv', table: { delimiter: ',', hasHeader: true, rows: { length: 4 } } },
+    });
   });
 });
 
 describe('everything as JSON', () => {
   it('has every table with every row, as it is', async () => {
     const seen: ExportProgress[] = [];
-    const { tables, ...head } = JSON.parse(await (await exportJson(writer, 17, (progress) => seen.push(progress))).text()) as { tables: Record<string, unknown[]> };
+    const { tables, ...head } = JSON.parse(
+      await (await exportJson(writer, 17, (progress) => seen.push(progress))).text(),
+    ) as { tables: Record<string, unknown[]> };
     expect(head).toEqual({ format: 'rockpool-budget-1', exportedAtMs: 17 });
     expect(Object.keys(tables).sort()).toEqual(schema.tables.map(({ name }) => name).sort());
-    for (const [name, rows] of Object.entries(tables)) expect(rows, name).toEqual(writer.rows(`SELECT * FROM "${name}" ORDER BY id`));
+    for (const [name, rows] of Object.entries(tables))
+      expect(rows, name).toEqual(writer.rows(`SELECT * FROM "${name}" ORDER BY id`));
     expect(seen.at(-1)).toEqual({ writtenCount: 16, totalCount: 16 });
   });
 
   it('is JSON also for an empty budget', async () => {
     const empty = memoryWriter();
-    const blob = await exportJson({ query: empty.query, stream: async function* () {} as unknown as Reader['stream'] }, 0, () => undefined);
+    const blob = await exportJson(
+      { query: empty.query, stream: async function* () {} as unknown as Reader['stream'] },
+      0,
+      () => undefined,
+    );
     expect(JSON.parse(await blob.text())).toMatchObject({ tables: { entries: [] } });
   });
 });

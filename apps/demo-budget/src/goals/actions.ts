@@ -10,7 +10,10 @@ export interface Goal {
 }
 
 /** An envelope has one goal: a new one takes the place of the last. */
-export async function setGoal(writer: Writer, { categoryId, currency, kind, amountMinor, byMonth }: Goal): Promise<void> {
+export async function setGoal(
+  writer: Writer,
+  { categoryId, currency, kind, amountMinor, byMonth }: Goal,
+): Promise<void> {
   await writer.execute(
     `INSERT INTO goals (id, categoryId, currency, kind, amountMinor, byMonth) VALUES (?, ?, ?, ?, ?, ?)
      ON CONFLICT (id) DO UPDATE SET kind = excluded.kind, amountMinor = excluded.amountMinor, byMonth = excluded.byMonth`,

@@ -13,16 +13,30 @@ export interface GoalFormProps {
   readonly goal: GoalRow | undefined;
   readonly currency: string;
   readonly month: string;
-  readonly onSave: (goal: { readonly kind: GoalKind; readonly amountMinor: number; readonly byMonth: string | null }) => void;
+  readonly onSave: (goal: {
+    readonly kind: GoalKind;
+    readonly amountMinor: number;
+    readonly byMonth: string | null;
+  }) => void;
   readonly onRemove: () => void;
   readonly onCancel: () => void;
 }
 
 /** What an envelope is to get. */
-export function GoalForm({ categoryName, goal, currency, month, onSave, onRemove, onCancel }: GoalFormProps): ReactNode {
+export function GoalForm({
+  categoryName,
+  goal,
+  currency,
+  month,
+  onSave,
+  onRemove,
+  onCancel,
+}: GoalFormProps): ReactNode {
   const mark = decimalMarkOf(locale);
   const [kind, setKind] = useState<GoalKind>(goal?.kind ?? 'monthly');
-  const [amount, setAmount] = useState(goal === undefined ? '' : formatMinorForEditing(goal.amountMinor, currency, mark));
+  const [amount, setAmount] = useState(
+    goal === undefined ? '' : formatMinorForEditing(goal.amountMinor, currency, mark),
+  );
   const [byMonth, setByMonth] = useState(goal?.byMonth ?? monthAfter(month, 6));
   const [problem, setProblem] = useState<string | null>(null);
 
@@ -56,7 +70,14 @@ export function GoalForm({ categoryName, goal, currency, month, onSave, onRemove
         </label>
         <label>
           Amount in {currency}
-          <input className="amount-input" value={amount} onChange={(event) => setAmount(event.target.value)} inputMode="decimal" autoComplete="off" autoFocus />
+          <input
+            className="amount-input"
+            value={amount}
+            onChange={(event) => setAmount(event.target.value)}
+            inputMode="decimal"
+            autoComplete="off"
+            autoFocus
+          />
         </label>
         {kind === 'by-month' && (
           <label>

@@ -5,10 +5,28 @@ import { formatMonth, locale } from '../shell/locale.ts';
 import type { GoalState } from './goal-state.ts';
 
 /** How far an envelope is with its goal, as a bar and in words. */
-export function GoalLine({ goal, state, currency }: { readonly goal: GoalRow; readonly state: GoalState; readonly currency: string }): ReactNode {
+export function GoalLine({
+  goal,
+  state,
+  currency,
+}: {
+  readonly goal: GoalRow;
+  readonly state: GoalState;
+  readonly currency: string;
+}): ReactNode {
   const amount = formatMinor(goal.amountMinor, currency, locale);
-  const aim = goal.kind === 'up-to' ? `filled up to ${amount}` : goal.byMonth === null ? `${amount} each month` : `${amount} by ${formatMonth(goal.byMonth)}`;
-  const standing = state.neededMinor === 0n ? (state.progress === 1 ? 'reached' : 'on its way') : `${formatMinor(state.neededMinor, currency, locale)} more this month`;
+  const aim =
+    goal.kind === 'up-to'
+      ? `filled up to ${amount}`
+      : goal.byMonth === null
+        ? `${amount} each month`
+        : `${amount} by ${formatMonth(goal.byMonth)}`;
+  const standing =
+    state.neededMinor === 0n
+      ? state.progress === 1
+        ? 'reached'
+        : 'on its way'
+      : `${formatMinor(state.neededMinor, currency, locale)} more this month`;
   return (
     <span className="goal">
       <progress className="goal-bar" value={state.progress} max={1} aria-label={`Goal: ${aim}`} />

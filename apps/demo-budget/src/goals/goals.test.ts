@@ -7,7 +7,11 @@ import { goalState } from './goal-state.ts';
 
 const monthly: GoalRow = { categoryId: 'food', kind: 'monthly', amountMinor: 40_000, byMonth: null };
 const byMonth: GoalRow = { categoryId: 'trip', kind: 'by-month', amountMinor: 100_000, byMonth: '2026-02' };
-const envelope = (carriedMinor: bigint, assignedMinor: bigint, spentMinor = 0n): { carriedMinor: bigint; assignedMinor: bigint; availableMinor: bigint } => ({
+const envelope = (
+  carriedMinor: bigint,
+  assignedMinor: bigint,
+  spentMinor = 0n,
+): { carriedMinor: bigint; assignedMinor: bigint; availableMinor: bigint } => ({
   carriedMinor,
   assignedMinor,
   availableMinor: carriedMinor + assignedMinor - spentMinor,
@@ -15,7 +19,10 @@ const envelope = (carriedMinor: bigint, assignedMinor: bigint, spentMinor = 0n):
 
 describe('a goal for each month', () => {
   it('is met by what is assigned, however much was spent or left over', () => {
-    expect(goalState(monthly, envelope(90_000n, 10_000n, 5_000n), '2025-11')).toEqual({ neededMinor: 30_000n, progress: 0.25 });
+    expect(goalState(monthly, envelope(90_000n, 10_000n, 5_000n), '2025-11')).toEqual({
+      neededMinor: 30_000n,
+      progress: 0.25,
+    });
     expect(goalState(monthly, envelope(0n, 40_000n, 40_000n), '2025-11')).toEqual({ neededMinor: 0n, progress: 1 });
     expect(goalState(monthly, envelope(0n, -500n), '2025-11')).toEqual({ neededMinor: 40_500n, progress: 0 });
   });

@@ -24,17 +24,29 @@ beforeEach(async () => {
 
 /** The whole way of a file, as the view goes it: to the drafts that are new. */
 async function draftsOf(fileName: string, currency: string): Promise<readonly EntryDraft[]> {
-  const file = await readChosenFile(fileName, new Blob([readFileSync(new URL(`../../public/samples/${fileName}`, import.meta.url))]));
+  const file = await readChosenFile(
+    fileName,
+    new Blob([readFileSync(new URL(`../../public/samples/${fileName}`, import.meta.url))]),
+  );
   if (!file.ok) throw new Error(file.problem.code);
   const known = new Set(writer.rows<ImportKeyRow>(importKeysOfAccount, [accountId]).map((row) => row.importKey));
-  const plan = planImport(previewImport(file.value.table, { accountId, currency, ...guessFormats(file.value) }, { ...nothingKnown, importKeys: known }), new Set());
+  const plan = planImport(
+    previewImport(
+      file.value.table,
+      { accountId, currency, ...guessFormats(file.value) },
+      { ...nothingKnown, importKeys: known },
+    ),
+    new Set(),
+  );
   if (!plan.ok) throw new Error(plan.problem.code);
   return plan.value.entries;
 }
 
 describe('importing a statement', () => {
   it('ends at the balance that the bank states, with every day in the order of the statement', async () => {
-    await expect(importEntries(writer, accountId, await draftsOf('meridian-giro.csv', 'EUR'))).resolves.toHaveLength(355);
+    await expect(importEntries(writer, accountId, await draftsOf('meridian-giro.csv', 'EUR'))).resolves.toHaveLength(
+      355,
+    );
     expect(writer.rows(accountsWithBalances)).toMatchObject([{ balanceMinor: 509_734, entryCount: 355 }]);
     // The first lines of the file, which begins with the newest.
     const { sql, params } = ledgerWindow(accountId, wholeLedger, 0, 3);
@@ -54,27 +66,56 @@ describe('importing a statement', () => {
 
   it('tells how far it is', async () => {
     const seen: ImportProgress[] = [];
-    await importEntries(writer, accountId, await draftsOf('harbour-checking.csv', 'EUR'), (progress) => seen.push(progress));
+    await importEntries(writer, accountId, await draftsOf('harbour-checking.csv', 'EUR'), (progress) =>
+      seen.push(progress),
+    );
     expect(seen.map((progress) => progress.writtenCount)).toEqual([500, 1_000, 1_500, 2_000]);
     expect(seen.every((progress) => progress.totalCount === 2_000)).toBe(true);
   });
 
   it('gives each entry the category that its payee had last', async () => {
     const payee = 'Bäckerei Hollerblüh';
-    await addEntry(writer, accountId, { date: '2024-01-01', payee, notes: '', categoryId: 'starter-leisure', amountMinor: -1 });
-    await addEntry(writer, accountId, { date: '2024-01-02', payee, notes: '', categoryId: 'starter-groceries', amountMinor: -1 });
+    await addEntry(writer, accountId, {
+      date: '2024-01-01',
+      payee,
+      notes: '',
+      categoryId: 'starter-leisure',
+      amountMinor: -1,
+    });
+    await addEntry(writer, accountId, {
+      date: '2024-01-02',
+      payee,
+      notes: '',
+      categoryId: 'starter-groceries',
+      amountMinor: -1,
+    });
     await importEntries(writer, accountId, await draftsOf('meridian-giro.csv', 'EUR'));
-    const rows = writer.rows<{ categoryId: string | null; payee: string }>('SELECT DISTINCT categoryId, payee = ? AS payee FROM entries WHERE importKey IS NOT NULL', [payee]);
-    expect(rows).toEqual(expect.arrayContaining([{ categoryId: 'starter-groceries', payee: 1 }, { categoryId: null, payee: 0 }]));
+    const rows = writer.rows<{ categoryId: string | null; payee: string }>(
+      'SELECT DISTINCT categoryId, payee = ? AS payee FROM entries WHERE importKey IS NOT NULL',
+      [payee],
+    );
+    expect(rows).toEqual(
+      expect.arrayContaining([
+        { categoryId: 'starter-groceries', payee: 1 },
+        { categoryId: null, payee: 0 },
+      ]),
+    );
     expect(rows).toHaveLength(2);
   });
 
   it('shows in the report what was spent, not what came in', async () => {
     await importEntries(writer, accountId, await draftsOf('meridian-giro.csv', 'EUR'));
-    await writer.execute('UPDATE entries SET categoryId = ? WHERE payee = ?', ['starter-home', 'Hausverwaltung Dreilinden']);
+    await writer.execute('UPDATE entries SET categoryId = ? WHERE payee = ?', [
+      'starter-home',
+      'Hausverwaltung Dreilinden',
+    ]);
     await writer.execute('UPDATE entries SET categoryId = ? WHERE amountMinor > 0', ['starter-income']);
     expect(writer.rows(spanOfEntries, ['EUR'])).toEqual([{ firstMonth: '2025-01', lastMonth: '2025-06' }]);
-    const rows = writer.rows<{ month: string; categoryId: string | null; spentMinor: number }>(spendingByMonth, ['EUR', '2025-02-01', '2025-03-31']);
+    const rows = writer.rows<{ month: string; categoryId: string | null; spentMinor: number }>(spendingByMonth, [
+      'EUR',
+      '2025-02-01',
+      '2025-03-31',
+    ]);
     expect(rows.filter((row) => row.categoryId === 'starter-home')).toEqual([
       { month: '2025-02', categoryId: 'starter-home', spentMinor: 98_400 },
       { month: '2025-03', categoryId: 'starter-home', spentMinor: 98_400 },

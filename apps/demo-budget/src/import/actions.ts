@@ -7,8 +7,8 @@ import { deleteEntries } from '../entries/actions.ts';
 import type { EntryDraft } from './rows/preview.ts';
 
 /**
- * Rows of one transaction. All rows in one would hold back every other write of the household for as long; a tab that dies between two
- * slices loses nothing either, since importing the file again adds just the missing rows.
+ * Rows of one transaction. All rows in one would hold back every other write of the household for as long; a tab that
+ * dies between two slices loses nothing either, since importing the file again adds just the missing rows.
  */
 const rowsPerTransaction = 500;
 
@@ -18,7 +18,8 @@ export interface ImportProgress {
 }
 
 /**
- * Writes the entries of a plan, in slices. Rules give payee, notes and category; where none has a category, it is the one that the payee had last. Off budget there are no categories. Resolves to the ids of the entries that are new.
+ * Writes the entries of a plan, in slices. Rules give payee, notes and category; where none has a category, it is the
+ * one that the payee had last. Off budget there are no categories. Resolves to the ids of the entries that are new.
  * @param drafts in the order of the file, which may be oldest or newest first.
  */
 export async function importEntries(
@@ -31,14 +32,18 @@ export async function importEntries(
   const hasCategories = account?.kind !== 'off-budget';
   const categoryIds = await lastCategoryOfPayees(writer);
   const rules = readRules(await writer.query<RuleRow>(rulesInOrder));
-  const oldestFirst = (isNewestFirst(drafts) ? drafts.toReversed() : drafts).map((draft) => ({ draft, ruled: applyRules(rules, { ...draft, accountId }) }));
+  const oldestFirst = (isNewestFirst(drafts) ? drafts.toReversed() : drafts).map((draft) => ({
+    draft,
+    ruled: applyRules(rules, { ...draft, accountId }),
+  }));
   const startedAtMs = Date.now();
   const addedIds: string[] = [];
   for (let from = 0; from < oldestFirst.length; from += rowsPerTransaction) {
     const slice = oldestFirst.slice(from, from + rowsPerTransaction);
     const results = await writer.batch(
       slice.map(({ draft, ruled }, offset) => ({
-        // The key is the id: where another device has imported the same statement meanwhile, the row is there already. What the bank says is cleared.
+        // The key is the id: where another device has imported the same statement meanwhile, the row is there already.
+        // What the bank says is cleared.
         sql: `INSERT INTO entries (id, accountId, date, payee, notes, categoryId, amountMinor, enteredAtMs, importKey, status)
               VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, 'cleared') ON CONFLICT (id) DO NOTHING`,
         params: [
@@ -66,7 +71,8 @@ const entriesPerDelete = 5_000;
 /** Deletes what an import has added, all but what was reconciled since. Resolves to how many that were. */
 export async function takeImportBack(writer: Writer, addedIds: readonly string[]): Promise<number> {
   let count = 0;
-  for (let from = 0; from < addedIds.length; from += entriesPerDelete) count += await deleteEntries(writer, addedIds.slice(from, from + entriesPerDelete));
+  for (let from = 0; from < addedIds.length; from += entriesPerDelete)
+    count += await deleteEntries(writer, addedIds.slice(from, from + entriesPerDelete));
   return count;
 }
 

@@ -19,24 +19,51 @@ describe('a chosen file', () => {
   });
 
   it('has its formats looked at anew when other columns are chosen', async () => {
-    const file = await readChosenFile('a.csv', new Blob(['Booked,Valued,Payee,Amount\n2025-05-04,13/05/2025,Rent,-1.5\n']));
+    const file = await readChosenFile(
+      'a.csv',
+      new Blob(['Booked,Valued,Payee,Amount\n2025-05-04,13/05/2025,Rent,-1.5\n']),
+    );
     if (!file.ok) throw new Error(file.problem.code);
     const { columns } = guessFormats(file.value);
-    expect(formatsOfColumns(file.value.table, { ...columns, date: 1 })).toMatchObject({ dateOrder: 'day-month-year', dateOrderOpen: false });
+    expect(formatsOfColumns(file.value.table, { ...columns, date: 1 })).toMatchObject({
+      dateOrder: 'day-month-year',
+      dateOrderOpen: false,
+    });
   });
 
   it('is OFX by what it says, whatever it is called', async () => {
-    const text = 'OFXHEADER:100\nENCODING:USASCII\nCHARSET:1252\n\n<OFX><STMTRS><CURDEF>EUR<STMTTRN><DTPOSTED>20250131<TRNAMT>-1,50<FITID>A<NAME>Caf\u00e9</STMTTRN></STMTRS></OFX>';
+    const text =
+      'OFXHEADER:100\nENCODING:USASCII\nCHARSET:1252\n\n<OFX><STMTRS><CURDEF>EUR<STMTTRN><DTPOSTED>20250131<TRNAMT>-1,50<FITID>A<NAME>Caf\u00e9</STMTTRN></STMTRS></OFX>';
     const file = await readChosenFile('a.csv', new Blob([Buffer.from(text, 'latin1')]));
     if (!file.ok) throw new Error(file.problem.code);
-    expect(file.value).toMatchObject({ format: 'ofx', encoding: 'windows-1252', table: { rows: [{ cells: ['20250131', '-1,50', 'Café', '', 'EUR', 'A'] }] } });
-    expect(guessFormats(file.value)).toMatchObject({ dateOrder: 'year-month-day', dateOrderOpen: false, decimalMark: 'comma', decimalMarkOpen: false });
-    await expect(readChosenFile('a.ofx', new Blob([text.slice(0, -10)]))).resolves.toMatchObject({ ok: false, problem: { code: 'file-cut-off' } });
-    await expect(readChosenFile('a.ofx', new Blob(['Date,Payee,Amount\n2025-01-31,Rent,-1\n']))).resolves.toMatchObject({ ok: true, value: { format: 'csv' } });
+    expect(file.value).toMatchObject({
+      format: 'ofx',
+      encoding: 'windows-1252',
+      table: { rows: [{ cells: ['20250131', '-1,50', 'Café', '', 'EUR', 'A'] }] },
+    });
+    expect(guessFormats(file.value)).toMatchObject({
+      dateOrder: 'year-month-day',
+      dateOrderOpen: false,
+      decimalMark: 'comma',
+      decimalMarkOpen: false,
+    });
+    await expect(readChosenFile('a.ofx', new Blob([text.slice(0, -10)]))).resolves.toMatchObject({
+      ok: false,
+      problem: { code: 'file-cut-off' },
+    });
+    await expect(readChosenFile('a.ofx', new Blob(['Date,Payee,Amount\n2025-01-31,Rent,-1\n']))).resolves.toMatchObject(
+      { ok: true, value: { format: 'csv' } },
+    );
   });
 
   it('is not even opened when it is too large', async () => {
-    const huge = { size: maxFileBytes + 1, arrayBuffer: () => Promise.reject(new Error('it was read')) } as unknown as Blob;
-    await expect(readChosenFile('a.csv', huge)).resolves.toMatchObject({ ok: false, problem: { code: 'file-too-large' } });
+    const huge = {
+      size: maxFileBytes + 1,
+      arrayBuffer: () => Promise.reject(new Error('it was read')),
+    } as unknown as Blob;
+    await expect(readChosenFile('a.csv', huge)).resolves.toMatchObject({
+      ok: false,
+      problem: { code: 'file-too-large' },
+    });
   });
 });

@@ -33,7 +33,9 @@ function readOfx(fileName: string, text: string, encoding: Encoding): Result<Cho
   const read = readStatements(text);
   if (!read.ok) return read;
   const [first] = read.value;
-  return first === undefined ? fail({ code: 'file-has-no-entries' }) : succeed({ format: 'ofx', fileName, text, encoding, table: first.table, statements: read.value });
+  return first === undefined
+    ? fail({ code: 'file-has-no-entries' })
+    : succeed({ format: 'ofx', fileName, text, encoding, table: first.table, statements: read.value });
 }
 
 /** The same file with another delimiter. */
@@ -41,7 +43,12 @@ export function divideBy(file: ChosenFile, delimiter: Delimiter): Result<ChosenF
   return divide(file.fileName, file.text, file.encoding, delimiter);
 }
 
-function divide(fileName: string, text: string, encoding: Encoding, delimiter?: Delimiter): Result<ChosenFile, FileProblem> {
+function divide(
+  fileName: string,
+  text: string,
+  encoding: Encoding,
+  delimiter?: Delimiter,
+): Result<ChosenFile, FileProblem> {
   const table = readTable(text, delimiter);
   return table.ok ? succeed({ format: 'csv', fileName, text, encoding, table: table.value, statements: [] }) : table;
 }
@@ -64,8 +71,19 @@ export function guessFormats({ format, table }: ChosenFile): FormatChoice {
 
 /** The likely formats of the cells, once it is said which columns are meant. */
 export function formatsOfColumns(table: Table, columns: ColumnChoice): Omit<FormatChoice, 'turnSigns'> {
-  const cellsOf = (column: number | null): string[] => (column === null ? [] : table.rows.map((row) => row.cells[column] ?? ''));
+  const cellsOf = (column: number | null): string[] =>
+    column === null ? [] : table.rows.map((row) => row.cells[column] ?? '');
   const dates = recogniseDateOrder(cellsOf(columns.date));
-  const amounts = recogniseDecimalMark([...cellsOf(columns.amount), ...cellsOf(columns.debit), ...cellsOf(columns.credit)]);
-  return { columns, dateOrder: dates.order, dateOrderOpen: dates.alternatives.length > 0, decimalMark: amounts.mark, decimalMarkOpen: amounts.ambiguous };
+  const amounts = recogniseDecimalMark([
+    ...cellsOf(columns.amount),
+    ...cellsOf(columns.debit),
+    ...cellsOf(columns.credit),
+  ]);
+  return {
+    columns,
+    dateOrder: dates.order,
+    dateOrderOpen: dates.alternatives.length > 0,
+    decimalMark: amounts.mark,
+    decimalMarkOpen: amounts.ambiguous,
+  };
 }

@@ -29,7 +29,9 @@ export function FileStep({ accounts, accountId, onAccount, onFile }: FileStepPro
 
   const readSample = (fileName: string): void => {
     fetch(`/samples/${fileName}`)
-      .then(async (response) => (response.ok ? read(fileName, await response.blob()) : setProblem('The sample cannot be loaded.')))
+      .then(async (response) =>
+        response.ok ? read(fileName, await response.blob()) : setProblem('The sample cannot be loaded.'),
+      )
       .catch(() => setProblem('The sample has to be loaded from the server, which cannot be reached now.'));
   };
 
@@ -65,8 +67,14 @@ export function FileStep({ accounts, accountId, onAccount, onFile }: FileStepPro
           onDrop={drop}
         >
           <span className="drop-title">Choose a CSV, OFX or QFX file</span>
-          <span className="hint">or drop it here. Any bank, any separator; you will see what it says before anything is imported.</span>
-          <FileInput label="CSV, OFX or QFX file" accept=".csv,.tsv,.txt,.ofx,.qfx,application/x-ofx,text/csv,text/tab-separated-values,text/plain" onFile={(file) => read(file.name, file)} />
+          <span className="hint">
+            or drop it here. Any bank, any separator; you will see what it says before anything is imported.
+          </span>
+          <FileInput
+            label="CSV, OFX or QFX file"
+            accept=".csv,.tsv,.txt,.ofx,.qfx,application/x-ofx,text/csv,text/tab-separated-values,text/plain"
+            onFile={(file) => read(file.name, file)}
+          />
         </label>
         {problem !== null && (
           <p className="problem" role="alert">

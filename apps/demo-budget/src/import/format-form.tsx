@@ -31,9 +31,17 @@ const dateOrderWords: Readonly<Record<DateOrder, string>> = {
   'year-month-day': '2025-12-31 (year first)',
 };
 
-const decimalMarkWords: Readonly<Record<DecimalMark, string>> = { comma: '1.234,56 (comma)', point: '1,234.56 (point)' };
+const decimalMarkWords: Readonly<Record<DecimalMark, string>> = {
+  comma: '1.234,56 (comma)',
+  point: '1,234.56 (point)',
+};
 
-const encodingWords = { 'utf-8': 'UTF-8', 'utf-16le': 'UTF-16', 'utf-16be': 'UTF-16', 'windows-1252': 'Windows-1252' } as const;
+const encodingWords = {
+  'utf-8': 'UTF-8',
+  'utf-16le': 'UTF-16',
+  'utf-16be': 'UTF-16',
+  'windows-1252': 'Windows-1252',
+} as const;
 
 /** Says how the file was understood, and takes corrections. */
 export function FormatForm({ file, formats, onDelimiter, onFormats }: FormatFormProps): ReactNode {
@@ -48,14 +56,18 @@ export function FormatForm({ file, formats, onDelimiter, onFormats }: FormatForm
   return (
     <section className="card form" aria-label="Columns and formats">
       <p className="hint">
-        {file.fileName} · {encodingWords[file.encoding]} · {file.table.rows.length === 1 ? '1 row' : `${file.table.rows.length} rows`}
+        {file.fileName} · {encodingWords[file.encoding]} ·{' '}
+        {file.table.rows.length === 1 ? '1 row' : `${file.table.rows.length} rows`}
         {file.table.hasHeader ? '' : ' · no column names'}
       </p>
       <div className="fields compact">
         {roleWords.map(([role, word]) => (
           <label key={role}>
             {word}
-            <select value={formats.columns[role] ?? ''} onChange={(event) => chooseColumn(role, event.target.value === '' ? null : Number(event.target.value))}>
+            <select
+              value={formats.columns[role] ?? ''}
+              onChange={(event) => chooseColumn(role, event.target.value === '' ? null : Number(event.target.value))}
+            >
               <option value="">—</option>
               {file.table.header.map((name, column) => (
                 <option key={column} value={column}>
@@ -82,7 +94,9 @@ export function FormatForm({ file, formats, onDelimiter, onFormats }: FormatForm
           <select
             value={formats.dateOrderOpen ? '' : formats.dateOrder}
             aria-invalid={formats.dateOrderOpen}
-            onChange={(event) => onFormats({ ...formats, dateOrder: event.target.value as DateOrder, dateOrderOpen: false })}
+            onChange={(event) =>
+              onFormats({ ...formats, dateOrder: event.target.value as DateOrder, dateOrderOpen: false })
+            }
           >
             {formats.dateOrderOpen && <option value="">Please choose</option>}
             {Object.entries(dateOrderWords).map(([order, words]) => (
@@ -97,7 +111,9 @@ export function FormatForm({ file, formats, onDelimiter, onFormats }: FormatForm
           <select
             value={formats.decimalMarkOpen ? '' : formats.decimalMark}
             aria-invalid={formats.decimalMarkOpen}
-            onChange={(event) => onFormats({ ...formats, decimalMark: event.target.value as DecimalMark, decimalMarkOpen: false })}
+            onChange={(event) =>
+              onFormats({ ...formats, decimalMark: event.target.value as DecimalMark, decimalMarkOpen: false })
+            }
           >
             {formats.decimalMarkOpen && <option value="">Please choose</option>}
             {Object.entries(decimalMarkWords).map(([mark, words]) => (
@@ -109,8 +125,16 @@ export function FormatForm({ file, formats, onDelimiter, onFormats }: FormatForm
         </label>
         <TurnSigns formats={formats} onFormats={onFormats} />
       </div>
-      {formats.dateOrderOpen && <p className="problem">The dates of this file can be read in two ways, such as 4 May or 5 April. Please choose the order.</p>}
-      {formats.decimalMarkOpen && <p className="problem">The amounts of this file can be read in two ways, such as 1.234 or 1234. Please choose the decimal mark.</p>}
+      {formats.dateOrderOpen && (
+        <p className="problem">
+          The dates of this file can be read in two ways, such as 4 May or 5 April. Please choose the order.
+        </p>
+      )}
+      {formats.decimalMarkOpen && (
+        <p className="problem">
+          The amounts of this file can be read in two ways, such as 1.234 or 1234. Please choose the decimal mark.
+        </p>
+      )}
     </section>
   );
 }

@@ -14,8 +14,16 @@ export interface ImportSummaryProps {
 }
 
 /** What an import would do, in numbers, and the button that does it. */
-export function ImportSummary({ complete, open, plan, onSkipTroubled, onImport, onCancel }: ImportSummaryProps): ReactNode {
-  const unresolved = plan !== null && !plan.ok && plan.problem.code === 'plan-unresolved' ? plan.problem.rowNumbers : [];
+export function ImportSummary({
+  complete,
+  open,
+  plan,
+  onSkipTroubled,
+  onImport,
+  onCancel,
+}: ImportSummaryProps): ReactNode {
+  const unresolved =
+    plan !== null && !plan.ok && plan.problem.code === 'plan-unresolved' ? plan.problem.rowNumbers : [];
   const newCount = plan?.ok === true ? plan.value.entries.length : 0;
   return (
     <section className="import-summary" aria-label="Import">
@@ -42,10 +50,13 @@ export function ImportSummary({ complete, open, plan, onSkipTroubled, onImport, 
 }
 
 function planWords({ entries, duplicateCount, alikeCount, skippedCount }: ImportPlan): string {
-  if (entries.length === 0 && duplicateCount > 0 && skippedCount + alikeCount === 0) return `Nothing new: ${duplicateCount === 1 ? 'the one row is' : `all ${duplicateCount} rows are`} there already.`;
+  if (entries.length === 0 && duplicateCount > 0 && skippedCount + alikeCount === 0)
+    return `Nothing new: ${duplicateCount === 1 ? 'the one row is' : `all ${duplicateCount} rows are`} there already.`;
   const words = [entries.length === 1 ? '1 new entry' : `${entries.length} new entries`];
-  if (duplicateCount > 0) words.push(duplicateCount === 1 ? '1 is there already' : `${duplicateCount} are there already`);
-  if (alikeCount > 0) words.push(alikeCount === 1 ? '1 is perhaps there already' : `${alikeCount} are perhaps there already`);
+  if (duplicateCount > 0)
+    words.push(duplicateCount === 1 ? '1 is there already' : `${duplicateCount} are there already`);
+  if (alikeCount > 0)
+    words.push(alikeCount === 1 ? '1 is perhaps there already' : `${alikeCount} are perhaps there already`);
   if (skippedCount > 0) words.push(`${skippedCount} skipped`);
   return `${words.join(', ')}.`;
 }

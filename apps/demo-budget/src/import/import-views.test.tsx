@@ -5,10 +5,32 @@ import { PreviewTable } from './preview-table.tsx';
 import type { PreviewRow } from './rows/preview.ts';
 
 const draft = { importKey: 'k', date: '2025-01-31', amountMinor: -350, payee: 'Coffee', notes: 'two\nlines' };
-const sound: PreviewRow = { rowNumber: 2, cells: ['2025-01-31', 'Coffee', '-3.50'], draft, problems: [], duplicate: false, alike: null };
-const troubled: PreviewRow = { rowNumber: 3, cells: ['soon', 'Rent', '-900'], draft: undefined, problems: [{ code: 'date-unreadable' }], duplicate: false, alike: null };
+const sound: PreviewRow = {
+  rowNumber: 2,
+  cells: ['2025-01-31', 'Coffee', '-3.50'],
+  draft,
+  problems: [],
+  duplicate: false,
+  alike: null,
+};
+const troubled: PreviewRow = {
+  rowNumber: 3,
+  cells: ['soon', 'Rent', '-900'],
+  draft: undefined,
+  problems: [{ code: 'date-unreadable' }],
+  duplicate: false,
+  alike: null,
+};
 
-const choices = { columns: [{ column: 0, name: 'Date' }], skipped: new Set<number>(), kept: new Set<number>(), onSkip: () => {}, onKeep: () => {}, onCorrect: () => {}, ruledWords: () => '' };
+const choices = {
+  columns: [{ column: 0, name: 'Date' }],
+  skipped: new Set<number>(),
+  kept: new Set<number>(),
+  onSkip: () => {},
+  onKeep: () => {},
+  onCorrect: () => {},
+  ruledWords: () => '',
+};
 
 describe('the preview', () => {
   it('shows rows with problems first, as they stand in the file, and says what is wrong', () => {
@@ -20,54 +42,109 @@ describe('the preview', () => {
   });
 
   it('says which rows are there already', () => {
-    const html = renderToStaticMarkup(<PreviewTable rows={[{ ...sound, duplicate: true }]} currency="EUR" {...choices} />);
+    const html = renderToStaticMarkup(
+      <PreviewTable rows={[{ ...sound, duplicate: true }]} currency="EUR" {...choices} />,
+    );
     expect(html).toContain('Already there');
     expect(html).not.toContain('Skip row');
   });
 
   it('leaves out what is perhaps there already, says what it is like, and offers to import it all the same', () => {
-    const html = renderToStaticMarkup(<PreviewTable rows={[{ ...sound, alike: { id: 'e', date: '2025-01-30', payee: 'Coffee house', amountMinor: -350, importKey: null } }]} currency="EUR" {...choices} />);
+    const html = renderToStaticMarkup(
+      <PreviewTable
+        rows={[
+          {
+            ...sound,
+            alike: { id: 'e', date: '2025-01-30', payee: 'Coffee house', amountMinor: -350, importKey: null },
+          },
+        ]}
+        currency="EUR"
+        {...choices}
+      />,
+    );
     expect(html).toContain('Perhaps there already: Coffee house');
     expect(html).toContain('aria-label="Import row 2 all the same"');
     expect(html).toContain('class="skipped"');
   });
 
   it('says what rules make of a row, and nothing where they leave it', () => {
-    expect(renderToStaticMarkup(<PreviewTable rows={[sound]} currency="EUR" {...choices} ruledWords={({ payee }) => `${payee} house · Eating out`} />)).toContain('By your rules: Coffee house · Eating out');
-    expect(renderToStaticMarkup(<PreviewTable rows={[sound]} currency="EUR" {...choices} />)).not.toContain('By your rules');
+    expect(
+      renderToStaticMarkup(
+        <PreviewTable
+          rows={[sound]}
+          currency="EUR"
+          {...choices}
+          ruledWords={({ payee }) => `${payee} house · Eating out`}
+        />,
+      ),
+    ).toContain('By your rules: Coffee house · Eating out');
+    expect(renderToStaticMarkup(<PreviewTable rows={[sound]} currency="EUR" {...choices} />)).not.toContain(
+      'By your rules',
+    );
   });
 
   it('shows what a file says as text, never as markup', () => {
-    const html = renderToStaticMarkup(<PreviewTable rows={[{ ...sound, draft: { ...draft, payee: '<img src=x onerror=alert(1)>' } }]} currency="EUR" {...choices} />);
+    const html = renderToStaticMarkup(
+      <PreviewTable
+        rows={[{ ...sound, draft: { ...draft, payee: '<img src=x onerror=alert(1)>' } }]}
+        currency="EUR"
+        {...choices}
+      />,
+    );
     expect(html).not.toContain('<img');
   });
 });
 
 describe('the summary of an import', () => {
   const nothing = (): void => {};
-  const props: ImportSummaryProps = { complete: true, open: false, plan: null, onSkipTroubled: nothing, onImport: nothing, onCancel: nothing };
+  const props: ImportSummaryProps = {
+    complete: true,
+    open: false,
+    plan: null,
+    onSkipTroubled: nothing,
+    onImport: nothing,
+    onCancel: nothing,
+  };
 
   it('counts what is new, there already and skipped', () => {
-    const html = renderToStaticMarkup(<ImportSummary {...props} plan={{ ok: true, value: { entries: [draft], duplicateCount: 2, alikeCount: 1, skippedCount: 1 } }} />);
+    const html = renderToStaticMarkup(
+      <ImportSummary
+        {...props}
+        plan={{ ok: true, value: { entries: [draft], duplicateCount: 2, alikeCount: 1, skippedCount: 1 } }}
+      />,
+    );
     expect(html).toContain('1 new entry, 2 are there already, 1 is perhaps there already, 1 skipped.');
     expect(html).toContain('Import 1 entry');
     expect(html).not.toContain('disabled');
   });
 
   it('says when there is nothing new', () => {
-    const html = renderToStaticMarkup(<ImportSummary {...props} plan={{ ok: true, value: { entries: [], duplicateCount: 2000, alikeCount: 0, skippedCount: 0 } }} />);
+    const html = renderToStaticMarkup(
+      <ImportSummary
+        {...props}
+        plan={{ ok: true, value: { entries: [], duplicateCount: 2000, alikeCount: 0, skippedCount: 0 } }}
+      />,
+    );
     expect(html).toContain('Nothing new: all 2000 rows are there already.');
     expect(html).toContain('disabled=""');
   });
 
   it('offers to skip rows with problems, and imports nothing until then', () => {
-    const html = renderToStaticMarkup(<ImportSummary {...props} plan={{ ok: false, problem: { code: 'plan-unresolved', rowNumbers: [3, 4] } }} />);
+    const html = renderToStaticMarkup(
+      <ImportSummary {...props} plan={{ ok: false, problem: { code: 'plan-unresolved', rowNumbers: [3, 4] } }} />,
+    );
     expect(html).toContain('Skip these 2 rows');
     expect(html).toContain('disabled=""');
   });
 
   it('waits for an open question', () => {
-    const html = renderToStaticMarkup(<ImportSummary {...props} open plan={{ ok: true, value: { entries: [draft], duplicateCount: 0, alikeCount: 0, skippedCount: 0 } }} />);
+    const html = renderToStaticMarkup(
+      <ImportSummary
+        {...props}
+        open
+        plan={{ ok: true, value: { entries: [draft], duplicateCount: 0, alikeCount: 0, skippedCount: 0 } }}
+      />,
+    );
     expect(html).toContain('disabled=""');
   });
 });

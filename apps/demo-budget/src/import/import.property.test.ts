@@ -8,7 +8,9 @@ import { planImport } from './rows/plan.ts';
 import { nothingKnown, previewImport, type ImportSettings } from './rows/preview.ts';
 import { guessColumns } from './rows/columns.ts';
 
-const isoDate = fc.integer({ min: -3_000, max: 25_000 }).map((day) => new Date(day * 86_400_000).toISOString().slice(0, 10));
+const isoDate = fc
+  .integer({ min: -3_000, max: 25_000 })
+  .map((day) => new Date(day * 86_400_000).toISOString().slice(0, 10));
 const statementRow = fc.record({
   date: isoDate,
   payee: fc.constantFrom('Coffee', 'Rent', 'Bäckerei', 'Books; and "more"', 'Two\nlines', 'Salary, monthly'),
@@ -48,7 +50,9 @@ describe('importing', () => {
         if (!table.ok) throw new Error(table.problem.code);
         expect(guessColumns(table.value)).toMatchObject({ date: 0, payee: 1, amount: 2 });
         const drafts = previewImport(table.value, settings, nothingKnown).map((row) => row.draft);
-        expect(drafts.map((draft) => [draft?.date, draft?.payee, draft?.amountMinor])).toEqual(rows.map((row) => [row.date, row.payee.replace('\n', ' '), row.amountMinor]));
+        expect(drafts.map((draft) => [draft?.date, draft?.payee, draft?.amountMinor])).toEqual(
+          rows.map((row) => [row.date, row.payee.replace('\n', ' '), row.amountMinor]),
+        );
       }),
     );
   });
@@ -89,10 +93,14 @@ describe('importing', () => {
       'month-day-year': (year, month, day) => `${month}/${day}/${year}`,
     };
     fc.assert(
-      fc.property(isoDate, fc.constantFrom<DateOrder[]>('year-month-day', 'day-month-year', 'month-day-year'), (iso, order) => {
-        const [year = '', month = '', day = ''] = iso.split('-');
-        expect(parseDate(write[order](year, month, day), order)).toEqual({ ok: true, value: iso });
-      }),
+      fc.property(
+        isoDate,
+        fc.constantFrom<DateOrder[]>('year-month-day', 'day-month-year', 'month-day-year'),
+        (iso, order) => {
+          const [year = '', month = '', day = ''] = iso.split('-');
+          expect(parseDate(write[order](year, month, day), order)).toEqual({ ok: true, value: iso });
+        },
+      ),
     );
   });
 });

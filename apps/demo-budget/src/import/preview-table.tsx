@@ -20,11 +20,24 @@ export interface PreviewTableProps {
   readonly ruledWords: (draft: EntryDraft) => string;
 }
 
-/** Enough to see whether the columns are right. Rows with problems or doubts are always shown first: they need a decision. */
+/**
+ * Enough to see whether the columns are right. Rows with problems or doubts are always shown first: they need a
+ * decision.
+ */
 const rowsShown = 40;
 
 /** The rows as they would be written. */
-export function PreviewTable({ rows, currency, columns, skipped, kept, onSkip, onKeep, onCorrect, ruledWords }: PreviewTableProps): ReactNode {
+export function PreviewTable({
+  rows,
+  currency,
+  columns,
+  skipped,
+  kept,
+  onSkip,
+  onKeep,
+  onCorrect,
+  ruledWords,
+}: PreviewTableProps): ReactNode {
   const [corrected, setCorrected] = useState<number | null>(null);
   const [limit, setLimit] = useState(rowsShown);
   const troubled = rows.filter((row) => row.problems.length > 0);
@@ -36,58 +49,85 @@ export function PreviewTable({ rows, currency, columns, skipped, kept, onSkip, o
       <table role="table" className="preview" aria-label="Preview">
         <thead role="rowgroup">
           <tr role="row">
-            <th role="columnheader" scope="col" className="number">Row</th>
-            <th role="columnheader" scope="col">Date</th>
-            <th role="columnheader" scope="col">Payee and notes</th>
-            <th role="columnheader" scope="col" className="number">Amount</th>
-            <th role="columnheader" scope="col">What happens</th>
+            <th role="columnheader" scope="col" className="number">
+              Row
+            </th>
+            <th role="columnheader" scope="col">
+              Date
+            </th>
+            <th role="columnheader" scope="col">
+              Payee and notes
+            </th>
+            <th role="columnheader" scope="col" className="number">
+              Amount
+            </th>
+            <th role="columnheader" scope="col">
+              What happens
+            </th>
           </tr>
         </thead>
         <tbody role="rowgroup">
-          {shown.map((row) => row.rowNumber === corrected ? (
-            <tr role="row" key={row.rowNumber}>
-              <td role="cell" colSpan={5} className="preview-correction">
-                <RowCorrection
-                  row={row}
-                  columns={columns}
-                  onCorrect={(rowNumber, cells) => {
-                    onCorrect(rowNumber, cells);
-                    setCorrected(null);
-                  }}
-                  onCancel={() => setCorrected(null)}
-                />
-              </td>
-            </tr>
-          ) : (
-            <tr role="row" key={row.rowNumber} className={rowClass(row, isLeftOut(row, skipped, kept))}>
-              <td role="cell" className="number preview-row">{row.rowNumber}</td>
-              {row.draft === undefined ? (
-                <td role="cell" colSpan={3} className="preview-raw">
-                  {row.cells.join(' · ')}
+          {shown.map((row) =>
+            row.rowNumber === corrected ? (
+              <tr role="row" key={row.rowNumber}>
+                <td role="cell" colSpan={5} className="preview-correction">
+                  <RowCorrection
+                    row={row}
+                    columns={columns}
+                    onCorrect={(rowNumber, cells) => {
+                      onCorrect(rowNumber, cells);
+                      setCorrected(null);
+                    }}
+                    onCancel={() => setCorrected(null)}
+                  />
                 </td>
-              ) : (
-                <>
-                  <td role="cell" className="preview-date">{formatDay(row.draft.date)}</td>
-                  <td role="cell" className="preview-payee">
-                    <span className="payee">{row.draft.payee === '' ? '—' : row.draft.payee}</span>
-                    {row.draft.notes !== '' && <span className="notes">{row.draft.notes}</span>}
-                    <RuledWords words={ruledWords(row.draft)} />
+              </tr>
+            ) : (
+              <tr role="row" key={row.rowNumber} className={rowClass(row, isLeftOut(row, skipped, kept))}>
+                <td role="cell" className="number preview-row">
+                  {row.rowNumber}
+                </td>
+                {row.draft === undefined ? (
+                  <td role="cell" colSpan={3} className="preview-raw">
+                    {row.cells.join(' · ')}
                   </td>
-                  <td role="cell" className="number preview-amount">
-                    <Amount minor={row.draft.amountMinor} currency={currency} signed />
-                  </td>
-                </>
-              )}
-              <td role="cell" className="preview-fate">
-                <Fate row={row} skipped={skipped.has(row.rowNumber)} kept={kept.has(row.rowNumber)} onSkip={onSkip} onKeep={onKeep} />
-                {!row.duplicate && (
-                  <button type="button" className="quiet" aria-label={`Correct row ${row.rowNumber}`} onClick={() => setCorrected(row.rowNumber)}>
-                    Correct
-                  </button>
+                ) : (
+                  <>
+                    <td role="cell" className="preview-date">
+                      {formatDay(row.draft.date)}
+                    </td>
+                    <td role="cell" className="preview-payee">
+                      <span className="payee">{row.draft.payee === '' ? '—' : row.draft.payee}</span>
+                      {row.draft.notes !== '' && <span className="notes">{row.draft.notes}</span>}
+                      <RuledWords words={ruledWords(row.draft)} />
+                    </td>
+                    <td role="cell" className="number preview-amount">
+                      <Amount minor={row.draft.amountMinor} currency={currency} signed />
+                    </td>
+                  </>
                 )}
-              </td>
-            </tr>
-          ))}
+                <td role="cell" className="preview-fate">
+                  <Fate
+                    row={row}
+                    skipped={skipped.has(row.rowNumber)}
+                    kept={kept.has(row.rowNumber)}
+                    onSkip={onSkip}
+                    onKeep={onKeep}
+                  />
+                  {!row.duplicate && (
+                    <button
+                      type="button"
+                      className="quiet"
+                      aria-label={`Correct row ${row.rowNumber}`}
+                      onClick={() => setCorrected(row.rowNumber)}
+                    >
+                      Correct
+                    </button>
+                  )}
+                </td>
+              </tr>
+            ),
+          )}
         </tbody>
       </table>
       {rows.length > limit && (
@@ -129,7 +169,12 @@ function Fate({ row, skipped, kept, onSkip, onKeep }: FateProps): ReactNode {
           Perhaps there already: {payee === '' ? 'no payee' : payee}, {formatDay(date)}
         </span>
         <label className="check">
-          <input type="checkbox" checked={kept} onChange={() => onKeep(row.rowNumber)} aria-label={`Import row ${row.rowNumber} all the same`} />
+          <input
+            type="checkbox"
+            checked={kept}
+            onChange={() => onKeep(row.rowNumber)}
+            aria-label={`Import row ${row.rowNumber} all the same`}
+          />
           Import all the same
         </label>
       </>
@@ -143,7 +188,12 @@ function Fate({ row, skipped, kept, onSkip, onKeep }: FateProps): ReactNode {
         </span>
       ))}
       <label className="check">
-        <input type="checkbox" checked={skipped} onChange={() => onSkip(row.rowNumber)} aria-label={`Skip row ${row.rowNumber}`} />
+        <input
+          type="checkbox"
+          checked={skipped}
+          onChange={() => onSkip(row.rowNumber)}
+          aria-label={`Skip row ${row.rowNumber}`}
+        />
         Skip
       </label>
     </>

@@ -2,7 +2,14 @@ import { useClient } from '@rockpool/client/react';
 import { useMemo, useState, type ReactNode } from 'react';
 import type { Budget } from '../budget/budget.ts';
 import type { AccountRow } from '../queries/accounts.ts';
-import { entriesOfDays, importKeysOfAccount, importProfileOfAccount, type ImportKeyRow, type ImportProfileRow, type KnownEntryRow } from '../queries/import.ts';
+import {
+  entriesOfDays,
+  importKeysOfAccount,
+  importProfileOfAccount,
+  type ImportKeyRow,
+  type ImportProfileRow,
+  type KnownEntryRow,
+} from '../queries/import.ts';
 import { useAction, useSave } from '../shell/failure.tsx';
 import { hashOf } from '../shell/navigation.ts';
 import { useQuery, useSteadyQuery } from '../shell/use-query.ts';
@@ -48,11 +55,17 @@ export function ReviewStep({ budget, account, file, onFile }: ReviewStepProps): 
   const [progress, setProgress] = useState<ImportProgress | null>(null);
   const [done, setDone] = useState<Done | null>(null);
   const table = useMemo(() => correctTable(file.table, corrections), [corrections, file.table]);
-  const known = useKnownEntries(account.id, useMemo(() => daysAround(table, formats.columns.date, formats.dateOrder), [formats, table]));
+  const known = useKnownEntries(
+    account.id,
+    useMemo(() => daysAround(table, formats.columns.date, formats.dateOrder), [formats, table]),
+  );
   // While the import runs, its own rows would turn up as duplicates of themselves.
   const frozen = progress !== null || done !== null;
   const preview = useMemo(
-    () => (frozen || !isComplete(formats.columns) ? null : previewImport(table, { accountId: account.id, currency: account.currency, ...formats }, known.entries)),
+    () =>
+      frozen || !isComplete(formats.columns)
+        ? null
+        : previewImport(table, { accountId: account.id, currency: account.currency, ...formats }, known.entries),
     [account.currency, account.id, formats, frozen, known.entries, table],
   );
   const plan = useMemo(() => (preview === null ? null : planImport(preview, skipped, kept)), [kept, preview, skipped]);
@@ -78,7 +91,11 @@ export function ReviewStep({ budget, account, file, onFile }: ReviewStepProps): 
         const addedIds = await importEntries(client, account.id, entries, setProgress);
         const profile = profileOf(file.table, formats);
         if (profile !== undefined) await saveProfile(client, account.id, profile);
-        setDone({ addedIds, duplicateCount: duplicateCount + entries.length - addedIds.length, skippedCount: skippedCount + alikeCount });
+        setDone({
+          addedIds,
+          duplicateCount: duplicateCount + entries.length - addedIds.length,
+          skippedCount: skippedCount + alikeCount,
+        });
       } finally {
         setProgress(null);
       }
@@ -129,7 +146,9 @@ export function ReviewStep({ budget, account, file, onFile }: ReviewStepProps): 
         <PreviewTable
           rows={preview}
           currency={account.currency}
-          columns={Object.values(formats.columns).flatMap((column) => (column === null ? [] : [{ column, name: file.table.header[column] ?? '' }]))}
+          columns={Object.values(formats.columns).flatMap((column) =>
+            column === null ? [] : [{ column, name: file.table.header[column] ?? '' }],
+          )}
           ruledWords={ruledWords}
           skipped={skipped}
           kept={kept}
@@ -164,13 +183,24 @@ function useFormats(accountId: string, file: ChosenFile): Formats {
     const profile = rows[0] === undefined ? undefined : readProfile(rows[0]);
     return profile === undefined ? undefined : formatsOfProfile(profile, file.table);
   }, [file.table, rows]);
-  return { formats: chosen ?? stored ?? guessed, fromProfile: chosen === null && stored !== undefined, setFormats, loading };
+  return {
+    formats: chosen ?? stored ?? guessed,
+    fromProfile: chosen === null && stored !== undefined,
+    setFormats,
+    loading,
+  };
 }
 
-function useKnownEntries(accountId: string, days: { readonly first: string; readonly last: string }): { readonly entries: KnownEntries; readonly loading: boolean } {
+function useKnownEntries(
+  accountId: string,
+  days: { readonly first: string; readonly last: string },
+): { readonly entries: KnownEntries; readonly loading: boolean } {
   const keys = useQuery<ImportKeyRow>(importKeysOfAccount, [accountId]);
   const around = useSteadyQuery<KnownEntryRow>(entriesOfDays, [accountId, days.first, days.last]);
-  const entries = useMemo(() => ({ importKeys: new Set(keys.rows.map((row) => row.importKey)), entries: around.rows }), [around.rows, keys.rows]);
+  const entries = useMemo(
+    () => ({ importKeys: new Set(keys.rows.map((row) => row.importKey)), entries: around.rows }),
+    [around.rows, keys.rows],
+  );
   return { entries, loading: keys.loading || around.loading };
 }
 
@@ -195,7 +225,9 @@ function ImportDone({ budget, account, done, onAgain }: ImportDoneProps): ReactN
     <section className="card form" role="status">
       <h2>{count === 1 ? '1 entry imported' : `${count} entries imported`}</h2>
       <p>
-        {done.duplicateCount === 0 ? 'None of them was there before.' : `${done.duplicateCount} were there already and were left as they are.`}
+        {done.duplicateCount === 0
+          ? 'None of them was there before.'
+          : `${done.duplicateCount} were there already and were left as they are.`}
         {done.skippedCount > 0 && ` ${done.skippedCount} skipped.`}
       </p>
       <div className="buttons">

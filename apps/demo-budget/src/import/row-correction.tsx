@@ -15,7 +15,10 @@ export function RowCorrection({ row, columns, onCorrect, onCancel }: RowCorrecti
   const id = useId();
   const submit = (event: FormEvent): void => {
     event.preventDefault();
-    onCorrect(row.rowNumber, cells.map((cell) => cell.trim()));
+    onCorrect(
+      row.rowNumber,
+      cells.map((cell) => cell.trim()),
+    );
   };
   return (
     <form className="form" onSubmit={submit} aria-label={`Correct row ${row.rowNumber}`}>
@@ -28,7 +31,13 @@ export function RowCorrection({ row, columns, onCorrect, onCancel }: RowCorrecti
               autoFocus={index === 0}
               autoComplete="off"
               value={cells[column] ?? ''}
-              onChange={(event) => setCells(Array.from({ length: Math.max(cells.length, column + 1) }, (_, at) => (at === column ? event.target.value : (cells[at] ?? ''))))}
+              onChange={(event) =>
+                setCells(
+                  Array.from({ length: Math.max(cells.length, column + 1) }, (_, at) =>
+                    at === column ? event.target.value : (cells[at] ?? ''),
+                  ),
+                )
+              }
             />
           </label>
         ))}

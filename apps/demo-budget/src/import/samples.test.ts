@@ -5,7 +5,11 @@ import { meridianGiro } from '../../samples/meridian-giro.ts';
 
 describe('the sample exports', () => {
   it('are what the generator writes, byte for byte', () => {
-    expect(readFileSync(new URL('../../public/samples/meridian-giro.csv', import.meta.url), 'latin1')).toBe(meridianGiro());
-    expect(readFileSync(new URL('../../public/samples/harbour-checking.csv', import.meta.url), 'utf8')).toBe(harbourChecking());
+    expect(readFileSync(new URL('../../public/samples/meridian-giro.csv', import.meta.url), 'latin1')).toBe(
+      meridianGiro(),
+    );
+    expect(readFileSync(new URL('../../public/samples/harbour-checking.csv', import.meta.url), 'utf8')).toBe(
+      harbourChecking(),
+    );
   });
 });

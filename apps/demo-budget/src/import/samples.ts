@@ -1,5 +1,15 @@
-/** Made-up statements that come with the app, for those who want to see an import before they trust it with their own. */
+/**
+ * Made-up statements that come with the app, for those who want to see an import before they trust it with their own.
+ */
 export const samples: readonly { readonly fileName: string; readonly title: string; readonly currency: string }[] = [
-  { fileName: 'meridian-giro.csv', title: 'Meridian Giro: half a year, German headings, semicolons and decimal commas', currency: 'EUR' },
-  { fileName: 'harbour-checking.csv', title: 'Harbour Checking: two years, 2,000 rows, notes over several lines', currency: 'USD' },
+  {
+    fileName: 'meridian-giro.csv',
+    title: 'Meridian Giro: half a year, German headings, semicolons and decimal commas',
+    currency: 'EUR',
+  },
+  {
+    fileName: 'harbour-checking.csv',
+    title: 'Harbour Checking: two years, 2,000 rows, notes over several lines',
+    currency: 'USD',
+  },
 ];

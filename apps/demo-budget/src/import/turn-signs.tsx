@@ -10,7 +10,11 @@ export interface TurnSignsProps {
 export function TurnSigns({ formats, onFormats }: TurnSignsProps): ReactNode {
   return (
     <label className="check">
-      <input type="checkbox" checked={formats.turnSigns} onChange={(event) => onFormats({ ...formats, turnSigns: event.target.checked })} />
+      <input
+        type="checkbox"
+        checked={formats.turnSigns}
+        onChange={(event) => onFormats({ ...formats, turnSigns: event.target.checked })}
+      />
       Turn signs: spending is written without a minus
     </label>
   );

@@ -16,7 +16,11 @@ export function useRuledWords({ id: accountId, kind }: Pick<AccountRow, 'id' | '
     (draft) => {
       const { payee, notes, categoryId } = applyRules(rules, { ...draft, accountId });
       const category = kind === 'off-budget' ? undefined : categories.find(({ id }) => id === categoryId)?.name;
-      return [...(payee === draft.payee ? [] : [payee]), ...(notes === draft.notes ? [] : [notes]), ...(category === undefined ? [] : [category])].join(' · ');
+      return [
+        ...(payee === draft.payee ? [] : [payee]),
+        ...(notes === draft.notes ? [] : [notes]),
+        ...(category === undefined ? [] : [category]),
+      ].join(' · ');
     },
     [accountId, categories, kind, rules],
   );

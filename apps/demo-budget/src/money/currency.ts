@@ -9,7 +9,8 @@ const minorDigitsByCurrency = new Map<string, number>();
 export function minorDigits(currency: string): number {
   const known = minorDigitsByCurrency.get(currency);
   if (known !== undefined) return known;
-  const digits = new Intl.NumberFormat('en', { style: 'currency', currency }).resolvedOptions().maximumFractionDigits ?? 2;
+  const digits =
+    new Intl.NumberFormat('en', { style: 'currency', currency }).resolvedOptions().maximumFractionDigits ?? 2;
   minorDigitsByCurrency.set(currency, digits);
   return digits;
 }
@@ -20,26 +21,57 @@ export function isCurrency(code: string): boolean {
 }
 
 /** Offered first in the account form. Any other code that `Intl` knows can be typed. */
-export const commonCurrencies: readonly string[] = ['EUR', 'USD', 'GBP', 'CHF', 'SEK', 'NOK', 'DKK', 'PLN', 'CZK', 'CAD', 'AUD', 'JPY', 'INR', 'BRL', 'KWD'];
+export const commonCurrencies: readonly string[] = [
+  'EUR',
+  'USD',
+  'GBP',
+  'CHF',
+  'SEK',
+  'NOK',
+  'DKK',
+  'PLN',
+  'CZK',
+  'CAD',
+  'AUD',
+  'JPY',
+  'INR',
+  'BRL',
+  'KWD',
+];
 
 /** The currency most likely used where the browser's language is spoken: a first suggestion, never a decision. */
 export function suggestedCurrency(locale: string): string {
   const region = new Intl.Locale(locale).maximize().region;
   switch (region) {
-    case 'US': return 'USD';
-    case 'GB': return 'GBP';
-    case 'CH': return 'CHF';
-    case 'SE': return 'SEK';
-    case 'NO': return 'NOK';
-    case 'DK': return 'DKK';
-    case 'PL': return 'PLN';
-    case 'CZ': return 'CZK';
-    case 'CA': return 'CAD';
-    case 'AU': return 'AUD';
-    case 'JP': return 'JPY';
-    case 'IN': return 'INR';
-    case 'BR': return 'BRL';
-    case 'KW': return 'KWD';
-    default: return 'EUR';
+    case 'US':
+      return 'USD';
+    case 'GB':
+      return 'GBP';
+    case 'CH':
+      return 'CHF';
+    case 'SE':
+      return 'SEK';
+    case 'NO':
+      return 'NOK';
+    case 'DK':
+      return 'DKK';
+    case 'PL':
+      return 'PLN';
+    case 'CZ':
+      return 'CZK';
+    case 'CA':
+      return 'CAD';
+    case 'AU':
+      return 'AUD';
+    case 'JP':
+      return 'JPY';
+    case 'IN':
+      return 'INR';
+    case 'BR':
+      return 'BRL';
+    case 'KW':
+      return 'KWD';
+    default:
+      return 'EUR';
   }
 }

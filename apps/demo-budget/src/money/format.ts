@@ -2,7 +2,8 @@ import { minorDigits } from './currency.ts';
 import type { DecimalMark } from './parse.ts';
 
 /**
- * Minor units as the exact decimal text `-1234.50`, with a point and no groups. `bigint` is taken too, because SQLite's sums are
+ * Minor units as the exact decimal text `-1234.50`, with a point and no groups. `bigint` is taken too, because SQLite's
+ * sums are
  * 64-bit and may pass 2^53 where no single amount does.
  */
 export function minorToDecimalText(amountMinor: number | bigint, currency: string): string {
@@ -35,12 +36,16 @@ function formatOf(locale: string, currency: string, style: Style): Intl.NumberFo
 
 /** An amount for people, such as `-€1,234.50`. Exact for any size: `Intl` is given decimal text, never a float. */
 export function formatMinor(amountMinor: number | bigint, currency: string, locale: string): string {
-  return formatOf(locale, currency, 'exact').format(minorToDecimalText(amountMinor, currency) as Intl.StringNumericLiteral);
+  return formatOf(locale, currency, 'exact').format(
+    minorToDecimalText(amountMinor, currency) as Intl.StringNumericLiteral,
+  );
 }
 
 /** An amount rounded to whole units, without the currency's sign: for tables and charts that name the currency once. */
 export function formatMinorRounded(amountMinor: number | bigint, currency: string, locale: string): string {
-  return formatOf(locale, currency, 'whole-units').format(minorToDecimalText(amountMinor, currency) as Intl.StringNumericLiteral);
+  return formatOf(locale, currency, 'whole-units').format(
+    minorToDecimalText(amountMinor, currency) as Intl.StringNumericLiteral,
+  );
 }
 
 /** An amount as it is shown in a text field for editing: no currency, no groups, the locale's decimal mark. */

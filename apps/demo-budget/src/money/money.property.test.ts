@@ -20,7 +20,10 @@ describe('money', () => {
   it('reads back every amount that it puts into a field', () => {
     fc.assert(
       fc.property(amountMinor, currency, fc.constantFrom('comma', 'point'), (minor, code, mark) => {
-        expect(parseTypedAmount(formatMinorForEditing(minor, code, mark), code, mark)).toEqual({ ok: true, value: minor });
+        expect(parseTypedAmount(formatMinorForEditing(minor, code, mark), code, mark)).toEqual({
+          ok: true,
+          value: minor,
+        });
       }),
     );
   });

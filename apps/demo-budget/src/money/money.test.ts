@@ -50,9 +50,12 @@ describe('parsing an amount', () => {
     expect(amount(text, 'EUR', mark)).toBe(minor);
   });
 
-  it.each(['coffee', '1.2.3', '1,2,3', '12,3456.00', '--5', '(-5)', '-', '€', '12 34', '1,234,56', '0x10', '1e5'])('refuses %s', (text) => {
-    expect(amount(text, 'EUR', 'point')).toBe('amount-unreadable');
-  });
+  it.each(['coffee', '1.2.3', '1,2,3', '12,3456.00', '--5', '(-5)', '-', '€', '12 34', '1,234,56', '0x10', '1e5'])(
+    'refuses %s',
+    (text) => {
+      expect(amount(text, 'EUR', 'point')).toBe('amount-unreadable');
+    },
+  );
 
   it('says that an empty field has no amount', () => {
     expect(amount('  ', 'EUR', 'point')).toBe('amount-missing');

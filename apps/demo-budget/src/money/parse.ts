@@ -1,7 +1,10 @@
 import { fail, succeed, type Result } from '../result.ts';
 import { minorDigits } from './currency.ts';
 
-/** Which sign divides whole units from minor ones. The other one, like a space or an apostrophe, may then group thousands. */
+/**
+ * Which sign divides whole units from minor ones. The other one, like a space or an apostrophe, may then group
+ * thousands.
+ */
 export type DecimalMark = 'comma' | 'point';
 
 /** Why a text is not an amount. It never carries the text: problems may be logged, people's money may not. */
@@ -22,8 +25,9 @@ const currencyMark = /^(?:\p{L}{0,3}\p{Sc}\p{L}{0,3}|(?:\p{L}{1,2}\.){2,3}|\p{L}
 const currencyMarkAtEnd = /(?:\p{L}{0,3}\p{Sc}\p{L}{0,3}|(?:\p{L}{1,2}\.){2,3}|\p{L}{1,4}\.?)$/u;
 
 /**
- * Reads an amount as people and banks write it: `1.234,56`, `1,234.56`, `1 234,56`, `1'234.56`, `(12.00)`, `12.00-`, `−12`, `€ 12`,
- * `12 kr`, `12.00 DR`. The decimal mark is given, not guessed: the text `1.234` alone cannot say what it means.
+ * Reads an amount as people and banks write it: `1.234,56`, `1,234.56`, `1 234,56`, `1'234.56`, `(12.00)`, `12.00-`,
+ * `−12`, `€ 12`, `12 kr`, `12.00 DR`. The decimal mark is given, not guessed: the text `1.234` alone cannot say what it
+ * means.
  */
 export function parseAmount(text: string, currency: string, mark: DecimalMark): Result<number, AmountProblem> {
   const { digitsText, negative } = takeSigns(text);
@@ -46,7 +50,11 @@ export function parseAmount(text: string, currency: string, mark: DecimalMark): 
 
 /** Takes off what surrounds the digits: parentheses, CR and DR, signs before or after, the currency on either side. */
 function takeSigns(text: string): { digitsText: string; negative: boolean } {
-  let rest = text.replace(bidiMarks, '').replace(/[\u2212\u2012\u2013\uff0d]/gu, '-').replace(spaces, ' ').trim();
+  let rest = text
+    .replace(bidiMarks, '')
+    .replace(/[\u2212\u2012\u2013\uff0d]/gu, '-')
+    .replace(spaces, ' ')
+    .trim();
   let negative = false;
   const inParentheses = /^\((.*)\)$/u.exec(rest);
   if (inParentheses !== null) {
@@ -86,13 +94,15 @@ function withoutGroups(whole: string, mark: DecimalMark): string | undefined {
   const last = groups.at(-1) ?? '';
   // Groups of two between the first and the last are Indian: 12,34,567.
   const middle = groups.slice(1, -1);
-  const wellFormed = /^\d{1,3}$/.test(first) && /^\d{3}$/.test(last) && middle.every((group) => /^\d{2,3}$/.test(group));
+  const wellFormed =
+    /^\d{1,3}$/.test(first) && /^\d{3}$/.test(last) && middle.every((group) => /^\d{2,3}$/.test(group));
   return wellFormed ? groups.join('') : undefined;
 }
 
 /**
- * Reads an amount typed into a field. People paste and type with either mark, so where the locale's own mark does not fit, the other one is
- * tried: `12.50` typed by a German is 12.50, since 50 is no group of thousands. `1.234` stays 1234 for them.
+ * Reads an amount typed into a field. People paste and type with either mark, so where the locale's own mark does not
+ * fit, the other one is tried: `12.50` typed by a German is 12.50, since 50 is no group of thousands. `1.234` stays
+ * 1234 for them.
  */
 export function parseTypedAmount(text: string, currency: string, mark: DecimalMark): Result<number, AmountProblem> {
   const byLocale = parseAmount(text, currency, mark);

@@ -15,7 +15,15 @@ import { SharedHistory } from './shared-history.ts';
 // Loaded when notes are opened, and not before: see note-editor.tsx.
 
 Quill.register(
-  { 'formats/bold': Bold, 'formats/italic': Italic, 'formats/strike': Strike, 'formats/header': Header, 'formats/list': List, 'modules/cursors': OthersCursors, 'modules/history': SharedHistory },
+  {
+    'formats/bold': Bold,
+    'formats/italic': Italic,
+    'formats/strike': Strike,
+    'formats/header': Header,
+    'formats/list': List,
+    'modules/cursors': OthersCursors,
+    'modules/history': SharedHistory,
+  },
   true,
 );
 
@@ -36,8 +44,15 @@ export interface EditorOptions {
   readonly hint: string;
 }
 
-/** Binds an editor to the notes: what is typed goes into the document, what others type appears, with their cursors. Returns what ends it. */
-export function mountEditor(host: HTMLElement, note: LiveDocument<NoteContent>, { label, mayWrite, focused, hint }: EditorOptions): () => void {
+/**
+ * Binds an editor to the notes: what is typed goes into the document, what others type appears, with their cursors.
+ * Returns what ends it.
+ */
+export function mountEditor(
+  host: HTMLElement,
+  note: LiveDocument<NoteContent>,
+  { label, mayWrite, focused, hint }: EditorOptions,
+): () => void {
   const body = note.text('body');
   if (body === null) throw new Error('A note without a body was opened.');
   const container = document.createElement('div');
@@ -46,7 +61,11 @@ export function mountEditor(host: HTMLElement, note: LiveDocument<NoteContent>, 
     formats: FORMATS,
     placeholder: hint,
     readOnly: !mayWrite,
-    modules: { cursors: true, history: { undoManager: note.undoManager }, keyboard: { bindings: { ...NO_TABS, ...toolBindings() } } },
+    modules: {
+      cursors: true,
+      history: { undoManager: note.undoManager },
+      keyboard: { bindings: { ...NO_TABS, ...toolBindings() } },
+    },
   });
   describe(quill.root, label, mayWrite);
   const binding = new QuillBinding(body, quill, note.awareness);

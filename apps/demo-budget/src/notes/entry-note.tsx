@@ -39,7 +39,16 @@ export function EntryNote({ entryId, name, onClose }: EntryNoteProps): ReactNode
           Close
         </button>
       </header>
-      {begun === 1 && <NoteEditor key={String(mayWrite)} noteId={noteId} label={`Note on ${name}`} hint="What the others should know of it …" focused={mayWrite} mayWrite={mayWrite} />}
+      {begun === 1 && (
+        <NoteEditor
+          key={String(mayWrite)}
+          noteId={noteId}
+          label={`Note on ${name}`}
+          hint="What the others should know of it …"
+          focused={mayWrite}
+          mayWrite={mayWrite}
+        />
+      )}
       {begun === 0 && !mayWrite && <p className="hint">Nobody has begun it yet.</p>}
     </section>
   );

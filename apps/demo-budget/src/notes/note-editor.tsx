@@ -18,7 +18,10 @@ export interface NoteEditorProps {
   readonly hint: string;
 }
 
-/** One note, as everybody who has it open writes it, with their cursors. It is there from when the editor's code and the document are. */
+/**
+ * One note, as everybody who has it open writes it, with their cursors. It is there from when the editor's code and the
+ * document are.
+ */
 export function NoteEditor({ noteId, label, mayWrite, focused = false, hint }: NoteEditorProps): ReactNode {
   const client = useClient();
   const report = useReport();

@@ -19,7 +19,10 @@ export function NotesView(): ReactNode {
       <h1>Notes</h1>
       {begun === 0 && (
         <section className="card notes-begin">
-          <p>A page for whatever belongs to the budget and is not a number. Everybody who has the budget writes on it, at the same time if they like.</p>
+          <p>
+            A page for whatever belongs to the budget and is not a number. Everybody who has the budget writes on it, at
+            the same time if they like.
+          </p>
           {mayWrite ? (
             <button type="button" className="primary" onClick={() => run(() => beginNote(client, budgetNoteId))}>
               Begin the notes
@@ -29,7 +32,15 @@ export function NotesView(): ReactNode {
           )}
         </section>
       )}
-      {begun === 1 && <NoteEditor key={String(mayWrite)} noteId={budgetNoteId} label="Notes of this budget" hint="What everybody should know: the plan for the summer, who pays what …" mayWrite={mayWrite} />}
+      {begun === 1 && (
+        <NoteEditor
+          key={String(mayWrite)}
+          noteId={budgetNoteId}
+          label="Notes of this budget"
+          hint="What everybody should know: the plan for the summer, who pays what …"
+          mayWrite={mayWrite}
+        />
+      )}
     </>
   );
 }

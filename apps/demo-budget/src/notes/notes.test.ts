@@ -17,7 +17,9 @@ it('a note begins once, and empty', async () => {
   await beginNote(writer, budgetNoteId);
   await writer.execute(`UPDATE notes SET content = '{"body":[{"insert":"rent\\n"}]}'`);
   await beginNote(writer, budgetNoteId);
-  expect(writer.rows('SELECT id, content FROM notes')).toEqual([{ id: 'budget', content: '{"body":[{"insert":"rent\\n"}]}' }]);
+  expect(writer.rows('SELECT id, content FROM notes')).toEqual([
+    { id: 'budget', content: '{"body":[{"insert":"rent\\n"}]}' },
+  ]);
   expect(writer.rows(noteBegun, [budgetNoteId])).toEqual([{ begun: 1 }]);
 });
 
@@ -40,7 +42,9 @@ describe('the note of an entry', () => {
     await beginNote(writer, entryNoteId(dentist));
     await beginNote(writer, budgetNoteId);
     expect(ledger()).toEqual(['Dentist 0', 'Kiosk 0']);
-    await writer.execute(`UPDATE notes SET content = '{"body":[{"insert":"The insu"},{"attributes":{"bold":true},"insert":"rance pays"},{"insert":"\\n"}]}'`);
+    await writer.execute(
+      `UPDATE notes SET content = '{"body":[{"insert":"The insu"},{"attributes":{"bold":true},"insert":"rance pays"},{"insert":"\\n"}]}'`,
+    );
     expect(ledger()).toEqual(['Dentist 1', 'Kiosk 0']);
     expect(ledger('insurance')).toEqual(['Dentist 1']);
     // How it is stored is not what it says.

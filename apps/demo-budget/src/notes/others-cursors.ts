@@ -12,7 +12,10 @@ interface Cursor {
   place: Place | null;
 }
 
-/** Where others are in the text, each with a name: what y-quill calls by the name of the module `cursors`. They lie over the text and are no part of it. */
+/**
+ * Where others are in the text, each with a name: what y-quill calls by the name of the module `cursors`. They lie over
+ * the text and are no part of it.
+ */
 export class OthersCursors extends Module {
   private readonly cursors = new Map<string, Cursor>();
   private readonly layer = document.createElement('div');

@@ -3,7 +3,10 @@ import type { LiveDocument } from '@rockpool/client';
 
 type UndoManager = LiveDocument['undoManager'];
 
-/** Undo and redo of an editor whose text others write too: that of the document, which takes back what was typed here and nothing of theirs. */
+/**
+ * Undo and redo of an editor whose text others write too: that of the document, which takes back what was typed here
+ * and nothing of theirs.
+ */
 export class SharedHistory extends History {
   private get undoManager(): UndoManager {
     return (this.options as unknown as { readonly undoManager: UndoManager }).undoManager;

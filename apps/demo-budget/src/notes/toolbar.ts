@@ -6,7 +6,9 @@ interface Tool {
   readonly sign: string;
   readonly format: string;
   readonly value: boolean | number | string;
-  /** With Ctrl, or Cmd on Apple's keyboards. Of digits the place on the keyboard: with Shift they are other characters. */
+  /**
+   * With Ctrl, or Cmd on Apple's keyboards. Of digits the place on the keyboard: with Shift they are other characters.
+   */
   readonly key: { readonly key: string | number; readonly shiftKey?: true; readonly altKey?: true };
   /** As `aria-keyshortcuts` says it. */
   readonly shortcut: string;
@@ -17,14 +19,51 @@ const DIGITS_AT = 48;
 const TOOLS: readonly Tool[] = [
   { name: 'Bold', sign: 'B', format: 'bold', value: true, key: { key: 'b' }, shortcut: 'Control+B' },
   { name: 'Italic', sign: 'I', format: 'italic', value: true, key: { key: 'i' }, shortcut: 'Control+I' },
-  { name: 'Strike through', sign: 'S', format: 'strike', value: true, key: { key: 'X', shiftKey: true }, shortcut: 'Control+Shift+X' },
-  { name: 'Heading', sign: 'H1', format: 'header', value: 2, key: { key: DIGITS_AT + 1, altKey: true }, shortcut: 'Control+Alt+1' },
-  { name: 'Smaller heading', sign: 'H2', format: 'header', value: 3, key: { key: DIGITS_AT + 2, altKey: true }, shortcut: 'Control+Alt+2' },
-  { name: 'List', sign: '•', format: 'list', value: 'bullet', key: { key: DIGITS_AT + 8, shiftKey: true }, shortcut: 'Control+Shift+8' },
-  { name: 'Numbered list', sign: '1.', format: 'list', value: 'ordered', key: { key: DIGITS_AT + 7, shiftKey: true }, shortcut: 'Control+Shift+7' },
+  {
+    name: 'Strike through',
+    sign: 'S',
+    format: 'strike',
+    value: true,
+    key: { key: 'X', shiftKey: true },
+    shortcut: 'Control+Shift+X',
+  },
+  {
+    name: 'Heading',
+    sign: 'H1',
+    format: 'header',
+    value: 2,
+    key: { key: DIGITS_AT + 1, altKey: true },
+    shortcut: 'Control+Alt+1',
+  },
+  {
+    name: 'Smaller heading',
+    sign: 'H2',
+    format: 'header',
+    value: 3,
+    key: { key: DIGITS_AT + 2, altKey: true },
+    shortcut: 'Control+Alt+2',
+  },
+  {
+    name: 'List',
+    sign: '•',
+    format: 'list',
+    value: 'bullet',
+    key: { key: DIGITS_AT + 8, shiftKey: true },
+    shortcut: 'Control+Shift+8',
+  },
+  {
+    name: 'Numbered list',
+    sign: '1.',
+    format: 'list',
+    value: 'ordered',
+    key: { key: DIGITS_AT + 7, shiftKey: true },
+    shortcut: 'Control+Shift+7',
+  },
 ];
 
-/** The keys of the tools, as Quill takes them; where one is pressed in formatted text, it takes the format away again. */
+/**
+ * The keys of the tools, as Quill takes them; where one is pressed in formatted text, it takes the format away again.
+ */
 export function toolBindings(): Record<string, object> {
   const bindingOf = ({ format, value, key }: Tool): object => ({
     ...key,
@@ -43,7 +82,10 @@ function toggle(quill: Quill, format: string, value: Tool['value']): void {
   if (range !== null) quill.format(format, quill.getFormat(range)[format] === value ? false : value, 'user');
 }
 
-/** The formats as buttons, one stop of the Tab key: arrows go from one to the next. A button that is pressed says what the text at the cursor has. */
+/**
+ * The formats as buttons, one stop of the Tab key: arrows go from one to the next. A button that is pressed says what
+ * the text at the cursor has.
+ */
 export class Toolbar {
   readonly element = document.createElement('div');
   private readonly buttons: readonly HTMLButtonElement[];
@@ -63,7 +105,8 @@ export class Toolbar {
   private show(quill: Quill): void {
     const range = quill.hasFocus() ? quill.getSelection() : null;
     const formats = range === null ? {} : quill.getFormat(range);
-    for (const [index, { format, value }] of TOOLS.entries()) this.buttons[index]?.setAttribute('aria-pressed', String(formats[format] === value));
+    for (const [index, { format, value }] of TOOLS.entries())
+      this.buttons[index]?.setAttribute('aria-pressed', String(formats[format] === value));
   }
 
   private step(event: KeyboardEvent): void {

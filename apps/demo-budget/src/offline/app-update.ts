@@ -19,7 +19,10 @@ export function takeVersion(version: ServiceWorker): void {
   version.postMessage('take-over');
 }
 
-/** Has the app's files kept for starting without a network, and looks out for newer ones. The app works without, where the browser refuses. */
+/**
+ * Has the app's files kept for starting without a network, and looks out for newer ones. The app works without, where
+ * the browser refuses.
+ */
 export async function keepAppFiles(): Promise<void> {
   const registration = await navigator.serviceWorker.register('/service-worker.js', { updateViaCache: 'none' });
   const look = (): void => {

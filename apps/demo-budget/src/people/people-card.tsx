@@ -28,7 +28,8 @@ export function PeopleCard({ device }: { readonly device: string }): ReactNode {
     event.preventDefault();
     run(async () => {
       await withDeviceItems((items) => keepPersonName(items, name));
-      // The name is in the token, and a token is asked for with each connection. Who has paused sync stays so, and gets one later.
+      // The name is in the token, and a token is asked for with each connection. Who has paused sync stays so, and gets
+      // one later.
       if (state !== 'paused') {
         await client.sync.pause();
         await client.sync.resume();
@@ -50,7 +51,12 @@ export function PeopleCard({ device }: { readonly device: string }): ReactNode {
                 {initials(person.name)}
               </span>
               <span>
-                {person.name} <span className="hint">{[person.page, `came ${timeAgo(person.sinceMs, nowMs, locale)}`].filter((words) => words !== '').join(' · ')}</span>
+                {person.name}{' '}
+                <span className="hint">
+                  {[person.page, `came ${timeAgo(person.sinceMs, nowMs, locale)}`]
+                    .filter((words) => words !== '')
+                    .join(' · ')}
+                </span>
               </span>
             </li>
           ))}

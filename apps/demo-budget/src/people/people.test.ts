@@ -3,18 +3,34 @@ import { describe, expect, it } from 'vitest';
 import { initials, peopleOf } from './people.ts';
 import { isPersonName, keepPersonName, personName } from './person-name.ts';
 
-const tab = (changes: Partial<Peer>): Peer => ({ tabId: 't', siteId: 's', principal: 'device-1', name: 'Anna', color: 'teal', sinceMs: 1, state: { page: 'Notes' }, ...changes });
+const tab = (changes: Partial<Peer>): Peer => ({
+  tabId: 't',
+  siteId: 's',
+  principal: 'device-1',
+  name: 'Anna',
+  color: 'teal',
+  sinceMs: 1,
+  state: { page: 'Notes' },
+  ...changes,
+});
 
 describe('who is here', () => {
   it('is one person for all of their tabs, without this device', () => {
-    const others = [tab({}), tab({ principal: 'device-2', name: null, sinceMs: 2 }), tab({ principal: 'here' }), tab({ sinceMs: 3, state: { page: 'Budget' } })];
+    const others = [
+      tab({}),
+      tab({ principal: 'device-2', name: null, sinceMs: 2 }),
+      tab({ principal: 'here' }),
+      tab({ sinceMs: 3, state: { page: 'Budget' } }),
+    ];
     expect(peopleOf(others, 'here')).toEqual([
       { principal: 'device-1', name: 'Anna', color: 'teal', page: 'Budget', sinceMs: 1 },
       { principal: 'device-2', name: 'Somebody (2)', color: 'teal', page: 'Notes', sinceMs: 2 },
     ]);
   });
 
-  it.each([null, 1, { page: 1 }, {}, 'Notes'])('takes %j for no page', (state) => expect(peopleOf([tab({ state })], '')[0]?.page).toBe(''));
+  it.each([null, 1, { page: 1 }, {}, 'Notes'])('takes %j for no page', (state) =>
+    expect(peopleOf([tab({ state })], '')[0]?.page).toBe(''),
+  );
 
   it.each([
     ['Anna', 'A'],
@@ -28,7 +44,10 @@ describe('who is here', () => {
 describe('the name of a person', () => {
   it('is kept on the device, trimmed and not too long', () => {
     const kept = new Map<string, string>();
-    const items = { getItem: (name: string) => kept.get(name) ?? null, setItem: (name: string, text: string) => void kept.set(name, text) };
+    const items = {
+      getItem: (name: string) => kept.get(name) ?? null,
+      setItem: (name: string, text: string) => void kept.set(name, text),
+    };
     expect(personName(items)).toBe('');
     keepPersonName(items, ` ${'x'.repeat(50)} `);
     expect(personName(items)).toBe('x'.repeat(40));

@@ -16,7 +16,13 @@ export function peopleOf(others: readonly Peer[], device: string): Somebody[] {
   const people = new Map<string, Somebody>();
   for (const { principal, name, color, sinceMs, state } of others) {
     if (principal === device) continue;
-    people.set(principal, { principal, name: name ?? unnamed(principal), color, page: pageIn(state), sinceMs: people.get(principal)?.sinceMs ?? sinceMs });
+    people.set(principal, {
+      principal,
+      name: name ?? unnamed(principal),
+      color,
+      page: pageIn(state),
+      sinceMs: people.get(principal)?.sinceMs ?? sinceMs,
+    });
   }
   return [...people.values()];
 }

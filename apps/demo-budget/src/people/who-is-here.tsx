@@ -6,12 +6,29 @@ import { initials, peopleOf } from './people.ts';
 
 const shownAtMost = 3;
 
-/** Who else has the budget open, as circles; leads to the page about sharing. Shows this tab to the others, with the page that it is on. */
-export function WhoIsHere({ budget, device, page }: { readonly budget: Budget; readonly device: string; readonly page: string }): ReactNode {
+/**
+ * Who else has the budget open, as circles; leads to the page about sharing. Shows this tab to the others, with the
+ * page that it is on.
+ */
+export function WhoIsHere({
+  budget,
+  device,
+  page,
+}: {
+  readonly budget: Budget;
+  readonly device: string;
+  readonly page: string;
+}): ReactNode {
   const people = peopleOf(usePresence({ page }), device);
   const names = people.map(({ name }) => name).join(', ');
   return (
-    <a className="who-is-here" href={hashOf(budget, { page: 'share' })} hidden={people.length === 0} aria-label={`Also here: ${names}`} title={`Also here: ${names}`}>
+    <a
+      className="who-is-here"
+      href={hashOf(budget, { page: 'share' })}
+      hidden={people.length === 0}
+      aria-label={`Also here: ${names}`}
+      title={`Also here: ${names}`}
+    >
       {people.slice(0, shownAtMost).map(({ principal, name, color }) => (
         <span key={principal} className="person" style={{ borderColor: color }} aria-hidden="true">
           {initials(name)}

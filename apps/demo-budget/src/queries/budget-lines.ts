@@ -1,6 +1,7 @@
 /**
- * What the parts of split entries put into their categories, and what they take from their entry's own, as arms of `line`. Accounts off budget have none.
- * Crosswise, which has SQLite begin with the parts: they are few, and entries are many.
+ * What the parts of split entries put into their categories, and what they take from their entry's own, as arms of
+ * `line`. Accounts off budget have none. Crosswise, which has SQLite begin with the parts: they are few, and entries
+ * are many.
  */
 export const partLines = `
     SELECT entry.id, entry.date, account.currency, piece.categoryId, piece.amountMinor, entry.amountMinor < 0, entry.transferId
@@ -15,8 +16,9 @@ export const partLines = `
 export const lineColumns = 'entryId, date, currency, categoryId, amountMinor, wentOut, transferId';
 
 /**
- * What each category got of each entry that the budget knows, as the table `line`: entries, then the parts of split ones, each part taken from its entry's
- * category and put into its own. So the lines of an entry always add up to its amount, also while its parts do not. Accounts off budget have none.
+ * What each category got of each entry that the budget knows, as the table `line`: entries, then the parts of split
+ * ones, each part taken from its entry's category and put into its own. So the lines of an entry always add up to its
+ * amount, also while its parts do not. Accounts off budget have none.
  */
 export const budgetLines = `
   line (${lineColumns}) AS (
@@ -26,10 +28,11 @@ export const budgetLines = `
   )`;
 
 /**
- * Months and accounts that sums are made for, as tables: each sum is then a range of an index, and nothing has to be sorted or joined. They read the parameters
- * from a table `asked`.
+ * Months and accounts that sums are made for, as tables: each sum is then a range of an index, and nothing has to be
+ * sorted or joined. They read the parameters from a table `asked`.
  *
- * `known`: the months that there are entries in, from the first to the first one after `asked.lastMonth`, a step into an index each.
+ * `known`: the months that there are entries in, from the first to the first one after `asked.lastMonth`, a step into
+ * an index each.
  */
 export const knownMonths = `
   known (month) AS (

@@ -31,8 +31,9 @@ export interface ConflictRow {
 export type ConflictValue = string | number | bigint | Uint8Array | null;
 
 /**
- * The latest writes that lost against a concurrent one, from the conflict log that Rockpool keeps. No parameters. Without the moments of entering: two
- * devices that import one statement differ in nothing else, and there is nothing to decide. Of a transfer, whose two sides lose together, only one.
+ * The latest writes that lost against a concurrent one, from the conflict log that Rockpool keeps. No parameters.
+ * Without the moments of entering: two devices that import one statement differ in nothing else, and there is nothing
+ * to decide. Of a transfer, whose two sides lose together, only one.
  */
 export const latestConflicts = `
   WITH conflict AS (

@@ -14,7 +14,10 @@ export interface KnownEntryRow {
   readonly importKey: string | null;
 }
 
-/** The entries of an account in some days, to find those that a file brings once more. Parameters: account id, first day, last day. */
+/**
+ * The entries of an account in some days, to find those that a file brings once more. Parameters: account id, first
+ * day, last day.
+ */
 export const entriesOfDays = `
   SELECT id, date, payee, amountMinor, importKey FROM entries WHERE accountId = ? AND date BETWEEN ? AND ?`;
 

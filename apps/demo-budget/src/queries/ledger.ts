@@ -27,7 +27,10 @@ export interface LedgerRow {
   readonly hasNote: 0 | 1;
   /** How many entries of what was asked for are newer. */
   readonly position: number;
-  /** The account's balance after this entry; NULL where the ledger is narrowed, as the entries before it are not all shown. */
+  /**
+   * The account's balance after this entry; NULL where the ledger is narrowed, as the entries before it are not all
+   * shown.
+   */
   readonly balanceMinor: number | bigint | null;
 }
 
@@ -48,12 +51,15 @@ export interface LedgerFilter {
 const newestFirst = 'entry.date DESC, entry.enteredAtMs DESC, entry.id DESC';
 
 /**
- * A window of an account's ledger, newest first: `count` entries from position `first` on. However many there are, no more than these are read whole; what
- * is newer is stepped over, and added up for the balance, in an index that holds day and amount.
+ * A window of an account's ledger, newest first: `count` entries from position `first` on. However many there are, no
+ * more than these are read whole; what is newer is stepped over, and added up for the balance, in an index that holds
+ * day and amount.
  */
 export function ledgerWindow(accountId: string, filter: LedgerFilter, first: number, count: number): SqlStatement {
   const found = ledgerCondition(accountId, filter);
-  const balance = isNarrowed(filter) ? { sql: 'NULL', params: [] } : { sql: runningBalance, params: [accountId, accountId, accountId, first] };
+  const balance = isNarrowed(filter)
+    ? { sql: 'NULL', params: [] }
+    : { sql: runningBalance, params: [accountId, accountId, accountId, first] };
   return {
     sql: `
   WITH shown AS (
@@ -75,7 +81,10 @@ export function ledgerWindow(accountId: string, filter: LedgerFilter, first: num
   };
 }
 
-/** What the account holds now, less what came after the window, less what comes after the entry within it. Parameters: account id, three times; the window's first position. */
+/**
+ * What the account holds now, less what came after the window, less what comes after the entry within it. Parameters:
+ * account id, three times; the window's first position.
+ */
 const runningBalance = `
          (SELECT openingMinor FROM accounts WHERE id = ?) + (SELECT coalesce(sum(amountMinor), 0) FROM entries WHERE accountId = ?)
            - (SELECT coalesce(sum(amountMinor), 0) FROM (SELECT entry.amountMinor FROM entries AS entry WHERE entry.accountId = ? ORDER BY ${newestFirst} LIMIT ?))
@@ -89,7 +98,10 @@ export interface LedgerTotalsRow {
 /** How many entries a ledger has, and what they add up to. */
 export function ledgerTotals(accountId: string, filter: LedgerFilter): SqlStatement {
   const found = ledgerCondition(accountId, filter);
-  return { sql: `SELECT count(*) AS entryCount, coalesce(sum(entry.amountMinor), 0) AS totalMinor FROM entries AS entry WHERE ${found.sql}`, params: found.params };
+  return {
+    sql: `SELECT count(*) AS entryCount, coalesce(sum(entry.amountMinor), 0) AS totalMinor FROM entries AS entry WHERE ${found.sql}`,
+    params: found.params,
+  };
 }
 
 /** The ids of all entries of a ledger, for "select all". */
@@ -98,13 +110,23 @@ export function ledgerIds(accountId: string, filter: LedgerFilter): SqlStatement
   return { sql: `SELECT entry.id FROM entries AS entry WHERE ${found.sql}`, params: found.params };
 }
 
-export const wholeLedger: LedgerFilter = { text: '', textMinor: null, categoryId: null, status: null, fromDate: '', toDate: '' };
+export const wholeLedger: LedgerFilter = {
+  text: '',
+  textMinor: null,
+  categoryId: null,
+  status: null,
+  fromDate: '',
+  toDate: '',
+};
 
 export function isNarrowed({ text, categoryId, status, fromDate, toDate }: LedgerFilter): boolean {
   return text !== '' || categoryId !== null || status !== null || fromDate !== '' || toDate !== '';
 }
 
-function ledgerCondition(accountId: string, { text, textMinor, categoryId, status, fromDate, toDate }: LedgerFilter): SqlStatement & { readonly params: readonly SqlParam[] } {
+function ledgerCondition(
+  accountId: string,
+  { text, textMinor, categoryId, status, fromDate, toDate }: LedgerFilter,
+): SqlStatement & { readonly params: readonly SqlParam[] } {
   const conditions = ['entry.accountId = ?'];
   const params: SqlParam[] = [accountId];
   const add = (condition: string, ...values: readonly SqlParam[]): void => {
@@ -115,8 +137,16 @@ function ledgerCondition(accountId: string, { text, textMinor, categoryId, statu
     const found = entriesWithText(accountId, text, textMinor);
     add(`entry.rowid IN (${found.sql})`, ...found.params);
   }
-  if (categoryId === 'none') add('entry.categoryId IS NULL AND entry.transferId IS NULL AND NOT EXISTS (SELECT 1 FROM parts WHERE entryId = entry.id)');
-  else if (categoryId !== null) add('(entry.categoryId = ? OR entry.id IN (SELECT entryId FROM parts WHERE categoryId = ?))', categoryId, categoryId);
+  if (categoryId === 'none')
+    add(
+      'entry.categoryId IS NULL AND entry.transferId IS NULL AND NOT EXISTS (SELECT 1 FROM parts WHERE entryId = entry.id)',
+    );
+  else if (categoryId !== null)
+    add(
+      '(entry.categoryId = ? OR entry.id IN (SELECT entryId FROM parts WHERE categoryId = ?))',
+      categoryId,
+      categoryId,
+    );
   if (status === 'not-reconciled') add("entry.status <> 'reconciled'");
   else if (status !== null) add('entry.status = ?', status);
   if (fromDate !== '') add('entry.date >= ?', fromDate);
@@ -125,10 +155,15 @@ function ledgerCondition(accountId: string, { text, textMinor, categoryId, statu
 }
 
 /**
- * The entries that a person means who types some text: every word of it begins one of the payee, the notes or a part's notes; or it is a part of the other account's
- * name or of the entry's note, or the amount. All but the amount are found without reading what does not fit.
+ * The entries that a person means who types some text: every word of it begins one of the payee, the notes or a part's
+ * notes; or it is a part of the other account's name or of the entry's note, or the amount. All but the amount are
+ * found without reading what does not fit.
  */
-function entriesWithText(accountId: string, text: string, textMinor: number | null): SqlStatement & { readonly params: readonly SqlParam[] } {
+function entriesWithText(
+  accountId: string,
+  text: string,
+  textMinor: number | null,
+): SqlStatement & { readonly params: readonly SqlParam[] } {
   const words = searchText(text);
   const byWords = `
     SELECT rowid FROM entriesSearch WHERE entriesSearch MATCH ?
@@ -138,7 +173,9 @@ function entriesWithText(accountId: string, text: string, textMinor: number | nu
     UNION ALL ${entriesWithNote}`;
   const byAmount = 'UNION ALL SELECT rowid FROM entries WHERE accountId = ? AND abs(amountMinor) = ?';
   const params = [words, words, accountId, text, text];
-  return textMinor === null ? { sql: byWords, params } : { sql: `${byWords} ${byAmount}`, params: [...params, accountId, textMinor] };
+  return textMinor === null
+    ? { sql: byWords, params }
+    : { sql: `${byWords} ${byAmount}`, params: [...params, accountId, textMinor] };
 }
 
 export interface PartRow {

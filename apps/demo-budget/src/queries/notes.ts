@@ -7,7 +7,10 @@ const noteText = `(SELECT trim(coalesce(group_concat(run.value ->> 'insert', '' 
 /** 1 where the note of `entry` says something, as a column of a query that has `entry`. */
 export const entryHasNote = `EXISTS (SELECT 1 FROM notes WHERE id = 'entry/' || entry.id AND ${noteText} <> '')`;
 
-/** The entries whose note says it, by rowid. Of notes there are few: they are read one by one. Parameter: what is looked for. */
+/**
+ * The entries whose note says it, by rowid. Of notes there are few: they are read one by one. Parameter: what is looked
+ * for.
+ */
 export const entriesWithNote = `
   SELECT entries.rowid FROM notes JOIN entries ON entries.id = substr(notes.id, length('entry/') + 1)
   WHERE notes.id BETWEEN 'entry/' AND 'entry0' AND instr(lower(${noteText}), lower(?)) > 0`;

@@ -13,7 +13,9 @@ export interface PayeeUseRow {
   readonly categoryId: string | null;
 }
 
-/** Payees as they are used, by name, with the category that each had last. Parameter: a part of the name, empty for all. */
+/**
+ * Payees as they are used, by name, with the category that each had last. Parameter: a part of the name, empty for all.
+ */
 export const payeesInUse = `
   SELECT payee, count(*) AS entryCount,
          (SELECT latest.categoryId FROM entries AS latest WHERE latest.payee = entries.payee AND latest.categoryId IS NOT NULL ORDER BY latest.date DESC, latest.enteredAtMs DESC LIMIT 1) AS categoryId

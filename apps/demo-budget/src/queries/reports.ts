@@ -6,15 +6,19 @@ export interface SpanRow {
   readonly lastMonth: string | null;
 }
 
-/** From which month to which there are entries in a currency. One step into an index for each account. Parameter: currency. */
+/**
+ * From which month to which there are entries in a currency. One step into an index for each account. Parameter:
+ * currency.
+ */
 export const spanOfEntries = `
   SELECT substr(min((SELECT min(date) FROM entries WHERE accountId = account.id)), 1, 7) AS firstMonth,
          substr(max((SELECT max(date) FROM entries WHERE accountId = account.id)), 1, 7) AS lastMonth
   FROM accounts AS account WHERE account.currency = ?`;
 
 /**
- * Whether a line counts as income or as spending: as its category does; without one, as its entry's money went. Refunds count against the spending of their
- * category. NULL, which is neither, for money that only went from one account to another.
+ * Whether a line counts as income or as spending: as its category does; without one, as its entry's money went. Refunds
+ * count against the spending of their category. NULL, which is neither, for money that only went from one account to
+ * another.
  */
 const sideOfLine = `
   CASE WHEN category.kind IS NOT NULL THEN category.kind WHEN line.transferId IS NOT NULL THEN NULL WHEN line.wentOut THEN 'spending' ELSE 'income' END`;
@@ -31,8 +35,8 @@ export interface SpendingRow {
 }
 
 /**
- * What each category got in each month, and what came and went without one, as the table `moved`, with the side that it counts on. The sums of categories are
- * ranges of an index; only entries without a category are looked at one by one.
+ * What each category got in each month, and what came and went without one, as the table `moved`, with the side that it
+ * counts on. The sums of categories are ranges of an index; only entries without a category are looked at one by one.
  */
 const movedByMonth = `
   asked (currency, firstDay, lastDay) AS (VALUES (?, ?, ?)), ${askedMonths}, ${ownAccounts}, part (${lineColumns}) AS (${partLines}),
@@ -85,7 +89,10 @@ export interface AccountChangeRow {
   readonly changeMinor: number | bigint;
 }
 
-/** What moved in each account, month by month, with what it began with. All that was before is one sum for each account. Parameters: currency, first day, last day. */
+/**
+ * What moved in each account, month by month, with what it began with. All that was before is one sum for each account.
+ * Parameters: currency, first day, last day.
+ */
 export const changeOfAccountsByMonth = `
   WITH RECURSIVE asked (currency, firstDay, lastDay) AS (VALUES (?, ?, ?)), ${askedMonths},
   begun AS MATERIALIZED (
@@ -117,8 +124,9 @@ export interface ReportedEntryRow {
 export const noCategory = 'none';
 
 /**
- * The entries behind a figure of a report, newest first; a split one once for each category, with what that got of it. Parameters: currency, first day, last day, side (empty: both), side
- * again, category id (empty: any; or `noCategory`), category id again, how many rows.
+ * The entries behind a figure of a report, newest first; a split one once for each category, with what that got of it.
+ * Parameters: currency, first day, last day, side (empty: both), side again, category id (empty: any; or `noCategory`),
+ * category id again, how many rows.
  */
 export const reportedEntries = `
   WITH ${budgetLines}

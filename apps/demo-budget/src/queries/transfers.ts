@@ -3,8 +3,9 @@ export interface OtherSideRow {
 }
 
 /**
- * An entry that is perhaps the other side of a transfer: it has the amount that is looked for, is no side of another one, and is at most five days away, as money between banks takes some. The
- * nearest day first. Parameters: the other account's id, amount, day, day, day.
+ * An entry that is perhaps the other side of a transfer: it has the amount that is looked for, is no side of another
+ * one, and is at most five days away, as money between banks takes some. The nearest day first. Parameters: the other
+ * account's id, amount, day, day, day.
  */
 export const otherSideOfTransfer = `
   SELECT id FROM entries

@@ -12,7 +12,13 @@ import { useQuery } from '../shell/use-query.ts';
 import { differenceOf, enterDifference, finishReconciling } from './actions.ts';
 
 /** Checks an account against a statement: what the bank says, what is cleared, and what lies between. */
-export function ReconcileBar({ account, onDone }: { readonly account: AccountRow; readonly onDone: () => void }): ReactNode {
+export function ReconcileBar({
+  account,
+  onDone,
+}: {
+  readonly account: AccountRow;
+  readonly onDone: () => void;
+}): ReactNode {
   const client = useClient();
   const run = useAction();
   const save = useSave();
@@ -33,7 +39,10 @@ export function ReconcileBar({ account, onDone }: { readonly account: AccountRow
   const finish = (): void => {
     save(
       () => finishReconciling(client, account.id),
-      (count) => (count === 0 ? 'Reconciled. There was nothing new to lock.' : `Reconciled: ${count === 1 ? '1 entry is' : `${count} entries are`} locked.`),
+      (count) =>
+        count === 0
+          ? 'Reconciled. There was nothing new to lock.'
+          : `Reconciled: ${count === 1 ? '1 entry is' : `${count} entries are`} locked.`,
       onDone,
     );
   };
@@ -43,7 +52,14 @@ export function ReconcileBar({ account, onDone }: { readonly account: AccountRow
       <form className="card form reconcile" onSubmit={submit} aria-label="Reconcile">
         <label>
           What does the bank say the account holds?
-          <input className="amount-input" value={typed} onChange={(event) => setTyped(event.target.value)} inputMode="decimal" autoComplete="off" autoFocus />
+          <input
+            className="amount-input"
+            value={typed}
+            onChange={(event) => setTyped(event.target.value)}
+            inputMode="decimal"
+            autoComplete="off"
+            autoFocus
+          />
         </label>
         <FormEnd problem={problem} submit="Compare" onCancel={onDone} />
       </form>
@@ -58,7 +74,9 @@ export function ReconcileBar({ account, onDone }: { readonly account: AccountRow
         <Sum word="Difference" minor={differenceMinor} currency={account.currency} />
       </dl>
       <p className="hint" role="status">
-        {differenceMinor === 0n ? 'It agrees. Finish to lock what is cleared.' : 'Tick the entries that the statement has. What is missing here can be added; what is left can be entered as it is.'}
+        {differenceMinor === 0n
+          ? 'It agrees. Finish to lock what is cleared.'
+          : 'Tick the entries that the statement has. What is missing here can be added; what is left can be entered as it is.'}
       </p>
       <div className="buttons">
         {differenceMinor === 0n ? (
@@ -66,7 +84,15 @@ export function ReconcileBar({ account, onDone }: { readonly account: AccountRow
             Finish
           </button>
         ) : (
-          <button type="button" onClick={() => run(() => enterDifference(client, { accountId: account.id, date: today(), statementMinor, clearedMinor }), 'The difference was entered.')}>
+          <button
+            type="button"
+            onClick={() =>
+              run(
+                () => enterDifference(client, { accountId: account.id, date: today(), statementMinor, clearedMinor }),
+                'The difference was entered.',
+              )
+            }
+          >
             Enter the difference
           </button>
         )}
@@ -81,7 +107,15 @@ export function ReconcileBar({ account, onDone }: { readonly account: AccountRow
   );
 }
 
-function Sum({ word, minor, currency }: { readonly word: string; readonly minor: number | bigint; readonly currency: string }): ReactNode {
+function Sum({
+  word,
+  minor,
+  currency,
+}: {
+  readonly word: string;
+  readonly minor: number | bigint;
+  readonly currency: string;
+}): ReactNode {
   return (
     <div>
       <dt>{word}</dt>

@@ -12,12 +12,26 @@ let rent: string;
 beforeEach(async () => {
   writer = memoryWriter();
   accountId = await addAccount(writer, { name: 'Checking', kind: 'checking', currency: 'EUR', openingMinor: 100_000 });
-  rent = await addEntry(writer, accountId, { date: '2025-01-01', payee: 'Rent', notes: '', categoryId: null, amountMinor: -70_000 });
-  await addEntry(writer, accountId, { date: '2025-01-02', payee: 'Market', notes: '', categoryId: null, amountMinor: -2_000 });
+  rent = await addEntry(writer, accountId, {
+    date: '2025-01-01',
+    payee: 'Rent',
+    notes: '',
+    categoryId: null,
+    amountMinor: -70_000,
+  });
+  await addEntry(writer, accountId, {
+    date: '2025-01-02',
+    payee: 'Market',
+    notes: '',
+    categoryId: null,
+    amountMinor: -2_000,
+  });
 });
 
-const cleared = (): ClearedRow | undefined => writer.rows<ClearedRow>(clearedOfAccount, [accountId, accountId, accountId])[0];
-const statuses = (): unknown[] => writer.rows<{ status: string }>('SELECT status FROM entries ORDER BY date').map(({ status }) => status);
+const cleared = (): ClearedRow | undefined =>
+  writer.rows<ClearedRow>(clearedOfAccount, [accountId, accountId, accountId])[0];
+const statuses = (): unknown[] =>
+  writer.rows<{ status: string }>('SELECT status FROM entries ORDER BY date').map(({ status }) => status);
 
 describe('reconciling', () => {
   it('counts what the bank has, and locks it', async () => {

@@ -3,14 +3,29 @@ import { addAccount } from '../accounts/actions.ts';
 import { addStarterCategories } from '../categories/starter-categories.ts';
 import { addEntry } from '../entries/actions.ts';
 import { currenciesOfAccounts } from '../queries/accounts.ts';
-import { cashFlowByMonth, changeOfAccountsByMonth, noCategory, reportedEntries, spanOfEntries, spendingByMonth, type AccountChangeRow, type ReportedEntryRow } from '../queries/reports.ts';
+import {
+  cashFlowByMonth,
+  changeOfAccountsByMonth,
+  noCategory,
+  reportedEntries,
+  spanOfEntries,
+  spendingByMonth,
+  type AccountChangeRow,
+  type ReportedEntryRow,
+} from '../queries/reports.ts';
 import { memoryWriter, type MemoryWriter } from '../testing/memory-writer.ts';
 
 let writer: MemoryWriter;
 let giro: string;
 let dollars: string;
 
-async function enter(accountId: string, date: string, amountMinor: number, categoryId: string | null = null, payee = 'Somebody'): Promise<void> {
+async function enter(
+  accountId: string,
+  date: string,
+  amountMinor: number,
+  categoryId: string | null = null,
+  payee = 'Somebody',
+): Promise<void> {
   await addEntry(writer, accountId, { date, payee, notes: '', categoryId, amountMinor });
 }
 
@@ -54,9 +69,19 @@ describe('splits and transfers', () => {
     const savings = await addAccount(writer, { name: 'Savings', kind: 'savings', currency: 'EUR', openingMinor: 0 });
     const pension = await addAccount(writer, { name: 'Pension', kind: 'off-budget', currency: 'EUR', openingMinor: 0 });
     await enter(giro, '2025-03-01', -1_000, null, 'Department store');
-    const [{ id } = { id: '' }] = writer.rows<{ id: string }>("SELECT id FROM entries WHERE payee = 'Department store'");
-    for (const [number, categoryId, amountMinor] of [[1, 'starter-groceries', -600], [2, 'starter-home', -150]] as const) {
-      await writer.execute('INSERT INTO parts (id, entryId, categoryId, amountMinor) VALUES (?, ?, ?, ?)', [`${id}/${number}`, id, categoryId, amountMinor]);
+    const [{ id } = { id: '' }] = writer.rows<{ id: string }>(
+      "SELECT id FROM entries WHERE payee = 'Department store'",
+    );
+    for (const [number, categoryId, amountMinor] of [
+      [1, 'starter-groceries', -600],
+      [2, 'starter-home', -150],
+    ] as const) {
+      await writer.execute('INSERT INTO parts (id, entryId, categoryId, amountMinor) VALUES (?, ?, ?, ?)', [
+        `${id}/${number}`,
+        id,
+        categoryId,
+        amountMinor,
+      ]);
     }
     await enter(giro, '2025-03-02', -5_000, null, 'To savings');
     await enter(savings, '2025-03-02', 5_000, null, 'From giro');
@@ -75,7 +100,9 @@ describe('splits and transfers', () => {
   });
 
   it('show the entry behind a figure with what the category got of it', () => {
-    expect(writer.rows(reportedEntries, [...march, 'spending', 'spending', 'starter-groceries', 'starter-groceries', 10])).toMatchObject([{ payee: 'Department store', amountMinor: -600, allMinor: -600 }]);
+    expect(
+      writer.rows(reportedEntries, [...march, 'spending', 'spending', 'starter-groceries', 'starter-groceries', 10]),
+    ).toMatchObject([{ payee: 'Department store', amountMinor: -600, allMinor: -600 }]);
     expect(writer.rows(reportedEntries, [...march, '', '', '', '', 10])).toHaveLength(3);
   });
 });
@@ -84,7 +111,9 @@ describe('the changes of accounts', () => {
   it('begin with what was there before the first day, and name accounts without any', async () => {
     const empty = await addAccount(writer, { name: 'Empty', kind: 'savings', currency: 'EUR', openingMinor: 5 });
     const rows = writer.rows<AccountChangeRow>(changeOfAccountsByMonth, january);
-    expect(rows.map(({ accountId, beforeMinor, month, changeMinor }) => [accountId, beforeMinor, month, changeMinor])).toEqual([
+    expect(
+      rows.map(({ accountId, beforeMinor, month, changeMinor }) => [accountId, beforeMinor, month, changeMinor]),
+    ).toEqual([
       [giro, 900, '2025-01', -4_560],
       [empty, 5, '2025-01', 0],
     ]);
@@ -92,11 +121,19 @@ describe('the changes of accounts', () => {
 });
 
 describe('the entries behind a figure', () => {
-  const behind = (side: string, categoryId: string, limit = 10): ReportedEntryRow[] => writer.rows<ReportedEntryRow>(reportedEntries, [...january, side, side, categoryId, categoryId, limit]);
+  const behind = (side: string, categoryId: string, limit = 10): ReportedEntryRow[] =>
+    writer.rows<ReportedEntryRow>(reportedEntries, [...january, side, side, categoryId, categoryId, limit]);
 
   it('add up to it', () => {
-    expect(behind('spending', 'starter-groceries').map(({ amountMinor, allMinor }) => [amountMinor, allMinor])).toEqual([[700, -4_300], [-5_000, -4_300]]);
-    expect(behind('spending', noCategory)).toMatchObject([{ amountMinor: -300, categoryName: null, accountName: 'Giro' }]);
+    expect(behind('spending', 'starter-groceries').map(({ amountMinor, allMinor }) => [amountMinor, allMinor])).toEqual(
+      [
+        [700, -4_300],
+        [-5_000, -4_300],
+      ],
+    );
+    expect(behind('spending', noCategory)).toMatchObject([
+      { amountMinor: -300, categoryName: null, accountName: 'Giro' },
+    ]);
     expect(behind('spending', '')).toHaveLength(3);
     expect(behind('income', '')).toMatchObject([{ amountMinor: 40 }]);
     expect(behind('', '')).toHaveLength(4);
@@ -109,7 +146,10 @@ describe('the entries behind a figure', () => {
 
 describe('what there is to report', () => {
   it('is known by currency', () => {
-    expect(writer.rows(currenciesOfAccounts)).toEqual([{ currency: 'EUR', openingMinor: 1_000 }, { currency: 'USD', openingMinor: 0 }]);
+    expect(writer.rows(currenciesOfAccounts)).toEqual([
+      { currency: 'EUR', openingMinor: 1_000 },
+      { currency: 'USD', openingMinor: 0 },
+    ]);
     expect(writer.rows(spanOfEntries, ['EUR'])).toEqual([{ firstMonth: '2024-12', lastMonth: '2025-02' }]);
     expect(writer.rows(spanOfEntries, ['USD'])).toEqual([{ firstMonth: '2025-01', lastMonth: '2025-01' }]);
     expect(writer.rows(spanOfEntries, ['CHF'])).toEqual([{ firstMonth: null, lastMonth: null }]);

@@ -13,7 +13,11 @@ import { monthsFromTo, periodCounts, type Period } from './period.ts';
 import { SpendingReport } from './spending/spending-report.tsx';
 
 /** The pages that are reports, with what they are called. */
-export const reportPages = { reports: 'Spending', 'cash-flow': 'Cash flow', 'net-worth': 'Net worth' } as const satisfies Partial<Record<Page, string>>;
+export const reportPages = {
+  reports: 'Spending',
+  'cash-flow': 'Cash flow',
+  'net-worth': 'Net worth',
+} as const satisfies Partial<Record<Page, string>>;
 
 export type ReportPage = keyof typeof reportPages;
 
@@ -43,15 +47,28 @@ export function ReportsView({ budget, page }: { readonly budget: Budget; readonl
       <div className="report-head">
         <nav className="report-nav" aria-label="Reports">
           {Object.entries(reportPages).map(([target, word]) => (
-            <a key={target} href={hashOf(budget, { page: target as ReportPage })} aria-current={target === page ? 'page' : undefined}>
+            <a
+              key={target}
+              href={hashOf(budget, { page: target as ReportPage })}
+              aria-current={target === page ? 'page' : undefined}
+            >
               {word}
             </a>
           ))}
         </nav>
-        <PeriodChoice period={period} months={monthsFromTo(known?.firstMonth ?? null, known?.lastMonth ?? null)} onLast={setLastMonth} onCount={setCount} />
+        <PeriodChoice
+          period={period}
+          months={monthsFromTo(known?.firstMonth ?? null, known?.lastMonth ?? null)}
+          onLast={setLastMonth}
+          onCount={setCount}
+        />
       </div>
-      {currency !== undefined && !span.loading && <Report key={currency} budget={budget} currency={currency} period={period} />}
-      {!loading && currency === undefined && <NoAccountYet budget={budget}>There is nothing to report yet.</NoAccountYet>}
+      {currency !== undefined && !span.loading && (
+        <Report key={currency} budget={budget} currency={currency} period={period} />
+      )}
+      {!loading && currency === undefined && (
+        <NoAccountYet budget={budget}>There is nothing to report yet.</NoAccountYet>
+      )}
     </>
   );
 }

@@ -11,8 +11,15 @@ export interface RestoreProgress {
   readonly totalCount: number;
 }
 
-/** Writes all that was saved into an empty budget: every row with the id that it had, what is referred to before what refers to it. */
-export async function restoreRows(writer: Writer, saved: SavedBudget, onProgress: (progress: RestoreProgress) => void = () => {}): Promise<void> {
+/**
+ * Writes all that was saved into an empty budget: every row with the id that it had, what is referred to before what
+ * refers to it.
+ */
+export async function restoreRows(
+  writer: Writer,
+  saved: SavedBudget,
+  onProgress: (progress: RestoreProgress) => void = () => {},
+): Promise<void> {
   const statements = tablesInOrder().flatMap((table) => (saved.get(table) ?? []).map((row) => insert(table, row)));
   for (let from = 0; from < statements.length; from += rowsPerTransaction) {
     await writer.batch(statements.slice(from, from + rowsPerTransaction));
@@ -22,7 +29,10 @@ export async function restoreRows(writer: Writer, saved: SavedBudget, onProgress
 
 function insert(table: string, row: SavedRow): SqlStatement {
   const columns = Object.keys(row);
-  return { sql: `INSERT INTO "${table}" (${columns.map((column) => `"${column}"`).join(', ')}) VALUES (${columns.map(() => '?').join(', ')})`, params: Object.values(row) };
+  return {
+    sql: `INSERT INTO "${table}" (${columns.map((column) => `"${column}"`).join(', ')}) VALUES (${columns.map(() => '?').join(', ')})`,
+    params: Object.values(row),
+  };
 }
 
 /** Each table after those that it refers to. */
@@ -30,7 +40,8 @@ function tablesInOrder(): string[] {
   const ordered: string[] = [];
   const place = (name: string): void => {
     if (ordered.includes(name)) return;
-    for (const { foreignTable } of schema.tables.find((table) => table.name === name)?.foreignKeys ?? []) if (foreignTable !== name) place(foreignTable);
+    for (const { foreignTable } of schema.tables.find((table) => table.name === name)?.foreignKeys ?? [])
+      if (foreignTable !== name) place(foreignTable);
     ordered.push(name);
   };
   for (const { name } of schema.tables) place(name);

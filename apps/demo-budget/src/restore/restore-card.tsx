@@ -29,7 +29,10 @@ export function RestoreCard(): ReactNode {
   return (
     <section className="card form">
       <h2>Open what was saved</h2>
-      <p>A .json or .sqlite file of an export becomes a budget of its own, on this device. The budget that is open now stays as it is.</p>
+      <p>
+        A .json or .sqlite file of an export becomes a budget of its own, on this device. The budget that is open now
+        stays as it is.
+      </p>
       {opening ? (
         <label className="progress">
           {progress === null ? 'Reading …' : `${progress.writtenCount} of ${progress.totalCount} rows`}

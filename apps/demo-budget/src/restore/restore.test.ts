@@ -19,14 +19,26 @@ beforeEach(async () => {
   await addStarterCategories(writer);
   const purse = await addAccount(writer, { name: 'Purse “Ü”', kind: 'cash', currency: 'JPY', openingMinor: 12 });
   const giro = await addAccount(writer, { name: 'Giro', kind: 'checking', currency: 'JPY', openingMinor: 0 });
-  const receipt = await addEntry(writer, purse, { date: '2025-01-31', payee: 'Market', notes: 'two\nlines', categoryId: null, amountMinor: -700 }, [{ id: '', categoryId: 'starter-home', amountMinor: -700, notes: '' }]);
-  await addTransfer(writer, giro, purse, { date: '2025-01-31', notes: '', amountMinor: -500, otherMinor: 500, categoryId: null });
+  const receipt = await addEntry(
+    writer,
+    purse,
+    { date: '2025-01-31', payee: 'Market', notes: 'two\nlines', categoryId: null, amountMinor: -700 },
+    [{ id: '', categoryId: 'starter-home', amountMinor: -700, notes: '' }],
+  );
+  await addTransfer(writer, giro, purse, {
+    date: '2025-01-31',
+    notes: '',
+    amountMinor: -500,
+    otherMinor: 500,
+    categoryId: null,
+  });
   await assign(writer, { month: '2025-01', currency: 'JPY', categoryId: 'starter-home', amountMinor: 900 });
   await beginNote(writer, entryNoteId(receipt));
   text = await (await exportJson(writer, 1, () => undefined)).text();
 });
 
-const everything = (of: MemoryWriter): object[] => schema.tables.flatMap(({ name }) => of.rows<object>(`SELECT '${name}' AS of, * FROM "${name}" ORDER BY id`));
+const everything = (of: MemoryWriter): object[] =>
+  schema.tables.flatMap(({ name }) => of.rows<object>(`SELECT '${name}' AS of, * FROM "${name}" ORDER BY id`));
 
 describe('what was saved', () => {
   it('is all there again, row for row', async () => {

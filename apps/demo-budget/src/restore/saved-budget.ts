@@ -13,7 +13,8 @@ export type SavedBudget = ReadonlyMap<string, readonly SavedRow[]>;
 export type SavedProblem = 'not-a-budget' | 'newer-version' | 'cut-off' | 'damaged';
 
 const sentences: Readonly<Record<SavedProblem, string>> = {
-  'not-a-budget': 'This is not a budget that this app has saved. Choose the .json or .sqlite file of an export; statements of banks are imported instead.',
+  'not-a-budget':
+    'This is not a budget that this app has saved. Choose the .json or .sqlite file of an export; statements of banks are imported instead.',
   'newer-version': 'A newer version of this app has saved this file. Reload the page, then try again.',
   'cut-off': 'This file ends in the middle, so nothing of it was opened. Use another copy of it.',
   damaged: 'What this file holds does not fit together, so nothing of it was opened. Use another copy of it.',
@@ -23,7 +24,10 @@ export function savedProblemSentence(problem: SavedProblem): string {
   return sentences[problem];
 }
 
-/** Reads what "Everything as JSON" has saved. Tables and columns that it lacks are as empty as they were when it was saved. */
+/**
+ * Reads what "Everything as JSON" has saved. Tables and columns that it lacks are as empty as they were when it was
+ * saved.
+ */
 export function readSavedJson(text: string): Result<SavedBudget, SavedProblem> {
   if (!text.trimStart().startsWith('{')) return fail('not-a-budget');
   const saved = parsed(text);
@@ -42,7 +46,11 @@ export function readSavedJson(text: string): Result<SavedBudget, SavedProblem> {
 }
 
 function isRow(row: unknown): row is SavedRow {
-  return isObject(row) && typeof row['id'] === 'string' && Object.values(row).every((value) => value === null || typeof value === 'string' || typeof value === 'number');
+  return (
+    isObject(row) &&
+    typeof row['id'] === 'string' &&
+    Object.values(row).every((value) => value === null || typeof value === 'string' || typeof value === 'number')
+  );
 }
 
 function isObject(value: unknown): value is Readonly<Record<string, unknown>> {

@@ -5,14 +5,28 @@ import type { Rule } from './rule.ts';
 
 type RuleColumns = Omit<RuleRow, 'id'>;
 
-/** Also gives entries that are there, by id, what the rule says. One transaction, so one undo takes back both. Resolves to the new rule's id. */
+/**
+ * Also gives entries that are there, by id, what the rule says. One transaction, so one undo takes back both. Resolves
+ * to the new rule's id.
+ */
 export async function addRule(writer: Writer, rule: Rule, entryIds: readonly string[] = []): Promise<string> {
   const id = writer.newId();
   const columns = columnsOf(rule);
   await writer.batch([
     {
       sql: 'INSERT INTO rules (id, field, test, value, moreConditions, needs, categoryId, payee, notes, createdAtMs) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?)',
-      params: [id, columns.field, columns.test, columns.value, columns.moreConditions, columns.needs, columns.categoryId, columns.payee, columns.notes, Date.now()],
+      params: [
+        id,
+        columns.field,
+        columns.test,
+        columns.value,
+        columns.moreConditions,
+        columns.needs,
+        columns.categoryId,
+        columns.payee,
+        columns.notes,
+        Date.now(),
+      ],
     },
     ...giveToEntries(rule, entryIds),
   ]);
@@ -20,10 +34,18 @@ export async function addRule(writer: Writer, rule: Rule, entryIds: readonly str
 }
 
 /** Writes what differs, and gives it to entries as `addRule` does. */
-export async function changeRule(writer: Writer, before: RuleRow, rule: Rule, entryIds: readonly string[] = []): Promise<void> {
+export async function changeRule(
+  writer: Writer,
+  before: RuleRow,
+  rule: Rule,
+  entryIds: readonly string[] = [],
+): Promise<void> {
   const after = columnsOf(rule);
   const changed = (Object.keys(after) as (keyof RuleColumns)[]).filter((column) => before[column] !== after[column]);
-  const update = { sql: `UPDATE rules SET ${changed.map((column) => `${column} = ?`).join(', ')} WHERE id = ?`, params: [...changed.map((column) => after[column]), before.id] };
+  const update = {
+    sql: `UPDATE rules SET ${changed.map((column) => `${column} = ?`).join(', ')} WHERE id = ?`,
+    params: [...changed.map((column) => after[column]), before.id],
+  };
   const statements = [...(changed.length === 0 ? [] : [update]), ...giveToEntries(rule, entryIds)];
   if (statements.length > 0) await writer.batch(statements);
 }
@@ -57,7 +79,9 @@ function giveToEntries({ categoryId, payee, notes }: Rule, entryIds: readonly st
       params: [categoryId, ids, categoryId],
     });
   }
-  if (payee !== null) statements.push({ sql: `UPDATE entries SET payee = ? WHERE ${among} AND payee <> ?`, params: [payee, ids, payee] });
-  if (notes !== null) statements.push({ sql: `UPDATE entries SET notes = ? WHERE ${among} AND notes <> ?`, params: [notes, ids, notes] });
+  if (payee !== null)
+    statements.push({ sql: `UPDATE entries SET payee = ? WHERE ${among} AND payee <> ?`, params: [payee, ids, payee] });
+  if (notes !== null)
+    statements.push({ sql: `UPDATE entries SET notes = ? WHERE ${among} AND notes <> ?`, params: [notes, ids, notes] });
   return statements;
 }

@@ -16,8 +16,8 @@ export interface RuleOutcome {
 }
 
 /**
- * What the rules make of an entry. They are tried in order; the first that gives a payee gives it, and so for the category and the notes. All of them look at the
- * entry as it came, so what one does never hides it from another.
+ * What the rules make of an entry. They are tried in order; the first that gives a payee gives it, and so for the
+ * category and the notes. All of them look at the entry as it came, so what one does never hides it from another.
  */
 export function applyRules(rules: readonly Rule[], subject: RuleSubject): RuleOutcome {
   const matching = rules.filter((rule) => ruleMatches(rule, subject));

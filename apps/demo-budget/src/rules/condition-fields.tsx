@@ -21,22 +21,40 @@ export interface ConditionFieldsProps {
 }
 
 /** One condition of a rule: what is looked at, how, and for what. */
-export function ConditionFields({ condition: { field, test, value }, number, accounts, onChange, onRemove }: ConditionFieldsProps): ReactNode {
+export function ConditionFields({
+  condition: { field, test, value },
+  number,
+  accounts,
+  onChange,
+  onRemove,
+}: ConditionFieldsProps): ReactNode {
   const chooseField = (chosen: RuleField): void => {
     const keepsValue = (field === 'payee' || field === 'notes') && (chosen === 'payee' || chosen === 'notes');
-    onChange({ field: chosen, test: keepsValue ? test : (testsOf[chosen][0] ?? 'is'), value: keepsValue ? value : chosen === 'account' ? (accounts[0]?.id ?? '') : '' });
+    onChange({
+      field: chosen,
+      test: keepsValue ? test : (testsOf[chosen][0] ?? 'is'),
+      value: keepsValue ? value : chosen === 'account' ? (accounts[0]?.id ?? '') : '',
+    });
   };
   const label = `What of condition ${number}`;
   return (
     <div className="condition" role="group" aria-label={`Condition ${number}`}>
-      <select aria-label={`Field of condition ${number}`} value={field} onChange={(event) => chooseField(event.target.value as RuleField)}>
+      <select
+        aria-label={`Field of condition ${number}`}
+        value={field}
+        onChange={(event) => chooseField(event.target.value as RuleField)}
+      >
         {Object.entries(fieldWords).map(([choice, word]) => (
           <option key={choice} value={choice}>
             {word}
           </option>
         ))}
       </select>
-      <select aria-label={`How of condition ${number}`} value={test} onChange={(event) => onChange({ test: event.target.value as RuleTest })}>
+      <select
+        aria-label={`How of condition ${number}`}
+        value={test}
+        onChange={(event) => onChange({ test: event.target.value as RuleTest })}
+      >
         {testsOf[field].map((choice) => (
           <option key={choice} value={choice}>
             {testWord(field, choice)}
@@ -48,7 +66,9 @@ export function ConditionFields({ condition: { field, test, value }, number, acc
           aria-label={label}
           multiple={test === 'one-of'}
           value={test === 'one-of' ? choicesOf(value) : (choicesOf(value)[0] ?? '')}
-          onChange={(event) => onChange({ value: [...event.target.selectedOptions].map((option) => option.value).join('\n') })}
+          onChange={(event) =>
+            onChange({ value: [...event.target.selectedOptions].map((option) => option.value).join('\n') })
+          }
         >
           {accounts.map((account) => (
             <option key={account.id} value={account.id}>
@@ -57,9 +77,22 @@ export function ConditionFields({ condition: { field, test, value }, number, acc
           ))}
         </select>
       ) : test === 'one-of' ? (
-        <textarea aria-label={label} placeholder="One in each line" rows={2} value={value} onChange={(event) => onChange({ value: event.target.value })} />
+        <textarea
+          aria-label={label}
+          placeholder="One in each line"
+          rows={2}
+          value={value}
+          onChange={(event) => onChange({ value: event.target.value })}
+        />
       ) : (
-        <input aria-label={label} value={value} onChange={(event) => onChange({ value: event.target.value })} inputMode={field === 'amount' ? 'decimal' : 'text'} autoComplete="off" autoFocus={number === 1} />
+        <input
+          aria-label={label}
+          value={value}
+          onChange={(event) => onChange({ value: event.target.value })}
+          inputMode={field === 'amount' ? 'decimal' : 'text'}
+          autoComplete="off"
+          autoFocus={number === 1}
+        />
       )}
       {onRemove !== undefined && (
         <button type="button" className="quiet" aria-label={`Remove condition ${number}`} onClick={onRemove}>

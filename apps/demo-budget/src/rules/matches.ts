@@ -13,10 +13,15 @@ export interface RuleMatches {
 const newestShown = 5;
 
 /**
- * Tries a rule on every entry, by the same function that tries it on those that come: what is shown is what will happen, whatever letters SQLite folds otherwise. `isWanted` is
- * asked between some thousand entries; undefined where it is no longer.
+ * Tries a rule on every entry, by the same function that tries it on those that come: what is shown is what will
+ * happen, whatever letters SQLite folds otherwise. `isWanted` is asked between some thousand entries; undefined where
+ * it is no longer.
  */
-export async function findMatches(reader: Pick<Client, 'stream'>, rule: Pick<Rule, 'needs' | 'conditions'>, isWanted: () => boolean): Promise<RuleMatches | undefined> {
+export async function findMatches(
+  reader: Pick<Client, 'stream'>,
+  rule: Pick<Rule, 'needs' | 'conditions'>,
+  isWanted: () => boolean,
+): Promise<RuleMatches | undefined> {
   const ids: string[] = [];
   const newest: RuledEntryRow[] = [];
   for await (const entries of reader.stream<RuledEntryRow>(entriesForRules)) {

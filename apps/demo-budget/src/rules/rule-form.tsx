@@ -28,7 +28,9 @@ export interface RuleFormProps {
 /** If … then …, as a sentence to fill in, with what it would match. */
 export function RuleForm({ rule, categories, accounts, currency, onSave, onCancel }: RuleFormProps): ReactNode {
   const [needs, setNeeds] = useState<RuleNeeds>(rule?.needs ?? 'all');
-  const [drafts, setDrafts] = useState<readonly ConditionDraft[]>(() => (rule?.conditions ?? [firstCondition]).map((condition) => draftOf(condition, currency)));
+  const [drafts, setDrafts] = useState<readonly ConditionDraft[]>(() =>
+    (rule?.conditions ?? [firstCondition]).map((condition) => draftOf(condition, currency)),
+  );
   const [categoryId, setCategoryId] = useState<string | null>(rule?.categoryId ?? null);
   const [payee, setPayee] = useState(rule?.payee ?? '');
   const [notes, setNotes] = useState(rule?.notes ?? '');
@@ -40,9 +42,13 @@ export function RuleForm({ rule, categories, accounts, currency, onSave, onCance
   const submit = (event: FormEvent): void => {
     event.preventDefault();
     if (!read.ok) return setProblem(read.problem);
-    if (categoryId === null && payee.trim() === '' && notes.trim() === '') return setProblem('Say what an entry is given: a category, a payee, notes, or several of them.');
+    if (categoryId === null && payee.trim() === '' && notes.trim() === '')
+      return setProblem('Say what an entry is given: a category, a payee, notes, or several of them.');
     if (toExisting && matches === undefined) return setProblem('What it matches is still being looked for. Try again.');
-    onSave({ needs, conditions: read.value, categoryId, payee: textOrNull(payee), notes: textOrNull(notes) }, toExisting ? (matches?.ids ?? []) : []);
+    onSave(
+      { needs, conditions: read.value, categoryId, payee: textOrNull(payee), notes: textOrNull(notes) },
+      toExisting ? (matches?.ids ?? []) : [],
+    );
   };
 
   return (
@@ -58,7 +64,11 @@ export function RuleForm({ rule, categories, accounts, currency, onSave, onCance
         <p className="conditions-head">
           If
           {drafts.length > 1 && (
-            <select aria-label="How many have to hold" value={needs} onChange={(event) => setNeeds(event.target.value as RuleNeeds)}>
+            <select
+              aria-label="How many have to hold"
+              value={needs}
+              onChange={(event) => setNeeds(event.target.value as RuleNeeds)}
+            >
               <option value="all">all of these hold</option>
               <option value="any">one of these holds</option>
             </select>
@@ -70,12 +80,18 @@ export function RuleForm({ rule, categories, accounts, currency, onSave, onCance
             condition={condition}
             number={index + 1}
             accounts={accounts}
-            onChange={(change) => setDrafts(drafts.map((other, at) => (at === index ? { ...other, ...change } : other)))}
+            onChange={(change) =>
+              setDrafts(drafts.map((other, at) => (at === index ? { ...other, ...change } : other)))
+            }
             onRemove={drafts.length === 1 ? undefined : () => setDrafts(drafts.filter((_, at) => at !== index))}
           />
         ))}
         <div>
-          <button type="button" className="quiet" onClick={() => setDrafts([...drafts, draftOf(firstCondition, currency)])}>
+          <button
+            type="button"
+            className="quiet"
+            onClick={() => setDrafts([...drafts, draftOf(firstCondition, currency)])}
+          >
             Add a condition
           </button>
         </div>
@@ -87,18 +103,29 @@ export function RuleForm({ rule, categories, accounts, currency, onSave, onCance
         </label>
         <label>
           And the payee becomes
-          <input value={payee} onChange={(event) => setPayee(event.target.value)} placeholder="As it is" autoComplete="off" />
+          <input
+            value={payee}
+            onChange={(event) => setPayee(event.target.value)}
+            placeholder="As it is"
+            autoComplete="off"
+          />
         </label>
         <label>
           And the notes become
-          <input value={notes} onChange={(event) => setNotes(event.target.value)} placeholder="As they are" autoComplete="off" />
+          <input
+            value={notes}
+            onChange={(event) => setNotes(event.target.value)}
+            placeholder="As they are"
+            autoComplete="off"
+          />
         </label>
       </div>
       {matches !== undefined && <RulePreview matches={matches} />}
       {matches !== undefined && matches.ids.length > 0 && (
         <label className="check">
           <input type="checkbox" checked={toExisting} onChange={(event) => setToExisting(event.target.checked)} />
-          Also give it to {matches.ids.length === 1 ? 'this entry' : `these ${matches.ids.length.toLocaleString(locale)} entries`}
+          Also give it to{' '}
+          {matches.ids.length === 1 ? 'this entry' : `these ${matches.ids.length.toLocaleString(locale)} entries`}
         </label>
       )}
       <FormEnd problem={problem} submit={rule === undefined ? 'Add rule' : 'Save'} onCancel={onCancel} />
@@ -110,7 +137,11 @@ const firstCondition: RuleCondition = { field: 'payee', test: 'contains', value:
 
 function draftOf(condition: RuleCondition, currency: string): ConditionDraft {
   const isAmount = condition.field === 'amount' && condition.value !== '';
-  return { ...condition, key: crypto.randomUUID(), value: isAmount ? formatMinorForEditing(Number(condition.value), currency, decimalMarkOf(locale)) : condition.value };
+  return {
+    ...condition,
+    key: crypto.randomUUID(),
+    value: isAmount ? formatMinorForEditing(Number(condition.value), currency, decimalMarkOf(locale)) : condition.value,
+  };
 }
 
 /** The conditions that drafts stand for, or what is wrong with one of them. */

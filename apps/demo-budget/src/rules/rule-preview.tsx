@@ -36,13 +36,18 @@ export function RulePreview({ matches }: { readonly matches: RuleMatches }): Rea
   const count = matches.ids.length;
   return (
     <section className="rule-preview" aria-label="What it matches">
-      <p role="status">{count === 0 ? 'It matches none of the entries that are there.' : `It matches ${count === 1 ? '1 entry that is' : `${count.toLocaleString(locale)} entries that are`} there${count > matches.newest.length ? ', such as' : ''}:`}</p>
+      <p role="status">
+        {count === 0
+          ? 'It matches none of the entries that are there.'
+          : `It matches ${count === 1 ? '1 entry that is' : `${count.toLocaleString(locale)} entries that are`} there${count > matches.newest.length ? ', such as' : ''}:`}
+      </p>
       <ul>
         {matches.newest.map((entry) => (
           <li key={entry.id}>
             <span className="hint">{formatDay(entry.date)}</span>
             <span className="rule-preview-payee">
-              {entry.payee === '' ? 'No payee' : entry.payee} {entry.notes !== '' && <span className="hint">{entry.notes}</span>}
+              {entry.payee === '' ? 'No payee' : entry.payee}{' '}
+              {entry.notes !== '' && <span className="hint">{entry.notes}</span>}
             </span>
             <Amount minor={entry.amountMinor} currency={entry.currency} signed />
           </li>

@@ -11,10 +11,29 @@ export interface RuleNames {
   readonly currency: string;
 }
 
-export const fieldWords: Readonly<Record<RuleField, string>> = { payee: 'the payee', notes: 'the notes', amount: 'the amount', account: 'the account' };
+export const fieldWords: Readonly<Record<RuleField, string>> = {
+  payee: 'the payee',
+  notes: 'the notes',
+  amount: 'the amount',
+  account: 'the account',
+};
 
-const testWordsOfOne: Readonly<Record<RuleTest, string>> = { contains: 'contains', is: 'is', starts: 'begins with', 'one-of': 'is one of', 'at-least': 'is at least', 'at-most': 'is at most' };
-const testWordsOfSeveral: Readonly<Record<RuleTest, string>> = { contains: 'contain', is: 'are', starts: 'begin with', 'one-of': 'are one of', 'at-least': 'are at least', 'at-most': 'are at most' };
+const testWordsOfOne: Readonly<Record<RuleTest, string>> = {
+  contains: 'contains',
+  is: 'is',
+  starts: 'begins with',
+  'one-of': 'is one of',
+  'at-least': 'is at least',
+  'at-most': 'is at most',
+};
+const testWordsOfSeveral: Readonly<Record<RuleTest, string>> = {
+  contains: 'contain',
+  is: 'are',
+  starts: 'begin with',
+  'one-of': 'are one of',
+  'at-least': 'are at least',
+  'at-most': 'are at most',
+};
 
 /** `contains`, as it is said of a field: the notes contain. */
 export function testWord(field: RuleField, test: RuleTest): string {
@@ -32,12 +51,24 @@ export function ruleSentence(rule: Rule, names: RuleNames): string {
 }
 
 /** `the payee contains “market” and the amount is at least 10.00` */
-export function conditionsSentence({ needs, conditions }: Pick<Rule, 'needs' | 'conditions'>, names: Pick<RuleNames, 'account' | 'currency'>): string {
-  return conditions.map((condition) => `${fieldWords[condition.field]} ${testWord(condition.field, condition.test)} ${valueWords(condition, names)}`).join(needs === 'all' ? ' and ' : ' or ');
+export function conditionsSentence(
+  { needs, conditions }: Pick<Rule, 'needs' | 'conditions'>,
+  names: Pick<RuleNames, 'account' | 'currency'>,
+): string {
+  return conditions
+    .map(
+      (condition) =>
+        `${fieldWords[condition.field]} ${testWord(condition.field, condition.test)} ${valueWords(condition, names)}`,
+    )
+    .join(needs === 'all' ? ' and ' : ' or ');
 }
 
-function valueWords({ field, test, value }: RuleCondition, { account, currency }: Pick<RuleNames, 'account' | 'currency'>): string {
-  if (field === 'amount') return minorToDecimalText(Number(value), currency).replace('.', decimalMarkOf(locale) === 'comma' ? ',' : '.');
+function valueWords(
+  { field, test, value }: RuleCondition,
+  { account, currency }: Pick<RuleNames, 'account' | 'currency'>,
+): string {
+  if (field === 'amount')
+    return minorToDecimalText(Number(value), currency).replace('.', decimalMarkOf(locale) === 'comma' ? ',' : '.');
   const choices = test === 'one-of' ? choicesOf(value) : [value];
   return choices.map((choice) => (field === 'account' ? account(choice) : `“${choice}”`)).join(', ');
 }

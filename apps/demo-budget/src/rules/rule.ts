@@ -27,8 +27,20 @@ export const testsOf: Readonly<Record<RuleField, readonly RuleTest[]>> = {
   account: ['is', 'one-of'],
 };
 
-/** A stored rule. Undefined where a newer version of the app has written what this one does not know: a rule that is half understood would match too much. */
-export function readRule({ field, test, value, moreConditions, needs, categoryId, payee, notes }: RuleRow): Rule | undefined {
+/**
+ * A stored rule. Undefined where a newer version of the app has written what this one does not know: a rule that is
+ * half understood would match too much.
+ */
+export function readRule({
+  field,
+  test,
+  value,
+  moreConditions,
+  needs,
+  categoryId,
+  payee,
+  notes,
+}: RuleRow): Rule | undefined {
   const more = parsed(moreConditions);
   const conditions: unknown[] = [{ field, test, value }, ...(Array.isArray(more) ? more : [undefined])];
   if (!conditions.every(isCondition) || (needs !== 'all' && needs !== 'any')) return undefined;
@@ -42,7 +54,10 @@ export function readRules(rows: readonly RuleRow[]): Rule[] {
 
 /** The lines of a `one-of`. */
 export function choicesOf(value: string): string[] {
-  return value.split('\n').map((line) => line.trim()).filter((line) => line !== '');
+  return value
+    .split('\n')
+    .map((line) => line.trim())
+    .filter((line) => line !== '');
 }
 
 function isCondition(given: unknown): given is RuleCondition {

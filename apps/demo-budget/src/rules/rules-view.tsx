@@ -26,8 +26,16 @@ export function RulesView(): ReactNode {
   const adding = opened && mayWrite;
   const [edited, setEdited] = useState<RuleRow | null>(null);
   const currency = accounts[0]?.currency ?? 'EUR';
-  const nameOf = (named: readonly { readonly id: string; readonly name: string }[], id: string | null, otherwise: string): string => named.find((one) => one.id === id)?.name ?? otherwise;
-  const names: RuleNames = { currency, category: (id) => nameOf(categories, id, 'a category'), account: (id) => nameOf(accounts, id, 'an account') };
+  const nameOf = (
+    named: readonly { readonly id: string; readonly name: string }[],
+    id: string | null,
+    otherwise: string,
+  ): string => named.find((one) => one.id === id)?.name ?? otherwise;
+  const names: RuleNames = {
+    currency,
+    category: (id) => nameOf(categories, id, 'a category'),
+    account: (id) => nameOf(accounts, id, 'an account'),
+  };
   const fields = { categories, accounts, currency };
   return (
     <>
@@ -39,10 +47,26 @@ export function RulesView(): ReactNode {
           </button>
         )}
       </header>
-      {adding && <RuleForm {...fields} onSave={(rule, entryIds) => save(() => addRule(client, rule, entryIds), 'Rule added.', () => setAdding(false))} onCancel={() => setAdding(false)} />}
+      {adding && (
+        <RuleForm
+          {...fields}
+          onSave={(rule, entryIds) =>
+            save(
+              () => addRule(client, rule, entryIds),
+              'Rule added.',
+              () => setAdding(false),
+            )
+          }
+          onCancel={() => setAdding(false)}
+        />
+      )}
       <section>
         <h2>Rules</h2>
-        {rules.length === 0 && <p className="empty">None yet. A rule gives entries a category, a clean payee or notes as they are imported or typed.</p>}
+        {rules.length === 0 && (
+          <p className="empty">
+            None yet. A rule gives entries a category, a clean payee or notes as they are imported or typed.
+          </p>
+        )}
         {rules.length > 0 && (
           <ul className="rule-list card">
             {rules.map((row) =>
@@ -51,7 +75,13 @@ export function RulesView(): ReactNode {
                   <RuleForm
                     {...fields}
                     {...ruleProps(edited)}
-                    onSave={(rule, entryIds) => save(() => changeRule(client, edited, rule, entryIds), 'Rule changed.', () => setEdited(null))}
+                    onSave={(rule, entryIds) =>
+                      save(
+                        () => changeRule(client, edited, rule, entryIds),
+                        'Rule changed.',
+                        () => setEdited(null),
+                      )
+                    }
                     onCancel={() => setEdited(null)}
                   />
                 </li>
@@ -72,12 +102,23 @@ function ruleProps(row: RuleRow): { readonly rule?: Exclude<ReturnType<typeof re
   return rule === undefined ? {} : { rule };
 }
 
-function RuleLine({ row, names, onEdit }: { readonly row: RuleRow; readonly names: RuleNames; readonly onEdit: () => void }): ReactNode {
+function RuleLine({
+  row,
+  names,
+  onEdit,
+}: {
+  readonly row: RuleRow;
+  readonly names: RuleNames;
+  readonly onEdit: () => void;
+}): ReactNode {
   const client = useClient();
   const run = useAction();
   const mayWrite = useMayWrite();
   const rule = readRule(row);
-  const words = rule === undefined ? 'A rule that a newer version of this app has made. It is kept, and not applied on this device.' : ruleSentence(rule, names);
+  const words =
+    rule === undefined
+      ? 'A rule that a newer version of this app has made. It is kept, and not applied on this device.'
+      : ruleSentence(rule, names);
   return (
     <li>
       <span>{words}</span>
@@ -88,7 +129,12 @@ function RuleLine({ row, names, onEdit }: { readonly row: RuleRow; readonly name
               Change
             </button>
           )}
-          <button type="button" className="quiet" onClick={() => run(() => deleteRule(client, row.id), 'Rule deleted.')} aria-label={`Delete the rule: ${words}`}>
+          <button
+            type="button"
+            className="quiet"
+            onClick={() => run(() => deleteRule(client, row.id), 'Rule deleted.')}
+            aria-label={`Delete the rule: ${words}`}
+          >
             Delete
           </button>
         </span>
@@ -105,8 +151,17 @@ function Payees({ nameOf }: { readonly nameOf: (categoryId: string | null) => st
   return (
     <section>
       <h2>Payees</h2>
-      <p className="hint">A new entry begins with the category that its payee had last. Give two payees one name, and they are one.</p>
-      <input type="search" className="search" aria-label="Search payees" placeholder="Search payees" value={search} onChange={(event) => setSearch(event.target.value)} />
+      <p className="hint">
+        A new entry begins with the category that its payee had last. Give two payees one name, and they are one.
+      </p>
+      <input
+        type="search"
+        className="search"
+        aria-label="Search payees"
+        placeholder="Search payees"
+        value={search}
+        onChange={(event) => setSearch(event.target.value)}
+      />
       {!loading && payees.length === 0 && <p className="empty">{search === '' ? 'Nobody yet.' : 'Nothing found.'}</p>}
       {payees.length > 0 && (
         <ul className="payee-list card">

@@ -14,7 +14,11 @@ import { findMatches } from './matches.ts';
 import { readRule, readRules, type Rule, type RuleCondition } from './rule.ts';
 
 const nothing = { needs: 'all', categoryId: null, payee: null, notes: null } as const;
-const rule = ({ field = 'payee', test = 'contains', value = '', ...given }: Partial<Rule & RuleCondition>): Rule => ({ ...nothing, conditions: [{ field, test, value }], ...given });
+const rule = ({ field = 'payee', test = 'contains', value = '', ...given }: Partial<Rule & RuleCondition>): Rule => ({
+  ...nothing,
+  conditions: [{ field, test, value }],
+  ...given,
+});
 const coffee = { payee: 'CARD 4411 Nebelhorn  Café', notes: 'two', amountMinor: -350, accountId: 'purse' };
 
 const nebelhorn: RuleCondition = { field: 'payee', test: 'contains', value: 'nebelhorn' };
@@ -47,7 +51,11 @@ describe('a rule', () => {
   });
 
   it('comes first where two match, and each is tried on the entry as it came', () => {
-    const rules = [rule({ value: 'nebelhorn', payee: 'Nebelhorn' }), rule({ value: 'card 4411', categoryId: 'out' }), rule({ value: 'nebelhorn', payee: 'Other', categoryId: 'home' })];
+    const rules = [
+      rule({ value: 'nebelhorn', payee: 'Nebelhorn' }),
+      rule({ value: 'card 4411', categoryId: 'out' }),
+      rule({ value: 'nebelhorn', payee: 'Other', categoryId: 'home' }),
+    ];
     expect(applyRules(rules, coffee)).toEqual({ payee: 'Nebelhorn', notes: 'two', categoryId: 'out' });
     expect(applyRules([], coffee)).toEqual({ payee: coffee.payee, notes: 'two', categoryId: null });
     expect(applyRules([rule({ value: 'nebelhorn', notes: 'breakfast' })], coffee).notes).toBe('breakfast');
@@ -67,20 +75,49 @@ describe('rules in the budget', () => {
 
   it('are applied to what is imported, whose identity stays that of the statement', async () => {
     const market = rule({ value: 'market', categoryId: food, payee: 'Market', notes: 'by card' });
-    await addRule(writer, { ...market, conditions: [...market.conditions, { field: 'account', test: 'is', value: accountId }] });
-    const draft = { importKey: 'imported-1', date: '2025-01-01', amountMinor: -100, payee: 'MARKET 0815 BERLIN', notes: '' };
+    await addRule(writer, {
+      ...market,
+      conditions: [...market.conditions, { field: 'account', test: 'is', value: accountId }],
+    });
+    const draft = {
+      importKey: 'imported-1',
+      date: '2025-01-01',
+      amountMinor: -100,
+      payee: 'MARKET 0815 BERLIN',
+      notes: '',
+    };
     await importEntries(writer, accountId, [draft]);
     await expect(importEntries(writer, accountId, [draft])).resolves.toEqual([]);
-    expect(writer.rows('SELECT id, payee, notes, categoryId FROM entries')).toEqual([{ id: 'imported-1', payee: 'Market', notes: 'by card', categoryId: food }]);
+    expect(writer.rows('SELECT id, payee, notes, categoryId FROM entries')).toEqual([
+      { id: 'imported-1', payee: 'Market', notes: 'by card', categoryId: food },
+    ]);
   });
 
   it('are tried on all of a new entry when it is saved, unless a person chose its category', async () => {
-    await addRule(writer, rule({ conditions: [{ field: 'payee', test: 'is', value: 'kiosk' }, { field: 'amount', test: 'at-most', value: '500' }], categoryId: food, notes: 'small' }));
-    const result = { kind: 'entry', fields: { date: '2025-01-01', payee: 'Kiosk', notes: '', categoryId: null, amountMinor: -200 }, parts: [] } as const;
+    await addRule(
+      writer,
+      rule({
+        conditions: [
+          { field: 'payee', test: 'is', value: 'kiosk' },
+          { field: 'amount', test: 'at-most', value: '500' },
+        ],
+        categoryId: food,
+        notes: 'small',
+      }),
+    );
+    const result = {
+      kind: 'entry',
+      fields: { date: '2025-01-01', payee: 'Kiosk', notes: '', categoryId: null, amountMinor: -200 },
+      parts: [],
+    } as const;
     const account = { id: accountId, kind: 'checking' } as const;
     await saveNew(writer, account, { ...result, categoryIsOpen: true });
     await saveNew(writer, account, { ...result, categoryIsOpen: false });
-    await saveNew(writer, account, { ...result, fields: { ...result.fields, payee: 'Somebody', amountMinor: -900 }, categoryIsOpen: true });
+    await saveNew(writer, account, {
+      ...result,
+      fields: { ...result.fields, payee: 'Somebody', amountMinor: -900 },
+      categoryIsOpen: true,
+    });
     expect(writer.rows('SELECT payee, notes, categoryId FROM entries ORDER BY rowid')).toEqual([
       { payee: 'Kiosk', notes: 'small', categoryId: food },
       { payee: 'Kiosk', notes: '', categoryId: null },
@@ -91,7 +128,9 @@ describe('rules in the budget', () => {
   it('give no category to what is imported off budget', async () => {
     const pension = await addAccount(writer, { name: 'Pension', kind: 'off-budget', currency: 'EUR', openingMinor: 0 });
     await addRule(writer, rule({ value: 'market', categoryId: food, payee: 'Market' }));
-    await importEntries(writer, pension, [{ importKey: 'imported-1', date: '2025-01-01', amountMinor: -100, payee: 'MARKET', notes: '' }]);
+    await importEntries(writer, pension, [
+      { importKey: 'imported-1', date: '2025-01-01', amountMinor: -100, payee: 'MARKET', notes: '' },
+    ]);
     expect(writer.rows('SELECT payee, categoryId FROM entries')).toEqual([{ payee: 'Market', categoryId: null }]);
   });
 
@@ -113,9 +152,25 @@ describe('rules in the budget', () => {
   });
 
   it('of an older version have one condition; of a newer one are not half understood', () => {
-    const row = { id: '1', field: 'payee', test: 'contains', value: 'x', moreConditions: '[]', needs: 'all', categoryId: null, payee: null, notes: null } as const;
+    const row = {
+      id: '1',
+      field: 'payee',
+      test: 'contains',
+      value: 'x',
+      moreConditions: '[]',
+      needs: 'all',
+      categoryId: null,
+      payee: null,
+      notes: null,
+    } as const;
     expect(readRule(row)).toEqual(rule({ value: 'x' }));
-    for (const other of [{ moreConditions: '{' }, { moreConditions: '{}' }, { moreConditions: '[{"field":"moon","test":"is","value":"full"}]' }, { moreConditions: '[{"field":"amount","test":"starts","value":"1"}]' }, { needs: 'most' }]) {
+    for (const other of [
+      { moreConditions: '{' },
+      { moreConditions: '{}' },
+      { moreConditions: '[{"field":"moon","test":"is","value":"full"}]' },
+      { moreConditions: '[{"field":"amount","test":"starts","value":"1"}]' },
+      { needs: 'most' },
+    ]) {
       expect(readRules([{ ...row, ...other } as RuleRow])).toEqual([]);
     }
   });
@@ -124,10 +179,18 @@ describe('rules in the budget', () => {
     const fields = { date: '2025-01-01', notes: '', categoryId: null, amountMinor: -100 };
     const pension = await addAccount(writer, { name: 'Pension', kind: 'off-budget', currency: 'EUR', openingMinor: 0 });
     const plain = await addEntry(writer, accountId, { ...fields, payee: 'MARKET ÜBERSEE' });
-    const split = await addEntry(writer, accountId, { ...fields, payee: 'market übersee', date: '2025-01-02' }, [{ id: '', categoryId: null, amountMinor: -100, notes: '' }]);
+    const split = await addEntry(writer, accountId, { ...fields, payee: 'market übersee', date: '2025-01-02' }, [
+      { id: '', categoryId: null, amountMinor: -100, notes: '' },
+    ]);
     const outside = await addEntry(writer, pension, { ...fields, payee: 'Market Übersee' });
     await addEntry(writer, accountId, { ...fields, payee: 'Kiosk' });
-    await addTransfer(writer, accountId, pension, { date: '2025-01-01', notes: 'market übersee', amountMinor: -1, otherMinor: 1, categoryId: null });
+    await addTransfer(writer, accountId, pension, {
+      date: '2025-01-01',
+      notes: 'market übersee',
+      amountMinor: -1,
+      otherMinor: 1,
+      categoryId: null,
+    });
     const market = rule({ value: 'übersee', categoryId: food, payee: 'Market' });
     const matches = await findMatches(writer, market, () => true);
     expect([...(matches?.ids ?? [])].sort()).toEqual([plain, split, outside].sort());

@@ -12,5 +12,6 @@ export async function fillSample(writer: Writer): Promise<void> {
   await addStarterCategories(writer);
   const currency = suggestedCurrency(locale);
   const rows = sampleRows({ today: today(), currency, otherCurrency: currency === 'GBP' ? 'EUR' : 'GBP' });
-  for (let from = 0; from < rows.length; from += statementsPerTransaction) await writer.batch(rows.slice(from, from + statementsPerTransaction));
+  for (let from = 0; from < rows.length; from += statementsPerTransaction)
+    await writer.batch(rows.slice(from, from + statementsPerTransaction));
 }

@@ -5,7 +5,10 @@ import { createRandom } from '../../samples/random.ts';
 import { monthAfter } from '../calendar/months.ts';
 import { budgetNoteId, entryNoteId, noteSaying } from '../notes/actions.ts';
 
-/** What the household of the sample statement would have in its budget: a year up to today, over all that the app can do. */
+/**
+ * What the household of the sample statement would have in its budget: a year up to today, over all that the app can
+ * do.
+ */
 
 const monthsBack = 11;
 
@@ -44,7 +47,10 @@ interface SampleOptions {
   readonly otherCurrency: string;
 }
 
-/** The sample's rows, as statements that change nothing when they are run once more. Their ids are made of what they are. */
+/**
+ * The sample's rows, as statements that change nothing when they are run once more. Their ids are made of what they
+ * are.
+ */
 export function sampleRows({ today, currency, otherCurrency }: SampleOptions): SqlStatement[] {
   const firstMonth = monthAfter(today.slice(0, 7), -monthsBack);
   const months = Array.from({ length: monthsBack + 1 }, (_, index) => monthAfter(firstMonth, index));
@@ -53,14 +59,62 @@ export function sampleRows({ today, currency, otherCurrency }: SampleOptions): S
   return [
     insert('categories', { id: pensionCategory, name: 'Pension', kind: 'spending' }),
     ...accounts.map((account, index) => insert('accounts', { ...account, currency, createdAtMs: createdAtMs + index })),
-    insert('accounts', { id: 'sample-travel', name: 'Travel money', kind: 'cash', currency: otherCurrency, openingMinor: 12_000, createdAtMs: createdAtMs + accounts.length }),
-    ...bookings.flatMap(({ date, payee, text, amountMinor }, index) => entryOf({ index, date, payee, text, amountMinor, createdAtMs })),
-    ...months.flatMap((month) => transfersOf(month, bookings, createdAtMs)).filter(({ date }) => date <= today).flatMap(({ statements }) => statements),
-    ...months.flatMap((month) => Object.entries(planMinor).map(([categoryId, amountMinor]) => insert('assignments', { id: `sample/${month}/${categoryId}`, month, currency, categoryId, amountMinor, assignedAtMs: Date.parse(`${month}-01T00:00:00Z`) }))),
-    insert('goals', { id: `starter-groceries/${currency}`, categoryId: 'starter-groceries', currency, kind: 'monthly', amountMinor: 118_000, byMonth: null }),
-    insert('goals', { id: `starter-leisure/${currency}`, categoryId: 'starter-leisure', currency, kind: 'by-month', amountMinor: 90_000, byMonth: monthAfter(today.slice(0, 7), 5) }),
+    insert('accounts', {
+      id: 'sample-travel',
+      name: 'Travel money',
+      kind: 'cash',
+      currency: otherCurrency,
+      openingMinor: 12_000,
+      createdAtMs: createdAtMs + accounts.length,
+    }),
+    ...bookings.flatMap(({ date, payee, text, amountMinor }, index) =>
+      entryOf({ index, date, payee, text, amountMinor, createdAtMs }),
+    ),
+    ...months
+      .flatMap((month) => transfersOf(month, bookings, createdAtMs))
+      .filter(({ date }) => date <= today)
+      .flatMap(({ statements }) => statements),
+    ...months.flatMap((month) =>
+      Object.entries(planMinor).map(([categoryId, amountMinor]) =>
+        insert('assignments', {
+          id: `sample/${month}/${categoryId}`,
+          month,
+          currency,
+          categoryId,
+          amountMinor,
+          assignedAtMs: Date.parse(`${month}-01T00:00:00Z`),
+        }),
+      ),
+    ),
+    insert('goals', {
+      id: `starter-groceries/${currency}`,
+      categoryId: 'starter-groceries',
+      currency,
+      kind: 'monthly',
+      amountMinor: 118_000,
+      byMonth: null,
+    }),
+    insert('goals', {
+      id: `starter-leisure/${currency}`,
+      categoryId: 'starter-leisure',
+      currency,
+      kind: 'by-month',
+      amountMinor: 90_000,
+      byMonth: monthAfter(today.slice(0, 7), 5),
+    }),
     ...schedules(monthAfter(today.slice(0, 7), 1), createdAtMs),
-    insert('rules', { id: 'sample-rule-1', field: 'payee', test: 'starts', value: 'third rail', moreConditions: '[]', needs: 'all', categoryId: 'starter-eating-out', payee: 'Third Rail Coffee', notes: null, createdAtMs }),
+    insert('rules', {
+      id: 'sample-rule-1',
+      field: 'payee',
+      test: 'starts',
+      value: 'third rail',
+      moreConditions: '[]',
+      needs: 'all',
+      categoryId: 'starter-eating-out',
+      payee: 'Third Rail Coffee',
+      notes: null,
+      createdAtMs,
+    }),
     insert('rules', {
       id: 'sample-rule-2',
       field: 'payee',
@@ -73,8 +127,18 @@ export function sampleRows({ today, currency, otherCurrency }: SampleOptions): S
       notes: null,
       createdAtMs: createdAtMs + 1,
     }),
-    insert('notes', { id: budgetNoteId, content: JSON.stringify(noteSaying('Who pays what: rent and bills from Household, food with the card.\nThe summer: a week at the lake, if Leisure gets there.')) }),
-    insert('notes', { id: entryNoteId(entryId(bookings.length - 1)), content: JSON.stringify(noteSaying('Ask them about the receipt.')) }),
+    insert('notes', {
+      id: budgetNoteId,
+      content: JSON.stringify(
+        noteSaying(
+          'Who pays what: rent and bills from Household, food with the card.\nThe summer: a week at the lake, if Leisure gets there.',
+        ),
+      ),
+    }),
+    insert('notes', {
+      id: entryNoteId(entryId(bookings.length - 1)),
+      content: JSON.stringify(noteSaying('Ask them about the receipt.')),
+    }),
   ];
 }
 
@@ -84,7 +148,9 @@ interface DatedBooking extends Booking {
 
 function bookingsUpTo(firstDay: string, today: string): DatedBooking[] {
   const dayCount = Math.round((Date.parse(today) - Date.parse(firstDay)) / 86_400_000) + 1;
-  return liveThrough(createRandom(2_026), firstDay, dayCount, harbourHabits, [...harbourStanding, secondWages]).map((booking) => ({ ...booking, date: isoDay(firstDay, booking.day) }));
+  return liveThrough(createRandom(2_026), firstDay, dayCount, harbourHabits, [...harbourStanding, secondWages]).map(
+    (booking) => ({ ...booking, date: isoDay(firstDay, booking.day) }),
+  );
 }
 
 function entryId(index: number): string {
@@ -98,7 +164,21 @@ function accountOf(payee: string, text: string): string {
 }
 
 /** Every tenth receipt of the grocer has something for the home on it: a split. */
-function entryOf({ index, date, payee, text, amountMinor, createdAtMs }: { index: number; date: string; payee: string; text: string; amountMinor: number; createdAtMs: number }): SqlStatement[] {
+function entryOf({
+  index,
+  date,
+  payee,
+  text,
+  amountMinor,
+  createdAtMs,
+}: {
+  index: number;
+  date: string;
+  payee: string;
+  text: string;
+  amountMinor: number;
+  createdAtMs: number;
+}): SqlStatement[] {
   const id = entryId(index);
   const categoryId = payee === secondWages.payee ? 'starter-income' : harbourCategory(payee);
   const isSplit = categoryId === 'starter-groceries' && index % 10 === 0;
@@ -118,7 +198,13 @@ function entryOf({ index, date, payee, text, amountMinor, createdAtMs }: { index
   return [
     entry,
     insert('parts', { id: `${id}/1`, entryId: id, categoryId, amountMinor: amountMinor - homeMinor, notes: '' }),
-    insert('parts', { id: `${id}/2`, entryId: id, categoryId: 'starter-home', amountMinor: homeMinor, notes: 'cleaning things' }),
+    insert('parts', {
+      id: `${id}/2`,
+      entryId: id,
+      categoryId: 'starter-home',
+      amountMinor: homeMinor,
+      notes: 'cleaning things',
+    }),
   ];
 }
 
@@ -129,13 +215,28 @@ interface SampleTransfer {
 
 /** The card is paid, the purse filled, and something put aside, each month. */
 function transfersOf(month: string, bookings: readonly DatedBooking[], createdAtMs: number): SampleTransfer[] {
-  const spentIn = (accountId: string): number => -bookings.filter(({ date, payee, text }) => date.startsWith(month) && accountOf(payee, text) === accountId).reduce((sum, { amountMinor }) => sum + amountMinor, 0);
+  const spentIn = (accountId: string): number =>
+    -bookings
+      .filter(({ date, payee, text }) => date.startsWith(month) && accountOf(payee, text) === accountId)
+      .reduce((sum, { amountMinor }) => sum + amountMinor, 0);
   const transfer = (day: string, to: string, amountMinor: number, categoryId: string | null = null): SampleTransfer => {
     const date = `${month}-${day}`;
     const id = `sample/transfer/${to}/${date}`;
     const side = (suffix: string, accountId: string, minor: number, category: string | null): SqlStatement =>
-      insert('entries', { id: `${id}/${suffix}`, accountId, date, categoryId: category, amountMinor: minor, enteredAtMs: createdAtMs, transferId: id, status: 'cleared' });
-    return { date, statements: [side('out', 'sample-household', -amountMinor, categoryId), side('in', to, amountMinor, null)] };
+      insert('entries', {
+        id: `${id}/${suffix}`,
+        accountId,
+        date,
+        categoryId: category,
+        amountMinor: minor,
+        enteredAtMs: createdAtMs,
+        transferId: id,
+        status: 'cleared',
+      });
+    return {
+      date,
+      statements: [side('out', 'sample-household', -amountMinor, categoryId), side('in', to, amountMinor, null)],
+    };
   };
   return [
     transfer('02', 'sample-purse', Math.ceil(spentIn('sample-purse') / 1_000) * 1_000),
@@ -149,12 +250,33 @@ function schedules(nextMonth: string, createdAtMs: number): SqlStatement[] {
   const monthly = { notes: '', every: 1, unit: 'month', lastDate: null, createdAtMs };
   const [rent] = harbourStanding;
   return [
-    insert('schedules', { ...monthly, id: 'sample-schedule-rent', accountId: 'sample-household', otherAccountId: null, payee: rent?.payee ?? '', categoryId: 'starter-home', amountMinor: rent?.amountMinor ?? 0, firstDate: `${nextMonth}-01` }),
-    insert('schedules', { ...monthly, id: 'sample-schedule-savings', accountId: 'sample-household', otherAccountId: 'sample-savings', payee: '', categoryId: null, amountMinor: -20_000, firstDate: `${nextMonth}-26` }),
+    insert('schedules', {
+      ...monthly,
+      id: 'sample-schedule-rent',
+      accountId: 'sample-household',
+      otherAccountId: null,
+      payee: rent?.payee ?? '',
+      categoryId: 'starter-home',
+      amountMinor: rent?.amountMinor ?? 0,
+      firstDate: `${nextMonth}-01`,
+    }),
+    insert('schedules', {
+      ...monthly,
+      id: 'sample-schedule-savings',
+      accountId: 'sample-household',
+      otherAccountId: 'sample-savings',
+      payee: '',
+      categoryId: null,
+      amountMinor: -20_000,
+      firstDate: `${nextMonth}-26`,
+    }),
   ];
 }
 
 function insert(table: string, row: Readonly<Record<string, SqlParam>>): SqlStatement {
   const columns = Object.keys(row);
-  return { sql: `INSERT INTO ${table} (${columns.join(', ')}) VALUES (${columns.map(() => '?').join(', ')}) ON CONFLICT (id) DO NOTHING`, params: Object.values(row) };
+  return {
+    sql: `INSERT INTO ${table} (${columns.join(', ')}) VALUES (${columns.map(() => '?').join(', ')}) ON CONFLICT (id) DO NOTHING`,
+    params: Object.values(row),
+  };
 }

@@ -4,22 +4,56 @@ import { sideWithCategory } from '../transfers/side-with-category.ts';
 import type { Writer } from '../writer.ts';
 
 /** What a person can say about a scheduled entry. */
-export type ScheduleFields = Pick<ScheduleRow, 'accountId' | 'otherAccountId' | 'payee' | 'notes' | 'categoryId' | 'amountMinor' | 'firstDate' | 'every' | 'unit' | 'lastDate'>;
+export type ScheduleFields = Pick<
+  ScheduleRow,
+  | 'accountId'
+  | 'otherAccountId'
+  | 'payee'
+  | 'notes'
+  | 'categoryId'
+  | 'amountMinor'
+  | 'firstDate'
+  | 'every'
+  | 'unit'
+  | 'lastDate'
+>;
 
-const columns = ['accountId', 'otherAccountId', 'payee', 'notes', 'categoryId', 'amountMinor', 'firstDate', 'every', 'unit', 'lastDate'] as const;
+const columns = [
+  'accountId',
+  'otherAccountId',
+  'payee',
+  'notes',
+  'categoryId',
+  'amountMinor',
+  'firstDate',
+  'every',
+  'unit',
+  'lastDate',
+] as const;
 
 /** Resolves to the new schedule's id. */
 export async function addSchedule(writer: Writer, fields: ScheduleFields): Promise<string> {
   const id = writer.newId();
-  await writer.execute(`INSERT INTO schedules (id, createdAtMs, ${columns.join(', ')}) VALUES (?, ?${', ?'.repeat(columns.length)})`, [id, Date.now(), ...columns.map((column) => fields[column])]);
+  await writer.execute(
+    `INSERT INTO schedules (id, createdAtMs, ${columns.join(', ')}) VALUES (?, ?${', ?'.repeat(columns.length)})`,
+    [id, Date.now(), ...columns.map((column) => fields[column])],
+  );
   return id;
 }
 
 /** Writes only what differs. What was entered of it already stays as it is. */
-export async function changeSchedule(writer: Writer, id: string, before: ScheduleFields, after: ScheduleFields): Promise<void> {
+export async function changeSchedule(
+  writer: Writer,
+  id: string,
+  before: ScheduleFields,
+  after: ScheduleFields,
+): Promise<void> {
   const changed = columns.filter((column) => before[column] !== after[column]);
   if (changed.length === 0) return;
-  await writer.execute(`UPDATE schedules SET ${changed.map((column) => `${column} = ?`).join(', ')} WHERE id = ?`, [...changed.map((column) => after[column]), id]);
+  await writer.execute(`UPDATE schedules SET ${changed.map((column) => `${column} = ?`).join(', ')} WHERE id = ?`, [
+    ...changed.map((column) => after[column]),
+    id,
+  ]);
 }
 
 /** What was entered of it stays. */
@@ -34,25 +68,36 @@ export interface DueDay {
 }
 
 /**
- * Makes the entries of these days, all in one transaction. Keys are made of schedule and day: a second press, another tab or another device that does the
- * same, now or offline, makes the same rows and no others.
+ * Makes the entries of these days, all in one transaction. Keys are made of schedule and day: a second press, another
+ * tab or another device that does the same, now or offline, makes the same rows and no others.
  */
 export async function enterDays(writer: Writer, days: readonly DueDay[]): Promise<void> {
   await writer.batch(
-    days.flatMap((day, index): SqlStatement[] => [...entriesOf(day, Date.now() + index), doneWith(day.schedule.id, day.date, 'entered')]),
+    days.flatMap((day, index): SqlStatement[] => [
+      ...entriesOf(day, Date.now() + index),
+      doneWith(day.schedule.id, day.date, 'entered'),
+    ]),
   );
 }
 
 /** One entry; of a transfer both sides. */
 function entriesOf({ schedule, date }: DueDay, enteredAtMs: number): SqlStatement[] {
-  const { id, accountId, accountKind, otherAccountId, otherAccountKind, payee, notes, categoryId, amountMinor } = schedule;
+  const { id, accountId, accountKind, otherAccountId, otherAccountKind, payee, notes, categoryId, amountMinor } =
+    schedule;
   const key = dayKey(id, date);
-  const entry = (entryId: string, account: string, category: string | null, minor: number, transferId: string | null): SqlStatement => ({
+  const entry = (
+    entryId: string,
+    account: string,
+    category: string | null,
+    minor: number,
+    transferId: string | null,
+  ): SqlStatement => ({
     sql: `INSERT INTO entries (id, accountId, date, payee, notes, categoryId, amountMinor, enteredAtMs, transferId) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)
           ON CONFLICT (id) DO NOTHING`,
     params: [entryId, account, date, payee, notes, category, minor, enteredAtMs, transferId],
   });
-  if (otherAccountId === null || otherAccountKind === null) return [entry(key, accountId, categoryId, amountMinor, null)];
+  if (otherAccountId === null || otherAccountKind === null)
+    return [entry(key, accountId, categoryId, amountMinor, null)];
   const side = sideWithCategory(accountKind, otherAccountKind);
   return [
     entry(key, accountId, side === 'this' ? categoryId : null, amountMinor, key),

@@ -4,8 +4,8 @@ import type { ScheduleRow } from '../queries/schedules.ts';
 export type Repetition = Pick<ScheduleRow, 'firstDate' | 'every' | 'unit' | 'lastDate'>;
 
 /**
- * The days of a schedule up to a day, oldest first. Each is counted from the first one, so that the 31st stays the 31st: where a month has none, its last day
- * stands in.
+ * The days of a schedule up to a day, oldest first. Each is counted from the first one, so that the 31st stays the
+ * 31st: where a month has none, its last day stands in.
  */
 export function occurrences({ firstDate, every, unit, lastDate }: Repetition, upTo: string): string[] {
   const end = lastDate !== null && lastDate < upTo ? lastDate : upTo;
@@ -25,8 +25,13 @@ export function openDays(repetition: Repetition, done: ReadonlySet<string>, upTo
 
 /** The first day after a day; undefined when the schedule has come to its end. */
 export function nextDay(repetition: Repetition, after: string): string | undefined {
-  // Two strides, as months differ in length: from 28 February a month goes to 28 March, and the next day may be the 31st.
-  const farthest = dayAfter(after > repetition.firstDate ? after : repetition.firstDate, 2 * Math.max(1, repetition.every), repetition.unit);
+  // Two strides, as months differ in length: from 28 February a month goes to 28 March, and the next day may be the
+  // 31st.
+  const farthest = dayAfter(
+    after > repetition.firstDate ? after : repetition.firstDate,
+    2 * Math.max(1, repetition.every),
+    repetition.unit,
+  );
   return occurrences(repetition, farthest).find((day) => day > after);
 }
 

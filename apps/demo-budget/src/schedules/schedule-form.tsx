@@ -24,7 +24,14 @@ export interface ScheduleFormProps {
 }
 
 /** An entry that comes again and again: what it is, and when. */
-export function ScheduleForm({ schedule, accounts, categories, onSave, onCancel, onDelete }: ScheduleFormProps): ReactNode {
+export function ScheduleForm({
+  schedule,
+  accounts,
+  categories,
+  onSave,
+  onCancel,
+  onDelete,
+}: ScheduleFormProps): ReactNode {
   const id = useId();
   const mark = decimalMarkOf(locale);
   const [accountId, setAccountId] = useState(schedule?.accountId ?? accounts[0]?.id ?? '');
@@ -32,12 +39,19 @@ export function ScheduleForm({ schedule, accounts, categories, onSave, onCancel,
   // A transfer stays in one currency: what the other side would be on some later day, nobody knows yet.
   const others = accounts.filter((candidate) => candidate.id !== accountId && candidate.currency === account?.currency);
   const [otherAccountId, setOtherAccountId] = useState(schedule?.otherAccountId ?? null);
-  const other = otherAccountId === null ? undefined : (others.find(({ id: candidate }) => candidate === otherAccountId) ?? others[0]);
-  const takesCategory = account !== undefined && (other === undefined ? account.kind !== 'off-budget' : sideWithCategory(account.kind, other.kind) !== 'none');
+  const other =
+    otherAccountId === null
+      ? undefined
+      : (others.find(({ id: candidate }) => candidate === otherAccountId) ?? others[0]);
+  const takesCategory =
+    account !== undefined &&
+    (other === undefined ? account.kind !== 'off-budget' : sideWithCategory(account.kind, other.kind) !== 'none');
   const [payee, setPayee] = useState(schedule?.payee ?? '');
   const [notes, setNotes] = useState(schedule?.notes ?? '');
   const [categoryId, setCategoryId] = useState(schedule?.categoryId ?? null);
-  const [amount, setAmount] = useState(schedule === undefined ? '' : formatMinorForEditing(Math.abs(schedule.amountMinor), schedule.currency, mark));
+  const [amount, setAmount] = useState(
+    schedule === undefined ? '' : formatMinorForEditing(Math.abs(schedule.amountMinor), schedule.currency, mark),
+  );
   const [moneyIn, setMoneyIn] = useState(schedule !== undefined && schedule.amountMinor > 0);
   const [firstDate, setFirstDate] = useState(schedule?.firstDate ?? today());
   const [every, setEvery] = useState(String(schedule?.every ?? 1));
@@ -53,7 +67,8 @@ export function ScheduleForm({ schedule, accounts, categories, onSave, onCancel,
     if (other === undefined && payee.trim() === '') return setProblem('Say who it goes to, or comes from.');
     if (!/^\d{4}-\d{2}-\d{2}$/.test(firstDate)) return setProblem('There is no first day.');
     const stride = Number(every);
-    if (!Number.isInteger(stride) || stride < 1 || stride > 1_000) return setProblem('How often is a whole number, from 1 on.');
+    if (!Number.isInteger(stride) || stride < 1 || stride > 1_000)
+      return setProblem('How often is a whole number, from 1 on.');
     const minor = Math.abs(parsed.value);
     const isIn = other === undefined && moneyIn;
     onSave({
@@ -63,7 +78,11 @@ export function ScheduleForm({ schedule, accounts, categories, onSave, onCancel,
       notes: notes.trim(),
       categoryId: takesCategory ? categoryId : null,
       amountMinor: isIn || minor === 0 ? minor : -minor,
-      firstDate, every: stride, unit, lastDate: lastDate === '' ? null : lastDate });
+      firstDate,
+      every: stride,
+      unit,
+      lastDate: lastDate === '' ? null : lastDate,
+    });
   };
 
   return (
@@ -112,7 +131,13 @@ export function ScheduleForm({ schedule, accounts, categories, onSave, onCancel,
         )}
         <label>
           Amount in {account?.currency}
-          <input className="amount-input" value={amount} onChange={(event) => setAmount(event.target.value)} inputMode="decimal" autoComplete="off" />
+          <input
+            className="amount-input"
+            value={amount}
+            onChange={(event) => setAmount(event.target.value)}
+            inputMode="decimal"
+            autoComplete="off"
+          />
         </label>
         {other === undefined && (
           <fieldset className="direction" aria-label="Direction">
@@ -154,7 +179,11 @@ export function ScheduleForm({ schedule, accounts, categories, onSave, onCancel,
       </div>
       <FormEnd problem={problem} submit={schedule === undefined ? 'Add' : 'Save'} onCancel={onCancel}>
         {(other !== undefined || others.length > 0) && (
-          <button type="button" className="quiet" onClick={() => setOtherAccountId(other === undefined ? (others[0]?.id ?? null) : null)}>
+          <button
+            type="button"
+            className="quiet"
+            onClick={() => setOtherAccountId(other === undefined ? (others[0]?.id ?? null) : null)}
+          >
             {other === undefined ? 'Transfer' : 'Not a transfer'}
           </button>
         )}

@@ -44,13 +44,23 @@ export function SchedulesView({ budget }: { readonly budget: Budget }): ReactNod
         <ScheduleForm
           accounts={accounts}
           categories={categories}
-          onSave={(fields) => save(() => addSchedule(client, fields), 'Scheduled.', () => setAdding(false))}
+          onSave={(fields) =>
+            save(
+              () => addSchedule(client, fields),
+              'Scheduled.',
+              () => setAdding(false),
+            )
+          }
           onCancel={() => setAdding(false)}
         />
       )}
       {due.length > 0 && <DueList due={due} />}
-      {schedules.length === 0 && accounts.length > 0 && !adding && <p className="empty">Rent, wages, the phone bill: what comes again and again needs to be written down once.</p>}
-      {accounts.length === 0 && <NoAccountYet budget={budget}>There is no account yet for scheduled entries to go into.</NoAccountYet>}
+      {schedules.length === 0 && accounts.length > 0 && !adding && (
+        <p className="empty">Rent, wages, the phone bill: what comes again and again needs to be written down once.</p>
+      )}
+      {accounts.length === 0 && (
+        <NoAccountYet budget={budget}>There is no account yet for scheduled entries to go into.</NoAccountYet>
+      )}
       {schedules.length > 0 && (
         <section>
           <h2>All</h2>
@@ -62,15 +72,32 @@ export function SchedulesView({ budget }: { readonly budget: Budget }): ReactNod
                     schedule={edited}
                     accounts={accounts}
                     categories={categories}
-                    onSave={(fields) => save(() => changeSchedule(client, edited.id, edited, fields), 'Changed.', () => setEdited(null))}
+                    onSave={(fields) =>
+                      save(
+                        () => changeSchedule(client, edited.id, edited, fields),
+                        'Changed.',
+                        () => setEdited(null),
+                      )
+                    }
                     onCancel={() => setEdited(null)}
-                    onDelete={() => save(() => deleteSchedule(client, edited.id), `${scheduleName(edited)} is no longer scheduled.`, () => setEdited(null))}
+                    onDelete={() =>
+                      save(
+                        () => deleteSchedule(client, edited.id),
+                        `${scheduleName(edited)} is no longer scheduled.`,
+                        () => setEdited(null),
+                      )
+                    }
                   />
                 </li>
               ) : (
                 <li key={schedule.id} className="schedule">
                   {mayWrite ? (
-                    <button type="button" className="quiet schedule-open" onClick={() => setEdited(schedule)} aria-label={`Change ${scheduleName(schedule)}`}>
+                    <button
+                      type="button"
+                      className="quiet schedule-open"
+                      onClick={() => setEdited(schedule)}
+                      aria-label={`Change ${scheduleName(schedule)}`}
+                    >
                       <ScheduleWords schedule={schedule} />
                     </button>
                   ) : (
@@ -117,7 +144,10 @@ function DueList({ due }: { readonly due: readonly DueDay[] }): ReactNode {
       <div className="section-head">
         <h2>Due</h2>
         {mayWrite && overdue.length > 1 && (
-          <button type="button" onClick={() => run(() => enterDays(client, overdue), `${overdue.length} entries added.`)}>
+          <button
+            type="button"
+            onClick={() => run(() => enterDays(client, overdue), `${overdue.length} entries added.`)}
+          >
             Enter all {overdue.length} that are due
           </button>
         )}
@@ -134,10 +164,19 @@ function DueList({ due }: { readonly due: readonly DueDay[] }): ReactNode {
             <Amount minor={day.schedule.amountMinor} currency={day.schedule.currency} signed />
             {mayWrite && (
               <span className="buttons">
-                <button type="button" onClick={() => run(() => enterDays(client, [day]), `${scheduleName(day.schedule)} was entered.`)} aria-label={`Enter ${scheduleName(day.schedule)} of ${formatDay(day.date)}`}>
+                <button
+                  type="button"
+                  onClick={() => run(() => enterDays(client, [day]), `${scheduleName(day.schedule)} was entered.`)}
+                  aria-label={`Enter ${scheduleName(day.schedule)} of ${formatDay(day.date)}`}
+                >
                   Enter
                 </button>
-                <button type="button" className="quiet" onClick={() => run(() => skipDay(client, day), `${scheduleName(day.schedule)} was skipped.`)} aria-label={`Skip ${scheduleName(day.schedule)} of ${formatDay(day.date)}`}>
+                <button
+                  type="button"
+                  className="quiet"
+                  onClick={() => run(() => skipDay(client, day), `${scheduleName(day.schedule)} was skipped.`)}
+                  aria-label={`Skip ${scheduleName(day.schedule)} of ${formatDay(day.date)}`}
+                >
                   Skip
                 </button>
               </span>

@@ -9,10 +9,26 @@ import { nextDay, occurrences, openDays } from './occurrences.ts';
 
 describe('the days of a schedule', () => {
   it.each([
-    [{ firstDate: '2025-01-31', every: 1, unit: 'month', lastDate: null }, '2025-05-01', ['2025-01-31', '2025-02-28', '2025-03-31', '2025-04-30']],
-    [{ firstDate: '2024-02-29', every: 1, unit: 'year', lastDate: null }, '2028-12-31', ['2024-02-29', '2025-02-28', '2026-02-28', '2027-02-28', '2028-02-29']],
-    [{ firstDate: '2025-03-28', every: 2, unit: 'week', lastDate: null }, '2025-04-30', ['2025-03-28', '2025-04-11', '2025-04-25']],
-    [{ firstDate: '2025-12-30', every: 1, unit: 'day', lastDate: '2026-01-01' }, '2026-02-01', ['2025-12-30', '2025-12-31', '2026-01-01']],
+    [
+      { firstDate: '2025-01-31', every: 1, unit: 'month', lastDate: null },
+      '2025-05-01',
+      ['2025-01-31', '2025-02-28', '2025-03-31', '2025-04-30'],
+    ],
+    [
+      { firstDate: '2024-02-29', every: 1, unit: 'year', lastDate: null },
+      '2028-12-31',
+      ['2024-02-29', '2025-02-28', '2026-02-28', '2027-02-28', '2028-02-29'],
+    ],
+    [
+      { firstDate: '2025-03-28', every: 2, unit: 'week', lastDate: null },
+      '2025-04-30',
+      ['2025-03-28', '2025-04-11', '2025-04-25'],
+    ],
+    [
+      { firstDate: '2025-12-30', every: 1, unit: 'day', lastDate: '2026-01-01' },
+      '2026-02-01',
+      ['2025-12-30', '2025-12-31', '2026-01-01'],
+    ],
     [{ firstDate: '2025-06-01', every: 1, unit: 'month', lastDate: null }, '2025-05-31', []],
   ] as const)('of %o up to %s', (repetition, upTo, days) => {
     expect(occurrences(repetition, upTo)).toEqual(days);
@@ -21,7 +37,11 @@ describe('the days of a schedule', () => {
   it('go on after those that are done, and end', () => {
     const rent = { firstDate: '2025-01-31', every: 1, unit: 'month', lastDate: '2025-03-31' } as const;
     expect(openDays(rent, new Set(['2025-01-31']), '2025-06-01')).toEqual(['2025-02-28', '2025-03-31']);
-    expect([nextDay(rent, '2024-01-01'), nextDay(rent, '2025-02-28'), nextDay(rent, '2025-03-31')]).toEqual(['2025-01-31', '2025-03-31', undefined]);
+    expect([nextDay(rent, '2024-01-01'), nextDay(rent, '2025-02-28'), nextDay(rent, '2025-03-31')]).toEqual([
+      '2025-01-31',
+      '2025-03-31',
+      undefined,
+    ]);
   });
 });
 
@@ -31,8 +51,24 @@ describe('a scheduled entry', () => {
 
   beforeEach(async () => {
     writer = memoryWriter();
-    const accountId = await addAccount(writer, { name: 'Checking', kind: 'checking', currency: 'EUR', openingMinor: 0 });
-    fields = { accountId, otherAccountId: null, payee: 'Rent', notes: '', categoryId: null, amountMinor: -70_000, firstDate: '2025-01-31', every: 1, unit: 'month', lastDate: null };
+    const accountId = await addAccount(writer, {
+      name: 'Checking',
+      kind: 'checking',
+      currency: 'EUR',
+      openingMinor: 0,
+    });
+    fields = {
+      accountId,
+      otherAccountId: null,
+      payee: 'Rent',
+      notes: '',
+      categoryId: null,
+      amountMinor: -70_000,
+      firstDate: '2025-01-31',
+      every: 1,
+      unit: 'month',
+      lastDate: null,
+    };
     await addSchedule(writer, fields);
   });
 
@@ -46,7 +82,9 @@ describe('a scheduled entry', () => {
     const days = ['2025-01-31', '2025-02-28'].map((date) => ({ schedule: schedule(), date }));
     await enterDays(writer, days);
     await enterDays(writer, days.slice(0, 1));
-    expect(writer.rows('SELECT id, date, payee, amountMinor FROM entries ORDER BY date')).toEqual(days.map(({ date }) => ({ id: `${schedule().id}/${date}`, date, payee: 'Rent', amountMinor: -70_000 })));
+    expect(writer.rows('SELECT id, date, payee, amountMinor FROM entries ORDER BY date')).toEqual(
+      days.map(({ date }) => ({ id: `${schedule().id}/${date}`, date, payee: 'Rent', amountMinor: -70_000 })),
+    );
     expect(writer.rows<ScheduleDayRow>(scheduleDaysDone).map(({ date }) => date)).toEqual(['2025-01-31', '2025-02-28']);
   });
 
@@ -60,7 +98,9 @@ describe('a scheduled entry', () => {
     await enterDays(writer, [day]);
     await enterDays(writer, [day]);
     const key = `${schedule().id}/2025-01-31`;
-    expect(writer.rows('SELECT id, accountId, amountMinor, categoryId, transferId FROM entries ORDER BY amountMinor')).toEqual([
+    expect(
+      writer.rows('SELECT id, accountId, amountMinor, categoryId, transferId FROM entries ORDER BY amountMinor'),
+    ).toEqual([
       { id: key, accountId: fields.accountId, amountMinor: -70_000, categoryId: saving, transferId: key },
       { id: `${key}/other`, accountId: pension, amountMinor: 70_000, categoryId: null, transferId: key },
     ]);
@@ -72,7 +112,9 @@ describe('a scheduled entry', () => {
     await changeSchedule(writer, schedule().id, schedule(), { ...fields, amountMinor: -72_000 });
     expect(writer.written.at(-1)).toBe('UPDATE schedules SET amountMinor = ? WHERE id = ?');
     await deleteSchedule(writer, schedule().id);
-    expect(writer.rows('SELECT date, amountMinor FROM entries')).toEqual([{ date: '2025-02-28', amountMinor: -70_000 }]);
+    expect(writer.rows('SELECT date, amountMinor FROM entries')).toEqual([
+      { date: '2025-02-28', amountMinor: -70_000 },
+    ]);
     expect(writer.rows(scheduleDaysDone)).toEqual([]);
   });
 });

@@ -30,7 +30,11 @@ export function InviteCard({ budget }: { readonly budget: Budget }): ReactNode {
             ))}
           </select>
         </label>
-        <button type="button" className="primary" onClick={() => run(async () => setLink(invitationLink(await invite(budget, role))))}>
+        <button
+          type="button"
+          className="primary"
+          onClick={() => run(async () => setLink(invitationLink(await invite(budget, role))))}
+        >
           Make a link
         </button>
       </div>

@@ -42,7 +42,13 @@ export function JoinView({ code, onJoined }: JoinViewProps): ReactNode {
         <p>Everybody who shares it sees by this name that you are there.</p>
         <label>
           Your name
-          <input value={name} maxLength={40} autoComplete="given-name" autoFocus onChange={(event) => setName(event.target.value)} />
+          <input
+            value={name}
+            maxLength={40}
+            autoComplete="given-name"
+            autoFocus
+            onChange={(event) => setName(event.target.value)}
+          />
         </label>
         {problem !== null && (
           <p className="problem" role="alert">

@@ -62,7 +62,11 @@ export function MembersCard({ budget }: { readonly budget: Budget }): ReactNode 
                 {person.name} {person.self && <span className="hint">(you)</span>}
               </span>
               {role === 'owner' ? (
-                <select aria-label={`What ${person.name} may do`} value={person.role} onChange={(event) => change(person, event.target.value as BudgetRole)}>
+                <select
+                  aria-label={`What ${person.name} may do`}
+                  value={person.role}
+                  onChange={(event) => change(person, event.target.value as BudgetRole)}
+                >
                   {Object.entries(roleWords).map(([value, { title }]) => (
                     <option key={value} value={value}>
                       {title}
@@ -78,7 +82,12 @@ export function MembersCard({ budget }: { readonly budget: Budget }): ReactNode 
                 </button>
               ) : (
                 role === 'owner' && (
-                  <button type="button" className="quiet" onClick={() => change(person, null)} aria-label={`Remove ${person.name}`}>
+                  <button
+                    type="button"
+                    className="quiet"
+                    onClick={() => change(person, null)}
+                    aria-label={`Remove ${person.name}`}
+                  >
                     Remove
                   </button>
                 )

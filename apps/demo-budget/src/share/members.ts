@@ -43,7 +43,10 @@ export async function invite(budget: Budget, role: BudgetRole): Promise<string> 
 
 /** Uses an invitation up. Resolves to the budget, with a key of one's own. */
 export async function join(code: string, name: string): Promise<KnownBudget> {
-  const { databaseId, shareKey, principal, role } = (await ask('/api/join', { code, name })) as Budget & { readonly principal: string; readonly role: BudgetRole };
+  const { databaseId, shareKey, principal, role } = (await ask('/api/join', { code, name })) as Budget & {
+    readonly principal: string;
+    readonly role: BudgetRole;
+  };
   return { databaseId, shareKey, madeHere: false, membership: { principal, role } };
 }
 
@@ -68,10 +71,20 @@ function keyOf({ databaseId, shareKey }: Budget): Budget {
 async function ask(path: string, body: object): Promise<unknown> {
   let response: Response;
   try {
-    response = await fetch(path, { method: 'POST', headers: { 'content-type': 'application/json' }, body: JSON.stringify(body) });
+    response = await fetch(path, {
+      method: 'POST',
+      headers: { 'content-type': 'application/json' },
+      body: JSON.stringify(body),
+    });
   } catch {
     throw new PeopleError('unreachable');
   }
   if (response.ok) return await response.json();
-  throw new PeopleError(response.status === 403 ? 'not-allowed' : path === '/api/join' && response.status === 404 ? 'invitation-invalid' : 'failed');
+  throw new PeopleError(
+    response.status === 403
+      ? 'not-allowed'
+      : path === '/api/join' && response.status === 404
+        ? 'invitation-invalid'
+        : 'failed',
+  );
 }

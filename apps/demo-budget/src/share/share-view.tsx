@@ -44,7 +44,16 @@ export function ShareView({ budget, device }: { readonly budget: Budget; readonl
           </li>
           {others.map((other) => (
             <li key={other.databaseId}>
-              <a href={hashOf(other)}>Budget {formatShortId(other.databaseId)}</a> <span className="hint">{other.isSample === true ? 'a sample' : other.madeHere ? 'made here' : other.membership === undefined ? 'opened by a link' : 'shared with you'}</span>
+              <a href={hashOf(other)}>Budget {formatShortId(other.databaseId)}</a>{' '}
+              <span className="hint">
+                {other.isSample === true
+                  ? 'a sample'
+                  : other.madeHere
+                    ? 'made here'
+                    : other.membership === undefined
+                      ? 'opened by a link'
+                      : 'shared with you'}
+              </span>
             </li>
           ))}
         </ul>

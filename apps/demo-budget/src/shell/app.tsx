@@ -50,7 +50,8 @@ export function App({ client, budget, device }: AppProps): ReactNode {
   const place = usePlace();
   const { page, accountId } = place;
   const mayWrite = useMayWrite();
-  const current = page === 'entries' ? 'accounts' : page === 'export' && mayWrite ? 'import' : isReportPage(page) ? 'reports' : page;
+  const current =
+    page === 'entries' ? 'accounts' : page === 'export' && mayWrite ? 'import' : isReportPage(page) ? 'reports' : page;
   useEffect(() => {
     document.title = `${titles[page]} · Rockpool Budget`;
   }, [page]);
@@ -67,7 +68,11 @@ export function App({ client, budget, device }: AppProps): ReactNode {
       <main>
         <UpdateOffer />
         <NothingKept />
-        {!mayWrite && <p className="looking-only">You may look at this budget, and what you see stays current. To change something, ask an owner.</p>}
+        {!mayWrite && (
+          <p className="looking-only">
+            You may look at this budget, and what you see stays current. To change something, ask an owner.
+          </p>
+        )}
         <FailureNotice page={`${page} ${accountId}`}>
           <SampleNotice budget={budget} />
           {page === 'accounts' && <AccountsView budget={budget} />}

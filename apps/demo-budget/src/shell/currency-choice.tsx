@@ -6,8 +6,13 @@ export interface CurrencyChoiceProps {
   readonly onChoose: (currency: string) => void;
 }
 
-/** The currency that a page is about: amounts of two are never added. The first account's, until another is chosen; undefined without accounts. */
-export function useCurrency(accounts: readonly { readonly currency: string }[]): [string | undefined, CurrencyChoiceProps] {
+/**
+ * The currency that a page is about: amounts of two are never added. The first account's, until another is chosen;
+ * undefined without accounts.
+ */
+export function useCurrency(
+  accounts: readonly { readonly currency: string }[],
+): [string | undefined, CurrencyChoiceProps] {
   const currencies = [...new Set(accounts.map((account) => account.currency))];
   const [chosen, onChoose] = useState<string | null>(null);
   const currency = chosen !== null && currencies.includes(chosen) ? chosen : currencies[0];

@@ -1,11 +1,16 @@
 import { RockpoolError } from '@rockpool/client';
 import { PeopleError } from '../share/members.ts';
 
-/** What went wrong, for the person in front of it, and what they can do. Rockpool's own sentence stands in where there is no better one. */
+/**
+ * What went wrong, for the person in front of it, and what they can do. Rockpool's own sentence stands in where there
+ * is no better one.
+ */
 export function errorSentence(error: unknown): string {
   if (error instanceof PeopleError) return error.message;
-  if (error instanceof DOMException) return 'This browser keeps nothing for this page: it is a private window, or somebody has set it so.';
-  if (!(error instanceof RockpoolError)) return 'Something went wrong that should not have. Nothing that was saved before is lost.';
+  if (error instanceof DOMException)
+    return 'This browser keeps nothing for this page: it is a private window, or somebody has set it so.';
+  if (!(error instanceof RockpoolError))
+    return 'Something went wrong that should not have. Nothing that was saved before is lost.';
   switch (error.code) {
     case 'storage-unsupported':
       return 'This browser cannot keep a database for this page. Chrome, Edge and other Chromium browsers can.';
@@ -28,7 +33,8 @@ export function errorSentence(error: unknown): string {
     case 'changeset-too-large':
       return 'This is too much for a single change, so none of it was saved.';
     case 'undo-refused':
-      if (error.fields['problem'] === 'document') return 'What is written in notes is taken back in the note itself, by Ctrl Z.';
+      if (error.fields['problem'] === 'document')
+        return 'What is written in notes is taken back in the note itself, by Ctrl Z.';
       return 'That has been changed since, here or by somebody else, so it was left as it is.';
     case 'conflict-not-restorable':
       return 'What it belonged to is no longer there, so it cannot be put back.';

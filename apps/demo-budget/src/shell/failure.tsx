@@ -15,14 +15,14 @@ interface Failure {
 
 interface Actions {
   /**
-   * Runs an action of the user and says so, calmly, when it fails. Local writes take no time worth showing, so there is no waiting state. `words` say what
-   * was done, given what the action resolved to, and a way back stands beside them. Nothing is said where they are empty. Where it may work later, it is
-   * offered to try again.
+   * Runs an action of the user and says so, calmly, when it fails. Local writes take no time worth showing, so there is
+   * no waiting state. `words` say what was done, given what the action resolved to, and a way back stands beside them.
+   * Nothing is said where they are empty. Where it may work later, it is offered to try again.
    */
   readonly run: <T>(action: () => Promise<T>, words?: Words<T>) => void;
   /**
-   * The same for what a form holds: `leave` closes it once that is kept. Where it cannot be kept the form stays, with all that was typed, and its own button tries again. While
-   * it is being saved another press does nothing.
+   * The same for what a form holds: `leave` closes it once that is kept. Where it cannot be kept the form stays, with
+   * all that was typed, and its own button tries again. While it is being saved another press does nothing.
    */
   readonly save: <T>(work: () => Promise<T>, words: Words<T>, leave: (value: T) => void) => Promise<void>;
   /** The same for what changes nothing in the budget, such as an export: whoever may only look may do that too. */
@@ -67,7 +67,8 @@ export function useReport(): Actions['report'] {
 }
 
 /** Said instead of writing what the server would refuse. */
-const lookingOnlySentence = 'You may look at this budget and not change it, so nothing was changed. An owner can let you do more.';
+const lookingOnlySentence =
+  'You may look at this budget and not change it, so nothing was changed. An owner can let you do more.';
 
 /** Whether the same action may succeed once the person, or time, has made room for it. */
 function mayWorkLater(error: unknown): boolean {
@@ -78,7 +79,8 @@ function mayWorkLater(error: unknown): boolean {
 export function FailureNotice({ page, children }: { readonly page: string; readonly children: ReactNode }): ReactNode {
   const [failure, setFailure] = useState<Failure | null>(null);
   const [done, setDone] = useState<Done | null>(null);
-  // What was done is told where it was done: on the next page it would lie over something else. The keys take it back from anywhere.
+  // What was done is told where it was done: on the next page it would lie over something else. The keys take it back
+  // from anywhere.
   const [shownOn, setShownOn] = useState(page);
   if (shownOn !== page) {
     setShownOn(page);
@@ -119,7 +121,10 @@ export function FailureNotice({ page, children }: { readonly page: string; reado
     },
     [write],
   );
-  const runTask = useCallback((task: () => Promise<unknown>): void => void task().then(() => setFailure(null), report), [report]);
+  const runTask = useCallback(
+    (task: () => Promise<unknown>): void => void task().then(() => setFailure(null), report),
+    [report],
+  );
   const say = useCallback((last: Done | null) => {
     if (last !== null) setFailure(null);
     setDone(last);

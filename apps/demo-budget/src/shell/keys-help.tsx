@@ -24,7 +24,9 @@ const keys: readonly Key[] = [
 /** The keys of the ledger. */
 export function KeysHelp({ onClose }: { readonly onClose: () => void }): ReactNode {
   const mayWrite = useMayWrite();
-  const shown = mayWrite ? keys : keys.flatMap(({ key, what, whatToLook = what }) => (whatToLook === null ? [] : [{ key, what: whatToLook }]));
+  const shown = mayWrite
+    ? keys
+    : keys.flatMap(({ key, what, whatToLook = what }) => (whatToLook === null ? [] : [{ key, what: whatToLook }]));
   const dialog = useRef<HTMLDialogElement>(null);
   useEffect(() => dialog.current?.showModal(), []);
   return (

@@ -1,5 +1,5 @@
 /** How this person's browser writes dates and amounts. */
-export const locale: string = typeof navigator === 'undefined' ? 'en' : (navigator.language || 'en');
+export const locale: string = typeof navigator === 'undefined' ? 'en' : navigator.language || 'en';
 
 const dayFormat = new Intl.DateTimeFormat(locale, { day: 'numeric', month: 'short', year: 'numeric', timeZone: 'UTC' });
 const monthFormat = new Intl.DateTimeFormat(locale, { month: 'short', year: '2-digit', timeZone: 'UTC' });

@@ -37,7 +37,12 @@ export function MainNav({ budget, place, current }: MainNavProps): ReactNode {
   const [open, setOpen] = useState(false);
   useEffect(() => setOpen(false), [place.page, place.accountId]);
   const linkTo = ([page, word]: Link): ReactNode => (
-    <a key={page} href={hashOf(budget, { page, accountId: page === 'import' ? place.accountId : '' })} aria-current={current === page ? 'page' : undefined} onClick={() => setOpen(false)}>
+    <a
+      key={page}
+      href={hashOf(budget, { page, accountId: page === 'import' ? place.accountId : '' })}
+      aria-current={current === page ? 'page' : undefined}
+      onClick={() => setOpen(false)}
+    >
       {word}
     </a>
   );
@@ -50,7 +55,13 @@ export function MainNav({ budget, place, current }: MainNavProps): ReactNode {
       }}
     >
       {mainLinks.map(linkTo)}
-      <button type="button" className={more.some(([page]) => page === current) ? 'more-pages-button here' : 'more-pages-button'} aria-expanded={open} aria-controls="more-pages" onClick={() => setOpen(!open)}>
+      <button
+        type="button"
+        className={more.some(([page]) => page === current) ? 'more-pages-button here' : 'more-pages-button'}
+        aria-expanded={open}
+        aria-controls="more-pages"
+        onClick={() => setOpen(!open)}
+      >
         More
       </button>
       <div id="more-pages" className={open ? 'more-pages open' : 'more-pages'}>

@@ -5,7 +5,10 @@ const budget = { databaseId: 'd'.repeat(32), shareKey: 'k'.repeat(43) };
 
 describe('the address', () => {
   it('says where one is', () => {
-    expect(placeOfHash(hashOf(budget, { page: 'entries', accountId: 'a 1&b' }))).toEqual({ page: 'entries', accountId: 'a 1&b' });
+    expect(placeOfHash(hashOf(budget, { page: 'entries', accountId: 'a 1&b' }))).toEqual({
+      page: 'entries',
+      accountId: 'a 1&b',
+    });
     expect(placeOfHash('')).toEqual({ page: 'accounts', accountId: '' });
     expect(placeOfHash('#page=nowhere')).toEqual({ page: 'accounts', accountId: '' });
   });

@@ -1,14 +1,32 @@
 import { useSyncExternalStore } from 'react';
 import type { Budget } from '../budget/budget.ts';
 
-/** Where one is in the app. It stands in the address after `#`, beside the budget, so that back, bookmarks and a second tab work. */
+/**
+ * Where one is in the app. It stands in the address after `#`, beside the budget, so that back, bookmarks and a second
+ * tab work.
+ */
 export interface Place {
   readonly page: Page;
   /** The account of the pages `entries` and `import`; empty where none is chosen. */
   readonly accountId: string;
 }
 
-export const pages = ['accounts', 'envelopes', 'entries', 'import', 'export', 'reports', 'cash-flow', 'net-worth', 'schedules', 'notes', 'categories', 'rules', 'sync', 'share'] as const;
+export const pages = [
+  'accounts',
+  'envelopes',
+  'entries',
+  'import',
+  'export',
+  'reports',
+  'cash-flow',
+  'net-worth',
+  'schedules',
+  'notes',
+  'categories',
+  'rules',
+  'sync',
+  'share',
+] as const;
 
 export type Page = (typeof pages)[number];
 

@@ -4,7 +4,13 @@ import { useMayWrite } from '../budget/role.ts';
 import { hashOf } from './navigation.ts';
 
 /** On pages that have nothing to show before there is an account: why, and where to add one. */
-export function NoAccountYet({ budget, children }: { readonly budget: Budget; readonly children: ReactNode }): ReactNode {
+export function NoAccountYet({
+  budget,
+  children,
+}: {
+  readonly budget: Budget;
+  readonly children: ReactNode;
+}): ReactNode {
   const mayWrite = useMayWrite();
   return (
     <p className="empty">

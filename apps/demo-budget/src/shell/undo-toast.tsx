@@ -19,8 +19,8 @@ export interface UndoToastProps {
 const shownMs = 10_000;
 
 /**
- * Says what was done, with a way back. Ctrl+Z takes back this tab's last write, whichever it was, Ctrl+Y does it again; in a text field they are the
- * field's own.
+ * Says what was done, with a way back. Ctrl+Z takes back this tab's last write, whichever it was, Ctrl+Y does it again;
+ * in a text field they are the field's own.
  */
 export function UndoToast({ done, onDone, onFailure }: UndoToastProps): ReactNode {
   const client = useClient();

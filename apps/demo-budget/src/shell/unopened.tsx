@@ -5,8 +5,8 @@ import { errorSentence } from './error-sentence.ts';
 import { megabytes } from './megabytes.ts';
 
 /**
- * While the budget is being opened. That takes no time worth showing, so the words come only after a second (see layout.css), except where a budget comes to
- * this device for the first time. `arrival`: null while nothing has come.
+ * While the budget is being opened. That takes no time worth showing, so the words come only after a second (see
+ * layout.css), except where a budget comes to this device for the first time. `arrival`: null while nothing has come.
  */
 export function Opening({ arrival }: { readonly arrival: Arrival | null }): ReactNode {
   if (arrival !== null) {
@@ -40,7 +40,12 @@ export function Unopened({ error, onKeepNothing }: UnopenedProps): ReactNode {
     <main className="unopened">
       <h1>The budget cannot be opened</h1>
       <p role="alert">{errorSentence(error)}</p>
-      {refused && <p>You can look at it here all the same: it comes from the server, and what you change is sent there. What is not sent when this tab closes is lost.</p>}
+      {refused && (
+        <p>
+          You can look at it here all the same: it comes from the server, and what you change is sent there. What is not
+          sent when this tab closes is lost.
+        </p>
+      )}
       <div className="buttons">
         <button type="button" className="primary" onClick={() => location.reload()}>
           Try again
@@ -57,5 +62,8 @@ export function Unopened({ error, onKeepNothing }: UnopenedProps): ReactNode {
 
 /** The browser keeps nothing for this page, now or ever: not a matter of trying again. */
 function isRefusal(error: unknown): boolean {
-  return error instanceof DOMException || (error instanceof RockpoolError && (error.code === 'storage-ephemeral' || error.code === 'storage-unsupported'));
+  return (
+    error instanceof DOMException ||
+    (error instanceof RockpoolError && (error.code === 'storage-ephemeral' || error.code === 'storage-unsupported'))
+  );
 }

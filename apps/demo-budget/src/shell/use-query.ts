@@ -14,8 +14,9 @@ export function useQuery<Row extends object>(sql: string, params: readonly SqlPa
 }
 
 /**
- * A live query whose parameters change while one looks, such as a search: the rows of the last parameters stay until those of the new
- * ones are there, so that nothing flickers. Not for parameters that name another thing: it would show one account's rows under another's name.
+ * A live query whose parameters change while one looks, such as a search: the rows of the last parameters stay until
+ * those of the new ones are there, so that nothing flickers. Not for parameters that name another thing: it would show
+ * one account's rows under another's name.
  */
 export function useSteadyQuery<Row extends object>(sql: string, params: readonly SqlParam[]): LiveState<Row> {
   const state = useQuery<Row>(sql, params);

@@ -12,25 +12,41 @@ export interface PartFields {
 
 const partColumns = ['categoryId', 'amountMinor', 'notes'] as const;
 
-/** What makes the parts of an entry from what they were: only the cells that differ, so that what another device changed meanwhile stays. */
+/**
+ * What makes the parts of an entry from what they were: only the cells that differ, so that what another device changed
+ * meanwhile stays.
+ */
 export function partChanges(entryId: string, before: readonly PartRow[], after: readonly PartFields[]): SqlStatement[] {
   const kept = new Set(after.map((part) => part.id));
-  const gone = before.filter((part) => !kept.has(part.id)).map((part) => ({ sql: 'DELETE FROM parts WHERE id = ?', params: [part.id] }));
+  const gone = before
+    .filter((part) => !kept.has(part.id))
+    .map((part) => ({ sql: 'DELETE FROM parts WHERE id = ?', params: [part.id] }));
   const changed = before.flatMap((part) => {
     const wanted = after.find((candidate) => candidate.id === part.id);
     const columns = wanted === undefined ? [] : partColumns.filter((column) => part[column] !== wanted[column]);
     if (wanted === undefined || columns.length === 0) return [];
-    return [{ sql: `UPDATE parts SET ${columns.map((column) => `${column} = ?`).join(', ')} WHERE id = ?`, params: [...columns.map((column) => wanted[column]), part.id] }];
+    return [
+      {
+        sql: `UPDATE parts SET ${columns.map((column) => `${column} = ?`).join(', ')} WHERE id = ?`,
+        params: [...columns.map((column) => wanted[column]), part.id],
+      },
+    ];
   });
   const fresh = after.filter((part) => part.id === '');
   const added = freeIds(entryId, before, fresh.length).map((id, index) => {
     const { categoryId = null, amountMinor = 0, notes = '' } = fresh[index] ?? {};
-    return { sql: 'INSERT INTO parts (id, entryId, categoryId, amountMinor, notes) VALUES (?, ?, ?, ?, ?)', params: [id, entryId, categoryId, amountMinor, notes] };
+    return {
+      sql: 'INSERT INTO parts (id, entryId, categoryId, amountMinor, notes) VALUES (?, ?, ?, ?, ?)',
+      params: [id, entryId, categoryId, amountMinor, notes],
+    };
   });
   return [...gone, ...changed, ...added];
 }
 
-/** `ENTRY/1`, `ENTRY/2` …, as far as no part has them. Counted, not random: two devices that split one entry at once make the same parts. */
+/**
+ * `ENTRY/1`, `ENTRY/2` …, as far as no part has them. Counted, not random: two devices that split one entry at once
+ * make the same parts.
+ */
 function freeIds(entryId: string, taken: readonly PartRow[], count: number): string[] {
   const known = new Set(taken.map((part) => part.id));
   const numbered = Array.from({ length: taken.length + count }, (_, index) => `${entryId}/${index + 1}`);

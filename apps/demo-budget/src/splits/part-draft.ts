@@ -3,7 +3,10 @@ import { parseTypedAmount, type DecimalMark } from '../money/parse.ts';
 import type { PartRow } from '../queries/ledger.ts';
 import type { PartFields } from './part-changes.ts';
 
-/** A part while it is typed. Its amount has the entry's direction: a minus is for what goes against it, such as a deposit that comes back with a purchase. */
+/**
+ * A part while it is typed. Its amount has the entry's direction: a minus is for what goes against it, such as a
+ * deposit that comes back with a purchase.
+ */
 export interface PartDraft {
   /** Tells drafts apart while they are edited. */
   readonly key: string;
@@ -18,11 +21,22 @@ export interface PartDraft {
 export type Sign = -1 | 1;
 
 export function draftsOf(parts: readonly PartRow[], sign: Sign, currency: string, mark: DecimalMark): PartDraft[] {
-  return parts.map(({ id, categoryId, amountMinor, notes }) => ({ key: id, id, categoryId, notes, amount: formatMinorForEditing(BigInt(amountMinor) * BigInt(sign), currency, mark) }));
+  return parts.map(({ id, categoryId, amountMinor, notes }) => ({
+    key: id,
+    id,
+    categoryId,
+    notes,
+    amount: formatMinorForEditing(BigInt(amountMinor) * BigInt(sign), currency, mark),
+  }));
 }
 
 /** The parts that drafts stand for; undefined while one of their amounts cannot be read. An empty amount is nothing. */
-export function partsOf(drafts: readonly PartDraft[], sign: Sign, currency: string, mark: DecimalMark): PartFields[] | undefined {
+export function partsOf(
+  drafts: readonly PartDraft[],
+  sign: Sign,
+  currency: string,
+  mark: DecimalMark,
+): PartFields[] | undefined {
   const parts: PartFields[] = [];
   for (const { id, categoryId, amount, notes } of drafts) {
     const parsed = amount.trim() === '' ? ({ ok: true, value: 0 } as const) : parseTypedAmount(amount, currency, mark);

@@ -17,16 +17,41 @@ export interface PartsFieldsProps {
 
 /** The parts of a split entry: a category and an amount each, and what is left to divide. */
 export function PartsFields({ parts, categories, currency, restMinor, onChange, onAdd }: PartsFieldsProps): ReactNode {
-  const set = (index: number, change: Partial<PartDraft>): void => onChange(parts.map((part, at) => (at === index ? { ...part, ...change } : part)));
+  const set = (index: number, change: Partial<PartDraft>): void =>
+    onChange(parts.map((part, at) => (at === index ? { ...part, ...change } : part)));
   return (
     <fieldset className="parts">
       <legend>Split into</legend>
       {parts.map((part, index) => (
         <div key={part.key} className="part">
-          <CategorySelect categories={categories} value={part.categoryId} onChange={(categoryId) => set(index, { categoryId })} label={`Category of part ${index + 1}`} />
-          <input className="part-notes" aria-label={`Notes of part ${index + 1}`} placeholder="Notes" value={part.notes} onChange={(event) => set(index, { notes: event.target.value })} autoComplete="off" />
-          <input className="amount-input" aria-label={`Amount of part ${index + 1}`} value={part.amount} onChange={(event) => set(index, { amount: event.target.value })} inputMode="decimal" autoComplete="off" />
-          <button type="button" className="quiet" aria-label={`Remove part ${index + 1}`} onClick={() => onChange(parts.filter((_, at) => at !== index))}>
+          <CategorySelect
+            categories={categories}
+            value={part.categoryId}
+            onChange={(categoryId) => set(index, { categoryId })}
+            label={`Category of part ${index + 1}`}
+          />
+          <input
+            className="part-notes"
+            aria-label={`Notes of part ${index + 1}`}
+            placeholder="Notes"
+            value={part.notes}
+            onChange={(event) => set(index, { notes: event.target.value })}
+            autoComplete="off"
+          />
+          <input
+            className="amount-input"
+            aria-label={`Amount of part ${index + 1}`}
+            value={part.amount}
+            onChange={(event) => set(index, { amount: event.target.value })}
+            inputMode="decimal"
+            autoComplete="off"
+          />
+          <button
+            type="button"
+            className="quiet"
+            aria-label={`Remove part ${index + 1}`}
+            onClick={() => onChange(parts.filter((_, at) => at !== index))}
+          >
             ×
           </button>
         </div>
@@ -46,5 +71,7 @@ export function PartsFields({ parts, categories, currency, restMinor, onChange, 
 function restSentence(restMinor: bigint | undefined, currency: string): string {
   if (restMinor === undefined) return 'One of the amounts cannot be read.';
   if (restMinor === 0n) return 'It adds up.';
-  return restMinor > 0n ? `${formatMinor(restMinor, currency, locale)} left to divide` : `${formatMinor(-restMinor, currency, locale)} too much`;
+  return restMinor > 0n
+    ? `${formatMinor(restMinor, currency, locale)} left to divide`
+    : `${formatMinor(-restMinor, currency, locale)} too much`;
 }

@@ -16,7 +16,12 @@ let food: string;
 let home: string;
 
 const receipt: EntryFields = { date: '2025-03-01', payee: 'Market', notes: '', categoryId: null, amountMinor: -10_000 };
-const part = (categoryId: string | null, amountMinor: number, id = ''): PartFields => ({ id, categoryId, amountMinor, notes: '' });
+const part = (categoryId: string | null, amountMinor: number, id = ''): PartFields => ({
+  id,
+  categoryId,
+  amountMinor,
+  notes: '',
+});
 
 beforeEach(async () => {
   writer = memoryWriter();
@@ -27,7 +32,11 @@ beforeEach(async () => {
 
 const partsIn = (entryId: string): PartRow[] => writer.rows<PartRow>(partsOfEntry, [entryId]);
 const spent = (): Record<string, unknown> =>
-  Object.fromEntries(writer.rows<SpendingRow>(spendingByMonth, ['EUR', '2025-03-01', '2025-03-31']).map((row) => [row.categoryId ?? 'none', row.spentMinor]));
+  Object.fromEntries(
+    writer
+      .rows<SpendingRow>(spendingByMonth, ['EUR', '2025-03-01', '2025-03-31'])
+      .map((row) => [row.categoryId ?? 'none', row.spentMinor]),
+  );
 
 describe('a split entry', () => {
   it('counts in the categories of its parts', async () => {
@@ -40,15 +49,24 @@ describe('a split entry', () => {
     await writer.execute('UPDATE entries SET amountMinor = -10500 WHERE id = ?', [id]);
     expect(spent()).toEqual({ [food]: 6_000, [home]: 4_000, none: 500 });
     const { sql, params } = ledgerWindow(accountId, wholeLedger, 0, 10);
-    expect(writer.rows<LedgerRow>(sql, params)).toMatchObject([{ amountMinor: -10_500, partCount: 2, dividedMinor: -10_000 }]);
+    expect(writer.rows<LedgerRow>(sql, params)).toMatchObject([
+      { amountMinor: -10_500, partCount: 2, dividedMinor: -10_000 },
+    ]);
   });
 
   it('is changed by the parts that differ, and no other', async () => {
     const id = await addEntry(writer, accountId, receipt, [part(food, -6_000), part(home, -4_000)]);
     const before = partsIn(id);
     const count = writer.written.length;
-    await changeEntry(writer, id, { fields: receipt, parts: before }, receipt, [part(food, -7_000, `${id}/1`), part(null, -3_000)]);
-    expect(writer.written.slice(count)).toEqual(['DELETE FROM parts WHERE id = ?', 'UPDATE parts SET amountMinor = ? WHERE id = ?', expect.stringContaining('INSERT INTO parts')]);
+    await changeEntry(writer, id, { fields: receipt, parts: before }, receipt, [
+      part(food, -7_000, `${id}/1`),
+      part(null, -3_000),
+    ]);
+    expect(writer.written.slice(count)).toEqual([
+      'DELETE FROM parts WHERE id = ?',
+      'UPDATE parts SET amountMinor = ? WHERE id = ?',
+      expect.stringContaining('INSERT INTO parts'),
+    ]);
     expect(partsIn(id).map(({ id: partId, categoryId, amountMinor }) => [partId, categoryId, amountMinor])).toEqual([
       [`${id}/1`, food, -7_000],
       [`${id}/3`, null, -3_000],
@@ -71,12 +89,27 @@ describe('a split entry', () => {
 
 it('whatever the parts are, what moved in all categories is what moved in the accounts', async () => {
   const amount = fc.integer({ min: -1_000_000, max: 1_000_000 });
-  const entries = fc.array(fc.record({ amountMinor: amount, own: fc.boolean(), parts: fc.array(fc.record({ amountMinor: amount, categorised: fc.boolean() }), { maxLength: 3 }) }), { maxLength: 6 });
+  const entries = fc.array(
+    fc.record({
+      amountMinor: amount,
+      own: fc.boolean(),
+      parts: fc.array(fc.record({ amountMinor: amount, categorised: fc.boolean() }), { maxLength: 3 }),
+    }),
+    { maxLength: 6 },
+  );
   await fc.assert(
     fc.asyncProperty(entries, async (given) => {
       await writer.execute('DELETE FROM entries');
-      for (const { amountMinor, own, parts } of given) await addEntry(writer, accountId, { ...receipt, amountMinor, categoryId: own ? food : null }, parts.map((one) => part(one.categorised ? home : null, one.amountMinor)));
-      const moved = writer.rows<ActivityRow>(activityByMonth, ['EUR', '2025-03']).reduce((sum, row) => sum + Number(row.changeMinor), 0);
+      for (const { amountMinor, own, parts } of given)
+        await addEntry(
+          writer,
+          accountId,
+          { ...receipt, amountMinor, categoryId: own ? food : null },
+          parts.map((one) => part(one.categorised ? home : null, one.amountMinor)),
+        );
+      const moved = writer
+        .rows<ActivityRow>(activityByMonth, ['EUR', '2025-03'])
+        .reduce((sum, row) => sum + Number(row.changeMinor), 0);
       expect(moved).toBe(given.reduce((sum, entry) => sum + entry.amountMinor, 0));
     }),
     { numRuns: 40 },
@@ -85,7 +118,15 @@ it('whatever the parts are, what moved in all categories is what moved in the ac
 
 describe('parts while they are typed', () => {
   it('have the direction of the entry, and a minus goes against it', () => {
-    const drafts = draftsOf([{ id: 'e/1', categoryId: 'food', amountMinor: -4_250, notes: '' }, { id: 'e/2', categoryId: null, amountMinor: 250, notes: 'deposit' }], -1, 'EUR', 'comma');
+    const drafts = draftsOf(
+      [
+        { id: 'e/1', categoryId: 'food', amountMinor: -4_250, notes: '' },
+        { id: 'e/2', categoryId: null, amountMinor: 250, notes: 'deposit' },
+      ],
+      -1,
+      'EUR',
+      'comma',
+    );
     expect(drafts.map((draft) => draft.amount)).toEqual(['42,50', '-2,50']);
     expect(partsOf(drafts, -1, 'EUR', 'comma')?.map((one) => one.amountMinor)).toEqual([-4_250, 250]);
     expect(remainder(-4_000, partsOf(drafts, -1, 'EUR', 'comma') ?? [])).toBe(0n);

@@ -3,10 +3,23 @@ import type { Writer } from '../writer.ts';
 import { isOfBothSides, type Conflict } from './conflicts.ts';
 
 /** Writes what lost, as a change like any other: it is newer than what won, and syncs. */
-export async function restoreLost(writer: Pick<Writer, 'execute'> & Pick<Client, 'conflicts'>, { first }: Conflict): Promise<void> {
+export async function restoreLost(
+  writer: Pick<Writer, 'execute'> & Pick<Client, 'conflicts'>,
+  { first }: Conflict,
+): Promise<void> {
   const { id, columnName, rowKey, lostValue, transferId } = first;
   if (!isOfBothSides(first) || lostValue instanceof Uint8Array) return await writer.conflicts.restore(id);
   const [entryId] = JSON.parse(rowKey) as [string];
-  if (columnName === 'amountMinor') await writer.execute('UPDATE entries SET amountMinor = CASE id WHEN ? THEN ? ELSE -? END WHERE transferId = ?', [entryId, lostValue, lostValue, transferId]);
-  else await writer.execute(`UPDATE entries SET ${columnName === 'date' ? 'date' : 'notes'} = ? WHERE transferId = ?`, [lostValue, transferId]);
+  if (columnName === 'amountMinor')
+    await writer.execute('UPDATE entries SET amountMinor = CASE id WHEN ? THEN ? ELSE -? END WHERE transferId = ?', [
+      entryId,
+      lostValue,
+      lostValue,
+      transferId,
+    ]);
+  else
+    await writer.execute(`UPDATE entries SET ${columnName === 'date' ? 'date' : 'notes'} = ? WHERE transferId = ?`, [
+      lostValue,
+      transferId,
+    ]);
 }

@@ -8,7 +8,12 @@ import { statusWords } from './status-sentence.ts';
 export function SyncBadge({ budget }: { readonly budget: Budget }): ReactNode {
   const words = statusWords(useSyncStatus());
   return (
-    <a className={`badge badge-${words.tone}`} href={hashOf(budget, { page: 'sync' })} title={words.detail} data-testid="sync-badge">
+    <a
+      className={`badge badge-${words.tone}`}
+      href={hashOf(budget, { page: 'sync' })}
+      title={words.detail}
+      data-testid="sync-badge"
+    >
       <span className="dot" aria-hidden="true" />
       <span role="status" aria-label={`Sync: ${words.label}`}>
         {words.label}

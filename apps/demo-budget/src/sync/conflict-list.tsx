@@ -23,13 +23,24 @@ export function ConflictList({ budget, device }: { readonly budget: Budget; read
   const { rows: categories } = useQuery<CategoryRow>(categoriesByName);
   const { rows: accounts } = useQuery<AccountRow>(accountsWithBalances);
   const conflicts = useMemo(() => conflictsOf(rows), [rows]);
-  const wording: Wording = { locale, categoryNames: new Map(categories.map(({ id, name }) => [id, name])), accountNames: new Map(accounts.map(({ id, name }) => [id, name])), currency: accounts[0]?.currency ?? 'EUR' };
-  const whoIs = (author: string): string => (author === device ? 'this device' : (names.get(author) ?? 'another device'));
+  const wording: Wording = {
+    locale,
+    categoryNames: new Map(categories.map(({ id, name }) => [id, name])),
+    accountNames: new Map(accounts.map(({ id, name }) => [id, name])),
+    currency: accounts[0]?.currency ?? 'EUR',
+  };
+  const whoIs = (author: string): string =>
+    author === device ? 'this device' : (names.get(author) ?? 'another device');
   if (loading) return null;
   return (
     <section>
       <h2>Changed on two devices at once</h2>
-      {conflicts.length === 0 && <p className="empty">Nothing so far. Where two devices change the same thing before they hear of each other, the later change stands, and the other is kept here.</p>}
+      {conflicts.length === 0 && (
+        <p className="empty">
+          Nothing so far. Where two devices change the same thing before they hear of each other, the later change
+          stands, and the other is kept here.
+        </p>
+      )}
       <ul className="conflicts">
         {conflicts.map((conflict) => (
           <li key={conflict.first.id} className="card conflict">
@@ -43,7 +54,9 @@ export function ConflictList({ budget, device }: { readonly budget: Budget; read
             <p className="hint">{ruleWords[conflict.first.rule]}</p>
             {mayWrite && isRestorable(conflict) && (
               <button type="button" onClick={() => run(() => restoreLost(client, conflict), 'Restored.')}>
-                {conflict.first.columnName === null ? 'Delete it after all' : `Restore ${wentWithRow(conflict.first) ? 'it' : valueWords(conflict, 'lostValue', wording)}`}
+                {conflict.first.columnName === null
+                  ? 'Delete it after all'
+                  : `Restore ${wentWithRow(conflict.first) ? 'it' : valueWords(conflict, 'lostValue', wording)}`}
               </button>
             )}
           </li>

@@ -26,8 +26,18 @@ beforeEach(async () => {
   purse = await addAccount(writer, { ...account, name: 'Purse' });
 });
 
-async function addLoss(id: string, tableName: string, rowId: string, columnName: string | null, lost: string | number | null, won: string | number | null): Promise<void> {
-  await writer.execute('INSERT INTO rockpool_conflict (id, table_name, row_key, column_name, lost_value, won_value) VALUES (?, ?, json_array(?), ?, ?, ?)', [id, tableName, rowId, columnName, lost, won]);
+async function addLoss(
+  id: string,
+  tableName: string,
+  rowId: string,
+  columnName: string | null,
+  lost: string | number | null,
+  won: string | number | null,
+): Promise<void> {
+  await writer.execute(
+    'INSERT INTO rockpool_conflict (id, table_name, row_key, column_name, lost_value, won_value) VALUES (?, ?, json_array(?), ?, ?, ?)',
+    [id, tableName, rowId, columnName, lost, won],
+  );
 }
 
 const conflicts = (): ConflictRow[] => writer.rows<ConflictRow>(latestConflicts);
@@ -35,10 +45,33 @@ const conflicts = (): ConflictRow[] => writer.rows<ConflictRow>(latestConflicts)
 describe('the latest conflicts', () => {
   it('come with the row as it is now, newest first, whatever table they are of', async () => {
     const food = await addCategory(writer, 'Food', 'spending');
-    const entryId = await addEntry(writer, purse, { date: '2025-01-31', payee: 'Coffee', notes: '', categoryId: null, amountMinor: -421 });
+    const entryId = await addEntry(writer, purse, {
+      date: '2025-01-31',
+      payee: 'Coffee',
+      notes: '',
+      categoryId: null,
+      amountMinor: -421,
+    });
     await setGoal(writer, { categoryId: food, currency: 'EUR', kind: 'monthly', amountMinor: 40_000, byMonth: null });
-    const ruleId = await addRule(writer, { needs: 'all', conditions: [{ field: 'payee', test: 'contains', value: 'market' }], categoryId: food, payee: null, notes: null });
-    const rent = { accountId: purse, otherAccountId: null, payee: 'Landlord', notes: '', categoryId: null, amountMinor: -60_000, firstDate: '2025-01-01', every: 1, unit: 'month', lastDate: null } as const;
+    const ruleId = await addRule(writer, {
+      needs: 'all',
+      conditions: [{ field: 'payee', test: 'contains', value: 'market' }],
+      categoryId: food,
+      payee: null,
+      notes: null,
+    });
+    const rent = {
+      accountId: purse,
+      otherAccountId: null,
+      payee: 'Landlord',
+      notes: '',
+      categoryId: null,
+      amountMinor: -60_000,
+      firstDate: '2025-01-01',
+      every: 1,
+      unit: 'month',
+      lastDate: null,
+    } as const;
     const scheduleId = await addSchedule(writer, rent);
     await addLoss('1', 'accounts', purse, 'name', 'Wallet', 'Purse');
     await addLoss('2', 'entries', entryId, 'amountMinor', -419, -421);
@@ -59,11 +92,25 @@ describe('the latest conflicts', () => {
       ['2', 'Coffee', '2025-01-31', 'EUR'],
       ['1', 'Purse', null, 'EUR'],
     ]);
-    expect(conflictsOf(conflicts()).map((conflict) => isRestorable(conflict))).toEqual([false, true, true, true, true, true, true]);
+    expect(conflictsOf(conflicts()).map((conflict) => isRestorable(conflict))).toEqual([
+      false,
+      true,
+      true,
+      true,
+      true,
+      true,
+      true,
+    ]);
   });
 
   it('of a note are called as what it is about; what is not known any more is not offered', async () => {
-    const dentist = await addEntry(writer, purse, { date: '2025-01-31', payee: 'Dentist', notes: '', categoryId: null, amountMinor: -421 });
+    const dentist = await addEntry(writer, purse, {
+      date: '2025-01-31',
+      payee: 'Dentist',
+      notes: '',
+      categoryId: null,
+      amountMinor: -421,
+    });
     await beginNote(writer, budgetNoteId);
     await beginNote(writer, entryNoteId(dentist));
     await addLoss('1', 'notes', budgetNoteId, 'content', 'rent', 'bills');
@@ -77,17 +124,35 @@ describe('the latest conflicts', () => {
 
   it('of a transfer are one, which is put back on both sides; of a part are called as its entry', async () => {
     const box = await addAccount(writer, { ...account, name: 'Box' });
-    const side = await addTransfer(writer, purse, box, { date: '2025-01-31', notes: '', amountMinor: -500, otherMinor: 500, categoryId: null });
-    const receipt = await addEntry(writer, purse, { date: '2025-02-01', payee: 'Market', notes: '', categoryId: null, amountMinor: -700 }, [{ id: '', categoryId: null, amountMinor: -700, notes: '' }]);
+    const side = await addTransfer(writer, purse, box, {
+      date: '2025-01-31',
+      notes: '',
+      amountMinor: -500,
+      otherMinor: 500,
+      categoryId: null,
+    });
+    const receipt = await addEntry(
+      writer,
+      purse,
+      { date: '2025-02-01', payee: 'Market', notes: '', categoryId: null, amountMinor: -700 },
+      [{ id: '', categoryId: null, amountMinor: -700, notes: '' }],
+    );
     const otherSide = writer.rows<{ id: string }>('SELECT id FROM entries WHERE accountId = ?', [box])[0]?.id ?? '';
-    for (const [id, entryId, sign] of [['1', side, -1], ['2', otherSide, 1]] as const) await addLoss(id, 'entries', entryId, 'amountMinor', sign * 400, sign * 500);
+    for (const [id, entryId, sign] of [
+      ['1', side, -1],
+      ['2', otherSide, 1],
+    ] as const)
+      await addLoss(id, 'entries', entryId, 'amountMinor', sign * 400, sign * 500);
     await addLoss('3', 'entries', side, 'notes', 'at the corner', '');
     await addLoss('4', 'parts', `${receipt}/1`, 'amountMinor', -600, -700);
 
     expect(conflicts().map(({ rowName }) => rowName)).toEqual(['Market', 'Transfer with Box', 'Transfer with Box']);
     const neverAsked = { restore: () => Promise.reject(new Error('one side alone')) };
-    for (const conflict of conflictsOf(conflicts()).slice(1)) await restoreLost({ ...writer, conflicts: neverAsked }, conflict);
-    expect(writer.rows('SELECT amountMinor, notes FROM entries WHERE transferId IS NOT NULL ORDER BY amountMinor')).toEqual([
+    for (const conflict of conflictsOf(conflicts()).slice(1))
+      await restoreLost({ ...writer, conflicts: neverAsked }, conflict);
+    expect(
+      writer.rows('SELECT amountMinor, notes FROM entries WHERE transferId IS NOT NULL ORDER BY amountMinor'),
+    ).toEqual([
       { amountMinor: -400, notes: 'at the corner' },
       { amountMinor: 400, notes: 'at the corner' },
     ]);

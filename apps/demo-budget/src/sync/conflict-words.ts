@@ -41,7 +41,12 @@ const columnWords: Readonly<Record<string, string>> = {
 };
 
 /** What columns that stand and fall together are called, by their table. */
-const groupWords: Readonly<Record<string, string>> = { goals: 'Goal', rules: 'Condition', schedules: 'When it comes', importProfiles: 'How they are read' };
+const groupWords: Readonly<Record<string, string>> = {
+  goals: 'Goal',
+  rules: 'Condition',
+  schedules: 'When it comes',
+  importProfiles: 'How they are read',
+};
 
 /** What lost, as the app calls it: `Amount`, `Goal`. */
 export function lossWords({ first, losses }: Conflict): string {
@@ -58,7 +63,8 @@ export function valueWords(conflict: Conflict, side: Side, wording: Wording): st
     // What both wrote alike is not in the ledger, and stands in the row.
     const lost = Object.fromEntries(losses.map((loss) => [loss.columnName, loss[side]]));
     const values: Values = { ...currentRowOf(first), ...lost };
-    if (group.every((column) => values[column] !== undefined)) return groupSentence(first.tableName, values, first.currency, wording);
+    if (group.every((column) => values[column] !== undefined))
+      return groupSentence(first.tableName, values, first.currency, wording);
   }
   return losses.map((loss) => valueWord(loss.columnName, loss[side], first.currency, wording)).join(', ');
 }
@@ -80,7 +86,9 @@ function groupSentence(tableName: string, values: Values, currency: string | nul
 
 function conditionWords(values: Values, { accountNames, currency }: Wording): string {
   const rule = readRule({ categoryId: null, payee: null, notes: null, ...values } as unknown as RuleRow);
-  return rule === undefined ? 'other conditions' : conditionsSentence(rule, { currency, account: (id) => accountNames.get(id) ?? 'an account' });
+  return rule === undefined
+    ? 'other conditions'
+    : conditionsSentence(rule, { currency, account: (id) => accountNames.get(id) ?? 'an account' });
 }
 
 /** Words that stand for a stored value, by column. */
@@ -91,7 +99,12 @@ const fixedWords: Readonly<Record<string, Readonly<Record<string, string>>>> = {
   keepsOverspent: { 0: 'made good', 1: 'kept' },
 };
 
-function valueWord(columnName: string | null, value: ConflictValue, currency: string | null, { locale, categoryNames, accountNames }: Wording): string {
+function valueWord(
+  columnName: string | null,
+  value: ConflictValue,
+  currency: string | null,
+  { locale, categoryNames, accountNames }: Wording,
+): string {
   if (value === null || value === '') return columnName === 'categoryId' ? 'no category' : 'nothing';
   if (value instanceof Uint8Array) return `${value.length} bytes`;
   const text = String(value);

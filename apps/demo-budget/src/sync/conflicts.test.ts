@@ -23,15 +23,30 @@ const amount: ConflictRow = {
   otherMinor: null,
   currentRow: JSON.stringify({ amountMinor: -4210, notes: '', categoryId: null, date: '2025-01-31', status: 'open' }),
 };
-const goal: ConflictRow = { ...amount, tableName: 'goals', rowKey: '["c1/EUR"]', rowName: 'Goal of Food', rowDate: null, currentRow: JSON.stringify({ kind: 'monthly', amountMinor: 40_000, byMonth: null }) };
-const wording: Wording = { currency: 'EUR', locale: 'en', categoryNames: new Map([['c1', 'Groceries']]), accountNames: new Map([['a1', 'Purse']]) };
+const goal: ConflictRow = {
+  ...amount,
+  tableName: 'goals',
+  rowKey: '["c1/EUR"]',
+  rowName: 'Goal of Food',
+  rowDate: null,
+  currentRow: JSON.stringify({ kind: 'monthly', amountMinor: 40_000, byMonth: null }),
+};
+const wording: Wording = {
+  currency: 'EUR',
+  locale: 'en',
+  categoryNames: new Map([['c1', 'Groceries']]),
+  accountNames: new Map([['a1', 'Purse']]),
+};
 
 function only(rows: readonly ConflictRow[]): Conflict {
   const conflicts = conflictsOf(rows);
   expect(conflicts).toHaveLength(1);
   return conflicts[0] as Conflict;
 }
-const told = (row: ConflictRow): [string, string] => [lossWords(only([row])), valueWords(only([row]), 'lostValue', wording)];
+const told = (row: ConflictRow): [string, string] => [
+  lossWords(only([row])),
+  valueWords(only([row]), 'lostValue', wording),
+];
 
 describe('conflicts', () => {
   it.each([
@@ -44,7 +59,9 @@ describe('conflicts', () => {
     [{ columnName: 'date', lostValue: '2025-02-01' }, ['Date', 'Feb 1, 2025']],
     [{ tableName: 'accounts', columnName: 'closed', lostValue: 1 }, ['Closed', 'closed']],
     [{ columnName: null, lostValue: null, rule: 'update-wins' }, ['Everything', 'nothing']],
-  ] as const)('are told in the words of the app: %o', (change, words) => expect(told({ ...amount, ...change })).toEqual(words));
+  ] as const)('are told in the words of the app: %o', (change, words) =>
+    expect(told({ ...amount, ...change })).toEqual(words),
+  );
 
   it('of columns that belong together are one, told as a whole, with what both wrote alike', () => {
     const conflict = only([
@@ -52,15 +69,45 @@ describe('conflicts', () => {
       { ...goal, id: '2', columnName: 'byMonth', lostValue: '2027-03', wonValue: null },
     ]);
     expect(lossWords(conflict)).toBe('Goal');
-    expect([valueWords(conflict, 'lostValue', wording), valueWords(conflict, 'wonValue', wording)]).toEqual(['€300.00 by March 2027', '€400.00 each month']);
-    const rule = only([{ ...goal, tableName: 'rules', columnName: 'value', lostValue: 'shop', currentRow: JSON.stringify({ field: 'payee', test: 'contains', value: 'market', moreConditions: '[{"field":"account","test":"is","value":"a1"}]', needs: 'any' }) }]);
+    expect([valueWords(conflict, 'lostValue', wording), valueWords(conflict, 'wonValue', wording)]).toEqual([
+      '€300.00 by March 2027',
+      '€400.00 each month',
+    ]);
+    const rule = only([
+      {
+        ...goal,
+        tableName: 'rules',
+        columnName: 'value',
+        lostValue: 'shop',
+        currentRow: JSON.stringify({
+          field: 'payee',
+          test: 'contains',
+          value: 'market',
+          moreConditions: '[{"field":"account","test":"is","value":"a1"}]',
+          needs: 'any',
+        }),
+      },
+    ]);
     expect(valueWords(rule, 'lostValue', wording)).toBe('the payee contains “shop” or the account is Purse');
-    const schedule = only([{ ...goal, tableName: 'schedules', columnName: 'every', lostValue: 2, currentRow: JSON.stringify({ firstDate: '2025-02-01', every: 1, unit: 'month' }) }]);
-    expect([lossWords(schedule), valueWords(schedule, 'lostValue', wording)]).toEqual(['When it comes', 'every 2 months from Feb 1, 2025 on']);
+    const schedule = only([
+      {
+        ...goal,
+        tableName: 'schedules',
+        columnName: 'every',
+        lostValue: 2,
+        currentRow: JSON.stringify({ firstDate: '2025-02-01', every: 1, unit: 'month' }),
+      },
+    ]);
+    expect([lossWords(schedule), valueWords(schedule, 'lostValue', wording)]).toEqual([
+      'When it comes',
+      'every 2 months from Feb 1, 2025 on',
+    ]);
   });
 
   it('of columns that stand for themselves, or of two decisions, are several', () => {
-    expect(conflictsOf([amount, { ...amount, id: '2', columnName: 'notes' }, { ...amount, id: '3', watermark: 8 }])).toHaveLength(3);
+    expect(
+      conflictsOf([amount, { ...amount, id: '2', columnName: 'notes' }, { ...amount, id: '3', watermark: 8 }]),
+    ).toHaveLength(3);
   });
 
   it('have nothing to restore where the row has gone, or has the lost value already', () => {
@@ -73,7 +120,12 @@ describe('conflicts', () => {
 
   it('offer a deleted row back only where the ledger has all of it that the table needs', () => {
     const gone = { ...goal, rule: 'delete-wins', rowName: null, currentRow: null } as const;
-    const columns = ['categoryId', 'currency', 'kind', 'amountMinor'].map((columnName, index) => ({ ...gone, id: String(index), columnName, lostValue: 'x' }));
+    const columns = ['categoryId', 'currency', 'kind', 'amountMinor'].map((columnName, index) => ({
+      ...gone,
+      id: String(index),
+      columnName,
+      lostValue: 'x',
+    }));
     expect(isRestorable(only(columns))).toBe(true);
     expect(isRestorable(only(columns.slice(1)))).toBe(false);
   });

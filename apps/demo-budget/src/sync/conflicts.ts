@@ -1,7 +1,10 @@
 import { columnGroups, schema } from '../schema.ts';
 import type { ConflictRow, ConflictValue } from '../queries/conflicts.ts';
 
-/** What one person wrote and lost in one decision of the server: one column, the columns of a group, or all that went with a deleted row. */
+/**
+ * What one person wrote and lost in one decision of the server: one column, the columns of a group, or all that went
+ * with a deleted row.
+ */
 export interface Conflict {
   /** The entry of the ledger that stands for all. */
   readonly first: ConflictRow;
@@ -10,7 +13,15 @@ export interface Conflict {
 
 /** The ledger's entries, put together; in the order in which they come. */
 export function conflictsOf(rows: readonly ConflictRow[]): Conflict[] {
-  const together = Map.groupBy(rows, (row) => JSON.stringify([row.watermark, row.tableName, row.rowKey, row.rule, wentWithRow(row) || (groupOf(row) ?? row.columnName)]));
+  const together = Map.groupBy(rows, (row) =>
+    JSON.stringify([
+      row.watermark,
+      row.tableName,
+      row.rowKey,
+      row.rule,
+      wentWithRow(row) || (groupOf(row) ?? row.columnName),
+    ]),
+  );
   return [...together.values()].map((losses) => ({ first: losses[0] as ConflictRow, losses }));
 }
 
@@ -32,8 +43,8 @@ export function currentRowOf({ rowName, currentRow }: ConflictRow): Readonly<Rec
 }
 
 /**
- * Whether what lost can be written again, and would change anything: a value, where its row is still there; a row that has gone, where the ledger has all of
- * it that the table needs; a delete, where the row is still there.
+ * Whether what lost can be written again, and would change anything: a value, where its row is still there; a row that
+ * has gone, where the ledger has all of it that the table needs; a delete, where the row is still there.
  */
 export function isRestorable(conflict: Conflict): boolean {
   const { first, losses } = conflict;
@@ -44,8 +55,12 @@ export function isRestorable(conflict: Conflict): boolean {
   // An edit of a note that came too late to be merged: what it said is not known any more.
   if (first.tableName === 'notes' && first.lostValue === null) return false;
   // What the other side of a transfer was in another currency is in an entry of its own.
-  if (isOfBothSides(first) && first.columnName === 'amountMinor' && current['amountMinor'] !== -(first.otherMinor ?? 0)) return false;
-  return losses.some(({ columnName, lostValue }) => columnName !== null && Object.hasOwn(current, columnName) && lostValue !== current[columnName]);
+  if (isOfBothSides(first) && first.columnName === 'amountMinor' && current['amountMinor'] !== -(first.otherMinor ?? 0))
+    return false;
+  return losses.some(
+    ({ columnName, lostValue }) =>
+      columnName !== null && Object.hasOwn(current, columnName) && lostValue !== current[columnName],
+  );
 }
 
 /** A day, an amount or notes of a transfer: they stand on both sides, and are written to both. */
@@ -56,5 +71,7 @@ export function isOfBothSides({ tableName, transferId, columnName }: ConflictRow
 function hasWholeRow({ first, losses }: Conflict): boolean {
   const table = schema.tables.find(({ name }) => name === first.tableName);
   const known = new Set([...(table?.primaryKey ?? []), ...losses.map(({ columnName }) => columnName)]);
-  return table?.columns.every(({ name, notNull, defaultSql }) => !notNull || defaultSql !== null || known.has(name)) ?? false;
+  return (
+    table?.columns.every(({ name, notNull, defaultSql }) => !notNull || defaultSql !== null || known.has(name)) ?? false
+  );
 }

@@ -8,7 +8,9 @@ export interface StatusWords {
   readonly tone: 'good' | 'working' | 'waiting' | 'attention';
 }
 
-/** Where sync stands, in words. Local work goes on in every state, and the words say so where someone might doubt it. */
+/**
+ * Where sync stands, in words. Local work goes on in every state, and the words say so where someone might doubt it.
+ */
 export function statusWords(status: SyncStatus): StatusWords {
   const { state, pendingCount, reason, waitingFor } = status;
   switch (state) {
@@ -17,7 +19,8 @@ export function statusWords(status: SyncStatus): StatusWords {
     case 'paused':
       return {
         label: pendingCount === 0 ? 'Paused' : `Paused · ${pendingCount} to send`,
-        detail: 'Sync is paused in all tabs of this device. Everything works and is kept on this device; nothing is sent or fetched until you resume.',
+        detail:
+          'Sync is paused in all tabs of this device. Everything works and is kept on this device; nothing is sent or fetched until you resume.',
         tone: 'waiting',
       };
     case 'offline':
@@ -33,9 +36,17 @@ export function statusWords(status: SyncStatus): StatusWords {
         tone: 'working',
       };
     case 'pushing':
-      return { label: `Sending ${pendingCount}`, detail: `${changes(pendingCount)} on the way to the server.`, tone: 'working' };
+      return {
+        label: `Sending ${pendingCount}`,
+        detail: `${changes(pendingCount)} on the way to the server.`,
+        tone: 'working',
+      };
     case 'up-to-date':
-      return { label: 'Up to date', detail: 'The server has all changes of this device, and this device all of the others’.', tone: 'good' };
+      return {
+        label: 'Up to date',
+        detail: 'The server has all changes of this device, and this device all of the others’.',
+        tone: 'good',
+      };
     case 'unavailable':
       return {
         label: pendingCount === 0 ? 'Server trouble' : `Server trouble · ${pendingCount} to send`,
@@ -45,11 +56,17 @@ export function statusWords(status: SyncStatus): StatusWords {
     case 'needs-auth':
       return {
         label: pendingCount === 0 ? 'No access' : `No access · ${pendingCount} to send`,
-        detail: 'The server does not accept this budget’s key. Open the budget by its share link again. Your work is kept on this device.',
+        detail:
+          'The server does not accept this budget’s key. Open the budget by its share link again. Your work is kept on this device.',
         tone: 'attention',
       };
     case 'outdated':
-      return { label: 'Reload this tab', detail: 'Another tab runs a newer version of this app. Reload this tab to go on; nothing that it has saved is lost.', tone: 'attention' };
+      return {
+        label: 'Reload this tab',
+        detail:
+          'Another tab runs a newer version of this app. Reload this tab to go on; nothing that it has saved is lost.',
+        tone: 'attention',
+      };
     case 'blocked':
       return {
         label: pendingCount === 0 ? 'Sync stopped' : `Sync stopped · ${pendingCount} to send`,
@@ -59,7 +76,10 @@ export function statusWords(status: SyncStatus): StatusWords {
   }
 }
 
-/** Why sync cannot go on by itself, and what helps. The code of the reason stands beside it, for whoever is asked for help. */
+/**
+ * Why sync cannot go on by itself, and what helps. The code of the reason stands beside it, for whoever is asked for
+ * help.
+ */
 function blockedSentence(reason: ErrorData | null): string {
   switch (reason?.recovery) {
     case 'upgrade':
@@ -67,10 +87,13 @@ function blockedSentence(reason: ErrorData | null): string {
     case 'free-space':
       return 'There is no room left on this device for what the server has. Delete files or apps that you do not need, then press “Try now”.';
     case 'bug':
-      if (reason.code === 'token-callback-failed') return 'This app could not ask the server for access, through a fault of its own. It tries again by itself.';
+      if (reason.code === 'token-callback-failed')
+        return 'This app could not ask the server for access, through a fault of its own. It tries again by itself.';
       return 'The server sent something that this app does not understand. It is asked again by itself in a minute, or at once with “Try now”.';
     default:
-      return reason?.code === 'auth-forbidden' ? 'You may only look at this budget now, and have changed it before you knew. An owner can let you change it again; then it is sent.' : `Sync cannot go on by itself. ${reason?.message ?? ''}`.trim();
+      return reason?.code === 'auth-forbidden'
+        ? 'You may only look at this budget now, and have changed it before you knew. An owner can let you change it again; then it is sent.'
+        : `Sync cannot go on by itself. ${reason?.message ?? ''}`.trim();
   }
 }
 
@@ -83,7 +106,8 @@ function offlineSentence(reason: ErrorData | null): string {
 function unavailableSentence(reason: ErrorData | null): string {
   switch (reason?.code) {
     case 'database-unavailable':
-      if (reason.fields['problem'] === 'not registered') return 'The server does not know this budget yet: it will, once the device that made it has been online.';
+      if (reason.fields['problem'] === 'not registered')
+        return 'The server does not know this budget yet: it will, once the device that made it has been online.';
       return 'The server cannot open this budget now. Whoever runs the server finds the reason in its log.';
     case 'database-damaged':
       return 'The server’s copy of this budget is damaged. Whoever runs the server has to restore it.';
@@ -167,6 +191,11 @@ export function timeAgo(thenMs: number, nowMs: number, locale: string): string {
 /** A span of time, roughly: "12 minutes", "5 hours", "365 days". At least a minute. */
 export function timeSpan(spanMs: number, locale: string): string {
   const minutes = Math.max(1, Math.round(spanMs / 60_000));
-  const [count, unit] = minutes < 120 ? [minutes, 'minute'] : minutes < 2_880 ? [Math.round(minutes / 60), 'hour'] : [Math.round(minutes / 1_440), 'day'];
+  const [count, unit] =
+    minutes < 120
+      ? [minutes, 'minute']
+      : minutes < 2_880
+        ? [Math.round(minutes / 60), 'hour']
+        : [Math.round(minutes / 1_440), 'day'];
   return new Intl.NumberFormat(locale, { style: 'unit', unit, unitDisplay: 'long' }).format(count);
 }

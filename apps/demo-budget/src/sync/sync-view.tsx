@@ -43,7 +43,13 @@ export function SyncView({ budget, device }: { readonly budget: Budget; readonly
         )}
         <div>
           <dt>Last contact</dt>
-          <dd>{status.lastContactMs === null ? 'None since the page was opened' : <time title={formatMoment(status.lastContactMs)}>{timeAgo(status.lastContactMs, nowMs, locale)}</time>}</dd>
+          <dd>
+            {status.lastContactMs === null ? (
+              'None since the page was opened'
+            ) : (
+              <time title={formatMoment(status.lastContactMs)}>{timeAgo(status.lastContactMs, nowMs, locale)}</time>
+            )}
+          </dd>
         </div>
         {status.reason !== null && (
           <div>
@@ -57,7 +63,9 @@ export function SyncView({ budget, device }: { readonly budget: Budget; readonly
           <div>
             <dt>Clock</dt>
             <dd>
-              This device’s clock is {timeSpan(Math.abs(clockOffsetMs), locale)} {clockOffsetMs > 0 ? 'ahead' : 'behind'}. Your changes are placed by the server’s clock; set yours right, or dates you enter will be off.
+              This device’s clock is {timeSpan(Math.abs(clockOffsetMs), locale)}{' '}
+              {clockOffsetMs > 0 ? 'ahead' : 'behind'}. Your changes are placed by the server’s clock; set yours right,
+              or dates you enter will be off.
             </dd>
           </div>
         )}

@@ -2,44 +2,93 @@ import type { SyncStatus } from '@rockpool/client';
 import { describe, expect, it } from 'vitest';
 import { statusWords, stuckSentence, timeAgo, timeSpan } from './status-sentence.ts';
 
-const status: SyncStatus = { state: 'up-to-date', pendingCount: 0, rejectedCount: 0, sentUpTo: null, reason: null, readOnly: null, waitingFor: null, stuck: null, snapshot: null, lastContactMs: null, persistence: 'opfs', role: 'leader', clockOffsetMs: null, clockWrong: false };
+const status: SyncStatus = {
+  state: 'up-to-date',
+  pendingCount: 0,
+  rejectedCount: 0,
+  sentUpTo: null,
+  reason: null,
+  readOnly: null,
+  waitingFor: null,
+  stuck: null,
+  snapshot: null,
+  lastContactMs: null,
+  persistence: 'opfs',
+  role: 'leader',
+  clockOffsetMs: null,
+  clockWrong: false,
+};
 
 describe('the words for sync', () => {
   it('say what waits to be sent', () => {
     expect(statusWords({ ...status, state: 'offline', pendingCount: 3 }).label).toBe('Offline · 3 to send');
-    expect(statusWords({ ...status, state: 'pushing', pendingCount: 1 })).toMatchObject({ label: 'Sending 1', detail: '1 change on the way to the server.' });
+    expect(statusWords({ ...status, state: 'pushing', pendingCount: 1 })).toMatchObject({
+      label: 'Sending 1',
+      detail: '1 change on the way to the server.',
+    });
     expect(statusWords(status)).toMatchObject({ label: 'Up to date', tone: 'good' });
   });
 
   it('do not blame the network where it is the server that cannot serve the budget', () => {
-    const unavailable = (problem: string): SyncStatus => ({ ...status, state: 'unavailable', pendingCount: 2, reason: { code: 'database-unavailable', fields: { problem }, recovery: 'retry', message: '' } });
+    const unavailable = (problem: string): SyncStatus => ({
+      ...status,
+      state: 'unavailable',
+      pendingCount: 2,
+      reason: { code: 'database-unavailable', fields: { problem }, recovery: 'retry', message: '' },
+    });
     expect(statusWords(unavailable('not registered')).detail).toContain('does not know this budget yet');
-    expect(statusWords(unavailable('disk-full'))).toMatchObject({ label: 'Server trouble · 2 to send', detail: expect.stringContaining('cannot open this budget now') as string });
+    expect(statusWords(unavailable('disk-full'))).toMatchObject({
+      label: 'Server trouble · 2 to send',
+      detail: expect.stringContaining('cannot open this budget now') as string,
+    });
     expect(statusWords({ ...status, state: 'offline' }).detail).toContain('cannot be reached');
   });
 
   it('ask for a reload of a tab that is outdated', () => {
-    expect(statusWords({ ...status, state: 'outdated', role: 'none', pendingCount: 2 })).toMatchObject({ label: 'Reload this tab', tone: 'attention' });
+    expect(statusWords({ ...status, state: 'outdated', role: 'none', pendingCount: 2 })).toMatchObject({
+      label: 'Reload this tab',
+      tone: 'attention',
+    });
   });
 
   it('say what is awaited while everything comes for the first time', () => {
-    const waiting = (stage: 'snapshot-build' | 'snapshot-download' | 'token'): string => statusWords({ ...status, state: 'connecting', waitingFor: { stage, sinceMs: 0, deadlineMs: 1 } }).detail;
+    const waiting = (stage: 'snapshot-build' | 'snapshot-download' | 'token'): string =>
+      statusWords({ ...status, state: 'connecting', waitingFor: { stage, sinceMs: 0, deadlineMs: 1 } }).detail;
     expect(waiting('snapshot-build')).toContain('preparing');
     expect(waiting('snapshot-download')).toContain('being downloaded');
     expect(waiting('token')).toBe('A connection to the server is being made.');
   });
 
   it('say of a server that does not answer that it does not, also while the next connection is made', () => {
-    const unanswered = (stage: string): SyncStatus['reason'] => ({ code: 'network-unreachable', fields: { stage }, recovery: 'retry', message: '' });
-    expect(statusWords({ ...status, state: 'offline', reason: unanswered('welcome') }).detail).toContain('takes the connection and does not answer. Everything works');
-    expect(statusWords({ ...status, state: 'connecting', reason: unanswered('outcome') }).detail).toBe('The server does not say what became of your changes. A connection to the server is being made.');
-    expect(statusWords({ ...status, state: 'connecting', reason: unanswered('socket') }).detail).toContain('cannot be reached');
+    const unanswered = (stage: string): SyncStatus['reason'] => ({
+      code: 'network-unreachable',
+      fields: { stage },
+      recovery: 'retry',
+      message: '',
+    });
+    expect(statusWords({ ...status, state: 'offline', reason: unanswered('welcome') }).detail).toContain(
+      'takes the connection and does not answer. Everything works',
+    );
+    expect(statusWords({ ...status, state: 'connecting', reason: unanswered('outcome') }).detail).toBe(
+      'The server does not say what became of your changes. A connection to the server is being made.',
+    );
+    expect(statusWords({ ...status, state: 'connecting', reason: unanswered('socket') }).detail).toContain(
+      'cannot be reached',
+    );
     expect(statusWords({ ...status, state: 'connecting' }).detail).toBe('A connection to the server is being made.');
   });
 
   it('give the reason where sync is blocked', () => {
-    const reason = { code: 'schema-mismatch', fields: {}, recovery: 'upgrade', message: 'Client and server have different schemas.' } as const;
-    expect(statusWords({ ...status, state: 'blocked', reason })).toMatchObject({ tone: 'attention', detail: expect.stringContaining('Reload the page') as string });
+    const reason = {
+      code: 'schema-mismatch',
+      fields: {},
+      recovery: 'upgrade',
+      message: 'Client and server have different schemas.',
+    } as const;
+    expect(statusWords({ ...status, state: 'blocked', reason })).toMatchObject({
+      tone: 'attention',
+      detail: expect.stringContaining('Reload the page') as string,
+    });
     const full = { code: 'storage-full', fields: {}, recovery: 'free-space', message: '' } as const;
     expect(statusWords({ ...status, state: 'blocked', reason: full }).detail).toContain('no room left on this device');
     const forbidden = { code: 'auth-forbidden', fields: {}, recovery: 'ask-user', message: '' } as const;
@@ -56,17 +105,20 @@ describe('the words for sync', () => {
 
   it('say roughly how long ago the last contact was', () => {
     const nowMs = 1_000_000_000;
-    expect([nowMs, nowMs - 30_000, nowMs - 60_000, nowMs - 7_200_000, nowMs + 5_000].map((thenMs) => timeAgo(thenMs, nowMs, 'en'))).toEqual([
-      'just now',
-      'just now',
-      '1 minute ago',
-      '2 hours ago',
-      'just now',
-    ]);
+    expect(
+      [nowMs, nowMs - 30_000, nowMs - 60_000, nowMs - 7_200_000, nowMs + 5_000].map((thenMs) =>
+        timeAgo(thenMs, nowMs, 'en'),
+      ),
+    ).toEqual(['just now', 'just now', '1 minute ago', '2 hours ago', 'just now']);
   });
 
   it('say how far a clock is off in units that can be grasped', () => {
     const hourMs = 3_600_000;
-    expect([70_000, hourMs, 5 * hourMs, 365 * 24 * hourMs].map((spanMs) => timeSpan(spanMs, 'en'))).toEqual(['1 minute', '60 minutes', '5 hours', '365 days']);
+    expect([70_000, hourMs, 5 * hourMs, 365 * 24 * hourMs].map((spanMs) => timeSpan(spanMs, 'en'))).toEqual([
+      '1 minute',
+      '60 minutes',
+      '5 hours',
+      '365 days',
+    ]);
   });
 });

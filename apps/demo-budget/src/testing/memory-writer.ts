@@ -10,17 +10,27 @@ export interface MemoryWriter extends Writer, Pick<Client, 'stream'> {
 }
 
 /**
- * The app's tables in Node's own SQLite, behind the client's calls, so that actions and queries are tested on real SQL without a browser.
- * What Rockpool adds (tabs, capture, sync) is tested in the browser; search indexes, which it keeps as the rows are, are made anew here for each query.
+ * The app's tables in Node's own SQLite, behind the client's calls, so that actions and queries are tested on real SQL
+ * without a browser. What Rockpool adds (tabs, capture, sync) is tested in the browser; search indexes, which it keeps
+ * as the rows are, are made anew here for each query.
  */
 export function memoryWriter(): MemoryWriter {
   const db = new DatabaseSync(':memory:');
   for (const table of schema.tables) {
-    const parts = table.columns.map(({ name, type, notNull, defaultSql }) => `"${name}" ${type}${notNull ? ' NOT NULL' : ''}${defaultSql === null ? '' : ` DEFAULT (${defaultSql})`}`);
+    const parts = table.columns.map(
+      ({ name, type, notNull, defaultSql }) =>
+        `"${name}" ${type}${notNull ? ' NOT NULL' : ''}${defaultSql === null ? '' : ` DEFAULT (${defaultSql})`}`,
+    );
     parts.push(`PRIMARY KEY (${table.primaryKey.map((name) => `"${name}"`).join(', ')})`);
-    for (const key of table.foreignKeys) parts.push(`FOREIGN KEY ("${key.columns.join('", "')}") REFERENCES "${key.foreignTable}" ON DELETE ${key.onDelete}`);
+    for (const key of table.foreignKeys)
+      parts.push(
+        `FOREIGN KEY ("${key.columns.join('", "')}") REFERENCES "${key.foreignTable}" ON DELETE ${key.onDelete}`,
+      );
     db.exec(`CREATE TABLE "${table.name}" (${parts.join(', ')})`);
-    for (const { name, columns, tokenize } of table.searchIndexes ?? []) db.exec(`CREATE VIRTUAL TABLE "${name}" USING fts5("${columns.join('", "')}", content='${table.name}', tokenize='${tokenize}')`);
+    for (const { name, columns, tokenize } of table.searchIndexes ?? [])
+      db.exec(
+        `CREATE VIRTUAL TABLE "${name}" USING fts5("${columns.join('", "')}", content='${table.name}', tokenize='${tokenize}')`,
+      );
   }
   const searchIndexes = schema.tables.flatMap((table) => (table.searchIndexes ?? []).map(({ name }) => name));
   const written: string[] = [];
@@ -31,12 +41,16 @@ export function memoryWriter(): MemoryWriter {
     return { changes: Number(db.prepare(sql).run(...inputs(params)).changes), rows: [] };
   };
   const rows = <Row>(sql: string, params: readonly SqlParam[] = []): Row[] => {
-    for (const name of searchIndexes.filter((index) => sql.includes(index))) db.exec(`INSERT INTO "${name}" ("${name}") VALUES ('rebuild')`);
+    for (const name of searchIndexes.filter((index) => sql.includes(index)))
+      db.exec(`INSERT INTO "${name}" ("${name}") VALUES ('rebuild')`);
     const statement = db.prepare(sql);
     statement.setReadBigInts(true);
-    return statement.all(...inputs(params)).map((row) => Object.fromEntries(Object.entries(row).map(([name, value]) => [name, narrowed(value)])) as Row);
+    return statement
+      .all(...inputs(params))
+      .map((row) => Object.fromEntries(Object.entries(row).map(([name, value]) => [name, narrowed(value)])) as Row);
   };
-  const statementOf = (given: SqlStatement | string, params?: readonly SqlParam[]): SqlStatement => (typeof given === 'string' ? { sql: given, params: params ?? [] } : given);
+  const statementOf = (given: SqlStatement | string, params?: readonly SqlParam[]): SqlStatement =>
+    typeof given === 'string' ? { sql: given, params: params ?? [] } : given;
 
   return {
     written,
@@ -47,12 +61,16 @@ export function memoryWriter(): MemoryWriter {
       return await Promise.resolve(rows<Row>(statement.sql, statement.params));
     },
     // The client gives some thousand rows at a time; two show as well that nothing is lost between them.
-    stream: async function* <Row extends object>(given: SqlStatement | string, params?: readonly SqlParam[]): AsyncGenerator<Row[], void, void> {
+    stream: async function* <Row extends object>(
+      given: SqlStatement | string,
+      params?: readonly SqlParam[],
+    ): AsyncGenerator<Row[], void, void> {
       const statement = statementOf(given, params);
       const all = rows<Row>(statement.sql, statement.params);
       for (let at = 0; at < all.length; at += 2) yield await Promise.resolve(all.slice(at, at + 2));
     },
-    execute: async (given: SqlStatement | string, params?: readonly SqlParam[]) => await Promise.resolve(run(statementOf(given, params))),
+    execute: async (given: SqlStatement | string, params?: readonly SqlParam[]) =>
+      await Promise.resolve(run(statementOf(given, params))),
     batch: async (statements) => {
       db.exec('BEGIN');
       try {

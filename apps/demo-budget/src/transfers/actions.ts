@@ -14,8 +14,17 @@ export interface TransferFields {
   readonly categoryId: string | null;
 }
 
-/** Both sides or neither. The category is the budget's business, so it stands on the side of the account that the budget knows. Resolves to the id of this side. */
-export async function addTransfer(writer: Writer, accountId: string, otherAccountId: string, transfer: TransferFields, categoryOn: 'this' | 'other' = 'this'): Promise<string> {
+/**
+ * Both sides or neither. The category is the budget's business, so it stands on the side of the account that the budget
+ * knows. Resolves to the id of this side.
+ */
+export async function addTransfer(
+  writer: Writer,
+  accountId: string,
+  otherAccountId: string,
+  transfer: TransferFields,
+  categoryOn: 'this' | 'other' = 'this',
+): Promise<string> {
   const id = writer.newId();
   const transferId = writer.newId();
   const { amountMinor, otherMinor, categoryId } = transfer;
@@ -31,35 +40,56 @@ export async function addTransfer(writer: Writer, accountId: string, otherAccoun
 }
 
 /**
- * Makes an entry one side of a transfer. The other side is an entry of the other account that fits, such as the one that its bank's statement has brought; else a new one. Days stay as
- * they are on both sides. Resolves to whether there was one that fits.
+ * Makes an entry one side of a transfer. The other side is an entry of the other account that fits, such as the one
+ * that its bank's statement has brought; else a new one. Days stay as they are on both sides. Resolves to whether there
+ * was one that fits.
  */
-export async function makeTransfer(writer: Writer, entryId: string, otherAccountId: string, transfer: TransferFields, categoryOn: 'this' | 'other' | 'none'): Promise<boolean> {
+export async function makeTransfer(
+  writer: Writer,
+  entryId: string,
+  otherAccountId: string,
+  transfer: TransferFields,
+  categoryOn: 'this' | 'other' | 'none',
+): Promise<boolean> {
   const { date, notes, amountMinor, otherMinor, categoryId } = transfer;
   const [found] = await writer.query<OtherSideRow>(otherSideOfTransfer, [otherAccountId, otherMinor, date, date, date]);
   const transferId = writer.newId();
-  const side = { sql: 'UPDATE entries SET date = ?, notes = ?, amountMinor = ?, categoryId = ?, transferId = ? WHERE id = ?', params: [date, notes, amountMinor, categoryOn === 'this' ? categoryId : null, transferId, entryId] };
+  const side = {
+    sql: 'UPDATE entries SET date = ?, notes = ?, amountMinor = ?, categoryId = ?, transferId = ? WHERE id = ?',
+    params: [date, notes, amountMinor, categoryOn === 'this' ? categoryId : null, transferId, entryId],
+  };
   const otherSide =
     found === undefined
       ? {
           sql: 'INSERT INTO entries (id, accountId, date, notes, amountMinor, enteredAtMs, transferId) VALUES (?, ?, ?, ?, ?, ?, ?)',
           params: [writer.newId(), otherAccountId, date, notes, otherMinor, Date.now(), transferId],
         }
-      : { sql: `UPDATE entries SET transferId = ?${categoryOn === 'other' ? '' : ', categoryId = NULL'} WHERE id = ?`, params: [transferId, found.id] };
+      : {
+          sql: `UPDATE entries SET transferId = ?${categoryOn === 'other' ? '' : ', categoryId = NULL'} WHERE id = ?`,
+          params: [transferId, found.id],
+        };
   await writer.batch([side, otherSide]);
   return found !== undefined;
 }
 
 /**
- * Writes what differs, to both sides in one transaction. Of two people who change one transfer at once, the later one's day or amount stands on both sides:
- * the writes of a transaction have one stamp.
+ * Writes what differs, to both sides in one transaction. Of two people who change one transfer at once, the later one's
+ * day or amount stands on both sides: the writes of a transaction have one stamp.
  */
-export async function changeTransfer(writer: Writer, side: { readonly id: string; readonly transferId: string }, before: TransferFields, after: TransferFields): Promise<void> {
+export async function changeTransfer(
+  writer: Writer,
+  side: { readonly id: string; readonly transferId: string },
+  before: TransferFields,
+  after: TransferFields,
+): Promise<void> {
   const { id, transferId } = side;
   const statements: SqlStatement[] = [];
-  if (before.date !== after.date) statements.push({ sql: 'UPDATE entries SET date = ? WHERE transferId = ?', params: [after.date, transferId] });
-  if (before.notes !== after.notes) statements.push({ sql: 'UPDATE entries SET notes = ? WHERE transferId = ?', params: [after.notes, transferId] });
-  if (before.categoryId !== after.categoryId) statements.push({ sql: 'UPDATE entries SET categoryId = ? WHERE id = ?', params: [after.categoryId, id] });
+  if (before.date !== after.date)
+    statements.push({ sql: 'UPDATE entries SET date = ? WHERE transferId = ?', params: [after.date, transferId] });
+  if (before.notes !== after.notes)
+    statements.push({ sql: 'UPDATE entries SET notes = ? WHERE transferId = ?', params: [after.notes, transferId] });
+  if (before.categoryId !== after.categoryId)
+    statements.push({ sql: 'UPDATE entries SET categoryId = ? WHERE id = ?', params: [after.categoryId, id] });
   if (before.amountMinor !== after.amountMinor || before.otherMinor !== after.otherMinor) {
     statements.push({
       sql: 'UPDATE entries SET amountMinor = CASE id WHEN ? THEN ? ELSE ? END WHERE transferId = ?',

@@ -16,7 +16,13 @@ let cash: string;
 let pension: string;
 let saving: string;
 
-const withdrawal: TransferFields = { date: '2025-03-01', notes: 'at the corner', amountMinor: -5_000, otherMinor: 5_000, categoryId: null };
+const withdrawal: TransferFields = {
+  date: '2025-03-01',
+  notes: 'at the corner',
+  amountMinor: -5_000,
+  otherMinor: 5_000,
+  categoryId: null,
+};
 
 beforeEach(async () => {
   writer = memoryWriter();
@@ -36,9 +42,13 @@ describe('a transfer', () => {
   it('moves money, and spends none', async () => {
     await addTransfer(writer, checking, cash, withdrawal);
     expect(balances()).toEqual([5_000, 5_000, 0]);
-    expect(rowsOf(cash)).toMatchObject([{ otherAccountName: 'Checking', otherMinor: -5_000, amountMinor: 5_000, notes: 'at the corner' }]);
+    expect(rowsOf(cash)).toMatchObject([
+      { otherAccountName: 'Checking', otherMinor: -5_000, amountMinor: 5_000, notes: 'at the corner' },
+    ]);
     expect(writer.rows(spendingByMonth, ['EUR', '2025-03-01', '2025-03-31'])).toEqual([]);
-    expect(writer.rows(activityByMonth, ['EUR', '2025-03'])).toEqual([{ month: '2025-03', categoryId: null, changeMinor: 0 }]);
+    expect(writer.rows(activityByMonth, ['EUR', '2025-03'])).toEqual([
+      { month: '2025-03', categoryId: null, changeMinor: 0 },
+    ]);
   });
 
   it('is changed on both sides, from either', async () => {
@@ -46,7 +56,12 @@ describe('a transfer', () => {
     const [side] = rowsOf(cash);
     if (side === undefined || side.transferId === null || side.otherMinor === null) throw new Error('no transfer');
     const before = { ...side, otherMinor: side.otherMinor };
-    await changeTransfer(writer, { id: side.id, transferId: side.transferId }, before, { ...before, date: '2025-03-02', amountMinor: 6_000, otherMinor: -6_000 });
+    await changeTransfer(writer, { id: side.id, transferId: side.transferId }, before, {
+      ...before,
+      date: '2025-03-02',
+      amountMinor: 6_000,
+      otherMinor: -6_000,
+    });
     expect(rowsOf(checking)).toMatchObject([{ date: '2025-03-02', amountMinor: -6_000 }]);
     expect(rowsOf(cash)).toMatchObject([{ date: '2025-03-02', amountMinor: 6_000 }]);
     const written = writer.written.length;
@@ -56,22 +71,49 @@ describe('a transfer', () => {
 
   it('is made of two entries that two statements brought, whichever day each bank says', async () => {
     const fields = { notes: '', categoryId: null };
-    const out = await addEntry(writer, checking, { ...fields, date: '2025-03-01', payee: 'ATM', amountMinor: -5_000, categoryId: saving });
+    const out = await addEntry(writer, checking, {
+      ...fields,
+      date: '2025-03-01',
+      payee: 'ATM',
+      amountMinor: -5_000,
+      categoryId: saving,
+    });
     await addEntry(writer, cash, { ...fields, date: '2025-02-20', payee: 'too long ago', amountMinor: 5_000 });
     await addEntry(writer, cash, { ...fields, date: '2025-03-06', payee: 'not so near', amountMinor: 5_000 });
     const near = await addEntry(writer, cash, { ...fields, date: '2025-03-03', payee: 'DEPOSIT', amountMinor: 5_000 });
     await expect(makeTransfer(writer, out, cash, { ...withdrawal, categoryId: saving }, 'none')).resolves.toBe(true);
-    expect(rowsOf(checking)).toMatchObject([{ id: out, date: '2025-03-01', categoryId: null, otherAccountName: 'Cash' }]);
-    expect(rowsOf(cash).find(({ id }) => id === near)).toMatchObject({ date: '2025-03-03', otherAccountName: 'Checking' });
+    expect(rowsOf(checking)).toMatchObject([
+      { id: out, date: '2025-03-01', categoryId: null, otherAccountName: 'Cash' },
+    ]);
+    expect(rowsOf(cash).find(({ id }) => id === near)).toMatchObject({
+      date: '2025-03-03',
+      otherAccountName: 'Checking',
+    });
     expect(rowsOf(cash).filter(({ transferId }) => transferId === null)).toHaveLength(2);
     expect(balances()).toEqual([5_000, 15_000, 0]);
   });
 
   it('is made of an entry alone where the other account has none that fits, with its category where the other is off budget', async () => {
-    const paid = await addEntry(writer, checking, { date: '2025-03-01', payee: 'Pension fund', notes: 'March', categoryId: saving, amountMinor: -3_000 });
-    await expect(makeTransfer(writer, paid, pension, { date: '2025-03-01', notes: 'March', amountMinor: -3_000, otherMinor: 3_000, categoryId: saving }, 'this')).resolves.toBe(false);
+    const paid = await addEntry(writer, checking, {
+      date: '2025-03-01',
+      payee: 'Pension fund',
+      notes: 'March',
+      categoryId: saving,
+      amountMinor: -3_000,
+    });
+    await expect(
+      makeTransfer(
+        writer,
+        paid,
+        pension,
+        { date: '2025-03-01', notes: 'March', amountMinor: -3_000, otherMinor: 3_000, categoryId: saving },
+        'this',
+      ),
+    ).resolves.toBe(false);
     expect(rowsOf(checking)).toMatchObject([{ categoryId: saving, otherAccountName: 'Pension' }]);
-    expect(rowsOf(pension)).toMatchObject([{ amountMinor: 3_000, notes: 'March', categoryId: null, otherAccountName: 'Checking' }]);
+    expect(rowsOf(pension)).toMatchObject([
+      { amountMinor: 3_000, notes: 'March', categoryId: null, otherAccountName: 'Checking' },
+    ]);
     expect(balances()).toEqual([7_000, 0, 3_000]);
   });
 
@@ -88,9 +130,17 @@ describe('a transfer', () => {
 
   it('to an account off budget has a category, on the side that the budget knows', async () => {
     await addTransfer(writer, checking, pension, { ...withdrawal, categoryId: saving });
-    await addTransfer(writer, pension, checking, { ...withdrawal, amountMinor: 1_000, otherMinor: -1_000, categoryId: saving }, 'other');
+    await addTransfer(
+      writer,
+      pension,
+      checking,
+      { ...withdrawal, amountMinor: 1_000, otherMinor: -1_000, categoryId: saving },
+      'other',
+    );
     expect(rowsOf(pension).map((row) => row.categoryId)).toEqual([null, null]);
-    expect(writer.rows(spendingByMonth, ['EUR', '2025-03-01', '2025-03-31'])).toEqual([{ month: '2025-03', categoryId: saving, spentMinor: 6_000 }]);
+    expect(writer.rows(spendingByMonth, ['EUR', '2025-03-01', '2025-03-31'])).toEqual([
+      { month: '2025-03', categoryId: saving, spentMinor: 6_000 },
+    ]);
   });
 
   it('takes a category from a list only where it has one', async () => {
@@ -101,5 +151,10 @@ describe('a transfer', () => {
 });
 
 it('the side with a category is the one in the budget', () => {
-  expect([sideWithCategory('checking', 'cash'), sideWithCategory('checking', 'off-budget'), sideWithCategory('off-budget', 'credit'), sideWithCategory('off-budget', 'off-budget')]).toEqual(['none', 'this', 'other', 'none']);
+  expect([
+    sideWithCategory('checking', 'cash'),
+    sideWithCategory('checking', 'off-budget'),
+    sideWithCategory('off-budget', 'credit'),
+    sideWithCategory('off-budget', 'off-budget'),
+  ]).toEqual(['none', 'this', 'other', 'none']);
 });

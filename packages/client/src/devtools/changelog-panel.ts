@@ -22,7 +22,10 @@ export const changelogPanel: MakePanel = (client) => ({
     );
     into.replaceChildren(
       element('p', '', `${counts?.pendingCount ?? 0} wait for the server, ${counts?.rejectedCount ?? 0} are rejected`),
-      table(['number', 'written', 'bytes', 'what became of it'], rows.map(({ sequence, us, size, fate }) => [sequence, time(us / US_PER_MS), size, fate])),
+      table(
+        ['number', 'written', 'bytes', 'what became of it'],
+        rows.map(({ sequence, us, size, fate }) => [sequence, time(us / US_PER_MS), size, fate]),
+      ),
     );
   },
 });

@@ -15,11 +15,21 @@ export const consolePanel: MakePanel = (client) => ({
       try {
         const { rows, changes } = await client.execute(input.value);
         const took = `${(performance.now() - startedMs).toFixed(1)} ms`;
-        output.replaceChildren(element('p', '', `${rows.length} rows, ${changes} changed, ${took}`), table(Object.keys(rows[0] ?? {}), rows.map((row) => Object.values(row))));
+        output.replaceChildren(
+          element('p', '', `${rows.length} rows, ${changes} changed, ${took}`),
+          table(
+            Object.keys(rows[0] ?? {}),
+            rows.map((row) => Object.values(row)),
+          ),
+        );
       } catch (thrown) {
         output.replaceChildren(element('p', 'error', String(thrown)));
       }
     };
-    into.replaceChildren(input, button('Run', () => void run()), output);
+    into.replaceChildren(
+      input,
+      button('Run', () => void run()),
+      output,
+    );
   },
 });

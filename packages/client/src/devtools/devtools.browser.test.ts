@@ -17,7 +17,8 @@ async function open(): Promise<{ root: ShadowRoot; show: (title: string) => void
   devtools = openDevtools(client);
   const root = document.body.lastElementChild?.shadowRoot;
   if (root === null || root === undefined) throw new Error('the devtools are not on the page');
-  const show = (title: string): void => [...root.querySelectorAll('button')].find(({ textContent }) => textContent === title)?.click();
+  const show = (title: string): void =>
+    [...root.querySelectorAll('button')].find(({ textContent }) => textContent === title)?.click();
   return { root, show, text: () => root.querySelector('main')?.textContent ?? '' };
 }
 

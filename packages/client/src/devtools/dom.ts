@@ -1,7 +1,11 @@
 import type { SqlValue } from '../client.ts';
 
 /** An element with a class and children; text goes in as text, never as HTML. */
-export function element<Tag extends keyof HTMLElementTagNameMap>(tag: Tag, className: string, ...children: readonly (Node | string)[]): HTMLElementTagNameMap[Tag] {
+export function element<Tag extends keyof HTMLElementTagNameMap>(
+  tag: Tag,
+  className: string,
+  ...children: readonly (Node | string)[]
+): HTMLElementTagNameMap[Tag] {
   const made = document.createElement(tag);
   if (className !== '') made.className = className;
   made.append(...children);
@@ -18,7 +22,9 @@ export function button(label: string, onClick: () => void): HTMLButtonElement {
 /** A table that scrolls within itself where it is too wide. */
 export function table(names: readonly string[], rows: readonly (readonly SqlValue[])[]): HTMLElement {
   const head = element('tr', '', ...names.map((name) => element('th', '', name)));
-  const body = rows.map((row) => element('tr', '', ...row.map((value) => element('td', value === null ? 'null' : '', shown(value)))));
+  const body = rows.map((row) =>
+    element('tr', '', ...row.map((value) => element('td', value === null ? 'null' : '', shown(value)))),
+  );
   return element('div', 'scroll', element('table', '', element('thead', '', head), element('tbody', '', ...body)));
 }
 

@@ -6,7 +6,15 @@ export const livePanel: MakePanel = (client) => ({
   title: 'Live queries',
   isLive: true,
   draw(into) {
-    const rows = client.liveQueries().map(({ sql, rowCount, listenerCount, resultCount, lastMs }) => [sql, rowCount, listenerCount, resultCount, lastMs?.toFixed(1) ?? null]);
+    const rows = client
+      .liveQueries()
+      .map(({ sql, rowCount, listenerCount, resultCount, lastMs }) => [
+        sql,
+        rowCount,
+        listenerCount,
+        resultCount,
+        lastMs?.toFixed(1) ?? null,
+      ]);
     into.replaceChildren(table(['query', 'rows', 'listeners', 'results', 'last run, ms'], rows));
   },
 });

@@ -18,15 +18,18 @@ export interface Devtools {
 }
 
 /**
- * Opens a panel at the bottom of the page that shows what is in a client: tables and a SQL console, changelog and outbox, live queries with what they cost,
- * tabs, and how sync went. It shows values of rows, so it is for development; load it only then:
+ * Opens a panel at the bottom of the page that shows what is in a client: tables and a SQL console, changelog and
+ * outbox, live queries with what they cost, tabs, and how sync went. It shows values of rows, so it is for development;
+ * load it only then:
  *
  * ```ts
  * if (import.meta.env.DEV) (await import('@rockpool/client/devtools')).openDevtools(client);
  * ```
  */
 export function openDevtools(client: Client): Devtools {
-  const panels = [tablesPanel, consolePanel, changelogPanel, livePanel, tabsPanel, timelinePanel].map((make) => make(client));
+  const panels = [tablesPanel, consolePanel, changelogPanel, livePanel, tabsPanel, timelinePanel].map((make) =>
+    make(client),
+  );
   const host = element('div', '');
   const root = host.attachShadow({ mode: 'open' });
   const body = element('main', '');
@@ -59,7 +62,15 @@ export function openDevtools(client: Client): Devtools {
     host.remove();
   };
 
-  root.append(element('style', '', STYLES), element('div', 'devtools', element('header', '', ...choices, element('span', '', client.name), button('Close', close)), body));
+  root.append(
+    element('style', '', STYLES),
+    element(
+      'div',
+      'devtools',
+      element('header', '', ...choices, element('span', '', client.name), button('Close', close)),
+      body,
+    ),
+  );
   document.body.append(host);
   const [first] = panels;
   if (first !== undefined) show(first);

@@ -11,7 +11,9 @@ export const tablesPanel: MakePanel = (client) => {
     isLive: true,
     async draw(into) {
       // A search index has tables of its own below it, which say nothing to a person.
-      const tables = await client.query<{ name: string }>("SELECT name FROM pragma_table_list WHERE schema = 'main' AND type <> 'shadow' AND name NOT LIKE 'sqlite_%' ORDER BY name LIKE 'rockpool_%', name");
+      const tables = await client.query<{ name: string }>(
+        "SELECT name FROM pragma_table_list WHERE schema = 'main' AND type <> 'shadow' AND name NOT LIKE 'sqlite_%' ORDER BY name LIKE 'rockpool_%', name",
+      );
       const show = (name: string): void => {
         chosen = name;
         void this.draw(into);
@@ -27,7 +29,13 @@ export const tablesPanel: MakePanel = (client) => {
         const quoted = `"${chosen.replaceAll('"', '""')}"`;
         const [count] = await client.query<{ n: number }>(`SELECT count(*) AS n FROM ${quoted}`);
         const rows = await client.query(`SELECT * FROM ${quoted} LIMIT ${MAX_ROWS}`);
-        parts.push(element('p', '', `${count?.n ?? 0} rows${rows.length < (count?.n ?? 0) ? `, the first ${MAX_ROWS}` : ''}`), table(Object.keys(rows[0] ?? {}), rows.map((row) => Object.values(row))));
+        parts.push(
+          element('p', '', `${count?.n ?? 0} rows${rows.length < (count?.n ?? 0) ? `, the first ${MAX_ROWS}` : ''}`),
+          table(
+            Object.keys(rows[0] ?? {}),
+            rows.map((row) => Object.values(row)),
+          ),
+        );
       }
       into.replaceChildren(...parts);
     },

@@ -9,8 +9,15 @@ export const tabsPanel: MakePanel = (client) => ({
   isLive: true,
   async draw(into) {
     const { held = [], pending = [] } = await navigator.locks.query();
-    const leads = (name: string | undefined): boolean => name?.startsWith(`rockpool:${client.name}`) === true && name.endsWith(':leader');
-    const rows = [...held.filter(({ name }) => leads(name)).map(({ clientId }) => ['leads', clientId ?? null]), ...pending.filter(({ name }) => leads(name)).map(({ clientId }) => ['follows', clientId ?? null])];
-    into.replaceChildren(element('p', '', `This tab ${ROLE_WORDS[client.status.role]}, on ${client.status.persistence}.`), table(['role', 'worker'], rows));
+    const leads = (name: string | undefined): boolean =>
+      name?.startsWith(`rockpool:${client.name}`) === true && name.endsWith(':leader');
+    const rows = [
+      ...held.filter(({ name }) => leads(name)).map(({ clientId }) => ['leads', clientId ?? null]),
+      ...pending.filter(({ name }) => leads(name)).map(({ clientId }) => ['follows', clientId ?? null]),
+    ];
+    into.replaceChildren(
+      element('p', '', `This tab ${ROLE_WORDS[client.status.role]}, on ${client.status.persistence}.`),
+      table(['role', 'worker'], rows),
+    );
   },
 });

@@ -16,7 +16,13 @@ export const timelinePanel: MakePanel = (client) => {
     isLive: true,
     close,
     draw(into) {
-      const rows = entries.map(({ atMs, status: { state, pendingCount, rejectedCount, reason } }) => [time(atMs), state, pendingCount, rejectedCount, reason?.code ?? null]);
+      const rows = entries.map(({ atMs, status: { state, pendingCount, rejectedCount, reason } }) => [
+        time(atMs),
+        state,
+        pendingCount,
+        rejectedCount,
+        reason?.code ?? null,
+      ]);
       into.replaceChildren(table(['time', 'state', 'waiting', 'rejected', 'reason'], rows));
     },
   };

@@ -8,7 +8,15 @@ import { createAwareness } from './awareness.ts';
 const path = PathRule.root({ ...DEFAULT_DOCUMENT_RULE, text: ['body'] });
 
 /** A page with the document open; what it shows lies in `shown`. */
-function openPage(value: JsonValue): { doc: Y.Doc; text: Y.Text; awareness: ReturnType<typeof createAwareness>; shown: () => unknown; hear: (...people: Peer[]) => void; settled: () => Promise<void>; write: (next: JsonValue) => void } {
+function openPage(value: JsonValue): {
+  doc: Y.Doc;
+  text: Y.Text;
+  awareness: ReturnType<typeof createAwareness>;
+  shown: () => unknown;
+  hear: (...people: Peer[]) => void;
+  settled: () => Promise<void>;
+  write: (next: JsonValue) => void;
+} {
   const doc = new Y.Doc();
   const write = (next: JsonValue): void => doc.transact(() => writeJson(doc, next, path), 'database');
   write(value);
@@ -20,11 +28,22 @@ function openPage(value: JsonValue): { doc: Y.Doc; text: Y.Text; awareness: Retu
   };
   const awareness = createAwareness(doc, { presence, whenSaved: () => Promise.resolve() });
   const text = (doc.getMap('json').get('value') as Y.Map<unknown>).get('body') as Y.Text;
-  return { doc, text, awareness, shown: () => shown, hear: (...people) => tell(people), settled: () => new Promise((resolve) => setTimeout(resolve)), write };
+  return {
+    doc,
+    text,
+    awareness,
+    shown: () => shown,
+    hear: (...people) => tell(people),
+    settled: () => new Promise((resolve) => setTimeout(resolve)),
+    write,
+  };
 }
 
 function select(page: ReturnType<typeof openPage>, anchor: number, head: number): void {
-  page.awareness.setLocalStateField('cursor', { anchor: Y.createRelativePositionFromTypeIndex(page.text, anchor), head: Y.createRelativePositionFromTypeIndex(page.text, head) });
+  page.awareness.setLocalStateField('cursor', {
+    anchor: Y.createRelativePositionFromTypeIndex(page.text, anchor),
+    head: Y.createRelativePositionFromTypeIndex(page.text, head),
+  });
 }
 
 /** Where the cursor of the only other one stands in this page. */
@@ -32,10 +51,21 @@ function seenCursor(page: ReturnType<typeof openPage>): readonly (number | undef
   const [, state] = [...page.awareness.getStates()].find(([id]) => id !== page.awareness.clientID) ?? [];
   const cursor = state?.['cursor'] as { anchor: Y.RelativePosition; head: Y.RelativePosition } | null | undefined;
   if (cursor === null || cursor === undefined) return null;
-  return [cursor.anchor, cursor.head].map((position) => Y.createAbsolutePositionFromRelativePosition(position, page.doc)?.index);
+  return [cursor.anchor, cursor.head].map(
+    (position) => Y.createAbsolutePositionFromRelativePosition(position, page.doc)?.index,
+  );
 }
 
-const person = (state: unknown, changes: Partial<Peer> = {}): Peer => ({ tabId: 'theirs', siteId: 's', principal: 'ben', name: 'Ben', color: 'green', sinceMs: 1, state, ...changes });
+const person = (state: unknown, changes: Partial<Peer> = {}): Peer => ({
+  tabId: 'theirs',
+  siteId: 's',
+  principal: 'ben',
+  name: 'Ben',
+  color: 'green',
+  sinceMs: 1,
+  state,
+  ...changes,
+});
 
 afterEach(() => void vi.unstubAllGlobals());
 
@@ -101,10 +131,21 @@ describe('the awareness of a document', () => {
     expect(page.shown()).toEqual({ busy: true, cursor: null });
     page.hear(person({ user: { name: 'Ann', color: 'url(//evil.test)' }, busy: true }));
     const [, state] = [...page.awareness.getStates()].find(([id]) => id !== page.awareness.clientID) ?? [];
-    expect(state).toEqual({ busy: true, cursor: null, user: { name: 'Ben', principal: 'ben', color: 'green', colorLight: expect.stringMatching(/^oklch\(/) } });
+    expect(state).toEqual({
+      busy: true,
+      cursor: null,
+      user: { name: 'Ben', principal: 'ben', color: 'green', colorLight: expect.stringMatching(/^oklch\(/) },
+    });
   });
 
-  it.each([null, 'x', { cursor: 'x' }, { cursor: { path: ['value', 'body'], anchor: -1, head: 0, length: 0 } }, { cursor: { path: ['value', 'nothing'], anchor: 0, head: 0, length: 0 } }, { cursor: { path: 'value', anchor: 0, head: 0, length: 0 } }])('shows no cursor for %j', (state) => {
+  it.each([
+    null,
+    'x',
+    { cursor: 'x' },
+    { cursor: { path: ['value', 'body'], anchor: -1, head: 0, length: 0 } },
+    { cursor: { path: ['value', 'nothing'], anchor: 0, head: 0, length: 0 } },
+    { cursor: { path: 'value', anchor: 0, head: 0, length: 0 } },
+  ])('shows no cursor for %j', (state) => {
     const page = openPage({ body: '' });
     page.hear(person(state));
     expect(seenCursor(page)).toBeNull();
@@ -118,7 +159,11 @@ describe('the awareness of a document', () => {
     page.hear(person({ busy: true }));
     page.hear();
     const [id] = (changes[0] as { added: number[] }).added;
-    expect(changes).toEqual([{ added: [id], updated: [], removed: [] }, { added: [], updated: [id], removed: [] }, { added: [], updated: [], removed: [id] }]);
+    expect(changes).toEqual([
+      { added: [id], updated: [], removed: [] },
+      { added: [], updated: [id], removed: [] },
+      { added: [], updated: [], removed: [id] },
+    ]);
     expect(page.awareness.getStates().size).toBe(1);
   });
 

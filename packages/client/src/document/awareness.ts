@@ -7,7 +7,9 @@ import { isSharedCursor, toEditorCursor, toSharedCursor, type SharedCursor } fro
 
 export interface AwarenessSource {
   readonly presence: Presence;
-  /** Resolves when what was changed in this page is in the database: a cursor is told after the text that it stands in. */
+  /**
+   * Resolves when what was changed in this page is in the database: a cursor is told after the text that it stands in.
+   */
   readonly whenSaved: () => Promise<unknown>;
 }
 
@@ -19,8 +21,9 @@ interface Other {
 }
 
 /**
- * The Awareness of a document, as bindings of editors expect it: what others have under `cursor` stands in this page's document, and their `user`
- * is what the server says of them, with a colour that follows from it. Everything else in a state is as its tab has set it.
+ * The Awareness of a document, as bindings of editors expect it: what others have under `cursor` stands in this page's
+ * document, and their `user` is what the server says of them, with a colour that follows from it. Everything else in a
+ * state is as its tab has set it.
  */
 export function createAwareness(doc: Doc, { presence, whenSaved }: AwarenessSource): Awareness {
   const awareness = new Awareness(doc);
@@ -58,7 +61,9 @@ export function createAwareness(doc: Doc, { presence, whenSaved }: AwarenessSour
 
   function place(other: Other): void {
     const { state } = other.person;
-    const { cursor: shared, ...rest } = (typeof state === 'object' && state !== null ? state : {}) as { readonly cursor?: SharedCursor };
+    const { cursor: shared, ...rest } = (typeof state === 'object' && state !== null ? state : {}) as {
+      readonly cursor?: SharedCursor;
+    };
     const placed = isSharedCursor(shared) ? toEditorCursor(doc, shared) : null;
     other.isSettled = placed?.isSettled ?? !isSharedCursor(shared);
     awareness.states.set(other.id, { ...rest, cursor: placed?.cursor ?? null, user: userOf(other.person) });
@@ -120,6 +125,11 @@ export function createAwareness(doc: Doc, { presence, whenSaved }: AwarenessSour
   return awareness;
 }
 
-function userOf({ principal, name, color }: Peer): { readonly name: string; readonly principal: string; readonly color: string; readonly colorLight: string } {
+function userOf({ principal, name, color }: Peer): {
+  readonly name: string;
+  readonly principal: string;
+  readonly color: string;
+  readonly colorLight: string;
+} {
   return { name: name ?? principal, principal, color, colorLight: peerColorLight(principal) };
 }

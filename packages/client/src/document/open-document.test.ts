@@ -1,4 +1,12 @@
-import { applyChange, diffJson, parseJson, PathRule, type JsonChange, type JsonValue, type RichText } from '@rockpool/shared/document';
+import {
+  applyChange,
+  diffJson,
+  parseJson,
+  PathRule,
+  type JsonChange,
+  type JsonValue,
+  type RichText,
+} from '@rockpool/shared/document';
 import { RockpoolError, type TableSchema } from '@rockpool/shared';
 import { sqliteTable, text } from 'drizzle-orm/sqlite-core';
 import { afterEach, describe, expect, it, vi } from 'vitest';
@@ -15,12 +23,23 @@ interface Content {
 }
 
 const page = sqliteTable('page', { id: text().primaryKey(), content: text() });
-const table = defineSchema([page], { merge: [{ table: page, documents: [{ column: page.content, text: ['body', 'cards.*.body'], richText: ['note'] }] }] }).tables.find(({ name }) => name === 'page') as TableSchema;
+const table = defineSchema([page], {
+  merge: [{ table: page, documents: [{ column: page.content, text: ['body', 'cards.*.body'], richText: ['note'] }] }],
+}).tables.find(({ name }) => name === 'page') as TableSchema;
 const rule = ruleOfDocument(table, 'content');
 const path = PathRule.root(rule);
 
 /** A page with the document open on a database that others write to as well. */
-async function openPage(initial: Content, isFlushed: () => boolean = () => true, isReadable: () => boolean = () => true): Promise<{ document: LiveDocument<Content>; body: () => Y.Text; stored: () => JsonValue; writeElsewhere: (next: Content) => Promise<void> }> {
+async function openPage(
+  initial: Content,
+  isFlushed: () => boolean = () => true,
+  isReadable: () => boolean = () => true,
+): Promise<{
+  document: LiveDocument<Content>;
+  body: () => Y.Text;
+  stored: () => JsonValue;
+  writeElsewhere: (next: Content) => Promise<void>;
+}> {
   let stored: JsonValue = { ...initial };
   let tell = (): void => undefined;
   const take = (change: JsonChange | null): void => {
@@ -28,11 +47,14 @@ async function openPage(initial: Content, isFlushed: () => boolean = () => true,
   };
   const document = await openDocument<Content>(
     {
-      read: () => (isReadable() ? Promise.resolve(JSON.stringify(stored)) : Promise.reject(new RockpoolError('client-closed'))),
+      read: () =>
+        isReadable() ? Promise.resolve(JSON.stringify(stored)) : Promise.reject(new RockpoolError('client-closed')),
       follow: (listener) => ((tell = listener), () => undefined),
       change: (changeJson) => {
         take(JSON.parse(changeJson) as JsonChange);
-        return isFlushed() ? Promise.resolve(JSON.stringify(stored)) : Promise.reject(new RockpoolError('storage-unflushed'));
+        return isFlushed()
+          ? Promise.resolve(JSON.stringify(stored))
+          : Promise.reject(new RockpoolError('storage-unflushed'));
       },
       presence: { set: () => undefined, others: { current: [], subscribe: () => () => undefined } },
     },
@@ -54,7 +76,11 @@ async function openPage(initial: Content, isFlushed: () => boolean = () => true,
 afterEach(() => vi.restoreAllMocks());
 
 it('a change by SQL is made in the Y.Doc where it is: of a large document nothing else is looked at', async () => {
-  const start = { body: 'The tide comes in. '.repeat(500), cards: Array.from({ length: 50 }, (_, index) => ({ body: `card ${index}`, id: `c${index}` })), n: 1 };
+  const start = {
+    body: 'The tide comes in. '.repeat(500),
+    cards: Array.from({ length: 50 }, (_, index) => ({ body: `card ${index}`, id: `c${index}` })),
+    n: 1,
+  };
   const { document, body, writeElsewhere } = await openPage(start);
   const card = document.text('cards', { id: 'c7' }, 'body') as Y.Text;
   const read = vi.spyOn(Y.Text.prototype, 'toJSON');
@@ -94,7 +120,9 @@ it('news that cannot be read are told, and keep nobody from closing it: nothing 
 
 it('what is typed while news are read in vain is not saved, and says so until it is', async () => {
   let isReadable = (): boolean => true;
-  const { document, body, stored, writeElsewhere } = await openPage({ body: 'tide', n: 1 }, undefined, () => isReadable());
+  const { document, body, stored, writeElsewhere } = await openPage({ body: 'tide', n: 1 }, undefined, () =>
+    isReadable(),
+  );
   isReadable = () => {
     body().insert(0, 'spring ');
     return false;
@@ -115,12 +143,21 @@ describe('undo of an open document', () => {
     body().insert(0, 'a ');
     const seen: JsonValue[] = [];
     const { undoManager } = document;
-    for (const step of [() => undoManager.undo(), () => undoManager.undo(), () => undoManager.redo(), () => undoManager.redo()]) {
+    for (const step of [
+      () => undoManager.undo(),
+      () => undoManager.undo(),
+      () => undoManager.redo(),
+      () => undoManager.redo(),
+    ]) {
       step();
       await document.saved();
       seen.push(stored());
     }
-    expect(seen).toEqual(['low (very) spring tides', '(very) tides', 'low (very) spring tides', 'a low (very) spring tides'].map((text) => ({ body: text, n: 1 })));
+    expect(seen).toEqual(
+      ['low (very) spring tides', '(very) tides', 'low (very) spring tides', 'a low (very) spring tides'].map(
+        (text) => ({ body: text, n: 1 }),
+      ),
+    );
   });
 
   it('does not bring back what others have deleted', async () => {
@@ -164,9 +201,22 @@ describe('undo of an open document', () => {
 describe('the texts of an open document', () => {
   it('are found by their path, also in elements with a key', async () => {
     const { document } = await openPage({ body: 'tide', n: 1, note: [{ insert: 'ebb' }] });
-    expect([document.text('body')?.toJSON(), document.text('note')?.toJSON(), document.text('n'), document.text('nothing', 'more')]).toEqual(['tide', 'ebb', null, null]);
-    document.change((value) => ({ ...value, cards: [{ id: 'x', body: 'low' }, { id: 7, body: 'high' }] }));
-    expect([{ id: 'x' }, { id: 7 }, { id: '7' }, 0].map((step) => document.text('cards', step, 'body')?.toJSON() ?? null)).toEqual(['low', 'high', null, null]);
+    expect([
+      document.text('body')?.toJSON(),
+      document.text('note')?.toJSON(),
+      document.text('n'),
+      document.text('nothing', 'more'),
+    ]).toEqual(['tide', 'ebb', null, null]);
+    document.change((value) => ({
+      ...value,
+      cards: [
+        { id: 'x', body: 'low' },
+        { id: 7, body: 'high' },
+      ],
+    }));
+    expect(
+      [{ id: 'x' }, { id: 7 }, { id: '7' }, 0].map((step) => document.text('cards', step, 'body')?.toJSON() ?? null),
+    ).toEqual(['low', 'high', null, null]);
   });
 
   it('that hold what no JSON can say keep the document from being written, and say so', async () => {

@@ -1,5 +1,16 @@
 import { documentColumns, RockpoolError, toRockpoolError, type DocumentRule, type TableSchema } from '@rockpool/shared';
-import { applyChange, diffJson, PathRule, readChangedJson, readNode, rootValue, rootOf, writeJson, type JsonChange, type JsonValue } from '@rockpool/shared/document';
+import {
+  applyChange,
+  diffJson,
+  PathRule,
+  readChangedJson,
+  readNode,
+  rootValue,
+  rootOf,
+  writeJson,
+  type JsonChange,
+  type JsonValue,
+} from '@rockpool/shared/document';
 import { Doc, UndoManager } from 'yjs';
 import type { Awareness } from 'y-protocols/awareness';
 import type { Presence } from '../client.ts';
@@ -14,7 +25,10 @@ export interface DocumentSource {
   readonly read: () => Promise<unknown>;
   /** Calls the listener after commits that may have changed it, until the returned function is called. */
   readonly follow: (listener: () => void) => () => void;
-  /** Makes a change in the document as it is in the database, and gives the JSON text that it then holds. Rejects with `document-gone`. */
+  /**
+   * Makes a change in the document as it is in the database, and gives the JSON text that it then holds. Rejects with
+   * `document-gone`.
+   */
   readonly change: (changeJson: string) => Promise<string>;
   /** Of those who have it open. */
   readonly presence: Presence;
@@ -43,7 +57,8 @@ export function ruleOfDocument(table: TableSchema, column: string): DocumentRule
  *   Y.Doc ── what differs from `stored` ──► the change is made in the database, which answers with the text it then holds
  *   Y.Doc ◄── what differs from `stored` ── that text, or the text as it is read after a commit
  *
- * One step at a time, so that it is always known what `stored`, the text that both sides had last, is. Rejects with `document-gone`.
+ * One step at a time, so that it is always known what `stored`, the text that both sides had last, is. Rejects with
+ * `document-gone`.
  */
 export async function openDocument<Value>(source: DocumentSource, place: DocumentPlace): Promise<LiveDocument<Value>> {
   const rule = ruleOfDocument(place.table, place.column);
@@ -64,7 +79,10 @@ export async function openDocument<Value>(source: DocumentSource, place: Documen
     for (const listener of [...listeners]) listener();
   };
 
-  /** Makes in the page what became of `stored` elsewhere. Where nothing was changed here since `seen`, what differs is all that is looked at. */
+  /**
+   * Makes in the page what became of `stored` elsewhere. Where nothing was changed here since `seen`, what differs is
+   * all that is looked at.
+   */
   function take(text: string, seen: JsonValue): void {
     if (text === stored.text && seen === stored.value) return;
     const next = readChangedJson(text, stored.text, rule);
@@ -124,7 +142,8 @@ export async function openDocument<Value>(source: DocumentSource, place: Documen
   }
 
   const text = await source.read();
-  if (typeof text !== 'string') throw new RockpoolError('document-gone', { table: place.table.name, column: place.column });
+  if (typeof text !== 'string')
+    throw new RockpoolError('document-gone', { table: place.table.name, column: place.column });
   let stored = readChangedJson(text, null, rule);
   doc.transact(() => writeJson(doc, stored.value, path), FROM_DATABASE);
   const unfollow = source.follow(() => {
@@ -144,7 +163,8 @@ export async function openDocument<Value>(source: DocumentSource, place: Documen
   async function saved(): Promise<void> {
     while (work !== null) await work;
     if (error !== null && isUnsaved) throw error;
-    if (state === 'gone' && isDirty) throw new RockpoolError('document-gone', { table: place.table.name, column: place.column });
+    if (state === 'gone' && isDirty)
+      throw new RockpoolError('document-gone', { table: place.table.name, column: place.column });
   }
 
   return {

@@ -1,5 +1,15 @@
 import { rootOf } from '@rockpool/shared/document';
-import { createAbsolutePositionFromRelativePosition, createRelativePositionFromJSON, createRelativePositionFromTypeIndex, Map as YMap, Text, type AbsolutePosition, type AbstractType, type Doc, type RelativePosition } from 'yjs';
+import {
+  createAbsolutePositionFromRelativePosition,
+  createRelativePositionFromJSON,
+  createRelativePositionFromTypeIndex,
+  Map as YMap,
+  Text,
+  type AbsolutePosition,
+  type AbstractType,
+  type Doc,
+  type RelativePosition,
+} from 'yjs';
 
 /** A cursor as bindings of editors keep it under `cursor` in a state of Awareness. */
 export interface EditorCursor {
@@ -8,8 +18,9 @@ export interface EditorCursor {
 }
 
 /**
- * A cursor as it is told to others. Positions of a Y.Doc mean nothing outside of its page, so it says where in the JSON: which text, which character,
- * and how long that text is there, for the others to see whether theirs is the same yet.
+ * A cursor as it is told to others. Positions of a Y.Doc mean nothing outside of its page, so it says where in the
+ * JSON: which text, which character, and how long that text is there, for the others to see whether theirs is the same
+ * yet.
  */
 export interface SharedCursor {
   readonly path: readonly string[];
@@ -18,23 +29,34 @@ export interface SharedCursor {
   readonly length: number;
 }
 
-/** Null for what is no cursor in a text of this document, and in a text in an array whose elements have no key: it has no name there. */
+/**
+ * Null for what is no cursor in a text of this document, and in a text in an array whose elements have no key: it has
+ * no name there.
+ */
 export function toSharedCursor(doc: Doc, cursor: unknown): SharedCursor | null {
   if (!isEditorCursor(cursor)) return null;
-  const at = (position: RelativePosition): AbsolutePosition | null => createAbsolutePositionFromRelativePosition(createRelativePositionFromJSON(position), doc);
+  const at = (position: RelativePosition): AbsolutePosition | null =>
+    createAbsolutePositionFromRelativePosition(createRelativePositionFromJSON(position), doc);
   const [anchor, head] = [at(cursor.anchor), at(cursor.head)];
   if (anchor === null || head === null || anchor.type !== head.type || !(anchor.type instanceof Text)) return null;
   const path = pathOf(anchor.type);
   return path === null ? null : { path, anchor: anchor.index, head: head.index, length: anchor.type.length };
 }
 
-/** The cursor in this page's document, and whether its text is as long as the one that was meant. Null where that text is not. */
-export function toEditorCursor(doc: Doc, shared: SharedCursor): { readonly cursor: EditorCursor; readonly isSettled: boolean } | null {
+/**
+ * The cursor in this page's document, and whether its text is as long as the one that was meant. Null where that text
+ * is not.
+ */
+export function toEditorCursor(
+  doc: Doc,
+  shared: SharedCursor,
+): { readonly cursor: EditorCursor; readonly isSettled: boolean } | null {
   let node: unknown = rootOf(doc);
   for (const key of shared.path) node = node instanceof YMap ? node.get(key) : undefined;
   if (!(node instanceof Text)) return null;
   const text = node;
-  const at = (index: number): RelativePosition => createRelativePositionFromTypeIndex(text, Math.min(index, text.length));
+  const at = (index: number): RelativePosition =>
+    createRelativePositionFromTypeIndex(text, Math.min(index, text.length));
   return { cursor: { anchor: at(shared.anchor), head: at(shared.head) }, isSettled: text.length === shared.length };
 }
 
@@ -42,11 +64,22 @@ export function toEditorCursor(doc: Doc, shared: SharedCursor): { readonly curso
 export function isSharedCursor(value: unknown): value is SharedCursor {
   if (typeof value !== 'object' || value === null) return false;
   const { path, anchor, head, length } = value as Partial<Record<keyof SharedCursor, unknown>>;
-  return Array.isArray(path) && path.every((key) => typeof key === 'string') && [anchor, head, length].every((index) => Number.isSafeInteger(index) && (index as number) >= 0);
+  return (
+    Array.isArray(path) &&
+    path.every((key) => typeof key === 'string') &&
+    [anchor, head, length].every((index) => Number.isSafeInteger(index) && (index as number) >= 0)
+  );
 }
 
 function isEditorCursor(value: unknown): value is EditorCursor {
-  return typeof value === 'object' && value !== null && 'anchor' in value && 'head' in value && isObject(value.anchor) && isObject(value.head);
+  return (
+    typeof value === 'object' &&
+    value !== null &&
+    'anchor' in value &&
+    'head' in value &&
+    isObject(value.anchor) &&
+    isObject(value.head)
+  );
 }
 
 function isObject(value: unknown): boolean {

@@ -17,10 +17,15 @@ it.each<[what: string, change: (text: Y.Text) => void]>([
   ['format from the second half on', (text) => text.format(5, 4, { bold: true })],
   ['a delta that formats half', (text) => text.applyDelta([{ retain: 5, attributes: { bold: true } }])],
   ['a delta that inserts between', (text) => text.applyDelta([{ retain: 2 }, { retain: 3 }, { insert: 'x' }])],
-  ['a delta that deletes half after an insertion', (text) => text.applyDelta([{ insert: 'at ' }, { retain: 4 }, { delete: 1 }])],
+  [
+    'a delta that deletes half after an insertion',
+    (text) => text.applyDelta([{ insert: 'at ' }, { retain: 4 }, { delete: 1 }]),
+  ],
 ])('what would cut a character in two is refused, and the text stays: %s', (_, change) => {
   const text = textWith();
-  expect(() => change(text)).toThrow(expect.objectContaining({ code: 'document-invalid', fields: { problem: 'text' } }) as Error);
+  expect(() => change(text)).toThrow(
+    expect.objectContaining({ code: 'document-invalid', fields: { problem: 'text' } }) as Error,
+  );
   expect(text.toDelta()).toEqual([{ insert: 'low 👍 tide' }]);
 });
 

@@ -5,9 +5,9 @@ import type { Text } from 'yjs';
 const guarded = new WeakSet<Text>();
 
 /**
- * Refuses what would cut a character in two: Yjs puts replacement signs in the place of both halves of a pair of surrogates as soon as something begins or
- * ends between them, and the character is lost. `insert`, `delete`, `format` and `applyDelta` then throw `document-invalid` with the problem `text`, and
- * nothing is changed.
+ * Refuses what would cut a character in two: Yjs puts replacement signs in the place of both halves of a pair of
+ * surrogates as soon as something begins or ends between them, and the character is lost. `insert`, `delete`, `format`
+ * and `applyDelta` then throw `document-invalid` with the problem `text`, and nothing is changed.
  */
 export function withWholeCharacters(text: Text): Text {
   if (guarded.has(text)) return text;
@@ -15,7 +15,8 @@ export function withWholeCharacters(text: Text): Text {
   const { insert, delete: remove, format, applyDelta } = text;
   const expectWhole = (...places: readonly number[]): void => {
     const characters = text.toJSON();
-    if (places.some((place) => isBetweenHalves(characters, place))) throw new RockpoolError('document-invalid', { problem: 'text' });
+    if (places.some((place) => isBetweenHalves(characters, place)))
+      throw new RockpoolError('document-invalid', { problem: 'text' });
   };
   return Object.assign(text, {
     insert(at: number, ...rest: [string, object?]): void {

@@ -1,4 +1,8 @@
-import { createTableRelationsHelpers, extractTablesRelationalConfig, type ExtractTablesWithRelations } from 'drizzle-orm';
+import {
+  createTableRelationsHelpers,
+  extractTablesRelationalConfig,
+  type ExtractTablesWithRelations,
+} from 'drizzle-orm';
 import { BaseSQLiteDatabase, type SQLiteTransactionConfig } from 'drizzle-orm/sqlite-core';
 import type { Client, SqlStatement, StatementResult, TransactionOptions, Write } from '../client.ts';
 import { statementOfBatch, type DrizzleWrite } from './batch.ts';
@@ -14,20 +18,27 @@ export interface DrizzleOptions<Tables extends Record<string, unknown>> {
 }
 
 /** A Drizzle database over a client. */
-export class RockpoolDatabase<Tables extends Record<string, unknown> = Record<string, never>> extends BaseSQLiteDatabase<'async', WriteResult, Tables> {
+export class RockpoolDatabase<
+  Tables extends Record<string, unknown> = Record<string, never>,
+> extends BaseSQLiteDatabase<'async', WriteResult, Tables> {
   /** The client that everything goes to. Closing it ends this too. */
   readonly $client: Client;
 
   constructor(client: Client, tables: Tables | undefined) {
     const dialect = new RelationalDialect();
     const relations = tables === undefined ? undefined : relationalSchema(tables);
-    super('async', dialect, new RockpoolSession<Tables, ExtractTablesWithRelations<Tables>>(client, dialect, relations), relations);
+    super(
+      'async',
+      dialect,
+      new RockpoolSession<Tables, ExtractTablesWithRelations<Tables>>(client, dialect, relations),
+      relations,
+    );
     this.$client = client;
   }
 
   /**
-   * One transaction of the client, as `client.transaction` has it: its options, its errors, its limits, and `synced` beside its promise. `tx.transaction` is a savepoint;
-   * `tx.rollback()` throws, and so takes back everything.
+   * One transaction of the client, as `client.transaction` has it: its options, its errors, its limits, and `synced`
+   * beside its promise. `tx.transaction` is a savepoint; `tx.rollback()` throws, and so takes back everything.
    *
    * ```ts
    * const [made] = await db.transaction(async (tx) => {
@@ -44,14 +55,17 @@ export class RockpoolDatabase<Tables extends Record<string, unknown> = Record<st
   }
 
   /**
-   * Runs all writes in one atomic transaction: all of them take effect or none. Results come in their order, with `synced` beside the promise.
-   * Rejects, before anything is written, with `sql-forbidden` for what gives rows: a `select`, or a write with `returning`.
+   * Runs all writes in one atomic transaction: all of them take effect or none. Results come in their order, with
+   * `synced` beside the promise. Rejects, before anything is written, with `sql-forbidden` for what gives rows: a
+   * `select`, or a write with `returning`.
    *
    * ```ts
    * await db.batch([db.insert(list).values({ id, name }), db.update(todo).set({ listId: id })]);
    * ```
    */
-  batch<const Writes extends readonly DrizzleWrite[]>(writes: Writes): Write<{ -readonly [Index in keyof Writes]: StatementResult }> {
+  batch<const Writes extends readonly DrizzleWrite[]>(
+    writes: Writes,
+  ): Write<{ -readonly [Index in keyof Writes]: StatementResult }> {
     let statements: SqlStatement[];
     try {
       statements = writes.map(statementOfBatch);
@@ -63,11 +77,12 @@ export class RockpoolDatabase<Tables extends Record<string, unknown> = Record<st
 }
 
 /**
- * Drizzle over a client: its builders, relational queries, prepared statements and transactions. Reads run on this tab's own connection, each write as a
- * transaction of its own; several that belong together go through `db.transaction`, or `db.batch` where they do not depend on each other.
+ * Drizzle over a client: its builders, relational queries, prepared statements and transactions. Reads run on this
+ * tab's own connection, each write as a transaction of its own; several that belong together go through
+ * `db.transaction`, or `db.batch` where they do not depend on each other.
  *
- * What fails rejects with the client's `RockpoolError`, never with Drizzle's `DrizzleQueryError`, whose message would hold the parameters. What Drizzle
- * cannot build at all throws as it does everywhere.
+ * What fails rejects with the client's `RockpoolError`, never with Drizzle's `DrizzleQueryError`, whose message would
+ * hold the parameters. What Drizzle cannot build at all throws as it does everywhere.
  *
  * ```ts
  * const db = drizzle(client, { schema: tables });
@@ -75,12 +90,20 @@ export class RockpoolDatabase<Tables extends Record<string, unknown> = Record<st
  * const open = await db.select().from(todo).where(eq(todo.done, false));
  * ```
  */
-export function drizzle<Tables extends Record<string, unknown> = Record<string, never>>(client: Client, options: DrizzleOptions<Tables> = {}): RockpoolDatabase<Tables> {
+export function drizzle<Tables extends Record<string, unknown> = Record<string, never>>(
+  client: Client,
+  options: DrizzleOptions<Tables> = {},
+): RockpoolDatabase<Tables> {
   fixBlobModes();
   return new RockpoolDatabase(client, options.schema);
 }
 
-function relationalSchema<Tables extends Record<string, unknown>>(tables: Tables): RelationalSchema<ExtractTablesWithRelations<Tables>> {
-  const { tables: schema, tableNamesMap } = extractTablesRelationalConfig<ExtractTablesWithRelations<Tables>>(tables, createTableRelationsHelpers);
+function relationalSchema<Tables extends Record<string, unknown>>(
+  tables: Tables,
+): RelationalSchema<ExtractTablesWithRelations<Tables>> {
+  const { tables: schema, tableNamesMap } = extractTablesRelationalConfig<ExtractTablesWithRelations<Tables>>(
+    tables,
+    createTableRelationsHelpers,
+  );
   return { fullSchema: tables, schema, tableNamesMap };
 }

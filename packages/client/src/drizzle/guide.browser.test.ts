@@ -1,7 +1,9 @@
 import { expect, it } from 'vitest';
 
-// As text, by an address that is made here: the guide is no module, and stands outside the package. The tests' server serves the whole repository.
-const textOf = async (path: string): Promise<string> => ((await import(/* @vite-ignore */ `/${path}?raw`)) as { default: string }).default;
+// As text, by an address that is made here: the guide is no module, and stands outside the package. The tests' server
+// serves the whole repository.
+const textOf = async (path: string): Promise<string> =>
+  ((await import(/* @vite-ignore */ `/${path}?raw`)) as { default: string }).default;
 
 it('the code of the guide is one file, byte for byte', async () => {
   const guide = await textOf('docs/guides/drizzle.md');
@@ -20,7 +22,10 @@ it('it runs, and does what the guide says', async () => {
       withMilk: [{ title: 'buy milk' }],
       thisDecade: [{ title: 'buy milk' }],
       renamed: [{ title: 'buy milk today' }],
-      moved: [{ changes: 1, rows: [] }, { changes: 1, rows: [] }],
+      moved: [
+        { changes: 1, rows: [] },
+        { changes: 1, rows: [] },
+      ],
       code: 'constraint-unique',
     });
     await expect.poll(() => seen.titles).toEqual([['buy milk today']]);

@@ -13,13 +13,19 @@ const todo = sqliteTable('todo', {
   tags: text({ mode: 'json' }).$type<string[]>(),
 });
 const listRelations = relations(list, ({ many }) => ({ todos: many(todo) }));
-const todoRelations = relations(todo, ({ one }) => ({ list: one(list, { fields: [todo.listId], references: [list.id] }) }));
+const todoRelations = relations(todo, ({ one }) => ({
+  list: one(list, { fields: [todo.listId], references: [list.id] }),
+}));
 const tables = { list, todo, listRelations, todoRelations };
 
 const open: Client[] = [];
 
 async function withRows(): Promise<RockpoolDatabase<typeof tables>> {
-  const client = await createClient({ name: `drizzle-live-${crypto.randomUUID()}`, schema: defineSchema(tables), persistence: 'memory' });
+  const client = await createClient({
+    name: `drizzle-live-${crypto.randomUUID()}`,
+    schema: defineSchema(tables),
+    persistence: 'memory',
+  });
   open.push(client);
   const db = drizzle(client, { schema: tables });
   await db.batch([
@@ -27,12 +33,14 @@ async function withRows(): Promise<RockpoolDatabase<typeof tables>> {
       { id: 'l1', name: 'home' },
       { id: 'l2', name: 'work' },
     ]),
-    db.insert(todo).values([
-      { id: 't1', listId: 'l1', tags: ['food', 'white'] },
-      { id: 't2', listId: 'l1', done: true },
-      { id: 't3', listId: 'l2' },
-      { id: 't4' },
-    ]),
+    db
+      .insert(todo)
+      .values([
+        { id: 't1', listId: 'l1', tags: ['food', 'white'] },
+        { id: 't2', listId: 'l1', done: true },
+        { id: 't3', listId: 'l2' },
+        { id: 't4' },
+      ]),
   ]);
   return db;
 }
@@ -44,7 +52,14 @@ afterEach(async () => {
 describe('a live query', () => {
   it('gives typed rows, and keeps those that did not change', async () => {
     const db = await withRows();
-    const live = liveQuery(db.$client, db.select({ id: todo.id, done: todo.done, list: { name: list.name } }).from(todo).leftJoin(list, eq(list.id, todo.listId)).orderBy(todo.id));
+    const live = liveQuery(
+      db.$client,
+      db
+        .select({ id: todo.id, done: todo.done, list: { name: list.name } })
+        .from(todo)
+        .leftJoin(list, eq(list.id, todo.listId))
+        .orderBy(todo.id),
+    );
     type Row = { id: string; done: boolean; list: { name: string } | null };
     expectTypeOf(live).toEqualTypeOf<LiveQuery<Row>>();
     const states: LiveState<Row>[] = [];
@@ -65,7 +80,11 @@ describe('a live query', () => {
 
   it('takes relational queries and placeholders', async () => {
     const db = await withRows();
-    const one = liveQuery(db.$client, db.query.list.findFirst({ where: eq(list.id, sql.placeholder('id')), with: { todos: true } }), { id: 'l2' });
+    const one = liveQuery(
+      db.$client,
+      db.query.list.findFirst({ where: eq(list.id, sql.placeholder('id')), with: { todos: true } }),
+      { id: 'l2' },
+    );
     const unsubscribe = one.subscribe(() => undefined);
     await vi.waitFor(() => expect(one.current.rows[0]?.todos).toHaveLength(1));
     await db.update(todo).set({ listId: 'l2' }).where(eq(todo.id, 't4'));

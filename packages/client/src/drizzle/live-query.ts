@@ -16,22 +16,29 @@ interface Preparable {
 }
 
 /**
- * A Drizzle query that stays current, as `client.live` has it, with the rows that Drizzle's types promise. Rows that did not change are the same objects
- * as before. `findFirst` gives a list of one row or none. Placeholders get their values once, from `values`.
+ * A Drizzle query that stays current, as `client.live` has it, with the rows that Drizzle's types promise. Rows that
+ * did not change are the same objects as before. `findFirst` gives a list of one row or none. Placeholders get their
+ * values once, from `values`.
  *
- * Hold on to the object (in React with `useMemo`): asking again decodes anew, and gives equal rows that are other objects.
+ * Hold on to the object (in React with `useMemo`): asking again decodes anew, and gives equal rows that are other
+ * objects.
  *
- * Throws `sql-forbidden` for what writes, `query-invalid` for a placeholder without value. A stored value that its column cannot decode is an `error`
- * of the live query, as any failure of the query is.
+ * Throws `sql-forbidden` for what writes, `query-invalid` for a placeholder without value. A stored value that its
+ * column cannot decode is an `error` of the live query, as any failure of the query is.
  *
  * ```ts
  * const open = liveQuery(client, db.select().from(todo).where(eq(todo.done, false)));
  * const unsubscribe = open.subscribe(({ rows }) => draw(rows));
  * ```
  */
-export function liveQuery<Result>(client: Client, read: DrizzleRead<Result>, values: PlaceholderValues = {}): LiveQuery<RowOf<Result>> {
+export function liveQuery<Result>(
+  client: Client,
+  read: DrizzleRead<Result>,
+  values: PlaceholderValues = {},
+): LiveQuery<RowOf<Result>> {
   const query = (read as unknown as Preparable)._prepare();
-  if (!(query instanceof RockpoolQuery) || !query.givesRows) throw new RockpoolError('sql-forbidden', { problem: 'live-needs-rows' });
+  if (!(query instanceof RockpoolQuery) || !query.givesRows)
+    throw new RockpoolError('sql-forbidden', { problem: 'live-needs-rows' });
   const live = client.live<SqlRow>(query.readStatement(values));
   const decode = createStateDecoder<RowOf<Result>>((row) => query.decodeRows([row])[0] as RowOf<Result>);
   return {
@@ -45,7 +52,10 @@ export function liveQuery<Result>(client: Client, read: DrizzleRead<Result>, val
   };
 }
 
-/** Equal in, same out: for states, as a view compares them, and for rows, which the client keeps while they do not change. */
+/**
+ * Equal in, same out: for states, as a view compares them, and for rows, which the client keeps while they do not
+ * change.
+ */
 function createStateDecoder<Row>(decodeRow: (row: SqlRow) => Row): (state: LiveState<SqlRow>) => LiveState<Row> {
   const decodedStates = new WeakMap<LiveState<SqlRow>, LiveState<Row>>();
   const decodedRows = new WeakMap<SqlRow, { readonly row: Row }>();

@@ -26,7 +26,9 @@ const todo = sqliteTable(
   (table) => [index('todo_list').on(table.listId)],
 );
 const listRelations = relations(list, ({ many }) => ({ todos: many(todo) }));
-const todoRelations = relations(todo, ({ one }) => ({ list: one(list, { fields: [todo.listId], references: [list.id] }) }));
+const todoRelations = relations(todo, ({ one }) => ({
+  list: one(list, { fields: [todo.listId], references: [list.id] }),
+}));
 const tables = { list, todo, listRelations, todoRelations };
 
 let client: Client;
@@ -34,7 +36,13 @@ let db: RockpoolDatabase<typeof tables>;
 beforeEach(async () => {
   client = await createClient({ name: 'oldest', schema: defineSchema({ list, todo }) });
   db = drizzle(client, { schema: tables });
-  await db.batch([db.insert(list).values({ id: 'l', name: 'home' }), db.insert(todo).values([{ id: 'a', listId: 'l', title: 'milk', tags: ['white'] }, { id: 'b', title: 'bread', done: true }])]);
+  await db.batch([
+    db.insert(list).values({ id: 'l', name: 'home' }),
+    db.insert(todo).values([
+      { id: 'a', listId: 'l', title: 'milk', tags: ['white'] },
+      { id: 'b', title: 'bread', done: true },
+    ]),
+  ]);
 });
 afterEach(() => client.close());
 
@@ -43,16 +51,34 @@ it('is the one that these tests use', () => {
 });
 
 it('reads what it wrote: builders, joins, relations, prepared statements, SQL text', async () => {
-  expect(await db.select({ title: todo.title, list: list.name, tags: todo.tags }).from(todo).leftJoin(list, eq(list.id, todo.listId)).orderBy(asc(todo.id))).toEqual([
+  expect(
+    await db
+      .select({ title: todo.title, list: list.name, tags: todo.tags })
+      .from(todo)
+      .leftJoin(list, eq(list.id, todo.listId))
+      .orderBy(asc(todo.id)),
+  ).toEqual([
     { title: 'milk', list: 'home', tags: ['white'] },
     { title: 'bread', list: null, tags: null },
   ]);
-  expect(await db.query.list.findFirst({ with: { todos: { columns: { title: true } } } })).toEqual({ id: 'l', name: 'home', todos: [{ title: 'milk' }] });
-  expect(await db.query.todo.findMany({ where: eq(todo.done, true), with: { list: true } })).toEqual([{ id: 'b', listId: null, title: 'bread', done: true, tags: null, list: null }]);
-  const byId = db.select({ done: todo.done }).from(todo).where(eq(todo.id, sql.placeholder('id'))).prepare();
+  expect(await db.query.list.findFirst({ with: { todos: { columns: { title: true } } } })).toEqual({
+    id: 'l',
+    name: 'home',
+    todos: [{ title: 'milk' }],
+  });
+  expect(await db.query.todo.findMany({ where: eq(todo.done, true), with: { list: true } })).toEqual([
+    { id: 'b', listId: null, title: 'bread', done: true, tags: null, list: null },
+  ]);
+  const byId = db
+    .select({ done: todo.done })
+    .from(todo)
+    .where(eq(todo.id, sql.placeholder('id')))
+    .prepare();
   expect(await byId.get({ id: 'b' })).toEqual({ done: true });
   expect(await db.all(sql`SELECT ${count()} AS total FROM ${todo}`)).toEqual([{ total: 2 }]);
-  expect(await db.update(todo).set({ done: true }).where(eq(todo.id, 'a')).returning({ id: todo.id })).toEqual([{ id: 'a' }]);
+  expect(await db.update(todo).set({ done: true }).where(eq(todo.id, 'a')).returning({ id: todo.id })).toEqual([
+    { id: 'a' },
+  ]);
   expect((await db.delete(todo).where(eq(todo.id, 'a'))).changes).toBe(1);
   expect((await db.run(sql`UPDATE todo SET title = 'tea'`)).changes).toBe(1);
 });

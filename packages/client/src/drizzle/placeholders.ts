@@ -3,20 +3,23 @@ import { RockpoolError } from '@rockpool/client';
 import type { SqlParam } from '../client.ts';
 
 /**
- * The parameters of a statement, with `values` in the places that were left open. What is not a value of SQLite the client refuses.
- * Throws `query-invalid` where a place has no value and `value-invalid` where a column cannot encode its own; Drizzle's own errors would not have codes,
- * and its function calls the encoder for null too, which fails for dates.
+ * The parameters of a statement, with `values` in the places that were left open. What is not a value of SQLite the
+ * client refuses. Throws `query-invalid` where a place has no value and `value-invalid` where a column cannot encode
+ * its own; Drizzle's own errors would not have codes, and its function calls the encoder for null too, which fails for
+ * dates.
  */
 export function fillParams(params: readonly unknown[], values: Readonly<Record<string, unknown>>): readonly SqlParam[] {
   return params.map((param) => {
     if (is(param, Placeholder)) return valueFor(param, values);
-    if (is(param, Param) && is(param.value, Placeholder)) return encode(param.encoder, valueFor(param.value, values), param.value.name);
+    if (is(param, Param) && is(param.value, Placeholder))
+      return encode(param.encoder, valueFor(param.value, values), param.value.name);
     return param;
   }) as SqlParam[];
 }
 
 function valueFor({ name }: Placeholder, values: Readonly<Record<string, unknown>>): unknown {
-  if (!Object.hasOwn(values, name)) throw new RockpoolError('query-invalid', { problem: 'placeholder', placeholder: name });
+  if (!Object.hasOwn(values, name))
+    throw new RockpoolError('query-invalid', { problem: 'placeholder', placeholder: name });
   return values[name];
 }
 

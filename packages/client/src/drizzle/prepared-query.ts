@@ -5,7 +5,13 @@ import type { SqlRow, SqlStatement, SqlValue, StatementResult, TransactionOption
 import { fillParams } from './placeholders.ts';
 import { resultColumn, withResultColumns } from './result-columns.ts';
 import { rejectedWrite, withSynced, type WriteResult } from './write-result.ts';
-import { createRowDecoder, undecodable, type JoinedTables, type RowDecoder, type SelectedField } from './row-decoder.ts';
+import {
+  createRowDecoder,
+  undecodable,
+  type JoinedTables,
+  type RowDecoder,
+  type SelectedField,
+} from './row-decoder.ts';
 
 export type PlaceholderValues = Record<string, unknown>;
 
@@ -64,7 +70,9 @@ export class RockpoolQuery extends SQLitePreparedQuery<Config> {
   }
 
   override async all(values: PlaceholderValues = {}): Promise<unknown> {
-    return this.parts.shape.kind === 'relational' ? this.mapRelational(await this.read(values)) : this.decodeRows(await this.read(values));
+    return this.parts.shape.kind === 'relational'
+      ? this.mapRelational(await this.read(values))
+      : this.decodeRows(await this.read(values));
   }
 
   override async get(values: PlaceholderValues = {}): Promise<unknown> {
@@ -129,6 +137,7 @@ export class RockpoolQuery extends SQLitePreparedQuery<Config> {
 /** JavaScript puts properties that look like numbers first, so `select 'a' as x, 1` would come out swapped. */
 function valuesInOrder(row: SqlRow): SqlValue[] {
   const names = Object.keys(row);
-  if (names.length > 1 && names.some((name) => /^\d+$/.test(name))) throw new RockpoolError('query-invalid', { problem: 'column-named-by-number' });
+  if (names.length > 1 && names.some((name) => /^\d+$/.test(name)))
+    throw new RockpoolError('query-invalid', { problem: 'column-named-by-number' });
   return Object.values(row);
 }

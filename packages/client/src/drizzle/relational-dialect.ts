@@ -2,13 +2,16 @@ import { Column, is, SQL, sql } from 'drizzle-orm';
 import { SQLiteAsyncDialect, type SelectedFieldsOrdered } from 'drizzle-orm/sqlite-core';
 import { resultColumn, sqlWithResultColumns } from './result-columns.ts';
 
-type Config<Method extends 'buildInsertQuery' | 'buildUpdateQuery' | 'buildDeleteQuery'> = Parameters<SQLiteAsyncDialect[Method]>[0];
+type Config<Method extends 'buildInsertQuery' | 'buildUpdateQuery' | 'buildDeleteQuery'> = Parameters<
+  SQLiteAsyncDialect[Method]
+>[0];
 type BuildRelationalQuery = SQLiteAsyncDialect['buildRelationalQuery'];
 
 /**
- * Drizzle's SQL, except that the rows of relational queries and of `returning` come with the names of result-columns.ts. A session hears nothing of how
- * many columns a relational query has, and they do collide: a relation may be called as a column is. A write cannot stand within another statement, as
- * a query can, so the names go into its `returning`.
+ * Drizzle's SQL, except that the rows of relational queries and of `returning` come with the names of
+ * result-columns.ts. A session hears nothing of how many columns a relational query has, and they do collide: a
+ * relation may be called as a column is. A write cannot stand within another statement, as a query can, so the names go
+ * into its `returning`.
  */
 export class RelationalDialect extends SQLiteAsyncDialect {
   override buildRelationalQuery(config: Parameters<BuildRelationalQuery>[0]): ReturnType<BuildRelationalQuery> {
@@ -31,10 +34,18 @@ export class RelationalDialect extends SQLiteAsyncDialect {
   }
 }
 
-function withReturningColumns<Config extends { returning?: SelectedFieldsOrdered | undefined }>(config: Config): Config {
+function withReturningColumns<Config extends { returning?: SelectedFieldsOrdered | undefined }>(
+  config: Config,
+): Config {
   const { returning } = config;
   if (returning === undefined) return config;
-  return { ...config, returning: returning.map(({ path, field }, position) => ({ path, field: expressionOf(field).as(resultColumn(position)) })) };
+  return {
+    ...config,
+    returning: returning.map(({ path, field }, position) => ({
+      path,
+      field: expressionOf(field).as(resultColumn(position)),
+    })),
+  };
 }
 
 function expressionOf(field: SelectedFieldsOrdered[number]['field']): SQL {

@@ -1,12 +1,14 @@
 import { sql, type SQL } from 'drizzle-orm';
 
 /*
- * Drizzle takes the values of a row by their position, the client gives them by column name. Joins give two columns of one name, of which a row
- * object can hold one only, and how SQLite names a column without AS is not promised to anyone. So what Drizzle asks for runs with names of our own:
+ * Drizzle takes the values of a row by their position, the client gives them by column name. Joins give two columns of
+ * one name, of which a row object can hold one only, and how SQLite names a column without AS is not promised to
+ * anyone. So what Drizzle asks for runs with names of our own:
  *
  *   with "rockpool_result"("c0", "c1") as (select "todo"."id", "list"."id" from …) select * from "rockpool_result"
  *
- * SQLite flattens this: plan and order are those of the query inside, and a wrong count of columns is an error, not a wrong row.
+ * SQLite flattens this: plan and order are those of the query inside, and a wrong count of columns is an error, not a
+ * wrong row.
  */
 const RESULT_NAME = 'rockpool_result';
 

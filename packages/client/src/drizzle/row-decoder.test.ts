@@ -3,18 +3,28 @@ import { integer, sqliteTable, text } from 'drizzle-orm/sqlite-core';
 import { describe, expect, it } from 'vitest';
 import { createRowDecoder, type SelectedField } from './row-decoder.ts';
 
-const todo = sqliteTable('todo', { id: text().primaryKey(), title: text(), done: integer({ mode: 'boolean' }), tags: text({ mode: 'json' }) });
+const todo = sqliteTable('todo', {
+  id: text().primaryKey(),
+  title: text(),
+  done: integer({ mode: 'boolean' }),
+  tags: text({ mode: 'json' }),
+});
 const columns = getTableColumns(todo);
 const field = (path: string, selected: unknown): SelectedField => ({ path: path.split('.'), field: selected });
 
 describe('a row decoder', () => {
   it('puts each value where it was selected to, decoded by its column', () => {
-    const decode = createRowDecoder([field('id', columns.id), field('a.b.done', columns.done), field('a.n', sql<number>`1`)], null);
+    const decode = createRowDecoder(
+      [field('id', columns.id), field('a.b.done', columns.done), field('a.n', sql<number>`1`)],
+      null,
+    );
     expect(decode({ c0: 'x', c1: 1, c2: 7 })).toEqual({ id: 'x', a: { b: { done: true }, n: 7 } });
   });
 
   it('asks no column to decode NULL', () => {
-    expect(createRowDecoder([field('tags', columns.tags), field('done', columns.done)], null)({ c0: null, c1: null })).toEqual({ tags: null, done: null });
+    expect(
+      createRowDecoder([field('tags', columns.tags), field('done', columns.done)], null)({ c0: null, c1: null }),
+    ).toEqual({ tags: null, done: null });
   });
 
   it('makes a new object for each row', () => {
@@ -29,7 +39,9 @@ describe('a row decoder', () => {
     const outer = createRowDecoder(fields, { todo: false });
     expect(outer({ c0: null, c1: null })).toEqual({ todo: null });
     expect(outer({ c0: null, c1: 'x' })).toEqual({ todo: { title: null, id: 'x' } });
-    expect(createRowDecoder(fields, { todo: true })({ c0: null, c1: null })).toEqual({ todo: { title: null, id: null } });
+    expect(createRowDecoder(fields, { todo: true })({ c0: null, c1: null })).toEqual({
+      todo: { title: null, id: null },
+    });
   });
 
   it('names the column of a value that cannot be decoded, and not the value', () => {

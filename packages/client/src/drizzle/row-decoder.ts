@@ -27,10 +27,11 @@ interface Step {
 }
 
 /**
- * What Drizzle's own mapping does for each value of each row is decided here once a query: where the value goes and who decodes it.
+ * What Drizzle's own mapping does for each value of each row is decided here once a query: where the value goes and who
+ * decodes it.
  *
- * A joined table that has no row becomes null. Drizzle decides that by the first selected column of the table alone; here all of them must be NULL, so
- * that a row whose first column happens to be NULL is not lost.
+ * A joined table that has no row becomes null. Drizzle decides that by the first selected column of the table alone;
+ * here all of them must be NULL, so that a row whose first column happens to be NULL is not lost.
  */
 export function createRowDecoder(fields: readonly SelectedField[], joined: JoinedTables | null): RowDecoder {
   const steps = fields.map(({ path, field }, position): Step => {
@@ -39,7 +40,9 @@ export function createRowDecoder(fields: readonly SelectedField[], joined: Joine
   const absences = joined === null ? [] : absencesOf(fields, joined);
 
   // Copies of one template share their shape, which makes flat rows cheaper than objects filled from empty.
-  const template: Node = Object.fromEntries(steps.filter(({ path }) => path.length === 0).map(({ key }) => [key, null]));
+  const template: Node = Object.fromEntries(
+    steps.filter(({ path }) => path.length === 0).map(({ key }) => [key, null]),
+  );
 
   return (row) => {
     const result: Node = { ...template };
@@ -64,7 +67,12 @@ function decodeValue(step: Step, decode: Decode, value: SqlValue): unknown {
 
 /** A stored value is not what its column says. Without the cause: that of JSON.parse quotes the value. */
 export function undecodable(column: string | null): RockpoolError {
-  return new RockpoolError('internal', column === null ? { problem: 'stored value cannot be decoded' } : { problem: 'stored value cannot be decoded', column });
+  return new RockpoolError(
+    'internal',
+    column === null
+      ? { problem: 'stored value cannot be decoded' }
+      : { problem: 'stored value cannot be decoded', column },
+  );
 }
 
 function decodeOf(field: unknown): Decode | null {
@@ -106,6 +114,8 @@ function absencesOf(fields: readonly SelectedField[], joined: JoinedTables): rea
   return [...tablesByKey].flatMap(([key, tables]) => {
     const [table] = tables;
     // A view's columns have no table name here, in Drizzle neither: whether it has a row is not known.
-    return tables.size === 1 && typeof table === 'string' && joined[table] !== true ? [{ key, sources: sourcesByKey.get(key) ?? [] }] : [];
+    return tables.size === 1 && typeof table === 'string' && joined[table] !== true
+      ? [{ key, sources: sourcesByKey.get(key) ?? [] }]
+      : [];
   });
 }

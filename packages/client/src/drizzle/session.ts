@@ -1,5 +1,10 @@
 import type { Query, TablesRelationalConfig } from 'drizzle-orm';
-import { SQLiteSession, type SelectedFieldsOrdered, type SQLiteExecuteMethod, type SQLiteTransactionConfig } from 'drizzle-orm/sqlite-core';
+import {
+  SQLiteSession,
+  type SelectedFieldsOrdered,
+  type SQLiteExecuteMethod,
+  type SQLiteTransactionConfig,
+} from 'drizzle-orm/sqlite-core';
 import type { TransactionOptions } from '../client.ts';
 import { RockpoolQuery, type Executor, type RowShape } from './prepared-query.ts';
 import type { RelationalDialect } from './relational-dialect.ts';
@@ -7,12 +12,10 @@ import { RockpoolTransaction, type RelationalSchema } from './transaction.ts';
 import type { WriteResult } from './write-result.ts';
 
 /** Where Drizzle's builders end: it makes statements out of theirs, for a client or for a transaction of one. */
-export class RockpoolSession<Tables extends Record<string, unknown>, Relations extends TablesRelationalConfig> extends SQLiteSession<
-  'async',
-  WriteResult,
-  Tables,
-  Relations
-> {
+export class RockpoolSession<
+  Tables extends Record<string, unknown>,
+  Relations extends TablesRelationalConfig,
+> extends SQLiteSession<'async', WriteResult, Tables, Relations> {
   private readonly executor: Executor;
   private readonly relationalDialect: RelationalDialect;
   private readonly relations: RelationalSchema<Relations> | undefined;
@@ -36,17 +39,33 @@ export class RockpoolSession<Tables extends Record<string, unknown>, Relations e
     return new RockpoolQuery({ executor: this.executor, query, shape: shapeOf(fields, mapRelational), method, writes });
   }
 
-  /** Within a transaction it is a savepoint. Drizzle's `behavior` has no meaning here: the turn at the writer comes first. */
+  /**
+   * Within a transaction it is a savepoint. Drizzle's `behavior` has no meaning here: the turn at the writer comes
+   * first.
+   */
   override transaction<T>(
     body: (tx: RockpoolTransaction<Tables, Relations>) => Promise<T>,
     options: SQLiteTransactionConfig & TransactionOptions = {},
   ): Promise<T> {
     const { relationalDialect, relations } = this;
-    return this.executor.transaction((inner) => body(new RockpoolTransaction(relationalDialect, new RockpoolSession(inner, relationalDialect, relations), relations)), options);
+    return this.executor.transaction(
+      (inner) =>
+        body(
+          new RockpoolTransaction(
+            relationalDialect,
+            new RockpoolSession(inner, relationalDialect, relations),
+            relations,
+          ),
+        ),
+      options,
+    );
   }
 }
 
-function shapeOf(fields: SelectedFieldsOrdered | undefined, mapRelational: ((rows: unknown[][]) => unknown) | undefined): RowShape {
+function shapeOf(
+  fields: SelectedFieldsOrdered | undefined,
+  mapRelational: ((rows: unknown[][]) => unknown) | undefined,
+): RowShape {
   if (mapRelational !== undefined) return { kind: 'relational', map: mapRelational };
   return fields === undefined ? { kind: 'plain' } : { kind: 'fields', fields };
 }

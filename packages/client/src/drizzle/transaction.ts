@@ -12,13 +12,15 @@ export interface RelationalSchema<Relations extends TablesRelationalConfig> {
 }
 
 /** What `db.transaction` gives its body: all of Drizzle, within one transaction of the client. */
-export class RockpoolTransaction<Tables extends Record<string, unknown>, Relations extends TablesRelationalConfig> extends SQLiteTransaction<
-  'async',
-  WriteResult,
-  Tables,
-  Relations
-> {
-  constructor(dialect: RelationalDialect, session: RockpoolSession<Tables, Relations>, relations: RelationalSchema<Relations> | undefined) {
+export class RockpoolTransaction<
+  Tables extends Record<string, unknown>,
+  Relations extends TablesRelationalConfig,
+> extends SQLiteTransaction<'async', WriteResult, Tables, Relations> {
+  constructor(
+    dialect: RelationalDialect,
+    session: RockpoolSession<Tables, Relations>,
+    relations: RelationalSchema<Relations> | undefined,
+  ) {
     super('async', dialect, session, relations);
   }
 }

@@ -3,8 +3,8 @@ import type { StatementResult, Write } from '../client.ts';
 /** What a write through Drizzle resolves with. */
 export interface WriteResult extends StatementResult {
   /**
-   * As beside the client's own writes: resolves when the server has the write for good, rejects with the reason where it is rejected. See `Write`. Absent within a
-   * transaction: what is sent is the transaction, whose promise has it.
+   * As beside the client's own writes: resolves when the server has the write for good, rejects with the reason where
+   * it is rejected. See `Write`. Absent within a transaction: what is sent is the transaction, whose promise has it.
    *
    * ```ts
    * const { synced } = await db.insert(todo).values({ id, title }); // safe on this device
@@ -19,7 +19,11 @@ export function withSynced(write: Promise<StatementResult>): Promise<WriteResult
   if (!isWrite(write)) return write.then(toResult);
   // Nobody is asked about the write before somebody looks, so neither is enumerable.
   const get = (): Promise<void> => write.synced;
-  return Object.defineProperty(write.then((result) => Object.defineProperty(toResult(result), 'synced', { get })), 'synced', { get });
+  return Object.defineProperty(
+    write.then((result) => Object.defineProperty(toResult(result), 'synced', { get })),
+    'synced',
+    { get },
+  );
 }
 
 /** A write that could not be made: both promises reject. */

@@ -10,7 +10,10 @@ import { ProcessTabs } from './process-tabs.ts';
 /** As for a browser, but for where data is kept: that is memory, and `status.persistence` says so. */
 export type NodeClientOptions = Omit<ClientOptions, 'persistence' | 'durability'>;
 
-/** A device with one browser on it, played in this process: its clients share databases by name as tabs do, and find them again when they open them anew. */
+/**
+ * A device with one browser on it, played in this process: its clients share databases by name as tabs do, and find
+ * them again when they open them anew.
+ */
 export interface Device {
   /** Rejects as the `createClient` of browsers does. */
   createClient(options: NodeClientOptions): Promise<Client>;

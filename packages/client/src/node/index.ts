@@ -3,7 +3,10 @@ import { createDevice, type NodeClientOptions } from './device.ts';
 
 export { createDevice, type Device, type NodeClientOptions } from './device.ts';
 
-/** A client in Node, on a device of its own, for an app's tests: the same SQLite, the same sync, over a real WebSocket. Needs Node 22. */
+/**
+ * A client in Node, on a device of its own, for an app's tests: the same SQLite, the same sync, over a real WebSocket.
+ * Needs Node 22.
+ */
 export function createClient(options: NodeClientOptions): Promise<Client> {
   return createDevice().createClient(options);
 }

@@ -6,7 +6,10 @@ interface Candidate {
   readonly grant: () => void;
 }
 
-/** What the tabs of one browser share, for clients of one process: locks with a queue, as Web Locks are, and broadcast channels. */
+/**
+ * What the tabs of one browser share, for clients of one process: locks with a queue, as Web Locks are, and broadcast
+ * channels.
+ */
 export class ProcessTabs {
   private readonly queues: Map<string, Candidate[]> = new Map();
   private readonly portsByChannel: Map<string, Set<BroadcastPort>> = new Map();
@@ -23,7 +26,11 @@ export class ProcessTabs {
         };
         const candidate: Candidate = {
           isGranted: false,
-          grant: () => void Promise.resolve().then(() => callback({})).then(resolve, reject).finally(leave),
+          grant: () =>
+            void Promise.resolve()
+              .then(() => callback({}))
+              .then(resolve, reject)
+              .finally(leave),
         };
         signal?.addEventListener('abort', () => {
           if (candidate.isGranted || !queue.includes(candidate)) return;
@@ -44,7 +51,8 @@ export class ProcessTabs {
       onmessage: null,
       postMessage(message) {
         const data: unknown = structuredClone(message);
-        for (const other of ports) if (other !== port) queueMicrotask(() => ports.has(other) && other.onmessage?.({ data } as MessageEvent));
+        for (const other of ports)
+          if (other !== port) queueMicrotask(() => ports.has(other) && other.onmessage?.({ data } as MessageEvent));
       },
       close: () => void ports.delete(port),
     };

@@ -5,7 +5,10 @@ import type { Client } from '../client.ts';
 const ClientContext: Context<Client | null | undefined> = createContext<Client | null | undefined>(undefined);
 
 export interface RockpoolProviderProps {
-  /** Made with `createClient` outside of rendering, and closed by whoever made it. Null while there is none: on a server, and before it is open. */
+  /**
+   * Made with `createClient` outside of rendering, and closed by whoever made it. Null while there is none: on a
+   * server, and before it is open.
+   */
   readonly client: Client | null;
   readonly children?: ReactNode;
 }

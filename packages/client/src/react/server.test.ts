@@ -14,7 +14,9 @@ function Page(): ReactElement {
 
 describe('on a server', () => {
   it('components draw as while they load, without a client', () => {
-    expect(renderToString(createElement(RockpoolProvider, { client: null }, createElement(Page)))).toBe('<p>loading opening</p>');
+    expect(renderToString(createElement(RockpoolProvider, { client: null }, createElement(Page)))).toBe(
+      '<p>loading opening</p>',
+    );
   });
 
   it('a missing provider is named', () => {

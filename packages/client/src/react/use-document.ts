@@ -8,25 +8,36 @@ export interface DocumentState<Value> {
   readonly document: LiveDocument<Value> | null;
   /** Its JSON as it is in this page; null where there is none. */
   readonly value: Value | null;
-  /** Why it could not be opened (`document-gone`: there is no such row), or what keeps a change of it from being written. */
+  /**
+   * Why it could not be opened (`document-gone`: there is no such row), or what keeps a change of it from being
+   * written.
+   */
   readonly error: Error | null;
 }
 
 const OPENING: DocumentState<never> = Object.freeze({ document: null, value: null, error: null });
 
 /**
- * A document that is open for as long as the component is there, which draws again when the document changes, here or elsewhere. What `change` does shows
- * in the same drawing, so the value of a field may be taken from it. Another `key` opens another one; an array may be written in place.
+ * A document that is open for as long as the component is there, which draws again when the document changes, here or
+ * elsewhere. What `change` does shows in the same drawing, so the value of a field may be taken from it. Another `key`
+ * opens another one; an array may be written in place.
  *
  * ```tsx
  * const { document, value } = useDocument<{ body: string }>('page', [id], 'content');
- * return <textarea value={value?.body ?? ''} onChange={({ target }) => document?.change((page) => ({ ...page, body: target.value }))} />;
+ * return <textarea value={value?.body ?? ''} onChange={({ target }) => document?.change((page) => ({ ...page, body:
+ * target.value }))} />;
  * ```
  */
-export function useDocument<Value = unknown>(table: string, key: readonly SqlParam[], column: string): DocumentState<Value> {
+export function useDocument<Value = unknown>(
+  table: string,
+  key: readonly SqlParam[],
+  column: string,
+): DocumentState<Value> {
   const client = useMaybeClient();
   const [known, setKnown] = useState<{ readonly of: string; readonly state: DocumentState<Value> } | null>(null);
-  const of = JSON.stringify([table, key, column], (_name, part: unknown) => (typeof part === 'bigint' ? `${part}n` : part));
+  const of = JSON.stringify([table, key, column], (_name, part: unknown) =>
+    typeof part === 'bigint' ? `${part}n` : part,
+  );
   useEffect(() => {
     if (client === null) return undefined;
     let isShown = true;
@@ -44,9 +55,11 @@ export function useDocument<Value = unknown>(table: string, key: readonly SqlPar
     );
     return () => {
       isShown = false;
-      // It is being closed: what somebody wrote into it now would be lost. The same key may be asked for again before another document is there.
+      // It is being closed: what somebody wrote into it now would be lost. The same key may be asked for again before
+      // another document is there.
       setKnown(null);
-      // What fails to open is shown above. What was changed last and cannot be written has nobody left to show it: an unhandled rejection of the page.
+      // What fails to open is shown above. What was changed last and cannot be written has nobody left to show it: an
+      // unhandled rejection of the page.
       opening.then(
         (document) => document.close(),
         () => undefined,

@@ -6,23 +6,32 @@ import { useMaybeClient } from './client-context.ts';
 export type MakeLiveQuery<Row> = (client: Client) => LiveQuery<Row>;
 
 /**
- * Rows that stay current: the component draws again when a commit, here or elsewhere, changed the result. Rows that did not change are the
- * same objects as before, so memoised children stay as they are. The statement and its values may be written in place: they are compared by
- * content. While a changed statement is being run for the first time, `loading` is true and there are no rows; so it is on a server.
+ * Rows that stay current: the component draws again when a commit, here or elsewhere, changed the result. Rows that did
+ * not change are the same objects as before, so memoised children stay as they are. The statement and its values may be
+ * written in place: they are compared by content. While a changed statement is being run for the first time, `loading`
+ * is true and there are no rows; so it is on a server.
  *
  * ```tsx
  * const { rows, error, loading } = useLiveQuery<Todo>(sql`SELECT * FROM todo WHERE done = ${false}`);
  * ```
  *
- * Any other live query, such as one of Drizzle, is made by a function, anew when one of `dependencies` changes, as with `useMemo`:
+ * Any other live query, such as one of Drizzle, is made by a function, anew when one of `dependencies` changes, as with
+ * `useMemo`:
  *
  * ```tsx
- * const { rows } = useLiveQuery((client) => liveQuery(client, db.select().from(todo).where(eq(todo.listId, listId))), [listId]);
+ * const { rows } = useLiveQuery((client) => liveQuery(client, db.select().from(todo).where(eq(todo.listId, listId))),
+ * [listId]);
  * ```
  */
-export function useLiveQuery<Row extends object = SqlRow>(statement: SqlStatement | string, params?: readonly SqlParam[]): LiveState<Row>;
+export function useLiveQuery<Row extends object = SqlRow>(
+  statement: SqlStatement | string,
+  params?: readonly SqlParam[],
+): LiveState<Row>;
 export function useLiveQuery<Row>(make: MakeLiveQuery<Row>, dependencies: DependencyList): LiveState<Row>;
-export function useLiveQuery<Row extends object>(given: SqlStatement | string | MakeLiveQuery<Row>, paramsOrDependencies?: readonly SqlParam[] | DependencyList): LiveState<Row> {
+export function useLiveQuery<Row extends object>(
+  given: SqlStatement | string | MakeLiveQuery<Row>,
+  paramsOrDependencies?: readonly SqlParam[] | DependencyList,
+): LiveState<Row> {
   const live = useLive(useMaybeClient(), given, paramsOrDependencies);
   const subscribe = live?.subscribe ?? subscribeToNothing;
   const read = (): LiveState<Row> => live?.current ?? LOADING;
@@ -30,7 +39,9 @@ export function useLiveQuery<Row extends object>(given: SqlStatement | string | 
   return useSyncExternalStore(subscribe, read, () => LOADING);
 }
 
-/** The same object for equal statements, so that drawing again does not subscribe again. Null while there is no client. */
+/**
+ * The same object for equal statements, so that drawing again does not subscribe again. Null while there is no client.
+ */
 function useLive<Row extends object>(
   client: Client | null,
   given: SqlStatement | string | MakeLiveQuery<Row>,
@@ -38,9 +49,14 @@ function useLive<Row extends object>(
 ): LiveQuery<Row> | null {
   const isMade = typeof given === 'function';
   // The lint rule for dependencies cannot know them: they are the caller's.
-  const made = useMemo(() => (isMade && client !== null ? given(client) : null), isMade ? [client, ...paramsOrDependencies] : []);
+  const made = useMemo(
+    () => (isMade && client !== null ? given(client) : null),
+    isMade ? [client, ...paramsOrDependencies] : [],
+  );
   if (isMade || client === null) return made;
-  return typeof given === 'string' ? client.live<Row>(given, paramsOrDependencies as readonly SqlParam[]) : client.live<Row>(given);
+  return typeof given === 'string'
+    ? client.live<Row>(given, paramsOrDependencies as readonly SqlParam[])
+    : client.live<Row>(given);
 }
 
 const LOADING: LiveState<never> = Object.freeze({ rows: [], error: null, loading: true });

@@ -5,8 +5,9 @@ import { useMaybeClient } from './client-context.ts';
 const NOBODY: readonly never[] = Object.freeze([]);
 
 /**
- * The others who are here; the component draws again when that changes. `state`: what this tab shows of itself while the component is there, which
- * may be written in place; without one it only looks. A tab shows one state: give it in one place of the app.
+ * The others who are here; the component draws again when that changes. `state`: what this tab shows of itself while
+ * the component is there, which may be written in place; without one it only looks. A tab shows one state: give it in
+ * one place of the app.
  */
 export function usePresence<State = unknown>(state?: State): readonly Peer<State>[] {
   const client = useMaybeClient();
@@ -18,7 +19,10 @@ export function usePresence<State = unknown>(state?: State): readonly Peer<State
   }, [client, stateJson]);
   const isShown = stateJson !== undefined;
   useEffect(() => (client === null || !isShown ? undefined : () => client.presence.set(null)), [client, isShown]);
-  const subscribe = useCallback((listener: () => void) => client?.presence.others.subscribe(listener) ?? (() => undefined), [client]);
+  const subscribe = useCallback(
+    (listener: () => void) => client?.presence.others.subscribe(listener) ?? (() => undefined),
+    [client],
+  );
   return useSyncExternalStore(
     subscribe,
     () => (client?.presence.others.current ?? NOBODY) as readonly Peer<State>[],

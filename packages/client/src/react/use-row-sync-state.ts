@@ -4,8 +4,9 @@ import { useMaybeClient } from './client-context.ts';
 import { useSyncStatus } from './use-sync-status.ts';
 
 /**
- * Where the changes of one row are, on their way to the server; asked again whenever something about sync has changed. Null until the first answer,
- * and where the row cannot be asked about. `key` as in `client.rowSyncState`; an array may be written in place.
+ * Where the changes of one row are, on their way to the server; asked again whenever something about sync has changed.
+ * Null until the first answer, and where the row cannot be asked about. `key` as in `client.rowSyncState`; an array may
+ * be written in place.
  */
 export function useRowSyncState(table: string, key: SqlValue | readonly SqlValue[]): RowSyncState | null {
   const client = useMaybeClient();

@@ -51,7 +51,9 @@ afterEach(() => {
 describe('an error that crosses between threads', () => {
   it('keeps code, fields, recovery and message when it was thrown', async () => {
     const error = await failureOf(connect().throwTyped());
-    expect(error.toData()).toEqual(new RockpoolError('constraint-unique', { table: 'account', columns: 'name' }).toData());
+    expect(error.toData()).toEqual(
+      new RockpoolError('constraint-unique', { table: 'account', columns: 'name' }).toData(),
+    );
     expect(error.recovery).toBe('ask-user');
   });
 

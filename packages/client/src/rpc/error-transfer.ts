@@ -29,8 +29,9 @@ interface Thrown {
 }
 
 /**
- * Comlink carries only name, message and stack of an error, and throws whatever else was thrown as it is. This puts a handler in the place of its own: what
- * arrives is always a `RockpoolError` with code, fields and recovery. Both threads must call it before their first call.
+ * Comlink carries only name, message and stack of an error, and throws whatever else was thrown as it is. This puts a
+ * handler in the place of its own: what arrives is always a `RockpoolError` with code, fields and recovery. Both
+ * threads must call it before their first call.
  *
  * Comlink applies handlers to the root value only: an error inside a status or an event crosses as `ErrorData`.
  */

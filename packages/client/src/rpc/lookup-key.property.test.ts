@@ -2,7 +2,11 @@ import fc from 'fast-check';
 import { expect, it } from 'vitest';
 import { isKeyBefore, lookupKey } from './lookup-key.ts';
 
-const TEXT = fc.oneof(fc.string({ unit: 'binary', maxLength: 4 }), fc.string({ unit: fc.constantFrom('a', 'b', 'é', '\u{e000}', '\u{1f600}', '7'), maxLength: 70 }), fc.constantFrom('a'.repeat(64), 'a'.repeat(65), 'a'.repeat(63)));
+const TEXT = fc.oneof(
+  fc.string({ unit: 'binary', maxLength: 4 }),
+  fc.string({ unit: fc.constantFrom('a', 'b', 'é', '\u{e000}', '\u{1f600}', '7'), maxLength: 70 }),
+  fc.constantFrom('a'.repeat(64), 'a'.repeat(65), 'a'.repeat(63)),
+);
 /** Sorts as the bytes do. */
 const bytes = (text: string): string => String.fromCharCode(...new TextEncoder().encode(text));
 
@@ -20,8 +24,17 @@ it('a key that is before another belongs to values that are', () => {
 });
 
 it('whether a number or a text is before another only a column of numbers decides', () => {
-  const isBefore = (one: string | number | bigint | null, other: string | number | bigint, ofNumbers: boolean): boolean => isKeyBefore(lookupKey(one), lookupKey(other), ofNumbers);
-  expect([isBefore('9', '10', false), isBefore('9', '10', true), isBefore(10, ' 9e0', true), isBefore(-(2n ** 62n), 1.5, true)]).toEqual([false, true, false, true]);
+  const isBefore = (
+    one: string | number | bigint | null,
+    other: string | number | bigint,
+    ofNumbers: boolean,
+  ): boolean => isKeyBefore(lookupKey(one), lookupKey(other), ofNumbers);
+  expect([
+    isBefore('9', '10', false),
+    isBefore('9', '10', true),
+    isBefore(10, ' 9e0', true),
+    isBefore(-(2n ** 62n), 1.5, true),
+  ]).toEqual([false, true, false, true]);
   // Texts there too, though JavaScript takes them for numbers.
   for (const text of ['0x10', '', ' ', 'Infinity', '\u00a01']) expect(lookupKey(text)).toBe(`text:${text}`);
   expect([isBefore(1, 'a', true), isBefore(null, 'a', true)]).toEqual([false, false]);

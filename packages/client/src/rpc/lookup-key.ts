@@ -1,6 +1,6 @@
 /**
- * A text that is the same for any two values that SQLite could find equal by `=`, whatever the column's affinity makes of them. Values that differ may
- * share one, too: then a query runs once more than it has to.
+ * A text that is the same for any two values that SQLite could find equal by `=`, whatever the column's affinity makes
+ * of them. Values that differ may share one, too: then a query runs once more than it has to.
  */
 export function lookupKey(value: null | number | bigint | string | boolean | Uint8Array): string {
   if (value === null) return 'null';
@@ -24,11 +24,13 @@ const TEXT = 'text:';
 const NUMERIC = 'number:';
 
 /**
- * True where any value of the one key surely comes before any of the other in an index that compares bytes. That is known of texts that are no numbers; what
- * looks like a number may be one or a text. In a column of numbers (`ofNumbers`: its affinity is INTEGER, REAL or NUMERIC) it is one.
+ * True where any value of the one key surely comes before any of the other in an index that compares bytes. That is
+ * known of texts that are no numbers; what looks like a number may be one or a text. In a column of numbers
+ * (`ofNumbers`: its affinity is INTEGER, REAL or NUMERIC) it is one.
  */
 export function isKeyBefore(one: string, other: string, ofNumbers: boolean): boolean {
-  if (ofNumbers && one.startsWith(NUMERIC) && other.startsWith(NUMERIC)) return Number(one.slice(NUMERIC.length)) < Number(other.slice(NUMERIC.length));
+  if (ofNumbers && one.startsWith(NUMERIC) && other.startsWith(NUMERIC))
+    return Number(one.slice(NUMERIC.length)) < Number(other.slice(NUMERIC.length));
   if (!one.startsWith(TEXT) || !other.startsWith(TEXT)) return false;
   const longest = Math.max(one.length, other.length);
   let at = TEXT.length;

@@ -7,5 +7,8 @@
  */
 export type Persistence = 'opfs' | 'opfs-exclusive' | 'indexeddb' | 'memory';
 
-/** What an app may ask for. `durable`: the first of `opfs`, `opfs-exclusive` and `indexeddb` that this browser has, and never `memory`. */
+/**
+ * What an app may ask for. `durable`: the first of `opfs`, `opfs-exclusive` and `indexeddb` that this browser has, and
+ * never `memory`.
+ */
 export type PersistenceChoice = 'durable' | Persistence;

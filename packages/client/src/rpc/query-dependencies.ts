@@ -20,7 +20,9 @@ export interface RangeLookup {
   readonly stop: RangeStop | null;
 }
 
-/** A LIMIT over rows in the order of the column: when there are so many, nothing beyond the last of them was looked at. */
+/**
+ * A LIMIT over rows in the order of the column: when there are so many, nothing beyond the last of them was looked at.
+ */
 export interface RangeStop {
   readonly rowCount: number;
   /** Which column of the result has the value by which the row was found. */
@@ -46,7 +48,10 @@ export interface TableChange {
   readonly table: string;
   /** The columns that changed. Null: any, as rows came or went. */
   readonly columns: readonly string[] | null;
-  /** For columns by which rows are found: the keys (lookup-key.ts) that changed rows had or have. A column that is absent may have had any. */
+  /**
+   * For columns by which rows are found: the keys (lookup-key.ts) that changed rows had or have. A column that is
+   * absent may have had any.
+   */
   readonly keysByColumn: Readonly<Record<string, readonly string[]>>;
 }
 
@@ -60,8 +65,9 @@ export interface TouchedTables {
 export type Touched = TouchedTables | 'all';
 
 /**
- * What SQLite calls a rowid that is no column of the table. A row that was deleted and inserted again in one transaction counts as changed in the columns that
- * differ, and its rowid is another one all the same. (Inserted again just as it was, it counts as unchanged, and nobody is told of the rowid.)
+ * What SQLite calls a rowid that is no column of the table. A row that was deleted and inserted again in one
+ * transaction counts as changed in the columns that differ, and its rowid is another one all the same. (Inserted again
+ * just as it was, it counts as unchanged, and nobody is told of the rowid.)
  */
 export const ROWID = 'ROWID';
 
@@ -75,8 +81,16 @@ function touchesTable({ tables, changes }: TouchedTables, { table, columns, look
   const known = changes.filter((change) => change.table === table);
   if (known.length === 0) return true;
   return known.some((change) => {
-    if (change.columns !== null && !columns.includes(ROWID) && !change.columns.some((column) => columns.includes(column))) return false;
-    return lookups === null || lookups.some((lookup) => change.keysByColumn[lookup.column]?.some((key) => mayFind(lookup, key)) ?? true);
+    if (
+      change.columns !== null &&
+      !columns.includes(ROWID) &&
+      !change.columns.some((column) => columns.includes(column))
+    )
+      return false;
+    return (
+      lookups === null ||
+      lookups.some((lookup) => change.keysByColumn[lookup.column]?.some((key) => mayFind(lookup, key)) ?? true)
+    );
   });
 }
 
@@ -86,9 +100,16 @@ function mayFind(lookup: Lookup, key: string): boolean {
   return !(from !== null && isKeyBefore(key, from, ofNumbers)) && !(to !== null && isKeyBefore(to, key, ofNumbers));
 }
 
-/** The same for a query that gave these rows, until a commit affects it: where a LIMIT ended it, it has seen nothing beyond the last row. */
+/**
+ * The same for a query that gave these rows, until a commit affects it: where a LIMIT ended it, it has seen nothing
+ * beyond the last row.
+ */
 export function dependenciesAfter(dependencies: QueryDependencies, rows: EncodedRows): QueryDependencies {
-  return dependencies.map((dependency) => (dependency.lookups === null ? dependency : { ...dependency, lookups: dependency.lookups.map((lookup) => lookupAfter(lookup, rows)) }));
+  return dependencies.map((dependency) =>
+    dependency.lookups === null
+      ? dependency
+      : { ...dependency, lookups: dependency.lookups.map((lookup) => lookupAfter(lookup, rows)) },
+  );
 }
 
 function lookupAfter(lookup: Lookup, { columns, rowCount }: EncodedRows): Lookup {

@@ -10,11 +10,17 @@ import type { WriteState } from './write-state.ts';
 /** What one of several queries came to. */
 export type QueryResult = { readonly rows: EncodedRows; readonly tookMs: number } | { readonly error: ErrorData };
 
-/** What can be read, wherever the database is: in this worker, or in that of the leading tab. Every failure is a RockpoolError. */
+/**
+ * What can be read, wherever the database is: in this worker, or in that of the leading tab. Every failure is a
+ * RockpoolError.
+ */
 export interface Reads {
   /** Rows of one statement that reads: what had been committed when it was asked, at least. */
   query(statement: SqlStatement): Promise<EncodedRows>;
-  /** Several, in one read of the database: those that do not take long show one moment. Each has a result; that one fails does not concern the others. */
+  /**
+   * Several, in one read of the database: those that do not take long show one moment. Each has a result; that one
+   * fails does not concern the others.
+   */
   queryAll(statements: readonly SqlStatement[]): Promise<readonly QueryResult[]>;
   /** What a query reads: tables, views and virtual tables. */
   dependencies(statement: SqlStatement): Promise<QueryDependencies>;

@@ -8,7 +8,9 @@ export interface RejectedValue {
   readonly before?: SqlValue;
   /** What was written; absent for a row that was deleted. */
   readonly after?: SqlValue;
-  /** Instead of both, of an edited document: what was changed in it, as JSON (JsonChange of @rockpool/shared/document). */
+  /**
+   * Instead of both, of an edited document: what was changed in it, as JSON (JsonChange of @rockpool/shared/document).
+   */
   readonly change?: string;
 }
 
@@ -30,7 +32,10 @@ export interface RejectedChangeset {
   /** Wall times in ms, by the clock of this device. */
   readonly writtenMs: number;
   readonly rejectedMs: number;
-  /** False: it stands against rows of this device, and the server has yet to say its word. It can be neither tried again nor dropped before. */
+  /**
+   * False: it stands against rows of this device, and the server has yet to say its word. It can be neither tried again
+   * nor dropped before.
+   */
   readonly decided: boolean;
   readonly atomic: boolean;
   readonly changes: readonly RejectedChange[];

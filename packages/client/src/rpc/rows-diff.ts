@@ -4,14 +4,16 @@ import type { SqlRow } from './sql-value.ts';
 /** A result, told by what it has in common with the one before it. */
 export interface RowsDiff {
   /**
-   * Pairs of numbers, in the order of the new result: where a run of rows begins in the result before, and how many rows it has. A run that begins
-   * at -1 takes the next rows of `added`.
+   * Pairs of numbers, in the order of the new result: where a run of rows begins in the result before, and how many
+   * rows it has. A run that begins at -1 takes the next rows of `added`.
    */
   readonly runs: Int32Array<ArrayBuffer>;
   readonly added: EncodedRows;
 }
 
-/** Where rows are the same they are the same objects, so that a view which compares by identity draws only what changed. */
+/**
+ * Where rows are the same they are the same objects, so that a view which compares by identity draws only what changed.
+ */
 export function applyDiff(before: readonly SqlRow[], { runs, added }: RowsDiff): readonly SqlRow[] {
   const fresh = decodeRows(added);
   const rows: SqlRow[] = [];

@@ -30,7 +30,9 @@ const text = fc.oneof(
   fc.constantFrom('', '\uFEFFmark', '\u0000', 'é', '😀', 'x'.repeat(200)),
 );
 const number = fc.oneof(fc.integer(), fc.maxSafeInteger(), fc.double({ noNaN: true }), fc.constant(-0));
-const big = fc.bigInt({ min: -(2n ** 63n), max: 2n ** 63n - 1n }).filter((value) => !Number.isSafeInteger(Number(value)));
+const big = fc
+  .bigInt({ min: -(2n ** 63n), max: 2n ** 63n - 1n })
+  .filter((value) => !Number.isSafeInteger(Number(value)));
 const blob = fc.uint8Array({ maxLength: 60 });
 
 const column: fc.Arbitrary<fc.Arbitrary<SqlValue>> = fc.constantFrom<fc.Arbitrary<SqlValue>>(
@@ -56,7 +58,9 @@ describe('a result that crosses threads', () => {
         connection.exec('DROP TABLE IF EXISTS t; CREATE TABLE t (n INTEGER PRIMARY KEY, a, b)');
         for (const row of rows) connection.run('INSERT INTO t (a, b) VALUES (?, ?)', ...row);
         const decoded = decodeRows(transfer(encode('SELECT a, b FROM t ORDER BY n')));
-        const plain = connection.rows('SELECT a, b FROM t ORDER BY n').map(([a, b]): SqlRow => ({ a: a as SqlValue, b: b as SqlValue }));
+        const plain = connection
+          .rows('SELECT a, b FROM t ORDER BY n')
+          .map(([a, b]): SqlRow => ({ a: a as SqlValue, b: b as SqlValue }));
         expect(decoded).toStrictEqual(plain);
         expect(decoded).toStrictEqual(rows.map(([a, b]) => ({ a: stored(a), b: stored(b) })));
       }),
@@ -66,12 +70,23 @@ describe('a result that crosses threads', () => {
 
   it('replaces what is not UTF-8 without moving the texts beside it', () => {
     fc.assert(
-      fc.property(fc.array(fc.oneof(fc.uint8Array({ maxLength: 12 }), text.map((value) => new TextEncoder().encode(value))), { maxLength: 20 }), (blobs) => {
-        connection.exec('DROP TABLE IF EXISTS t; CREATE TABLE t (n INTEGER PRIMARY KEY, a)');
-        for (const bytes of blobs) connection.run('INSERT INTO t (a) VALUES (CAST(? AS TEXT))', bytes);
-        const lenient = new TextDecoder('utf-8', { ignoreBOM: true });
-        expect(decodeRows(encode('SELECT a FROM t ORDER BY n'))).toStrictEqual(blobs.map((bytes) => ({ a: lenient.decode(bytes) })));
-      }),
+      fc.property(
+        fc.array(
+          fc.oneof(
+            fc.uint8Array({ maxLength: 12 }),
+            text.map((value) => new TextEncoder().encode(value)),
+          ),
+          { maxLength: 20 },
+        ),
+        (blobs) => {
+          connection.exec('DROP TABLE IF EXISTS t; CREATE TABLE t (n INTEGER PRIMARY KEY, a)');
+          for (const bytes of blobs) connection.run('INSERT INTO t (a) VALUES (CAST(? AS TEXT))', bytes);
+          const lenient = new TextDecoder('utf-8', { ignoreBOM: true });
+          expect(decodeRows(encode('SELECT a FROM t ORDER BY n'))).toStrictEqual(
+            blobs.map((bytes) => ({ a: lenient.decode(bytes) })),
+          );
+        },
+      ),
       { numRuns: 300 },
     );
   });
@@ -80,7 +95,10 @@ describe('a result that crosses threads', () => {
     const sql = `WITH n (n) AS (SELECT 1 UNION ALL SELECT n + 1 FROM n WHERE n < ?)
       SELECT iif(n = 1, 1, NULL) AS a, iif(n = 1, ?, NULL) AS b, iif(n = 1, zeroblob(1024), NULL) AS c, NULL AS d FROM n`;
     // Of so many rows what says where NULLs are takes more than a kilobyte too.
-    for (const [rowCount, text, bufferCount] of [[10_000, 'x'.repeat(1024), 8], [2, 'x', 1]] as const) {
+    for (const [rowCount, text, bufferCount] of [
+      [10_000, 'x'.repeat(1024), 8],
+      [2, 'x', 1],
+    ] as const) {
       const encoded = encode(sql, [rowCount, text]);
       const buffers = rowsTransferables(encoded);
       expect(new Set(buffers).size).toBe(bufferCount);

@@ -9,7 +9,9 @@ export interface SqlStatement {
 
 /** What one statement of a write did. */
 export interface StatementResult<Row extends object = SqlRow> {
-  /** Rows inserted, updated or deleted by the statement itself, without those that triggers and foreign keys changed. */
+  /**
+   * Rows inserted, updated or deleted by the statement itself, without those that triggers and foreign keys changed.
+   */
   readonly changes: number;
   /** What `RETURNING` gave; empty without it. */
   readonly rows: readonly Row[];

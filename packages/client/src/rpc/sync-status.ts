@@ -4,20 +4,34 @@ import type { SnapshotProgress } from './snapshot-progress.ts';
 
 /**
  * Where sync stands, by name:
- * - `opening`: the local database is being opened. With a reason: once more, because of it, such as `worker-stuck`, or what kept this tab from taking over
+ * - `opening`: the local database is being opened. With a reason: once more, because of it, such as `worker-stuck`, or
+ *   what kept this tab from taking over
  * - `offline`: no connection; local work goes on. `reason` says why and is null when nobody asked for sync
- * - `connecting`: a connection is being made, or the server's state is being fetched; `waitingFor` says what is awaited. After two failures in a row the state stays
+ * - `connecting`: a connection is being made, or the server's state is being fetched; `waitingFor` says what is
+ *   awaited. After two failures in a row the state stays
  *   `offline` while the next attempts run
  * - `pushing`: connected, and changesets are waiting for their outcome
  * - `up-to-date`: connected, nothing waits on either side
- * - `unavailable`: the server answers, but cannot serve this database now: `reason` is its error, such as `server-disk-full` or `database-damaged`. Local work goes on, and the next
+ * - `unavailable`: the server answers, but cannot serve this database now: `reason` is its error, such as
+ *   `server-disk-full` or `database-damaged`. Local work goes on, and the next
  *   attempt comes by itself; the state stays until the server has answered what failed
  * - `needs-auth`: nobody is signed in, or the server refuses the token; local work goes on and is kept
  * - `blocked`: sync cannot go on by itself; `reason` says why
- * - `outdated`: another tab runs a newer version of the app. This tab can neither read nor write until it is reloaded; `reason` is `tab-outdated`
+ * - `outdated`: another tab runs a newer version of the app. This tab can neither read nor write until it is reloaded;
+ *   `reason` is `tab-outdated`
  * - `paused`: somebody has paused it; local work goes on, and nothing is sent or fetched until `sync.resume()`
  */
-export type SyncState = 'opening' | 'paused' | 'offline' | 'connecting' | 'pushing' | 'up-to-date' | 'unavailable' | 'needs-auth' | 'blocked' | 'outdated';
+export type SyncState =
+  | 'opening'
+  | 'paused'
+  | 'offline'
+  | 'connecting'
+  | 'pushing'
+  | 'up-to-date'
+  | 'unavailable'
+  | 'needs-auth'
+  | 'blocked'
+  | 'outdated';
 
 /**
  * Where a change can be held up while there is a connection:
@@ -28,7 +42,10 @@ export type SyncState = 'opening' | 'paused' | 'offline' | 'connecting' | 'pushi
  */
 export type SyncStage = 'delivery' | 'outcome' | 'apply' | 'audit';
 
-/** What sync can wait for, in the order of a first sync. Each wait has a deadline, after which another way is taken or a new attempt made. */
+/**
+ * What sync can wait for, in the order of a first sync. Each wait has a deadline, after which another way is taken or a
+ * new attempt made.
+ */
 export type WaitStage =
   /** The app's `token` callback. */
   | 'token'
@@ -57,7 +74,11 @@ export interface SyncWait {
   readonly deadlineMs: number;
 }
 
-/** What is tried next: a new connection, on which everything undecided is sent again; the server's whole state in the place of what is here; a new worker, for which the app is asked (`worker-stuck`) where the database lies in memory and would go with it. */
+/**
+ * What is tried next: a new connection, on which everything undecided is sent again; the server's whole state in the
+ * place of what is here; a new worker, for which the app is asked (`worker-stuck`) where the database lies in memory
+ * and would go with it.
+ */
 export type SyncRemedy = 'reconnect' | 'resend' | 'reload' | 'restart';
 
 /** Sync has failed in one place several times in a row. */
@@ -69,7 +90,10 @@ export interface StuckStage {
   readonly next: SyncRemedy;
 }
 
-/** `leader`: this tab writes and syncs for all tabs. `follower`: it reads locally and sends its writes to the leader. `none`: it takes no part, since it is opening, away, or outdated. */
+/**
+ * `leader`: this tab writes and syncs for all tabs. `follower`: it reads locally and sends its writes to the leader.
+ * `none`: it takes no part, since it is opening, away, or outdated.
+ */
 export type TabRole = 'leader' | 'follower' | 'none';
 
 /** What the user may want to know about sync, the same in every tab but for `role`. */
@@ -79,10 +103,16 @@ export interface SyncStatus {
   readonly pendingCount: number;
   /** Changesets that were refused and wait for a decision of the user. */
   readonly rejectedCount: number;
-  /** The number of the last changeset that was sent on this connection, whether or not it is decided; null while there is none. */
+  /**
+   * The number of the last changeset that was sent on this connection, whether or not it is decided; null while there
+   * is none.
+   */
   readonly sentUpTo: number | null;
   readonly reason: ErrorData | null;
-  /** `app-outdated`: a newer version of the app has changed the database in a way that this one's statements do not fit. It reads, its writes fail with this error, and sync goes on. Null: it may write. */
+  /**
+   * `app-outdated`: a newer version of the app has changed the database in a way that this one's statements do not fit.
+   * It reads, its writes fail with this error, and sync goes on. Null: it may write.
+   */
   readonly readOnly: ErrorData | null;
   /** What sync is waiting for right now; null while it waits for nothing, or for its next attempt. */
   readonly waitingFor: SyncWait | null;
@@ -97,7 +127,9 @@ export interface SyncStatus {
   readonly role: TabRole;
   /** How far the clock of this device is ahead of the server's, in ms; null before the first contact. */
   readonly clockOffsetMs: number | null;
-  /** That is a minute or more, either way. Nothing is lost or won by it, but what this device calls today may be wrong. */
+  /**
+   * That is a minute or more, either way. Nothing is lost or won by it, but what this device calls today may be wrong.
+   */
   readonly clockWrong: boolean;
 }
 
@@ -118,7 +150,10 @@ export const INITIAL_STATUS: Omit<SyncStatus, 'role'> = Object.freeze({
   clockWrong: false,
 });
 
-/** A status on its way to a page. There are two ways, beside answers and by itself, and either may be the faster: what has a lower number is old. */
+/**
+ * A status on its way to a page. There are two ways, beside answers and by itself, and either may be the faster: what
+ * has a lower number is old.
+ */
 export interface StatusUpdate {
   readonly number: number;
   readonly status: SyncStatus;

@@ -15,16 +15,24 @@ import type { WriteAction } from './write-action.ts';
 
 // Where page and worker meet: each imports this file and neither imports the other.
 
-/** `relaxed`: a write survives the death of tab, worker and browser. `strict`: power loss too, for a flush, which writes that wait at the same time share. */
+/**
+ * `relaxed`: a write survives the death of tab, worker and browser. `strict`: power loss too, for a flush, which writes
+ * that wait at the same time share.
+ */
 export type Durability = 'relaxed' | 'strict';
 
-/** Where the server is and which of its databases is meant. The token is asked for when it is needed: `TabApi.token`. */
+/**
+ * Where the server is and which of its databases is meant. The token is asked for when it is needed: `TabApi.token`.
+ */
 export interface SyncTarget {
   readonly url: string;
   readonly databaseId: string;
   /** Who is signed in; null where the app does not say. */
   readonly principal: string | null;
-  /** A database that is not there yet is filled from the server's snapshot before it is opened, if the server begins to answer within this time. Null: not. */
+  /**
+   * A database that is not there yet is filled from the server's snapshot before it is opened, if the server begins to
+   * answer within this time. Null: not.
+   */
   readonly firstSyncWithinMs: number | null;
 }
 
@@ -60,21 +68,28 @@ export interface DatabasesApi {
 /** What a page asks of its worker. Every failure arrives as a `RockpoolError` (see error-transfer.ts). */
 export interface WorkerApi extends DatabasesApi {
   /**
-   * Resolves with the status when local reads and writes work; waits for the network only where a first sync was asked for. Called once, before anything else.
-   * Status events come after that.
+   * Resolves with the status when local reads and writes work; waits for the network only where a first sync was asked
+   * for. Called once, before anything else. Status events come after that.
    */
   open(options: OpenOptions, tab: TabApi): Promise<StatusUpdate>;
   query(statement: SqlStatement): Promise<EncodedRows>;
-  /** Begins a large result; the page names it. What it gives is of one moment where storage has room for another connection. */
+  /**
+   * Begins a large result; the page names it. What it gives is of one moment where storage has room for another
+   * connection.
+   */
   openStream(streamId: number, statement: SqlStatement): Promise<void>;
   /** Its next rows; null after the last. */
   nextChunk(streamId: number): Promise<EncodedRows | null>;
   closeStream(streamId: number): Promise<void>;
-  /** One atomic transaction; resolves when it is committed, wherever it ran. The page makes its id: asked again under that, it is done once. */
+  /**
+   * One atomic transaction; resolves when it is committed, wherever it ran. The page makes its id: asked again under
+   * that, it is done once.
+   */
   write(statements: readonly SqlStatement[], action: WriteAction | undefined, requestId: string): Promise<WriteAnswer>;
   /**
-   * One step of a transaction that stays open from call to call; the page makes its id. Only what reads or writes gives an outcome.
-   * Rejects with `transaction-lost`, `transaction-timeout` and `transaction-ended` when it is not open any more: nothing of it is kept.
+   * One step of a transaction that stays open from call to call; the page makes its id. Only what reads or writes gives
+   * an outcome. Rejects with `transaction-lost`, `transaction-timeout` and `transaction-ended` when it is not open any
+   * more: nothing of it is kept.
    */
   transact(transactionId: string, ask: TransactionAsk): Promise<StatementOutcome | null>;
   /** Resolves when it is committed; once it is asked for, its outcome is certain even if the leader dies. */
@@ -105,13 +120,19 @@ export interface WorkerApi extends DatabasesApi {
   close(): Promise<void>;
 }
 
-/** With the status that counts the write, unless an earlier answer has brought it: whoever has written must not read that everything is sent. */
+/**
+ * With the status that counts the write, unless an earlier answer has brought it: whoever has written must not read
+ * that everything is sent.
+ */
 export interface WriteAnswer {
   readonly outcomes: readonly StatementOutcome[];
   readonly update: StatusUpdate | null;
 }
 
-/** With the status that counts them, unless an earlier answer has brought it: whoever learns that a write is at the server must not read that it waits. */
+/**
+ * With the status that counts them, unless an earlier answer has brought it: whoever learns that a write is at the
+ * server must not read that it waits.
+ */
 export interface WriteStatesAnswer {
   readonly fates: readonly WriteState[];
   readonly update: StatusUpdate | null;
@@ -124,13 +145,18 @@ export interface TabApi {
 }
 
 /** What became of one live query: the first diff is against no rows, and one after an error against the last rows. */
-export type LiveResult = { readonly queryId: number; readonly diff: RowsDiff; readonly tookMs: number } | { readonly queryId: number; readonly error: ErrorData };
+export type LiveResult =
+  | { readonly queryId: number; readonly diff: RowsDiff; readonly tookMs: number }
+  | { readonly queryId: number; readonly error: ErrorData };
 
 export type WorkerEvent =
   /** All live queries that a commit, or several in one turn, gave another result. */
   | { readonly kind: 'live'; readonly results: readonly LiveResult[] }
   | { readonly kind: 'status'; readonly update: StatusUpdate }
-  /** The server's whole state comes as a file, to this tab or to the one that leads; at first sync before anything is open. */
+  /**
+   * The server's whole state comes as a file, to this tab or to the one that leads; at first sync before anything is
+   * open.
+   */
   | { readonly kind: 'first-sync'; readonly receivedBytes: number; readonly totalBytes: number }
   | { readonly kind: 'presence'; readonly update: PeersUpdate }
   /** Something failed that no call is waiting for. */

@@ -1,6 +1,23 @@
 import { decodeSchema, encodeSchema, RockpoolError, type Schema, type TableSchema } from '@rockpool/shared';
 import { sql } from 'drizzle-orm';
-import { alias, blob, check, customType, foreignKey, index, integer, numeric, primaryKey, QueryBuilder, real, sqliteTable, sqliteView, text, unique, uniqueIndex } from 'drizzle-orm/sqlite-core';
+import {
+  alias,
+  blob,
+  check,
+  customType,
+  foreignKey,
+  index,
+  integer,
+  numeric,
+  primaryKey,
+  QueryBuilder,
+  real,
+  sqliteTable,
+  sqliteView,
+  text,
+  unique,
+  uniqueIndex,
+} from 'drizzle-orm/sqlite-core';
 import { describe, expect, it } from 'vitest';
 import { defineSchema } from './define-schema.ts';
 import { matches, searchIndex } from './search-index.ts';
@@ -24,17 +41,23 @@ const entry = sqliteTable(
     number: integer().notNull(),
     amountMinor: integer('amount_minor').notNull(),
     memo: text(),
-    memoLength: integer('memo_length').generatedAlwaysAs((): ReturnType<typeof sql> => sql`length(${entry.memo})`, { mode: 'stored' }),
+    memoLength: integer('memo_length').generatedAlwaysAs((): ReturnType<typeof sql> => sql`length(${entry.memo})`, {
+      mode: 'stored',
+    }),
     code: text().unique(),
     share: numeric(),
   },
   (table) => [
     primaryKey({ columns: [table.accountId, table.number] }),
-    foreignKey({ columns: [table.accountId], foreignColumns: [account.id] }).onDelete('cascade').onUpdate('restrict'),
+    foreignKey({ columns: [table.accountId], foreignColumns: [account.id] })
+      .onDelete('cascade')
+      .onUpdate('restrict'),
     check('amount_small', sql`${table.amountMinor} < ${1000} AND ${table.memo} <> ${"it's"}`),
     unique().on(table.memo, table.code),
     index('entry_memo').on(table.memo, sql`lower(${table.code})`),
-    uniqueIndex('entry_share').on(table.share).where(sql`${table.share} IS NOT NULL`),
+    uniqueIndex('entry_share')
+      .on(table.share)
+      .where(sql`${table.share} IS NOT NULL`),
   ],
 );
 
@@ -75,14 +98,25 @@ describe('defineSchema', () => {
   it('reads composite keys, foreign keys with actions, checks, uniques, indexes and generated columns', () => {
     const table = tableOf(defineSchema({ account, entry }), 'entry');
     expect(table.primaryKey).toEqual(['account_id', 'number']);
-    expect(table.foreignKeys).toEqual([{ columns: ['account_id'], foreignTable: 'account', foreignColumns: ['id'], onDelete: 'cascade', onUpdate: 'restrict' }]);
+    expect(table.foreignKeys).toEqual([
+      {
+        columns: ['account_id'],
+        foreignTable: 'account',
+        foreignColumns: ['id'],
+        onDelete: 'cascade',
+        onUpdate: 'restrict',
+      },
+    ]);
     expect(table.checks).toEqual([{ name: 'amount_small', sql: `"amount_minor" < 1000 AND "memo" <> 'it''s'` }]);
     expect(table.uniques).toEqual([['code'], ['memo', 'code']]);
     expect(table.indexes).toEqual([
       { name: 'entry_memo', unique: false, expressions: ['"memo"', 'lower("code")'], whereSql: null },
       { name: 'entry_share', unique: true, expressions: ['"share"'], whereSql: '"share" IS NOT NULL' },
     ]);
-    expect(table.columns.find(({ name }) => name === 'memo_length')?.generated).toEqual({ sql: 'length("memo")', mode: 'stored' });
+    expect(table.columns.find(({ name }) => name === 'memo_length')?.generated).toEqual({
+      sql: 'length("memo")',
+      mode: 'stored',
+    });
   });
 
   it('passes over what is not a table, and reads a module object like a list', () => {
@@ -93,19 +127,52 @@ describe('defineSchema', () => {
     const draft = sqliteTable('draft', { id: integer().primaryKey(), body: text() });
     const log = sqliteTable('log', { line: text() });
     const schema = defineSchema([account, draft, log], { local: [draft, log] });
-    expect(schema.tables.map(({ name, synced }) => [name, synced])).toEqual([['account', true], ['draft', false], ['log', false]]);
+    expect(schema.tables.map(({ name, synced }) => [name, synced])).toEqual([
+      ['account', true],
+      ['draft', false],
+      ['log', false],
+    ]);
     expect(schema.hash).toBe(defineSchema([account]).hash);
   });
 
   it('reads merge rules, and gives the default to tables without', () => {
-    const page = sqliteTable('page', { id: text().primaryKey(), hits: integer().notNull(), minor: integer().notNull(), currency: text().notNull() });
-    const schema = defineSchema([account, page], { merge: [{ table: page, deleteRule: 'update-wins', counters: [page.hits], groups: [[page.minor, page.currency]], documents: [] }] });
-    expect(tableOf(schema, 'page').merge).toEqual({ deleteRule: 'update-wins', counters: ['hits'], groups: [['minor', 'currency']], documents: [] });
-    expect(tableOf(schema, 'account').merge).toEqual({ deleteRule: 'delete-wins', counters: [], groups: [], documents: [] });
+    const page = sqliteTable('page', {
+      id: text().primaryKey(),
+      hits: integer().notNull(),
+      minor: integer().notNull(),
+      currency: text().notNull(),
+    });
+    const schema = defineSchema([account, page], {
+      merge: [
+        {
+          table: page,
+          deleteRule: 'update-wins',
+          counters: [page.hits],
+          groups: [[page.minor, page.currency]],
+          documents: [],
+        },
+      ],
+    });
+    expect(tableOf(schema, 'page').merge).toEqual({
+      deleteRule: 'update-wins',
+      counters: ['hits'],
+      groups: [['minor', 'currency']],
+      documents: [],
+    });
+    expect(tableOf(schema, 'account').merge).toEqual({
+      deleteRule: 'delete-wins',
+      counters: [],
+      groups: [],
+      documents: [],
+    });
   });
 
   it('refuses merge rules that cannot be meant', () => {
-    const problems = problemsOf(() => defineSchema([account], { merge: [{ table: account, groups: [[entry.memo, account.name]] }, { table: account }, { table: entry }] }));
+    const problems = problemsOf(() =>
+      defineSchema([account], {
+        merge: [{ table: account, groups: [[entry.memo, account.name]] }, { table: account }, { table: entry }],
+      }),
+    );
     expect(problems.filter((line) => line.startsWith('account.memo: '))).not.toEqual([]);
     expect(problems.filter((line) => line.startsWith('account: '))).not.toEqual([]);
     expect(problems.filter((line) => line.startsWith('entry: '))).not.toEqual([]);
@@ -134,7 +201,10 @@ describe('defineSchema', () => {
       searchIndex(entry, { columns: [entry.memo], name: 'entry_words' }),
       searchIndex(odd, { columns: [odd.rank, odd.size] }),
     ];
-    const places = (declare: () => unknown): string[] => problemsOf(declare).map((line) => line.split(': ')[0] as string).sort();
+    const places = (declare: () => unknown): string[] =>
+      problemsOf(declare)
+        .map((line) => line.split(': ')[0] as string)
+        .sort();
     expect(places(() => defineSchema([account, entry, taken, ...indexes]))).toEqual([
       'account', // two of one name
       'account',
@@ -148,36 +218,72 @@ describe('defineSchema', () => {
       'entry',
       'odd', // not among the tables
     ]);
-    expect(places(() => defineSchema([odd, searchIndex(odd, { columns: [odd.rank, odd.size] })]))).toEqual(['odd', 'odd.rank', 'odd.size']);
+    expect(places(() => defineSchema([odd, searchIndex(odd, { columns: [odd.rank, odd.size] })]))).toEqual([
+      'odd',
+      'odd.rank',
+      'odd.size',
+    ]);
   });
 
   it('finds by a search index what was typed, whatever it was', () => {
     const entrySearch = searchIndex(entry, { columns: [entry.memo] });
-    const query = new QueryBuilder().select({ number: entry.number }).from(entry).where(matches(entrySearch, 'tea "pot')).toSQL();
-    expect(query.sql).toContain('where "entry".rowid IN (SELECT rowid FROM "entry_search" WHERE "entry_search" MATCH ?)');
+    const query = new QueryBuilder()
+      .select({ number: entry.number })
+      .from(entry)
+      .where(matches(entrySearch, 'tea "pot'))
+      .toSQL();
+    expect(query.sql).toContain(
+      'where "entry".rowid IN (SELECT rowid FROM "entry_search" WHERE "entry_search" MATCH ?)',
+    );
     expect(query.params).toEqual(['"tea"* """pot"*']);
     const other = alias(entry, 'other');
-    expect(new QueryBuilder().select({ number: other.number }).from(other).where(matches(entrySearch, 'tea', other)).toSQL().sql).toContain('where "other".rowid IN');
-    expect(() => matches(entrySearch, 'tea', account)).toThrow(expect.objectContaining({ code: 'query-invalid' }) as Error);
+    expect(
+      new QueryBuilder()
+        .select({ number: other.number })
+        .from(other)
+        .where(matches(entrySearch, 'tea', other))
+        .toSQL().sql,
+    ).toContain('where "other".rowid IN');
+    expect(() => matches(entrySearch, 'tea', account)).toThrow(
+      expect.objectContaining({ code: 'query-invalid' }) as Error,
+    );
   });
 
   it('derives the affinity of custom types as SQLite does', () => {
     const custom = (declared: string) => customType<{ data: string }>({ dataType: () => declared })();
-    const odd = sqliteTable('odd', { id: text().primaryKey(), a: custom('bigint'), b: custom('varchar(3)'), c: custom('double'), d: custom('date'), e: custom('') });
-    expect(tableOf(defineSchema([odd]), 'odd').columns.map(({ type }) => type)).toEqual(['text', 'integer', 'text', 'real', 'numeric', 'blob']);
+    const odd = sqliteTable('odd', {
+      id: text().primaryKey(),
+      a: custom('bigint'),
+      b: custom('varchar(3)'),
+      c: custom('double'),
+      d: custom('date'),
+      e: custom(''),
+    });
+    expect(tableOf(defineSchema([odd]), 'odd').columns.map(({ type }) => type)).toEqual([
+      'text',
+      'integer',
+      'text',
+      'real',
+      'numeric',
+      'blob',
+    ]);
   });
 
   it('refuses a schema with all its problems at once', () => {
     const keyless = sqliteTable('keyless', { a: text() });
     const counted = sqliteTable('counted', { id: integer().primaryKey({ autoIncrement: true }) });
-    const nullable = sqliteTable('nullable', { a: text(), b: text().notNull() }, (table) => [primaryKey({ columns: [table.a, table.b] })]);
+    const nullable = sqliteTable('nullable', { a: text(), b: text().notNull() }, (table) => [
+      primaryKey({ columns: [table.a, table.b] }),
+    ]);
     const reserved = sqliteTable('rockpool_mine', { id: text().primaryKey() });
     const twoKeys = sqliteTable('two_keys', { a: text().primaryKey(), b: text().primaryKey() });
     const oddDefault = sqliteTable('odd_default', { id: text().primaryKey(), at: real().default(Number.NaN) });
     const elsewhere = sqliteTable('elsewhere', { id: text().primaryKey() });
     const view = sqliteView('a_view').as((query) => query.select().from(keyless));
 
-    const problems = problemsOf(() => defineSchema({ keyless, counted, nullable, reserved, twoKeys, oddDefault, view }, { local: [elsewhere] }));
+    const problems = problemsOf(() =>
+      defineSchema({ keyless, counted, nullable, reserved, twoKeys, oddDefault, view }, { local: [elsewhere] }),
+    );
 
     const about = (start: string): string[] => problems.filter((line) => line.startsWith(start));
     expect(about('keyless: ')).toHaveLength(1);

@@ -7,48 +7,74 @@ import { throwProblems, type DeclarationProblem } from './problems.ts';
 import { readSearchIndexes, SearchIndex } from './search-index.ts';
 
 export interface DefineSchemaOptions {
-  /** Tables that stay on this device: they are stored and live queries see them, but nothing of them is sent. Default: none. */
+  /**
+   * Tables that stay on this device: they are stored and live queries see them, but nothing of them is sent. Default:
+   * none.
+   */
   readonly local?: readonly SQLiteTable[];
   /** How concurrent writes come together in tables that need more than the default. */
   readonly merge?: readonly TableMergeRules[];
 }
 
 /**
- * Turns Drizzle tables into the schema of a Rockpool database. Every table is synced unless it is named in `local`. Where two devices write
- * the same cell at the same time, the later write stands and the other goes into the conflict log; `merge` declares other rules.
+ * Turns Drizzle tables into the schema of a Rockpool database. Every table is synced unless it is named in `local`.
+ * Where two devices write the same cell at the same time, the later write stands and the other goes into the conflict
+ * log; `merge` declares other rules.
  *
- * The tables, and search indexes over them, come as a list or as an object such as `import * as tables`; other things in that object (relations, functions) are passed over.
+ * The tables, and search indexes over them, come as a list or as an object such as `import * as tables`; other things
+ * in that object (relations, functions) are passed over.
  *
- * Throws `schema-invalid` with every problem at once. A synced table needs a primary key whose columns are NOT NULL, and which is not a number
- * that SQLite counts up: two devices would count alike. Use a text key filled by `newId()`.
+ * Throws `schema-invalid` with every problem at once. A synced table needs a primary key whose columns are NOT NULL,
+ * and which is not a number that SQLite counts up: two devices would count alike. Use a text key filled by `newId()`.
  *
  * ```ts
- * const todo = sqliteTable('todo', { id: text().primaryKey(), title: text().notNull(), done: integer({ mode: 'boolean' }).notNull().default(false) });
- * export const schema = defineSchema({ todo });
+ * const todo = sqliteTable('todo', { id: text().primaryKey(), title: text().notNull(), done: integer({ mode: 'boolean'
+ * }).notNull().default(false) }); export const schema = defineSchema({ todo });
  * ```
  */
-export function defineSchema(tables: readonly (SQLiteTable | SearchIndex)[] | Readonly<Record<string, unknown>>, options: DefineSchemaOptions = {}): Schema {
+export function defineSchema(
+  tables: readonly (SQLiteTable | SearchIndex)[] | Readonly<Record<string, unknown>>,
+  options: DefineSchemaOptions = {},
+): Schema {
   const problems: DeclarationProblem[] = [];
   const declared: unknown[] = Object.values(tables);
   const localNames = new Set((options.local ?? []).map((table) => getTableName(table)));
   const rulesByTable = readMergeRules(options.merge ?? [], problems);
-  const searchIndexesByTable = readSearchIndexes(declared.filter((value) => value instanceof SearchIndex), problems);
+  const searchIndexesByTable = readSearchIndexes(
+    declared.filter((value) => value instanceof SearchIndex),
+    problems,
+  );
   const converted: TableSchema[] = [];
 
   for (const value of declared) {
     if (is(value, SQLiteTable)) {
       const name = getTableName(value);
       const searchIndexes = searchIndexesByTable.get(name);
-      const rules = { synced: !localNames.has(name), merge: rulesByTable.get(name) ?? DEFAULT_MERGE_RULES, ...(searchIndexes === undefined ? {} : { searchIndexes }) };
+      const rules = {
+        synced: !localNames.has(name),
+        merge: rulesByTable.get(name) ?? DEFAULT_MERGE_RULES,
+        ...(searchIndexes === undefined ? {} : { searchIndexes }),
+      };
       converted.push(drizzleTableToSchema(value, rules, problems));
     }
     // Silence here would look like a view that exists.
-    else if (is(value, SQLiteView)) problems.push({ table: 'views', column: null, problem: 'Views cannot be declared in the schema; use the SELECT itself.' });
+    else if (is(value, SQLiteView))
+      problems.push({
+        table: 'views',
+        column: null,
+        problem: 'Views cannot be declared in the schema; use the SELECT itself.',
+      });
   }
   for (const name of new Set([...localNames, ...rulesByTable.keys(), ...searchIndexesByTable.keys()])) {
-    if (!converted.some((table) => table.name === name)) problems.push({ table: name, column: null, problem: 'It is named in the options or by a search index but is not among the tables.' });
+    if (!converted.some((table) => table.name === name))
+      problems.push({
+        table: name,
+        column: null,
+        problem: 'It is named in the options or by a search index but is not among the tables.',
+      });
   }
-  if (converted.length === 0) problems.push({ table: 'schema', column: null, problem: 'There is no Drizzle SQLite table in what was given.' });
+  if (converted.length === 0)
+    problems.push({ table: 'schema', column: null, problem: 'There is no Drizzle SQLite table in what was given.' });
 
   if (problems.length > 0) throwProblems(problems, converted);
   return buildSchema(converted);

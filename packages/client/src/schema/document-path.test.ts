@@ -21,25 +21,47 @@ function plan(query: { toSQL(): { sql: string; params: unknown[] } }): string {
     .join('; ');
 }
 
-const database = openInMemory({ schema: defineSchema([page], { merge: [{ table: page, documents: [{ column: page.content, richText: ['note'] }] }] }) });
+const database = openInMemory({
+  schema: defineSchema([page], { merge: [{ table: page, documents: [{ column: page.content, richText: ['note'] }] }] }),
+});
 
 it('a path into a document is read from its index: to extract, to filter and to order', () => {
   expect(plan(builder.select({ kind }).from(page).orderBy(kind))).toBe('SCAN page USING COVERING INDEX page_kind');
-  expect(plan(builder.select({ id: page.id }).from(page).where(eq(kind, 'note')))).toMatch(/^SEARCH page USING INDEX page_kind/);
-  expect(plan(builder.select().from(page).where(gt(size, 3)).orderBy(asc(size)))).toBe('SEARCH page USING INDEX page_size (<expr>>?)');
+  expect(plan(builder.select({ id: page.id }).from(page).where(eq(kind, 'note')))).toMatch(
+    /^SEARCH page USING INDEX page_kind/,
+  );
+  expect(plan(builder.select().from(page).where(gt(size, 3)).orderBy(asc(size)))).toBe(
+    'SEARCH page USING INDEX page_size (<expr>>?)',
+  );
 });
 
 it('gives what is there', () => {
-  const insert = { sql: 'INSERT INTO page (id, content) VALUES (?, ?)', params: ['p', `{"it's":[{"size":7}],"kind":"note"}`] };
+  const insert = {
+    sql: 'INSERT INTO page (id, content) VALUES (?, ?)',
+    params: ['p', `{"it's":[{"size":7}],"kind":"note"}`],
+  };
   database.write({ id: 'r', statements: [insert] });
   const { sql } = builder.select({ kind, size }).from(page).toSQL();
   expect(database.connection.rows(sql)).toEqual([['note', 7]]);
 });
 
 it('gives the characters of a text with formats', () => {
-  const insert = (id: string, content: unknown) => ({ sql: 'INSERT INTO page (id, content) VALUES (?, ?)', params: [id, JSON.stringify(content)] });
-  const runs = [{ insert: 'low ' }, { insert: 'ti', attributes: { bold: true } }, { insert: 'de, and more' }, { insert: '!', attributes: { link: 'x' } }];
+  const insert = (id: string, content: unknown) => ({
+    sql: 'INSERT INTO page (id, content) VALUES (?, ?)',
+    params: [id, JSON.stringify(content)],
+  });
+  const runs = [
+    { insert: 'low ' },
+    { insert: 'ti', attributes: { bold: true } },
+    { insert: 'de, and more' },
+    { insert: '!', attributes: { link: 'x' } },
+  ];
   database.write({ id: 's', statements: [insert('q', { note: runs }), insert('r', { note: null }), insert('s', {})] });
-  const { sql } = builder.select({ note: documentPlainText(page.content, 'note') }).from(page).where(inArray(page.id, ['q', 'r', 's'])).orderBy(page.id).toSQL();
+  const { sql } = builder
+    .select({ note: documentPlainText(page.content, 'note') })
+    .from(page)
+    .where(inArray(page.id, ['q', 'r', 's']))
+    .orderBy(page.id)
+    .toSQL();
   expect(database.connection.rows(sql, 'q', 'r', 's')).toEqual([['low tide, and more!'], [''], ['']]);
 });

@@ -2,8 +2,9 @@ import { sql, type SQL } from 'drizzle-orm';
 import type { SQLiteColumn } from 'drizzle-orm/sqlite-core';
 
 /**
- * What a document has at a path, as an SQL value: text, number, NULL where there is nothing; objects and arrays as JSON text. The same expression in
- * an index and in a query is what lets SQLite use the index, for extracting, filtering and ordering alike.
+ * What a document has at a path, as an SQL value: text, number, NULL where there is nothing; objects and arrays as JSON
+ * text. The same expression in an index and in a query is what lets SQLite use the index, for extracting, filtering and
+ * ordering alike.
  *
  * ```ts
  * const page = sqliteTable('page', { id: text().primaryKey(), content: text({ mode: 'json' }) }, (table) => [
@@ -19,7 +20,8 @@ export function documentPath<T = unknown>(column: SQLiteColumn, ...steps: readon
 }
 
 /**
- * The characters of a text with formats (`richText` of a document's declaration), as SQL text without the formats; empty where there is none.
+ * The characters of a text with formats (`richText` of a document's declaration), as SQL text without the formats;
+ * empty where there is none.
  *
  * ```ts
  * database.select({ id: page.id }).from(page).where(like(documentPlainText(page.content, 'body'), '%tide%'));

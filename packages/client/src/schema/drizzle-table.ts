@@ -1,6 +1,21 @@
-import { columnIdOf, quoteName, tableIdOf, type ColumnSchema, type ForeignKeySchema, type IndexSchema, type TableSchema } from '@rockpool/shared';
+import {
+  columnIdOf,
+  quoteName,
+  tableIdOf,
+  type ColumnSchema,
+  type ForeignKeySchema,
+  type IndexSchema,
+  type TableSchema,
+} from '@rockpool/shared';
 import { getTableName, is, SQL } from 'drizzle-orm';
-import { getTableConfig, SQLiteBaseInteger, type ForeignKey, type Index, type SQLiteColumn, type SQLiteTable } from 'drizzle-orm/sqlite-core';
+import {
+  getTableConfig,
+  SQLiteBaseInteger,
+  type ForeignKey,
+  type Index,
+  type SQLiteColumn,
+  type SQLiteTable,
+} from 'drizzle-orm/sqlite-core';
 import { columnTypeOf } from './column-type.ts';
 import type { DeclarationProblem } from './problems.ts';
 import { sqlToText, valueToLiteral } from './sql-text.ts';
@@ -8,9 +23,14 @@ import { sqlToText, valueToLiteral } from './sql-text.ts';
 type TableConfig = ReturnType<typeof getTableConfig>;
 
 /** Reads one Drizzle table. What a schema cannot say is reported, never dropped in silence. */
-export function drizzleTableToSchema(table: SQLiteTable, rules: Pick<TableSchema, 'synced' | 'merge' | 'searchIndexes'>, problems: DeclarationProblem[]): TableSchema {
+export function drizzleTableToSchema(
+  table: SQLiteTable,
+  rules: Pick<TableSchema, 'synced' | 'merge' | 'searchIndexes'>,
+  problems: DeclarationProblem[],
+): TableSchema {
   const config = getTableConfig(table);
-  const report = (column: string | null, problem: string): void => void problems.push({ table: config.name, column, problem });
+  const report = (column: string | null, problem: string): void =>
+    void problems.push({ table: config.name, column, problem });
 
   return {
     id: tableIdOf(config.name),
@@ -32,7 +52,10 @@ type Report = (column: string | null, problem: string) => void;
 
 function readColumn(column: SQLiteColumn, report: Report): ColumnSchema {
   if (is(column, SQLiteBaseInteger) && column.autoIncrement) {
-    report(column.name, 'AUTOINCREMENT is not supported. Use a text key filled by newId(); a local table may use an integer primary key without it.');
+    report(
+      column.name,
+      'AUTOINCREMENT is not supported. Use a text key filled by newId(); a local table may use an integer primary key without it.',
+    );
   }
   return {
     id: columnIdOf(column.name),
@@ -58,14 +81,20 @@ function readGenerated(column: SQLiteColumn, report: Report): ColumnSchema['gene
   if (generated === undefined) return null;
   const declared: unknown = typeof generated.as === 'function' ? (generated.as as () => unknown)() : generated.as;
   // Drizzle takes an SQL object or the bare text of the expression.
-  return { sql: is(declared, SQL) ? readSql(declared, column.name, report) : String(declared), mode: generated.mode ?? 'virtual' };
+  return {
+    sql: is(declared, SQL) ? readSql(declared, column.name, report) : String(declared),
+    mode: generated.mode ?? 'virtual',
+  };
 }
 
 function readPrimaryKey(config: TableConfig, report: Report): string[] {
   const inline = config.columns.filter((column) => column.primary).map((column) => column.name);
   const declared = config.primaryKeys.map((key) => key.columns.map((column) => column.name));
   if (inline.length > 1 || declared.length + inline.length > 1) {
-    report(null, 'It has more than one primary key. For a key of several columns use primaryKey({ columns: […] }) once.');
+    report(
+      null,
+      'It has more than one primary key. For a key of several columns use primaryKey({ columns: […] }) once.',
+    );
   }
   return declared[0] ?? inline;
 }
@@ -85,7 +114,9 @@ function readIndex({ config }: Index, report: Report): IndexSchema {
   return {
     name: config.name,
     unique: config.unique,
-    expressions: config.columns.map((column) => (is(column, SQL) ? readSql(column, null, report) : quoteName(column.name))),
+    expressions: config.columns.map((column) =>
+      is(column, SQL) ? readSql(column, null, report) : quoteName(column.name),
+    ),
     whereSql: config.where === undefined ? null : readSql(config.where, null, report),
   };
 }

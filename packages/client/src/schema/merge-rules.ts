@@ -1,4 +1,12 @@
-import { DEFAULT_DOCUMENT_RULE, DEFAULT_MERGE_RULES, type DeleteRule, type DocumentColumn, type DocumentRule, type MergeRules, type UniqueRule } from '@rockpool/shared';
+import {
+  DEFAULT_DOCUMENT_RULE,
+  DEFAULT_MERGE_RULES,
+  type DeleteRule,
+  type DocumentColumn,
+  type DocumentRule,
+  type MergeRules,
+  type UniqueRule,
+} from '@rockpool/shared';
 import { getTableName } from 'drizzle-orm';
 import type { SQLiteColumn, SQLiteTable } from 'drizzle-orm/sqlite-core';
 import type { DeclarationProblem } from './problems.ts';
@@ -8,7 +16,10 @@ export interface TableMergeRules {
   readonly table: SQLiteTable;
   /** What becomes of a row that one device deletes while another updates it. Default `delete-wins`. */
   readonly deleteRule?: DeleteRule;
-  /** What becomes of a write that takes a unique value which another row has. Default, and so far the only one: `reject`. */
+  /**
+   * What becomes of a write that takes a unique value which another row has. Default, and so far the only one:
+   * `reject`.
+   */
   readonly uniqueRule?: UniqueRule;
   /** Integer columns whose changes add up: `hits = hits + 1` on two devices counts twice. */
   readonly counters?: readonly SQLiteColumn[];
@@ -23,16 +34,28 @@ export interface DocumentDeclaration extends Partial<DocumentRule> {
   readonly column: SQLiteColumn;
 }
 
-/** The rules by table name; what cannot be meant is reported. Whether a column may have its rule is for the schema to say. */
-export function readMergeRules(declared: readonly TableMergeRules[], problems: DeclarationProblem[]): Map<string, MergeRules> {
+/**
+ * The rules by table name; what cannot be meant is reported. Whether a column may have its rule is for the schema to
+ * say.
+ */
+export function readMergeRules(
+  declared: readonly TableMergeRules[],
+  problems: DeclarationProblem[],
+): Map<string, MergeRules> {
   const rulesByTable = new Map<string, MergeRules>();
   for (const { table, deleteRule, uniqueRule, counters = [], groups = [], documents = [] } of declared) {
     const name = getTableName(table);
     const nameOf = (column: SQLiteColumn): string => {
-      if (column.table !== table) problems.push({ table: name, column: column.name, problem: 'Its merge rules name this column, which is one of another table.' });
+      if (column.table !== table)
+        problems.push({
+          table: name,
+          column: column.name,
+          problem: 'Its merge rules name this column, which is one of another table.',
+        });
       return column.name;
     };
-    if (rulesByTable.has(name)) problems.push({ table: name, column: null, problem: 'It has merge rules twice; put them together.' });
+    if (rulesByTable.has(name))
+      problems.push({ table: name, column: null, problem: 'It has merge rules twice; put them together.' });
     rulesByTable.set(name, {
       deleteRule: deleteRule ?? DEFAULT_MERGE_RULES.deleteRule,
       ...(uniqueRule === undefined ? {} : { uniqueRule }),

@@ -10,8 +10,9 @@ export interface SearchIndexOptions {
   /** The name to MATCH. Default: the table's, with `_search`. */
   readonly name?: string;
   /**
-   * A tokenizer of FTS5 with its options. Default `unicode61 remove_diacritics 2`: words are runs of letters and digits, and neither case nor accents count.
-   * `trigram` finds any three letters or more in the middle of a word too, for about three times the space.
+   * A tokenizer of FTS5 with its options. Default `unicode61 remove_diacritics 2`: words are runs of letters and
+   * digits, and neither case nor accents count. `trigram` finds any three letters or more in the middle of a word too,
+   * for about three times the space.
    */
   readonly tokenize?: string;
 }
@@ -32,8 +33,9 @@ export class SearchIndex {
 }
 
 /**
- * Declares a full-text index over a table: an FTS5 table that Rockpool makes on each device, fills, and keeps as the rows are, whoever writes them. Nothing of
- * it is sent. Give it to `defineSchema` with the tables; find rows with `matches`, or with MATCH in plain SQL.
+ * Declares a full-text index over a table: an FTS5 table that Rockpool makes on each device, fills, and keeps as the
+ * rows are, whoever writes them. Nothing of it is sent. Give it to `defineSchema` with the tables; find rows with
+ * `matches`, or with MATCH in plain SQL.
  *
  * ```ts
  * export const todo = sqliteTable('todo', { id: text().primaryKey(), title: text().notNull(), note: text() });
@@ -46,29 +48,51 @@ export function searchIndex(table: SQLiteTable, options: SearchIndexOptions): Se
 }
 
 /**
- * The condition that a row of the index's table has what a person typed: every word, the beginning of a word being enough. Whatever was typed, it is no
- * syntax error; without any word it finds nothing.
+ * The condition that a row of the index's table has what a person typed: every word, the beginning of a word being
+ * enough. Whatever was typed, it is no syntax error; without any word it finds nothing.
  *
  * ```ts
  * database.select().from(todo).where(matches(todoSearch, 'milk bre'));
  * ```
  *
- * Where a query has the table under another name, give that: `matches(todoSearch, typed, alias(todo, 'other'))`. Throws `query-invalid` for another table.
+ * Where a query has the table under another name, give that: `matches(todoSearch, typed, alias(todo, 'other'))`. Throws
+ * `query-invalid` for another table.
  */
 export function matches(index: SearchIndex, typed: string, table: SQLiteTable = index.table): SQL<boolean> {
   const names = new Set(Object.values(getTableColumns(table)).map((column) => column.name));
-  if (!index.columns.every((column) => names.has(column.name))) throw new RockpoolError('query-invalid', { problem: 'the search index is of another table', index: index.name, table: getTableName(table) });
+  if (!index.columns.every((column) => names.has(column.name)))
+    throw new RockpoolError('query-invalid', {
+      problem: 'the search index is of another table',
+      index: index.name,
+      table: getTableName(table),
+    });
   const name = sql.identifier(index.name);
   return sql<boolean>`${sql.identifier(getTableName(table))}.rowid IN (SELECT rowid FROM ${name} WHERE ${name} MATCH ${searchText(typed)})`;
 }
 
-/** The indexes by table name; what cannot be meant is reported. Whether a column can be searched is for the schema to say. */
-export function readSearchIndexes(declared: readonly SearchIndex[], problems: DeclarationProblem[]): Map<string, SearchIndexSchema[]> {
+/**
+ * The indexes by table name; what cannot be meant is reported. Whether a column can be searched is for the schema to
+ * say.
+ */
+export function readSearchIndexes(
+  declared: readonly SearchIndex[],
+  problems: DeclarationProblem[],
+): Map<string, SearchIndexSchema[]> {
   for (const { table, name, columns } of declared) {
     for (const column of columns) {
-      if (column.table !== table) problems.push({ table: getTableName(table), column: column.name, problem: `The search index ${name} names this column, which is one of another table.` });
+      if (column.table !== table)
+        problems.push({
+          table: getTableName(table),
+          column: column.name,
+          problem: `The search index ${name} names this column, which is one of another table.`,
+        });
     }
   }
   const byTable = Map.groupBy(declared, ({ table }) => getTableName(table));
-  return new Map([...byTable].map(([table, indexes]) => [table, indexes.map(({ name, columns, tokenize }) => ({ name, columns: columns.map((column) => column.name), tokenize }))]));
+  return new Map(
+    [...byTable].map(([table, indexes]) => [
+      table,
+      indexes.map(({ name, columns, tokenize }) => ({ name, columns: columns.map((column) => column.name), tokenize })),
+    ]),
+  );
 }

@@ -14,8 +14,9 @@ class LiteralDialect extends SQLiteSyncDialect {
 }
 
 /**
- * An SQL expression of a table declaration as text, values written into it; null if it holds a value that SQLite does not store.
- * Column names come out without their table: index expressions and generated columns may not say `table.column`.
+ * An SQL expression of a table declaration as text, values written into it; null if it holds a value that SQLite does
+ * not store. Column names come out without their table: index expressions and generated columns may not say
+ * `table.column`.
  */
 export function sqlToText(expression: SQL): string | null {
   const dialect = new LiteralDialect();
@@ -30,7 +31,8 @@ export function valueToLiteral(value: unknown): string | null {
   if (typeof value === 'boolean') return value ? '1' : '0';
   if (typeof value === 'bigint') return value.toString();
   if (typeof value === 'number') return numberToLiteral(value);
-  if (value instanceof Uint8Array) return `x'${Array.from(value, (byte) => byte.toString(16).padStart(2, '0')).join('')}'`;
+  if (value instanceof Uint8Array)
+    return `x'${Array.from(value, (byte) => byte.toString(16).padStart(2, '0')).join('')}'`;
   return null;
 }
 

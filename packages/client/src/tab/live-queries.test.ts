@@ -23,7 +23,11 @@ function rows(...values: number[]): LiveEvent {
   return { kind: 'live', results: [{ queryId: 1, diff, tookMs: 1 }] };
 }
 
-function createWorld(): { readonly queries: LiveQueries; readonly calls: string[]; readonly live: (sql: string) => LiveQuery<Row> } {
+function createWorld(): {
+  readonly queries: LiveQueries;
+  readonly calls: string[];
+  readonly live: (sql: string) => LiveQuery<Row>;
+} {
   const calls: string[] = [];
   sent = result();
   const queries = createLiveQueries({
@@ -152,7 +156,13 @@ describe('live queries of a page', () => {
     live('a').subscribe(() => seen.push(live('b').current.rows));
     const [ofB, ofA] = [result(1), result(2)].map((after) => diffRows(result(), after));
     if (ofA === undefined || ofB === undefined) throw new Error('two diffs were made');
-    queries.onEvent({ kind: 'live', results: [{ queryId: 2, diff: ofA, tookMs: 1 }, { queryId: 1, diff: ofB, tookMs: 1 }] });
+    queries.onEvent({
+      kind: 'live',
+      results: [
+        { queryId: 2, diff: ofA, tookMs: 1 },
+        { queryId: 1, diff: ofB, tookMs: 1 },
+      ],
+    });
     expect(seen).toEqual([[{ n: 1 }]]);
   });
 

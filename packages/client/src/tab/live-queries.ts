@@ -29,8 +29,9 @@ export interface LiveQueries {
 }
 
 /**
- * How long a query goes on after its last listener left. React's StrictMode subscribes, unsubscribes and subscribes again; a user goes
- * to another view and back: neither should see an empty list. Long enough for that, short enough to cost nothing.
+ * How long a query goes on after its last listener left. React's StrictMode subscribes, unsubscribes and subscribes
+ * again; a user goes to another view and back: neither should see an empty list. Long enough for that, short enough to
+ * cost nothing.
  */
 const LINGER_MS = 1000;
 
@@ -64,7 +65,16 @@ export function createLiveQueries(source: LiveSource): LiveQueries {
   }
 
   function watch(key: string, statement: SqlStatement): Watched {
-    const watched: Watched = { queryId: nextQueryId++, statement, known: [], resultCount: 0, lastMs: null, listeners: createListeners(), state: LOADING, lingering: null };
+    const watched: Watched = {
+      queryId: nextQueryId++,
+      statement,
+      known: [],
+      resultCount: 0,
+      lastMs: null,
+      listeners: createListeners(),
+      state: LOADING,
+      lingering: null,
+    };
     watchedByKey.set(key, watched);
     watchedById.set(watched.queryId, watched);
     if (ended !== null) {
@@ -77,7 +87,8 @@ export function createLiveQueries(source: LiveSource): LiveQueries {
 
   function askFor(watched: Watched): void {
     source.watch(watched.queryId, watched.statement).catch((thrown: unknown) => {
-      if (ended === null) setState(watched, { rows: watched.state.rows, error: toRockpoolError(thrown), loading: false });
+      if (ended === null)
+        setState(watched, { rows: watched.state.rows, error: toRockpoolError(thrown), loading: false });
     });
   }
 
@@ -101,7 +112,9 @@ export function createLiveQueries(source: LiveSource): LiveQueries {
     };
   }
 
-  /** What an app holds. Equal statements share it while anybody does, so that a view may ask for it whenever it draws. */
+  /**
+   * What an app holds. Equal statements share it while anybody does, so that a view may ask for it whenever it draws.
+   */
   function createHandle(key: string, given: SqlStatement): LiveQuery<SqlRow> {
     // The caller may reuse its array and its bytes.
     const statement = structuredClone({ sql: given.sql, params: given.params });
@@ -109,7 +122,8 @@ export function createLiveQueries(source: LiveSource): LiveQueries {
       get current() {
         return watchedByKey.get(key)?.state ?? LOADING;
       },
-      subscribe: (listener, options) => subscribeUntil((heard) => subscribe(key, statement, heard), listener, options?.signal),
+      subscribe: (listener, options) =>
+        subscribeUntil((heard) => subscribe(key, statement, heard), listener, options?.signal),
       [Symbol.asyncIterator]: () => iterateStates(handle),
     };
     handles.set(key, new WeakRef(handle));
@@ -147,7 +161,13 @@ export function createLiveQueries(source: LiveSource): LiveQueries {
     },
 
     list: () =>
-      [...watchedById.values()].map(({ statement, state, listeners, resultCount, lastMs }) => ({ sql: statement.sql, rowCount: state.rows.length, listenerCount: listeners.count, resultCount, lastMs })),
+      [...watchedById.values()].map(({ statement, state, listeners, resultCount, lastMs }) => ({
+        sql: statement.sql,
+        rowCount: state.rows.length,
+        listenerCount: listeners.count,
+        resultCount,
+        lastMs,
+      })),
 
     end(error) {
       ended = error;

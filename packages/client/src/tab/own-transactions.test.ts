@@ -44,7 +44,11 @@ class World {
 }
 
 const later = (ms = 10): Promise<void> => new Promise((resolve) => setTimeout(resolve, ms));
-const codeOf = (promise: Promise<unknown>): Promise<string> => promise.then(() => 'done', (error: unknown) => (error instanceof RockpoolError ? error.code : String(error)));
+const codeOf = (promise: Promise<unknown>): Promise<string> =>
+  promise.then(
+    () => 'done',
+    (error: unknown) => (error instanceof RockpoolError ? error.code : String(error)),
+  );
 const step = async (tx: Transaction): Promise<void> => void (await tx.execute('step'));
 
 describe('a write beside the transaction that its body runs in', () => {

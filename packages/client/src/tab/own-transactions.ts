@@ -1,8 +1,8 @@
 import { RockpoolError } from '@rockpool/shared';
 
 /**
- * How long a transaction may do nothing while a write that its body has issued beside `tx` waits for its end. A body that does not await that write goes on within a
- * message to the worker and back, which takes a fraction of this.
+ * How long a transaction may do nothing while a write that its body has issued beside `tx` waits for its end. A body
+ * that does not await that write goes on within a message to the worker and back, which takes a fraction of this.
  */
 export const OWN_WRITE_DEADLINE_MS = 250;
 
@@ -16,12 +16,14 @@ interface HeldWrite {
 /**
  * The transactions of this tab, and the writes beside them.
  *
- * A write waits until the transaction that is open has ended. Where the body of that transaction awaits the write, as with `db` in the place of `tx`, each waits for the other until the
- * transaction's time is over. Nothing in a browser tells which asynchronous call belongs to which, so three things have to come together before a write is
- * refused: it was issued in a turn in which the body goes on, the body has not settled, and it has asked nothing of its transaction for a while. What comes from
- * anywhere else, such as an event handler, is never refused.
+ * A write waits until the transaction that is open has ended. Where the body of that transaction awaits the write, as
+ * with `db` in the place of `tx`, each waits for the other until the transaction's time is over. Nothing in a browser
+ * tells which asynchronous call belongs to which, so three things have to come together before a write is refused: it
+ * was issued in a turn in which the body goes on, the body has not settled, and it has asked nothing of its transaction
+ * for a while. What comes from anywhere else, such as an event handler, is never refused.
  *
- * A write that may be refused is held back here instead of at the leader, where it could not be taken back. Later ones wait behind it, in their order.
+ * A write that may be refused is held back here instead of at the leader, where it could not be taken back. Later ones
+ * wait behind it, in their order.
  */
 export class OwnTransactions {
   private readonly held: HeldWrite[] = [];
@@ -41,7 +43,10 @@ export class OwnTransactions {
     return transaction;
   }
 
-  /** Runs a write, or a whole transaction, when its turn comes. Rejects with `write-in-transaction` where it would wait for ever. */
+  /**
+   * Runs a write, or a whole transaction, when its turn comes. Rejects with `write-in-transaction` where it would wait
+   * for ever.
+   */
   write<T>(run: () => Promise<T>): Promise<T> {
     const { issuer } = this;
     if (issuer === null && this.held.length === 0) return this.count(run());
@@ -51,7 +56,10 @@ export class OwnTransactions {
     });
   }
 
-  /** Writes of this tab that have not ended, beside the transaction that asks, whose time is over: they may be what it waited for. */
+  /**
+   * Writes of this tab that have not ended, beside the transaction that asks, whose time is over: they may be what it
+   * waited for.
+   */
   get othersCount(): number {
     return this.writesUnderWay + this.held.length - 1;
   }
@@ -81,12 +89,17 @@ export class OwnTransactions {
   private refuse(transaction: OwnTransaction): void {
     const refused = this.held.filter(({ issuer }) => issuer === transaction);
     this.held.splice(0, this.held.length, ...this.held.filter(({ issuer }) => issuer !== transaction));
-    for (const write of refused) write.refuse(new RockpoolError('write-in-transaction', { waitedMs: OWN_WRITE_DEADLINE_MS }));
+    for (const write of refused)
+      write.refuse(new RockpoolError('write-in-transaction', { waitedMs: OWN_WRITE_DEADLINE_MS }));
     this.startNext();
   }
 
   private startNext(): void {
-    for (let [next] = this.held; next !== undefined && (next.issuer === null || !this.open.has(next.issuer)); [next] = this.held) {
+    for (
+      let [next] = this.held;
+      next !== undefined && (next.issuer === null || !this.open.has(next.issuer));
+      [next] = this.held
+    ) {
       this.held.shift();
       next.start();
     }

@@ -5,13 +5,20 @@ export interface PageEvents {
 }
 
 /**
- * Follows a page's life. `onAway`: the page is being left, kept for going back, or frozen, and holds up other tabs with whatever it holds.
- * `onBack`: it goes on. `onOnline`: the device has a network again. `onSeen`: somebody looks at the page again. Returns a function that stops following.
+ * Follows a page's life. `onAway`: the page is being left, kept for going back, or frozen, and holds up other tabs with
+ * whatever it holds. `onBack`: it goes on. `onOnline`: the device has a network again. `onSeen`: somebody looks at the
+ * page again. Returns a function that stops following.
  *
  * `pagehide` and `pageshow` come also without the back/forward cache; `freeze` and `resume` only in Chromium
  * (https://developer.chrome.com/docs/web-platform/page-lifecycle-api).
  */
-export function followPageLifecycle(page: PageEvents, onAway: () => void, onBack: () => void, onOnline: () => void, onSeen: () => void): () => void {
+export function followPageLifecycle(
+  page: PageEvents,
+  onAway: () => void,
+  onBack: () => void,
+  onOnline: () => void,
+  onSeen: () => void,
+): () => void {
   let away = false;
   const leave = (): void => {
     if (away) return;

@@ -2,7 +2,10 @@ import type { DrizzleMigrations } from '../client.ts';
 import type { Migration } from '../rpc/migration.ts';
 
 /** The migrations in the order of the journal. `missing`: those whose SQL is not there. */
-export function readMigrations({ journal, migrations }: DrizzleMigrations): { readonly migrations: readonly Migration[]; readonly missing: readonly string[] } {
+export function readMigrations({ journal, migrations }: DrizzleMigrations): {
+  readonly migrations: readonly Migration[];
+  readonly missing: readonly string[];
+} {
   const entries = [...journal.entries].sort((a, b) => a.idx - b.idx);
   const found = entries.map(({ idx, tag }) => ({ tag, sql: sqlOf(migrations, idx, tag) }));
   return {

@@ -6,13 +6,16 @@ export function toResultColumns({ names, columns, rowCount }: EncodedRows): Resu
   // A column may be called `__proto__`, which only a definition makes a property.
   const byName = Object.create(null) as Record<string, Float64Array | readonly SqlValue[]>;
   columns.forEach((column, index) => {
-    byName[names[index] as string] = column.kind === 'number' ? numbersOf(column, rowCount) : decodeColumn(column, rowCount);
+    byName[names[index] as string] =
+      column.kind === 'number' ? numbersOf(column, rowCount) : decodeColumn(column, rowCount);
   });
   return { rowCount, columns: byName };
 }
 
 /** The values as they came, without a copy. */
 function numbersOf({ values, nulls }: Extract<EncodedColumn, { kind: 'number' }>, rowCount: number): Float64Array {
-  if (nulls !== null) for (let row = 0; row < rowCount; row++) if (((nulls[row >> 3] as number) & (1 << (row & 7))) !== 0) values[row] = Number.NaN;
+  if (nulls !== null)
+    for (let row = 0; row < rowCount; row++)
+      if (((nulls[row >> 3] as number) & (1 << (row & 7))) !== 0) values[row] = Number.NaN;
   return values;
 }

@@ -15,7 +15,9 @@ export function sql(texts: TemplateStringsArray, ...params: SqlParam[]): SqlStat
 
 /** Both forms that the API takes, as one. */
 export function toStatement(statement: SqlStatement | string, params: readonly SqlParam[] | undefined): SqlStatement {
-  return typeof statement === 'string' ? { sql: statement, params: params ?? [] } : { sql: statement.sql, params: statement.params };
+  return typeof statement === 'string'
+    ? { sql: statement, params: params ?? [] }
+    : { sql: statement.sql, params: statement.params };
 }
 
 /** A text that is equal exactly for the same statement with the same values. */

@@ -7,9 +7,11 @@ export interface StartedWorker {
 }
 
 /**
- * Starts the dedicated worker of this tab. Throws `worker-unavailable` where there are none, as in Node, and `worker-unloadable` where the page's policy refuses it at once.
+ * Starts the dedicated worker of this tab. Throws `worker-unavailable` where there are none, as in Node, and
+ * `worker-unloadable` where the page's policy refuses it at once.
  *
- * Bundlers recognise the expression below, as it stands, and build the worker as an entry of its own. Only the constructor learns the address that comes of it.
+ * Bundlers recognise the expression below, as it stands, and build the worker as an entry of its own. Only the
+ * constructor learns the address that comes of it.
  */
 export function startWorker(): StartedWorker {
   if (typeof Worker === 'undefined') throw new RockpoolError('worker-unavailable', { use: '@rockpool/client/node' });

@@ -3,7 +3,11 @@ import type { LiveQuery, LiveState } from '../client.ts';
 type Listener<Row> = (state: LiveState<Row>) => void;
 
 /** Subscribes until the returned function is called or the signal aborts. */
-export function subscribeUntil<Row>(subscribe: (listener: Listener<Row>) => () => void, listener: Listener<Row>, signal: AbortSignal | undefined): () => void {
+export function subscribeUntil<Row>(
+  subscribe: (listener: Listener<Row>) => () => void,
+  listener: Listener<Row>,
+  signal: AbortSignal | undefined,
+): () => void {
   if (signal === undefined) return subscribe(listener);
   if (signal.aborted) return () => undefined;
   const unsubscribe = subscribe(listener);
@@ -15,8 +19,13 @@ export function subscribeUntil<Row>(subscribe: (listener: Listener<Row>) => () =
   return end;
 }
 
-/** The states of a live query, one after the other. Whoever takes longer than they come gets the newest: states in between are passed over. */
-export async function* iterateStates<Row>(live: Pick<LiveQuery<Row>, 'subscribe'>): AsyncGenerator<LiveState<Row>, void, void> {
+/**
+ * The states of a live query, one after the other. Whoever takes longer than they come gets the newest: states in
+ * between are passed over.
+ */
+export async function* iterateStates<Row>(
+  live: Pick<LiveQuery<Row>, 'subscribe'>,
+): AsyncGenerator<LiveState<Row>, void, void> {
   let newest: LiveState<Row> | null = null;
   let wake = (): void => undefined;
   const unsubscribe = live.subscribe((state) => {

@@ -4,7 +4,12 @@ import type { WriteState } from '../rpc/write-state.ts';
 import { SyncedWrites } from './synced-writes.ts';
 
 /** A database whose decisions the test makes. */
-function decided(): { readonly synced: SyncedWrites; readonly asked: string[][]; decide(id: string, fate: WriteState): void; listeners: Set<() => void> } {
+function decided(): {
+  readonly synced: SyncedWrites;
+  readonly asked: string[][];
+  decide(id: string, fate: WriteState): void;
+  listeners: Set<() => void>;
+} {
   const fates = new Map<string, WriteState>();
   const asked: string[][] = [];
   const listeners = new Set<() => void>();
@@ -30,7 +35,10 @@ function decided(): { readonly synced: SyncedWrites; readonly asked: string[][];
   };
 }
 
-const refusal: WriteState = { state: 'rejected', error: { code: 'constraint-unique', fields: { table: 't' }, recovery: 'ask-user', message: '' } };
+const refusal: WriteState = {
+  state: 'rejected',
+  error: { code: 'constraint-unique', fields: { table: 't' }, recovery: 'ask-user', message: '' },
+};
 const turns = async (): Promise<void> => {
   for (let turn = 0; turn < 20; turn++) await Promise.resolve();
 };
@@ -51,14 +59,19 @@ describe('the second promise of a write', () => {
     decide('a', { state: 'admitted' });
     await turns();
     decide('b', refusal);
-    expect(await outcomes).toMatchObject([{ status: 'fulfilled' }, { status: 'rejected', reason: { code: 'constraint-unique', fields: { table: 't' } } }]);
+    expect(await outcomes).toMatchObject([
+      { status: 'fulfilled' },
+      { status: 'rejected', reason: { code: 'constraint-unique', fields: { table: 't' } } },
+    ]);
     expect(listeners.size).toBe(0);
     expect(a!.synced).toBe(a!.synced);
   });
 
   it('is that of a write that is kept although it failed, and of no other that failed', async () => {
     const { synced, decide } = decided();
-    const writes = ['storage-unflushed', 'storage-full'].map((code) => synced.beside(code, Promise.reject(new RockpoolError(code as ErrorCode))));
+    const writes = ['storage-unflushed', 'storage-full'].map((code) =>
+      synced.beside(code, Promise.reject(new RockpoolError(code as ErrorCode))),
+    );
     const outcomes = Promise.allSettled(writes.flatMap((write) => [write, write.synced]));
     await turns();
     decide('storage-unflushed', { state: 'admitted' });
@@ -78,7 +91,9 @@ describe('the second promise of a write', () => {
 
   it('rejects with what the write itself rejects with, and when the client is closed', async () => {
     const { synced } = decided();
-    await expect(synced.beside('a', Promise.reject(new RockpoolError('storage-full'))).synced).rejects.toMatchObject({ code: 'storage-full' });
+    await expect(synced.beside('a', Promise.reject(new RockpoolError('storage-full'))).synced).rejects.toMatchObject({
+      code: 'storage-full',
+    });
     const outcome = Promise.allSettled([synced.beside('b', Promise.resolve()).synced]);
     await turns();
     synced.end(new RockpoolError('client-closed'));

@@ -19,8 +19,8 @@ const ASK_AGAIN_MS = 5_000;
 const MAX_ASKED = 500;
 
 /**
- * The second promise of writes: what became of them at the server. It is asked of the database itself, under the id of the request, so it does not matter
- * which tab leads, and nothing is asked before somebody looks at the promise.
+ * The second promise of writes: what became of them at the server. It is asked of the database itself, under the id of
+ * the request, so it does not matter which tab leads, and nothing is asked before somebody looks at the promise.
  */
 export class SyncedWrites {
   private readonly source: WriteStateSource;
@@ -91,7 +91,10 @@ export class SyncedWrites {
     const decided = this.waiting.get(requestId);
     this.waiting.delete(requestId);
     if (fate.state === 'admitted') decided?.resolve();
-    else decided?.reject(fate.state === 'rejected' ? RockpoolError.fromData(fate.error) : new RockpoolError('write-forgotten'));
+    else
+      decided?.reject(
+        fate.state === 'rejected' ? RockpoolError.fromData(fate.error) : new RockpoolError('write-forgotten'),
+      );
   }
 
   private rest(): void {

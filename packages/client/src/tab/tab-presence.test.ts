@@ -22,7 +22,16 @@ function createWorld(): { presence: TabPresence; told: (readonly OwnState[])[]; 
   return { presence, told, answer };
 }
 
-const seen = (changes: Partial<SeenState>): SeenState => ({ tabId: 'theirs', siteId: 's', principal: 'ann', name: null, sinceMs: 1, topic: '', stateJson: '{}', ...changes });
+const seen = (changes: Partial<SeenState>): SeenState => ({
+  tabId: 'theirs',
+  siteId: 's',
+  principal: 'ann',
+  name: null,
+  sinceMs: 1,
+  topic: '',
+  stateJson: '{}',
+  ...changes,
+});
 
 describe('the presence of a tab', () => {
   it('costs nothing until it is used', () => {
@@ -41,7 +50,13 @@ describe('the presence of a tab', () => {
     presence.about('a note').set({ n: 1 });
     await answer();
     await answer();
-    expect(told).toEqual([[], [{ topic: '', stateJson: '{"page":2}' }, { topic: 'a note', stateJson: '{"n":1}' }]]);
+    expect(told).toEqual([
+      [],
+      [
+        { topic: '', stateJson: '{"page":2}' },
+        { topic: 'a note', stateJson: '{"n":1}' },
+      ],
+    ]);
     mine.set({ page: 2 });
     expect(told).toHaveLength(2);
     presence.showAgain();
@@ -52,9 +67,28 @@ describe('the presence of a tab', () => {
     const { presence } = createWorld();
     const heard: (readonly Peer[])[] = [];
     presence.about('').others.subscribe((others) => heard.push(others));
-    presence.hear({ whole: false, seen: [seen({ tabId: 'late', sinceMs: 5 }), seen({}), seen({ tabId: 'mine' }), seen({ tabId: 'odd', stateJson: '{' }), seen({ topic: 'a note' })] });
+    presence.hear({
+      whole: false,
+      seen: [
+        seen({ tabId: 'late', sinceMs: 5 }),
+        seen({}),
+        seen({ tabId: 'mine' }),
+        seen({ tabId: 'odd', stateJson: '{' }),
+        seen({ topic: 'a note' }),
+      ],
+    });
     expect(heard.map((others) => others.map(({ tabId }) => tabId))).toEqual([[], ['theirs', 'late']]);
-    expect(presence.about('a note').others.current).toEqual([{ tabId: 'theirs', siteId: 's', principal: 'ann', name: null, color: expect.stringMatching(/^oklch\(50% 0.13 \d+\)$/), sinceMs: 1, state: {} }]);
+    expect(presence.about('a note').others.current).toEqual([
+      {
+        tabId: 'theirs',
+        siteId: 's',
+        principal: 'ann',
+        name: null,
+        color: expect.stringMatching(/^oklch\(50% 0.13 \d+\)$/),
+        sinceMs: 1,
+        state: {},
+      },
+    ]);
     presence.hear({ whole: false, seen: [seen({ topic: 'a note', stateJson: null })] });
     expect(heard).toHaveLength(2);
     presence.hear({ whole: true, seen: [] });

@@ -85,7 +85,9 @@ export function createTabPresence({ tabId, show, onProblem }: TabPresenceOptions
 
   function refresh(touched: ReadonlySet<string>): void {
     for (const topic of touched) {
-      const people = [...(seen.get(topic)?.values() ?? [])].sort((a, b) => a.sinceMs - b.sinceMs || (a.tabId < b.tabId ? -1 : 1));
+      const people = [...(seen.get(topic)?.values() ?? [])].sort(
+        (a, b) => a.sinceMs - b.sinceMs || (a.tabId < b.tabId ? -1 : 1),
+      );
       if (people.length === 0) others.delete(topic);
       else others.set(topic, Object.freeze(people));
     }
@@ -94,7 +96,11 @@ export function createTabPresence({ tabId, show, onProblem }: TabPresenceOptions
 
   return {
     about(topic) {
-      if (new TextEncoder().encode(topic).length > MAX_PRESENCE_TOPIC_BYTES) throw new RockpoolError('presence-invalid', { problem: 'the key is too long', limitBytes: MAX_PRESENCE_TOPIC_BYTES });
+      if (new TextEncoder().encode(topic).length > MAX_PRESENCE_TOPIC_BYTES)
+        throw new RockpoolError('presence-invalid', {
+          problem: 'the key is too long',
+          limitBytes: MAX_PRESENCE_TOPIC_BYTES,
+        });
       const current = (): readonly Peer[] => others.get(topic) ?? NOBODY;
       return {
         set: (state) => set(topic, state),
@@ -141,7 +147,8 @@ function toJson(state: unknown): string {
   }
   if (text === undefined) throw new RockpoolError('presence-invalid', { problem: 'not JSON' });
   const sizeBytes = new TextEncoder().encode(text).length;
-  if (sizeBytes > MAX_PRESENCE_STATE_BYTES) throw new RockpoolError('presence-invalid', { sizeBytes, limitBytes: MAX_PRESENCE_STATE_BYTES });
+  if (sizeBytes > MAX_PRESENCE_STATE_BYTES)
+    throw new RockpoolError('presence-invalid', { sizeBytes, limitBytes: MAX_PRESENCE_STATE_BYTES });
   return text;
 }
 
@@ -149,7 +156,15 @@ function toJson(state: unknown): string {
 function toPeer({ tabId, siteId, principal, name, sinceMs, stateJson }: SeenState): Peer | null {
   if (stateJson === null) return null;
   try {
-    return { tabId, siteId, principal, name, color: peerColor(principal), sinceMs, state: JSON.parse(stateJson) as unknown };
+    return {
+      tabId,
+      siteId,
+      principal,
+      name,
+      color: peerColor(principal),
+      sinceMs,
+      state: JSON.parse(stateJson) as unknown,
+    };
   } catch {
     return null;
   }

@@ -41,16 +41,23 @@ function create(start: () => Worker, reopen: TabWorkerOptions['reopen'] = () => 
   return Object.assign(world, { worker });
 }
 
-const script = (text: string) => (): Worker => new Worker(URL.createObjectURL(new Blob([text], { type: 'text/javascript' })), { type: 'module' });
+const script = (text: string) => (): Worker =>
+  new Worker(URL.createObjectURL(new Blob([text], { type: 'text/javascript' })), { type: 'module' });
 /** Answers every call as comlink would. */
-const answering = script(`addEventListener('message', ({ data }) => { if (data.type === 'APPLY') postMessage({ id: data.id, type: 'RAW', value: 'answer' }); });`);
+const answering = script(
+  `addEventListener('message', ({ data }) => { if (data.type === 'APPLY') postMessage({ id: data.id, type: 'RAW', value: 'answer' }); });`,
+);
 const silent = script('');
-const inTurn = (...starts: (() => Worker)[]) => () => (starts.length > 1 ? starts.shift() : starts[0])!();
+const inTurn =
+  (...starts: (() => Worker)[]) =>
+  () =>
+    (starts.length > 1 ? starts.shift() : starts[0])!();
 const watched = (world: World): World => {
   world.worker.watch();
   return world;
 };
-const query = (worker: TabWorker): Promise<unknown> => worker.call((remote) => remote.query({ sql: 'SELECT 1', params: [] }));
+const query = (worker: TabWorker): Promise<unknown> =>
+  worker.call((remote) => remote.query({ sql: 'SELECT 1', params: [] }));
 
 describe('a worker that does not answer', () => {
   it('is replaced by one that is opened first and gets what was asked of the other', async () => {
@@ -68,11 +75,13 @@ describe('a worker that does not answer', () => {
 
   it('is replaced again when the next one could not be opened', async () => {
     let isBusy = true;
-    const world = watched(create(inTurn(silent, answering), async () => {
-      const failure = isBusy ? new RockpoolError('storage-busy') : null;
-      isBusy = false;
-      if (failure !== null) throw failure;
-    }));
+    const world = watched(
+      create(inTurn(silent, answering), async () => {
+        const failure = isBusy ? new RockpoolError('storage-busy') : null;
+        isBusy = false;
+        if (failure !== null) throw failure;
+      }),
+    );
     await expect(query(world.worker)).rejects.toMatchObject({ code: 'storage-busy' });
     await expect.poll(() => query(world.worker).catch(() => null)).toBe('answer');
     expect(world.problems.map(({ code }) => code)).toEqual(['storage-busy']);
@@ -91,7 +100,14 @@ it('a worker that answers is left alone, however long a call takes', async () =>
 
 it('a real worker with a statement that has no end is replaced; a write of that moment is done once, and what never ends is given up', async () => {
   const schema = encodeSchema(defineSchema({ note: sqliteTable('note', { id: text().primaryKey() }) }));
-  const options: OpenOptions = { name: freshName(), schema, migrations: null, sync: null, durability: 'relaxed', persistence: 'durable' };
+  const options: OpenOptions = {
+    name: freshName(),
+    schema,
+    migrations: null,
+    sync: null,
+    durability: 'relaxed',
+    persistence: 'durable',
+  };
   const tab = { onEvent: () => undefined, token: async () => '' };
   const open: TabWorkerOptions['reopen'] = async (remote) => void (await remote.open(options, proxy(tab)));
   const world = create(() => startWorker().worker, open, 250);
@@ -99,7 +115,12 @@ it('a real worker with a statement that has no end is replaced; a write of that 
   world.worker.watch();
   const [requestId, insert] = [newId(), [{ sql: "INSERT INTO note VALUES ('a')", params: [] }]];
   const written = world.worker.call((remote) => remote.write(insert, undefined, requestId));
-  const endless = world.worker.call((remote) => remote.query({ sql: 'WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n) SELECT count(*) FROM n', params: [] }));
+  const endless = world.worker.call((remote) =>
+    remote.query({
+      sql: 'WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n) SELECT count(*) FROM n',
+      params: [],
+    }),
+  );
   const [given] = await Promise.allSettled([endless, written]);
   expect(given).toMatchObject({ status: 'rejected', reason: { code: 'worker-stuck' } });
   await world.worker.call((remote) => remote.write(insert, undefined, requestId));

@@ -6,7 +6,10 @@ import type { WorkerConnection } from './worker-connection.ts';
 /** A ping every five seconds costs nothing that can be measured. */
 const PING_MS = 5_000;
 
-/** A worker is stuck when it has not answered for a minute of the page's time. A statement may take seconds; one that takes a minute has no end. */
+/**
+ * A worker is stuck when it has not answered for a minute of the page's time. A statement may take seconds; one that
+ * takes a minute has no end.
+ */
 const PINGS_UNANSWERED = 12;
 
 export interface TabWorkerOptions {
@@ -34,13 +37,19 @@ interface Run {
 }
 
 /**
- * This tab's worker, and another in its place when it is stuck. Nobody else can end a worker, and no lock is taken from one: it gives up its locks
- * and files by ending, and the new one waits in their queues like any tab.
+ * This tab's worker, and another in its place when it is stuck. Nobody else can end a worker, and no lock is taken from
+ * one: it gives up its locks and files by ending, and the new one waits in their queues like any tab.
  *
- * A call that was under way is asked once more of the new worker; a write has an id, so it is done once. If that gets stuck too, the call fails with
- * `worker-stuck`.
+ * A call that was under way is asked once more of the new worker; a write has an id, so it is done once. If that gets
+ * stuck too, the call fails with `worker-stuck`.
  */
-export function createTabWorker({ connect, reopen, onProblem, onStuck, pingMs = PING_MS }: TabWorkerOptions): TabWorker {
+export function createTabWorker({
+  connect,
+  reopen,
+  onProblem,
+  onStuck,
+  pingMs = PING_MS,
+}: TabWorkerOptions): TabWorker {
   let run: Run = { connection: connect(), whenUsable: Promise.resolve() };
   /** Of the worker that is there. It is not asked for pings while it is being opened, which may take long. */
   let opening: 'done' | 'under way' | 'failed' = 'done';
@@ -74,7 +83,8 @@ export function createTabWorker({ connect, reopen, onProblem, onStuck, pingMs = 
     const { connection } = run;
     if (opening === 'under way') return;
     if (opening === 'failed') return replace(new RockpoolError('worker-stuck', { restarted: true }));
-    if (unanswered >= PINGS_UNANSWERED) return restart(new RockpoolError('worker-stuck', { waitedMs: unanswered * pingMs }));
+    if (unanswered >= PINGS_UNANSWERED)
+      return restart(new RockpoolError('worker-stuck', { waitedMs: unanswered * pingMs }));
     if (++unanswered > 1) return; // The first ping is still waited for.
     connection
       .call((worker) => worker.ping())

@@ -14,11 +14,17 @@ async function asked(token: () => unknown): Promise<{ readonly outcome: unknown;
 const throwing = (thrown: unknown) => (): never => {
   throw thrown;
 };
-const named = (name: string, message: string, more: object = {}): Error => Object.assign(new Error(message), { name, ...more });
+const named = (name: string, message: string, more: object = {}): Error =>
+  Object.assign(new Error(message), { name, ...more });
 
 describe('the token', () => {
   it('is the string that the callback gives, now or later, or the text of its response', async () => {
-    for (const token of [() => TOKEN, async () => TOKEN, async () => new Response(`${TOKEN}\n`), () => 'opaque+of/our~own==']) {
+    for (const token of [
+      () => TOKEN,
+      async () => TOKEN,
+      async () => new Response(`${TOKEN}\n`),
+      () => 'opaque+of/our~own==',
+    ]) {
       expect(await asked(token)).toEqual({ outcome: expect.stringMatching(/^(eyJh|opaque)\S+$/) as string, told: [] });
     }
   });
@@ -28,9 +34,16 @@ describe('the token', () => {
     ['a response of 401', async () => new Response('no', { status: 401 }), { status: 401 }],
     ['a thrown response of 403', throwing(new Response('no', { status: 403 })), { status: 403 }],
     ['an error with the status 401', throwing(Object.assign(new Error('no'), { status: 401 })), { status: 401 }],
-    ['an error of axios with the status 401', throwing(named('AxiosError', 'Request failed', { code: 'ERR_BAD_REQUEST', response: { status: 401 } })), { status: 401 }],
+    [
+      'an error of axios with the status 401',
+      throwing(named('AxiosError', 'Request failed', { code: 'ERR_BAD_REQUEST', response: { status: 401 } })),
+      { status: 401 },
+    ],
   ])('does not exist while nobody is signed in: %s', async (_, token, fields) => {
-    expect(await asked(token)).toEqual({ outcome: `auth-signed-out ${JSON.stringify({ stage: 'token', ...fields })}`, told: [] });
+    expect(await asked(token)).toEqual({
+      outcome: `auth-signed-out ${JSON.stringify({ stage: 'token', ...fields })}`,
+      told: [],
+    });
   });
 
   it.each<[string, () => unknown, object]>([
@@ -43,13 +56,24 @@ describe('the token', () => {
     ['axios', throwing(named('AxiosError', 'Network Error', { code: 'ERR_NETWORK' })), {}],
     ['a response of 502', async () => new Response('<html>', { status: 502 }), { status: 502 }],
     ['a thrown response of 503', throwing(new Response('', { status: 503 })), { status: 503 }],
-    ['an error with the status 429', throwing(Object.assign(new Error('slower'), { statusCode: 429 })), { status: 429 }],
+    [
+      'an error with the status 429',
+      throwing(Object.assign(new Error('slower'), { statusCode: 429 })),
+      { status: 429 },
+    ],
   ])('cannot be had for now: %s', async (_, token, fields) => {
-    expect(await asked(token)).toEqual({ outcome: `network-unreachable ${JSON.stringify({ stage: 'token', ...fields })}`, told: [] });
+    expect(await asked(token)).toEqual({
+      outcome: `network-unreachable ${JSON.stringify({ stage: 'token', ...fields })}`,
+      told: [],
+    });
   });
 
   it.each<[string, () => unknown, object]>([
-    ['a fault in its code', throwing(new TypeError("Cannot read properties of undefined (reading 'token')")), { thrown: 'TypeError' }],
+    [
+      'a fault in its code',
+      throwing(new TypeError("Cannot read properties of undefined (reading 'token')")),
+      { thrown: 'TypeError' },
+    ],
     ['a string that is thrown', throwing('Failed to fetch'), { thrown: 'string' }],
     ['a response of 404', async () => new Response('', { status: 404 }), { thrown: 'object', status: 404 }],
     ['no return value', () => undefined, { problem: 'not a string', type: 'undefined' }],
@@ -90,6 +114,9 @@ describe('the token', () => {
   });
 
   it('is refused as the RockpoolError that the callback throws says', async () => {
-    expect(await asked(throwing(new RockpoolError('auth-database-forbidden')))).toEqual({ outcome: 'auth-database-forbidden {}', told: [] });
+    expect(await asked(throwing(new RockpoolError('auth-database-forbidden')))).toEqual({
+      outcome: 'auth-database-forbidden {}',
+      told: [],
+    });
   });
 });

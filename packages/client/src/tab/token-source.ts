@@ -18,8 +18,10 @@ const MAX_CAUSES = 5;
 /**
  * Asks the app for a token, and sorts what goes wrong into three kinds:
  * - nobody is signed in: `auth-signed-out`, or the `RockpoolError` that the callback threw
- * - the app's own server cannot be reached, or answers that it has trouble: `network-unreachable` with the stage `token`
- * - the app's code failed: `token-callback-failed`. `onError` gets the error once, not again at every retry, until a token was had or another error comes
+ * - the app's own server cannot be reached, or answers that it has trouble: `network-unreachable` with the stage
+ *   `token`
+ * - the app's code failed: `token-callback-failed`. `onError` gets the error once, not again at every retry, until a
+ *   token was had or another error comes
  */
 export function createTokenSource({ token, onError }: TokenSourceOptions): () => Promise<string> {
   let reported: string | null = null;
@@ -52,7 +54,10 @@ async function tokenOf(answer: unknown): Promise<string> {
 
 function requireToken(answer: unknown): string {
   if (typeof answer !== 'string') throw callbackFailed({ problem: 'not a string', type: typeName(answer) });
-  if (!BEARER_TOKEN.test(answer)) throw callbackFailed(answer === '' ? { problem: 'empty' } : { problem: 'not a bearer token', characters: answer.length });
+  if (!BEARER_TOKEN.test(answer))
+    throw callbackFailed(
+      answer === '' ? { problem: 'empty' } : { problem: 'not a bearer token', characters: answer.length },
+    );
   return answer;
 }
 
@@ -60,14 +65,24 @@ function requireToken(answer: unknown): string {
 function tokenError(thrown: unknown): RockpoolError {
   if (thrown instanceof RockpoolError) return thrown;
   const status = statusOf(thrown);
-  if (status === 401 || status === 403) return new RockpoolError('auth-signed-out', { stage: 'token', status }, { cause: thrown });
-  if (status !== null && isServerTrouble(status)) return new RockpoolError('network-unreachable', { stage: 'token', status }, { cause: thrown });
-  if (status === null && causesOf(thrown).some(isNetworkFailure)) return new RockpoolError('network-unreachable', { stage: 'token' }, { cause: thrown });
-  return callbackFailed({ thrown: thrown instanceof Error ? thrown.name : typeName(thrown), ...(status === null ? {} : { status }) }, thrown);
+  if (status === 401 || status === 403)
+    return new RockpoolError('auth-signed-out', { stage: 'token', status }, { cause: thrown });
+  if (status !== null && isServerTrouble(status))
+    return new RockpoolError('network-unreachable', { stage: 'token', status }, { cause: thrown });
+  if (status === null && causesOf(thrown).some(isNetworkFailure))
+    return new RockpoolError('network-unreachable', { stage: 'token' }, { cause: thrown });
+  return callbackFailed(
+    { thrown: thrown instanceof Error ? thrown.name : typeName(thrown), ...(status === null ? {} : { status }) },
+    thrown,
+  );
 }
 
 function callbackFailed(fields: ErrorFields, cause?: unknown): RockpoolError {
-  return new RockpoolError('token-callback-failed', { stage: 'token', ...fields }, cause === undefined ? {} : { cause });
+  return new RockpoolError(
+    'token-callback-failed',
+    { stage: 'token', ...fields },
+    cause === undefined ? {} : { cause },
+  );
 }
 
 /** Timeout, too early, too many requests, or the server's own trouble: the same request may succeed later. */
@@ -78,18 +93,32 @@ function isServerTrouble(status: number): boolean {
 /** Of a `Response`, and of errors as HTTP libraries throw them: `status`, `statusCode`, `response.status`. */
 function statusOf(thrown: unknown): number | null {
   if (typeof thrown !== 'object' || thrown === null) return null;
-  const { status, statusCode, response } = thrown as { readonly status?: unknown; readonly statusCode?: unknown; readonly response?: { readonly status?: unknown } | null };
-  const found = [status, statusCode, response?.status].find((candidate) => typeof candidate === 'number' && candidate >= 100 && candidate <= 599);
+  const { status, statusCode, response } = thrown as {
+    readonly status?: unknown;
+    readonly statusCode?: unknown;
+    readonly response?: { readonly status?: unknown } | null;
+  };
+  const found = [status, statusCode, response?.status].find(
+    (candidate) => typeof candidate === 'number' && candidate >= 100 && candidate <= 599,
+  );
   return (found as number | undefined) ?? null;
 }
 
 function causesOf(thrown: unknown): unknown[] {
   const causes: unknown[] = [];
-  for (let one = thrown; one !== undefined && one !== null && causes.length < MAX_CAUSES; one = (one as { readonly cause?: unknown }).cause) causes.push(one);
+  for (
+    let one = thrown;
+    one !== undefined && one !== null && causes.length < MAX_CAUSES;
+    one = (one as { readonly cause?: unknown }).cause
+  )
+    causes.push(one);
   return causes;
 }
 
-/** How `fetch` says that there was no answer, in the words of each engine; a TypeError of any other text is a fault in the app's code. */
+/**
+ * How `fetch` says that there was no answer, in the words of each engine; a TypeError of any other text is a fault in
+ * the app's code.
+ */
 const FETCH_FAILURES = [
   /^Failed to fetch/, // Chromium; also `import()` of a chunk
   /^network error/i, // Chromium, in the middle of a body
@@ -106,11 +135,24 @@ const FETCH_FAILURES = [
 
 /** Names and codes that DOM APIs, Node and axios give to the same. */
 const NETWORK_NAMES: ReadonlySet<unknown> = new Set(['AbortError', 'NetworkError', 'TimeoutError']);
-const NETWORK_CODES: ReadonlySet<unknown> = new Set(['ECONNABORTED', 'ECONNREFUSED', 'ECONNRESET', 'EAI_AGAIN', 'ENETUNREACH', 'ENOTFOUND', 'ERR_NETWORK', 'ETIMEDOUT']);
+const NETWORK_CODES: ReadonlySet<unknown> = new Set([
+  'ECONNABORTED',
+  'ECONNREFUSED',
+  'ECONNRESET',
+  'EAI_AGAIN',
+  'ENETUNREACH',
+  'ENOTFOUND',
+  'ERR_NETWORK',
+  'ETIMEDOUT',
+]);
 
 function isNetworkFailure(thrown: unknown): boolean {
   if (typeof thrown !== 'object' || thrown === null) return false;
-  const { name, code, message } = thrown as { readonly name?: unknown; readonly code?: unknown; readonly message?: unknown };
+  const { name, code, message } = thrown as {
+    readonly name?: unknown;
+    readonly code?: unknown;
+    readonly message?: unknown;
+  };
   if (NETWORK_NAMES.has(name) || NETWORK_CODES.has(code)) return true;
   return name === 'TypeError' && typeof message === 'string' && FETCH_FAILURES.some((words) => words.test(message));
 }

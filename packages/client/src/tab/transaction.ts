@@ -16,16 +16,28 @@ export interface TransactionSource {
 
 export type TransactionBody<T> = (tx: Transaction) => Promise<T> | T;
 
-/** Long enough for what a page computes between two statements, short enough that other writers, who wait, do not give up. */
+/**
+ * Long enough for what a page computes between two statements, short enough that other writers, who wait, do not give
+ * up.
+ */
 export const DEFAULT_TIMEOUT_MS = 5_000;
 
 /** A write of another tab that waits for the end of this transaction fails after ten seconds. */
 const LONGEST_TIMEOUT_MS = 8_000;
 
 /** Begins, runs the body and commits; rolls back where the body fails, its time is over or the signal aborts. */
-export async function runTransaction<T>(source: TransactionSource, transactionId: string, body: TransactionBody<T>, options: TransactionOptions, beside: OwnTransactions): Promise<T> {
+export async function runTransaction<T>(
+  source: TransactionSource,
+  transactionId: string,
+  body: TransactionBody<T>,
+  options: TransactionOptions,
+  beside: OwnTransactions,
+): Promise<T> {
   const { atomic = false, timeoutMs = DEFAULT_TIMEOUT_MS, signal } = options;
-  if (!(timeoutMs > 0 && timeoutMs <= LONGEST_TIMEOUT_MS)) throw new RockpoolError('config-invalid', { problem: `timeoutMs is more than 0 and at most ${LONGEST_TIMEOUT_MS}` });
+  if (!(timeoutMs > 0 && timeoutMs <= LONGEST_TIMEOUT_MS))
+    throw new RockpoolError('config-invalid', {
+      problem: `timeoutMs is more than 0 and at most ${LONGEST_TIMEOUT_MS}`,
+    });
   signal?.throwIfAborted();
   const interrupted = Promise.withResolvers<never>();
   interrupted.promise.catch(() => undefined); // It matters only while something waits for it.
@@ -54,7 +66,12 @@ export async function runTransaction<T>(source: TransactionSource, transactionId
 }
 
 function timedOut(timeoutMs: number, writesWaiting: number): RockpoolError {
-  return new RockpoolError('transaction-timeout', { timeoutMs, ...(writesWaiting === 0 ? {} : { writesWaiting, problem: 'writes of this tab wait for its end; one that it awaits has to go through `tx`' }) });
+  return new RockpoolError('transaction-timeout', {
+    timeoutMs,
+    ...(writesWaiting === 0
+      ? {}
+      : { writesWaiting, problem: 'writes of this tab wait for its end; one that it awaits has to go through `tx`' }),
+  });
 }
 
 /** What one transaction asks, step by step, and nothing after its end. */
@@ -115,7 +132,10 @@ class Level implements Transaction {
     return rows === undefined ? [] : (decodeRows(rows) as Row[]);
   }
 
-  async execute<Row extends object>(given: SqlStatement | string, params?: readonly SqlParam[]): Promise<StatementResult<Row>> {
+  async execute<Row extends object>(
+    given: SqlStatement | string,
+    params?: readonly SqlParam[],
+  ): Promise<StatementResult<Row>> {
     return toStatementResult(await this.statement('execute', toStatement(given, params)));
   }
 

@@ -2,7 +2,11 @@ import { RockpoolError } from '@rockpool/shared';
 import { describe, expect, it } from 'vitest';
 import { UndoHistory } from './undo-history.ts';
 
-function createWorld(refusals: Readonly<Record<string, string>> = {}): { readonly history: UndoHistory; readonly undone: string[]; readonly write: (id: string) => Promise<unknown> } {
+function createWorld(refusals: Readonly<Record<string, string>> = {}): {
+  readonly history: UndoHistory;
+  readonly undone: string[];
+  readonly write: (id: string) => Promise<unknown>;
+} {
   const undone: string[] = [];
   let lastId = 0;
   const history = new UndoHistory({

@@ -10,7 +10,9 @@ export interface UndoHistoryOptions {
   readonly newId: () => string;
 }
 
-/** The transactions of this tab, by the ids of their requests, and which of them were taken back. One step at a time. */
+/**
+ * The transactions of this tab, by the ids of their requests, and which of them were taken back. One step at a time.
+ */
 export class UndoHistory {
   private readonly options: UndoHistoryOptions;
   private readonly done: string[] = [];
@@ -21,7 +23,9 @@ export class UndoHistory {
     this.options = options;
   }
 
-  /** Passes a write on, and remembers it when it is committed. What was taken back before can then not be done again. */
+  /**
+   * Passes a write on, and remembers it when it is committed. What was taken back before can then not be done again.
+   */
   async remember<T>(requestId: string, write: Promise<T>): Promise<T> {
     try {
       const result = await write;
@@ -61,7 +65,8 @@ export class UndoHistory {
         await this.options.undo(requestId, newRequestId);
       } catch (thrown) {
         // It changed nothing that is synced: for the user it was no step.
-        if (thrown instanceof RockpoolError && thrown.code === 'undo-refused' && thrown.fields['problem'] === 'nothing') continue;
+        if (thrown instanceof RockpoolError && thrown.code === 'undo-refused' && thrown.fields['problem'] === 'nothing')
+          continue;
         if (isUnflushed(thrown)) to.push(newRequestId);
         throw thrown;
       }

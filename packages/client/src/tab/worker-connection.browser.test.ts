@@ -8,7 +8,9 @@ const connections: WorkerConnection[] = [];
 function connect(script: string): { readonly connection: WorkerConnection; readonly problems: RockpoolError[] } {
   const problems: RockpoolError[] = [];
   const url = URL.createObjectURL(new Blob([script], { type: 'text/javascript' }));
-  const connection = connectWorker({ worker: new Worker(url, { type: 'module' }), url }, (error) => problems.push(error));
+  const connection = connectWorker({ worker: new Worker(url, { type: 'module' }), url }, (error) =>
+    problems.push(error),
+  );
   connections.push(connection);
   return { connection, problems };
 }
@@ -22,7 +24,8 @@ function connectTo(url: string, WorkerOfPage: typeof Worker = Worker): WorkerCon
 /** Answers every call as comlink would. */
 const ANSWERING = `addEventListener('message', ({ data }) => { if (data.type === 'APPLY') postMessage({ id: data.id, type: 'RAW', value: 'answer' }); });`;
 
-const query = (connection: WorkerConnection): Promise<unknown> => connection.call((worker) => worker.query({ sql: 'SELECT 1', params: [] }));
+const query = (connection: WorkerConnection): Promise<unknown> =>
+  connection.call((worker) => worker.query({ sql: 'SELECT 1', params: [] }));
 
 afterEach(() => {
   for (const connection of connections.splice(0)) connection.end(closed);
@@ -34,7 +37,11 @@ describe('a call into the worker', () => {
   });
 
   it('fails when the script of the worker cannot be run, and so do later ones', async () => {
-    const scripts = [['this is not JavaScript', 'worker-unloadable'], [`import './nowhere.js';`, 'worker-unloadable'], [`throw new Error('at the start')`, 'internal']] as const;
+    const scripts = [
+      ['this is not JavaScript', 'worker-unloadable'],
+      [`import './nowhere.js';`, 'worker-unloadable'],
+      [`throw new Error('at the start')`, 'internal'],
+    ] as const;
     for (const [script, code] of scripts) {
       const { connection } = connect(script);
       await expect(query(connection)).rejects.toMatchObject({ code });
@@ -53,7 +60,11 @@ describe('a call into the worker', () => {
       [text, { contentType: 'text/plain' }],
       [gone, { problem: 'its address cannot be reached from this page' }],
     ] as const) {
-      await expect(query(connectTo(url))).rejects.toMatchObject({ code: 'worker-unloadable', recovery: 'bug', fields: { url, help: 'docs/guides/client.md#bundlers', ...fields } });
+      await expect(query(connectTo(url))).rejects.toMatchObject({
+        code: 'worker-unloadable',
+        recovery: 'bug',
+        fields: { url, help: 'docs/guides/client.md#bundlers', ...fields },
+      });
     }
     expect(await query(connectTo(there))).toBe('answer');
   });
@@ -66,7 +77,10 @@ describe('a call into the worker', () => {
     await loaded;
     const { Worker: WorkerOfFrame } = frame.contentWindow as unknown as typeof globalThis;
     const url = URL.createObjectURL(new Blob([ANSWERING], { type: 'text/javascript' }));
-    await expect(query(connectTo(url, WorkerOfFrame))).rejects.toMatchObject({ code: 'worker-unloadable', fields: { url, problem: expect.stringContaining('Content-Security-Policy') } });
+    await expect(query(connectTo(url, WorkerOfFrame))).rejects.toMatchObject({
+      code: 'worker-unloadable',
+      fields: { url, problem: expect.stringContaining('Content-Security-Policy') },
+    });
     frame.remove();
   });
 
@@ -80,7 +94,9 @@ describe('a call into the worker', () => {
 });
 
 it('an error in a worker that answers is reported, and the worker goes on', async () => {
-  const { connection, problems } = connect(`${ANSWERING} addEventListener('message', () => setTimeout(() => { throw new TypeError('later'); }));`);
+  const { connection, problems } = connect(
+    `${ANSWERING} addEventListener('message', () => setTimeout(() => { throw new TypeError('later'); }));`,
+  );
   await query(connection);
   await expect.poll(() => problems.map(({ code }) => code)).toEqual(['internal']);
   expect(await query(connection)).toBe('answer');

@@ -14,10 +14,13 @@ export interface WorkerConnection {
 }
 
 /**
- * `onProblem` hears of errors in the worker that belong to no call. A worker goes on after such an error. A script that cannot be loaded fails all calls with
- * `worker-unloadable`, one that throws at its start with `internal`.
+ * `onProblem` hears of errors in the worker that belong to no call. A worker goes on after such an error. A script that
+ * cannot be loaded fails all calls with `worker-unloadable`, one that throws at its start with `internal`.
  */
-export function connectWorker({ worker, url }: StartedWorker, onProblem: (error: RockpoolError) => void): WorkerConnection {
+export function connectWorker(
+  { worker, url }: StartedWorker,
+  onProblem: (error: RockpoolError) => void,
+): WorkerConnection {
   installErrorTransfer();
   const remote = wrap<WorkerApi>(worker);
   const methods = withMethodsKept(remote);
@@ -40,7 +43,11 @@ export function connectWorker({ worker, url }: StartedWorker, onProblem: (error:
     // What went wrong in a script is told; that there is none is not.
     if (!hasAnswered && !(event instanceof ErrorEvent)) return void whyUnloadable(url).then(end);
     const cause: unknown = event.error ?? new Error(event.message);
-    const error = new RockpoolError('internal', { thrown: hasAnswered ? 'in the worker' : 'while the worker started' }, { cause });
+    const error = new RockpoolError(
+      'internal',
+      { thrown: hasAnswered ? 'in the worker' : 'while the worker started' },
+      { cause },
+    );
     if (hasAnswered) onProblem(error);
     else end(error);
   });
@@ -62,7 +69,10 @@ export function connectWorker({ worker, url }: StartedWorker, onProblem: (error:
   };
 }
 
-/** Comlink makes another proxy whenever a method is named, and watches when it goes: together more than the rest of a call. */
+/**
+ * Comlink makes another proxy whenever a method is named, and watches when it goes: together more than the rest of a
+ * call.
+ */
 function withMethodsKept(remote: Remote<WorkerApi>): Remote<WorkerApi> {
   const kept = new Map<string | symbol, unknown>();
   return new Proxy(remote, {

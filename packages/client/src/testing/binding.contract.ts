@@ -8,7 +8,9 @@ import { freshName } from './browser-tabs.ts';
 
 const entry = sqliteTable('entry', { id: text().primaryKey(), note: text() });
 const bindingSchema = defineSchema({ entry });
-const otherSchema = defineSchema({ entry: sqliteTable('entry', { id: text().primaryKey(), number: integer().notNull() }) });
+const otherSchema = defineSchema({
+  entry: sqliteTable('entry', { id: text().primaryKey(), number: integer().notNull() }),
+});
 
 export interface BindingContractOptions {
   readonly createClient: (options: ClientOptions) => Promise<Client>;
@@ -29,7 +31,12 @@ export function describeBinding(title: string, { createClient, sync, persistence
     });
 
     async function open(options: Partial<ClientOptions> & { readonly name: string }): Promise<Client> {
-      const client = await createClient({ schema: bindingSchema, ...(persistence === undefined ? {} : { persistence }), onError: (error) => void problems.push(error), ...options });
+      const client = await createClient({
+        schema: bindingSchema,
+        ...(persistence === undefined ? {} : { persistence }),
+        onError: (error) => void problems.push(error),
+        ...options,
+      });
       clients.push(client);
       return client;
     }
@@ -44,8 +51,10 @@ export function describeBinding(title: string, { createClient, sync, persistence
       return { url, databaseId, token: () => token, ...more };
     }
 
-    const write = (client: Client, id: string): Promise<unknown> => client.execute(sql`INSERT INTO entry (id) VALUES (${id})`);
-    const idsIn = async (client: Client): Promise<string[]> => (await client.query<{ id: string }>('SELECT id FROM entry ORDER BY id')).map(({ id }) => id);
+    const write = (client: Client, id: string): Promise<unknown> =>
+      client.execute(sql`INSERT INTO entry (id) VALUES (${id})`);
+    const idsIn = async (client: Client): Promise<string[]> =>
+      (await client.query<{ id: string }>('SELECT id FROM entry ORDER BY id')).map(({ id }) => id);
 
     /** Resolves once this device has what the server has. */
     function upToDate(client: Client): Promise<void> {
@@ -89,8 +98,12 @@ export function describeBinding(title: string, { createClient, sync, persistence
       await close(first);
       const unreachable = { url: 'ws://127.0.0.1:9/sync', token: () => '' };
       // Another schema too: the file is not brought to it.
-      await expect(open({ name, schema: otherSchema, sync: { ...unreachable, databaseId: team2 } })).rejects.toMatchObject(mismatch);
-      await expect(open({ name, sync: { ...unreachable, databaseId: team2, principal: 'bob' } })).rejects.toMatchObject(mismatch);
+      await expect(
+        open({ name, schema: otherSchema, sync: { ...unreachable, databaseId: team2 } }),
+      ).rejects.toMatchObject(mismatch);
+      await expect(open({ name, sync: { ...unreachable, databaseId: team2, principal: 'bob' } })).rejects.toMatchObject(
+        mismatch,
+      );
       expect(await idsIn(await open({ name, sync: await syncWith(team) }))).toContain(`${name}-row`);
       expect(await rowsOnServer(team2)).toEqual([]);
     });
@@ -131,28 +144,46 @@ export function describeBinding(title: string, { createClient, sync, persistence
     });
 
     it.each<readonly [string, (options: SyncOptions) => SyncOptions | undefined, object]>([
-      ['another server', (options) => ({ ...options, url: 'ws://127.0.0.1:9/sync' }), { code: 'tab-options-differ', fields: { option: 'sync.url' } }],
+      [
+        'another server',
+        (options) => ({ ...options, url: 'ws://127.0.0.1:9/sync' }),
+        { code: 'tab-options-differ', fields: { option: 'sync.url' } },
+      ],
       ['no server', () => undefined, { code: 'tab-options-differ', fields: { option: 'sync' } }],
-      ['nobody signed in', ({ url, databaseId, token }) => ({ url, databaseId, token }), { code: 'tab-options-differ', fields: { option: 'sync.principal' } }],
+      [
+        'nobody signed in',
+        ({ url, databaseId, token }) => ({ url, databaseId, token }),
+        { code: 'tab-options-differ', fields: { option: 'sync.principal' } },
+      ],
       ['another person', (options) => ({ ...options, principal: 'bob' }), { code: 'other-principal' }],
-    ])('and all tabs agree on how it syncs: a tab with %s is refused, whichever comes first', async (_, change, refusal) => {
-      const mine = await syncWith(team, { principal: 'ann' });
-      const theirs = change(mine);
-      for (const [first, second] of [[mine, theirs], [theirs, mine]]) {
-        const name = freshName();
-        const leader = await open({ name, ...(first === undefined ? {} : { sync: first }) });
-        await expect(open({ name, ...(second === undefined ? {} : { sync: second }) })).rejects.toMatchObject(refusal);
-        await write(leader, `${name}-goes-on`);
-        // A trace id, or a slash at the end, names the same server.
-        if (first !== undefined) await close(await open({ name, sync: { ...first, url: `${first.url}/?trace=1` } }));
-      }
-    });
+    ])(
+      'and all tabs agree on how it syncs: a tab with %s is refused, whichever comes first',
+      async (_, change, refusal) => {
+        const mine = await syncWith(team, { principal: 'ann' });
+        const theirs = change(mine);
+        for (const [first, second] of [
+          [mine, theirs],
+          [theirs, mine],
+        ]) {
+          const name = freshName();
+          const leader = await open({ name, ...(first === undefined ? {} : { sync: first }) });
+          await expect(open({ name, ...(second === undefined ? {} : { sync: second }) })).rejects.toMatchObject(
+            refusal,
+          );
+          await write(leader, `${name}-goes-on`);
+          // A trace id, or a slash at the end, names the same server.
+          if (first !== undefined) await close(await open({ name, sync: { ...first, url: `${first.url}/?trace=1` } }));
+        }
+      },
+    );
 
     it('and a tab with another schema is refused', async () => {
       const name = freshName();
       const options = await syncWith(team);
       const leader = await open({ name, sync: options });
-      await expect(open({ name, schema: otherSchema, sync: options })).rejects.toMatchObject({ code: 'schema-incompatible' });
+      await expect(open({ name, schema: otherSchema, sync: options })).rejects.toMatchObject({
+        code: 'schema-incompatible',
+      });
       await write(leader, `${name}-goes-on`);
     });
   });

@@ -1,7 +1,9 @@
 import { expect, it } from 'vitest';
 
-// As text, by an address that is made here: the guide is no module, and stands outside the package. The tests' server serves the whole repository.
-const textOf = async (path: string): Promise<string> => ((await import(/* @vite-ignore */ `/${path}?raw`)) as { default: string }).default;
+// As text, by an address that is made here: the guide is no module, and stands outside the package. The tests' server
+// serves the whole repository.
+const textOf = async (path: string): Promise<string> =>
+  ((await import(/* @vite-ignore */ `/${path}?raw`)) as { default: string }).default;
 
 it('the code of the guide is one file, byte for byte', async () => {
   const guide = await textOf('docs/guides/client.md');

@@ -1,15 +1,34 @@
-import { backupDatabase, createClient, deleteDatabase, listDatabases, restoreDatabase, RockpoolError, searchText, sql } from '@rockpool/client';
+import {
+  backupDatabase,
+  createClient,
+  deleteDatabase,
+  listDatabases,
+  restoreDatabase,
+  RockpoolError,
+  searchText,
+  sql,
+} from '@rockpool/client';
 import { defineSchema, searchIndex } from '@rockpool/client/schema';
 import { index, integer, sqliteTable, text } from 'drizzle-orm/sqlite-core';
 
-const account = sqliteTable('account', { id: text().primaryKey(), name: text().notNull(), balance: integer().notNull().default(0) });
-const entry = sqliteTable('entry', { id: text().primaryKey(), accountId: text('account_id').notNull(), amount: integer().notNull() }, (table) => [index('entry_account').on(table.accountId)]);
+const account = sqliteTable('account', {
+  id: text().primaryKey(),
+  name: text().notNull(),
+  balance: integer().notNull().default(0),
+});
+const entry = sqliteTable(
+  'entry',
+  { id: text().primaryKey(), accountId: text('account_id').notNull(), amount: integer().notNull() },
+  (table) => [index('entry_account').on(table.accountId)],
+);
 const accountSearch = searchIndex(account, { columns: [account.name] });
 const schema = defineSchema({ account, accountSearch, entry });
 
 const client = await createClient({ name: 'client-guide', schema });
 
-const inserted = await client.execute<{ id: string }>(sql`INSERT INTO account (id, name, balance) VALUES ('a', ${'Ada'}, ${100}), ('b', ${'Ben'}, ${0}) RETURNING id`);
+const inserted = await client.execute<{ id: string }>(
+  sql`INSERT INTO account (id, name, balance) VALUES ('a', ${'Ada'}, ${100}), ('b', ${'Ben'}, ${0}) RETURNING id`,
+);
 const accounts = await client.query<{ name: string }>('SELECT name FROM account WHERE balance > ?', [10]);
 
 async function transfer(from: string, to: string, amount: number): Promise<void> {
@@ -28,9 +47,11 @@ await transfer('a', 'b', 30);
 const refused = await transfer('b', 'a', 1_000).catch((error: Error) => error.message);
 
 const balances: number[][] = [];
-const unsubscribe = client.live<{ balance: number }>('SELECT balance FROM account ORDER BY id').subscribe(({ rows, error }) => {
-  if (error === null) balances.push(rows.map(({ balance }) => balance));
-});
+const unsubscribe = client
+  .live<{ balance: number }>('SELECT balance FROM account ORDER BY id')
+  .subscribe(({ rows, error }) => {
+    if (error === null) balances.push(rows.map(({ balance }) => balance));
+  });
 
 const typed = 'be';
 const found = await client.query<{ name: string; place: string }>(sql`
@@ -60,7 +81,19 @@ const code = await again.execute(sql`INSERT INTO account (id, name) VALUES ('a',
 );
 
 // The guide ends here; this is for its test.
-export const seen: Record<string, unknown> & { balances: number[][] } = { found, inserted, accounts, refused, columns, streamed, wasUndone, wasRedone, names, code, balances };
+export const seen: Record<string, unknown> & { balances: number[][] } = {
+  found,
+  inserted,
+  accounts,
+  refused,
+  columns,
+  streamed,
+  wasUndone,
+  wasRedone,
+  names,
+  code,
+  balances,
+};
 export async function end(): Promise<void> {
   await again.close();
   await deleteDatabase('client-guide');

@@ -1,7 +1,18 @@
 import { encodeSchema, RockpoolError } from '@rockpool/shared';
 import { blob, integer, real, sqliteTable, text } from 'drizzle-orm/sqlite-core';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
-import type { Client, ClientOptions, LiveQuery, Persistence, SqlStatement, SyncOptions, SyncState, TokenAnswer, Transaction, Write } from '../client.ts';
+import type {
+  Client,
+  ClientOptions,
+  LiveQuery,
+  Persistence,
+  SqlStatement,
+  SyncOptions,
+  SyncState,
+  TokenAnswer,
+  Transaction,
+  Write,
+} from '../client.ts';
 import { newId } from '../new-id.ts';
 import { defineSchema } from '../schema/define-schema.ts';
 import { searchIndex } from '../schema/search-index.ts';
@@ -12,7 +23,13 @@ import { freshName, until, type BrowserTab } from './browser-tabs.ts';
 const entry = sqliteTable('entry', { id: text().primaryKey(), number: integer().notNull(), note: text() });
 const other = sqliteTable('other', { id: text().primaryKey() });
 const seat = sqliteTable('seat', { id: text().primaryKey(), number: integer().notNull().unique() });
-const kinds = sqliteTable('kinds', { id: text().primaryKey(), number: integer(), fraction: real(), note: text(), bytes: blob() });
+const kinds = sqliteTable('kinds', {
+  id: text().primaryKey(),
+  number: integer(),
+  fraction: real(),
+  note: text(),
+  bytes: blob(),
+});
 const entrySearch = searchIndex(entry, { columns: [entry.note] });
 const schema = defineSchema({ entry, entrySearch, kinds, other, seat });
 
@@ -24,7 +41,10 @@ export interface ContractOptions {
   readonly sync: (schemaJson: string, databaseId: string) => Promise<{ readonly url: string; readonly token: string }>;
   /** Whether tabs share the database. In a browser's memory they do not: every tab leads its own. */
   readonly isShared: boolean;
-  /** `differences` leaves out the tests of what is the same code on every medium. They need one medium, which runs the `whole` contract. */
+  /**
+   * `differences` leaves out the tests of what is the same code on every medium. They need one medium, which runs the
+   * `whole` contract.
+   */
   readonly extent: 'whole' | 'differences';
 }
 
@@ -65,7 +85,8 @@ interface Numbered {
 
 const insertion = (number: number): SqlStatement => sql`INSERT INTO entry (id, number) VALUES (${newId()}, ${number})`;
 const insert = (client: Client, number: number): Write<unknown> => client.execute(insertion(number));
-const numbersIn = async (where: Client | Transaction): Promise<number[]> => (await where.query<Numbered>('SELECT number FROM entry ORDER BY number')).map(({ number }) => number);
+const numbersIn = async (where: Client | Transaction): Promise<number[]> =>
+  (await where.query<Numbered>('SELECT number FROM entry ORDER BY number')).map(({ number }) => number);
 const upTo = (count: number): number[] => Array.from({ length: count }, (_, index) => index);
 
 function follow(client: Client): { readonly live: LiveQuery<Numbered>; readonly numbers: () => number[] } {
@@ -98,7 +119,9 @@ function describeRoles(persistence: Persistence, options: ContractOptions): void
 
   describe.each(roles)('in the tab that is the %s', (role) => {
     /** The client that is tested, and where tabs share a database another beside it. */
-    async function open(more: Partial<ClientOptions> = {}): Promise<{ readonly name: string; readonly mine: Client; readonly others: readonly Client[] }> {
+    async function open(
+      more: Partial<ClientOptions> = {},
+    ): Promise<{ readonly name: string; readonly mine: Client; readonly others: readonly Client[] }> {
       const name = freshName();
       const first = await openHere({ name, persistence, ...more });
       if (!isShared) return { name, mine: first, others: [] };
@@ -122,7 +145,9 @@ function describeRoles(persistence: Persistence, options: ContractOptions): void
     it('gives back every kind of value as it was written', async () => {
       const { mine, others } = await open();
       const long = 'x'.repeat(100_000);
-      await mine.execute(sql`INSERT INTO kinds VALUES (${'ü😀'}, ${2n ** 60n}, 1.5, ${long}, x'00ff'), ('b', NULL, NULL, NULL, NULL)`);
+      await mine.execute(
+        sql`INSERT INTO kinds VALUES (${'ü😀'}, ${2n ** 60n}, 1.5, ${long}, x'00ff'), ('b', NULL, NULL, NULL, NULL)`,
+      );
       for (const client of [mine, ...others]) {
         expect(await client.query('SELECT * FROM kinds ORDER BY number DESC')).toEqual([
           { id: 'ü😀', number: 2n ** 60n, fraction: 1.5, note: long, bytes: new Uint8Array([0, 255]) },
@@ -146,37 +171,56 @@ function describeRoles(persistence: Persistence, options: ContractOptions): void
       for (const { numbers } of views) expect(numbers()).toEqual([1, 2]);
     });
 
-    itAnywhere('finds by a search index what any tab wrote and what came from the server, in live queries too', async () => {
-      const syncing = await syncWith(options, freshName());
-      const { mine, others } = await open({ sync: syncing });
-      const elsewhere = await openHere({ name: freshName(), persistence: 'memory', sync: syncing });
-      const views = [mine, ...others].map((client) => client.live<Numbered>(sql`SELECT number FROM entry WHERE rowid IN (SELECT rowid FROM entry_search WHERE entry_search MATCH ${searchText('dro HER')}) ORDER BY number`));
-      for (const view of views) view.subscribe(() => undefined);
-      const all = async (...numbers: number[]): Promise<void> => {
-        for (const view of views) await until(() => JSON.stringify(view.current.rows.map(({ number }) => number)) === JSON.stringify(numbers));
-      };
-      await mine.execute(sql`INSERT INTO entry VALUES ('a', 1, 'The drowsy heron'), ('b', 2, 'A kingfisher')`);
-      await all(1);
-      await until(async () => (await numbersIn(elsewhere)).length === 2);
-      await elsewhere.execute(sql`UPDATE entry SET note = ${'Another drowsy héron'} WHERE id = 'b'`);
-      await all(1, 2);
-      await elsewhere.execute(sql`DELETE FROM entry WHERE id = 'a'`);
-      await all(2);
-      expect(views.map(({ current }) => current.error)).toEqual(views.map(() => null));
-    });
+    itAnywhere(
+      'finds by a search index what any tab wrote and what came from the server, in live queries too',
+      async () => {
+        const syncing = await syncWith(options, freshName());
+        const { mine, others } = await open({ sync: syncing });
+        const elsewhere = await openHere({ name: freshName(), persistence: 'memory', sync: syncing });
+        const views = [mine, ...others].map((client) =>
+          client.live<Numbered>(
+            sql`SELECT number FROM entry WHERE rowid IN (SELECT rowid FROM entry_search WHERE entry_search MATCH ${searchText('dro HER')}) ORDER BY number`,
+          ),
+        );
+        for (const view of views) view.subscribe(() => undefined);
+        const all = async (...numbers: number[]): Promise<void> => {
+          for (const view of views)
+            await until(
+              () => JSON.stringify(view.current.rows.map(({ number }) => number)) === JSON.stringify(numbers),
+            );
+        };
+        await mine.execute(sql`INSERT INTO entry VALUES ('a', 1, 'The drowsy heron'), ('b', 2, 'A kingfisher')`);
+        await all(1);
+        await until(async () => (await numbersIn(elsewhere)).length === 2);
+        await elsewhere.execute(sql`UPDATE entry SET note = ${'Another drowsy héron'} WHERE id = 'b'`);
+        await all(1, 2);
+        await elsewhere.execute(sql`DELETE FROM entry WHERE id = 'a'`);
+        await all(2);
+        expect(views.map(({ current }) => current.error)).toEqual(views.map(() => null));
+      },
+    );
 
     itAnywhere('runs a batch whole or not at all', async () => {
       const { mine, others } = await open();
-      const results = await mine.batch([sql`INSERT INTO entry VALUES ('a', 1, NULL)`, sql`UPDATE entry SET number = 2`]);
+      const results = await mine.batch([
+        sql`INSERT INTO entry VALUES ('a', 1, NULL)`,
+        sql`UPDATE entry SET number = 2`,
+      ]);
       expect(results.map(({ changes }) => changes)).toEqual([1, 1]);
-      const failing = mine.batch([sql`INSERT INTO entry VALUES ('b', 3, NULL)`, sql`INSERT INTO entry VALUES ('a', 4, NULL)`]);
+      const failing = mine.batch([
+        sql`INSERT INTO entry VALUES ('b', 3, NULL)`,
+        sql`INSERT INTO entry VALUES ('a', 4, NULL)`,
+      ]);
       await expect(failing).rejects.toMatchObject({ code: 'constraint-primary-key' });
       for (const client of [mine, ...others]) expect(await numbersIn(client)).toEqual([2]);
     });
 
     itAnywhere('gets errors with their code and what to do about them', async () => {
       const { mine } = await open();
-      await expect(mine.execute(sql`INSERT INTO entry VALUES ('a', ${null}, NULL)`)).rejects.toMatchObject({ code: 'constraint-not-null', recovery: 'ask-user' });
+      await expect(mine.execute(sql`INSERT INTO entry VALUES ('a', ${null}, NULL)`)).rejects.toMatchObject({
+        code: 'constraint-not-null',
+        recovery: 'ask-user',
+      });
       await expect(mine.query('SELECT nonsense')).rejects.toMatchObject({ code: 'query-invalid' });
       await expect(mine.query('DELETE FROM entry')).rejects.toMatchObject({ code: 'sql-read-only' });
       const live = mine.live('SELECT nonsense FROM entry');
@@ -227,61 +271,94 @@ function describeRoles(persistence: Persistence, options: ContractOptions): void
       expect(view.numbers()).toEqual([1, 2]);
     });
 
-    itAnywhere('tells when the server has a write, why it refused one, and where the changes of a row are, over a pause that all tabs see', async () => {
-      const syncing = await syncWith(options, freshName());
-      const { mine, others } = await open({ sync: syncing });
-      const elsewhere = await openHere({ name: freshName(), persistence: 'memory', sync: syncing });
-      const take = (client: Client, id: string, number: number): Write<unknown> => client.execute(sql`INSERT INTO seat (id, number) VALUES (${id}, ${number})`);
-      await take(mine, 'first', 1).synced;
-      expect(await mine.rowSyncState('seat', 'first')).toMatchObject({ stage: 'admitted', conflicts: [] });
+    itAnywhere(
+      'tells when the server has a write, why it refused one, and where the changes of a row are, over a pause that all tabs see',
+      async () => {
+        const syncing = await syncWith(options, freshName());
+        const { mine, others } = await open({ sync: syncing });
+        const elsewhere = await openHere({ name: freshName(), persistence: 'memory', sync: syncing });
+        const take = (client: Client, id: string, number: number): Write<unknown> =>
+          client.execute(sql`INSERT INTO seat (id, number) VALUES (${id}, ${number})`);
+        await take(mine, 'first', 1).synced;
+        expect(await mine.rowSyncState('seat', 'first')).toMatchObject({ stage: 'admitted', conflicts: [] });
 
-      await mine.sync.pause();
-      for (const client of [mine, ...others]) await until(() => client.status.state === 'paused');
-      await take(elsewhere, 'theirs', 2).synced;
-      const late = take(mine, 'late', 2);
-      const fine = take(mine, 'fine', 3);
-      await Promise.all([late, fine]);
-      const outcomes = Promise.allSettled([late.synced, fine.synced]);
-      expect(mine.status.pendingCount).toBe(2); // at once: who has written must not read that all is sent
-      expect(await mine.rowSyncState('seat', 'late')).toMatchObject({ stage: 'pending', changes: [{ stage: 'pending', reason: null }] });
-      expect(await mine.rowSyncState('seat', 'theirs')).toMatchObject({ stage: 'none', changes: [] });
+        await mine.sync.pause();
+        for (const client of [mine, ...others]) await until(() => client.status.state === 'paused');
+        await take(elsewhere, 'theirs', 2).synced;
+        const late = take(mine, 'late', 2);
+        const fine = take(mine, 'fine', 3);
+        await Promise.all([late, fine]);
+        const outcomes = Promise.allSettled([late.synced, fine.synced]);
+        expect(mine.status.pendingCount).toBe(2); // at once: who has written must not read that all is sent
+        expect(await mine.rowSyncState('seat', 'late')).toMatchObject({
+          stage: 'pending',
+          changes: [{ stage: 'pending', reason: null }],
+        });
+        expect(await mine.rowSyncState('seat', 'theirs')).toMatchObject({ stage: 'none', changes: [] });
 
-      await mine.sync.resume();
-      expect(await outcomes).toMatchObject([{ status: 'rejected', reason: { code: 'constraint-unique' } }, { status: 'fulfilled' }]);
-      for (const client of [mine, ...others]) {
-        await until(async () => (await client.rowSyncState('seat', 'late')).stage === 'rejected');
-        expect(await client.rowSyncState('seat', 'late')).toMatchObject({ changes: [{ reason: { code: 'constraint-unique' } }] });
-        expect(await client.rowSyncState('seat', ['theirs'])).toMatchObject({ stage: 'delivered', changes: [] });
-      }
-      await until(() => mine.status.state === 'up-to-date');
-      expect(await mine.query('SELECT id FROM seat ORDER BY number')).toEqual([{ id: 'first' }, { id: 'theirs' }, { id: 'fine' }]);
-    });
+        await mine.sync.resume();
+        expect(await outcomes).toMatchObject([
+          { status: 'rejected', reason: { code: 'constraint-unique' } },
+          { status: 'fulfilled' },
+        ]);
+        for (const client of [mine, ...others]) {
+          await until(async () => (await client.rowSyncState('seat', 'late')).stage === 'rejected');
+          expect(await client.rowSyncState('seat', 'late')).toMatchObject({
+            changes: [{ reason: { code: 'constraint-unique' } }],
+          });
+          expect(await client.rowSyncState('seat', ['theirs'])).toMatchObject({ stage: 'delivered', changes: [] });
+        }
+        await until(() => mine.status.state === 'up-to-date');
+        expect(await mine.query('SELECT id FROM seat ORDER BY number')).toEqual([
+          { id: 'first' },
+          { id: 'theirs' },
+          { id: 'fine' },
+        ]);
+      },
+    );
 
-    itAnywhere('tells a signed-out user, a network without the app’s server and a fault in the app’s code apart', async () => {
-      const syncing = await syncWith(options, freshName());
-      const problems: RockpoolError[] = [];
-      let token: SyncOptions['token'] = () => {
-        throw new TypeError('Failed to fetch');
-      };
-      const { mine } = await open({ sync: { ...syncing, token: () => token() }, onError: (error) => void problems.push(error) });
-      const becomes = async (next: SyncOptions['token'], state: SyncState, reason: object | null): Promise<void> => {
-        token = next;
-        await mine.sync.tryNow();
-        await until(() => mine.status.state === state);
-        if (reason === null) return expect(mine.status.reason).toBeNull();
-        await until(() => mine.status.reason !== null);
-        expect(mine.status.reason).toMatchObject(reason);
-      };
-      await becomes(token, 'offline', { code: 'network-unreachable', fields: { stage: 'token' } });
-      await becomes(() => null, 'needs-auth', { code: 'auth-signed-out' });
-      const thrown = new TypeError('user is undefined');
-      await becomes(() => Promise.reject(thrown), 'blocked', { code: 'token-callback-failed', fields: { stage: 'token', thrown: 'TypeError' } });
-      expect(problems.map(({ code, cause }) => [code, cause])).toEqual([['token-callback-failed', thrown]]);
-      await becomes(() => Promise.reject(new RockpoolError('auth-database-forbidden')), 'needs-auth', { code: 'auth-database-forbidden' });
-      await becomes(() => 7 as unknown as string, 'blocked', { code: 'token-callback-failed', fields: { problem: 'not a string', type: 'number' } });
-      await becomes(async () => new Response(null, { status: 502 }), 'offline', { code: 'network-unreachable', fields: { stage: 'token', status: 502 } });
-      await becomes(async () => new Response((await syncing.token()) as string), 'up-to-date', null);
-    });
+    itAnywhere(
+      'tells a signed-out user, a network without the app’s server and a fault in the app’s code apart',
+      async () => {
+        const syncing = await syncWith(options, freshName());
+        const problems: RockpoolError[] = [];
+        let token: SyncOptions['token'] = () => {
+          throw new TypeError('Failed to fetch');
+        };
+        const { mine } = await open({
+          sync: { ...syncing, token: () => token() },
+          onError: (error) => void problems.push(error),
+        });
+        const becomes = async (next: SyncOptions['token'], state: SyncState, reason: object | null): Promise<void> => {
+          token = next;
+          await mine.sync.tryNow();
+          await until(() => mine.status.state === state);
+          if (reason === null) return expect(mine.status.reason).toBeNull();
+          await until(() => mine.status.reason !== null);
+          expect(mine.status.reason).toMatchObject(reason);
+        };
+        await becomes(token, 'offline', { code: 'network-unreachable', fields: { stage: 'token' } });
+        await becomes(() => null, 'needs-auth', { code: 'auth-signed-out' });
+        const thrown = new TypeError('user is undefined');
+        await becomes(() => Promise.reject(thrown), 'blocked', {
+          code: 'token-callback-failed',
+          fields: { stage: 'token', thrown: 'TypeError' },
+        });
+        expect(problems.map(({ code, cause }) => [code, cause])).toEqual([['token-callback-failed', thrown]]);
+        await becomes(() => Promise.reject(new RockpoolError('auth-database-forbidden')), 'needs-auth', {
+          code: 'auth-database-forbidden',
+        });
+        await becomes(() => 7 as unknown as string, 'blocked', {
+          code: 'token-callback-failed',
+          fields: { problem: 'not a string', type: 'number' },
+        });
+        await becomes(async () => new Response(null, { status: 502 }), 'offline', {
+          code: 'network-unreachable',
+          fields: { stage: 'token', status: 502 },
+        });
+        await becomes(async () => new Response((await syncing.token()) as string), 'up-to-date', null);
+      },
+    );
 
     it('takes what the server has as a file, under what was written before, and tells live queries', async () => {
       const databaseId = freshName();
@@ -290,17 +367,29 @@ function describeRoles(persistence: Persistence, options: ContractOptions): void
       await elsewhere.batch(upTo(300).map(insertion)).synced;
       const token = Promise.withResolvers<TokenAnswer>();
       const progress: { readonly receivedBytes: number; readonly totalBytes: number }[] = [];
-      const { mine, others } = await open({ sync: { ...syncing, token: () => token.promise, firstSync: { answerWithinMs: 1, onProgress: (now) => void progress.push(now) } } });
+      const { mine, others } = await open({
+        sync: {
+          ...syncing,
+          token: () => token.promise,
+          firstSync: { answerWithinMs: 1, onProgress: (now) => void progress.push(now) },
+        },
+      });
       const seen = follow(mine);
       await insert(mine, 1_000);
       token.resolve(await syncing.token());
       const all = [...upTo(300), 1_000];
-      for (const client of [mine, ...others]) await until(async () => client.status.state === 'up-to-date' && (await numbersIn(client)).length === all.length);
+      for (const client of [mine, ...others])
+        await until(
+          async () => client.status.state === 'up-to-date' && (await numbersIn(client)).length === all.length,
+        );
       for (const client of [mine, ...others]) expect(await numbersIn(client)).toEqual(all);
       await until(() => seen.numbers().length === all.length);
       await until(async () => (await numbersIn(elsewhere)).length === all.length);
       // It was a file: deliveries tell no bytes.
-      expect(progress.at(-1)).toEqual({ receivedBytes: progress.at(-1)?.totalBytes, totalBytes: expect.any(Number) as number });
+      expect(progress.at(-1)).toEqual({
+        receivedBytes: progress.at(-1)?.totalBytes,
+        totalBytes: expect.any(Number) as number,
+      });
     });
 
     itAnywhere('has no second promise to give where there is no server', async () => {
@@ -327,7 +416,6 @@ function describeRoles(persistence: Persistence, options: ContractOptions): void
       });
     }
   });
-
 }
 
 interface Opened {
@@ -440,26 +528,33 @@ function describeSuccession(persistence: Persistence, options: ContractOptions):
       await happening;
     }
 
-    it.each(['closed', 'killed'] as const)('a follower loses nothing and repeats nothing of what it writes, if that tab is %s', async (how) => {
-      const name = freshName();
-      const leader = await openElsewhere({ name, persistence });
-      const mine = await openHere({ name, persistence });
-      const third = await openHere({ name, persistence });
-      const view = follow(third);
-      await insert200(mine, () => (how === 'closed' ? leader.client.close() : leader.kill()));
-      for (const client of [mine, third]) expect(await numbersIn(client)).toEqual(upTo(200));
-      await until(() => mine.status.role === 'leader');
-      await insert(third, 200);
-      await until(() => view.numbers().length === 201);
-      expect(view.numbers()).toEqual(upTo(201));
-    });
+    it.each(['closed', 'killed'] as const)(
+      'a follower loses nothing and repeats nothing of what it writes, if that tab is %s',
+      async (how) => {
+        const name = freshName();
+        const leader = await openElsewhere({ name, persistence });
+        const mine = await openHere({ name, persistence });
+        const third = await openHere({ name, persistence });
+        const view = follow(third);
+        await insert200(mine, () => (how === 'closed' ? leader.client.close() : leader.kill()));
+        for (const client of [mine, third]) expect(await numbersIn(client)).toEqual(upTo(200));
+        await until(() => mine.status.role === 'leader');
+        await insert(third, 200);
+        await until(() => view.numbers().length === 201);
+        expect(view.numbers()).toEqual(upTo(201));
+      },
+    );
 
     it('what it wrote itself is there if its promise had resolved, and once', async () => {
       const name = freshName();
       const leader = await openElsewhere({ name, persistence });
       const mine = await openHere({ name, persistence });
       const resolved: number[] = [];
-      for (const number of upTo(50)) insert(leader.client, number).then(() => resolved.push(number), () => undefined);
+      for (const number of upTo(50))
+        insert(leader.client, number).then(
+          () => resolved.push(number),
+          () => undefined,
+        );
       await until(() => resolved.length > 10);
       leader.kill();
       const numbers = await numbersIn(mine);

@@ -13,8 +13,9 @@ import type { Touched } from '../rpc/query-dependencies.ts';
 import type { SqlStatement } from '../rpc/sql-statement.ts';
 import { INITIAL_STATUS, type TabRole } from '../rpc/sync-status.ts';
 
-// Several tabs in one process, with the browser's part of it played: locks with a queue, a broadcast channel, a clock that stands still, and a
-// database file that remembers requests. A tab can be killed at any moment: its lock goes to the next, its messages and timers never come.
+// Several tabs in one process, with the browser's part of it played: locks with a queue, a broadcast channel, a clock
+// that stands still, and a database file that remembers requests. A tab can be killed at any moment: its lock goes to
+// the next, its messages and timers never come.
 
 export const FAKE_STATUS: LeaderStatus = { ...INITIAL_STATUS, state: 'offline' };
 
@@ -73,7 +74,11 @@ export class FakeBrowser {
   /** How far the wall clock is ahead of the time that passes. */
   clockOffsetMs = 0;
   private nextId = 1;
-  private readonly timers = new Set<{ readonly dueMs: number; readonly callback: () => void; readonly isAlive: () => boolean }>();
+  private readonly timers = new Set<{
+    readonly dueMs: number;
+    readonly callback: () => void;
+    readonly isAlive: () => boolean;
+  }>();
   private readonly ports = new Set<FakePort>();
   private readonly lockQueues = new Map<string, FakeCandidate[]>();
   /** Decides how often a message arrives: 0 loses it. Default: once. */
@@ -117,7 +122,11 @@ export class FakeBrowser {
           return { ...opened, close };
         },
         // As sync does, it says so when it is stopped.
-        startWork: (tools) => ({ onLocalCommit: () => undefined, tryNow: () => undefined, stop: async () => tools.publishStatus(FAKE_STATUS) }),
+        startWork: (tools) => ({
+          onLocalCommit: () => undefined,
+          tryNow: () => undefined,
+          stop: async () => tools.publishStatus(FAKE_STATUS),
+        }),
         onTouched: (touched) => tab.touched.push(touched),
         onFirstSync: (progress) => tab.firstSync.push(progress),
         onStatus: (status, role) => {
@@ -173,7 +182,12 @@ export class FakeBrowser {
     for (const port of this.ports) port.deliver(data);
   }
 
-  private openFile(role: 'writer' | 'reader', life: Life, dieAfter: string | null, tab: FakeTab): OpenedDatabase<FakeDatabase> {
+  private openFile(
+    role: 'writer' | 'reader',
+    life: Life,
+    dieAfter: string | null,
+    tab: FakeTab,
+  ): OpenedDatabase<FakeDatabase> {
     const { file } = this;
     let isOpen = true;
     if (role === 'reader' && !file.exists) throw new RockpoolError('storage-missing');
@@ -240,7 +254,19 @@ export class FakeBrowser {
       if (!life.isAlive || !isOpen) throw new Error('read by a tab that may not');
       return { names: [...file.effects], columns: [], rowCount: 0 };
     };
-    return { database: { role, write, begin }, reads: { query, queryAll: (statements) => Promise.all(statements.map(async () => ({ rows: await query(), tookMs: 0 }))), dependencies: async () => [{ table: 't', columns: [], lookups: null }], listRejected: async () => [], rowSyncState: async () => ({ stage: 'none', changes: [], conflicts: [] }), writeStates: async () => [], backup: async () => new Blob() }, close };
+    return {
+      database: { role, write, begin },
+      reads: {
+        query,
+        queryAll: (statements) => Promise.all(statements.map(async () => ({ rows: await query(), tookMs: 0 }))),
+        dependencies: async () => [{ table: 't', columns: [], lookups: null }],
+        listRejected: async () => [],
+        rowSyncState: async () => ({ stage: 'none', changes: [], conflicts: [] }),
+        writeStates: async () => [],
+        backup: async () => new Blob(),
+      },
+      close,
+    };
   }
 
   private openPort(channelName: string, life: Life): BroadcastPort {
@@ -257,7 +283,8 @@ export class FakeBrowser {
         const data = structuredClone(message);
         if (this.isLost((data as { message: ChannelMessage }).message)) return;
         for (const other of this.ports) {
-          if (other !== port && other.channelName === channelName) for (let times = this.deliveries(); times > 0; times--) other.deliver(data);
+          if (other !== port && other.channelName === channelName)
+            for (let times = this.deliveries(); times > 0; times--) other.deliver(data);
         }
       },
       close: () => void this.ports.delete(port),

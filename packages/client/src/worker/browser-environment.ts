@@ -29,7 +29,9 @@ export const BROWSER: WorkerEnvironment = {
 /** The media of this browser that keep something. Both ways over the origin-private file system have the same files. */
 async function places(): Promise<readonly ChosenMedium[]> {
   const all = ['opfs', 'opfs-exclusive', 'indexeddb'] as const;
-  const candidates: readonly ChosenMedium[] = await Promise.all(all.map(async (persistence) => ({ persistence, medium: await BROWSER_MEDIA.medium(persistence) })));
+  const candidates: readonly ChosenMedium[] = await Promise.all(
+    all.map(async (persistence) => ({ persistence, medium: await BROWSER_MEDIA.medium(persistence) })),
+  );
   const usable = await Promise.all(candidates.map(async ({ medium }) => (await medium.missing()).length === 0));
   const [shared, exclusive, indexedDb] = candidates.map((place, index) => (usable[index] === true ? [place] : []));
   return [...(shared?.length === 0 ? (exclusive ?? []) : (shared ?? [])), ...(indexedDb ?? [])];

@@ -24,7 +24,10 @@ import { createStreams, type Streams } from './streams.ts';
 import { startSync } from './sync/start-sync.ts';
 import type { WorkerEnvironment } from './worker-environment.ts';
 
-/** Each write changes the status several times, and its answer brings what its author may not miss. The page hears the rest once a frame. */
+/**
+ * Each write changes the status several times, and its answer brings what its author may not miss. The page hears the
+ * rest once a frame.
+ */
 const STATUS_EVERY_MS = 16;
 
 /** Puts the parts of a tab's worker together: storage and database, leader or follower, live queries, sync. */
@@ -37,12 +40,22 @@ export function createHost(environment: WorkerEnvironment): WorkerApi {
   /** The number of the news that an answer has brought last. */
   let answered = -1;
 
-  function opened(): { readonly membership: Membership<OpenDatabase>; readonly live: LiveRunner; readonly streams: Streams; readonly presence: WorkerPresence; readonly update: StatusUpdate } {
-    if (membership === null || live === null || streams === null || presence === null || update === null) throw new RockpoolError('internal', { called: 'before open' });
+  function opened(): {
+    readonly membership: Membership<OpenDatabase>;
+    readonly live: LiveRunner;
+    readonly streams: Streams;
+    readonly presence: WorkerPresence;
+    readonly update: StatusUpdate;
+  } {
+    if (membership === null || live === null || streams === null || presence === null || update === null)
+      throw new RockpoolError('internal', { called: 'before open' });
     return { membership, live, streams, presence, update };
   }
 
-  /** For an answer: null where an earlier one has brought them. Events go another way, so that they may come later than an answer. */
+  /**
+   * For an answer: null where an earlier one has brought them. Events go another way, so that they may come later than
+   * an answer.
+   */
   function unseenUpdate(): StatusUpdate | null {
     const { update: newest } = opened();
     if (newest.number === answered) return null;
@@ -103,23 +116,46 @@ export function createHost(environment: WorkerEnvironment): WorkerApi {
           };
           // Tabs that open meanwhile wait for as long as they hear something.
           const onWait = (): void => membership?.tellFirstSync(latest);
-          await firstSync({ name, medium, schema, runtime, url, databaseId, token: async () => tab.token(), onProgress, onWait, answerWithinMs: firstSyncWithinMs, randomBytes: (count) => crypto.getRandomValues(new Uint8Array(count)) }).catch((thrown: unknown) => {
+          await firstSync({
+            name,
+            medium,
+            schema,
+            runtime,
+            url,
+            databaseId,
+            token: async () => tab.token(),
+            onProgress,
+            onWait,
+            answerWithinMs: firstSyncWithinMs,
+            randomBytes: (count) => crypto.getRandomValues(new Uint8Array(count)),
+          }).catch((thrown: unknown) => {
             const error = toRockpoolError(thrown);
             takesFiles = mayStillBeTaken(error);
-            // The rows come as deliveries. Sync itself soon tells of a network or a token that is missing, and opening of what stands in its way.
+            // The rows come as deliveries. Sync itself soon tells of a network or a token that is missing, and opening
+            // of what stands in its way.
             if (!takesFiles) problem(error);
           });
         },
       });
       const scope = environment.scopeOf(name, persistence);
       const openPort = (channelName: string): BroadcastPort => environment.openPort(channelName);
-      const shown = createWorkerPresence({ scope, openPort, locks: environment.locks, clock: systemClock, onUpdate: (seen) => send({ kind: 'presence', update: seen }), onProblem: problem });
+      const shown = createWorkerPresence({
+        scope,
+        openPort,
+        locks: environment.locks,
+        clock: systemClock,
+        onUpdate: (seen) => send({ kind: 'presence', update: seen }),
+        onProblem: problem,
+      });
       presence = shown;
       const mine: Membership<OpenDatabase> = new Membership<OpenDatabase>({
         scope,
         schema: options.schema,
         migrationCount: options.migrations?.length ?? 0,
-        tabOptions: { sync: sync === null ? null : { url: sync.url, databaseId: sync.databaseId, principal: sync.principal }, durability: options.durability },
+        tabOptions: {
+          sync: sync === null ? null : { url: sync.url, databaseId: sync.databaseId, principal: sync.principal },
+          durability: options.durability,
+        },
         initialStatus,
         locks: environment.locks,
         openPort,
@@ -132,8 +168,24 @@ export function createHost(environment: WorkerEnvironment): WorkerApi {
           if (sync === null) return startLeaderWork(tools, null);
           const token = async (): Promise<string> => tab.token();
           const { schema: stored, connection } = tools.database;
-          const snapshots = snapshotSource({ name, medium, schema: stored, runtime: connection.runtime, download: downloadContent({ url: sync.url, databaseId: sync.databaseId, schemaHash: stored.hash, token }), databaseIdentity: () => tools.database.meta.databaseIdentity });
-          return startLeaderWork(tools, (given) => startSync({ target: sync, token, tools: given, persistence, presence: shown, ...(takesFiles ? { snapshots } : {}) }));
+          const snapshots = snapshotSource({
+            name,
+            medium,
+            schema: stored,
+            runtime: connection.runtime,
+            download: downloadContent({ url: sync.url, databaseId: sync.databaseId, schemaHash: stored.hash, token }),
+            databaseIdentity: () => tools.database.meta.databaseIdentity,
+          });
+          return startLeaderWork(tools, (given) =>
+            startSync({
+              target: sync,
+              token,
+              tools: given,
+              persistence,
+              presence: shown,
+              ...(takesFiles ? { snapshots } : {}),
+            }),
+          );
         },
         onTouched: (touched) => live?.touch(touched),
         onFirstSync: tellFirstSync,
@@ -142,18 +194,33 @@ export function createHost(environment: WorkerEnvironment): WorkerApi {
           if (snapshot !== null && snapshot.receivedBytes !== status.snapshot?.receivedBytes) tellFirstSync(snapshot);
           // Nothing is sent or loaded until a person does something about it, so that the app hears of it in every tab.
           const { reason } = leaderStatus;
-          if (reason?.code === 'database-mismatch' && status.reason?.code !== reason.code) problem(RockpoolError.fromData(reason));
+          if (reason?.code === 'database-mismatch' && status.reason?.code !== reason.code)
+            problem(RockpoolError.fromData(reason));
           setStatus({ ...leaderStatus, role });
         },
         onProblem: problem,
         onEnded: (error) => {
           if (error.code === 'client-closed' || !isOpen) return; // The caller is told by its own call.
-          setStatus({ ...status, state: error.code === 'tab-outdated' ? 'outdated' : 'blocked', role: 'none', reason: error.toData(), waitingFor: null, stuck: null, snapshot: null, sentUpTo: null });
+          setStatus({
+            ...status,
+            state: error.code === 'tab-outdated' ? 'outdated' : 'blocked',
+            role: 'none',
+            reason: error.toData(),
+            waitingFor: null,
+            stuck: null,
+            snapshot: null,
+            sentUpTo: null,
+          });
           problem(error);
         },
       });
       membership = mine;
-      live = createLiveRunner({ reads: mine.reads, clock: systemClock, send: (event, transferables) => send(transfer(event, transferables)), onProblem: problem });
+      live = createLiveRunner({
+        reads: mine.reads,
+        clock: systemClock,
+        send: (event, transferables) => send(transfer(event, transferables)),
+        onProblem: problem,
+      });
       const openReader = medium.allowsReaders ? () => openLocal('reader', () => undefined) : null;
       streams = createStreams({ openReader, reads: mine.reads, nowMs: () => performance.now() });
       await mine.open();
@@ -217,7 +284,10 @@ export function createHost(environment: WorkerEnvironment): WorkerApi {
   };
 }
 
-/** Whether a first sync that failed so may be made up for beside the work: there was no network or no token yet, or the server was still building the file. */
+/**
+ * Whether a first sync that failed so may be made up for beside the work: there was no network or no token yet, or the
+ * server was still building the file.
+ */
 function mayStillBeTaken({ code, fields, recovery }: RockpoolError): boolean {
   if (recovery === 'reauthenticate' || fields['stage'] === 'token') return true;
   return code === 'network-unreachable' || (code === 'snapshot-unavailable' && fields['stage'] === 'snapshot-build');

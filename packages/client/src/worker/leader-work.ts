@@ -4,7 +4,10 @@ import type { OpenDatabase } from './database/open-database.ts';
 import { startSearchUpkeep } from './search/search-upkeep.ts';
 
 /** What the leader does in the background: the upkeep of search indexes, and sync where there is any. */
-export function startLeaderWork(tools: LeaderTools<OpenDatabase>, startSync: ((tools: LeaderTools<OpenDatabase>) => LeaderWork) | null): LeaderWork {
+export function startLeaderWork(
+  tools: LeaderTools<OpenDatabase>,
+  startSync: ((tools: LeaderTools<OpenDatabase>) => LeaderWork) | null,
+): LeaderWork {
   const upkeep = startSearchUpkeep(tools, systemClock);
   if (startSync === null) return upkeep;
   const sync = startSync({

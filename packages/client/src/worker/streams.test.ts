@@ -6,10 +6,21 @@ import { createStreams, type Streams } from './streams.ts';
 import { openInMemory } from './testing/test-database.ts';
 
 const ROWS = 20_000;
-const NUMBERS = { sql: 'WITH RECURSIVE number (n) AS (SELECT 1 UNION ALL SELECT n + 1 FROM number LIMIT ?) SELECT n FROM number', params: [ROWS] };
+const NUMBERS = {
+  sql: 'WITH RECURSIVE number (n) AS (SELECT 1 UNION ALL SELECT n + 1 FROM number LIMIT ?) SELECT n FROM number',
+  params: [ROWS],
+};
 
 const notRead = (): Promise<never> => Promise.reject(new Error('a stream has a connection of its own'));
-const NO_READS: Reads = { query: notRead, queryAll: notRead, dependencies: notRead, listRejected: notRead, rowSyncState: notRead, writeStates: notRead, backup: notRead };
+const NO_READS: Reads = {
+  query: notRead,
+  queryAll: notRead,
+  dependencies: notRead,
+  listRejected: notRead,
+  rowSyncState: notRead,
+  writeStates: notRead,
+  backup: notRead,
+};
 
 /** Streams of a database of their own. Each look at the clock takes so long. */
 function streamsWithClock(lookMs: number): { readonly streams: Streams; readonly looks: () => number } {
@@ -91,6 +102,8 @@ it('where a stream is read whole, nobody who closes it waits for its query', asy
 
 it('a stream that cannot be opened says why, and can be closed', async () => {
   const { streams } = streamsWithClock(0);
-  await expect(streams.open(1, { sql: 'SELECT nothing FROM nowhere', params: [] })).rejects.toBeInstanceOf(RockpoolError);
+  await expect(streams.open(1, { sql: 'SELECT nothing FROM nowhere', params: [] })).rejects.toBeInstanceOf(
+    RockpoolError,
+  );
   await streams.close(1);
 });

@@ -5,14 +5,19 @@ import type { EncodedRows } from '../rpc/rows-transfer.ts';
 import type { SqlStatement } from '../rpc/sql-statement.ts';
 import type { OpenDatabase } from './database/open-database.ts';
 
-/** Half a frame: neither this thread nor the page's, which takes less for as many rows, is busy for longer in one go. */
+/**
+ * Half a frame: neither this thread nor the page's, which takes less for as many rows, is busy for longer in one go.
+ */
 const CHUNK_MS = 8;
 
 /** What the page can take in at once in that time. */
 const CHUNK_ROWS = 8_192;
 
 export interface StreamsOptions {
-  /** A connection for one stream alone, as it stays at one moment of the database. Null where there is room for one connection only. */
+  /**
+   * A connection for one stream alone, as it stays at one moment of the database. Null where there is room for one
+   * connection only.
+   */
   readonly openReader: (() => Promise<OpenedDatabase<OpenDatabase>>) | null;
   /** Reads a whole result, where there is no such connection. */
   readonly reads: Pick<Reads, 'query'>;
@@ -25,7 +30,10 @@ export interface Streams {
   /** Null after the last. */
   next(streamId: number): Promise<EncodedRows | null>;
   close(streamId: number): Promise<void>;
-  /** The page goes away: a stream would keep the log from being moved into the file. What is asked of one fails with `storage-lost`. */
+  /**
+   * The page goes away: a stream would keep the log from being moved into the file. What is asked of one fails with
+   * `storage-lost`.
+   */
   closeAll(): Promise<void>;
 }
 

@@ -16,7 +16,10 @@ const hosts: WorkerApi[] = [];
 async function openHost(name: string): Promise<{ readonly host: WorkerApi; readonly events: WorkerEvent[] }> {
   const host = createHost(BROWSER);
   const events: WorkerEvent[] = [];
-  await host.open({ name, schema, migrations: null, sync: null, durability: 'relaxed', persistence: 'indexeddb' }, { onEvent: (event) => void events.push(event), token: async () => '' });
+  await host.open(
+    { name, schema, migrations: null, sync: null, durability: 'relaxed', persistence: 'indexeddb' },
+    { onEvent: (event) => void events.push(event), token: async () => '' },
+  );
   hosts.push(host);
   return { host, events };
 }
@@ -34,8 +37,10 @@ function refuseCommits(): void {
   });
 }
 
-const write = (host: WorkerApi, id: string): Promise<unknown> => host.write([{ sql: 'INSERT INTO note VALUES (?)', params: [id] }], undefined, newId());
-const ids = async (host: WorkerApi): Promise<unknown[]> => decodeRows(await host.query({ sql: 'SELECT id FROM note ORDER BY id', params: [] })).map(({ id }) => id);
+const write = (host: WorkerApi, id: string): Promise<unknown> =>
+  host.write([{ sql: 'INSERT INTO note VALUES (?)', params: [id] }], undefined, newId());
+const ids = async (host: WorkerApi): Promise<unknown[]> =>
+  decodeRows(await host.query({ sql: 'SELECT id FROM note ORDER BY id', params: [] })).map(({ id }) => id);
 
 it('a write that IndexedDB refuses after its COMMIT fails with a code, in the leader and in a follower, and nobody ever sees it', async () => {
   const name = freshName();
@@ -49,7 +54,9 @@ it('a write that IndexedDB refuses after its COMMIT fails with a code, in the le
   refuseCommits();
   const refused = [write(leader, 'a'), write(follower, 'b')];
   const read = ids(leader);
-  await Promise.all(refused.map((writing) => expect(writing).rejects.toMatchObject({ code: 'storage-full', recovery: 'free-space' })));
+  await Promise.all(
+    refused.map((writing) => expect(writing).rejects.toMatchObject({ code: 'storage-full', recovery: 'free-space' })),
+  );
   expect(await read).toEqual(['kept']);
   expect(await ids(follower)).toEqual(['kept']);
   expect(results()).toHaveLength(1);

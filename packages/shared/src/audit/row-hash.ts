@@ -9,8 +9,9 @@ export interface RowHash {
   high: number;
 }
 
-// Two lanes that start and multiply differently (odd constants with well spread bits, of the golden ratio and of xxHash), so that together they
-// are as good as 64 bits. No cryptography: both sides are ours, and what is looked for are accidents.
+// Two lanes that start and multiply differently (odd constants with well spread bits, of the golden ratio and of
+// xxHash), so that together they are as good as 64 bits. No cryptography: both sides are ours, and what is looked for
+// are accidents.
 const SEED_LOW = 0x9e3779b1;
 const SEED_HIGH = 0x85ebca77;
 const FACTOR_LOW = 0x85ebca6b;
@@ -24,10 +25,15 @@ const BLOB = 4;
 const real = new DataView(new ArrayBuffer(8));
 
 /**
- * Hashes a row into `hash`. `cells` are its values outside the key, in the order of `columnIds`, which both sides sort by id. Values are told
- * apart as SQLite does: `1` is not `1.0`, and `-0.0` is `0.0`.
+ * Hashes a row into `hash`. `cells` are its values outside the key, in the order of `columnIds`, which both sides sort
+ * by id. Values are told apart as SQLite does: `1` is not `1.0`, and `-0.0` is `0.0`.
  */
-export function hashRow(hash: RowHash, key: readonly CellValue[], columnIds: readonly number[], cells: readonly CellValue[]): void {
+export function hashRow(
+  hash: RowHash,
+  key: readonly CellValue[],
+  columnIds: readonly number[],
+  cells: readonly CellValue[],
+): void {
   hash.low = SEED_LOW;
   hash.high = SEED_HIGH;
   for (const part of key) addValue(hash, part);

@@ -2,12 +2,15 @@ import { quoteName } from '../schema/ddl.ts';
 import { keyColumns, valueColumns, type TableSchema } from '../schema/schema.ts';
 import { auditedColumnIds } from './table-fingerprint.ts';
 
-/** Rows read at once: about a millisecond, so that neither a page's worker nor a server's other sessions wait for an audit. */
+/**
+ * Rows read at once: about a millisecond, so that neither a page's worker nor a server's other sessions wait for an
+ * audit.
+ */
 export const AUDIT_SLICE_ROWS = 500;
 
 /**
- * The next rows of a table in the order of its key: the key's parts, then the values in the order of `auditedColumnIds`. Parameters: none for the
- * first slice, else the key of the last row of the one before.
+ * The next rows of a table in the order of its key: the key's parts, then the values in the order of
+ * `auditedColumnIds`. Parameters: none for the first slice, else the key of the last row of the one before.
  */
 export function auditSliceSql(table: TableSchema, isFirst: boolean): string {
   const keys = keyColumns(table).map(({ name }) => quoteName(name));

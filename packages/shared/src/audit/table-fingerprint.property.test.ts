@@ -6,7 +6,11 @@ import { cellValue, keyPart } from '../testing/arbitraries.ts';
 import { sampleColumn, sampleTable } from '../testing/sample-schema.ts';
 import { auditRangeCount, differingRanges, MAX_AUDIT_RANGES, TableFingerprint } from './table-fingerprint.ts';
 
-const table = sampleTable('entry', [sampleColumn('id', 'text', { notNull: true }), sampleColumn('amount', 'integer'), sampleColumn('note', 'text')]);
+const table = sampleTable('entry', [
+  sampleColumn('id', 'text', { notNull: true }),
+  sampleColumn('amount', 'integer'),
+  sampleColumn('note', 'text'),
+]);
 
 interface Row {
   readonly key: readonly CellValue[];
@@ -24,25 +28,49 @@ function fingerprint(of: readonly Row[], rangeCount = 16): TableFingerprint {
 
 describe('a fingerprint', () => {
   it('is the same for the same rows, in whatever order they are read', () => {
-    fc.assert(fc.property(rows, (some) => void expect(fingerprint(some.toReversed()).sums).toEqual(fingerprint(some).sums)));
+    fc.assert(
+      fc.property(rows, (some) => void expect(fingerprint(some.toReversed()).sums).toEqual(fingerprint(some).sums)),
+    );
   });
 
   it('is another one when any value of any row is another one, in the range of that row alone', () => {
     fc.assert(
-      fc.property(rows.filter((some) => some.length > 0), fc.nat(), fc.nat(), cellValue, (some, at, column, value) => {
-        const changed = some[at % some.length] as Row;
-        const cells = changed.cells.with(column % 2, value);
-        fc.pre(!Object.is(cells[column % 2], changed.cells[column % 2]) && String(cells[column % 2]) !== String(changed.cells[column % 2]));
-        const before = fingerprint(some);
-        const after = fingerprint(some.map((each) => (each === changed ? { key: each.key, cells } : each)));
-        expect(differingRanges(before.sums, after.sums)).toEqual([before.rangeOfKey(changed.key)]);
-      }),
+      fc.property(
+        rows.filter((some) => some.length > 0),
+        fc.nat(),
+        fc.nat(),
+        cellValue,
+        (some, at, column, value) => {
+          const changed = some[at % some.length] as Row;
+          const cells = changed.cells.with(column % 2, value);
+          fc.pre(
+            !Object.is(cells[column % 2], changed.cells[column % 2]) &&
+              String(cells[column % 2]) !== String(changed.cells[column % 2]),
+          );
+          const before = fingerprint(some);
+          const after = fingerprint(some.map((each) => (each === changed ? { key: each.key, cells } : each)));
+          expect(differingRanges(before.sums, after.sums)).toEqual([before.rangeOfKey(changed.key)]);
+        },
+      ),
     );
   });
 
   it('tells values apart that only look alike, and values that changed columns', () => {
     const of = (...cells: CellValue[]): number[] => [...fingerprint([{ key: ['a'], cells }], 1).sums];
-    const alike: CellValue[][] = [[1n, null], [1, null], ['1', null], [Uint8Array.of(49), null], [null, 1n], [null, null], ['', null], [0n, null], [2n ** 32n + 1n, null], [-1n, null], ['ab', 'c'], ['a', 'bc']];
+    const alike: CellValue[][] = [
+      [1n, null],
+      [1, null],
+      ['1', null],
+      [Uint8Array.of(49), null],
+      [null, 1n],
+      [null, null],
+      ['', null],
+      [0n, null],
+      [2n ** 32n + 1n, null],
+      [-1n, null],
+      ['ab', 'c'],
+      ['a', 'bc'],
+    ];
     expect(new Set(alike.map((cells) => of(...cells).join())).size).toBe(alike.length);
     expect(of(-0, null)).toEqual(of(0, null));
   });
@@ -69,7 +97,8 @@ describe('a fingerprint', () => {
 
   it('gives 100,000 rows that differ by little 100,000 different hashes', () => {
     const seen = new Set<string>();
-    for (let i = 0; i < 100_000; i++) seen.add(fingerprint([{ key: [BigInt(i)], cells: [BigInt(i % 7), `n${i % 11}`] }], 1).sums.join());
+    for (let i = 0; i < 100_000; i++)
+      seen.add(fingerprint([{ key: [BigInt(i)], cells: [BigInt(i % 7), `n${i % 11}`] }], 1).sums.join());
     expect(seen.size).toBe(100_000);
   });
 

@@ -9,8 +9,9 @@ export const MAX_AUDIT_RANGES = 4096;
 const ROWS_PER_RANGE = 64;
 
 /**
- * What a table holds, as numbers that depend on every value in it and not on the order of rows: for each range the sum of the hashes of its rows.
- * A range is the rows whose key's hash falls into it. Sums can be taken apart again, so that a row that changed costs two hashes.
+ * What a table holds, as numbers that depend on every value in it and not on the order of rows: for each range the sum
+ * of the hashes of its rows. A range is the rows whose key's hash falls into it. Sums can be taken apart again, so that
+ * a row that changed costs two hashes.
  */
 export class TableFingerprint {
   /** A power of two. */
@@ -67,11 +68,15 @@ export function auditedColumnIds(table: TableSchema): readonly number[] {
 /** The ranges in which two fingerprints of one table differ, both divided alike. */
 export function differingRanges(mine: ArrayLike<number>, theirs: ArrayLike<number>): number[] {
   const ranges: number[] = [];
-  for (let at = 0; at < mine.length; at += 2) if (mine[at] !== theirs[at] || mine[at + 1] !== theirs[at + 1]) ranges.push(at / 2);
+  for (let at = 0; at < mine.length; at += 2)
+    if (mine[at] !== theirs[at] || mine[at + 1] !== theirs[at + 1]) ranges.push(at / 2);
   return ranges;
 }
 
-/** In how many ranges to look for what differs in a table of so many rows; at least two, which is what asks for the rows. */
+/**
+ * In how many ranges to look for what differs in a table of so many rows; at least two, which is what asks for the
+ * rows.
+ */
 export function auditRangeCount(rowCount: number): number {
   let count = 2;
   while (count < MAX_AUDIT_RANGES && count * ROWS_PER_RANGE < rowCount) count *= 2;

@@ -68,7 +68,9 @@ export class ByteReader {
     return this.fail('number too long');
   }
 
-  /** A count of things that take at least `minBytesEach` bytes: bounded by what is left, so that a lie cannot allocate. */
+  /**
+   * A count of things that take at least `minBytesEach` bytes: bounded by what is left, so that a lie cannot allocate.
+   */
   count(minBytesEach: number): number {
     const value = this.varint();
     if (value * minBytesEach > this.remaining) this.fail('count beyond the end');

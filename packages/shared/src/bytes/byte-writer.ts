@@ -2,7 +2,8 @@ import { utf8Length } from './utf8-length.ts';
 
 const INITIAL_BYTES = 256;
 
-// Most of what is written is small, and a new buffer costs more than it: a writer that is done leaves its own to the next one.
+// Most of what is written is small, and a new buffer costs more than it: a writer that is done leaves its own to the
+// next one.
 const MAX_SPARE_BYTES = 64 * 1024;
 let spare: Uint8Array<ArrayBuffer> | null = null;
 

@@ -1,4 +1,7 @@
-/** How many bytes a well-formed text takes in UTF-8. Most text is ASCII and short: a loop beats a call into the platform by far. */
+/**
+ * How many bytes a well-formed text takes in UTF-8. Most text is ASCII and short: a loop beats a call into the platform
+ * by far.
+ */
 export function utf8Length(text: string): number {
   let length = text.length;
   for (let i = 0; i < text.length; i++) {

@@ -15,7 +15,9 @@ export function cellValuesEqual(a: CellValue, b: CellValue): boolean {
 }
 
 /** Why a value can never be synced, or null. SQLite turns NaN into NULL before this sees it. */
-export function cellValueProblem(value: CellValue): 'not-finite' | 'integer-range' | 'text-nul' | 'text-surrogate' | null {
+export function cellValueProblem(
+  value: CellValue,
+): 'not-finite' | 'integer-range' | 'text-nul' | 'text-surrogate' | null {
   if (typeof value === 'number') return Number.isFinite(value) ? null : 'not-finite';
   if (typeof value === 'bigint') return BigInt.asIntN(64, value) === value ? null : 'integer-range';
   if (typeof value !== 'string') return null;

@@ -40,7 +40,8 @@ describe('changeset codec', () => {
 
   it('refuses NULL in a key, repeated columns, and columns in a delete', () => {
     const group = { tableId: 7, kind: 'update' as const, rowCount: 1, keys: [['k']], columnIds: [5], values: [[1n]] };
-    const encoded = (patch: object): Uint8Array => encodeChangesetBody({ atomic: false, groups: [{ ...group, ...patch }], cellBases: [] });
+    const encoded = (patch: object): Uint8Array =>
+      encodeChangesetBody({ atomic: false, groups: [{ ...group, ...patch }], cellBases: [] });
     expect(() => decodeChangesetBody(encoded({ keys: [[null]] }))).toThrow('NULL in a key');
     expect(() => decodeChangesetBody(encoded({ columnIds: [5, 5], values: [[1n], [2n]] }))).toThrow('not distinct');
     expect(() => decodeChangesetBody(encoded({ kind: 'delete' }))).toThrow('do not fit');

@@ -11,7 +11,17 @@ describe('changeset bytes', () => {
   const body = encodeChangesetBody({
     atomic: false,
     groups: [
-      { tableId: 0x01020304, kind: 'insert', rowCount: 2, keys: [['a', 'b']], columnIds: [9, 10], values: [[1n, null], [0.5, 'x']] },
+      {
+        tableId: 0x01020304,
+        kind: 'insert',
+        rowCount: 2,
+        keys: [['a', 'b']],
+        columnIds: [9, 10],
+        values: [
+          [1n, null],
+          [0.5, 'x'],
+        ],
+      },
       { tableId: 0x01020304, kind: 'delete', rowCount: 1, keys: [['c']], columnIds: [], values: [] },
     ],
     cellBases: [{ tableId: 0x01020304, key: ['a'], columnId: 9, base: 300 }],
@@ -19,7 +29,9 @@ describe('changeset bytes', () => {
 
   // Stored changelogs and other versions depend on these bytes: a change here needs a new codec version.
   it('are these, for ever, in codec version 1', () => {
-    expect(hex(body)).toMatchInlineSnapshot(`"0100020104030201020102090000000a00000003010161628102020502000000000000e03f030178030403020101010003016301040302010303016109000000ac02"`);
+    expect(hex(body)).toMatchInlineSnapshot(
+      `"0100020104030201020102090000000a00000003010161628102020502000000000000e03f030178030403020101010003016301040302010303016109000000ac02"`,
+    );
   });
 
   it('cannot ask for more memory than a changeset has: runs of NULL are short however long they are', () => {
@@ -43,11 +55,22 @@ describe('changeset bytes', () => {
     ['cells', 15, MAX_CHANGESET_CELLS / 16],
   ])('are neither written nor read for more %s than a changeset has', (_, columns, mostRows) => {
     const columnIds = Array.from({ length: columns }, (_column, index) => index + 1);
-    const groupOf = (rowCount: number): ChangeGroup => ({ tableId: 7, kind: 'update', rowCount, keys: [new Array<string>(rowCount).fill('')], columnIds, values: columnIds.map(() => new Array<null>(rowCount).fill(null)) });
-    const bodyOf = (...counts: number[]): Uint8Array => encodeChangesetBody({ atomic: false, groups: counts.map(groupOf), cellBases: [] });
+    const groupOf = (rowCount: number): ChangeGroup => ({
+      tableId: 7,
+      kind: 'update',
+      rowCount,
+      keys: [new Array<string>(rowCount).fill('')],
+      columnIds,
+      values: columnIds.map(() => new Array<null>(rowCount).fill(null)),
+    });
+    const bodyOf = (...counts: number[]): Uint8Array =>
+      encodeChangesetBody({ atomic: false, groups: counts.map(groupOf), cellBases: [] });
     const most = bodyOf(mostRows - 1, 1);
     expect(decodeChangesetBody(most).groups.map(({ rowCount }) => rowCount)).toEqual([mostRows - 1, 1]);
-    const tooLarge = expect.objectContaining({ code: 'changeset-too-large', fields: { limitRows: MAX_CHANGESET_ROWS, limitCells: MAX_CHANGESET_CELLS } }) as Error;
+    const tooLarge = expect.objectContaining({
+      code: 'changeset-too-large',
+      fields: { limitRows: MAX_CHANGESET_ROWS, limitCells: MAX_CHANGESET_CELLS },
+    }) as Error;
     expect(() => bodyOf(mostRows, 1)).toThrow(tooLarge);
     // The last group once more, without the encoder's help.
     const larger = new ByteWriter();

@@ -18,7 +18,8 @@ import { decodeKey, encodeKey } from './primary-key.ts';
  *   u32     table id
  *   varint  rows; varint key parts; varint columns; u32 column id each
  *   columns of the key, then of the values (column-codec.ts)
- * Tables and columns are named by ids (schema/identity.ts), so a body can be read without any schema and survives added columns.
+ * Tables and columns are named by ids (schema/identity.ts), so a body can be read without any schema and survives added
+ * columns.
  */
 const CODEC_VERSION = 1;
 const ATOMIC = 1;
@@ -36,7 +37,8 @@ const ANY_ROOM: Room = { rows: Infinity, cells: Infinity };
 /** Throws `changeset-too-large` for more rows or cells than any reader takes. */
 export function encodeChangesetBody(body: ChangesetBody): Uint8Array<ArrayBuffer> {
   let room = ROOM_OF_CHANGESET;
-  for (const { rowCount, keys, columnIds } of body.groups) room = roomAfter(room, rowCount, keys.length + columnIds.length);
+  for (const { rowCount, keys, columnIds } of body.groups)
+    room = roomAfter(room, rowCount, keys.length + columnIds.length);
   const writer = new ByteWriter();
   writer.u8(CODEC_VERSION);
   writer.u8(body.atomic ? ATOMIC : 0);
@@ -51,7 +53,10 @@ export function encodeChangesetBody(body: ChangesetBody): Uint8Array<ArrayBuffer
   return writer.finish();
 }
 
-/** Throws `changeset-invalid` for anything that encodeChangesetBody does not write, and `changeset-too-large` for too many rows or cells. */
+/**
+ * Throws `changeset-invalid` for anything that encodeChangesetBody does not write, and `changeset-too-large` for too
+ * many rows or cells.
+ */
 export function decodeChangesetBody(bytes: Uint8Array): ChangesetBody {
   const reader = new ByteReader(bytes, 'changeset-invalid');
   if (reader.u8() !== CODEC_VERSION) reader.fail('unknown codec version');
@@ -61,7 +66,12 @@ export function decodeChangesetBody(bytes: Uint8Array): ChangesetBody {
   const cellBases: CellBase[] = [];
   const hiddenCount = reader.count(10);
   for (let i = 0; i < hiddenCount; i++) {
-    cellBases.push({ tableId: reader.u32(), key: decodeKey(reader.lengthPrefixed()), columnId: reader.u32(), base: reader.varint() });
+    cellBases.push({
+      tableId: reader.u32(),
+      key: decodeKey(reader.lengthPrefixed()),
+      columnId: reader.u32(),
+      base: reader.varint(),
+    });
   }
   reader.expectEnd();
   return { atomic: flags === ATOMIC, groups, cellBases };
@@ -103,7 +113,8 @@ function readGroup(reader: ByteReader, room: Room): ChangeGroup {
   const columnCount = reader.count(4);
   roomAfter(room, rowCount, keyCount + columnCount);
   if (rowCount === 0 || keyCount === 0) reader.fail('group without rows or key');
-  if ((kind === 'delete') !== (columnCount === 0) && kind !== 'insert') reader.fail('columns do not fit the kind of change');
+  if ((kind === 'delete') !== (columnCount === 0) && kind !== 'insert')
+    reader.fail('columns do not fit the kind of change');
   const columnIds: number[] = [];
   for (let c = 0; c < columnCount; c++) columnIds.push(reader.u32());
   if (columnIds.includes(0) || new Set(columnIds).size !== columnIds.length) reader.fail('column ids are not distinct');
@@ -121,7 +132,8 @@ function readGroup(reader: ByteReader, room: Room): ChangeGroup {
 /** What is left after a group. Throws `changeset-too-large` where it does not fit. */
 function roomAfter({ rows, cells }: Room, rowCount: number, cellsPerRow: number): Room {
   const left = { rows: rows - rowCount, cells: cells - rowCount * cellsPerRow };
-  if (left.rows < 0 || left.cells < 0) throw new RockpoolError('changeset-too-large', { limitRows: MAX_CHANGESET_ROWS, limitCells: MAX_CHANGESET_CELLS });
+  if (left.rows < 0 || left.cells < 0)
+    throw new RockpoolError('changeset-too-large', { limitRows: MAX_CHANGESET_ROWS, limitCells: MAX_CHANGESET_CELLS });
   return left;
 }
 

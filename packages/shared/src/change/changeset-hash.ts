@@ -11,11 +11,15 @@ export const FIRST_PREVIOUS_HASH: Uint8Array = new Uint8Array(CHANGESET_HASH_BYT
 export type Sha256 = (first: Uint8Array, second: Uint8Array) => Uint8Array;
 
 /**
- * Links a changeset to its predecessor: the first 16 bytes of SHA-256 over the predecessor's hash, the numbers and the body.
- * Two changesets of one site with the same number and different hashes mean that the client's file was copied.
+ * Links a changeset to its predecessor: the first 16 bytes of SHA-256 over the predecessor's hash, the numbers and the
+ * body. Two changesets of one site with the same number and different hashes mean that the client's file was copied.
  * `digest`: where the platform has a faster one than JavaScript.
  */
-export function changesetHash(previousHash: Uint8Array, changeset: Changeset, digest: Sha256 = sha256): Uint8Array<ArrayBuffer> {
+export function changesetHash(
+  previousHash: Uint8Array,
+  changeset: Changeset,
+  digest: Sha256 = sha256,
+): Uint8Array<ArrayBuffer> {
   const header = new ByteWriter();
   header.bytes(previousHash);
   header.varint(changeset.sequence);

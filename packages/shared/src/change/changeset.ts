@@ -32,8 +32,9 @@ export interface BeforeGroup {
 }
 
 /**
- * A cell whose newer server value the author could not see, because an earlier pending write of the same site covered it.
- * For this cell the changeset's base is too new; `base` here is the older watermark that the author had really seen.
+ * A cell whose newer server value the author could not see, because an earlier pending write of the same site covered
+ * it. For this cell the changeset's base is too new; `base` here is the older watermark that the author had really
+ * seen.
  */
 export interface CellBase {
   readonly tableId: number;
@@ -44,7 +45,10 @@ export interface CellBase {
 
 /** What one SQL transaction changed in the synced tables: its net effect, one change per row at most. */
 export interface ChangesetBody {
-  /** Admitted only if nothing of it loses to a concurrent write; otherwise rejected whole, so that nobody ever sees a part of it. */
+  /**
+   * Admitted only if nothing of it loses to a concurrent write; otherwise rejected whole, so that nobody ever sees a
+   * part of it.
+   */
   readonly atomic: boolean;
   readonly groups: readonly ChangeGroup[];
   readonly cellBases: readonly CellBase[];

@@ -43,9 +43,12 @@ export function writeColumn(writer: ByteWriter, values: readonly CellValue[]): v
   writer.u8(bitmap ? form | HAS_NULLS : form);
   if (form === NONE) return;
   if (bitmap) writeNullBitmap(writer, values);
-  const present = nulls > 0 ? values.filter((value) => value !== null) : (values as readonly Exclude<CellValue, null>[]);
+  const present =
+    nulls > 0 ? values.filter((value) => value !== null) : (values as readonly Exclude<CellValue, null>[]);
   if (form === TEXT || form === BLOB) {
-    const sizes = present.map((value) => (typeof value === 'string' ? utf8Length(value) : (value as Uint8Array).length));
+    const sizes = present.map((value) =>
+      typeof value === 'string' ? utf8Length(value) : (value as Uint8Array).length,
+    );
     for (const size of sizes) writer.varint(size);
     present.forEach((value, i) => {
       if (typeof value === 'string') writer.utf8(value, sizes[i] as number);

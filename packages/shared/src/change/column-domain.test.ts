@@ -12,12 +12,29 @@ const VALUES: Readonly<Record<'integer' | 'real' | 'text' | 'blob', readonly Cel
   text: ['', '1', '1.0', 'NULL', '\uFEFF'],
   blob: [new Uint8Array(0), Uint8Array.of(49)],
 };
-const HELD: Readonly<Record<ColumnType, readonly (keyof typeof VALUES)[]>> = { integer: ['integer'], real: ['real'], text: ['text'], blob: ['blob'], numeric: ['integer', 'real'] };
+const HELD: Readonly<Record<ColumnType, readonly (keyof typeof VALUES)[]>> = {
+  integer: ['integer'],
+  real: ['real'],
+  text: ['text'],
+  blob: ['blob'],
+  numeric: ['integer', 'real'],
+};
 const TYPES = Object.keys(HELD) as ColumnType[];
 
-const group = (kind: ChangeKind, key: readonly CellValue[], cells: Readonly<Record<string, readonly CellValue[]>> = {}): ChangeGroup => {
+const group = (
+  kind: ChangeKind,
+  key: readonly CellValue[],
+  cells: Readonly<Record<string, readonly CellValue[]>> = {},
+): ChangeGroup => {
   const columns = Object.entries(cells);
-  return { tableId: 1, kind, rowCount: key.length, keys: [key], columnIds: columns.map(([name]) => columnIdOf(name)), values: columns.map(([, values]) => values) };
+  return {
+    tableId: 1,
+    kind,
+    rowCount: key.length,
+    keys: [key],
+    columnIds: columns.map(([name]) => columnIdOf(name)),
+    values: columns.map(([, values]) => values),
+  };
 };
 const errorOf = (action: () => void): unknown => {
   try {
@@ -30,49 +47,96 @@ const errorOf = (action: () => void): unknown => {
 
 describe('a column', () => {
   it.each(TYPES)('takes the values of its own type, NULL, and no others: %s', (type) => {
-    const domain = tableDomain(sampleTable('t', [sampleColumn('id', 'text', { notNull: true }), sampleColumn('c', type)]));
+    const domain = tableDomain(
+      sampleTable('t', [sampleColumn('id', 'text', { notNull: true }), sampleColumn('c', type)]),
+    );
     for (const [valueType, values] of Object.entries(VALUES) as [keyof typeof VALUES, CellValue[]][]) {
       for (const kind of ['insert', 'update'] as const) {
         for (const value of values) {
-          const error = errorOf(() => requireInDomain(domain, group(kind, ['a', 'b', 'c'], { c: [null, value, null] })));
+          const error = errorOf(() =>
+            requireInDomain(domain, group(kind, ['a', 'b', 'c'], { c: [null, value, null] })),
+          );
           if (HELD[type].includes(valueType)) expect(error).toBeNull();
-          else expect(error).toMatchObject({ code: 'constraint-data-type', fields: { table: 't', column: 'c', columnType: type, valueType } });
+          else
+            expect(error).toMatchObject({
+              code: 'constraint-data-type',
+              fields: { table: 't', column: 'c', columnType: type, valueType },
+            });
         }
       }
     }
   });
 
   it('that is a counter takes integers, of a document nothing is checked here', () => {
-    const table = sampleTable('t', [sampleColumn('id', 'text', { notNull: true }), sampleColumn('hits', 'integer', { notNull: true }), sampleColumn('page', 'text')], {
-      merge: { ...DEFAULT_MERGE_RULES, counters: ['hits'], documents: [{ column: 'page', text: [], elementKey: 'id', maxLength: 100, maxDepth: 5 }] },
-    });
+    const table = sampleTable(
+      't',
+      [
+        sampleColumn('id', 'text', { notNull: true }),
+        sampleColumn('hits', 'integer', { notNull: true }),
+        sampleColumn('page', 'text'),
+      ],
+      {
+        merge: {
+          ...DEFAULT_MERGE_RULES,
+          counters: ['hits'],
+          documents: [{ column: 'page', text: [], elementKey: 'id', maxLength: 100, maxDepth: 5 }],
+        },
+      },
+    );
     const domain = tableDomain(table);
     requireInDomain(domain, group('update', ['a'], { hits: [-1n], page: [Uint8Array.of(1)] }));
     for (const value of [1.5, 'many', Uint8Array.of(1)]) {
-      expect(() => requireInDomain(domain, group('update', ['a'], { hits: [value] }))).toThrow(expect.objectContaining({ code: 'value-invalid', fields: { table: 't', column: 'hits', problem: 'counter-not-integer' } }) as Error);
+      expect(() => requireInDomain(domain, group('update', ['a'], { hits: [value] }))).toThrow(
+        expect.objectContaining({
+          code: 'value-invalid',
+          fields: { table: 't', column: 'hits', problem: 'counter-not-integer' },
+        }) as Error,
+      );
     }
   });
 });
 
 describe('a key', () => {
-  it.each<ColumnType>(['text', 'integer', 'blob'])('has parts of the type of their columns where a row is made: %s', (type) => {
-    const domain = tableDomain(sampleTable('t', [sampleColumn('id', type, { notNull: true })]));
-    for (const [valueType, values] of Object.entries(VALUES) as [keyof typeof VALUES, CellValue[]][]) {
-      for (const value of values) {
-        const error = errorOf(() => requireInDomain(domain, group('insert', [value])));
-        if (valueType === type) expect(error).toBeNull();
-        else expect(error).toMatchObject({ code: 'key-invalid', fields: { table: 't', column: 'id', problem: 'type', columnType: type, valueType } });
-        for (const kind of ['update', 'delete'] as const) expect(errorOf(() => requireInDomain(domain, group(kind, [value])))).toBeNull();
+  it.each<ColumnType>(['text', 'integer', 'blob'])(
+    'has parts of the type of their columns where a row is made: %s',
+    (type) => {
+      const domain = tableDomain(sampleTable('t', [sampleColumn('id', type, { notNull: true })]));
+      for (const [valueType, values] of Object.entries(VALUES) as [keyof typeof VALUES, CellValue[]][]) {
+        for (const value of values) {
+          const error = errorOf(() => requireInDomain(domain, group('insert', [value])));
+          if (valueType === type) expect(error).toBeNull();
+          else
+            expect(error).toMatchObject({
+              code: 'key-invalid',
+              fields: { table: 't', column: 'id', problem: 'type', columnType: type, valueType },
+            });
+          for (const kind of ['update', 'delete'] as const)
+            expect(errorOf(() => requireInDomain(domain, group(kind, [value])))).toBeNull();
+        }
       }
-    }
-  });
+    },
+  );
 
   it('has at most 2,000 bytes where a row is made: text in UTF-8, integers as digits', () => {
-    const columns = [sampleColumn('a', 'text', { notNull: true }), sampleColumn('b', 'blob', { notNull: true }), sampleColumn('c', 'integer', { notNull: true })];
+    const columns = [
+      sampleColumn('a', 'text', { notNull: true }),
+      sampleColumn('b', 'blob', { notNull: true }),
+      sampleColumn('c', 'integer', { notNull: true }),
+    ];
     const domain = tableDomain(sampleTable('t', columns, { primaryKey: ['a', 'b', 'c'] }));
-    const ofBytes = (bytes: number, kind: ChangeKind = 'insert'): ChangeGroup => ({ tableId: 1, kind, rowCount: 1, keys: [['é'.repeat(500)], [new Uint8Array(bytes - 1_000 - 3)], [-10n]], columnIds: [], values: [] });
+    const ofBytes = (bytes: number, kind: ChangeKind = 'insert'): ChangeGroup => ({
+      tableId: 1,
+      kind,
+      rowCount: 1,
+      keys: [['é'.repeat(500)], [new Uint8Array(bytes - 1_000 - 3)], [-10n]],
+      columnIds: [],
+      values: [],
+    });
     expect(errorOf(() => requireInDomain(domain, ofBytes(MAX_KEY_BYTES)))).toBeNull();
-    expect(errorOf(() => requireInDomain(domain, ofBytes(MAX_KEY_BYTES + 1)))).toMatchObject({ code: 'key-invalid', fields: { table: 't', problem: 'too-large', limitBytes: MAX_KEY_BYTES } });
+    expect(errorOf(() => requireInDomain(domain, ofBytes(MAX_KEY_BYTES + 1)))).toMatchObject({
+      code: 'key-invalid',
+      fields: { table: 't', problem: 'too-large', limitBytes: MAX_KEY_BYTES },
+    });
     expect(errorOf(() => requireInDomain(domain, ofBytes(MAX_KEY_BYTES + 1, 'delete')))).toBeNull();
   });
 });

@@ -5,19 +5,26 @@ import type { CellValue } from './cell-value.ts';
 import type { ChangeGroup } from './changeset.ts';
 
 /*
- * Which values the columns of a synced table can hold: the rule of docs/values.md. The client checks what a transaction wrote before it commits, the server checks what
- * a changeset brings, and both with this function, so that what is accepted here is accepted there, whichever store the server has.
+ * Which values the columns of a synced table can hold: the rule of docs/values.md. The client checks what a transaction
+ * wrote before it commits, the server checks what a changeset brings, and both with this function, so that what is
+ * accepted here is accepted there, whichever store the server has.
  *
  * The rule is about stored values, after SQLite's affinity: '12' in an INTEGER column is stored as 12, and fits.
  */
 
-/** The sum of a key's parts in bytes of UTF-8, of integers in digits: an index entry of PostgreSQL holds 2,704 bytes, of which the key is not all. */
+/**
+ * The sum of a key's parts in bytes of UTF-8, of integers in digits: an index entry of PostgreSQL holds 2,704 bytes, of
+ * which the key is not all.
+ */
 export const MAX_KEY_BYTES = 2_000;
 
 // An integer of 64 bits has 20 digits at most, its sign among them.
 const MAX_INTEGER_DIGITS = 20;
 
-/** A column as this rule sees it. Documents have rules of their own (shared/document), and what travels for them is no value of the column. */
+/**
+ * A column as this rule sees it. Documents have rules of their own (shared/document), and what travels for them is no
+ * value of the column.
+ */
 interface ColumnDomain {
   readonly name: string;
   readonly type: ColumnType;
@@ -43,14 +50,23 @@ export function tableDomain(table: TableSchema): TableDomain {
 }
 
 /**
- * Throws for a value that its column cannot hold: `constraint-data-type`, of a counter `value-invalid`, of a key `key-invalid`; with table and column, their types, and no value.
- * NULL is for NOT NULL to refuse. Keys are checked where a row is made: rows of an older version, whose keys would not be taken any more, can still be changed and deleted.
+ * Throws for a value that its column cannot hold: `constraint-data-type`, of a counter `value-invalid`, of a key
+ * `key-invalid`; with table and column, their types, and no value. NULL is for NOT NULL to refuse. Keys are checked
+ * where a row is made: rows of an older version, whose keys would not be taken any more, can still be changed and
+ * deleted.
  */
 export function requireInDomain({ table, keys, byId }: TableDomain, group: ChangeGroup): void {
   if (group.kind === 'insert') {
     keys.forEach((column, part) => {
       const misfit = misfitOf(column.type, group.keys[part] ?? []);
-      if (misfit !== undefined) throw new RockpoolError('key-invalid', { table, column: column.name, problem: 'type', columnType: column.type, valueType: storageClassOf(misfit) });
+      if (misfit !== undefined)
+        throw new RockpoolError('key-invalid', {
+          table,
+          column: column.name,
+          problem: 'type',
+          columnType: column.type,
+          valueType: storageClassOf(misfit),
+        });
     });
     requireShortKeys(table, group);
   }
@@ -59,8 +75,14 @@ export function requireInDomain({ table, keys, byId }: TableDomain, group: Chang
     if (column === undefined) return;
     const misfit = misfitOf(column.type, group.values[index] ?? []);
     if (misfit === undefined) return;
-    if (column.isCounter) throw new RockpoolError('value-invalid', { table, column: column.name, problem: 'counter-not-integer' });
-    throw new RockpoolError('constraint-data-type', { table, column: column.name, columnType: column.type, valueType: storageClassOf(misfit) });
+    if (column.isCounter)
+      throw new RockpoolError('value-invalid', { table, column: column.name, problem: 'counter-not-integer' });
+    throw new RockpoolError('constraint-data-type', {
+      table,
+      column: column.name,
+      columnType: column.type,
+      valueType: storageClassOf(misfit),
+    });
   });
 }
 
@@ -93,7 +115,10 @@ function requireShortKeys(table: string, { keys, rowCount }: ChangeGroup): void 
     let mostBytes = 0;
     for (const part of keys) mostBytes += mostBytesOf(part[row] as CellValue);
     // Only a key that could be too large is worth measuring.
-    if (mostBytes > MAX_KEY_BYTES && keys.reduce((sum, part) => sum + bytesOf(part[row] as CellValue), 0) > MAX_KEY_BYTES) {
+    if (
+      mostBytes > MAX_KEY_BYTES &&
+      keys.reduce((sum, part) => sum + bytesOf(part[row] as CellValue), 0) > MAX_KEY_BYTES
+    ) {
       throw new RockpoolError('key-invalid', { table, problem: 'too-large', limitBytes: MAX_KEY_BYTES });
     }
   }

@@ -6,11 +6,14 @@ import { readSessionChangeset, type PartialRecord } from './session-changeset.ts
 type Told = readonly [table: string, kind: string, ...records: PartialRecord[]];
 
 /*
- * As SQLite 3.47 made it, of a table t (a BLOB, id TEXT PRIMARY KEY, b BLOB) with the rows (-5, 'k2', 'ü') and (0.5, 'k3', x'00ff'):
- * a of k2 becomes 'text', k3 is deleted, (2^53 + 1, 'k4', 1.5) is inserted.
+ * As SQLite 3.47 made it, of a table t (a BLOB, id TEXT PRIMARY KEY, b BLOB) with the rows (-5, 'k2', 'ü') and (0.5,
+ * 'k3', x'00ff'): a of k2 becomes 'text', k3 is deleted, (2^53 + 1, 'k4', 1.5) is inserted.
  */
 const RECORDED = Uint8Array.from(
-  ('54030001007400' + '170001fffffffffffffffb03026b320003047465787400000900023fe000000000000003026b33040200ff120001002000000000000103026b34023ff8000000000000').match(/../g) ?? [],
+  (
+    '54030001007400' +
+    '170001fffffffffffffffb03026b320003047465787400000900023fe000000000000003026b33040200ff120001002000000000000103026b34023ff8000000000000'
+  ).match(/../g) ?? [],
   (pair) => Number.parseInt(pair, 16),
 );
 
@@ -37,7 +40,12 @@ it('reads what SQLite has told, each value as it is', () => {
 it('names the column of a new text that is not UTF-8', () => {
   const damaged = RECORDED.slice();
   damaged[damaged.indexOf(0x74, 10)] = 0xff; // the first letter of 'text'
-  expect(() => read(damaged)).toThrow(expect.objectContaining({ code: 'value-invalid', fields: { problem: 'text-not-utf8', table: 't', column: 'column 0' } }));
+  expect(() => read(damaged)).toThrow(
+    expect.objectContaining({
+      code: 'value-invalid',
+      fields: { problem: 'text-not-utf8', table: 't', column: 'column 0' },
+    }),
+  );
 });
 
 it('ends in a typed error, never in another one or in endless reading, wherever bytes are missing or damaged', () => {
@@ -50,6 +58,11 @@ it('ends in a typed error, never in another one or in endless reading, wherever 
   };
   for (let end = 0; end < RECORDED.length; end++) attempt(RECORDED.slice(0, end));
   expect(() => read(RECORDED.slice(0, -1))).toThrow(RockpoolError);
-  fc.assert(fc.property(fc.nat(RECORDED.length - 1), fc.nat(255), (at, byte) => attempt(Uint8Array.from(RECORDED, (was, i) => (i === at ? byte : was)))), { numRuns: 2_000 });
+  fc.assert(
+    fc.property(fc.nat(RECORDED.length - 1), fc.nat(255), (at, byte) =>
+      attempt(Uint8Array.from(RECORDED, (was, i) => (i === at ? byte : was))),
+    ),
+    { numRuns: 2_000 },
+  );
   fc.assert(fc.property(fc.uint8Array({ maxLength: 200 }), (bytes) => attempt(Uint8Array.of(0x54, ...bytes))));
 });

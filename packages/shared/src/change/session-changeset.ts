@@ -2,7 +2,8 @@ import { RockpoolError } from '../errors/rockpool-error.ts';
 import type { CellValue } from './cell-value.ts';
 
 /*
- * SQLite's session changeset, as its source documents it (ext/session/sqlite3session.c, "RECORD FORMAT" and "CHANGESET FORMAT"):
+ * SQLite's session changeset, as its source documents it (ext/session/sqlite3session.c, "RECORD FORMAT" and "CHANGESET
+ * FORMAT"):
  *
  *   for each table: 'T', varint number of columns, one byte per column (0: not in the key), the name, NUL
  *   then its rows:  op byte (18 insert, 23 update, 9 delete), indirect byte, and
@@ -10,9 +11,11 @@ import type { CellValue } from './cell-value.ts';
  *     update: old record (key, and changed columns), new record (changed columns)
  *   a record: for each column a type byte, then
  *     0 nothing: not there   1 integer, 8 bytes   2 real, 8 bytes   3 text, 4 blob: varint length, bytes   5 NULL
- *   All numbers big-endian; a varint is SQLite's: 7 bits a byte, the high ones first, the high bit set on all but the last.
+ * All numbers big-endian; a varint is SQLite's: 7 bits a byte, the high ones first, the high bit set on all but the
+ *   last.
  *
- * Columns are told by position, without generated ones. A changed key comes as a delete and an insert. Our own changesets (changeset-codec.ts) are another thing.
+ * Columns are told by position, without generated ones. A changed key comes as a delete and an insert. Our own
+ * changesets (changeset-codec.ts) are another thing.
  */
 const TABLE_HEADER = 0x54;
 const OP_INSERT = 18;
@@ -48,11 +51,16 @@ export interface SessionRowReader {
 }
 
 /**
- * Reads the rows of a session changeset in order. `rowsOf` is asked once a table; `isKey` says of each column whether it is in the key.
+ * Reads the rows of a session changeset in order. `rowsOf` is asked once a table; `isKey` says of each column whether
+ * it is in the key.
  *
- * Throws `value-invalid` for a new text that is not UTF-8, which SQLite stores and nobody can be sent, and `internal` for bytes that SQLite does not make.
+ * Throws `value-invalid` for a new text that is not UTF-8, which SQLite stores and nobody can be sent, and `internal`
+ * for bytes that SQLite does not make.
  */
-export function readSessionChangeset(bytes: Uint8Array, rowsOf: (table: string, isKey: readonly boolean[]) => SessionRowReader): void {
+export function readSessionChangeset(
+  bytes: Uint8Array,
+  rowsOf: (table: string, isKey: readonly boolean[]) => SessionRowReader,
+): void {
   const reader = new SessionReader(bytes);
   while (reader.hasMore) {
     reader.expectTableHeader();
@@ -80,14 +88,23 @@ function oldRecord(reader: SessionReader, columnCount: number): (CellValue | und
   return record;
 }
 
-function newRecord(reader: SessionReader, table: string, columnCount: number, rows: SessionRowReader): (CellValue | undefined)[] {
+function newRecord(
+  reader: SessionReader,
+  table: string,
+  columnCount: number,
+  rows: SessionRowReader,
+): (CellValue | undefined)[] {
   const record: (CellValue | undefined)[] = [];
   try {
     while (record.length < columnCount) record.push(reader.value(strictDecoder));
   } catch (cause) {
     // The only thing that a strict decoder throws.
     if (!(cause instanceof TypeError)) throw cause;
-    throw new RockpoolError('value-invalid', { problem: 'text-not-utf8', table, column: rows.columnName(record.length) });
+    throw new RockpoolError('value-invalid', {
+      problem: 'text-not-utf8',
+      table,
+      column: rows.columnName(record.length),
+    });
   }
   return record;
 }
@@ -173,7 +190,9 @@ class SessionReader {
     const start = this.take(8);
     const high = this.view.getInt32(start);
     // Within 53 bits by way of a number: several times faster than BigInt arithmetic.
-    return high >= -0x20_0000 && high < 0x20_0000 ? BigInt(high * 0x1_0000_0000 + this.view.getUint32(start + 4)) : this.view.getBigInt64(start);
+    return high >= -0x20_0000 && high < 0x20_0000
+      ? BigInt(high * 0x1_0000_0000 + this.view.getUint32(start + 4))
+      : this.view.getBigInt64(start);
   }
 
   private text(decoder: Decoder): string {
@@ -182,7 +201,10 @@ class SessionReader {
   }
 
   private decode(decoder: Decoder, start: number, sizeBytes: number): string {
-    return (sizeBytes <= SHORT_TEXT_BYTES ? this.ascii(start, sizeBytes) : null) ?? decoder.decode(this.bytes.subarray(start, start + sizeBytes));
+    return (
+      (sizeBytes <= SHORT_TEXT_BYTES ? this.ascii(start, sizeBytes) : null) ??
+      decoder.decode(this.bytes.subarray(start, start + sizeBytes))
+    );
   }
 
   /** Null: it is not all ASCII. */

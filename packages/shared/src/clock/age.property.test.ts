@@ -50,13 +50,21 @@ class Device {
   }
 
   private open(): ReturnType<typeof createLocalTime> {
-    return createLocalTime({ ...this.last, stampUs: Math.max(this.last.stampUs, this.contactUs) }, () => this.trueMs + this.offsetMs, () => this.trueMs - START_MS);
+    return createLocalTime(
+      { ...this.last, stampUs: Math.max(this.last.stampUs, this.contactUs) },
+      () => this.trueMs + this.offsetMs,
+      () => this.trueMs - START_MS,
+    );
   }
 }
 
 type Step = { readonly passMs: number } | { readonly setMs: number } | 'write' | 'reopen';
 
-const calm: fc.Arbitrary<Step> = fc.oneof(fc.constant<Step>('write'), fc.constant<Step>('reopen'), fc.nat({ max: DAY_MS }).map((passMs) => ({ passMs })));
+const calm: fc.Arbitrary<Step> = fc.oneof(
+  fc.constant<Step>('write'),
+  fc.constant<Step>('reopen'),
+  fc.nat({ max: DAY_MS }).map((passMs) => ({ passMs })),
+);
 const setting: fc.Arbitrary<Step> = fc.integer({ min: -YEAR_MS, max: YEAR_MS }).map((setMs) => ({ setMs }));
 
 function perform(device: Device, steps: readonly Step[]): void {
@@ -77,34 +85,52 @@ describe('pending changesets', () => {
         const device = new Device(offsetMs);
         const earlier = device.contact();
         perform(device, steps);
-        for (const [index, placedMs] of device.placed(earlier).entries()) expect(Math.abs(placedMs - device.written[index]!.trueMs)).toBeLessThan(1);
+        for (const [index, placedMs] of device.placed(earlier).entries())
+          expect(Math.abs(placedMs - device.written[index]!.trueMs)).toBeLessThan(1);
       }),
     );
   });
 
   it('are placed when they were written where the clock is set back, or set at all while the app has nothing pending', () => {
     fc.assert(
-      fc.property(offset, offset, fc.array(calm, { maxLength: 15 }), fc.array(calm.filter((step) => step !== 'reopen'), { maxLength: 15 }), fc.nat({ max: YEAR_MS }), (offsetMs, before, idle, steps, backMs) => {
-        const device = new Device(offsetMs);
-        perform(device, [...idle.filter((step) => step !== 'write'), { setMs: before }]);
-        const earlier = device.contact();
-        perform(device, ['write', ...steps, { setMs: -backMs }, ...steps]);
-        for (const [index, placedMs] of device.placed(earlier).entries()) expect(Math.abs(placedMs - device.written[index]!.trueMs)).toBeLessThan(1);
-      }),
+      fc.property(
+        offset,
+        offset,
+        fc.array(calm, { maxLength: 15 }),
+        fc.array(
+          calm.filter((step) => step !== 'reopen'),
+          { maxLength: 15 },
+        ),
+        fc.nat({ max: YEAR_MS }),
+        (offsetMs, before, idle, steps, backMs) => {
+          const device = new Device(offsetMs);
+          perform(device, [...idle.filter((step) => step !== 'write'), { setMs: before }]);
+          const earlier = device.contact();
+          perform(device, ['write', ...steps, { setMs: -backMs }, ...steps]);
+          for (const [index, placedMs] of device.placed(earlier).entries())
+            expect(Math.abs(placedMs - device.written[index]!.trueMs)).toBeLessThan(1);
+        },
+      ),
     );
   });
 
   it('gain nothing where the clock is set once, running or closed: none is placed after it was written, nor before the last contact', () => {
     fc.assert(
-      fc.property(offset, fc.array(calm, { maxLength: 15 }), setting, fc.array(calm, { maxLength: 15 }), (offsetMs, before, set, after) => {
-        const device = new Device(offsetMs);
-        const earlier = device.contact();
-        perform(device, [...before, set, ...after]);
-        for (const [index, placedMs] of device.placed(earlier).entries()) {
-          expect(placedMs).toBeLessThanOrEqual(device.written[index]!.trueMs + CLOCK_TOLERANCE_MS + 1);
-          expect(placedMs).toBeGreaterThan(START_MS - CLOCK_TOLERANCE_MS - 1);
-        }
-      }),
+      fc.property(
+        offset,
+        fc.array(calm, { maxLength: 15 }),
+        setting,
+        fc.array(calm, { maxLength: 15 }),
+        (offsetMs, before, set, after) => {
+          const device = new Device(offsetMs);
+          const earlier = device.contact();
+          perform(device, [...before, set, ...after]);
+          for (const [index, placedMs] of device.placed(earlier).entries()) {
+            expect(placedMs).toBeLessThanOrEqual(device.written[index]!.trueMs + CLOCK_TOLERANCE_MS + 1);
+            expect(placedMs).toBeGreaterThan(START_MS - CLOCK_TOLERANCE_MS - 1);
+          }
+        },
+      ),
     );
   });
 
@@ -130,24 +156,33 @@ const clocks: Readonly<Record<string, (device: Device, write: number) => void>> 
   'a year behind': (device) => void (device.offsetMs = -YEAR_MS),
   'jumping by a year, to and fro': (device, write) => void (device.offsetMs = write % 2 === 0 ? YEAR_MS : -YEAR_MS),
   'going backwards': (device) => void (device.offsetMs -= 2),
-  'frozen': (device) => void (device.offsetMs = START_MS - device.trueMs),
+  frozen: (device) => void (device.offsetMs = START_MS - device.trueMs),
   'before 1970': (device) => void (device.offsetMs = -2 * START_MS),
   'at the end of time': (device) => void (device.offsetMs = 8.64e15 - device.trueMs),
 };
 
 describe('200,000 writes by a clock', () => {
-  it.each(Object.entries(clocks))('that is %s are stamped, in order, and placed no later than they were written', (_name, set) => {
-    const device = new Device(0);
-    const earlier = device.contact();
-    for (let write = 0; write < 200_000; write++) {
-      device.trueMs++;
-      set(device, write);
-      if (write % 10_000 === 0) device.reopen();
-      device.write();
-    }
-    expect(device.written.every(({ stampUs }, index) => Number.isSafeInteger(stampUs) && stampUs > (device.written[index - 1]?.stampUs ?? 0))).toBe(true);
-    expect(device.last.stampUs).toBeLessThan(LATEST_STAMP_US + 200_000);
-    const late = device.placed(earlier).filter((placedMs, index) => placedMs > device.written[index]!.trueMs + CLOCK_TOLERANCE_MS);
-    expect(late.length).toBe(0);
-  });
+  it.each(Object.entries(clocks))(
+    'that is %s are stamped, in order, and placed no later than they were written',
+    (_name, set) => {
+      const device = new Device(0);
+      const earlier = device.contact();
+      for (let write = 0; write < 200_000; write++) {
+        device.trueMs++;
+        set(device, write);
+        if (write % 10_000 === 0) device.reopen();
+        device.write();
+      }
+      expect(
+        device.written.every(
+          ({ stampUs }, index) => Number.isSafeInteger(stampUs) && stampUs > (device.written[index - 1]?.stampUs ?? 0),
+        ),
+      ).toBe(true);
+      expect(device.last.stampUs).toBeLessThan(LATEST_STAMP_US + 200_000);
+      const late = device
+        .placed(earlier)
+        .filter((placedMs, index) => placedMs > device.written[index]!.trueMs + CLOCK_TOLERANCE_MS);
+      expect(late.length).toBe(0);
+    },
+  );
 });

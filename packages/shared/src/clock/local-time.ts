@@ -19,9 +19,9 @@ export interface LocalTime {
 }
 
 /**
- * Local time begins as the wall clock and never goes back, also from one start of the app to the next: once the wall clock was set back,
- * local time stays ahead of it by as much. While the app runs it goes on evenly, whatever is done to the wall clock, but that a wall clock that
- * jumps forward is believed, since a device that slept looks the same.
+ * Local time begins as the wall clock and never goes back, also from one start of the app to the next: once the wall
+ * clock was set back, local time stays ahead of it by as much. While the app runs it goes on evenly, whatever is done
+ * to the wall clock, but that a wall clock that jumps forward is believed, since a device that slept looks the same.
  */
 export function createLocalTime(last: LastStamp, wallMs: () => number, elapsedMs: () => number): LocalTime {
   const startUs = wallUs(wallMs());

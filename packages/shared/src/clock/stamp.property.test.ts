@@ -37,16 +37,22 @@ describe('stamp correction', () => {
 
   it('never places a write after its arrival, unless its site wrote or saw something later', () => {
     fc.assert(
-      fc.property(offset, offset, fc.nat({ max: NOW_MS * 1000 }), fc.nat({ max: NOW_MS * 1000 }), (writtenOffset, sentOffset, lastOfSiteUs, seenUs) => {
-        const corrected = correctStampUs({
-          ageUs: ageOfStampUs((NOW_MS + writtenOffset) * 1000, (NOW_MS + sentOffset) * 1000),
-          receivedMs: NOW_MS,
-          lastOfSiteUs,
-          seenUs,
-        });
-        expect(corrected).toBeLessThanOrEqual(Math.max(NOW_MS * 1000, lastOfSiteUs + 1, seenUs + 1));
-        expect(corrected).toBeGreaterThan(Math.max(lastOfSiteUs, seenUs));
-      }),
+      fc.property(
+        offset,
+        offset,
+        fc.nat({ max: NOW_MS * 1000 }),
+        fc.nat({ max: NOW_MS * 1000 }),
+        (writtenOffset, sentOffset, lastOfSiteUs, seenUs) => {
+          const corrected = correctStampUs({
+            ageUs: ageOfStampUs((NOW_MS + writtenOffset) * 1000, (NOW_MS + sentOffset) * 1000),
+            receivedMs: NOW_MS,
+            lastOfSiteUs,
+            seenUs,
+          });
+          expect(corrected).toBeLessThanOrEqual(Math.max(NOW_MS * 1000, lastOfSiteUs + 1, seenUs + 1));
+          expect(corrected).toBeGreaterThan(Math.max(lastOfSiteUs, seenUs));
+        },
+      ),
     );
   });
 });

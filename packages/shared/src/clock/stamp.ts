@@ -5,7 +5,9 @@
  */
 const US_PER_MS = 1000;
 
-/** The first of January 2200. No clock is believed beyond it, which leaves room for more stamps than will ever be made. */
+/**
+ * The first of January 2200. No clock is believed beyond it, which leaves room for more stamps than will ever be made.
+ */
 export const LATEST_STAMP_US = 7_258_118_400_000_000;
 
 /** The next stamp of a site: its local time, or one more than its last stamp where that stands still or is behind. */
@@ -25,8 +27,8 @@ export interface StampCorrection {
 }
 
 /**
- * The time of writing by the server's clock, so that a client's clock setting decides nothing: only how long ago it wrote counts.
- * Never later than it was received, never before what its author had seen or had written earlier.
+ * The time of writing by the server's clock, so that a client's clock setting decides nothing: only how long ago it
+ * wrote counts. Never later than it was received, never before what its author had seen or had written earlier.
  */
 export function correctStampUs(correction: StampCorrection): number {
   const { ageUs, receivedMs, lastOfSiteUs, seenUs } = correction;

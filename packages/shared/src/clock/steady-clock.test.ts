@@ -5,7 +5,10 @@ const YEAR_MS = 365 * 24 * 3600 * 1000;
 
 it('goes on while the wall clock stands still, runs backwards or jumps back, and jumps ahead with it', () => {
   const device = { wallMs: 1_700_000_000_000, elapsedMs: 50 };
-  const steadyMs = createSteadyClock(() => device.wallMs, () => device.elapsedMs);
+  const steadyMs = createSteadyClock(
+    () => device.wallMs,
+    () => device.elapsedMs,
+  );
   const after = (elapsedMs: number, wallMs: number): number => {
     device.elapsedMs += elapsedMs;
     device.wallMs += wallMs;

@@ -2,7 +2,14 @@ import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { json } from '../testing/json-arbitraries.ts';
 import { canonicalJson, type JsonValue } from './json.ts';
-import { carryOver, compactDocument, createDocument, documentText, editDocument, mergeForeignEdit } from './document.ts';
+import {
+  carryOver,
+  compactDocument,
+  createDocument,
+  documentText,
+  editDocument,
+  mergeForeignEdit,
+} from './document.ts';
 import { valueAt, withValueAt, type DocumentPath } from './document-path.ts';
 import { DEFAULT_DOCUMENT_RULE } from './document-rule.ts';
 import type { OverwrittenMember } from './overwritten.ts';
@@ -10,12 +17,29 @@ import type { OverwrittenMember } from './overwritten.ts';
 const RULE = { ...DEFAULT_DOCUMENT_RULE, text: ['body'] };
 const [ANN, BEN, SERVER] = ['a'.repeat(32), 'b'.repeat(32), '0'.repeat(32)];
 
-/** Ben edits the document that Ann's is a compacted one of, and is carried over into what she has made of hers meanwhile. */
-function carry(start: JsonValue, ann: JsonValue, ben: JsonValue): { readonly overwritten: readonly OverwrittenMember[]; readonly now: JsonValue } {
+/**
+ * Ben edits the document that Ann's is a compacted one of, and is carried over into what she has made of hers
+ * meanwhile.
+ */
+function carry(
+  start: JsonValue,
+  ann: JsonValue,
+  ben: JsonValue,
+): { readonly overwritten: readonly OverwrittenMember[]; readonly now: JsonValue } {
   const replaced = createDocument(start, RULE);
   const compacted = compactDocument(replaced, RULE);
-  const edited = mergeForeignEdit(compacted, editDocument(compacted, ann, RULE, { site: ANN, generation: 1 }).edit, RULE, ANN).state;
-  const late = mergeForeignEdit(replaced, editDocument(replaced, ben, RULE, { site: BEN, generation: 1 }).edit, RULE, BEN).state;
+  const edited = mergeForeignEdit(
+    compacted,
+    editDocument(compacted, ann, RULE, { site: ANN, generation: 1 }).edit,
+    RULE,
+    ANN,
+  ).state;
+  const late = mergeForeignEdit(
+    replaced,
+    editDocument(replaced, ben, RULE, { site: BEN, generation: 1 }).edit,
+    RULE,
+    BEN,
+  ).state;
   const { state, overwritten } = carryOver(edited, replaced, late, RULE, { site: SERVER, generation: 7 });
   return { overwritten, now: JSON.parse(documentText(state)) as JsonValue };
 }
@@ -23,18 +47,35 @@ function carry(start: JsonValue, ann: JsonValue, ben: JsonValue): { readonly ove
 const plain = (value: unknown): unknown => JSON.parse(JSON.stringify(value));
 
 describe('a late edit of a compacted document', () => {
-  const AROUND = { n: 0, in: { n: 0, m: 1 }, list: [{ id: 'w', n: 0 }, { id: 'x', n: 0 }] };
+  const AROUND = {
+    n: 0,
+    in: { n: 0, m: 1 },
+    list: [
+      { id: 'w', n: 0 },
+      { id: 'x', n: 0 },
+    ],
+  };
 
   it('that writes a place which others wrote since: it stands, and what stood there is told, with its path and author', () => {
     const scalar = fc.oneof(fc.integer(), fc.string({ unit: 'grapheme-ascii' }), fc.boolean(), fc.constant(null));
     fc.assert(
-      fc.property(scalar, scalar, scalar, fc.constantFrom<DocumentPath>(['n'], ['in', 'n'], ['list', { id: 'x' }, 'n'], []), (start, ann, ben, path) => {
-        const [before, left, right] = [start, ann, ben].map((value) => withValueAt(AROUND, path, value) as JsonValue) as [JsonValue, JsonValue, JsonValue];
-        const { overwritten, now } = carry(before, left, right);
-        const isConflict = ann !== ben && ann !== start && ben !== start;
-        expect(overwritten.map((member) => plain(member))).toMatchObject(isConflict ? [{ path, own: ben, other: ann, ownStands: true, otherIds: [{}] }] : []);
-        if (ben !== start) expect(valueAt(now, path)).toBe(ben);
-      }),
+      fc.property(
+        scalar,
+        scalar,
+        scalar,
+        fc.constantFrom<DocumentPath>(['n'], ['in', 'n'], ['list', { id: 'x' }, 'n'], []),
+        (start, ann, ben, path) => {
+          const [before, left, right] = [start, ann, ben].map(
+            (value) => withValueAt(AROUND, path, value) as JsonValue,
+          ) as [JsonValue, JsonValue, JsonValue];
+          const { overwritten, now } = carry(before, left, right);
+          const isConflict = ann !== ben && ann !== start && ben !== start;
+          expect(overwritten.map((member) => plain(member))).toMatchObject(
+            isConflict ? [{ path, own: ben, other: ann, ownStands: true, otherIds: [{}] }] : [],
+          );
+          if (ben !== start) expect(valueAt(now, path)).toBe(ben);
+        },
+      ),
       { numRuns: 300 },
     );
   });
@@ -42,24 +83,45 @@ describe('a late edit of a compacted document', () => {
   it('that removes what others wrote into, or writes into what others removed: what goes is told, with its value', () => {
     const inside = { ...AROUND, in: { n: 5, m: 1 } };
     const { in: _, ...without } = AROUND;
-    expect(carry(AROUND, inside, without)).toEqual({ now: without, overwritten: [{ path: ['in'], own: undefined, other: { n: 5, m: 1 }, otherIds: [expect.anything(), expect.anything()], ownStands: true }] });
-    expect(carry(AROUND, without, inside)).toEqual({ now: without, overwritten: [{ path: ['in'], own: { n: 5, m: 1 }, other: undefined, otherIds: [], ownStands: false }] });
+    expect(carry(AROUND, inside, without)).toEqual({
+      now: without,
+      overwritten: [
+        {
+          path: ['in'],
+          own: undefined,
+          other: { n: 5, m: 1 },
+          otherIds: [expect.anything(), expect.anything()],
+          ownStands: true,
+        },
+      ],
+    });
+    expect(carry(AROUND, without, inside)).toEqual({
+      now: without,
+      overwritten: [{ path: ['in'], own: { n: 5, m: 1 }, other: undefined, otherIds: [], ownStands: false }],
+    });
     expect(carry(AROUND, without, without).overwritten).toEqual([]);
   });
 
   it('to move an element that others have moved: its path is told', () => {
     const [w, x, y, z] = [{ id: 'w' }, { id: 'x' }, { id: 'y' }, { id: 'z' }];
-    expect(carry([w, x, y, z], [z, w, x, y], [w, z, x, y]).overwritten).toMatchObject([{ path: [{ id: 'z' }], own: undefined, other: undefined, otherIds: [{}] }]);
+    expect(carry([w, x, y, z], [z, w, x, y], [w, z, x, y]).overwritten).toMatchObject([
+      { path: [{ id: 'z' }], own: undefined, other: undefined, otherIds: [{}] },
+    ]);
     expect(carry([w, x, y, z], [w, z, x, y], [w, z, x, y]).overwritten).toEqual([]);
   });
 
   it('of a text keeps what both wrote, and nothing is told', () => {
-    expect(carry({ body: 'low tide' }, { body: 'very low tide' }, { body: 'low tide!' })).toEqual({ now: { body: 'very low tide!' }, overwritten: [] });
+    expect(carry({ body: 'low tide' }, { body: 'very low tide' }, { body: 'low tide!' })).toEqual({
+      now: { body: 'very low tide!' },
+      overwritten: [],
+    });
   });
 
   it('that would make it longer than the rule allows is refused, as any other edit that does', () => {
     const nearly = 'x'.repeat(RULE.maxLength / 2);
-    expect(() => carry({}, { ann: nearly }, { ben: nearly })).toThrow(expect.objectContaining({ code: 'document-invalid', fields: expect.objectContaining({ problem: 'size' }) }));
+    expect(() => carry({}, { ann: nearly }, { ben: nearly })).toThrow(
+      expect.objectContaining({ code: 'document-invalid', fields: expect.objectContaining({ problem: 'size' }) }),
+    );
   });
 
   it('meets nothing where nobody wrote since, or everybody the same', () => {

@@ -19,5 +19,8 @@ function checkMembers(map: Y.Map<Node>, rule: PathRule): void {
 }
 
 function hasFormats(text: Y.Text): boolean {
-  return text._hasFormatting && (text.toDelta() as readonly { readonly attributes?: object }[]).some(({ attributes }) => attributes !== undefined);
+  return (
+    text._hasFormatting &&
+    (text.toDelta() as readonly { readonly attributes?: object }[]).some(({ attributes }) => attributes !== undefined)
+  );
 }

@@ -7,10 +7,12 @@ import { DOCUMENT_ID_BYTES } from './document-id.ts';
  * What stands for a document where cells are merged, sent and stored beside the app's own column, as a blob:
  *   u8 1, 8 bytes document id, Yjs update            state: the whole document
  *   u8 2, 8 bytes document id, varint generation, Yjs update   edit: what a site changed in it (document-id.ts)
- *   u8 4, 8 bytes document id, varint updates, each length-prefixed   news: what others changed in it, for whoever has the rest
- *   u8 3, UTF-8                                      content: canonical JSON of a new document, from which anybody makes the same state
+ * u8 4, 8 bytes document id, varint updates, each length-prefixed   news: what others changed in it, for whoever has
+ *   the rest
+ * u8 3, UTF-8                                      content: canonical JSON of a new document, from which anybody makes
+ *   the same state
  *   u8 5, 8 bytes document id, 16 bytes base id, varint bytes of the base, updates, each length-prefixed
- *                                                    layers: a state as it is kept where documents are edited, never sent. The base stands apart, under a
+ * layers: a state as it is kept where documents are edited, never sent. The base stands apart, under a
  *                                                    hash of it; an edit adds a few bytes here
  * NULL is NULL: no document.
  */
@@ -75,7 +77,8 @@ export function decodeDocumentCell(value: CellValue): DocumentCell {
   const reader = new ByteReader(value instanceof Uint8Array ? value : new Uint8Array(), 'document-invalid');
   const kind = reader.u8();
   if (kind === CONTENT) return { kind: 'content', json: reader.utf8(reader.bytes(reader.remaining)) };
-  if (kind !== STATE && kind !== EDIT && kind !== NEWS && kind !== LAYERS) return reader.fail('unknown kind of document cell');
+  if (kind !== STATE && kind !== EDIT && kind !== NEWS && kind !== LAYERS)
+    return reader.fail('unknown kind of document cell');
   const documentId = reader.bytes(DOCUMENT_ID_BYTES);
   if (kind === STATE) return { kind: 'state', documentId, update: reader.bytes(reader.remaining) };
   if (kind === LAYERS) {

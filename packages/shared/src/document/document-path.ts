@@ -1,6 +1,8 @@
 import { isJsonArray, isJsonObject, type JsonValue } from './json.ts';
 
-/** The name of a member, the number of an element, or, where elements have a key of their own, that key: `{ id: 'x' }`. */
+/**
+ * The name of a member, the number of an element, or, where elements have a key of their own, that key: `{ id: 'x' }`.
+ */
 export type PathStep = string | number | { readonly [elementKey: string]: string | number };
 
 /** From the document down. Empty: the document itself. */
@@ -9,13 +11,21 @@ export type DocumentPath = readonly PathStep[];
 /** What stands at the path; undefined where there is nothing. */
 export function valueAt(value: JsonValue | undefined, [step, ...rest]: DocumentPath): JsonValue | undefined {
   if (step === undefined || value === undefined) return value;
-  if (typeof step === 'string') return isJsonObject(value) && Object.hasOwn(value, step) ? valueAt(value[step], rest) : undefined;
+  if (typeof step === 'string')
+    return isJsonObject(value) && Object.hasOwn(value, step) ? valueAt(value[step], rest) : undefined;
   if (!isJsonArray(value)) return undefined;
   return valueAt(value[typeof step === 'number' ? step : indexOf(value, step)], rest);
 }
 
-/** The same value with another one at the path; undefined where what is on the way has gone. An element with a key that has gone comes back, as the last. */
-export function withValueAt(value: JsonValue | undefined, [step, ...rest]: DocumentPath, inner: JsonValue): JsonValue | undefined {
+/**
+ * The same value with another one at the path; undefined where what is on the way has gone. An element with a key that
+ * has gone comes back, as the last.
+ */
+export function withValueAt(
+  value: JsonValue | undefined,
+  [step, ...rest]: DocumentPath,
+  inner: JsonValue,
+): JsonValue | undefined {
   if (step === undefined) return inner;
   if (value === undefined) return undefined;
   if (typeof step === 'string') {

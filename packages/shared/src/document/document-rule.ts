@@ -1,13 +1,14 @@
 /** How the JSON of one column comes together when several people change it at the same time. */
 export interface DocumentRule {
   /**
-   * Paths of the texts that are merged by character; all others are replaced as a whole. Steps are separated by dots, and `*` stands for
-   * any key or any element: `body`, `items.*.note`. The empty path is the document itself.
+   * Paths of the texts that are merged by character; all others are replaced as a whole. Steps are separated by dots,
+   * and `*` stands for any key or any element: `body`, `items.*.note`. The empty path is the document itself.
    */
   readonly text: readonly string[];
   /**
-   * Paths, written likewise, of the texts with formats: runs as in a Delta, `[{"insert":"low "},{"attributes":{"bold":true},"insert":"tide"}]`, or null. What two people
-   * type and format at the same time stands beside each other. Nothing else may be there. Default none.
+   * Paths, written likewise, of the texts with formats: runs as in a Delta, `[{"insert":"low
+   * "},{"attributes":{"bold":true},"insert":"tide"}]`, or null. What two people type and format at the same time stands
+   * beside each other. Nothing else may be there. Default none.
    */
   readonly richText?: readonly string[];
   /** The field that tells the objects of an array apart. Default `id`. */
@@ -50,7 +51,8 @@ export class PathRule {
   }
 
   static root({ text, richText = [], elementKey }: Pick<DocumentRule, 'text' | 'richText' | 'elementKey'>): PathRule {
-    const patternsOf = (paths: readonly string[], isRich: boolean): Pattern[] => paths.map((path) => ({ steps: pathSteps(path), isRich }));
+    const patternsOf = (paths: readonly string[], isRich: boolean): Pattern[] =>
+      paths.map((path) => ({ steps: pathSteps(path), isRich }));
     return new PathRule(elementKey, [...patternsOf(text, false), ...patternsOf(richText, true)]);
   }
 
@@ -79,7 +81,9 @@ export class PathRule {
 
   private step(matches: (step: string) => boolean): PathRule {
     if (this.patterns.length === 0) return this;
-    const rest = this.patterns.filter(({ steps }) => steps.length > 0 && matches(steps[0] as string)).map(({ steps, isRich }) => ({ steps: steps.slice(1), isRich }));
+    const rest = this.patterns
+      .filter(({ steps }) => steps.length > 0 && matches(steps[0] as string))
+      .map(({ steps, isRich }) => ({ steps: steps.slice(1), isRich }));
     return new PathRule(this.elementKey, rest);
   }
 }

@@ -36,14 +36,19 @@ describe.each([
           mine = edited.state;
           theirs = mergeEdit(theirs, edited.edit);
           server = mergeForeignEdit(server, edited.edit, RULE, SITES[0] as string).state;
-          expect([documentText(mine), documentText(theirs), documentText(server)]).toEqual(new Array(3).fill(canonicalJson(next)));
+          expect([documentText(mine), documentText(theirs), documentText(server)]).toEqual(
+            new Array(3).fill(canonicalJson(next)),
+          );
         }
       }),
     );
   });
 
   it('is the same for everybody, whatever the order in which edits arrive, and the same as in a Y.Doc that nothing of ours has touched', () => {
-    const script = fc.array(fc.tuple(fc.nat({ max: SITES.length - 1 }), json, fc.boolean()), { minLength: 2, maxLength: 12 });
+    const script = fc.array(fc.tuple(fc.nat({ max: SITES.length - 1 }), json, fc.boolean()), {
+      minLength: 2,
+      maxLength: 12,
+    });
     fc.assert(
       fc.property(json, script, fc.infiniteStream(fc.nat()), (content, steps, choices) => {
         const start = createDocument(content, RULE);
@@ -52,11 +57,15 @@ describe.each([
         let server: Uint8Array = start;
         const made: Uint8Array[] = [];
         const exchange = (index: number): void => {
-          for (const edit of unsent[index]?.splice(0) ?? []) server = mergeForeignEdit(server, edit, RULE, SITES[index] as string).state;
+          for (const edit of unsent[index]?.splice(0) ?? [])
+            server = mergeForeignEdit(server, edit, RULE, SITES[index] as string).state;
           states[index] = server;
         };
         for (const [index, next, meets] of steps) {
-          const edited = editDocument(states[index] as Uint8Array, next, RULE, { site: SITES[index] as string, generation: 1 });
+          const edited = editDocument(states[index] as Uint8Array, next, RULE, {
+            site: SITES[index] as string,
+            generation: 1,
+          });
           states[index] = edited.state;
           unsent[index]?.push(edited.edit);
           made.push(edited.edit);
@@ -74,14 +83,22 @@ describe.each([
 describe('a document', () => {
   it('grows with its content, not with its history', () => {
     let state: Uint8Array = createDocument({ n: 0 }, PLAIN);
-    for (let n = 1; n <= 2000; n++) state = editDocument(state, { n }, PLAIN, { site: SITES[0] as string, generation: 1 }).state;
+    for (let n = 1; n <= 2000; n++)
+      state = editDocument(state, { n }, PLAIN, { site: SITES[0] as string, generation: 1 }).state;
     expect(state.length).toBeLessThan(150);
   });
 
   it('costs an edit what the edit weighs', () => {
     const content = { items: Array.from({ length: 5000 }, (_, id) => ({ id, body: `text number ${id}` })) };
-    const changed: JsonValue = { items: content.items.map((item) => (item.id === 2500 ? { ...item, body: 'text, number 2500' } : item)) };
-    const edited = editDocument(createDocument(content, PLAIN), changed, { ...PLAIN, text: ['items.*.body'] }, { site: SITES[0] as string, generation: 1 });
+    const changed: JsonValue = {
+      items: content.items.map((item) => (item.id === 2500 ? { ...item, body: 'text, number 2500' } : item)),
+    };
+    const edited = editDocument(
+      createDocument(content, PLAIN),
+      changed,
+      { ...PLAIN, text: ['items.*.body'] },
+      { site: SITES[0] as string, generation: 1 },
+    );
     expect(edited.edit.length).toBeLessThan(100);
   });
 });

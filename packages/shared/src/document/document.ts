@@ -2,7 +2,13 @@ import * as Y from 'yjs';
 import { sha256 } from '../bytes/sha256.ts';
 import type { CellValue } from '../change/cell-value.ts';
 import { RockpoolError } from '../errors/rockpool-error.ts';
-import { BASE_ID_BYTES, decodeDocumentCell, encodeDocumentCell, type DocumentCell, type Layers } from './document-cell.ts';
+import {
+  BASE_ID_BYTES,
+  decodeDocumentCell,
+  encodeDocumentCell,
+  type DocumentCell,
+  type Layers,
+} from './document-cell.ts';
 import { checkRichTexts } from './check-rich-texts.ts';
 import { clientIdOf, initialIds } from './document-id.ts';
 import { MAX_DOCUMENT_DEPTH, PathRule, type DocumentRule } from './document-rule.ts';
@@ -18,8 +24,8 @@ import { isOpen, keepOpen, sameBytes, takeOpen, type OpenDocument } from './open
 import { writeJson } from './write-json.ts';
 
 /*
- * A document as client and server handle it: a state (document-cell.ts) that edits are merged into. Pure functions over blobs, so that documents
- * follow the path of every other cell.
+ * A document as client and server handle it: a state (document-cell.ts) that edits are merged into. Pure functions over
+ * blobs, so that documents follow the path of every other cell.
  */
 
 /** The base that layers name by its id. */
@@ -75,7 +81,13 @@ export interface DocumentEdit {
 }
 
 /** Makes a document hold other content. An edit of nothing where it does already. */
-export function editDocument(state: CellValue, content: JsonValue, rule: DocumentRule, author: Author, readBase: ReadBase = NO_BASES): DocumentEdit {
+export function editDocument(
+  state: CellValue,
+  content: JsonValue,
+  rule: DocumentRule,
+  author: Author,
+  readBase: ReadBase = NO_BASES,
+): DocumentEdit {
   const opened = openState(state, readBase);
   const { documentId, doc } = opened;
   doc.clientID = clientIdOf(author.site, author.generation);
@@ -86,20 +98,27 @@ export function editDocument(state: CellValue, content: JsonValue, rule: Documen
   doc.on('update', remember);
   doc.transact(() => writeJson(doc, content, PathRule.root(rule), opened.json));
   doc.off('update', remember);
-  return { edit: encodeDocumentCell({ kind: 'edit', documentId, generation: author.generation, update }), state: close(opened, [update], content) };
+  return {
+    edit: encodeDocumentCell({ kind: 'edit', documentId, generation: author.generation, update }),
+    state: close(opened, [update], content),
+  };
 }
 
 /** A Yjs update that deletes the first operation of client 0, which nobody is (document-id.ts). */
 const GAP: Uint8Array = new Uint8Array([0, 1, 0, 1, 0, 1]);
 
-/** An edit of the same document that says nothing and builds on what no document has: refused with `document-gap` wherever it is merged. */
+/**
+ * An edit of the same document that says nothing and builds on what no document has: refused with `document-gap`
+ * wherever it is merged.
+ */
 export function editWithGap(edit: CellValue): Uint8Array<ArrayBuffer> {
   return encodeDocumentCell({ ...expectKind(edit, 'edit'), update: GAP });
 }
 
 /**
- * A state with an edit in it, for edits that were inspected before or are this site's own. The state as it was when the edit is of another document:
- * then that document was replaced. Throws `document-gap` when the edit builds on what the state does not have.
+ * A state with an edit in it, for edits that were inspected before or are this site's own. The state as it was when the
+ * edit is of another document: then that document was replaced. Throws `document-gap` when the edit builds on what the
+ * state does not have.
  */
 export function mergeEdit(state: CellValue, edit: CellValue, readBase: ReadBase = NO_BASES): CellValue {
   return mergeEdits(state, [edit], readBase);
@@ -115,8 +134,9 @@ export function mergeEdits(state: CellValue, edits: readonly CellValue[], readBa
 }
 
 /**
- * What a delivery says about a document, on top of what was known: a whole document, NULL, or news of the one that is here.
- * Throws `document-invalid` for news of a document that is not here: whoever sent them took this replica for another.
+ * What a delivery says about a document, on top of what was known: a whole document, NULL, or news of the one that is
+ * here. Throws `document-invalid` for news of a document that is not here: whoever sent them took this replica for
+ * another.
  */
 export function mergeDelivered(state: CellValue, delivered: CellValue, readBase: ReadBase = NO_BASES): CellValue {
   if (delivered === null) return null;
@@ -174,12 +194,18 @@ export interface CarriedEdit extends MergedEdit {
 }
 
 /**
- * Merges an edit that somebody else sent: nothing of it is trusted, and nothing is changed unless all of it is sound. Tells what it overwrote unseen, and
- * what of it was overwritten before it came.
+ * Merges an edit that somebody else sent: nothing of it is trusted, and nothing is changed unless all of it is sound.
+ * Tells what it overwrote unseen, and what of it was overwritten before it came.
  *
  * Throws `document-invalid` for what an honest author never sends or what the rule does not allow, and `document-gap`.
  */
-export function mergeForeignEdit(state: CellValue, edit: CellValue, rule: DocumentRule, site: string, readBase: ReadBase = NO_BASES): MergedEdit {
+export function mergeForeignEdit(
+  state: CellValue,
+  edit: CellValue,
+  rule: DocumentRule,
+  site: string,
+  readBase: ReadBase = NO_BASES,
+): MergedEdit {
   const { generation, update } = expectKind(edit, 'edit');
   const opened = openState(state, readBase);
   const { doc } = opened;
@@ -214,14 +240,25 @@ export function clientsOf(update: Uint8Array): number[] {
 }
 
 /**
- * Makes in a document what an edit of another one did there, which it took the place of: `before` and `after` are that one without and with the edit.
- * Tells what the edit met: its author had seen nothing of what was written in the new document.
+ * Makes in a document what an edit of another one did there, which it took the place of: `before` and `after` are that
+ * one without and with the edit. Tells what the edit met: its author had seen nothing of what was written in the new
+ * document.
  *
  * Throws `document-invalid` where the document would be longer than the rule allows.
  */
-export function carryOver(state: CellValue, before: CellValue, after: CellValue, rule: DocumentRule, author: Author): CarriedEdit {
+export function carryOver(
+  state: CellValue,
+  before: CellValue,
+  after: CellValue,
+  rule: DocumentRule,
+  author: Author,
+): CarriedEdit {
   const path = PathRule.root(rule);
-  const [now, old, wanted] = [state, before, after].map((of) => parseJson(documentText(of), rule)) as [JsonValue, JsonValue, JsonValue];
+  const [now, old, wanted] = [state, before, after].map((of) => parseJson(documentText(of), rule)) as [
+    JsonValue,
+    JsonValue,
+    JsonValue,
+  ];
   const change = diffJson(old, wanted, path);
   if (change === null) return { state: state as Uint8Array<ArrayBuffer>, overwritten: [], update: NO_OPERATIONS };
   const made = applyChange(now, change, path);
@@ -254,12 +291,23 @@ export function documentText(state: CellValue, readBase: ReadBase = NO_BASES): s
   return text;
 }
 
-/** A state on a base of its own, for where it is going to be edited; null for one that is too small to gain by it, or has layers already. */
-export function toLayers(state: CellValue): { readonly state: Uint8Array<ArrayBuffer>; readonly base: Uint8Array; readonly baseId: Uint8Array } | null {
+/**
+ * A state on a base of its own, for where it is going to be edited; null for one that is too small to gain by it, or
+ * has layers already.
+ */
+export function toLayers(
+  state: CellValue,
+): { readonly state: Uint8Array<ArrayBuffer>; readonly base: Uint8Array; readonly baseId: Uint8Array } | null {
   const cell = expectState(state);
   if (cell.kind === 'layers' || cell.update.length < MIN_BASE_BYTES) return null;
   const baseId = sha256(cell.update).slice(0, BASE_ID_BYTES);
-  const layers = encodeDocumentCell({ kind: 'layers', documentId: cell.documentId, baseId, baseBytes: cell.update.length, updates: [] });
+  const layers = encodeDocumentCell({
+    kind: 'layers',
+    documentId: cell.documentId,
+    baseId,
+    baseBytes: cell.update.length,
+    updates: [],
+  });
   const opened = takeOpen(state as Uint8Array);
   if (opened !== undefined) keepOpen(layers, cell.update.length, opened);
   return { state: layers, base: cell.update, baseId };
@@ -276,13 +324,20 @@ export function wholeState(state: CellValue, readBase: ReadBase): CellValue {
   if (state === null || baseIdOf(state) === null) return state;
   const opened = openState(state, readBase);
   keepOpen(state as Uint8Array, opened.sizeBytes, opened);
-  return encodeDocumentCell({ kind: 'state', documentId: opened.documentId, update: Y.encodeStateAsUpdate(opened.doc) });
+  return encodeDocumentCell({
+    kind: 'state',
+    documentId: opened.documentId,
+    update: Y.encodeStateAsUpdate(opened.doc),
+  });
 }
 
 /** Smaller states are written whole: that is no more than the pages of a table that an edit touches anyway. */
 const MIN_BASE_BYTES = 8 * 1024;
 
-/** The updates on a base, in bytes: all of them are written with every edit, and the base once with the one that goes beyond. */
+/**
+ * The updates on a base, in bytes: all of them are written with every edit, and the base once with the one that goes
+ * beyond.
+ */
 function maxUpdateBytes(baseBytes: number): number {
   return Math.min(64 * 1024, baseBytes / 8);
 }
@@ -298,26 +353,40 @@ interface OpenedState extends OpenDocument {
 function openState(state: CellValue, readBase: ReadBase): OpenedState {
   const cell = expectState(state);
   const { doc, json } = takeOpen(state as Uint8Array) ?? { doc: build(cell, readBase), json: undefined };
-  return { cell, documentId: cell.documentId, sizeBytes: cell.kind === 'state' ? cell.update.length : cell.baseBytes, doc, json };
+  return {
+    cell,
+    documentId: cell.documentId,
+    sizeBytes: cell.kind === 'state' ? cell.update.length : cell.baseBytes,
+    doc,
+    json,
+  };
 }
 
 function build(cell: StateCell, readBase: ReadBase): Y.Doc {
   const doc = emptyDocument();
   doc.transact(() => {
-    for (const update of cell.kind === 'state' ? [cell.update] : [readBase(cell.baseId), ...cell.updates]) Y.applyUpdate(doc, update);
+    for (const update of cell.kind === 'state' ? [cell.update] : [readBase(cell.baseId), ...cell.updates])
+      Y.applyUpdate(doc, update);
   });
   return doc;
 }
 
 /** The state of an open document into which updates have come. */
-function close(opened: OpenedState, updates: readonly Uint8Array[], json: JsonValue | undefined): Uint8Array<ArrayBuffer> {
+function close(
+  opened: OpenedState,
+  updates: readonly Uint8Array[],
+  json: JsonValue | undefined,
+): Uint8Array<ArrayBuffer> {
   const layers = withUpdates(opened.cell, updates);
   if (layers === null) return closeWhole(opened, json);
   keepOpen(layers, opened.sizeBytes, { doc: opened.doc, json });
   return layers;
 }
 
-function closeWhole({ documentId, doc }: Pick<OpenedState, 'documentId' | 'doc'>, json: JsonValue | undefined): Uint8Array<ArrayBuffer> {
+function closeWhole(
+  { documentId, doc }: Pick<OpenedState, 'documentId' | 'doc'>,
+  json: JsonValue | undefined,
+): Uint8Array<ArrayBuffer> {
   const update = Y.encodeStateAsUpdate(doc);
   const state = encodeDocumentCell({ kind: 'state', documentId, update });
   keepOpen(state, update.length, { doc, json });

@@ -10,10 +10,14 @@ interface NamesByKey {
 const known = new WeakMap<readonly JsonValue[], NamesByKey>();
 
 /**
- * The names of an array's elements, in order, when all are objects that their `elementKey` tells apart; null when they are not.
- * `before`: an array that this one was made of; where none of the names differ, the very same ones are given.
+ * The names of an array's elements, in order, when all are objects that their `elementKey` tells apart; null when they
+ * are not. `before`: an array that this one was made of; where none of the names differ, the very same ones are given.
  */
-export function elementNames(array: readonly JsonValue[], elementKey: string, before?: readonly JsonValue[]): readonly string[] | null {
+export function elementNames(
+  array: readonly JsonValue[],
+  elementKey: string,
+  before?: readonly JsonValue[],
+): readonly string[] | null {
   const found = known.get(array);
   if (found?.elementKey === elementKey) return found.names;
   const names = namesAsBefore(array, elementKey, before) ?? namesOf(array, elementKey);
@@ -21,11 +25,19 @@ export function elementNames(array: readonly JsonValue[], elementKey: string, be
   return names;
 }
 
-function namesAsBefore(array: readonly JsonValue[], elementKey: string, before: readonly JsonValue[] | undefined): string[] | null {
+function namesAsBefore(
+  array: readonly JsonValue[],
+  elementKey: string,
+  before: readonly JsonValue[] | undefined,
+): string[] | null {
   const found = before === undefined ? undefined : known.get(before);
   if (before?.length !== array.length || found?.elementKey !== elementKey || found.names === null) return null;
   const { names } = found;
-  return differingIndexes(before, array).every((index) => elementName(array[index] as JsonValue, elementKey) === names[index]) ? names : null;
+  return differingIndexes(before, array).every(
+    (index) => elementName(array[index] as JsonValue, elementKey) === names[index],
+  )
+    ? names
+    : null;
 }
 
 function namesOf(array: readonly JsonValue[], elementKey: string): string[] | null {

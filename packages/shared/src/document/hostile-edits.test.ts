@@ -2,7 +2,14 @@ import { describe, expect, it } from 'vitest';
 import { cpuMs } from '../../../../tests/support/cpu-time.ts';
 import * as Y from 'yjs';
 import { RockpoolError } from '../errors/rockpool-error.ts';
-import { bytesOf, HOSTILE_RICH_START, HOSTILE_START, hostileEdits, hostileRichEdits, madeWithYjs } from '../testing/hostile-edits.ts';
+import {
+  bytesOf,
+  HOSTILE_RICH_START,
+  HOSTILE_START,
+  hostileEdits,
+  hostileRichEdits,
+  madeWithYjs,
+} from '../testing/hostile-edits.ts';
 import { createDocument, documentText, mergeForeignEdit } from './document.ts';
 import { decodeDocumentCell, encodeDocumentCell } from './document-cell.ts';
 import { clientIdOf } from './document-id.ts';
@@ -26,7 +33,10 @@ function updateOf(state: Uint8Array): Uint8Array {
 function send(update: Uint8Array, start = START, rule: DocumentRule = RULE): string {
   const { documentId } = decodeDocumentCell(start) as { documentId: Uint8Array };
   try {
-    return documentText(mergeForeignEdit(start, encodeDocumentCell({ kind: 'edit', documentId, generation: 1, update }), rule, SITE).state);
+    return documentText(
+      mergeForeignEdit(start, encodeDocumentCell({ kind: 'edit', documentId, generation: 1, update }), rule, SITE)
+        .state,
+    );
   } catch (error) {
     if (!(error instanceof RockpoolError)) throw error;
     return error.code;
@@ -47,7 +57,9 @@ function editsOfOne(count: number): Uint8Array[] {
 
 describe('an edit by hand', () => {
   it('is taken when it is one that our code could have made', () => {
-    expect(send(madeWithYjs(BASE, (root) => (root.get('body') as Y.Text).insert(0, 'very ')))).toContain('very low tide');
+    expect(send(madeWithYjs(BASE, (root) => (root.get('body') as Y.Text).insert(0, 'very ')))).toContain(
+      'very low tide',
+    );
   });
 
   it.each(hostileEdits(BASE))('%s is refused', (_, update) => {
@@ -58,7 +70,12 @@ describe('an edit by hand', () => {
   });
 
   it('of a rich text is taken when it is one that our code could have made', () => {
-    const update = madeWithYjs(RICH_BASE, (root) => (root.get('body') as Y.Text).applyDelta([{ insert: 'very ', attributes: { link: 'https://a.test' } }, { retain: 6, attributes: { italic: true, bold: null } }]));
+    const update = madeWithYjs(RICH_BASE, (root) =>
+      (root.get('body') as Y.Text).applyDelta([
+        { insert: 'very ', attributes: { link: 'https://a.test' } },
+        { retain: 6, attributes: { italic: true, bold: null } },
+      ]),
+    );
     expect(send(update, RICH_START, RICH_RULE)).toBe(
       '{"body":[{"attributes":{"link":"https://a.test"},"insert":"very "},{"attributes":{"italic":true},"insert":"low ti"},{"attributes":{"bold":true},"insert":"de"}],"title":"log"}',
     );

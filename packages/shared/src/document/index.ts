@@ -1,5 +1,33 @@
 // Apart from the rest of the package, because it brings Yjs with it: an app without document columns never loads it.
-export { baseIdOf, carryOver, clientsOf, compactDocument, createDocument, documentText, editDocument, editWithGap, expandContent, hasOperation, isEditOf, isSameDocument, mergeEdit, mergeEdits, mergeForeignEdit, isUpdateOf, mergeDelivered, operationsOf, readContent, rememberDocumentText, toLayers, wholeState, type Author, type CarriedEdit, type DocumentEdit, type MergedEdit, type ReadBase } from './document.ts';
+export {
+  baseIdOf,
+  carryOver,
+  clientsOf,
+  compactDocument,
+  createDocument,
+  documentText,
+  editDocument,
+  editWithGap,
+  expandContent,
+  hasOperation,
+  isEditOf,
+  isSameDocument,
+  mergeEdit,
+  mergeEdits,
+  mergeForeignEdit,
+  isUpdateOf,
+  mergeDelivered,
+  operationsOf,
+  readContent,
+  rememberDocumentText,
+  toLayers,
+  wholeState,
+  type Author,
+  type CarriedEdit,
+  type DocumentEdit,
+  type MergedEdit,
+  type ReadBase,
+} from './document.ts';
 export { withValueAt, type DocumentPath } from './document-path.ts';
 export { type OperationId, type OverwrittenMember } from './overwritten.ts';
 export { clientIdOf } from './document-id.ts';

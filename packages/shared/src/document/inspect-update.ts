@@ -17,9 +17,9 @@ export interface UpdatePolicy {
 }
 
 /*
- * Reads a Yjs update (its first encoding, the only one taken) without building anything from it, so that what would be expensive, harmful or
- * out of place is refused before Yjs sees it: its own decoder allocates what the bytes claim, keeps what has no predecessor for ever,
- * and changes the document before it notices that the rest cannot be read.
+ * Reads a Yjs update (its first encoding, the only one taken) without building anything from it, so that what would be
+ * expensive, harmful or out of place is refused before Yjs sees it: its own decoder allocates what the bytes claim,
+ * keeps what has no predecessor for ever, and changes the document before it notices that the rest cannot be read.
  *
  *   varint clients; each: varint structs, varint client, varint clock, the structs
  *   struct: u8 info: low 5 bits the content, 128 left neighbour, 64 right neighbour, 32 member name;
@@ -43,7 +43,10 @@ const SHARED_ROOT = 'json';
 /** JSON takes at most six bytes for a UTF-16 unit, and the quotes. */
 const MAX_FORMAT_BYTES = 6 * MAX_FORMAT_LENGTH + 2;
 
-/** Throws `document-invalid` for what an honest author never sends, and `document-gap` for what builds on operations that the document does not have. */
+/**
+ * Throws `document-invalid` for what an honest author never sends, and `document-gap` for what builds on operations
+ * that the document does not have.
+ */
 export function inspectUpdate(update: Uint8Array, policy: UpdatePolicy): void {
   const inspection = new Inspection(update, policy);
   inspection.structs();

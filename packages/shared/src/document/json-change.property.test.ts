@@ -49,10 +49,22 @@ describe('a change of JSON', () => {
   };
 
   it('keeps what others changed elsewhere', () => {
-    expect(made({ a: 1, body: 'low tide' }, { a: 1, body: 'low tide!' }, { a: 2, body: 'very low tide' })).toEqual({ value: { a: 2, body: 'very low tide!' }, overwritten: [] });
+    expect(made({ a: 1, body: 'low tide' }, { a: 1, body: 'low tide!' }, { a: 2, body: 'very low tide' })).toEqual({
+      value: { a: 2, body: 'very low tide!' },
+      overwritten: [],
+    });
     // Also what they typed right before it.
-    expect(made({ body: 'OSummer a' }, { body: 'OSummer at' }, { body: 'OuSummer a' })).toEqual({ value: { body: 'OuSummer at' }, overwritten: [] });
-    expect(made([{ id: 'x' }, { id: 'y' }], [{ id: 'x' }, { id: 'z' }, { id: 'y' }], [{ id: 'n' }, { id: 'y' }, { id: 'x' }])).toEqual({
+    expect(made({ body: 'OSummer a' }, { body: 'OSummer at' }, { body: 'OuSummer a' })).toEqual({
+      value: { body: 'OuSummer at' },
+      overwritten: [],
+    });
+    expect(
+      made(
+        [{ id: 'x' }, { id: 'y' }],
+        [{ id: 'x' }, { id: 'z' }, { id: 'y' }],
+        [{ id: 'n' }, { id: 'y' }, { id: 'x' }],
+      ),
+    ).toEqual({
       value: [{ id: 'n' }, { id: 'y' }, { id: 'x' }, { id: 'z' }],
       overwritten: [],
     });
@@ -62,13 +74,26 @@ describe('a change of JSON', () => {
   it('of a rich text keeps what others typed and formatted around it, and in it', () => {
     const bold = { bold: true };
     const rule = PathRule.root({ text: [], richText: [''], elementKey: 'id' });
-    const text = (...runs: (string | readonly [string, JsonObject])[]): JsonValue => runs.map((run) => (typeof run === 'string' ? { insert: run } : { attributes: run[1], insert: run[0] }));
+    const text = (...runs: (string | readonly [string, JsonObject])[]): JsonValue =>
+      runs.map((run) => (typeof run === 'string' ? { insert: run } : { attributes: run[1], insert: run[0] }));
     const start = text('the tide is out');
     const formatted = text('the ', ['tide', bold], ' is out');
-    expect(made(start, formatted, text('now the tide is out'), rule)).toEqual({ value: text('now the ', ['tide', bold], ' is out'), overwritten: [] });
-    expect(made(start, formatted, text('the tixde is out'), rule)).toEqual({ value: text('the ', ['tixde', bold], ' is out'), overwritten: [] });
-    expect(made(start, formatted, text(['the tide', { italic: true }], ' is out'), rule)).toEqual({ value: text(['the ', { italic: true }], ['tide', { bold: true, italic: true }], ' is out'), overwritten: [] });
-    expect(made(start, text('the low tide is out'), formatted, rule)).toEqual({ value: text('the low ', ['tide', bold], ' is out'), overwritten: [] });
+    expect(made(start, formatted, text('now the tide is out'), rule)).toEqual({
+      value: text('now the ', ['tide', bold], ' is out'),
+      overwritten: [],
+    });
+    expect(made(start, formatted, text('the tixde is out'), rule)).toEqual({
+      value: text('the ', ['tixde', bold], ' is out'),
+      overwritten: [],
+    });
+    expect(made(start, formatted, text(['the tide', { italic: true }], ' is out'), rule)).toEqual({
+      value: text(['the ', { italic: true }], ['tide', { bold: true, italic: true }], ' is out'),
+      overwritten: [],
+    });
+    expect(made(start, text('the low tide is out'), formatted, rule)).toEqual({
+      value: text('the low ', ['tide', bold], ' is out'),
+      overwritten: [],
+    });
     // Two give one word different values of one format: the later stands.
     const coloured = (color: string): JsonValue => text('the ', ['tide', { color }], ' is out');
     expect(made(start, coloured('red'), coloured('blue'), rule)).toEqual({ value: coloured('red'), overwritten: [] });
@@ -80,18 +105,34 @@ describe('a change of JSON', () => {
     expect(made({ a: 1 }, {}, { a: 3 })).toEqual({ value: {}, overwritten: [at('a')] });
     expect(made({ a: { b: 1 } }, { a: { b: 2 } }, {})).toEqual({ value: {}, overwritten: [at('a')] });
     expect(made({ a: { b: 1 } }, { a: { b: 2 } }, { a: [] })).toEqual({ value: { a: [] }, overwritten: [at('a')] });
-    expect(made({ l: [{ id: 1, n: 1 }] }, { l: [{ id: 1, n: 2 }] }, { l: [{ id: 1, n: 3 }] })).toEqual({ value: { l: [{ id: 1, n: 2 }] }, overwritten: [at('l', { id: 1 }, 'n')] });
-    expect(made({ l: [{ id: '1' }] }, { l: [] }, { l: [{ id: '1', n: 3 }] })).toEqual({ value: { l: [] }, overwritten: [at('l', { id: '1' })] });
-    expect(made({ l: [[1], 2] }, { l: [2] }, { l: [[1, 5], 2] })).toEqual({ value: { l: [[1, 5], 2] }, overwritten: [at('l')] });
+    expect(made({ l: [{ id: 1, n: 1 }] }, { l: [{ id: 1, n: 2 }] }, { l: [{ id: 1, n: 3 }] })).toEqual({
+      value: { l: [{ id: 1, n: 2 }] },
+      overwritten: [at('l', { id: 1 }, 'n')],
+    });
+    expect(made({ l: [{ id: '1' }] }, { l: [] }, { l: [{ id: '1', n: 3 }] })).toEqual({
+      value: { l: [] },
+      overwritten: [at('l', { id: '1' })],
+    });
+    expect(made({ l: [[1], 2] }, { l: [2] }, { l: [[1, 5], 2] })).toEqual({
+      value: { l: [[1, 5], 2] },
+      overwritten: [at('l')],
+    });
     const [w, x, y, z] = [{ id: 'w' }, { id: 'x' }, { id: 'y' }, { id: 'z' }];
-    expect(made([w, x, y, z], [w, z, x, y], [z, w, x, y])).toEqual({ value: [w, z, x, y], overwritten: [{ path: [{ id: 'z' }], isMove: true }] });
+    expect(made([w, x, y, z], [w, z, x, y], [z, w, x, y])).toEqual({
+      value: [w, z, x, y],
+      overwritten: [{ path: [{ id: 'z' }], isMove: true }],
+    });
     expect(made([w, x, y, z], [w, z, x, y], [w, z, x, y])).toEqual({ value: [w, z, x, y], overwritten: [] });
     expect(made([w, x, y, z], [z, w, x, y], [w, y, x, z])).toEqual({ value: [z, w, y, x], overwritten: [] });
   });
 
   it('weighs what the difference weighs', () => {
     const long = { body: 'x'.repeat(100_000), list: Array.from({ length: 1000 }, (_, id) => ({ id, n: 0 })) };
-    const after = { ...long, body: `${long.body.slice(0, 50_000)}!${long.body.slice(50_000)}`, list: long.list.map((element) => (element.id === 500 ? { id: 500, n: 1 } : element)) };
+    const after = {
+      ...long,
+      body: `${long.body.slice(0, 50_000)}!${long.body.slice(50_000)}`,
+      list: long.list.map((element) => (element.id === 500 ? { id: 500, n: 1 } : element)),
+    };
     expect(JSON.stringify(diffJson(long, after, RULE)).length).toBeLessThan(150);
   });
 });

@@ -1,6 +1,15 @@
 import type { DocumentPath } from './document-path.ts';
 import type { PathRule } from './document-rule.ts';
-import { canonicalJson, differingIndexes, emptyObject, isJsonArray, isJsonObject, jsonEquals, type JsonObject, type JsonValue } from './json.ts';
+import {
+  canonicalJson,
+  differingIndexes,
+  emptyObject,
+  isJsonArray,
+  isJsonObject,
+  jsonEquals,
+  type JsonObject,
+  type JsonValue,
+} from './json.ts';
 import { elementNames, elementStep } from './element-names.ts';
 import { diffSequences } from './sequence-diff.ts';
 import type { Run } from './rich-text.ts';
@@ -9,8 +18,9 @@ import { diffText } from './text-diff.ts';
 import { lastCharacters, nearest, placeOf } from './text-place.ts';
 
 /**
- * What differs between two JSON values, with the old and the new of every place: it weighs what the difference weighs, can be turned round,
- * and can be made in a value that has meanwhile become another. Itself plain JSON, so that it can be stored.
+ * What differs between two JSON values, with the old and the new of every place: it weighs what the difference weighs,
+ * can be turned round, and can be made in a value that has meanwhile become another. Itself plain JSON, so that it can
+ * be stored.
  */
 export type JsonChange =
   /** The value is another one. */
@@ -21,8 +31,14 @@ export type JsonChange =
   | { readonly richText: readonly RichTextSplice[] }
   /** An object: an array of one value is a member that is there, an empty array one that is not. */
   | { readonly members: Readonly<Record<string, MemberChange>> }
-  /** An array of objects told apart by their key: what became of each by name, and the names in order, before and after, where that changed. */
-  | { readonly elements: Readonly<Record<string, MemberChange>>; readonly order: readonly [readonly string[], readonly string[]] | null }
+  /**
+   * An array of objects told apart by their key: what became of each by name, and the names in order, before and after,
+   * where that changed.
+   */
+  | {
+      readonly elements: Readonly<Record<string, MemberChange>>;
+      readonly order: readonly [readonly string[], readonly string[]] | null;
+    }
   /** Any other array. */
   | { readonly list: readonly ListSplice[] };
 
@@ -35,9 +51,12 @@ type ListSplice = readonly [at: number, removed: readonly JsonValue[], inserted:
 /** Null when the values are equal. */
 export function diffJson(before: JsonValue, after: JsonValue, rule: PathRule): JsonChange | null {
   if (jsonEquals(before, after)) return null;
-  if (rule.isText && typeof before === 'string' && typeof after === 'string') return { text: textSplices(before, after) };
-  if (rule.isRichText && isJsonArray(before) && isJsonArray(after)) return { richText: diffRuns(before as readonly Run[], after as readonly Run[]) };
-  if (isJsonObject(before) && isJsonObject(after)) return { members: diffMembers(before, after, (key) => rule.member(key)) };
+  if (rule.isText && typeof before === 'string' && typeof after === 'string')
+    return { text: textSplices(before, after) };
+  if (rule.isRichText && isJsonArray(before) && isJsonArray(after))
+    return { richText: diffRuns(before as readonly Run[], after as readonly Run[]) };
+  if (isJsonObject(before) && isJsonObject(after))
+    return { members: diffMembers(before, after, (key) => rule.member(key)) };
   if (isJsonArray(before) && isJsonArray(after)) return diffArrays(before, after, rule);
   return { set: [before, after] };
 }
@@ -52,9 +71,15 @@ function textSplices(before: string, after: string): TextSplice[] {
   });
 }
 
-function diffMembers(before: JsonObject, after: JsonObject, ruleOf: (key: string) => PathRule): Record<string, MemberChange> {
+function diffMembers(
+  before: JsonObject,
+  after: JsonObject,
+  ruleOf: (key: string) => PathRule,
+): Record<string, MemberChange> {
   const members = Object.create(null) as Record<string, MemberChange>;
-  const differing = [...new Set([...Object.keys(before), ...Object.keys(after)])].filter((key) => before[key] !== after[key]);
+  const differing = [...new Set([...Object.keys(before), ...Object.keys(after)])].filter(
+    (key) => before[key] !== after[key],
+  );
   for (const key of differing.sort()) {
     const old = before[key];
     const value = after[key];
@@ -71,12 +96,28 @@ function diffArrays(before: readonly JsonValue[], after: readonly JsonValue[], r
   const news = elementNames(after, rule.elementKey, before);
   if (olds !== null && news !== null && jsonEquals(olds, news)) {
     const differing = differingIndexes(before, after);
-    const differingOf = (array: readonly JsonValue[]): JsonObject => byName(differing.map((index) => olds[index] as string), differing.map((index) => array[index] as JsonValue));
+    const differingOf = (array: readonly JsonValue[]): JsonObject =>
+      byName(
+        differing.map((index) => olds[index] as string),
+        differing.map((index) => array[index] as JsonValue),
+      );
     return { elements: diffMembers(differingOf(before), differingOf(after), () => rule.element()), order: null };
   }
-  if (olds !== null && news !== null) return { elements: diffMembers(byName(olds, before), byName(news, after), () => rule.element()), order: [olds, news] };
-  const splices = diffSequences(before.length, after.length, (i, j) => jsonEquals(before[i] as JsonValue, after[j] as JsonValue));
-  return { list: splices.map(({ at, remove, from, to }): ListSplice => [at, before.slice(at, at + remove), after.slice(from, to)]) };
+  if (olds !== null && news !== null)
+    return {
+      elements: diffMembers(byName(olds, before), byName(news, after), () => rule.element()),
+      order: [olds, news],
+    };
+  const splices = diffSequences(before.length, after.length, (i, j) =>
+    jsonEquals(before[i] as JsonValue, after[j] as JsonValue),
+  );
+  return {
+    list: splices.map(({ at, remove, from, to }): ListSplice => [
+      at,
+      before.slice(at, at + remove),
+      after.slice(from, to),
+    ]),
+  };
 }
 
 function byName(names: readonly string[], elements: readonly JsonValue[]): Record<string, JsonValue> {
@@ -89,7 +130,11 @@ function byName(names: readonly string[], elements: readonly JsonValue[]): Recor
 export function invertChange(change: JsonChange): JsonChange {
   if ('set' in change) return { set: [change.set[1], change.set[0]] };
   if ('members' in change) return { members: invertMembers(change.members) };
-  if ('elements' in change) return { elements: invertMembers(change.elements), order: change.order === null ? null : [change.order[1], change.order[0]] };
+  if ('elements' in change)
+    return {
+      elements: invertMembers(change.elements),
+      order: change.order === null ? null : [change.order[1], change.order[0]],
+    };
   if ('richText' in change) return { richText: invertRichTextChange(change.richText) };
   let shift = 0;
   if ('text' in change) {
@@ -125,8 +170,9 @@ export interface ChangedJson {
 }
 
 /**
- * A place where the old value was no longer what the change replaced. The change is made there all the same, as well as it can be. Of texts and of elements
- * without a name it is not told where both stay: a change of theirs takes away only what it knew.
+ * A place where the old value was no longer what the change replaced. The change is made there all the same, as well as
+ * it can be. Of texts and of elements without a name it is not told where both stay: a change of theirs takes away only
+ * what it knew.
  */
 export interface ChangedPlace {
   readonly path: DocumentPath;
@@ -153,9 +199,14 @@ function changed(value: JsonValue, change: JsonChange, at: At): JsonValue {
     return change.set[1];
   }
   if ('text' in change && typeof value === 'string') return spliceText(value, change.text);
-  if ('richText' in change && at.rule.isRichText && isJsonArray(value)) return applyRichTextChange(value as readonly Run[], change.richText);
+  if ('richText' in change && at.rule.isRichText && isJsonArray(value))
+    return applyRichTextChange(value as readonly Run[], change.richText);
   if ('members' in change && isJsonObject(value)) {
-    return changeMembers(value, change.members, (key) => ({ ...at, rule: at.rule.member(key), path: [...at.path, key] }));
+    return changeMembers(value, change.members, (key) => ({
+      ...at,
+      rule: at.rule.member(key),
+      path: [...at.path, key],
+    }));
   }
   if ('elements' in change && isJsonArray(value)) return changeElements(value, change, at);
   if ('list' in change && isJsonArray(value)) return spliceList(value, change.list, at);
@@ -168,7 +219,11 @@ function tell({ path, overwritten }: At, isMove: boolean = false): void {
   overwritten.push({ path, isMove });
 }
 
-function changeMembers(object: JsonObject, members: Readonly<Record<string, MemberChange>>, stepTo: (key: string) => At): JsonObject {
+function changeMembers(
+  object: JsonObject,
+  members: Readonly<Record<string, MemberChange>>,
+  stepTo: (key: string) => At,
+): JsonObject {
   const result = Object.assign(emptyObject(), object);
   for (const key of Object.keys(members)) {
     const change = members[key] as MemberChange;
@@ -184,21 +239,38 @@ function changeMembers(object: JsonObject, members: Readonly<Record<string, Memb
   return result;
 }
 
-function changeElements(array: readonly JsonValue[], change: Extract<JsonChange, { elements: unknown }>, at: At): JsonValue {
+function changeElements(
+  array: readonly JsonValue[],
+  change: Extract<JsonChange, { elements: unknown }>,
+  at: At,
+): JsonValue {
   const { elementKey } = at.rule;
   const names = elementNames(array, elementKey);
   if (names === null) {
     tell(at);
     return array;
   }
-  const stepTo = (name: string): At => ({ ...at, rule: at.rule.element(), path: [...at.path, elementStep(name, elementKey)] });
+  const stepTo = (name: string): At => ({
+    ...at,
+    rule: at.rule.element(),
+    path: [...at.path, elementStep(name, elementKey)],
+  });
   const value = changeMembers(byName(names, array), change.elements, stepTo);
-  const order = reorder(names, change.order, (name) => tell(stepTo(name), true)).filter((name) => value[name] !== undefined);
+  const order = reorder(names, change.order, (name) => tell(stepTo(name), true)).filter(
+    (name) => value[name] !== undefined,
+  );
   return order.map((name) => value[name] as JsonValue);
 }
 
-/** Puts what the change placed behind what it stood behind there; all else keeps its order. Tells what others had moved to another place. */
-function reorder(names: readonly string[], order: readonly [readonly string[], readonly string[]] | null, tellMoved: (name: string) => void): string[] {
+/**
+ * Puts what the change placed behind what it stood behind there; all else keeps its order. Tells what others had moved
+ * to another place.
+ */
+function reorder(
+  names: readonly string[],
+  order: readonly [readonly string[], readonly string[]] | null,
+  tellMoved: (name: string) => void,
+): string[] {
   if (order === null) return [...names];
   const [olds, news] = order;
   if (jsonEquals(names, olds)) return [...news];
@@ -210,13 +282,18 @@ function reorder(names: readonly string[], order: readonly [readonly string[], r
     const before = news.slice(0, index).findLast((earlier) => result.includes(earlier));
     result.splice(before === undefined ? 0 : result.indexOf(before) + 1, 0, name);
   }
-  const isMovedTwice = (name: string): boolean => olds.includes(name) && names.includes(name) && !stayed.has(name) && !stayedThere.has(name);
+  const isMovedTwice = (name: string): boolean =>
+    olds.includes(name) && names.includes(name) && !stayed.has(name) && !stayedThere.has(name);
   if (!jsonEquals(result, names)) news.filter(isMovedTwice).forEach(tellMoved);
   return result;
 }
 
 function stayedOf(olds: readonly string[], news: readonly string[]): string[] {
-  const moved = new Set(diffSequences(olds.length, news.length, (i, j) => olds[i] === news[j]).flatMap(({ from, to }) => news.slice(from, to)));
+  const moved = new Set(
+    diffSequences(olds.length, news.length, (i, j) => olds[i] === news[j]).flatMap(({ from, to }) =>
+      news.slice(from, to),
+    ),
+  );
   return news.filter((name) => !moved.has(name));
 }
 
@@ -240,7 +317,9 @@ function spliceList(value: readonly JsonValue[], splices: readonly ListSplice[],
   let isChanged = false;
   for (const [at, removed, inserted] of splices) {
     const wanted = removed.map(canonicalJson);
-    const found = nearest(at + shift, texts.length, (start) => wanted.every((text, index) => texts[start + index] === text));
+    const found = nearest(at + shift, texts.length, (start) =>
+      wanted.every((text, index) => texts[start + index] === text),
+    );
     // Of scalars others can only have done the same; what has something inside may have been changed, and stays.
     if (found === null && removed.some((element) => isJsonObject(element) || isJsonArray(element))) isChanged = true;
     const start = found ?? Math.min(at + shift, texts.length);

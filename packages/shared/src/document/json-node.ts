@@ -1,5 +1,14 @@
 import * as Y from 'yjs';
-import { emptyObject, expectText, invalid, isAllowedKey, isJsonArray, sortedKeys, type JsonObject, type JsonValue } from './json.ts';
+import {
+  emptyObject,
+  expectText,
+  invalid,
+  isAllowedKey,
+  isJsonArray,
+  sortedKeys,
+  type JsonObject,
+  type JsonValue,
+} from './json.ts';
 import { RICH_TEXT_DEPTH, type PathRule } from './document-rule.ts';
 import { elementNames } from './element-names.ts';
 import { isPosition, positionBetween } from './position.ts';
@@ -7,10 +16,12 @@ import { toRuns } from './rich-text.ts';
 import { createRichText, isRichText, readRichText } from './rich-text-node.ts';
 
 /*
- * JSON as Yjs types. The document is the value under one key of one shared map, so that it can be any JSON value, also null.
+ * JSON as Yjs types. The document is the value under one key of one shared map, so that it can be any JSON value, also
+ * null.
  *
  *   object          Y.Map, a key a member
- *   array           Y.Map with PLAIN. Objects that differ in their `elementKey` are entries of this map, under their name, each a Y.Map with
+ * array           Y.Map with PLAIN. Objects that differ in their `elementKey` are entries of this map, under their
+ *   name, each a Y.Map with
  *                   its PLACE: so an element is moved by one small write, and keeps what others change in it meanwhile.
  *                   Everything else is in the Y.Array under PLAIN, told apart by its place alone.
  *   text            Y.Text, where the rule says that it merges by character
@@ -108,8 +119,8 @@ function createList(array: readonly JsonValue[], rule: PathRule): MapNode {
 }
 
 /**
- * The JSON of a node, objects without prototypes. Throws `document-invalid` for what createNode never makes, and beyond `maxDepth`:
- * documents come from other devices, and Yjs itself reads them with any content.
+ * The JSON of a node, objects without prototypes. Throws `document-invalid` for what createNode never makes, and beyond
+ * `maxDepth`: documents come from other devices, and Yjs itself reads them with any content.
  */
 export function readNode(node: Node | undefined, maxDepth: number): JsonValue {
   if (node === null || typeof node === 'boolean') return node;
@@ -149,7 +160,10 @@ function tooDeep(): never {
   throw invalid('depth');
 }
 
-/** Throws `document-invalid` where something else is embedded: it has a place among the characters, and no character in the JSON. */
+/**
+ * Throws `document-invalid` where something else is embedded: it has a place among the characters, and no character in
+ * the JSON.
+ */
 export function textOf(text: Y.Text): string {
   let characters = '';
   for (let item = text._start; item !== null; item = item.right) {

@@ -19,13 +19,39 @@ function read(read: () => unknown): unknown {
 }
 
 /** A text with any stretch of it replaced by any other: seldom JSON. */
-const damaged = fc.record({ value: json, at: fc.nat(), remove: fc.nat({ max: 6 }), insert: fc.oneof(fc.constantFrom('[', ']', '{', '}', ',', ':', '"', '0', '1e', '-', '"a":', '1,2', '[[[[[[[[[[[[[[[]', ' ', '\\', 'null,'), fc.string({ maxLength: 4 })) });
+const damaged = fc.record({
+  value: json,
+  at: fc.nat(),
+  remove: fc.nat({ max: 6 }),
+  insert: fc.oneof(
+    fc.constantFrom(
+      '[',
+      ']',
+      '{',
+      '}',
+      ',',
+      ':',
+      '"',
+      '0',
+      '1e',
+      '-',
+      '"a":',
+      '1,2',
+      '[[[[[[[[[[[[[[[]',
+      ' ',
+      '\\',
+      'null,',
+    ),
+    fc.string({ maxLength: 4 }),
+  ),
+});
 
 describe('a text that differs from a known one', () => {
   it('says what it says when it is read as a whole', () => {
     fc.assert(
       fc.property(json, json, fc.boolean(), (before, after, isInner) => {
-        const wrap = (value: JsonValue): JsonValue => (isInner ? { filler: FILLER, rows: [1, { value }, 'z'] } : [FILLER, value, { a: value }]);
+        const wrap = (value: JsonValue): JsonValue =>
+          isInner ? { filler: FILLER, rows: [1, { value }, 'z'] } : [FILLER, value, { a: value }];
         const known = canonicalJson(wrap(before));
         readStoredJson(known, RULE);
         const text = JSON.stringify(wrap(after));
@@ -52,7 +78,14 @@ describe('a text that differs from a known one', () => {
   });
 
   it('shares with it whatever is around the change', () => {
-    const known = canonicalJson({ filler: FILLER, items: [{ id: 'a', n: 1 }, { id: 'b', n: 2 }], other: { deep: [1, 2, 3] } });
+    const known = canonicalJson({
+      filler: FILLER,
+      items: [
+        { id: 'a', n: 1 },
+        { id: 'b', n: 2 },
+      ],
+      other: { deep: [1, 2, 3] },
+    });
     const before = readStoredJson(known, RULE) as { items: object[]; other: object };
     const changed = readChangedJson(known.replace('"n":2', '"n":{"more":[3]}'), known, RULE).value as typeof before;
     expect(changed.items[1]).toEqual({ id: 'b', n: { more: [3] } });

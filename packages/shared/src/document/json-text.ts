@@ -1,9 +1,20 @@
-import { canonicalJson, emptyObject, invalid, isJsonArray, isJsonObject, parseJson, sortedKeys, type JsonLimits, type JsonValue } from './json.ts';
+import {
+  canonicalJson,
+  emptyObject,
+  invalid,
+  isJsonArray,
+  isJsonObject,
+  parseJson,
+  sortedKeys,
+  type JsonLimits,
+  type JsonValue,
+} from './json.ts';
 import { RockpoolError } from '../errors/rockpool-error.ts';
 
 /*
- * Canonical texts of documents and the values that they say, side by side, so that a text that differs from a known one in a few places is read there alone.
- * A value that is made of another one shares with it whatever is equal: what is the same object need not be compared.
+ * Canonical texts of documents and the values that they say, side by side, so that a text that differs from a known one
+ * in a few places is read there alone. A value that is made of another one shares with it whatever is equal: what is
+ * the same object need not be compared.
  */
 export interface JsonText {
   /** Canonical. */
@@ -18,7 +29,10 @@ interface KnownText extends JsonText {
   readonly replaced: JsonText | null;
 }
 
-/** Of all texts together, in UTF-16 units, those apart that were replaced: some of the largest documents, or many small ones. */
+/**
+ * Of all texts together, in UTF-16 units, those apart that were replaced: some of the largest documents, or many small
+ * ones.
+ */
 const MAX_KNOWN_LENGTH = 4 * 1024 * 1024;
 
 /** They are looked through one by one. */
@@ -47,7 +61,9 @@ function remember(entry: KnownText, inPlaceOf: JsonText | null): void {
   if (entry.text.length < MIN_KNOWN_LENGTH || !isContainer(entry.value)) return;
   textOfValue.set(entry.value, entry.text);
   let length = 0;
-  known = [entry, ...known.filter((other) => other.value !== inPlaceOf?.value && other.value !== entry.value)].filter(({ text }, index) => index < MAX_KNOWN && (length += text.length) <= MAX_KNOWN_LENGTH);
+  known = [entry, ...known.filter((other) => other.value !== inPlaceOf?.value && other.value !== entry.value)].filter(
+    ({ text }, index) => index < MAX_KNOWN && (length += text.length) <= MAX_KNOWN_LENGTH,
+  );
 }
 
 /** What a text says that is stored already. Throws as parseJson does. */
@@ -56,7 +72,10 @@ export function readStoredJson(text: string, limits: JsonLimits): JsonValue {
   return find(text)?.value ?? canonicalOf(text, limits).value;
 }
 
-/** The canonical form of a text that takes the place of another one (null: of none), read only where it differs from that. Throws as parseJson does. */
+/**
+ * The canonical form of a text that takes the place of another one (null: of none), read only where it differs from
+ * that. Throws as parseJson does.
+ */
 export function readChangedJson(text: string, before: string | null, limits: JsonLimits): JsonText {
   const from = before === null || before.length < MIN_KNOWN_LENGTH ? undefined : knownText(before, limits);
   const changed = from === undefined ? null : changeText(from, text, limits);
@@ -122,8 +141,9 @@ interface Stretch {
 }
 
 /**
- * Reads a text that differs from a known one in one stretch: goes down to the smallest value that holds the stretch, and up again until what stands there
- * now is JSON. What is around it is the same text, and so the same value. Null where the whole text has to be read.
+ * Reads a text that differs from a known one in one stretch: goes down to the smallest value that holds the stretch,
+ * and up again until what stands there now is JSON. What is around it is the same text, and so the same value. Null
+ * where the whole text has to be read.
  */
 function changeText(before: JsonText, text: string, limits: JsonLimits): JsonText | null {
   if (text.length > limits.maxLength) throw invalid('size', { limit: limits.maxLength });
@@ -143,20 +163,33 @@ function changeText(before: JsonText, text: string, limits: JsonLimits): JsonTex
     const { children, written } = replaced;
     const value = withChildren(container, first, last, children, written.length - (to - from));
     const isCanonical = written.length === to + shift - from && text.startsWith(written, from);
-    return { text: isCanonical ? text : `${text.slice(0, from)}${written}${text.slice(to + shift)}`, value: rebuilt(way, value, written.length - (to - from)) };
+    return {
+      text: isCanonical ? text : `${text.slice(0, from)}${written}${text.slice(to + shift)}`,
+      value: rebuilt(way, value, written.length - (to - from)),
+    };
   }
   return null;
 }
 
-/** The children that stand in a place of a container, as values and as canonical text; null where the text is no such thing. */
-function readChildren(text: string, areElements: boolean, limits: JsonLimits): { readonly children: readonly JsonValue[]; readonly written: string } | null {
+/**
+ * The children that stand in a place of a container, as values and as canonical text; null where the text is no such
+ * thing.
+ */
+function readChildren(
+  text: string,
+  areElements: boolean,
+  limits: JsonLimits,
+): { readonly children: readonly JsonValue[]; readonly written: string } | null {
   if (!isSyntax(areElements ? `[${text}]` : text)) return null;
   if (!areElements) {
     const value = parseJson(text, limits);
     return { children: [value], written: canonicalJson(value) };
   }
   // The brackets are none of the text's own depth and length.
-  const children = parseJson(`[${text}]`, { maxDepth: limits.maxDepth + 1, maxLength: limits.maxLength + 2 }) as readonly JsonValue[];
+  const children = parseJson(`[${text}]`, {
+    maxDepth: limits.maxDepth + 1,
+    maxLength: limits.maxLength + 2,
+  }) as readonly JsonValue[];
   return children.length === 0 ? null : { children, written: canonicalJson(children).slice(1, -1) };
 }
 
@@ -172,7 +205,7 @@ function isSyntax(text: string): boolean {
 function wayTo(root: JsonValue, stretch: Stretch): Step[] {
   const way: Step[] = [];
   let value = root;
-  for (let at = 0; isContainer(value); ) {
+  for (let at = 0; isContainer(value);) {
     const spans = spansOf(value);
     if (spans.starts.length === 0) break;
     const [first, last] = childrenAround(spans, stretch, at);
@@ -189,9 +222,16 @@ function wayTo(root: JsonValue, stretch: Stretch): Step[] {
 }
 
 /** The last child that begins before the stretch does, to the first that ends after it. */
-function childrenAround({ starts, ends }: Spans, { start, oldEnd }: Stretch, at: number): [first: number, last: number] {
+function childrenAround(
+  { starts, ends }: Spans,
+  { start, oldEnd }: Stretch,
+  at: number,
+): [first: number, last: number] {
   const first = Math.max(0, firstWhere(starts.length, (index) => at + (starts[index] as number) > start) - 1);
-  const last = Math.min(ends.length - 1, firstWhere(ends.length, (index) => at + (ends[index] as number) >= oldEnd));
+  const last = Math.min(
+    ends.length - 1,
+    firstWhere(ends.length, (index) => at + (ends[index] as number) >= oldEnd),
+  );
   return [first, Math.max(first, last)];
 }
 
@@ -207,15 +247,34 @@ function firstWhere(length: number, holds: (index: number) => boolean): number {
 }
 
 function rebuilt(way: readonly Step[], changed: JsonValue, grownBy: number): JsonValue {
-  return way.reduceRight<JsonValue>((child, { container, index }) => withChildren(container, index, index, [child], grownBy), changed);
+  return way.reduceRight<JsonValue>(
+    (child, { container, index }) => withChildren(container, index, index, [child], grownBy),
+    changed,
+  );
 }
 
-/** A container with other children from `first` to `last`. Where their number stays the same, so do the spans of the rest, shifted. */
-function withChildren(container: Container, first: number, last: number, children: readonly JsonValue[], grownBy: number): Container {
+/**
+ * A container with other children from `first` to `last`. Where their number stays the same, so do the spans of the
+ * rest, shifted.
+ */
+function withChildren(
+  container: Container,
+  first: number,
+  last: number,
+  children: readonly JsonValue[],
+  grownBy: number,
+): Container {
   const { keys, starts, ends } = spansOf(container);
-  const changed = isJsonArray(container) ? container.toSpliced(first, last - first + 1, ...children) : Object.assign(emptyObject(), container, { [keys?.[first] as string]: children[0] });
+  const changed = isJsonArray(container)
+    ? container.toSpliced(first, last - first + 1, ...children)
+    : Object.assign(emptyObject(), container, { [keys?.[first] as string]: children[0] });
   if (first !== last || children.length !== 1) return changed;
-  spansOfContainer.set(changed, grownBy === 0 ? spansOf(container) : { keys, starts: shifted(starts, first + 1, grownBy), ends: shifted(ends, first, grownBy) });
+  spansOfContainer.set(
+    changed,
+    grownBy === 0
+      ? spansOf(container)
+      : { keys, starts: shifted(starts, first + 1, grownBy), ends: shifted(ends, first, grownBy) },
+  );
   return changed;
 }
 
@@ -245,7 +304,9 @@ function spansOf(container: Container): Spans {
 }
 
 function childOf(container: Container, { keys }: Spans, index: number): JsonValue {
-  return isJsonArray(container) ? (container[index] as JsonValue) : ((container as Record<string, JsonValue>)[keys?.[index] as string] as JsonValue);
+  return isJsonArray(container)
+    ? (container[index] as JsonValue)
+    : ((container as Record<string, JsonValue>)[keys?.[index] as string] as JsonValue);
 }
 
 /** Nothing in it is written otherwise than it is; where it is not sure, the text is written and measured. */
@@ -269,7 +330,8 @@ function differingStretch(before: string, after: string): Stretch {
   let start = 0;
   let end = 0;
   for (const block of BLOCKS) {
-    while (start + block <= shorter && before.slice(start, start + block) === after.slice(start, start + block)) start += block;
+    while (start + block <= shorter && before.slice(start, start + block) === after.slice(start, start + block))
+      start += block;
   }
   for (const block of BLOCKS) {
     while (start + end + block <= shorter && lastOf(before, end, block) === lastOf(after, end, block)) end += block;
@@ -277,7 +339,10 @@ function differingStretch(before: string, after: string): Stretch {
   return { start, oldEnd: before.length - end, newEnd: after.length - end };
 }
 
-/** Equal stretches are compared a block at a time, which is many times faster than by character, and the last block in smaller ones. */
+/**
+ * Equal stretches are compared a block at a time, which is many times faster than by character, and the last block in
+ * smaller ones.
+ */
 const BLOCKS: readonly number[] = [4096, 256, 16, 1];
 
 /** The block that ends `end` characters before the end of the text. */

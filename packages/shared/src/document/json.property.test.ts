@@ -5,15 +5,22 @@ import { canonicalJson, parseJson, toCanonicalText, type JsonValue } from './jso
 const LIMITS = { maxLength: 100_000, maxDepth: 8 };
 
 /** Keys that JavaScript orders by itself among them. */
-const key = fc.oneof(fc.constantFrom('10', '9', '1', '0', '01', '-1', 'a', 'B', '', 'ä', '👍', 'toJSON', 'length'), fc.string({ unit: 'grapheme', maxLength: 3 }).filter((text) => !text.includes('\u0000')));
+const key = fc.oneof(
+  fc.constantFrom('10', '9', '1', '0', '01', '-1', 'a', 'B', '', 'ä', '👍', 'toJSON', 'length'),
+  fc.string({ unit: 'grapheme', maxLength: 3 }).filter((text) => !text.includes('\u0000')),
+);
 const value = fc.letrec<{ value: unknown }>((tie) => ({
   value: fc.oneof(
     { maxDepth: 3, withCrossShrink: true },
     fc.constantFrom(null, true, false, 0, -0, 1e21, 0.1, '', 'low tide', '"\\\n'),
     fc.array(tie('value'), { maxLength: 3 }),
-    fc.uniqueArray(fc.tuple(key, tie('value')), { selector: ([name]) => name, maxLength: 5 }).map((entries) => Object.fromEntries(entries)),
+    fc
+      .uniqueArray(fc.tuple(key, tie('value')), { selector: ([name]) => name, maxLength: 5 })
+      .map((entries) => Object.fromEntries(entries)),
     // So many that they are put in order in another way.
-    fc.uniqueArray(fc.tuple(key, fc.constant(1)), { selector: ([name]) => name, minLength: 15, maxLength: 25 }).map((entries) => Object.fromEntries(entries)),
+    fc
+      .uniqueArray(fc.tuple(key, fc.constant(1)), { selector: ([name]) => name, minLength: 15, maxLength: 25 })
+      .map((entries) => Object.fromEntries(entries)),
   ),
 })).value;
 
@@ -30,7 +37,12 @@ it('canonical JSON is one text for equal values, whatever the order of keys and 
     fc.property(value, fc.constantFrom(0, 2), (json, blanks) => {
       const text = JSON.stringify(json, null, blanks);
       const canonical = expected(json);
-      expect([toCanonicalText(text, LIMITS), canonicalJson(parseJson(text, LIMITS)), canonicalJson(json as JsonValue), toCanonicalText(canonical, LIMITS)]).toEqual(new Array(4).fill(canonical));
+      expect([
+        toCanonicalText(text, LIMITS),
+        canonicalJson(parseJson(text, LIMITS)),
+        canonicalJson(json as JsonValue),
+        toCanonicalText(canonical, LIMITS),
+      ]).toEqual(new Array(4).fill(canonical));
     }),
   );
 });
@@ -43,7 +55,10 @@ it.each([
   ['12345678901234567', 'number'],
   ['{', 'syntax'],
 ])('a text is refused by the same rules, whether its value or its canonical text is asked for: %s', (text, problem) => {
-  const refusal = expect.objectContaining({ code: 'document-invalid', fields: expect.objectContaining({ problem }) as unknown }) as Error;
+  const refusal = expect.objectContaining({
+    code: 'document-invalid',
+    fields: expect.objectContaining({ problem }) as unknown,
+  }) as Error;
   expect(() => parseJson(text, LIMITS)).toThrow(refusal);
   expect(() => toCanonicalText(text, LIMITS)).toThrow(refusal);
 });

@@ -25,8 +25,8 @@ const INTEGER = /^-?[0-9]+$/;
 /**
  * JSON text as a value, objects without prototypes.
  *
- * Throws `document-invalid` with a `problem`: `syntax`, `depth`, `size`, `key` (one that is forbidden), `text` (NUL or a lone surrogate),
- * `number` (an integer that would come back as another one: beyond 2^53 most do).
+ * Throws `document-invalid` with a `problem`: `syntax`, `depth`, `size`, `key` (one that is forbidden), `text` (NUL or
+ * a lone surrogate), `number` (an integer that would come back as another one: beyond 2^53 most do).
  */
 export function parseJson(text: string, limits: JsonLimits): JsonValue {
   return withoutPrototypes(parseWithin(text, limits));
@@ -99,7 +99,10 @@ export function canonicalJson(value: JsonValue): string {
   return isInOrder(copy) ? JSON.stringify(copy) : writeInOrder(value);
 }
 
-/** The engine writes keys in an order that it is given, but asks every object for all of them: of more, that is slower than to make a copy. */
+/**
+ * The engine writes keys in an order that it is given, but asks every object for all of them: of more, that is slower
+ * than to make a copy.
+ */
 const FEW_KEYS = 16;
 
 /** Whether the objects in a value have few different keys together, which are added to `keys`. */
@@ -114,7 +117,10 @@ function hasFewKeys(value: JsonValue, keys: Set<string>): boolean {
   return true;
 }
 
-/** JavaScript keeps keys in the order in which they came, but those that look like integers, which come first and by their size. */
+/**
+ * JavaScript keeps keys in the order in which they came, but those that look like integers, which come first and by
+ * their size.
+ */
 function isInOrder(value: JsonValue): boolean {
   if (value === null || typeof value !== 'object') return true;
   if (isJsonArray(value)) return value.every(isInOrder);
@@ -132,13 +138,22 @@ function writeInOrder(value: JsonValue): string {
 export function jsonEquals(a: JsonValue, b: JsonValue): boolean {
   if (a === b) return true;
   if (a === null || b === null || typeof a !== 'object' || typeof b !== 'object') return false;
-  if (isJsonArray(a)) return isJsonArray(b) && a.length === b.length && a.every((element, index) => jsonEquals(element, b[index] as JsonValue));
+  if (isJsonArray(a))
+    return (
+      isJsonArray(b) && a.length === b.length && a.every((element, index) => jsonEquals(element, b[index] as JsonValue))
+    );
   if (isJsonArray(b)) return false;
   const keys = Object.keys(a);
-  return keys.length === Object.keys(b).length && keys.every((key) => Object.hasOwn(b, key) && jsonEquals(a[key] as JsonValue, b[key] as JsonValue));
+  return (
+    keys.length === Object.keys(b).length &&
+    keys.every((key) => Object.hasOwn(b, key) && jsonEquals(a[key] as JsonValue, b[key] as JsonValue))
+  );
 }
 
-/** Where two arrays of one length have not the very same values. A loop: it goes over all elements of a large list with every edit of one. */
+/**
+ * Where two arrays of one length have not the very same values. A loop: it goes over all elements of a large list with
+ * every edit of one.
+ */
 export function differingIndexes(before: readonly JsonValue[], after: readonly JsonValue[]): number[] {
   const indexes: number[] = [];
   for (let index = 0; index < after.length; index++) if (before[index] !== after[index]) indexes.push(index);
@@ -171,7 +186,10 @@ export function invalid(problem: string, fields: Readonly<Record<string, number>
   return new RockpoolError('document-invalid', { problem, ...fields });
 }
 
-/** False with NUL, where SQLite's functions stop reading, and with half a pair of surrogates, which UTF-8 has no bytes for. */
+/**
+ * False with NUL, where SQLite's functions stop reading, and with half a pair of surrogates, which UTF-8 has no bytes
+ * for.
+ */
 export function isJsonText(text: string): boolean {
   return !text.includes('\u0000') && text.isWellFormed();
 }

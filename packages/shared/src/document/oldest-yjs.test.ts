@@ -11,10 +11,20 @@ it('it is the one that the tests above have used', () => {
   expect(used.Doc).toBe(allowed.Doc);
 });
 
-type Edit = readonly [device: number, kind: 'insert' | 'delete' | 'format' | 'set' | 'exchange', at: number, what: number];
+type Edit = readonly [
+  device: number,
+  kind: 'insert' | 'delete' | 'format' | 'set' | 'exchange',
+  at: number,
+  what: number,
+];
 
 const edits = fc.array(
-  fc.tuple(fc.nat(3), fc.constantFrom('insert', 'delete', 'format', 'set', 'exchange'), fc.nat(30), fc.nat(5)) as fc.Arbitrary<Edit>,
+  fc.tuple(
+    fc.nat(3),
+    fc.constantFrom('insert', 'delete', 'format', 'set', 'exchange'),
+    fc.nat(30),
+    fc.nat(5),
+  ) as fc.Arbitrary<Edit>,
   { maxLength: 40 },
 );
 
@@ -39,14 +49,20 @@ it('devices with the oldest and with the newest of them see the same', async () 
         const place = Math.min(at, text.length);
         if (kind === 'insert') text.insert(place, 'abcdef'.slice(what));
         else if (kind === 'delete') text.delete(place, Math.min(what, text.length - place));
-        else if (kind === 'format') text.format(place, Math.min(what, text.length - place), { bold: at % 2 === 0 ? true : null });
+        else if (kind === 'format')
+          text.format(place, Math.min(what, text.length - place), { bold: at % 2 === 0 ? true : null });
         else if (kind === 'set') doc.getMap('map').set(`key${what}`, at);
         else exchange();
       }
       exchange();
       exchange(); // What a text with formats tidies up is an edit, too.
       exchange();
-      const [first, ...others] = devices.map(({ doc }) => JSON.stringify([doc.getText('text').toDelta(), Object.entries(doc.getMap('map').toJSON()).sort(([one], [other]) => (one < other ? -1 : 1))]));
+      const [first, ...others] = devices.map(({ doc }) =>
+        JSON.stringify([
+          doc.getText('text').toDelta(),
+          Object.entries(doc.getMap('map').toJSON()).sort(([one], [other]) => (one < other ? -1 : 1)),
+        ]),
+      );
       for (const other of others) expect(other).toBe(first);
     }),
     { numRuns: 300 },

@@ -21,7 +21,10 @@ interface Entry extends OpenDocument {
   readonly sizeBytes: number;
 }
 
-/** Documents of the last few states, so that one edit after another does not build the whole document anew each time. The last used is the first. */
+/**
+ * Documents of the last few states, so that one edit after another does not build the whole document anew each time.
+ * The last used is the first.
+ */
 let open: readonly Entry[] = [];
 
 /** The document of a state. It is the caller's to change, and no longer open here; undefined when it is not open. */
@@ -39,7 +42,9 @@ export function isOpen(state: Uint8Array): boolean {
 export function keepOpen(state: Uint8Array, sizeBytes: number, { doc, json }: OpenDocument): void {
   if (sizeBytes < MIN_OPEN_BYTES) return;
   let total = 0;
-  open = [{ state, sizeBytes, doc, json }, ...open.filter((other) => !sameBytes(other.state, state))].filter((entry, index) => index < MAX_OPEN && (total += entry.sizeBytes) <= MAX_OPEN_BYTES);
+  open = [{ state, sizeBytes, doc, json }, ...open.filter((other) => !sameBytes(other.state, state))].filter(
+    (entry, index) => index < MAX_OPEN && (total += entry.sizeBytes) <= MAX_OPEN_BYTES,
+  );
 }
 
 function find(state: Uint8Array): Entry | undefined {

@@ -10,11 +10,20 @@ const RULE = DEFAULT_DOCUMENT_RULE;
 const [ANN, BEN] = ['a'.repeat(32), 'b'.repeat(32)];
 
 /** Both edit what they have, unseen by each other; what the server says of the second, and what it holds then. */
-function meet(start: JsonValue, ann: JsonValue, ben: JsonValue): { readonly overwritten: readonly OverwrittenMember[]; readonly now: JsonValue } {
+function meet(
+  start: JsonValue,
+  ann: JsonValue,
+  ben: JsonValue,
+): { readonly overwritten: readonly OverwrittenMember[]; readonly now: JsonValue } {
   const state = createDocument(start, RULE);
   const first = mergeForeignEdit(state, editDocument(state, ann, RULE, { site: ANN, generation: 1 }).edit, RULE, ANN);
   expect(first.overwritten).toEqual([]);
-  const second = mergeForeignEdit(first.state, editDocument(state, ben, RULE, { site: BEN, generation: 1 }).edit, RULE, BEN);
+  const second = mergeForeignEdit(
+    first.state,
+    editDocument(state, ben, RULE, { site: BEN, generation: 1 }).edit,
+    RULE,
+    BEN,
+  );
   return { overwritten: second.overwritten, now: JSON.parse(documentText(second.state)) as JsonValue };
 }
 
@@ -32,35 +41,82 @@ describe('two who write at the same time', () => {
   it('to one place: one value stands, the other is told with its path', () => {
     const scalar = fc.oneof(fc.integer(), fc.string({ unit: 'grapheme-ascii' }), fc.boolean(), fc.constant(null));
     fc.assert(
-      fc.property(scalar, scalar, scalar, fc.constantFrom<DocumentPath>(['n'], ['in', 'n'], ['list', { id: 'x' }, 'n'], []), (start, ann, ben, path) => {
-        const around = { n: 0, in: { n: 0, m: 1 }, list: [{ id: 'w', n: 0 }, { id: 'x', n: 0 }] };
-        const [before, left, right] = [start, ann, ben].map((value) => withValueAt(around, path, value) as JsonValue) as [JsonValue, JsonValue, JsonValue];
-        const { overwritten, now } = meet(before, left, right);
-        const isConflict = ann !== ben && ann !== start && ben !== start;
-        expect(overwritten.map((member) => plain(member))).toMatchObject(isConflict ? [{ path, own: ben, other: ann }] : []);
-        if (isConflict) expect(valueAt(now, path)).toBe(overwritten[0]?.ownStands === true ? ben : ann);
-      }),
+      fc.property(
+        scalar,
+        scalar,
+        scalar,
+        fc.constantFrom<DocumentPath>(['n'], ['in', 'n'], ['list', { id: 'x' }, 'n'], []),
+        (start, ann, ben, path) => {
+          const around = {
+            n: 0,
+            in: { n: 0, m: 1 },
+            list: [
+              { id: 'w', n: 0 },
+              { id: 'x', n: 0 },
+            ],
+          };
+          const [before, left, right] = [start, ann, ben].map(
+            (value) => withValueAt(around, path, value) as JsonValue,
+          ) as [JsonValue, JsonValue, JsonValue];
+          const { overwritten, now } = meet(before, left, right);
+          const isConflict = ann !== ben && ann !== start && ben !== start;
+          expect(overwritten.map((member) => plain(member))).toMatchObject(
+            isConflict ? [{ path, own: ben, other: ann }] : [],
+          );
+          if (isConflict) expect(valueAt(now, path)).toBe(overwritten[0]?.ownStands === true ? ben : ann);
+        },
+      ),
       { numRuns: 300 },
     );
   });
 
   it('to different places overwrite nothing', () => {
-    expect(meet({ a: 1, list: [{ id: 1, n: 0 }], tags: ['x'] }, { a: 2, list: [{ id: 1, n: 0 }], tags: ['x', 'y'] }, { a: 1, b: 2, list: [{ id: 1, n: 5 }, { id: 2 }], tags: ['z', 'x'] }).overwritten).toEqual([]);
+    expect(
+      meet(
+        { a: 1, list: [{ id: 1, n: 0 }], tags: ['x'] },
+        { a: 2, list: [{ id: 1, n: 0 }], tags: ['x', 'y'] },
+        { a: 1, b: 2, list: [{ id: 1, n: 5 }, { id: 2 }], tags: ['z', 'x'] },
+      ).overwritten,
+    ).toEqual([]);
   });
 
   it('whole objects to one member: what lost is told whole', () => {
-    const { overwritten, now } = meet({}, { by: { name: 'ann', tags: [1, { id: 2 }], rows: [{ id: 'b' }, { id: 'a', n: 1 }] } }, { by: { name: 'ben' } });
-    expect(overwritten.map((member) => plain(member))).toMatchObject([{ path: ['by'], own: { name: 'ben' }, other: { name: 'ann', tags: [1, { id: 2 }], rows: [{ id: 'b' }, { id: 'a', n: 1 }] } }]);
-    expect(overwritten[0]?.ownStands === true ? { name: 'ben' } : overwritten[0]?.other).toEqual((now as { by: JsonValue }).by);
+    const { overwritten, now } = meet(
+      {},
+      { by: { name: 'ann', tags: [1, { id: 2 }], rows: [{ id: 'b' }, { id: 'a', n: 1 }] } },
+      { by: { name: 'ben' } },
+    );
+    expect(overwritten.map((member) => plain(member))).toMatchObject([
+      {
+        path: ['by'],
+        own: { name: 'ben' },
+        other: { name: 'ann', tags: [1, { id: 2 }], rows: [{ id: 'b' }, { id: 'a', n: 1 }] },
+      },
+    ]);
+    expect(overwritten[0]?.ownStands === true ? { name: 'ben' } : overwritten[0]?.other).toEqual(
+      (now as { by: JsonValue }).by,
+    );
   });
 
   it('inside of what the other removes, or replaces: what goes is told whole, with the change; and where it went before, that the edit lost', () => {
     const n = fc.integer({ min: 1 });
     const at = fc.constantFrom<{ path: DocumentPath; removed: DocumentPath; without: JsonValue }>(
       { path: ['in', 'n'], removed: ['in'], without: { list: [{ id: 'x', n: 0 }], rows: [[0], ['b']] } },
-      { path: ['in', 'deep', 'n'], removed: ['in'], without: { in: 'ben', list: [{ id: 'x', n: 0 }], rows: [[0], ['b']] } },
-      { path: ['list', { id: 'x' }, 'n'], removed: ['list', { id: 'x' }], without: { in: { n: 0, deep: { n: 0 } }, list: [], rows: [[0], ['b']] } },
-      { path: ['rows', 0, 0], removed: ['rows'], without: { in: { n: 0, deep: { n: 0 } }, list: [{ id: 'x', n: 0 }], rows: [['b']] } },
+      {
+        path: ['in', 'deep', 'n'],
+        removed: ['in'],
+        without: { in: 'ben', list: [{ id: 'x', n: 0 }], rows: [[0], ['b']] },
+      },
+      {
+        path: ['list', { id: 'x' }, 'n'],
+        removed: ['list', { id: 'x' }],
+        without: { in: { n: 0, deep: { n: 0 } }, list: [], rows: [[0], ['b']] },
+      },
+      {
+        path: ['rows', 0, 0],
+        removed: ['rows'],
+        without: { in: { n: 0, deep: { n: 0 } }, list: [{ id: 'x', n: 0 }], rows: [['b']] },
+      },
     );
     fc.assert(
       fc.property(n, at, (value, { path, removed, without }) => {
@@ -68,10 +124,14 @@ describe('two who write at the same time', () => {
         const changed = withValueAt(start, path, value) as JsonValue;
         const removedLater = meet(start, changed, without);
         expect(plain(removedLater.now)).toEqual(without);
-        expect(removedLater.overwritten.map((member) => plain(member))).toMatchObject([{ path: removed, other: plain(valueAt(changed, removed)), ownStands: true }]);
+        expect(removedLater.overwritten.map((member) => plain(member))).toMatchObject([
+          { path: removed, other: plain(valueAt(changed, removed)), ownStands: true },
+        ]);
         const removedBefore = meet(start, without, changed);
         expect(plain(removedBefore.now)).toEqual(without);
-        expect(removedBefore.overwritten).toEqual([{ path: [], own: undefined, other: undefined, otherIds: [], ownStands: false }]);
+        expect(removedBefore.overwritten).toEqual([
+          { path: [], own: undefined, other: undefined, otherIds: [], ownStands: false },
+        ]);
         expect(meet(start, without, without).overwritten).toEqual([]);
       }),
       { numRuns: 50 },
@@ -80,7 +140,9 @@ describe('two who write at the same time', () => {
 
   it('to move one element twice: its path is told', () => {
     const [x, y, z] = [{ id: 'x' }, { id: 'y' }, { id: 'z' }];
-    expect(meet([x, y, z], [z, x, y], [x, z, y]).overwritten).toMatchObject([{ path: [{ id: 'z' }], own: undefined, other: undefined }]);
+    expect(meet([x, y, z], [z, x, y], [x, z, y]).overwritten).toMatchObject([
+      { path: [{ id: 'z' }], own: undefined, other: undefined },
+    ]);
     expect(meet([x, y, z], [z, x, y], [z, x, y]).overwritten).toEqual([]);
     expect(meet([x, y, z], [y, x, z], [x, z, y]).overwritten).toEqual([]);
   });

@@ -19,9 +19,15 @@ type DeleteSet = Y.Transaction['deleteSet'];
 /** Two wrote to one place of a document at the same time, and what one of them did there is gone. */
 export interface OverwrittenMember {
   readonly path: DocumentPath;
-  /** What the edit wrote; undefined where it removed the place, or only moved an element, or what it wrote cannot be told. */
+  /**
+   * What the edit wrote; undefined where it removed the place, or only moved an element, or what it wrote cannot be
+   * told.
+   */
   readonly own: JsonValue | undefined;
-  /** What stood there, unseen by the author of the edit; undefined for nothing any more, or for a place among other elements. */
+  /**
+   * What stood there, unseen by the author of the edit; undefined for nothing any more, or for a place among other
+   * elements.
+   */
   readonly other: JsonValue | undefined;
   /** Operations of whoever wrote that: the last of them all says who. None: nobody knows who removed it. */
   readonly otherIds: readonly OperationId[];
@@ -32,10 +38,13 @@ export interface OverwrittenMember {
 /**
  * Merges an edit of `author` into the document, and tells what was overwritten unseen, in either direction.
  *
- * - Yjs keeps the writes of one member in a row, each with the one that its author had seen before it, and the last in the row stands. So the edit met
+ * - Yjs keeps the writes of one member in a row, each with the one that its author had seen before it, and the last in
+ *   the row stands. So the edit met
  *   something where another stood last before it came than its author had seen.
- * - An edit that removes a member names everything in it that its author knew. What goes with it beyond that was unseen.
- * - What an edit writes inside a member that is gone leaves no content, and the place is forgotten with the member: path `[]`, once for the edit.
+ * - An edit that removes a member names everything in it that its author knew. What goes with it beyond that was
+ *   unseen.
+ * - What an edit writes inside a member that is gone leaves no content, and the place is forgotten with the member:
+ *   path `[]`, once for the edit.
  */
 export function overwrittenBy(doc: Y.Doc, author: number, elementKey: string, update: Uint8Array): OverwrittenMember[] {
   const found: OverwrittenMember[] = [];
@@ -44,12 +53,15 @@ export function overwrittenBy(doc: Y.Doc, author: number, elementKey: string, up
   // What is deleted in a transaction can still be read in this moment, and not later.
   const look = (transaction: Y.Transaction): void => {
     for (const [type, keys] of transaction.changed) {
-      for (const key of keys) if (key !== null && isMember(type, key)) found.push(...overwrittenMember(transaction, author, elementKey, type, key));
+      for (const key of keys)
+        if (key !== null && isMember(type, key))
+          found.push(...overwrittenMember(transaction, author, elementKey, type, key));
     }
     Y.iterateDeletedStructs(transaction, known, (struct) => {
       if (struct instanceof Y.Item) found.push(...removedUnseen(transaction, known, elementKey, struct));
     });
-    if (wroteIntoNothing(transaction, author)) found.push({ path: [], own: undefined, other: undefined, otherIds: [], ownStands: false });
+    if (wroteIntoNothing(transaction, author))
+      found.push({ path: [], own: undefined, other: undefined, otherIds: [], ownStands: false });
   };
   doc.on('afterTransaction', look);
   try {
@@ -61,14 +73,25 @@ export function overwrittenBy(doc: Y.Doc, author: number, elementKey: string, up
 }
 
 /**
- * What an edit met that was carried over from another document, by its value before it was put there: `now` is what stood at each place, `wanted` what the edit
- * makes there, `made` what came of both.
+ * What an edit met that was carried over from another document, by its value before it was put there: `now` is what
+ * stood at each place, `wanted` what the edit makes there, `made` what came of both.
  */
-export function overwrittenByCarrying(doc: Y.Doc, places: readonly ChangedPlace[], now: JsonValue, wanted: JsonValue, made: JsonValue): OverwrittenMember[] {
+export function overwrittenByCarrying(
+  doc: Y.Doc,
+  places: readonly ChangedPlace[],
+  now: JsonValue,
+  wanted: JsonValue,
+  made: JsonValue,
+): OverwrittenMember[] {
   return places.flatMap(({ path, isMove }): OverwrittenMember[] => {
-    if (isMove) return [{ path, own: undefined, other: undefined, otherIds: operationsAt(doc, [...path, PLACE]), ownStands: true }];
+    if (isMove)
+      return [
+        { path, own: undefined, other: undefined, otherIds: operationsAt(doc, [...path, PLACE]), ownStands: true },
+      ];
     const [own, other, stands] = [wanted, now, made].map((value) => valueAt(value, path));
-    return isSame(own, other) ? [] : [{ path, own, other, otherIds: operationsAt(doc, path), ownStands: isSame(own, stands) }];
+    return isSame(own, other)
+      ? []
+      : [{ path, own, other, otherIds: operationsAt(doc, path), ownStands: isSame(own, stands) }];
   });
 }
 
@@ -76,7 +99,10 @@ function isSame(a: JsonValue | undefined, b: JsonValue | undefined): boolean {
   return a === undefined || b === undefined ? a === b : jsonEquals(a, b);
 }
 
-/** The last operation of each client that a place is made of, with all that is in it. Only members and elements with a name can be on the way. */
+/**
+ * The last operation of each client that a place is made of, with all that is in it. Only members and elements with a
+ * name can be on the way.
+ */
 function operationsAt(doc: Y.Doc, path: DocumentPath): OperationId[] {
   let item = rootOf(doc)._map.get(VALUE);
   for (const step of path) {
@@ -86,62 +112,121 @@ function operationsAt(doc: Y.Doc, path: DocumentPath): OperationId[] {
   }
   if (item === undefined || item.deleted) return [];
   const last = new Map<number, number>();
-  for (const { lastId, deleted } of [item, ...(item.content instanceof Y.ContentType ? itemsBelow(item.content.type) : [])]) {
+  for (const { lastId, deleted } of [
+    item,
+    ...(item.content instanceof Y.ContentType ? itemsBelow(item.content.type) : []),
+  ]) {
     if (!deleted) last.set(lastId.client, Math.max(lastId.clock, last.get(lastId.client) ?? 0));
   }
   return [...last].map(([client, clock]) => ({ client, clock }));
 }
 
-/** Members of an object, elements with a name and their places, and the document itself; not what we keep beside them. */
+/**
+ * Members of an object, elements with a name and their places, and the document itself; not what we keep beside them.
+ */
 function isMember(type: SharedType, key: string): boolean {
   return key !== PLAIN && type instanceof Y.Map;
 }
 
-function overwrittenMember(transaction: Y.Transaction, author: number, elementKey: string, type: SharedType, key: string): OverwrittenMember[] {
-  const isNew = ({ id }: Y.Item): boolean => id.client === author && id.clock >= (transaction.beforeState.get(author) ?? 0);
+function overwrittenMember(
+  transaction: Y.Transaction,
+  author: number,
+  elementKey: string,
+  type: SharedType,
+  key: string,
+): OverwrittenMember[] {
+  const isNew = ({ id }: Y.Item): boolean =>
+    id.client === author && id.clock >= (transaction.beforeState.get(author) ?? 0);
   const stands = type._map.get(key);
   const writes: Y.Item[] = [];
   for (let item: Y.Item | null = stands ?? null; item !== null; item = item.left) writes.push(item);
   const own = writes.filter(isNew);
   const other = writes.find((item) => !isNew(item));
   const [last, first] = [own[0], own.at(-1)];
-  if (stands === undefined || last === undefined || first === undefined || other === undefined || Y.compareIDs(first.origin, other.lastId)) return [];
+  if (
+    stands === undefined ||
+    last === undefined ||
+    first === undefined ||
+    other === undefined ||
+    Y.compareIDs(first.origin, other.lastId)
+  )
+    return [];
   const ownStands = stands === last;
   const otherIsThere = wasThere(transaction, other);
   // Whoever removed it knew nothing of the edit, which is there now.
   if (ownStands && !otherIsThere) return [];
-  const written: OverwrittenMember = { path: pathOf(transaction.doc, type, key, elementKey), own: jsonOf(transaction, last), other: otherIsThere ? jsonOf(transaction, other) : undefined, otherIds: [other.id], ownStands };
+  const written: OverwrittenMember = {
+    path: pathOf(transaction.doc, type, key, elementKey),
+    own: jsonOf(transaction, last),
+    other: otherIsThere ? jsonOf(transaction, other) : undefined,
+    otherIds: [other.id],
+    ownStands,
+  };
   if (written.other !== undefined && jsonEquals(written.own as JsonValue, written.other)) return [];
   // A place says nothing to anybody outside its list.
-  return [key === PLACE ? { ...written, path: pathOfType(transaction.doc, type, elementKey), own: undefined, other: undefined } : written];
+  return [
+    key === PLACE
+      ? { ...written, path: pathOfType(transaction.doc, type, elementKey), own: undefined, other: undefined }
+      : written,
+  ];
 }
 
-/** A member or element that the edit removed, or put another value in the place of, with something in it that its author did not know. */
-function removedUnseen(transaction: Y.Transaction, known: DeleteSet, elementKey: string, item: Y.Item): OverwrittenMember[] {
+/**
+ * A member or element that the edit removed, or put another value in the place of, with something in it that its author
+ * did not know.
+ */
+function removedUnseen(
+  transaction: Y.Transaction,
+  known: DeleteSet,
+  elementKey: string,
+  item: Y.Item,
+): OverwrittenMember[] {
   const { content, parentSub } = item;
   const parent = item.parent as SharedType;
   const isNow = (id: OperationId): boolean => Y.isDeleted(transaction.deleteSet, id as Y.ID);
-  if (!(content instanceof Y.ContentType) || !isNow(item.id) || (parent._item !== null && isNow(parent._item.id))) return [];
+  if (!(content instanceof Y.ContentType) || !isNow(item.id) || (parent._item !== null && isNow(parent._item.id)))
+    return [];
   const unseen = itemsBelow(content.type).find(({ id }) => isNow(id) && !Y.isDeleted(known, id));
   if (unseen === undefined) return [];
   if (parentSub === null) {
     // It has no name to be told by: the list as it was, and as it is.
     const list = parent.parent as SharedType;
-    return [{ path: pathOfType(transaction.doc, list, elementKey), own: readNode(list as Node, Infinity), other: typeJson(transaction, list), otherIds: [unseen.id], ownStands: true }];
+    return [
+      {
+        path: pathOfType(transaction.doc, list, elementKey),
+        own: readNode(list as Node, Infinity),
+        other: typeJson(transaction, list),
+        otherIds: [unseen.id],
+        ownStands: true,
+      },
+    ];
   }
   const stands = parent._map.get(parentSub);
   const own = stands === undefined || stands.deleted ? undefined : jsonOf(transaction, stands);
-  return [{ path: pathOf(transaction.doc, parent, parentSub, elementKey), own, other: jsonOf(transaction, item), otherIds: [unseen.id], ownStands: true }];
+  return [
+    {
+      path: pathOf(transaction.doc, parent, parentSub, elementKey),
+      own,
+      other: jsonOf(transaction, item),
+      otherIds: [unseen.id],
+      ownStands: true,
+    },
+  ];
 }
 
 function itemsBelow(type: SharedType): Y.Item[] {
-  return [...type._map.values(), ...itemsOf(type)].flatMap((item) => [item, ...(item.content instanceof Y.ContentType ? itemsBelow(item.content.type) : [])]);
+  return [...type._map.values(), ...itemsOf(type)].flatMap((item) => [
+    item,
+    ...(item.content instanceof Y.ContentType ? itemsBelow(item.content.type) : []),
+  ]);
 }
 
 /** Yjs makes garbage of operations whose place is garbage. */
 function wroteIntoNothing({ doc, beforeState }: Y.Transaction, author: number): boolean {
   const before = beforeState.get(author) ?? 0;
-  return (doc.store.clients.get(author) ?? []).some((struct) => struct instanceof Y.GC && struct.id.clock + struct.length > before);
+  return (doc.store.clients.get(author) ?? []).some(
+    (struct) => struct instanceof Y.GC && struct.id.clock + struct.length > before,
+  );
 }
 
 /** Until this transaction. */
@@ -158,8 +243,12 @@ function jsonOf(transaction: Y.Transaction, { content }: Y.Item): JsonValue {
 function typeJson(transaction: Y.Transaction, type: SharedType): JsonValue {
   const items = itemsOf(type).filter((item) => wasThere(transaction, item));
   if (isRichText(type)) return readRichText(type, (item) => wasThere(transaction, item));
-  if (type instanceof Y.Text) return items.flatMap(({ content }) => (content instanceof Y.ContentString ? [content.str] : [])).join('');
-  if (type instanceof Y.Array) return items.flatMap((item) => (item.content instanceof Y.ContentType ? [jsonOf(transaction, item)] : (item.content.getContent() as JsonValue[])));
+  if (type instanceof Y.Text)
+    return items.flatMap(({ content }) => (content instanceof Y.ContentString ? [content.str] : [])).join('');
+  if (type instanceof Y.Array)
+    return items.flatMap((item) =>
+      item.content instanceof Y.ContentType ? [jsonOf(transaction, item)] : (item.content.getContent() as JsonValue[]),
+    );
   const members = [...type._map].filter(([, item]) => wasThere(transaction, item));
   const plain = members.find(([key]) => key === PLAIN)?.[1];
   const object = emptyObject();

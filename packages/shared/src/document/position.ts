@@ -1,8 +1,10 @@
 /*
- * Places in an order, as texts that sort: between any two there is room for another, so that an element moves by one small write.
+ * Places in an order, as texts that sort: between any two there is room for another, so that an element moves by one
+ * small write.
  *
- * Six digits of base 62 count elements at the ends (their middle is where a list begins, room for 28 thousand million on each side);
- * digits after them are a fraction, for what is put in between. No fraction ends in 0, or nothing would fit before it.
+ * Six digits of base 62 count elements at the ends (their middle is where a list begins, room for 28 thousand million
+ * on each side); digits after them are a fraction, for what is put in between. No fraction ends in 0, or nothing would
+ * fit before it.
  */
 const DIGITS = '0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz';
 const BASE = DIGITS.length;
@@ -43,6 +45,7 @@ function wholeOf(position: string): number {
 
 function wholeToText(whole: number): string {
   let text = '';
-  for (let rest = whole; text.length < WHOLE_DIGITS; rest = Math.floor(rest / BASE)) text = DIGITS.charAt(rest % BASE) + text;
+  for (let rest = whole; text.length < WHOLE_DIGITS; rest = Math.floor(rest / BASE))
+    text = DIGITS.charAt(rest % BASE) + text;
   return text;
 }

@@ -1,9 +1,21 @@
 import { emptyObject } from './json.ts';
-import { attributesOf, joinRuns, plainText, runOf, RunReader, type Attributes, type AttributeValue, type Run } from './rich-text.ts';
+import {
+  attributesOf,
+  joinRuns,
+  plainText,
+  runOf,
+  RunReader,
+  type Attributes,
+  type AttributeValue,
+  type Run,
+} from './rich-text.ts';
 import { diffRichText, type Formats } from './rich-text-diff.ts';
 import { firstCharacters, lastCharacters, placeOf } from './text-place.ts';
 
-/** What differs between two texts with formats, one place a splice, from left to right: as a part of a change of JSON (json-change.ts). */
+/**
+ * What differs between two texts with formats, one place a splice, from left to right: as a part of a change of JSON
+ * (json-change.ts).
+ */
 export type RichTextSplice = RunSplice | FormatSplice;
 
 /** Runs that go, and what comes. `at` counts in the old text; `context`: a few unchanged characters before. */
@@ -15,8 +27,8 @@ interface RunSplice {
 }
 
 /**
- * Characters that stay, with other formats. Of their two halves it has but the first and the last few, by which both ends find their places again: what others have
- * written between them meanwhile gets the formats too.
+ * Characters that stay, with other formats. Of their two halves it has but the first and the last few, by which both
+ * ends find their places again: what others have written between them meanwhile gets the formats too.
  */
 interface FormatSplice {
   readonly at: number;
@@ -39,7 +51,12 @@ export function diffRuns(before: readonly Run[], after: readonly Run[]): RichTex
       return { ...step, context };
     }
     const middle = step.at + Math.ceil(step.length / 2);
-    return { ...step, context, first: firstCharacters(text.slice(step.at, middle)), last: lastCharacters(text.slice(middle, step.at + step.length)) };
+    return {
+      ...step,
+      context,
+      first: firstCharacters(text.slice(step.at, middle)),
+      last: lastCharacters(text.slice(middle, step.at + step.length)),
+    };
   });
 }
 
@@ -53,12 +70,16 @@ export function invertRichTextChange(splices: readonly RichTextSplice[]): RichTe
   });
 }
 
-/** Makes a change in a text that may have become another one since: nothing that stands there is taken away, but what the change knew. */
+/**
+ * Makes a change in a text that may have become another one since: nothing that stands there is taken away, but what
+ * the change knew.
+ */
 export function applyRichTextChange(value: readonly Run[], splices: readonly RichTextSplice[]): readonly Run[] {
   let runs = value;
   let shift = 0;
   for (const splice of splices) {
-    const made = 'length' in splice ? reformat(runs, splice, splice.at + shift) : replace(runs, splice, splice.at + shift);
+    const made =
+      'length' in splice ? reformat(runs, splice, splice.at + shift) : replace(runs, splice, splice.at + shift);
     runs = made.runs;
     shift += made.moved;
   }
@@ -87,11 +108,17 @@ function reformat(runs: readonly Run[], { context, length, first, last, to }: Fo
   const text = plainText(runs);
   const start = placeOf(text, at, context, first) ?? Math.min(at, text.length);
   const lastPlace = placeOf(text, start + length - last.length, '', last);
-  const end = lastPlace !== null && lastPlace + last.length > start ? lastPlace + last.length : Math.min(start + length, text.length);
+  const end =
+    lastPlace !== null && lastPlace + last.length > start
+      ? lastPlace + last.length
+      : Math.min(start + length, text.length);
   const reader = new RunReader(runs);
   const before = reader.take(start);
   const inside = reader.take(end - start);
-  return { runs: [...before, ...inside.map((run) => runOf(run.insert, withFormats(attributesOf(run), to))), ...reader.rest()], moved: end - at - length };
+  return {
+    runs: [...before, ...inside.map((run) => runOf(run.insert, withFormats(attributesOf(run), to))), ...reader.rest()],
+    moved: end - at - length,
+  };
 }
 
 function withFormats(attributes: Attributes, formats: Formats): Attributes {

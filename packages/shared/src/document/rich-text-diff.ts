@@ -20,7 +20,10 @@ export interface Reformat {
   readonly to: Formats;
 }
 
-/** What turns one text with formats into the other, from left to right. A character that stays keeps its place, whatever becomes of its formats. */
+/**
+ * What turns one text with formats into the other, from left to right. A character that stays keeps its place, whatever
+ * becomes of its formats.
+ */
 export function diffRichText(before: readonly Run[], after: readonly Run[]): (Replacement | Reformat)[] {
   const steps: (Replacement | Reformat)[] = [];
   const [olds, news] = [new RunReader(before), new RunReader(after)];
@@ -44,7 +47,13 @@ function reformats(start: number, before: readonly Run[], after: readonly Run[])
     for (const run of news.take(old.insert.length)) {
       const step = { at, length: run.insert.length, ...differingFormats(old, run) };
       const last = found.at(-1);
-      if (last !== undefined && last.at + last.length === at && jsonEquals(last.from, step.from) && jsonEquals(last.to, step.to)) found[found.length - 1] = { ...last, length: last.length + step.length };
+      if (
+        last !== undefined &&
+        last.at + last.length === at &&
+        jsonEquals(last.from, step.from) &&
+        jsonEquals(last.to, step.to)
+      )
+        found[found.length - 1] = { ...last, length: last.length + step.length };
       else if (Object.keys(step.to).length > 0) found.push(step);
       at += step.length;
     }
@@ -54,7 +63,10 @@ function reformats(start: number, before: readonly Run[], after: readonly Run[])
 
 function differingFormats(before: Run, after: Run): { readonly from: Formats; readonly to: Formats } {
   const [olds, news] = [attributesOf(before), attributesOf(after)];
-  const [from, to] = [emptyObject(), emptyObject()] as Record<string, AttributeValue | null>[] as [Record<string, AttributeValue | null>, Record<string, AttributeValue | null>];
+  const [from, to] = [emptyObject(), emptyObject()] as Record<string, AttributeValue | null>[] as [
+    Record<string, AttributeValue | null>,
+    Record<string, AttributeValue | null>,
+  ];
   for (const name of [...new Set([...Object.keys(olds), ...Object.keys(news)])].sort()) {
     const [old, format] = [olds[name] ?? null, news[name] ?? null];
     if (jsonEquals(old, format)) continue;

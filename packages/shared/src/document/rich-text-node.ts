@@ -1,12 +1,20 @@
 import * as Y from 'yjs';
 import { MAX_DOCUMENT_LENGTH } from './document-rule.ts';
 import { emptyObject, expectText, invalid } from './json.ts';
-import { attributesOf, joinRuns, NO_ATTRIBUTES, runOf, type Attributes, type AttributeValue, type Run } from './rich-text.ts';
+import {
+  attributesOf,
+  joinRuns,
+  NO_ATTRIBUTES,
+  runOf,
+  type Attributes,
+  type AttributeValue,
+  type Run,
+} from './rich-text.ts';
 import { diffRichText } from './rich-text-diff.ts';
 
 /**
- * A text with formats is a Y.Text with this attribute, so that the state of a document says by itself what its JSON is: runs, and not a string. Keys of our
- * own begin with NUL.
+ * A text with formats is a Y.Text with this attribute, so that the state of a document says by itself what its JSON is:
+ * runs, and not a string. Keys of our own begin with NUL.
  */
 export const RICH = '\u0000rich';
 
@@ -23,10 +31,13 @@ export function createRichText(runs: readonly Run[]): Y.Text {
 }
 
 /**
- * `isThere`: which of its items are in it. Throws `document-invalid` for what is no text, and for far more than a document may hold: a few bytes of an update
- * can give every character a thousand formats.
+ * `isThere`: which of its items are in it. Throws `document-invalid` for what is no text, and for far more than a
+ * document may hold: a few bytes of an update can give every character a thousand formats.
  */
-export function readRichText(text: Y.Text, isThere: (item: Y.Item) => boolean = ({ deleted }) => !deleted): readonly Run[] {
+export function readRichText(
+  text: Y.Text,
+  isThere: (item: Y.Item) => boolean = ({ deleted }) => !deleted,
+): readonly Run[] {
   const runs: Run[] = [];
   const formats = new CurrentFormats();
   for (let item = text._start; item !== null; item = item.right) {
@@ -34,7 +45,8 @@ export function readRichText(text: Y.Text, isThere: (item: Y.Item) => boolean = 
     if (!isThere(item)) continue;
     if (content instanceof Y.ContentFormat) formats.set(content.key, content.value as unknown as AttributeValue | null);
     // Deleting one half of a pair of surrogates leaves the other: two people may each delete one.
-    else if (content instanceof Y.ContentString) runs.push(runOf(expectText(content.str.toWellFormed()), formats.attributes()));
+    else if (content instanceof Y.ContentString)
+      runs.push(runOf(expectText(content.str.toWellFormed()), formats.attributes()));
     else throw invalid('structure');
   }
   return joinRuns(runs);
@@ -90,7 +102,10 @@ export function writeRichText(text: Y.Text, runs: readonly Run[]): void {
   if (delta.length > 0) text.applyDelta(delta);
 }
 
-/** Yjs writes into the formats that it is given, and keeps their order: the same text has to be the same operations everywhere. */
+/**
+ * Yjs writes into the formats that it is given, and keeps their order: the same text has to be the same operations
+ * everywhere.
+ */
 function toInsertion(run: Run): { readonly insert: string; readonly attributes: object } {
   const names = Object.keys(attributesOf(run)).sort();
   return { insert: run.insert, attributes: Object.fromEntries(names.map((name) => [name, attributesOf(run)[name]])) };

@@ -23,7 +23,10 @@ describe('a rich text', () => {
     fc.assert(
       fc.property(richText, fc.infiniteStream(fc.nat({ max: 3 })), (value, cuts) => {
         const pieces = (value as unknown as readonly Run[]).flatMap(({ insert, attributes }) =>
-          Array.from(insert).flatMap((character) => [{ insert: character, attributes: { ...attributes, none: null } }, ...((cuts.next().value as number) === 0 ? [{ insert: '' }] : [])]),
+          Array.from(insert).flatMap((character) => [
+            { insert: character, attributes: { ...attributes, none: null } },
+            ...((cuts.next().value as number) === 0 ? [{ insert: '' }] : []),
+          ]),
         );
         expect(canonicalJson(canonicalRichTexts(pieces, BODY))).toBe(canonicalJson(value));
         expect(canonicalRichTexts(value, BODY)).toBe(value);
@@ -43,7 +46,9 @@ describe('a rich text', () => {
     ['a format that is too long', [{ insert: 'x', attributes: { link: 'x'.repeat(2049) } }]],
     ['a format without a name', [{ insert: 'x', attributes: { '': true } }]],
   ])('is not %s', (_, value) => {
-    expect(() => readContent(JSON.stringify({ body: value }), RULE)).toThrow(expect.objectContaining({ code: 'document-invalid', fields: { problem: 'rich-text' } }));
+    expect(() => readContent(JSON.stringify({ body: value }), RULE)).toThrow(
+      expect.objectContaining({ code: 'document-invalid', fields: { problem: 'rich-text' } }),
+    );
   });
 
   it('may be null, and be anywhere that the rule says', () => {
@@ -61,7 +66,12 @@ describe('a rich text', () => {
         const text = textOf(toRuns(before));
         writeRichText(text, toRuns(after));
         expect(readRichText(text)).toEqual(toRuns(after));
-        expect(text.toDelta().map(({ insert }: { readonly insert: string }) => insert).join('')).toBe(plainText(toRuns(after)));
+        expect(
+          text
+            .toDelta()
+            .map(({ insert }: { readonly insert: string }) => insert)
+            .join(''),
+        ).toBe(plainText(toRuns(after)));
       }),
       { numRuns: 500 },
     );
@@ -69,7 +79,14 @@ describe('a rich text', () => {
     const text = textOf(long);
     let weight = 0;
     text.doc?.on('update', (update: Uint8Array) => (weight += update.length));
-    writeRichText(text, toRuns([{ insert: 'x'.repeat(5000) }, { insert: 'x'.repeat(1000), attributes: { bold: true } }, { insert: 'x'.repeat(4000) }]));
+    writeRichText(
+      text,
+      toRuns([
+        { insert: 'x'.repeat(5000) },
+        { insert: 'x'.repeat(1000), attributes: { bold: true } },
+        { insert: 'x'.repeat(4000) },
+      ]),
+    );
     expect(weight).toBeLessThan(100);
   });
 
@@ -78,10 +95,24 @@ describe('a rich text', () => {
     const sites = ['a'.repeat(32), 'b'.repeat(32)] as const;
     const start: JsonValue = [{ insert: 'the tide is out' }];
     const state = createDocument(start, rule);
-    const formatted = editDocument(state, [{ insert: 'the ' }, { attributes: { bold: true }, insert: 'tide' }, { insert: ' is out' }], rule, { site: sites[0], generation: 1 }).edit;
-    const typed = editDocument(state, [{ insert: 'now the tixde is out' }], rule, { site: sites[1], generation: 1 }).edit;
-    const merged = (...edits: readonly (readonly [Uint8Array, string])[]): string => documentText(edits.reduce<Uint8Array>((before, [edit, site]) => mergeForeignEdit(before, edit, rule, site).state, state));
+    const formatted = editDocument(
+      state,
+      [{ insert: 'the ' }, { attributes: { bold: true }, insert: 'tide' }, { insert: ' is out' }],
+      rule,
+      { site: sites[0], generation: 1 },
+    ).edit;
+    const typed = editDocument(state, [{ insert: 'now the tixde is out' }], rule, {
+      site: sites[1],
+      generation: 1,
+    }).edit;
+    const merged = (...edits: readonly (readonly [Uint8Array, string])[]): string =>
+      documentText(
+        edits.reduce<Uint8Array>((before, [edit, site]) => mergeForeignEdit(before, edit, rule, site).state, state),
+      );
     const expected = '[{"insert":"now the "},{"attributes":{"bold":true},"insert":"tixde"},{"insert":" is out"}]';
-    expect([merged([formatted, sites[0]], [typed, sites[1]]), merged([typed, sites[1]], [formatted, sites[0]])]).toEqual([expected, expected]);
+    expect([
+      merged([formatted, sites[0]], [typed, sites[1]]),
+      merged([typed, sites[1]], [formatted, sites[0]]),
+    ]).toEqual([expected, expected]);
   });
 });

@@ -1,9 +1,20 @@
 import type { PathRule } from './document-rule.ts';
-import { emptyObject, invalid, isAllowedKey, isJsonArray, isJsonObject, isJsonText, jsonEquals, sortedKeys, type JsonObject, type JsonValue } from './json.ts';
+import {
+  emptyObject,
+  invalid,
+  isAllowedKey,
+  isJsonArray,
+  isJsonObject,
+  isJsonText,
+  jsonEquals,
+  sortedKeys,
+  type JsonObject,
+  type JsonValue,
+} from './json.ts';
 
 /*
- * A text with formats as JSON: runs of characters that have the same formats, as in a Delta. There is one form of each text: neighbours differ in their
- * formats, no run is empty, no format is null.
+ * A text with formats as JSON: runs of characters that have the same formats, as in a Delta. There is one form of each
+ * text: neighbours differ in their formats, no run is empty, no format is null.
  */
 export type Run = { readonly insert: string; readonly attributes?: Attributes };
 
@@ -38,7 +49,8 @@ export function toRuns(value: JsonValue): readonly Run[] {
 function toRun(value: JsonValue): Run {
   if (!isJsonObject(value)) throw invalid('rich-text');
   const { insert, attributes = emptyObject(), ...rest } = value;
-  if (typeof insert !== 'string' || !isJsonObject(attributes) || Object.keys(rest).length > 0) throw invalid('rich-text');
+  if (typeof insert !== 'string' || !isJsonObject(attributes) || Object.keys(rest).length > 0)
+    throw invalid('rich-text');
   return runOf(insert, toAttributes(attributes));
 }
 
@@ -69,7 +81,8 @@ export function joinRuns(runs: readonly Run[]): readonly Run[] {
   for (const run of runs) {
     const last = joined.at(-1);
     if (run.insert === '') continue;
-    if (last !== undefined && jsonEquals(attributesOf(last), attributesOf(run))) joined[joined.length - 1] = { ...last, insert: last.insert + run.insert };
+    if (last !== undefined && jsonEquals(attributesOf(last), attributesOf(run)))
+      joined[joined.length - 1] = { ...last, insert: last.insert + run.insert };
     else joined.push(run);
   }
   return joined;
@@ -93,7 +106,7 @@ export class RunReader {
   /** The next characters; fewer where the text ends. */
   take(length: number): Run[] {
     const taken: Run[] = [];
-    for (let left = length; left > 0 && this.index < this.runs.length; ) {
+    for (let left = length; left > 0 && this.index < this.runs.length;) {
       const run = this.runs[this.index] as Run;
       const insert = run.insert.slice(this.at, this.at + left);
       taken.push({ ...run, insert });
@@ -114,7 +127,10 @@ export class RunReader {
 /** Arrays that are runs in their one form: of a large document most are looked at again with every edit. */
 const canonical = new WeakSet<readonly JsonValue[]>();
 
-/** The same value with its texts with formats in their one form; the very same one where they are. Throws `document-invalid` with the problem `rich-text`. */
+/**
+ * The same value with its texts with formats in their one form; the very same one where they are. Throws
+ * `document-invalid` with the problem `rich-text`.
+ */
 export function canonicalRichTexts(value: JsonValue, rule: PathRule): JsonValue {
   if (rule.isRichText) return value === null ? null : canonicalRuns(value);
   if (!rule.hasRichText || value === null || typeof value !== 'object') return value;

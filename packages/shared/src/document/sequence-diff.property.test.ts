@@ -19,7 +19,8 @@ function commonLength(a: string, b: string): number {
   let row = new Array<number>(b.length + 1).fill(0);
   for (const x of a) {
     const next = [0];
-    for (let j = 1; j <= b.length; j++) next[j] = b[j - 1] === x ? (row[j - 1] as number) + 1 : Math.max(row[j] as number, next[j - 1] as number);
+    for (let j = 1; j <= b.length; j++)
+      next[j] = b[j - 1] === x ? (row[j - 1] as number) + 1 : Math.max(row[j] as number, next[j - 1] as number);
     row = next;
   }
   return row[b.length] as number;

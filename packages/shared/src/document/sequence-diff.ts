@@ -10,10 +10,14 @@ export interface Splice {
 const MAX_EDITS = 400;
 
 /**
- * The splices, from left to right and none touching another, that turn one sequence into the other: the fewest removals and insertions
- * (Myers, "An O(ND) difference algorithm and its variations"), unless they are very many.
+ * The splices, from left to right and none touching another, that turn one sequence into the other: the fewest removals
+ * and insertions (Myers, "An O(ND) difference algorithm and its variations"), unless they are very many.
  */
-export function diffSequences(oldLength: number, newLength: number, equal: (oldIndex: number, newIndex: number) => boolean): Splice[] {
+export function diffSequences(
+  oldLength: number,
+  newLength: number,
+  equal: (oldIndex: number, newIndex: number) => boolean,
+): Splice[] {
   let start = 0;
   while (start < oldLength && start < newLength && equal(start, start)) start++;
   let end = 0;
@@ -27,7 +31,8 @@ export function diffSequences(oldLength: number, newLength: number, equal: (oldI
   let oldAt = 0;
   let newAt = 0;
   for (const [oldIndex, newIndex] of [...matches, [olds, news] as const]) {
-    if (oldIndex > oldAt || newIndex > newAt) splices.push({ at: start + oldAt, remove: oldIndex - oldAt, from: start + newAt, to: start + newIndex });
+    if (oldIndex > oldAt || newIndex > newAt)
+      splices.push({ at: start + oldAt, remove: oldIndex - oldAt, from: start + newAt, to: start + newIndex });
     oldAt = oldIndex + 1;
     newAt = newIndex + 1;
   }
@@ -35,7 +40,11 @@ export function diffSequences(oldLength: number, newLength: number, equal: (oldI
 }
 
 /** Pairs of equal elements that rise on both sides, as many as there are; none when it takes too long to find them. */
-function commonSubsequence(olds: number, news: number, equal: (i: number, j: number) => boolean): (readonly [number, number])[] {
+function commonSubsequence(
+  olds: number,
+  news: number,
+  equal: (i: number, j: number) => boolean,
+): (readonly [number, number])[] {
   const limit = Math.min(olds + news, MAX_EDITS);
   const furthest = new Int32Array(2 * limit + 3);
   const middle = limit + 1;
@@ -43,7 +52,9 @@ function commonSubsequence(olds: number, news: number, equal: (i: number, j: num
   for (let edits = 0; edits <= limit; edits++) {
     trace.push(furthest.slice());
     for (let diagonal = -edits; diagonal <= edits; diagonal += 2) {
-      const down = diagonal === -edits || (diagonal !== edits && at(furthest, middle + diagonal - 1) < at(furthest, middle + diagonal + 1));
+      const down =
+        diagonal === -edits ||
+        (diagonal !== edits && at(furthest, middle + diagonal - 1) < at(furthest, middle + diagonal + 1));
       let i = down ? at(furthest, middle + diagonal + 1) : at(furthest, middle + diagonal - 1) + 1;
       let j = i - diagonal;
       while (i < olds && j < news && equal(i, j)) {
@@ -57,14 +68,22 @@ function commonSubsequence(olds: number, news: number, equal: (i: number, j: num
   return [];
 }
 
-function walkBack(trace: readonly Int32Array[], middle: number, olds: number, news: number, found: number): (readonly [number, number])[] {
+function walkBack(
+  trace: readonly Int32Array[],
+  middle: number,
+  olds: number,
+  news: number,
+  found: number,
+): (readonly [number, number])[] {
   const pairs: (readonly [number, number])[] = [];
   let i = olds;
   let j = news;
   for (let edits = found; edits >= 0; edits--) {
     const furthest = trace[edits] as Int32Array;
     const diagonal = i - j;
-    const down = diagonal === -edits || (diagonal !== edits && at(furthest, middle + diagonal - 1) < at(furthest, middle + diagonal + 1));
+    const down =
+      diagonal === -edits ||
+      (diagonal !== edits && at(furthest, middle + diagonal - 1) < at(furthest, middle + diagonal + 1));
     const previous = down ? diagonal + 1 : diagonal - 1;
     const fromI = edits === 0 ? 0 : at(furthest, middle + previous);
     const fromJ = edits === 0 ? 0 : fromI - previous;

@@ -9,42 +9,60 @@ function changed(text: string, changes: readonly TextChange[]): string {
   }, text);
 }
 
-const weight = (changes: readonly TextChange[]): number => changes.reduce((sum, { removed, inserted }) => sum + removed.length + inserted.length, 0);
+const weight = (changes: readonly TextChange[]): number =>
+  changes.reduce((sum, { removed, inserted }) => sum + removed.length + inserted.length, 0);
 const isCut = (text: string): boolean => !text.isWellFormed();
 
 /** Long texts that repeat themselves, with and without characters of two units. */
 const word = fc.constantFrom('the tide ', 'comes in ', '🌊', 'é', 'and goes ', '\n', 'x');
 const long = fc.array(word, { maxLength: 400 }).map((words) => words.join(''));
-const paragraph = fc.integer({ min: 0, max: 1_000_000 }).map((n) => `${n}: ${'a line of its own '.repeat(1 + (n % 9))}${n}\n`);
+const paragraph = fc
+  .integer({ min: 0, max: 1_000_000 })
+  .map((n) => `${n}: ${'a line of its own '.repeat(1 + (n % 9))}${n}\n`);
 
 describe('the difference of two texts', () => {
   it('turns one into the other, from left to right, and cuts no character', () => {
     fc.assert(
-      fc.property(fc.array(fc.oneof(long, paragraph), { maxLength: 6 }), fc.array(fc.oneof(long, paragraph), { maxLength: 6 }), fc.array(fc.nat({ max: 5 })), (olds, news, kept) => {
-        const before = olds.join('');
-        const after = [...kept.map((index) => olds[index] ?? ''), ...news].join('');
-        const changes = diffText(before, after);
-        expect(changed(before, changes)).toBe(after);
-        expect(changes.filter(({ removed, inserted }) => isCut(removed) || isCut(inserted))).toEqual([]);
-        expect(changes.every(({ at }, index) => index === 0 || at > (changes[index - 1] as TextChange).at)).toBe(true);
-      }),
+      fc.property(
+        fc.array(fc.oneof(long, paragraph), { maxLength: 6 }),
+        fc.array(fc.oneof(long, paragraph), { maxLength: 6 }),
+        fc.array(fc.nat({ max: 5 })),
+        (olds, news, kept) => {
+          const before = olds.join('');
+          const after = [...kept.map((index) => olds[index] ?? ''), ...news].join('');
+          const changes = diffText(before, after);
+          expect(changed(before, changes)).toBe(after);
+          expect(changes.filter(({ removed, inserted }) => isCut(removed) || isCut(inserted))).toEqual([]);
+          expect(changes.every(({ at }, index) => index === 0 || at > (changes[index - 1] as TextChange).at)).toBe(
+            true,
+          );
+        },
+      ),
       { numRuns: 300 },
     );
   });
 
   it('leaves long stretches alone, however much is inserted and removed around them', () => {
     fc.assert(
-      fc.property(fc.uniqueArray(fc.integer({ min: 0, max: 1_000_000 }), { minLength: 60, maxLength: 100 }), fc.nat({ max: 59 }), (numbers, cut) => {
-        // Neighbours differ in most digits: what is alike in two lines must not be long enough to be taken for a stretch that stays.
-        const lines = numbers.map((n) => Math.imul(n + 1, 0x9e3779b1) >>> 0).map((n) => `${n} stands in a line of its own, which is that of ${n}\n`);
-        const before = lines.slice(20).join('');
-        // Far more than the shortest way is looked for.
-        const [first, second] = [lines.slice(0, 10).join(''), lines.slice(10, 20).join('')];
-        const place = before.indexOf('\n', (before.length * cut) / 60) + 1;
-        const after = `${first}${before.slice(0, place)}${second}${before.slice(place)}!`;
-        // Stretches that are shorter than an anchor may be taken for a part of what is inserted beside them: less than half as much again, of a text three times as long.
-        expect(weight(diffText(before, after))).toBeLessThan(1.5 * (first.length + second.length));
-      }),
+      fc.property(
+        fc.uniqueArray(fc.integer({ min: 0, max: 1_000_000 }), { minLength: 60, maxLength: 100 }),
+        fc.nat({ max: 59 }),
+        (numbers, cut) => {
+          // Neighbours differ in most digits: what is alike in two lines must not be long enough to be taken for a
+          // stretch that stays.
+          const lines = numbers
+            .map((n) => Math.imul(n + 1, 0x9e3779b1) >>> 0)
+            .map((n) => `${n} stands in a line of its own, which is that of ${n}\n`);
+          const before = lines.slice(20).join('');
+          // Far more than the shortest way is looked for.
+          const [first, second] = [lines.slice(0, 10).join(''), lines.slice(10, 20).join('')];
+          const place = before.indexOf('\n', (before.length * cut) / 60) + 1;
+          const after = `${first}${before.slice(0, place)}${second}${before.slice(place)}!`;
+          // Stretches that are shorter than an anchor may be taken for a part of what is inserted beside them: less
+          // than half as much again, of a text three times as long.
+          expect(weight(diffText(before, after))).toBeLessThan(1.5 * (first.length + second.length));
+        },
+      ),
       { numRuns: 200 },
     );
   });

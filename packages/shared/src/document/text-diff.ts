@@ -12,7 +12,8 @@ export function diffText(before: string, after: string): TextChange[] {
   const changes = diffStretch(before, after, 0);
   const [only] = changes;
   // Either everything is another text, or the shortest way was too long to be found.
-  if (only === undefined || changes.length > 1 || Math.min(only.removed.length, only.inserted.length) < 2 * ANCHOR) return changes;
+  if (only === undefined || changes.length > 1 || Math.min(only.removed.length, only.inserted.length) < 2 * ANCHOR)
+    return changes;
   return diffBetweenAnchors(only);
 }
 
@@ -27,7 +28,11 @@ function diffStretch(before: string, after: string, unit: number): TextChange[] 
   let character = 0;
   return diffSequences(olds.length, news.length, (i, j) => olds[i] === news[j]).map((splice): TextChange => {
     for (; character < splice.at; character++) at += (olds[character] as string).length;
-    return { at, removed: olds.slice(splice.at, splice.at + splice.remove).join(''), inserted: news.slice(splice.from, splice.to).join('') };
+    return {
+      at,
+      removed: olds.slice(splice.at, splice.at + splice.remove).join(''),
+      inserted: news.slice(splice.from, splice.to).join(''),
+    };
   });
 }
 
@@ -48,7 +53,9 @@ function diffBetweenAnchors({ at, removed, inserted }: TextChange): TextChange[]
   return changes;
 }
 
-/** Places in both texts, rising in both, from which on ANCHOR units are the same. None lies within a pair of surrogates. */
+/**
+ * Places in both texts, rising in both, from which on ANCHOR units are the same. None lies within a pair of surrogates.
+ */
 function findAnchors(before: string, after: string): (readonly [oldAt: number, newAt: number])[] {
   const places = new Map<string, number>();
   for (let at = 0; at + ANCHOR <= before.length; at += ANCHOR) {
@@ -57,7 +64,7 @@ function findAnchors(before: string, after: string): (readonly [oldAt: number, n
     places.set(block, places.has(block) ? -1 : at);
   }
   const found: (readonly [number, number])[] = [];
-  for (let at = 0; at + ANCHOR <= after.length; ) {
+  for (let at = 0; at + ANCHOR <= after.length;) {
     const place = places.get(after.slice(at, at + ANCHOR)) ?? -1;
     const isWhole = place >= 0 && !isLowSurrogate(after.charCodeAt(at));
     if (isWhole) found.push([place, at]);
@@ -68,7 +75,8 @@ function findAnchors(before: string, after: string): (readonly [oldAt: number, n
 
 /** As many of the pairs as rise in their first numbers; they rise in their second ones. */
 function longestRising(pairs: readonly (readonly [number, number])[]): (readonly [number, number])[] {
-  // For each length, the pair that ends the run of that length with the smallest first number; and of each pair the one before it.
+  // For each length, the pair that ends the run of that length with the smallest first number; and of each pair the one
+  // before it.
   const ends: number[] = [];
   const previous: number[] = [];
   for (const [index, [first]] of pairs.entries()) {
@@ -82,7 +90,8 @@ function longestRising(pairs: readonly (readonly [number, number])[]): (readonly
     ends[low] = index;
   }
   const rising: (readonly [number, number])[] = [];
-  for (let index = ends.at(-1) ?? -1; index >= 0; index = previous[index] as number) rising.push(pairs[index] as readonly [number, number]);
+  for (let index = ends.at(-1) ?? -1; index >= 0; index = previous[index] as number)
+    rising.push(pairs[index] as readonly [number, number]);
   return rising.reverse();
 }
 

@@ -92,12 +92,31 @@ describe('concurrent changes', () => {
   }
 
   it('of different members are both kept', () => {
-    expect(merged({ a: 1, b: { c: 1 } }, { a: 2, b: { c: 1 } }, { a: 1, b: { c: 1, d: 2 } })).toEqual({ a: 2, b: { c: 1, d: 2 } });
+    expect(merged({ a: 1, b: { c: 1 } }, { a: 2, b: { c: 1 } }, { a: 1, b: { c: 1, d: 2 } })).toEqual({
+      a: 2,
+      b: { c: 1, d: 2 },
+    });
   });
 
   it('of different elements are both kept, told apart by their key', () => {
-    const start = [{ id: 'x', n: 1 }, { id: 'y', n: 1 }];
-    expect(merged(start, [{ id: 'x', n: 2 }, { id: 'y', n: 1 }], [{ id: 'new', n: 0 }, { id: 'x', n: 1 }, { id: 'y', n: 3 }])).toEqual([
+    const start = [
+      { id: 'x', n: 1 },
+      { id: 'y', n: 1 },
+    ];
+    expect(
+      merged(
+        start,
+        [
+          { id: 'x', n: 2 },
+          { id: 'y', n: 1 },
+        ],
+        [
+          { id: 'new', n: 0 },
+          { id: 'x', n: 1 },
+          { id: 'y', n: 3 },
+        ],
+      ),
+    ).toEqual([
       { id: 'new', n: 0 },
       { id: 'x', n: 2 },
       { id: 'y', n: 3 },
@@ -105,34 +124,54 @@ describe('concurrent changes', () => {
   });
 
   it('of an element that is moved meanwhile are kept', () => {
-    const [x, y, z] = [{ id: 'x', n: 1 }, { id: 'y', n: 1 }, { id: 'z', n: 1 }];
+    const [x, y, z] = [
+      { id: 'x', n: 1 },
+      { id: 'y', n: 1 },
+      { id: 'z', n: 1 },
+    ];
     expect(merged([x, y, z], [z, x, y], [x, y, { id: 'z', n: 2 }])).toEqual([{ id: 'z', n: 2 }, x, y]);
   });
 
   it('add to an array that was empty', () => {
-    expect(merged({ items: [] }, { items: [{ id: 'x' }] }, { items: [{ id: 'y' }] })).toEqual({ items: [{ id: 'x' }, { id: 'y' }] });
+    expect(merged({ items: [] }, { items: [{ id: 'x' }] }, { items: [{ id: 'y' }] })).toEqual({
+      items: [{ id: 'x' }, { id: 'y' }],
+    });
     const plain = merged({ items: [] }, { items: [1] }, { items: [2] }) as { items: number[] };
     expect(plain.items.toSorted((a, b) => a - b)).toEqual([1, 2]);
   });
 
   it('of a text are both kept', () => {
-    expect(merged({ body: 'the tide is out' }, { body: 'the low tide is out' }, { body: 'the tide is out 🌊' })).toEqual({ body: 'the low tide is out 🌊' });
+    expect(
+      merged({ body: 'the tide is out' }, { body: 'the low tide is out' }, { body: 'the tide is out 🌊' }),
+    ).toEqual({ body: 'the low tide is out 🌊' });
     expect(merged({ body: '👍👎' }, { body: '👍' }, { body: '👍👎👍' })).toEqual({ body: '👍👍' });
   });
 
   it('of a rich text are both kept: what one types, and the formats that the other gives', () => {
-    const body = (...runs: (string | readonly [string])[]): JsonValue => ({ body: runs.map((run) => (typeof run === 'string' ? { insert: run } : { attributes: { bold: true }, insert: run[0] })) });
-    expect(merged(body('the tide is out'), body('the ', ['tide'], ' is out'), body('now the tide is out!'), RICH)).toEqual(body('now the ', ['tide'], ' is out!'));
-    expect(merged(body('the tide is out'), body('the ', ['tide is'], ' out'), body('the tide (low) is out'), RICH)).toEqual(body('the ', ['tide (low) is'], ' out'));
+    const body = (...runs: (string | readonly [string])[]): JsonValue => ({
+      body: runs.map((run) =>
+        typeof run === 'string' ? { insert: run } : { attributes: { bold: true }, insert: run[0] },
+      ),
+    });
+    expect(
+      merged(body('the tide is out'), body('the ', ['tide'], ' is out'), body('now the tide is out!'), RICH),
+    ).toEqual(body('now the ', ['tide'], ' is out!'));
+    expect(
+      merged(body('the tide is out'), body('the ', ['tide is'], ' out'), body('the tide (low) is out'), RICH),
+    ).toEqual(body('the ', ['tide (low) is'], ' out'));
   });
 
   it('of one format of the same characters leave one of the two', () => {
     const body = (color: string): JsonValue => ({ body: [{ attributes: { color }, insert: 'tide' }] });
-    expect([body('red'), body('blue')]).toContainEqual(merged({ body: [{ insert: 'tide' }] }, body('red'), body('blue'), RICH));
+    expect([body('red'), body('blue')]).toContainEqual(
+      merged({ body: [{ insert: 'tide' }] }, body('red'), body('blue'), RICH),
+    );
   });
 
   it('of a string that is no text leave one of the two', () => {
     const rest = { title: 'x' };
-    expect(['left', 'right']).toContain((merged({ in: rest }, { in: { title: 'left' } }, { in: { title: 'right' } }) as { in: typeof rest }).in.title);
+    expect(['left', 'right']).toContain(
+      (merged({ in: rest }, { in: { title: 'left' } }, { in: { title: 'right' } }) as { in: typeof rest }).in.title,
+    );
   });
 });

@@ -25,8 +25,9 @@ import { diffSequences } from './sequence-diff.ts';
 import { diffText } from './text-diff.ts';
 
 /**
- * Makes a document hold `value`, with as few operations as it takes: what is equal is not touched, so that what others change there meanwhile stays.
- * Call it in a transaction of the document. `known`: the JSON of the document, where that is known; what is the very same value there is not looked at.
+ * Makes a document hold `value`, with as few operations as it takes: what is equal is not touched, so that what others
+ * change there meanwhile stays. Call it in a transaction of the document. `known`: the JSON of the document, where that
+ * is known; what is the very same value there is not looked at.
  */
 export function writeJson(doc: Y.Doc, value: JsonValue, rule: PathRule, known?: JsonValue): void {
   const node = rootValue(doc);
@@ -34,12 +35,18 @@ export function writeJson(doc: Y.Doc, value: JsonValue, rule: PathRule, known?: 
 }
 
 /** False when the node cannot become the value and has to be replaced by another. */
-function changeInPlace(node: Node | undefined, value: JsonValue, rule: PathRule, known: JsonValue | undefined): boolean {
+function changeInPlace(
+  node: Node | undefined,
+  value: JsonValue,
+  rule: PathRule,
+  known: JsonValue | undefined,
+): boolean {
   if (known !== undefined && known === value) return true;
   if (isRichText(node)) return rule.isRichText && isJsonArray(value) && changeRichText(node, value);
   if (node instanceof Y.Text) return typeof value === 'string' && rule.isText && changeText(node, value);
   if (node instanceof Y.Map) {
-    if (isListNode(node)) return isJsonArray(value) && changeList(node, value, rule, isJsonArray(known) ? known : undefined);
+    if (isListNode(node))
+      return isJsonArray(value) && changeList(node, value, rule, isJsonArray(known) ? known : undefined);
     return isJsonObject(value) && changeMap(node, value, rule, isJsonObject(known) ? known : undefined);
   }
   // A string that became a text by a later rule stays as it is until somebody changes it.
@@ -52,7 +59,8 @@ function changeMap(map: MapNode, object: JsonObject, rule: PathRule, known: Json
   const differing = Object.keys(object).filter((key) => known === undefined || known[key] !== object[key]);
   for (const key of differing.sort()) {
     const value = object[key] as JsonValue;
-    if (!map.has(key) || !changeInPlace(map.get(key), value, rule.member(key), known?.[key])) map.set(key, createNode(value, rule.member(key)));
+    if (!map.has(key) || !changeInPlace(map.get(key), value, rule.member(key), known?.[key]))
+      map.set(key, createNode(value, rule.member(key)));
   }
   return true;
 }
@@ -72,7 +80,12 @@ function changeRichText(text: Y.Text, value: readonly JsonValue[]): true {
   return true;
 }
 
-function changeList(list: MapNode, array: readonly JsonValue[], rule: PathRule, known: readonly JsonValue[] | undefined): true {
+function changeList(
+  list: MapNode,
+  array: readonly JsonValue[],
+  rule: PathRule,
+  known: readonly JsonValue[] | undefined,
+): true {
   if (known !== undefined && changeNamesake(list, array, rule, known)) return true;
   const names = elementNames(array, rule.elementKey);
   changeNamed(list, names ?? [], names === null ? [] : (array as readonly JsonObject[]), rule, known);
@@ -80,13 +93,22 @@ function changeList(list: MapNode, array: readonly JsonValue[], rule: PathRule, 
   return true;
 }
 
-/** Where no element comes, goes or moves, only those that differ are looked at. False, and nothing is done, where it is not so. */
-function changeNamesake(list: MapNode, array: readonly JsonValue[], rule: PathRule, known: readonly JsonValue[]): boolean {
+/**
+ * Where no element comes, goes or moves, only those that differ are looked at. False, and nothing is done, where it is
+ * not so.
+ */
+function changeNamesake(
+  list: MapNode,
+  array: readonly JsonValue[],
+  rule: PathRule,
+  known: readonly JsonValue[],
+): boolean {
   const names = elementNames(known, rule.elementKey);
   if (names === null || elementNames(array, rule.elementKey, known) !== names) return false;
   const differing = differingIndexes(known, array).map((index) => ({ index, node: list.get(names[index] as string) }));
   if (!differing.every(({ index, node }) => isNamed(node, names[index] as string, rule))) return false;
-  for (const { index, node } of differing) changeMap(node as MapNode, array[index] as JsonObject, rule.element(), known[index] as JsonObject);
+  for (const { index, node } of differing)
+    changeMap(node as MapNode, array[index] as JsonObject, rule.element(), known[index] as JsonObject);
   return true;
 }
 
@@ -95,7 +117,13 @@ function isNamed(node: Node | undefined, name: string, { elementKey }: PathRule)
   return node instanceof Y.Map && elementName({ [elementKey]: node.get(elementKey) as JsonValue }, elementKey) === name;
 }
 
-function changeNamed(list: MapNode, names: readonly string[], objects: readonly JsonObject[], rule: PathRule, known: readonly JsonValue[] | undefined): void {
+function changeNamed(
+  list: MapNode,
+  names: readonly string[],
+  objects: readonly JsonObject[],
+  rule: PathRule,
+  known: readonly JsonValue[] | undefined,
+): void {
   const current = new Map(namedElements(list).map((element) => [element.name, element]));
   const wanted = new Set(names);
   for (const name of [...list.keys()].sort()) if (name !== PLAIN && !wanted.has(name)) list.delete(name);
@@ -111,7 +139,8 @@ function changeNamed(list: MapNode, names: readonly string[], objects: readonly 
   for (const [index, name] of names.entries()) {
     const object = objects[index] as JsonObject;
     const element = current.get(name);
-    if (element !== undefined && !(unchanged.has(object) && isNamed(element.node, name, rule))) changeMap(element.node, object, rule.element(), undefined);
+    if (element !== undefined && !(unchanged.has(object) && isNamed(element.node, name, rule)))
+      changeMap(element.node, object, rule.element(), undefined);
     if (element !== undefined && staying.has(name)) {
       left = element.place;
       continue;
@@ -122,7 +151,10 @@ function changeNamed(list: MapNode, names: readonly string[], objects: readonly 
   }
 }
 
-/** The most elements that can stay where they are: the longest run of rising places in the wanted order. The rest is moved. */
+/**
+ * The most elements that can stay where they are: the longest run of rising places in the wanted order. The rest is
+ * moved.
+ */
 function keptPlaces(names: readonly string[], current: ReadonlyMap<string, NamedElement>): ReadonlySet<string> {
   const known = names.flatMap((name) => current.get(name) ?? []);
   const tails: number[] = []; // tails[n]: the element with the smallest place that ends a run of n + 1
@@ -139,19 +171,33 @@ function keptPlaces(names: readonly string[], current: ReadonlyMap<string, Named
     tails[low] = index;
   }
   const kept = new Set<string>();
-  for (let index = tails.at(-1) ?? -1; index >= 0; index = before[index] as number) kept.add((known[index] as NamedElement).name);
+  for (let index = tails.at(-1) ?? -1; index >= 0; index = before[index] as number)
+    kept.add((known[index] as NamedElement).name);
   return kept;
 }
 
-function changePlain(list: MapNode, array: readonly JsonValue[], rule: PathRule, known: readonly JsonValue[] | undefined): void {
+function changePlain(
+  list: MapNode,
+  array: readonly JsonValue[],
+  rule: PathRule,
+  known: readonly JsonValue[] | undefined,
+): void {
   const plain = plainPart(list);
   const nodes = plain.toArray();
-  const before = known !== undefined && known.length === nodes.length ? known : nodes.map((node) => readNode(node, Infinity));
-  const splices = diffSequences(before.length, array.length, (i, j) => jsonEquals(before[i] as JsonValue, array[j] as JsonValue));
+  const before =
+    known !== undefined && known.length === nodes.length ? known : nodes.map((node) => readNode(node, Infinity));
+  const splices = diffSequences(before.length, array.length, (i, j) =>
+    jsonEquals(before[i] as JsonValue, array[j] as JsonValue),
+  );
   for (const { at, remove, from, to } of splices.reverse()) {
     // Elements that give way to others are changed where that is possible, one by one from the left.
     let same = 0;
-    while (same < remove && from + same < to && changeInPlace(nodes[at + same], array[from + same] as JsonValue, rule.element(), before[at + same])) same++;
+    while (
+      same < remove &&
+      from + same < to &&
+      changeInPlace(nodes[at + same], array[from + same] as JsonValue, rule.element(), before[at + same])
+    )
+      same++;
     if (remove > same) plain.delete(at + same, remove - same);
     const added = array.slice(from + same, to).map((element) => createNode(element, rule.element()));
     if (added.length > 0) plain.insert(at + same, added);

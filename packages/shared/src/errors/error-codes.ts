@@ -14,8 +14,14 @@ export type Recovery =
  * A code is never renamed or reused: it is stored in outcomes and shown by apps.
  */
 const ERROR_KINDS = {
-  'app-outdated': ['upgrade', 'A newer version of the app has changed this database; this version can read it, and not write to it.'],
-  'atomic-conflict': ['ask-user', 'Part of this atomic transaction lost to a concurrent write; all of it was rejected.'],
+  'app-outdated': [
+    'upgrade',
+    'A newer version of the app has changed this database; this version can read it, and not write to it.',
+  ],
+  'atomic-conflict': [
+    'ask-user',
+    'Part of this atomic transaction lost to a concurrent write; all of it was rejected.',
+  ],
   'auth-database-forbidden': ['reauthenticate', 'The token does not open this database.'],
   'auth-forbidden': ['ask-user', 'The token does not allow this operation.'],
   'auth-origin-refused': ['ask-user', 'Pages of this origin may not connect.'],
@@ -43,8 +49,14 @@ const ERROR_KINDS = {
   'constraint-trigger': ['ask-user', 'A trigger rejects the change.'],
   'constraint-unique': ['ask-user', 'A UNIQUE constraint rejects the change.'],
   'cursor-ahead': ['rebase', 'The client is ahead of the server’s log.'],
-  'database-damaged': ['retry', 'The server’s copy of this database is damaged and offline until its operator restores it. Changes stay on this device.'],
-  'database-mismatch': ['ask-user', 'This local database belongs to another server database, so nothing syncs. Open that one, or use another name; to give it up, back it up and leave it.'],
+  'database-damaged': [
+    'retry',
+    'The server’s copy of this database is damaged and offline until its operator restores it. Changes stay on this device.',
+  ],
+  'database-mismatch': [
+    'ask-user',
+    'This local database belongs to another server database, so nothing syncs. Open that one, or use another name; to give it up, back it up and leave it.',
+  ],
   'database-newer': ['upgrade', 'A newer version of Rockpool wrote this database; it is unchanged.'],
   'database-unavailable': ['retry', 'The server cannot open this database right now.'],
   'document-gap': ['rebase', 'An edit depends on one that the server rejected.'],
@@ -58,7 +70,10 @@ const ERROR_KINDS = {
   'frame-unexpected': ['bug', 'A frame is not allowed in this state.'],
   internal: ['bug', 'Internal error in Rockpool.'],
   'invitation-invalid': ['ask-user', 'The invitation is unknown, expired or used.'],
-  'key-invalid': ['ask-user', 'A part of a primary key is NULL, of another type than its column, too large, or equal to another key in SQLite.'],
+  'key-invalid': [
+    'ask-user',
+    'A part of a primary key is NULL, of another type than its column, too large, or equal to another key in SQLite.',
+  ],
   'leader-unreachable': ['retry', 'The leading tab does not answer.'],
   'migration-failed': ['bug', 'A migration failed; the database is unchanged.'],
   'migration-refused': ['ask-user', 'A migration would lose unsent changes; the database is unchanged.'],
@@ -92,7 +107,10 @@ const ERROR_KINDS = {
   'storage-missing': ['retry', 'The database does not exist yet.'],
   'storage-unflushed': ['ask-user', 'The change is stored, but not yet safe from a power loss.'],
   'storage-unsupported': ['ask-user', 'This browser cannot store a database.'],
-  'tab-options-differ': ['ask-user', 'Another tab has this database open with other options; use the same, or close that tab.'],
+  'tab-options-differ': [
+    'ask-user',
+    'Another tab has this database open with other options; use the same, or close that tab.',
+  ],
   'tab-outdated': ['upgrade', 'Another tab runs a newer version of the app; reload this tab, or close that one.'],
   'token-callback-failed': ['bug', 'The app’s `token` callback threw, or returned no token.'],
   'too-many-connections': ['retry', 'Connection limit reached.'],

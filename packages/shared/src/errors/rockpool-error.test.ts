@@ -5,8 +5,14 @@ import { RockpoolError, toRockpoolError } from './rockpool-error.ts';
 describe('RockpoolError', () => {
   it('survives being turned into data, sent and read', () => {
     const error = new RockpoolError('storage-full', { table: 'entry', neededBytes: 5 });
-    const read = RockpoolError.fromData(JSON.parse(JSON.stringify(error.toData())) as { code: string; fields: unknown });
-    expect(read).toMatchObject({ code: 'storage-full', fields: { table: 'entry', neededBytes: 5 }, recovery: 'free-space' });
+    const read = RockpoolError.fromData(
+      JSON.parse(JSON.stringify(error.toData())) as { code: string; fields: unknown },
+    );
+    expect(read).toMatchObject({
+      code: 'storage-full',
+      fields: { table: 'entry', neededBytes: 5 },
+      recovery: 'free-space',
+    });
     expect(read.message).toBe('No space is left; the change was not stored. (table=entry, neededBytes=5)');
   });
 

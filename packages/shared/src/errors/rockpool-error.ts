@@ -54,7 +54,8 @@ function plainFields(fields: unknown): ErrorFields {
   if (typeof fields !== 'object' || fields === null) return {};
   const plain: Record<string, string | number | boolean | null> = {};
   for (const [name, value] of Object.entries(fields)) {
-    if (value === null || typeof value === 'string' || typeof value === 'number' || typeof value === 'boolean') plain[name] = value;
+    if (value === null || typeof value === 'string' || typeof value === 'number' || typeof value === 'boolean')
+      plain[name] = value;
   }
   return plain;
 }

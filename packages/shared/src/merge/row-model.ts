@@ -6,7 +6,10 @@ import type { Version } from './version.ts';
 export interface Cell {
   readonly value: CellValue;
   readonly version: Version;
-  /** Of a cell whose writes add up: the last that is of another site than `version` is. Who wrote the last one has not seen them all thereby. */
+  /**
+   * Of a cell whose writes add up: the last that is of another site than `version` is. Who wrote the last one has not
+   * seen them all thereby.
+   */
   readonly otherSite?: Version;
 }
 
@@ -14,15 +17,16 @@ export interface Cell {
  * One row as the server holds it, dead or alive.
  *
  * `inserted` is the version of the insert that this row comes from: its incarnation. Two inserts of one key are two
- * incarnations, and one of them wins as a whole. Updates and deletes reach only an incarnation that their author had seen.
+ * incarnations, and one of them wins as a whole. Updates and deletes reach only an incarnation that their author had
+ * seen.
  */
 export interface StoredRow {
   readonly inserted: Version;
   /** The update that brought the row back last, under `update-wins`. */
   readonly revived: Version | null;
   /**
-   * Under `update-wins` the last update of each site: a delete loses to any that its author had not seen, whether or not the
-   * update's own cells have been overwritten since. Empty under `delete-wins`.
+   * Under `update-wins` the last update of each site: a delete loses to any that its author had not seen, whether or
+   * not the update's own cells have been overwritten since. Empty under `delete-wins`.
    */
   readonly updated: ReadonlyMap<string, Version>;
   /** Null while the row is there. The cells of a deleted row are kept: the tombstone's image. */
@@ -55,7 +59,10 @@ export interface DocumentMerge {
   readonly isEdit: (value: CellValue) => boolean;
   /** Whether the author of the edit has this document, apart from what others edited in it. */
   readonly isEditOf: (document: CellValue, edit: CellValue) => boolean;
-  /** The document with the edit in it; null when the edit is of a document that is gone. Throws what rejects the changeset. */
+  /**
+   * The document with the edit in it; null when the edit is of a document that is gone. Throws what rejects the
+   * changeset.
+   */
   readonly merge: (document: CellValue, edit: CellValue, site: string) => MergedDocument | null;
 }
 

@@ -31,7 +31,12 @@ interface History {
   readonly bySite: readonly (readonly Write[])[];
 }
 
-const stepSeed = fc.record({ wish: fc.constantFrom('update', 'delete', 'insert'), column: fc.constantFrom(...COLUMNS), value: fc.bigInt({ min: 0n, max: 3n }), gap: fc.integer({ min: 1, max: 5 }) });
+const stepSeed = fc.record({
+  wish: fc.constantFrom('update', 'delete', 'insert'),
+  column: fc.constantFrom(...COLUMNS),
+  value: fc.bigInt({ min: 0n, max: 3n }),
+  gap: fc.integer({ min: 1, max: 5 }),
+});
 
 const history: fc.Arbitrary<History> = fc
   .tuple(fc.boolean(), fc.array(fc.array(stepSeed, { maxLength: 4 }), { minLength: 2, maxLength: 3 }))
@@ -53,25 +58,41 @@ const history: fc.Arbitrary<History> = fc
   }));
 
 /** The values as they travel: an update of one column carries all of its group. */
-function carried({ kind, values }: Pick<Write, 'kind' | 'values'>, { groups }: RowRules): ReadonlyMap<number, CellValue> {
+function carried(
+  { kind, values }: Pick<Write, 'kind' | 'values'>,
+  { groups }: RowRules,
+): ReadonlyMap<number, CellValue> {
   const [value = null] = values.values();
   return kind === 'update' && groups.length > 0 ? new Map(COLUMNS.map((id) => [id, value])) : values;
 }
 
-function admit(start: StoredRow | undefined, writes: readonly Write[], base: number, rules: RowRules = PLAIN): { row: StoredRow | undefined; conflicts: Conflict[] } {
+function admit(
+  start: StoredRow | undefined,
+  writes: readonly Write[],
+  base: number,
+  rules: RowRules = PLAIN,
+): { row: StoredRow | undefined; conflicts: Conflict[] } {
   let row = start;
   const conflicts: Conflict[] = [];
   let watermark = base;
   for (const write of writes) {
     const { site, stampUs, kind } = write;
-    const merged = mergeRow(row, { kind, values: carried(write, rules), version: { stampUs, site, watermark: ++watermark }, baseOf: () => base }, rules);
+    const merged = mergeRow(
+      row,
+      { kind, values: carried(write, rules), version: { stampUs, site, watermark: ++watermark }, baseOf: () => base },
+      rules,
+    );
     row = merged.row;
     conflicts.push(...merged.conflicts);
   }
   return { row, conflicts };
 }
 
-const firstRow: StoredRow = admit(undefined, [{ site: 'origin', stampUs: 1, kind: 'insert', values: new Map(COLUMNS.map((id) => [id, 0n])) }], 0).row as StoredRow;
+const firstRow: StoredRow = admit(
+  undefined,
+  [{ site: 'origin', stampUs: 1, kind: 'insert', values: new Map(COLUMNS.map((id) => [id, 0n])) }],
+  0,
+).row as StoredRow;
 
 function visible(row: StoredRow | undefined): unknown {
   if (row === undefined || row.deleted !== null) return 'no row';
@@ -103,7 +124,9 @@ describe('merging concurrent writes of one row', () => {
       fc.property(history, fc.constantFrom(...ALL_RULES), ({ startsWithRow, bySite }, rules) => {
         const start = startsWithRow ? firstRow : undefined;
         const base = startsWithRow ? 1 : 0;
-        const results = firstSome(interleavings(bySite), 400).map((order) => JSON.stringify(visible(admit(start, order, base, rules).row), bigintToText));
+        const results = firstSome(interleavings(bySite), 400).map((order) =>
+          JSON.stringify(visible(admit(start, order, base, rules).row), bigintToText),
+        );
         expect(new Set(results).size).toBe(1);
       }),
       { numRuns: 1000 },
@@ -112,19 +135,25 @@ describe('merging concurrent writes of one row', () => {
 
   it('loses nothing without a trace: a cell that is not what its last writer left is in the losses', () => {
     fc.assert(
-      fc.property(history, fc.constantFrom(...ALL_RULES.filter(({ counters }) => counters.size === 0)), ({ startsWithRow, bySite }, rules) => {
-        const start = startsWithRow ? firstRow : undefined;
-        const queues = bySite.map(withValuesOfTheirOwn).map((queue) => queue.map((write) => ({ ...write, values: carried(write, rules) })));
-        for (const order of firstSome(interleavings(queues), 20)) {
-          const { row, conflicts } = admit(start, order, startsWithRow ? 1 : 0, rules);
-          if (queues.filter(({ length }) => length > 0).length === 1) expect(conflicts).toEqual([]);
-          for (const [columnId, value] of queues.flatMap(lastCells)) {
-            const stands = row?.deleted === null && row.cells.get(columnId)?.value === value;
-            const isTold = conflicts.some((loss) => loss.columnId === columnId && loss.lost.value === value);
-            expect(stands || isTold).toBe(true);
+      fc.property(
+        history,
+        fc.constantFrom(...ALL_RULES.filter(({ counters }) => counters.size === 0)),
+        ({ startsWithRow, bySite }, rules) => {
+          const start = startsWithRow ? firstRow : undefined;
+          const queues = bySite
+            .map(withValuesOfTheirOwn)
+            .map((queue) => queue.map((write) => ({ ...write, values: carried(write, rules) })));
+          for (const order of firstSome(interleavings(queues), 20)) {
+            const { row, conflicts } = admit(start, order, startsWithRow ? 1 : 0, rules);
+            if (queues.filter(({ length }) => length > 0).length === 1) expect(conflicts).toEqual([]);
+            for (const [columnId, value] of queues.flatMap(lastCells)) {
+              const stands = row?.deleted === null && row.cells.get(columnId)?.value === value;
+              const isTold = conflicts.some((loss) => loss.columnId === columnId && loss.lost.value === value);
+              expect(stands || isTold).toBe(true);
+            }
           }
-        }
-      }),
+        },
+      ),
       { numRuns: 300 },
     );
   });
@@ -150,23 +179,36 @@ describe('merging a write again', () => {
 describe('a deleted row', () => {
   it('is not brought back by whoever had it before: under delete-wins by nobody, under update-wins only by an update that the delete had not seen', () => {
     fc.assert(
-      fc.property(history.filter(({ startsWithRow }) => startsWithRow), fc.constantFrom(...ALL_RULES), ({ bySite }, rules) => {
-        // Without inserts, which make a new row.
-        const writes = bySite.map((queue) => queue.slice(0, queue.findIndex(({ kind }) => kind === 'delete') + 1 || queue.length));
-        const deleters = writes.filter((queue) => queue.at(-1)?.kind === 'delete');
-        const updatedByOthers = (deleter: readonly Write[]): boolean => writes.some((queue) => queue !== deleter && queue.some(({ kind }) => kind === 'update'));
-        const staysGone = deleters.length > 0 && (rules.deleteRule === 'delete-wins' || !deleters.every(updatedByOthers));
-        for (const order of firstSome(interleavings(writes), 40)) {
-          expect(visible(admit(firstRow, order, 1, rules).row) === 'no row').toBe(staysGone);
-        }
-      }),
+      fc.property(
+        history.filter(({ startsWithRow }) => startsWithRow),
+        fc.constantFrom(...ALL_RULES),
+        ({ bySite }, rules) => {
+          // Without inserts, which make a new row.
+          const writes = bySite.map((queue) =>
+            queue.slice(0, queue.findIndex(({ kind }) => kind === 'delete') + 1 || queue.length),
+          );
+          const deleters = writes.filter((queue) => queue.at(-1)?.kind === 'delete');
+          const updatedByOthers = (deleter: readonly Write[]): boolean =>
+            writes.some((queue) => queue !== deleter && queue.some(({ kind }) => kind === 'update'));
+          const staysGone =
+            deleters.length > 0 && (rules.deleteRule === 'delete-wins' || !deleters.every(updatedByOthers));
+          for (const order of firstSome(interleavings(writes), 40)) {
+            expect(visible(admit(firstRow, order, 1, rules).row) === 'no row').toBe(staysGone);
+          }
+        },
+      ),
       { numRuns: 500 },
     );
   });
 });
 
 describe('a column group', () => {
-  const hidden = fc.record({ site: fc.nat(2), stampUs: fc.integer({ min: 2, max: 9 }), unseen: fc.tuple(fc.nat(3), fc.nat(3)), values: fc.tuple(fc.bigInt({ min: 0n, max: 2n }), fc.bigInt({ min: 0n, max: 2n })) });
+  const hidden = fc.record({
+    site: fc.nat(2),
+    stampUs: fc.integer({ min: 2, max: 9 }),
+    unseen: fc.tuple(fc.nat(3), fc.nat(3)),
+    values: fc.tuple(fc.bigInt({ min: 0n, max: 2n }), fc.bigInt({ min: 0n, max: 2n })),
+  });
 
   it('is of one writer, and lost as a whole, whatever of it had been hidden from whom', () => {
     fc.assert(
@@ -177,7 +219,16 @@ describe('a column group', () => {
           const seen = watermark++;
           const version = { stampUs, site: `site${site}`, watermark };
           const baseOf = (columnId: number): number => Math.max(1, seen - (unseen[COLUMNS.indexOf(columnId)] ?? 0));
-          const merged = mergeRow(row, { kind: 'update', values: new Map(COLUMNS.map((id, index) => [id, values[index] ?? null])), version, baseOf }, { ...PLAIN, groups: [COLUMNS] });
+          const merged = mergeRow(
+            row,
+            {
+              kind: 'update',
+              values: new Map(COLUMNS.map((id, index) => [id, values[index] ?? null])),
+              version,
+              baseOf,
+            },
+            { ...PLAIN, groups: [COLUMNS] },
+          );
           row = merged.row as StoredRow;
           expect(new Set(COLUMNS.map((id) => row.cells.get(id)?.version)).size).toBe(1);
           expect([0, COLUMNS.length]).toContain(merged.conflicts.length);
@@ -207,7 +258,8 @@ describe('merging sequential writes', () => {
           expect(merged.corrected).toEqual([]);
           row = merged.row;
           if (kind === 'delete') expect(visible(row)).toBe('no row');
-          const added = (id: number): bigint => (kind === 'update' && rules.counters.has(id) ? (before?.cells.get(id)?.value as bigint) : 0n);
+          const added = (id: number): bigint =>
+            kind === 'update' && rules.counters.has(id) ? (before?.cells.get(id)?.value as bigint) : 0n;
           for (const id of values.keys()) expect(row?.cells.get(id)?.value).toBe(added(id) + value);
         }
       }),
@@ -217,7 +269,10 @@ describe('merging sequential writes', () => {
 
 /** The same writes with values that no other write has, so that each can be followed. */
 function withValuesOfTheirOwn(writes: readonly Write[], siteIndex: number): Write[] {
-  return writes.map((write, step) => ({ ...write, values: new Map([...write.values.keys()].map((columnId) => [columnId, BigInt(100 * (siteIndex + 1) + step)])) }));
+  return writes.map((write, step) => ({
+    ...write,
+    values: new Map([...write.values.keys()].map((columnId) => [columnId, BigInt(100 * (siteIndex + 1) + step)])),
+  }));
 }
 
 /** What a site has left in the row, cell by cell; nothing where it deleted the row in the end. */

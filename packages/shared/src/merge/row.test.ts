@@ -7,7 +7,14 @@ import type { RowChange, RowMerge, RowRules, StoredRow } from './row-model.ts';
 const PAYEE = 1;
 const AMOUNT = 2;
 
-function change(kind: RowChange['kind'], site: string, stampUs: number, watermark: number, base: number, values: Record<number, CellValue> = {}): RowChange {
+function change(
+  kind: RowChange['kind'],
+  site: string,
+  stampUs: number,
+  watermark: number,
+  base: number,
+  values: Record<number, CellValue> = {},
+): RowChange {
   return {
     kind,
     version: { site, stampUs, watermark },
@@ -26,7 +33,8 @@ function merge(row: StoredRow | undefined, incoming: RowChange, rules: RowRules 
 }
 
 const stored = merge(undefined, change('insert', 'a', 10, 1, 0, { [PAYEE]: 'Shop', [AMOUNT]: 100n })).row as StoredRow;
-const valuesOf = (row: StoredRow | undefined): unknown => (row?.deleted === null ? Object.fromEntries([...row.cells].map(([id, cell]) => [id, cell.value])) : null);
+const valuesOf = (row: StoredRow | undefined): unknown =>
+  row?.deleted === null ? Object.fromEntries([...row.cells].map(([id, cell]) => [id, cell.value])) : null;
 
 describe('mergeRow', () => {
   it('keeps concurrent edits of different columns, and nobody loses', () => {
@@ -41,11 +49,15 @@ describe('mergeRow', () => {
     const early = (watermark: number): RowChange => change('update', 'c', 15, watermark, 1, { [AMOUNT]: 300n });
     const lateFirst = merge(merge(stored, late).row, early(3));
     expect(valuesOf(lateFirst.row)).toMatchObject({ [AMOUNT]: 200n });
-    expect(lateFirst.conflicts).toMatchObject([{ columnId: AMOUNT, rule: 'lww', lost: { value: 300n }, won: { value: 200n } }]);
+    expect(lateFirst.conflicts).toMatchObject([
+      { columnId: AMOUNT, rule: 'lww', lost: { value: 300n }, won: { value: 200n } },
+    ]);
     expect(lateFirst.corrected).toEqual([AMOUNT]);
     const earlyFirst = merge(merge(stored, early(2)).row, { ...late, version: { ...late.version, watermark: 3 } });
     expect(valuesOf(earlyFirst.row)).toMatchObject({ [AMOUNT]: 200n });
-    expect(earlyFirst.conflicts).toMatchObject([{ columnId: AMOUNT, rule: 'lww', lost: { value: 300n }, won: { value: 200n } }]);
+    expect(earlyFirst.conflicts).toMatchObject([
+      { columnId: AMOUNT, rule: 'lww', lost: { value: 300n }, won: { value: 200n } },
+    ]);
     expect(earlyFirst.corrected).toEqual([]);
   });
 
@@ -60,7 +72,9 @@ describe('mergeRow', () => {
     const written = merge(stored, change('update', 'b', 20, 2, 1, { [AMOUNT]: 2n })).row;
     const unseenAmount = (columnId: number): number => (columnId === AMOUNT ? 1 : 2);
     for (const rules of [RULES, UPDATE_WINS]) {
-      expect(merge(written, { ...change('delete', 'c', 30, 3, 2), baseOf: unseenAmount }, rules).conflicts).toMatchObject([{ columnId: AMOUNT, lost: { value: 2n } }]);
+      expect(
+        merge(written, { ...change('delete', 'c', 30, 3, 2), baseOf: unseenAmount }, rules).conflicts,
+      ).toMatchObject([{ columnId: AMOUNT, lost: { value: 2n } }]);
     }
     const again = { ...change('insert', 'c', 30, 3, 2, { [PAYEE]: 'x', [AMOUNT]: 9n }), baseOf: unseenAmount };
     expect(merge(written, again).conflicts).toMatchObject([{ columnId: AMOUNT, lost: { value: 2n } }]);
@@ -77,19 +91,39 @@ describe('mergeRow', () => {
     const earlier = merge(b, change('update', 'c', 15, 3, 1, both(3n)), GROUPED);
     expect(earlier.conflicts).toMatchObject([
       { columnId: AMOUNT, rule: 'lww', lost: { value: 3n }, won: { value: 2n } },
-      { columnId: PAYEE, rule: 'lww', lost: { value: 'Kiosk', version: { site: 'c' } }, won: { value: 'Kiosk', version: { site: 'b' } } },
+      {
+        columnId: PAYEE,
+        rule: 'lww',
+        lost: { value: 'Kiosk', version: { site: 'c' } },
+        won: { value: 'Kiosk', version: { site: 'b' } },
+      },
     ]);
-    expect(merge(b, change('update', 'c', 15, 3, 1, both(2n)), GROUPED)).toMatchObject({ conflicts: [], corrected: [] });
+    expect(merge(b, change('update', 'c', 15, 3, 1, both(2n)), GROUPED)).toMatchObject({
+      conflicts: [],
+      corrected: [],
+    });
     const inserted = merge(stored, change('insert', 'b', 5, 2, 0, { [PAYEE]: 'Shop', [AMOUNT]: 1n }), GROUPED);
-    expect(inserted.conflicts).toMatchObject([{ columnId: AMOUNT }, { columnId: PAYEE, rule: 'one-insert-wins', lost: { value: 'Shop' } }]);
+    expect(inserted.conflicts).toMatchObject([
+      { columnId: AMOUNT },
+      { columnId: PAYEE, rule: 'one-insert-wins', lost: { value: 'Shop' } },
+    ]);
   });
 
   it('decides for a group as a whole where only a part of it was hidden from its author', () => {
     const b = merge(stored, change('update', 'b', 20, 2, 1, { [PAYEE]: 'Kiosk', [AMOUNT]: 2n }), GROUPED).row;
-    const hidden = (stampUs: number): RowChange => ({ ...change('update', 'c', stampUs, 3, 2, { [PAYEE]: 'Stall', [AMOUNT]: 3n }), baseOf: (columnId) => (columnId === AMOUNT ? 1 : 2) });
-    expect(merge(b, hidden(15), GROUPED)).toMatchObject({ conflicts: [{ lost: { value: 'Stall' } }, { lost: { value: 3n } }], corrected: [PAYEE, AMOUNT] });
+    const hidden = (stampUs: number): RowChange => ({
+      ...change('update', 'c', stampUs, 3, 2, { [PAYEE]: 'Stall', [AMOUNT]: 3n }),
+      baseOf: (columnId) => (columnId === AMOUNT ? 1 : 2),
+    });
+    expect(merge(b, hidden(15), GROUPED)).toMatchObject({
+      conflicts: [{ lost: { value: 'Stall' } }, { lost: { value: 3n } }],
+      corrected: [PAYEE, AMOUNT],
+    });
     expect(valuesOf(merge(b, hidden(15), GROUPED).row)).toEqual({ [PAYEE]: 'Kiosk', [AMOUNT]: 2n });
-    expect(merge(b, hidden(25), GROUPED).conflicts).toMatchObject([{ lost: { value: 'Kiosk' } }, { lost: { value: 2n } }]);
+    expect(merge(b, hidden(25), GROUPED).conflicts).toMatchObject([
+      { lost: { value: 'Kiosk' } },
+      { lost: { value: 2n } },
+    ]);
   });
 
   it('lets a write follow what its author had seen, and takes an older base for a cell whose value was hidden', () => {
@@ -140,7 +174,10 @@ describe('mergeRow', () => {
     const replaced = merge(stored, change('insert', 'b', 50, 2, 0, { [PAYEE]: 'Kiosk', [AMOUNT]: 1n })).row;
     const changed = merge(replaced, change('update', 'd', 55, 3, 2, { [AMOUNT]: 3n })).row;
     const update = merge(changed, change('update', 'c', 60, 4, 1, { [AMOUNT]: 7n, [PAYEE]: 'Bar' }));
-    expect(update.conflicts.map(({ columnId, won }) => [columnId, won.value, won.version.site])).toEqual([[PAYEE, 'Kiosk', 'b'], [AMOUNT, 3n, 'd']]);
+    expect(update.conflicts.map(({ columnId, won }) => [columnId, won.value, won.version.site])).toEqual([
+      [PAYEE, 'Kiosk', 'b'],
+      [AMOUNT, 3n, 'd'],
+    ]);
   });
 
   it('never brings a deleted row back by an update, only by a new insert', () => {
@@ -157,7 +194,9 @@ describe('mergeRow', () => {
     const again = merge(gone, change('insert', 'c', 21, 4, 2, { [PAYEE]: 'New', [AMOUNT]: 5n }));
     expect(again.conflicts).toEqual([]);
     const unseen = merge(updated, change('insert', 'c', 21, 3, 1, { [PAYEE]: 'New', [AMOUNT]: 5n }));
-    expect(unseen.conflicts).toMatchObject([{ columnId: AMOUNT, rule: 'one-insert-wins', lost: { value: 2n }, won: { value: 5n } }]);
+    expect(unseen.conflicts).toMatchObject([
+      { columnId: AMOUNT, rule: 'one-insert-wins', lost: { value: 2n }, won: { value: 5n } },
+    ]);
   });
 
   it('traces an update of a row whose tombstone is gone', () => {
@@ -176,7 +215,14 @@ describe('mergeRow under update-wins', () => {
     const deleteFirst = merge(merge(stored, remove(2), UPDATE_WINS).row, update(3), UPDATE_WINS);
     for (const { row, conflicts } of [updateFirst, deleteFirst]) {
       expect(valuesOf(row)).toEqual({ [PAYEE]: 'Shop', [AMOUNT]: 2n });
-      expect(conflicts).toMatchObject([{ columnId: EXISTENCE_COLUMN_ID, rule: 'update-wins', lost: { version: { site: 'c' } }, won: { version: { site: 'b' } } }]);
+      expect(conflicts).toMatchObject([
+        {
+          columnId: EXISTENCE_COLUMN_ID,
+          rule: 'update-wins',
+          lost: { version: { site: 'c' } },
+          won: { version: { site: 'b' } },
+        },
+      ]);
     }
     expect(updateFirst.corrected).toEqual([EXISTENCE_COLUMN_ID]);
     expect(deleteFirst.row?.revived).toMatchObject({ site: 'b', watermark: 3 });
@@ -191,23 +237,36 @@ describe('mergeRow under update-wins', () => {
 describe('mergeRow with a counter', () => {
   it('returns what was added to a row that was replaced as a loss, even where it equals the sum', () => {
     const unseen = merge(stored, change('update', 'b', 20, 2, 0, { [AMOUNT]: 100n }), COUNTING);
-    expect(unseen.conflicts).toMatchObject([{ columnId: AMOUNT, rule: 'one-insert-wins', lost: { value: 100n }, won: { value: 100n } }]);
+    expect(unseen.conflicts).toMatchObject([
+      { columnId: AMOUNT, rule: 'one-insert-wins', lost: { value: 100n }, won: { value: 100n } },
+    ]);
   });
 
   it('returns what was added to a row that lost to another insert as a loss, even where that came to the same', () => {
     const other = change('insert', 'c', 30, 3, 0, { [PAYEE]: 'Shop', [AMOUNT]: 100n });
     expect(merge(stored, other, COUNTING).conflicts).toEqual([]);
-    const plus = (watermark: number, delta: bigint): RowChange => change('update', 'a', 20, watermark, 1, { [AMOUNT]: delta });
+    const plus = (watermark: number, delta: bigint): RowChange =>
+      change('update', 'a', 20, watermark, 1, { [AMOUNT]: delta });
     const counted = merge(merge(stored, plus(2, 3n), COUNTING).row, plus(3, -3n), COUNTING).row;
-    expect(merge(counted, { ...other, version: { ...other.version, watermark: 4 } }, COUNTING).conflicts).toMatchObject([
-      { columnId: AMOUNT, rule: 'one-insert-wins', lost: { value: 100n, version: { site: 'a' } }, won: { value: 100n } },
-    ]);
+    expect(merge(counted, { ...other, version: { ...other.version, watermark: 4 } }, COUNTING).conflicts).toMatchObject(
+      [
+        {
+          columnId: AMOUNT,
+          rule: 'one-insert-wins',
+          lost: { value: 100n, version: { site: 'a' } },
+          won: { value: 100n },
+        },
+      ],
+    );
     const earlier = change('insert', 'b', 5, 4, 0, { [PAYEE]: 'Shop', [AMOUNT]: 100n });
-    expect(merge(counted, earlier, COUNTING).conflicts).toMatchObject([{ columnId: AMOUNT, lost: { value: 100n, version: { site: 'b' } } }]);
+    expect(merge(counted, earlier, COUNTING).conflicts).toMatchObject([
+      { columnId: AMOUNT, lost: { value: 100n, version: { site: 'b' } } },
+    ]);
   });
 
   it('adds concurrent changes up in any order, and nobody loses', () => {
-    const plus = (site: string, watermark: number, delta: bigint): RowChange => change('update', site, 20, watermark, 1, { [AMOUNT]: delta });
+    const plus = (site: string, watermark: number, delta: bigint): RowChange =>
+      change('update', site, 20, watermark, 1, { [AMOUNT]: delta });
     const oneFirst = merge(merge(stored, plus('b', 2, 5n), COUNTING).row, plus('c', 3, -30n), COUNTING);
     const otherFirst = merge(merge(stored, plus('c', 2, -30n), COUNTING).row, plus('b', 3, 5n), COUNTING);
     for (const { row, conflicts } of [oneFirst, otherFirst]) {
@@ -218,15 +277,26 @@ describe('mergeRow with a counter', () => {
   });
 
   it('loses to a delete whose author had added too and not seen what others did, and is returned as a loss', () => {
-    const plus = (site: string, watermark: number): RowChange => change('update', site, 20, watermark, 1, { [AMOUNT]: 1n });
-    const both = merge(merge(merge(stored, plus('b', 2), COUNTING).row, plus('c', 3), COUNTING).row, plus('c', 4), COUNTING);
+    const plus = (site: string, watermark: number): RowChange =>
+      change('update', site, 20, watermark, 1, { [AMOUNT]: 1n });
+    const both = merge(
+      merge(merge(stored, plus('b', 2), COUNTING).row, plus('c', 3), COUNTING).row,
+      plus('c', 4),
+      COUNTING,
+    );
     expect(both.corrected).toEqual([AMOUNT]);
-    expect(merge(both.row, change('delete', 'c', 30, 5, 1), COUNTING).conflicts).toMatchObject([{ columnId: AMOUNT, rule: 'delete-wins', lost: { value: 103n } }]);
+    expect(merge(both.row, change('delete', 'c', 30, 5, 1), COUNTING).conflicts).toMatchObject([
+      { columnId: AMOUNT, rule: 'delete-wins', lost: { value: 103n } },
+    ]);
     expect(merge(both.row, change('delete', 'c', 30, 5, 2), COUNTING).conflicts).toEqual([]);
   });
 
   it('refuses a change that is not an integer, and a sum beyond 64 bits', () => {
-    expect(() => merge(stored, change('update', 'b', 20, 2, 1, { [AMOUNT]: 'x' }), COUNTING)).toThrow(expect.objectContaining({ code: 'value-invalid' }));
-    expect(() => merge(stored, change('update', 'b', 20, 2, 1, { [AMOUNT]: 2n ** 63n - 1n }), COUNTING)).toThrow(expect.objectContaining({ code: 'value-invalid' }));
+    expect(() => merge(stored, change('update', 'b', 20, 2, 1, { [AMOUNT]: 'x' }), COUNTING)).toThrow(
+      expect.objectContaining({ code: 'value-invalid' }),
+    );
+    expect(() => merge(stored, change('update', 'b', 20, 2, 1, { [AMOUNT]: 2n ** 63n - 1n }), COUNTING)).toThrow(
+      expect.objectContaining({ code: 'value-invalid' }),
+    );
   });
 });

@@ -2,7 +2,17 @@ import { cellValuesEqual, type CellValue } from '../change/cell-value.ts';
 import { EXISTENCE_COLUMN_ID } from '../change/changeset.ts';
 import { RockpoolError } from '../errors/rockpool-error.ts';
 import { addToCounter } from './counter.ts';
-import type { Cell, DocumentMerge, Conflict, MergeRule, OverwrittenPlace, RowChange, RowMerge, RowRules, StoredRow } from './row-model.ts';
+import type {
+  Cell,
+  DocumentMerge,
+  Conflict,
+  MergeRule,
+  OverwrittenPlace,
+  RowChange,
+  RowMerge,
+  RowRules,
+  StoredRow,
+} from './row-model.ts';
 import { compareVersions, hasSeen, NO_VERSION, type Version } from './version.ts';
 import { withGroupBases, withWholeGroups } from './whole-groups.ts';
 
@@ -13,11 +23,13 @@ const WHOLE_DOCUMENT = '[]';
  * Merges one change into one stored row. Pure, and the same on server and client.
  *
  * 1. A write follows what its author had seen without a comparison of clocks (the corrected stamp is later anyway).
- * 2. Of two concurrent writes of a cell the later corrected stamp wins, ties by site id. Writes of a counter add up, and none loses.
+ * 2. Of two concurrent writes of a cell the later corrected stamp wins, ties by site id. Writes of a counter add up,
+ *    and none loses.
  * 3. Of two concurrent inserts of one key one whole row wins, by the same order.
  * 4. A delete and a concurrent update: the delete wins, or under `update-wins` the whole row comes back.
  * 5. An edit of a document always gets into it, unless another document has taken its place: then it lost to that.
- * 6. Whatever loses to a concurrent write is returned as a loss; equal values are no loss, unless others of their group are.
+ * 6. Whatever loses to a concurrent write is returned as a loss; equal values are no loss, unless others of their group
+ *    are.
  */
 export function mergeRow(stored: StoredRow | undefined, change: RowChange, rules: RowRules): RowMerge {
   const { row, conflicts, corrected } = mergeColumns(stored, withGroupBases(change, rules.groups), rules);
@@ -30,12 +42,17 @@ function mergeColumns(stored: StoredRow | undefined, change: RowChange, rules: R
   return change.kind === 'delete' ? mergeDelete(stored, change, rules) : mergeUpdate(stored, change, rules);
 }
 
-/** The author had the row, so it was there once: it was deleted so long ago that its tombstone is gone, and with it what an edit of its document would have made. */
+/**
+ * The author had the row, so it was there once: it was deleted so long ago that its tombstone is gone, and with it what
+ * an edit of its document would have made.
+ */
 function missingRow(change: RowChange, { documents }: RowRules): RowMerge {
   const won = { value: null, version: NO_VERSION };
   const { version } = change;
-  const conflicts = [...change.values].map(
-    ([columnId, value]): Conflict => (documents.get(columnId)?.isEdit(value) === true ? lostEdit(columnId, 'delete-wins', version, won) : { columnId, rule: 'delete-wins', lost: { value, version }, won }),
+  const conflicts = [...change.values].map(([columnId, value]): Conflict =>
+    documents.get(columnId)?.isEdit(value) === true
+      ? lostEdit(columnId, 'delete-wins', version, won)
+      : { columnId, rule: 'delete-wins', lost: { value, version }, won },
   );
   return { row: undefined, conflicts, corrected: correctedBy(change) };
 }
@@ -46,7 +63,12 @@ function mergeInsert(stored: StoredRow | undefined, change: RowChange, { counter
   const base = change.baseOf(EXISTENCE_COLUMN_ID);
   if (hasSeen(base, change.version.site, stored.inserted)) {
     // What others wrote meanwhile to the incarnation that this insert replaces goes with it.
-    const unseen = stored.deleted === null ? wholeRowConflicts(stored, incoming, counters).filter(({ columnId }) => !hasSeenCell(change, columnId, stored.cells.get(columnId))) : [];
+    const unseen =
+      stored.deleted === null
+        ? wholeRowConflicts(stored, incoming, counters).filter(
+            ({ columnId }) => !hasSeenCell(change, columnId, stored.cells.get(columnId)),
+          )
+        : [];
     return { row: incoming, conflicts: unseen, corrected: [] };
   }
   const incomingWins = compareVersions(change.version, stored.inserted) > 0;
@@ -66,14 +88,25 @@ function mergeDelete(stored: StoredRow, change: RowChange, { deleteRule }: RowRu
   }
   if (stored.deleted !== null) return { row: stored, conflicts: [], corrected: [] };
   const won = { value: null, version: change.version };
-  const unseen = deleteRule === 'delete-wins' ? [] : [...stored.updated.values()].filter((version) => !hasSeen(base, site, version));
+  const unseen =
+    deleteRule === 'delete-wins' ? [] : [...stored.updated.values()].filter((version) => !hasSeen(base, site, version));
   const [latest] = unseen.sort((a, b) => compareVersions(b, a));
   if (latest === undefined) {
     const unseenCells = [...stored.cells].filter(([columnId, cell]) => !hasSeenCell(change, columnId, cell));
-    const conflicts = unseenCells.map(([columnId, cell]): Conflict => ({ columnId, rule: 'delete-wins', lost: cell, won }));
+    const conflicts = unseenCells.map(([columnId, cell]): Conflict => ({
+      columnId,
+      rule: 'delete-wins',
+      lost: cell,
+      won,
+    }));
     return { row: { ...stored, deleted: change.version }, conflicts, corrected: [] };
   }
-  const loss: Conflict = { columnId: EXISTENCE_COLUMN_ID, rule: 'update-wins', lost: won, won: { value: null, version: latest } };
+  const loss: Conflict = {
+    columnId: EXISTENCE_COLUMN_ID,
+    rule: 'update-wins',
+    lost: won,
+    won: { value: null, version: latest },
+  };
   return { row: stored, conflicts: [loss], corrected: [EXISTENCE_COLUMN_ID] };
 }
 
@@ -82,14 +115,27 @@ function mergeUpdate(stored: StoredRow, change: RowChange, rules: RowRules): Row
   const rowBase = change.baseOf(EXISTENCE_COLUMN_ID);
   if (!hasSeen(rowBase, version.site, stored.inserted)) {
     const conflicts = updateConflicts(stored, change, rules, 'one-insert-wins', stored.inserted);
-    return { row: stored, conflicts, corrected: stored.deleted === null && conflicts.length === 0 ? [] : correctedBy(change) };
+    return {
+      row: stored,
+      conflicts,
+      corrected: stored.deleted === null && conflicts.length === 0 ? [] : correctedBy(change),
+    };
   }
   if (stored.deleted === null) return mergeCells(stored, change, rules);
   if (rules.deleteRule === 'delete-wins') {
-    return { row: stored, conflicts: updateConflicts(stored, change, rules, 'delete-wins', stored.deleted), corrected: correctedBy(change) };
+    return {
+      row: stored,
+      conflicts: updateConflicts(stored, change, rules, 'delete-wins', stored.deleted),
+      corrected: correctedBy(change),
+    };
   }
   const { row, conflicts } = mergeCells({ ...stored, deleted: null, revived: version }, change, rules);
-  const loss: Conflict = { columnId: EXISTENCE_COLUMN_ID, rule: 'update-wins', lost: { value: null, version: stored.deleted }, won: { value: null, version } };
+  const loss: Conflict = {
+    columnId: EXISTENCE_COLUMN_ID,
+    rule: 'update-wins',
+    lost: { value: null, version: stored.deleted },
+    won: { value: null, version },
+  };
   // The author may have been told of the delete in the meantime: it is given the whole row.
   return { row, conflicts: [...conflicts, loss], corrected: correctedBy(change) };
 }
@@ -111,7 +157,8 @@ function mergeCells(stored: StoredRow, change: RowChange, { counters, documents,
     const document = documents.get(columnId);
     if (document?.isEdit(value) === true) {
       const merged = document.merge(before?.value ?? null, value, version.site);
-      if (merged === null) conflicts.push(lostEdit(columnId, 'lww', version, before ?? { value: null, version: stored.inserted }));
+      if (merged === null)
+        conflicts.push(lostEdit(columnId, 'lww', version, before ?? { value: null, version: stored.inserted }));
       else {
         cells.set(columnId, added(before, merged.document, version));
         conflicts.push(...merged.overwritten.map((place) => placeLoss(columnId, place, version)));
@@ -128,7 +175,12 @@ function mergeCells(stored: StoredRow, change: RowChange, { counters, documents,
     if (incomingWins) cells.set(columnId, incoming);
     if (cellValuesEqual(value, before.value)) continue;
     if (!incomingWins) corrected.push(columnId);
-    conflicts.push({ columnId, rule: 'lww', lost: incomingWins ? before : incoming, won: incomingWins ? incoming : before });
+    conflicts.push({
+      columnId,
+      rule: 'lww',
+      lost: incomingWins ? before : incoming,
+      won: incomingWins ? incoming : before,
+    });
   }
   return { row: { ...stored, updated, cells }, conflicts, corrected };
 }
@@ -146,12 +198,22 @@ function added(before: Cell | undefined, value: CellValue, version: Version): Ce
   return otherSite === undefined ? { value, version } : { value, version, otherSite };
 }
 
-function placeLoss(columnId: number, { path, own, other, otherVersion, ownStands }: OverwrittenPlace, version: Version): Conflict {
-  const [mine, theirs] = [{ value: own, version }, { value: other, version: otherVersion }];
+function placeLoss(
+  columnId: number,
+  { path, own, other, otherVersion, ownStands }: OverwrittenPlace,
+  version: Version,
+): Conflict {
+  const [mine, theirs] = [
+    { value: own, version },
+    { value: other, version: otherVersion },
+  ];
   return { columnId, path, rule: 'lww', lost: ownStands ? theirs : mine, won: ownStands ? mine : theirs };
 }
 
-/** An edit whose document is gone: what it would have made is not known. It is no write of NULL, so it has the document's own place. */
+/**
+ * An edit whose document is gone: what it would have made is not known. It is no write of NULL, so it has the
+ * document's own place.
+ */
 function lostEdit(columnId: number, rule: MergeRule, version: Version, won: Conflict['won']): Conflict {
   return { columnId, path: WHOLE_DOCUMENT, rule, lost: { value: null, version }, won };
 }
@@ -173,25 +235,46 @@ function wholeRowConflicts(loser: StoredRow, winner: StoredRow, counters: Readon
     const winning = winner.cells.get(columnId);
     const value = winner.deleted === null ? (winning?.value ?? null) : null;
     const isEqual = winner.deleted === null && cellValuesEqual(value, cell.value);
-    // What was added to the counter of one row is not in the other, though both came to the same; what both began with is.
-    const hasMore = counters.has(columnId) && (cell.version.watermark !== loser.inserted.watermark || winning?.version.watermark !== winner.inserted.watermark);
+    // What was added to the counter of one row is not in the other, though both came to the same; what both began with
+    // is.
+    const hasMore =
+      counters.has(columnId) &&
+      (cell.version.watermark !== loser.inserted.watermark || winning?.version.watermark !== winner.inserted.watermark);
     if (isEqual && !hasMore) continue;
-    conflicts.push({ columnId, rule: 'one-insert-wins', lost: cell, won: { value, version: winning?.version ?? winner.inserted } });
+    conflicts.push({
+      columnId,
+      rule: 'one-insert-wins',
+      lost: cell,
+      won: { value, version: winning?.version ?? winner.inserted },
+    });
   }
   return conflicts;
 }
 
-function updateConflicts(stored: StoredRow, change: RowChange, { counters, documents }: RowRules, rule: MergeRule, by: Version): Conflict[] {
+function updateConflicts(
+  stored: StoredRow,
+  change: RowChange,
+  { counters, documents }: RowRules,
+  rule: MergeRule,
+  by: Version,
+): Conflict[] {
   const conflicts: Conflict[] = [];
   for (const [columnId, value] of change.values) {
     const winning = stored.deleted === null ? (stored.cells.get(columnId)?.value ?? null) : null;
     // What was to be added to a counter is lost, whatever its sum is.
     if (stored.deleted === null && !counters.has(columnId) && cellValuesEqual(winning, value)) continue;
     const document = documents.get(columnId);
-    const lost = document?.isEdit(value) === true ? editedImage(document, stored.cells.get(columnId)?.value ?? null, value, change.version.site) : value;
+    const lost =
+      document?.isEdit(value) === true
+        ? editedImage(document, stored.cells.get(columnId)?.value ?? null, value, change.version.site)
+        : value;
     // What stands in a row that is there may be by somebody who changed it after it was inserted.
     const won = { value: winning, version: stored.deleted === null ? (stored.cells.get(columnId)?.version ?? by) : by };
-    conflicts.push(lost === null && value !== null ? lostEdit(columnId, rule, change.version, won) : { columnId, rule, lost: { value: lost, version: change.version }, won });
+    conflicts.push(
+      lost === null && value !== null
+        ? lostEdit(columnId, rule, change.version, won)
+        : { columnId, rule, lost: { value: lost, version: change.version }, won },
+    );
   }
   return conflicts;
 }

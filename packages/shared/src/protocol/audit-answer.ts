@@ -6,7 +6,10 @@ import { readGroups, writeGroups } from '../change/changeset-codec.ts';
 /** A table that is not the same on both sides. */
 export interface DifferingTable {
   readonly tableId: number;
-  /** Those whose rows follow; more may differ, and are found by the next audit. Empty where the audit asked about the table as a whole. */
+  /**
+   * Those whose rows follow; more may differ, and are found by the next audit. Empty where the audit asked about the
+   * table as a whole.
+   */
   readonly ranges: readonly number[];
 }
 

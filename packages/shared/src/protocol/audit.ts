@@ -9,8 +9,8 @@ export interface AuditedTable {
 }
 
 /**
- * Client to server: what its tables hold at a watermark, without what is pending. One range asks whether the table is the same; several, always a
- * power of two, ask for the rows of those that are not.
+ * Client to server: what its tables hold at a watermark, without what is pending. One range asks whether the table is
+ * the same; several, always a power of two, ask for the rows of those that are not.
  */
 export interface Audit {
   readonly type: 'audit';
@@ -35,7 +35,8 @@ export function readAudit(reader: ByteReader): Audit {
   for (let t = 0; t < tableCount; t++) {
     const tableId = reader.u32();
     const rangeCount = reader.count(8);
-    if (rangeCount === 0 || rangeCount > MAX_AUDIT_RANGES || (rangeCount & (rangeCount - 1)) !== 0) reader.fail('number of ranges');
+    if (rangeCount === 0 || rangeCount > MAX_AUDIT_RANGES || (rangeCount & (rangeCount - 1)) !== 0)
+      reader.fail('number of ranges');
     const sums = Array.from({ length: rangeCount * 2 }, () => reader.u32());
     tables.push({ tableId, sums });
   }

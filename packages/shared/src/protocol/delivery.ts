@@ -21,8 +21,9 @@ export const FIRST_LOG_HASH: Uint8Array = new Uint8Array(LOG_HASH_BYTES);
 export interface Delivery {
   readonly type: 'delivery';
   /**
-   * It takes the place of all that is here. From 0 the groups are everything there is at `to`: a row that is not among them is gone. From another watermark
-   * they are what came after the snapshot that the hello named. See Welcome.reload.
+   * It takes the place of all that is here. From 0 the groups are everything there is at `to`: a row that is not among
+   * them is gone. From another watermark they are what came after the snapshot that the hello named. See
+   * Welcome.reload.
    */
   readonly whole: boolean;
   readonly from: number;

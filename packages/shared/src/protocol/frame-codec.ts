@@ -38,7 +38,8 @@ export class FrameAssembler {
 
   /** The whole message when this frame completes one, else null. */
   add(frame: Uint8Array): Uint8Array | null {
-    if (frame.length > MAX_FRAME_BYTES) throw new RockpoolError('frame-too-large', { sizeBytes: frame.length, limitBytes: MAX_FRAME_BYTES });
+    if (frame.length > MAX_FRAME_BYTES)
+      throw new RockpoolError('frame-too-large', { sizeBytes: frame.length, limitBytes: MAX_FRAME_BYTES });
     const head = frame[0];
     const payload = frame.subarray(1);
     this.sizeBytes += payload.length;
@@ -49,7 +50,8 @@ export class FrameAssembler {
       this.sizeBytes = 0;
       return payload;
     }
-    if (head !== PART && (head !== LAST_PART || this.parts.length === 0)) throw new RockpoolError('frame-invalid', { problem: 'frame out of place' });
+    if (head !== PART && (head !== LAST_PART || this.parts.length === 0))
+      throw new RockpoolError('frame-invalid', { problem: 'frame out of place' });
     this.parts.push(payload.slice());
     if (head === PART) return null;
     const message = new Uint8Array(this.sizeBytes);

@@ -21,7 +21,10 @@ export interface Hello {
   /** A JWT. Never logged, never in a URL. */
   readonly token: string;
   readonly databaseId: string;
-  /** The identity of the server database that this local database is bound to; null before the first welcome of a server that issues identities. */
+  /**
+   * The identity of the server database that this local database is bound to; null before the first welcome of a server
+   * that issues identities.
+   */
   readonly databaseIdentity: Uint8Array | null;
   readonly siteId: Uint8Array;
   /** 32 hex digits. */
@@ -30,20 +33,26 @@ export interface Hello {
   readonly logEpoch: Uint8Array | null;
   /** The watermark that is durably applied. */
   readonly cursor: number;
-  /** The link of the delivery that brought me there (zeros at 0): a log that was put back and has gone on has another one. */
+  /**
+   * The link of the delivery that brought me there (zeros at 0): a log that was put back and has gone on has another
+   * one.
+   */
   readonly cursorHash: Uint8Array;
   /** The last of my changesets whose outcome is durably applied; 0: none. */
   readonly lastAckedSequence: number;
   /**
-   * The hash of that changeset (zeros for none). Only its author knows it before it has said hello, so it shows that whoever signs in anew goes on
-   * with the same file.
+   * The hash of that changeset (zeros for none). Only its author knows it before it has said hello, so it shows that
+   * whoever signs in anew goes on with the same file.
    */
   readonly decidedHash: Uint8Array;
   /** The number of my last changeset; 0: none yet. */
   readonly lastSequence: number;
   /** What is here cannot be mended by news: the whole state is asked for. */
   readonly fullResync: boolean;
-  /** In which form I take a whole state: as deliveries alone, or as a file too; or the file that I hold, so that only what came after it is missing. */
+  /**
+   * In which form I take a whole state: as deliveries alone, or as a file too; or the file that I hold, so that only
+   * what came after it is missing.
+   */
   readonly snapshot: 'refused' | 'accepted' | SnapshotPosition;
 }
 
@@ -100,5 +109,9 @@ function readSnapshot(reader: ByteReader): Hello['snapshot'] {
   if (kind === 0) return 'refused';
   if (kind === 1) return 'accepted';
   if (kind !== 2) throw new RockpoolError('frame-invalid', { problem: 'snapshot', kind });
-  return { logEpoch: reader.bytes(ID_BYTES).slice(), watermark: reader.varint(), logHash: reader.bytes(LOG_HASH_BYTES).slice() };
+  return {
+    logEpoch: reader.bytes(ID_BYTES).slice(),
+    watermark: reader.varint(),
+    logHash: reader.bytes(LOG_HASH_BYTES).slice(),
+  };
 }

@@ -19,14 +19,15 @@ export const MAX_HELLO_BYTES: number = 16 * 1024;
 export const MAX_CHANGESET_BYTES: number = 48 * 1024 * 1024;
 
 /**
- * The rows of one changeset. They are merged together, in one go: some KB of the server's memory each until they are decided and told, so half a gigabyte, and
- * some seconds of its thread. Bytes do not bound them: a body of 9 MB has room for a million.
+ * The rows of one changeset. They are merged together, in one go: some KB of the server's memory each until they are
+ * decided and told, so half a gigabyte, and some seconds of its thread. Bytes do not bound them: a body of 9 MB has
+ * room for a million.
  */
 export const MAX_CHANGESET_ROWS: number = 128 * 1024;
 
 /**
- * The cells of one changeset, keys among them. Bytes do not bound them: a run of NULLs takes one byte for any number of rows, so that
- * a body of some kilobytes could ask its reader for gigabytes. Room for 100,000 rows of twenty columns.
+ * The cells of one changeset, keys among them. Bytes do not bound them: a run of NULLs takes one byte for any number of
+ * rows, so that a body of some kilobytes could ask its reader for gigabytes. Room for 100,000 rows of twenty columns.
  */
 export const MAX_CHANGESET_CELLS: number = 2 * 1024 * 1024;
 
@@ -36,11 +37,14 @@ export const MAX_VALUE_BYTES: number = 8 * 1024 * 1024;
 /** A push holds changesets up to this size, or a single larger one. */
 export const PUSH_BYTES: number = 256 * 1024;
 
-/** A message that comes packed, unpacked. Room for any push of several changesets; little enough to be made in one go. */
+/**
+ * A message that comes packed, unpacked. Room for any push of several changesets; little enough to be made in one go.
+ */
 export const MAX_PACKED_BYTES: number = 1024 * 1024;
 
 /**
- * One message of a delivery, about; a longer delivery comes in parts. At 7 KB a second one gets through before the connection counts as silent.
+ * One message of a delivery, about; a longer delivery comes in parts. At 7 KB a second one gets through before the
+ * connection counts as silent.
  */
 export const DELIVERY_PART_BYTES: number = 256 * 1024;
 
@@ -62,5 +66,8 @@ export const MAX_PRESENCE_STATE_BYTES: number = 2 * 1024;
 /** What a state is about: a table, a key and a column. */
 export const MAX_PRESENCE_TOPIC_BYTES: number = 1024;
 
-/** A side tells what has changed in presence at most this often, and then the newest of each: a cursor that moves still looks as if it did. */
+/**
+ * A side tells what has changed in presence at most this often, and then the newest of each: a cursor that moves still
+ * looks as if it did.
+ */
 export const PRESENCE_INTERVAL_MS = 100;

@@ -4,15 +4,33 @@ import { RockpoolError } from '../errors/rockpool-error.ts';
 import { clientMessage, serverMessage } from '../testing/arbitraries.ts';
 import { FrameAssembler, messageToFrames } from './frame-codec.ts';
 import { MAX_FRAME_BYTES, MAX_MESSAGE_BYTES } from './limits.ts';
-import { decodeClientMessage, decodeServerMessage, encodeDelivery, encodeDeliveryGroups, encodeMessage } from './message-codec.ts';
+import {
+  decodeClientMessage,
+  decodeServerMessage,
+  encodeDelivery,
+  encodeDeliveryGroups,
+  encodeMessage,
+} from './message-codec.ts';
 
 describe('messages', () => {
   it('of clients survive the wire', () => {
-    fc.assert(fc.property(clientMessage, (message) => void expect(decodeClientMessage(encodeMessage(message))).toStrictEqual(message)), { numRuns: 300 });
+    fc.assert(
+      fc.property(
+        clientMessage,
+        (message) => void expect(decodeClientMessage(encodeMessage(message))).toStrictEqual(message),
+      ),
+      { numRuns: 300 },
+    );
   });
 
   it('of servers survive the wire', () => {
-    fc.assert(fc.property(serverMessage, (message) => void expect(decodeServerMessage(encodeMessage(message))).toStrictEqual(message)), { numRuns: 300 });
+    fc.assert(
+      fc.property(
+        serverMessage,
+        (message) => void expect(decodeServerMessage(encodeMessage(message))).toStrictEqual(message),
+      ),
+      { numRuns: 300 },
+    );
   });
 
   it('are the same bytes when the groups of a delivery were encoded apart', () => {
@@ -43,15 +61,21 @@ describe('messages', () => {
       }
     };
     fc.assert(
-      fc.property(fc.oneof(clientMessage, serverMessage), fc.nat(), fc.integer({ min: 1, max: 255 }), fc.uint8Array(), (message, at, flip, noise) => {
-        const bytes = encodeMessage(message);
-        const place = at % bytes.length;
-        bytes[place] = (bytes[place] as number) ^ flip;
-        for (const damaged of [bytes, bytes.subarray(0, place), noise]) {
-          typed(() => decodeClientMessage(damaged));
-          typed(() => decodeServerMessage(damaged));
-        }
-      }),
+      fc.property(
+        fc.oneof(clientMessage, serverMessage),
+        fc.nat(),
+        fc.integer({ min: 1, max: 255 }),
+        fc.uint8Array(),
+        (message, at, flip, noise) => {
+          const bytes = encodeMessage(message);
+          const place = at % bytes.length;
+          bytes[place] = (bytes[place] as number) ^ flip;
+          for (const damaged of [bytes, bytes.subarray(0, place), noise]) {
+            typed(() => decodeClientMessage(damaged));
+            typed(() => decodeServerMessage(damaged));
+          }
+        },
+      ),
       { numRuns: 2000 },
     );
   });
@@ -73,10 +97,16 @@ describe('frames', () => {
   });
 
   it('over the limit or out of place are refused', () => {
-    expect(() => new FrameAssembler(10).add(new Uint8Array(12))).toThrow(expect.objectContaining({ code: 'frame-too-large' }));
-    expect(() => new FrameAssembler(MAX_MESSAGE_BYTES).add(new Uint8Array(MAX_FRAME_BYTES + 1))).toThrow(expect.objectContaining({ code: 'frame-too-large' }));
+    expect(() => new FrameAssembler(10).add(new Uint8Array(12))).toThrow(
+      expect.objectContaining({ code: 'frame-too-large' }),
+    );
+    expect(() => new FrameAssembler(MAX_MESSAGE_BYTES).add(new Uint8Array(MAX_FRAME_BYTES + 1))).toThrow(
+      expect.objectContaining({ code: 'frame-too-large' }),
+    );
     for (const frame of [[], [2, 1], [9, 1]]) {
-      expect(() => new FrameAssembler(100).add(Uint8Array.from(frame))).toThrow(expect.objectContaining({ code: 'frame-invalid' }));
+      expect(() => new FrameAssembler(100).add(Uint8Array.from(frame))).toThrow(
+        expect.objectContaining({ code: 'frame-invalid' }),
+      );
     }
     const assembler = new FrameAssembler(100);
     assembler.add(Uint8Array.from([1, 5]));

@@ -10,7 +10,14 @@ import { readDeliveryPart, type DeliveryPart } from './delivery-part.ts';
 import { readFailure, writeFailure, type Failure } from './failure.ts';
 import { readHello, writeHello, type Hello } from './hello.ts';
 import { readPong, writePong, type Ping, type Pong } from './ping.ts';
-import { readPresence, readPresenceUpdate, writePresence, writePresenceUpdate, type Presence, type PresenceUpdate } from './presence.ts';
+import {
+  readPresence,
+  readPresenceUpdate,
+  writePresence,
+  writePresenceUpdate,
+  type Presence,
+  type PresenceUpdate,
+} from './presence.ts';
 import { readPush, writePush, type Push } from './push.ts';
 import { readRenewToken, writeRenewToken, type RenewToken } from './renew-token.ts';
 import { readWelcome, writeWelcome, type Welcome } from './welcome.ts';
@@ -109,7 +116,10 @@ export function encodeDeliveryPart(encodedGroups: Uint8Array): Uint8Array<ArrayB
   return writer.finish();
 }
 
-/** Throws `frame-invalid` for anything that is not a message of a client, and `protocol-version` for a hello of another version. */
+/**
+ * Throws `frame-invalid` for anything that is not a message of a client, and `protocol-version` for a hello of another
+ * version.
+ */
 export function decodeClientMessage(bytes: Uint8Array): ClientMessage {
   return decode(bytes, (code, reader): ClientMessage => {
     switch (code) {
@@ -133,7 +143,10 @@ export function decodeClientMessage(bytes: Uint8Array): ClientMessage {
   });
 }
 
-/** Throws `frame-invalid` for anything that is not a message of a server, and `protocol-version` for a welcome of another version. */
+/**
+ * Throws `frame-invalid` for anything that is not a message of a server, and `protocol-version` for a welcome of
+ * another version.
+ */
 export function decodeServerMessage(bytes: Uint8Array): ServerMessage {
   return decode(bytes, (code, reader): ServerMessage => {
     switch (code) {

@@ -34,7 +34,8 @@ export function writeOutcome(writer: ByteWriter, outcome: Outcome): void {
 export function readOutcome(reader: ByteReader): Outcome {
   const kind = reader.u8();
   const sequence = reader.varint();
-  if (kind === ADMITTED) return { kind: 'admitted', sequence, watermark: reader.varint(), conflictCount: reader.varint() };
+  if (kind === ADMITTED)
+    return { kind: 'admitted', sequence, watermark: reader.varint(), conflictCount: reader.varint() };
   if (kind !== REJECTED) return reader.fail('unknown outcome');
   const { code, fields } = readErrorFields(reader);
   return { kind: 'rejected', sequence, code, fields };

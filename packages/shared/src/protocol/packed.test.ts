@@ -4,8 +4,13 @@ import { MESSAGE_CODES } from './message-codec.ts';
 import { decodePacked, encodePacked, PACKED_CODE } from './packed.ts';
 
 it('has these bytes', () => {
-  expect(encodePacked({ sizeBytes: 300, deflated: Uint8Array.of(1, 2, 3) })).toStrictEqual(Uint8Array.of(8, 0xac, 2, 1, 2, 3));
-  expect(decodePacked(Uint8Array.of(8, 0xac, 2, 1, 2, 3))).toStrictEqual({ sizeBytes: 300, deflated: Uint8Array.of(1, 2, 3) });
+  expect(encodePacked({ sizeBytes: 300, deflated: Uint8Array.of(1, 2, 3) })).toStrictEqual(
+    Uint8Array.of(8, 0xac, 2, 1, 2, 3),
+  );
+  expect(decodePacked(Uint8Array.of(8, 0xac, 2, 1, 2, 3))).toStrictEqual({
+    sizeBytes: 300,
+    deflated: Uint8Array.of(1, 2, 3),
+  });
 });
 
 it('is told from every other message', () => {

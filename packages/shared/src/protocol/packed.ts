@@ -24,13 +24,17 @@ export function encodePacked({ sizeBytes, deflated }: PackedMessage): Uint8Array
   return writer.finish();
 }
 
-/** Null for a message that is not packed. Throws `frame-invalid`, and `frame-too-large` for what would be larger than MAX_PACKED_BYTES. */
+/**
+ * Null for a message that is not packed. Throws `frame-invalid`, and `frame-too-large` for what would be larger than
+ * MAX_PACKED_BYTES.
+ */
 export function decodePacked(bytes: Uint8Array): PackedMessage | null {
   if (bytes[0] !== PACKED_CODE) return null;
   const reader = new ByteReader(bytes, 'frame-invalid');
   reader.u8();
   const sizeBytes = reader.varint();
   if (sizeBytes === 0) reader.fail('an empty message');
-  if (sizeBytes > MAX_PACKED_BYTES) throw new RockpoolError('frame-too-large', { sizeBytes, limitBytes: MAX_PACKED_BYTES });
+  if (sizeBytes > MAX_PACKED_BYTES)
+    throw new RockpoolError('frame-too-large', { sizeBytes, limitBytes: MAX_PACKED_BYTES });
   return { sizeBytes, deflated: reader.bytes(reader.remaining) };
 }

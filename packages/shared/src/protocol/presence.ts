@@ -13,8 +13,8 @@ export interface PresenceState {
 }
 
 /**
- * Client to server: what the tabs of this site show of themselves, as far as it has changed. With the first one, which may be empty, the
- * connection begins to be told about others.
+ * Client to server: what the tabs of this site show of themselves, as far as it has changed. With the first one, which
+ * may be empty, the connection begins to be told about others.
  */
 export interface Presence {
   readonly type: 'presence';
@@ -73,7 +73,13 @@ export function readPresenceUpdate(reader: ByteReader): PresenceUpdate {
   return {
     type: 'presence-update',
     whole,
-    seen: Array.from({ length: count }, () => ({ siteId: reader.bytes(ID_BYTES).slice(), principal: reader.text(), name: reader.text(), sinceMs: reader.varint(), ...readState(reader) })),
+    seen: Array.from({ length: count }, () => ({
+      siteId: reader.bytes(ID_BYTES).slice(),
+      principal: reader.text(),
+      name: reader.text(),
+      sinceMs: reader.varint(),
+      ...readState(reader),
+    })),
   };
 }
 

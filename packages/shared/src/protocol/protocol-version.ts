@@ -7,11 +7,17 @@ import { RockpoolError } from '../errors/rockpool-error.ts';
  */
 export const PROTOCOL_VERSION = 2;
 
-/** The oldest version that this side still speaks. A client of version 1 does not say which database its rows belong to. */
+/**
+ * The oldest version that this side still speaks. A client of version 1 does not say which database its rows belong to.
+ */
 export const PROTOCOL_FLOOR = 2;
 
-/** Hello and welcome begin with their version: what follows it is only read for a version that this side speaks. Throws `protocol-version`. */
+/**
+ * Hello and welcome begin with their version: what follows it is only read for a version that this side speaks. Throws
+ * `protocol-version`.
+ */
 export function requireProtocolVersion(received: number): number {
-  if (received < PROTOCOL_FLOOR || received > PROTOCOL_VERSION) throw new RockpoolError('protocol-version', { received, floor: PROTOCOL_FLOOR, newest: PROTOCOL_VERSION });
+  if (received < PROTOCOL_FLOOR || received > PROTOCOL_VERSION)
+    throw new RockpoolError('protocol-version', { received, floor: PROTOCOL_FLOOR, newest: PROTOCOL_VERSION });
   return received;
 }

@@ -9,14 +9,16 @@ export interface PushedChangeset extends Changeset {
   readonly ageUs: number;
 }
 
-/** Changesets of one site in order, without gaps, client to server. Sent again as often as needed: it takes effect once. */
+/**
+ * Changesets of one site in order, without gaps, client to server. Sent again as often as needed: it takes effect once.
+ */
 export interface Push {
   readonly type: 'push';
   /** Hash of the changeset before the first one here. The server computes the others. */
   readonly previousHash: Uint8Array;
   /**
-   * Changesets up to this number were written under an earlier log epoch: of what their bases name, the author had seen only what this log still
-   * has of that epoch. 0: none.
+   * Changesets up to this number were written under an earlier log epoch: of what their bases name, the author had seen
+   * only what this log still has of that epoch. 0: none.
    */
   readonly olderEpochUpTo: number;
   /** At least one. */
@@ -45,7 +47,13 @@ export function readPush(reader: ByteReader): Push {
   if (count > MAX_PUSH_CHANGESETS) reader.fail('too many changesets');
   const changesets: PushedChangeset[] = [];
   for (let i = 0; i < count; i++) {
-    changesets.push({ sequence: firstSequence + i, stampUs: reader.varint(), ageUs: reader.varint(), base: reader.varint(), body: reader.lengthPrefixed().slice() });
+    changesets.push({
+      sequence: firstSequence + i,
+      stampUs: reader.varint(),
+      ageUs: reader.varint(),
+      base: reader.varint(),
+      body: reader.lengthPrefixed().slice(),
+    });
   }
   return { type: 'push', previousHash, olderEpochUpTo, changesets };
 }

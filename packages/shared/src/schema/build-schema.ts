@@ -7,7 +7,10 @@ import { schemaProblems, type SchemaProblem } from './validate.ts';
 export function buildSchema(tables: readonly TableSchema[]): Schema {
   const problems = schemaProblems(tables);
   if (problems.length > 0) {
-    throw new RockpoolError('schema-invalid', { count: problems.length, problems: problems.map(problemToText).join('\n') });
+    throw new RockpoolError('schema-invalid', {
+      count: problems.length,
+      problems: problems.map(problemToText).join('\n'),
+    });
   }
   const sorted = [...tables].sort((a, b) => (a.name < b.name ? -1 : 1));
   return { tables: sorted, hash: schemaHash(sorted) };

@@ -36,13 +36,32 @@ export function schemaHash(tables: readonly TableSchema[]): string {
 export function identityOf(table: TableSchema): unknown[] {
   return [
     table.name,
-    [...table.columns].sort(byName).map(({ name, type, notNull, defaultSql, generated }) => [name, type, notNull, defaultSql, generated?.sql ?? null]),
+    [...table.columns]
+      .sort(byName)
+      .map(({ name, type, notNull, defaultSql, generated }) => [
+        name,
+        type,
+        notNull,
+        defaultSql,
+        generated?.sql ?? null,
+      ]),
     table.primaryKey,
     table.uniques.map((columns) => JSON.stringify(columns)).sort(),
-    table.foreignKeys.map((key) => JSON.stringify([key.columns, key.foreignTable, key.foreignColumns, key.onDelete, key.onUpdate])).sort(),
+    table.foreignKeys
+      .map((key) => JSON.stringify([key.columns, key.foreignTable, key.foreignColumns, key.onDelete, key.onUpdate]))
+      .sort(),
     table.checks.map(({ sql }) => sql).sort(),
-    [table.merge.deleteRule, table.merge.uniqueRule ?? 'reject', [...table.merge.counters].sort(), table.merge.groups.map((columns) => [...columns].sort().join()).sort(), [...table.merge.documents].map(documentIdentity).sort()],
-    table.indexes.filter(({ unique }) => unique).map(({ expressions, whereSql }) => JSON.stringify([expressions, whereSql])).sort(),
+    [
+      table.merge.deleteRule,
+      table.merge.uniqueRule ?? 'reject',
+      [...table.merge.counters].sort(),
+      table.merge.groups.map((columns) => [...columns].sort().join()).sort(),
+      [...table.merge.documents].map(documentIdentity).sort(),
+    ],
+    table.indexes
+      .filter(({ unique }) => unique)
+      .map(({ expressions, whereSql }) => JSON.stringify([expressions, whereSql]))
+      .sort(),
   ];
 }
 

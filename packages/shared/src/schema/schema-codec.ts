@@ -1,7 +1,20 @@
 import { RockpoolError } from '../errors/rockpool-error.ts';
 import { buildSchema } from './build-schema.ts';
 import { columnIdOf, tableIdOf } from './identity.ts';
-import type { ColumnSchema, ColumnType, DeleteRule, DocumentColumn, ForeignKeyAction, ForeignKeySchema, IndexSchema, MergeRules, Schema, SearchIndexSchema, TableSchema, UniqueRule } from './schema.ts';
+import type {
+  ColumnSchema,
+  ColumnType,
+  DeleteRule,
+  DocumentColumn,
+  ForeignKeyAction,
+  ForeignKeySchema,
+  IndexSchema,
+  MergeRules,
+  Schema,
+  SearchIndexSchema,
+  TableSchema,
+  UniqueRule,
+} from './schema.ts';
 
 /** The schema file that an app builds and a server reads: JSON, with this version first. */
 export const SCHEMA_FILE_VERSION = 1;
@@ -18,7 +31,10 @@ export function decodeSchema(json: string): Schema {
   const file = object(parse(json), 'the file');
   if (typeof file['rockpoolSchema'] !== 'number') invalid('this is not a Rockpool schema file');
   if (file['rockpoolSchema'] !== SCHEMA_FILE_VERSION) {
-    throw new RockpoolError('protocol-version', { schemaFileVersion: file['rockpoolSchema'], supported: SCHEMA_FILE_VERSION });
+    throw new RockpoolError('protocol-version', {
+      schemaFileVersion: file['rockpoolSchema'],
+      supported: SCHEMA_FILE_VERSION,
+    });
   }
   const schema = buildSchema(list(file['tables'], 'tables').map(readTable));
   if (file['hash'] !== schema.hash) invalid('the hash does not fit the tables');
@@ -42,7 +58,9 @@ function readTable(value: unknown): TableSchema {
       return { name: textOrNull(check['name'], 'check name'), sql: text(check['sql'], 'check') };
     }),
     indexes: list(table['indexes'], 'indexes').map(readIndex),
-    ...(table['searchIndexes'] === undefined ? {} : { searchIndexes: list(table['searchIndexes'], 'searchIndexes').map(readSearchIndex) }),
+    ...(table['searchIndexes'] === undefined
+      ? {}
+      : { searchIndexes: list(table['searchIndexes'], 'searchIndexes').map(readSearchIndex) }),
     merge: readMergeRules(table['merge']),
     synced: flag(table['synced'], 'synced'),
   };
@@ -66,7 +84,10 @@ function readColumnSchema(value: unknown, tableName: string): ColumnSchema {
     generated:
       generated === null
         ? null
-        : { sql: text(generated['sql'], 'generated'), mode: oneOf(generated['mode'], ['stored', 'virtual'], 'generated mode') as 'stored' | 'virtual' },
+        : {
+            sql: text(generated['sql'], 'generated'),
+            mode: oneOf(generated['mode'], ['stored', 'virtual'], 'generated mode') as 'stored' | 'virtual',
+          },
   };
 }
 
@@ -74,7 +95,9 @@ function readMergeRules(value: unknown): MergeRules {
   const rules = object(value, 'merge');
   return {
     deleteRule: oneOf(rules['deleteRule'], ['delete-wins', 'update-wins'], 'deleteRule') as DeleteRule,
-    ...(rules['uniqueRule'] === undefined ? {} : { uniqueRule: oneOf(rules['uniqueRule'], ['reject'], 'uniqueRule') as UniqueRule }),
+    ...(rules['uniqueRule'] === undefined
+      ? {}
+      : { uniqueRule: oneOf(rules['uniqueRule'], ['reject'], 'uniqueRule') as UniqueRule }),
     counters: texts(rules['counters'], 'counters'),
     groups: list(rules['groups'], 'groups').map((columns) => texts(columns, 'groups')),
     documents: list(rules['documents'], 'documents').map(readDocumentColumn),
@@ -116,7 +139,11 @@ function readIndex(value: unknown): IndexSchema {
 
 function readSearchIndex(value: unknown): SearchIndexSchema {
   const index = object(value, 'search index');
-  return { name: text(index['name'], 'search index name'), columns: texts(index['columns'], 'search index columns'), tokenize: text(index['tokenize'], 'tokenize') };
+  return {
+    name: text(index['name'], 'search index name'),
+    columns: texts(index['columns'], 'search index columns'),
+    tokenize: text(index['tokenize'], 'tokenize'),
+  };
 }
 
 function invalid(problem: string): never {
@@ -132,7 +159,9 @@ function parse(json: string): unknown {
 }
 
 function object(value: unknown, what: string): Record<string, unknown> {
-  return typeof value === 'object' && value !== null && !Array.isArray(value) ? (value as Record<string, unknown>) : invalid(`${what} should be an object`);
+  return typeof value === 'object' && value !== null && !Array.isArray(value)
+    ? (value as Record<string, unknown>)
+    : invalid(`${what} should be an object`);
 }
 
 function list(value: unknown, what: string): unknown[] {

@@ -3,15 +3,19 @@ import { identityOf } from './identity.ts';
 import { syncedTables, type ColumnSchema, type Schema, type TableSchema } from './schema.ts';
 
 /*
- * What a server tells a client whose schema it does not serve, so that the client can say what differs: the names of the synced tables and columns, and their
- * declarations. SQL of the app (defaults, checks) is there as a digest: enough to see that it differs.
+ * What a server tells a client whose schema it does not serve, so that the client can say what differs: the names of
+ * the synced tables and columns, and their declarations. SQL of the app (defaults, checks) is there as a digest: enough
+ * to see that it differs.
  */
 
 /** By the name of what is declared. */
 type Declarations = Readonly<Record<string, string | boolean>>;
 
 export interface SchemaOutline {
-  readonly [table: string]: { readonly declared: Declarations; readonly columns: { readonly [column: string]: Declarations } };
+  readonly [table: string]: {
+    readonly declared: Declarations;
+    readonly columns: { readonly [column: string]: Declarations };
+  };
 }
 
 export interface SchemaDifference {
@@ -27,23 +31,47 @@ export interface SchemaDifference {
 const MAX_OUTLINE_CHARACTERS = 128 * 1024;
 
 /** What identityOf gives after name and columns. */
-const PARTS = ['primary key', 'UNIQUE constraints', 'foreign keys', 'CHECK constraints', 'merge rules', 'unique indexes'] as const;
+const PARTS = [
+  'primary key',
+  'UNIQUE constraints',
+  'foreign keys',
+  'CHECK constraints',
+  'merge rules',
+  'unique indexes',
+] as const;
 
 export function outlineOf(schema: Schema): SchemaOutline {
   return Object.fromEntries(
     syncedTables(schema).map((table) => [
       table.name,
       {
-        declared: Object.fromEntries(identityOf(table).slice(2).map((part, at) => [PARTS[at] ?? 'declaration', digestOf(part)])),
+        declared: Object.fromEntries(
+          identityOf(table)
+            .slice(2)
+            .map((part, at) => [PARTS[at] ?? 'declaration', digestOf(part)]),
+        ),
         columns: Object.fromEntries(table.columns.map((column) => [column.name, columnOutline(table, column)])),
       },
     ]),
   );
 }
 
-function columnOutline({ merge: { counters, groups, documents } }: TableSchema, { name, type, notNull, defaultSql, generated }: ColumnSchema): Declarations {
-  const rule = [counters.includes(name), groups.filter((names) => names.includes(name)).map((names) => [...names].sort()), documents.filter(({ column }) => column === name)];
-  return { type, 'NOT NULL': notNull, default: digestOf(defaultSql), 'generated expression': digestOf(generated?.sql ?? null), 'merge rule': digestOf(rule) };
+function columnOutline(
+  { merge: { counters, groups, documents } }: TableSchema,
+  { name, type, notNull, defaultSql, generated }: ColumnSchema,
+): Declarations {
+  const rule = [
+    counters.includes(name),
+    groups.filter((names) => names.includes(name)).map((names) => [...names].sort()),
+    documents.filter(({ column }) => column === name),
+  ];
+  return {
+    type,
+    'NOT NULL': notNull,
+    default: digestOf(defaultSql),
+    'generated expression': digestOf(generated?.sql ?? null),
+    'merge rule': digestOf(rule),
+  };
 }
 
 /** Empty for a schema that is too large to be told. */
@@ -59,16 +87,28 @@ export function decodeOutline(text: unknown): SchemaOutline | null {
     const outline = JSON.parse(text) as unknown;
     if (!isRecord(outline)) return null;
     const tables = Object.values(outline);
-    return tables.every((table) => isRecord(table) && isRecord(table['declared']) && isRecord(table['columns']) && Object.values(table['columns']).every(isRecord)) ? (outline as unknown as SchemaOutline) : null;
+    return tables.every(
+      (table) =>
+        isRecord(table) &&
+        isRecord(table['declared']) &&
+        isRecord(table['columns']) &&
+        Object.values(table['columns']).every(isRecord),
+    )
+      ? (outline as unknown as SchemaOutline)
+      : null;
   } catch {
     return null;
   }
 }
 
-/** All differences, those first that keep a client from being served: what the server lacks, then what is declared differently, then what the client lacks. */
+/**
+ * All differences, those first that keep a client from being served: what the server lacks, then what is declared
+ * differently, then what the client lacks.
+ */
 export function outlineDifferences(client: SchemaOutline, server: SchemaOutline): SchemaDifference[] {
   const found: SchemaDifference[] = [];
-  const differs = (table: string, column: string | null, side: SchemaDifference['side'], problem: string): void => void found.push({ table, column, side, problem });
+  const differs = (table: string, column: string | null, side: SchemaDifference['side'], problem: string): void =>
+    void found.push({ table, column, side, problem });
   for (const table of namesOf(client, server)) {
     const [mine, theirs] = [own(client, table), own(server, table)];
     if (mine === undefined || theirs === undefined) {
@@ -78,11 +118,14 @@ export function outlineDifferences(client: SchemaOutline, server: SchemaOutline)
     const before = found.length;
     for (const column of namesOf(mine.columns, theirs.columns)) {
       const [here, there] = [own(mine.columns, column), own(theirs.columns, column)];
-      if (here === undefined || there === undefined) differs(table, column, here === undefined ? 'client' : 'server', 'the column is missing');
+      if (here === undefined || there === undefined)
+        differs(table, column, here === undefined ? 'client' : 'server', 'the column is missing');
       else for (const what of unlike(here, there)) differs(table, column, 'both', `${what}: declared differently`);
     }
     // The merge rules of a table name its columns, so that a column with a rule of its own changes both.
-    for (const what of unlike(mine.declared, theirs.declared)) if (what !== 'merge rules' || found.length === before) differs(table, null, 'both', `${what}: declared differently`);
+    for (const what of unlike(mine.declared, theirs.declared))
+      if (what !== 'merge rules' || found.length === before)
+        differs(table, null, 'both', `${what}: declared differently`);
   }
   const order = ['server', 'both', 'client'];
   return found.sort((a, b) => order.indexOf(a.side) - order.indexOf(b.side));
@@ -107,5 +150,7 @@ function isRecord(value: unknown): value is Record<string, unknown> {
 
 function digestOf(value: unknown): string {
   if (value === null) return '';
-  return [...sha256(new TextEncoder().encode(JSON.stringify(value))).subarray(0, 4)].map((byte) => byte.toString(16).padStart(2, '0')).join('');
+  return [...sha256(new TextEncoder().encode(JSON.stringify(value))).subarray(0, 4)]
+    .map((byte) => byte.toString(16).padStart(2, '0'))
+    .join('');
 }

@@ -21,7 +21,9 @@ describe('schema identity', () => {
 
   it('does not change with local tables, plain indexes or the order of columns', () => {
     const reordered = buildSchema([
-      ...sampleSchema.tables.filter(({ synced }) => synced).map((table) => ({ ...table, columns: [...table.columns].reverse(), indexes: [] })),
+      ...sampleSchema.tables
+        .filter(({ synced }) => synced)
+        .map((table) => ({ ...table, columns: [...table.columns].reverse(), indexes: [] })),
       sampleTable('other_draft', [id], { synced: false }),
     ]);
     expect(reordered.hash).toBe(sampleSchema.hash);
@@ -50,7 +52,15 @@ describe('schema validation', () => {
       sampleTable('numbered', [sampleColumn('id', 'integer', { notNull: true })]),
       sampleTable('rockpool_mine', [id]),
       sampleTable('child', [id, sampleColumn('p', 'text')], {
-        foreignKeys: [{ columns: ['p'], foreignTable: 'nowhere', foreignColumns: ['id'], onDelete: 'no action', onUpdate: 'no action' }],
+        foreignKeys: [
+          {
+            columns: ['p'],
+            foreignTable: 'nowhere',
+            foreignColumns: ['id'],
+            onDelete: 'no action',
+            onUpdate: 'no action',
+          },
+        ],
       }),
     ];
     let problems = '';
@@ -60,16 +70,31 @@ describe('schema validation', () => {
       expect(error).toMatchObject({ code: 'schema-invalid', fields: { count: 5 } });
       problems = String((error as { fields: { problems: string } }).fields.problems);
     }
-    expect(problems.split('\n').map((line) => line.split(': ')[0])).toEqual(['no_key', 'null_key.id', 'numbered.id', 'rockpool_mine', 'child.p']);
+    expect(problems.split('\n').map((line) => line.split(': ')[0])).toEqual([
+      'no_key',
+      'null_key.id',
+      'numbered.id',
+      'rockpool_mine',
+      'child.p',
+    ]);
   });
 
   it('names the table with more columns than SQLite takes', () => {
     const columns = Array.from({ length: 2_000 }, (_, i) => sampleColumn(`c${i}`, 'text'));
-    expect(() => buildSchema([sampleTable('wide', [id, ...columns])])).toThrow(expect.objectContaining({ code: 'schema-invalid', fields: expect.objectContaining({ problems: 'wide: A table may have at most 2000 columns; this one has 2001.' }) as unknown }) as Error);
+    expect(() => buildSchema([sampleTable('wide', [id, ...columns])])).toThrow(
+      expect.objectContaining({
+        code: 'schema-invalid',
+        fields: expect.objectContaining({
+          problems: 'wide: A table may have at most 2000 columns; this one has 2001.',
+        }) as unknown,
+      }) as Error,
+    );
   });
 
   it('allows in local tables what only syncing forbids', () => {
-    expect(() => buildSchema([sampleTable('numbered', [sampleColumn('id', 'integer', { notNull: true })], { synced: false })])).not.toThrow();
+    expect(() =>
+      buildSchema([sampleTable('numbered', [sampleColumn('id', 'integer', { notNull: true })], { synced: false })]),
+    ).not.toThrow();
   });
 });
 
@@ -91,9 +116,13 @@ describe('schema file', () => {
     const file = encodeSchema(sampleSchema);
     expect(() => decodeSchema('<html>')).toThrow(expect.objectContaining({ code: 'schema-invalid' }));
     expect(() => decodeSchema('[]')).toThrow(expect.objectContaining({ code: 'schema-invalid' }));
-    expect(() => decodeSchema(file.replace('"notNull": true', '"notNull": false'))).toThrow(expect.objectContaining({ code: 'schema-invalid' }));
+    expect(() => decodeSchema(file.replace('"notNull": true', '"notNull": false'))).toThrow(
+      expect.objectContaining({ code: 'schema-invalid' }),
+    );
     expect(() => decodeSchema(file.replace(/"hash": "./, '"hash": "z'))).toThrow('hash');
-    expect(() => decodeSchema(file.replace('"rockpoolSchema": 1', '"rockpoolSchema": 2'))).toThrow(expect.objectContaining({ code: 'protocol-version' }));
+    expect(() => decodeSchema(file.replace('"rockpoolSchema": 1', '"rockpoolSchema": 2'))).toThrow(
+      expect.objectContaining({ code: 'protocol-version' }),
+    );
   });
 });
 

@@ -1,8 +1,8 @@
 import type { DocumentRule } from '../document/document-rule.ts';
 
 /*
- * The schema of an app's database, as plain data: what the app declares with Drizzle, reduced to what SQLite, capture and merge need.
- * Built by the client from Drizzle tables, written to a file for the server, compared by its hash.
+ * The schema of an app's database, as plain data: what the app declares with Drizzle, reduced to what SQLite, capture
+ * and merge need. Built by the client from Drizzle tables, written to a file for the server, compared by its hash.
  */
 
 /** The column types that Drizzle's SQLite dialect writes. The name is the affinity. */
@@ -38,7 +38,10 @@ export interface IndexSchema {
   readonly whereSql: string | null;
 }
 
-/** A full-text index that each device keeps over one table: an FTS5 table of its own name. It decides nothing about rows, so it is no part of the identity. */
+/**
+ * A full-text index that each device keeps over one table: an FTS5 table of its own name. It decides nothing about
+ * rows, so it is no part of the identity.
+ */
 export interface SearchIndexSchema {
   /** The name to MATCH. */
   readonly name: string;
@@ -72,7 +75,10 @@ export interface DocumentColumn extends DocumentRule {
 /** `delete-wins`: the row stays deleted. `update-wins`: the whole row comes back, with the update. */
 export type DeleteRule = 'delete-wins' | 'update-wins';
 
-/** `reject`: the changeset that comes second is rejected whole, and rejected with its author. Further rules: sync-server/src/merge/unique-conflict.ts. */
+/**
+ * `reject`: the changeset that comes second is rejected whole, and rejected with its author. Further rules:
+ * sync-server/src/merge/unique-conflict.ts.
+ */
 export type UniqueRule = 'reject';
 
 export const DEFAULT_MERGE_RULES: MergeRules = { deleteRule: 'delete-wins', counters: [], groups: [], documents: [] };
@@ -121,12 +127,18 @@ export function counterColumnIds(table: TableSchema): ReadonlySet<number> {
 
 /** The rules of the document columns, by column id. */
 export function documentColumns(table: TableSchema): ReadonlyMap<number, DocumentRule> {
-  return new Map(table.merge.documents.flatMap((rule) => table.columns.filter(({ name }) => name === rule.column).map(({ id }) => [id, rule] as const)));
+  return new Map(
+    table.merge.documents.flatMap((rule) =>
+      table.columns.filter(({ name }) => name === rule.column).map(({ id }) => [id, rule] as const),
+    ),
+  );
 }
 
 /** Ids of the columns of each group. */
 export function columnGroups(table: TableSchema): number[][] {
-  return table.merge.groups.map((names) => table.columns.filter(({ name }) => names.includes(name)).map(({ id }) => id));
+  return table.merge.groups.map((names) =>
+    table.columns.filter(({ name }) => names.includes(name)).map(({ id }) => id),
+  );
 }
 
 /** Everything that a query can name: table, or search index, and column. */

@@ -32,13 +32,16 @@ export const CONFLICT_TABLE: TableSchema = {
     column('lost_at_ms', 'integer', true), // corrected time of writing, ms since 1970
     column('won_at_ms', 'integer', true),
     column('watermark', 'integer', true), // where in the log it was decided
-    column('path', 'text', false), // a place in a document, as a JSON array of steps; then both values are JSON. NULL: the whole column
+    // a place in a document, as a JSON array of steps; then both values are JSON. NULL: the whole column
+    column('path', 'text', false),
   ],
   primaryKey: ['id'],
   uniques: [],
   foreignKeys: [],
   checks: [],
-  indexes: [{ name: 'rockpool_conflict_row', unique: false, expressions: ['"table_name"', '"row_key"'], whereSql: null }],
+  indexes: [
+    { name: 'rockpool_conflict_row', unique: false, expressions: ['"table_name"', '"row_key"'], whereSql: null },
+  ],
   merge: DEFAULT_MERGE_RULES,
   synced: true,
 };

@@ -15,12 +15,15 @@ export function schemaProblems(tables: readonly TableSchema[]): SchemaProblem[] 
   const names = new Map(tables.map((table) => [table.name.toLowerCase(), table]));
   const ids = new Map<number, string>();
   for (const table of tables) {
-    const report = (column: string | null, problem: string): void => void problems.push({ table: table.name, column, problem });
+    const report = (column: string | null, problem: string): void =>
+      void problems.push({ table: table.name, column, problem });
     const lower = table.name.toLowerCase();
-    if (lower.startsWith(RESERVED_TABLE_PREFIX) || lower.startsWith('sqlite_')) report(null, 'This name is reserved; choose another.');
+    if (lower.startsWith(RESERVED_TABLE_PREFIX) || lower.startsWith('sqlite_'))
+      report(null, 'This name is reserved; choose another.');
     if (names.get(lower) !== table) report(null, 'Two tables have this name.');
     const sharer = ids.get(table.id);
-    if (sharer !== undefined && sharer !== table.name) report(null, `Its id is also that of the table ${sharer}; rename one of them.`);
+    if (sharer !== undefined && sharer !== table.name)
+      report(null, `Its id is also that of the table ${sharer}; rename one of them.`);
     ids.set(table.id, table.name);
     reportColumns(table, report);
     for (const index of table.searchIndexes ?? []) reportSearchIndex(table, index, tables, report);
@@ -36,14 +39,16 @@ type Report = (column: string | null, problem: string) => void;
 
 function reportColumns(table: TableSchema, report: Report): void {
   if (table.columns.length === 0) report(null, 'A table needs at least one column.');
-  if (table.columns.length > MAX_COLUMNS) report(null, `A table may have at most ${MAX_COLUMNS} columns; this one has ${table.columns.length}.`);
+  if (table.columns.length > MAX_COLUMNS)
+    report(null, `A table may have at most ${MAX_COLUMNS} columns; this one has ${table.columns.length}.`);
   const ids = new Map<number, string>();
   const names = new Set<string>();
   for (const column of table.columns) {
     if (names.has(column.name.toLowerCase())) report(column.name, 'Two columns have this name.');
     names.add(column.name.toLowerCase());
     const sharer = ids.get(column.id);
-    if (sharer !== undefined && sharer !== column.name) report(column.name, `Its id is also that of the column ${sharer}; rename one of them.`);
+    if (sharer !== undefined && sharer !== column.name)
+      report(column.name, `Its id is also that of the column ${sharer}; rename one of them.`);
     ids.set(column.id, column.name);
   }
 }
@@ -57,44 +62,82 @@ const SHADOW_SUFFIXES: readonly string[] = ['', '_data', '_idx', '_content', '_d
 /** Names that FTS5, or a query that goes from the index to the row, needs for itself. */
 const ROWID_NAMES: readonly string[] = ['rowid', '_rowid_', 'oid'];
 
-function reportSearchIndex(table: TableSchema, index: SearchIndexSchema, tables: readonly TableSchema[], report: Report): void {
+function reportSearchIndex(
+  table: TableSchema,
+  index: SearchIndexSchema,
+  tables: readonly TableSchema[],
+  report: Report,
+): void {
   const name = index.name.toLowerCase();
-  if (name.startsWith(RESERVED_TABLE_PREFIX) || name.startsWith('sqlite_')) report(null, `The name of its search index ${index.name} is reserved; choose another.`);
-  const taken = tables.flatMap((other) => [other.name, ...(other.searchIndexes ?? []).filter((candidate) => candidate !== index).map((candidate) => candidate.name)]);
+  if (name.startsWith(RESERVED_TABLE_PREFIX) || name.startsWith('sqlite_'))
+    report(null, `The name of its search index ${index.name} is reserved; choose another.`);
+  const taken = tables.flatMap((other) => [
+    other.name,
+    ...(other.searchIndexes ?? []).filter((candidate) => candidate !== index).map((candidate) => candidate.name),
+  ]);
   const clash = taken.find((other) => SHADOW_SUFFIXES.some((suffix) => other.toLowerCase() === name + suffix));
-  if (clash !== undefined) report(null, `Its search index ${index.name} needs the name ${clash}, which is taken; give it another name.`);
-  if (!TOKENIZERS.includes(index.tokenize.split(' ')[0] ?? '')) report(null, `Its search index ${index.name} has an unknown tokenizer: it must begin with ${TOKENIZERS.join(', ')}.`);
-  if (table.columns.some((column) => ROWID_NAMES.includes(column.name.toLowerCase()))) report(null, `A table with the search index ${index.name} cannot have a column named rowid, _rowid_ or oid: rows are found by that name.`);
+  if (clash !== undefined)
+    report(null, `Its search index ${index.name} needs the name ${clash}, which is taken; give it another name.`);
+  if (!TOKENIZERS.includes(index.tokenize.split(' ')[0] ?? ''))
+    report(
+      null,
+      `Its search index ${index.name} has an unknown tokenizer: it must begin with ${TOKENIZERS.join(', ')}.`,
+    );
+  if (table.columns.some((column) => ROWID_NAMES.includes(column.name.toLowerCase())))
+    report(
+      null,
+      `A table with the search index ${index.name} cannot have a column named rowid, _rowid_ or oid: rows are found by that name.`,
+    );
   if (index.columns.length === 0) report(null, `Its search index ${index.name} needs at least one column.`);
   for (const [position, columnName] of index.columns.entries()) {
     const column = table.columns.find((candidate) => candidate.name === columnName);
-    if (column === undefined) report(columnName, `The search index ${index.name} names a column that the table does not have.`);
+    if (column === undefined)
+      report(columnName, `The search index ${index.name} names a column that the table does not have.`);
     else if (column.type !== 'text') report(columnName, `The search index ${index.name} can only hold TEXT columns.`);
-    else if (columnName.toLowerCase() === 'rank' || columnName.toLowerCase() === name) report(columnName, `The search index ${index.name} needs this name for itself.`);
-    if (index.columns.indexOf(columnName) !== position) report(columnName, `The search index ${index.name} names this column twice.`);
+    else if (columnName.toLowerCase() === 'rank' || columnName.toLowerCase() === name)
+      report(columnName, `The search index ${index.name} needs this name for itself.`);
+    if (index.columns.indexOf(columnName) !== position)
+      report(columnName, `The search index ${index.name} names this column twice.`);
   }
 }
 
 function reportSyncedTable(table: TableSchema, tables: ReadonlyMap<string, TableSchema>, report: Report): void {
-  if (table.primaryKey.length === 0) report(null, 'A synced table needs a primary key: without one its rows cannot be told apart on another device.');
+  if (table.primaryKey.length === 0)
+    report(null, 'A synced table needs a primary key: without one its rows cannot be told apart on another device.');
   for (const name of table.primaryKey) {
     const column = table.columns.find((candidate) => candidate.name === name);
     if (column === undefined) {
       report(name, 'The primary key names a column that the table does not have.');
       continue;
     }
-    if (!column.notNull) report(name, 'A key column of a synced table must be NOT NULL: SQLite allows NULL in keys, and such rows would never be captured.');
+    if (!column.notNull)
+      report(
+        name,
+        'A key column of a synced table must be NOT NULL: SQLite allows NULL in keys, and such rows would never be captured.',
+      );
     if (column.generated !== null) report(name, 'A key column cannot be generated.');
-    if (column.type === 'real' || column.type === 'numeric') report(name, 'A key column must be text, integer or blob: fractions make keys that look equal and are not.');
+    if (column.type === 'real' || column.type === 'numeric')
+      report(name, 'A key column must be text, integer or blob: fractions make keys that look equal and are not.');
     if (column.type === 'integer' && table.primaryKey.length === 1) {
-      report(name, 'A single integer key is numbered by SQLite, and two offline devices would give one number to different rows. Use a text key filled by newId().');
+      report(
+        name,
+        'A single integer key is numbered by SQLite, and two offline devices would give one number to different rows. Use a text key filled by newId().',
+      );
     }
   }
   reportMergeRules(table, report);
   for (const key of table.foreignKeys) {
     const target = tables.get(key.foreignTable.toLowerCase());
-    if (target === undefined) report(key.columns[0] ?? null, `A foreign key points to the table ${key.foreignTable}, which the schema does not have.`);
-    else if (!target.synced) report(key.columns[0] ?? null, `A foreign key points to ${key.foreignTable}, which is not synced: other devices would not have the row.`);
+    if (target === undefined)
+      report(
+        key.columns[0] ?? null,
+        `A foreign key points to the table ${key.foreignTable}, which the schema does not have.`,
+      );
+    else if (!target.synced)
+      report(
+        key.columns[0] ?? null,
+        `A foreign key points to ${key.foreignTable}, which is not synced: other devices would not have the row.`,
+      );
   }
 }
 
@@ -104,20 +147,29 @@ function reportMergeRules(table: TableSchema, report: Report): void {
   for (const name of [...counters, ...groups.flat(), ...documents.map(({ column }) => column)]) {
     const column = table.columns.find((candidate) => candidate.name === name);
     if (column === undefined) report(name, 'A merge rule names a column that the table does not have.');
-    else if (column.generated !== null || table.primaryKey.includes(name)) report(name, 'A merge rule is for stored columns outside the key.');
+    else if (column.generated !== null || table.primaryKey.includes(name))
+      report(name, 'A merge rule is for stored columns outside the key.');
     else if (ruled.has(name)) report(name, 'Two merge rules name this column.');
-    else if (counters.includes(name) && (column.type !== 'integer' || !column.notNull)) report(name, 'A counter must be INTEGER NOT NULL: only whole numbers add up exactly.');
+    else if (counters.includes(name) && (column.type !== 'integer' || !column.notNull))
+      report(name, 'A counter must be INTEGER NOT NULL: only whole numbers add up exactly.');
     ruled.add(name);
   }
   for (const { column: name, text, richText = [], elementKey, maxLength, maxDepth } of documents) {
     const column = table.columns.find((candidate) => candidate.name === name);
     if (column !== undefined && column.type !== 'text') report(name, 'A document must be TEXT: it holds JSON.');
-    if (elementKey === '' || [...text, ...richText].some((path) => pathSteps(path).includes(''))) report(name, 'A path or a key of a document has an empty part.');
-    if (richText.some((path) => text.includes(path))) report(name, 'A path of a document is a text without formats or one with them, not both.');
-    if (richText.some((path) => pathSteps(path).length + RICH_TEXT_DEPTH > maxDepth)) report(name, `A text with formats takes ${RICH_TEXT_DEPTH} levels of a document, which may not be so deep here.`);
-    if (!(maxLength > 0 && maxLength <= MAX_DOCUMENT_LENGTH)) report(name, `A document may be 1 to ${MAX_DOCUMENT_LENGTH} characters long.`);
-    if (!(maxDepth > 0 && maxDepth <= MAX_DOCUMENT_DEPTH)) report(name, `A document may be 1 to ${MAX_DOCUMENT_DEPTH} levels deep.`);
-    if (table.uniques.some((columns) => columns.includes(name))) report(name, 'A document cannot be UNIQUE: what merging makes of it nobody has chosen.');
+    if (elementKey === '' || [...text, ...richText].some((path) => pathSteps(path).includes('')))
+      report(name, 'A path or a key of a document has an empty part.');
+    if (richText.some((path) => text.includes(path)))
+      report(name, 'A path of a document is a text without formats or one with them, not both.');
+    if (richText.some((path) => pathSteps(path).length + RICH_TEXT_DEPTH > maxDepth))
+      report(name, `A text with formats takes ${RICH_TEXT_DEPTH} levels of a document, which may not be so deep here.`);
+    if (!(maxLength > 0 && maxLength <= MAX_DOCUMENT_LENGTH))
+      report(name, `A document may be 1 to ${MAX_DOCUMENT_LENGTH} characters long.`);
+    if (!(maxDepth > 0 && maxDepth <= MAX_DOCUMENT_DEPTH))
+      report(name, `A document may be 1 to ${MAX_DOCUMENT_DEPTH} levels deep.`);
+    if (table.uniques.some((columns) => columns.includes(name)))
+      report(name, 'A document cannot be UNIQUE: what merging makes of it nobody has chosen.');
   }
-  for (const columns of groups) if (columns.length < 2) report(columns[0] ?? null, 'A group of columns needs at least two.');
+  for (const columns of groups)
+    if (columns.length < 2) report(columns[0] ?? null, 'A group of columns needs at least two.');
 }

@@ -15,7 +15,9 @@ function plain<T>(shape: { [K in keyof T]: fc.Arbitrary<T[K]> }): fc.Arbitrary<T
 const INT64_MIN = -(2n ** 63n);
 const INT64_MAX = 2n ** 63n - 1n;
 
-const syncableText: fc.Arbitrary<string> = fc.string({ unit: 'binary' }).map((text) => text.replaceAll('\u0000', '').toWellFormed());
+const syncableText: fc.Arbitrary<string> = fc
+  .string({ unit: 'binary' })
+  .map((text) => text.replaceAll('\u0000', '').toWellFormed());
 
 /** Every kind of value that can be synced, with the edges of each. */
 export const cellValue: fc.Arbitrary<CellValue> = fc.oneof(
@@ -35,24 +37,28 @@ function matrix(columns: number, rows: number, value: fc.Arbitrary<CellValue>): 
   // Runs of one type and mixed runs both occur in real columns.
   const column = fc.oneof(
     fc.array(value, { minLength: rows, maxLength: rows }),
-    value.chain((first) => fc.array(value.filter((other) => typeof other === typeof first), { minLength: rows, maxLength: rows })),
+    value.chain((first) =>
+      fc.array(
+        value.filter((other) => typeof other === typeof first),
+        { minLength: rows, maxLength: rows },
+      ),
+    ),
   );
   return fc.array(column, { minLength: columns, maxLength: columns });
 }
 
 export const changeGroup: fc.Arbitrary<ChangeGroup> = plain({
-    kind: fc.constantFrom<ChangeKind>('insert', 'update', 'delete'),
-    tableId: columnId,
-    rowCount: fc.integer({ min: 1, max: 12 }),
-    keyCount: fc.integer({ min: 1, max: 3 }),
-    columnIds: fc.uniqueArray(columnId, { minLength: 1, maxLength: 4 }),
-  })
-  .chain(({ kind, tableId, rowCount, keyCount, columnIds }) => {
-    const columns = kind === 'delete' ? [] : columnIds;
-    return fc
-      .tuple(matrix(keyCount, rowCount, keyPart), matrix(columns.length, rowCount, cellValue))
-      .map(([keys, values]) => ({ kind, tableId, rowCount, keys, columnIds: columns, values }));
-  });
+  kind: fc.constantFrom<ChangeKind>('insert', 'update', 'delete'),
+  tableId: columnId,
+  rowCount: fc.integer({ min: 1, max: 12 }),
+  keyCount: fc.integer({ min: 1, max: 3 }),
+  columnIds: fc.uniqueArray(columnId, { minLength: 1, maxLength: 4 }),
+}).chain(({ kind, tableId, rowCount, keyCount, columnIds }) => {
+  const columns = kind === 'delete' ? [] : columnIds;
+  return fc
+    .tuple(matrix(keyCount, rowCount, keyPart), matrix(columns.length, rowCount, cellValue))
+    .map(([keys, values]) => ({ kind, tableId, rowCount, keys, columnIds: columns, values }));
+});
 
 export const changesetBody: fc.Arbitrary<ChangesetBody> = plain({
   atomic: fc.boolean(),
@@ -78,13 +84,18 @@ export const outcome: fc.Arbitrary<Outcome> = fc.oneof(
 );
 
 const changesetRun: fc.Arbitrary<PushedChangeset[]> = fc
-  .tuple(fc.integer({ min: 1, max: 2 ** 40 }), fc.array(plain({ stampUs: safe, ageUs: safe, base: safe, body: fc.uint8Array() }), { minLength: 1, maxLength: 5 }))
+  .tuple(
+    fc.integer({ min: 1, max: 2 ** 40 }),
+    fc.array(plain({ stampUs: safe, ageUs: safe, base: safe, body: fc.uint8Array() }), { minLength: 1, maxLength: 5 }),
+  )
   .map(([first, entries]) => entries.map((entry, index) => ({ sequence: first + index, ...entry })));
 
 const u32: fc.Arbitrary<number> = fc.integer({ min: 0, max: 0xffff_ffff });
 const auditedTable: fc.Arbitrary<AuditedTable> = fc
   .constantFrom(1, 2, 16)
-  .chain((ranges) => plain({ tableId: columnId, sums: fc.array(u32, { minLength: ranges * 2, maxLength: ranges * 2 }) }));
+  .chain((ranges) =>
+    plain({ tableId: columnId, sums: fc.array(u32, { minLength: ranges * 2, maxLength: ranges * 2 }) }),
+  );
 
 const presenceState = {
   tabId: id,
@@ -108,10 +119,19 @@ export const clientMessage: fc.Arbitrary<ClientMessage> = fc.oneof(
     decidedHash: id,
     lastSequence: safe,
     fullResync: fc.boolean(),
-    snapshot: fc.oneof(fc.constant('refused' as const), fc.constant('accepted' as const), plain({ logEpoch: id, watermark: safe, logHash: id })),
+    snapshot: fc.oneof(
+      fc.constant('refused' as const),
+      fc.constant('accepted' as const),
+      plain({ logEpoch: id, watermark: safe, logHash: id }),
+    ),
   }),
   changesetRun.chain((changesets) =>
-    plain({ type: fc.constant('push' as const), previousHash: id, olderEpochUpTo: safe, changesets: fc.constant(changesets) }),
+    plain({
+      type: fc.constant('push' as const),
+      previousHash: id,
+      olderEpochUpTo: safe,
+      changesets: fc.constant(changesets),
+    }),
   ),
   plain({ type: fc.constant('confirm' as const), cursor: safe, lastAckedSequence: safe }),
   plain({ type: fc.constant('renew-token' as const), token: fc.string() }),
@@ -134,33 +154,40 @@ export const serverMessage: fc.Arbitrary<ServerMessage> = fc.oneof(
     canWrite: fc.boolean(),
     takeSnapshot: fc.boolean(),
   }),
-  fc
-    .tuple(fc.nat(), fc.nat(), fc.boolean())
-    .chain(([from, more, whole]) =>
-      plain({
-        type: fc.constant('delivery' as const),
-        whole: fc.constant(whole),
-        from: fc.constant(from),
-        to: fc.constant(from + more),
-        logHash: id,
-        lastAckedSequence: safe,
-        outcomes: fc.array(outcome, { maxLength: 3 }),
-        groups: fc.array(changeGroup, { maxLength: 3 }),
-      }),
-    ),
-  plain({ type: fc.constant('failure' as const), code: fc.constant('auth-token-expired' as const), fields: fc.constant({ seconds: 3 }) }),
+  fc.tuple(fc.nat(), fc.nat(), fc.boolean()).chain(([from, more, whole]) =>
+    plain({
+      type: fc.constant('delivery' as const),
+      whole: fc.constant(whole),
+      from: fc.constant(from),
+      to: fc.constant(from + more),
+      logHash: id,
+      lastAckedSequence: safe,
+      outcomes: fc.array(outcome, { maxLength: 3 }),
+      groups: fc.array(changeGroup, { maxLength: 3 }),
+    }),
+  ),
+  plain({
+    type: fc.constant('failure' as const),
+    code: fc.constant('auth-token-expired' as const),
+    fields: fc.constant({ seconds: 3 }),
+  }),
   plain({ type: fc.constant('pong' as const), serverNowMs: safe }),
   plain({ type: fc.constant('delivery-part' as const), groups: fc.array(changeGroup, { maxLength: 3 }) }),
   plain({
     type: fc.constant('presence-update' as const),
     whole: fc.boolean(),
-    seen: fc.array(plain({ siteId: id, principal: fc.string(), name: fc.string(), sinceMs: safe, ...presenceState }), { maxLength: 3 }),
+    seen: fc.array(plain({ siteId: id, principal: fc.string(), name: fc.string(), sinceMs: safe, ...presenceState }), {
+      maxLength: 3,
+    }),
   }),
   plain({
     type: fc.constant('audit-answer' as const),
     cursor: safe,
     compared: fc.boolean(),
     differing: fc.array(plain({ tableId: columnId, ranges: fc.array(fc.nat(), { maxLength: 3 }) }), { maxLength: 3 }),
-    groups: fc.array(changeGroup.filter(({ kind }) => kind === 'insert'), { maxLength: 2 }),
+    groups: fc.array(
+      changeGroup.filter(({ kind }) => kind === 'insert'),
+      { maxLength: 2 },
+    ),
   }),
 );

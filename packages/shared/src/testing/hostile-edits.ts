@@ -17,10 +17,17 @@ export interface HostileBase {
 }
 
 /** Of documents with rich text: what they hold, `body` a rich text and `title` a text merged by character. */
-export const HOSTILE_RICH_START: JsonObject = { body: [{ insert: 'low ' }, { attributes: { bold: true }, insert: 'tide' }], title: 'log' };
+export const HOSTILE_RICH_START: JsonObject = {
+  body: [{ insert: 'low ' }, { attributes: { bold: true }, insert: 'tide' }],
+  title: 'log',
+};
 
 /** What somebody can make with Yjs itself in a copy of the document. */
-export function madeWithYjs({ update: start, site }: Pick<HostileBase, 'update' | 'site'>, change: (root: Y.Map<unknown>, doc: Y.Doc) => void, clientId: number = clientIdOf(site, 1)): Uint8Array {
+export function madeWithYjs(
+  { update: start, site }: Pick<HostileBase, 'update' | 'site'>,
+  change: (root: Y.Map<unknown>, doc: Y.Doc) => void,
+  clientId: number = clientIdOf(site, 1),
+): Uint8Array {
   const doc = new Y.Doc();
   Y.applyUpdate(doc, start);
   doc.clientID = clientId;
@@ -42,28 +49,37 @@ export function bytesOf(...numbers: readonly number[]): Uint8Array {
   );
 }
 
-/** Edits that no honest author sends, each with what is wrong with it. All are to be refused with `document-invalid`. */
+/**
+ * Edits that no honest author sends, each with what is wrong with it. All are to be refused with `document-invalid`.
+ */
 export function hostileEdits(base: HostileBase): readonly (readonly [what: string, update: Uint8Array])[] {
   const { site, maxLength } = base;
   const clientId = clientIdOf(site, 1);
-  const made = (change: (root: Y.Map<unknown>, doc: Y.Doc) => void, by?: number): Uint8Array => madeWithYjs(base, change, by);
+  const made = (change: (root: Y.Map<unknown>, doc: Y.Doc) => void, by?: number): Uint8Array =>
+    madeWithYjs(base, change, by);
   const inBody = (change: (body: Y.Text) => void): Uint8Array => made((root) => change(root.get('body') as Y.Text));
   return [
     ['of nothing', new Uint8Array()],
     ['that claims thirty million structs', bytesOf(1, 30_000_000)],
     ['that claims as many clients', bytesOf(30_000_000)],
-    ['in the second encoding of Yjs', (() => {
-      const doc = new Y.Doc();
-      doc.getMap('json').set('a', 1);
-      return Y.encodeStateAsUpdateV2(doc);
-    })()],
+    [
+      'in the second encoding of Yjs',
+      (() => {
+        const doc = new Y.Doc();
+        doc.getMap('json').set('a', 1);
+        return Y.encodeStateAsUpdateV2(doc);
+      })(),
+    ],
     ['in the second encoding of Yjs, which holds a hundred thousand structs in a few bytes', deletedElements(100_000)],
     ['under the client id of another site', made((root) => root.set('a', 1), clientIdOf('6'.repeat(32), 1))],
     ['under the client id of the initial content', made((root) => root.set('a', 1), 1)],
     ['with __proto__ as a member', made((root) => root.set('__proto__', 1))],
     ['with constructor as a member', made((root) => root.set('constructor', 1))],
     ['with prototype as a member, deep inside', made((root) => root.set('a', new Y.Map([['prototype', 1]])))],
-    ['with __proto__ as the name of an element', made((root) => (root.get('items') as Y.Map<unknown>).set('__proto__', new Y.Map()))],
+    [
+      'with __proto__ as the name of an element',
+      made((root) => (root.get('items') as Y.Map<unknown>).set('__proto__', new Y.Map())),
+    ],
     ['with an object that is no type of its own', made((root) => root.set('a', { ['__proto__']: 1 }))],
     ['with bytes', made((root) => root.set('a', new Uint8Array(3)))],
     ['with XML', made((root) => root.set('a', new Y.XmlFragment()))],
@@ -76,14 +92,33 @@ export function hostileEdits(base: HostileBase): readonly (readonly [what: strin
     ['with NUL in a key', made((root) => root.set('x\u0000', 1))],
     ['with NUL in a text', inBody((body) => body.insert(0, 'x\u0000'))],
     ['with a map in a text', inBody((body) => body.insertEmbed(0, new Y.Map()))],
-    ['with a number in a text', listContentBy(site, itemIdOf(base, (root) => root.get('body')), 8, [1, 125, 5])],
+    [
+      'with a number in a text',
+      listContentBy(
+        site,
+        itemIdOf(base, (root) => root.get('body')),
+        8,
+        [1, 125, 5],
+      ),
+    ],
     ['with an object in a text', inBody((body) => body.insertEmbed(0, { image: 'x' }))],
-    ['with halves of characters in a list', listContentBy(site, itemIdOf(base, (root) => (root.get('items') as Y.Map<unknown>).get(PLAIN)), 4, [4, 0xf0, 0x9f, 0x91, 0x8d])],
+    [
+      'with halves of characters in a list',
+      listContentBy(
+        site,
+        itemIdOf(base, (root) => (root.get('items') as Y.Map<unknown>).get(PLAIN)),
+        4,
+        [4, 0xf0, 0x9f, 0x91, 0x8d],
+      ),
+    ],
     ['that places no element of a list', made((root) => (root.get('items') as Y.Map<unknown>).set('sy', new Y.Map()))],
-    ['that is nested too deep', made((root) => {
-      let inner = root;
-      for (let depth = 0; depth < 5000; depth++) inner = inner.set('a', new Y.Map<unknown>());
-    })],
+    [
+      'that is nested too deep',
+      made((root) => {
+        let inner = root;
+        for (let depth = 0; depth < 5000; depth++) inner = inner.set('a', new Y.Map<unknown>());
+      }),
+    ],
     ['with a format in a document without rich text', inBody((body) => body.format(0, 3, { bold: true }))],
     ['with a rich text in a document without them', made((root) => root.set('a', richText('x')))],
     ['that is too large', inBody((body) => body.insert(0, 'x'.repeat(maxLength)))],
@@ -106,7 +141,10 @@ function listContentBy(site: string, { client, clock }: Y.ID, kind: number, cont
   return Uint8Array.from([...bytesOf(1, 1, clientIdOf(site, 1), 0, kind, 0, client, clock), ...content, 0]);
 }
 
-/** Deleted elements of which each stands before the one made before it: the second encoding makes next to nothing of them, its reader all. */
+/**
+ * Deleted elements of which each stands before the one made before it: the second encoding makes next to nothing of
+ * them, its reader all.
+ */
 function deletedElements(count: number): Uint8Array {
   const doc = new Y.Doc();
   const list = doc.getArray<number>('list');
@@ -138,17 +176,30 @@ export function hostileRichEdits(base: HostileBase): readonly (readonly [what: s
     ['with NUL in a format', format({ link: '\u0000' })],
     ['with half a character in a format', format({ link: '\ud800' })],
     ['with NUL in a rich text', inBody((body) => body.insert(0, 'x\u0000'))],
-    ['with a map in a text without formats beside it', made((root) => (root.get('title') as Y.Text).insertEmbed(0, new Y.Map()))],
+    [
+      'with a map in a text without formats beside it',
+      made((root) => (root.get('title') as Y.Text).insertEmbed(0, new Y.Map())),
+    ],
     ['with an object in a rich text', inBody((body) => body.insertEmbed(0, { image: 'x' }))],
     ['with a map in a rich text', inBody((body) => body.insertEmbed(0, new Y.Map()))],
-    ['with a format in a text without formats', made((root) => (root.get('title') as Y.Text).format(0, 2, { bold: true }))],
+    [
+      'with a format in a text without formats',
+      made((root) => (root.get('title') as Y.Text).format(0, 2, { bold: true })),
+    ],
     ['with a string for a rich text', made((root) => root.set('body', 'x'))],
     ['with a text without formats for a rich text', made((root) => root.set('body', new Y.Text('x')))],
     ['with a list for a rich text', made((root) => root.set('body', new Y.Array()))],
     ['with a rich text where none is declared', made((root) => root.set('title', richText('x')))],
-    ['with more formats of its characters than a document has room for', inBody((body) => {
-      body.insert(0, 'xy'.repeat(500), Object.fromEntries(Array.from({ length: 500 }, (_, index) => [`${'name'.repeat(5)}${index}`, true])));
-      for (let at = 0; at < 1000; at += 2) body.format(at, 1, { odd: true });
-    })],
+    [
+      'with more formats of its characters than a document has room for',
+      inBody((body) => {
+        body.insert(
+          0,
+          'xy'.repeat(500),
+          Object.fromEntries(Array.from({ length: 500 }, (_, index) => [`${'name'.repeat(5)}${index}`, true])),
+        );
+        for (let at = 0; at < 1000; at += 2) body.format(at, 1, { odd: true });
+      }),
+    ],
   ];
 }

@@ -1,12 +1,22 @@
 import { buildSchema } from '../schema/build-schema.ts';
 import { columnIdOf, tableIdOf } from '../schema/identity.ts';
-import { DEFAULT_MERGE_RULES, type ColumnSchema, type ColumnType, type Schema, type TableSchema } from '../schema/schema.ts';
+import {
+  DEFAULT_MERGE_RULES,
+  type ColumnSchema,
+  type ColumnType,
+  type Schema,
+  type TableSchema,
+} from '../schema/schema.ts';
 
 export function sampleColumn(name: string, type: ColumnType, options: Partial<ColumnSchema> = {}): ColumnSchema {
   return { id: columnIdOf(name), name, type, notNull: false, defaultSql: null, generated: null, ...options };
 }
 
-export function sampleTable(name: string, columns: readonly ColumnSchema[], options: Partial<TableSchema> = {}): TableSchema {
+export function sampleTable(
+  name: string,
+  columns: readonly ColumnSchema[],
+  options: Partial<TableSchema> = {},
+): TableSchema {
   return {
     id: tableIdOf(name),
     name,
@@ -43,12 +53,30 @@ export const sampleSchema: Schema = buildSchema([
       sampleColumn('note', 'text'),
     ],
     {
-      foreignKeys: [{ columns: ['account_id'], foreignTable: 'account', foreignColumns: ['id'], onDelete: 'no action', onUpdate: 'no action' }],
+      foreignKeys: [
+        {
+          columns: ['account_id'],
+          foreignTable: 'account',
+          foreignColumns: ['id'],
+          onDelete: 'no action',
+          onUpdate: 'no action',
+        },
+      ],
       indexes: [{ name: 'entry_by_account', unique: false, expressions: ['"account_id"'], whereSql: null }],
     },
   ),
-  sampleTable('rate', [sampleColumn('month', 'text', { notNull: true }), sampleColumn('code', 'integer', { notNull: true }), sampleColumn('value', 'real')], {
-    primaryKey: ['month', 'code'],
+  sampleTable(
+    'rate',
+    [
+      sampleColumn('month', 'text', { notNull: true }),
+      sampleColumn('code', 'integer', { notNull: true }),
+      sampleColumn('value', 'real'),
+    ],
+    {
+      primaryKey: ['month', 'code'],
+    },
+  ),
+  sampleTable('draft', [sampleColumn('id', 'integer', { notNull: true }), sampleColumn('content', 'text')], {
+    synced: false,
   }),
-  sampleTable('draft', [sampleColumn('id', 'integer', { notNull: true }), sampleColumn('content', 'text')], { synced: false }),
 ]);

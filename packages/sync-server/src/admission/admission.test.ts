@@ -136,18 +136,28 @@ describe('a changeset that cannot be read', () => {
   });
 
   it('is rejected when it names an unknown column, or a column of the key', async () => {
-    expect(await push(toBody([update('accounts', 'x', { colour: 'x' })]))).toMatchObject({ code: 'schema-unknown-column', fields: { table: 'accounts' } });
+    expect(await push(toBody([update('accounts', 'x', { colour: 'x' })]))).toMatchObject({
+      code: 'schema-unknown-column',
+      fields: { table: 'accounts' },
+    });
     expect(await push(toBody([update('accounts', 'x', { id: 'y' })]))).toMatchObject({ code: 'schema-unknown-column' });
   });
 
   it('is rejected when it writes into Rockpool’s own tables', async () => {
-    expect(await push(toBody([insert('rockpool_conflict', 'x', { rule: 'lww' })]))).toMatchObject({ code: 'schema-unknown-table' });
+    expect(await push(toBody([insert('rockpool_conflict', 'x', { rule: 'lww' })]))).toMatchObject({
+      code: 'schema-unknown-table',
+    });
     expect(await push(toBody([insert('rockpool_site', 'x', {})]))).toMatchObject({ code: 'schema-unknown-table' });
   });
 
   it('is rejected when its key has another number of parts, or a part the column would change', async () => {
-    expect(await push(toBody([insert('accounts', ['x', 'y'], { name: 'x' })]))).toMatchObject({ code: 'changeset-invalid' });
-    expect(await push(toBody([insert('accounts', 7n, { name: 'x' })]))).toMatchObject({ code: 'key-invalid', fields: { table: 'accounts', column: 'id' } });
+    expect(await push(toBody([insert('accounts', ['x', 'y'], { name: 'x' })]))).toMatchObject({
+      code: 'changeset-invalid',
+    });
+    expect(await push(toBody([insert('accounts', 7n, { name: 'x' })]))).toMatchObject({
+      code: 'key-invalid',
+      fields: { table: 'accounts', column: 'id' },
+    });
     expect(await push(toBody([insert('labels', ['x', '7'], {})]))).toMatchObject({ code: 'key-invalid' });
     expect(await push(toBody([insert('labels', ['x', 7.5], {})]))).toMatchObject({ code: 'key-invalid' });
   });
@@ -155,15 +165,21 @@ describe('a changeset that cannot be read', () => {
   it('changes nothing when it updates or deletes a key of another type: no row has it', async () => {
     await push(toBody([insert('accounts', '7', { name: 'x', rank: 1n })]));
     for (const key of [7n, 7.5, Uint8Array.of(55)]) {
-      for (const change of [update('accounts', key, { rank: 2n }), remove('accounts', key)]) expect(await push(toBody([change]))).toMatchObject({ kind: 'admitted' });
+      for (const change of [update('accounts', key, { rank: 2n }), remove('accounts', key)])
+        expect(await push(toBody([change]))).toMatchObject({ kind: 'admitted' });
     }
     expect(tested.server.query('SELECT id, rank FROM accounts')).toEqual([['7', 1n]]);
   });
 
   it('is rejected when a row occurs twice or a value cannot be stored, and says no value', async () => {
-    expect(await push(toBody([update('accounts', 'x', { rank: 1n }), update('accounts', 'x', { rank: 2n })]))).toMatchObject({ code: 'changeset-invalid' });
+    expect(
+      await push(toBody([update('accounts', 'x', { rank: 1n }), update('accounts', 'x', { rank: 2n })])),
+    ).toMatchObject({ code: 'changeset-invalid' });
     const outcome = await push(toBody([insert('accounts', 'x', { name: 'secret\u0000value' })]));
-    expect(outcome).toMatchObject({ code: 'value-invalid', fields: { table: 'accounts', column: 'name', problem: 'text-nul' } });
+    expect(outcome).toMatchObject({
+      code: 'value-invalid',
+      fields: { table: 'accounts', column: 'name', problem: 'text-nul' },
+    });
     expect(JSON.stringify(outcome)).not.toContain('secret');
   });
 });
@@ -171,8 +187,13 @@ describe('a changeset that cannot be read', () => {
 describe('a changeset with more in it than fits', () => {
   it('is rejected when a value is too large', async () => {
     const a = await tested.server.open();
-    const outcome = await a.commit([insert('entries', 'e', { amount: 1n, receipt: new Uint8Array(MAX_VALUE_BYTES + 1) })]);
-    expect(outcome).toMatchObject({ code: 'value-invalid', fields: { table: 'entries', column: 'receipt', problem: 'too-large' } });
+    const outcome = await a.commit([
+      insert('entries', 'e', { amount: 1n, receipt: new Uint8Array(MAX_VALUE_BYTES + 1) }),
+    ]);
+    expect(outcome).toMatchObject({
+      code: 'value-invalid',
+      fields: { table: 'entries', column: 'receipt', problem: 'too-large' },
+    });
   });
 
   it('is rejected when a small body stands for more cells than memory holds', async () => {
@@ -215,7 +236,11 @@ describe('outcomes', () => {
     const c = await tested.server.connect(site);
     expect((await c.open(await tested.server.token(), 'household')).first.outcomes).toEqual([]);
     expect(tested.server.query('SELECT sequence, hash FROM rockpool_outcome')).toEqual([[1n, site.hashes[1]]]);
-    expect(tested.server.query('SELECT confirmed_cursor, confirmed_sequence, confirmed_watermark FROM rockpool_site WHERE number = 1')).toEqual([[1n, 1n, 1n]]);
+    expect(
+      tested.server.query(
+        'SELECT confirmed_cursor, confirmed_sequence, confirmed_watermark FROM rockpool_site WHERE number = 1',
+      ),
+    ).toEqual([[1n, 1n, 1n]]);
   });
 
   it('that were never sent cannot be confirmed', async () => {

@@ -37,9 +37,16 @@ export interface ChangesetToDecide extends HashedChangeset {
 
 /**
  * Decides one changeset, inside the transaction of its push: admitted whole under the next watermark, or rejected whole
- * with a reason and no trace. Either way its outcome is stored and the site is one further. Throws only where the file fails.
+ * with a reason and no trace. Either way its outcome is stored and the site is one further. Throws only where the file
+ * fails.
  */
-export function admitChangeset(file: DatabaseFile, { checks, validate }: AdmissionRules, site: SiteState, { changeset, hash, base, isOfOlderEpoch, isFollowed }: ChangesetToDecide, sender: Sender): SiteState {
+export function admitChangeset(
+  file: DatabaseFile,
+  { checks, validate }: AdmissionRules,
+  site: SiteState,
+  { changeset, hash, base, isOfOlderEpoch, isFollowed }: ChangesetToDecide,
+  sender: Sender,
+): SiteState {
   const decided: SiteState = { ...site, principal: sender.principal, lastSequence: changeset.sequence, lastHash: hash };
   const stampUs = correctStampUs({
     ageUs: changeset.ageUs,
@@ -67,22 +74,51 @@ export function admitChangeset(file: DatabaseFile, { checks, validate }: Admissi
       withdrawCascadeConflicts(file, rows, version.watermark);
       const conflictCount = rows.reduce((count, { conflicts }) => count + conflicts.length, 0);
       if (conflictCount > 0) {
-        writeConflictRows(file, rows, version, (watermark) => (watermark === version.watermark ? sender.principal : file.log.principalAt(watermark)));
+        writeConflictRows(file, rows, version, (watermark) =>
+          watermark === version.watermark ? sender.principal : file.log.principalAt(watermark),
+        );
       }
-      const outcome = { kind: 'admitted', sequence: changeset.sequence, watermark: version.watermark, conflictCount } as const;
+      const outcome = {
+        kind: 'admitted',
+        sequence: changeset.sequence,
+        watermark: version.watermark,
+        conflictCount,
+      } as const;
       return { outcome, corrected: correctedRows(rows) };
     });
-    file.log.append({ watermark: version.watermark, siteNumber: site.number, sequence: changeset.sequence, hash, stampUs, base, isOfOlderEpoch, principal: sender.principal, receivedMs: sender.receivedMs });
+    file.log.append({
+      watermark: version.watermark,
+      siteNumber: site.number,
+      sequence: changeset.sequence,
+      hash,
+      stampUs,
+      base,
+      isOfOlderEpoch,
+      principal: sender.principal,
+      receivedMs: sender.receivedMs,
+    });
     saveOutcome(file.sql, site.number, hash, stored, sender.receivedMs);
     return { ...decided, lastStampUs: stampUs };
   } catch (error) {
     if (!isRejection(error)) throw error;
-    saveOutcome(file.sql, site.number, hash, { outcome: { kind: 'rejected', sequence: changeset.sequence, code: error.code, fields: error.fields }, corrected: [] }, sender.receivedMs);
+    saveOutcome(
+      file.sql,
+      site.number,
+      hash,
+      {
+        outcome: { kind: 'rejected', sequence: changeset.sequence, code: error.code, fields: error.fields },
+        corrected: [],
+      },
+      sender.receivedMs,
+    );
     return decided;
   }
 }
 
-/** The changeset itself is at fault, so the same one would fail again. Everything else fails the transaction, and may pass later. */
+/**
+ * The changeset itself is at fault, so the same one would fail again. Everything else fails the transaction, and may
+ * pass later.
+ */
 const REJECTIONS: ReadonlySet<ErrorCode> = new Set<ErrorCode>([
   'atomic-conflict',
   'changeset-invalid',

@@ -8,15 +8,19 @@ export interface HashedChangeset {
 }
 
 /**
- * The changesets of a push that are not decided yet, each with its hash. Those that are decided are left out: their first
- * outcome stands. Every number is fitted into the site's one chain of hashes:
+ * The changesets of a push that are not decided yet, each with its hash. Those that are decided are left out: their
+ * first outcome stands. Every number is fitted into the site's one chain of hashes:
  *
  *   decided before …, last ─► next, next + 1, …        a push may begin anywhere up to `next`
  *
- * Throws `changeset-chain-broken` for a gap, and `site-copied` where the push tells another history under decided numbers:
- * two copies of one client database have written.
+ * Throws `changeset-chain-broken` for a gap, and `site-copied` where the push tells another history under decided
+ * numbers: two copies of one client database have written.
  */
-export function undecidedChangesets(site: SiteState, push: Push, decidedHash: (sequence: number) => Uint8Array | null): HashedChangeset[] {
+export function undecidedChangesets(
+  site: SiteState,
+  push: Push,
+  decidedHash: (sequence: number) => Uint8Array | null,
+): HashedChangeset[] {
   const first = push.changesets[0]?.sequence ?? 0;
   const next = site.lastSequence + 1;
   if (first > next) throw new RockpoolError('changeset-chain-broken', { expected: next, received: first });

@@ -6,5 +6,13 @@ import { serverUnderTest } from '../testing/server-under-test.ts';
 const tested = serverUnderTest();
 
 it('nothing becomes visible behind the cursor of a reader, whoever else commits', { timeout: 240_000 }, async () => {
-  await expect(checkCommitOrder({ instances: [tested.server], writers: 8, readers: 4, rows: atLevel({ test: 6_000, verify: 20_000 }), rowsPerChangeset: 10 })).resolves.toBeUndefined();
+  await expect(
+    checkCommitOrder({
+      instances: [tested.server],
+      writers: 8,
+      readers: 4,
+      rows: atLevel({ test: 6_000, verify: 20_000 }),
+      rowsPerChangeset: 10,
+    }),
+  ).resolves.toBeUndefined();
 });

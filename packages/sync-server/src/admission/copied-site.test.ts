@@ -9,14 +9,24 @@ const tested = serverUnderTest({ now: () => nowMs });
 
 const entry = (key: string): ReturnType<typeof insert> => insert('entries', key, { amount: 1n });
 
-/** One site with five changesets, the third of them rejected, all confirmed; and a copy of it, made after the second. */
+/**
+ * One site with five changesets, the third of them rejected, all confirmed; and a copy of it, made after the second.
+ */
 async function copied(): Promise<{ original: TestConnection; copy: TestSite }> {
   nowMs = Date.now();
   const original = await tested.server.open();
   const { site } = original;
   const copy = new TestSite();
   for (const key of ['1', '2']) await original.commit([entry(key)]);
-  Object.assign(copy, { siteId: site.siteId, logEpoch: site.logEpoch, cursor: site.cursor, links: new Map(site.links), lastAckedSequence: site.lastAckedSequence, changelog: [...site.changelog], hashes: [...site.hashes] });
+  Object.assign(copy, {
+    siteId: site.siteId,
+    logEpoch: site.logEpoch,
+    cursor: site.cursor,
+    links: new Map(site.links),
+    lastAckedSequence: site.lastAckedSequence,
+    changelog: [...site.changelog],
+    hashes: [...site.hashes],
+  });
   expect(await original.commit([insert('accounts', '3', {})])).toMatchObject({ kind: 'rejected' });
   for (const key of ['4', '5']) await original.commit([entry(key)]);
   original.send({ type: 'confirm', cursor: site.cursor, lastAckedSequence: site.lastAckedSequence });
@@ -41,7 +51,9 @@ describe('a copy of a site whose changesets are all confirmed', () => {
 
   it('leaves nothing of what the outcomes said', async () => {
     await copied();
-    expect(tested.server.query('SELECT count(*), count(error_fields), count(corrected), count(hash) FROM rockpool_outcome')).toEqual([[5n, 0n, 0n, 5n]]);
+    expect(
+      tested.server.query('SELECT count(*), count(error_fields), count(corrected), count(hash) FROM rockpool_outcome'),
+    ).toEqual([[5n, 0n, 0n, 5n]]);
   });
 });
 

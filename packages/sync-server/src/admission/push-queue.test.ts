@@ -59,7 +59,12 @@ function pushWith(site: number, change: Change): WaitingPush {
   const changesets = [toChangeset(1, 5, 0, [change])];
   return {
     site: site.toString(16).padStart(32, '0'),
-    push: { type: 'push', previousHash: FIRST_PREVIOUS_HASH, olderEpochUpTo: 0, changesets: withAges(changesets, 1000) },
+    push: {
+      type: 'push',
+      previousHash: FIRST_PREVIOUS_HASH,
+      olderEpochUpTo: 0,
+      changesets: withAges(changesets, 1000),
+    },
     sender: { principal: 'ann', receivedMs: 1000, isForeign: false },
   };
 }
@@ -87,7 +92,11 @@ describe('the push queue', () => {
   it('fails a push that the disk has no room for, alone, and goes on', async () => {
     const pages = Number(file.sql.get('PRAGMA page_count')?.[0]);
     file.sql.get(`PRAGMA max_page_count = ${pages + 4}`);
-    const results = await Promise.all([settled(pushOf(1)), settled(pushOf(2, 'x'.repeat(200_000))), settled(pushOf(3))]);
+    const results = await Promise.all([
+      settled(pushOf(1)),
+      settled(pushOf(2, 'x'.repeat(200_000))),
+      settled(pushOf(3)),
+    ]);
     expect(results.map((refusal) => refusal?.code ?? null)).toEqual([null, 'server-disk-full', null]);
     expect(failures).toHaveLength(1);
     expect(storedBeside()).toBe(2n);
@@ -170,7 +179,14 @@ describe.each([
 
   it('fails a push alone whose document cannot be worked on, and decides those behind it', async () => {
     file.documents.use(new BrokenPool());
-    await pushThree(pushWith(2, insert('pages', 'p', { content: encodeDocumentCell({ kind: 'content', json: JSON.stringify({ body: 'x'.repeat(200_000) }) }) })));
+    await pushThree(
+      pushWith(
+        2,
+        insert('pages', 'p', {
+          content: encodeDocumentCell({ kind: 'content', json: JSON.stringify({ body: 'x'.repeat(200_000) }) }),
+        }),
+      ),
+    );
     expect(told).toEqual(['1 decided', '2 database-unavailable', '3 decided']);
     expect(storedBeside()).toBe(2n);
   });

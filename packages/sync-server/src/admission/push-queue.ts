@@ -10,8 +10,9 @@ const MAX_GROUP_CHANGESETS = 2_000;
 const MAX_GROUP_BYTES = 4 * 1024 * 1024;
 
 /**
- * A push of edits of large documents takes a commit for each edit. Up to so many commits of one push share their deliveries, each of which costs its reader something
- * by itself; but no more than work on so many bytes of documents, which takes a second, since the author waits for outcomes.
+ * A push of edits of large documents takes a commit for each edit. Up to so many commits of one push share their
+ * deliveries, each of which costs its reader something by itself; but no more than work on so many bytes of documents,
+ * which takes a second, since the author waits for outcomes.
  */
 const COMMITS_PER_DELIVERY = 16;
 const WORK_PER_DELIVERY_BYTES = 4 * 1024 * 1024;
@@ -38,11 +39,13 @@ export interface PushQueueOptions {
 }
 
 /**
- * The pushes of one database, admitted strictly in order of arrival. Everything that has arrived by the time the thread is
- * free, and the commit before it durable, goes into one commit: a lone push waits for nobody, and under load each commit serves many.
+ * The pushes of one database, admitted strictly in order of arrival. Everything that has arrived by the time the thread
+ * is free, and the commit before it durable, goes into one commit: a lone push waits for nobody, and under load each
+ * commit serves many.
  *
- * Where the file itself is what lasts, a commit is done when it returns; else it takes turns of the event loop, during which the file is as it was. So does a group
- * with large documents in it: it is committed as far as the next of them, which another thread works on, and then goes on, before all that came later.
+ * Where the file itself is what lasts, a commit is done when it returns; else it takes turns of the event loop, during
+ * which the file is as it was. So does a group with large documents in it: it is committed as far as the next of them,
+ * which another thread works on, and then goes on, before all that came later.
  */
 export class PushQueue {
   private readonly options: PushQueueOptions;
@@ -52,7 +55,8 @@ export class PushQueue {
   private confirmTimer: NodeJS.Timeout | null = null;
   // Null: no commit is under way.
   private committing: Promise<void> | null = null;
-  // Commits that have decided a part of the push that is being admitted, and are not delivered yet; and the sizes of the documents they worked on.
+  // Commits that have decided a part of the push that is being admitted, and are not delivered yet; and the sizes of
+  // the documents they worked on.
   private untold = 0;
   private untoldBytes = 0;
   // The sites of that commit.
@@ -86,7 +90,10 @@ export class PushQueue {
     this.confirmTimer.unref();
   }
 
-  /** Decides now what this site has sent on a session before. Null: that is done; else to be asked again then, however much others send meanwhile. */
+  /**
+   * Decides now what this site has sent on a session before. Null: that is done; else to be asked again then, however
+   * much others send meanwhile.
+   */
   settle(site: string): Promise<void> | null {
     while (this.confirms.has(site) || this.waiting.some((queued) => queued.site === site) || this.underWay.has(site)) {
       if (this.committing !== null) return this.committing;
@@ -147,7 +154,14 @@ export class PushQueue {
     const { database, rules } = this.options;
     let admitted: AdmittedPushes | Promise<AdmittedPushes>;
     try {
-      admitted = database.commit(() => admitPushes(database.file, rules, group.map(({ take }) => take), confirms));
+      admitted = database.commit(() =>
+        admitPushes(
+          database.file,
+          rules,
+          group.map(({ take }) => take),
+          confirms,
+        ),
+      );
     } catch (error) {
       return this.failed(group, error);
     }
@@ -162,7 +176,8 @@ export class PushQueue {
     const { documents } = this.options.database.file;
     const rest = group.slice(refusals.length);
     // The one that goes on may be decided in part.
-    if (needed === null || refusals.length > 0 || this.mayDeliver(needed)) this.deliver(group.slice(0, refusals.length + 1));
+    if (needed === null || refusals.length > 0 || this.mayDeliver(needed))
+      this.deliver(group.slice(0, refusals.length + 1));
     group.slice(0, refusals.length).forEach(({ settled }, i) => this.tell(() => settled(refusals[i] ?? null)));
     if (needed !== null) {
       return documents.prepare(needed).then(
@@ -199,12 +214,17 @@ export class PushQueue {
   private failed(group: readonly QueuedPush[], error: unknown): Promise<void> | null {
     this.options.database.file.documents.clear();
     if (this.untold > 0) this.deliver(group.slice(0, 1));
-    // One push that cannot be stored must not take the others with it. Where nothing can be stored now, that is so for all of them.
+    // One push that cannot be stored must not take the others with it. Where nothing can be stored now, that is so for
+    // all of them.
     const failure = storeFailure(error);
-    const isForAll = failure.code === 'database-damaged' || (failure === error && failure.code === 'database-unavailable');
+    const isForAll =
+      failure.code === 'database-damaged' || (failure === error && failure.code === 'database-unavailable');
     if (group.length > 1 && !isForAll) return this.oneByOne(group);
     this.options.onFailure(failure);
-    const refusal = isForAll || failure.code === 'server-disk-full' ? failure : new RockpoolError('database-unavailable', {}, { cause: error });
+    const refusal =
+      isForAll || failure.code === 'server-disk-full'
+        ? failure
+        : new RockpoolError('database-unavailable', {}, { cause: error });
     for (const { settled } of group) this.tell(() => settled(refusal));
     return null;
   }

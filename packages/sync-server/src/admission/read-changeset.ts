@@ -43,8 +43,12 @@ export interface ReadChangeset {
  * Decodes a changeset's body, trusting nothing. Throws a RockpoolError for whatever can never be admitted as it is:
  * the changeset is then rejected with it, and the same body would be again.
  */
-export function readChangeset(body: Uint8Array, { tableById, documents }: Pick<DatabaseFile, 'tableById' | 'documents'>): ReadChangeset {
-  if (body.length > MAX_CHANGESET_BYTES) throw new RockpoolError('changeset-too-large', { sizeBytes: body.length, limitBytes: MAX_CHANGESET_BYTES });
+export function readChangeset(
+  body: Uint8Array,
+  { tableById, documents }: Pick<DatabaseFile, 'tableById' | 'documents'>,
+): ReadChangeset {
+  if (body.length > MAX_CHANGESET_BYTES)
+    throw new RockpoolError('changeset-too-large', { sizeBytes: body.length, limitBytes: MAX_CHANGESET_BYTES });
   const { atomic, groups, cellBases } = decodeChangesetBody(body);
   const hiddenByRow = indexCellBases(cellBases);
   const seen = new Set<string>();
@@ -55,7 +59,8 @@ export function readChangeset(body: Uint8Array, { tableById, documents }: Pick<D
     for (let row = 0; row < group.rowCount; row++) {
       const key = readKey(group, row, table);
       const name = rowName(group.tableId, key);
-      if (seen.has(name)) throw new RockpoolError('changeset-invalid', { problem: 'a row occurs twice', table: table.schema.name });
+      if (seen.has(name))
+        throw new RockpoolError('changeset-invalid', { problem: 'a row occurs twice', table: table.schema.name });
       seen.add(name);
       writes.push({
         table,
@@ -78,10 +83,14 @@ function tableOf(group: ChangeGroup, tableById: ReadonlyMap<number, StoredTable>
   // Rockpool's own tables are written by the server alone; for a client they do not exist as something to write.
   if (table === undefined || table.system) throw new RockpoolError('schema-unknown-table', { tableId: group.tableId });
   if (group.keys.length !== table.keys.length) {
-    throw new RockpoolError('changeset-invalid', { problem: 'the key has another number of parts', table: table.schema.name });
+    throw new RockpoolError('changeset-invalid', {
+      problem: 'the key has another number of parts',
+      table: table.schema.name,
+    });
   }
   for (const columnId of group.columnIds) {
-    if (!table.valueById.has(columnId)) throw new RockpoolError('schema-unknown-column', { table: table.schema.name, columnId });
+    if (!table.valueById.has(columnId))
+      throw new RockpoolError('schema-unknown-column', { table: table.schema.name, columnId });
   }
   if (group.kind === 'update' && table.rules.groups.some((columnIds) => isPartOf(group, columnIds))) {
     // What wins or loses together has to come together, or the copies would hold halves of two writes.
@@ -104,23 +113,38 @@ function readKey(group: ChangeGroup, row: number, table: StoredTable): CellValue
   });
 }
 
-function readValues(group: ChangeGroup, row: number, table: StoredTable, documents: DocumentDesk): Map<number, CellValue> {
+function readValues(
+  group: ChangeGroup,
+  row: number,
+  table: StoredTable,
+  documents: DocumentDesk,
+): Map<number, CellValue> {
   const values = new Map<number, CellValue>();
   group.columnIds.forEach((columnId, c) => {
     const value = (group.values[c] as readonly CellValue[])[row] as CellValue;
     const { name } = table.valueById.get(columnId) as StoredTable['keys'][number];
     checkValue(value, table, name);
-    values.set(columnId, table.documents.has(columnId) ? readDocumentCell(value, table, columnId, group.kind, documents) : value);
+    values.set(
+      columnId,
+      table.documents.has(columnId) ? readDocumentCell(value, table, columnId, group.kind, documents) : value,
+    );
   });
   return values;
 }
 
 /** A new document is made of the content that was sent; anything else that is not an edit was made up. */
-function readDocumentCell(value: CellValue, table: StoredTable, columnId: number, kind: ChangeGroup['kind'], documents: DocumentDesk): CellValue {
+function readDocumentCell(
+  value: CellValue,
+  table: StoredTable,
+  columnId: number,
+  kind: ChangeGroup['kind'],
+  documents: DocumentDesk,
+): CellValue {
   const rule = table.documents.get(columnId) as DocumentRule;
   const cell = value === null ? null : decodeDocumentCell(value);
   if (cell === null || (cell.kind === 'edit' && kind === 'update')) return value;
-  if (cell.kind !== 'content') throw new RockpoolError('document-invalid', { table: table.schema.name, problem: 'kind' });
+  if (cell.kind !== 'content')
+    throw new RockpoolError('document-invalid', { table: table.schema.name, problem: 'kind' });
   return documents.work({ kind: 'expand', content: value as Uint8Array, rule }).state;
 }
 
@@ -154,8 +178,13 @@ export function rowName(tableId: number, key: readonly CellValue[]): string {
  * What the author of a write had seen of a column. A base of the row as a whole bounds those of its columns:
  * whoever had not seen the row had not seen its cells.
  */
-export function baseOf({ cellBases }: RowWrite, changesetBase: number, cellBase: number = changesetBase): (columnId: number) => number {
+export function baseOf(
+  { cellBases }: RowWrite,
+  changesetBase: number,
+  cellBase: number = changesetBase,
+): (columnId: number) => number {
   if (cellBases.size === 0 && cellBase === changesetBase) return () => changesetBase;
   const rowBase = Math.min(changesetBase, cellBases.get(EXISTENCE_COLUMN_ID) ?? changesetBase);
-  return (columnId) => (columnId === EXISTENCE_COLUMN_ID ? rowBase : Math.min(rowBase, cellBase, cellBases.get(columnId) ?? rowBase));
+  return (columnId) =>
+    columnId === EXISTENCE_COLUMN_ID ? rowBase : Math.min(rowBase, cellBase, cellBases.get(columnId) ?? rowBase);
 }

@@ -2,7 +2,14 @@ import { expect, it } from 'vitest';
 import { atLevel } from '../../../../tests/support/level.ts';
 import { repeatPushes } from '../testing/repeated-pushes.ts';
 
-it('pushes that are repeated, divided otherwise and answered into nothing take effect once, and are answered in the same way', { timeout: 120_000 }, async () => {
-  const { histories, pushes } = atLevel({ test: { histories: 90, pushes: 1_500 }, verify: { histories: 260, pushes: 5_000 } });
-  expect(await repeatPushes(histories, 1)).toBeGreaterThan(pushes);
-});
+it(
+  'pushes that are repeated, divided otherwise and answered into nothing take effect once, and are answered in the same way',
+  { timeout: 120_000 },
+  async () => {
+    const { histories, pushes } = atLevel({
+      test: { histories: 90, pushes: 1_500 },
+      verify: { histories: 260, pushes: 5_000 },
+    });
+    expect(await repeatPushes(histories, 1)).toBeGreaterThan(pushes);
+  },
+);

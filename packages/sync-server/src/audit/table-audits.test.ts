@@ -16,7 +16,11 @@ const write = (...changes: Change[]): Promise<number> => database.write(toBody(c
 
 function accounts(rows: readonly (readonly [id: string, name: string])[], rangeCount = 1): AuditedTable {
   const fingerprint = new TableFingerprint(ACCOUNTS, rangeCount);
-  for (const [id, name] of rows) fingerprint.add([id], auditedColumnIds(ACCOUNTS).map((columnId) => (columnId === columnIdOf('name') ? name : null)));
+  for (const [id, name] of rows)
+    fingerprint.add(
+      [id],
+      auditedColumnIds(ACCOUNTS).map((columnId) => (columnId === columnIdOf('name') ? name : null)),
+    );
   return { tableId: ACCOUNTS.id, sums: [...fingerprint.sums] };
 }
 
@@ -24,8 +28,14 @@ describe('an audit', () => {
   it('is answered at the watermark of both sides alone', async () => {
     const watermark = await write(insert('accounts', 'x', { name: 'Cash' }));
     const audits = new TableAudits(database.file);
-    expect(await audits.answer({ type: 'audit', cursor: watermark, tables: [accounts([['x', 'Cash']])] })).toMatchObject({ compared: true, differing: [] });
-    expect(await audits.answer({ type: 'audit', cursor: watermark - 1, tables: [accounts([])] })).toMatchObject({ compared: false, differing: [], groups: [] });
+    expect(
+      await audits.answer({ type: 'audit', cursor: watermark, tables: [accounts([['x', 'Cash']])] }),
+    ).toMatchObject({ compared: true, differing: [] });
+    expect(await audits.answer({ type: 'audit', cursor: watermark - 1, tables: [accounts([])] })).toMatchObject({
+      compared: false,
+      differing: [],
+      groups: [],
+    });
   });
 
   it('compares nothing when the log moves on while it reads', async () => {
@@ -38,14 +48,27 @@ describe('an audit', () => {
   it('names the table that differs, and then the rows of the ranges that do', async () => {
     const watermark = await write(insert('accounts', 'x', { name: 'Cash' }), insert('accounts', 'y', { name: 'Bank' }));
     const audits = new TableAudits(database.file);
-    const theirs = [['x', 'Cash'], ['y', 'Till']] as const;
-    expect(await audits.answer({ type: 'audit', cursor: watermark, tables: [accounts(theirs)] })).toMatchObject({ compared: true, differing: [{ tableId: ACCOUNTS.id, ranges: [] }], groups: [] });
-    const { differing, groups } = await audits.answer({ type: 'audit', cursor: watermark, tables: [accounts(theirs, 64)] });
+    const theirs = [
+      ['x', 'Cash'],
+      ['y', 'Till'],
+    ] as const;
+    expect(await audits.answer({ type: 'audit', cursor: watermark, tables: [accounts(theirs)] })).toMatchObject({
+      compared: true,
+      differing: [{ tableId: ACCOUNTS.id, ranges: [] }],
+      groups: [],
+    });
+    const { differing, groups } = await audits.answer({
+      type: 'audit',
+      cursor: watermark,
+      tables: [accounts(theirs, 64)],
+    });
     expect(differing.map(({ ranges }) => ranges.length)).toEqual([1]);
     expect(groups.map(({ keys }) => keys)).toEqual([[['y']]]);
   });
 
   it('about a table that is not there is refused', async () => {
-    await expect(new TableAudits(database.file).answer({ type: 'audit', cursor: 0, tables: [{ tableId: 1, sums: [0, 0] }] })).rejects.toMatchObject({ code: 'schema-unknown-table' });
+    await expect(
+      new TableAudits(database.file).answer({ type: 'audit', cursor: 0, tables: [{ tableId: 1, sums: [0, 0] }] }),
+    ).rejects.toMatchObject({ code: 'schema-unknown-table' });
   });
 });

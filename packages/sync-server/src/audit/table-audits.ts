@@ -1,14 +1,30 @@
-import { auditSliceSql, auditedColumnIds, differingRanges, encodeKey, RockpoolError, TableFingerprint, type Audit, type AuditAnswer, type CellValue, type ChangeGroup, type DifferingTable } from '@rockpool/shared';
+import {
+  auditSliceSql,
+  auditedColumnIds,
+  differingRanges,
+  encodeKey,
+  RockpoolError,
+  TableFingerprint,
+  type Audit,
+  type AuditAnswer,
+  type CellValue,
+  type ChangeGroup,
+  type DifferingTable,
+} from '@rockpool/shared';
 import type { DatabaseFile } from '../store/database-file.ts';
 import { readRowValues } from '../store/row-store.ts';
 import type { StoredTable } from '../store/stored-table.ts';
 
-/** What one answer carries, in cells, unless one range has more: a megabyte or a few. What differs beyond is found by the next audit. */
+/**
+ * What one answer carries, in cells, unless one range has more: a megabyte or a few. What differs beyond is found by
+ * the next audit.
+ */
 const MAX_ANSWER_CELLS = 100_000;
 
 /**
- * Compares what clients have with what is stored here. Reads in slices, between which everything else goes on, and gives up when the log moves on
- * meanwhile: two sides can be compared at one watermark only. Clients at the same watermark share one reading.
+ * Compares what clients have with what is stored here. Reads in slices, between which everything else goes on, and
+ * gives up when the log moves on meanwhile: two sides can be compared at one watermark only. Clients at the same
+ * watermark share one reading.
  */
 export class TableAudits {
   private readonly file: DatabaseFile;
@@ -64,16 +80,41 @@ export class TableAudits {
   }
 
   /** The rows of as many of these ranges as one answer carries, at least of one. */
-  private async readRanges(table: StoredTable, rangeCount: number, ranges: readonly number[], cursor: number): Promise<{ readonly ranges: number[]; readonly group: ChangeGroup } | null> {
+  private async readRanges(
+    table: StoredTable,
+    rangeCount: number,
+    ranges: readonly number[],
+    cursor: number,
+  ): Promise<{ readonly ranges: number[]; readonly group: ChangeGroup } | null> {
     const fingerprint = new TableFingerprint(table.schema, rangeCount);
     const columnIds = auditedColumnIds(table.schema);
-    const rowsByRange = new Map<number, { readonly key: readonly CellValue[]; readonly cells: readonly CellValue[] }[]>(ranges.map((range) => [range, []]));
-    const whole = await this.forEachRow(table, cursor, (key, cells) => void rowsByRange.get(fingerprint.rangeOfKey(key))?.push({ key, cells: this.withStates(table, columnIds, key, cells) }));
+    const rowsByRange = new Map<number, { readonly key: readonly CellValue[]; readonly cells: readonly CellValue[] }[]>(
+      ranges.map((range) => [range, []]),
+    );
+    const whole = await this.forEachRow(
+      table,
+      cursor,
+      (key, cells) =>
+        void rowsByRange
+          .get(fingerprint.rangeOfKey(key))
+          ?.push({ key, cells: this.withStates(table, columnIds, key, cells) }),
+    );
     if (!whole) return null;
     const carried: number[] = [];
-    const group = { tableId: table.schema.id, kind: 'insert' as const, rowCount: 0, keys: table.keys.map((): CellValue[] => []), columnIds, values: columnIds.map((): CellValue[] => []) };
+    const group = {
+      tableId: table.schema.id,
+      kind: 'insert' as const,
+      rowCount: 0,
+      keys: table.keys.map((): CellValue[] => []),
+      columnIds,
+      values: columnIds.map((): CellValue[] => []),
+    };
     for (const [range, rows] of rowsByRange) {
-      if (carried.length > 0 && (group.rowCount + rows.length) * (group.keys.length + columnIds.length) > MAX_ANSWER_CELLS) break;
+      if (
+        carried.length > 0 &&
+        (group.rowCount + rows.length) * (group.keys.length + columnIds.length) > MAX_ANSWER_CELLS
+      )
+        break;
       carried.push(range);
       group.rowCount += rows.length;
       for (const { key, cells } of rows) {
@@ -85,16 +126,25 @@ export class TableAudits {
   }
 
   /** A client that repairs a document needs its state, not the JSON. */
-  private withStates(table: StoredTable, columnIds: readonly number[], key: readonly CellValue[], cells: readonly CellValue[]): readonly CellValue[] {
+  private withStates(
+    table: StoredTable,
+    columnIds: readonly number[],
+    key: readonly CellValue[],
+    cells: readonly CellValue[],
+  ): readonly CellValue[] {
     if (table.documents.size === 0) return cells;
     const values = readRowValues(this.file, table, key, encodeKey(key));
     return columnIds.map((columnId) => values.get(columnId) ?? null);
   }
 
   /** False: the log has moved on, and not all rows were read. */
-  private async forEachRow(table: StoredTable, cursor: number, body: (key: readonly CellValue[], cells: readonly CellValue[]) => void): Promise<boolean> {
+  private async forEachRow(
+    table: StoredTable,
+    cursor: number,
+    body: (key: readonly CellValue[], cells: readonly CellValue[]) => void,
+  ): Promise<boolean> {
     const keyCount = table.keys.length;
-    for (let after: readonly CellValue[] | null = null; ; ) {
+    for (let after: readonly CellValue[] | null = null; ;) {
       if (this.isClosed || this.file.log.watermark !== cursor) return false;
       const rows = this.file.sql.all(auditSliceSql(table.schema, after === null), ...(after ?? []));
       for (const row of rows) body(row.slice(0, keyCount), row.slice(keyCount));

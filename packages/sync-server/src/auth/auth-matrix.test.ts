@@ -13,8 +13,8 @@ import { DATABASE, TEST_SECRET } from '../testing/test-server.ts';
 import { roleAllows, ROLES, type Operation, type Role } from './role.ts';
 
 /*
- * Every route and every message, with every token that must not open it. Both sides of the product come from the tables that the server itself runs
- * by, so what is added there without a row here fails.
+ * Every route and every message, with every token that must not open it. Both sides of the product come from the tables
+ * that the server itself runs by, so what is added there without a row here fails.
  */
 
 let provider: TestKeys;
@@ -29,25 +29,42 @@ const tested = serverUnderTest({
 
 const secret = new TextEncoder().encode(TEST_SECRET);
 const nowS = (): number => Math.floor(Date.now() / 1000);
-const claims = (changes: JWTPayload = {}): JWTPayload => ({ sub: 'ann', iss: 'rockpool-server', aud: 'rockpool', nbf: nowS() - 1, exp: nowS() + 60, databases: [DATABASE], role: 'owner', ...changes });
-const sign = (payload: JWTPayload, header: Record<string, string> = {}): Promise<string> => new SignJWT(payload).setProtectedHeader({ alg: 'HS256', ...header }).sign(secret);
+const claims = (changes: JWTPayload = {}): JWTPayload => ({
+  sub: 'ann',
+  iss: 'rockpool-server',
+  aud: 'rockpool',
+  nbf: nowS() - 1,
+  exp: nowS() + 60,
+  databases: [DATABASE],
+  role: 'owner',
+  ...changes,
+});
+const sign = (payload: JWTPayload, header: Record<string, string> = {}): Promise<string> =>
+  new SignJWT(payload).setProtectedHeader({ alg: 'HS256', ...header }).sign(secret);
 
 /** Tokens that nobody may come in with, and what they are told. */
-const BAD_TOKENS: Readonly<Record<string, { readonly token: () => Promise<string> | string; readonly code: string }>> = {
-  missing: { token: () => '', code: 'auth-token-invalid' },
-  noise: { token: () => 'x.y.z', code: 'auth-token-invalid' },
-  expired: { token: () => sign(claims({ exp: nowS() - 1 })), code: 'auth-token-expired' },
-  'not yet valid': { token: () => sign(claims({ nbf: nowS() + 60 })), code: 'auth-token-invalid' },
-  'for another audience': { token: () => sign(claims({ aud: 'elsewhere' })), code: 'auth-token-invalid' },
-  'by another issuer': { token: () => sign(claims({ iss: 'elsewhere' })), code: 'auth-token-invalid' },
-  unsigned: { token: () => new UnsecuredJWT(claims()).encode(), code: 'auth-token-invalid' },
-  'signed with a public key': {
-    token: () => new SignJWT(claims()).setProtectedHeader({ alg: 'HS256', kid: 'k1' }).sign(new TextEncoder().encode(JSON.stringify(provider.keySet.keys[0]))),
-    code: 'auth-token-invalid',
-  },
-  'by an unknown key': { token: () => provider.sign(claims(), { kid: 'k2' }), code: 'auth-token-invalid' },
-  'without an expiry': { token: () => sign(Object.fromEntries(Object.entries(claims()).filter(([name]) => name !== 'exp'))), code: 'auth-token-invalid' },
-};
+const BAD_TOKENS: Readonly<Record<string, { readonly token: () => Promise<string> | string; readonly code: string }>> =
+  {
+    missing: { token: () => '', code: 'auth-token-invalid' },
+    noise: { token: () => 'x.y.z', code: 'auth-token-invalid' },
+    expired: { token: () => sign(claims({ exp: nowS() - 1 })), code: 'auth-token-expired' },
+    'not yet valid': { token: () => sign(claims({ nbf: nowS() + 60 })), code: 'auth-token-invalid' },
+    'for another audience': { token: () => sign(claims({ aud: 'elsewhere' })), code: 'auth-token-invalid' },
+    'by another issuer': { token: () => sign(claims({ iss: 'elsewhere' })), code: 'auth-token-invalid' },
+    unsigned: { token: () => new UnsecuredJWT(claims()).encode(), code: 'auth-token-invalid' },
+    'signed with a public key': {
+      token: () =>
+        new SignJWT(claims())
+          .setProtectedHeader({ alg: 'HS256', kid: 'k1' })
+          .sign(new TextEncoder().encode(JSON.stringify(provider.keySet.keys[0]))),
+      code: 'auth-token-invalid',
+    },
+    'by an unknown key': { token: () => provider.sign(claims(), { kid: 'k2' }), code: 'auth-token-invalid' },
+    'without an expiry': {
+      token: () => sign(Object.fromEntries(Object.entries(claims()).filter(([name]) => name !== 'exp'))),
+      code: 'auth-token-invalid',
+    },
+  };
 
 /** In order, but of somebody whom this database is closed to. */
 const STRANGERS: Readonly<Record<string, () => Promise<string>>> = {
@@ -76,16 +93,34 @@ const ROUTE_ROWS: Readonly<Record<string, RouteRow>> = {
   'GET /ready': { path: '/ready', status: 200 },
   'GET /metrics': { path: '/metrics', status: 200 },
   'GET /databases/:databaseId/members': { path: `/databases/${DATABASE}/members`, status: 200 },
-  'PUT /databases/:databaseId/members/:principal': { path: `/databases/${DATABASE}/members/mia`, body: { role: 'viewer' }, status: 204 },
+  'PUT /databases/:databaseId/members/:principal': {
+    path: `/databases/${DATABASE}/members/mia`,
+    body: { role: 'viewer' },
+    status: 204,
+  },
   'DELETE /databases/:databaseId/members/:principal': { path: `/databases/${DATABASE}/members/mia`, status: 204 },
   // Small: nothing to send.
-  'GET /databases/:databaseId/snapshot': { path: `/databases/${DATABASE}/snapshot?schema=${TEST_SCHEMA.hash}`, status: 204 },
-  'POST /databases/:databaseId/invitations': { path: `/databases/${DATABASE}/invitations`, body: { role: 'viewer' }, status: 201 },
+  'GET /databases/:databaseId/snapshot': {
+    path: `/databases/${DATABASE}/snapshot?schema=${TEST_SCHEMA.hash}`,
+    status: 204,
+  },
+  'POST /databases/:databaseId/invitations': {
+    path: `/databases/${DATABASE}/invitations`,
+    body: { role: 'viewer' },
+    status: 201,
+  },
   'POST /invitations/accept': { path: '/invitations/accept', body: { code: 'none' }, status: 400 },
 };
 
-const MESSAGE_ROWS: Readonly<Record<Exclude<ClientMessage['type'], 'hello'>, () => Promise<ClientMessage> | ClientMessage>> = {
-  push: () => ({ type: 'push', previousHash: FIRST_PREVIOUS_HASH, olderEpochUpTo: 0, changesets: withAges([toChangeset(1, Date.now() * 1000, 0, [insert('accounts', 'x', { name: 'x' })])], Date.now()) }),
+const MESSAGE_ROWS: Readonly<
+  Record<Exclude<ClientMessage['type'], 'hello'>, () => Promise<ClientMessage> | ClientMessage>
+> = {
+  push: () => ({
+    type: 'push',
+    previousHash: FIRST_PREVIOUS_HASH,
+    olderEpochUpTo: 0,
+    changesets: withAges([toChangeset(1, Date.now() * 1000, 0, [insert('accounts', 'x', { name: 'x' })])], Date.now()),
+  }),
   confirm: () => ({ type: 'confirm', cursor: 0, lastAckedSequence: 0 }),
   audit: () => ({ type: 'audit', cursor: 0, tables: [] }),
   'renew-token': async () => ({ type: 'renew-token', token: await sign(claims()) }),
@@ -99,13 +134,21 @@ const inDatabase = guarded.filter(({ access }) => access !== 'principal');
 
 async function ask(route: Route, token: string): Promise<{ status: number; code: unknown }> {
   const { path, body } = ROUTE_ROWS[nameOf(route)] as RouteRow;
-  const response = await tested.server.ask(route.method, path, { ...(token !== '' && { token }), ...(body !== undefined && { body: JSON.stringify(body) }) });
+  const response = await tested.server.ask(route.method, path, {
+    ...(token !== '' && { token }),
+    ...(body !== undefined && { body: JSON.stringify(body) }),
+  });
   const text = await response.text();
-  return { status: response.status, code: response.ok || text === '' ? null : (JSON.parse(text) as { code: unknown }).code };
+  return {
+    status: response.status,
+    code: response.ok || text === '' ? null : (JSON.parse(text) as { code: unknown }).code,
+  };
 }
 
 function nothingWasDone(): void {
-  expect(tested.server.query('SELECT (SELECT count(*) FROM accounts), (SELECT count(*) FROM rockpool_site) - 1')).toEqual([[0n, 0n]]);
+  expect(
+    tested.server.query('SELECT (SELECT count(*) FROM accounts), (SELECT count(*) FROM rockpool_site) - 1'),
+  ).toEqual([[0n, 0n]]);
 }
 
 /** Somebody in order has the database made first, so that it can be looked into. */
@@ -118,7 +161,9 @@ async function opened(token: string | Promise<string> = sign(claims())): Promise
 describe('the matrix', () => {
   it('has a row for every route and every message', () => {
     expect(Object.keys(ROUTE_ROWS).sort()).toEqual(ROUTES.map(nameOf).sort());
-    const toServer = Object.entries(MESSAGE_CODES).filter(([, code]) => code < 65).map(([type]) => type);
+    const toServer = Object.entries(MESSAGE_CODES)
+      .filter(([, code]) => code < 65)
+      .map(([type]) => type);
     expect(Object.keys(OPERATION_OF_MESSAGE).sort()).toEqual([...toServer].sort());
     expect(['hello', ...Object.keys(MESSAGE_ROWS)].sort()).toEqual([...toServer].sort());
   });
@@ -164,11 +209,16 @@ describe.each(Object.entries(STRANGERS))('a token %s', (_, token) => {
 describe.each(ROLES.map((role) => [role] as const))('a token of the role %s', (role: Role) => {
   const token = (): Promise<string> => sign(claims({ sub: `the-${role}`, role }));
 
-  it.each(inDatabase.map((route) => [nameOf(route), route] as const))('may do what it may at %s', async (name, route) => {
-    const { status, code } = await ask(route, await token());
-    const may = roleAllows(role, route.access as Operation);
-    expect({ status, code }).toEqual(may ? { status: (ROUTE_ROWS[name] as RouteRow).status, code: null } : { status: 403, code: 'auth-forbidden' });
-  });
+  it.each(inDatabase.map((route) => [nameOf(route), route] as const))(
+    'may do what it may at %s',
+    async (name, route) => {
+      const { status, code } = await ask(route, await token());
+      const may = roleAllows(role, route.access as Operation);
+      expect({ status, code }).toEqual(
+        may ? { status: (ROUTE_ROWS[name] as RouteRow).status, code: null } : { status: 403, code: 'auth-forbidden' },
+      );
+    },
+  );
 
   it.each(Object.entries(MESSAGE_ROWS))('may do what it may by a %s', async (type, message) => {
     const connection = await opened(token());
@@ -197,18 +247,27 @@ describe('somebody who is revoked while connected', () => {
 });
 
 describe('a public route', () => {
-  it.each(ROUTES.filter(({ access }) => access === 'public').map((route) => [nameOf(route), route] as const))('%s asks for no token', async (name, route) => {
-    expect(await ask(route, '')).toMatchObject({ status: (ROUTE_ROWS[name] as RouteRow).status });
-  });
+  it.each(ROUTES.filter(({ access }) => access === 'public').map((route) => [nameOf(route), route] as const))(
+    '%s asks for no token',
+    async (name, route) => {
+      expect(await ask(route, '')).toMatchObject({ status: (ROUTE_ROWS[name] as RouteRow).status });
+    },
+  );
 });
 
 describe('a page of another origin', () => {
-  it.each(ROUTES.map((route) => [nameOf(route), route] as const))('is refused at %s, whatever its token', async (_, route) => {
-    const { path } = ROUTE_ROWS[nameOf(route)] as RouteRow;
-    for (const origin of ['https://evil.test', 'null', `http://${tested.server.host}.evil.test`]) {
-      const response = await tested.server.ask(route.method, path, { token: await sign(claims()), headers: { origin } });
-      expect(response.status).toBe(403);
-      expect(response.headers.get('access-control-allow-origin')).toBeNull();
-    }
-  });
+  it.each(ROUTES.map((route) => [nameOf(route), route] as const))(
+    'is refused at %s, whatever its token',
+    async (_, route) => {
+      const { path } = ROUTE_ROWS[nameOf(route)] as RouteRow;
+      for (const origin of ['https://evil.test', 'null', `http://${tested.server.host}.evil.test`]) {
+        const response = await tested.server.ask(route.method, path, {
+          token: await sign(claims()),
+          headers: { origin },
+        });
+        expect(response.status).toBe(403);
+        expect(response.headers.get('access-control-allow-origin')).toBeNull();
+      }
+    },
+  );
 });

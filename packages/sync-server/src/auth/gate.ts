@@ -11,7 +11,10 @@ export interface GateOptions {
   readonly log: Logger;
 }
 
-/** Where every message and every request passes: who is it, and may they. What a host's own checks throw never gets further than here. */
+/**
+ * Where every message and every request passes: who is it, and may they. What a host's own checks throw never gets
+ * further than here.
+ */
 export class Gate {
   private readonly options: GateOptions;
 
@@ -46,7 +49,11 @@ export class Gate {
   /** Throws the refusal of the operation. */
   async require(principal: Principal, databaseId: string, operation: Operation): Promise<void> {
     if (!(await this.allows(principal, databaseId, operation))) {
-      throw new RockpoolError(operation === 'read' || !(await this.allows(principal, databaseId, 'read')) ? refusalOf('read') : refusalOf(operation));
+      throw new RockpoolError(
+        operation === 'read' || !(await this.allows(principal, databaseId, 'read'))
+          ? refusalOf('read')
+          : refusalOf(operation),
+      );
     }
   }
 
@@ -57,7 +64,8 @@ export class Gate {
 }
 
 /**
- * Who may not read is told the same for a database that is not theirs, does not exist or cannot be one: the answer tells a stranger nothing.
+ * Who may not read is told the same for a database that is not theirs, does not exist or cannot be one: the answer
+ * tells a stranger nothing.
  */
 export function refusalOf(operation: Operation): ErrorCode {
   return operation === 'read' ? 'auth-database-forbidden' : 'auth-forbidden';

@@ -1,5 +1,10 @@
 import { describe, expect, it } from 'vitest';
-import { checkNamesAsValues, checkNamesAtBackend, checkNamesInRequests, checkNamesOfDatabases } from '../testing/made-up-names.ts';
+import {
+  checkNamesAsValues,
+  checkNamesAtBackend,
+  checkNamesInRequests,
+  checkNamesOfDatabases,
+} from '../testing/made-up-names.ts';
 import { serverUnderTest } from '../testing/server-under-test.ts';
 
 const tested = serverUnderTest();

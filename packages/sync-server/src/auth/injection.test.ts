@@ -1,6 +1,11 @@
 import { describe, expect, it } from 'vitest';
 import { atLevel } from '../../../../tests/support/level.ts';
-import { checkNamesAsValues, checkNamesAtBackend, checkNamesInRequests, checkNamesOfDatabases } from '../testing/made-up-names.ts';
+import {
+  checkNamesAsValues,
+  checkNamesAtBackend,
+  checkNamesInRequests,
+  checkNamesOfDatabases,
+} from '../testing/made-up-names.ts';
 import { serverUnderTest } from '../testing/server-under-test.ts';
 
 const tested = serverUnderTest();

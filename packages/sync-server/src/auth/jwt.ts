@@ -1,4 +1,15 @@
-import { createLocalJWKSet, createRemoteJWKSet, decodeProtectedHeader, errors, jwtVerify, SignJWT, type JSONWebKeySet, type JWTVerifyGetKey, type JWTVerifyOptions, type JWTVerifyResult } from 'jose';
+import {
+  createLocalJWKSet,
+  createRemoteJWKSet,
+  decodeProtectedHeader,
+  errors,
+  jwtVerify,
+  SignJWT,
+  type JSONWebKeySet,
+  type JWTVerifyGetKey,
+  type JWTVerifyOptions,
+  type JWTVerifyResult,
+} from 'jose';
 import { RockpoolError } from '@rockpool/shared';
 import type { Authenticate, Principal } from './principal.ts';
 import { isRole, ROLES, type Role } from './role.ts';
@@ -10,8 +21,8 @@ export const TOKEN_ISSUER = 'rockpool-server';
 export const MIN_SECRET_BYTES = 32;
 
 /*
- * Pinned by the kind of key: a token says which algorithm it uses, and is not to be believed in that. A public key never checks an HMAC, nor a
- * secret a signature.
+ * Pinned by the kind of key: a token says which algorithm it uses, and is not to be believed in that. A public key
+ * never checks an HMAC, nor a secret a signature.
  */
 const SECRET_ALGORITHM = 'HS256';
 const KEY_SET_ALGORITHMS = ['ES256', 'EdDSA'];
@@ -20,7 +31,10 @@ const KEY_SET_ALGORITHMS = ['ES256', 'EdDSA'];
 export interface TokenRules {
   /** Of HS256. */
   readonly secret?: Uint8Array;
-  /** Public keys of ES256 and EdDSA: a JWKS, or the URL of one, which is fetched when a token names a key that is not known yet. */
+  /**
+   * Public keys of ES256 and EdDSA: a JWKS, or the URL of one, which is fetched when a token names a key that is not
+   * known yet.
+   */
   readonly keySet?: JSONWebKeySet | URL;
   /** `iss`. Default: `rockpool-server`. */
   readonly issuer?: string;
@@ -40,12 +54,25 @@ export interface TokenRequest {
   readonly ttlMs: number;
 }
 
-/** A signed JWT: `sub` the principal, `name`, `databases`, `role`, and `iss`, `aud`, `nbf`, `exp`. Throws `config-invalid` with all that is wrong with the request. */
-export async function issueToken(secret: Uint8Array, request: TokenRequest, nowMs: number, { issuer = TOKEN_ISSUER, audience = TOKEN_AUDIENCE }: Pick<TokenRules, 'issuer' | 'audience'> = {}): Promise<string> {
+/**
+ * A signed JWT: `sub` the principal, `name`, `databases`, `role`, and `iss`, `aud`, `nbf`, `exp`. Throws
+ * `config-invalid` with all that is wrong with the request.
+ */
+export async function issueToken(
+  secret: Uint8Array,
+  request: TokenRequest,
+  nowMs: number,
+  { issuer = TOKEN_ISSUER, audience = TOKEN_AUDIENCE }: Pick<TokenRules, 'issuer' | 'audience'> = {},
+): Promise<string> {
   checkRequest(request);
   const { principal, name, databases, role = 'editor', formerly = [], ttlMs } = request;
   const nowS = Math.floor(nowMs / 1000);
-  return new SignJWT({ databases: [...databases], role, ...(name !== undefined && { name }), ...(formerly.length > 0 && { formerly: [...formerly] }) })
+  return new SignJWT({
+    databases: [...databases],
+    role,
+    ...(name !== undefined && { name }),
+    ...(formerly.length > 0 && { formerly: [...formerly] }),
+  })
     .setProtectedHeader({ alg: SECRET_ALGORITHM })
     .setSubject(principal)
     .setIssuer(issuer)
@@ -63,21 +90,32 @@ function checkRequest({ principal, databases, role = 'editor', formerly = [], tt
     ...(isTextList(formerly) ? [] : ['formerly: a list of ids']),
     ...(Number.isFinite(ttlMs) && ttlMs > 0 ? [] : ['ttlMs: for how many milliseconds the token is good']),
   ];
-  if (problems.length > 0) throw new RockpoolError('config-invalid', { count: problems.length, problems: problems.join('\n') });
+  if (problems.length > 0)
+    throw new RockpoolError('config-invalid', { count: problems.length, problems: problems.join('\n') });
 }
 
 /** Checks tokens: as issueToken makes them, and those of an identity provider whose public keys are known. */
-export function jwtAuthenticate({ secret, keySet, issuer = TOKEN_ISSUER, audience = TOKEN_AUDIENCE }: TokenRules, now: () => number): Authenticate {
+export function jwtAuthenticate(
+  { secret, keySet, issuer = TOKEN_ISSUER, audience = TOKEN_AUDIENCE }: TokenRules,
+  now: () => number,
+): Authenticate {
   const publicKeys = keySet === undefined ? null : toKeyGetter(keySet);
   const verify = (token: string, options: JWTVerifyOptions): Promise<JWTVerifyResult> => {
     const { alg } = decodeProtectedHeader(token);
-    if (alg === SECRET_ALGORITHM && secret !== undefined) return jwtVerify(token, secret, { ...options, algorithms: [SECRET_ALGORITHM] });
-    if (alg !== undefined && KEY_SET_ALGORITHMS.includes(alg) && publicKeys !== null) return jwtVerify(token, publicKeys, { ...options, algorithms: KEY_SET_ALGORITHMS });
+    if (alg === SECRET_ALGORITHM && secret !== undefined)
+      return jwtVerify(token, secret, { ...options, algorithms: [SECRET_ALGORITHM] });
+    if (alg !== undefined && KEY_SET_ALGORITHMS.includes(alg) && publicKeys !== null)
+      return jwtVerify(token, publicKeys, { ...options, algorithms: KEY_SET_ALGORITHMS });
     throw new RockpoolError('auth-token-invalid');
   };
   return async (token) => {
     try {
-      const { payload } = await verify(token, { audience, issuer, requiredClaims: ['sub', 'aud', 'iss', 'nbf', 'exp'], currentDate: new Date(now()) });
+      const { payload } = await verify(token, {
+        audience,
+        issuer,
+        requiredClaims: ['sub', 'aud', 'iss', 'nbf', 'exp'],
+        currentDate: new Date(now()),
+      });
       return readPrincipal(payload);
     } catch (error) {
       throw tokenError(error);
@@ -92,8 +130,14 @@ function toKeyGetter(keySet: JSONWebKeySet | URL): JWTVerifyGetKey {
     try {
       return await fetched(header, token);
     } catch (error) {
-      // Whether the token is good cannot be told while its keys cannot be had: that is no reason to send its bearer away.
-      if (error instanceof errors.JWKSNoMatchingKey || error instanceof errors.JWKSMultipleMatchingKeys || error instanceof errors.JOSENotSupported) throw error;
+      // Whether the token is good cannot be told while its keys cannot be had: that is no reason to send its bearer
+      // away.
+      if (
+        error instanceof errors.JWKSNoMatchingKey ||
+        error instanceof errors.JWKSMultipleMatchingKeys ||
+        error instanceof errors.JOSENotSupported
+      )
+        throw error;
       throw new RockpoolError('auth-unavailable', {}, { cause: error });
     }
   };
@@ -106,15 +150,26 @@ function tokenError(error: unknown): RockpoolError {
 
 function readPrincipal(payload: Readonly<Record<string, unknown>>): Principal {
   const { sub, exp, name, databases = [], role = 'viewer', formerly = [] } = payload;
-  const valid = isPrincipalId(sub) && typeof exp === 'number' && isTextList(databases) && isTextList(formerly) && isRole(role);
+  const valid =
+    isPrincipalId(sub) && typeof exp === 'number' && isTextList(databases) && isTextList(formerly) && isRole(role);
   if (!valid) throw new RockpoolError('auth-token-invalid');
-  return { id: sub, ...(typeof name === 'string' && { name: shortName(name) }), formerly, databases, role, expiresAtMs: exp * 1000 };
+  return {
+    id: sub,
+    ...(typeof name === 'string' && { name: shortName(name) }),
+    formerly,
+    databases,
+    role,
+    expiresAtMs: exp * 1000,
+  };
 }
 
 /** It is stored with every changeset; no identity provider's ids are longer (OpenID allows 255). */
 export const MAX_PRINCIPAL_LENGTH = 255;
 
-/** Goes out with every state of presence; a longer one is cut, not refused: identity providers let people write what they like. */
+/**
+ * Goes out with every state of presence; a longer one is cut, not refused: identity providers let people write what
+ * they like.
+ */
 const MAX_NAME_LENGTH = 100;
 
 function shortName(name: string): string {

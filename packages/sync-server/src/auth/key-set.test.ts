@@ -6,7 +6,15 @@ import { testKeys, type TestKeys } from '../testing/keys.ts';
 import { jwtAuthenticate } from './jwt.ts';
 
 const nowS = Math.floor(Date.now() / 1000);
-const claims: JWTPayload = { sub: 'ann', iss: 'https://id.example.org', aud: 'budget', nbf: nowS - 1, exp: nowS + 60, databases: ['household'], role: 'owner' };
+const claims: JWTPayload = {
+  sub: 'ann',
+  iss: 'https://id.example.org',
+  aud: 'budget',
+  nbf: nowS - 1,
+  exp: nowS + 60,
+  databases: ['household'],
+  role: 'owner',
+};
 const rules = { issuer: 'https://id.example.org', audience: 'budget' };
 
 let es: TestKeys;
@@ -17,17 +25,29 @@ beforeAll(async () => {
 
 describe('tokens of an identity provider', () => {
   it('are taken with the keys that it publishes, by ES256 and EdDSA', async () => {
-    const authenticate = jwtAuthenticate({ ...rules, keySet: { keys: [...es.keySet.keys, ...ed.keySet.keys] } }, Date.now);
+    const authenticate = jwtAuthenticate(
+      { ...rules, keySet: { keys: [...es.keySet.keys, ...ed.keySet.keys] } },
+      Date.now,
+    );
     for (const keys of [es, ed]) {
-      expect(await authenticate(await keys.sign(claims))).toMatchObject({ id: 'ann', databases: ['household'], role: 'owner', expiresAtMs: (nowS + 60) * 1000 });
+      expect(await authenticate(await keys.sign(claims))).toMatchObject({
+        id: 'ann',
+        databases: ['household'],
+        role: 'owner',
+        expiresAtMs: (nowS + 60) * 1000,
+      });
     }
   });
 
   it('are refused with a key that it does not publish', async () => {
     const authenticate = jwtAuthenticate({ ...rules, keySet: es.keySet }, Date.now);
     await expect(authenticate(await ed.sign(claims))).rejects.toMatchObject({ code: 'auth-token-invalid' });
-    await expect(authenticate(await (await testKeys('ES256', 'k1')).sign(claims))).rejects.toMatchObject({ code: 'auth-token-invalid' });
-    await expect(authenticate(await es.sign(claims, { kid: 'unheard-of' }))).rejects.toMatchObject({ code: 'auth-token-invalid' });
+    await expect(authenticate(await (await testKeys('ES256', 'k1')).sign(claims))).rejects.toMatchObject({
+      code: 'auth-token-invalid',
+    });
+    await expect(authenticate(await es.sign(claims, { kid: 'unheard-of' }))).rejects.toMatchObject({
+      code: 'auth-token-invalid',
+    });
   });
 
   it('are refused when a public key was used as a secret', async () => {
@@ -63,11 +83,16 @@ describe('a key set at a URL', () => {
 
   it('is fetched when it is needed', async () => {
     answer = () => ({ status: 200, body: JSON.stringify(es.keySet) });
-    expect(await jwtAuthenticate({ ...rules, keySet: url }, Date.now)(await es.sign(claims))).toMatchObject({ id: 'ann' });
+    expect(await jwtAuthenticate({ ...rules, keySet: url }, Date.now)(await es.sign(claims))).toMatchObject({
+      id: 'ann',
+    });
   });
 
   it('that cannot be had is no reason to call a token bad', async () => {
     answer = () => ({ status: 503, body: '' });
-    await expect(jwtAuthenticate({ ...rules, keySet: url }, Date.now)(await es.sign(claims))).rejects.toMatchObject({ code: 'auth-unavailable', recovery: 'retry' });
+    await expect(jwtAuthenticate({ ...rules, keySet: url }, Date.now)(await es.sign(claims))).rejects.toMatchObject({
+      code: 'auth-unavailable',
+      recovery: 'retry',
+    });
   });
 });

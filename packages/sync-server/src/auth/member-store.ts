@@ -27,10 +27,16 @@ export interface MemberStore {
   write(member: StoredMember): void | Promise<void>;
   addInvitation(invitation: StoredInvitation): void | Promise<void>;
   /**
-   * Uses up an invitation, once only however many bring it: `judge` says which role it gives to a principal who has `held` (undefined: none), or throws, and the invitation stays.
-   * Returns the member; null: there is no such invitation, or its time is over.
+   * Uses up an invitation, once only however many bring it: `judge` says which role it gives to a principal who has
+   * `held` (undefined: none), or throws, and the invitation stays. Returns the member; null: there is no such
+   * invitation, or its time is over.
    */
-  acceptInvitation(codeHash: Uint8Array, principal: string, nowMs: number, judge: (held: Role | null | undefined, offered: Role) => Role): StoredMember | null | Promise<StoredMember | null>;
+  acceptInvitation(
+    codeHash: Uint8Array,
+    principal: string,
+    nowMs: number,
+    judge: (held: Role | null | undefined, offered: Role) => Role,
+  ): StoredMember | null | Promise<StoredMember | null>;
   /** Forgets who may do what in a database that is gone. */
   forgetDatabase(databaseId: string): void | Promise<void>;
   close(): void;

@@ -6,10 +6,19 @@ import { DATABASE } from '../testing/test-server.ts';
 let aheadMs = 0;
 const tested = serverUnderTest({ now: () => Date.now() + aheadMs });
 const owner = (): Promise<string> => tested.server.token('owner', 'olga');
-const stranger = (principal: string): Promise<string> => tested.server.sync.issueToken({ principal, databases: [], ttlMs: 60_000 });
+const stranger = (principal: string): Promise<string> =>
+  tested.server.sync.issueToken({ principal, databases: [], ttlMs: 60_000 });
 
-async function ask(method: string, path: string, token: string, body?: unknown): Promise<{ status: number; body: unknown }> {
-  const response = await tested.server.ask(method, path, { token, ...(body !== undefined && { body: JSON.stringify(body) }) });
+async function ask(
+  method: string,
+  path: string,
+  token: string,
+  body?: unknown,
+): Promise<{ status: number; body: unknown }> {
+  const response = await tested.server.ask(method, path, {
+    token,
+    ...(body !== undefined && { body: JSON.stringify(body) }),
+  });
   const text = await response.text();
   return { status: response.status, body: text === '' ? null : JSON.parse(text) };
 }
@@ -20,10 +29,15 @@ describe('a member', () => {
     const refused = await tested.server.connect();
     refused.hello(token, DATABASE);
     expect(await refused.failure()).toMatchObject({ code: 'auth-database-forbidden' });
-    expect(await ask('PUT', `/databases/${DATABASE}/members/mia`, await owner(), { role: 'viewer' })).toMatchObject({ status: 204 });
+    expect(await ask('PUT', `/databases/${DATABASE}/members/mia`, await owner(), { role: 'viewer' })).toMatchObject({
+      status: 204,
+    });
     const connection = await tested.server.connect();
     expect((await connection.open(token, DATABASE)).welcome.canWrite).toBe(false);
-    expect(await ask('GET', `/databases/${DATABASE}/members`, await owner())).toEqual({ status: 200, body: [{ principal: 'mia', role: 'viewer' }] });
+    expect(await ask('GET', `/databases/${DATABASE}/members`, await owner())).toEqual({
+      status: 200,
+      body: [{ principal: 'mia', role: 'viewer' }],
+    });
   });
 
   it('who may write from now on, or no longer, is asked to connect again', async () => {
@@ -51,9 +65,18 @@ describe('a member', () => {
   });
 
   it('cannot be made by those who may not manage', async () => {
-    expect(await ask('PUT', `/databases/${DATABASE}/members/eve`, await tested.server.token('editor', 'eve'), { role: 'owner' })).toMatchObject({ status: 403, body: { code: 'auth-forbidden' } });
-    expect(await ask('PUT', `/databases/${DATABASE}/members/eve`, await stranger('eve'), { role: 'owner' })).toMatchObject({ status: 403, body: { code: 'auth-database-forbidden' } });
-    expect(await ask('PUT', `/databases/${DATABASE}/members/eve`, await owner(), { role: 'king' })).toMatchObject({ status: 400, body: { code: 'request-invalid' } });
+    expect(
+      await ask('PUT', `/databases/${DATABASE}/members/eve`, await tested.server.token('editor', 'eve'), {
+        role: 'owner',
+      }),
+    ).toMatchObject({ status: 403, body: { code: 'auth-forbidden' } });
+    expect(
+      await ask('PUT', `/databases/${DATABASE}/members/eve`, await stranger('eve'), { role: 'owner' }),
+    ).toMatchObject({ status: 403, body: { code: 'auth-database-forbidden' } });
+    expect(await ask('PUT', `/databases/${DATABASE}/members/eve`, await owner(), { role: 'king' })).toMatchObject({
+      status: 400,
+      body: { code: 'request-invalid' },
+    });
     expect(tested.server.sync.members.list(DATABASE)).toEqual([]);
   });
 });
@@ -68,29 +91,47 @@ describe('an invitation', () => {
   it('makes whoever brings it a member, once', async () => {
     const code = await invite();
     const token = await stranger('mia');
-    expect(await ask('POST', '/invitations/accept', token, { code })).toEqual({ status: 200, body: { databaseId: DATABASE, role: 'editor' } });
+    expect(await ask('POST', '/invitations/accept', token, { code })).toEqual({
+      status: 200,
+      body: { databaseId: DATABASE, role: 'editor' },
+    });
     const connection = await tested.server.connect();
     expect((await connection.open(token, DATABASE)).welcome.canWrite).toBe(true);
-    expect(await ask('POST', '/invitations/accept', await stranger('eve'), { code })).toMatchObject({ status: 400, body: { code: 'invitation-invalid' } });
-    expect(await ask('POST', '/invitations/accept', await stranger('eve'), { code: 'guessed' })).toMatchObject({ body: { code: 'invitation-invalid' } });
+    expect(await ask('POST', '/invitations/accept', await stranger('eve'), { code })).toMatchObject({
+      status: 400,
+      body: { code: 'invitation-invalid' },
+    });
+    expect(await ask('POST', '/invitations/accept', await stranger('eve'), { code: 'guessed' })).toMatchObject({
+      body: { code: 'invitation-invalid' },
+    });
   });
 
   it('takes nothing away from a member, and brings nobody back who was revoked', async () => {
     await tested.server.sync.members.setRole(DATABASE, 'mia', 'owner');
-    expect(await ask('POST', '/invitations/accept', await stranger('mia'), { code: await invite('viewer') })).toMatchObject({ body: { role: 'owner' } });
+    expect(
+      await ask('POST', '/invitations/accept', await stranger('mia'), { code: await invite('viewer') }),
+    ).toMatchObject({ body: { role: 'owner' } });
     await tested.server.sync.members.setRole(DATABASE, 'ben', null);
-    expect(await ask('POST', '/invitations/accept', await stranger('ben'), { code: await invite() })).toMatchObject({ status: 403, body: { code: 'auth-forbidden' } });
+    expect(await ask('POST', '/invitations/accept', await stranger('ben'), { code: await invite() })).toMatchObject({
+      status: 403,
+      body: { code: 'auth-forbidden' },
+    });
   });
 
   it('expires', async () => {
     const code = await invite('editor', 1_000);
     aheadMs = 2_000;
     try {
-      expect(await ask('POST', '/invitations/accept', await stranger('mia'), { code })).toMatchObject({ body: { code: 'invitation-invalid' } });
+      expect(await ask('POST', '/invitations/accept', await stranger('mia'), { code })).toMatchObject({
+        body: { code: 'invitation-invalid' },
+      });
     } finally {
       aheadMs = 0;
     }
-    const { status } = await ask('POST', `/databases/${DATABASE}/invitations`, await owner(), { role: 'editor', ttlMs: 1e12 });
+    const { status } = await ask('POST', `/databases/${DATABASE}/invitations`, await owner(), {
+      role: 'editor',
+      ttlMs: 1e12,
+    });
     expect(status).toBe(400);
   });
 });

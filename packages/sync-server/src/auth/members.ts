@@ -24,8 +24,8 @@ export interface MembersOptions {
 }
 
 /**
- * Who may do what in which database, beyond what tokens say by themselves. What stands here decides; only where nothing does, the token counts.
- * So a role can be given without a new token, and taken away before the old one expires.
+ * Who may do what in which database, beyond what tokens say by themselves. What stands here decides; only where nothing
+ * does, the token counts. So a role can be given without a new token, and taken away before the old one expires.
  */
 export class Members {
   private readonly options: MembersOptions;
@@ -56,7 +56,9 @@ export class Members {
   }
 
   list(databaseId: string): Member[] {
-    return [...(this.roles.get(databaseId) ?? [])].map(([principal, role]) => ({ principal, role })).sort((a, b) => (a.principal < b.principal ? -1 : 1));
+    return [...(this.roles.get(databaseId) ?? [])]
+      .map(([principal, role]) => ({ principal, role }))
+      .sort((a, b) => (a.principal < b.principal ? -1 : 1));
   }
 
   /** Null revokes. */
@@ -70,15 +72,24 @@ export class Members {
   /** A code that opens the database once, to whoever brings it. Only its hash is kept. */
   async invite({ databaseId, role, expiresAtMs }: InvitationRequest): Promise<string> {
     const code = randomBytes(INVITATION_BYTES).toString('base64url');
-    await this.options.store.addInvitation({ codeHash: sha256(code), databaseId, role, expiresMs: Math.ceil(expiresAtMs) });
+    await this.options.store.addInvitation({
+      codeHash: sha256(code),
+      databaseId,
+      role,
+      expiresMs: Math.ceil(expiresAtMs),
+    });
     return code;
   }
 
   /**
-   * Makes the principal a member. Throws `invitation-invalid`, the same for a code that never was, was used or has expired; `auth-forbidden` for
-   * somebody who was revoked: only an owner lets them in again.
+   * Makes the principal a member. Throws `invitation-invalid`, the same for a code that never was, was used or has
+   * expired; `auth-forbidden` for somebody who was revoked: only an owner lets them in again.
    */
-  async accept(code: string, { id }: Principal, nowMs: number): Promise<{ readonly databaseId: string; readonly role: Role | null }> {
+  async accept(
+    code: string,
+    { id }: Principal,
+    nowMs: number,
+  ): Promise<{ readonly databaseId: string; readonly role: Role | null }> {
     const member = await this.options.store.acceptInvitation(sha256(code), id, nowMs, (held, offered) => {
       if (held === null) throw new RockpoolError('auth-forbidden');
       return held === undefined ? offered : higherRole(held, offered);
@@ -94,7 +105,11 @@ export class Members {
     this.options.store.close();
   }
 
-  private allowsNow({ id, databases = [], role = 'viewer' }: Principal, databaseId: string, operation: Operation): boolean {
+  private allowsNow(
+    { id, databases = [], role = 'viewer' }: Principal,
+    databaseId: string,
+    operation: Operation,
+  ): boolean {
     const stored = this.roles.get(databaseId)?.get(id);
     return roleAllows(stored === undefined ? (databases.includes(databaseId) ? role : null) : stored, operation);
   }
@@ -109,7 +124,9 @@ export class Members {
   private async look(): Promise<void> {
     try {
       const recent = await this.options.store.readRecent();
-      const isUpdate = recent.some(({ databaseId, principal, role }) => this.roles.get(databaseId)?.get(principal) !== role);
+      const isUpdate = recent.some(
+        ({ databaseId, principal, role }) => this.roles.get(databaseId)?.get(principal) !== role,
+      );
       for (const member of recent) this.remember(member);
       if (isUpdate) this.options.onChanged();
     } catch (error) {

@@ -55,7 +55,13 @@ describe('a WebSocket of a page', () => {
 describe('a request of a page', () => {
   const tested = serverUnderTest({ origins: LISTED });
   const preflight = (origin: string): Promise<Response> =>
-    tested.server.ask('OPTIONS', `/databases/${DATABASE}/snapshot`, { headers: { origin, 'access-control-request-method': 'GET', 'access-control-request-headers': 'authorization,range' } });
+    tested.server.ask('OPTIONS', `/databases/${DATABASE}/snapshot`, {
+      headers: {
+        origin,
+        'access-control-request-method': 'GET',
+        'access-control-request-headers': 'authorization,range',
+      },
+    });
 
   it('of a listed origin may read the answer, by that name alone and without cookies', async () => {
     const origin = LISTED[0] as string;

@@ -33,16 +33,30 @@ export class PostgresMembers implements MemberStore {
   }
 
   async addInvitation({ codeHash, databaseId, role, expiresMs }: StoredInvitation): Promise<void> {
-    await this.connections.query(`INSERT INTO ${INVITATION} (code_sha256, database_id, role, expires_ms) VALUES ($1, $2, $3, $4)`, [codeHash, databaseId, role, expiresMs]);
+    await this.connections.query(
+      `INSERT INTO ${INVITATION} (code_sha256, database_id, role, expires_ms) VALUES ($1, $2, $3, $4)`,
+      [codeHash, databaseId, role, expiresMs],
+    );
   }
 
-  acceptInvitation(codeHash: Uint8Array, principal: string, nowMs: number, judge: (held: Role | null | undefined, offered: Role) => Role): Promise<StoredMember | null> {
+  acceptInvitation(
+    codeHash: Uint8Array,
+    principal: string,
+    nowMs: number,
+    judge: (held: Role | null | undefined, offered: Role) => Role,
+  ): Promise<StoredMember | null> {
     return this.connections.transaction(null, 'READ WRITE', async (connection) => {
       await connection.query(`DELETE FROM ${INVITATION} WHERE expires_ms <= $1`, [Math.floor(nowMs)]);
       // Whoever else brings the same code waits here, and finds nothing.
-      const [[databaseId, offered] = []] = await connection.query(`DELETE FROM ${INVITATION} WHERE code_sha256 = $1 RETURNING database_id, role`, [codeHash]);
+      const [[databaseId, offered] = []] = await connection.query(
+        `DELETE FROM ${INVITATION} WHERE code_sha256 = $1 RETURNING database_id, role`,
+        [codeHash],
+      );
       if (typeof databaseId !== 'string' || !isRole(offered)) return { commit: true, result: null };
-      const [held] = await connection.query(`SELECT role FROM ${MEMBER} WHERE database_id = $1 AND principal = $2 FOR UPDATE`, [databaseId, principal]);
+      const [held] = await connection.query(
+        `SELECT role FROM ${MEMBER} WHERE database_id = $1 AND principal = $2 FOR UPDATE`,
+        [databaseId, principal],
+      );
       const member = { databaseId, principal, role: judge(held?.[0] as Role | null | undefined, offered) };
       await connection.query(WRITE_SQL, [databaseId, principal, member.role]);
       return { commit: true, result: member };
@@ -50,12 +64,19 @@ export class PostgresMembers implements MemberStore {
   }
 
   async forgetDatabase(databaseId: string): Promise<void> {
-    await this.connections.query(`WITH members AS (DELETE FROM ${MEMBER} WHERE database_id = $1) DELETE FROM ${INVITATION} WHERE database_id = $1`, [databaseId]);
+    await this.connections.query(
+      `WITH members AS (DELETE FROM ${MEMBER} WHERE database_id = $1) DELETE FROM ${INVITATION} WHERE database_id = $1`,
+      [databaseId],
+    );
   }
 
   private async read(where: string): Promise<StoredMember[]> {
     const rows = await this.connections.query(`SELECT database_id, principal, role FROM ${MEMBER}${where}`);
-    return rows.map(([databaseId, principal, role]) => ({ databaseId: databaseId as string, principal: principal as string, role: isRole(role) ? role : null }));
+    return rows.map(([databaseId, principal, role]) => ({
+      databaseId: databaseId as string,
+      principal: principal as string,
+      role: isRole(role) ? role : null,
+    }));
   }
 
   close(): void {

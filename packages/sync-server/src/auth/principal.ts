@@ -7,8 +7,8 @@ export interface Principal {
   /** What others see of them in presence. Default: nothing but the id. */
   readonly name?: string;
   /**
-   * Ids that the same person had before, such as that of an anonymous start: after a sign-in a device goes on as the site that it was.
-   * Default: none.
+   * Ids that the same person had before, such as that of an anonymous start: after a sign-in a device goes on as the
+   * site that it was. Default: none.
    */
   readonly formerly?: readonly string[];
   /** ms since 1970. A live session ends then, unless its token is renewed. */
@@ -20,13 +20,14 @@ export interface Principal {
 }
 
 /**
- * Checks a token. Throws `auth-token-expired`, `auth-token-invalid`, or `auth-unavailable` where it cannot tell now; anything else thrown is
- * logged by its name and reported as `auth-token-invalid`. A host passes its own to use its own sessions.
+ * Checks a token. Throws `auth-token-expired`, `auth-token-invalid`, or `auth-unavailable` where it cannot tell now;
+ * anything else thrown is logged by its name and reported as `auth-token-invalid`. A host passes its own to use its own
+ * sessions.
  */
 export type Authenticate = (token: string) => Promise<Principal>;
 
 /**
- * Whether somebody may do this now. Asked for every message and request, and every few seconds for a session that only listens, so what a host
- * takes away is gone within 5 s. A promise that rejects is a no.
+ * Whether somebody may do this now. Asked for every message and request, and every few seconds for a session that only
+ * listens, so what a host takes away is gone within 5 s. A promise that rejects is a no.
  */
 export type Authorize = (principal: Principal, databaseId: string, operation: Operation) => boolean | Promise<boolean>;

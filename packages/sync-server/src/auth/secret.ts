@@ -8,9 +8,11 @@ const PLACEHOLDER = /change.?me|replace.?me|your.?secret|password|placeholder|in
 
 /** Why a signing secret is too weak to start with, or null. */
 export function secretProblem(secret: Uint8Array): string | null {
-  if (secret.length < MIN_SECRET_BYTES) return `the secret has ${secret.length} bytes, and at least ${MIN_SECRET_BYTES} are needed`;
+  if (secret.length < MIN_SECRET_BYTES)
+    return `the secret has ${secret.length} bytes, and at least ${MIN_SECRET_BYTES} are needed`;
   if (new Set(secret).size < MIN_DIFFERENT_BYTES) return 'the secret repeats a few characters; use random ones';
-  if (PLACEHOLDER.test(new TextDecoder().decode(secret))) return 'the secret reads like a placeholder; use random bytes';
+  if (PLACEHOLDER.test(new TextDecoder().decode(secret)))
+    return 'the secret reads like a placeholder; use random bytes';
   return null;
 }
 

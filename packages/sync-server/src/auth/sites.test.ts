@@ -17,7 +17,10 @@ async function pushed(): Promise<{ site: TestSite; connection: TestConnection }>
 
 async function hello(site: TestSite, principal: string, formerly: readonly string[] = []): Promise<TestConnection> {
   const connection = await tested.server.connect(site);
-  connection.hello(await tested.server.sync.issueToken({ principal, databases: [DATABASE], formerly, ttlMs: 60_000 }), DATABASE);
+  connection.hello(
+    await tested.server.sync.issueToken({ principal, databases: [DATABASE], formerly, ttlMs: 60_000 }),
+    DATABASE,
+  );
   return connection;
 }
 
@@ -66,7 +69,10 @@ describe('a site', () => {
 
   it('goes on for whoever had the name before, even with no answer heard', async () => {
     const site = await anonymousSite();
-    expect(await (await hello(site, 'ann', ['anonymous-7'])).next('welcome')).toMatchObject({ lastAckedSequence: 1, decidedHash: site.hashes[1] });
+    expect(await (await hello(site, 'ann', ['anonymous-7'])).next('welcome')).toMatchObject({
+      lastAckedSequence: 1,
+      decidedHash: site.hashes[1],
+    });
   });
 
   it('goes on for whoever has its file, even with no answer heard', async () => {

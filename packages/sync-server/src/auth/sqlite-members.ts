@@ -12,9 +12,11 @@ export class SqliteMembers implements MemberStore {
   }
 
   readAll(): StoredMember[] {
-    return this.sql
-      .all('SELECT database_id, principal, role FROM member')
-      .map(([id, principal, role]) => ({ databaseId: id as string, principal: principal as string, role: isRole(role) ? role : null }));
+    return this.sql.all('SELECT database_id, principal, role FROM member').map(([id, principal, role]) => ({
+      databaseId: id as string,
+      principal: principal as string,
+      role: isRole(role) ? role : null,
+    }));
   }
 
   /** No other instance writes here. */
@@ -23,19 +25,40 @@ export class SqliteMembers implements MemberStore {
   }
 
   write({ databaseId, principal, role }: StoredMember): void {
-    this.sql.run('INSERT INTO member (database_id, principal, role) VALUES (?, ?, ?) ON CONFLICT DO UPDATE SET role = excluded.role', databaseId, principal, role);
+    this.sql.run(
+      'INSERT INTO member (database_id, principal, role) VALUES (?, ?, ?) ON CONFLICT DO UPDATE SET role = excluded.role',
+      databaseId,
+      principal,
+      role,
+    );
   }
 
   addInvitation({ codeHash, databaseId, role, expiresMs }: StoredInvitation): void {
-    this.sql.run('INSERT INTO invitation (code_sha256, database_id, role, expires_ms) VALUES (?, ?, ?, ?)', codeHash, databaseId, role, BigInt(expiresMs));
+    this.sql.run(
+      'INSERT INTO invitation (code_sha256, database_id, role, expires_ms) VALUES (?, ?, ?, ?)',
+      codeHash,
+      databaseId,
+      role,
+      BigInt(expiresMs),
+    );
   }
 
-  acceptInvitation(codeHash: Uint8Array, principal: string, nowMs: number, judge: (held: Role | null | undefined, offered: Role) => Role): StoredMember | null {
+  acceptInvitation(
+    codeHash: Uint8Array,
+    principal: string,
+    nowMs: number,
+    judge: (held: Role | null | undefined, offered: Role) => Role,
+  ): StoredMember | null {
     return this.sql.transaction(() => {
       this.sql.run('DELETE FROM invitation WHERE expires_ms <= ?', BigInt(Math.floor(nowMs)));
-      const [databaseId, offered] = this.sql.get('SELECT database_id, role FROM invitation WHERE code_sha256 = ?', codeHash) ?? [];
+      const [databaseId, offered] =
+        this.sql.get('SELECT database_id, role FROM invitation WHERE code_sha256 = ?', codeHash) ?? [];
       if (typeof databaseId !== 'string' || !isRole(offered)) return null;
-      const held = this.sql.get('SELECT role FROM member WHERE database_id = ? AND principal = ?', databaseId, principal);
+      const held = this.sql.get(
+        'SELECT role FROM member WHERE database_id = ? AND principal = ?',
+        databaseId,
+        principal,
+      );
       const member = { databaseId, principal, role: judge(held?.[0] as Role | null | undefined, offered) };
       this.sql.run('DELETE FROM invitation WHERE code_sha256 = ?', codeHash);
       this.write(member);

@@ -6,6 +6,10 @@ import { SEEN_EVERYWHERE, TenantTrial } from '../testing/tenants/tenant-trial.ts
 const trial = new TenantTrial();
 const tested = serverUnderTest(trial.options);
 
-it('tenants of one server never get a byte of each other, nor do logs and errors hold one', { timeout: 300_000 }, async () => {
-  expect(await trial.run([tested.server], atLevel({ test: 60, verify: 200 }))).toEqual(SEEN_EVERYWHERE);
-});
+it(
+  'tenants of one server never get a byte of each other, nor do logs and errors hold one',
+  { timeout: 300_000 },
+  async () => {
+    expect(await trial.run([tested.server], atLevel({ test: 60, verify: 200 }))).toEqual(SEEN_EVERYWHERE);
+  },
+);

@@ -12,9 +12,21 @@ const tested = serverUnderTest({ now: () => Date.now() + aheadMs });
 const secret = new TextEncoder().encode(TEST_SECRET);
 
 const nowS = (): number => Math.floor(Date.now() / 1000);
-const claims = (): JWTPayload => ({ sub: 'ann', iss: 'rockpool-server', aud: 'rockpool', nbf: nowS(), exp: nowS() + 60, databases: [DATABASE], role: 'editor' });
+const claims = (): JWTPayload => ({
+  sub: 'ann',
+  iss: 'rockpool-server',
+  aud: 'rockpool',
+  nbf: nowS(),
+  exp: nowS() + 60,
+  databases: [DATABASE],
+  role: 'editor',
+});
 
-function sign(changes: Record<string, unknown>, alg = 'HS256', key: Parameters<SignJWT['sign']>[0] = secret): Promise<string> {
+function sign(
+  changes: Record<string, unknown>,
+  alg = 'HS256',
+  key: Parameters<SignJWT['sign']>[0] = secret,
+): Promise<string> {
   const payload: Record<string, unknown> = { ...claims(), ...changes };
   for (const name of Object.keys(payload)) if (payload[name] === undefined) delete payload[name];
   return new SignJWT(payload).setProtectedHeader({ alg }).sign(key);
@@ -50,9 +62,17 @@ describe('a token', () => {
     ['lists no databases', () => sign({ databases: undefined }), 'auth-database-forbidden'],
     ['lists databases in another shape', () => sign({ databases: DATABASE }), 'auth-token-invalid'],
     ['asks for another role', () => sign({ role: 'admin' }), 'auth-token-invalid'],
-    ['is signed with another secret', () => sign({}, 'HS256', new TextEncoder().encode('another secret of more than 32 bytes')), 'auth-token-invalid'],
+    [
+      'is signed with another secret',
+      () => sign({}, 'HS256', new TextEncoder().encode('another secret of more than 32 bytes')),
+      'auth-token-invalid',
+    ],
     ['is signed with another length of HMAC', () => sign({}, 'HS512'), 'auth-token-invalid'],
-    ['is signed with a key pair', async () => sign({}, 'ES256', (await generateKeyPair('ES256')).privateKey), 'auth-token-invalid'],
+    [
+      'is signed with a key pair',
+      async () => sign({}, 'ES256', (await generateKeyPair('ES256')).privateKey),
+      'auth-token-invalid',
+    ],
     ['is not signed at all', () => new UnsecuredJWT(claims()).encode(), 'auth-token-invalid'],
     ['lost its signature', async () => `${(await sign({})).split('.').slice(0, 2).join('.')}.`, 'auth-token-invalid'],
   ])('that %s is refused', async (_, token, code) => {
@@ -62,8 +82,12 @@ describe('a token', () => {
   it('gives one answer for a database that is foreign, absent, or no database at all', async () => {
     await (await tested.server.open(undefined, { databaseId: 'foreign' })).close();
     const token = await sign({ databases: [DATABASE, '../household', ''] });
-    const answers = await Promise.all(['foreign', 'absent', '../household', '', 'household\u0000', 'HOUSEHOLD'].map((id) => refusal(token, id)));
-    expect(new Set(answers.map((answer) => JSON.stringify(answer)))).toEqual(new Set([JSON.stringify({ code: 'auth-database-forbidden', fields: {} })]));
+    const answers = await Promise.all(
+      ['foreign', 'absent', '../household', '', 'household\u0000', 'HOUSEHOLD'].map((id) => refusal(token, id)),
+    );
+    expect(new Set(answers.map((answer) => JSON.stringify(answer)))).toEqual(
+      new Set([JSON.stringify({ code: 'auth-database-forbidden', fields: {} })]),
+    );
   });
 
   it('for reading only reads', async () => {

@@ -1,4 +1,13 @@
-import { encodeChangesetBody, encodeKey, keyToString, RockpoolError, type CellValue, type ChangeGroup, type ChangeKind, type ColumnSchema } from '@rockpool/shared';
+import {
+  encodeChangesetBody,
+  encodeKey,
+  keyToString,
+  RockpoolError,
+  type CellValue,
+  type ChangeGroup,
+  type ChangeKind,
+  type ColumnSchema,
+} from '@rockpool/shared';
 import type { DatabaseFile } from '../store/database-file.ts';
 import { readRowValues } from '../store/row-store.ts';
 import type { SqlRow } from '../store/sqlite-file.ts';
@@ -9,7 +18,10 @@ import { ownSite } from './own-site.ts';
 
 /** Writes of the server's own program, collected to be one changeset. What it reads is as it was before them. */
 export interface BackendTransaction {
-  /** All columns that have no value here are NULL or their default's, as the schema says. A document is its JSON text, here and in `update`. */
+  /**
+   * All columns that have no value here are NULL or their default's, as the schema says. A document is its JSON text,
+   * here and in `update`.
+   */
   insert(table: string, row: BackendRow): void;
   /** `key`: the key's columns; `changes`: the others. Throws `row-missing` where there is no such row. */
   update(table: string, key: BackendRow, changes: BackendRow): void;
@@ -26,12 +38,22 @@ interface Change {
   readonly values: ReadonlyMap<number, CellValue>;
 }
 
-/** Collects what `body` does. Null: nothing. Throws `schema-unknown-table`, `schema-unknown-column`, `value-invalid`, and what `body` throws. */
-export function collectChangeset(file: DatabaseFile, body: (transaction: BackendTransaction) => void): Uint8Array | null {
+/**
+ * Collects what `body` does. Null: nothing. Throws `schema-unknown-table`, `schema-unknown-column`, `value-invalid`,
+ * and what `body` throws.
+ */
+export function collectChangeset(
+  file: DatabaseFile,
+  body: (transaction: BackendTransaction) => void,
+): Uint8Array | null {
   const changes = new Map<string, Change>();
   const add = (change: Change): void => {
     const name = `${change.table.schema.id}:${keyToString(change.key)}`;
-    if (changes.has(name)) throw new RockpoolError('changeset-invalid', { problem: 'a row is written twice in one transaction', table: change.table.schema.name });
+    if (changes.has(name))
+      throw new RockpoolError('changeset-invalid', {
+        problem: 'a row is written twice in one transaction',
+        table: change.table.schema.name,
+      });
     changes.set(name, change);
   };
   body({
@@ -57,7 +79,9 @@ export function collectChangeset(file: DatabaseFile, body: (transaction: Backend
     },
     query: (sql, ...parameters) => file.sql.all(sql, ...parameters),
   });
-  return changes.size === 0 ? null : encodeChangesetBody({ atomic: true, groups: [...changes.values()].map(toGroup), cellBases: [] });
+  return changes.size === 0
+    ? null
+    : encodeChangesetBody({ atomic: true, groups: [...changes.values()].map(toGroup), cellBases: [] });
 }
 
 function tableOf(file: DatabaseFile, name: string): StoredTable {
@@ -67,31 +91,49 @@ function tableOf(file: DatabaseFile, name: string): StoredTable {
 }
 
 function keyOf(table: StoredTable, row: BackendRow): CellValue[] {
-  return table.keys.map((column) => (row[column.name] === undefined ? null : toCell(row[column.name] as BackendValue, column)));
+  return table.keys.map((column) =>
+    row[column.name] === undefined ? null : toCell(row[column.name] as BackendValue, column),
+  );
 }
 
 /** The columns beside the key that `row` names. `stored`: what is there now; nothing for a new row. */
-function cellsOf(file: DatabaseFile, table: StoredTable, row: BackendRow, stored: ReadonlyMap<number, CellValue>): Map<number, CellValue> {
+function cellsOf(
+  file: DatabaseFile,
+  table: StoredTable,
+  row: BackendRow,
+  stored: ReadonlyMap<number, CellValue>,
+): Map<number, CellValue> {
   const names = new Set([...table.keys, ...table.values].map(({ name }) => name));
-  for (const name of Object.keys(row)) if (!names.has(name)) throw new RockpoolError('schema-unknown-column', { table: table.schema.name, column: name });
+  for (const name of Object.keys(row))
+    if (!names.has(name)) throw new RockpoolError('schema-unknown-column', { table: table.schema.name, column: name });
   const cellOf = (column: ColumnSchema): CellValue => {
     const value = row[column.name] as BackendValue;
     const rule = table.documents.get(column.id);
-    return rule === undefined ? toCell(value, column) : toDocumentCell(value, stored.get(column.id) ?? null, column, rule, ownSite(file));
+    return rule === undefined
+      ? toCell(value, column)
+      : toDocumentCell(value, stored.get(column.id) ?? null, column, rule, ownSite(file));
   };
-  return new Map(table.values.filter(({ name }) => row[name] !== undefined).map((column) => [column.id, cellOf(column)]));
+  return new Map(
+    table.values.filter(({ name }) => row[name] !== undefined).map((column) => [column.id, cellOf(column)]),
+  );
 }
 
 function existing(file: DatabaseFile, table: StoredTable, key: readonly CellValue[]): ReadonlyMap<number, CellValue> {
-  if (file.sql.get(table.selectSql, ...key) === undefined) throw new RockpoolError('row-missing', { table: table.schema.name });
+  if (file.sql.get(table.selectSql, ...key) === undefined)
+    throw new RockpoolError('row-missing', { table: table.schema.name });
   return readRowValues(file, table, key, encodeKey(key));
 }
 
 /** An update as it travels: what a counter gains, and groups of columns whole. */
-function asSent(table: StoredTable, stored: ReadonlyMap<number, CellValue>, values: ReadonlyMap<number, CellValue>): Map<number, CellValue> {
+function asSent(
+  table: StoredTable,
+  stored: ReadonlyMap<number, CellValue>,
+  values: ReadonlyMap<number, CellValue>,
+): Map<number, CellValue> {
   const sent = new Map(values);
   for (const group of table.rules.groups) {
-    if (group.some((columnId) => values.has(columnId))) for (const columnId of group) sent.set(columnId, values.get(columnId) ?? stored.get(columnId) ?? null);
+    if (group.some((columnId) => values.has(columnId)))
+      for (const columnId of group) sent.set(columnId, values.get(columnId) ?? stored.get(columnId) ?? null);
   }
   for (const columnId of table.rules.counters) {
     const [now, before] = [values.get(columnId), stored.get(columnId)];
@@ -101,5 +143,12 @@ function asSent(table: StoredTable, stored: ReadonlyMap<number, CellValue>, valu
 }
 
 function toGroup({ table, kind, key, values }: Change): ChangeGroup {
-  return { tableId: table.schema.id, kind, rowCount: 1, keys: key.map((part) => [part]), columnIds: [...values.keys()], values: [...values.values()].map((value) => [value]) };
+  return {
+    tableId: table.schema.id,
+    kind,
+    rowCount: 1,
+    keys: key.map((part) => [part]),
+    columnIds: [...values.keys()],
+    values: [...values.values()].map((value) => [value]),
+  };
 }

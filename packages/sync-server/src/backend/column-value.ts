@@ -11,8 +11,9 @@ const NUMBER = /^[ \t\n\v\f\r]*[+-]?(?:\d+\.?\d*|\.\d+)(?:[eE][+-]?\d+)?[ \t\n\v
 const WHOLE_NUMBER = /^[ \t\n\v\f\r]*\+?(-?\d+)[ \t\n\v\f\r]*$/;
 
 /**
- * The cell that a column gets: what SQLite would convert to the column's type is converted here. What the column cannot hold is refused when it is admitted, like
- * anybody's. Throws `value-invalid` for a number in an INTEGER column that is no safe integer.
+ * The cell that a column gets: what SQLite would convert to the column's type is converted here. What the column cannot
+ * hold is refused when it is admitted, like anybody's. Throws `value-invalid` for a number in an INTEGER column that is
+ * no safe integer.
  */
 export function toCell(value: BackendValue, { type, name }: ColumnSchema): CellValue {
   if (value === null || value instanceof Uint8Array) return value;
@@ -23,7 +24,8 @@ export function toCell(value: BackendValue, { type, name }: ColumnSchema): CellV
     case 'real':
       return typeof plain === 'string' && !NUMBER.test(plain) ? plain : Number(plain);
     case 'integer':
-      if (typeof plain === 'number' && !Number.isSafeInteger(plain)) throw new RockpoolError('value-invalid', { column: name, problem: 'not an integer' });
+      if (typeof plain === 'number' && !Number.isSafeInteger(plain))
+        throw new RockpoolError('value-invalid', { column: name, problem: 'not an integer' });
       return toNumeric(plain);
     case 'numeric':
       return toNumeric(plain);

@@ -16,5 +16,10 @@ export function ownSite({ sql }: DatabaseFile): string {
 export function ownPush(file: DatabaseFile, site: string, body: Uint8Array, base: number, nowMs: number): Push {
   const state = file.sites.get(site);
   const sequence = (state?.lastSequence ?? 0) + 1;
-  return { type: 'push', previousHash: state?.lastHash ?? FIRST_PREVIOUS_HASH, olderEpochUpTo: 0, changesets: [{ sequence, stampUs: nowMs * 1000, ageUs: 0, base, body }] };
+  return {
+    type: 'push',
+    previousHash: state?.lastHash ?? FIRST_PREVIOUS_HASH,
+    olderEpochUpTo: 0,
+    changesets: [{ sequence, stampUs: nowMs * 1000, ageUs: 0, base, body }],
+  };
 }

@@ -25,7 +25,12 @@ export interface RowUpdate {
 }
 
 export function toRowChange({ write: { table, key }, before, after }: MergedRow): BackendRowChange {
-  return { table: table.schema.name, key: namedKey(table, key), before: toNamedRow(table, before), after: toNamedRow(table, after) };
+  return {
+    table: table.schema.name,
+    key: namedKey(table, key),
+    before: toNamedRow(table, before),
+    after: toNamedRow(table, after),
+  };
 }
 
 export function toRowUpdates(groups: readonly ChangeGroup[], file: DatabaseFile): RowUpdate[] {
@@ -35,16 +40,30 @@ export function toRowUpdates(groups: readonly ChangeGroup[], file: DatabaseFile)
     return Array.from({ length: rowCount }, (_, row) => {
       const key = keys.map((part) => part[row] ?? null);
       // Of a document a delivery may say only what was edited in it: a service has nothing to put that into.
-      const present = kind !== 'delete' && columnIds.some((columnId) => table.documents.has(columnId)) ? readColumnValues(file, table, key) : null;
-      const valueOf = (columnId: number, c: number): CellValue => (present !== null && table.documents.has(columnId) ? present.get(columnId) : values[c]?.[row]) ?? null;
-      return { table: table.schema.name, kind, key: namedKey(table, key), values: Object.fromEntries(columnIds.map((columnId, c) => [nameOf(table, columnId), valueOf(columnId, c)])) };
+      const present =
+        kind !== 'delete' && columnIds.some((columnId) => table.documents.has(columnId))
+          ? readColumnValues(file, table, key)
+          : null;
+      const valueOf = (columnId: number, c: number): CellValue =>
+        (present !== null && table.documents.has(columnId) ? present.get(columnId) : values[c]?.[row]) ?? null;
+      return {
+        table: table.schema.name,
+        kind,
+        key: namedKey(table, key),
+        values: Object.fromEntries(columnIds.map((columnId, c) => [nameOf(table, columnId), valueOf(columnId, c)])),
+      };
     });
   });
 }
 
 function toNamedRow(table: StoredTable, known: KnownRow | undefined): NamedRow | null {
   if (known === undefined || known.row.deleted !== null) return null;
-  return Object.fromEntries([...known.row.cells].map(([columnId, { value }]) => [nameOf(table, columnId), toColumnValue(table, columnId, value)]));
+  return Object.fromEntries(
+    [...known.row.cells].map(([columnId, { value }]) => [
+      nameOf(table, columnId),
+      toColumnValue(table, columnId, value),
+    ]),
+  );
 }
 
 function namedKey(table: StoredTable, key: readonly CellValue[]): NamedRow {

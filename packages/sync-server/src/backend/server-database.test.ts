@@ -25,15 +25,27 @@ describe('a write of the server’s own program', () => {
       tx.insert('entries', { id: 'e', account_id: 'a', amount: 5, weight: 2, receipt: Uint8Array.of(1) });
     });
     expect(watermark).toBe(1);
-    expect((await client.delivery()).groups.map(({ kind, keys }) => [kind, keys[0]?.[0]]).sort(byKind)).toEqual([['insert', 'a'], ['insert', 'e']]);
+    expect((await client.delivery()).groups.map(({ kind, keys }) => [kind, keys[0]?.[0]]).sort(byKind)).toEqual([
+      ['insert', 'a'],
+      ['insert', 'e'],
+    ]);
     // The value's type is the column's, not the program's.
-    expect(tested.server.query('SELECT typeof(rank), (SELECT typeof(weight) FROM entries) FROM accounts')).toEqual([['integer', 'real']]);
+    expect(tested.server.query('SELECT typeof(rank), (SELECT typeof(weight) FROM entries) FROM accounts')).toEqual([
+      ['integer', 'real'],
+    ]);
     await backend.transaction((tx) => {
       expect(tx.query('SELECT name FROM accounts WHERE id = ?', 'a')).toEqual([['Cash']]);
       tx.update('accounts', { id: 'a' }, { name: 'Bank' });
       tx.delete('entries', { id: 'e' });
     });
-    expect((await client.delivery()).groups.map(({ kind, keys, values }) => [kind, keys[0]?.[0], values[0]?.[0]]).sort(byKind)).toEqual([['delete', 'e', undefined], ['update', 'a', 'Bank']]);
+    expect(
+      (await client.delivery()).groups
+        .map(({ kind, keys, values }) => [kind, keys[0]?.[0], values[0]?.[0]])
+        .sort(byKind),
+    ).toEqual([
+      ['delete', 'e', undefined],
+      ['update', 'a', 'Bank'],
+    ]);
     await client.commit([update('accounts', 'a', { name: 'Card' })]);
     expect(tested.server.query('SELECT name FROM accounts')).toEqual([['Card']]);
   });
@@ -43,14 +55,22 @@ describe('a write of the server’s own program', () => {
     const seen = await backend.changesAfter(null);
     await backend.transaction((tx) => tx.update('pages', { id: 'p' }, { content: '{"title":"Plan","body":"abc"}' }));
     const [edit] = (await backend.changesAfter(seen))?.rows ?? [];
-    expect(edit).toMatchObject({ table: 'pages', kind: 'update', key: { id: 'p' }, values: { content: '{"body":"abc","title":"Plan"}' } });
+    expect(edit).toMatchObject({
+      table: 'pages',
+      kind: 'update',
+      key: { id: 'p' },
+      values: { content: '{"body":"abc","title":"Plan"}' },
+    });
     await backend.transaction((tx) => tx.update('pages', { id: 'p' }, { content: '{"title":"Next","body":"abc"}' }));
     const client = await tested.server.open();
     await client.commit([update('pages', 'p', { title: 'Page' })]);
-    expect(tested.server.query('SELECT title, content FROM pages')).toEqual([['Page', '{"body":"abc","title":"Next"}']]);
+    expect(tested.server.query('SELECT title, content FROM pages')).toEqual([
+      ['Page', '{"body":"abc","title":"Next"}'],
+    ]);
     await backend.transaction((tx) => tx.update('pages', { id: 'p' }, { content: null }));
     expect(tested.server.query('SELECT content FROM pages')).toEqual([[null]]);
-    const written = (content: string | number): Promise<unknown> => backend.transaction((tx) => tx.update('pages', { id: 'p' }, { content }));
+    const written = (content: string | number): Promise<unknown> =>
+      backend.transaction((tx) => tx.update('pages', { id: 'p' }, { content }));
     await expect(written('{')).rejects.toMatchObject({ code: 'document-invalid' });
     await expect(written(5)).rejects.toMatchObject({ code: 'value-invalid' });
   });
@@ -65,7 +85,9 @@ describe('a write of the server’s own program', () => {
     // Written before the client had heard of the two.
     await again.commit([update('products', 'p', { stock: 5n })], { base: 1 });
     expect(tested.server.query('SELECT stock, price, currency FROM products')).toEqual([[17n, 4n, 'EUR']]);
-    expect(tested.server.query(`SELECT count(*), count(DISTINCT site_number) FROM rockpool_log WHERE principal = 'server'`)).toEqual([[2n, 1n]]);
+    expect(
+      tested.server.query(`SELECT count(*), count(DISTINCT site_number) FROM rockpool_log WHERE principal = 'server'`),
+    ).toEqual([[2n, 1n]]);
   });
 
   it('is all or nothing, and says why it was refused', async () => {
@@ -75,17 +97,42 @@ describe('a write of the server’s own program', () => {
         tx.insert('accounts', { id: 'b', name: 'Bank' });
         tx.insert('accounts', { id: 'c', name: 'Cash' });
       });
-    await expect(twice()).rejects.toThrowError(expect.objectContaining({ code: 'constraint-unique', fields: { table: 'accounts', columns: 'name' } }) as Error);
-    await expect(backend.transaction(() => { throw new Error('changed my mind'); })).rejects.toThrow('changed my mind');
-    await expect(backend.transaction((tx) => tx.update('accounts', { id: 'x' }, { name: 'x' }))).rejects.toThrowError(expect.objectContaining({ code: 'row-missing' }) as Error);
-    await expect(backend.transaction((tx) => tx.insert('rockpool_conflict', {}))).rejects.toThrowError(expect.objectContaining({ code: 'schema-unknown-table' }) as Error);
-    await expect(backend.transaction((tx) => tx.insert('accounts', { id: 'd', nam: 'x' }))).rejects.toThrowError(expect.objectContaining({ code: 'schema-unknown-column' }) as Error);
-    await expect(backend.transaction((tx) => tx.insert('accounts', { id: 'd', name: 'd', rank: 0.5 }))).rejects.toThrowError(expect.objectContaining({ code: 'value-invalid' }) as Error);
-    await expect(backend.transaction((tx) => tx.insert('accounts', { id: 'd', name: 'd', rank: 'first' }))).rejects.toThrowError(expect.objectContaining({ code: 'constraint-data-type', fields: { table: 'accounts', column: 'rank', columnType: 'integer', valueType: 'text' } }) as Error);
-    await expect(backend.transaction((tx) => tx.insert('labels', { entry_id: 'e', position: 'first' }))).rejects.toThrowError(expect.objectContaining({ code: 'key-invalid' }) as Error);
+    await expect(twice()).rejects.toThrowError(
+      expect.objectContaining({ code: 'constraint-unique', fields: { table: 'accounts', columns: 'name' } }) as Error,
+    );
+    await expect(
+      backend.transaction(() => {
+        throw new Error('changed my mind');
+      }),
+    ).rejects.toThrow('changed my mind');
+    await expect(backend.transaction((tx) => tx.update('accounts', { id: 'x' }, { name: 'x' }))).rejects.toThrowError(
+      expect.objectContaining({ code: 'row-missing' }) as Error,
+    );
+    await expect(backend.transaction((tx) => tx.insert('rockpool_conflict', {}))).rejects.toThrowError(
+      expect.objectContaining({ code: 'schema-unknown-table' }) as Error,
+    );
+    await expect(backend.transaction((tx) => tx.insert('accounts', { id: 'd', nam: 'x' }))).rejects.toThrowError(
+      expect.objectContaining({ code: 'schema-unknown-column' }) as Error,
+    );
+    await expect(
+      backend.transaction((tx) => tx.insert('accounts', { id: 'd', name: 'd', rank: 0.5 })),
+    ).rejects.toThrowError(expect.objectContaining({ code: 'value-invalid' }) as Error);
+    await expect(
+      backend.transaction((tx) => tx.insert('accounts', { id: 'd', name: 'd', rank: 'first' })),
+    ).rejects.toThrowError(
+      expect.objectContaining({
+        code: 'constraint-data-type',
+        fields: { table: 'accounts', column: 'rank', columnType: 'integer', valueType: 'text' },
+      }) as Error,
+    );
+    await expect(
+      backend.transaction((tx) => tx.insert('labels', { entry_id: 'e', position: 'first' })),
+    ).rejects.toThrowError(expect.objectContaining({ code: 'key-invalid' }) as Error);
     expect(await backend.transaction(() => undefined)).toBeNull();
     expect(tested.server.query('SELECT id FROM accounts')).toEqual([['a']]);
-    expect(() => tested.server.sync.database('../etc')).toThrowError(expect.objectContaining({ code: 'auth-database-forbidden' }) as Error);
+    expect(() => tested.server.sync.database('../etc')).toThrowError(
+      expect.objectContaining({ code: 'auth-database-forbidden' }) as Error,
+    );
   });
 });
 
@@ -95,17 +142,31 @@ describe('a rule of the app', () => {
     rule = (databaseId, changeset) => {
       expect(databaseId).toBe(DATABASE);
       seen.push(changeset);
-      return changeset.changes.some(({ table, after }) => table === 'products' && after !== null && (after['stock'] as bigint) < 0n) ? 'nothing left in stock' : null;
+      return changeset.changes.some(
+        ({ table, after }) => table === 'products' && after !== null && (after['stock'] as bigint) < 0n,
+      )
+        ? 'nothing left in stock'
+        : null;
     };
     const client = await tested.server.open();
     await client.commit([insert('products', 'p', { stock: 2n })]);
     // Each alone would be in order; the sum is what counts.
     const other = await tested.server.open();
     await client.commit([update('products', 'p', { stock: -2n })]);
-    expect(await other.commit([update('products', 'p', { stock: -1n })], { base: 1 })).toEqual({ kind: 'rejected', sequence: 1, code: 'changeset-refused', fields: { reason: 'nothing left in stock' } });
+    expect(await other.commit([update('products', 'p', { stock: -1n })], { base: 1 })).toEqual({
+      kind: 'rejected',
+      sequence: 1,
+      code: 'changeset-refused',
+      fields: { reason: 'nothing left in stock' },
+    });
     expect(tested.server.query('SELECT stock FROM products')).toEqual([[0n]]);
-    expect(seen.at(-1)).toMatchObject({ principal: 'ann', changes: [{ table: 'products', key: { id: 'p' }, before: { stock: 0n }, after: { stock: -1n } }] });
-    await expect(backend.transaction((tx) => tx.update('products', { id: 'p' }, { stock: -5 }))).rejects.toThrowError(expect.objectContaining({ code: 'changeset-refused' }) as Error);
+    expect(seen.at(-1)).toMatchObject({
+      principal: 'ann',
+      changes: [{ table: 'products', key: { id: 'p' }, before: { stock: 0n }, after: { stock: -1n } }],
+    });
+    await expect(backend.transaction((tx) => tx.update('products', { id: 'p' }, { stock: -5 }))).rejects.toThrowError(
+      expect.objectContaining({ code: 'changeset-refused' }) as Error,
+    );
     await client.commit([remove('products', 'p')]);
     expect(seen.at(-1)?.changes).toMatchObject([{ after: null }]);
   });
@@ -140,8 +201,16 @@ describe('the feed of changes', () => {
     while (heard.at(-1)?.watermark !== 3) await new Promise((resolve) => setImmediate(resolve));
     left.abort();
     await following;
-    expect(heard[0]).toMatchObject({ watermark: 1, whole: true, rows: [{ table: 'accounts', kind: 'insert', key: { id: 'a' }, values: { name: 'Cash', rank: null } }] });
-    expect(heard[1]).toMatchObject({ watermark: 2, whole: false, rows: [{ kind: 'update', key: { id: 'a' }, values: { rank: 7n } }] });
+    expect(heard[0]).toMatchObject({
+      watermark: 1,
+      whole: true,
+      rows: [{ table: 'accounts', kind: 'insert', key: { id: 'a' }, values: { name: 'Cash', rank: null } }],
+    });
+    expect(heard[1]).toMatchObject({
+      watermark: 2,
+      whole: false,
+      rows: [{ kind: 'update', key: { id: 'a' }, values: { rank: 7n } }],
+    });
     expect(heard[2]).toMatchObject({ watermark: 3, rows: [{ kind: 'delete', key: { id: 'a' } }] });
   });
 
@@ -150,8 +219,14 @@ describe('the feed of changes', () => {
     const position = await backend.changesAfter(null);
     expect(await backend.changesAfter(position)).toBeNull();
     for (const rank of [1, 2, 3]) await backend.transaction((tx) => tx.update('accounts', { id: 'a' }, { rank }));
-    expect(await backend.changesAfter(position)).toMatchObject({ whole: false, rows: [{ kind: 'update', values: { rank: 3n } }] });
-    expect(await backend.changesAfter({ logEpoch: '0'.repeat(32), watermark: 1, logHash: '' })).toMatchObject({ whole: true, rows: [{ kind: 'insert' }] });
+    expect(await backend.changesAfter(position)).toMatchObject({
+      whole: false,
+      rows: [{ kind: 'update', values: { rank: 3n } }],
+    });
+    expect(await backend.changesAfter({ logEpoch: '0'.repeat(32), watermark: 1, logHash: '' })).toMatchObject({
+      whole: true,
+      rows: [{ kind: 'insert' }],
+    });
   });
 
   it('ends with the server', async () => {

@@ -10,8 +10,9 @@ export interface ChangesetToValidate {
 }
 
 /**
- * The app's own rule: null admits, a text refuses the changeset with that reason, which its author is told (`changeset-refused`). Called inside the commit, so it
- * has to answer at once; what it throws refuses the whole push for now.
+ * The app's own rule: null admits, a text refuses the changeset with that reason, which its author is told
+ * (`changeset-refused`). Called inside the commit, so it has to answer at once; what it throws refuses the whole push
+ * for now.
  */
 export type Validate = (changeset: ChangesetToValidate) => string | null;
 

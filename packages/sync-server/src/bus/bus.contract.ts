@@ -14,13 +14,19 @@ export function busContract(name: string, make: () => Promise<readonly [Bus, Bus
     await far.close();
   });
 
-  /** Publishes until both ends have heard it: what is sent before an end listens may be lost. Gives what the other end heard. */
+  /**
+   * Publishes until both ends have heard it: what is sent before an end listens may be lost. Gives what the other end
+   * heard.
+   */
   async function hear(message: BusMessage): Promise<BusMessage[]> {
     const heard: BusMessage[] = [];
     let nearHeard = 0;
     // What was published again and again before may still be under way.
     const isMeant = (one: BusMessage): boolean => one.kind === message.kind && one.databaseId === message.databaseId;
-    const stops = [far.subscribe((one) => void (isMeant(one) && heard.push(one))), near.subscribe((one) => void (isMeant(one) && (nearHeard += 1)))];
+    const stops = [
+      far.subscribe((one) => void (isMeant(one) && heard.push(one))),
+      near.subscribe((one) => void (isMeant(one) && (nearHeard += 1))),
+    ];
     while (heard.length === 0 || nearHeard === 0) {
       near.publish(message);
       await new Promise((resolve) => setTimeout(resolve, 5));
@@ -31,14 +37,23 @@ export function busContract(name: string, make: () => Promise<readonly [Bus, Bus
 
   describe(`the bus ${name}`, () => {
     it('brings messages as they are to the other end', async () => {
-      expect((await hear({ kind: 'commit', databaseId: 'a', head: 3 }))[0]).toEqual({ kind: 'commit', databaseId: 'a', head: 3 });
-      expect((await hear({ kind: 'members', databaseId: 'A-b_9' })).at(-1)).toEqual({ kind: 'members', databaseId: 'A-b_9' });
+      expect((await hear({ kind: 'commit', databaseId: 'a', head: 3 }))[0]).toEqual({
+        kind: 'commit',
+        databaseId: 'a',
+        head: 3,
+      });
+      expect((await hear({ kind: 'members', databaseId: 'A-b_9' })).at(-1)).toEqual({
+        kind: 'members',
+        databaseId: 'A-b_9',
+      });
     });
 
     it('brings them in order, to every listener, the sender’s too', async () => {
       await hear({ kind: 'commit', databaseId: 'a', head: 0 });
       const heads: number[][] = [[], [], []];
-      [far, far, near].forEach((bus, i) => bus.subscribe((message) => message.kind === 'commit' && message.head > 0 && heads[i]?.push(message.head)));
+      [far, far, near].forEach((bus, i) =>
+        bus.subscribe((message) => message.kind === 'commit' && message.head > 0 && heads[i]?.push(message.head)),
+      );
       for (let head = 1; head <= 50; head++) near.publish({ kind: 'commit', databaseId: 'a', head });
       while (heads.some((heard) => heard.at(-1) !== 50)) await new Promise((resolve) => setTimeout(resolve, 5));
       for (const heard of heads) expect(heard).toEqual(Array.from({ length: 50 }, (_, i) => i + 1));

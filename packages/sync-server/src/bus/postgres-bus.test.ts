@@ -37,7 +37,10 @@ it('listens again after its connection was ended, and minds no message of somebo
   };
   await hear('before');
   await postgres.server.query(name, `SELECT pg_notify('rockpool', 'not a message')`);
-  await postgres.server.query(name, `SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE datname = '${name}' AND pid <> pg_backend_pid()`);
+  await postgres.server.query(
+    name,
+    `SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE datname = '${name}' AND pid <> pg_backend_pid()`,
+  );
   await hear('after');
   expect(errors.length).toBeGreaterThanOrEqual(2);
   await bus.close();
@@ -50,7 +53,8 @@ it('keeps no connection on which it was not let listen, such as to a standby tha
   let refusals = 2;
   vi.spyOn(connections, 'connect').mockImplementation(async () => {
     const client = await connect();
-    if (refusals-- > 0) client.query = (() => Promise.reject(new Error('cannot execute LISTEN during recovery'))) as never;
+    if (refusals-- > 0)
+      client.query = (() => Promise.reject(new Error('cannot execute LISTEN during recovery'))) as never;
     return client;
   });
   const bus = new PostgresBus(connections, () => undefined);

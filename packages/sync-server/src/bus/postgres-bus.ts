@@ -9,8 +9,9 @@ const CHANNEL = 'rockpool';
 const RECONNECT_DELAY_MS = 500;
 
 /**
- * By LISTEN and NOTIFY. Messages go out after the commits that they tell of, in transactions of their own: NOTIFY takes a lock of the whole PostgreSQL database until
- * its COMMIT, and in a transaction that waits for a disk no two databases could commit at once.
+ * By LISTEN and NOTIFY. Messages go out after the commits that they tell of, in transactions of their own: NOTIFY takes
+ * a lock of the whole PostgreSQL database until its COMMIT, and in a transaction that waits for a disk no two databases
+ * could commit at once.
  */
 export class PostgresBus implements Bus {
   private readonly connections: Connections;
@@ -53,7 +54,10 @@ export class PostgresBus implements Bus {
     const messages = this.waiting.splice(0).map((message) => JSON.stringify(message));
     try {
       // Nothing is lost with a message that is: it waits for no disk.
-      await this.connections.query(`SELECT set_config('synchronous_commit', 'off', true), pg_notify('${CHANNEL}', message) FROM unnest($1::text[]) AS message`, [messages]);
+      await this.connections.query(
+        `SELECT set_config('synchronous_commit', 'off', true), pg_notify('${CHANNEL}', message) FROM unnest($1::text[]) AS message`,
+        [messages],
+      );
     } catch (error) {
       this.onError(error);
     }

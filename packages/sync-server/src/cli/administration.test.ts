@@ -20,7 +20,9 @@ afterEach(() => folder.remove());
 /** A command in this process: starting another for each would take most of the time. */
 async function runCommand(args: readonly string[]): Promise<{ code: number; stdout: string; stderr: string }> {
   const output = { stdout: '', stderr: '' };
-  const spies = (['stdout', 'stderr'] as const).map((stream) => vi.spyOn(process[stream], 'write').mockImplementation((text) => ((output[stream] += String(text)), true)));
+  const spies = (['stdout', 'stderr'] as const).map((stream) =>
+    vi.spyOn(process[stream], 'write').mockImplementation((text) => ((output[stream] += String(text)), true)),
+  );
   const code = await run(args);
   for (const spy of spies) spy.mockRestore();
   return { code, ...output };
@@ -40,18 +42,28 @@ describe('an administrator', () => {
     const server = await ServerProcess.start(folder.path);
     const connection = await connected(server);
     await connection.commit([insert('accounts', 'x', { name: 'Cash' })]);
-    expect((await runCommand(['databases', 'list', '--data', data])).stdout).toMatch(new RegExp(`^${DATABASE}\\t\\d+ bytes\\n$`));
+    expect((await runCommand(['databases', 'list', '--data', data])).stdout).toMatch(
+      new RegExp(`^${DATABASE}\\t\\d+ bytes\\n$`),
+    );
     const { stdout } = await runCommand(['databases', 'inspect', DATABASE, '--data', data]);
     expect(JSON.parse(stdout)).toMatchObject({ watermark: 1, sites: 1, rowsByTable: { accounts: 1, entries: 0 } });
-    expect(await runCommand(['databases', 'export', DATABASE, at('copy.sqlite'), '--data', data])).toMatchObject({ code: 0 });
-    expect((await runCommand(['databases', 'delete', DATABASE, '--data', data])).stderr).toContain('another server uses this data directory');
+    expect(await runCommand(['databases', 'export', DATABASE, at('copy.sqlite'), '--data', data])).toMatchObject({
+      code: 0,
+    });
+    expect((await runCommand(['databases', 'delete', DATABASE, '--data', data])).stderr).toContain(
+      'another server uses this data directory',
+    );
     await server.signal('SIGTERM');
     const exported = readFileSync(at('copy.sqlite'));
     expect(await runCommand(['databases', 'delete', DATABASE, '--data', data])).toMatchObject({ code: 0 });
     expect(existsSync(databasePath(data, DATABASE))).toBe(false);
-    expect(await runCommand(['databases', 'import', DATABASE, at('copy.sqlite'), '--data', data])).toMatchObject({ code: 0 });
+    expect(await runCommand(['databases', 'import', DATABASE, at('copy.sqlite'), '--data', data])).toMatchObject({
+      code: 0,
+    });
     expect(readFileSync(at('copy.sqlite')).equals(exported)).toBe(true);
-    expect((await runCommand(['databases', 'import', DATABASE, at('copy.sqlite'), '--data', data])).stderr).toContain('is there already');
+    expect((await runCommand(['databases', 'import', DATABASE, at('copy.sqlite'), '--data', data])).stderr).toContain(
+      'is there already',
+    );
     const again = await ServerProcess.start(folder.path);
     expect((await connected(again)).site.cursor).toBe(1);
     await again.signal('SIGTERM');
@@ -88,13 +100,23 @@ describe('an administrator', () => {
   it('restores a database as the one that it was, and makes another one of a copy under another id', async () => {
     const server = await ServerProcess.start(folder.path);
     const { site } = await connected(server);
-    expect(await runCommand(['databases', 'export', DATABASE, at('copy.sqlite'), '--data', data])).toMatchObject({ code: 0 });
+    expect(await runCommand(['databases', 'export', DATABASE, at('copy.sqlite'), '--data', data])).toMatchObject({
+      code: 0,
+    });
     await server.signal('SIGTERM');
-    const identityOf = async (databaseId: string): Promise<unknown> => (JSON.parse((await runCommand(['databases', 'inspect', databaseId, '--data', data])).stdout) as { identity: unknown }).identity;
+    const identityOf = async (databaseId: string): Promise<unknown> =>
+      (
+        JSON.parse((await runCommand(['databases', 'inspect', databaseId, '--data', data])).stdout) as {
+          identity: unknown;
+        }
+      ).identity;
     const original = Buffer.from(site.databaseIdentity as Uint8Array).toString('hex');
     expect(await identityOf(DATABASE)).toBe(original);
-    // A copy beside it, as a database of its own. Devices from before identities that were synced with the original do not take it for theirs.
-    expect(await runCommand(['databases', 'import', 'Copy', at('copy.sqlite'), '--data', data])).toMatchObject({ code: 0 });
+    // A copy beside it, as a database of its own. Devices from before identities that were synced with the original do
+    // not take it for theirs.
+    expect(await runCommand(['databases', 'import', 'Copy', at('copy.sqlite'), '--data', data])).toMatchObject({
+      code: 0,
+    });
     const copied = await identityOf('Copy');
     expect([copied, copied === original]).toEqual([expect.stringMatching(/^[0-9a-f]{32}$/), false]);
     // Deleted, and put back: the same. Deleted, and made anew: another.
@@ -102,10 +124,15 @@ describe('an administrator', () => {
     await runCommand(['databases', 'import', DATABASE, at('copy.sqlite'), '--data', data]);
     expect(await identityOf(DATABASE)).toBe(original);
     const again = await ServerProcess.start(folder.path);
-    for (const [databaseId, how] of [[DATABASE, 'welcome'], ['Copy', 'failure']] as const) {
+    for (const [databaseId, how] of [
+      [DATABASE, 'welcome'],
+      ['Copy', 'failure'],
+    ] as const) {
       const old = await TestConnection.connect(again.url, site);
       old.hello(await again.token('editor', 'ann', databaseId), databaseId, { databaseIdentity: null });
-      expect(await old.next(how)).toMatchObject(how === 'welcome' ? { databaseIdentity: site.databaseIdentity } : { code: 'database-mismatch' });
+      expect(await old.next(how)).toMatchObject(
+        how === 'welcome' ? { databaseIdentity: site.databaseIdentity } : { code: 'database-mismatch' },
+      );
     }
     await again.signal('SIGTERM');
     await runCommand(['databases', 'delete', DATABASE, '--data', data]);
@@ -122,7 +149,12 @@ describe('an administrator', () => {
     await connected(server);
     await server.signal('SIGTERM');
     copyFileSync(databasePath(data, DATABASE), databasePath(data, 'by-hand'));
-    expect(await runCommand(['doctor', '--data', data])).toMatchObject({ code: 1, stdout: expect.stringContaining(`problem  database by-hand: the file was copied or renamed by hand from the database ${DATABASE}`) as string });
+    expect(await runCommand(['doctor', '--data', data])).toMatchObject({
+      code: 1,
+      stdout: expect.stringContaining(
+        `problem  database by-hand: the file was copied or renamed by hand from the database ${DATABASE}`,
+      ) as string,
+    });
     const again = await ServerProcess.start(folder.path);
     const connection = await TestConnection.connect(again.url, new TestSite());
     connection.hello(await again.token('editor', 'ann', 'by-hand'), 'by-hand');
@@ -150,14 +182,21 @@ describe('an administrator', () => {
     const server = await ServerProcess.start(folder.path);
     await (await connected(server)).commit([insert('accounts', 'a', { name: 'a private name' })]);
     const well = await runCommand(['doctor', '--data', data, '--schema', at('schema.json')]);
-    expect(lines(well.stdout)).toEqual(['ok       data directory', 'note     a server runs here', `ok       database ${DATABASE}`]);
+    expect(lines(well.stdout)).toEqual([
+      'ok       data directory',
+      'note     a server runs here',
+      `ok       database ${DATABASE}`,
+    ]);
     expect(well.code).toBe(0);
     await server.signal('SIGTERM');
     const file = new DatabaseSync(databasePath(data, DATABASE));
     file.exec(`INSERT INTO accounts (id, name) VALUES ('past', 'past')`);
     file.close();
     const ill = await runCommand(['doctor', '--data', data]);
-    expect(ill).toMatchObject({ code: 1, stdout: expect.stringContaining('accounts: 2 rows, but 1 of them known to sync') as string });
+    expect(ill).toMatchObject({
+      code: 1,
+      stdout: expect.stringContaining('accounts: 2 rows, but 1 of them known to sync') as string,
+    });
     writeFileSync(databasePath(data, DATABASE), 'not a database at all, but long enough to be looked at');
     const damaged = await runCommand(['doctor', '--data', data]);
     expect(damaged).toMatchObject({ code: 1, stdout: expect.stringContaining('the file cannot be read') as string });
@@ -167,7 +206,13 @@ describe('an administrator', () => {
   it('is told all that is wrong with a command at once', async () => {
     const { code, stderr } = await runCommand(['databases', 'export', '../etc', '--what']);
     expect(code).toBe(1);
-    expect(lines(stderr)).toEqual(['config-invalid:', '--what is not known', '--data is missing', 'databases export: FILE is missing', 'an id is up to 64 letters, digits, _ and -']);
+    expect(lines(stderr)).toEqual([
+      'config-invalid:',
+      '--what is not known',
+      '--data is missing',
+      'databases export: FILE is missing',
+      'an id is up to 64 letters, digits, _ and -',
+    ]);
     expect((await runCommand(['doctor', '--data', at('none')])).stdout).toContain('does not exist');
     expect((await runCommand(['backup', '--data', data])).stderr).toContain('backup needs a directory');
   });

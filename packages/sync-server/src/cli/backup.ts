@@ -4,7 +4,14 @@ import { join } from 'node:path';
 import { RockpoolError } from '@rockpool/shared';
 import { damageProblems } from '../store/damage-problems.ts';
 import { copyDatabase, restoreDatabase } from '../store/copy-database.ts';
-import { databaseFileName, databaseIdOfFile, databaseIds, databasePath, databasesDirectory, membersPath } from '../store/data-directory.ts';
+import {
+  databaseFileName,
+  databaseIdOfFile,
+  databaseIds,
+  databasePath,
+  databasesDirectory,
+  membersPath,
+} from '../store/data-directory.ts';
 import { lockDirectory } from '../store/directory-lock.ts';
 import { DATA_SETTINGS } from './config.ts';
 import { failWith } from './read-values.ts';
@@ -17,14 +24,20 @@ const MEMBERS = 'members.sqlite';
 type Manifest = Readonly<Record<string, string>>;
 
 /**
- * `backup DIR`: every database and the members, each as it is at one moment, also while the server runs. A damaged database is left out and named at the end, and
- * the command fails: a copy of it would pass for a good one.
+ * `backup DIR`: every database and the members, each as it is at one moment, also while the server runs. A damaged
+ * database is left out and named at the end, and the command fails: a copy of it would pass for a good one.
  */
 export async function runBackup(sources: Sources, print: (line: string) => void): Promise<void> {
   const { dataDir, directory } = readPlaces('backup', sources);
   mkdirSync(directory, { recursive: true });
   if (readdirSync(directory).length > 0) failWith([`${directory} is not empty`]);
-  const files = [...databaseIds(dataDir, { withMissing: true }).map((id) => ({ name: databaseFileName(id), path: databasePath(dataDir, id) })), { name: MEMBERS, path: membersPath(dataDir) }];
+  const files = [
+    ...databaseIds(dataDir, { withMissing: true }).map((id) => ({
+      name: databaseFileName(id),
+      path: databasePath(dataDir, id),
+    })),
+    { name: MEMBERS, path: membersPath(dataDir) },
+  ];
   const manifest: Record<string, string> = {};
   const damaged: string[] = [];
   for (const { name, path } of files) {
@@ -39,21 +52,29 @@ export async function runBackup(sources: Sources, print: (line: string) => void)
   }
   writeFileSync(join(directory, MANIFEST), JSON.stringify(manifest, null, 2));
   print(`backed up ${Object.keys(manifest).length} files to ${directory}`);
-  if (damaged.length > 0) throw new RockpoolError('database-damaged', { count: damaged.length, problems: damaged.join('\n') });
+  if (damaged.length > 0)
+    throw new RockpoolError('database-damaged', { count: damaged.length, problems: damaged.join('\n') });
 }
 
 /** `restore DIR`, into a data directory that has no databases. All files are checked before any is written. */
 export function runRestore(sources: Sources, print: (line: string) => void): void {
   const { dataDir, directory } = readPlaces('restore', sources);
   const manifest = readManifest(directory);
-  failWith(Object.entries(manifest).flatMap(([name, hash]) => (existsSync(join(directory, name)) && hashOf(join(directory, name)) === hash ? [] : [`${name} is missing or is not what was backed up`])));
+  failWith(
+    Object.entries(manifest).flatMap(([name, hash]) =>
+      existsSync(join(directory, name)) && hashOf(join(directory, name)) === hash
+        ? []
+        : [`${name} is missing or is not what was backed up`],
+    ),
+  );
   databasesDirectory(dataDir);
   const lock = lockDirectory(dataDir);
   try {
     if (databaseIds(dataDir).length > 0) failWith([`${dataDir} has databases already`]);
     for (const name of Object.keys(manifest)) {
       if (name === MEMBERS) copyDatabase(join(directory, name), membersPath(dataDir));
-      else restoreDatabase(join(directory, name), join(databasesDirectory(dataDir), name), databaseIdOfFile(name) ?? name);
+      else
+        restoreDatabase(join(directory, name), join(databasesDirectory(dataDir), name), databaseIdOfFile(name) ?? name);
     }
   } finally {
     lock.release();
@@ -64,7 +85,8 @@ export function runRestore(sources: Sources, print: (line: string) => void): voi
 function readPlaces(command: string, sources: Sources): { readonly dataDir: string; readonly directory: string } {
   const problems: string[] = [];
   const given = readSettings(DATA_SETTINGS, sources, problems);
-  if (given.text('postgres') !== '') problems.push('PostgreSQL has backups of its own, such as pg_dump; databases export gives one database as a file');
+  if (given.text('postgres') !== '')
+    problems.push('PostgreSQL has backups of its own, such as pg_dump; databases export gives one database as a file');
   const dataDir = given.required('data');
   const [directory = '', ...more] = given.positionals;
   if (directory === '') problems.push(`${command} needs a directory`);

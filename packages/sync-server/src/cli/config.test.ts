@@ -16,7 +16,14 @@ it('what the server forgets, and when, can be set; what is not set has its defau
   const schema = join(folder.path, 'schema.json');
   writeFileSync(schema, encodeSchema(TEST_SCHEMA));
   const read = (...flags: readonly string[]): unknown =>
-    readServeConfig({ flags: ['--data', folder.path, '--schema', schema, '--port', '0', ...flags], environment: { ROCKPOOL_SECRET: TEST_SECRET, ROCKPOOL_KEEP_CONFLICTS: '2h' } }).retention;
+    readServeConfig({
+      flags: ['--data', folder.path, '--schema', schema, '--port', '0', ...flags],
+      environment: { ROCKPOOL_SECRET: TEST_SECRET, ROCKPOOL_KEEP_CONFLICTS: '2h' },
+    }).retention;
   expect(read()).toEqual({ conflictsMs: 7_200_000 });
-  expect(read('--keep-deletes', '7d', '--max-conflicts', '0')).toEqual({ tombstonesMs: 604_800_000, conflictsMs: 7_200_000, maxConflicts: 0 });
+  expect(read('--keep-deletes', '7d', '--max-conflicts', '0')).toEqual({
+    tombstonesMs: 604_800_000,
+    conflictsMs: 7_200_000,
+    maxConflicts: 0,
+  });
 });

@@ -4,11 +4,25 @@ import type { TokenRequest, TokenRules } from '../auth/jwt.ts';
 import { originProblem } from '../auth/origin.ts';
 import { isRole } from '../auth/role.ts';
 import type { Retention } from '../log/retention.ts';
-import { failWith, readCount, readDurationMs, readKeySet, readPort, readPostgres, readSchema, readSecret } from './read-values.ts';
+import {
+  failWith,
+  readCount,
+  readDurationMs,
+  readKeySet,
+  readPort,
+  readPostgres,
+  readSchema,
+  readSecret,
+} from './read-values.ts';
 import { readSettings, type Settings, type Sources } from './settings.ts';
 
 const DATA: Settings = { data: { takes: 'text', help: 'the data directory' } };
-const POSTGRES: Settings = { postgres: { takes: 'text', help: 'postgresql://user@host/name: keep everything there instead, for several instances. A password is better in the environment' } };
+const POSTGRES: Settings = {
+  postgres: {
+    takes: 'text',
+    help: 'postgresql://user@host/name: keep everything there instead, for several instances. A password is better in the environment',
+  },
+};
 const SCHEMA: Settings = { schema: { takes: 'text', help: 'the schema file that the app’s build writes' } };
 const SECRET: Settings = {
   'secret-file': { takes: 'text', help: 'at least 32 random bytes that sign and check tokens' },
@@ -69,7 +83,8 @@ export function readServeConfig(sources: Sources): ServeConfig {
   const before = problems.length;
   const secret = readSecret(given, problems);
   const keySet = readKeySet(given.text('key-set'), problems);
-  if (secret === undefined && keySet === undefined && problems.length === before) problems.push('--secret-file or --key-set is missing');
+  if (secret === undefined && keySet === undefined && problems.length === before)
+    problems.push('--secret-file or --key-set is missing');
   const origins = given.list('origin');
   problems.push(...origins.map(originProblem).filter((problem) => problem !== null));
   const retention = readRetention(given, problems);
@@ -89,7 +104,9 @@ export function readServeConfig(sources: Sources): ServeConfig {
 }
 
 function readRetention(given: ReturnType<typeof readSettings>, problems: string[]): Partial<Retention> {
-  const [tombstones, conflicts, count] = ['keep-deletes', 'keep-conflicts', 'max-conflicts'].map((name) => given.text(name)) as [string, string, string];
+  const [tombstones, conflicts, count] = ['keep-deletes', 'keep-conflicts', 'max-conflicts'].map((name) =>
+    given.text(name),
+  ) as [string, string, string];
   return {
     ...(tombstones !== '' && { tombstonesMs: readDurationMs('keep-deletes', tombstones, problems) }),
     ...(conflicts !== '' && { conflictsMs: readDurationMs('keep-conflicts', conflicts, problems) }),
@@ -109,7 +126,8 @@ export function readTokenConfig(sources: Sources): TokenConfig {
   const given = readSettings(TOKEN_SETTINGS, sources, problems);
   rejectPositionals(given.positionals, problems);
   const databaseId = given.required('database');
-  if (databaseId !== '' && !isDatabaseId(databaseId)) problems.push('--database takes up to 64 letters, digits, _ and -');
+  if (databaseId !== '' && !isDatabaseId(databaseId))
+    problems.push('--database takes up to 64 letters, digits, _ and -');
   const before = problems.length;
   const secret = readSecret(given, problems);
   if (secret === undefined && problems.length === before) problems.push('--secret-file is missing');
@@ -117,7 +135,12 @@ export function readTokenConfig(sources: Sources): TokenConfig {
   const role = given.has('read-only') ? 'viewer' : given.text('role') || 'editor';
   if (!isRole(role)) problems.push('--role is owner, editor or viewer');
   failWith(problems);
-  const request = { databases: [databaseId], ttlMs, principal: given.text('principal') || 'operator', role: role as NonNullable<TokenRequest['role']> };
+  const request = {
+    databases: [databaseId],
+    ttlMs,
+    principal: given.text('principal') || 'operator',
+    role: role as NonNullable<TokenRequest['role']>,
+  };
   return { secret: secret as Uint8Array, request, rules: readTokenRules(given) };
 }
 

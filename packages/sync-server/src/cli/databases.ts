@@ -4,7 +4,13 @@ import { isDatabaseId } from '../auth/database-id.ts';
 import { SqliteMembers } from '../auth/sqlite-members.ts';
 import { acceptFile } from '../store/accept-file.ts';
 import { copyDatabase, restoreDatabase } from '../store/copy-database.ts';
-import { databaseIds, databasePath, keepDatabaseFiles, membersPath, removeDatabaseFiles } from '../store/data-directory.ts';
+import {
+  databaseIds,
+  databasePath,
+  keepDatabaseFiles,
+  membersPath,
+  removeDatabaseFiles,
+} from '../store/data-directory.ts';
 import { lockDirectory } from '../store/directory-lock.ts';
 import { inspectDatabase } from '../store/inspect-database.ts';
 import { DATA_SETTINGS } from './config.ts';
@@ -14,7 +20,10 @@ import { readSettings, type Sources } from './settings.ts';
 
 type Print = (line: string) => void;
 
-/** `list`, `inspect ID`, `export ID FILE`, `import ID FILE`, `delete ID`, `replace ID FILE`, `accept ID`. The last four only while no server runs on the directory; in PostgreSQL always. */
+/**
+ * `list`, `inspect ID`, `export ID FILE`, `import ID FILE`, `delete ID`, `replace ID FILE`, `accept ID`. The last four
+ * only while no server runs on the directory; in PostgreSQL always.
+ */
 export async function runDatabases(sources: Sources, print: Print): Promise<void> {
   const problems: string[] = [];
   const given = readSettings(DATA_SETTINGS, sources, problems);
@@ -26,7 +35,8 @@ export async function runDatabases(sources: Sources, print: Print): Promise<void
   else {
     const wanted = [databaseId, file].slice(0, command.takes.length);
     command.takes.forEach((name, i) => wanted[i] === '' && problems.push(`databases ${action}: ${name} is missing`));
-    for (const extra of [databaseId, file, ...more].slice(command.takes.length)) if (extra !== '') problems.push(`${extra} is not known`);
+    for (const extra of [databaseId, file, ...more].slice(command.takes.length))
+      if (extra !== '') problems.push(`${extra} is not known`);
     if (databaseId !== '' && !isDatabaseId(databaseId)) problems.push('an id is up to 64 letters, digits, _ and -');
   }
   failWith(problems);
@@ -41,18 +51,20 @@ interface Action {
   readonly print: Print;
 }
 
-const ACTIONS: Readonly<Record<string, { readonly takes: readonly string[]; readonly run: (action: Action) => void }>> = {
-  list: { takes: [], run: list },
-  inspect: { takes: ['ID'], run: inspect },
-  export: { takes: ['ID', 'FILE'], run: exportDatabase },
-  import: { takes: ['ID', 'FILE'], run: importDatabase },
-  delete: { takes: ['ID'], run: deleteDatabase },
-  replace: { takes: ['ID', 'FILE'], run: replaceDatabase },
-  accept: { takes: ['ID'], run: acceptDatabase },
-};
+const ACTIONS: Readonly<Record<string, { readonly takes: readonly string[]; readonly run: (action: Action) => void }>> =
+  {
+    list: { takes: [], run: list },
+    inspect: { takes: ['ID'], run: inspect },
+    export: { takes: ['ID', 'FILE'], run: exportDatabase },
+    import: { takes: ['ID', 'FILE'], run: importDatabase },
+    delete: { takes: ['ID'], run: deleteDatabase },
+    replace: { takes: ['ID', 'FILE'], run: replaceDatabase },
+    accept: { takes: ['ID'], run: acceptDatabase },
+  };
 
 function list({ dataDir, print }: Action): void {
-  for (const databaseId of databaseIds(dataDir)) print(`${databaseId}\t${statSync(databasePath(dataDir, databaseId)).size} bytes`);
+  for (const databaseId of databaseIds(dataDir))
+    print(`${databaseId}\t${statSync(databasePath(dataDir, databaseId)).size} bytes`);
 }
 
 function inspect({ dataDir, databaseId, print }: Action): void {
@@ -96,7 +108,8 @@ function deleteDatabase({ dataDir, databaseId, print }: Action): void {
 function replaceDatabase({ dataDir, databaseId, file, print }: Action): void {
   const lock = lockDirectory(dataDir);
   try {
-    if (!databaseIds(dataDir, { withMissing: true }).includes(databaseId)) throw new RockpoolError('storage-missing', { database: databaseId });
+    if (!databaseIds(dataDir, { withMissing: true }).includes(databaseId))
+      throw new RockpoolError('storage-missing', { database: databaseId });
     inspectDatabase(file); // throws for what is not a database of ours, before anything is changed
     const path = databasePath(dataDir, databaseId);
     const kept = keepDatabaseFiles(path);

@@ -24,20 +24,27 @@ describe('what the server is deployed with', () => {
     const at = { ROCKPOOL_SCHEMA: join(folder.path, 'schema.json'), ROCKPOOL_SECRET_FILE: join(folder.path, 'secret') };
     writeFileSync(at.ROCKPOOL_SCHEMA, encodeSchema(TEST_SCHEMA));
     writeFileSync(at.ROCKPOOL_SECRET_FILE, TEST_SECRET);
-    expect(readServeConfig({ flags: [], environment: { ...environment, ...at } })).toMatchObject({ dataDir: '/data', host: '0.0.0.0', port: 4400 });
+    expect(readServeConfig({ flags: [], environment: { ...environment, ...at } })).toMatchObject({
+      dataDir: '/data',
+      host: '0.0.0.0',
+      port: 4400,
+    });
     folder.remove();
   });
 
-  it.each(fileNames.filter((name) => name.startsWith('compose')))('%s puts volume, schema and secret where the image looks for them, and gives it room to sort', (name) => {
-    const compose = read(name);
-    expect(compose).toContain(`:${environment['ROCKPOOL_DATA']}`);
-    expect(compose).toContain(`./schema.json:${environment['ROCKPOOL_SCHEMA']}:ro`);
-    expect(environment['ROCKPOOL_SECRET_FILE']).toBe('/run/secrets/rockpool');
-    expect(compose).toMatch(/secrets: \[rockpool\][\s\S]*\nsecrets:\n {2}rockpool:\n/);
-    expect(compose).toMatch(new RegExp(`ports: \\["127\\.0\\.0\\.1:\\d+:${environment['ROCKPOOL_PORT']}"\\]`));
-    // Without it SQLite finds no folder for the files of a large sort.
-    expect(compose.match(/read_only: true/g)?.length).toBe(compose.match(/tmpfs: \[\/tmp\]/g)?.length);
-  });
+  it.each(fileNames.filter((name) => name.startsWith('compose')))(
+    '%s puts volume, schema and secret where the image looks for them, and gives it room to sort',
+    (name) => {
+      const compose = read(name);
+      expect(compose).toContain(`:${environment['ROCKPOOL_DATA']}`);
+      expect(compose).toContain(`./schema.json:${environment['ROCKPOOL_SCHEMA']}:ro`);
+      expect(environment['ROCKPOOL_SECRET_FILE']).toBe('/run/secrets/rockpool');
+      expect(compose).toMatch(/secrets: \[rockpool\][\s\S]*\nsecrets:\n {2}rockpool:\n/);
+      expect(compose).toMatch(new RegExp(`ports: \\["127\\.0\\.0\\.1:\\d+:${environment['ROCKPOOL_PORT']}"\\]`));
+      // Without it SQLite finds no folder for the files of a large sort.
+      expect(compose.match(/read_only: true/g)?.length).toBe(compose.match(/tmpfs: \[\/tmp\]/g)?.length);
+    },
+  );
 
   it('compose.postgres.yaml runs two instances with a volume each', () => {
     const compose = read('compose.postgres.yaml');
@@ -49,7 +56,11 @@ describe('what the server is deployed with', () => {
 
   const systemd = spawnSync('systemd-analyze', ['--version']);
   it.skipIf(systemd.error !== undefined)('rockpool-server.service is one that systemd takes', () => {
-    const { status, stderr } = spawnSync('systemd-analyze', ['verify', join(DEPLOY_FOLDER, 'rockpool-server.service')], { encoding: 'utf8' });
+    const { status, stderr } = spawnSync(
+      'systemd-analyze',
+      ['verify', join(DEPLOY_FOLDER, 'rockpool-server.service')],
+      { encoding: 'utf8' },
+    );
     expect({ status, stderr }).toEqual({ status: 0, stderr: '' });
   });
 });

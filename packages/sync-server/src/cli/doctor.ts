@@ -11,7 +11,9 @@ import { readSettings, type Sources } from './settings.ts';
 /** Less than this, and the next large import may find the disk full. */
 const LITTLE_SPACE_BYTES = 1024 ** 3;
 
-/** Looks at everything a server rests on, changes nothing, and returns whether all is well. Also while the server runs. */
+/**
+ * Looks at everything a server rests on, changes nothing, and returns whether all is well. Also while the server runs.
+ */
 export async function runDoctor(sources: Sources, print: (line: string) => void): Promise<boolean> {
   const settingProblems: string[] = [];
   const given = readSettings(DOCTOR_SETTINGS, sources, settingProblems);
@@ -23,7 +25,11 @@ export async function runDoctor(sources: Sources, print: (line: string) => void)
   let isWell = true;
   const report = (subject: string, problems: readonly string[]): void => {
     isWell &&= problems.length === 0;
-    print(problems.length === 0 ? `ok       ${subject}` : problems.map((problem) => `problem  ${subject}: ${problem}`).join('\n'));
+    print(
+      problems.length === 0
+        ? `ok       ${subject}`
+        : problems.map((problem) => `problem  ${subject}: ${problem}`).join('\n'),
+    );
   };
   if (postgres !== '') {
     await examinePostgres(postgres, schema, report);
@@ -47,7 +53,9 @@ function directoryProblems(dataDir: string): string[] {
     return [`${dataDir} cannot be written by this user`];
   }
   const { bavail, bsize } = statfsSync(dataDir);
-  return bavail * bsize < LITTLE_SPACE_BYTES ? [`only ${Math.round((bavail * bsize) / 1024 ** 2)} MiB are free on its disk`] : [];
+  return bavail * bsize < LITTLE_SPACE_BYTES
+    ? [`only ${Math.round((bavail * bsize) / 1024 ** 2)} MiB are free on its disk`]
+    : [];
 }
 
 function isInUse(dataDir: string): boolean {

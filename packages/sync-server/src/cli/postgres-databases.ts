@@ -16,7 +16,8 @@ const ACTIONS: Readonly<Record<string, (administration: PostgresAdministration, 
   list: async (administration, { print }) => {
     for (const databaseId of await administration.list()) print(databaseId);
   },
-  inspect: async (administration, { databaseId, print }) => print(JSON.stringify(await administration.withCopy(databaseId, inspectDatabase), null, 2)),
+  inspect: async (administration, { databaseId, print }) =>
+    print(JSON.stringify(await administration.withCopy(databaseId, inspectDatabase), null, 2)),
   export: async (administration, { databaseId, file, print }) => {
     if (existsSync(file)) failWith([`${file} is there already`]);
     await administration.withCopy(databaseId, (path) => copyDatabase(path, file));
@@ -39,11 +40,18 @@ export function runInPostgres(url: string, action: string, request: Action): Pro
 }
 
 /** What `doctor` says of PostgreSQL. `schema`: the one that servers are to run with; null: not known. */
-export function examinePostgres(url: string, schema: Schema | null, report: (subject: string, problems: readonly string[]) => void): Promise<void> {
+export function examinePostgres(
+  url: string,
+  schema: Schema | null,
+  report: (subject: string, problems: readonly string[]) => void,
+): Promise<void> {
   return PostgresAdministration.use(url, async (administration) => {
     report('PostgreSQL', await administration.problems());
     for (const databaseId of await administration.list()) {
-      report(`database ${databaseId}`, await administration.withCopy(databaseId, (path) => databaseProblems(path, databaseId, schema)));
+      report(
+        `database ${databaseId}`,
+        await administration.withCopy(databaseId, (path) => databaseProblems(path, databaseId, schema)),
+      );
     }
   });
 }

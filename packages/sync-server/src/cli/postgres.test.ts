@@ -19,7 +19,9 @@ afterEach(() => folder.remove());
 /** A command in this process: starting another for each would take most of the time. */
 async function command(...args: readonly string[]): Promise<{ code: number; stdout: string; stderr: string }> {
   const output = { stdout: '', stderr: '' };
-  const spies = (['stdout', 'stderr'] as const).map((stream) => vi.spyOn(process[stream], 'write').mockImplementation((text) => ((output[stream] += String(text)), true)));
+  const spies = (['stdout', 'stderr'] as const).map((stream) =>
+    vi.spyOn(process[stream], 'write').mockImplementation((text) => ((output[stream] += String(text)), true)),
+  );
   const code = await run([...args, '--postgres', url]);
   for (const spy of spies) spy.mockRestore();
   return { code, ...output };
@@ -31,14 +33,24 @@ it('an administrator lists, inspects, exports, imports and deletes databases in 
   const client = await server.open();
   await client.commit([insert('accounts', 'x', { name: 'Cash' })]);
   expect((await command('databases', 'list')).stdout).toBe(`${DATABASE}\n`);
-  expect(JSON.parse((await command('databases', 'inspect', DATABASE)).stdout)).toMatchObject({ watermark: 1, sites: 1, rowsByTable: { accounts: 1 } });
+  expect(JSON.parse((await command('databases', 'inspect', DATABASE)).stdout)).toMatchObject({
+    watermark: 1,
+    sites: 1,
+    rowsByTable: { accounts: 1 },
+  });
   const copy = join(folder.path, 'copy.sqlite');
   expect(await command('databases', 'export', DATABASE, copy)).toMatchObject({ code: 0 });
-  expect(await command('databases', 'import', DATABASE, copy)).toMatchObject({ code: 1, stderr: expect.stringContaining('is there already') as string });
+  expect(await command('databases', 'import', DATABASE, copy)).toMatchObject({
+    code: 1,
+    stderr: expect.stringContaining('is there already') as string,
+  });
   expect(await command('databases', 'import', 'second', copy)).toMatchObject({ code: 0 });
   const second = await server.open(undefined, { databaseId: 'second' });
   expect(second.site.cursor).toBe(1);
-  expect(await second.commit([insert('accounts', 'y', { name: 'Bank' })])).toMatchObject({ kind: 'admitted', watermark: 2 });
+  expect(await second.commit([insert('accounts', 'y', { name: 'Bank' })])).toMatchObject({
+    kind: 'admitted',
+    watermark: 2,
+  });
   expect(await command('databases', 'delete', DATABASE)).toMatchObject({ code: 0 });
   expect((await command('databases', 'list')).stdout).toBe('second\n');
   expect((await client.failure()).code).toBe('database-unavailable');
@@ -46,14 +58,23 @@ it('an administrator lists, inspects, exports, imports and deletes databases in 
   // The PostgreSQL of tests waits for no disk, and doctor says so.
   expect([code, stdout]).toEqual([1, expect.stringMatching(/fsync = off[^]*ok {7}database second/)]);
   expect(await command('databases', 'inspect', DATABASE)).toMatchObject({ code: 1 });
-  expect(await command('backup', join(folder.path, 'backup'), '--data', folder.path)).toMatchObject({ code: 1, stderr: expect.stringContaining('pg_dump') as string });
+  expect(await command('backup', join(folder.path, 'backup'), '--data', folder.path)).toMatchObject({
+    code: 1,
+    stderr: expect.stringContaining('pg_dump') as string,
+  });
   await server.stop();
 });
 
 it('a server says at the start what is wrong with its PostgreSQL', async () => {
   const flags = serverFlags(folder.path);
-  expect(await runProcess(['serve', ...flags, '--postgres', 'mysql://host/name'])).toMatchObject({ code: 1, stderr: expect.stringContaining('--postgres takes a URL') as string });
+  expect(await runProcess(['serve', ...flags, '--postgres', 'mysql://host/name'])).toMatchObject({
+    code: 1,
+    stderr: expect.stringContaining('--postgres takes a URL') as string,
+  });
   const answer = await runProcess(['serve', ...flags, '--postgres', 'postgresql://user:secret-word@127.0.0.1:1/name']);
-  expect(answer).toMatchObject({ code: 1, stderr: expect.stringContaining('cannot open this database right now') as string });
+  expect(answer).toMatchObject({
+    code: 1,
+    stderr: expect.stringContaining('cannot open this database right now') as string,
+  });
   expect(answer.stderr).not.toContain('secret-word');
 });

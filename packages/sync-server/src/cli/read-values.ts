@@ -12,7 +12,8 @@ export function readPort(text: string, problems: string[]): number {
 /** Never part of a problem: it may hold a password. */
 export function readPostgres(text: string, problems: string[]): string {
   const { protocol = '' } = URL.canParse(text) ? new URL(text) : {};
-  if (text !== '' && protocol !== 'postgresql:' && protocol !== 'postgres:') problems.push('--postgres takes a URL such as postgresql://user@host/name');
+  if (text !== '' && protocol !== 'postgresql:' && protocol !== 'postgres:')
+    problems.push('--postgres takes a URL such as postgresql://user@host/name');
   return text;
 }
 
@@ -33,7 +34,8 @@ export function readCount(name: string, text: string, problems: string[]): numbe
 /** From a file, or from the environment. Undefined where neither is given. */
 export function readSecret(given: ParsedSettings, problems: string[]): Uint8Array | undefined {
   const path = given.text('secret-file');
-  const content = path === '' ? new TextEncoder().encode(given.text('secret')) : readFile(path, 'secret-file', problems);
+  const content =
+    path === '' ? new TextEncoder().encode(given.text('secret')) : readFile(path, 'secret-file', problems);
   if (content === null || content.length === 0) return undefined;
   const secret = secretFromFile(content);
   const weakness = secretProblem(secret);
@@ -47,7 +49,9 @@ export function readSchema(path: string, problems: string[]): Schema | null {
   try {
     return decodeSchema(new TextDecoder().decode(content));
   } catch (error) {
-    problems.push(`--schema: ${error instanceof RockpoolError ? (error.fields['problems'] ?? error.message) : 'the file cannot be read'}`);
+    problems.push(
+      `--schema: ${error instanceof RockpoolError ? (error.fields['problems'] ?? error.message) : 'the file cannot be read'}`,
+    );
     return null;
   }
 }
@@ -78,5 +82,6 @@ export function readFile(path: string, name: string, problems: string[]): Uint8A
 }
 
 export function failWith(problems: readonly string[]): void {
-  if (problems.length > 0) throw new RockpoolError('config-invalid', { count: problems.length, problems: problems.join('\n') });
+  if (problems.length > 0)
+    throw new RockpoolError('config-invalid', { count: problems.length, problems: problems.join('\n') });
 }

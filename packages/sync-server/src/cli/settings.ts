@@ -31,12 +31,16 @@ export function environmentName(setting: string): string {
   return `ROCKPOOL_${setting.toUpperCase().replaceAll('-', '_')}`;
 }
 
-/** Reads settings from all places. What is wrong is added to `problems`, one sentence each, so that a person is told all of it at once. */
+/**
+ * Reads settings from all places. What is wrong is added to `problems`, one sentence each, so that a person is told all
+ * of it at once.
+ */
 export function readSettings(settings: Settings, { flags, environment }: Sources, problems: string[]): ParsedSettings {
   const fromFlags = parseFlags(settings, flags, problems);
   const file = fromFlags.values['config'] ?? environment[environmentName('config')];
   const fromFile = typeof file === 'string' ? parseFile(settings, file, problems) : {};
-  const find = (name: string): unknown => fromFlags.values[name] ?? fromEnvironment(settings, name, environment) ?? fromFile[name];
+  const find = (name: string): unknown =>
+    fromFlags.values[name] ?? fromEnvironment(settings, name, environment) ?? fromFile[name];
   const text = (name: string): string => {
     const value = find(name);
     return typeof value === 'string' ? value : '';
@@ -54,10 +58,21 @@ export function readSettings(settings: Settings, { flags, environment }: Sources
   };
 }
 
-function parseFlags(settings: Settings, flags: readonly string[], problems: string[]): { readonly values: Record<string, unknown>; readonly positionals: readonly string[] } {
+function parseFlags(
+  settings: Settings,
+  flags: readonly string[],
+  problems: string[],
+): { readonly values: Record<string, unknown>; readonly positionals: readonly string[] } {
   const options = Object.fromEntries(
     Object.entries({ ...settings, config: CONFIG }).flatMap(([name, { takes, secret }]) =>
-      secret === true ? [] : [[name, { type: takes === 'nothing' ? ('boolean' as const) : ('string' as const), multiple: takes === 'list' }]],
+      secret === true
+        ? []
+        : [
+            [
+              name,
+              { type: takes === 'nothing' ? ('boolean' as const) : ('string' as const), multiple: takes === 'list' },
+            ],
+          ],
     ),
   );
   // Not strict, so that one unknown flag does not hide what else is wrong.
@@ -66,7 +81,8 @@ function parseFlags(settings: Settings, flags: readonly string[], problems: stri
   for (const [name, value] of Object.entries(values)) {
     const option = options[name];
     if (option === undefined) problems.push(`--${name} is not known`);
-    else if (option.type === 'string' && [value].flat().some((one) => typeof one !== 'string' || one === '')) problems.push(`--${name} needs a value`);
+    else if (option.type === 'string' && [value].flat().some((one) => typeof one !== 'string' || one === ''))
+      problems.push(`--${name} needs a value`);
     else known[name] = value;
   }
   return { values: known, positionals };
@@ -102,7 +118,12 @@ function parseFile(settings: Settings, path: string, problems: string[]): Record
   const known: Record<string, unknown> = {};
   for (const [name, value] of Object.entries(content)) {
     const setting = settings[name];
-    const fits = setting?.takes === 'list' ? Array.isArray(value) && value.every((one) => typeof one === 'string') : setting?.takes === 'nothing' ? typeof value === 'boolean' : typeof value === 'string' || typeof value === 'number';
+    const fits =
+      setting?.takes === 'list'
+        ? Array.isArray(value) && value.every((one) => typeof one === 'string')
+        : setting?.takes === 'nothing'
+          ? typeof value === 'boolean'
+          : typeof value === 'string' || typeof value === 'number';
     if (setting === undefined) problems.push(`--config: ${name} is not known`);
     else if (!fits) problems.push(`--config: ${name} is not what it takes (${setting.takes})`);
     else known[name] = typeof value === 'number' ? String(value) : value;
@@ -114,7 +135,10 @@ function parseFile(settings: Settings, path: string, problems: string[]): Record
 export function settingsHelp(settings: Settings): string {
   return Object.entries(settings)
     .map(([name, { takes, help, secret }]) => {
-      const flag = secret === true ? environmentName(name) : `--${name}${takes === 'nothing' ? '' : takes === 'list' ? ' VALUE…' : ' VALUE'}`;
+      const flag =
+        secret === true
+          ? environmentName(name)
+          : `--${name}${takes === 'nothing' ? '' : takes === 'list' ? ' VALUE…' : ' VALUE'}`;
       return `  ${flag.padEnd(26)} ${help}\n`;
     })
     .join('');

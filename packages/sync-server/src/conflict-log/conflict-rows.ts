@@ -1,4 +1,13 @@
-import { CONFLICT_TABLE, encodeKey, EXISTENCE_COLUMN_ID, stampToMs, type Cell, type CellValue, type Conflict, type Version } from '@rockpool/shared';
+import {
+  CONFLICT_TABLE,
+  encodeKey,
+  EXISTENCE_COLUMN_ID,
+  stampToMs,
+  type Cell,
+  type CellValue,
+  type Conflict,
+  type Version,
+} from '@rockpool/shared';
 import type { MergedRow } from '../merge/merge-changeset.ts';
 import { toColumnValue } from '../documents/document-store.ts';
 import { insertRow } from '../merge/write-rows.ts';
@@ -26,19 +35,34 @@ export function writeConflictRows(
   let counter = 0;
   for (const { write, conflicts } of rows) {
     for (const loss of conflicts) {
-      const key = [`${String(version.watermark).padStart(WATERMARK_DIGITS, '0')}-${String(++counter).padStart(COUNTER_DIGITS, '0')}`];
+      const key = [
+        `${String(version.watermark).padStart(WATERMARK_DIGITS, '0')}-${String(++counter).padStart(COUNTER_DIGITS, '0')}`,
+      ];
       const fields = conflictFields(write.table, write.key, loss, version.watermark, principalAt);
-      const cells = new Map<number, Cell>(ledger.values.map((column) => [column.id, { value: fields[column.name] ?? null, version: ledgerVersion }]));
+      const cells = new Map<number, Cell>(
+        ledger.values.map((column) => [column.id, { value: fields[column.name] ?? null, version: ledgerVersion }]),
+      );
       insertRow(file, ledger, key, cells);
-      writeKnownRow(file, ledger, encodeKey(key), { row: { inserted: ledgerVersion, revived: null, updated: new Map(), deleted: null, cells }, bornAt: version.watermark, waitsFor: null });
+      writeKnownRow(file, ledger, encodeKey(key), {
+        row: { inserted: ledgerVersion, revived: null, updated: new Map(), deleted: null, cells },
+        bornAt: version.watermark,
+        waitsFor: null,
+      });
     }
   }
 }
 
-function conflictFields(table: StoredTable, key: readonly CellValue[], loss: Conflict, watermark: number, principalAt: (watermark: number) => string): Record<string, CellValue> {
+function conflictFields(
+  table: StoredTable,
+  key: readonly CellValue[],
+  loss: Conflict,
+  watermark: number,
+  principalAt: (watermark: number) => string,
+): Record<string, CellValue> {
   const { lost, won, path = null } = loss;
   // The values of a place within a document are JSON already.
-  const valueOf = ({ value }: Conflict['lost']): CellValue => (path === null || value instanceof Uint8Array ? toColumnValue(table, loss.columnId, value) : value);
+  const valueOf = ({ value }: Conflict['lost']): CellValue =>
+    path === null || value instanceof Uint8Array ? toColumnValue(table, loss.columnId, value) : value;
   return {
     table_name: table.schema.name,
     row_key: keyToJson(key),
@@ -59,5 +83,13 @@ function conflictFields(table: StoredTable, key: readonly CellValue[], loss: Con
 
 /** JSON array of the key's parts; integers as text, blobs as hex. */
 export function keyToJson(key: readonly CellValue[]): string {
-  return JSON.stringify(key.map((part) => (part instanceof Uint8Array ? Buffer.from(part).toString('hex') : typeof part === 'bigint' ? part.toString() : part)));
+  return JSON.stringify(
+    key.map((part) =>
+      part instanceof Uint8Array
+        ? Buffer.from(part).toString('hex')
+        : typeof part === 'bigint'
+          ? part.toString()
+          : part,
+    ),
+  );
 }

@@ -13,7 +13,10 @@ export function deleteConflict(file: DatabaseFile, id: string, watermark: number
   const known = readKnownRow(file, ledger, [id], keyBytes);
   if (known === undefined) return;
   file.sql.run(ledger.deleteSql, id);
-  writeKnownRow(file, ledger, keyBytes, { ...known, row: { ...known.row, deleted: { ...known.row.inserted, watermark }, cells: new Map() } });
+  writeKnownRow(file, ledger, keyBytes, {
+    ...known,
+    row: { ...known.row, deleted: { ...known.row.inserted, watermark }, cells: new Map() },
+  });
 }
 
 /** What went with a parent and has come back is no loss any more. */

@@ -18,14 +18,18 @@ let a: TestConnection;
 beforeEach(async () => {
   nowMs = Date.UTC(2026, 0, 1);
   a = await tested.server.open();
-  await a.commit([insert('entries', 'e', { amount: 1n, note: 'start' }), insert('entries', 'f', { amount: 1n, note: 'start' })]);
+  await a.commit([
+    insert('entries', 'e', { amount: 1n, note: 'start' }),
+    insert('entries', 'f', { amount: 1n, note: 'start' }),
+  ]);
 });
 
 /** Two write the same cells without seeing each other; returns the one whose write lost. */
 async function conflict(...values: readonly string[]): Promise<TestConnection> {
   nowMs += 3_600_000;
   const b = await tested.server.open();
-  const changes = (by: string): ReturnType<typeof update>[] => values.map((value, i) => update('entries', i === 0 ? 'e' : 'f', { note: `${by} ${value}` }));
+  const changes = (by: string): ReturnType<typeof update>[] =>
+    values.map((value, i) => update('entries', i === 0 ? 'e' : 'f', { note: `${by} ${value}` }));
   b.site.write(changes('lost'), { ageMs: 60_000 });
   await a.commit(changes('won'));
   b.push();
@@ -34,7 +38,8 @@ async function conflict(...values: readonly string[]): Promise<TestConnection> {
   return b;
 }
 
-const lost = (): CellValue[] => tested.server.query('SELECT lost_value FROM rockpool_conflict ORDER BY id').map(([value]) => value ?? null);
+const lost = (): CellValue[] =>
+  tested.server.query('SELECT lost_value FROM rockpool_conflict ORDER BY id').map(([value]) => value ?? null);
 
 describe('the conflict log', () => {
   it('forgets what was decided too long ago, with the next commit, and tells every client', async () => {
@@ -67,7 +72,9 @@ describe('the conflict log', () => {
     await a.commit([update('entries', 'e', { note: 'public' })]);
     nowMs += 11 * DAY_MS;
     await a.commit([update('entries', 'e', { amount: 2n })]);
-    const images = tested.server.query('SELECT image FROM rockpool_row_version WHERE image IS NOT NULL').map(([image]) => Buffer.from(image as Uint8Array).toString('latin1'));
+    const images = tested.server
+      .query('SELECT image FROM rockpool_row_version WHERE image IS NOT NULL')
+      .map(([image]) => Buffer.from(image as Uint8Array).toString('latin1'));
     expect(images).toHaveLength(1);
     expect(images[0]).not.toContain('secret');
   });

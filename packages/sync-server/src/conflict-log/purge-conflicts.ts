@@ -7,11 +7,15 @@ import { deleteConflict } from './delete-conflict.ts';
 const PURGED_PER_COMMIT = 100;
 
 /**
- * Deletes entries of the conflict log that are too old or too many, at the log's end, so that clients are told as of any other delete. Entries after the
- * watermark `since` stay, however many: nothing is purged before anybody could see it.
+ * Deletes entries of the conflict log that are too old or too many, at the log's end, so that clients are told as of
+ * any other delete. Entries after the watermark `since` stay, however many: nothing is purged before anybody could see
+ * it.
  */
 export function purgeConflicts(file: DatabaseFile, retention: Retention, since: number, nowMs: number): void {
-  const surplus = new Set([...tooOld(file, nowMs - retention.conflictsMs, since), ...tooMany(file, retention.maxConflicts, since)]);
+  const surplus = new Set([
+    ...tooOld(file, nowMs - retention.conflictsMs, since),
+    ...tooMany(file, retention.maxConflicts, since),
+  ]);
   for (const id of surplus) deleteConflict(file, id, file.log.watermark);
 }
 
@@ -19,7 +23,11 @@ export function purgeConflicts(file: DatabaseFile, retention: Retention, since: 
 function tooOld({ sql }: DatabaseFile, beforeMs: number, since: number): string[] {
   const oldest = (count: number): string[] =>
     sql
-      .all(`SELECT id, received_ms FROM ${CONFLICT_TABLE_NAME} JOIN rockpool_log USING (watermark) WHERE watermark <= ? ORDER BY id LIMIT ?`, BigInt(since), BigInt(count))
+      .all(
+        `SELECT id, received_ms FROM ${CONFLICT_TABLE_NAME} JOIN rockpool_log USING (watermark) WHERE watermark <= ? ORDER BY id LIMIT ?`,
+        BigInt(since),
+        BigInt(count),
+      )
       .filter(([, receivedMs]) => Number(receivedMs) < beforeMs)
       .map(([id]) => id as string);
   return oldest(1).length === 0 ? [] : oldest(PURGED_PER_COMMIT);
@@ -29,7 +37,12 @@ function tooOld({ sql }: DatabaseFile, beforeMs: number, since: number): string[
 function tooMany({ sql }: DatabaseFile, maxConflicts: number, since: number): string[] {
   const newestWatermark = sql.get(`SELECT watermark FROM ${CONFLICT_TABLE_NAME} ORDER BY id DESC LIMIT 1`)?.[0] ?? 0n;
   if (Number(newestWatermark) <= since) return [];
-  const newest = sql.get(`SELECT id FROM ${CONFLICT_TABLE_NAME} ORDER BY id DESC LIMIT 1 OFFSET ?`, BigInt(maxConflicts))?.[0];
+  const newest = sql.get(
+    `SELECT id FROM ${CONFLICT_TABLE_NAME} ORDER BY id DESC LIMIT 1 OFFSET ?`,
+    BigInt(maxConflicts),
+  )?.[0];
   if (newest === undefined) return [];
-  return sql.all(`SELECT id FROM ${CONFLICT_TABLE_NAME} WHERE id <= ? AND watermark <= ?`, newest as string, BigInt(since)).map(([id]) => id as string);
+  return sql
+    .all(`SELECT id FROM ${CONFLICT_TABLE_NAME} WHERE id <= ? AND watermark <= ?`, newest as string, BigInt(since))
+    .map(([id]) => id as string);
 }

@@ -14,7 +14,12 @@ let nowMs = 0;
 beforeEach(() => {
   nowMs = Date.UTC(2026, 0, 1);
 });
-const tested = serverUnderTest({ schema: SCHEMA, now: () => nowMs, retention: { tombstonesMs: DAY_MS }, authenticate: async (name) => ({ id: name, databases: [DATABASE], role: 'editor', expiresAtMs: Infinity }) });
+const tested = serverUnderTest({
+  schema: SCHEMA,
+  now: () => nowMs,
+  retention: { tombstonesMs: DAY_MS },
+  authenticate: async (name) => ({ id: name, databases: [DATABASE], role: 'editor', expiresAtMs: Infinity }),
+});
 
 async function open(principal: string): Promise<TestConnection> {
   const connection = await tested.server.connect();
@@ -31,10 +36,16 @@ function edit(state: CellValue, title: string, { site: { siteId } }: TestConnect
 const authors = (): unknown => tested.server.query('SELECT count(*) FROM rockpool_document_author')[0]?.[0];
 
 describe('the authors of a document', () => {
-  async function deletedAfterAnEdit(): Promise<{ readonly a: TestConnection; readonly b: TestConnection; readonly start: CellValue }> {
+  async function deletedAfterAnEdit(): Promise<{
+    readonly a: TestConnection;
+    readonly b: TestConnection;
+    readonly start: CellValue;
+  }> {
     const [a, b] = [await open('ann'), await open('ben')];
     const start = createDocument({ title: 'old' }, RULE);
-    await a.commit([insert('pages', 'p', { title: 'p', content: encodeDocumentCell({ kind: 'content', json: '{"title":"old"}' }) })]);
+    await a.commit([
+      insert('pages', 'p', { title: 'p', content: encodeDocumentCell({ kind: 'content', json: '{"title":"old"}' }) }),
+    ]);
     await b.delivery();
     b.site.write([update('pages', 'p', { content: edit(start, 'ben', b).edit })]);
     await a.commit([update('pages', 'p', { content: edit(start, 'ann', a).edit })]);

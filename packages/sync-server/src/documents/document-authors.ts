@@ -5,20 +5,36 @@ import type { SqliteFile } from '../store/sqlite-file.ts';
 import { keyOf, type DocumentPlace } from './document-place.ts';
 
 /*
- * Whose operations are in a document, for the conflict log. Of the edits that are kept one by one (document-store.ts) it is known exactly. Of those
- * before, it is known by Yjs client, which is one site's: the last of its edits says who, and when at the latest.
+ * Whose operations are in a document, for the conflict log. Of the edits that are kept one by one (document-store.ts)
+ * it is known exactly. Of those before, it is known by Yjs client, which is one site's: the last of its edits says who,
+ * and when at the latest.
  */
 
 /** The document in the column, or the one that it took the place of when it was compacted. */
 export type WhichDocument = 'now' | 'replaced';
 
 /** Before the edits that are kept are forgotten, up to a watermark. */
-export function rememberAuthorsOfEdits(sql: SqliteFile, place: DocumentPlace, upTo: number = Number.MAX_SAFE_INTEGER): void {
-  const edits = sql.all('SELECT watermark, yjs FROM rockpool_document_edit WHERE table_id = ? AND key = ? AND column_id = ? AND watermark <= ? ORDER BY watermark', ...keyOf(place), BigInt(upTo));
-  for (const [watermark, yjs] of edits) rememberAuthors(sql, place, 'now', clientsOf(yjs as Uint8Array), Number(watermark));
+export function rememberAuthorsOfEdits(
+  sql: SqliteFile,
+  place: DocumentPlace,
+  upTo: number = Number.MAX_SAFE_INTEGER,
+): void {
+  const edits = sql.all(
+    'SELECT watermark, yjs FROM rockpool_document_edit WHERE table_id = ? AND key = ? AND column_id = ? AND watermark <= ? ORDER BY watermark',
+    ...keyOf(place),
+    BigInt(upTo),
+  );
+  for (const [watermark, yjs] of edits)
+    rememberAuthors(sql, place, 'now', clientsOf(yjs as Uint8Array), Number(watermark));
 }
 
-export function rememberAuthors(sql: SqliteFile, place: DocumentPlace, which: WhichDocument, clients: readonly number[], watermark: number): void {
+export function rememberAuthors(
+  sql: SqliteFile,
+  place: DocumentPlace,
+  which: WhichDocument,
+  clients: readonly number[],
+  watermark: number,
+): void {
   for (const client of clients) {
     sql.run(
       'INSERT INTO rockpool_document_author (table_id, key, column_id, of_replaced, client, watermark) VALUES (?, ?, ?, ?, ?, ?) ON CONFLICT DO UPDATE SET watermark = excluded.watermark',
@@ -32,8 +48,14 @@ export function rememberAuthors(sql: SqliteFile, place: DocumentPlace, which: Wh
 
 /** The document in the column has become the one that was replaced. */
 export function moveAuthorsToReplaced(sql: SqliteFile, place: DocumentPlace): void {
-  sql.run('DELETE FROM rockpool_document_author WHERE table_id = ? AND key = ? AND column_id = ? AND of_replaced = 1', ...keyOf(place));
-  sql.run('UPDATE rockpool_document_author SET of_replaced = 1 WHERE table_id = ? AND key = ? AND column_id = ?', ...keyOf(place));
+  sql.run(
+    'DELETE FROM rockpool_document_author WHERE table_id = ? AND key = ? AND column_id = ? AND of_replaced = 1',
+    ...keyOf(place),
+  );
+  sql.run(
+    'UPDATE rockpool_document_author SET of_replaced = 1 WHERE table_id = ? AND key = ? AND column_id = ?',
+    ...keyOf(place),
+  );
 }
 
 export function forgetAuthors(sql: SqliteFile, place: DocumentPlace): void {
@@ -41,16 +63,36 @@ export function forgetAuthors(sql: SqliteFile, place: DocumentPlace): void {
 }
 
 /** Who made operations of a document, and when: of the last of them. NO_VERSION where there are none. */
-export function versionOfOperations(file: DatabaseFile, place: DocumentPlace, which: WhichDocument, operations: readonly OperationId[]): Version {
+export function versionOfOperations(
+  file: DatabaseFile,
+  place: DocumentPlace,
+  which: WhichDocument,
+  operations: readonly OperationId[],
+): Version {
   const watermark = Math.max(0, ...operations.map((operation) => watermarkOf(file.sql, place, which, operation)));
   const entry = file.sql.get('SELECT stamp_us, site_number FROM rockpool_log WHERE watermark = ?', BigInt(watermark));
-  return entry === undefined ? NO_VERSION : { stampUs: Number(entry[0]), site: file.sites.siteOf(Number(entry[1])), watermark };
+  return entry === undefined
+    ? NO_VERSION
+    : { stampUs: Number(entry[0]), site: file.sites.siteOf(Number(entry[1])), watermark };
 }
 
 function watermarkOf(sql: SqliteFile, place: DocumentPlace, which: WhichDocument, operation: OperationId): number {
-  const edits = which === 'replaced' ? [] : sql.all('SELECT watermark, yjs FROM rockpool_document_edit WHERE table_id = ? AND key = ? AND column_id = ? ORDER BY watermark DESC', ...keyOf(place));
+  const edits =
+    which === 'replaced'
+      ? []
+      : sql.all(
+          'SELECT watermark, yjs FROM rockpool_document_edit WHERE table_id = ? AND key = ? AND column_id = ? ORDER BY watermark DESC',
+          ...keyOf(place),
+        );
   const edit = edits.find(([, yjs]) => hasOperation(yjs as Uint8Array, operation));
-  const found = edit ?? sql.get('SELECT watermark FROM rockpool_document_author WHERE table_id = ? AND key = ? AND column_id = ? AND of_replaced = ? AND client = ?', ...keyOf(place), flagOf(which), BigInt(operation.client));
+  const found =
+    edit ??
+    sql.get(
+      'SELECT watermark FROM rockpool_document_author WHERE table_id = ? AND key = ? AND column_id = ? AND of_replaced = ? AND client = ?',
+      ...keyOf(place),
+      flagOf(which),
+      BigInt(operation.client),
+    );
   return Number(found?.[0] ?? 0);
 }
 

@@ -3,7 +3,10 @@ import { rememberDocumentText } from '@rockpool/shared/document';
 import type { DocumentPool } from './document-pool.ts';
 import { workOnDocument, type CarriedOver, type DocumentWork, type WorkedDocument } from './document-work.ts';
 
-/** From so many bytes on, work goes to another thread: there it costs this one less than half of what it takes, the transaction that is begun anew included. Measured (0040). */
+/**
+ * From so many bytes on, work goes to another thread: there it costs this one less than half of what it takes, the
+ * transaction that is begun anew included. Measured (0040).
+ */
 const MIN_BYTES_AWAY = 128 * 1024;
 
 /** What an edit may cost beyond its own size: each byte may be a structure that takes a search. */
@@ -19,11 +22,14 @@ export class DocumentWorkNeeded extends Error {
   }
 }
 
-type Done = { readonly work: DocumentWork; readonly result: WorkedDocument } | { readonly work: DocumentWork; readonly error: ErrorData };
+type Done =
+  | { readonly work: DocumentWork; readonly result: WorkedDocument }
+  | { readonly work: DocumentWork; readonly error: ErrorData };
 
 /**
- * Work on the documents of one database. Light work is done at once. Heavy work has to wait for a worker, and a transaction cannot wait: it ends before the changeset
- * that needs it (`DocumentWorkNeeded`), the work is prepared, and another goes on from there, with the result at hand. The order of changesets stays.
+ * Work on the documents of one database. Light work is done at once. Heavy work has to wait for a worker, and a
+ * transaction cannot wait: it ends before the changeset that needs it (`DocumentWorkNeeded`), the work is prepared, and
+ * another goes on from there, with the result at hand. The order of changesets stays.
  */
 export class DocumentDesk {
   /** Null: everything is done in this thread. */
@@ -48,7 +54,10 @@ export class DocumentDesk {
     return result;
   }
 
-  /** The document that a state of `work` takes the place of, with the edit that it is made of; null where it takes no other's. */
+  /**
+   * The document that a state of `work` takes the place of, with the edit that it is made of; null where it takes no
+   * other's.
+   */
   replaced(state: Uint8Array): Uint8Array | null {
     return this.results.get(state)?.replaced ?? null;
   }
@@ -58,7 +67,10 @@ export class DocumentDesk {
     return this.results.get(state)?.carried ?? null;
   }
 
-  /** The size in bytes at which compaction of a state of `work` is to be tried again; null where it was not tried in vain. */
+  /**
+   * The size in bytes at which compaction of a state of `work` is to be tried again; null where it was not tried in
+   * vain.
+   */
   compactAbove(state: Uint8Array): number | null {
     return this.results.get(state)?.compactAbove ?? null;
   }
@@ -73,8 +85,8 @@ export class DocumentDesk {
   }
 
   /**
-   * Has a worker do it. What comes of it, an error too, is at hand until `clear`, or until an attempt had no use for it, since other instances have written meanwhile. Rejects where
-   * no worker can be had at all.
+   * Has a worker do it. What comes of it, an error too, is at hand until `clear`, or until an attempt had no use for
+   * it, since other instances have written meanwhile. Rejects where no worker can be had at all.
    */
   async prepare(work: DocumentWork): Promise<void> {
     if (this.pool === null) return;
@@ -105,7 +117,14 @@ function weightOf(work: DocumentWork): number {
 function isSameWork(a: DocumentWork, b: DocumentWork): boolean {
   if (a.rule !== b.rule) return false;
   if (a.kind === 'expand') return b.kind === 'expand' && isSame(a.content, b.content);
-  return b.kind === 'merge' && a.site === b.site && a.compactAbove === b.compactAbove && isSame(a.edit, b.edit) && isSame(a.document, b.document) && isSame(a.replaced, b.replaced);
+  return (
+    b.kind === 'merge' &&
+    a.site === b.site &&
+    a.compactAbove === b.compactAbove &&
+    isSame(a.edit, b.edit) &&
+    isSame(a.document, b.document) &&
+    isSame(a.replaced, b.replaced)
+  );
 }
 
 function isSame(a: Uint8Array | null, b: Uint8Array | null): boolean {

@@ -5,14 +5,17 @@ import { rememberAuthorsOfEdits } from './document-authors.ts';
 import { keyOf, type DocumentPlace } from './document-place.ts';
 
 /*
- * rockpool_document_edit: the last edits of each document. A reader that has a document gets the edits since its cursor, as long as they are smaller than the
- * state. So a delivery never carries more of a document than was sent to change it.
+ * rockpool_document_edit: the last edits of each document. A reader that has a document gets the edits since its
+ * cursor, as long as they are smaller than the state. So a delivery never carries more of a document than was sent to
+ * change it.
  */
 
 /** At least this many edits of a document are kept: the conflict log finds authors by them. */
 const LEAST_KEPT = 64;
 
-/** At most this many are kept, and no more than the state has bytes: a reader that lacks more than that gets the state. */
+/**
+ * At most this many are kept, and no more than the state has bytes: a reader that lacks more than that gets the state.
+ */
 const MOST_KEPT = 1024;
 
 /** Old edits are looked for once in so many edits of a document, since that reads the sizes of all that are kept. */
@@ -21,9 +24,23 @@ const FORGET_EVERY = 32;
 /** Edits of each document since old ones were last looked for. */
 const sinceForgotten = new WeakMap<SqliteFile, Map<string, number>>();
 
-/** Keeps an edit, a Yjs update, whose document is in rockpool_document already. `stateBytes`: the size of the document's state. */
-export function keepEdit(sql: SqliteFile, place: DocumentPlace, watermark: number, update: Uint8Array, stateBytes: number): void {
-  sql.run('INSERT INTO rockpool_document_edit (table_id, key, column_id, watermark, yjs) VALUES (?, ?, ?, ?, ?)', ...keyOf(place), BigInt(watermark), update);
+/**
+ * Keeps an edit, a Yjs update, whose document is in rockpool_document already. `stateBytes`: the size of the document's
+ * state.
+ */
+export function keepEdit(
+  sql: SqliteFile,
+  place: DocumentPlace,
+  watermark: number,
+  update: Uint8Array,
+  stateBytes: number,
+): void {
+  sql.run(
+    'INSERT INTO rockpool_document_edit (table_id, key, column_id, watermark, yjs) VALUES (?, ?, ?, ?, ?)',
+    ...keyOf(place),
+    BigInt(watermark),
+    update,
+  );
   const counts = sinceForgotten.get(sql) ?? new Map<string, number>();
   sinceForgotten.set(sql, counts);
   const name = keyOf(place).join();
@@ -34,16 +51,31 @@ export function keepEdit(sql: SqliteFile, place: DocumentPlace, watermark: numbe
 }
 
 function forgetOldEdits(sql: SqliteFile, place: DocumentPlace, stateBytes: number): void {
-  const edits = sql.all('SELECT watermark, length(yjs) FROM rockpool_document_edit WHERE table_id = ? AND key = ? AND column_id = ? ORDER BY watermark DESC', ...keyOf(place));
+  const edits = sql.all(
+    'SELECT watermark, length(yjs) FROM rockpool_document_edit WHERE table_id = ? AND key = ? AND column_id = ? ORDER BY watermark DESC',
+    ...keyOf(place),
+  );
   let bytes = 0;
-  const last = edits.find(([, length], index) => (bytes += Number(length)) > stateBytes ? index >= LEAST_KEPT : index >= MOST_KEPT)?.[0];
+  const last = edits.find(([, length], index) =>
+    (bytes += Number(length)) > stateBytes ? index >= LEAST_KEPT : index >= MOST_KEPT,
+  )?.[0];
   if (last === undefined) return;
   rememberAuthorsOfEdits(sql, place, Number(last));
-  sql.run('DELETE FROM rockpool_document_edit WHERE table_id = ? AND key = ? AND column_id = ? AND watermark <= ?', ...keyOf(place), last as bigint);
-  sql.run('UPDATE rockpool_document SET edits_above = ? WHERE table_id = ? AND key = ? AND column_id = ?', last as bigint, ...keyOf(place));
+  sql.run(
+    'DELETE FROM rockpool_document_edit WHERE table_id = ? AND key = ? AND column_id = ? AND watermark <= ?',
+    ...keyOf(place),
+    last as bigint,
+  );
+  sql.run(
+    'UPDATE rockpool_document SET edits_above = ? WHERE table_id = ? AND key = ? AND column_id = ?',
+    last as bigint,
+    ...keyOf(place),
+  );
 }
 
-/** Whether a site, by its number, has edited a document above a watermark. Edits that are no longer kept are not seen. */
+/**
+ * Whether a site, by its number, has edited a document above a watermark. Edits that are no longer kept are not seen.
+ */
 export function hasEditedAbove(sql: SqliteFile, place: DocumentPlace, siteNumber: number, watermark: number): boolean {
   return (
     sql.get(
@@ -55,15 +87,30 @@ export function hasEditedAbove(sql: SqliteFile, place: DocumentPlace, siteNumber
   );
 }
 
-/** What a reader at a watermark needs to have the document: the edits since, where they are kept and smaller than the state; else the state. */
+/**
+ * What a reader at a watermark needs to have the document: the edits since, where they are kept and smaller than the
+ * state; else the state.
+ */
 export function documentUpdate(sql: SqliteFile, place: DocumentPlace, state: CellValue, from: number): CellValue {
   if (state === null) return null;
-  const editsAbove = sql.get('SELECT edits_above FROM rockpool_document WHERE table_id = ? AND key = ? AND column_id = ?', ...keyOf(place))?.[0];
+  const editsAbove = sql.get(
+    'SELECT edits_above FROM rockpool_document WHERE table_id = ? AND key = ? AND column_id = ?',
+    ...keyOf(place),
+  )?.[0];
   if (editsAbove === undefined || from < Number(editsAbove)) return state;
   const since = [...keyOf(place), BigInt(from)];
-  const bytes = sql.get('SELECT sum(length(yjs)) FROM rockpool_document_edit WHERE table_id = ? AND key = ? AND column_id = ? AND watermark > ?', ...since)?.[0] ?? 0n;
+  const bytes =
+    sql.get(
+      'SELECT sum(length(yjs)) FROM rockpool_document_edit WHERE table_id = ? AND key = ? AND column_id = ? AND watermark > ?',
+      ...since,
+    )?.[0] ?? 0n;
   if (Number(bytes) > (state as Uint8Array).length) return state;
-  const updates = sql.all('SELECT yjs FROM rockpool_document_edit WHERE table_id = ? AND key = ? AND column_id = ? AND watermark > ? ORDER BY watermark', ...since).map(([update]) => update as Uint8Array);
+  const updates = sql
+    .all(
+      'SELECT yjs FROM rockpool_document_edit WHERE table_id = ? AND key = ? AND column_id = ? AND watermark > ? ORDER BY watermark',
+      ...since,
+    )
+    .map(([update]) => update as Uint8Array);
   const { documentId } = decodeDocumentCell(state) as Extract<ReturnType<typeof decodeDocumentCell>, { kind: 'state' }>;
   return encodeDocumentCell({ kind: 'update', documentId, updates });
 }

@@ -1,5 +1,18 @@
-import type { CellValue, DocumentMerge, DocumentRule, MergedDocument, OverwrittenPlace, RowRules } from '@rockpool/shared';
-import { canonicalJson, isDocumentEdit, isEditOf, type JsonValue, type OverwrittenMember } from '@rockpool/shared/document';
+import type {
+  CellValue,
+  DocumentMerge,
+  DocumentRule,
+  MergedDocument,
+  OverwrittenPlace,
+  RowRules,
+} from '@rockpool/shared';
+import {
+  canonicalJson,
+  isDocumentEdit,
+  isEditOf,
+  type JsonValue,
+  type OverwrittenMember,
+} from '@rockpool/shared/document';
 import type { RowWrite } from '../admission/read-changeset.ts';
 import type { DatabaseFile } from '../store/database-file.ts';
 import { versionOfOperations, type WhichDocument } from './document-authors.ts';
@@ -17,21 +30,32 @@ export interface AuthorProgress {
 }
 
 /**
- * The size of a state, in bytes and in times of the size at which it would be compacted, that a document may reach while its author has edits under way that
- * were made before it can know of a compaction. Each of those would have to be carried over. Bounds what an author gains that is never up to date.
+ * The size of a state, in bytes and in times of the size at which it would be compacted, that a document may reach
+ * while its author has edits under way that were made before it can know of a compaction. Each of those would have to
+ * be carried over. Bounds what an author gains that is never up to date.
  */
 const BACKLOG_BYTES = 1024 * 1024;
 const BACKLOG_GROWTH = 4;
 
 /** The rules of one row. */
-export function rulesOfRow(file: DatabaseFile, { table, keyBytes }: Pick<RowWrite, 'table' | 'keyBytes'>, author: AuthorProgress): RowRules {
+export function rulesOfRow(
+  file: DatabaseFile,
+  { table, keyBytes }: Pick<RowWrite, 'table' | 'keyBytes'>,
+  author: AuthorProgress,
+): RowRules {
   const documents = new Map<number, DocumentMerge>();
-  for (const [columnId, rule] of table.documents) documents.set(columnId, documentMerge(file, { table, keyBytes, columnId }, rule, author));
+  for (const [columnId, rule] of table.documents)
+    documents.set(columnId, documentMerge(file, { table, keyBytes, columnId }, rule, author));
   return { ...table.rules, documents };
 }
 
 /** Edits go into the document; see document-work.ts. */
-function documentMerge(file: DatabaseFile, place: DocumentPlace, rule: DocumentRule, author: AuthorProgress): DocumentMerge {
+function documentMerge(
+  file: DatabaseFile,
+  place: DocumentPlace,
+  rule: DocumentRule,
+  author: AuthorProgress,
+): DocumentMerge {
   return {
     isEdit: isDocumentEdit,
     isEditOf: (document, edit) => document !== null && isEditOf(document, edit),
@@ -47,20 +71,33 @@ function documentMerge(file: DatabaseFile, place: DocumentPlace, rule: DocumentR
         site,
         compactAbove: compactNow(file, place, site, author),
       });
-      const told = [...overwritten.map((member) => overwrittenPlace(file, place, member, 'now')), ...overwrittenInReplaced.map((member) => overwrittenPlace(file, place, member, 'replaced'))];
+      const told = [
+        ...overwritten.map((member) => overwrittenPlace(file, place, member, 'now')),
+        ...overwrittenInReplaced.map((member) => overwrittenPlace(file, place, member, 'replaced')),
+      ];
       return { document: state, overwritten: told };
     },
   };
 }
 
 /** The size of a state, in bytes, above which the document is compacted with this edit. */
-function compactNow(file: DatabaseFile, place: DocumentPlace, site: string, { base, isFollowed }: AuthorProgress): number {
+function compactNow(
+  file: DatabaseFile,
+  place: DocumentPlace,
+  site: string,
+  { base, isFollowed }: AuthorProgress,
+): number {
   const limit = compactAbove(file.sql, place);
   const isBacklog = isFollowed || hasEditedAbove(file.sql, place, file.sites.numberOf(site), base);
   return isBacklog ? Math.max(BACKLOG_GROWTH * limit, BACKLOG_BYTES) : limit;
 }
 
-function overwrittenPlace(file: DatabaseFile, place: DocumentPlace, { path, own, other, otherIds, ownStands }: OverwrittenMember, which: WhichDocument): OverwrittenPlace {
+function overwrittenPlace(
+  file: DatabaseFile,
+  place: DocumentPlace,
+  { path, own, other, otherIds, ownStands }: OverwrittenMember,
+  which: WhichDocument,
+): OverwrittenPlace {
   return {
     path: JSON.stringify(path),
     own: textOf(own),

@@ -1,5 +1,13 @@
 import { DEFAULT_DOCUMENT_RULE, columnIdOf, encodeKey, tableIdOf, type CellValue } from '@rockpool/shared';
-import { createDocument, documentText, editDocument, encodeDocumentCell, isEditOf, parseJson, type DocumentEdit } from '@rockpool/shared/document';
+import {
+  createDocument,
+  documentText,
+  editDocument,
+  encodeDocumentCell,
+  isEditOf,
+  parseJson,
+  type DocumentEdit,
+} from '@rockpool/shared/document';
 import { afterEach, describe, expect, it, onTestFinished, vi } from 'vitest';
 import { ownSite } from '../backend/own-site.ts';
 import { LiveDatabase } from '../fanout/live-database.ts';
@@ -34,10 +42,18 @@ function pool(options: DocumentPoolOptions = {}): DocumentPool {
 }
 
 /** A worker that does what a document tells it, once its gate is open. */
-function misbehaving(options: DocumentPoolOptions = {}): { readonly pool: DocumentPool; openGate(): void; isLooping(): boolean } {
+function misbehaving(options: DocumentPoolOptions = {}): {
+  readonly pool: DocumentPool;
+  openGate(): void;
+  isLooping(): boolean;
+} {
   const gate = new Int32Array(new SharedArrayBuffer(4));
   return {
-    pool: pool({ script: new URL('../testing/misbehaving-document-worker.ts', import.meta.url), workerData: gate, ...options }),
+    pool: pool({
+      script: new URL('../testing/misbehaving-document-worker.ts', import.meta.url),
+      workerData: gate,
+      ...options,
+    }),
     openGate() {
       Atomics.store(gate, 0, 1);
       Atomics.notify(gate, 0);
@@ -47,7 +63,10 @@ function misbehaving(options: DocumentPoolOptions = {}): { readonly pool: Docume
 }
 
 function open(documentPool: DocumentPool): LiveDatabase {
-  return new LiveDatabase(openDatabaseFile(':memory:', TEST_SCHEMA), { documentPool, onFailure: (error) => expect.unreachable(String(error)) });
+  return new LiveDatabase(openDatabaseFile(':memory:', TEST_SCHEMA), {
+    documentPool,
+    onFailure: (error) => expect.unreachable(String(error)),
+  });
 }
 
 function database(documentPool: DocumentPool): LiveDatabase {
@@ -72,9 +91,15 @@ function edit(live: LiveDatabase, id: string, state: CellValue, text: string, ge
   return send(live, id, editOf(live, state, text, generation).edit);
 }
 
-const textOf = (live: LiveDatabase, id: string): unknown => live.file.sql.get('SELECT content FROM pages WHERE id = ?', id)?.[0];
+const textOf = (live: LiveDatabase, id: string): unknown =>
+  live.file.sql.get('SELECT content FROM pages WHERE id = ?', id)?.[0];
 const stateOf = (live: LiveDatabase, id: string): CellValue =>
-  live.file.sql.get('SELECT state FROM rockpool_document WHERE table_id = ? AND key = ? AND column_id = ?', BigInt(tableIdOf('pages')), encodeKey([id]), BigInt(columnIdOf('content')))?.[0] ?? null;
+  live.file.sql.get(
+    'SELECT state FROM rockpool_document WHERE table_id = ? AND key = ? AND column_id = ?',
+    BigInt(tableIdOf('pages')),
+    encodeKey([id]),
+    BigInt(columnIdOf('content')),
+  )?.[0] ?? null;
 
 describe('a large document', () => {
   it('is worked on in another thread, and is what it would be in this one', async () => {
@@ -91,7 +116,8 @@ describe('a large document', () => {
 
   it('that was compacted takes one late edit after the other of somebody who has it as it was', async () => {
     const live = database(pool());
-    const tide = (edits: number, more: object = {}): string => JSON.stringify({ body: `${'t-i-d-e-'.repeat(45 * edits)}${'tide'.repeat(45 * (25 - edits))}`, ...more });
+    const tide = (edits: number, more: object = {}): string =>
+      JSON.stringify({ body: `${'t-i-d-e-'.repeat(45 * edits)}${'tide'.repeat(45 * (25 - edits))}`, ...more });
     await add(live, 'p', tide(0));
     const start = createDocument(parseJson(tide(0), RULE), RULE);
     // Each character that is inserted alone is an operation, which takes several times the room of the character.
@@ -132,26 +158,34 @@ describe('a large document', () => {
     ['never ends', 'loop', 'time'],
     ['ends its thread', 'crash', 'the thread ended'],
     ['takes all memory', 'hoard', 'the thread ended'],
-  ])('that %s is refused with a reason, and the next is worked on as if nothing had been', async (_, misdeed, problem) => {
-    vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout'] });
-    onTestFinished(() => void vi.useRealTimers());
-    const { pool: documentPool, isLooping } = misbehaving({ deadlineMs: DEADLINE_MS, maxHeapMb: 64 });
-    const live = database(documentPool);
-    const adding = add(live, 'p', large({ do: misdeed }));
-    if (misdeed === 'loop') {
-      while (!isLooping()) await new Promise((resolve) => setImmediate(resolve));
-      vi.advanceTimersByTime(DEADLINE_MS);
-    }
-    await expect(adding).rejects.toMatchObject({ code: 'document-too-costly', fields: { problem } });
-    expect(textOf(live, 'p')).toBeUndefined();
-    await add(live, 'q', '{"n":1}');
-    await add(live, 'p', large());
-    expect(textOf(live, 'p')).toBe(large());
-  }, 90_000);
+  ])(
+    'that %s is refused with a reason, and the next is worked on as if nothing had been',
+    async (_, misdeed, problem) => {
+      vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout'] });
+      onTestFinished(() => void vi.useRealTimers());
+      const { pool: documentPool, isLooping } = misbehaving({ deadlineMs: DEADLINE_MS, maxHeapMb: 64 });
+      const live = database(documentPool);
+      const adding = add(live, 'p', large({ do: misdeed }));
+      if (misdeed === 'loop') {
+        while (!isLooping()) await new Promise((resolve) => setImmediate(resolve));
+        vi.advanceTimersByTime(DEADLINE_MS);
+      }
+      await expect(adding).rejects.toMatchObject({ code: 'document-too-costly', fields: { problem } });
+      expect(textOf(live, 'p')).toBeUndefined();
+      await add(live, 'q', '{"n":1}');
+      await add(live, 'p', large());
+      expect(textOf(live, 'p')).toBe(large());
+    },
+    90_000,
+  );
 
   it('takes many edits of one push, none of which is decided twice', async () => {
     let decided = 0;
-    const live = new LiveDatabase(openDatabaseFile(':memory:', TEST_SCHEMA), { documentPool: pool(), validate: () => (decided++, null), onFailure: (error) => expect.unreachable(String(error)) });
+    const live = new LiveDatabase(openDatabaseFile(':memory:', TEST_SCHEMA), {
+      documentPool: pool(),
+      validate: () => (decided++, null),
+      onFailure: (error) => expect.unreachable(String(error)),
+    });
     ends.push(async () => void (await live.close()));
     const replica = new Replica();
     replica.site.nowMs = () => NOW_MS;
@@ -172,16 +206,33 @@ describe('a large document', () => {
     expect(session.failure).toBeNull();
     // The session's first, and fewer than one for each of the six changesets that a thread worked on.
     expect(session.deliveries.length).toBeLessThan(1 + 6);
-    expect(live.file.sql.all('SELECT sequence, error_code FROM rockpool_log JOIN rockpool_outcome USING (site_number, sequence, watermark) ORDER BY watermark LIMIT 11')).toEqual(Array.from({ length: 11 }, (_, i) => [BigInt(i + 1), null]));
+    expect(
+      live.file.sql.all(
+        'SELECT sequence, error_code FROM rockpool_log JOIN rockpool_outcome USING (site_number, sequence, watermark) ORDER BY watermark LIMIT 11',
+      ),
+    ).toEqual(Array.from({ length: 11 }, (_, i) => [BigInt(i + 1), null]));
     expect(stateOf(live, 'p')).toEqual(state);
     expect(textOf(live, 'p')).toBe(large({ n: 5 }));
   }, 60_000);
 
   it('beside another one in the same changeset: both are worked on, and the changeset is decided once', async () => {
     const live = database(pool());
-    await live.write(toBody([insert('pages', 'p', { content: content(large()) }), insert('pages', 'q', { content: content(large({ q: 1 })) })]), 'ann', NOW_MS);
-    const [p, q] = [large(), large({ q: 1 })].map((text) => createDocument(parseJson(text, RULE), RULE)) as [Uint8Array, Uint8Array];
-    const edits = [update('pages', 'p', { content: editOf(live, p, large({ n: 1 }), 1).edit }), update('pages', 'q', { content: editOf(live, q, large({ n: 2 }), 1).edit })];
+    await live.write(
+      toBody([
+        insert('pages', 'p', { content: content(large()) }),
+        insert('pages', 'q', { content: content(large({ q: 1 })) }),
+      ]),
+      'ann',
+      NOW_MS,
+    );
+    const [p, q] = [large(), large({ q: 1 })].map((text) => createDocument(parseJson(text, RULE), RULE)) as [
+      Uint8Array,
+      Uint8Array,
+    ];
+    const edits = [
+      update('pages', 'p', { content: editOf(live, p, large({ n: 1 }), 1).edit }),
+      update('pages', 'q', { content: editOf(live, q, large({ n: 2 }), 1).edit }),
+    ];
     expect(await live.write(toBody(edits), 'ann', NOW_MS)).toBe(2);
     expect([textOf(live, 'p'), textOf(live, 'q')]).toEqual([large({ n: 1 }), large({ n: 2 })]);
   }, 60_000);
@@ -192,10 +243,23 @@ describe('a large document', () => {
     const { number: siteNumber } = file.sites.create('aa'.repeat(16), 'ben');
     let others = 0;
     const commit = <Result>(body: () => Result): Result | Promise<Result> => {
-      file.log.append({ watermark: file.log.watermark + 1, siteNumber, sequence: ++others, hash: new Uint8Array(16), stampUs: 1, base: 0, isOfOlderEpoch: false, principal: 'ben', receivedMs: NOW_MS });
+      file.log.append({
+        watermark: file.log.watermark + 1,
+        siteNumber,
+        sequence: ++others,
+        hash: new Uint8Array(16),
+        stampUs: 1,
+        base: 0,
+        isOfOlderEpoch: false,
+        principal: 'ben',
+        receivedMs: NOW_MS,
+      });
       return own.commit(body);
     };
-    const live = new LiveDatabase({ ...own, commit }, { documentPool: pool(), onFailure: (error) => expect.unreachable(String(error)) });
+    const live = new LiveDatabase(
+      { ...own, commit },
+      { documentPool: pool(), onFailure: (error) => expect.unreachable(String(error)) },
+    );
     ends.push(async () => void (await live.close()));
     await add(live, 'p', large());
     const start = createDocument(parseJson(large(), RULE), RULE);
@@ -213,14 +277,20 @@ describe('a large document', () => {
     const live = database(pool());
     await add(live, 'p', large());
     const start = createDocument(parseJson(large(), RULE), RULE);
-    const first = editDocument(start, parseJson(large({ n: 1 }), RULE), RULE, { site: ownSite(live.file), generation: 1 });
+    const first = editDocument(start, parseJson(large({ n: 1 }), RULE), RULE, {
+      site: ownSite(live.file),
+      generation: 1,
+    });
     await expect(edit(live, 'p', first.state, large({ n: 2 }), 1)).rejects.toMatchObject({ code: 'document-gap' });
     expect(textOf(live, 'p')).toBe(large());
   }, 60_000);
 
   it('is refused for now where no thread can be started, and holds nobody up', async () => {
     const failures: unknown[] = [];
-    const live = new LiveDatabase(openDatabaseFile(':memory:', TEST_SCHEMA), { documentPool: pool({ script: new URL('https://nowhere.invalid/worker.js') }), onFailure: (error) => failures.push(error) });
+    const live = new LiveDatabase(openDatabaseFile(':memory:', TEST_SCHEMA), {
+      documentPool: pool({ script: new URL('https://nowhere.invalid/worker.js') }),
+      onFailure: (error) => failures.push(error),
+    });
     ends.push(async () => void (await live.close()));
     const [heavy, light] = await Promise.allSettled([add(live, 'p', large()), add(live, 'q', '{"n":1}')]);
     expect(heavy).toMatchObject({ status: 'rejected', reason: { code: 'database-unavailable' } });
@@ -237,6 +307,8 @@ describe('a large document', () => {
     await live.close();
     expect(outcome).toBe(1);
     await documentPool.close();
-    await expect(documentPool.run({ kind: 'expand', content: content('{}') as Uint8Array, rule: RULE })).rejects.toMatchObject({ code: 'database-unavailable' });
+    await expect(
+      documentPool.run({ kind: 'expand', content: content('{}') as Uint8Array, rule: RULE }),
+    ).rejects.toMatchObject({ code: 'database-unavailable' });
   }, 60_000);
 });

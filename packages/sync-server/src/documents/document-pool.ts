@@ -23,8 +23,9 @@ interface Job {
 }
 
 /**
- * Threads that work on documents. They are started when they are needed, and keep the documents open that they had last. A piece of work that takes too long
- * or too much memory, or ends its thread, fails with `document-too-costly`; the thread is replaced.
+ * Threads that work on documents. They are started when they are needed, and keep the documents open that they had
+ * last. A piece of work that takes too long or too much memory, or ends its thread, fails with `document-too-costly`;
+ * the thread is replaced.
  */
 export class DocumentPool {
   private readonly options: Required<DocumentPoolOptions>;
@@ -34,11 +35,20 @@ export class DocumentPool {
   private waiting: Job[] = [];
   private isClosed = false;
 
-  constructor({ size = Math.min(4, Math.max(1, availableParallelism() - 1)), deadlineMs = 10_000, maxHeapMb = 512, script = new URL('./document-worker.ts', import.meta.url), workerData = null }: DocumentPoolOptions = {}) {
+  constructor({
+    size = Math.min(4, Math.max(1, availableParallelism() - 1)),
+    deadlineMs = 10_000,
+    maxHeapMb = 512,
+    script = new URL('./document-worker.ts', import.meta.url),
+    workerData = null,
+  }: DocumentPoolOptions = {}) {
     this.options = { size, deadlineMs, maxHeapMb, script, workerData };
   }
 
-  /** In order of arrival, as threads are free. Rejects with what the work throws, `document-too-costly`, `database-unavailable` once it is closed, or whatever keeps a thread from being started. */
+  /**
+   * In order of arrival, as threads are free. Rejects with what the work throws, `document-too-costly`,
+   * `database-unavailable` once it is closed, or whatever keeps a thread from being started.
+   */
   run(work: DocumentWork): Promise<WorkedDocument> {
     return new Promise((resolve, reject) => {
       if (this.isClosed) return reject(stopped());

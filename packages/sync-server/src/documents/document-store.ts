@@ -1,5 +1,13 @@
 import type { CellValue, DocumentRule } from '@rockpool/shared';
-import { clientsOf, createDocument, decodeDocumentCell, documentText, isDocumentEdit, isEditOf, parseJson } from '@rockpool/shared/document';
+import {
+  clientsOf,
+  createDocument,
+  decodeDocumentCell,
+  documentText,
+  isDocumentEdit,
+  isEditOf,
+  parseJson,
+} from '@rockpool/shared/document';
 import type { MergedRow } from '../merge/merge-changeset.ts';
 import type { DatabaseFile } from '../store/database-file.ts';
 import type { SqliteFile } from '../store/sqlite-file.ts';
@@ -10,7 +18,8 @@ import { keyOf, type DocumentPlace } from './document-place.ts';
 import { GROWTH } from './document-work.ts';
 
 /*
- * The documents of one database: their states, which the app's columns show as JSON. The last edits of each are in document-edits.ts.
+ * The documents of one database: their states, which the app's columns show as JSON. The last edits of each are in
+ * document-edits.ts.
  */
 
 /** Below this a history is not worth a new document, which everybody has to load. */
@@ -22,16 +31,27 @@ export function toColumnValue(table: StoredTable, columnId: number, value: CellV
 }
 
 /** Puts states where a row read from the app's table has their JSON. */
-export function withDocuments(sql: SqliteFile, table: StoredTable, keyBytes: Uint8Array, values: Map<number, CellValue>): Map<number, CellValue> {
+export function withDocuments(
+  sql: SqliteFile,
+  table: StoredTable,
+  keyBytes: Uint8Array,
+  values: Map<number, CellValue>,
+): Map<number, CellValue> {
   for (const columnId of table.documents.keys()) {
     const text = values.get(columnId);
-    if (typeof text === 'string') values.set(columnId, readState(sql, { table, keyBytes, columnId }) ?? newState(table, columnId, text));
+    if (typeof text === 'string')
+      values.set(columnId, readState(sql, { table, keyBytes, columnId }) ?? newState(table, columnId, text));
   }
   return values;
 }
 
 function readState(sql: SqliteFile, place: DocumentPlace): CellValue {
-  return sql.get('SELECT state FROM rockpool_document WHERE table_id = ? AND key = ? AND column_id = ?', ...keyOf(place))?.[0] ?? null;
+  return (
+    sql.get(
+      'SELECT state FROM rockpool_document WHERE table_id = ? AND key = ? AND column_id = ?',
+      ...keyOf(place),
+    )?.[0] ?? null
+  );
 }
 
 /** Of JSON that was there before its column became a document: everybody makes the same of it. */
@@ -42,16 +62,33 @@ function newState(table: StoredTable, columnId: number, text: string): CellValue
 
 /** The document that the present one took the place of when it was compacted; null for none. */
 export function readReplaced(sql: SqliteFile, place: DocumentPlace): CellValue {
-  return sql.get('SELECT state FROM rockpool_document_replaced WHERE table_id = ? AND key = ? AND column_id = ?', ...keyOf(place))?.[0] ?? null;
+  return (
+    sql.get(
+      'SELECT state FROM rockpool_document_replaced WHERE table_id = ? AND key = ? AND column_id = ?',
+      ...keyOf(place),
+    )?.[0] ?? null
+  );
 }
 
 /** The size of a state, in bytes, above which the document is to be compacted. */
 export function compactAbove(sql: SqliteFile, place: DocumentPlace): number {
-  return Number(sql.get('SELECT compact_above FROM rockpool_document WHERE table_id = ? AND key = ? AND column_id = ?', ...keyOf(place))?.[0] ?? MIN_COMPACTED_BYTES);
+  return Number(
+    sql.get(
+      'SELECT compact_above FROM rockpool_document WHERE table_id = ? AND key = ? AND column_id = ?',
+      ...keyOf(place),
+    )?.[0] ?? MIN_COMPACTED_BYTES,
+  );
 }
 
 /** Stores a cell: a state with the edit that led to it, or one that took the place of `old`; NULL for none. */
-function writeDocument({ sql, documents }: DatabaseFile, place: DocumentPlace, old: CellValue, state: CellValue, sent: CellValue, watermark: number): void {
+function writeDocument(
+  { sql, documents }: DatabaseFile,
+  place: DocumentPlace,
+  old: CellValue,
+  state: CellValue,
+  sent: CellValue,
+  watermark: number,
+): void {
   if (state === null) {
     deleteDocument(sql, place);
     return forgetAuthors(sql, place);
@@ -74,17 +111,38 @@ function writeDocument({ sql, documents }: DatabaseFile, place: DocumentPlace, o
   writeAuthors(sql, place, old, sent, watermark);
   deleteDocument(sql, place);
   const values = [...keyOf(place), state, BigInt(watermark), BigInt(growthLimit(state))];
-  sql.run('INSERT INTO rockpool_document (table_id, key, column_id, state, edits_above, compact_above) VALUES (?, ?, ?, ?, ?, ?)', ...values);
-  if (replaced !== null) sql.run('INSERT INTO rockpool_document_replaced (table_id, key, column_id, state) VALUES (?, ?, ?, ?)', ...keyOf(place), replaced);
+  sql.run(
+    'INSERT INTO rockpool_document (table_id, key, column_id, state, edits_above, compact_above) VALUES (?, ?, ?, ?, ?, ?)',
+    ...values,
+  );
+  if (replaced !== null)
+    sql.run(
+      'INSERT INTO rockpool_document_replaced (table_id, key, column_id, state) VALUES (?, ?, ?, ?)',
+      ...keyOf(place),
+      replaced,
+    );
 }
 
 /** The replaced document gets the edits that come late: the next one may build on them. */
-function writeLateEdit(sql: SqliteFile, place: DocumentPlace, replaced: Uint8Array | null, sent: CellValue, watermark: number): void {
-  sql.run('UPDATE rockpool_document_replaced SET state = ? WHERE table_id = ? AND key = ? AND column_id = ?', replaced, ...keyOf(place));
+function writeLateEdit(
+  sql: SqliteFile,
+  place: DocumentPlace,
+  replaced: Uint8Array | null,
+  sent: CellValue,
+  watermark: number,
+): void {
+  sql.run(
+    'UPDATE rockpool_document_replaced SET state = ? WHERE table_id = ? AND key = ? AND column_id = ?',
+    replaced,
+    ...keyOf(place),
+  );
   rememberAuthors(sql, place, 'replaced', clientsOf(updateOf(sent)), watermark);
 }
 
-/** Who is in a document that takes the place of another one: after an edit of `old`, with new content, or as it comes back with its row. */
+/**
+ * Who is in a document that takes the place of another one: after an edit of `old`, with new content, or as it comes
+ * back with its row.
+ */
 function writeAuthors(sql: SqliteFile, place: DocumentPlace, old: CellValue, sent: CellValue, watermark: number): void {
   if (sent === null) return;
   if (!isDocumentEdit(sent)) return forgetAuthors(sql, place);
@@ -114,7 +172,15 @@ export function writeDocuments(file: DatabaseFile, rows: readonly MergedRow[], w
     for (const columnId of table.documents.keys()) {
       const cell = after.row.cells.get(columnId);
       const old = before?.row.deleted === null ? before.row.cells.get(columnId) : undefined;
-      if (cell !== old) writeDocument(file, { table, keyBytes, columnId }, old?.value ?? null, cell?.value ?? null, write.values.get(columnId) ?? null, watermark);
+      if (cell !== old)
+        writeDocument(
+          file,
+          { table, keyBytes, columnId },
+          old?.value ?? null,
+          cell?.value ?? null,
+          write.values.get(columnId) ?? null,
+          watermark,
+        );
     }
   }
 }
@@ -129,5 +195,6 @@ function deleteDocuments(sql: SqliteFile, table: StoredTable, keyBytes: Uint8Arr
 }
 
 function deleteDocument(sql: SqliteFile, place: DocumentPlace): void {
-  for (const name of ['rockpool_document', 'rockpool_document_replaced', 'rockpool_document_edit']) sql.run(`DELETE FROM ${name} WHERE table_id = ? AND key = ? AND column_id = ?`, ...keyOf(place));
+  for (const name of ['rockpool_document', 'rockpool_document_replaced', 'rockpool_document_edit'])
+    sql.run(`DELETE FROM ${name} WHERE table_id = ? AND key = ? AND column_id = ?`, ...keyOf(place));
 }

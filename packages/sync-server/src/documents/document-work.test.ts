@@ -1,5 +1,12 @@
 import { DEFAULT_DOCUMENT_RULE, type CellValue } from '@rockpool/shared';
-import { compactDocument, createDocument, documentText, editDocument, parseJson, type Author } from '@rockpool/shared/document';
+import {
+  compactDocument,
+  createDocument,
+  documentText,
+  editDocument,
+  parseJson,
+  type Author,
+} from '@rockpool/shared/document';
 import { describe, expect, it } from 'vitest';
 import { workOnDocument, type MergeWork } from './document-work.ts';
 
@@ -7,12 +14,22 @@ const ANN: Author = { site: 'a'.repeat(32), generation: 1 };
 const BEN: Author = { site: 'b'.repeat(32), generation: 1 };
 
 const json = (text: string): ReturnType<typeof parseJson> => parseJson(text, DEFAULT_DOCUMENT_RULE);
-const editOf = (state: CellValue, text: string, author: Author): Uint8Array => editDocument(state, json(text), DEFAULT_DOCUMENT_RULE, author).edit as Uint8Array;
+const editOf = (state: CellValue, text: string, author: Author): Uint8Array =>
+  editDocument(state, json(text), DEFAULT_DOCUMENT_RULE, author).edit as Uint8Array;
 
 describe('a late edit of a compacted document', () => {
   const replaced = createDocument(json('{"n":0}'), DEFAULT_DOCUMENT_RULE) as Uint8Array;
   const compacted = compactDocument(replaced, DEFAULT_DOCUMENT_RULE) as Uint8Array;
-  const work = (parts: Partial<MergeWork>): MergeWork => ({ kind: 'merge', document: compacted, replaced, edit: new Uint8Array(), rule: DEFAULT_DOCUMENT_RULE, site: ANN.site, compactAbove: Infinity, ...parts });
+  const work = (parts: Partial<MergeWork>): MergeWork => ({
+    kind: 'merge',
+    document: compacted,
+    replaced,
+    edit: new Uint8Array(),
+    rule: DEFAULT_DOCUMENT_RULE,
+    site: ANN.site,
+    compactAbove: Infinity,
+    ...parts,
+  });
 
   it('is carried over in the same way each time', () => {
     const edit = editOf(replaced, '{"n":0,"lost":1}', ANN);
@@ -28,7 +45,9 @@ describe('a late edit of a compacted document', () => {
     expect(kept.carried?.client).not.toBe(lost.carried?.client);
     // Written by somebody who has read the lost one: over what it had put there.
     const edit = editOf(lost.state, '{"n":0,"lost":3}', BEN);
-    expect(() => workOnDocument(work({ document: kept.state, replaced: null, edit, site: BEN.site }))).toThrow(expect.objectContaining({ code: 'document-gap' }));
+    expect(() => workOnDocument(work({ document: kept.state, replaced: null, edit, site: BEN.site }))).toThrow(
+      expect.objectContaining({ code: 'document-gap' }),
+    );
     expect(documentText(kept.state)).toBe('{"kept":2,"n":0}');
   });
 });

@@ -5,7 +5,8 @@ import { workOnDocument, type DocumentWork, type WorkedDocument } from './docume
 /** To the thread that asked. */
 export type DocumentAnswer = { readonly result: WorkedDocument } | { readonly error: ErrorData };
 
-// One piece of work after the other. What is no expected failure ends this thread, and its owner starts another (document-pool.ts).
+// One piece of work after the other. What is no expected failure ends this thread, and its owner starts another
+// (document-pool.ts).
 parentPort?.on('message', (work: DocumentWork) => parentPort?.postMessage(answer(work)));
 
 function answer(work: DocumentWork): DocumentAnswer {

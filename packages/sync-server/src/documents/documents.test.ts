@@ -1,5 +1,12 @@
 import type { CellValue } from '@rockpool/shared';
-import { createDocument, decodeDocumentCell, documentText, encodeDocumentCell, mergeEdit, parseJson } from '@rockpool/shared/document';
+import {
+  createDocument,
+  decodeDocumentCell,
+  documentText,
+  encodeDocumentCell,
+  mergeEdit,
+  parseJson,
+} from '@rockpool/shared/document';
 import { HOSTILE_START, hostileEdits } from '@rockpool/shared/testing';
 import { describe, expect, it } from 'vitest';
 import { insert, remove, update } from '../testing/changeset.ts';
@@ -33,38 +40,71 @@ describe('a document', () => {
   it('takes edits of two people who did not see each other, in any order, and nothing is lost', async () => {
     const [a, b] = await two('{"body":"low tide","n":1}');
     a.connection.site.write([update('pages', 'p', { content: a.edit('{"body":"very low tide","n":1}') })]);
-    b.connection.site.write([update('pages', 'p', { content: b.edit('{"body":"low tide!","m":2,"n":1}') })], { ageMs: 60_000 });
+    b.connection.site.write([update('pages', 'p', { content: b.edit('{"body":"low tide!","m":2,"n":1}') })], {
+      ageMs: 60_000,
+    });
     await a.meet();
     await b.meet();
     a.takeDelivery(await a.connection.delivery());
-    expect([stored(), documentText(a.state), documentText(b.state)]).toEqual(new Array(3).fill('{"body":"very low tide!","m":2,"n":1}'));
+    expect([stored(), documentText(a.state), documentText(b.state)]).toEqual(
+      new Array(3).fill('{"body":"very low tide!","m":2,"n":1}'),
+    );
     expect(tested.server.query('SELECT id FROM rockpool_conflict')).toEqual([]);
   });
 
   it('keeps in the ledger what two wrote to one place of it without seeing each other, with path, values and authors, and nothing else', async () => {
     const [a, b] = await two('{"body":"tide","items":[{"id":"x","n":1}],"tags":["red"],"title":"old"}');
-    a.connection.site.write([update('pages', 'p', { content: a.edit('{"body":"tide","by":{"name":"ann"},"items":[{"id":"x","n":2}],"tags":["red"],"title":"ann"}') })]);
-    b.connection.site.write([update('pages', 'p', { content: b.edit('{"body":"low tide","by":{"name":"ben"},"items":[{"id":"x","n":3}],"tags":["red","blue"],"title":"ann"}') })]);
+    a.connection.site.write([
+      update('pages', 'p', {
+        content: a.edit('{"body":"tide","by":{"name":"ann"},"items":[{"id":"x","n":2}],"tags":["red"],"title":"ann"}'),
+      }),
+    ]);
+    b.connection.site.write([
+      update('pages', 'p', {
+        content: b.edit(
+          '{"body":"low tide","by":{"name":"ben"},"items":[{"id":"x","n":3}],"tags":["red","blue"],"title":"ann"}',
+        ),
+      }),
+    ]);
     await a.meet();
     await b.meet();
     const stands = JSON.parse(String(stored())) as { by: { name: string }; items: [{ n: number }] };
     const ofAnn = stands.by.name === 'ann';
-    const conflicts = tested.server.query('SELECT path, column_name, rule, lost_value, won_value, lost_by, won_by FROM rockpool_conflict ORDER BY path').map((row) => row.map(String));
+    const conflicts = tested.server
+      .query(
+        'SELECT path, column_name, rule, lost_value, won_value, lost_by, won_by FROM rockpool_conflict ORDER BY path',
+      )
+      .map((row) => row.map(String));
     const authors = (annWon: boolean): string[] => (annWon ? ['ben', 'ann'] : ['ann', 'ben']);
     const nOfAnn = stands.items[0].n === 2;
     expect(conflicts).toEqual([
-      ['["by"]', 'content', 'lww', ...(ofAnn ? ['{"name":"ben"}', '{"name":"ann"}'] : ['{"name":"ann"}', '{"name":"ben"}']), ...authors(ofAnn)],
+      [
+        '["by"]',
+        'content',
+        'lww',
+        ...(ofAnn ? ['{"name":"ben"}', '{"name":"ann"}'] : ['{"name":"ann"}', '{"name":"ben"}']),
+        ...authors(ofAnn),
+      ],
       ['["items",{"id":"x"},"n"]', 'content', 'lww', ...(nOfAnn ? ['3', '2'] : ['2', '3']), ...authors(nOfAnn)],
     ]);
     const before = conflicts.length;
-    b.takeDelivery(await (async () => { await a.connection.commit([update('pages', 'p', { title: 'seen' })]); return b.connection.delivery(); })());
-    await b.connection.commit([update('pages', 'p', { content: b.edit(String(stored()).replace('"title":"ann"', '"title":"new"')) })]);
+    b.takeDelivery(
+      await (async () => {
+        await a.connection.commit([update('pages', 'p', { title: 'seen' })]);
+        return b.connection.delivery();
+      })(),
+    );
+    await b.connection.commit([
+      update('pages', 'p', { content: b.edit(String(stored()).replace('"title":"ann"', '"title":"new"')) }),
+    ]);
     expect(tested.server.query('SELECT id FROM rockpool_conflict')).toHaveLength(before);
   });
 
   it('costs a reader what was edited, not what it weighs', async () => {
     const [a, b] = await two(JSON.stringify({ body: 'x'.repeat(50_000) }));
-    await a.connection.commit([update('pages', 'p', { content: a.edit(JSON.stringify({ body: `${'x'.repeat(50_000)}!` })) })]);
+    await a.connection.commit([
+      update('pages', 'p', { content: a.edit(JSON.stringify({ body: `${'x'.repeat(50_000)}!` })) }),
+    ]);
     const delivery = await b.connection.delivery();
     const [value] = delivery.groups[0]?.values[0] ?? [];
     expect((value as Uint8Array).length).toBeLessThan(100);
@@ -82,29 +122,39 @@ describe('a document', () => {
     expect(documentText(b.state)).toBe('{"n":127}');
   });
 
-  it.each([[null], ['{"another":1}']])('that is replaced by another leaves late edits of the old one in the ledger (%s)', async (other) => {
-    const [a, b] = await two('{"n":1}');
-    b.connection.site.write([update('pages', 'p', { content: b.edit('{"n":2}') })]);
-    await a.connection.commit([update('pages', 'p', { content: null })]);
-    if (other !== null) await a.connection.commit([update('pages', 'p', { content: content(other) })]);
-    await b.meet();
-    expect(stored()).toBe(other);
-    expect(b.state === null ? null : documentText(b.state)).toBe(other);
-    // The path of the document itself: nobody wrote NULL.
-    expect(tested.server.query('SELECT column_name, rule, path, lost_value, won_value FROM rockpool_conflict')).toEqual([['content', 'lww', '[]', null, other]]);
-  });
+  it.each([[null], ['{"another":1}']])(
+    'that is replaced by another leaves late edits of the old one in the ledger (%s)',
+    async (other) => {
+      const [a, b] = await two('{"n":1}');
+      b.connection.site.write([update('pages', 'p', { content: b.edit('{"n":2}') })]);
+      await a.connection.commit([update('pages', 'p', { content: null })]);
+      if (other !== null) await a.connection.commit([update('pages', 'p', { content: content(other) })]);
+      await b.meet();
+      expect(stored()).toBe(other);
+      expect(b.state === null ? null : documentText(b.state)).toBe(other);
+      // The path of the document itself: nobody wrote NULL.
+      expect(
+        tested.server.query('SELECT column_name, rule, path, lost_value, won_value FROM rockpool_conflict'),
+      ).toEqual([['content', 'lww', '[]', null, other]]);
+    },
+  );
 
   it('that is deleted leaves what a late edit would have made of it in the ledger', async () => {
     const [a, b] = await two('{"n":1}');
     b.connection.site.write([update('pages', 'p', { content: b.edit('{"n":2}') })]);
     await a.connection.commit([remove('pages', 'p')]);
     await b.meet();
-    expect(tested.server.query('SELECT column_name, rule, lost_value FROM rockpool_conflict')).toEqual([['content', 'delete-wins', '{"n":2}']]);
+    expect(tested.server.query('SELECT column_name, rule, lost_value FROM rockpool_conflict')).toEqual([
+      ['content', 'delete-wins', '{"n":2}'],
+    ]);
     expect(tested.server.query('SELECT count(*) FROM rockpool_document')).toEqual([[0n]]);
   });
 });
 
-/** Edits it, each as in another session, until it has grown so far beyond its content that it is compacted. Gives how many it took. */
+/**
+ * Edits it, each as in another session, until it has grown so far beyond its content that it is compacted. Gives how
+ * many it took.
+ */
 async function growUntilCompacted(page: Page, contentOf: (n: number) => string): Promise<number> {
   for (let n = 1; n <= 700; n++) {
     page.generation = n;
@@ -125,7 +175,11 @@ async function comeBack(page: Page, principal: string): Promise<Page> {
 }
 
 const conflicts = (): string[][] =>
-  tested.server.query('SELECT column_name, path, rule, lost_value, won_value, lost_by, won_by, lost_site FROM rockpool_conflict ORDER BY path').map((row) => row.map(String));
+  tested.server
+    .query(
+      'SELECT column_name, path, rule, lost_value, won_value, lost_by, won_by, lost_site FROM rockpool_conflict ORDER BY path',
+    )
+    .map((row) => row.map(String));
 
 describe('whose an edit was', () => {
   it('is known of those too that are not kept one by one any more', async () => {
@@ -133,7 +187,8 @@ describe('whose an edit was', () => {
     b.connection.site.write([update('pages', 'p', { content: b.edit('{"n":0,"title":"ben"}') })]);
     await b.connection.close();
     await a.connection.commit([update('pages', 'p', { content: a.edit('{"n":0,"title":"ann"}') })]);
-    for (let n = 1; n <= 127; n++) await a.connection.commit([update('pages', 'p', { content: a.edit(`{"n":${n},"title":"ann"}`) })]);
+    for (let n = 1; n <= 127; n++)
+      await a.connection.commit([update('pages', 'p', { content: a.edit(`{"n":${n},"title":"ann"}`) })]);
     expect(tested.server.query('SELECT count(*) FROM rockpool_document_edit')).toEqual([[64n]]);
     await comeBack(b, 'ben');
     const [[, path, , lost, won, lostBy, wonBy] = [], ...more] = conflicts();
@@ -153,9 +208,12 @@ describe('a document that has grown far beyond its content', () => {
     await b.connection.close();
     c.connection.site.write([update('pages', 'p', { content: c.edit('{"n":0,"title":"cid"}') })]);
     await c.connection.close();
-    const rest = (n: number): string => `"list":[${Array.from({ length: n % 9 }, (_, id) => `{"id":${id}}`).join()}],"n":${n}`;
+    const rest = (n: number): string =>
+      `"list":[${Array.from({ length: n % 9 }, (_, id) => `{"id":${id}}`).join()}],"n":${n}`;
     const n = await growUntilCompacted(a, (n) => `{"by":{"name":"none"},${rest(n)},"title":"old"}`);
-    await a.connection.commit([update('pages', 'p', { content: a.edit(`{"by":{"name":"ann"},${rest(n)},"title":"ann"}`) })]);
+    await a.connection.commit([
+      update('pages', 'p', { content: a.edit(`{"by":{"name":"ann"},${rest(n)},"title":"ann"}`) }),
+    ]);
     // Ann's title goes: Ben had not seen it.
     await comeBack(b, 'ben');
     expect(JSON.parse(String(stored()))).toMatchObject({ by: { name: 'ann' }, n, title: 'ben' });
@@ -166,7 +224,8 @@ describe('a document that has grown far beyond its content', () => {
     await comeBack(c, 'cid');
     const now = JSON.parse(String(stored())) as { title: string };
     expect(now).not.toHaveProperty('by');
-    const title = now.title === 'cid' ? ['"ben"', '"cid"', 'ben', 'cid', site(b)] : ['"cid"', '"ben"', 'cid', 'ben', site(c)];
+    const title =
+      now.title === 'cid' ? ['"ben"', '"cid"', 'ben', 'cid', site(b)] : ['"cid"', '"ben"', 'cid', 'ben', site(c)];
     expect(conflicts().filter((row) => row.join() !== ofAnn.join())).toEqual([
       ['content', '["by"]', 'lww', '{"name":"ann"}', 'null', 'ann', 'cid', site(a)],
       ['content', '["title"]', 'lww', ...title],
@@ -177,7 +236,10 @@ describe('a document that has grown far beyond its content', () => {
     const [a, b] = await two('{"n":0,"title":"old"}');
     b.connection.site.write([update('pages', 'p', { content: b.edit('{"n":0,"title":"ben"}') })]);
     await b.connection.close();
-    const n = await growUntilCompacted(a, (n) => `{"list":[${Array.from({ length: n % 9 }, (_, id) => `{"id":${id}}`).join()}],"n":${n},"title":"old"}`);
+    const n = await growUntilCompacted(
+      a,
+      (n) => `{"list":[${Array.from({ length: n % 9 }, (_, id) => `{"id":${id}}`).join()}],"n":${n},"title":"old"}`,
+    );
     const unseen = a.edit(String(stored()).replace('"title":"old"', '"title":"ann"'));
     await comeBack(b, 'ben');
     a.connection.site.write([update('pages', 'p', { content: unseen })]);
@@ -191,11 +253,23 @@ describe('a document that has grown far beyond its content', () => {
   it('is replaced by one without its history, and takes late edits of the old one all the same', async () => {
     const [a, b] = await two('{"body":"start","n":0,"note":[{"insert":"low tide"}]}');
     // Every edit as another site would make it: what is left of each stays in the document for ever.
-    b.connection.site.write([update('pages', 'p', { content: b.edit('{"body":"start, said ben","n":0,"note":[{"insert":"low "},{"attributes":{"bold":true},"insert":"tide"}]}') })]);
+    b.connection.site.write([
+      update('pages', 'p', {
+        content: b.edit(
+          '{"body":"start, said ben","n":0,"note":[{"insert":"low "},{"attributes":{"bold":true},"insert":"tide"}]}',
+        ),
+      }),
+    ]);
     await b.connection.close();
     for (let n = 1; n <= 700; n++) {
       a.generation = n;
-      a.connection.site.write([update('pages', 'p', { content: a.edit(`{"body":"start","n":${n},"list":[${Array.from({ length: n % 9 }, (_, id) => `{"id":${id}}`).join()}],"note":[{"insert":"Now: low tide"}]}`) })]);
+      a.connection.site.write([
+        update('pages', 'p', {
+          content: a.edit(
+            `{"body":"start","n":${n},"list":[${Array.from({ length: n % 9 }, (_, id) => `{"id":${id}}`).join()}],"note":[{"insert":"Now: low tide"}]}`,
+          ),
+        }),
+      ]);
       await a.meet();
     }
     const sizeBytes = tested.server.query('SELECT length(state) FROM rockpool_document')[0]?.[0];
@@ -206,7 +280,9 @@ describe('a document that has grown far beyond its content', () => {
     const late = new Page(again);
     late.takeDelivery(first);
     await late.meet();
-    expect(stored()).toBe('{"body":"start, said ben","list":[{"id":0},{"id":1},{"id":2},{"id":3},{"id":4},{"id":5},{"id":6}],"n":700,"note":[{"insert":"Now: low "},{"attributes":{"bold":true},"insert":"tide"}]}');
+    expect(stored()).toBe(
+      '{"body":"start, said ben","list":[{"id":0},{"id":1},{"id":2},{"id":3},{"id":4},{"id":5},{"id":6}],"n":700,"note":[{"insert":"Now: low "},{"attributes":{"bold":true},"insert":"tide"}]}',
+    );
     a.takeDelivery(await a.connection.delivery());
     expect([documentText(a.state), documentText(late.state)]).toEqual([stored(), stored()]);
   });
@@ -216,11 +292,23 @@ describe('what is no honest edit', () => {
   it('is rejected, and the document stays as it was', async () => {
     const [a] = await two('{"n":1}');
     const state = createDocument(json('{"n":3}'), RULE);
-    expect(await a.connection.commit([update('pages', 'p', { content: state })])).toMatchObject({ kind: 'rejected', code: 'document-invalid' });
-    expect(await a.connection.commit([update('pages', 'p', { content: '{"n":2}' })])).toMatchObject({ kind: 'rejected', code: 'document-invalid' });
-    expect(await a.connection.commit([insert('pages', 'q', { content: content('{"__proto__":1}') })])).toMatchObject({ kind: 'rejected', code: 'document-invalid' });
+    expect(await a.connection.commit([update('pages', 'p', { content: state })])).toMatchObject({
+      kind: 'rejected',
+      code: 'document-invalid',
+    });
+    expect(await a.connection.commit([update('pages', 'p', { content: '{"n":2}' })])).toMatchObject({
+      kind: 'rejected',
+      code: 'document-invalid',
+    });
+    expect(await a.connection.commit([insert('pages', 'q', { content: content('{"__proto__":1}') })])).toMatchObject({
+      kind: 'rejected',
+      code: 'document-invalid',
+    });
     const lost = a.edit('{"n":4}');
-    expect(await a.connection.commit([update('pages', 'p', { content: a.edit('{"n":5}') })])).toMatchObject({ kind: 'rejected', code: 'document-gap' });
+    expect(await a.connection.commit([update('pages', 'p', { content: a.edit('{"n":5}') })])).toMatchObject({
+      kind: 'rejected',
+      code: 'document-gap',
+    });
     expect(await a.connection.commit([update('pages', 'p', { content: lost })])).toMatchObject({ kind: 'admitted' });
     expect(stored()).toBe('{"n":4}');
   });
@@ -229,26 +317,44 @@ describe('what is no honest edit', () => {
     const [a, b] = await two('{"n":1}');
     const forged = b.edit('{"n":2}');
     expect(mergeEdit(a.state, forged)).not.toBeNull();
-    expect(await a.connection.commit([update('pages', 'p', { content: forged })])).toMatchObject({ kind: 'rejected', code: 'document-invalid' });
+    expect(await a.connection.commit([update('pages', 'p', { content: forged })])).toMatchObject({
+      kind: 'rejected',
+      code: 'document-invalid',
+    });
   });
 });
 
 describe('an edit made to do harm', () => {
   it('is refused, whichever it is: the document stays as it was, and somebody else goes on editing it meanwhile', async () => {
     const [attacker, other] = await two(JSON.stringify(HOSTILE_START));
-    const { documentId, update: start } = decodeDocumentCell(attacker.state) as { documentId: Uint8Array; update: Uint8Array };
-    const edits = hostileEdits({ update: start, site: Buffer.from(attacker.connection.site.siteId).toString('hex'), maxLength: RULE.maxLength });
+    const { documentId, update: start } = decodeDocumentCell(attacker.state) as {
+      documentId: Uint8Array;
+      update: Uint8Array;
+    };
+    const edits = hostileEdits({
+      update: start,
+      site: Buffer.from(attacker.connection.site.siteId).toString('hex'),
+      maxLength: RULE.maxLength,
+    });
     let slowestMs = 0;
     for (const [index, [what, hostile]] of edits.entries()) {
-      attacker.connection.site.write([update('pages', 'p', { content: encodeDocumentCell({ kind: 'edit', documentId, generation: 1, update: hostile }) })]);
+      attacker.connection.site.write([
+        update('pages', 'p', {
+          content: encodeDocumentCell({ kind: 'edit', documentId, generation: 1, update: hostile }),
+        }),
+      ]);
       attacker.connection.push();
       const startMs = Date.now();
-      other.connection.site.write([update('pages', 'p', { content: other.edit(JSON.stringify({ ...HOSTILE_START, n: index })) })]);
+      other.connection.site.write([
+        update('pages', 'p', { content: other.edit(JSON.stringify({ ...HOSTILE_START, n: index })) }),
+      ]);
       await other.meet();
       slowestMs = Math.max(slowestMs, Date.now() - startMs);
       expect(stored(), what).toBe(documentText(other.state));
     }
-    expect(tested.server.query(`SELECT count(*) FROM rockpool_outcome WHERE error_code = 'document-invalid'`)).toEqual([[BigInt(edits.length)]]);
+    expect(tested.server.query(`SELECT count(*) FROM rockpool_outcome WHERE error_code = 'document-invalid'`)).toEqual([
+      [BigInt(edits.length)],
+    ]);
     // Against hangs, not a measure of speed.
     expect(slowestMs).toBeLessThan(20_000);
   }, 60_000);

@@ -4,7 +4,11 @@ import { atLevel } from '../../../../tests/support/level.ts';
 import { checkConvergence, history } from '../testing/random-history.ts';
 
 describe('clients of one database', () => {
-  it('hold the same rows as the server once all have synced, whatever happened before', { timeout: 200_000 }, async () => {
-    await fc.assert(fc.asyncProperty(history, checkConvergence), { numRuns: atLevel({ test: 70, verify: 200 }) });
-  });
+  it(
+    'hold the same rows as the server once all have synced, whatever happened before',
+    { timeout: 200_000 },
+    async () => {
+      await fc.assert(fc.asyncProperty(history, checkConvergence), { numRuns: atLevel({ test: 70, verify: 200 }) });
+    },
+  );
 });

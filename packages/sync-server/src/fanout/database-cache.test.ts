@@ -18,17 +18,31 @@ describe('the open databases', () => {
   it('are one for each id, also where the file system ignores case', async () => {
     expect(databaseFileName('aB')).not.toBe(databaseFileName('ab'));
     expect(databaseFileName('aB').toLowerCase()).not.toBe(databaseFileName('ab').toLowerCase());
-    const cache = new DatabaseCache({ store: new SqliteStore(folder.path, TEST_SCHEMA), retention: RETENTION, onFailure: () => undefined });
+    const cache = new DatabaseCache({
+      store: new SqliteStore(folder.path, TEST_SCHEMA),
+      retention: RETENTION,
+      onFailure: () => undefined,
+    });
     const [first, second, other] = await Promise.all(['a', 'a', 'A'].map((databaseId) => cache.get(databaseId)));
     expect(first).toBe(second);
     expect(first).not.toBe(other);
     await cache.closeAll();
-    expect(readdirSync(join(folder.path, 'databases')).sort()).toEqual(['db-a.sqlite', 'db-a.sqlite-sums', 'db-~a.sqlite', 'db-~a.sqlite-sums']);
+    expect(readdirSync(join(folder.path, 'databases')).sort()).toEqual([
+      'db-a.sqlite',
+      'db-a.sqlite-sums',
+      'db-~a.sqlite',
+      'db-~a.sqlite-sums',
+    ]);
     expect(databaseIds(folder.path)).toEqual(['A', 'a']);
   });
 
   it('are closed when many are idle, the least recently used first', async () => {
-    const cache = new DatabaseCache({ store: new SqliteStore(folder.path, TEST_SCHEMA), retention: RETENTION, onFailure: () => undefined, maxIdleDatabases: 2 });
+    const cache = new DatabaseCache({
+      store: new SqliteStore(folder.path, TEST_SCHEMA),
+      retention: RETENTION,
+      onFailure: () => undefined,
+      maxIdleDatabases: 2,
+    });
     const a = await cache.get('a');
     const b = await cache.get('b');
     for (const databaseId of ['a', 'c']) await cache.get(databaseId);
@@ -40,7 +54,12 @@ describe('the open databases', () => {
   });
 
   it('are opened and closed one a turn of the event loop, however many it are: in between others are served', async () => {
-    const cache = new DatabaseCache({ store: new SqliteStore(folder.path, TEST_SCHEMA), retention: RETENTION, onFailure: () => undefined, maxIdleDatabases: 0 });
+    const cache = new DatabaseCache({
+      store: new SqliteStore(folder.path, TEST_SCHEMA),
+      retention: RETENTION,
+      onFailure: () => undefined,
+      maxIdleDatabases: 0,
+    });
     const using = new AbortController();
     const opened = Promise.all(
       Array.from({ length: 6 }, async (_, index) => {

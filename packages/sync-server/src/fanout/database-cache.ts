@@ -10,7 +10,10 @@ import type { Store } from '../store/store.ts';
 import { storeFailure } from '../store/store-failure.ts';
 import { Yielder } from './yielder.ts';
 
-/** Databases kept open without anybody connected: reopening costs a few milliseconds, an open one a few descriptors and its page cache. */
+/**
+ * Databases kept open without anybody connected: reopening costs a few milliseconds, an open one a few descriptors and
+ * its page cache.
+ */
 export const MAX_IDLE_DATABASES = 64;
 
 export interface DatabaseCacheOptions {
@@ -45,8 +48,9 @@ export class DatabaseCache {
   }
 
   /**
-   * Makes the database at its first use. Throws `schema-incompatible` or `database-unavailable`. The id is checked already. Whoever is given a database has to
-   * use it in the same turn of the event loop: later it may have been closed as idle.
+   * Makes the database at its first use. Throws `schema-incompatible` or `database-unavailable`. The id is checked
+   * already. Whoever is given a database has to use it in the same turn of the event loop: later it may have been
+   * closed as idle.
    */
   async get(databaseId: string): Promise<LiveDatabase> {
     if (this.isClosed) throw new RockpoolError('database-unavailable', { problem: 'the server stops' });
@@ -75,13 +79,23 @@ export class DatabaseCache {
   }
 
   private openOnce(databaseId: string): Promise<LiveDatabase> {
-    const opening = this.opening.get(databaseId) ?? this.openNow(databaseId).finally(() => this.opening.delete(databaseId));
+    const opening =
+      this.opening.get(databaseId) ?? this.openNow(databaseId).finally(() => this.opening.delete(databaseId));
     this.opening.set(databaseId, opening);
     return opening;
   }
 
   private async openNow(databaseId: string): Promise<LiveDatabase> {
-    const { store, retention, validate = null, deliveryPartBytes, bus = null, documentPool = null, offersSnapshot = () => false, onFailure } = this.options;
+    const {
+      store,
+      retention,
+      validate = null,
+      deliveryPartBytes,
+      bus = null,
+      documentPool = null,
+      offersSnapshot = () => false,
+      onFailure,
+    } = this.options;
     const fail = (error: unknown): void => {
       const failure = storeFailure(error);
       if (failure.code === 'database-damaged') this.takeOffline(databaseId, failure);
@@ -97,7 +111,15 @@ export class DatabaseCache {
           if (live !== null) this.lose(databaseId, live);
         },
       });
-      live = new LiveDatabase(opened, { retention, validate: validate === null ? null : validate(databaseId), deliveryPartBytes, documentPool, offersSnapshot: () => offersSnapshot(databaseId), presenceRelay: bus === null ? null : new PresenceRelay({ bus, databaseId, onError: fail }), onFailure: fail });
+      live = new LiveDatabase(opened, {
+        retention,
+        validate: validate === null ? null : validate(databaseId),
+        deliveryPartBytes,
+        documentPool,
+        offersSnapshot: () => offersSnapshot(databaseId),
+        presenceRelay: bus === null ? null : new PresenceRelay({ bus, databaseId, onError: fail }),
+        onFailure: fail,
+      });
       this.open.set(databaseId, live);
       this.damaged.delete(databaseId);
       return live;
@@ -109,7 +131,10 @@ export class DatabaseCache {
     }
   }
 
-  /** Takes a database offline whose file is damaged: its sessions end with the error, and so does everybody who opens it from now on. */
+  /**
+   * Takes a database offline whose file is damaged: its sessions end with the error, and so does everybody who opens it
+   * from now on.
+   */
   takeOffline(databaseId: string, error: RockpoolError): void {
     const { store, onFailure } = this.options;
     if (!this.damaged.has(databaseId)) onFailure(databaseId, error);
@@ -119,7 +144,11 @@ export class DatabaseCache {
     if (live !== undefined) this.lose(databaseId, live, error);
   }
 
-  private lose(databaseId: string, live: LiveDatabase, error: RockpoolError = new RockpoolError('database-unavailable')): void {
+  private lose(
+    databaseId: string,
+    live: LiveDatabase,
+    error: RockpoolError = new RockpoolError('database-unavailable'),
+  ): void {
     // It may have been closed since.
     if (this.open.get(databaseId) !== live) return;
     this.open.delete(databaseId);
@@ -128,7 +157,7 @@ export class DatabaseCache {
 
   private async closeIdle(): Promise<void> {
     this.isSweeping = true;
-    for (let found = true; found; ) {
+    for (let found = true; found;) {
       await this.yielder.next();
       found = !this.isClosed && this.closeLongestIdle();
     }

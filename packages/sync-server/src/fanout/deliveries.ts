@@ -1,4 +1,10 @@
-import { encodeDelivery, encodeDeliveryPart, MAX_MESSAGE_BYTES, RockpoolError, type ChangeGroup } from '@rockpool/shared';
+import {
+  encodeDelivery,
+  encodeDeliveryPart,
+  MAX_MESSAGE_BYTES,
+  RockpoolError,
+  type ChangeGroup,
+} from '@rockpool/shared';
 import { outcomesAfter } from '../log/outcomes.ts';
 import { ChangedRows } from '../pull/changed-rows.ts';
 import { deliveredGroups } from '../pull/delivery.ts';
@@ -38,21 +44,46 @@ export class Deliveries {
       return;
     }
     subscription.siteNumber ??= this.file.sites.get(subscriber.site)?.number ?? null;
-    const decided = subscription.siteNumber === null ? [] : outcomesAfter(this.file.sql, subscription.siteNumber, subscription.lastAckedSequence);
+    const decided =
+      subscription.siteNumber === null
+        ? []
+        : outcomesAfter(this.file.sql, subscription.siteNumber, subscription.lastAckedSequence);
     if (!isFirst && to === from && decided.length === 0) return; // a push that was decided, and answered, before
-    const groups = deliveredGroups(this.file, update.changed, { siteNumber: subscription.siteNumber, from, ownFrom: subscription.ownFrom }, decided.flatMap(({ corrected }) => corrected));
-    this.send(subscription, to, decided.map(({ outcome }) => outcome), this.encode(groups, subscription.view));
+    const groups = deliveredGroups(
+      this.file,
+      update.changed,
+      { siteNumber: subscription.siteNumber, from, ownFrom: subscription.ownFrom },
+      decided.flatMap(({ corrected }) => corrected),
+    );
+    this.send(
+      subscription,
+      to,
+      decided.map(({ outcome }) => outcome),
+      this.encode(groups, subscription.view),
+    );
   }
 
-  /** Everything there is beyond the file that they hold, if they do, as to somebody new, with the outcomes that the site does not know. */
+  /**
+   * Everything there is beyond the file that they hold, if they do, as to somebody new, with the outcomes that the site
+   * does not know.
+   */
   deliverWhole(subscription: Subscription): void {
     const { siteNumber, lastAckedSequence, cursor: from } = subscription;
     const decided = siteNumber === null ? [] : outcomesAfter(this.file.sql, siteNumber, lastAckedSequence);
     const groups = deliveredGroups(this.file, new ChangedRows(this.file), { siteNumber: null, from, ownFrom: 0 }, []);
-    this.send(subscription, this.file.log.watermark, decided.map(({ outcome }) => outcome), this.encode(groups, subscription.view), true);
+    this.send(
+      subscription,
+      this.file.log.watermark,
+      decided.map(({ outcome }) => outcome),
+      this.encode(groups, subscription.view),
+      true,
+    );
   }
 
-  private sharedGroups({ cursor: from, siteNumber, ownFrom, view }: Subscription, { changed, encoded }: LogUpdate): readonly Uint8Array[] {
+  private sharedGroups(
+    { cursor: from, siteNumber, ownFrom, view }: Subscription,
+    { changed, encoded }: LogUpdate,
+  ): readonly Uint8Array[] {
     // A site's own number does not matter where it wrote nothing; that it has written at all does (row-delivery.ts).
     const name = `${from}:${siteNumber === null ? 'reads' : 'writes'}`;
     const known = view === null ? encoded.get(name) : undefined;
@@ -66,14 +97,29 @@ export class Deliveries {
     return encodeParts(view === null ? groups : viewGroups(groups, view), this.partBytes);
   }
 
-  private send(subscription: Subscription, to: number, outcomes: Parameters<typeof encodeDelivery>[0]['outcomes'], parts: readonly Uint8Array[], whole: boolean = false): void {
+  private send(
+    subscription: Subscription,
+    to: number,
+    outcomes: Parameters<typeof encodeDelivery>[0]['outcomes'],
+    parts: readonly Uint8Array[],
+    whole: boolean = false,
+  ): void {
     const { subscriber, cursor: from } = subscription;
     const lastAckedSequence = outcomes.at(-1)?.sequence ?? subscription.lastAckedSequence;
-    const head = { type: 'delivery', whole, from, to, logHash: this.file.log.hashAt(to), lastAckedSequence, outcomes } as const;
+    const head = {
+      type: 'delivery',
+      whole,
+      from,
+      to,
+      logHash: this.file.log.hashAt(to),
+      lastAckedSequence,
+      outcomes,
+    } as const;
     const messages = [...parts.slice(0, -1).map(encodeDeliveryPart), encodeDelivery(head, parts.at(-1) as Uint8Array)];
     // Only a single row can be that large.
     const sizeBytes = Math.max(...messages.map(({ length }) => length));
-    if (sizeBytes > MAX_MESSAGE_BYTES) throw new RockpoolError('frame-too-large', { sizeBytes, limitBytes: MAX_MESSAGE_BYTES });
+    if (sizeBytes > MAX_MESSAGE_BYTES)
+      throw new RockpoolError('frame-too-large', { sizeBytes, limitBytes: MAX_MESSAGE_BYTES });
     subscription.cursor = to;
     subscription.lastAckedSequence = lastAckedSequence;
     subscriber.send(...messages);

@@ -1,6 +1,12 @@
 import { join } from 'node:path';
 import { afterEach, beforeEach, expect, it, onTestFinished, vi } from 'vitest';
-import { decodeServerMessage, FIRST_LOG_HASH, PROTOCOL_VERSION, RockpoolError, type ServerMessage } from '@rockpool/shared';
+import {
+  decodeServerMessage,
+  FIRST_LOG_HASH,
+  PROTOCOL_VERSION,
+  RockpoolError,
+  type ServerMessage,
+} from '@rockpool/shared';
 import { InProcessBus } from '../bus/in-process-bus.ts';
 import { PresenceRelay } from '../presence/presence-relay.ts';
 import { openDatabaseFile } from '../store/database-file.ts';
@@ -22,7 +28,9 @@ let live: LiveDatabase;
 
 beforeEach(() => {
   folder = temporaryFolder();
-  live = new LiveDatabase(openDatabaseFile(join(folder.path, 'a.sqlite'), TEST_SCHEMA), { onFailure: (error) => expect.unreachable(String(error)) });
+  live = new LiveDatabase(openDatabaseFile(join(folder.path, 'a.sqlite'), TEST_SCHEMA), {
+    onFailure: (error) => expect.unreachable(String(error)),
+  });
 });
 afterEach(() => {
   void live.close();
@@ -31,11 +39,32 @@ afterEach(() => {
 
 function connect(site: TestSite): { subscriber: Subscriber; heard: ServerMessage[] } {
   const heard: ServerMessage[] = [];
-  const subscriber: Subscriber = { site: Buffer.from(site.siteId).toString('hex'), hasEnded: false, send: (bytes) => void heard.push(decodeServerMessage(bytes)), fail: () => live.leave(subscriber) };
+  const subscriber: Subscriber = {
+    site: Buffer.from(site.siteId).toString('hex'),
+    hasEnded: false,
+    send: (bytes) => void heard.push(decodeServerMessage(bytes)),
+    fail: () => live.leave(subscriber),
+  };
   const { siteId, databaseIdentity, logEpoch, cursor, links, lastAckedSequence, changelog, hashes } = site;
   void live.join(
     subscriber,
-    { type: 'hello', protocolVersion: PROTOCOL_VERSION, token: '', databaseId: '', databaseIdentity, schemaHash: TEST_SCHEMA.hash, siteId, logEpoch, cursor, cursorHash: links.get(cursor) ?? FIRST_LOG_HASH, lastAckedSequence, decidedHash: hashes[lastAckedSequence] as Uint8Array, lastSequence: changelog.length, fullResync: false, snapshot: 'refused' },
+    {
+      type: 'hello',
+      protocolVersion: PROTOCOL_VERSION,
+      token: '',
+      databaseId: '',
+      databaseIdentity,
+      schemaHash: TEST_SCHEMA.hash,
+      siteId,
+      logEpoch,
+      cursor,
+      cursorHash: links.get(cursor) ?? FIRST_LOG_HASH,
+      lastAckedSequence,
+      decidedHash: hashes[lastAckedSequence] as Uint8Array,
+      lastSequence: changelog.length,
+      fullResync: false,
+      snapshot: 'refused',
+    },
     { principal: { id: 'a' }, canWrite: true, view: null, nowMs: NOW_MS },
   );
   return { subscriber, heard };
@@ -45,7 +74,17 @@ it('decides what a site has sent before it welcomes the site again, so that a co
   const site = new TestSite();
   const { subscriber } = connect(site);
   const changeset = site.write([insert('accounts', 'x', { name: 'Cash' })]);
-  live.push(subscriber, { type: 'push', previousHash: site.hashes[0] as Uint8Array, olderEpochUpTo: 0, changesets: withAges([changeset], site.nowMs()) }, { principal: 'a', receivedMs: NOW_MS }, () => undefined);
+  live.push(
+    subscriber,
+    {
+      type: 'push',
+      previousHash: site.hashes[0] as Uint8Array,
+      olderEpochUpTo: 0,
+      changesets: withAges([changeset], site.nowMs()),
+    },
+    { principal: 'a', receivedMs: NOW_MS },
+    () => undefined,
+  );
   const { heard } = connect(Object.assign(new TestSite(), { siteId: site.siteId }));
   expect(heard[0]).toMatchObject({ type: 'welcome', watermark: 1, lastAckedSequence: 1, decidedHash: site.hashes[1] });
 });
@@ -69,7 +108,17 @@ it('a session that ends after another of its site has come leaves the entry of t
 it('keeps nothing of a session whose first delivery cannot be read', () => {
   const site = new TestSite();
   const { subscriber } = connect(site);
-  live.push(subscriber, { type: 'push', previousHash: site.hashes[0] as Uint8Array, olderEpochUpTo: 0, changesets: withAges([site.write([insert('accounts', 'x', { name: 'Cash' })])], site.nowMs()) }, { principal: 'a', receivedMs: NOW_MS }, () => undefined);
+  live.push(
+    subscriber,
+    {
+      type: 'push',
+      previousHash: site.hashes[0] as Uint8Array,
+      olderEpochUpTo: 0,
+      changesets: withAges([site.write([insert('accounts', 'x', { name: 'Cash' })])], site.nowMs()),
+    },
+    { principal: 'a', receivedMs: NOW_MS },
+    () => undefined,
+  );
   live.settle();
   live.leave(subscriber);
   expect(live.isIdle).toBe(true);
@@ -87,7 +136,10 @@ it('begins one epoch for all who are ahead of the log at the same time, also whe
     last = done;
     return done;
   };
-  const slow = new LiveDatabase({ ...durableInFile(file), commit: inTurns }, { onFailure: (error) => expect.unreachable(String(error)) });
+  const slow = new LiveDatabase(
+    { ...durableInFile(file), commit: inTurns },
+    { onFailure: (error) => expect.unreachable(String(error)) },
+  );
   const ahead = (): DirectSession => {
     const replica = new Replica();
     Object.assign(replica.site, { logEpoch: before, cursor: 7 });
@@ -96,7 +148,9 @@ it('begins one epoch for all who are ahead of the log at the same time, also whe
   const sessions = [ahead(), ahead(), ahead()];
   await committed();
   expect(file.logEpoch.id).not.toEqual(before);
-  expect(sessions.map(({ replica, failure }) => [replica.site.logEpoch, failure])).toEqual(sessions.map(() => [file.logEpoch.id, null]));
+  expect(sessions.map(({ replica, failure }) => [replica.site.logEpoch, failure])).toEqual(
+    sessions.map(() => [file.logEpoch.id, null]),
+  );
 });
 
 it('says nothing to other instances any more once it is lost', async () => {
@@ -106,7 +160,10 @@ it('says nothing to other instances any more once it is lost', async () => {
   const bus = new InProcessBus();
   const open = (name: string): LiveDatabase => {
     const onError = (error: unknown): void => expect.unreachable(String(error));
-    return new LiveDatabase(openDatabaseFile(join(folder.path, name), TEST_SCHEMA), { onFailure: onError, presenceRelay: new PresenceRelay({ bus, databaseId: 'a', repeatMs: 1, onError }) });
+    return new LiveDatabase(openDatabaseFile(join(folder.path, name), TEST_SCHEMA), {
+      onFailure: onError,
+      presenceRelay: new PresenceRelay({ bus, databaseId: 'a', repeatMs: 1, onError }),
+    });
   };
   live = open('b.sqlite');
   const { subscriber } = connect(new TestSite());

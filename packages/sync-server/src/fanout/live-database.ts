@@ -1,4 +1,15 @@
-import { DELIVERY_PART_BYTES, encodeMessage, PROTOCOL_VERSION, RockpoolError, toRockpoolError, type Audit, type Hello, type Presence, type Push, type Welcome } from '@rockpool/shared';
+import {
+  DELIVERY_PART_BYTES,
+  encodeMessage,
+  PROTOCOL_VERSION,
+  RockpoolError,
+  toRockpoolError,
+  type Audit,
+  type Hello,
+  type Presence,
+  type Push,
+  type Welcome,
+} from '@rockpool/shared';
 import { TableAudits } from '../audit/table-audits.ts';
 import type { Principal } from '../auth/principal.ts';
 import { ownPush, ownSite } from '../backend/own-site.ts';
@@ -53,7 +64,8 @@ export interface LiveDatabaseOptions {
  *
  *   push ─► queue ─► one transaction ─► commit (durable) ─► deliveries to all sessions
  *
- * Every session is at the log's end after each commit, because its delivery is queued at once; what it sends back never waits.
+ * Every session is at the log's end after each commit, because its delivery is queued at once; what it sends back never
+ * waits.
  */
 export class LiveDatabase {
   readonly file: DatabaseFile;
@@ -81,7 +93,18 @@ export class LiveDatabase {
   private readonly onFailure: (error: unknown) => void;
 
   /** A file by itself is what lasts. */
-  constructor(database: DatabaseFile | OpenDatabase, { onFailure, retention = RETENTION, validate = null, presenceRelay = null, deliveryPartBytes = DELIVERY_PART_BYTES, documentPool = null, offersSnapshot = () => false }: LiveDatabaseOptions) {
+  constructor(
+    database: DatabaseFile | OpenDatabase,
+    {
+      onFailure,
+      retention = RETENTION,
+      validate = null,
+      presenceRelay = null,
+      deliveryPartBytes = DELIVERY_PART_BYTES,
+      documentPool = null,
+      offersSnapshot = () => false,
+    }: LiveDatabaseOptions,
+  ) {
     this.database = 'file' in database ? database : durableInFile(database);
     const { file } = this.database;
     this.file = file;
@@ -94,26 +117,54 @@ export class LiveDatabase {
     this.deliveries = new Deliveries(file, deliveryPartBytes);
     this.audits = new TableAudits(file);
     const rules = { checks: foreignKeyChecks(file.tableByName), retention, validate };
-    this.queue = new PushQueue({ database: this.database, rules, onCommitted: (authors) => this.publish(authors), onFailure });
+    this.queue = new PushQueue({
+      database: this.database,
+      rules,
+      onCommitted: (authors) => this.publish(authors),
+      onFailure,
+    });
   }
 
   /** Nobody is connected and nothing waits: the file may be closed. */
   get isIdle(): boolean {
-    return this.joining === 0 && this.subscriptions.size === 0 && this.foreigners.size === 0 && this.fetching.size === 0 && this.waiting.size === 0 && this.queue.isEmpty && this.database.settling() === null;
+    return (
+      this.joining === 0 &&
+      this.subscriptions.size === 0 &&
+      this.foreigners.size === 0 &&
+      this.fetching.size === 0 &&
+      this.waiting.size === 0 &&
+      this.queue.isEmpty &&
+      this.database.settling() === null
+    );
   }
 
   /**
-   * Begins a session: welcome, then the first delivery, even when it is empty. Whoever should take a file first is told so, and nothing else. A session of the same site that is still there ends: it
-   * is the one whose end has not been noticed yet. Throws `database-mismatch`, and the failure of a hello that does not fit the log. Where commits take time, it may have to wait for some.
+   * Begins a session: welcome, then the first delivery, even when it is empty. Whoever should take a file first is told
+   * so, and nothing else. A session of the same site that is still there ends: it is the one whose end has not been
+   * noticed yet. Throws `database-mismatch`, and the failure of a hello that does not fit the log. Where commits take
+   * time, it may have to wait for some.
    */
   join(subscriber: Subscriber, hello: Hello, access: Access): Promise<void> | void {
-    // The welcome says by hash what is decided, so that a copy of the site's file finds out. What was decided after it, unsaid, a copy would take for its own.
+    // The welcome says by hash what is decided, so that a copy of the site's file finds out. What was decided after it,
+    // unsaid, a copy would take for its own.
     const settling = this.queue.settle(subscriber.site) ?? this.database.settling();
     if (settling !== null) return settling.then(() => this.join(subscriber, hello, access));
     // Else it would end the session that its client has opened since.
     if (subscriber.hasEnded) return;
     requireSameDatabase(this.file, hello);
-    const { siteNumber, lastAckedSequence, decidedHash, toldUpTo, ownFrom, fullResync, needsWhole, fileWatermark, logLostSomething, commonUpTo, isForeign } = startingPoint(this.file, subscriber.site, hello, access.principal);
+    const {
+      siteNumber,
+      lastAckedSequence,
+      decidedHash,
+      toldUpTo,
+      ownFrom,
+      fullResync,
+      needsWhole,
+      fileWatermark,
+      logLostSomething,
+      commonUpTo,
+      isForeign,
+    } = startingPoint(this.file, subscriber.site, hello, access.principal);
     // Whoever may only read is believed as far as it concerns themselves: they reload, the others go on.
     if (logLostSomething && access.canWrite) {
       const beginning = this.beginEpoch(commonUpTo);
@@ -121,7 +172,14 @@ export class LiveDatabase {
     }
     if (!isForeign) this.subscriberBySite.get(subscriber.site)?.fail(new RockpoolError('session-replaced'));
     const hasFile = needsWhole && fileWatermark > 0;
-    const takeSnapshot = needsWhole && !hasFile && !isForeign && hello.snapshot !== 'refused' && access.view === null && this.file.log.watermark > 0 && this.offersSnapshot();
+    const takeSnapshot =
+      needsWhole &&
+      !hasFile &&
+      !isForeign &&
+      hello.snapshot !== 'refused' &&
+      access.view === null &&
+      this.file.log.watermark > 0 &&
+      this.offersSnapshot();
     const welcome: Welcome = {
       type: 'welcome',
       protocolVersion: PROTOCOL_VERSION,
@@ -143,7 +201,14 @@ export class LiveDatabase {
       this.fetching.add(subscriber);
       return subscriber.send(encodeMessage(welcome));
     }
-    const subscription: Subscription = { subscriber, view: access.view, siteNumber, cursor: hasFile ? fileWatermark : fullResync ? 0 : hello.cursor, lastAckedSequence: toldUpTo, ownFrom };
+    const subscription: Subscription = {
+      subscriber,
+      view: access.view,
+      siteNumber,
+      cursor: hasFile ? fileWatermark : fullResync ? 0 : hello.cursor,
+      lastAckedSequence: toldUpTo,
+      ownFrom,
+    };
     this.subscriptions.set(subscriber, subscription);
     this.subscriberBySite.set(subscriber.site, subscriber);
     try {
@@ -166,10 +231,17 @@ export class LiveDatabase {
   }
 
   /** `settled` is called once the push is decided and durable, or refused as a whole. Outcomes go by the stream. */
-  push(subscriber: Subscriber, push: Push, author: Pick<Sender, 'principal' | 'receivedMs'>, settled: (refusal: RockpoolError | null) => void): void {
+  push(
+    subscriber: Subscriber,
+    push: Push,
+    author: Pick<Sender, 'principal' | 'receivedMs'>,
+    settled: (refusal: RockpoolError | null) => void,
+  ): void {
     const isForeign = this.foreigners.has(subscriber);
     const known = isForeign ? Infinity : (this.subscriptions.get(subscriber)?.cursor ?? 0);
-    const ahead = push.changesets.find((changeset) => baseInEpoch(push, changeset, this.file.logEpoch.startedAt) > known);
+    const ahead = push.changesets.find(
+      (changeset) => baseInEpoch(push, changeset, this.file.logEpoch.startedAt) > known,
+    );
     if (ahead !== undefined) return settled(new RockpoolError('cursor-ahead', { base: ahead.base, delivered: known }));
     this.queue.push({ site: subscriber.site, push, sender: { ...author, isForeign } }, settled);
   }
@@ -186,9 +258,13 @@ export class LiveDatabase {
 
   /** Answers by itself, after a while. Throws `frame-unexpected` while the last one of this session is not answered. */
   audit(subscriber: Subscriber, audit: Audit, onDifference: (tableIds: readonly number[]) => void): void {
-    if (this.auditing.has(subscriber)) throw new RockpoolError('frame-unexpected', { problem: 'an audit is not answered yet' });
+    if (this.auditing.has(subscriber))
+      throw new RockpoolError('frame-unexpected', { problem: 'an audit is not answered yet' });
     // Sums over columns of which one side knows some only tell nothing.
-    if (this.subscriptions.get(subscriber)?.view !== null) return subscriber.send(encodeMessage({ type: 'audit-answer', cursor: audit.cursor, compared: false, differing: [], groups: [] }));
+    if (this.subscriptions.get(subscriber)?.view !== null)
+      return subscriber.send(
+        encodeMessage({ type: 'audit-answer', cursor: audit.cursor, compared: false, differing: [], groups: [] }),
+      );
     this.auditing.add(subscriber);
     this.audits.answer(audit).then(
       (answer) => {
@@ -204,18 +280,25 @@ export class LiveDatabase {
     );
   }
 
-  /** Brings the file up to what other instances have committed, and lets it last. To be waited for before somebody joins who may have seen that, and before anything is told that was read. */
+  /**
+   * Brings the file up to what other instances have committed, and lets it last. To be waited for before somebody joins
+   * who may have seen that, and before anything is told that was read.
+   */
   catchUp(): Promise<void> {
     return this.read(() => undefined);
   }
 
-  /** Runs `body` when the file is so, in the same step: what it reads may be told. By the next step another commit may have begun. */
+  /**
+   * Runs `body` when the file is so, in the same step: what it reads may be told. By the next step another commit may
+   * have begun.
+   */
   async read<Result>(body: () => Result): Promise<Result> {
     this.joining++;
     try {
       await this.database.catchUp();
       // More may have been committed by the time that one lasts.
-      for (let settling = this.database.settling(); settling !== null; settling = this.database.settling()) await settling;
+      for (let settling = this.database.settling(); settling !== null; settling = this.database.settling())
+        await settling;
       return body();
     } finally {
       this.joining--;
@@ -227,7 +310,10 @@ export class LiveDatabase {
     void this.queue.drainAll();
   }
 
-  /** Admits a changeset that the server's own program has made of what is there, durably. Gives its watermark; throws why it was rejected, or could not be stored. */
+  /**
+   * Admits a changeset that the server's own program has made of what is there, durably. Gives its watermark; throws
+   * why it was rejected, or could not be stored.
+   */
   async write(body: Uint8Array, principal: string, nowMs: number): Promise<number> {
     const base = this.file.log.watermark;
     let site = '';
@@ -244,7 +330,9 @@ export class LiveDatabase {
     });
     if (refusal !== null) throw refusal;
     const { number } = this.file.sites.get(site) as SiteState;
-    const outcome = outcomesAfter(this.file.sql, number, sequence - 1).find((stored) => stored.outcome.sequence === sequence)?.outcome;
+    const outcome = outcomesAfter(this.file.sql, number, sequence - 1).find(
+      (stored) => stored.outcome.sequence === sequence,
+    )?.outcome;
     this.queue.confirm({ site, cursor: this.file.log.watermark, lastAckedSequence: sequence });
     if (outcome?.kind === 'admitted') return outcome.watermark;
     throw new RockpoolError(outcome?.code ?? 'internal', outcome?.fields);
@@ -257,14 +345,18 @@ export class LiveDatabase {
 
   /** The file is not what is stored any more: whoever uses it connects again. */
   lose(error: RockpoolError): void {
-    for (const subscriber of [...this.subscriptions.keys(), ...this.foreigners, ...this.fetching]) subscriber.fail(error);
+    for (const subscriber of [...this.subscriptions.keys(), ...this.foreigners, ...this.fetching])
+      subscriber.fail(error);
     for (const done of [...this.waiting]) done(true);
     this.presence.close();
     this.audits.close();
     this.database.close();
   }
 
-  /** Resolves with true after the next commit, and when the database is lost: another one is to be opened then. With false when the signal aborts or the database closes. */
+  /**
+   * Resolves with true after the next commit, and when the database is lost: another one is to be opened then. With
+   * false when the signal aborts or the database closes.
+   */
   nextCommit(signal: AbortSignal): Promise<boolean> {
     return new Promise((resolve) => {
       if (signal.aborted) return resolve(false);
@@ -294,18 +386,23 @@ export class LiveDatabase {
     this.database.close();
   }
 
-  /** What the sessions of the old epoch know by watermarks is not what this log holds: they connect again and reload. */
+  /**
+   * What the sessions of the old epoch know by watermarks is not what this log holds: they connect again and reload.
+   */
   private beginEpoch(commonUpTo: number): Promise<void> | null {
-    // A file is put back while nobody has it open: what came since this server opened it is not what clients mean by these watermarks.
+    // A file is put back while nobody has it open: what came since this server opened it is not what clients mean by
+    // these watermarks.
     const ofOldEpoch = [...this.subscriptions.keys()];
     const leave = (): void => {
-      for (const subscriber of ofOldEpoch) if (this.subscriptions.has(subscriber)) subscriber.fail(new RockpoolError('epoch-changed'));
+      for (const subscriber of ofOldEpoch)
+        if (this.subscriptions.has(subscriber)) subscriber.fail(new RockpoolError('epoch-changed'));
     };
     const { logEpoch } = this.file;
     const { id } = logEpoch;
     const startedAt = Math.min(commonUpTo, this.openedAt);
     const done = this.database.commit(() => {
-      // Where commits take turns, another one may have begun since this was asked for, here or at another instance: after a restore all clients are ahead.
+      // Where commits take turns, another one may have begun since this was asked for, here or at another instance:
+      // after a restore all clients are ahead.
       const hasBegun = Buffer.compare(logEpoch.id, id) !== 0 && logEpoch.startedAt <= startedAt;
       if (!hasBegun) logEpoch.renew(startedAt);
     });

@@ -11,7 +11,10 @@ import { databasePath } from '../store/data-directory.ts';
 
 const tested = serverUnderTest();
 
-async function hello(site: TestSite, changes: Partial<Hello> = {}): Promise<{ connection: TestConnection; welcome: Welcome; first: Delivery }> {
+async function hello(
+  site: TestSite,
+  changes: Partial<Hello> = {},
+): Promise<{ connection: TestConnection; welcome: Welcome; first: Delivery }> {
   const connection = await tested.server.connect(site);
   connection.hello(await tested.server.token(), DATABASE, changes);
   const welcome = await connection.next('welcome');
@@ -52,8 +55,19 @@ describe('a hello of another epoch', () => {
     const gone = await tested.server.open();
     await gone.commit([remove('accounts', 'x')]);
     const { welcome, first } = await hello(site, { logEpoch: randomBytes(16), cursor: 70, lastAckedSequence: 1 });
-    expect(welcome).toMatchObject({ fullResync: true, watermark: 3, lastAckedSequence: 2, decidedHash: site.hashes[2] });
-    expect(first).toMatchObject({ whole: true, from: 0, to: 3, lastAckedSequence: 2, outcomes: [{ kind: 'admitted', sequence: 2 }] });
+    expect(welcome).toMatchObject({
+      fullResync: true,
+      watermark: 3,
+      lastAckedSequence: 2,
+      decidedHash: site.hashes[2],
+    });
+    expect(first).toMatchObject({
+      whole: true,
+      from: 0,
+      to: 3,
+      lastAckedSequence: 2,
+      outcomes: [{ kind: 'admitted', sequence: 2 }],
+    });
     expect(told(first, 'accounts')).toMatchObject([{ kind: 'insert', key: ['y'] }]);
     // It says nothing about this log, and nobody else has to reload.
     await gone.roundTrip();
@@ -63,7 +77,10 @@ describe('a hello of another epoch', () => {
   it('goes on as any other session does', async () => {
     const site = await known();
     const { connection } = await hello(site, { logEpoch: randomBytes(16) });
-    expect(await connection.commit([update('accounts', 'x', { name: 'z' })])).toMatchObject({ kind: 'admitted', watermark: 3 });
+    expect(await connection.commit([update('accounts', 'x', { name: 'z' })])).toMatchObject({
+      kind: 'admitted',
+      watermark: 3,
+    });
   });
 });
 
@@ -122,13 +139,20 @@ describe('a server whose file was replaced by an older copy', () => {
     const { connection, welcome, first } = await hello(site);
     expect(welcome).toMatchObject({ fullResync: true, watermark: 2, lastAckedSequence: 1 });
     expect(first).toMatchObject({ whole: true, lastAckedSequence: 1, outcomes: [] });
-    expect(told(first, 'products')[0]?.cells).toEqual(new Map([...cells({ stock: 10n, price: null, currency: null, name: 'ben' })]));
+    expect(told(first, 'products')[0]?.cells).toEqual(
+      new Map([...cells({ stock: 10n, price: null, currency: null, name: 'ben' })]),
+    );
     connection.push(2, 4, 4);
     const { outcomes } = await connection.decided(4);
     expect(outcomes).toMatchObject([{ kind: 'admitted' }, { kind: 'admitted' }, { kind: 'admitted' }]);
     expect(tested.server.query('SELECT stock FROM products')).toEqual([[13n]]);
-    // Ann has never seen what Ben wrote between the restore and the moment at which it was noticed, whatever its watermark is.
-    expect(tested.server.query(`SELECT lost_value, won_value FROM rockpool_conflict WHERE column_name = 'name' ORDER BY id DESC LIMIT 1`)).toEqual([['ann', 'ben']]);
+    // Ann has never seen what Ben wrote between the restore and the moment at which it was noticed, whatever its
+    // watermark is.
+    expect(
+      tested.server.query(
+        `SELECT lost_value, won_value FROM rockpool_conflict WHERE column_name = 'name' ORDER BY id DESC LIMIT 1`,
+      ),
+    ).toEqual([['ann', 'ben']]);
   });
 
   it('is noticed by a reader, although the log has gone on past what it had read', async () => {

@@ -53,13 +53,22 @@ describe('a client whose local database belongs to another server database', () 
     const site = await known(DATABASE, 'mine');
     const { databaseIdentity, logEpoch, cursor, links } = site;
     const cursorHash = links.get(cursor) as Uint8Array;
-    for (const shown of [{ logEpoch, cursor: 0, cursorHash: FIRST_LOG_HASH }, { logEpoch: randomBytes(16), cursor, cursorHash }]) {
+    for (const shown of [
+      { logEpoch, cursor: 0, cursorHash: FIRST_LOG_HASH },
+      { logEpoch: randomBytes(16), cursor, cursorHash },
+    ]) {
       const connection = await hello(site, DATABASE, { ...FROM_BEFORE, ...shown });
       expect(await connection.next('welcome')).toMatchObject({ databaseIdentity });
       await connection.close();
     }
     await known(OTHER, 'theirs');
-    for (const notShown of [{ logEpoch, cursor: 0 }, { logEpoch, cursor, cursorHash }, { logEpoch, cursor: 70, cursorHash }, { logEpoch: null, cursor, cursorHash }, { logEpoch: null, cursor: 1 }]) {
+    for (const notShown of [
+      { logEpoch, cursor: 0 },
+      { logEpoch, cursor, cursorHash },
+      { logEpoch, cursor: 70, cursorHash },
+      { logEpoch: null, cursor, cursorHash },
+      { logEpoch: null, cursor: 1 },
+    ]) {
       expect(await refusal(site, OTHER, { ...FROM_BEFORE, ...notShown })).toMatchObject({ code: 'database-mismatch' });
     }
   });

@@ -3,19 +3,30 @@ import type { DatabaseFile } from '../store/database-file.ts';
 import { identityOf, identityStart } from '../store/identity.ts';
 
 /**
- * Keeps the rows of one database out of another: a client is served only where its local database belongs to this one. Throws `database-mismatch`.
+ * Keeps the rows of one database out of another: a client is served only where its local database belongs to this one.
+ * Throws `database-mismatch`.
  *
- * A local database from before identities shows that it is of this database's log: by its epoch, which is random and known to nobody else, or by the link of the
- * watermark that it has reached. One that has never been welcomed has nothing of any database.
+ * A local database from before identities shows that it is of this database's log: by its epoch, which is random and
+ * known to nobody else, or by the link of the watermark that it has reached. One that has never been welcomed has
+ * nothing of any database.
  */
-export function requireSameDatabase({ sql, logEpoch, log }: DatabaseFile, hello: Pick<Hello, 'databaseIdentity' | 'logEpoch' | 'cursor' | 'cursorHash'>): void {
+export function requireSameDatabase(
+  { sql, logEpoch, log }: DatabaseFile,
+  hello: Pick<Hello, 'databaseIdentity' | 'logEpoch' | 'cursor' | 'cursorHash'>,
+): void {
   const { databaseIdentity, cursor, cursorHash } = hello;
   if (databaseIdentity !== null) {
     if (Buffer.compare(databaseIdentity, identityOf(sql)) === 0) return;
-    throw new RockpoolError('database-mismatch', { problem: 'the server database of this name is not the one that the local database belongs to' });
+    throw new RockpoolError('database-mismatch', {
+      problem: 'the server database of this name is not the one that the local database belongs to',
+    });
   }
   const isNew = hello.logEpoch === null && cursor === 0;
   if (isNew || (hello.logEpoch !== null && logEpoch.hasBeen(hello.logEpoch))) return;
-  const isInLog = cursor > identityStart(sql) && cursor <= log.watermark && Buffer.compare(cursorHash, log.hashAt(cursor)) === 0;
-  if (!isInLog) throw new RockpoolError('database-mismatch', { problem: 'the local database was synced before databases had identities, and not with the log of this one' });
+  const isInLog =
+    cursor > identityStart(sql) && cursor <= log.watermark && Buffer.compare(cursorHash, log.hashAt(cursor)) === 0;
+  if (!isInLog)
+    throw new RockpoolError('database-mismatch', {
+      problem: 'the local database was synced before databases had identities, and not with the log of this one',
+    });
 }

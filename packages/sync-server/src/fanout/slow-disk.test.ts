@@ -34,7 +34,9 @@ function open(): void {
     await ownDisk.sync();
     lastsUpTo = Math.max(lastsUpTo, watermark);
   };
-  const opened = durableOnceSynced(file, { sync, close: () => undefined }, () => opening.lose(new RockpoolError('database-unavailable')));
+  const opened = durableOnceSynced(file, { sync, close: () => undefined }, () =>
+    opening.lose(new RockpoolError('database-unavailable')),
+  );
   const opening = new LiveDatabase(opened, { onFailure: () => undefined });
   live = opening;
 }
@@ -82,7 +84,11 @@ describe('while the disk takes its time', () => {
 
   it('the server’s own program is given nothing that it has read of a commit, nor told of an error because of it', async () => {
     const author = arrive();
-    const backend = toServerDatabase(() => Promise.resolve(live), () => NOW_MS, new AbortController().signal);
+    const backend = toServerDatabase(
+      () => Promise.resolve(live),
+      () => NOW_MS,
+      new AbortController().signal,
+    );
     write(author);
     let given: unknown = null;
     const count = async (fails: boolean): Promise<void> => {
@@ -167,7 +173,10 @@ describe('while the disk takes its time', () => {
     expect(old.failure).toBeNull();
     await disk.finishNext();
     expect(old.failure?.code).toBe('epoch-changed');
-    expect(waiting.map(({ isWelcome, failure }) => [isWelcome, failure])).toEqual([[true, null], [true, null]]);
+    expect(waiting.map(({ isWelcome, failure }) => [isWelcome, failure])).toEqual([
+      [true, null],
+      [true, null],
+    ]);
   });
 
   it('a database with a commit under way is not idle, also where nobody is let in yet', async () => {
@@ -206,7 +215,9 @@ describe('while the disk takes its time', () => {
           else if (does === 'again') {
             session.applyAll();
             session.leave();
-            sessions = sessions.map((one) => (one === session ? new DirectSession(live, session.replica, NOW_MS) : one));
+            sessions = sessions.map((one) =>
+              one === session ? new DirectSession(live, session.replica, NOW_MS) : one,
+            );
           }
           for (const one of sessions) expect(toldUpTo(one)).toBeLessThanOrEqual(lastsUpTo);
         }
@@ -226,7 +237,10 @@ it('a disk that fails ends every session of the database, and says why', async (
   let refusal: unknown;
   live.catchUp().catch((error: unknown) => (refusal = error));
   await disk.failNext(new Error('EIO'));
-  expect([author, reader].map(({ failure }) => failure?.code)).toEqual(['database-unavailable', 'database-unavailable']);
+  expect([author, reader].map(({ failure }) => failure?.code)).toEqual([
+    'database-unavailable',
+    'database-unavailable',
+  ]);
   await vi.waitFor(() => expect(refusal).toMatchObject({ code: 'database-unavailable' }));
 });
 

@@ -23,7 +23,10 @@ async function refusal(changes: Partial<Hello>): Promise<Failure> {
 describe('a hello', () => {
   it('with another schema or protocol is refused, with the versions', async () => {
     expect(await refusal({ schemaHash: '0'.repeat(32) })).toMatchObject({ code: 'schema-mismatch' });
-    expect(await refusal({ protocolVersion: 99 })).toMatchObject({ code: 'protocol-version', fields: { received: 99, tombstoneHorizon: 2, newest: 2 } });
+    expect(await refusal({ protocolVersion: 99 })).toMatchObject({
+      code: 'protocol-version',
+      fields: { received: 99, tombstoneHorizon: 2, newest: 2 },
+    });
     expect(await refusal({ protocolVersion: 0 })).toMatchObject({ code: 'protocol-version' });
   });
 

@@ -8,7 +8,11 @@ import { DATABASE } from '../testing/test-server.ts';
 
 const tested = serverUnderTest({ snapshots: { minFileBytes: 1 } });
 
-async function welcomed(snapshot: Hello['snapshot'], site: TestSite = new TestSite(), changes: Partial<Hello> = {}): Promise<{ connection: TestConnection; welcome: Welcome }> {
+async function welcomed(
+  snapshot: Hello['snapshot'],
+  site: TestSite = new TestSite(),
+  changes: Partial<Hello> = {},
+): Promise<{ connection: TestConnection; welcome: Welcome }> {
   const connection = await tested.server.connect(site);
   connection.hello(await tested.server.token(), DATABASE, { snapshot, ...changes });
   return { connection, welcome: await connection.next('welcome') };
@@ -17,7 +21,11 @@ async function welcomed(snapshot: Hello['snapshot'], site: TestSite = new TestSi
 /** Where a file that is made now would be. */
 async function positionNow(writer: TestConnection): Promise<SnapshotPosition> {
   const { site } = writer;
-  return { logEpoch: site.logEpoch as Uint8Array, watermark: site.cursor, logHash: site.links.get(site.cursor) as Uint8Array };
+  return {
+    logEpoch: site.logEpoch as Uint8Array,
+    watermark: site.cursor,
+    logHash: site.links.get(site.cursor) as Uint8Array,
+  };
 }
 
 it('is offered as a file to whoever accepts one and needs everything, and then nothing else is sent', async () => {
@@ -47,16 +55,35 @@ it('goes on from the file that they hold: what came after it, with what was dele
   expect(welcome).toMatchObject({ takeSnapshot: false, fullResync: true });
   const first: Delivery = await connection.delivery();
   expect(first).toMatchObject({ whole: true, from: 1, to: 2 });
-  expect(first.groups.map(({ kind, keys }) => [kind, keys])).toEqual(expect.arrayContaining([['delete', [['gone']]], ['insert', [['b']]]]));
+  expect(first.groups.map(({ kind, keys }) => [kind, keys])).toEqual(
+    expect.arrayContaining([
+      ['delete', [['gone']]],
+      ['insert', [['b']]],
+    ]),
+  );
   // One that has written is told again what it wrote, for its file is from before that.
-  const mine = await welcomed(held, writer.site, { fullResync: true, lastAckedSequence: 1, decidedHash: writer.site.hashes[1] as Uint8Array });
-  expect(await mine.connection.delivery()).toMatchObject({ whole: true, from: 1, to: 2, lastAckedSequence: 2, outcomes: [{ sequence: 2, kind: 'admitted' }] });
+  const mine = await welcomed(held, writer.site, {
+    fullResync: true,
+    lastAckedSequence: 1,
+    decidedHash: writer.site.hashes[1] as Uint8Array,
+  });
+  expect(await mine.connection.delivery()).toMatchObject({
+    whole: true,
+    from: 1,
+    to: 2,
+    lastAckedSequence: 2,
+    outcomes: [{ sequence: 2, kind: 'admitted' }],
+  });
 });
 
 it('is offered anew to whoever holds a file of another log', async () => {
   const writer = await tested.server.open();
   await writer.commit([insert('accounts', 'a', { name: 'Cash' })]);
   const held = await positionNow(writer);
-  const others: SnapshotPosition[] = [{ ...held, logEpoch: randomBytes(16) }, { ...held, logHash: randomBytes(16) }, { ...held, watermark: 2 }];
+  const others: SnapshotPosition[] = [
+    { ...held, logEpoch: randomBytes(16) },
+    { ...held, logHash: randomBytes(16) },
+    { ...held, watermark: 2 },
+  ];
   for (const other of others) expect((await welcomed(other)).welcome).toMatchObject({ takeSnapshot: true });
 });

@@ -1,6 +1,6 @@
 /**
- * Work that holds the one thread for some milliseconds, such as opening a file: done piece by piece in order of asking, and between two pieces the event loop
- * serves everybody else.
+ * Work that holds the one thread for some milliseconds, such as opening a file: done piece by piece in order of asking,
+ * and between two pieces the event loop serves everybody else.
  */
 export class Yielder {
   private last: Promise<void> = Promise.resolve();

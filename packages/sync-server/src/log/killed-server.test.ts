@@ -2,6 +2,12 @@ import { expect, it } from 'vitest';
 import { atLevel } from '../../../../tests/support/level.ts';
 import { checkKilledServer } from '../testing/killed-server.ts';
 
-it('has every acknowledged changeset after it was killed while it admits, each exactly once', { timeout: 120_000 }, async () => {
-  await expect(checkKilledServer(atLevel({ test: { changesets: 800, kills: 2 }, verify: { changesets: 2_000, kills: 5 } }))).resolves.toBeUndefined();
-});
+it(
+  'has every acknowledged changeset after it was killed while it admits, each exactly once',
+  { timeout: 120_000 },
+  async () => {
+    await expect(
+      checkKilledServer(atLevel({ test: { changesets: 800, kills: 2 }, verify: { changesets: 2_000, kills: 5 } })),
+    ).resolves.toBeUndefined();
+  },
+);

@@ -4,8 +4,9 @@ import type { SqliteFile } from '../store/sqlite-file.ts';
 import { readMeta, writeMeta } from '../store/meta.ts';
 
 /**
- * The identity of a log. Watermarks mean something only within one epoch: a log that has lost its end, because its file was replaced by an
- * older copy, gives the same watermarks again to other changesets. It gets a new epoch as soon as that shows.
+ * The identity of a log. Watermarks mean something only within one epoch: a log that has lost its end, because its file
+ * was replaced by an older copy, gives the same watermarks again to other changesets. It gets a new epoch as soon as
+ * that shows.
  */
 export class LogEpoch {
   private readonly sql: SqliteFile;
@@ -30,16 +31,21 @@ export class LogEpoch {
   hasBeen(id: Uint8Array): boolean {
     if (Buffer.compare(id, this.id) === 0) return true;
     const before = epochsBefore(this.sql);
-    for (let at = 0; at < before.length; at += ID_BYTES) if (Buffer.compare(id, before.subarray(at, at + ID_BYTES)) === 0) return true;
+    for (let at = 0; at < before.length; at += ID_BYTES)
+      if (Buffer.compare(id, before.subarray(at, at + ID_BYTES)) === 0) return true;
     return false;
   }
 
   /**
-   * Begins a new epoch, inside a transaction. `watermark`: up to which the logs of both epochs may be the same. `isAnotherDatabase`: the file was copied, and clients
-   * of the earlier epochs belong to the original.
+   * Begins a new epoch, inside a transaction. `watermark`: up to which the logs of both epochs may be the same.
+   * `isAnotherDatabase`: the file was copied, and clients of the earlier epochs belong to the original.
    */
   renew(watermark: number, isAnotherDatabase = false): void {
-    writeMeta(this.sql, 'epochs_before', isAnotherDatabase ? new Uint8Array(0) : new Uint8Array([...epochsBefore(this.sql), ...this.id]));
+    writeMeta(
+      this.sql,
+      'epochs_before',
+      isAnotherDatabase ? new Uint8Array(0) : new Uint8Array([...epochsBefore(this.sql), ...this.id]),
+    );
     this.current = { id: new Uint8Array(randomBytes(ID_BYTES)), startedAt: watermark };
     writeMeta(this.sql, 'epoch', this.current.id);
     writeMeta(this.sql, 'epoch_start', String(watermark));

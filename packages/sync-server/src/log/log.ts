@@ -9,7 +9,10 @@ export interface LogEntry {
   /** Of the changeset. */
   readonly hash: Uint8Array;
   readonly stampUs: number;
-  /** What its author counted as having seen when it was merged: after a restore less than the changeset says, and of values nothing. */
+  /**
+   * What its author counted as having seen when it was merged: after a restore less than the changeset says, and of
+   * values nothing.
+   */
   readonly base: number;
   readonly isOfOlderEpoch: boolean;
   readonly principal: string;
@@ -53,10 +56,15 @@ export class Log {
   maxStampUsAt(watermark: number): number {
     if (watermark === 0) return 0;
     if (watermark >= this.end.watermark) return this.end.maxStampUs;
-    return Number(this.sql.get(`SELECT max_stamp_us FROM rockpool_log WHERE watermark = ?`, BigInt(watermark))?.[0] ?? 0n);
+    return Number(
+      this.sql.get(`SELECT max_stamp_us FROM rockpool_log WHERE watermark = ?`, BigInt(watermark))?.[0] ?? 0n,
+    );
   }
 
-  /** Stands for everything up to a watermark that is there: another log has another link, if it was put back and went on. */
+  /**
+   * Stands for everything up to a watermark that is there: another log has another link, if it was put back and went
+   * on.
+   */
   hashAt(watermark: number): Uint8Array {
     if (watermark === 0) return FIRST_LOG_HASH;
     if (watermark === this.end.watermark) return this.end.logHash;
@@ -69,18 +77,28 @@ export class Log {
 
   /** The sites whose changesets were admitted after a watermark, 32 hex digits each. */
   authorsAfter(watermark: number): Set<string> {
-    const rows = this.sql.all(`SELECT DISTINCT lower(hex(site)) FROM rockpool_log JOIN rockpool_site ON number = site_number WHERE watermark > ?`, BigInt(watermark));
+    const rows = this.sql.all(
+      `SELECT DISTINCT lower(hex(site)) FROM rockpool_log JOIN rockpool_site ON number = site_number WHERE watermark > ?`,
+      BigInt(watermark),
+    );
     return new Set(rows.map(([site]) => site as string));
   }
 
   /** Back to what is stored, after a transaction that did not commit. */
   reload(): void {
     const last = this.sql.get(`SELECT watermark, max_stamp_us, link FROM rockpool_log ORDER BY watermark DESC LIMIT 1`);
-    this.end = { watermark: Number(last?.[0] ?? 0n), maxStampUs: Number(last?.[1] ?? 0n), logHash: (last?.[2] ?? FIRST_LOG_HASH) as Uint8Array };
+    this.end = {
+      watermark: Number(last?.[0] ?? 0n),
+      maxStampUs: Number(last?.[1] ?? 0n),
+      logHash: (last?.[2] ?? FIRST_LOG_HASH) as Uint8Array,
+    };
   }
 }
 
 /** Over all that decides what a changeset makes of the rows before it. */
 function nextLogHash(before: Uint8Array, { hash, stampUs, base, isOfOlderEpoch }: LogEntry): Uint8Array {
-  return nativeSha256(before, Buffer.concat([hash, Buffer.from(`${stampUs} ${base} ${isOfOlderEpoch ? 'older' : base}`)])).subarray(0, LOG_HASH_BYTES);
+  return nativeSha256(
+    before,
+    Buffer.concat([hash, Buffer.from(`${stampUs} ${base} ${isOfOlderEpoch ? 'older' : base}`)]),
+  ).subarray(0, LOG_HASH_BYTES);
 }

@@ -15,7 +15,8 @@ export interface SiteState {
   readonly confirmedWatermark: number;
 }
 
-const COLUMNS = 'number, site, principal, last_sequence, last_hash, last_stamp_us, confirmed_cursor, confirmed_sequence, confirmed_watermark';
+const COLUMNS =
+  'number, site, principal, last_sequence, last_hash, last_stamp_us, confirmed_cursor, confirmed_sequence, confirmed_watermark';
 
 /** The sites that have written into a database. A site that only reads leaves no trace. */
 export class Sites {

@@ -9,7 +9,11 @@ import { told } from '../testing/told.ts';
 
 const DAY_MS = 24 * 3600 * 1000;
 let nowMs = 0;
-const tested = serverUnderTest({ now: () => nowMs, retention: { tombstonesMs: 10 * DAY_MS }, authenticate: async () => ({ id: 'ann', databases: [DATABASE], role: 'editor', expiresAtMs: Infinity }) });
+const tested = serverUnderTest({
+  now: () => nowMs,
+  retention: { tombstonesMs: 10 * DAY_MS },
+  authenticate: async () => ({ id: 'ann', databases: [DATABASE], role: 'editor', expiresAtMs: Infinity }),
+});
 
 let a: TestConnection;
 beforeEach(async () => {
@@ -17,8 +21,14 @@ beforeEach(async () => {
   a = await tested.server.open();
 });
 
-const tombstones = (): unknown => tested.server.query('SELECT watermark FROM rockpool_row_version WHERE image IS NOT NULL ORDER BY watermark').map(([watermark]) => Number(watermark));
-const conflicts = (): unknown => tested.server.query('SELECT table_name, column_name, rule, lost_value, won_by, won_at_ms FROM rockpool_conflict ORDER BY id');
+const tombstones = (): unknown =>
+  tested.server
+    .query('SELECT watermark FROM rockpool_row_version WHERE image IS NOT NULL ORDER BY watermark')
+    .map(([watermark]) => Number(watermark));
+const conflicts = (): unknown =>
+  tested.server.query(
+    'SELECT table_name, column_name, rule, lost_value, won_by, won_at_ms FROM rockpool_conflict ORDER BY id',
+  );
 
 async function back(site: TestSite): Promise<{ connection: TestConnection; welcome: Welcome; first: Delivery }> {
   const connection = await tested.server.connect(site);
@@ -89,7 +99,10 @@ describe('a site that was away', () => {
     expect(tombstones()).toEqual([3]);
     const { welcome, first } = await back(site);
     expect(welcome.fullResync).toBe(false);
-    expect(told(first, 'accounts')).toMatchObject([{ kind: 'delete', key: ['y'] }, { kind: 'insert', key: ['z'] }]);
+    expect(told(first, 'accounts')).toMatchObject([
+      { kind: 'delete', key: ['y'] },
+      { kind: 'insert', key: ['z'] },
+    ]);
   });
 
   it('for any time reloads nothing where nothing was deleted', async () => {
@@ -139,24 +152,34 @@ describe('what was written before a delete that is forgotten', () => {
     return connection;
   }
 
-  it.each(['accounts', 'notes'])('does not bring the row of %s back: an update is a loss to somebody no longer known', async (table) => {
-    const column = table === 'accounts' ? 'name' : 'title';
-    await a.commit([insert(table, 'x', { [column]: 'x', ...(table === 'notes' ? { reads: 0n } : {}) })]);
-    const site = await pending(table, 'x');
-    site.write([update(table, 'x', { [column]: 'mine' })], { ageMs: 12 * DAY_MS, base: 1 });
-    const connection = await pushed(site);
-    const { outcomes, groups } = await connection.decided(1);
-    expect(outcomes).toMatchObject([{ kind: 'admitted', conflictCount: 1 }]);
-    expect(groups.map(({ kind }) => kind)).toContain('delete');
-    expect(tested.server.query(`SELECT id FROM ${table} WHERE id = 'x'`)).toEqual([]);
-    expect(conflicts()).toEqual([[table, column, 'delete-wins', 'mine', '', 0n]]);
-  });
+  it.each(['accounts', 'notes'])(
+    'does not bring the row of %s back: an update is a loss to somebody no longer known',
+    async (table) => {
+      const column = table === 'accounts' ? 'name' : 'title';
+      await a.commit([insert(table, 'x', { [column]: 'x', ...(table === 'notes' ? { reads: 0n } : {}) })]);
+      const site = await pending(table, 'x');
+      site.write([update(table, 'x', { [column]: 'mine' })], { ageMs: 12 * DAY_MS, base: 1 });
+      const connection = await pushed(site);
+      const { outcomes, groups } = await connection.decided(1);
+      expect(outcomes).toMatchObject([{ kind: 'admitted', conflictCount: 1 }]);
+      expect(groups.map(({ kind }) => kind)).toContain('delete');
+      expect(tested.server.query(`SELECT id FROM ${table} WHERE id = 'x'`)).toEqual([]);
+      expect(conflicts()).toEqual([[table, column, 'delete-wins', 'mine', '', 0n]]);
+    },
+  );
 
   it('takes an edit of a document for a loss that can no longer be told, and the rest of its transaction', async () => {
-    await a.commit([insert('pages', 'x', { title: 'x', content: encodeDocumentCell({ kind: 'content', json: '{"n":1}' }) })]);
+    await a.commit([
+      insert('pages', 'x', { title: 'x', content: encodeDocumentCell({ kind: 'content', json: '{"n":1}' }) }),
+    ]);
     const site = await pending('pages', 'x');
     const author = { site: Buffer.from(site.siteId).toString('hex'), generation: 1 };
-    const { edit } = editDocument(createDocument({ n: 1 }, DEFAULT_DOCUMENT_RULE), { n: 2 }, DEFAULT_DOCUMENT_RULE, author);
+    const { edit } = editDocument(
+      createDocument({ n: 1 }, DEFAULT_DOCUMENT_RULE),
+      { n: 2 },
+      DEFAULT_DOCUMENT_RULE,
+      author,
+    );
     site.write([update('pages', 'x', { content: edit }), insert('accounts', 'mine', { name: 'mine' })], { base: 1 });
     const connection = await pushed(site);
     expect((await connection.decided(1)).outcomes).toMatchObject([{ kind: 'admitted', conflictCount: 1 }]);
@@ -170,7 +193,9 @@ describe('what was written before a delete that is forgotten', () => {
     const site = await pending('accounts', 'x');
     site.write([insert('entries', 'e', { account_id: 'x', amount: 1n })], { base: 1 });
     const connection = await pushed(site);
-    expect((await connection.decided(1)).outcomes).toMatchObject([{ kind: 'rejected', code: 'constraint-foreign-key' }]);
+    expect((await connection.decided(1)).outcomes).toMatchObject([
+      { kind: 'rejected', code: 'constraint-foreign-key' },
+    ]);
   });
 
   it('takes a second delete for done, and an insert for a new row', async () => {
@@ -179,7 +204,10 @@ describe('what was written before a delete that is forgotten', () => {
     site.write([remove('accounts', 'x')], { base: 1 });
     site.write([insert('accounts', 'x', { name: 'again' })], { base: 1 });
     const connection = await pushed(site);
-    expect((await connection.decided(2)).outcomes).toMatchObject([{ kind: 'admitted', conflictCount: 0 }, { kind: 'admitted', conflictCount: 0 }]);
+    expect((await connection.decided(2)).outcomes).toMatchObject([
+      { kind: 'admitted', conflictCount: 0 },
+      { kind: 'admitted', conflictCount: 0 },
+    ]);
     expect(tested.server.query(`SELECT name FROM accounts WHERE id = 'x'`)).toEqual([['again']]);
   });
 

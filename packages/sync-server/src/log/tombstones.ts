@@ -1,7 +1,8 @@
 import { readMeta, writeMeta } from '../store/meta.ts';
 import type { SqliteFile } from '../store/sqlite-file.ts';
 
-// So that no commit waits long for an old database to be tidied: a hundred lookups. All tombstones of one watermark go together.
+// So that no commit waits long for an old database to be tidied: a hundred lookups. All tombstones of one watermark go
+// together.
 const PRUNED_PER_COMMIT = 100;
 
 /**
@@ -28,8 +29,9 @@ export class Tombstones {
   }
 
   /**
-   * Forgets the deletes that came before `beforeMs`, some of them in each transaction. Live sites have passed them: they were at the log's end later.
-   * Those after the watermark `since`, where this transaction began, stay: no session has been told of them.
+   * Forgets the deletes that came before `beforeMs`, some of them in each transaction. Live sites have passed them:
+   * they were at the log's end later. Those after the watermark `since`, where this transaction began, stay: no session
+   * has been told of them.
    */
   prune(beforeMs: number, since: number): void {
     // Nearly always one look at the oldest is enough.

@@ -30,52 +30,78 @@ async function against(anns: readonly Change[], annsAgeMs: number, bens: readonl
 }
 
 const notes = (): unknown => tested.server.query('SELECT id, note FROM entries ORDER BY id');
-const ledger = (): unknown => tested.server.query('SELECT column_name, rule, lost_by FROM rockpool_conflict ORDER BY id');
+const ledger = (): unknown =>
+  tested.server.query('SELECT column_name, rule, lost_by FROM rockpool_conflict ORDER BY id');
 
 describe('an atomic changeset', () => {
   it('of which one write loses is rejected whole, and leaves no trace', async () => {
     const bens = [update('entries', 'e', { note: 'ben' }), update('entries', 'f', { note: 'ben' })];
     const outcome = await against([update('entries', 'e', { note: 'ann' })], 0, bens);
     expect(outcome).toEqual({ kind: 'rejected', sequence: 1, code: 'atomic-conflict', fields: { table: 'entries' } });
-    expect(notes()).toEqual([['e', 'ann'], ['f', 'start']]);
+    expect(notes()).toEqual([
+      ['e', 'ann'],
+      ['f', 'start'],
+    ]);
     expect(ledger()).toEqual([]);
     expect(tested.server.query('SELECT max(watermark) FROM rockpool_log')).toEqual([[2n]]);
   });
 
   it('that wins is admitted, and what others lost to it is in the ledger', async () => {
     const bens = [update('entries', 'e', { note: 'ben' }), update('entries', 'f', { note: 'ben' })];
-    expect(await against([update('entries', 'e', { note: 'ann' })], 120_000, bens)).toMatchObject({ kind: 'admitted', conflictCount: 1 });
-    expect(notes()).toEqual([['e', 'ben'], ['f', 'ben']]);
+    expect(await against([update('entries', 'e', { note: 'ann' })], 120_000, bens)).toMatchObject({
+      kind: 'admitted',
+      conflictCount: 1,
+    });
+    expect(notes()).toEqual([
+      ['e', 'ben'],
+      ['f', 'ben'],
+    ]);
     expect(ledger()).toEqual([['note', 'lww', 'ann']]);
   });
 
   it('adds to a counter that others have added to', async () => {
-    expect(await against([update('products', 'p', { stock: 5n })], 0, [update('products', 'p', { stock: -3n })])).toMatchObject({ kind: 'admitted' });
+    expect(
+      await against([update('products', 'p', { stock: 5n })], 0, [update('products', 'p', { stock: -3n })]),
+    ).toMatchObject({ kind: 'admitted' });
     expect(tested.server.query('SELECT stock FROM products')).toEqual([[12n]]);
   });
 
   it('that updates a deleted row is rejected', async () => {
-    expect(await against([remove('entries', 'e')], 120_000, [update('entries', 'e', { note: 'ben' })])).toMatchObject({ code: 'atomic-conflict' });
+    expect(await against([remove('entries', 'e')], 120_000, [update('entries', 'e', { note: 'ben' })])).toMatchObject({
+      code: 'atomic-conflict',
+    });
   });
 
   it('that updates a deleted counter row is rejected', async () => {
-    expect(await against([remove('products', 'p')], 120_000, [update('products', 'p', { stock: 1n })])).toMatchObject({ code: 'atomic-conflict' });
+    expect(await against([remove('products', 'p')], 120_000, [update('products', 'p', { stock: 1n })])).toMatchObject({
+      code: 'atomic-conflict',
+    });
   });
 
   it('whose update brings a row back is admitted', async () => {
-    expect(await against([remove('notes', 'n')], 0, [update('notes', 'n', { title: 'ben' })])).toMatchObject({ kind: 'admitted' });
+    expect(await against([remove('notes', 'n')], 0, [update('notes', 'n', { title: 'ben' })])).toMatchObject({
+      kind: 'admitted',
+    });
     expect(tested.server.query('SELECT title FROM notes')).toEqual([['ben']]);
     expect(ledger()).toEqual([[null, 'update-wins', 'ann']]);
   });
 
   it('whose delete loses to an update is rejected', async () => {
-    expect(await against([update('notes', 'n', { title: 'ann' })], 120_000, [remove('notes', 'n')])).toMatchObject({ code: 'atomic-conflict' });
+    expect(await against([update('notes', 'n', { title: 'ann' })], 120_000, [remove('notes', 'n')])).toMatchObject({
+      code: 'atomic-conflict',
+    });
   });
 
   it('that loses to equal values is admitted: nothing of it is lost', async () => {
     const bens = [update('entries', 'e', { note: 'both' }), update('entries', 'f', { note: 'ben' })];
-    expect(await against([update('entries', 'e', { note: 'both' })], 0, bens)).toMatchObject({ kind: 'admitted', conflictCount: 0 });
-    expect(notes()).toEqual([['e', 'both'], ['f', 'ben']]);
+    expect(await against([update('entries', 'e', { note: 'both' })], 0, bens)).toMatchObject({
+      kind: 'admitted',
+      conflictCount: 0,
+    });
+    expect(notes()).toEqual([
+      ['e', 'both'],
+      ['f', 'ben'],
+    ]);
   });
 
   it('that inserts a row which another made alike is admitted, and one that differs in a column is rejected', async () => {
@@ -89,7 +115,9 @@ describe('an atomic changeset', () => {
   });
 
   it('that deletes what others deleted is admitted', async () => {
-    expect(await against([remove('entries', 'e')], 0, [remove('entries', 'e'), update('entries', 'f', { note: 'ben' })])).toMatchObject({ kind: 'admitted' });
+    expect(
+      await against([remove('entries', 'e')], 0, [remove('entries', 'e'), update('entries', 'f', { note: 'ben' })]),
+    ).toMatchObject({ kind: 'admitted' });
   });
 
   it('that deletes a row which is another one by now is rejected, although no value is lost', async () => {

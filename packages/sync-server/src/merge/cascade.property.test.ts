@@ -11,7 +11,10 @@ import { TEST_SCHEMA } from '../testing/test-schema.ts';
 
 const NOW_MS = 1_700_000_000_000;
 
-/** Accounts x and y; entries e below x and f below y; a split below e; a note with a comment, a card below x by its name. Everybody has seen it. */
+/**
+ * Accounts x and y; entries e below x and f below y; a split below e; a note with a comment, a card below x by its
+ * name. Everybody has seen it.
+ */
 const START: readonly Change[] = [
   insert('accounts', 'x', { name: 'x' }),
   insert('accounts', 'y', { name: 'y' }),
@@ -28,20 +31,40 @@ const withE = [remove('entries', 'e'), remove('splits', 's')];
 const withX = [remove('accounts', 'x'), remove('cards', 'k'), ...withE];
 const withY = [remove('accounts', 'y'), remove('entries', 'f')];
 const withN = [remove('notes', 'n'), remove('comments', 'c')];
-const deletes = fc.constantFrom(withX, withY, withE, withN, [remove('entries', 'f')], [...withX, ...withY], [...withY, ...withN], [...withX, ...withN]);
+const deletes = fc.constantFrom(
+  withX,
+  withY,
+  withE,
+  withN,
+  [remove('entries', 'f')],
+  [...withX, ...withY],
+  [...withY, ...withN],
+  [...withX, ...withN],
+);
 
 const written = (author: number): fc.Arbitrary<Change> =>
   fc.oneof(
-    fc.tuple(fc.constantFrom('g', 'h'), fc.constantFrom('x', 'y')).map(([key, account_id]) => insert('entries', `${key}${author}`, { account_id, amount: BigInt(author) })),
-    fc.tuple(fc.constantFrom('t', 'u'), fc.constantFrom('e', 'f', `g${author}`)).map(([key, entry_id]) => insert('splits', `${key}${author}`, { entry_id })),
+    fc
+      .tuple(fc.constantFrom('g', 'h'), fc.constantFrom('x', 'y'))
+      .map(([key, account_id]) => insert('entries', `${key}${author}`, { account_id, amount: BigInt(author) })),
+    fc
+      .tuple(fc.constantFrom('t', 'u'), fc.constantFrom('e', 'f', `g${author}`))
+      .map(([key, entry_id]) => insert('splits', `${key}${author}`, { entry_id })),
     fc.constantFrom('e', 'f').map((key) => update('entries', key, { note: `by ${author}` })),
-    fc.tuple(fc.constantFrom('e', 'f'), fc.constantFrom('x', 'y')).map(([key, account_id]) => update('entries', key, { account_id })),
+    fc
+      .tuple(fc.constantFrom('e', 'f'), fc.constantFrom('x', 'y'))
+      .map(([key, account_id]) => update('entries', key, { account_id })),
     fc.constantFrom('e', 'f').map((entry_id) => update('splits', 's', { entry_id })),
     fc.constant(update('notes', 'n', { title: `by ${author}` })),
     fc.constantFrom('c', 'd').map((key) => insert('comments', `${key}${author}`, { note_id: 'n', body: 'late' })),
     fc.constant(insert('cards', `k${author}`, { account_name: 'x' })),
   );
-const byRow = { minLength: 1, maxLength: 4, selector: (one: Change): string => ('insert' in one ? one.insert : 'update' in one ? one.update : one.delete) + String(one.key[0]) };
+const byRow = {
+  minLength: 1,
+  maxLength: 4,
+  selector: (one: Change): string =>
+    ('insert' in one ? one.insert : 'update' in one ? one.update : one.delete) + String(one.key[0]),
+};
 const histories = fc.tuple(deletes, fc.uniqueArray(written(0), byRow), fc.uniqueArray(written(1), byRow));
 
 interface Written {
@@ -85,13 +108,25 @@ async function rowsAfter(changesets: readonly Written[], order: readonly number[
     for (const session of sessions) session.applyAll();
     const outcomes = sessions.map(({ replica }) => replica.outcomes.map(({ kind }) => kind));
     const all = (sql: string): unknown => database.file.sql.all(sql);
-    return [outcomes, ...['accounts', 'cards', 'comments', 'entries', 'notes', 'splits'].map((name) => all(`SELECT * FROM ${name} ORDER BY id`))];
+    return [
+      outcomes,
+      ...['accounts', 'cards', 'comments', 'entries', 'notes', 'splits'].map((name) =>
+        all(`SELECT * FROM ${name} ORDER BY id`),
+      ),
+    ];
   } finally {
     void database.close();
   }
 }
 
-const ORDERS = [[0, 1, 2], [0, 2, 1], [1, 0, 2], [1, 2, 0], [2, 0, 1], [2, 1, 0]];
+const ORDERS = [
+  [0, 1, 2],
+  [0, 2, 1],
+  [1, 0, 2],
+  [1, 2, 0],
+  [2, 0, 1],
+  [2, 1, 0],
+];
 
 async function expectOneEnd(changesets: readonly Written[]): Promise<void> {
   const expected = await rowsAfter(changesets, ORDERS[0] ?? []);
@@ -108,16 +143,28 @@ describe('deletes of parents and concurrent writes of their children', () => {
     );
   });
 
-  // x is made a second time by one who has not seen the first; whichever of the two stands, one deletes the first, and one adds to it.
+  // x is made a second time by one who has not seen the first; whichever of the two stands, one deletes the first, and
+  // one adds to it.
   it.each([
     ['the first stands', 'accounts', 2000],
     ['the second stands', 'accounts', 0],
     ['the first stands', 'notes', 2000],
     ['the second stands', 'notes', 0],
-  ])('end in the same rows where a parent was inserted twice and %s, in %s', { timeout: 60_000 }, async (_, parents, ageMs) => {
-    const isNote = parents === 'notes';
-    const child = (key: string): Change => (isNote ? insert('comments', key, { note_id: 'n' }) : insert('entries', key, { account_id: 'x', amount: 1n }));
-    const again = isNote ? insert('notes', 'n', { title: 'again', reads: 0n }) : insert('accounts', 'x', { name: 'x' });
-    await expectOneEnd([{ changes: isNote ? withN : withX }, { changes: [again, child('p')], sawStart: false, ageMs }, { changes: [child('q')] }]);
-  });
+  ])(
+    'end in the same rows where a parent was inserted twice and %s, in %s',
+    { timeout: 60_000 },
+    async (_, parents, ageMs) => {
+      const isNote = parents === 'notes';
+      const child = (key: string): Change =>
+        isNote ? insert('comments', key, { note_id: 'n' }) : insert('entries', key, { account_id: 'x', amount: 1n });
+      const again = isNote
+        ? insert('notes', 'n', { title: 'again', reads: 0n })
+        : insert('accounts', 'x', { name: 'x' });
+      await expectOneEnd([
+        { changes: isNote ? withN : withX },
+        { changes: [again, child('p')], sawStart: false, ageMs },
+        { changes: [child('q')] },
+      ]);
+    },
+  );
 });

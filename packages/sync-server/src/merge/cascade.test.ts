@@ -9,20 +9,29 @@ const tested = serverUnderTest();
 async function two(): Promise<{ a: TestConnection; b: TestConnection }> {
   const a = await tested.server.open(undefined, { principal: 'ann' });
   const b = await tested.server.open(undefined, { principal: 'ben' });
-  await a.commit([insert('accounts', 'x', { name: 'x' }), insert('accounts', 'y', { name: 'y' }), insert('entries', 'old', { account_id: 'y', amount: 1n, note: 'old' })]);
+  await a.commit([
+    insert('accounts', 'x', { name: 'x' }),
+    insert('accounts', 'y', { name: 'y' }),
+    insert('entries', 'old', { account_id: 'y', amount: 1n, note: 'old' }),
+  ]);
   await b.delivery();
   return { a, b };
 }
 
 const query = (sql: string): unknown => tested.server.query(sql);
-const ledger = (): unknown => query('SELECT table_name, row_key, column_name, lost_value, lost_by, won_by FROM rockpool_conflict ORDER BY id');
+const ledger = (): unknown =>
+  query('SELECT table_name, row_key, column_name, lost_value, lost_by, won_by FROM rockpool_conflict ORDER BY id');
 const rules = (): unknown => query('SELECT DISTINCT rule FROM rockpool_conflict');
-const counts = (): unknown => query('SELECT (SELECT count(*) FROM accounts), (SELECT count(*) FROM entries), (SELECT count(*) FROM splits)');
+const counts = (): unknown =>
+  query('SELECT (SELECT count(*) FROM accounts), (SELECT count(*) FROM entries), (SELECT count(*) FROM splits)');
 
 describe('a parent deleted by one who had not seen its children', () => {
   it('takes them with it, of all levels, in one watermark, and their cells are in the ledger', async () => {
     const { a, b } = await two();
-    await b.commit([insert('entries', 'e', { account_id: 'x', amount: 7n }), insert('splits', 's', { entry_id: 'e', share: 3n })]);
+    await b.commit([
+      insert('entries', 'e', { account_id: 'x', amount: 7n }),
+      insert('splits', 's', { entry_id: 'e', share: 3n }),
+    ]);
     a.site.write([remove('accounts', 'x')]);
     a.push();
     const anns = await a.decided(2);
@@ -67,7 +76,10 @@ describe('a parent deleted by one who had not seen its children', () => {
 });
 
 describe('a child that arrives after its parent was deleted', () => {
-  const late = async (bens: readonly Change[], options: { atomic?: boolean } = {}): Promise<Awaited<ReturnType<TestConnection['decided']>>> => {
+  const late = async (
+    bens: readonly Change[],
+    options: { atomic?: boolean } = {},
+  ): Promise<Awaited<ReturnType<TestConnection['decided']>>> => {
     const { a, b } = await two();
     b.site.write(bens, options);
     await a.commit([remove('accounts', 'x')]);
@@ -76,7 +88,10 @@ describe('a child that arrives after its parent was deleted', () => {
   };
 
   it('is admitted as a deleted row, with all below it, and its author is told', async () => {
-    const delivery = await late([insert('splits', 's', { entry_id: 'e', share: 3n }), insert('entries', 'e', { account_id: 'x', amount: 7n })]);
+    const delivery = await late([
+      insert('splits', 's', { entry_id: 'e', share: 3n }),
+      insert('entries', 'e', { account_id: 'x', amount: 7n }),
+    ]);
     expect(delivery.outcomes).toMatchObject([{ kind: 'admitted', watermark: 3 }]);
     expect(counts()).toEqual([[1n, 1n, 0n]]);
     expect(rules()).toEqual([['cascade']]);
@@ -98,7 +113,11 @@ describe('a child that arrives after its parent was deleted', () => {
     b.site.write([update('splits', 's', { share: 4n })]);
     await a.commit([remove('accounts', 'x')]);
     b.push();
-    expect((await b.decided(3)).outcomes).toMatchObject([{ kind: 'admitted' }, { kind: 'admitted' }, { kind: 'admitted' }]);
+    expect((await b.decided(3)).outcomes).toMatchObject([
+      { kind: 'admitted' },
+      { kind: 'admitted' },
+      { kind: 'admitted' },
+    ]);
     expect(counts()).toEqual([[1n, 1n, 0n]]);
   });
 
@@ -106,11 +125,19 @@ describe('a child that arrives after its parent was deleted', () => {
     const delivery = await late([update('entries', 'old', { account_id: 'x' })]);
     expect(delivery.outcomes).toMatchObject([{ kind: 'admitted' }]);
     expect(counts()).toEqual([[1n, 0n, 0n]]);
-    expect(ledger()).toEqual(expect.arrayContaining([['entries', '["old"]', 'note', 'old', 'ann', 'ann'], ['entries', '["old"]', 'account_id', 'x', 'ben', 'ann']]));
+    expect(ledger()).toEqual(
+      expect.arrayContaining([
+        ['entries', '["old"]', 'note', 'old', 'ann', 'ann'],
+        ['entries', '["old"]', 'account_id', 'x', 'ben', 'ann'],
+      ]),
+    );
   });
 
   it('is deleted too where it refers to a unique column of the parent', async () => {
-    const delivery = await late([insert('cards', 'k', { account_name: 'x', digits: '1' }), insert('cards', 'l', { account_name: 'y', digits: '2' })]);
+    const delivery = await late([
+      insert('cards', 'k', { account_name: 'x', digits: '1' }),
+      insert('cards', 'l', { account_name: 'y', digits: '2' }),
+    ]);
     expect(delivery.outcomes).toMatchObject([{ kind: 'admitted' }]);
     expect(query('SELECT id FROM cards')).toEqual([['l']]);
     expect(told(delivery, 'cards')).toMatchObject([{ kind: 'delete', key: ['k'] }]);
@@ -118,7 +145,10 @@ describe('a child that arrives after its parent was deleted', () => {
   });
 
   it('is refused where it is a part of an atomic changeset', async () => {
-    const { outcomes } = await late([insert('entries', 'e', { account_id: 'x', amount: 7n }), update('accounts', 'y', { name: 'z' })], { atomic: true });
+    const { outcomes } = await late(
+      [insert('entries', 'e', { account_id: 'x', amount: 7n }), update('accounts', 'y', { name: 'z' })],
+      { atomic: true },
+    );
     expect(outcomes).toMatchObject([{ kind: 'rejected', code: 'atomic-conflict' }]);
     expect(query('SELECT name FROM accounts')).toEqual([['y']]);
   });
@@ -142,7 +172,10 @@ describe('a child that went with its parent', () => {
   /** Ann deletes the account x; Ben, who has not seen it, adds an entry with a split. */
   async function gone(): Promise<{ a: TestConnection; b: TestConnection }> {
     const { a, b } = await two();
-    b.site.write([insert('entries', 'e', { account_id: 'x', amount: 7n, note: 'late' }), insert('splits', 's', { entry_id: 'e', share: 3n })]);
+    b.site.write([
+      insert('entries', 'e', { account_id: 'x', amount: 7n, note: 'late' }),
+      insert('splits', 's', { entry_id: 'e', share: 3n }),
+    ]);
     await a.commit([remove('accounts', 'x')]);
     b.push();
     await b.decided(1);
@@ -157,7 +190,10 @@ describe('a child that went with its parent', () => {
     b.push();
     const bens = await b.decided(2);
     expect(bens.outcomes).toMatchObject([{ kind: 'admitted', conflictCount: 0 }]);
-    expect(query('SELECT account_id, amount, note FROM entries ORDER BY id')).toEqual([['y', 7n, 'late'], ['y', 1n, 'old']]);
+    expect(query('SELECT account_id, amount, note FROM entries ORDER BY id')).toEqual([
+      ['y', 7n, 'late'],
+      ['y', 1n, 'old'],
+    ]);
     expect(counts()).toEqual([[1n, 2n, 1n]]);
     expect(told(bens, 'entries')).toMatchObject([{ kind: 'insert', key: ['e'] }]);
     expect(told(bens, 'splits')).toMatchObject([{ kind: 'insert', key: ['s'] }]);

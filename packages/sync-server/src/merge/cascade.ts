@@ -1,8 +1,21 @@
-import { encodeKey, EXISTENCE_COLUMN_ID, type Cell, type CellValue, type Conflict, type Version } from '@rockpool/shared';
+import {
+  encodeKey,
+  EXISTENCE_COLUMN_ID,
+  type Cell,
+  type CellValue,
+  type Conflict,
+  type Version,
+} from '@rockpool/shared';
 import { rowName, type RowWrite } from '../admission/read-changeset.ts';
 import type { DatabaseFile } from '../store/database-file.ts';
 import { SERVER_SITE } from '../store/internal-tables.ts';
-import { referenceBytes, referencedValues, referringValues, type ForeignKeyCheck, type ForeignKeyChecks } from './foreign-keys.ts';
+import {
+  referenceBytes,
+  referencedValues,
+  referringValues,
+  type ForeignKeyCheck,
+  type ForeignKeyChecks,
+} from './foreign-keys.ts';
 import type { MergedRow } from './merge-changeset.ts';
 import { isThere, type MergedRows } from './merged-rows.ts';
 import { UnseenDeletes } from './unseen-delete.ts';
@@ -14,16 +27,24 @@ interface Gone {
 }
 
 /**
- * `ON DELETE CASCADE`, where parent and child were written by authors who did not see each other. Both orders of arrival end in the same rows:
+ * `ON DELETE CASCADE`, where parent and child were written by authors who did not see each other. Both orders of
+ * arrival end in the same rows:
  *
  *   child, then the parent's delete    the children that are there go with it
  *   the parent's delete, then child    the child is admitted as a deleted row, and what would hang on it goes as well
  *
- * Takes the rows of a changeset as they are written already, and deletes from the tables what has to go. The tombstones are by the server itself at
- * this watermark, so that everybody is told, the author too. Their cells are losses. They know which parent they miss: with it, or with a new one,
- * they come back (return-children.ts). A child whose author had seen the delete is left alone: it breaks the foreign key.
+ * Takes the rows of a changeset as they are written already, and deletes from the tables what has to go. The tombstones
+ * are by the server itself at this watermark, so that everybody is told, the author too. Their cells are losses. They
+ * know which parent they miss: with it, or with a new one, they come back (return-children.ts). A child whose author
+ * had seen the delete is left alone: it breaks the foreign key.
  */
-export function cascadeDeletes(file: DatabaseFile, checks: ForeignKeyChecks, rows: MergedRows, version: Version, base: number): void {
+export function cascadeDeletes(
+  file: DatabaseFile,
+  checks: ForeignKeyChecks,
+  rows: MergedRows,
+  version: Version,
+  base: number,
+): void {
   const waiting: Gone[] = [];
   const remove = (row: MergedRow, waitsFor: Uint8Array, reason: Version): void => {
     const gone = asCascaded(row, waitsFor, version, reason);
@@ -36,7 +57,8 @@ export function cascadeDeletes(file: DatabaseFile, checks: ForeignKeyChecks, row
   for (const { write } of rows.all()) {
     const row = rows.of(write);
     const unseen = row.before === row.after || !isThere(row.after) ? null : unseenDeletes.of(row, version, base);
-    if (unseen !== null) remove(row, referenceBytes(unseen.check, referringValues(file, unseen.check, write)), unseen.deleted);
+    if (unseen !== null)
+      remove(row, referenceBytes(unseen.check, referringValues(file, unseen.check, write)), unseen.deleted);
   }
   for (let gone = waiting.shift(); gone !== undefined; gone = waiting.shift()) {
     for (const check of checks.byParent.get(gone.row.write.table) ?? []) {
@@ -49,7 +71,11 @@ export function cascadeDeletes(file: DatabaseFile, checks: ForeignKeyChecks, row
   }
 }
 
-function orphans(file: DatabaseFile, check: ForeignKeyCheck, { write, after }: MergedRow): { readonly write: RowWrite; readonly values: readonly CellValue[] }[] {
+function orphans(
+  file: DatabaseFile,
+  check: ForeignKeyCheck,
+  { write, after }: MergedRow,
+): { readonly write: RowWrite; readonly values: readonly CellValue[] }[] {
   if (after === undefined) return [];
   const values = referencedValues(check, write.table, write.key, after);
   if (values.includes(null)) return [];
@@ -61,7 +87,15 @@ const NO_HIDDEN_BASES: ReadonlyMap<number, number> = new Map();
 
 /** Names a child that the changeset does not name. */
 export function unnamedWrite({ child }: ForeignKeyCheck, key: readonly CellValue[]): RowWrite {
-  return { table: child, kind: 'delete', key, keyBytes: encodeKey(key), name: rowName(child.schema.id, key), values: NO_VALUES, cellBases: NO_HIDDEN_BASES };
+  return {
+    table: child,
+    kind: 'delete',
+    key,
+    keyBytes: encodeKey(key),
+    name: rowName(child.schema.id, key),
+    values: NO_VALUES,
+    cellBases: NO_HIDDEN_BASES,
+  };
 }
 
 function asCascaded(row: MergedRow, waitsFor: Uint8Array, version: Version, reason: Version): MergedRow {
@@ -69,9 +103,12 @@ function asCascaded(row: MergedRow, waitsFor: Uint8Array, version: Version, reas
   if (after === undefined) return row;
   const deleted: Version = { ...version, site: SERVER_SITE };
   const won = { value: null, version: reason };
-  // A row that this changeset made or brought back loses what the changeset gave it; one that was there loses all it had.
-  // Of a row that is a key and nothing beside it, that is the row as a whole.
-  const all: readonly (readonly [number, Cell])[] = after.row.cells.size > 0 ? [...after.row.cells] : [[EXISTENCE_COLUMN_ID, { value: null, version: after.row.inserted }]];
+  // A row that this changeset made or brought back loses what the changeset gave it; one that was there loses all it
+  // had. Of a row that is a key and nothing beside it, that is the row as a whole.
+  const all: readonly (readonly [number, Cell])[] =
+    after.row.cells.size > 0
+      ? [...after.row.cells]
+      : [[EXISTENCE_COLUMN_ID, { value: null, version: after.row.inserted }]];
   const lost = all.filter(([, cell]) => isThere(before) || cell.version === version);
   const conflicts = row.conflicts.filter((loss) => {
     // Whoever had deleted the row, and lost to an update of it, has got what they wanted.
@@ -82,7 +119,10 @@ function asCascaded(row: MergedRow, waitsFor: Uint8Array, version: Version, reas
   return {
     ...row,
     after: { ...after, row: { ...after.row, deleted }, waitsFor },
-    conflicts: [...conflicts, ...lost.map(([columnId, cell]): Conflict => ({ columnId, rule: 'cascade', lost: cell, won }))],
+    conflicts: [
+      ...conflicts,
+      ...lost.map(([columnId, cell]): Conflict => ({ columnId, rule: 'cascade', lost: cell, won })),
+    ],
     corrected: [EXISTENCE_COLUMN_ID, ...write.values.keys()],
   };
 }

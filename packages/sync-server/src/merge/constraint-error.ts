@@ -25,14 +25,20 @@ export function constraintError(sqliteCode: number, message: string, table: Tabl
     case CONSTRAINT_NOT_NULL:
       return new RockpoolError('constraint-not-null', { ...fields, columns: columnsIn(message, table) });
     case CONSTRAINT_CHECK:
-      if (message.includes(TYPE_CHECK_PREFIX)) return new RockpoolError('constraint-data-type', { ...fields, column: message.slice(message.indexOf(TYPE_CHECK_PREFIX) + TYPE_CHECK_PREFIX.length) });
-      if (message.includes(KEY_SIZE_CHECK)) return new RockpoolError('key-invalid', { ...fields, problem: 'too-large' });
+      if (message.includes(TYPE_CHECK_PREFIX))
+        return new RockpoolError('constraint-data-type', {
+          ...fields,
+          column: message.slice(message.indexOf(TYPE_CHECK_PREFIX) + TYPE_CHECK_PREFIX.length),
+        });
+      if (message.includes(KEY_SIZE_CHECK))
+        return new RockpoolError('key-invalid', { ...fields, problem: 'too-large' });
       return new RockpoolError('constraint-check', { ...fields, constraint: constraintIn(message, table) });
     case CONSTRAINT_DATA_TYPE:
     case MISMATCH:
       return new RockpoolError('constraint-data-type', fields);
     case ERROR:
-      // An expression of a CHECK, an index or a generated column does not accept the row: json() of what is not JSON, say.
+      // An expression of a CHECK, an index or a generated column does not accept the row: json() of what is not JSON,
+      // say.
       return new RockpoolError('constraint-check', { ...fields, constraint: '' });
     case TOO_BIG:
       return new RockpoolError('value-invalid', { ...fields, problem: 'too-large' });
@@ -43,7 +49,10 @@ export function constraintError(sqliteCode: number, message: string, table: Tabl
 
 /** "UNIQUE constraint failed: entries.a, entries.b", or "… index 'name'": the names that the schema knows. */
 function columnsIn(message: string, table: TableSchema): string {
-  const named = message.slice(message.indexOf(':') + 1).split(',').map((part) => part.trim());
+  const named = message
+    .slice(message.indexOf(':') + 1)
+    .split(',')
+    .map((part) => part.trim());
   const known = table.columns.filter(({ name }) => named.includes(`${table.name}.${name}`)).map(({ name }) => name);
   return known.join(', ');
 }

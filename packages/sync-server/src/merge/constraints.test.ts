@@ -12,8 +12,16 @@ describe('a changeset that breaks a constraint', () => {
   it('UNIQUE is rejected whole, naming columns and no value', async () => {
     const a = await tested.server.open();
     await a.commit([insert('accounts', 'x', { name: 'secret' })]);
-    const outcome = await a.commit([insert('entries', 'e', { amount: 1n }), insert('accounts', 'y', { name: 'secret' })]);
-    expect(outcome).toEqual({ kind: 'rejected', sequence: 2, code: 'constraint-unique', fields: { table: 'accounts', columns: 'name' } });
+    const outcome = await a.commit([
+      insert('entries', 'e', { amount: 1n }),
+      insert('accounts', 'y', { name: 'secret' }),
+    ]);
+    expect(outcome).toEqual({
+      kind: 'rejected',
+      sequence: 2,
+      code: 'constraint-unique',
+      fields: { table: 'accounts', columns: 'name' },
+    });
     expect(rows('SELECT id FROM entries')).toEqual([]);
     expect(rows('SELECT count(*) FROM rockpool_row_version')).toEqual([[1n]]);
     expect(rows('SELECT max(watermark) FROM rockpool_log')).toEqual([[1n]]);
@@ -21,12 +29,18 @@ describe('a changeset that breaks a constraint', () => {
 
   it('CHECK is rejected with its name', async () => {
     const a = await tested.server.open();
-    expect(await a.commit([insert('entries', 'e', { amount: 1_000_000n })])).toMatchObject({ code: 'constraint-check', fields: { table: 'entries', constraint: 'amount_bounded' } });
+    expect(await a.commit([insert('entries', 'e', { amount: 1_000_000n })])).toMatchObject({
+      code: 'constraint-check',
+      fields: { table: 'entries', constraint: 'amount_bounded' },
+    });
   });
 
   it('NOT NULL is rejected, on insert and on update', async () => {
     const a = await tested.server.open();
-    expect(await a.commit([insert('accounts', 'x', {})])).toMatchObject({ code: 'constraint-not-null', fields: { table: 'accounts', columns: 'name' } });
+    expect(await a.commit([insert('accounts', 'x', {})])).toMatchObject({
+      code: 'constraint-not-null',
+      fields: { table: 'accounts', columns: 'name' },
+    });
     await a.commit([insert('accounts', 'x', { name: 'x' })]);
     expect(await a.commit([update('accounts', 'x', { name: null })])).toMatchObject({ code: 'constraint-not-null' });
   });
@@ -34,9 +48,15 @@ describe('a changeset that breaks a constraint', () => {
   it('FOREIGN KEY is rejected when the parent is missing', async () => {
     const a = await tested.server.open();
     const fields = { table: 'entries', columns: 'account_id', foreignTable: 'accounts' };
-    expect(await a.commit([insert('entries', 'e', { account_id: 'gone', amount: 1n })])).toMatchObject({ code: 'constraint-foreign-key', fields });
+    expect(await a.commit([insert('entries', 'e', { account_id: 'gone', amount: 1n })])).toMatchObject({
+      code: 'constraint-foreign-key',
+      fields,
+    });
     await a.commit([insert('entries', 'e', { amount: 1n })]);
-    expect(await a.commit([update('entries', 'e', { account_id: 'gone' })])).toMatchObject({ code: 'constraint-foreign-key', fields });
+    expect(await a.commit([update('entries', 'e', { account_id: 'gone' })])).toMatchObject({
+      code: 'constraint-foreign-key',
+      fields,
+    });
   });
 
   it('FOREIGN KEY is rejected when a child somebody else made would be orphaned', async () => {
@@ -55,14 +75,24 @@ describe('a changeset that breaks a constraint', () => {
 describe('a changeset that breaks a constraint only on the way', () => {
   it('may insert child and parent in any order, and delete them so', async () => {
     const a = await tested.server.open();
-    expect(await a.commit([insert('entries', 'e', { account_id: 'x', amount: 1n }), insert('accounts', 'x', { name: 'x' })])).toMatchObject({ kind: 'admitted' });
+    expect(
+      await a.commit([insert('entries', 'e', { account_id: 'x', amount: 1n }), insert('accounts', 'x', { name: 'x' })]),
+    ).toMatchObject({ kind: 'admitted' });
     expect(await a.commit([remove('accounts', 'x'), remove('entries', 'e')])).toMatchObject({ kind: 'admitted' });
   });
 
   it('may swap unique values, also in a ring', async () => {
     const a = await tested.server.open();
-    await a.commit([insert('accounts', 'x', { name: '1', rank: 1n }), insert('accounts', 'y', { name: '2', rank: 2n }), insert('accounts', 'z', { name: '3' })]);
-    const outcome = await a.commit([update('accounts', 'x', { name: '2' }), update('accounts', 'y', { name: '3' }), update('accounts', 'z', { name: '1' })]);
+    await a.commit([
+      insert('accounts', 'x', { name: '1', rank: 1n }),
+      insert('accounts', 'y', { name: '2', rank: 2n }),
+      insert('accounts', 'z', { name: '3' }),
+    ]);
+    const outcome = await a.commit([
+      update('accounts', 'x', { name: '2' }),
+      update('accounts', 'y', { name: '3' }),
+      update('accounts', 'z', { name: '1' }),
+    ]);
     expect(outcome).toMatchObject({ kind: 'admitted' });
     expect(rows('SELECT id, name, rank FROM accounts ORDER BY id')).toEqual([
       ['x', '2', 1n],
@@ -74,7 +104,9 @@ describe('a changeset that breaks a constraint only on the way', () => {
   it('may give the unique value of a deleted row to another', async () => {
     const a = await tested.server.open();
     await a.commit([insert('accounts', 'x', { name: '1' })]);
-    expect(await a.commit([insert('accounts', 'y', { name: '1' }), remove('accounts', 'x')])).toMatchObject({ kind: 'admitted' });
+    expect(await a.commit([insert('accounts', 'y', { name: '1' }), remove('accounts', 'x')])).toMatchObject({
+      kind: 'admitted',
+    });
   });
 });
 
@@ -87,7 +119,11 @@ describe('what follows a rejected changeset', () => {
     a.site.write([insert('entries', 'f', { account_id: 'x', amount: 1n })]);
     a.push();
     const { outcomes } = await a.decided(4);
-    expect(outcomes).toMatchObject([{ code: 'constraint-unique' }, { code: 'constraint-foreign-key' }, { kind: 'admitted' }]);
+    expect(outcomes).toMatchObject([
+      { code: 'constraint-unique' },
+      { code: 'constraint-foreign-key' },
+      { kind: 'admitted' },
+    ]);
     expect(rows('SELECT id FROM entries')).toEqual([['f']]);
   });
 
@@ -99,7 +135,10 @@ describe('what follows a rejected changeset', () => {
     a.push(2, 3);
     const { outcomes, groups } = await a.decided(3);
     expect(outcomes.map(({ kind }) => kind)).toEqual(['rejected', 'admitted']);
-    expect(groups.find(({ tableId }) => tableId === tableIdOf('accounts'))).toMatchObject({ kind: 'delete', keys: [['y']] });
+    expect(groups.find(({ tableId }) => tableId === tableIdOf('accounts'))).toMatchObject({
+      kind: 'delete',
+      keys: [['y']],
+    });
     // The update went nowhere, and says so in the ledger.
     const ledger = groups.find(({ tableId }) => tableId === CONFLICT_TABLE.id);
     expect(ledger).toMatchObject({ kind: 'insert', rowCount: 1 });

@@ -1,4 +1,11 @@
-import { encodeKey, keyMatchSql, quoteName, RockpoolError, type CellValue, type ForeignKeySchema } from '@rockpool/shared';
+import {
+  encodeKey,
+  keyMatchSql,
+  quoteName,
+  RockpoolError,
+  type CellValue,
+  type ForeignKeySchema,
+} from '@rockpool/shared';
 import type { RowWrite } from '../admission/read-changeset.ts';
 import type { DatabaseFile } from '../store/database-file.ts';
 import { readColumnValues, type KnownRow } from '../store/row-store.ts';
@@ -29,7 +36,11 @@ export function foreignKeyChecks(tableByName: ReadonlyMap<string, StoredTable>):
   for (const child of tableByName.values()) {
     for (const key of child.schema.foreignKeys) {
       const parent = tableByName.get(key.foreignTable);
-      if (parent === undefined) throw new RockpoolError('schema-invalid', { count: 1, problems: `${child.schema.name}: a foreign key points to a missing table` });
+      if (parent === undefined)
+        throw new RockpoolError('schema-invalid', {
+          count: 1,
+          problems: `${child.schema.name}: a foreign key points to a missing table`,
+        });
       const check = toCheck(child, parent, key);
       byChild.set(child, [...(byChild.get(child) ?? []), check]);
       byParent.set(parent, [...(byParent.get(parent) ?? []), check]);
@@ -41,7 +52,9 @@ export function foreignKeyChecks(tableByName: ReadonlyMap<string, StoredTable>):
 function toCheck(child: StoredTable, parent: StoredTable, key: ForeignKeySchema): ForeignKeyCheck {
   const childColumns = key.columns.map((name) => `child.${quoteName(name)}`);
   const notNull = childColumns.map((column) => `${column} IS NOT NULL`).join(' AND ');
-  const matches = key.foreignColumns.map((name, i) => `parent.${quoteName(name)} = ${childColumns[i] as string}`).join(' AND ');
+  const matches = key.foreignColumns
+    .map((name, i) => `parent.${quoteName(name)} = ${childColumns[i] as string}`)
+    .join(' AND ');
   const noParent = `NOT EXISTS (SELECT 1 FROM ${quoteName(parent.schema.name)} AS parent WHERE ${matches})`;
   const childTable = `${quoteName(child.schema.name)} AS child`;
   const from = `SELECT 1 FROM ${childTable} WHERE`;
@@ -79,28 +92,48 @@ export function checkForeignKeys(file: DatabaseFile, checks: ForeignKeyChecks, r
 }
 
 /** What children have of a parent, in the order of the foreign key's columns. */
-export function referencedValues({ key }: ForeignKeyCheck, table: StoredTable, rowKey: readonly CellValue[], { row }: KnownRow): CellValue[] {
+export function referencedValues(
+  { key }: ForeignKeyCheck,
+  table: StoredTable,
+  rowKey: readonly CellValue[],
+  { row }: KnownRow,
+): CellValue[] {
   return key.foreignColumns.map((name) => valueOf(table, rowKey, name, (columnId) => row.cells.get(columnId)?.value));
 }
 
 /** The same, as a child that is there has them: a column may have turned what was sent into its own type. */
-export function referringValues(file: DatabaseFile, { key }: ForeignKeyCheck, { table, key: rowKey }: RowWrite): CellValue[] {
+export function referringValues(
+  file: DatabaseFile,
+  { key }: ForeignKeyCheck,
+  { table, key: rowKey }: RowWrite,
+): CellValue[] {
   const values = readColumnValues(file, table, rowKey);
   return key.columns.map((name) => valueOf(table, rowKey, name, (columnId) => values.get(columnId)));
 }
 
-function valueOf(table: StoredTable, key: readonly CellValue[], columnName: string, cell: (columnId: number) => CellValue | undefined): CellValue {
+function valueOf(
+  table: StoredTable,
+  key: readonly CellValue[],
+  columnName: string,
+  cell: (columnId: number) => CellValue | undefined,
+): CellValue {
   const part = table.keys.findIndex(({ name }) => name === columnName);
   if (part >= 0) return key[part] ?? null;
   const column = table.values.find(({ name }) => name === columnName);
   return column === undefined ? null : (cell(column.id) ?? null);
 }
 
-/** What a child refers to, as bytes: equal for every child of one parent by one foreign key. The values have no NULL. */
+/**
+ * What a child refers to, as bytes: equal for every child of one parent by one foreign key. The values have no NULL.
+ */
 export function referenceBytes({ key }: ForeignKeyCheck, values: readonly CellValue[]): Uint8Array<ArrayBuffer> {
   return encodeKey([key.foreignTable, key.foreignColumns.join(), ...values]);
 }
 
 function violation({ child, key }: ForeignKeyCheck): RockpoolError {
-  return new RockpoolError('constraint-foreign-key', { table: child.schema.name, columns: key.columns.join(', '), foreignTable: key.foreignTable });
+  return new RockpoolError('constraint-foreign-key', {
+    table: child.schema.name,
+    columns: key.columns.join(', '),
+    foreignTable: key.foreignTable,
+  });
 }

@@ -22,7 +22,9 @@ function entry(): readonly CellValue[] | undefined {
 }
 
 function ledger(): readonly (readonly CellValue[])[] {
-  return tested.server.query('SELECT table_name, row_key, column_name, rule, lost_value, won_value, lost_by, won_by FROM rockpool_conflict ORDER BY id');
+  return tested.server.query(
+    'SELECT table_name, row_key, column_name, rule, lost_value, won_value, lost_by, won_by FROM rockpool_conflict ORDER BY id',
+  );
 }
 
 describe('writes of different columns', () => {
@@ -62,7 +64,9 @@ describe('concurrent writes of one column', () => {
     expect(told(bens, 'rockpool_conflict')).toHaveLength(1);
     const anns = await a.delivery();
     expect(told(anns, 'rockpool_conflict')).toHaveLength(1);
-    expect(told(anns, 'entries')).toEqual(later === 'ben' ? [{ kind: 'update', key: ['e'], cells: cells({ note: 'ben' }) }] : []);
+    expect(told(anns, 'entries')).toEqual(
+      later === 'ben' ? [{ kind: 'update', key: ['e'], cells: cells({ note: 'ben' }) }] : [],
+    );
   });
 
   it('leave in the ledger which device wrote what, when, and where in the log it was decided', async () => {
@@ -74,7 +78,9 @@ describe('concurrent writes of one column', () => {
     b.push();
     await b.decided(1);
     const siteOf = ({ site }: TestConnection): string => Buffer.from(site.siteId).toString('hex');
-    expect(tested.server.query('SELECT lost_site, won_site, watermark FROM rockpool_conflict')).toEqual([[siteOf(a), siteOf(b), 3n]]);
+    expect(tested.server.query('SELECT lost_site, won_site, watermark FROM rockpool_conflict')).toEqual([
+      [siteOf(a), siteOf(b), 3n],
+    ]);
     const [[lostAtMs, wonAtMs] = []] = tested.server.query('SELECT lost_at_ms, won_at_ms FROM rockpool_conflict');
     const minutesApart = Math.round(Number((wonAtMs as bigint) - (lostAtMs as bigint)) / 60_000);
     expect(minutesApart).toBe(59);
@@ -123,7 +129,9 @@ describe('a write whose author had seen the other', () => {
     b.site.write([update('entries', 'e', { note: 'ben 1' })], { ageMs: 60_000 });
     await a.commit([update('entries', 'e', { note: 'ann' })], { ageMs: 30_000 });
     await b.delivery();
-    b.site.write([update('entries', 'e', { note: 'ben 2' })], { cellBases: [{ tableId: tableIdOf('entries'), key: ['e'], columnId: columnIdOf('note'), base }] });
+    b.site.write([update('entries', 'e', { note: 'ben 2' })], {
+      cellBases: [{ tableId: tableIdOf('entries'), key: ['e'], columnId: columnIdOf('note'), base }],
+    });
     b.push(1, 2);
     await b.decided(2);
     expect(entry()).toEqual([1n, 'ben 2']);
@@ -211,13 +219,27 @@ describe('two inserts of one key', () => {
   it('keep the ledger’s values exactly as they were: real, integer, blob, text and NULL', async () => {
     const { a, b } = await two();
     const blob = Uint8Array.from([0, 255]);
-    a.site.write([update('entries', 'e', { weight: 1, receipt: blob, note: null, amount: 2n ** 40n - 2n ** 39n - 2n ** 39n + 7n })], { ageMs: 60_000 });
+    a.site.write(
+      [
+        update('entries', 'e', {
+          weight: 1,
+          receipt: blob,
+          note: null,
+          amount: 2n ** 40n - 2n ** 39n - 2n ** 39n + 7n,
+        }),
+      ],
+      { ageMs: 60_000 },
+    );
     b.site.write([update('entries', 'e', { weight: 2, receipt: null, note: 'x', amount: 8n })]);
     b.push();
     await b.decided(1);
     a.push();
     await a.decided(2);
-    expect(tested.server.query('SELECT column_name, lost_value, typeof(lost_value), won_value FROM rockpool_conflict ORDER BY column_name')).toEqual([
+    expect(
+      tested.server.query(
+        'SELECT column_name, lost_value, typeof(lost_value), won_value FROM rockpool_conflict ORDER BY column_name',
+      ),
+    ).toEqual([
       ['amount', 7n, 'integer', 8n],
       ['note', null, 'null', 'x'],
       ['receipt', blob, 'blob', null],
@@ -249,14 +271,20 @@ describe('a changed primary key', () => {
       one.push();
       await one.decided(one.site.changelog.length);
     }
-    expect(entries()).toEqual([['f', 'start'], ['g', 'start']]);
+    expect(entries()).toEqual([
+      ['f', 'start'],
+      ['g', 'start'],
+    ]);
     a.site.write([remove('entries', 'f'), insert('entries', 'h', { amount: 1n, note: 'start' })]);
     b.site.write([remove('entries', 'f'), insert('entries', 'h', { amount: 1n, note: 'start' })]);
     for (const one of [a, b]) {
       one.push();
       await one.decided(one.site.changelog.length);
     }
-    expect(entries()).toEqual([['g', 'start'], ['h', 'start']]);
+    expect(entries()).toEqual([
+      ['g', 'start'],
+      ['h', 'start'],
+    ]);
     expect(ledger()).toEqual([]);
   });
 });

@@ -4,7 +4,13 @@ import type { DatabaseFile } from '../store/database-file.ts';
 import { SERVER_SITE } from '../store/internal-tables.ts';
 import type { KnownRow } from '../store/row-store.ts';
 import { unnamedWrite } from './cascade.ts';
-import { referenceBytes, referencedValues, referringValues, type ForeignKeyCheck, type ForeignKeyChecks } from './foreign-keys.ts';
+import {
+  referenceBytes,
+  referencedValues,
+  referringValues,
+  type ForeignKeyCheck,
+  type ForeignKeyChecks,
+} from './foreign-keys.ts';
 import type { MergedRow } from './merge-changeset.ts';
 import { isGoneByCascade, isThere, type MergedRows } from './merged-rows.ts';
 import { insertRow } from './write-rows.ts';
@@ -16,18 +22,30 @@ interface Come {
 }
 
 /**
- * A parent that comes, or comes back, takes the children with it that had gone by cascade without its author's knowledge: had it come before the
- * delete, they would never have gone. Those that its author had seen go stay away: whoever makes an account anew does not get its old entries.
+ * A parent that comes, or comes back, takes the children with it that had gone by cascade without its author's
+ * knowledge: had it come before the delete, they would never have gone. Those that its author had seen go stay away:
+ * whoever makes an account anew does not get its old entries.
  *
- * Call it last: what comes back has all its parents, and takes nobody's place. A child that cannot come back stays what it is, a loss in the ledger.
+ * Call it last: what comes back has all its parents, and takes nobody's place. A child that cannot come back stays what
+ * it is, a loss in the ledger.
  */
-export function returnChildren(file: DatabaseFile, checks: ForeignKeyChecks, rows: MergedRows, version: Version, base: number): void {
+export function returnChildren(
+  file: DatabaseFile,
+  checks: ForeignKeyChecks,
+  rows: MergedRows,
+  version: Version,
+  base: number,
+): void {
   const come: Come[] = rows
     .all()
     .filter((row) => !isThere(row.before) && isThere(row.after) && checks.byParent.has(row.write.table))
     .map((row) => ({ row, seenUpTo: baseOf(row.write, base)(EXISTENCE_COLUMN_ID) }));
   // Nearly always nothing waits: an import of many parents must not look for children of each.
-  if (come.length === 0 || file.sql.get(`SELECT 1 FROM rockpool_row_version WHERE waits_for IS NOT NULL LIMIT 1`) === undefined) return;
+  if (
+    come.length === 0 ||
+    file.sql.get(`SELECT 1 FROM rockpool_row_version WHERE waits_for IS NOT NULL LIMIT 1`) === undefined
+  )
+    return;
   for (let parent = come.shift(); parent !== undefined; parent = come.shift()) {
     const { seenUpTo } = parent;
     for (const check of checks.byParent.get(parent.row.write.table) ?? []) {
@@ -35,7 +53,14 @@ export function returnChildren(file: DatabaseFile, checks: ForeignKeyChecks, row
       for (const child of waitingChildren(file, check, parent.row, rows)) {
         const gone = child.after as KnownRow;
         if ((gone.row.deleted?.watermark ?? 0) <= seenUpTo || !putBack(file, checks, child)) continue;
-        const returned: MergedRow = { ...child, after: { ...gone, row: { ...gone.row, deleted: null, revived: { ...version, site: SERVER_SITE } }, waitsFor: null } };
+        const returned: MergedRow = {
+          ...child,
+          after: {
+            ...gone,
+            row: { ...gone.row, deleted: null, revived: { ...version, site: SERVER_SITE } },
+            waitsFor: null,
+          },
+        };
         rows.set(returned);
         come.push({ row: returned, seenUpTo });
       }
@@ -43,16 +68,28 @@ export function returnChildren(file: DatabaseFile, checks: ForeignKeyChecks, row
   }
 }
 
-function waitingChildren(file: DatabaseFile, check: ForeignKeyCheck, { write, after }: MergedRow, rows: MergedRows): MergedRow[] {
+function waitingChildren(
+  file: DatabaseFile,
+  check: ForeignKeyCheck,
+  { write, after }: MergedRow,
+  rows: MergedRows,
+): MergedRow[] {
   const values = referencedValues(check, write.table, write.key, after as KnownRow);
   if (values.includes(null)) return [];
   return file.sql
-    .all(`SELECT key FROM rockpool_row_version WHERE waits_for = ? AND table_id = ?`, referenceBytes(check, values), BigInt(check.child.schema.id))
+    .all(
+      `SELECT key FROM rockpool_row_version WHERE waits_for = ? AND table_id = ?`,
+      referenceBytes(check, values),
+      BigInt(check.child.schema.id),
+    )
     .map(([keyBytes]) => rows.of(unnamedWrite(check, decodeKey(keyBytes as Uint8Array))))
     .filter((row) => isGoneByCascade(row.after) && row.after === row.before);
 }
 
-/** Inserts the row again. False where something else is in its place by now, or another parent is missing: then it waits for that one. */
+/**
+ * Inserts the row again. False where something else is in its place by now, or another parent is missing: then it waits
+ * for that one.
+ */
 function putBack(file: DatabaseFile, checks: ForeignKeyChecks, { write, after }: MergedRow): boolean {
   const { table, key, keyBytes } = write;
   try {
@@ -61,10 +98,17 @@ function putBack(file: DatabaseFile, checks: ForeignKeyChecks, { write, after }:
     if (error instanceof RockpoolError) return false;
     throw error;
   }
-  const missing = checks.byChild.get(table)?.find((check) => file.sql.get(check.missingParentSql, ...key) !== undefined);
+  const missing = checks.byChild
+    .get(table)
+    ?.find((check) => file.sql.get(check.missingParentSql, ...key) !== undefined);
   if (missing === undefined) return true;
   const waitsFor = referenceBytes(missing, referringValues(file, missing, write));
   file.sql.run(table.deleteSql, ...key);
-  file.sql.run(`UPDATE rockpool_row_version SET waits_for = ? WHERE table_id = ? AND key = ?`, waitsFor, BigInt(table.schema.id), keyBytes);
+  file.sql.run(
+    `UPDATE rockpool_row_version SET waits_for = ? WHERE table_id = ? AND key = ?`,
+    waitsFor,
+    BigInt(table.schema.id),
+    keyBytes,
+  );
   return false;
 }

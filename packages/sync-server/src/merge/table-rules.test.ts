@@ -10,7 +10,13 @@ const tested = serverUnderTest();
 async function two(): Promise<{ a: TestConnection; b: TestConnection }> {
   const a = await tested.server.open(undefined, { principal: 'ann' });
   const b = await tested.server.open(undefined, { principal: 'ben' });
-  await a.commit([insert('products', 'p', { stock: 10n, price: 5n, currency: 'EUR' }), insert('notes', 'n', { title: 'start', reads: 0n })], { ageMs: 7_200_000 });
+  await a.commit(
+    [
+      insert('products', 'p', { stock: 10n, price: 5n, currency: 'EUR' }),
+      insert('notes', 'n', { title: 'start', reads: 0n }),
+    ],
+    { ageMs: 7_200_000 },
+  );
   await b.delivery();
   return { a, b };
 }
@@ -20,11 +26,17 @@ const stock = (): unknown => tested.server.query('SELECT stock FROM products')[0
 describe('a column group', () => {
   it('is updated whole or not at all', async () => {
     const { a } = await two();
-    const refused = { kind: 'rejected', code: 'changeset-invalid', fields: { problem: 'a part of a column group', table: 'products' } };
+    const refused = {
+      kind: 'rejected',
+      code: 'changeset-invalid',
+      fields: { problem: 'a part of a column group', table: 'products' },
+    };
     expect(await a.commit([update('products', 'p', { price: 6n })])).toMatchObject(refused);
     expect(await a.commit([update('products', 'p', { name: 'x', currency: 'DKK' })])).toMatchObject(refused);
     expect(await a.commit([update('products', 'p', { name: 'x', stock: 1n })])).toMatchObject({ kind: 'admitted' });
-    expect(await a.commit([update('products', 'p', { price: 6n, currency: 'DKK' })])).toMatchObject({ kind: 'admitted' });
+    expect(await a.commit([update('products', 'p', { price: 6n, currency: 'DKK' })])).toMatchObject({
+      kind: 'admitted',
+    });
   });
 
   it('loses as a whole', async () => {
@@ -34,7 +46,10 @@ describe('a column group', () => {
     b.push();
     await b.decided(1);
     expect(tested.server.query('SELECT price, currency FROM products')).toEqual([[6n, 'EUR']]);
-    expect(tested.server.query('SELECT column_name, lost_value FROM rockpool_conflict ORDER BY id')).toEqual([['price', 40n], ['currency', 'DKK']]);
+    expect(tested.server.query('SELECT column_name, lost_value FROM rockpool_conflict ORDER BY id')).toEqual([
+      ['price', 40n],
+      ['currency', 'DKK'],
+    ]);
   });
 });
 
@@ -48,7 +63,9 @@ describe('a counter', () => {
     expect(stock()).toBe(13n);
     expect(told(bens, 'products')).toEqual([{ kind: 'update', key: ['p'], cells: cells({ stock: 13n }) }]);
     expect(bens.outcomes).toMatchObject([{ kind: 'admitted', conflictCount: 0 }]);
-    expect(told(await a.delivery(), 'products')).toEqual([{ kind: 'update', key: ['p'], cells: cells({ stock: 13n }) }]);
+    expect(told(await a.delivery(), 'products')).toEqual([
+      { kind: 'update', key: ['p'], cells: cells({ stock: 13n }) },
+    ]);
     // What follows what its author has seen needs no telling.
     b.site.write([update('products', 'p', { stock: 1n })]);
     b.push();
@@ -80,8 +97,14 @@ describe('a counter', () => {
 
   it('refuses what would not stay a 64-bit integer', async () => {
     const { a } = await two();
-    expect(await a.commit([update('products', 'p', { stock: 2n ** 63n - 1n })])).toMatchObject({ code: 'value-invalid', fields: { problem: 'counter-range' } });
-    expect(await a.commit([update('products', 'p', { stock: 1.5 })])).toMatchObject({ code: 'value-invalid', fields: { table: 'products', column: 'stock', problem: 'counter-not-integer' } });
+    expect(await a.commit([update('products', 'p', { stock: 2n ** 63n - 1n })])).toMatchObject({
+      code: 'value-invalid',
+      fields: { problem: 'counter-range' },
+    });
+    expect(await a.commit([update('products', 'p', { stock: 1.5 })])).toMatchObject({
+      code: 'value-invalid',
+      fields: { table: 'products', column: 'stock', problem: 'counter-not-integer' },
+    });
     expect(await a.commit([update('products', 'p', { stock: null })])).toMatchObject({ code: 'value-invalid' });
     expect(await a.commit([insert('products', 'q', { stock: 'many' })])).toMatchObject({ code: 'value-invalid' });
     expect(stock()).toBe(10n);
@@ -101,7 +124,9 @@ describe('a row that an update brings back', () => {
     expect(told(await b.decided(1), 'notes')).toEqual([whole]);
     expect(told(await a.delivery(), 'notes')).toEqual([whole]);
     expect(told(await c.delivery(), 'notes')).toEqual([whole]);
-    expect(tested.server.query('SELECT rule, lost_by, won_by FROM rockpool_conflict')).toEqual([['update-wins', 'ann', 'ben']]);
+    expect(tested.server.query('SELECT rule, lost_by, won_by FROM rockpool_conflict')).toEqual([
+      ['update-wins', 'ann', 'ben'],
+    ]);
   });
 
   it('comes whole to one whose delete arrives after the update', async () => {

@@ -27,9 +27,13 @@ export class UnseenDeletes {
   of({ write, after }: MergedRow, { site }: Version, base: number): UnseenDelete | null {
     const seenUpTo = baseOf(write, base)(EXISTENCE_COLUMN_ID);
     for (const check of this.checks.byChild.get(write.table) ?? []) {
-      if (check.key.onDelete !== 'cascade' || this.file.sql.get(check.missingParentSql, ...write.key) === undefined) continue;
+      if (check.key.onDelete !== 'cascade' || this.file.sql.get(check.missingParentSql, ...write.key) === undefined)
+        continue;
       const values = referringValues(this.file, check, write);
-      const deleted = after === undefined || values.includes(null) ? undefined : this.deletesOf(check, values).find((version) => !hasSeen(seenUpTo, site, version));
+      const deleted =
+        after === undefined || values.includes(null)
+          ? undefined
+          : this.deletesOf(check, values).find((version) => !hasSeen(seenUpTo, site, version));
       if (deleted !== undefined) return { check, deleted };
     }
     return null;

@@ -25,25 +25,29 @@ export function actionOf({ write: { table }, before, after }: MergedRow): RowAct
   const columnIds: number[] = [];
   for (const [columnId, cell] of now.cells) if (old.cells.get(columnId) !== cell) columnIds.push(columnId);
   if (columnIds.length === 0) return { kind: 'none' };
-  const canCollide = table.uniqueColumnIds === null || columnIds.some((columnId) => table.uniqueColumnIds?.has(columnId));
+  const canCollide =
+    table.uniqueColumnIds === null || columnIds.some((columnId) => table.uniqueColumnIds?.has(columnId));
   return canCollide ? { kind: 'insert', replace: true, cells: now.cells } : { kind: 'update', columnIds };
 }
 
 /**
  * Writes merged rows into the app's tables, in an order in which rows of one changeset never collide with each other:
- * first everything that goes (also rows whose unique values change: they come back), then plain updates, then everything that comes.
- * Two rows that swap a unique value therefore pass; what still collides, collides with a row outside the changeset.
- * Throws the constraint's error.
+ * first everything that goes (also rows whose unique values change: they come back), then plain updates, then
+ * everything that comes. Two rows that swap a unique value therefore pass; what still collides, collides with a row
+ * outside the changeset. Throws the constraint's error.
  */
 export function writeRows(file: DatabaseFile, rows: readonly MergedRow[]): void {
   const planned = rows.map((row) => ({ row, action: actionOf(row) }));
   for (const { row, action } of planned) {
-    if (action.kind === 'delete' || (action.kind === 'insert' && action.replace)) file.sql.run(row.write.table.deleteSql, ...row.write.key);
+    if (action.kind === 'delete' || (action.kind === 'insert' && action.replace))
+      file.sql.run(row.write.table.deleteSql, ...row.write.key);
   }
   for (const { row, action } of planned) {
     if (action.kind !== 'update') continue;
     const { table, key } = row.write;
-    const values = action.columnIds.map((columnId) => toColumnValue(table, columnId, row.after?.row.cells.get(columnId)?.value ?? null));
+    const values = action.columnIds.map((columnId) =>
+      toColumnValue(table, columnId, row.after?.row.cells.get(columnId)?.value ?? null),
+    );
     runChecked(file, table, updateSql(table, action.columnIds), [...values, ...key]);
   }
   for (const { row, action } of planned) {
@@ -51,10 +55,16 @@ export function writeRows(file: DatabaseFile, rows: readonly MergedRow[]): void 
   }
 }
 
-export function insertRow(file: DatabaseFile, table: StoredTable, key: readonly CellValue[], cells: ReadonlyMap<number, Cell>): void {
+export function insertRow(
+  file: DatabaseFile,
+  table: StoredTable,
+  key: readonly CellValue[],
+  cells: ReadonlyMap<number, Cell>,
+): void {
   const valueOf = (columnId: number): CellValue => toColumnValue(table, columnId, cells.get(columnId)?.value ?? null);
   // A cell that an older client does not know gets its column's default.
-  if (cells.size === table.values.length) return runChecked(file, table, table.insertSql, [...key, ...table.values.map(({ id }) => valueOf(id))]);
+  if (cells.size === table.values.length)
+    return runChecked(file, table, table.insertSql, [...key, ...table.values.map(({ id }) => valueOf(id))]);
   const columnIds = [...cells.keys()];
   runChecked(file, table, partialInsertSql(table, columnIds), [...key, ...columnIds.map(valueOf)]);
 }
@@ -64,8 +74,10 @@ function runChecked(file: DatabaseFile, table: StoredTable, sql: string, paramet
     file.sql.run(sql, ...parameters);
   } catch (error) {
     const code = sqliteCodeOf(error);
-    const rejection: RockpoolError | null = code === null ? null : constraintError(code, (error as Error).message, table.schema);
-    if (rejection?.code === 'constraint-unique') decideUniqueConflict(table.schema.merge.uniqueRule ?? 'reject', rejection);
+    const rejection: RockpoolError | null =
+      code === null ? null : constraintError(code, (error as Error).message, table.schema);
+    if (rejection?.code === 'constraint-unique')
+      decideUniqueConflict(table.schema.merge.uniqueRule ?? 'reject', rejection);
     throw rejection ?? error;
   }
 }

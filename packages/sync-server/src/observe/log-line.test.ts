@@ -28,6 +28,7 @@ it('a host whose log fails is served as any other, and what it should have been 
   expect(await again.commit([insert('accounts', 'y', { name: 'y' })])).toMatchObject({ kind: 'admitted' });
   await again.close();
   const told = lines.map((line) => JSON.parse(line) as { event: string; name?: string });
-  for (const event of ['session-opened', 'session-failed']) expect(told).toContainEqual(expect.objectContaining({ event }));
+  for (const event of ['session-opened', 'session-failed'])
+    expect(told).toContainEqual(expect.objectContaining({ event }));
   expect(told).toContainEqual(expect.objectContaining({ event: 'log-failed', name: 'RangeError' }));
 });

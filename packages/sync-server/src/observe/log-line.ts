@@ -28,10 +28,17 @@ export function errorFields(thrown: unknown): LogFields {
   return {
     code: thrown instanceof RockpoolError ? thrown.code : 'internal',
     name: cause instanceof Error ? cause.name : typeof cause,
-    sqliteCode: cause instanceof Error && 'errcode' in cause && typeof cause.errcode === 'number' ? cause.errcode : null,
+    sqliteCode:
+      cause instanceof Error && 'errcode' in cause && typeof cause.errcode === 'number' ? cause.errcode : null,
     systemCode: cause instanceof Error && 'code' in cause && typeof cause.code === 'string' ? cause.code : null,
     // Frames of our own files say where; the first line of a stack is the message, so it is left out.
-    at: cause instanceof Error ? (cause.stack?.split('\n').find((line) => /^\s+at /.test(line))?.trim() ?? null) : null,
+    at:
+      cause instanceof Error
+        ? (cause.stack
+            ?.split('\n')
+            .find((line) => /^\s+at /.test(line))
+            ?.trim() ?? null)
+        : null,
   };
 }
 
@@ -44,5 +51,9 @@ const FAILURE_EVENTS: ReadonlyMap<string, string> = new Map([
 /** One line about a database that could not be read or written. */
 export function logFailure(log: Logger, database: string, error: unknown): void {
   const event = error instanceof RockpoolError ? FAILURE_EVENTS.get(error.code) : undefined;
-  log(event ?? 'push-failed', { database, ...(event !== undefined && error instanceof RockpoolError && error.fields), ...errorFields(error) });
+  log(event ?? 'push-failed', {
+    database,
+    ...(event !== undefined && error instanceof RockpoolError && error.fields),
+    ...errorFields(error),
+  });
 }

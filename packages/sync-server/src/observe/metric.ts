@@ -32,7 +32,10 @@ export class Counter implements Metric {
 
   render(): string {
     const counts = this.counts.size === 0 ? [['', 0] as const] : [...this.counts].sort(([a], [b]) => (a < b ? -1 : 1));
-    return head(this.name, 'counter', this.help) + counts.map(([labels, count]) => `${this.name}${labels} ${count}\n`).join('');
+    return (
+      head(this.name, 'counter', this.help) +
+      counts.map(([labels, count]) => `${this.name}${labels} ${count}\n`).join('')
+    );
   }
 }
 
@@ -79,7 +82,9 @@ export class Durations implements Metric {
   }
 
   render(): string {
-    const buckets = BUCKETS_SECONDS.map((bound, i) => `${this.name}_bucket{le="${bound}"} ${this.counts[i] ?? 0}\n`).join('');
+    const buckets = BUCKETS_SECONDS.map(
+      (bound, i) => `${this.name}_bucket{le="${bound}"} ${this.counts[i] ?? 0}\n`,
+    ).join('');
     return `${head(this.name, 'histogram', this.help)}${buckets}${this.name}_bucket{le="+Inf"} ${this.total}\n${this.name}_sum ${this.sumSeconds}\n${this.name}_count ${this.total}\n`;
   }
 }

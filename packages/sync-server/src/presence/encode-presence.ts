@@ -3,7 +3,10 @@ import { encodeMessage, type SeenPresence } from '@rockpool/shared';
 /** Site, tab, time and lengths of one state. */
 const FIXED_BYTES = 64;
 
-/** News as messages of about `maxBytes` at most, or of a single state. Only the first says that it is all there is: what follows adds to it. */
+/**
+ * News as messages of about `maxBytes` at most, or of a single state. Only the first says that it is all there is: what
+ * follows adds to it.
+ */
 export function encodePresence(seen: readonly SeenPresence[], whole: boolean, maxBytes: number): Uint8Array[] {
   const parts: SeenPresence[][] = [[]];
   let sizeBytes = 0;
@@ -16,9 +19,17 @@ export function encodePresence(seen: readonly SeenPresence[], whole: boolean, ma
     parts.at(-1)?.push(state);
     sizeBytes += stateBytes;
   }
-  return parts.map((part, index) => encodeMessage({ type: 'presence-update', whole: whole && index === 0, seen: part }));
+  return parts.map((part, index) =>
+    encodeMessage({ type: 'presence-update', whole: whole && index === 0, seen: part }),
+  );
 }
 
 function sizeOf({ principal, name, topic, stateJson }: SeenPresence): number {
-  return FIXED_BYTES + Buffer.byteLength(principal) + Buffer.byteLength(name) + Buffer.byteLength(topic) + Buffer.byteLength(stateJson ?? '');
+  return (
+    FIXED_BYTES +
+    Buffer.byteLength(principal) +
+    Buffer.byteLength(name) +
+    Buffer.byteLength(topic) +
+    Buffer.byteLength(stateJson ?? '')
+  );
 }

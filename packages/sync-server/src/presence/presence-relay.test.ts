@@ -15,13 +15,28 @@ afterEach(() => {
 
 interface Instance {
   readonly room: PresenceRoom;
-  /** Somebody takes part here, and says this. Returns who they see, as `principal state`, with whom they have been told is gone. */
-  enter(principal: string, stateJson: string, tab?: number): { readonly attendant: PresenceMember; readonly sees: () => string[]; readonly gone: () => string[]; say(stateJson: string): void };
+  /**
+   * Somebody takes part here, and says this. Returns who they see, as `principal state`, with whom they have been told
+   * is gone.
+   */
+  enter(
+    principal: string,
+    stateJson: string,
+    tab?: number,
+  ): {
+    readonly attendant: PresenceMember;
+    readonly sees: () => string[];
+    readonly gone: () => string[];
+    say(stateJson: string): void;
+  };
 }
 
 /** Instances of one server tell at once, so that no test has to wait. */
 function instance({ databaseId = 'household', repeatMs = 60_000, silenceMs = 60_000 } = {}): Instance {
-  const room = new PresenceRoom(new PresenceRelay({ bus, databaseId, onError: (error) => errors.push(error), repeatMs, silenceMs }), 0);
+  const room = new PresenceRoom(
+    new PresenceRelay({ bus, databaseId, onError: (error) => errors.push(error), repeatMs, silenceMs }),
+    0,
+  );
   rooms.push(room);
   return {
     room,
@@ -44,9 +59,17 @@ function instance({ databaseId = 'household', repeatMs = 60_000, silenceMs = 60_
           }
         },
       };
-      const say = (json: string): void => room.show(attendant, { principal: { id: principal }, nowMs: 1 }, [{ tabId: new Uint8Array(16).fill(tab), topic: '', stateJson: json }]);
+      const say = (json: string): void =>
+        room.show(attendant, { principal: { id: principal }, nowMs: 1 }, [
+          { tabId: new Uint8Array(16).fill(tab), topic: '', stateJson: json },
+        ]);
       say(stateJson);
-      return { attendant, sees: () => [...seen.values()].map((one) => `${one.principal} ${one.stateJson}`).sort(), gone: () => gone, say };
+      return {
+        attendant,
+        sees: () => [...seen.values()].map((one) => `${one.principal} ${one.stateJson}`).sort(),
+        gone: () => gone,
+        say,
+      };
     },
   };
 }

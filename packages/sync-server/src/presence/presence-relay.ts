@@ -3,7 +3,10 @@ import { decodeServerMessage, PING_INTERVAL_MS, SILENCE_LIMIT_MS, type SeenPrese
 import type { Bus } from '../bus/bus.ts';
 import { encodePresence } from './encode-presence.ts';
 
-/** A notification of PostgreSQL has at most 8000 bytes, and these are a third longer there. The largest state takes 4 KB. */
+/**
+ * A notification of PostgreSQL has at most 8000 bytes, and these are a third longer there. The largest state takes 4
+ * KB.
+ */
 const MAX_NEWS_BYTES = 5_000;
 
 export interface PresenceRelayOptions {
@@ -47,7 +50,8 @@ export class PresenceRelay {
     this.room = room;
     const { bus, databaseId, repeatMs = PING_INTERVAL_MS, onError } = this.options;
     this.unsubscribe = bus.subscribe((message) => {
-      if (message.kind !== 'presence' || message.databaseId !== databaseId || message.instance === this.instance) return;
+      if (message.kind !== 'presence' || message.databaseId !== databaseId || message.instance === this.instance)
+        return;
       try {
         this.hear(message.instance, message.update);
         if (message.asks) this.tellAll(false);
@@ -90,7 +94,13 @@ export class PresenceRelay {
   private publish(states: readonly SeenPresence[], whole: boolean, asks: boolean): void {
     const { bus, databaseId } = this.options;
     for (const [index, message] of encodePresence(states, whole, MAX_NEWS_BYTES).entries()) {
-      bus.publish({ kind: 'presence', databaseId, instance: this.instance, update: Buffer.from(message).toString('base64'), asks: asks && index === 0 });
+      bus.publish({
+        kind: 'presence',
+        databaseId,
+        instance: this.instance,
+        update: Buffer.from(message).toString('base64'),
+        asks: asks && index === 0,
+      });
     }
   }
 
@@ -117,7 +127,9 @@ export class PresenceRelay {
   private hand(changed: Iterable<SeenPresence>): void {
     if (this.room === null) return;
     const here = new Map(this.room.shown().map((state) => [keyOf(state), state]));
-    const states = [...changed].map((state) => (state.stateJson === null ? (here.get(keyOf(state)) ?? this.find(keyOf(state)) ?? state) : state));
+    const states = [...changed].map((state) =>
+      state.stateJson === null ? (here.get(keyOf(state)) ?? this.find(keyOf(state)) ?? state) : state,
+    );
     if (states.length > 0) this.room.heard(states);
   }
 

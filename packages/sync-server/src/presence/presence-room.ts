@@ -1,4 +1,11 @@
-import { DELIVERY_PART_BYTES, MAX_PRESENCE_STATES, PRESENCE_INTERVAL_MS, RockpoolError, type PresenceState, type SeenPresence } from '@rockpool/shared';
+import {
+  DELIVERY_PART_BYTES,
+  MAX_PRESENCE_STATES,
+  PRESENCE_INTERVAL_MS,
+  RockpoolError,
+  type PresenceState,
+  type SeenPresence,
+} from '@rockpool/shared';
 import type { Principal } from '../auth/principal.ts';
 import { encodePresence } from './encode-presence.ts';
 import { keyOf, type PresenceRelay, type RelayedRoom } from './presence-relay.ts';
@@ -22,8 +29,9 @@ interface ShownTab {
 }
 
 /**
- * Who is here in one database: what the tabs of its sessions show of themselves, passed on to every session that takes part, and kept no longer
- * than the session. Who they are is what their tokens say. However much is said, each session is told at most once in an interval.
+ * Who is here in one database: what the tabs of its sessions show of themselves, passed on to every session that takes
+ * part, and kept no longer than the session. Who they are is what their tokens say. However much is said, each session
+ * is told at most once in an interval.
  */
 export class PresenceRoom implements RelayedRoom {
   private readonly relay: PresenceRelay | null;
@@ -55,7 +63,8 @@ export class PresenceRoom implements RelayedRoom {
     for (const { stateJson } of states) if (stateJson !== null) requireJson(stateJson);
     const tabs = this.tabsByAttendant.get(attendant) ?? this.enter(attendant);
     for (const state of states) this.put(attendant.site, tabs, speaker, state);
-    if (statesOf(tabs).length > MAX_PRESENCE_STATES) throw new RockpoolError('presence-invalid', { problem: 'too many states', limit: MAX_PRESENCE_STATES });
+    if (statesOf(tabs).length > MAX_PRESENCE_STATES)
+      throw new RockpoolError('presence-invalid', { problem: 'too many states', limit: MAX_PRESENCE_STATES });
     this.tellSoon();
   }
 
@@ -86,10 +95,21 @@ export class PresenceRoom implements RelayedRoom {
     return tabs;
   }
 
-  private put(site: string, tabs: Map<string, ShownTab>, { principal, nowMs }: PresenceSender, state: PresenceState): void {
+  private put(
+    site: string,
+    tabs: Map<string, ShownTab>,
+    { principal, nowMs }: PresenceSender,
+    state: PresenceState,
+  ): void {
     const tabName = Buffer.from(state.tabId).toString('hex');
     const tab = tabs.get(tabName) ?? { sinceMs: nowMs, byTopic: new Map<string, SeenPresence>() };
-    const seen: SeenPresence = { siteId: Buffer.from(site, 'hex'), principal: principal.id, name: principal.name ?? '', sinceMs: tab.sinceMs, ...state };
+    const seen: SeenPresence = {
+      siteId: Buffer.from(site, 'hex'),
+      principal: principal.id,
+      name: principal.name ?? '',
+      sinceMs: tab.sinceMs,
+      ...state,
+    };
     if (state.stateJson === null) tab.byTopic.delete(state.topic);
     else tab.byTopic.set(state.topic, seen);
     if (tab.byTopic.size === 0) tabs.delete(tabName);

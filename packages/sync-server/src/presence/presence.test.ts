@@ -1,5 +1,11 @@
 import { randomBytes } from 'node:crypto';
-import { MAX_PRESENCE_STATE_BYTES, MAX_PRESENCE_STATES, type PresenceUpdate, type PresenceState, type SeenPresence } from '@rockpool/shared';
+import {
+  MAX_PRESENCE_STATE_BYTES,
+  MAX_PRESENCE_STATES,
+  type PresenceUpdate,
+  type PresenceState,
+  type SeenPresence,
+} from '@rockpool/shared';
 import { describe, expect, it } from 'vitest';
 import { insert } from '../testing/changeset.ts';
 import { serverUnderTest } from '../testing/server-under-test.ts';
@@ -9,7 +15,10 @@ import { DATABASE } from '../testing/test-server.ts';
 const tested = serverUnderTest();
 
 function say(connection: TestConnection, ...states: Partial<PresenceState>[]): void {
-  connection.send({ type: 'presence', states: states.map((state) => ({ tabId: new Uint8Array(16), topic: '', stateJson: '{}', ...state })) });
+  connection.send({
+    type: 'presence',
+    states: states.map((state) => ({ tabId: new Uint8Array(16), topic: '', stateJson: '{}', ...state })),
+  });
 }
 
 /** Takes part, and says who was here. */
@@ -33,14 +42,25 @@ describe('presence', () => {
   it('is told to those who take part and to nobody else, with the principal and the name of the token', async () => {
     const site = new TestSite(randomBytes(16));
     const ann = await tested.server.connect(site);
-    await ann.open(await tested.server.sync.issueToken({ principal: 'ann', name: 'Ann Åkesson', databases: [DATABASE], ttlMs: 60_000 }), DATABASE);
+    await ann.open(
+      await tested.server.sync.issueToken({
+        principal: 'ann',
+        name: 'Ann Åkesson',
+        databases: [DATABASE],
+        ttlMs: 60_000,
+      }),
+      DATABASE,
+    );
     const ben = await tested.server.open(undefined, { principal: 'ben', role: 'viewer' });
     const quiet = await tested.server.open(undefined, { principal: 'quy' });
     const elsewhere = await tested.server.open(undefined, { principal: 'eve', databaseId: 'elsewhere' });
     expect(await enter(elsewhere)).toMatchObject({ whole: true, seen: [] });
     expect(await enter(ann, { stateJson: '{"page":"budget"}' })).toMatchObject({ whole: true, seen: [] });
     const told = await enter(ben, { stateJson: '"looks on"' });
-    expect(told).toMatchObject({ whole: true, seen: [{ principal: 'ann', name: 'Ann Åkesson', topic: '', stateJson: '{"page":"budget"}' }] });
+    expect(told).toMatchObject({
+      whole: true,
+      seen: [{ principal: 'ann', name: 'Ann Åkesson', topic: '', stateJson: '{"page":"budget"}' }],
+    });
     expect([...(told.seen[0] as SeenPresence).siteId]).toEqual([...site.siteId]);
     expect(await seen(ann, text('"looks on"'))).toMatchObject({ principal: 'ben', name: '' });
     await quiet.roundTrip();
@@ -64,7 +84,11 @@ describe('presence', () => {
   });
 
   it('ends with the state, with the socket and with the rights', async () => {
-    const [ann, ben, cas] = [await tested.server.open(), await tested.server.open(undefined, { principal: 'ben' }), await tested.server.open(undefined, { principal: 'cas' })];
+    const [ann, ben, cas] = [
+      await tested.server.open(),
+      await tested.server.open(undefined, { principal: 'ben' }),
+      await tested.server.open(undefined, { principal: 'cas' }),
+    ];
     await enter(ann);
     await enter(ben);
     say(ben, { stateJson: '1' });
@@ -105,7 +129,11 @@ describe('presence', () => {
     ['is no JSON', [{ stateJson: '{' }], 'presence-invalid'],
     ['is too large', [{ stateJson: JSON.stringify('x'.repeat(MAX_PRESENCE_STATE_BYTES)) }], 'frame-invalid'],
     ['has too long a topic', [{ topic: 'x'.repeat(2000) }], 'frame-invalid'],
-    ['is too much in one message', Array.from({ length: MAX_PRESENCE_STATES + 1 }, (_, n) => ({ topic: String(n) })), 'frame-invalid'],
+    [
+      'is too much in one message',
+      Array.from({ length: MAX_PRESENCE_STATES + 1 }, (_, n) => ({ topic: String(n) })),
+      'frame-invalid',
+    ],
   ])('that %s ends the session, and nobody sees it', async (_, states, code) => {
     const [ann, ben] = [await tested.server.open(), await tested.server.open(undefined, { principal: 'ben' })];
     await enter(ben);

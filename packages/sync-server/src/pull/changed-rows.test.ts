@@ -21,9 +21,17 @@ const COUNT = 2 * ROWS_AT_ONCE + 3;
 describe('the values of many rows', () => {
   it('are those of each, in the order that was asked for', () => {
     const rows = Array.from({ length: COUNT }, (_, i) => rowKey(`k${(i * 37) % COUNT}`));
-    for (const { key } of rows) file.sql.run('INSERT INTO accounts (id, name, rank) VALUES (?, ?, ?)', key[0] as string, `name of ${String(key[0])}`, null);
+    for (const { key } of rows)
+      file.sql.run(
+        'INSERT INTO accounts (id, name, rank) VALUES (?, ?, ?)',
+        key[0] as string,
+        `name of ${String(key[0])}`,
+        null,
+      );
     const accounts = tableOf('accounts');
-    expect(new ChangedRows(file).valuesOf(accounts, rows)).toEqual(rows.map(({ key, keyBytes }) => readRowValues(file, accounts, key, keyBytes)));
+    expect(new ChangedRows(file).valuesOf(accounts, rows)).toEqual(
+      rows.map(({ key, keyBytes }) => readRowValues(file, accounts, key, keyBytes)),
+    );
   });
 
   it('are found by all parts of a key', () => {
@@ -32,12 +40,15 @@ describe('the values of many rows', () => {
     expect(new ChangedRows(file).valuesOf(tableOf('labels'), rows)).toEqual(rows.map(() => new Map()));
     const [first, ...others] = rows as [RowKey, ...RowKey[]];
     file.sql.run('DELETE FROM labels WHERE position = 5');
-    expect(() => new ChangedRows(file).valuesOf(tableOf('labels'), [...others, first])).toThrow(expect.objectContaining({ code: 'storage-corrupt' }));
+    expect(() => new ChangedRows(file).valuesOf(tableOf('labels'), [...others, first])).toThrow(
+      expect.objectContaining({ code: 'storage-corrupt' }),
+    );
   });
 
   it('are read once for all readers', () => {
     const rows = Array.from({ length: COUNT }, (_, i) => rowKey(`k${i}`));
-    for (const { key } of rows) file.sql.run('INSERT INTO accounts (id, name) VALUES (?, ?)', key[0] as string, String(key[0]));
+    for (const { key } of rows)
+      file.sql.run('INSERT INTO accounts (id, name) VALUES (?, ?)', key[0] as string, String(key[0]));
     const changed = new ChangedRows(file);
     const read = changed.valuesOf(tableOf('accounts'), rows.slice(0, -1));
     const reads = [vi.spyOn(file.sql, 'get'), vi.spyOn(file.sql, 'all')];

@@ -9,7 +9,10 @@ export interface ChangedRow extends RowKey {
   readonly versions: RowVersions;
 }
 
-/** The rows above watermarks and what is in them, each read once: after a commit nearly all readers stand at the same watermark. Of use until the next commit. */
+/**
+ * The rows above watermarks and what is in them, each read once: after a commit nearly all readers stand at the same
+ * watermark. Of use until the next commit.
+ */
 export class ChangedRows {
   private readonly file: DatabaseFile;
   private readonly byWatermark: Map<number, readonly ChangedRow[]> = new Map();
@@ -24,10 +27,22 @@ export class ChangedRows {
     const known = this.byWatermark.get(watermark);
     if (known !== undefined) return known;
     const rows = this.file.sql
-      .all(`SELECT table_id, key, versions FROM rockpool_row_version WHERE watermark > ? ORDER BY watermark`, BigInt(watermark))
+      .all(
+        `SELECT table_id, key, versions FROM rockpool_row_version WHERE watermark > ? ORDER BY watermark`,
+        BigInt(watermark),
+      )
       .flatMap(([tableId, keyBytes, versions]): ChangedRow[] => {
         const table = this.file.tableById.get(Number(tableId));
-        return table === undefined ? [] : [{ table, key: decodeKey(keyBytes as Uint8Array), keyBytes: keyBytes as Uint8Array, versions: decodeRowVersions(versions as Uint8Array) }];
+        return table === undefined
+          ? []
+          : [
+              {
+                table,
+                key: decodeKey(keyBytes as Uint8Array),
+                keyBytes: keyBytes as Uint8Array,
+                versions: decodeRowVersions(versions as Uint8Array),
+              },
+            ];
       });
     this.byWatermark.set(watermark, rows);
     return rows;

@@ -8,10 +8,15 @@ import { rowDelivery, type Reader } from './row-delivery.ts';
 import { fullState } from './full-state.ts';
 
 /**
- * The state of the log's end as a reader needs it: rows above their cursor, and the rows that came out otherwise than they sent.
- * State, not history: a row that changed a hundred times is told once.
+ * The state of the log's end as a reader needs it: rows above their cursor, and the rows that came out otherwise than
+ * they sent. State, not history: a row that changed a hundred times is told once.
  */
-export function deliveredGroups(file: DatabaseFile, changed: ChangedRows, reader: Reader, corrections: readonly CorrectedRow[]): ChangeGroup[] {
+export function deliveredGroups(
+  file: DatabaseFile,
+  changed: ChangedRows,
+  reader: Reader,
+  corrections: readonly CorrectedRow[],
+): ChangeGroup[] {
   if (reader.from === 0 && reader.siteNumber === null && corrections.length === 0) return fullState(file);
   const groups = new RowGroups(file, changed, reader.from);
   const correctedByRow = mergeCorrections(corrections);
@@ -22,9 +27,17 @@ export function deliveredGroups(file: DatabaseFile, changed: ChangedRows, reader
   for (const { tableId, keyBytes, columnIds } of correctedByRow.values()) {
     const table = file.tableById.get(tableId);
     if (table === undefined) continue;
-    const packed = file.sql.get(`SELECT versions FROM rockpool_row_version WHERE table_id = ? AND key = ?`, BigInt(tableId), keyBytes)?.[0];
+    const packed = file.sql.get(
+      `SELECT versions FROM rockpool_row_version WHERE table_id = ? AND key = ?`,
+      BigInt(tableId),
+      keyBytes,
+    )?.[0];
     const versions = packed === undefined ? undefined : decodeRowVersions(packed as Uint8Array);
-    groups.add(table, { key: decodeKey(keyBytes), keyBytes }, rowDelivery(versions, table.columnIds, reader, [...columnIds]));
+    groups.add(
+      table,
+      { key: decodeKey(keyBytes), keyBytes },
+      rowDelivery(versions, table.columnIds, reader, [...columnIds]),
+    );
   }
   return groups.finish();
 }
@@ -46,7 +59,11 @@ function mergeCorrections(corrections: readonly CorrectedRow[]): Map<string, Cor
   return byRow;
 }
 
-function takeCorrection(correctedByRow: Map<string, Correction>, tableId: number, keyBytes: Uint8Array): readonly number[] {
+function takeCorrection(
+  correctedByRow: Map<string, Correction>,
+  tableId: number,
+  keyBytes: Uint8Array,
+): readonly number[] {
   if (correctedByRow.size === 0) return [];
   const name = rowName(tableId, keyBytes);
   const corrected = correctedByRow.get(name);

@@ -11,7 +11,8 @@ function groupsOf(part: Uint8Array): readonly ChangeGroup[] {
 
 function rowsOf(groups: readonly ChangeGroup[]): unknown[] {
   return groups.flatMap(({ tableId, kind, columnIds, rowCount, keys, values }) => {
-    const at = (columns: readonly (readonly CellValue[])[], row: number): unknown[] => columns.map((column) => column[row]);
+    const at = (columns: readonly (readonly CellValue[])[], row: number): unknown[] =>
+      columns.map((column) => column[row]);
     return Array.from({ length: rowCount }, (_, row) => [tableId, kind, columnIds, at(keys, row), at(values, row)]);
   });
 }
@@ -29,9 +30,22 @@ describe('a delivery in parts', () => {
   });
 
   it('has them too when there are many, and the first tell little of the others', () => {
-    for (const sizeOf of [(row: number) => row % 90, (row: number) => (row < 600 ? 1 : 400), (row: number) => (row < 600 ? 400 : 1)]) {
+    for (const sizeOf of [
+      (row: number) => row % 90,
+      (row: number) => (row < 600 ? 1 : 400),
+      (row: number) => (row < 600 ? 400 : 1),
+    ]) {
       const keys = Array.from({ length: 5_000 }, (_, row) => BigInt(row));
-      const groups: ChangeGroup[] = [{ tableId: 1, kind: 'insert', rowCount: keys.length, keys: [keys], columnIds: [2], values: [keys.map((_, row) => 'x'.repeat(sizeOf(row)))] }];
+      const groups: ChangeGroup[] = [
+        {
+          tableId: 1,
+          kind: 'insert',
+          rowCount: keys.length,
+          keys: [keys],
+          columnIds: [2],
+          values: [keys.map((_, row) => 'x'.repeat(sizeOf(row)))],
+        },
+      ];
       const parts = encodeParts(groups, 4_096);
       expect(parts.flatMap((part) => rowsOf(groupsOf(part)))).toEqual(rowsOf(groups));
       for (const part of parts) expect(part.length).toBeLessThanOrEqual(4_096);

@@ -1,6 +1,9 @@
 import { encodeDeliveryGroups, type ChangeGroup } from '@rockpool/shared';
 
-/** The groups of a delivery as bytes, in parts of up to `maxBytes` unless one row has more. The last part goes with the delivery itself. At least one. */
+/**
+ * The groups of a delivery as bytes, in parts of up to `maxBytes` unless one row has more. The last part goes with the
+ * delivery itself. At least one.
+ */
 export function encodeParts(groups: readonly ChangeGroup[], maxBytes: number): readonly Uint8Array[] {
   const rowCount = groups.reduce((count, group) => count + group.rowCount, 0);
   const likelyRows = rowCount > 2 * SAMPLE_ROWS ? likelyRowsPerPart(groups, maxBytes) : rowCount;
@@ -25,7 +28,7 @@ function divide(groups: readonly ChangeGroup[], rowsPerPart: number): ChangeGrou
   const parts: ChangeGroup[][] = [];
   let room = 0;
   for (const group of groups) {
-    for (let from = 0; from < group.rowCount; ) {
+    for (let from = 0; from < group.rowCount;) {
       if (room === 0) {
         parts.push([]);
         room = rowsPerPart;
@@ -42,5 +45,10 @@ function divide(groups: readonly ChangeGroup[], rowsPerPart: number): ChangeGrou
 function slice(group: ChangeGroup, from: number, to: number): ChangeGroup {
   if (from === 0 && to === group.rowCount) return group;
   const { keys, values } = group;
-  return { ...group, rowCount: to - from, keys: keys.map((part) => part.slice(from, to)), values: values.map((column) => column.slice(from, to)) };
+  return {
+    ...group,
+    rowCount: to - from,
+    keys: keys.map((part) => part.slice(from, to)),
+    values: values.map((column) => column.slice(from, to)),
+  };
 }

@@ -25,9 +25,16 @@ function rowByRow(): ChangeGroup[] {
 
 function rowsOf(groups: readonly ChangeGroup[]): unknown[] {
   const rows = groups.flatMap(({ tableId, kind, rowCount, keys, columnIds, values }) =>
-    Array.from({ length: rowCount }, (_, r) => ({ tableId, kind, key: keys.map((part) => part[r] ?? null), cells: columnIds.map((id, c) => [id, values[c]?.[r]] as const).sort(([a], [b]) => a - b) })),
+    Array.from({ length: rowCount }, (_, r) => ({
+      tableId,
+      kind,
+      key: keys.map((part) => part[r] ?? null),
+      cells: columnIds.map((id, c) => [id, values[c]?.[r]] as const).sort(([a], [b]) => a - b),
+    })),
   );
-  return rows.filter(({ kind }) => kind !== 'delete').sort((a, b) => a.tableId - b.tableId || Buffer.compare(encodeKey(a.key), encodeKey(b.key)));
+  return rows
+    .filter(({ kind }) => kind !== 'delete')
+    .sort((a, b) => a.tableId - b.tableId || Buffer.compare(encodeKey(a.key), encodeKey(b.key)));
 }
 
 describe('the whole state', () => {
@@ -45,8 +52,14 @@ describe('the whole state', () => {
       insert('pages', 'q', { title: 'none', content: null }),
       insert('products', 'gone', { stock: 1n }),
     );
-    await write(update('pages', 'p', { title: 'again' }), remove('products', 'gone'), update('entries', 'f', { note: 'later' }));
-    database.file.sql.exec(`INSERT INTO rockpool_conflict (id, table_name, row_key, rule, lost_value, lost_by, won_by, lost_site, won_site, lost_at_ms, won_at_ms, watermark) VALUES ('1', 't', '[]', 'lww', x'00', '', '', '', '', 0, 0, 1)`);
+    await write(
+      update('pages', 'p', { title: 'again' }),
+      remove('products', 'gone'),
+      update('entries', 'f', { note: 'later' }),
+    );
+    database.file.sql.exec(
+      `INSERT INTO rockpool_conflict (id, table_name, row_key, rule, lost_value, lost_by, won_by, lost_site, won_site, lost_at_ms, won_at_ms, watermark) VALUES ('1', 't', '[]', 'lww', x'00', '', '', '', '', 0, 0, 1)`,
+    );
     const whole = fullState(database.file);
     expect(whole.every(({ kind }) => kind === 'insert')).toBe(true);
     const ofLedger = whole.filter(({ columnIds }) => columnIds.length > 10);

@@ -3,7 +3,10 @@ import { withDocuments } from '../documents/document-store.ts';
 import type { DatabaseFile } from '../store/database-file.ts';
 import type { StoredTable } from '../store/stored-table.ts';
 
-/** Every row there is, for a reader who has none: the tables are read from one end to the other, and nobody asks since when a row is what it is. */
+/**
+ * Every row there is, for a reader who has none: the tables are read from one end to the other, and nobody asks since
+ * when a row is what it is.
+ */
 export function fullState(file: DatabaseFile): ChangeGroup[] {
   return [...file.tableById.values()].map((table) => wholeTable(file, table)).filter(({ rowCount }) => rowCount > 0);
 }
@@ -19,7 +22,14 @@ function wholeTable(file: DatabaseFile, table: StoredTable): ChangeGroup {
     for (let v = 0; v < values.length; v++) (values[v] as CellValue[]).push(cells[v] as CellValue);
     rowCount++;
   }
-  return { tableId: table.schema.id, kind: 'insert', rowCount, keys, columnIds: table.values.map(({ id }) => id), values };
+  return {
+    tableId: table.schema.id,
+    kind: 'insert',
+    rowCount,
+    keys,
+    columnIds: table.values.map(({ id }) => id),
+    values,
+  };
 }
 
 /** Of documents their states. */

@@ -30,7 +30,8 @@ export class RowGroups {
 
   add(table: StoredTable, row: RowKey, delivery: RowDelivery): void {
     if (delivery === null) return;
-    const columnIds = delivery.kind === 'insert' ? table.columnIds : delivery.kind === 'update' ? delivery.columnIds : [];
+    const columnIds =
+      delivery.kind === 'insert' ? table.columnIds : delivery.kind === 'update' ? delivery.columnIds : [];
     this.groupFor(table, delivery.kind, columnIds).rows.push(row);
   }
 
@@ -47,7 +48,11 @@ export class RowGroups {
 
   private readColumns({ table, kind, rows, columnIds }: OpenGroup): CellValue[][] {
     const values = this.changed.valuesOf(table, rows);
-    return columnIds.map((columnId) => rows.map(({ keyBytes }, i) => this.toldValue({ table, keyBytes, columnId }, values[i]?.get(columnId) ?? null, kind)));
+    return columnIds.map((columnId) =>
+      rows.map(({ keyBytes }, i) =>
+        this.toldValue({ table, keyBytes, columnId }, values[i]?.get(columnId) ?? null, kind),
+      ),
+    );
   }
 
   /** Of a document that the reader has, only what is new in it. */

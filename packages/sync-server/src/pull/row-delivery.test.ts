@@ -11,7 +11,15 @@ const OTHER = 2;
 const by = (siteNumber: number, watermark: number): StoredVersion => ({ siteNumber, watermark, stampUs: watermark });
 
 function row(parts: Partial<RowVersions> & { inserted: StoredVersion }): RowVersions {
-  return { bornAt: parts.inserted.watermark, revived: null, updated: [], deleted: null, cells: new Map(), otherSites: new Map(), ...parts };
+  return {
+    bornAt: parts.inserted.watermark,
+    revived: null,
+    updated: [],
+    deleted: null,
+    cells: new Map(),
+    otherSites: new Map(),
+    ...parts,
+  };
 }
 
 /** I have applied watermark 10, and my changesets up to watermark 8. */

@@ -8,8 +8,8 @@ export interface Reader {
   /** The watermark they have applied. */
   readonly from: number;
   /**
-   * The watermark of their last changeset whose outcome they have applied. What they wrote after it is told to them by its
-   * outcome; what they wrote before it is state like any other (they ask for it again only when they start over).
+   * The watermark of their last changeset whose outcome they have applied. What they wrote after it is told to them by
+   * its outcome; what they wrote before it is state like any other (they ask for it again only when they start over).
    */
   readonly ownFrom: number;
 }
@@ -25,17 +25,24 @@ export type RowDelivery =
  * Decides what a reader must be told about a row (undefined: there is none of this key) to have its state. Pure.
  * `corrected`: cells that came out otherwise than the reader sent; they are told however old their versions are.
  */
-export function rowDelivery(versions: RowVersions | undefined, columnIds: readonly number[], reader: Reader, corrected: readonly number[]): RowDelivery {
+export function rowDelivery(
+  versions: RowVersions | undefined,
+  columnIds: readonly number[],
+  reader: Reader,
+  corrected: readonly number[],
+): RowDelivery {
   const wholeRow = corrected.includes(EXISTENCE_COLUMN_ID);
   if (versions === undefined) return wholeRow ? { kind: 'delete' } : null;
   const { bornAt, inserted, revived, deleted, cells } = versions;
   if (deleted !== null) {
     if (corrected.length > 0) return { kind: 'delete' };
-    // A site that has never written had only what was delivered: it needs not hear that a row is gone which it never got.
+    // A site that has never written had only what was delivered: it needs not hear that a row is gone which it never
+    // got.
     const mayHaveIt = bornAt <= reader.from || reader.siteNumber !== null;
     return isUpdate(deleted, reader) && mayHaveIt ? { kind: 'delete' } : null;
   }
-  if (wholeRow || isUpdate(inserted, reader) || (revived !== null && isUpdate(revived, reader))) return { kind: 'insert' };
+  if (wholeRow || isUpdate(inserted, reader) || (revived !== null && isUpdate(revived, reader)))
+    return { kind: 'insert' };
   const told = columnIds.filter((columnId) => {
     const version = cells.get(columnId);
     return corrected.includes(columnId) || (version !== undefined && isUpdate(version, reader));

@@ -6,8 +6,8 @@ export interface ByteRange {
 }
 
 /**
- * What a `Range` header asks of a file of this size: one range from a start on. Null: the whole file, which is also the answer to what is not
- * understood. `beyond`: the file ends before it.
+ * What a `Range` header asks of a file of this size: one range from a start on. Null: the whole file, which is also the
+ * answer to what is not understood. `beyond`: the file ends before it.
  */
 export function readByteRange(header: string | null, sizeBytes: number): ByteRange | 'beyond' | null {
   const [, first, last] = /^bytes=(\d{1,15})-(\d{0,15})$/.exec(header ?? '') ?? [];

@@ -20,5 +20,8 @@ const STATUS_OF_CODE: Readonly<Partial<Record<ErrorCode, number>>> = {
 /** An error as HTTP tells it: `{ code, fields, recovery, message }`, never cached. */
 export function errorResponse(thrown: unknown): Response {
   const error = toRockpoolError(thrown);
-  return Response.json(error.toData(), { status: STATUS_OF_CODE[error.code] ?? 400, headers: { 'cache-control': 'no-store' } });
+  return Response.json(error.toData(), {
+    status: STATUS_OF_CODE[error.code] ?? 400,
+    headers: { 'cache-control': 'no-store' },
+  });
 }

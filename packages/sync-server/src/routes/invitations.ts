@@ -14,7 +14,8 @@ export const invite: Route = {
   access: 'manage',
   answer: async ({ services, databaseId, request }) => {
     const { role, ttlMs = DEFAULT_TTL_MS } = await readJsonObject(request);
-    if (typeof ttlMs !== 'number' || !(ttlMs > 0 && ttlMs <= LONGEST_TTL_MS)) throw new RockpoolError('request-invalid', { problem: 'ttlMs is at most 30 days' });
+    if (typeof ttlMs !== 'number' || !(ttlMs > 0 && ttlMs <= LONGEST_TTL_MS))
+      throw new RockpoolError('request-invalid', { problem: 'ttlMs is at most 30 days' });
     const expiresAtMs = Math.ceil(services.now() + ttlMs);
     const code = await services.members.invite({ databaseId, role: requireRole(role), expiresAtMs });
     return Response.json({ code, expiresAtMs }, { status: 201, headers: { 'cache-control': 'no-store' } });

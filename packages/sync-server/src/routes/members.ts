@@ -41,6 +41,7 @@ export function requireRole(role: unknown): Role {
 }
 
 function requirePrincipal(text: string): string {
-  if (text.length > MAX_PRINCIPAL_LENGTH) throw new RockpoolError('request-invalid', { problem: 'the principal is too long' });
+  if (text.length > MAX_PRINCIPAL_LENGTH)
+    throw new RockpoolError('request-invalid', { problem: 'the principal is too long' });
   return text;
 }

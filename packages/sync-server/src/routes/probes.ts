@@ -1,11 +1,17 @@
 import type { Route } from './route.ts';
 
 /** The process answers. */
-export const health: Route = { method: 'GET', path: '/health', access: 'public', answer: () => Response.json({ status: 'ok' }) };
+export const health: Route = {
+  method: 'GET',
+  path: '/health',
+  access: 'public',
+  answer: () => Response.json({ status: 'ok' }),
+};
 
 /**
- * Whether the server can commit: `{ status, damagedDatabases }`. 503 with status `unavailable` once it stops or while its store does not answer, and with `disk-full`
- * while little space is left, so that a load balancer sends clients elsewhere. Damaged databases are offline by themselves and do not make the server unready.
+ * Whether the server can commit: `{ status, damagedDatabases }`. 503 with status `unavailable` once it stops or while
+ * its store does not answer, and with `disk-full` while little space is left, so that a load balancer sends clients
+ * elsewhere. Damaged databases are offline by themselves and do not make the server unready.
  */
 export const ready: Route = {
   method: 'GET',
@@ -13,7 +19,10 @@ export const ready: Route = {
   access: 'public',
   answer: async ({ services }) => {
     const status = await services.readiness();
-    return Response.json({ status, damagedDatabases: services.damagedDatabases() }, { status: status === 'ready' ? 200 : 503 });
+    return Response.json(
+      { status, damagedDatabases: services.damagedDatabases() },
+      { status: status === 'ready' ? 200 : 503 },
+    );
   },
 };
 
@@ -22,5 +31,6 @@ export const metrics: Route = {
   method: 'GET',
   path: '/metrics',
   access: 'public',
-  answer: ({ services }) => new Response(services.metrics.render(), { headers: { 'content-type': 'text/plain; version=0.0.4' } }),
+  answer: ({ services }) =>
+    new Response(services.metrics.render(), { headers: { 'content-type': 'text/plain; version=0.0.4' } }),
 };

@@ -1,6 +1,9 @@
 import { RockpoolError } from '@rockpool/shared';
 
-/** The body of a request, counted while it is read: what its headers say of its size is not believed. Throws `frame-too-large`. */
+/**
+ * The body of a request, counted while it is read: what its headers say of its size is not believed. Throws
+ * `frame-too-large`.
+ */
 export async function readBody(request: Request, limitBytes: number): Promise<Uint8Array> {
   const chunks: Uint8Array[] = [];
   let sizeBytes = 0;
@@ -24,6 +27,7 @@ export async function readJsonObject(request: Request): Promise<Readonly<Record<
   } catch {
     throw new RockpoolError('request-invalid', { problem: 'the body is not JSON' });
   }
-  if (typeof body !== 'object' || body === null || Array.isArray(body)) throw new RockpoolError('request-invalid', { problem: 'the body is not an object' });
+  if (typeof body !== 'object' || body === null || Array.isArray(body))
+    throw new RockpoolError('request-invalid', { problem: 'the body is not an object' });
   return body as Readonly<Record<string, unknown>>;
 }

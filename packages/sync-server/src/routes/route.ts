@@ -37,7 +37,10 @@ export interface Route {
   readonly method: 'GET' | 'POST' | 'PUT' | 'DELETE';
   /** `:databaseId` names the database that `access` is about. */
   readonly path: string;
-  /** `public`: anybody. `principal`: anybody with a token that is in order. Else what they must be allowed to do in the database of the path. */
+  /**
+   * `public`: anybody. `principal`: anybody with a token that is in order. Else what they must be allowed to do in the
+   * database of the path.
+   */
   readonly access: 'public' | 'principal' | Operation;
   readonly answer: (asked: Asked) => Response | Promise<Response>;
 }

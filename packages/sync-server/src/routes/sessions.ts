@@ -8,15 +8,16 @@ const POLL_MS = 20_000;
 const MAX_FRAMES_BYTES = 1024 * 1024;
 
 /*
- * The protocol over plain HTTP, where WebSockets are blocked. The first frame is the hello, whose token says who it is: the id of the session stands for the
- * socket, not for a person.
+ * The protocol over plain HTTP, where WebSockets are blocked. The first frame is the hello, whose token says who it is:
+ * the id of the session stands for the socket, not for a person.
  */
 
 export const openSession: Route = {
   method: 'POST',
   path: '/sessions',
   access: 'public',
-  answer: ({ services }) => Response.json({ sessionId: services.httpSessions.open() }, { status: 201, headers: NOT_KEPT }),
+  answer: ({ services }) =>
+    Response.json({ sessionId: services.httpSessions.open() }, { status: 201, headers: NOT_KEPT }),
 };
 
 /** Body: frames, each behind its length as a varint. Answered when they are taken in. */
@@ -30,14 +31,20 @@ export const sendFrames: Route = {
   },
 };
 
-/** Waits for frames, and answers them in the same form. `rockpool-close`: the session has ended behind them, and why. */
+/**
+ * Waits for frames, and answers them in the same form. `rockpool-close`: the session has ended behind them, and why.
+ */
 export const pollFrames: Route = {
   method: 'GET',
   path: '/sessions/:sessionId',
   access: 'public',
   answer: async ({ services, param }) => {
     const { frames, closed } = await services.httpSessions.poll(param('sessionId'), POLL_MS);
-    const headers = { ...NOT_KEPT, 'content-type': 'application/octet-stream', ...(closed !== null && { 'rockpool-close': `${closed.code} ${closed.reason}` }) };
+    const headers = {
+      ...NOT_KEPT,
+      'content-type': 'application/octet-stream',
+      ...(closed !== null && { 'rockpool-close': `${closed.code} ${closed.reason}` }),
+    };
     return new Response(frames as Uint8Array<ArrayBuffer>, { headers });
   },
 };

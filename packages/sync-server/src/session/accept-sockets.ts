@@ -24,8 +24,14 @@ export class Sockets {
   private readonly sessions = new Set<Session>();
   private readonly detach: (() => void)[] = [];
   private readonly log: Logger;
-  // `noServer`: the origin is checked before the upgrade. Without compression: a small frame cannot grow into a large one.
-  private readonly webSockets = new WebSocketServer({ noServer: true, maxPayload: MAX_FRAME_BYTES, perMessageDeflate: false, clientTracking: true });
+  // `noServer`: the origin is checked before the upgrade. Without compression: a small frame cannot grow into a large
+  // one.
+  private readonly webSockets = new WebSocketServer({
+    noServer: true,
+    maxPayload: MAX_FRAME_BYTES,
+    perMessageDeflate: false,
+    clientTracking: true,
+  });
   private readonly sweep: NodeJS.Timeout;
 
   constructor(options: SocketsOptions) {
@@ -67,7 +73,14 @@ export class Sockets {
     clearInterval(this.sweep);
     for (const session of [...this.sessions]) session.goAway('server stops');
     const open = [...this.webSockets.clients];
-    await Promise.all(open.map((webSocket) => new Promise<void>((resolve) => (webSocket.readyState === WebSocket.CLOSED ? resolve() : webSocket.once('close', () => resolve())))));
+    await Promise.all(
+      open.map(
+        (webSocket) =>
+          new Promise<void>((resolve) =>
+            webSocket.readyState === WebSocket.CLOSED ? resolve() : webSocket.once('close', () => resolve()),
+          ),
+      ),
+    );
   }
 
   /** Rights have changed: whoever has lost theirs is sent away now, not at the next look. */
@@ -90,7 +103,10 @@ export class Sockets {
   }
 
   private begin(socket: SessionSocket): Session {
-    const session = new Session(socket, { ...this.options.context, onClosed: (closed) => void this.sessions.delete(closed) });
+    const session = new Session(socket, {
+      ...this.options.context,
+      onClosed: (closed) => void this.sessions.delete(closed),
+    });
     this.sessions.add(session);
     return session;
   }
@@ -99,14 +115,20 @@ export class Sockets {
     webSocket.binaryType = 'nodebuffer';
     const session = this.begin(toSessionSocket(webSocket));
     webSocket.on('message', (data: Buffer) => {
-      // A plain view: a Buffer's slice() would share memory where a Uint8Array's copies. Text arrives as its bytes, and fails as a frame.
+      // A plain view: a Buffer's slice() would share memory where a Uint8Array's copies. Text arrives as its bytes, and
+      // fails as a frame.
       session.receive(new Uint8Array(data.buffer, data.byteOffset, data.byteLength));
     });
     webSocket.on('close', () => session.disconnected());
-    webSocket.on('error', (error) => this.broken('code' in error && typeof error.code === 'string' ? error.code : null));
+    webSocket.on('error', (error) =>
+      this.broken('code' in error && typeof error.code === 'string' ? error.code : null),
+    );
   }
 
-  /** ws closes by itself, with the code that fits: 1009 for a frame over maxPayload, 1008 for one in too many parts, 1002 for one that is none. */
+  /**
+   * ws closes by itself, with the code that fits: 1009 for a frame over maxPayload, 1008 for one in too many parts,
+   * 1002 for one that is none.
+   */
   private broken(systemCode: string | null): void {
     this.log('socket-error', { systemCode });
     const reason = reasonOfBreach(systemCode);
@@ -121,7 +143,8 @@ export class Sockets {
 
 /** Null where the line itself broke. */
 function reasonOfBreach(systemCode: string | null): ErrorCode | null {
-  if (systemCode === 'WS_ERR_UNSUPPORTED_MESSAGE_LENGTH' || systemCode === 'WS_ERR_TOO_MANY_BUFFERED_PARTS') return 'frame-too-large';
+  if (systemCode === 'WS_ERR_UNSUPPORTED_MESSAGE_LENGTH' || systemCode === 'WS_ERR_TOO_MANY_BUFFERED_PARTS')
+    return 'frame-too-large';
   return systemCode?.startsWith('WS_ERR_') === true ? 'frame-invalid' : null;
 }
 

@@ -5,7 +5,10 @@ export class FrameRate {
   private left: number;
   private filledMs: number;
 
-  constructor({ frameBurst, framesPerSecond }: { readonly frameBurst: number; readonly framesPerSecond: number }, nowMs: number) {
+  constructor(
+    { frameBurst, framesPerSecond }: { readonly frameBurst: number; readonly framesPerSecond: number },
+    nowMs: number,
+  ) {
     this.burst = frameBurst;
     this.perSecond = framesPerSecond;
     this.left = frameBurst;

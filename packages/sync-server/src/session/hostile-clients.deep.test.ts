@@ -57,7 +57,9 @@ async function commitUntil(isOver: () => boolean): Promise<number> {
 it('whoever sends a request byte by byte is cut off, and nobody else waits for them', async () => {
   const { hostname, port } = new URL(tested.server.url);
   let isOver = false;
-  const slow = Promise.all(Array.from({ length: SLOW_CLIENTS }, () => slowly(hostname, Number(port)))).finally(() => (isOver = true));
+  const slow = Promise.all(Array.from({ length: SLOW_CLIENTS }, () => slowly(hostname, Number(port)))).finally(
+    () => (isOver = true),
+  );
   await commitUntil(() => isOver);
   for (const answer of await slow) expect(answer).toMatch(/^HTTP\/1\.1 408 /);
   await expectMemoryBounded();
@@ -68,8 +70,10 @@ it('readers that stall are cut, one by one, and each goes on without a gap', asy
   for (const reader of readers) reader.socketForAbuse.pause();
   const writer = await arrive();
   let count = 0;
-  const cut = async (): Promise<number> => (await tested.server.metrics()).get('rockpool_sessions_failed_total{code="slow-consumer"}') ?? 0;
-  while ((await cut()) < STALLED_READERS) await writer.commit([insert('entries', `e${++count}`, { amount: 1n, note: 'x'.repeat(NOTE_BYTES) })]);
+  const cut = async (): Promise<number> =>
+    (await tested.server.metrics()).get('rockpool_sessions_failed_total{code="slow-consumer"}') ?? 0;
+  while ((await cut()) < STALLED_READERS)
+    await writer.commit([insert('entries', `e${++count}`, { amount: 1n, note: 'x'.repeat(NOTE_BYTES) })]);
   for (const reader of readers) {
     reader.cut();
     const again = await TestConnection.connect(tested.server.url, reader.site);
@@ -88,16 +92,35 @@ it('whoever goes through a thousand databases leaves few of them open', async ()
   await expectMemoryBounded();
 });
 
-it('a changeset of as many rows as there may be is decided, and nobody is cut for the time that it takes', async () => {
-  const hostile = await arrive();
-  const ids = Array.from({ length: MAX_CHANGESET_ROWS }, (_, index) => `n${index}`);
-  const body = encodeChangesetBody({ atomic: false, cellBases: [], groups: [{ tableId: tableIdOf('notes'), kind: 'insert', rowCount: MAX_CHANGESET_ROWS, keys: [ids], columnIds: ['title', 'reads'].map(columnIdOf), values: [ids.map(() => null), ids.map(() => 0n)] }] });
-  const { sequence } = hostile.site.writeBody(body);
-  let isOver = false;
-  const honest = commitUntil(() => isOver);
-  hostile.push(sequence);
-  const { outcomes } = await hostile.decided(sequence).finally(() => (isOver = true));
-  expect(outcomes).toMatchObject([{ kind: 'admitted' }]);
-  console.info(`hostile: beside a changeset of ${MAX_CHANGESET_ROWS} rows the slowest honest commit took ${((await honest) / 1000).toFixed(1)} s`);
-  await expectMemoryBounded();
-}, 5 * 60_000);
+it(
+  'a changeset of as many rows as there may be is decided, and nobody is cut for the time that it takes',
+  async () => {
+    const hostile = await arrive();
+    const ids = Array.from({ length: MAX_CHANGESET_ROWS }, (_, index) => `n${index}`);
+    const body = encodeChangesetBody({
+      atomic: false,
+      cellBases: [],
+      groups: [
+        {
+          tableId: tableIdOf('notes'),
+          kind: 'insert',
+          rowCount: MAX_CHANGESET_ROWS,
+          keys: [ids],
+          columnIds: ['title', 'reads'].map(columnIdOf),
+          values: [ids.map(() => null), ids.map(() => 0n)],
+        },
+      ],
+    });
+    const { sequence } = hostile.site.writeBody(body);
+    let isOver = false;
+    const honest = commitUntil(() => isOver);
+    hostile.push(sequence);
+    const { outcomes } = await hostile.decided(sequence).finally(() => (isOver = true));
+    expect(outcomes).toMatchObject([{ kind: 'admitted' }]);
+    console.info(
+      `hostile: beside a changeset of ${MAX_CHANGESET_ROWS} rows the slowest honest commit took ${((await honest) / 1000).toFixed(1)} s`,
+    );
+    await expectMemoryBounded();
+  },
+  5 * 60_000,
+);

@@ -57,15 +57,20 @@ describe('frames that are noise', () => {
     });
     const intact = clientMessage.map((message) => messageToFrames(encodeMessage(message)));
     await fc.assert(
-      fc.asyncProperty(fc.oneof(damaged, intact, fc.array(fc.uint8Array({ maxLength: 100 }), { maxLength: 4 })), async (frames) => {
-        const connection = await tested.server.connect();
-        await connection.open(token, DATABASE);
-        const reason = await failureCodeAfter(connection, () => {
-          for (const frame of frames) connection.socketForAbuse.send(frame);
-          connection.socketForAbuse.send(Uint8Array.from([9]));
-        });
-        expect(reason).toMatch(/^(frame-(invalid|too-large|unexpected)|changeset-chain-broken|cursor-ahead|site-copied|auth-token-invalid|key-invalid|presence-invalid)$/);
-      }),
+      fc.asyncProperty(
+        fc.oneof(damaged, intact, fc.array(fc.uint8Array({ maxLength: 100 }), { maxLength: 4 })),
+        async (frames) => {
+          const connection = await tested.server.connect();
+          await connection.open(token, DATABASE);
+          const reason = await failureCodeAfter(connection, () => {
+            for (const frame of frames) connection.socketForAbuse.send(frame);
+            connection.socketForAbuse.send(Uint8Array.from([9]));
+          });
+          expect(reason).toMatch(
+            /^(frame-(invalid|too-large|unexpected)|changeset-chain-broken|cursor-ahead|site-copied|auth-token-invalid|key-invalid|presence-invalid)$/,
+          );
+        },
+      ),
       { numRuns: 250 },
     );
     await expectServerGoesOn();
@@ -117,7 +122,9 @@ describe('frames that are too large', () => {
 
   it('are refused sooner before the hello', async () => {
     const connection = await tested.server.connect();
-    expect(await failureCodeAfter(connection, () => connection.socketForAbuse.send(new Uint8Array(MAX_HELLO_BYTES + 2)))).toBe('frame-too-large');
+    expect(
+      await failureCodeAfter(connection, () => connection.socketForAbuse.send(new Uint8Array(MAX_HELLO_BYTES + 2))),
+    ).toBe('frame-too-large');
     await expectServerGoesOn();
   });
 });
@@ -158,7 +165,9 @@ describe('a client that says nothing', () => {
     const open = await impatient.server.open();
     expect(await open.closes()).toMatchObject({ code: 1006 });
     expect(impatient.server.events.filter(({ event }) => event === 'session-silent')).toHaveLength(2);
-    expect(await (await impatient.server.ask('GET', '/metrics')).text()).toContain('rockpool_sockets_cut_total{reason="silent"} 2');
+    expect(await (await impatient.server.ask('GET', '/metrics')).text()).toContain(
+      'rockpool_sockets_cut_total{reason="silent"} 2',
+    );
   });
 });
 
@@ -185,7 +194,10 @@ describe('a client that does not read', () => {
     slow.socketForAbuse.pause();
     const note = 'x'.repeat(500_000);
     let count = 0;
-    const isCut = (): boolean => tested.server.events.some(({ event, fields }) => event === 'session-failed' && 'code' in fields && fields.code === 'slow-consumer');
+    const isCut = (): boolean =>
+      tested.server.events.some(
+        ({ event, fields }) => event === 'session-failed' && 'code' in fields && fields.code === 'slow-consumer',
+      );
     while (!isCut() && count < 200) await writer.commit([insert('entries', `e${++count}`, { amount: 1n, note })]);
     expect(isCut()).toBe(true);
     expect(count).toBeGreaterThan(4); // what fits is not refused

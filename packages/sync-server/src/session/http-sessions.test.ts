@@ -6,8 +6,10 @@ import { DATABASE } from '../testing/test-server.ts';
 
 const tested = serverUnderTest();
 
-const openSession = (): Promise<HttpSessionClient> => HttpSessionClient.open((...request) => tested.server.ask(...request));
-const sayHello = async (client: HttpSessionClient): Promise<void> => client.hello(await tested.server.token(), DATABASE);
+const openSession = (): Promise<HttpSessionClient> =>
+  HttpSessionClient.open((...request) => tested.server.ask(...request));
+const sayHello = async (client: HttpSessionClient): Promise<void> =>
+  client.hello(await tested.server.token(), DATABASE);
 
 describe('a session over plain HTTP', () => {
   it('is the same session: hello, pushes, and what others write, as soon as it is there', async () => {
@@ -16,9 +18,19 @@ describe('a session over plain HTTP', () => {
     expect(await client.next()).toMatchObject({ type: 'welcome', canWrite: true });
     expect(await client.next()).toMatchObject({ type: 'delivery', to: 0 });
     const changeset = client.site.write([insert('accounts', 'x', { name: 'x' })]);
-    await client.send({ type: 'push', previousHash: client.site.hashes[0] as Uint8Array, olderEpochUpTo: 0, changesets: withAges([changeset], Date.now()) }, { type: 'ping' });
+    await client.send(
+      {
+        type: 'push',
+        previousHash: client.site.hashes[0] as Uint8Array,
+        olderEpochUpTo: 0,
+        changesets: withAges([changeset], Date.now()),
+      },
+      { type: 'ping' },
+    );
     const answers = [await client.next(), await client.next()];
-    expect(answers.find(({ type }) => type === 'delivery')).toMatchObject({ outcomes: [{ kind: 'admitted', sequence: 1 }] });
+    expect(answers.find(({ type }) => type === 'delivery')).toMatchObject({
+      outcomes: [{ kind: 'admitted', sequence: 1 }],
+    });
     const waiting = client.next();
     const other = await tested.server.open();
     await other.commit([insert('accounts', 'y', { name: 'y' })]);
@@ -48,7 +60,9 @@ describe('a session over plain HTTP', () => {
     await client.send();
     const id = ((await (await tested.server.ask('POST', '/sessions')).json()) as { sessionId: string }).sessionId;
     expect((await tested.server.ask('POST', `/sessions/${id}`, { body: Uint8Array.of(200, 1, 2) })).status).toBe(400);
-    expect((await tested.server.ask('POST', `/sessions/${id}`, { body: new Uint8Array(1024 * 1024 + 1) })).status).toBe(413);
+    expect((await tested.server.ask('POST', `/sessions/${id}`, { body: new Uint8Array(1024 * 1024 + 1) })).status).toBe(
+      413,
+    );
     await client.send({ type: 'ping' });
     expect(await client.next()).toMatchObject({ type: 'pong' });
   });

@@ -27,8 +27,9 @@ const MAX_CLOSED_KEPT = 1_000;
 const SESSION_ID_BYTES = 32;
 
 /**
- * Sessions of clients for whom WebSockets are blocked: the same frames, sent by requests and fetched by requests that wait. A request that fails ends the
- * connection for the client, which opens another one; so nothing is ever sent twice within a session.
+ * Sessions of clients for whom WebSockets are blocked: the same frames, sent by requests and fetched by requests that
+ * wait. A request that fails ends the connection for the client, which opens another one; so nothing is ever sent twice
+ * within a session.
  */
 export class HttpSessions {
   private readonly start: (socket: SessionSocket) => Session;
@@ -72,7 +73,10 @@ export class HttpSessions {
     return id;
   }
 
-  /** Frames of the client, each behind its length. Throws `request-invalid` for a session that is not there, `frame-invalid` for a body that is none. */
+  /**
+   * Frames of the client, each behind its length. Throws `request-invalid` for a session that is not there,
+   * `frame-invalid` for a body that is none.
+   */
   receive(id: string, body: Uint8Array): void {
     const { session } = this.require(id);
     const reader = new ByteReader(body, 'frame-invalid');

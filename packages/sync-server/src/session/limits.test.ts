@@ -21,7 +21,9 @@ describe('the rate of frames', () => {
 });
 
 describe('limits of sessions', () => {
-  const tested = serverUnderTest({ limits: { frameBurst: 20, framesPerSecond: 1, maxSockets: 3, maxSessionsPerPrincipal: 2 } });
+  const tested = serverUnderTest({
+    limits: { frameBurst: 20, framesPerSecond: 1, maxSockets: 3, maxSessionsPerPrincipal: 2 },
+  });
   const metrics = async (): Promise<string> => (await tested.server.ask('GET', '/metrics')).text();
 
   it('end one that sends too many frames, parts of a message among them', async () => {
@@ -63,7 +65,13 @@ describe('metrics', () => {
     const response = await tested.server.ask('GET', '/metrics');
     expect(response.headers.get('content-type')).toContain('version=0.0.4');
     const text = await response.text();
-    for (const line of ['rockpool_sessions_opened_total 1', 'rockpool_messages_received_total{type="push"} 1', 'rockpool_push_duration_seconds_count 1', 'rockpool_databases_open 1', 'rockpool_changesets_pushed_total 1']) {
+    for (const line of [
+      'rockpool_sessions_opened_total 1',
+      'rockpool_messages_received_total{type="push"} 1',
+      'rockpool_push_duration_seconds_count 1',
+      'rockpool_databases_open 1',
+      'rockpool_changesets_pushed_total 1',
+    ]) {
       expect(text.split('\n')).toContain(line);
     }
     // Each is told what it is, and ends with a unit or says that it counts.
@@ -71,7 +79,8 @@ describe('metrics', () => {
       expect(text).toContain(`# HELP ${name} `);
       expect(name).toMatch(/_(total|seconds|bytes)$|^rockpool_(sockets|databases_(open|damaged))$/);
     }
-    for (const secret of [DATABASE, 'ann', 'private', Buffer.from(connection.site.siteId).toString('hex')]) expect(text).not.toContain(secret);
+    for (const secret of [DATABASE, 'ann', 'private', Buffer.from(connection.site.siteId).toString('hex')])
+      expect(text).not.toContain(secret);
   });
 
   it('say so when the server stops', async () => {
@@ -91,14 +100,26 @@ describe('plain HTTP', () => {
   let server: RunningServer;
   beforeEach(async () => {
     folder = temporaryFolder();
-    server = await serve({ dataDir: folder.path, schema: TEST_SCHEMA, secret: new TextEncoder().encode(TEST_SECRET), host: '127.0.0.1', port: 0, origins: [] });
+    server = await serve({
+      dataDir: folder.path,
+      schema: TEST_SCHEMA,
+      secret: new TextEncoder().encode(TEST_SECRET),
+      host: '127.0.0.1',
+      port: 0,
+      origins: [],
+    });
   });
   afterEach(async () => {
     await server.stop();
     folder.remove();
   });
 
-  const ownerToken = (): Promise<string> => issueToken(new TextEncoder().encode(TEST_SECRET), { principal: 'ann', databases: [DATABASE], role: 'owner', ttlMs: 60_000 }, Date.now());
+  const ownerToken = (): Promise<string> =>
+    issueToken(
+      new TextEncoder().encode(TEST_SECRET),
+      { principal: 'ann', databases: [DATABASE], role: 'owner', ttlMs: 60_000 },
+      Date.now(),
+    );
 
   it('is answered at the path of the sockets and at the root', async () => {
     for (const path of ['/health', '/sync/health']) expect((await fetch(server.url + path)).status).toBe(200);
@@ -107,7 +128,11 @@ describe('plain HTTP', () => {
   it('refuses JSON that is nothing but depth', async () => {
     const depth = 2_000;
     for (const body of ['['.repeat(2 * depth), '['.repeat(depth) + ']'.repeat(depth)]) {
-      const response = await fetch(`${server.url}/databases/${DATABASE}/members/x`, { method: 'PUT', headers: { authorization: `Bearer ${await ownerToken()}` }, body });
+      const response = await fetch(`${server.url}/databases/${DATABASE}/members/x`, {
+        method: 'PUT',
+        headers: { authorization: `Bearer ${await ownerToken()}` },
+        body,
+      });
       expect(response.status).toBe(400);
       expect(await response.json()).toMatchObject({ code: 'request-invalid' });
     }
@@ -118,7 +143,9 @@ describe('plain HTTP', () => {
     const token = await ownerToken();
     const answer = await new Promise<string>((resolve, reject) => {
       const socket = createConnection(Number(port), '127.0.0.1');
-      socket.write(`PUT /databases/${DATABASE}/members/x HTTP/1.1\r\nHost: x\r\nAuthorization: Bearer ${token}\r\nTransfer-Encoding: chunked\r\n\r\n`);
+      socket.write(
+        `PUT /databases/${DATABASE}/members/x HTTP/1.1\r\nHost: x\r\nAuthorization: Bearer ${token}\r\nTransfer-Encoding: chunked\r\n\r\n`,
+      );
       for (let i = 0; i < 8; i++) socket.write(`1000\r\n${' '.repeat(4096)}\r\n`);
       socket.once('data', (data) => {
         resolve(data.toString());

@@ -4,7 +4,9 @@ import { HELLO_DEADLINE_MS, SILENCE_LIMIT_MS } from '@rockpool/shared';
 export interface SessionLimits {
   readonly helloDeadlineMs: number;
   readonly silenceLimitMs: number;
-  /** Frames of one session: this many at once, and this many a second in the long run. More ends it with `rate-limited`. */
+  /**
+   * Frames of one session: this many at once, and this many a second in the long run. More ends it with `rate-limited`.
+   */
   readonly frameBurst: number;
   readonly framesPerSecond: number;
   /** All sockets of the server; more are refused before the upgrade (503). */
@@ -16,9 +18,9 @@ export interface SessionLimits {
 }
 
 /**
- * The deadlines are those that clients know. A client that works through its outbox sends a frame per 256 KiB, one that types a few a second: 500 are out of
- * reach for both. A socket takes some 20 KB, so 10,000 fit into 200 MB. A person has few devices, a program with one token for a team many. 4 MiB unread are
- * some seconds of a slow phone.
+ * The deadlines are those that clients know. A client that works through its outbox sends a frame per 256 KiB, one that
+ * types a few a second: 500 are out of reach for both. A socket takes some 20 KB, so 10,000 fit into 200 MB. A person
+ * has few devices, a program with one token for a team many. 4 MiB unread are some seconds of a slow phone.
  */
 export const SESSION_LIMITS: SessionLimits = {
   helloDeadlineMs: HELLO_DEADLINE_MS,

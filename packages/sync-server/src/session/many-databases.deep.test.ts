@@ -26,47 +26,65 @@ const tested = serverProcessUnderTest();
 let watching: NodeJS.Timeout | undefined;
 afterEach(() => clearInterval(watching));
 
-it('serves 500 databases with 7,000 clients, 2,000 of which write and come back all at once: every row comes to each of them once', async () => {
-  const watch = watchServer();
-  const timings = { acknowledgedAfterMs: [], arrivedAfterMs: [] };
-  const databases = await Promise.all(Array.from({ length: DATABASES }, (_, index) => household(`household-${index}`, { writtenMs: new Map(), ...timings })));
-  const writers = databases.flatMap((clients) => clients.slice(0, WRITERS_EACH));
-  const clients = databases.flat();
+it(
+  'serves 500 databases with 7,000 clients, 2,000 of which write and come back all at once: every row comes to each of them once',
+  async () => {
+    const watch = watchServer();
+    const timings = { acknowledgedAfterMs: [], arrivedAfterMs: [] };
+    const databases = await Promise.all(
+      Array.from({ length: DATABASES }, (_, index) =>
+        household(`household-${index}`, { writtenMs: new Map(), ...timings }),
+      ),
+    );
+    const writers = databases.flatMap((clients) => clients.slice(0, WRITERS_EACH));
+    const clients = databases.flat();
 
-  const startMs = performance.now();
-  for (let first = 0; first < clients.length; first += ARRIVING_AT_ONCE) await Promise.all(clients.slice(first, first + ARRIVING_AT_ONCE).map((client) => client.connect()));
-  report(`${clients.length} clients of ${DATABASES} databases are connected after ${since(startMs)}; ${await watch.look()}`);
+    const startMs = performance.now();
+    for (let first = 0; first < clients.length; first += ARRIVING_AT_ONCE)
+      await Promise.all(clients.slice(first, first + ARRIVING_AT_ONCE).map((client) => client.connect()));
+    report(
+      `${clients.length} clients of ${DATABASES} databases are connected after ${since(startMs)}; ${await watch.look()}`,
+    );
 
-  await writeAtRate(writers);
-  const caughtUpMs = await untilAllHaveAll(clients);
-  report(`${WRITES_PER_SECOND} writes/s for ${WRITING_MS / 1000} s; acknowledged after ${summary(timings.acknowledgedAfterMs)}, with another client after ${summary(timings.arrivedAfterMs)}; the rest ${caughtUpMs.toFixed(0)} ms after the last; ${await watch.look()}`);
+    await writeAtRate(writers);
+    const caughtUpMs = await untilAllHaveAll(clients);
+    report(
+      `${WRITES_PER_SECOND} writes/s for ${WRITING_MS / 1000} s; acknowledged after ${summary(timings.acknowledgedAfterMs)}, with another client after ${summary(timings.arrivedAfterMs)}; the rest ${caughtUpMs.toFixed(0)} ms after the last; ${await watch.look()}`,
+    );
 
-  await Promise.all(writers.map((client) => client.cut()));
-  const stormMs = performance.now();
-  for (const client of writers) client.write();
-  await Promise.all(writers.map((client) => client.connect()));
-  await untilAllHaveAll(clients);
-  report(`${writers.length} back at once with a write each: all have all after ${since(stormMs)}; ${await watch.look()}`);
+    await Promise.all(writers.map((client) => client.cut()));
+    const stormMs = performance.now();
+    for (const client of writers) client.write();
+    await Promise.all(writers.map((client) => client.connect()));
+    await untilAllHaveAll(clients);
+    report(
+      `${writers.length} back at once with a write each: all have all after ${since(stormMs)}; ${await watch.look()}`,
+    );
 
-  report(`one row a transaction: ${await importRows(1)}; ${await watch.look()}`);
-  report(`${BATCH_ROWS} rows a transaction: ${await importRows(BATCH_ROWS)}; ${await watch.look()}`);
+    report(`one row a transaction: ${await importRows(1)}; ${await watch.look()}`);
+    report(`${BATCH_ROWS} rows a transaction: ${await importRows(BATCH_ROWS)}; ${await watch.look()}`);
 
-  expect(clients.flatMap(({ refusals }) => refusals)).toEqual([]);
-  for (const { arrived } of clients) expect([...arrived.values()].filter((times) => times !== 1)).toEqual([]);
-  expect(await watch.maxResidentBytes()).toBeLessThan(MAX_RESIDENT_BYTES);
-}, 10 * 60_000);
+    expect(clients.flatMap(({ refusals }) => refusals)).toEqual([]);
+    for (const { arrived } of clients) expect([...arrived.values()].filter((times) => times !== 1)).toEqual([]);
+    expect(await watch.maxResidentBytes()).toBeLessThan(MAX_RESIDENT_BYTES);
+  },
+  10 * 60_000,
+);
 
 async function household(databaseId: string, log: LoadLog): Promise<LoadClient[]> {
   const { url } = tested.server;
   const token = await tested.server.token('editor', databaseId, databaseId);
-  return Array.from({ length: WRITERS_EACH + READERS_EACH }, (_, index) => new LoadClient({ url, token, databaseId, name: `${databaseId}-c${index}`, log }));
+  return Array.from(
+    { length: WRITERS_EACH + READERS_EACH },
+    (_, index) => new LoadClient({ url, token, databaseId, name: `${databaseId}-c${index}`, log }),
+  );
 }
 
 /** At their times, whether the server keeps up or not. */
 async function writeAtRate(writers: readonly LoadClient[]): Promise<void> {
   const startMs = performance.now();
   const total = (WRITES_PER_SECOND * WRITING_MS) / 1000;
-  for (let written = 0; written < total; ) {
+  for (let written = 0; written < total;) {
     const due = Math.min(total, Math.floor(((performance.now() - startMs) * WRITES_PER_SECOND) / 1000));
     for (; written < due; written++) writers[written % writers.length]?.write();
     await new Promise((resolve) => setTimeout(resolve, 10));
@@ -87,7 +105,9 @@ async function importRows(rows: number): Promise<string> {
   await Promise.all(
     importers.map(async (connection) => {
       while (performance.now() - startMs < IMPORTING_MS) {
-        const changes = Array.from({ length: rows }, () => insert('entries', crypto.randomUUID(), { amount: 1n, note: 'a note of some length' }));
+        const changes = Array.from({ length: rows }, () =>
+          insert('entries', crypto.randomUUID(), { amount: 1n, note: 'a note of some length' }),
+        );
         expect(await connection.commit(changes)).toMatchObject({ kind: 'admitted' });
         transactions++;
       }
@@ -98,7 +118,9 @@ async function importRows(rows: number): Promise<string> {
   return `${(transactions / seconds).toFixed(0)} transactions/s, ${((transactions * rows) / seconds).toFixed(0)} rows/s`;
 }
 
-/** Looks at the server every few seconds, and at this process, whose own delays are part of what the clients measure. */
+/**
+ * Looks at the server every few seconds, and at this process, whose own delays are part of what the clients measure.
+ */
 function watchServer(): { look(): Promise<string>; maxResidentBytes(): Promise<number> } {
   const { server } = tested;
   const here = monitorEventLoopDelay({ resolution: 20 });

@@ -38,7 +38,9 @@ export function messageProblem(phase: SessionPhase, type: ClientMessage['type'])
   return phase === 'authenticating' ? 'held' : null;
 }
 
-/** Whose time is up: the failure to end the session with, `silent` for a connection that is as good as dead, or null. */
+/**
+ * Whose time is up: the failure to end the session with, `silent` for a connection that is as good as dead, or null.
+ */
 export function overdue(clock: SessionClock, limits: SessionLimits, nowMs: number): ErrorCode | 'silent' | null {
   if (clock.phase === 'closed') return null;
   if (nowMs >= clock.expiresAtMs) return 'auth-token-expired';

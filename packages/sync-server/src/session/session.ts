@@ -24,11 +24,20 @@ import { SendQueue } from './send-queue.ts';
 import { FrameRate } from './frame-rate.ts';
 import type { SessionLimits } from './limits.ts';
 import type { ConnectionQuota } from './connection-quota.ts';
-import { messageProblem, OPERATION_OF_MESSAGE, overdue, REAUTHORIZE_INTERVAL_MS, type SessionPhase } from './session-rules.ts';
+import {
+  messageProblem,
+  OPERATION_OF_MESSAGE,
+  overdue,
+  REAUTHORIZE_INTERVAL_MS,
+  type SessionPhase,
+} from './session-rules.ts';
 import type { SessionSocket } from './session-socket.ts';
 import { unpack } from './unpack.ts';
 
-/** WebSocket close code after a failure message. The reason repeats the error code, for a client that missed the message. */
+/**
+ * WebSocket close code after a failure message. The reason repeats the error code, for a client that missed the
+ * message.
+ */
 export const CLOSE_FAILURE = 4000;
 
 /** Pushes of one session that wait for their commit: more, and its socket is not read until they are through. */
@@ -61,8 +70,8 @@ export interface SessionContext {
 }
 
 /**
- * One WebSocket of one site. Whatever goes wrong in it becomes a failure message and its end; nothing of it reaches another session
- * or the process.
+ * One WebSocket of one site. Whatever goes wrong in it becomes a failure message and its end; nothing of it reaches
+ * another session or the process.
  */
 export class Session implements Subscriber {
   site = '';
@@ -103,9 +112,11 @@ export class Session implements Subscriber {
     this.lastHeardMs = this.context.now();
     this.context.metrics.receivedBytes.add(frame.length);
     try {
-      if (!this.rate.take(this.lastHeardMs)) throw new RockpoolError('rate-limited', { framesPerSecond: this.context.limits.framesPerSecond });
+      if (!this.rate.take(this.lastHeardMs))
+        throw new RockpoolError('rate-limited', { framesPerSecond: this.context.limits.framesPerSecond });
       const message = this.assembler.add(frame);
-      if (message !== null) this.accept(decodeClientMessage(this.isOpen() ? unpack(message) : message), this.lastHeardMs);
+      if (message !== null)
+        this.accept(decodeClientMessage(this.isOpen() ? unpack(message) : message), this.lastHeardMs);
     } catch (error) {
       this.fail(this.asFailure(error));
     }
@@ -165,14 +176,19 @@ export class Session implements Subscriber {
 
   private overdue(nowMs: number): ReturnType<typeof overdue> {
     const { phase, openedAtMs, lastHeardMs } = this;
-    return overdue({ phase, openedAtMs, lastHeardMs, expiresAtMs: this.principal?.expiresAtMs ?? Infinity }, this.context.limits, nowMs);
+    return overdue(
+      { phase, openedAtMs, lastHeardMs, expiresAtMs: this.principal?.expiresAtMs ?? Infinity },
+      this.context.limits,
+      nowMs,
+    );
   }
 
   private accept(message: ClientMessage, receivedMs: number): void {
     this.context.metrics.messagesReceived.add(1, { type: message.type });
     const problem = this.isAsking ? 'held' : messageProblem(this.phase, message.type);
     if (problem === 'held') {
-      if (this.held.length >= MAX_HELD_MESSAGES) throw new RockpoolError('frame-unexpected', { problem: 'too much before the answer' });
+      if (this.held.length >= MAX_HELD_MESSAGES)
+        throw new RockpoolError('frame-unexpected', { problem: 'too much before the answer' });
       this.held.push({ message, receivedMs });
       return;
     }
@@ -211,9 +227,12 @@ export class Session implements Subscriber {
       case 'confirm':
         return this.database?.confirm(this, message.cursor, message.lastAckedSequence);
       case 'audit':
-        return this.database?.audit(this, message, (tableIds) => this.context.log('audit-differs', { database: this.databaseId, site: this.site, tables: tableIds.length }));
+        return this.database?.audit(this, message, (tableIds) =>
+          this.context.log('audit-differs', { database: this.databaseId, site: this.site, tables: tableIds.length }),
+        );
       case 'presence':
-        if (this.principal !== null) this.database?.show(this, message, { principal: this.principal, nowMs: receivedMs });
+        if (this.principal !== null)
+          this.database?.show(this, message, { principal: this.principal, nowMs: receivedMs });
         return;
       case 'renew-token':
         return this.renew(message.token);
@@ -288,13 +307,16 @@ export class Session implements Subscriber {
       const principal = await gate.authenticate(token);
       await gate.require(principal, this.databaseId, 'read');
       if (!this.isOpen()) return;
-      if (principal.id !== this.principal?.id) throw new RockpoolError('auth-token-invalid', { problem: 'another principal' });
+      if (principal.id !== this.principal?.id)
+        throw new RockpoolError('auth-token-invalid', { problem: 'another principal' });
       this.principal = principal;
       this.context.log('token-renewed', { database: this.databaseId, site: this.site });
     });
   }
 
-  /** Nobody listens on after they were sent away, and nobody believes for long to be allowed what they no longer are. */
+  /**
+   * Nobody listens on after they were sent away, and nobody believes for long to be allowed what they no longer are.
+   */
   private reauthorize(nowMs: number): void {
     const { principal, databaseId } = this;
     if (principal === null || !this.isOpen() || nowMs - this.authorizedMs < REAUTHORIZE_INTERVAL_MS) return;

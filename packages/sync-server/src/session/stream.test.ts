@@ -31,7 +31,12 @@ describe('the stream', () => {
     expect(own.outcomes).toEqual([{ kind: 'admitted', sequence: 1, watermark: 1, conflictCount: 0 }]);
     expect(own.groups).toEqual([]);
     const theirs = await b.delivery();
-    expect(theirs).toMatchObject({ from: 0, to: 1, outcomes: [], groups: [{ kind: 'insert', keys: [['x']], values: [['Cash'], [2n]] }] });
+    expect(theirs).toMatchObject({
+      from: 0,
+      to: 1,
+      outcomes: [],
+      groups: [{ kind: 'insert', keys: [['x']], values: [['Cash'], [2n]] }],
+    });
     expect(server.query('SELECT id, name, rank FROM accounts')).toEqual([['x', 'Cash', 2n]]);
   });
 

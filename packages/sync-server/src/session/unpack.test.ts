@@ -6,7 +6,8 @@ import { serverUnderTest } from '../testing/server-under-test.ts';
 import { TestSite } from '../testing/test-client.ts';
 import { unpack } from './unpack.ts';
 
-const packed = (message: Uint8Array, sizeBytes: number = message.length): Uint8Array => encodePacked({ sizeBytes, deflated: deflateRawSync(message) });
+const packed = (message: Uint8Array, sizeBytes: number = message.length): Uint8Array =>
+  encodePacked({ sizeBytes, deflated: deflateRawSync(message) });
 
 describe('unpack', () => {
   it('gives the message that was packed, and any other as it is', () => {
@@ -17,7 +18,12 @@ describe('unpack', () => {
 
   it('refuses what says less or more than it is, is no DEFLATE, or would be too much', () => {
     const zeros = new Uint8Array(MAX_PACKED_BYTES + 1);
-    for (const bytes of [packed(zeros, 1_000), packed(zeros.slice(0, 10), 11), packed(zeros.slice(0, 10), 9), encodePacked({ sizeBytes: 10, deflated: new Uint8Array(20).fill(0xff) })]) {
+    for (const bytes of [
+      packed(zeros, 1_000),
+      packed(zeros.slice(0, 10), 11),
+      packed(zeros.slice(0, 10), 9),
+      encodePacked({ sizeBytes: 10, deflated: new Uint8Array(20).fill(0xff) }),
+    ]) {
       expect(() => unpack(bytes)).toThrow(expect.objectContaining({ code: 'frame-invalid' }));
     }
     expect(() => unpack(packed(zeros))).toThrow(expect.objectContaining({ code: 'frame-too-large' }));

@@ -23,7 +23,10 @@ async function download(headers: Record<string, string> = {}): Promise<{ respons
 
 async function filled(): Promise<TestConnection> {
   const connection = await tested.server.open();
-  await connection.commit([insert('accounts', 'a', { name: 'Cash', rank: 2n ** 62n }), insert('entries', 'e', { account_id: 'a', amount: 5n, note: 'lunch', weight: 0.5, receipt: Uint8Array.of(0, 255) })]);
+  await connection.commit([
+    insert('accounts', 'a', { name: 'Cash', rank: 2n ** 62n }),
+    insert('entries', 'e', { account_id: 'a', amount: 5n, note: 'lunch', weight: 0.5, receipt: Uint8Array.of(0, 255) }),
+  ]);
   await connection.commit([insert('accounts', 'gone', { name: 'gone' }), insert('labels', ['x', 7n], {})]);
   await connection.commit([remove('accounts', 'gone')]);
   return connection;
@@ -45,11 +48,20 @@ describe('a snapshot', () => {
     expect(all('PRAGMA integrity_check')).toEqual([['ok']]);
     expect(all('PRAGMA page_size')).toEqual([[8192n]]);
     expect(all('SELECT id, name, rank FROM accounts')).toEqual([['a', 'Cash', 2n ** 62n]]);
-    expect(all('SELECT id, account_id, amount, note, weight, receipt FROM entries')).toEqual([['e', 'a', 5n, 'lunch', 0.5, Uint8Array.of(0, 255)]]);
+    expect(all('SELECT id, account_id, amount, note, weight, receipt FROM entries')).toEqual([
+      ['e', 'a', 5n, 'lunch', 0.5, Uint8Array.of(0, 255)],
+    ]);
     expect(all('SELECT entry_id, position FROM labels')).toEqual([['x', 7n]]);
     // What is the server's own stays there, and what a client has in the same table is there already.
-    expect(all(`SELECT name FROM sqlite_schema WHERE name LIKE 'rockpool%' ORDER BY name`)).toEqual([['rockpool_conflict'], ['rockpool_conflict_row'], ['rockpool_document'], ['rockpool_snapshot']]);
-    const [[schemaHash, logEpoch, watermark, logHash]] = all('SELECT schema_hash, epoch, watermark, link FROM rockpool_snapshot') as [[string, Uint8Array, bigint, Uint8Array]];
+    expect(all(`SELECT name FROM sqlite_schema WHERE name LIKE 'rockpool%' ORDER BY name`)).toEqual([
+      ['rockpool_conflict'],
+      ['rockpool_conflict_row'],
+      ['rockpool_document'],
+      ['rockpool_snapshot'],
+    ]);
+    const [[schemaHash, logEpoch, watermark, logHash]] = all(
+      'SELECT schema_hash, epoch, watermark, link FROM rockpool_snapshot',
+    ) as [[string, Uint8Array, bigint, Uint8Array]];
     expect({ schemaHash, watermark }).toEqual({ schemaHash: TEST_SCHEMA.hash, watermark: 3n });
     file.close();
 
@@ -69,7 +81,9 @@ describe('a snapshot', () => {
     const etag = whole.response.headers.get('etag') as string;
     const rest = await download({ range: 'bytes=100-', 'if-range': etag });
     expect(rest.response.status).toBe(206);
-    expect(rest.response.headers.get('content-range')).toBe(`bytes 100-${whole.bytes.length - 1}/${whole.bytes.length}`);
+    expect(rest.response.headers.get('content-range')).toBe(
+      `bytes 100-${whole.bytes.length - 1}/${whole.bytes.length}`,
+    );
     expect(Buffer.concat([whole.bytes.subarray(0, 100), rest.bytes]).equals(whole.bytes)).toBe(true);
     expect((await download({ range: `bytes=${whole.bytes.length}-`, 'if-range': etag })).response.status).toBe(416);
     // Two more are still its tail; the third is one too many.
@@ -84,7 +98,8 @@ describe('a snapshot', () => {
   it('is built once for all who ask, while writers go on', async () => {
     const writer = await filled();
     const asked = [download(), download(), download()];
-    for (let rank = 0n; rank < 2n; rank++) expect(await writer.commit([update('accounts', 'a', { rank })])).toMatchObject({ kind: 'admitted' });
+    for (let rank = 0n; rank < 2n; rank++)
+      expect(await writer.commit([update('accounts', 'a', { rank })])).toMatchObject({ kind: 'admitted' });
     const etags = (await Promise.all(asked)).map(({ response }) => response.headers.get('etag'));
     expect(new Set(etags).size).toBe(1);
   });
@@ -92,9 +107,16 @@ describe('a snapshot', () => {
   it('is announced while it is being built, to a client that would not wait for it', async () => {
     await filled();
     const token = await tested.server.token();
-    const ask = (waitMs: number): Promise<Response> => tested.server.ask('GET', `/databases/${DATABASE}/snapshot?schema=${TEST_SCHEMA.hash}&waitMs=${waitMs}`, { token });
+    const ask = (waitMs: number): Promise<Response> =>
+      tested.server.ask('GET', `/databases/${DATABASE}/snapshot?schema=${TEST_SCHEMA.hash}&waitMs=${waitMs}`, {
+        token,
+      });
     const early = await ask(0);
-    expect([early.status, early.headers.get('cache-control'), (await early.arrayBuffer()).byteLength]).toEqual([202, 'no-store', 0]);
+    expect([early.status, early.headers.get('cache-control'), (await early.arrayBuffer()).byteLength]).toEqual([
+      202,
+      'no-store',
+      0,
+    ]);
     const built = await ask(60_000);
     expect([built.status, built.headers.get('rockpool-watermark')]).toEqual([200, '3']);
     await built.body?.cancel();

@@ -16,7 +16,9 @@ export interface SnapshotRules {
   readonly maxTailChangesets: number;
 }
 
-/** A megabyte is some 5,000 rows, which a delivery brings in a tenth of a second; a tail of 2,000 changesets as well. */
+/**
+ * A megabyte is some 5,000 rows, which a delivery brings in a tenth of a second; a tail of 2,000 changesets as well.
+ */
 export const SNAPSHOT_RULES: SnapshotRules = { minFileBytes: 1024 * 1024, maxTailChangesets: 2_000 };
 
 /** What is asked of a database's log: whether a snapshot still fits it. */
@@ -33,12 +35,18 @@ export interface SnapshotsOptions {
   readonly dataDir: string;
   /** The file of a database. */
   readonly pathOf: (databaseId: string) => string;
-  /** Rejects with `database-damaged` where pages of the file differ from their checksums: a snapshot would spread the damage to every device. */
+  /**
+   * Rejects with `database-damaged` where pages of the file differ from their checksums: a snapshot would spread the
+   * damage to every device.
+   */
   readonly requireIntact: (databaseId: string) => Promise<void>;
   readonly rules: SnapshotRules;
 }
 
-/** The snapshots of a server: built when they are asked for, one at a time, kept while they are of use. They are made anew after a restart. */
+/**
+ * The snapshots of a server: built when they are asked for, one at a time, kept while they are of use. They are made
+ * anew after a restart.
+ */
 export class Snapshots {
   private readonly pathOf: (databaseId: string) => string;
   private readonly requireIntact: SnapshotsOptions['requireIntact'];
@@ -85,11 +93,20 @@ export class Snapshots {
   private removeFiles(): void {
     // Whoever has taken the data away has nothing left that a closing server should fail about.
     if (!existsSync(this.directory)) return;
-    for (const name of readdirSync(this.directory)) if (SNAPSHOT_FILE.test(name)) rmSync(join(this.directory, name), { force: true });
+    for (const name of readdirSync(this.directory))
+      if (SNAPSHOT_FILE.test(name)) rmSync(join(this.directory, name), { force: true });
   }
 
-  private fits({ logEpoch, watermark, schemaHash }: Snapshot & { readonly schemaHash: string }, log: LogPosition): boolean {
-    return logEpoch === log.logEpoch && schemaHash === log.schemaHash && watermark >= log.tombstoneHorizon && log.watermark - watermark <= this.rules.maxTailChangesets;
+  private fits(
+    { logEpoch, watermark, schemaHash }: Snapshot & { readonly schemaHash: string },
+    log: LogPosition,
+  ): boolean {
+    return (
+      logEpoch === log.logEpoch &&
+      schemaHash === log.schemaHash &&
+      watermark >= log.tombstoneHorizon &&
+      log.watermark - watermark <= this.rules.maxTailChangesets
+    );
   }
 
   private async build(databaseId: string, from: string, schemaHash: string): Promise<Snapshot> {

@@ -7,8 +7,8 @@ import { fileHeader } from './sqlite-header.ts';
 const SLICE_PAGES = 256;
 
 /**
- * Takes a database file as it is: computes the checksums of all its pages again and lifts the mark of a damaged one. Only while no server has it open.
- * Throws `database-damaged`, and changes nothing, where SQLite finds it damaged.
+ * Takes a database file as it is: computes the checksums of all its pages again and lifts the mark of a damaged one.
+ * Only while no server has it open. Throws `database-damaged`, and changes nothing, where SQLite finds it damaged.
  */
 export function acceptFile(path: string): void {
   const looking = new SqliteFile(path, { readOnly: true });
@@ -28,8 +28,9 @@ export function acceptFile(path: string): void {
 }
 
 /**
- * Gives the pages of a file that have no checksum yet the one of what they hold, such as those that an earlier version has written. Only in the
- * process and thread that makes the checkpoints: none may come between reading a page and writing its sum. Returns how many pages had none.
+ * Gives the pages of a file that have no checksum yet the one of what they hold, such as those that an earlier version
+ * has written. Only in the process and thread that makes the checkpoints: none may come between reading a page and
+ * writing its sum. Returns how many pages had none.
  */
 export function sealUnknownPages(path: string): number {
   const header = fileHeader(path);

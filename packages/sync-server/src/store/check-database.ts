@@ -4,16 +4,26 @@ import { storedSchema } from './inspect-database.ts';
 import { schemaAdditions } from './schema-additions.ts';
 import { SqliteFile } from './sqlite-file.ts';
 
-/** What is wrong with the file of the database of this id, one sentence each. Reads all of it. `schema`: the one that a server is to run with; null: not known. */
+/**
+ * What is wrong with the file of the database of this id, one sentence each. Reads all of it. `schema`: the one that a
+ * server is to run with; null: not known.
+ */
 export function databaseProblems(path: string, databaseId: string, schema: Schema | null): string[] {
   const sql = new SqliteFile(path, { readOnly: true });
   try {
     const integrity = sql.all('PRAGMA integrity_check').map(([line]) => String(line));
     if (integrity[0] !== 'ok') return integrity.map(() => 'SQLite finds the file damaged');
     const stored = storedSchema(sql);
-    return [...ownerProblems(sql, databaseId), ...logProblems(sql), ...rowProblems(sql, stored), ...(schema === null ? [] : schemaProblems(stored, schema))];
+    return [
+      ...ownerProblems(sql, databaseId),
+      ...logProblems(sql),
+      ...rowProblems(sql, stored),
+      ...(schema === null ? [] : schemaProblems(stored, schema)),
+    ];
   } catch (error) {
-    return [`the file cannot be read (${error instanceof RockpoolError ? error.code : error instanceof Error ? error.name : typeof error})`];
+    return [
+      `the file cannot be read (${error instanceof RockpoolError ? error.code : error instanceof Error ? error.name : typeof error})`,
+    ];
   } finally {
     sql.close();
   }
@@ -22,7 +32,11 @@ export function databaseProblems(path: string, databaseId: string, schema: Schem
 /** A server does not open it: the clients of either would take the other for theirs. */
 function ownerProblems(sql: SqliteFile, databaseId: string): string[] {
   const owner = identityOwner(sql);
-  return owner === null || owner === databaseId ? [] : [`the file was copied or renamed by hand from the database ${owner}: move it away, and put it in with databases import`];
+  return owner === null || owner === databaseId
+    ? []
+    : [
+        `the file was copied or renamed by hand from the database ${owner}: move it away, and put it in with databases import`,
+      ];
 }
 
 function logProblems(sql: SqliteFile): string[] {
@@ -30,12 +44,19 @@ function logProblems(sql: SqliteFile): string[] {
   return Number(count) > 0 && Number(last) - Number(first) + 1 !== Number(count) ? ['the log has gaps'] : [];
 }
 
-/** Every row has versions, and every living version a row: whoever wrote past Rockpool broke that, and their rows never sync. */
+/**
+ * Every row has versions, and every living version a row: whoever wrote past Rockpool broke that, and their rows never
+ * sync.
+ */
 function rowProblems(sql: SqliteFile, schema: Schema): string[] {
   return [...syncedTables(schema), ...SYSTEM_TABLES].flatMap(({ id, name }) => {
     const rows = Number(sql.get(`SELECT count(*) FROM ${quoteName(name)}`)?.[0]);
-    const versions = Number(sql.get('SELECT count(*) FROM rockpool_row_version WHERE table_id = ? AND image IS NULL', BigInt(id))?.[0]);
-    return rows === versions ? [] : [`${name}: ${rows} rows, but ${versions} of them known to sync: something else has written to the table`];
+    const versions = Number(
+      sql.get('SELECT count(*) FROM rockpool_row_version WHERE table_id = ? AND image IS NULL', BigInt(id))?.[0],
+    );
+    return rows === versions
+      ? []
+      : [`${name}: ${rows} rows, but ${versions} of them known to sync: something else has written to the table`];
   });
 }
 
@@ -44,6 +65,8 @@ function schemaProblems(stored: Schema, schema: Schema): string[] {
     schemaAdditions(stored, schema);
     return [];
   } catch (error) {
-    return error instanceof RockpoolError ? String(error.fields['problems']).split('\n') : ['the schema cannot be compared'];
+    return error instanceof RockpoolError
+      ? String(error.fields['problems']).split('\n')
+      : ['the schema cannot be compared'];
   }
 }

@@ -11,7 +11,8 @@ import { SqliteFile } from './sqlite-file.ts';
 const BUSY_TIMEOUT_MS = 30_000;
 
 /**
- * Writes a compact copy of a SQLite file as it is at one moment, beside whatever writes to it meanwhile. Throws `storage-missing` where there is none.
+ * Writes a compact copy of a SQLite file as it is at one moment, beside whatever writes to it meanwhile. Throws
+ * `storage-missing` where there is none.
  */
 export function copyDatabase(from: string, to: string): void {
   if (!existsSync(from)) throw new RockpoolError('storage-missing', { path: from });
@@ -25,9 +26,10 @@ export function copyDatabase(from: string, to: string): void {
 }
 
 /**
- * Puts a copy in its place. It gets a log epoch of its own: what clients have seen since the copy was made is not in it, so each of them loads its state
- * anew and pushes again what this log has lost. Under the id that it had it is the same database, and its clients go on; under another id it is a database of
- * its own, which clients of the original are refused by.
+ * Puts a copy in its place. It gets a log epoch of its own: what clients have seen since the copy was made is not in
+ * it, so each of them loads its state anew and pushes again what this log has lost. Under the id that it had it is the
+ * same database, and its clients go on; under another id it is a database of its own, which clients of the original are
+ * refused by.
  */
 export function restoreDatabase(from: string, to: string, databaseId: string): void {
   removeDatabaseFiles(to);

@@ -6,8 +6,10 @@ const SENTENCES: Readonly<Record<DamageProblem, string>> = {
   empty: 'the file is empty; restore it from a backup, or delete the database',
   truncated: 'the end of the file is missing; restore it from a backup',
   'not-sqlite': 'the file is not a SQLite file; restore it from a backup',
-  'page-checksum': 'the server took it offline because pages differ from their checksums; restore it from a backup, or accept it',
-  'log-checksum': 'the server took it offline because its write-ahead log is damaged; restore it from a backup, or accept it',
+  'page-checksum':
+    'the server took it offline because pages differ from their checksums; restore it from a backup, or accept it',
+  'log-checksum':
+    'the server took it offline because its write-ahead log is damaged; restore it from a backup, or accept it',
   'sqlite-corrupt': 'the server took it offline because SQLite found it damaged; restore it from a backup',
 };
 
@@ -17,5 +19,10 @@ export async function damageProblems(path: string): Promise<string[]> {
   const found = problem === null ? [] : [SENTENCES[problem]];
   if (problem === 'missing' || problem === 'empty' || problem === 'not-sqlite') return found;
   const { damaged } = await verifyPages(path);
-  return damaged.length === 0 ? found : [...found, `${damaged.length} pages differ from their checksums (the first is page ${damaged[0]}): the disk has changed them, or another program has written to the file`];
+  return damaged.length === 0
+    ? found
+    : [
+        ...found,
+        `${damaged.length} pages differ from their checksums (the first is page ${damaged[0]}): the disk has changed them, or another program has written to the file`,
+      ];
 }

@@ -25,7 +25,10 @@ afterEach(async () => {
 
 /** `passIntervalMs`: how soon the server looks at its files. */
 async function start(passIntervalMs = 1_000_000): Promise<TestServer> {
-  server = await TestServer.start(data, { snapshots: { minFileBytes: 1 }, scrub: { sliceIntervalMs: 0, passIntervalMs } });
+  server = await TestServer.start(data, {
+    snapshots: { minFileBytes: 1 },
+    scrub: { sliceIntervalMs: 0, passIntervalMs },
+  });
   return server;
 }
 
@@ -39,7 +42,8 @@ async function stored(): Promise<TestSite> {
   const site = new TestSite();
   const running = await start();
   const connection = await running.open(site);
-  for (let i = 0; i < 40; i++) await connection.commit([insert('accounts', `a${i}`, { name: `account ${i} `.repeat(50) })]);
+  for (let i = 0; i < 40; i++)
+    await connection.commit([insert('accounts', `a${i}`, { name: `account ${i} `.repeat(50) })]);
   await (await running.open(undefined, { databaseId: 'other' })).commit([insert('accounts', 'x', { name: 'theirs' })]);
   await stop();
   return site;
@@ -75,7 +79,10 @@ describe('a database whose file', () => {
     expect(await refused(await running.connect(site))).toMatchObject({ code: 'database-damaged', fields: { problem } });
     const other = await running.open(undefined, { databaseId: 'other' });
     await other.commit([insert('accounts', 'y', { name: 'still served' })]);
-    expect(running.events).toContainEqual({ event: 'database-damaged', fields: expect.objectContaining({ database: DATABASE, problem, code: 'database-damaged' }) as unknown });
+    expect(running.events).toContainEqual({
+      event: 'database-damaged',
+      fields: expect.objectContaining({ database: DATABASE, problem, code: 'database-damaged' }) as unknown,
+    });
     expect(await ready()).toEqual({ status: 'ready', damagedDatabases: 1 });
     expect(existsSync(path)).toBe(problem !== 'missing');
   });
@@ -96,11 +103,17 @@ describe('one flipped byte', () => {
     const connection = await running.open(site);
     const other = await running.open(undefined, { databaseId: 'other' });
     flip(20_000);
-    expect(await connection.next('failure')).toMatchObject({ code: 'database-damaged', fields: { problem: 'page-checksum', pages: 1 } });
+    expect(await connection.next('failure')).toMatchObject({
+      code: 'database-damaged',
+      fields: { problem: 'page-checksum', pages: 1 },
+    });
     await other.commit([insert('accounts', 'y', { name: 'still served' })]);
     expect(await ready()).toEqual({ status: 'ready', damagedDatabases: 1 });
     await stop();
-    expect(await refused(await (await start()).connect(site))).toMatchObject({ code: 'database-damaged', fields: { problem: 'page-checksum' } });
+    expect(await refused(await (await start()).connect(site))).toMatchObject({
+      code: 'database-damaged',
+      fields: { problem: 'page-checksum' },
+    });
   });
 
   it('is found before a snapshot is made: no device gets it', async () => {
@@ -108,7 +121,9 @@ describe('one flipped byte', () => {
     const running = await start();
     await running.open();
     flip(20_000);
-    const response = await running.ask('GET', `/databases/${DATABASE}/snapshot?schema=${TEST_SCHEMA.hash}`, { token: await running.token('viewer') });
+    const response = await running.ask('GET', `/databases/${DATABASE}/snapshot?schema=${TEST_SCHEMA.hash}`, {
+      token: await running.token('viewer'),
+    });
     expect(response.status).toBe(503);
     expect(await response.json()).toMatchObject({ code: 'database-damaged', recovery: 'retry' });
   });
@@ -124,7 +139,11 @@ describe('one flipped byte', () => {
     await stored();
     flip(20_000);
     expect(await command('backup', join(folder.path, 'backup'))).toBe(1);
-    expect(readdirSync(join(folder.path, 'backup')).sort()).toEqual(['db-other.sqlite', 'manifest.json', 'members.sqlite']);
+    expect(readdirSync(join(folder.path, 'backup')).sort()).toEqual([
+      'db-other.sqlite',
+      'manifest.json',
+      'members.sqlite',
+    ]);
   });
 
   it('that SQLite stumbles over takes the database offline, and is no internal error', async () => {
@@ -133,7 +152,10 @@ describe('one flipped byte', () => {
     bytes.fill(0xff, 4096);
     writeFileSync(path, bytes);
     const running = await start();
-    expect(await refused(await running.connect(site))).toMatchObject({ code: 'database-damaged', fields: { problem: 'sqlite-corrupt' } });
+    expect(await refused(await running.connect(site))).toMatchObject({
+      code: 'database-damaged',
+      fields: { problem: 'sqlite-corrupt' },
+    });
     expect(running.events.map(({ event }) => event)).not.toContain('session-error');
   });
 });
@@ -147,7 +169,9 @@ describe('a damaged database', () => {
     await connection.commit([insert('accounts', 'later', { name: 'after the backup' })]);
     await stop();
     truncateSync(path, 0);
-    expect(await command('databases', 'replace', DATABASE, join(folder.path, 'backup', `db-${DATABASE}.sqlite`))).toBe(0);
+    expect(await command('databases', 'replace', DATABASE, join(folder.path, 'backup', `db-${DATABASE}.sqlite`))).toBe(
+      0,
+    );
     expect(await command('doctor')).toBe(0);
     const repaired = await start();
     const back = await repaired.connect(site);

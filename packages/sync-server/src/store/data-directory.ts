@@ -3,7 +3,8 @@ import { join } from 'node:path';
 
 /*
  * Everything of a server that must outlive it:
- *   databases/db-<id>.sqlite   one file per database; beside it -wal and -shm (SQLite's log), -sums (page-sums.ts), -damaged (file-damage.ts)
+ * databases/db-<id>.sqlite   one file per database; beside it -wal and -shm (SQLite's log), -sums (page-sums.ts),
+ *   -damaged (file-damage.ts)
  *   members.sqlite             who may do what, beyond what tokens say
  *   server.lock                held by the one process that runs here
  */
@@ -37,8 +38,14 @@ function unescaped(name: string): string {
   return name.replaceAll(/~([a-z])/g, (_, letter: string) => letter.toUpperCase());
 }
 
-/** The ids of all databases that have a file, sorted. `withMissing`: those too whose file is missing while its checksums are there. */
-export function databaseIds(dataDir: string, { withMissing = false }: { readonly withMissing?: boolean } = {}): string[] {
+/**
+ * The ids of all databases that have a file, sorted. `withMissing`: those too whose file is missing while its checksums
+ * are there.
+ */
+export function databaseIds(
+  dataDir: string,
+  { withMissing = false }: { readonly withMissing?: boolean } = {},
+): string[] {
   const directory = join(dataDir, 'databases');
   if (!existsSync(directory)) return [];
   const pattern = withMissing ? /^db-(.+)\.sqlite(?:-sums)?$/ : /^db-(.+)\.sqlite$/;
@@ -46,7 +53,10 @@ export function databaseIds(dataDir: string, { withMissing = false }: { readonly
   return [...names].map(unescaped).sort();
 }
 
-/** Removes a database and everything beside it. The file goes first: what is left of a removal that was cut off says that it is missing. */
+/**
+ * Removes a database and everything beside it. The file goes first: what is left of a removal that was cut off says
+ * that it is missing.
+ */
 export function removeDatabaseFiles(path: string): void {
   for (const suffix of ['', '-wal', '-shm', '-damaged', '-sums']) rmSync(path + suffix, { force: true });
 }

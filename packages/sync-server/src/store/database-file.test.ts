@@ -30,7 +30,8 @@ function query(sql: string): readonly (readonly CellValue[])[] {
   }
 }
 
-const withAccounts = (changes: Partial<TableSchema>): Schema => buildSchema([{ ...ACCOUNTS, ...changes }, ...TEST_TABLES.filter((one) => one !== ACCOUNTS)]);
+const withAccounts = (changes: Partial<TableSchema>): Schema =>
+  buildSchema([{ ...ACCOUNTS, ...changes }, ...TEST_TABLES.filter((one) => one !== ACCOUNTS)]);
 
 describe('a database file', () => {
   it('keeps its epoch, and has a durable log', () => {
@@ -44,7 +45,9 @@ describe('a database file', () => {
 
   it('has an index for each foreign key, for nothing is slower than a parent’s deletion without one', () => {
     open(TEST_SCHEMA);
-    expect(query(`SELECT count(*) FROM sqlite_schema WHERE type = 'index' AND name LIKE 'rockpool_foreign_key_%'`)).toEqual([[7n]]);
+    expect(
+      query(`SELECT count(*) FROM sqlite_schema WHERE type = 'index' AND name LIKE 'rockpool_foreign_key_%'`),
+    ).toEqual([[7n]]);
   });
 
   it('of another program is left alone', () => {
@@ -56,7 +59,9 @@ describe('a database file', () => {
   });
 
   const layout = (): unknown => [
-    ...query(`SELECT tables.name, columns.name FROM sqlite_schema AS tables JOIN pragma_table_info(tables.name) AS columns WHERE tables.name LIKE 'rockpool_%' ORDER BY 1, 2`),
+    ...query(
+      `SELECT tables.name, columns.name FROM sqlite_schema AS tables JOIN pragma_table_info(tables.name) AS columns WHERE tables.name LIKE 'rockpool_%' ORDER BY 1, 2`,
+    ),
     ...query(`SELECT name, sql FROM sqlite_schema WHERE type = 'index' AND name LIKE 'rockpool_%' ORDER BY name`),
   ];
 
@@ -64,7 +69,9 @@ describe('a database file', () => {
     open(TEST_SCHEMA);
     const wanted = layout();
     const file = new SqliteFile(path);
-    file.exec(`DROP TABLE rockpool_document; DROP TABLE rockpool_document_replaced; DROP TABLE rockpool_document_edit; DROP TABLE rockpool_document_author; DROP INDEX rockpool_tombstone; DROP INDEX rockpool_orphan; ALTER TABLE rockpool_row_version DROP COLUMN waits_for; ALTER TABLE rockpool_log DROP COLUMN received_ms; ALTER TABLE rockpool_log DROP COLUMN link; ALTER TABLE rockpool_conflict DROP COLUMN path; ALTER TABLE rockpool_outcome DROP COLUMN decided_ms; UPDATE rockpool_meta SET value = '1' WHERE name = 'storage_format'; INSERT INTO accounts (id, name) VALUES ('x', 'x')`);
+    file.exec(
+      `DROP TABLE rockpool_document; DROP TABLE rockpool_document_replaced; DROP TABLE rockpool_document_edit; DROP TABLE rockpool_document_author; DROP INDEX rockpool_tombstone; DROP INDEX rockpool_orphan; ALTER TABLE rockpool_row_version DROP COLUMN waits_for; ALTER TABLE rockpool_log DROP COLUMN received_ms; ALTER TABLE rockpool_log DROP COLUMN link; ALTER TABLE rockpool_conflict DROP COLUMN path; ALTER TABLE rockpool_outcome DROP COLUMN decided_ms; UPDATE rockpool_meta SET value = '1' WHERE name = 'storage_format'; INSERT INTO accounts (id, name) VALUES ('x', 'x')`,
+    );
     file.close();
     open(TEST_SCHEMA);
     expect(layout()).toEqual(wanted);
@@ -88,26 +95,56 @@ describe('a newer schema', () => {
     file.close();
     open(
       buildSchema([
-        { ...ACCOUNTS, columns: [...ACCOUNTS.columns, column('closed', 'integer', { notNull: true, defaultSql: '0' }), column('iban', 'text')] },
-        { ...ENTRIES, indexes: [{ name: 'entries_by_amount', unique: false, expressions: ['amount'], whereSql: null }] },
+        {
+          ...ACCOUNTS,
+          columns: [
+            ...ACCOUNTS.columns,
+            column('closed', 'integer', { notNull: true, defaultSql: '0' }),
+            column('iban', 'text'),
+          ],
+        },
+        {
+          ...ENTRIES,
+          indexes: [{ name: 'entries_by_amount', unique: false, expressions: ['amount'], whereSql: null }],
+        },
         ...TEST_TABLES.filter((one) => one !== ACCOUNTS && one !== ENTRIES),
         table('tags', [column('id', 'text', { notNull: true })]),
       ]),
     );
     expect(query('SELECT id, closed, iban FROM accounts')).toEqual([['x', 0n, null]]);
-    expect(query(`SELECT name FROM sqlite_schema WHERE name IN ('tags', 'entries_by_note', 'entries_by_amount') ORDER BY name`)).toEqual([['entries_by_amount'], ['tags']]);
+    expect(
+      query(
+        `SELECT name FROM sqlite_schema WHERE name IN ('tags', 'entries_by_note', 'entries_by_amount') ORDER BY name`,
+      ),
+    ).toEqual([['entries_by_amount'], ['tags']]);
   });
 
   it.each<[string, Schema]>([
     ['drops a table', buildSchema(TEST_TABLES.filter((one) => one !== LABELS))],
     ['drops a column', withAccounts({ columns: ACCOUNTS.columns.slice(0, 2) })],
-    ['changes a type', withAccounts({ columns: ACCOUNTS.columns.map((one) => (one.name === 'rank' ? { ...one, type: 'text' as const } : one)) })],
+    [
+      'changes a type',
+      withAccounts({
+        columns: ACCOUNTS.columns.map((one) => (one.name === 'rank' ? { ...one, type: 'text' as const } : one)),
+      }),
+    ],
     ['changes the key', withAccounts({ primaryKey: ['id', 'name'] })],
-    ['adds a required column', withAccounts({ columns: [...ACCOUNTS.columns, column('iban', 'text', { notNull: true })] })],
+    [
+      'adds a required column',
+      withAccounts({ columns: [...ACCOUNTS.columns, column('iban', 'text', { notNull: true })] }),
+    ],
     ['adds a UNIQUE', withAccounts({ uniques: [['name'], ['rank']] })],
-    ['adds a unique index', withAccounts({ indexes: [{ name: 'one_rank', unique: true, expressions: ['rank'], whereSql: null }] })],
+    [
+      'adds a unique index',
+      withAccounts({ indexes: [{ name: 'one_rank', unique: true, expressions: ['rank'], whereSql: null }] }),
+    ],
     ['adds a CHECK', withAccounts({ checks: [{ name: null, sql: 'rank > 0' }] })],
-    ['has a default that SQLite cannot give to stored rows', withAccounts({ columns: [...ACCOUNTS.columns, column('seed', 'integer', { notNull: true, defaultSql: 'random()' })] })],
+    [
+      'has a default that SQLite cannot give to stored rows',
+      withAccounts({
+        columns: [...ACCOUNTS.columns, column('seed', 'integer', { notNull: true, defaultSql: 'random()' })],
+      }),
+    ],
   ])('that %s is refused, and nothing is changed', (_, schema) => {
     open(TEST_SCHEMA);
     const file = new SqliteFile(path);

@@ -1,5 +1,14 @@
 import { randomBytes } from 'node:crypto';
-import { decodeSchema, encodeSchema, ID_BYTES, RockpoolError, SYSTEM_TABLES, syncedTables, type Schema, type TableSchema } from '@rockpool/shared';
+import {
+  decodeSchema,
+  encodeSchema,
+  ID_BYTES,
+  RockpoolError,
+  SYSTEM_TABLES,
+  syncedTables,
+  type Schema,
+  type TableSchema,
+} from '@rockpool/shared';
 import { DocumentDesk } from '../documents/document-desk.ts';
 import { LogEpoch } from '../log/log-epoch.ts';
 import { Log } from '../log/log.ts';
@@ -37,7 +46,11 @@ export interface DatabaseFileOptions {
  * Opens the file, makes it where it is missing, adds to it what a newer schema adds.
  * Throws `schema-incompatible`, or `database-unavailable` for a file of another format or of another database id.
  */
-export function openDatabaseFile(path: string, schema: Schema, { disposable = false, toDdl = storedTableToDdl, databaseId }: DatabaseFileOptions = {}): DatabaseFile {
+export function openDatabaseFile(
+  path: string,
+  schema: Schema,
+  { disposable = false, toDdl = storedTableToDdl, databaseId }: DatabaseFileOptions = {},
+): DatabaseFile {
   const sql = new SqliteFile(path, { disposable });
   try {
     sql.transaction(() => {
@@ -46,7 +59,10 @@ export function openDatabaseFile(path: string, schema: Schema, { disposable = fa
       else bringToSchema(sql, schema);
       if (databaseId !== undefined) claimIdentity(sql, databaseId);
     });
-    const tables = [...SYSTEM_TABLES.map((table) => toStoredTable(table, true)), ...syncedTables(schema).map((table) => toStoredTable(table, false))];
+    const tables = [
+      ...SYSTEM_TABLES.map((table) => toStoredTable(table, true)),
+      ...syncedTables(schema).map((table) => toStoredTable(table, false)),
+    ];
     return {
       sql,
       tableById: new Map(tables.map((table) => [table.schema.id, table])),
@@ -89,7 +105,10 @@ function bringToSchema(sql: SqliteFile, schema: Schema): void {
     writeMeta(sql, 'storage_format', String(++storageFormat));
   }
   if (storageFormat !== STORAGE_FORMAT) {
-    throw new RockpoolError('database-unavailable', { problem: 'the file has another storage format', supported: STORAGE_FORMAT });
+    throw new RockpoolError('database-unavailable', {
+      problem: 'the file has another storage format',
+      supported: STORAGE_FORMAT,
+    });
   }
   const stored = readMeta(sql, 'schema') as string;
   if (stored === encodeSchema(schema)) return;
@@ -102,6 +121,10 @@ function addToSchema(sql: SqliteFile, statement: string): void {
     sql.exec(statement);
   } catch (error) {
     // Such as a default that is not a constant, on a table that has rows.
-    throw new RockpoolError('schema-incompatible', { count: 1, problems: 'SQLite cannot add a part of the schema to the stored rows' }, { cause: error });
+    throw new RockpoolError(
+      'schema-incompatible',
+      { count: 1, problems: 'SQLite cannot add a part of the schema to the stored rows' },
+      { cause: error },
+    );
   }
 }

@@ -17,7 +17,11 @@ export function lockDirectory(directory: string): DirectoryLock {
     database.exec('PRAGMA journal_mode = DELETE; BEGIN EXCLUSIVE');
   } catch (error) {
     database.close();
-    throw new RockpoolError('database-unavailable', { problem: 'another server uses this data directory' }, { cause: error });
+    throw new RockpoolError(
+      'database-unavailable',
+      { problem: 'another server uses this data directory' },
+      { cause: error },
+    );
   }
   return { release: () => void database.close() };
 }

@@ -53,7 +53,10 @@ describe('a commit in a file', () => {
     const failure = new Error('EIO');
     await disk.failNext(failure);
     await disk.finishNext();
-    const refused = expect.objectContaining({ status: 'rejected', reason: expect.objectContaining({ code: 'database-unavailable', cause: failure }) as unknown }) as unknown;
+    const refused = expect.objectContaining({
+      status: 'rejected',
+      reason: expect.objectContaining({ code: 'database-unavailable', cause: failure }) as unknown,
+    }) as unknown;
     expect(await outcomes).toEqual([refused, refused, refused]);
     expect(await Promise.allSettled([insert('c')])).toEqual([refused]);
     expect(conflicts).toEqual([failure]);

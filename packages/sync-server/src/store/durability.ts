@@ -3,17 +3,20 @@ import type { DatabaseFile } from './database-file.ts';
 import type { LogSync } from './log-sync.ts';
 
 /**
- * Where what is decided on a database's file becomes durable: in the file itself, or in a store that other instances share (postgres/). The file decides in
- * both cases, and nobody is told of anything before `commit` is done.
+ * Where what is decided on a database's file becomes durable: in the file itself, or in a store that other instances
+ * share (postgres/). The file decides in both cases, and nobody is told of anything before `commit` is done.
  */
 export interface Durability {
-  /** What `body` writes into the file lasts when this returns, or resolves. When it throws, or rejects, nothing of it has happened here; all of it may be done again. */
+  /**
+   * What `body` writes into the file lasts when this returns, or resolves. When it throws, or rejects, nothing of it
+   * has happened here; all of it may be done again.
+   */
   commit<Result>(body: () => Result): Result | Promise<Result>;
   /** Brings the file up to what others have committed. Null: there are no others. */
   catchUp(): Promise<void> | null;
   /**
-   * Null: all that the file holds lasts. Else it holds a commit that does not last yet, and nobody is told of what is in the file before this resolves. Rejects
-   * with `database-unavailable` where it never will.
+   * Null: all that the file holds lasts. Else it holds a commit that does not last yet, and nobody is told of what is
+   * in the file before this resolves. Rejects with `database-unavailable` where it never will.
    */
   settling(): Promise<void> | null;
   close(): void;
@@ -35,10 +38,15 @@ export function durableInFile(file: DatabaseFile): OpenDatabase {
 }
 
 /**
- * The file is what lasts, once its log is synced, which happens beside the thread. Of two commits that are under way at the same time the later one lasts only
- * with the earlier. Where the disk fails, nobody knows what is on it: `onLost` is told, once, and nothing is committed any more.
+ * The file is what lasts, once its log is synced, which happens beside the thread. Of two commits that are under way at
+ * the same time the later one lasts only with the earlier. Where the disk fails, nobody knows what is on it: `onLost`
+ * is told, once, and nothing is committed any more.
  */
-export function durableOnceSynced(file: DatabaseFile, log: Pick<LogSync, 'sync' | 'close'>, onLost: (error: unknown) => void): OpenDatabase {
+export function durableOnceSynced(
+  file: DatabaseFile,
+  log: Pick<LogSync, 'sync' | 'close'>,
+  onLost: (error: unknown) => void,
+): OpenDatabase {
   // SQLite syncs the log only before it moves it into the file.
   file.sql.exec('PRAGMA synchronous = NORMAL');
   let last: Promise<void> | null = null;
@@ -91,7 +99,10 @@ function transaction<Result>(file: DatabaseFile, body: () => Result): Result {
   }
 }
 
-/** What is kept in memory of a file, read anew: after a transaction that did not commit, or one that was not made by admission. */
+/**
+ * What is kept in memory of a file, read anew: after a transaction that did not commit, or one that was not made by
+ * admission.
+ */
 export function resyncFile({ logEpoch, log, sites, tombstones }: DatabaseFile): void {
   for (const part of [logEpoch, log, sites, tombstones]) part.reload();
 }

@@ -18,11 +18,21 @@ export type DamageProblem =
 const SQLITE_CORRUPT = 11;
 const SQLITE_NOTADB = 26;
 
-export function damaged(problem: DamageProblem, { pages, cause }: { readonly pages?: number; readonly cause?: unknown } = {}): RockpoolError {
-  return new RockpoolError('database-damaged', { problem, ...(pages !== undefined && { pages }) }, cause === undefined ? {} : { cause });
+export function damaged(
+  problem: DamageProblem,
+  { pages, cause }: { readonly pages?: number; readonly cause?: unknown } = {},
+): RockpoolError {
+  return new RockpoolError(
+    'database-damaged',
+    { problem, ...(pages !== undefined && { pages }) },
+    cause === undefined ? {} : { cause },
+  );
 }
 
-/** Looks at a file before SQLite opens it, which would make an empty one of it, or begin a new database where it is missing. Null: nothing is wrong, or there never was one. */
+/**
+ * Looks at a file before SQLite opens it, which would make an empty one of it, or begin a new database where it is
+ * missing. Null: nothing is wrong, or there never was one.
+ */
 export function damageBeforeOpening(path: string): DamageProblem | null {
   const mark = damageMark(path);
   if (mark !== null) return mark;
@@ -61,7 +71,10 @@ export function markPath(path: string): string {
   return `${path}-damaged`;
 }
 
-/** Makes the checksum file of a database of an earlier version, so that from now on a missing or emptied file is noticed. */
+/**
+ * Makes the checksum file of a database of an earlier version, so that from now on a missing or emptied file is
+ * noticed.
+ */
 export function beginChecksums(path: string): void {
   const header = existsSync(sumsPath(path)) ? null : fileHeader(path);
   if (header !== null) PageSums.open(path, header.pageSizeBytes).close();

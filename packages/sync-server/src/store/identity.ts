@@ -4,8 +4,9 @@ import { readMeta, writeMeta } from './meta.ts';
 import type { SqliteFile } from './sqlite-file.ts';
 
 /*
- * The identity of a database: 16 bytes that every client binds its local database to. It is issued with the database, stored in it, and belongs to one
- * database id. A backup that is restored under the same id keeps it; a copy under another id is another database and gets one of its own.
+ * The identity of a database: 16 bytes that every client binds its local database to. It is issued with the database,
+ * stored in it, and belongs to one database id. A backup that is restored under the same id keeps it; a copy under
+ * another id is another database and gets one of its own.
  */
 
 export function newIdentity(): Uint8Array {
@@ -16,12 +17,18 @@ export function identityOf(sql: SqliteFile): Uint8Array {
   return readMeta(sql, 'identity') as Uint8Array;
 }
 
-/** The database id that the identity belongs to; null in a file that was written before identities, until a server has opened it. */
+/**
+ * The database id that the identity belongs to; null in a file that was written before identities, until a server has
+ * opened it.
+ */
 export function identityOwner(sql: SqliteFile): string | null {
   return (readMeta(sql, 'identity_of') ?? null) as string | null;
 }
 
-/** The links of the log up to here do not show that a client knows this database: they are also in the database that it was copied from. */
+/**
+ * The links of the log up to here do not show that a client knows this database: they are also in the database that it
+ * was copied from.
+ */
 export function identityStart(sql: SqliteFile): number {
   return Number(readMeta(sql, 'identity_start') ?? 0);
 }
@@ -31,18 +38,25 @@ export function isClaimed(sql: SqliteFile, databaseId: string): boolean {
 }
 
 /**
- * Gives the database that is opened under this id its identity, unless it has one; inside a transaction. Throws `database-unavailable` for a file that belongs
- * to another id: somebody copied or renamed it by hand, and its clients would take one database for the other.
+ * Gives the database that is opened under this id its identity, unless it has one; inside a transaction. Throws
+ * `database-unavailable` for a file that belongs to another id: somebody copied or renamed it by hand, and its clients
+ * would take one database for the other.
  */
 export function claimIdentity(sql: SqliteFile, databaseId: string): void {
   const owner = identityOwner(sql);
   if (owner === databaseId) return;
-  if (owner !== null) throw new RockpoolError('database-unavailable', { problem: 'the file belongs to another database id; `rockpool-server doctor` says to which' });
+  if (owner !== null)
+    throw new RockpoolError('database-unavailable', {
+      problem: 'the file belongs to another database id; `rockpool-server doctor` says to which',
+    });
   if (readMeta(sql, 'identity') === undefined) writeMeta(sql, 'identity', derivedIdentity(sql, databaseId));
   writeMeta(sql, 'identity_of', databaseId);
 }
 
-/** The same for a copy that is put in its place: under another id it is another database. Returns whether it is; inside a transaction. */
+/**
+ * The same for a copy that is put in its place: under another id it is another database. Returns whether it is; inside
+ * a transaction.
+ */
 export function claimCopy(sql: SqliteFile, databaseId: string, watermark: number): boolean {
   const owner = identityOwner(sql);
   if (owner === null || owner === databaseId) {
@@ -56,8 +70,9 @@ export function claimCopy(sql: SqliteFile, databaseId: string, watermark: number
 }
 
 /**
- * Of a database from before identities. Not random: clients bind to what the database gets at its first opening, and a backup from before that has to get the
- * same when it is restored. The first device that has ever written is in every backup; where none has, the epoch stands in.
+ * Of a database from before identities. Not random: clients bind to what the database gets at its first opening, and a
+ * backup from before that has to get the same when it is restored. The first device that has ever written is in every
+ * backup; where none has, the epoch stands in.
  */
 function derivedIdentity(sql: SqliteFile, databaseId: string): Uint8Array {
   const [firstSite] = sql.get('SELECT site FROM rockpool_site WHERE number > 0 ORDER BY number LIMIT 1') ?? [];

@@ -12,13 +12,19 @@ function asFile(schema: Schema): Schema {
 }
 
 /**
- * The server's schema, and those that it ran with before in this data directory (`schemas/<hash>.json`) or that are named to it, as far as their clients can go
- * on. Remembers the present one.
+ * The server's schema, and those that it ran with before in this data directory (`schemas/<hash>.json`) or that are
+ * named to it, as far as their clients can go on. Remembers the present one.
  */
-export function knownSchemas(dataDir: string, schema: Schema, older: readonly Schema[] = []): Map<string, SchemaView | null> {
+export function knownSchemas(
+  dataDir: string,
+  schema: Schema,
+  older: readonly Schema[] = [],
+): Map<string, SchemaView | null> {
   const directory = join(dataDir, 'schemas');
   mkdirSync(directory, { recursive: true });
-  const remembered = readdirSync(directory).filter((name) => name.endsWith('.json')).map((name) => decodeSchema(readFileSync(join(directory, name), 'utf8')));
+  const remembered = readdirSync(directory)
+    .filter((name) => name.endsWith('.json'))
+    .map((name) => decodeSchema(readFileSync(join(directory, name), 'utf8')));
   const path = join(directory, `${schema.hash}.json`);
   writeFileSync(`${path}.new`, encodeSchema(schema));
   renameSync(`${path}.new`, path);

@@ -6,9 +6,10 @@ import { promisify } from 'node:util';
 const syncDescriptor = promisify(fdatasync);
 
 /**
- * Syncs the write-ahead log of an open SQLite file, on threads of Node's pool: the one that serves everybody does not wait for the disk, and the logs of many
- * databases are synced at the same time. SQLite keeps the same log for as long as it has the file open, and its locks are on other files, so that a descriptor
- * beside its own changes nothing for it.
+ * Syncs the write-ahead log of an open SQLite file, on threads of Node's pool: the one that serves everybody does not
+ * wait for the disk, and the logs of many databases are synced at the same time. SQLite keeps the same log for as long
+ * as it has the file open, and its locks are on other files, so that a descriptor beside its own changes nothing for
+ * it.
  */
 export class LogSync {
   private readonly descriptor: number;

@@ -24,7 +24,13 @@ export interface Stores {
 /** In files of one directory. */
 export function sqliteStores(dataDir: string, schema: Schema): Stores {
   const store = new SqliteStore(dataDir, schema);
-  return { store, memberStore: new SqliteMembers(membersPath(dataDir)), bus: null, ready: () => Promise.resolve([]), close: () => store.close() };
+  return {
+    store,
+    memberStore: new SqliteMembers(membersPath(dataDir)),
+    bus: null,
+    ready: () => Promise.resolve([]),
+    close: () => store.close(),
+  };
 }
 
 export interface PostgresStoresOptions {

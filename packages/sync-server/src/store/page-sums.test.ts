@@ -28,7 +28,8 @@ function filled(rows = 200): SqliteFile {
 }
 
 function fill(sql: SqliteFile, from: number, rows: number): void {
-  for (let id = from; id < from + rows; id++) sql.run('INSERT OR REPLACE INTO t VALUES (?, ?)', BigInt(id), `row ${id} `.repeat(20));
+  for (let id = from; id < from + rows; id++)
+    sql.run('INSERT OR REPLACE INTO t VALUES (?, ?)', BigInt(id), `row ${id} `.repeat(20));
 }
 
 function flip(file: string, offset: number): void {
@@ -58,7 +59,14 @@ describe('the checksums of a database file', () => {
       expect((await verifyPages(path)).damaged).toEqual([]);
     }
     // A log of a thousand pages is checkpointed by itself.
-    expect(new Set(Array.from({ length: 30 }, (_, i) => (sql.transaction(() => fill(sql, i * 1_000, 1_000)), PageSums.openExisting(path)?.pageCount))).size).toBeGreaterThan(1);
+    expect(
+      new Set(
+        Array.from(
+          { length: 30 },
+          (_, i) => (sql.transaction(() => fill(sql, i * 1_000, 1_000)), PageSums.openExisting(path)?.pageCount),
+        ),
+      ).size,
+    ).toBeGreaterThan(1);
     sql.close();
     expect(existsSync(`${path}-wal`)).toBe(false);
     expect(await verifyPages(path)).toEqual(INTACT);
@@ -66,7 +74,8 @@ describe('the checksums of a database file', () => {
 
   it('stay right where a server was killed at any moment around a checkpoint', async () => {
     const killed = join(folder.path, 'killed.sqlite');
-    const copyAs = (target: string, suffixes: readonly string[]): void => suffixes.forEach((suffix) => existsSync(path + suffix) && copyFileSync(path + suffix, target + suffix));
+    const copyAs = (target: string, suffixes: readonly string[]): void =>
+      suffixes.forEach((suffix) => existsSync(path + suffix) && copyFileSync(path + suffix, target + suffix));
     const sql = filled();
     sql.checkpoint();
     sql.transaction(() => fill(sql, 50, 400));
@@ -87,7 +96,9 @@ describe('the checksums of a database file', () => {
     sql.checkpoint();
     sql.transaction(() => fill(sql, 1, 5));
     flip(`${path}-wal`, 32 + 24 + 100);
-    expect(() => sql.checkpoint()).toThrow(expect.objectContaining({ code: 'database-damaged', fields: { problem: 'log-checksum' } }));
+    expect(() => sql.checkpoint()).toThrow(
+      expect.objectContaining({ code: 'database-damaged', fields: { problem: 'log-checksum' } }),
+    );
     expect(() => sql.close()).toThrow(expect.objectContaining({ code: 'database-damaged' }));
   });
 

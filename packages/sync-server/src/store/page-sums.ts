@@ -7,9 +7,9 @@ import { crc32 } from 'node:zlib';
  *   16 bytes   "RPSUMS1\n", u32 page size, u32 0
  *   u32 each   CRC-32 of page 1, 2, 3 …; 0: not known
  *
- * All numbers are little-endian. In WAL mode only a checkpoint writes to the database file, so the sums of the pages in the log are written and
- * synced right before each checkpoint (sealed-log.ts). A page that is in the log at the moment is not compared: the log has the newer one, with
- * checksums of its own.
+ * All numbers are little-endian. In WAL mode only a checkpoint writes to the database file, so the sums of the pages in
+ * the log are written and synced right before each checkpoint (sealed-log.ts). A page that is in the log at the moment
+ * is not compared: the log has the newer one, with checksums of its own.
  */
 const MAGIC = 'RPSUMS1\n';
 const HEADER_BYTES = 16;
@@ -78,7 +78,7 @@ export class PageSums {
   /** Durable when it returns. */
   write(sumByPage: ReadonlyMap<number, number>): void {
     const pages = [...sumByPage.keys()].sort((a, b) => a - b);
-    for (let start = 0; start < pages.length; ) {
+    for (let start = 0; start < pages.length;) {
       let end = start + 1;
       while (end < pages.length && pages[end] === (pages[end - 1] ?? 0) + 1) end++;
       const run = Uint32Array.from(pages.slice(start, end), (page) => sumByPage.get(page) ?? 0);
@@ -104,6 +104,10 @@ function offsetOf(page: number): number {
 
 function readPageSize(descriptor: number): number | null {
   const header = Buffer.alloc(HEADER_BYTES);
-  if (readSync(descriptor, header, 0, HEADER_BYTES, 0) < HEADER_BYTES || header.toString('latin1', 0, MAGIC.length) !== MAGIC) return null;
+  if (
+    readSync(descriptor, header, 0, HEADER_BYTES, 0) < HEADER_BYTES ||
+    header.toString('latin1', 0, MAGIC.length) !== MAGIC
+  )
+    return null;
   return header.readUInt32LE(8);
 }

@@ -1,4 +1,14 @@
-import { decodeBefore, decodeKey, encodeBefore, RockpoolError, type Cell, type CellValue, type ChangeGroup, type StoredRow, type Version } from '@rockpool/shared';
+import {
+  decodeBefore,
+  decodeKey,
+  encodeBefore,
+  RockpoolError,
+  type Cell,
+  type CellValue,
+  type ChangeGroup,
+  type StoredRow,
+  type Version,
+} from '@rockpool/shared';
 import { withDocuments } from '../documents/document-store.ts';
 import type { DatabaseFile } from './database-file.ts';
 import { decodeRowVersions, encodeRowVersions, type StoredVersion } from './row-version-codec.ts';
@@ -14,21 +24,40 @@ export interface KnownRow {
 }
 
 /** Undefined: no row of this key has ever been admitted. */
-export function readKnownRow(file: DatabaseFile, table: StoredTable, key: readonly CellValue[], keyBytes: Uint8Array): KnownRow | undefined {
-  const stored = file.sql.get(`SELECT versions, image, waits_for FROM rockpool_row_version WHERE table_id = ? AND key = ?`, BigInt(table.schema.id), keyBytes);
+export function readKnownRow(
+  file: DatabaseFile,
+  table: StoredTable,
+  key: readonly CellValue[],
+  keyBytes: Uint8Array,
+): KnownRow | undefined {
+  const stored = file.sql.get(
+    `SELECT versions, image, waits_for FROM rockpool_row_version WHERE table_id = ? AND key = ?`,
+    BigInt(table.schema.id),
+    keyBytes,
+  );
   return stored === undefined ? undefined : toKnownRow(file, stored, () => readRowValues(file, table, key, keyBytes));
 }
 
 /** Undefined: no row of this key is known to be deleted. */
 export function readTombstone(file: DatabaseFile, table: StoredTable, keyBytes: Uint8Array): KnownRow | undefined {
-  const stored = file.sql.get(`SELECT versions, image, waits_for FROM rockpool_row_version WHERE table_id = ? AND key = ? AND image IS NOT NULL`, BigInt(table.schema.id), keyBytes);
+  const stored = file.sql.get(
+    `SELECT versions, image, waits_for FROM rockpool_row_version WHERE table_id = ? AND key = ? AND image IS NOT NULL`,
+    BigInt(table.schema.id),
+    keyBytes,
+  );
   return stored === undefined ? undefined : toKnownRow(file, stored, () => NO_CELLS);
 }
 
 /** All deleted rows of a table that are remembered. */
-export function readTombstones(file: DatabaseFile, table: StoredTable): { readonly key: readonly CellValue[]; readonly known: KnownRow }[] {
+export function readTombstones(
+  file: DatabaseFile,
+  table: StoredTable,
+): { readonly key: readonly CellValue[]; readonly known: KnownRow }[] {
   return file.sql
-    .all(`SELECT versions, image, waits_for, key FROM rockpool_row_version WHERE table_id = ? AND image IS NOT NULL`, BigInt(table.schema.id))
+    .all(
+      `SELECT versions, image, waits_for, key FROM rockpool_row_version WHERE table_id = ? AND image IS NOT NULL`,
+      BigInt(table.schema.id),
+    )
     .map((stored) => ({ key: decodeKey(stored[3] as Uint8Array), known: toKnownRow(file, stored, () => NO_CELLS) }));
 }
 
@@ -37,14 +66,22 @@ const NO_CELLS: ReadonlyMap<number, CellValue> = new Map();
 /** `stored`: versions, image, what it waits for. */
 function toKnownRow(file: DatabaseFile, stored: SqlRow, readLiving: () => ReadonlyMap<number, CellValue>): KnownRow {
   const { bornAt, inserted, revived, updated, deleted, cells, otherSites } = decodeRowVersions(stored[0] as Uint8Array);
-  const toVersion = ({ watermark, stampUs, siteNumber }: StoredVersion): Version => ({ watermark, stampUs, site: file.sites.siteOf(siteNumber) });
+  const toVersion = ({ watermark, stampUs, siteNumber }: StoredVersion): Version => ({
+    watermark,
+    stampUs,
+    site: file.sites.siteOf(siteNumber),
+  });
   const insertedVersion = toVersion(inserted);
   const values = deleted === null ? readLiving() : readImage(stored[1] as Uint8Array);
   const rowCells = new Map<number, Cell>();
   for (const [columnId, value] of values) {
     const version = cells.get(columnId);
     const otherSite = otherSites.get(columnId);
-    rowCells.set(columnId, { value, version: version === undefined ? insertedVersion : toVersion(version), ...(otherSite === undefined ? {} : { otherSite: toVersion(otherSite) }) });
+    rowCells.set(columnId, {
+      value,
+      version: version === undefined ? insertedVersion : toVersion(version),
+      ...(otherSite === undefined ? {} : { otherSite: toVersion(otherSite) }),
+    });
   }
   const row: StoredRow = {
     inserted: insertedVersion,
@@ -57,7 +94,12 @@ function toKnownRow(file: DatabaseFile, stored: SqlRow, readLiving: () => Readon
 }
 
 /** The cells of a row that is there, by column id in schema order. */
-export function readRowValues(file: DatabaseFile, table: StoredTable, key: readonly CellValue[], keyBytes: Uint8Array): Map<number, CellValue> {
+export function readRowValues(
+  file: DatabaseFile,
+  table: StoredTable,
+  key: readonly CellValue[],
+  keyBytes: Uint8Array,
+): Map<number, CellValue> {
   return withDocuments(file.sql, table, keyBytes, readColumnValues(file, table, key));
 }
 
@@ -68,21 +110,37 @@ export interface RowKey {
 }
 
 /** The cells of many rows, in their order. */
-export function readValuesOfRows(file: DatabaseFile, table: StoredTable, rows: readonly RowKey[]): Map<number, CellValue>[] {
+export function readValuesOfRows(
+  file: DatabaseFile,
+  table: StoredTable,
+  rows: readonly RowKey[],
+): Map<number, CellValue>[] {
   const found: Map<number, CellValue>[] = [];
   for (let at = 0; at < rows.length; at += ROWS_AT_ONCE) {
     const some = rows.slice(at, at + ROWS_AT_ONCE).map(({ key }) => key);
-    found.push(...(some.length === ROWS_AT_ONCE ? readTogether(file, table, some) : some.map((key) => readColumnValues(file, table, key))));
+    found.push(
+      ...(some.length === ROWS_AT_ONCE
+        ? readTogether(file, table, some)
+        : some.map((key) => readColumnValues(file, table, key))),
+    );
   }
   return rows.map(({ keyBytes }, i) => withDocuments(file.sql, table, keyBytes, found[i] as Map<number, CellValue>));
 }
 
 /** The same as the app's table has them: of documents their JSON. */
-export function readColumnValues(file: DatabaseFile, table: StoredTable, key: readonly CellValue[]): Map<number, CellValue> {
+export function readColumnValues(
+  file: DatabaseFile,
+  table: StoredTable,
+  key: readonly CellValue[],
+): Map<number, CellValue> {
   return toValues(table, file.sql.get(table.selectSql, ...key));
 }
 
-function readTogether(file: DatabaseFile, table: StoredTable, keys: readonly (readonly CellValue[])[]): Map<number, CellValue>[] {
+function readTogether(
+  file: DatabaseFile,
+  table: StoredTable,
+  keys: readonly (readonly CellValue[])[],
+): Map<number, CellValue>[] {
   const rows = new Array<SqlRow>(keys.length);
   for (const row of file.sql.all(table.selectTogetherSql, ...keys.flat())) rows[Number(row.at(-1))] = row;
   return keys.map((_, i) => toValues(table, rows[i]));
@@ -91,14 +149,26 @@ function readTogether(file: DatabaseFile, table: StoredTable, keys: readonly (re
 function toValues(table: StoredTable, row: SqlRow | undefined): Map<number, CellValue> {
   if (row === undefined) {
     // Someone deleted it past Rockpool. Guessing here would spread to every device.
-    throw new RockpoolError('storage-corrupt', { problem: 'a row is missing that its versions say is there', table: table.schema.name });
+    throw new RockpoolError('storage-corrupt', {
+      problem: 'a row is missing that its versions say is there',
+      table: table.schema.name,
+    });
   }
   return new Map(table.values.map((column, i) => [column.id, row[i] as CellValue]));
 }
 
 /** Replaces the versions of a row; for a dead one also its image. */
-export function writeKnownRow(file: DatabaseFile, table: StoredTable, keyBytes: Uint8Array, { row, bornAt, waitsFor }: KnownRow): void {
-  const toStored = ({ watermark, stampUs, site }: Version): StoredVersion => ({ watermark, stampUs, siteNumber: file.sites.numberOf(site) });
+export function writeKnownRow(
+  file: DatabaseFile,
+  table: StoredTable,
+  keyBytes: Uint8Array,
+  { row, bornAt, waitsFor }: KnownRow,
+): void {
+  const toStored = ({ watermark, stampUs, site }: Version): StoredVersion => ({
+    watermark,
+    stampUs,
+    siteNumber: file.sites.numberOf(site),
+  });
   const inserted = toStored(row.inserted);
   let highest = Math.max(inserted.watermark, row.revived?.watermark ?? 0, row.deleted?.watermark ?? 0);
   const cells = new Map<number, StoredVersion>();
@@ -130,7 +200,9 @@ export function writeKnownRow(file: DatabaseFile, table: StoredTable, keyBytes: 
 }
 
 // An image is one row of old values in the changeset codec.
-const ONE_ROW: readonly ChangeGroup[] = [{ tableId: 0, kind: 'delete', rowCount: 1, keys: [], columnIds: [], values: [] }];
+const ONE_ROW: readonly ChangeGroup[] = [
+  { tableId: 0, kind: 'delete', rowCount: 1, keys: [], columnIds: [], values: [] },
+];
 
 function encodeImage(cells: ReadonlyMap<number, Cell>): Uint8Array {
   return encodeBefore([{ columnIds: [...cells.keys()], values: [...cells.values()].map(({ value }) => [value]) }]);

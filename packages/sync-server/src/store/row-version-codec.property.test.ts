@@ -3,7 +3,9 @@ import { describe, expect, it } from 'vitest';
 import { decodeRowVersions, encodeRowVersions, type RowVersions, type StoredVersion } from './row-version-codec.ts';
 
 // A watermark is of one changeset, so it has one stamp and one site.
-const version: fc.Arbitrary<StoredVersion> = fc.nat({ max: 8 }).map((watermark) => ({ watermark, stampUs: 2 ** 50 + watermark, siteNumber: watermark % 3 }));
+const version: fc.Arbitrary<StoredVersion> = fc
+  .nat({ max: 8 })
+  .map((watermark) => ({ watermark, stampUs: 2 ** 50 + watermark, siteNumber: watermark % 3 }));
 const columnId = fc.integer({ min: 1, max: 0xffff_ffff });
 const byColumn = fc.uniqueArray(fc.tuple(columnId, version), { selector: ([id]) => id }).map((cells) => new Map(cells));
 const rowVersions: fc.Arbitrary<RowVersions> = fc.record(
@@ -21,11 +23,24 @@ const rowVersions: fc.Arbitrary<RowVersions> = fc.record(
 
 describe('packed versions', () => {
   it('come back as they were', () => {
-    fc.assert(fc.property(rowVersions, (versions) => void expect(decodeRowVersions(encodeRowVersions(versions))).toEqual(versions)));
+    fc.assert(
+      fc.property(
+        rowVersions,
+        (versions) => void expect(decodeRowVersions(encodeRowVersions(versions))).toEqual(versions),
+      ),
+    );
   });
 
   it('of a row that was never changed take less than 20 bytes', () => {
-    const bytes = encodeRowVersions({ bornAt: 100_000, inserted: { watermark: 100_000, stampUs: 1_800_000_000_000_000, siteNumber: 7 }, revived: null, updated: [], deleted: null, cells: new Map(), otherSites: new Map() });
+    const bytes = encodeRowVersions({
+      bornAt: 100_000,
+      inserted: { watermark: 100_000, stampUs: 1_800_000_000_000_000, siteNumber: 7 },
+      revived: null,
+      updated: [],
+      deleted: null,
+      cells: new Map(),
+      otherSites: new Map(),
+    });
     expect(bytes.length).toBeLessThan(20);
   });
 

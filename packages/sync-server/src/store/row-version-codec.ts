@@ -28,7 +28,8 @@ const UPDATED = 4;
 const OTHER_SITES = 8;
 
 /*
- * Packed versions of one row (varints as in ByteWriter): most rows were written by one changeset, so distinct versions stand once.
+ * Packed versions of one row (varints as in ByteWriter): most rows were written by one changeset, so distinct versions
+ * stand once.
  *   varint  bornAt
  *   varint  number of distinct versions; each: varint watermark, varint stampUs, varint site number
  *   varint  which is `inserted`
@@ -37,10 +38,20 @@ const OTHER_SITES = 8;
  *   varint  number of cells; each: u32 column id, varint which
  *   the same again for `other sites`
  */
-export function encodeRowVersions({ bornAt, inserted, revived, updated, deleted, cells, otherSites }: RowVersions): Uint8Array<ArrayBuffer> {
+export function encodeRowVersions({
+  bornAt,
+  inserted,
+  revived,
+  updated,
+  deleted,
+  cells,
+  otherSites,
+}: RowVersions): Uint8Array<ArrayBuffer> {
   const distinct: StoredVersion[] = [];
   const indexOf = (version: StoredVersion): number => {
-    const at = distinct.findIndex((other) => other.watermark === version.watermark && other.siteNumber === version.siteNumber);
+    const at = distinct.findIndex(
+      (other) => other.watermark === version.watermark && other.siteNumber === version.siteNumber,
+    );
     return at >= 0 ? at : distinct.push(version) - 1;
   };
   const insertedAt = indexOf(inserted);
@@ -58,7 +69,12 @@ export function encodeRowVersions({ bornAt, inserted, revived, updated, deleted,
     writer.varint(siteNumber);
   }
   writer.varint(insertedAt);
-  writer.u8((deletedAt === null ? 0 : DELETED) | (revivedAt === null ? 0 : REVIVED) | (updatedAt.length === 0 ? 0 : UPDATED) | (otherSitesAt.length === 0 ? 0 : OTHER_SITES));
+  writer.u8(
+    (deletedAt === null ? 0 : DELETED) |
+      (revivedAt === null ? 0 : REVIVED) |
+      (updatedAt.length === 0 ? 0 : UPDATED) |
+      (otherSitesAt.length === 0 ? 0 : OTHER_SITES),
+  );
   if (deletedAt !== null) writer.varint(deletedAt);
   if (revivedAt !== null) writer.varint(revivedAt);
   if (updatedAt.length > 0) writer.varint(updatedAt.length);
@@ -82,7 +98,8 @@ export function decodeRowVersions(bytes: Uint8Array): RowVersions {
   const bornAt = reader.varint();
   const distinct: StoredVersion[] = [];
   const count = reader.count(3);
-  for (let i = 0; i < count; i++) distinct.push({ watermark: reader.varint(), stampUs: reader.varint(), siteNumber: reader.varint() });
+  for (let i = 0; i < count; i++)
+    distinct.push({ watermark: reader.varint(), stampUs: reader.varint(), siteNumber: reader.varint() });
   const at = (index: number): StoredVersion => distinct[index] ?? reader.fail('version index beyond the end');
   const inserted = at(reader.varint());
   const flags = reader.u8();
@@ -93,7 +110,8 @@ export function decodeRowVersions(bytes: Uint8Array): RowVersions {
   const updatedCount = (flags & UPDATED) === 0 ? 0 : reader.count(1);
   for (let i = 0; i < updatedCount; i++) updated.push(at(reader.varint()));
   const cells = readColumns(reader, at);
-  const otherSites: ReadonlyMap<number, StoredVersion> = (flags & OTHER_SITES) === 0 ? new Map() : readColumns(reader, at);
+  const otherSites: ReadonlyMap<number, StoredVersion> =
+    (flags & OTHER_SITES) === 0 ? new Map() : readColumns(reader, at);
   reader.expectEnd();
   return { bornAt, inserted, revived, updated, deleted, cells, otherSites };
 }

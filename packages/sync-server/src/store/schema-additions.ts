@@ -1,9 +1,18 @@
-import { columnSql, createIndexSql, quoteName, RockpoolError, syncedTables, type Schema, type TableSchema } from '@rockpool/shared';
+import {
+  columnSql,
+  createIndexSql,
+  quoteName,
+  RockpoolError,
+  syncedTables,
+  type Schema,
+  type TableSchema,
+} from '@rockpool/shared';
 import { foreignKeyIndexes, storedTableToDdl } from './stored-table.ts';
 
 /**
  * The statements that bring a stored database from one schema to another by adding tables, columns and plain indexes.
- * Whatever would change or drop something that rows may rest on is refused with `schema-incompatible`, all of it at once.
+ * Whatever would change or drop something that rows may rest on is refused with `schema-incompatible`, all of it at
+ * once.
  */
 export function schemaAdditions(before: Schema, after: Schema): string[] {
   const problems: string[] = [];
@@ -16,7 +25,8 @@ export function schemaAdditions(before: Schema, after: Schema): string[] {
     else statements.push(...tableAdditions(old, table, problems));
   }
   for (const table of wanted.values()) statements.push(...storedTableToDdl(table));
-  if (problems.length > 0) throw new RockpoolError('schema-incompatible', { count: problems.length, problems: problems.join('\n') });
+  if (problems.length > 0)
+    throw new RockpoolError('schema-incompatible', { count: problems.length, problems: problems.join('\n') });
   return statements;
 }
 
@@ -28,7 +38,8 @@ function tableAdditions(old: TableSchema, table: TableSchema, problems: string[]
     const oldColumn = oldColumns.get(column.name);
     oldColumns.delete(column.name);
     if (oldColumn !== undefined) {
-      if (JSON.stringify(oldColumn) !== JSON.stringify(column)) report(`the column ${column.name} is declared differently`);
+      if (JSON.stringify(oldColumn) !== JSON.stringify(column))
+        report(`the column ${column.name} is declared differently`);
     } else if (column.generated?.mode === 'stored') {
       report(`the new column ${column.name} is generated and stored, which SQLite cannot add`);
     } else if (column.notNull && column.defaultSql === null && column.generated === null) {
@@ -46,11 +57,19 @@ function tableAdditions(old: TableSchema, table: TableSchema, problems: string[]
 
 /** Plain indexes hold no data of their own: they come and go. */
 function indexChanges(old: TableSchema, table: TableSchema): string[] {
-  const sql = (from: TableSchema): string[] => [...from.indexes, ...foreignKeyIndexes(from)].filter(({ unique }) => !unique).map((index) => createIndexSql(from.name, index));
+  const sql = (from: TableSchema): string[] =>
+    [...from.indexes, ...foreignKeyIndexes(from)]
+      .filter(({ unique }) => !unique)
+      .map((index) => createIndexSql(from.name, index));
   const oldSql = new Set(sql(old));
   const newSql = new Set(sql(table));
-  const gone = [...old.indexes, ...foreignKeyIndexes(old)].filter((index) => !index.unique && !newSql.has(createIndexSql(old.name, index)));
-  return [...gone.map(({ name }) => `DROP INDEX ${quoteName(name)}`), ...[...newSql].filter((statement) => !oldSql.has(statement))];
+  const gone = [...old.indexes, ...foreignKeyIndexes(old)].filter(
+    (index) => !index.unique && !newSql.has(createIndexSql(old.name, index)),
+  );
+  return [
+    ...gone.map(({ name }) => `DROP INDEX ${quoteName(name)}`),
+    ...[...newSql].filter((statement) => !oldSql.has(statement)),
+  ];
 }
 
 function uniqueIndexes(table: TableSchema): unknown[] {

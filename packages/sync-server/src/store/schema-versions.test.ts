@@ -1,4 +1,13 @@
-import { buildSchema, columnIdOf, decodeOutline, outlineDifferences, outlineOf, tableIdOf, type Schema, type SchemaOutline } from '@rockpool/shared';
+import {
+  buildSchema,
+  columnIdOf,
+  decodeOutline,
+  outlineDifferences,
+  outlineOf,
+  tableIdOf,
+  type Schema,
+  type SchemaOutline,
+} from '@rockpool/shared';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { insert, remove, update, type Change } from '../testing/changeset.ts';
 import { TestSite, type TestConnection } from '../testing/test-client.ts';
@@ -9,9 +18,24 @@ import { schemaView } from './schema-view.ts';
 /** As the app's next version has it: a column with a default, one without, a table that refers to an old one. */
 const NEWER: Schema = buildSchema([
   ...TEST_TABLES.filter(({ name }) => name !== 'accounts'),
-  { ...ACCOUNTS, columns: [...ACCOUNTS.columns, column('colour', 'text', { notNull: true, defaultSql: `'grey'` }), column('icon', 'text')] },
+  {
+    ...ACCOUNTS,
+    columns: [
+      ...ACCOUNTS.columns,
+      column('colour', 'text', { notNull: true, defaultSql: `'grey'` }),
+      column('icon', 'text'),
+    ],
+  },
   table('tags', [column('id', 'text', { notNull: true }), column('account_id', 'text')], {
-    foreignKeys: [{ columns: ['account_id'], foreignTable: 'accounts', foreignColumns: ['id'], onDelete: 'cascade', onUpdate: 'no action' }],
+    foreignKeys: [
+      {
+        columns: ['account_id'],
+        foreignTable: 'accounts',
+        foreignColumns: ['id'],
+        onDelete: 'cascade',
+        onUpdate: 'no action',
+      },
+    ],
   }),
 ]);
 
@@ -40,7 +64,8 @@ async function connect(schema: Schema, site = new TestSite()): Promise<TestConne
 }
 
 /** An insert as the newer version sends it. */
-const account = (id: string, colour: string): Change => insert('accounts', id, { name: id, rank: null, colour, icon: 'purse' });
+const account = (id: string, colour: string): Change =>
+  insert('accounts', id, { name: id, rank: null, colour, icon: 'purse' });
 
 describe('a client of an older version', () => {
   it('goes on with a newer server, and what it does not know is kept for those who do', async () => {
@@ -55,12 +80,20 @@ describe('a client of an older version', () => {
     // The default of the column that the author does not know.
     const told = (await fresh.delivery()).groups[0];
     expect(told?.values[told.columnIds.indexOf(columnIdOf('colour'))]).toEqual(['grey']);
-    await fresh.commit([update('accounts', 'a', { colour: 'red', rank: 5n }), insert('tags', 't', { account_id: 'a' })]);
-    expect((await old.delivery()).groups).toMatchObject([{ tableId: tableIdOf('accounts'), kind: 'update', columnIds: [columnIdOf('rank')], values: [[5n]] }]);
+    await fresh.commit([
+      update('accounts', 'a', { colour: 'red', rank: 5n }),
+      insert('tags', 't', { account_id: 'a' }),
+    ]);
+    expect((await old.delivery()).groups).toMatchObject([
+      { tableId: tableIdOf('accounts'), kind: 'update', columnIds: [columnIdOf('rank')], values: [[5n]] },
+    ]);
     await fresh.commit([update('accounts', 'a', { icon: 'coin' })]);
     expect((await old.delivery()).groups).toEqual([]);
     await old.commit([update('accounts', 'a', { name: 'A' })]);
-    expect(server.query('SELECT id, name, rank, colour, icon FROM accounts ORDER BY id')).toEqual([['a', 'A', 5n, 'red', 'coin'], ['b', 'b', 2n, 'grey', null]]);
+    expect(server.query('SELECT id, name, rank, colour, icon FROM accounts ORDER BY id')).toEqual([
+      ['a', 'A', 5n, 'red', 'coin'],
+      ['b', 'b', 2n, 'grey', null],
+    ]);
     // Rows that hang on what it deletes, and that it never saw.
     await old.commit([remove('accounts', 'a')]);
     expect(server.query('SELECT count(*) FROM tags')).toEqual([[0n]]);
@@ -110,7 +143,8 @@ describe('a client of an older version', () => {
 });
 
 describe('an older schema', () => {
-  const changed = (tableName: string, change: Partial<(typeof TEST_TABLES)[number]>): Schema => buildSchema(TEST_TABLES.map((one) => (one.name === tableName ? { ...one, ...change } : one)));
+  const changed = (tableName: string, change: Partial<(typeof TEST_TABLES)[number]>): Schema =>
+    buildSchema(TEST_TABLES.map((one) => (one.name === tableName ? { ...one, ...change } : one)));
 
   it('is served where the newer one only adds', () => {
     expect(schemaView(TEST_SCHEMA, NEWER)?.get(ACCOUNTS.id)?.size).toBe(2);
@@ -118,7 +152,10 @@ describe('an older schema', () => {
   });
 
   it.each([
-    ['lacks a column', changed('entries', { columns: ENTRIES.columns.filter(({ name }) => name !== 'note'), indexes: [] })],
+    [
+      'lacks a column',
+      changed('entries', { columns: ENTRIES.columns.filter(({ name }) => name !== 'note'), indexes: [] }),
+    ],
     ['decides constraints in another way', changed('accounts', { uniques: [] })],
     ['adds up a column that was set', changed('products', { merge: { ...PRODUCTS.merge, counters: [] } })],
     ['keeps columns together that went alone', changed('products', { merge: { ...PRODUCTS.merge, groups: [] } })],

@@ -1,11 +1,20 @@
-import { SYSTEM_TABLES, syncedTables, valueColumns, type ChangeGroup, type MergeRules, type Schema, type TableSchema } from '@rockpool/shared';
+import {
+  SYSTEM_TABLES,
+  syncedTables,
+  valueColumns,
+  type ChangeGroup,
+  type MergeRules,
+  type Schema,
+  type TableSchema,
+} from '@rockpool/shared';
 import { schemaAdditions } from './schema-additions.ts';
 
 /** What clients of an older schema know: the value columns of each table, by id. */
 export type SchemaView = ReadonlyMap<number, ReadonlySet<number>>;
 
 /**
- * How a client of `older` sees the tables of `newer`, where it can go on as it is: all of it is there still, decided and merged in the same way. Null where not.
+ * How a client of `older` sees the tables of `newer`, where it can go on as it is: all of it is there still, decided
+ * and merged in the same way. Null where not.
  */
 export function schemaView(older: Schema, newer: Schema): SchemaView | null {
   try {
@@ -15,7 +24,12 @@ export function schemaView(older: Schema, newer: Schema): SchemaView | null {
   }
   const tables = new Map(syncedTables(newer).map((table) => [table.name, table]));
   if (!syncedTables(older).every((table) => mergesAlike(table, tables.get(table.name)?.merge))) return null;
-  return new Map([...SYSTEM_TABLES, ...syncedTables(older)].map((table) => [table.id, new Set(valueColumns(table).map(({ id }) => id))]));
+  return new Map(
+    [...SYSTEM_TABLES, ...syncedTables(older)].map((table) => [
+      table.id,
+      new Set(valueColumns(table).map(({ id }) => id)),
+    ]),
+  );
 }
 
 /** What is new may have any rule; what was there keeps its own. */
@@ -26,8 +40,14 @@ function mergesAlike({ columns, merge: old }: TableSchema, now: MergeRules | und
     JSON.stringify([
       deleteRule,
       counters.filter((name) => known.has(name)).sort(),
-      groups.filter((names) => names.some((name) => known.has(name))).map((names) => [...names].sort().join()).sort(),
-      documents.filter(({ column }) => known.has(column)).map((rule) => JSON.stringify(rule)).sort(),
+      groups
+        .filter((names) => names.some((name) => known.has(name)))
+        .map((names) => [...names].sort().join())
+        .sort(),
+      documents
+        .filter(({ column }) => known.has(column))
+        .map((rule) => JSON.stringify(rule))
+        .sort(),
     ]);
   return rulesOf(old) === rulesOf(now);
 }
@@ -40,6 +60,12 @@ export function viewGroups(groups: readonly ChangeGroup[], view: SchemaView): Ch
     const kept = group.columnIds.flatMap((columnId, at) => (known.has(columnId) ? [at] : []));
     if (kept.length === group.columnIds.length) return [group];
     if (group.kind === 'update' && kept.length === 0) return [];
-    return [{ ...group, columnIds: kept.map((at) => group.columnIds[at] as number), values: kept.map((at) => group.values[at] as ChangeGroup['values'][number]) }];
+    return [
+      {
+        ...group,
+        columnIds: kept.map((at) => group.columnIds[at] as number),
+        values: kept.map((at) => group.values[at] as ChangeGroup['values'][number]),
+      },
+    ];
   });
 }

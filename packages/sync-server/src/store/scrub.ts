@@ -26,7 +26,10 @@ export interface ScrubberOptions {
   readonly times?: ScrubTimes;
 }
 
-/** Compares the pages of all databases of a data directory with their checksums, open or not, slowly and again and again, while the server has little else to do. */
+/**
+ * Compares the pages of all databases of a data directory with their checksums, open or not, slowly and again and
+ * again, while the server has little else to do.
+ */
 export class Scrubber {
   private readonly options: ScrubberOptions;
   private readonly stopped = new AbortController();
@@ -57,7 +60,10 @@ export class Scrubber {
     for (const databaseId of databaseIds(dataDir)) {
       try {
         const path = databasePath(dataDir, databaseId);
-        const { damaged, unknown } = await verifyPages(path, { pause: () => this.pause(), signal: this.stopped.signal });
+        const { damaged, unknown } = await verifyPages(path, {
+          pause: () => this.pause(),
+          signal: this.stopped.signal,
+        });
         if (damaged.length > 0) onDamaged(databaseId, damaged.length);
         else if (unknown > 0) sealUnknownPages(path);
       } catch (error) {

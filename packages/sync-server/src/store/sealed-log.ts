@@ -7,10 +7,10 @@ import { sumsOfLog } from './wal-frames.ts';
 const CHECKPOINT_FRAMES = 1_000;
 
 /**
- * Checkpoints of one open database file that keep its page checksums right: the sums of the pages that a checkpoint will move are durable
- * before SQLite moves the first of them. SQLite's automatic checkpoints are off. A kill or a power cut in between leaves the pages in the log, and
- * the next checkpoint seals them again. So the log is synced before the sums: a power cut that took the log and left the sums would leave pages that
- * differ from them.
+ * Checkpoints of one open database file that keep its page checksums right: the sums of the pages that a checkpoint
+ * will move are durable before SQLite moves the first of them. SQLite's automatic checkpoints are off. A kill or a
+ * power cut in between leaves the pages in the log, and the next checkpoint seals them again. So the log is synced
+ * before the sums: a power cut that took the log and left the sums would leave pages that differ from them.
  */
 export class SealedLog {
   private readonly path: string;
@@ -33,7 +33,10 @@ export class SealedLog {
     if (this.frameCount() >= CHECKPOINT_FRAMES) this.checkpoint();
   }
 
-  /** Returns false where a reader of an older state, or another process, keeps a part of the log. Throws `database-damaged` where the log is not what SQLite wrote; nothing is moved then. */
+  /**
+   * Returns false where a reader of an older state, or another process, keeps a part of the log. Throws
+   * `database-damaged` where the log is not what SQLite wrote; nothing is moved then.
+   */
   checkpoint(): boolean {
     const frameCount = this.frameCount();
     if (frameCount > 0) {

@@ -16,7 +16,10 @@ export interface SqliteFileOptions {
   readonly readOnly?: boolean;
   /** The file may be lost with the machine, and commits need not wait for the disk. Default false. */
   readonly disposable?: boolean;
-  /** Keeps a checksum of each page beside the file (page-sums.ts); never for a disposable file. Transactions only: what is written outside of `transaction` is sealed by the next one, or by `close`. Default true. */
+  /**
+   * Keeps a checksum of each page beside the file (page-sums.ts); never for a disposable file. Transactions only: what
+   * is written outside of `transaction` is sealed by the next one, or by `close`. Default true.
+   */
   readonly hasChecksums?: boolean;
 }
 
@@ -36,7 +39,8 @@ export class SqliteFile {
       returnArrays: true,
       readOnly,
       timeout: BUSY_TIMEOUT_MS,
-      // Cascades must not run here: their effects were captured where they happened. merge/foreign-keys.ts checks instead.
+      // Cascades must not run here: their effects were captured where they happened. merge/foreign-keys.ts checks
+      // instead.
       enableForeignKeyConstraints: false,
       enableDoubleQuotedStringLiterals: false,
     });
@@ -88,7 +92,10 @@ export class SqliteFile {
     }
   }
 
-  /** Does and undoes `body`. Returns with its result what it changed, in the format of SQLite's session extension; empty: nothing. */
+  /**
+   * Does and undoes `body`. Returns with its result what it changed, in the format of SQLite's session extension;
+   * empty: nothing.
+   */
   rehearse<Result>(body: () => Result): { readonly result: Result; readonly changeset: Uint8Array } {
     this.database.exec('BEGIN IMMEDIATE');
     const session = this.database.createSession();
@@ -100,7 +107,10 @@ export class SqliteFile {
     }
   }
 
-  /** Changes what a changeset of rehearse says, or returns false: it does not fit, or two of its rows swap a unique value, which takes other means. */
+  /**
+   * Changes what a changeset of rehearse says, or returns false: it does not fit, or two of its rows swap a unique
+   * value, which takes other means.
+   */
   apply(changeset: Uint8Array): boolean {
     return this.database.applyChangeset(changeset, { onConflict: () => constants.SQLITE_CHANGESET_ABORT });
   }
@@ -121,7 +131,10 @@ export class SqliteFile {
     }
   }
 
-  /** Moves the log into the file. Returns false where a reader of an older state, or another process, keeps a part of it. Throws `database-damaged`. */
+  /**
+   * Moves the log into the file. Returns false where a reader of an older state, or another process, keeps a part of
+   * it. Throws `database-damaged`.
+   */
   checkpoint(): boolean {
     return this.sealedLog?.checkpoint() ?? true;
   }

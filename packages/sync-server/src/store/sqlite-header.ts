@@ -9,12 +9,19 @@ export interface SqliteFileHeader {
   readonly pageCount: number;
 }
 
-/** What a SQLite file says of itself, without opening it with SQLite; null where it is no SQLite file. See https://sqlite.org/fileformat2.html#the_database_header. */
+/**
+ * What a SQLite file says of itself, without opening it with SQLite; null where it is no SQLite file. See
+ * https://sqlite.org/fileformat2.html#the_database_header.
+ */
 export function fileHeader(path: string): SqliteFileHeader | null {
   const descriptor = openSync(path, 'r');
   try {
     const header = Buffer.alloc(HEADER_BYTES);
-    if (readSync(descriptor, header, 0, HEADER_BYTES, 0) < HEADER_BYTES || header.toString('latin1', 0, MAGIC.length) !== MAGIC) return null;
+    if (
+      readSync(descriptor, header, 0, HEADER_BYTES, 0) < HEADER_BYTES ||
+      header.toString('latin1', 0, MAGIC.length) !== MAGIC
+    )
+      return null;
     const stored = header.readUInt16BE(16);
     // 65,536 does not fit into 16 bits.
     const pageSizeBytes = stored === 1 ? 65_536 : stored;

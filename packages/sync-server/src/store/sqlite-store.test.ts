@@ -20,7 +20,8 @@ it('has what a killed server left in its log where a power cut leaves it, before
   // Killed before the log is synced: the system has what was written, the disk perhaps nothing.
   const committing = database.commit(() => database.file.sql.run(`INSERT INTO notes (id, reads) VALUES ('n', 0)`));
   const store = new SqliteStore(next.path, TEST_SCHEMA);
-  for (const suffix of ['', '-wal']) copyFileSync(databasePath(killed.path, 'a') + suffix, databasePath(next.path, 'a') + suffix);
+  for (const suffix of ['', '-wal'])
+    copyFileSync(databasePath(killed.path, 'a') + suffix, databasePath(next.path, 'a') + suffix);
   await committing;
   database.close();
   const again = store.open('a', events);

@@ -4,11 +4,22 @@ import { RockpoolError, type Schema } from '@rockpool/shared';
 import { databaseIds, databasePath, databasesDirectory } from './data-directory.ts';
 import { openDatabaseFile, type DatabaseFile } from './database-file.ts';
 import { durableOnceSynced, type OpenDatabase } from './durability.ts';
-import { beginChecksums, damageBeforeOpening, damaged, isTruncated, markDamaged, sqliteDamage, type DamageProblem } from './file-damage.ts';
+import {
+  beginChecksums,
+  damageBeforeOpening,
+  damaged,
+  isTruncated,
+  markDamaged,
+  sqliteDamage,
+  type DamageProblem,
+} from './file-damage.ts';
 import { LogSync } from './log-sync.ts';
 import type { Readiness, Store, StoreEvents } from './store.ts';
 
-/** With less than this the disk counts as full: the largest changeset and the log of its commit need some tens of megabytes. */
+/**
+ * With less than this the disk counts as full: the largest changeset and the log of its commit need some tens of
+ * megabytes.
+ */
 const MIN_FREE_BYTES = 64 * 1024 * 1024;
 
 /** Opens what syncs the write-ahead log of the database at a path. */
@@ -28,7 +39,11 @@ export class SqliteStore implements Store {
   private readonly minFreeBytes: number;
   private readonly openLogSync: OpenLogSync;
 
-  constructor(dataDir: string, schema: Schema, { minFreeBytes = MIN_FREE_BYTES, openLogSync = (path) => new LogSync(path) }: SqliteStoreOptions = {}) {
+  constructor(
+    dataDir: string,
+    schema: Schema,
+    { minFreeBytes = MIN_FREE_BYTES, openLogSync = (path) => new LogSync(path) }: SqliteStoreOptions = {},
+  ) {
     this.minFreeBytes = minFreeBytes;
     this.openLogSync = openLogSync;
     this.dataDir = dataDir;
@@ -82,9 +97,11 @@ export class SqliteStore implements Store {
 }
 
 /**
- * Whoever had the file before was killed, or its disk failed: the log may hold commits that the disk does not have, and everything that is in the file is told
- * from now on. SQLite syncs the log, and then the file with what it moves there; where that fails, so does opening.
+ * Whoever had the file before was killed, or its disk failed: the log may hold commits that the disk does not have, and
+ * everything that is in the file is told from now on. SQLite syncs the log, and then the file with what it moves there;
+ * where that fails, so does opening.
  */
 function moveLog({ sql }: DatabaseFile): void {
-  if (!sql.checkpoint()) throw new RockpoolError('database-unavailable', { problem: 'another process is moving the log into the file' });
+  if (!sql.checkpoint())
+    throw new RockpoolError('database-unavailable', { problem: 'another process is moving the log into the file' });
 }

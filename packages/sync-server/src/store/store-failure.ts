@@ -5,15 +5,24 @@ import { sqliteCodeOf } from './sqlite-file.ts';
 const SQLITE_FULL = 13;
 const FULL_DISK_CODES: ReadonlySet<string> = new Set(['ENOSPC', 'EDQUOT']);
 
-/** Why something could not be stored, as clients and logs get it: `server-disk-full`, `database-damaged`, else `database-unavailable`. An error of ours stays as it is. */
+/**
+ * Why something could not be stored, as clients and logs get it: `server-disk-full`, `database-damaged`, else
+ * `database-unavailable`. An error of ours stays as it is.
+ */
 export function storeFailure(thrown: unknown): RockpoolError {
-  if (thrown instanceof RockpoolError && !(thrown.code === 'database-unavailable' && thrown.cause !== undefined)) return thrown;
+  if (thrown instanceof RockpoolError && !(thrown.code === 'database-unavailable' && thrown.cause !== undefined))
+    return thrown;
   const cause = thrown instanceof RockpoolError ? thrown.cause : thrown;
   if (isDiskFull(cause)) return new RockpoolError('server-disk-full', {}, { cause });
-  return sqliteDamage(cause) ?? (thrown instanceof RockpoolError ? thrown : new RockpoolError('database-unavailable', {}, { cause }));
+  return (
+    sqliteDamage(cause) ??
+    (thrown instanceof RockpoolError ? thrown : new RockpoolError('database-unavailable', {}, { cause }))
+  );
 }
 
 function isDiskFull(thrown: unknown): boolean {
   if (sqliteCodeOf(thrown) === SQLITE_FULL) return true;
-  return thrown instanceof Error && 'code' in thrown && typeof thrown.code === 'string' && FULL_DISK_CODES.has(thrown.code);
+  return (
+    thrown instanceof Error && 'code' in thrown && typeof thrown.code === 'string' && FULL_DISK_CODES.has(thrown.code)
+  );
 }

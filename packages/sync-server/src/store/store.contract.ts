@@ -31,7 +31,8 @@ export function storeContract(name: string, makePlace: () => Promise<StorePlace>
     await store.close();
   };
   const rows = (sql: string): readonly (readonly CellValue[])[] => database.file.sql.all(sql);
-  const run = async (sql: string, ...parameters: CellValue[]): Promise<void> => database.commit(() => database.file.sql.run(sql, ...parameters));
+  const run = async (sql: string, ...parameters: CellValue[]): Promise<void> =>
+    database.commit(() => database.file.sql.run(sql, ...parameters));
 
   describe(`the ${name} store`, () => {
     beforeEach(async () => {
@@ -52,7 +53,10 @@ export function storeContract(name: string, makePlace: () => Promise<StorePlace>
       const { id } = database.file.logEpoch;
       await close();
       await open();
-      expect(rows('SELECT id, name, rank FROM accounts ORDER BY id')).toEqual([['a', 'Cash', null], ['c', 'Card', 3n]]);
+      expect(rows('SELECT id, name, rank FROM accounts ORDER BY id')).toEqual([
+        ['a', 'Cash', null],
+        ['c', 'Card', 3n],
+      ]);
       expect(database.file.logEpoch.id).toEqual(id);
     });
 
@@ -84,25 +88,52 @@ export function storeContract(name: string, makePlace: () => Promise<StorePlace>
         ['tiny', 0n, '{"a\\b"}', 5e-324, new TextEncoder().encode('text')],
         ['zero', 0n, '\u{feff}ü 🌊\n\t\'"', -0, Uint8Array.of(92, 120)],
         ['whole', 0n, 'null', 3, null],
-      ].map(([id, amount, note, weight, receipt]) => [id, typeof amount === 'bigint' && amount > 999_999n ? -amount : amount, note, weight, receipt] as CellValue[]);
+      ].map(
+        ([id, amount, note, weight, receipt]) =>
+          [
+            id,
+            typeof amount === 'bigint' && amount > 999_999n ? -amount : amount,
+            note,
+            weight,
+            receipt,
+          ] as CellValue[],
+      );
       await database.commit(() => {
-        for (const row of values) database.file.sql.run('INSERT INTO entries (id, amount, note, weight, receipt) VALUES (?, ?, ?, ?, ?)', ...row);
-        database.file.sql.run(`INSERT INTO rockpool_conflict VALUES ('c', 't', '[]', NULL, 'r', ?, ?, '', '', '', '', 0, 0, 0, NULL)`, 1.5, 'text');
+        for (const row of values)
+          database.file.sql.run(
+            'INSERT INTO entries (id, amount, note, weight, receipt) VALUES (?, ?, ?, ?, ?)',
+            ...row,
+          );
+        database.file.sql.run(
+          `INSERT INTO rockpool_conflict VALUES ('c', 't', '[]', NULL, 'r', ?, ?, '', '', '', '', 0, 0, 0, NULL)`,
+          1.5,
+          'text',
+        );
       });
       const select = 'SELECT id, amount, note, weight, receipt, typeof(weight) FROM entries ORDER BY rowid';
       const before = rows(select);
       await close();
       await open();
-      expect(rows(`${select.replace('rowid', 'id')}`)).toEqual([...before].sort((a, b) => (String(a[0]) < String(b[0]) ? -1 : 1)));
+      expect(rows(`${select.replace('rowid', 'id')}`)).toEqual(
+        [...before].sort((a, b) => (String(a[0]) < String(b[0]) ? -1 : 1)),
+      );
       expect(rows('SELECT lost_value, won_value FROM rockpool_conflict')).toEqual([[1.5, 'text']]);
     });
 
     it('takes rows that swap a unique value', async () => {
       await run(`INSERT INTO accounts (id, name) VALUES ('a', 'Cash'), ('b', 'Bank')`);
       await database.commit(() => {
-        for (const [id, name] of [['a', 'x'], ['b', 'Cash'], ['a', 'Bank']] as const) database.file.sql.run('UPDATE accounts SET name = ? WHERE id = ?', name, id);
+        for (const [id, name] of [
+          ['a', 'x'],
+          ['b', 'Cash'],
+          ['a', 'Bank'],
+        ] as const)
+          database.file.sql.run('UPDATE accounts SET name = ? WHERE id = ?', name, id);
       });
-      expect(rows('SELECT id, name FROM accounts ORDER BY id')).toEqual([['a', 'Bank'], ['b', 'Cash']]);
+      expect(rows('SELECT id, name FROM accounts ORDER BY id')).toEqual([
+        ['a', 'Bank'],
+        ['b', 'Cash'],
+      ]);
     });
 
     it('keeps databases apart', async () => {
@@ -126,28 +157,36 @@ export function storeContract(name: string, makePlace: () => Promise<StorePlace>
       expect(identityOf(database.file.sql)).not.toEqual(identity);
     });
 
-    it.each([false, true])('gives a database from before identities one at its first opening, and the same to what was a copy of it then (written to: %s)', async (hasSites) => {
-      const forget = (): Promise<void> => run(`DELETE FROM rockpool_meta WHERE name LIKE 'identity%'`);
-      if (hasSites) await run(`INSERT INTO rockpool_site VALUES (1, x'${'01'.repeat(16)}', 'ann', 0, x'', 0, 0, 0, 0)`);
-      await forget();
-      await close();
-      await open();
-      const identity = identityOf(database.file.sql);
-      expect(identity).toHaveLength(16);
-      // More devices have written since, and the log was put back once.
-      if (hasSites) await database.commit(() => database.file.logEpoch.renew(0));
-      if (hasSites) await run(`INSERT INTO rockpool_site VALUES (2, x'${'00'.repeat(15)}02', 'ann', 0, x'', 0, 0, 0, 0)`);
-      await forget();
-      await close();
-      await open();
-      expect(identityOf(database.file.sql)).toEqual(identity);
-    });
+    it.each([false, true])(
+      'gives a database from before identities one at its first opening, and the same to what was a copy of it then (written to: %s)',
+      async (hasSites) => {
+        const forget = (): Promise<void> => run(`DELETE FROM rockpool_meta WHERE name LIKE 'identity%'`);
+        if (hasSites)
+          await run(`INSERT INTO rockpool_site VALUES (1, x'${'01'.repeat(16)}', 'ann', 0, x'', 0, 0, 0, 0)`);
+        await forget();
+        await close();
+        await open();
+        const identity = identityOf(database.file.sql);
+        expect(identity).toHaveLength(16);
+        // More devices have written since, and the log was put back once.
+        if (hasSites) await database.commit(() => database.file.logEpoch.renew(0));
+        if (hasSites)
+          await run(`INSERT INTO rockpool_site VALUES (2, x'${'00'.repeat(15)}02', 'ann', 0, x'', 0, 0, 0, 0)`);
+        await forget();
+        await close();
+        await open();
+        expect(identityOf(database.file.sql)).toEqual(identity);
+      },
+    );
 
     it('refuses a database that somebody copied or renamed by hand', async () => {
       await run(`UPDATE rockpool_meta SET value = 'another' WHERE name = 'identity_of'`);
       await close();
       store = await place.open(TEST_SCHEMA);
-      await expect((async () => store.open('household', EVENTS))()).rejects.toMatchObject({ code: 'database-unavailable', fields: { problem: expect.stringContaining('another database id') as string } });
+      await expect((async () => store.open('household', EVENTS))()).rejects.toMatchObject({
+        code: 'database-unavailable',
+        fields: { problem: expect.stringContaining('another database id') as string },
+      });
       database = await store.open('third', EVENTS);
     });
 
@@ -161,8 +200,16 @@ export function storeContract(name: string, makePlace: () => Promise<StorePlace>
     it('takes a schema that adds, with the defaults for rows that are there, and refuses another', async () => {
       await run(`INSERT INTO accounts (id, name) VALUES ('a', 'Cash')`);
       const [accounts, ...others] = TEST_TABLES as [(typeof TEST_TABLES)[number], ...typeof TEST_TABLES];
-      const added = [column('kind', 'text', { notNull: true, defaultSql: `'it''s'` }), column('share', 'real', { notNull: true, defaultSql: '1' }), column('memo', 'text')];
-      const wider = buildSchema([{ ...accounts, columns: [...accounts.columns, ...added] }, table('extras', [column('id', 'text', { notNull: true }), column('price', 'numeric')]), ...others]);
+      const added = [
+        column('kind', 'text', { notNull: true, defaultSql: `'it''s'` }),
+        column('share', 'real', { notNull: true, defaultSql: '1' }),
+        column('memo', 'text'),
+      ];
+      const wider = buildSchema([
+        { ...accounts, columns: [...accounts.columns, ...added] },
+        table('extras', [column('id', 'text', { notNull: true }), column('price', 'numeric')]),
+        ...others,
+      ]);
       await close();
       await open(wider);
       expect(rows('SELECT id, name, kind, share, memo FROM accounts')).toEqual([['a', 'Cash', `it's`, 1, null]]);
@@ -171,7 +218,9 @@ export function storeContract(name: string, makePlace: () => Promise<StorePlace>
       await open(wider);
       expect(rows('SELECT price FROM extras ORDER BY id')).toEqual([[12.5], [3n], [1e300]]);
       await close();
-      await expect((async () => (await place.open(TEST_SCHEMA)).open('household', EVENTS))()).rejects.toMatchObject({ code: 'schema-incompatible' });
+      await expect((async () => (await place.open(TEST_SCHEMA)).open('household', EVENTS))()).rejects.toMatchObject({
+        code: 'schema-incompatible',
+      });
       await open(wider);
     });
   });

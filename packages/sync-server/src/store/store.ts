@@ -13,11 +13,17 @@ export interface StoreEvents {
 
 /** Where the databases of a server are. One contract holds for all of them: store.contract.ts. */
 export interface Store {
-  /** Makes the database where it is missing. Throws `schema-incompatible`, `database-damaged` or `database-unavailable`. The id is checked already. */
+  /**
+   * Makes the database where it is missing. Throws `schema-incompatible`, `database-damaged` or `database-unavailable`.
+   * The id is checked already.
+   */
   open(databaseId: string, events: StoreEvents): OpenDatabase | Promise<OpenDatabase>;
   /** The file that stands for an open database on this machine; others may read it meanwhile. */
   pathOf(databaseId: string): string;
-  /** Notes that the file of a database is damaged: `open` throws `database-damaged` from now on, also after a restart. Does nothing where the file is a working copy, which is made again. */
+  /**
+   * Notes that the file of a database is damaged: `open` throws `database-damaged` from now on, also after a restart.
+   * Does nothing where the file is a working copy, which is made again.
+   */
   markDamaged(databaseId: string, problem: DamageProblem): void;
   /** Whether it can commit now. */
   readiness(): Promise<Readiness>;

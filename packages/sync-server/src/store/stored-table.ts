@@ -1,9 +1,29 @@
-import { columnGroups, counterColumnIds, createIndexSql, documentColumns, keyColumns, keyMatchSql, quoteName, tableDomain, tableToDdl, valueColumns, type ColumnSchema, type DocumentRule, type ForeignKeySchema, type IndexSchema, type RowRules, type TableDomain, type TableSchema } from '@rockpool/shared';
+import {
+  columnGroups,
+  counterColumnIds,
+  createIndexSql,
+  documentColumns,
+  keyColumns,
+  keyMatchSql,
+  quoteName,
+  tableDomain,
+  tableToDdl,
+  valueColumns,
+  type ColumnSchema,
+  type DocumentRule,
+  type ForeignKeySchema,
+  type IndexSchema,
+  type RowRules,
+  type TableDomain,
+  type TableSchema,
+} from '@rockpool/shared';
 
 /** Rows that one statement reads: each by one of its own takes three times as long. */
 export const ROWS_AT_ONCE = 64;
 
-/** A synced table with the SQL that admission and delivery use. Names come from the schema alone, never from a frame. */
+/**
+ * A synced table with the SQL that admission and delivery use. Names come from the schema alone, never from a frame.
+ */
 export interface StoredTable {
   readonly schema: TableSchema;
   /** Rockpool's own: clients read it and never write it. */
@@ -26,7 +46,10 @@ export interface StoredTable {
   readonly uniqueColumnIds: ReadonlySet<number> | null;
   /** Without those of documents, which need the row (documents/document-merge.ts). */
   readonly rules: Omit<RowRules, 'documents'>;
-  /** The rules of the document columns, by id. Where cells are merged they are states (shared/document); the app's table has their JSON. */
+  /**
+   * The rules of the document columns, by id. Where cells are merged they are states (shared/document); the app's table
+   * has their JSON.
+   */
   readonly documents: ReadonlyMap<number, DocumentRule>;
 }
 
@@ -46,7 +69,10 @@ export function toStoredTable(schema: TableSchema, system: boolean): StoredTable
     valueById: new Map(values.map((column) => [column.id, column])),
     selectSql: `SELECT ${selected} FROM ${name} WHERE ${whereKey}`,
     selectTogetherSql: selectTogether(name, keys, values),
-    insertSql: insertInto(schema.name, [...keys, ...values].map((column) => column.name)),
+    insertSql: insertInto(
+      schema.name,
+      [...keys, ...values].map((column) => column.name),
+    ),
     deleteSql: `DELETE FROM ${name} WHERE ${whereKey}`,
     domain: tableDomain(schema),
     uniqueColumnIds: uniqueColumnIds(schema, values),
@@ -58,14 +84,27 @@ export function toStoredTable(schema: TableSchema, system: boolean): StoredTable
 /** CROSS JOIN: the keys lead, and the table is looked into by its index. */
 function selectTogether(name: string, keys: readonly ColumnSchema[], values: readonly ColumnSchema[]): string {
   const asked = Array.from({ length: ROWS_AT_ONCE }, (_, at) => `(${at}${', ?'.repeat(keys.length)})`).join(', ');
-  const isAsked = keys.map((column, k) => `${name}.${quoteName(column.name)} = rockpool_asked.column${k + 2} AND typeof(${name}.${quoteName(column.name)}) = typeof(rockpool_asked.column${k + 2})`).join(' AND ');
-  const selected = [...values.map((column) => `${name}.${quoteName(column.name)}`), 'rockpool_asked.column1'].join(', ');
+  const isAsked = keys
+    .map(
+      (column, k) =>
+        `${name}.${quoteName(column.name)} = rockpool_asked.column${k + 2} AND typeof(${name}.${quoteName(column.name)}) = typeof(rockpool_asked.column${k + 2})`,
+    )
+    .join(' AND ');
+  const selected = [...values.map((column) => `${name}.${quoteName(column.name)}`), 'rockpool_asked.column1'].join(
+    ', ',
+  );
   return `SELECT ${selected} FROM (VALUES ${asked}) AS rockpool_asked CROSS JOIN ${name} ON ${isAsked}`;
 }
 
-/** Parameters: the key's parts, then the values of `columnIds`. For the table's own columns it stands ready as `insertSql`. */
+/**
+ * Parameters: the key's parts, then the values of `columnIds`. For the table's own columns it stands ready as
+ * `insertSql`.
+ */
 export function partialInsertSql(table: StoredTable, columnIds: readonly number[]): string {
-  return insertInto(table.schema.name, [...table.keys.map(({ name }) => name), ...columnIds.map((id) => columnName(table, id))]);
+  return insertInto(table.schema.name, [
+    ...table.keys.map(({ name }) => name),
+    ...columnIds.map((id) => columnName(table, id)),
+  ]);
 }
 
 function insertInto(tableName: string, columnNames: readonly string[]): string {
@@ -78,7 +117,9 @@ export function updateSql(table: StoredTable, columnIds: readonly number[]): str
   return `UPDATE ${quoteName(table.schema.name)} SET ${sets} WHERE ${keyMatchSql(table.schema, { first: columnIds.length + 1 })}`;
 }
 
-/** The table, its indexes, and an index for each foreign key that has none: deleting a parent looks for its children. */
+/**
+ * The table, its indexes, and an index for each foreign key that has none: deleting a parent looks for its children.
+ */
 export function storedTableToDdl(schema: TableSchema): string[] {
   return [...tableToDdl(schema), ...foreignKeyIndexes(schema).map((index) => createIndexSql(schema.name, index))];
 }
@@ -99,7 +140,10 @@ function hasIndexOn(schema: TableSchema, { columns }: ForeignKeySchema): boolean
   return (
     startsWith(schema.primaryKey) ||
     schema.uniques.some(startsWith) ||
-    schema.indexes.some(({ expressions, whereSql }) => whereSql === null && columns.every((name, i) => expressions[i] === quoteName(name) || expressions[i] === name))
+    schema.indexes.some(
+      ({ expressions, whereSql }) =>
+        whereSql === null && columns.every((name, i) => expressions[i] === quoteName(name) || expressions[i] === name),
+    )
   );
 }
 

@@ -21,9 +21,13 @@ export interface VerifyOptions {
 }
 
 /**
- * Compares all pages of a database file with their checksums, also while a server writes to it. Reads the file once. Throws what the disk throws, and the signal's reason.
+ * Compares all pages of a database file with their checksums, also while a server writes to it. Reads the file once.
+ * Throws what the disk throws, and the signal's reason.
  */
-export async function verifyPages(path: string, { pause = () => Promise.resolve(), signal }: VerifyOptions = {}): Promise<PageVerification> {
+export async function verifyPages(
+  path: string,
+  { pause = () => Promise.resolve(), signal }: VerifyOptions = {},
+): Promise<PageVerification> {
   const sums = PageSums.openExisting(path);
   if (sums === null) return { compared: 0, unknown: 0, damaged: [] };
   try {
@@ -52,7 +56,13 @@ export async function verifyPages(path: string, { pause = () => Promise.resolve(
   }
 }
 
-async function compareSlice(path: string, file: FileHandle, sums: PageSums, first: number, count: number): Promise<PageVerification> {
+async function compareSlice(
+  path: string,
+  file: FileHandle,
+  sums: PageSums,
+  first: number,
+  count: number,
+): Promise<PageVerification> {
   const before = await readPages(file, sums, first, count);
   const expected = sums.read(first, count);
   let compared = 0;
@@ -71,11 +81,11 @@ async function compareSlice(path: string, file: FileHandle, sums: PageSums, firs
 const NO_PAGE = new Uint8Array(0);
 
 /**
- * A checkpoint may have moved a newer version between the two reads, or be about to. Looks again until sum and page are the same twice: a damaged
- * page stays as it is.
+ * A checkpoint may have moved a newer version between the two reads, or be about to. Looks again until sum and page are
+ * the same twice: a damaged page stays as it is.
  */
 async function isDamaged(path: string, file: FileHandle, sums: PageSums, page: number): Promise<boolean> {
-  for (let last: string | null = null; ; ) {
+  for (let last: string | null = null; ;) {
     const [content = NO_PAGE] = await readPages(file, sums, page, 1);
     const [expected = 0] = sums.read(page, 1);
     const actual = pageSum(content);
@@ -86,8 +96,15 @@ async function isDamaged(path: string, file: FileHandle, sums: PageSums, page: n
   }
 }
 
-async function readPages(file: FileHandle, { pageSizeBytes }: PageSums, first: number, count: number): Promise<Uint8Array[]> {
+async function readPages(
+  file: FileHandle,
+  { pageSizeBytes }: PageSums,
+  first: number,
+  count: number,
+): Promise<Uint8Array[]> {
   const buffer = Buffer.allocUnsafe(count * pageSizeBytes);
   const { bytesRead } = await file.read(buffer, 0, buffer.length, (first - 1) * pageSizeBytes);
-  return Array.from({ length: Math.floor(bytesRead / pageSizeBytes) }, (_, i) => buffer.subarray(i * pageSizeBytes, (i + 1) * pageSizeBytes));
+  return Array.from({ length: Math.floor(bytesRead / pageSizeBytes) }, (_, i) =>
+    buffer.subarray(i * pageSizeBytes, (i + 1) * pageSizeBytes),
+  );
 }

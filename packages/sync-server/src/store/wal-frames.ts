@@ -3,8 +3,9 @@ import { RockpoolError } from '@rockpool/shared';
 import { pageSum } from './page-sums.ts';
 
 /*
- * SQLite's write-ahead log, as https://sqlite.org/fileformat2.html#walformat describes it: a header of 32 bytes, then frames of 24 bytes and a page.
- * All numbers are big-endian; the checksums run over the words in the order that the magic number names.
+ * SQLite's write-ahead log, as https://sqlite.org/fileformat2.html#walformat describes it: a header of 32 bytes, then
+ * frames of 24 bytes and a page. All numbers are big-endian; the checksums run over the words in the order that the
+ * magic number names.
  */
 const WAL_HEADER_BYTES = 32;
 const FRAME_HEADER_BYTES = 24;
@@ -21,23 +22,33 @@ interface WalHeader {
 }
 
 /**
- * The sums of the newest version of each page among the first `frameCount` frames of a log. Throws `database-damaged` where a frame is not
- * what SQLite wrote: it would otherwise be copied into the database file.
+ * The sums of the newest version of each page among the first `frameCount` frames of a log. Throws `database-damaged`
+ * where a frame is not what SQLite wrote: it would otherwise be copied into the database file.
  */
 export function sumsOfLog(databasePath: string, frameCount: number): Map<number, number> {
   const sums = new Map<number, number>();
-  forEachFrame(databasePath, (header, frame, previous) => {
-    const checksum = frameChecksum(header, frame, previous);
-    if (!frame.subarray(8, 16).equals(header.salts) || checksum[0] !== frame.readUInt32BE(16) || checksum[1] !== frame.readUInt32BE(20)) {
-      throw new RockpoolError('database-damaged', { problem: 'log-checksum' });
-    }
-    sums.set(frame.readUInt32BE(0), pageSum(frame.subarray(FRAME_HEADER_BYTES)));
-    return checksum;
-  }, frameCount);
+  forEachFrame(
+    databasePath,
+    (header, frame, previous) => {
+      const checksum = frameChecksum(header, frame, previous);
+      if (
+        !frame.subarray(8, 16).equals(header.salts) ||
+        checksum[0] !== frame.readUInt32BE(16) ||
+        checksum[1] !== frame.readUInt32BE(20)
+      ) {
+        throw new RockpoolError('database-damaged', { problem: 'log-checksum' });
+      }
+      sums.set(frame.readUInt32BE(0), pageSum(frame.subarray(FRAME_HEADER_BYTES)));
+      return checksum;
+    },
+    frameCount,
+  );
   return sums;
 }
 
-/** The pages that a log may hold a newer version of. Reads no checksums: it may name a page too many, never one too few. */
+/**
+ * The pages that a log may hold a newer version of. Reads no checksums: it may name a page too many, never one too few.
+ */
 export function pagesInLog(databasePath: string): Set<number> {
   const pages = new Set<number>();
   forEachFrame(databasePath, (header, frame) => {
@@ -49,7 +60,11 @@ export function pagesInLog(databasePath: string): Set<number> {
 }
 
 /** `visit` returns the checksum that the next frame continues, or null to stop. */
-function forEachFrame(databasePath: string, visit: (header: WalHeader, frame: Buffer, previous: readonly [number, number]) => readonly [number, number] | null, frameCount = Infinity): void {
+function forEachFrame(
+  databasePath: string,
+  visit: (header: WalHeader, frame: Buffer, previous: readonly [number, number]) => readonly [number, number] | null,
+  frameCount = Infinity,
+): void {
   const descriptor = openLog(databasePath);
   if (descriptor === null) return;
   try {
@@ -58,9 +73,11 @@ function forEachFrame(databasePath: string, visit: (header: WalHeader, frame: Bu
     const frameBytes = FRAME_HEADER_BYTES + header.pageSizeBytes;
     const buffer = Buffer.allocUnsafe(frameBytes * Math.min(frameCount, FRAMES_PER_READ));
     let checksum: readonly [number, number] | null = header.checksum;
-    for (let done = 0; done < frameCount; ) {
+    for (let done = 0; done < frameCount;) {
       const wanted = Math.min(frameCount - done, FRAMES_PER_READ) * frameBytes;
-      const read = Math.floor(readSync(descriptor, buffer, 0, wanted, WAL_HEADER_BYTES + done * frameBytes) / frameBytes);
+      const read = Math.floor(
+        readSync(descriptor, buffer, 0, wanted, WAL_HEADER_BYTES + done * frameBytes) / frameBytes,
+      );
       if (read === 0) return;
       for (let i = 0; i < read; i++) {
         checksum = visit(header, buffer.subarray(i * frameBytes, (i + 1) * frameBytes), checksum);
@@ -88,11 +105,20 @@ function readHeader(descriptor: number): WalHeader | null {
   const magic = header.readUInt32BE(0);
   // The lowest bit tells the byte order; the rest is the same for both.
   if ((magic & ~1) >>> 0 !== MAGIC_LITTLE_ENDIAN) return null;
-  return { pageSizeBytes: header.readUInt32BE(8), isLittleEndian: magic === MAGIC_LITTLE_ENDIAN, salts: header.subarray(16, 24), checksum: [header.readUInt32BE(24), header.readUInt32BE(28)] };
+  return {
+    pageSizeBytes: header.readUInt32BE(8),
+    isLittleEndian: magic === MAGIC_LITTLE_ENDIAN,
+    salts: header.subarray(16, 24),
+    checksum: [header.readUInt32BE(24), header.readUInt32BE(28)],
+  };
 }
 
 /** Continues the log's running checksum over the first 8 bytes of a frame's header and its page. */
-function frameChecksum({ isLittleEndian }: WalHeader, frame: Buffer, previous: readonly [number, number]): readonly [number, number] {
+function frameChecksum(
+  { isLittleEndian }: WalHeader,
+  frame: Buffer,
+  previous: readonly [number, number],
+): readonly [number, number] {
   const view = new DataView(frame.buffer, frame.byteOffset, frame.byteLength);
   let [first, second] = previous;
   const add = (from: number, to: number): void => {

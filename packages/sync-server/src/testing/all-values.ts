@@ -14,24 +14,46 @@ const isReal = (value: CellValue): value is number | null => value === null || t
 const isBlob = (value: CellValue): value is Uint8Array | null => value === null || value instanceof Uint8Array;
 
 /** Each column with values of its own type. */
-const row = fc.record({ note: cellValue.filter(isText), weight: cellValue.filter(isReal), receipt: cellValue.filter(isBlob) }, { noNullPrototype: true });
-const impossible = fc.constantFrom<{ note: string } | { weight: number }>({ note: 'a\u0000b' }, { weight: NaN }, { weight: Infinity }, { weight: -Infinity });
+const row = fc.record(
+  { note: cellValue.filter(isText), weight: cellValue.filter(isReal), receipt: cellValue.filter(isBlob) },
+  { noNullPrototype: true },
+);
+const impossible = fc.constantFrom<{ note: string } | { weight: number }>(
+  { note: 'a\u0000b' },
+  { weight: NaN },
+  { weight: Infinity },
+  { weight: -Infinity },
+);
 
-/** At least `count` values, the edges of each type among them: they are stored, and told to another client, as they were sent; what cannot be is refused with a reason. */
+/**
+ * At least `count` values, the edges of each type among them: they are stored, and told to another client, as they were
+ * sent; what cannot be is refused with a reason.
+ */
 export async function checkValues(server: TestServer, count: number, seed: number): Promise<void> {
   const writer = await server.open();
   const reader = await server.open(new TestSite(), { principal: 'bob' });
   for (let batch = 0; batch * ROWS * 3 < count; batch++) {
-    const rows = fc.sample(row, { seed: seed + batch, numRuns: ROWS }).map((values, i) => [`${batch}-${i}`, values] as const);
-    expect(await writer.commit(rows.map(([id, values]) => insert('entries', id, { amount: 1n, ...values })))).toMatchObject({ kind: 'admitted' });
+    const rows = fc
+      .sample(row, { seed: seed + batch, numRuns: ROWS })
+      .map((values, i) => [`${batch}-${i}`, values] as const);
+    expect(
+      await writer.commit(rows.map(([id, values]) => insert('entries', id, { amount: 1n, ...values }))),
+    ).toMatchObject({ kind: 'admitted' });
     const heard = new Map(told(await reader.delivery(), 'entries').map(({ key, cells: hearsay }) => [key[0], hearsay]));
     reader.confirm();
-    const stored = new Map(server.query(`SELECT id, note, weight, receipt FROM entries WHERE id >= '${batch}-' AND id < '${batch}.'`).map(([id, ...values]) => [id, values]));
+    const stored = new Map(
+      server
+        .query(`SELECT id, note, weight, receipt FROM entries WHERE id >= '${batch}-' AND id < '${batch}.'`)
+        .map(([id, ...values]) => [id, values]),
+    );
     for (const [id, values] of rows) {
       expect(heard.get(id)).toEqual(cells({ account_id: null, amount: 1n, ...values }));
       expect(stored.get(id)).toEqual([values.note, values.weight, values.receipt]);
     }
     const [wrong = {}] = fc.sample(impossible, { seed: seed + batch, numRuns: 1 });
-    expect(await writer.commit([insert('entries', `${batch}-wrong`, { amount: 1n, ...wrong })])).toMatchObject({ kind: 'rejected', code: 'value-invalid' });
+    expect(await writer.commit([insert('entries', `${batch}-wrong`, { amount: 1n, ...wrong })])).toMatchObject({
+      kind: 'rejected',
+      code: 'value-invalid',
+    });
   }
 }

@@ -7,6 +7,15 @@ export interface AskedWith {
   readonly headers?: Readonly<Record<string, string>>;
 }
 
-export function askServer(host: string, method: string, path: string, { token, body, headers = {} }: AskedWith = {}): Promise<Response> {
-  return fetch(`http://${host}${path}`, { method, headers: { ...headers, ...(token !== undefined && { authorization: `Bearer ${token}` }) }, ...(body !== undefined && { body }) });
+export function askServer(
+  host: string,
+  method: string,
+  path: string,
+  { token, body, headers = {} }: AskedWith = {},
+): Promise<Response> {
+  return fetch(`http://${host}${path}`, {
+    method,
+    headers: { ...headers, ...(token !== undefined && { authorization: `Bearer ${token}` }) },
+    ...(body !== undefined && { body }),
+  });
 }

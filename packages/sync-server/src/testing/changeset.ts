@@ -1,4 +1,15 @@
-import { ageOfStampUs, columnIdOf, encodeChangesetBody, tableIdOf, valueColumns, type CellValue, type ChangeGroup, type Changeset, type CellBase, type PushedChangeset } from '@rockpool/shared';
+import {
+  ageOfStampUs,
+  columnIdOf,
+  encodeChangesetBody,
+  tableIdOf,
+  valueColumns,
+  type CellValue,
+  type ChangeGroup,
+  type Changeset,
+  type CellBase,
+  type PushedChangeset,
+} from '@rockpool/shared';
 import { TEST_SCHEMA } from './test-schema.ts';
 
 export type Row = Readonly<Record<string, CellValue>>;
@@ -28,11 +39,13 @@ function toKey(key: CellValue | readonly CellValue[]): readonly CellValue[] {
 /** An insert carries every value column, NULL where the test gives none, as a client's does. */
 export function toGroup(change: Change): ChangeGroup {
   const keys = change.key.map((part) => [part]);
-  if ('delete' in change) return { tableId: tableIdOf(change.delete), kind: 'delete', rowCount: 1, keys, columnIds: [], values: [] };
+  if ('delete' in change)
+    return { tableId: tableIdOf(change.delete), kind: 'delete', rowCount: 1, keys, columnIds: [], values: [] };
   const isInsert = 'insert' in change;
   const name = isInsert ? change.insert : change.update;
   const declared = TEST_SCHEMA.tables.find((table) => table.name === name);
-  const names = isInsert && declared !== undefined ? valueColumns(declared).map((column) => column.name) : Object.keys(change.row);
+  const names =
+    isInsert && declared !== undefined ? valueColumns(declared).map((column) => column.name) : Object.keys(change.row);
   return {
     tableId: tableIdOf(name),
     kind: isInsert ? 'insert' : 'update',
@@ -43,11 +56,22 @@ export function toGroup(change: Change): ChangeGroup {
   };
 }
 
-export function toBody(changes: readonly Change[], cellBases: readonly CellBase[] = [], atomic: boolean = false): Uint8Array {
+export function toBody(
+  changes: readonly Change[],
+  cellBases: readonly CellBase[] = [],
+  atomic: boolean = false,
+): Uint8Array {
   return encodeChangesetBody({ atomic, groups: changes.map(toGroup), cellBases });
 }
 
-export function toChangeset(sequence: number, stampUs: number, base: number, changes: readonly Change[], cellBases: readonly CellBase[] = [], atomic: boolean = false): Changeset {
+export function toChangeset(
+  sequence: number,
+  stampUs: number,
+  base: number,
+  changes: readonly Change[],
+  cellBases: readonly CellBase[] = [],
+  atomic: boolean = false,
+): Changeset {
   return { sequence, stampUs, base, body: toBody(changes, cellBases, atomic) };
 }
 

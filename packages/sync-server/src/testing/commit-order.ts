@@ -21,27 +21,46 @@ export interface CommitOrderPlan {
   readonly rowsPerChangeset: number;
 }
 
-/** Of each writer. Few, or what waits for an instance's turn goes into few large commits, and there is little order to get wrong. */
+/**
+ * Of each writer. Few, or what waits for an instance's turn goes into few large commits, and there is little order to
+ * get wrong.
+ */
 const PUSHES_ON_THEIR_WAY = 2;
 
 /** What a reader is told at one instance before it goes on at the next, which may not have heard of all that yet. */
 const DELIVERIES_PER_STAY = 50;
 
 /**
- * Writers push as fast as they are answered, each at one of the instances, while readers follow, now here and now there. Every reader is told of every row once, with the delivery that
- * takes it over that row's watermark: nothing becomes visible behind a cursor.
+ * Writers push as fast as they are answered, each at one of the instances, while readers follow, now here and now
+ * there. Every reader is told of every row once, with the delivery that takes it over that row's watermark: nothing
+ * becomes visible behind a cursor.
  */
-export async function checkCommitOrder({ instances, writers, readers, rows, rowsPerChangeset }: CommitOrderPlan): Promise<void> {
+export async function checkCommitOrder({
+  instances,
+  writers,
+  readers,
+  rows,
+  rowsPerChangeset,
+}: CommitOrderPlan): Promise<void> {
   const changesets = Math.ceil(rows / rowsPerChangeset / writers);
   const instanceOf = (number: number): Instance => instances[number % instances.length] as Instance;
   const writing = Array.from({ length: writers }, (_, number) => new Writer(number, changesets, rowsPerChangeset));
-  const reading = Array.from({ length: readers }, (_, number) => new Reader(number, changesets * writers, rowsPerChangeset));
-  await Promise.all([...writing.map((writer, number) => writer.writeAt(instanceOf(number))), ...reading.map((reader) => reader.readAt(instanceOf))]);
+  const reading = Array.from(
+    { length: readers },
+    (_, number) => new Reader(number, changesets * writers, rowsPerChangeset),
+  );
+  await Promise.all([
+    ...writing.map((writer, number) => writer.writeAt(instanceOf(number))),
+    ...reading.map((reader) => reader.readAt(instanceOf)),
+  ]);
   const watermarks = writing.flatMap((writer) => writer.watermarks);
   expect(new Set(watermarks).size, 'each changeset has a watermark of its own').toBe(watermarks.length);
-  for (const watermark of watermarks) if (watermark < 1 || watermark > watermarks.length) throw new Error(`the watermarks have gaps: one is ${watermark}`);
+  for (const watermark of watermarks)
+    if (watermark < 1 || watermark > watermarks.length)
+      throw new Error(`the watermarks have gaps: one is ${watermark}`);
   for (const reader of reading) reader.checkAgainst(watermarks);
-  if (instances.length > 1) expectTurns(watermarks, (changeset) => Math.floor(changeset / changesets) % instances.length, writers);
+  if (instances.length > 1)
+    expectTurns(watermarks, (changeset) => Math.floor(changeset / changesets) % instances.length, writers);
 }
 
 /** The instances committed one among the other, or nothing was tried. */
@@ -75,7 +94,8 @@ class Writer {
       const { outcomes } = await connection.delivery();
       this.site.links.clear();
       for (const outcome of outcomes) {
-        if (outcome.kind !== 'admitted') throw new Error(`changeset ${outcome.sequence} of writer ${this.number} was refused: ${outcome.code}`);
+        if (outcome.kind !== 'admitted')
+          throw new Error(`changeset ${outcome.sequence} of writer ${this.number} was refused: ${outcome.code}`);
         this.watermarks[outcome.sequence - 1] = outcome.watermark;
       }
     }
@@ -86,7 +106,12 @@ class Writer {
     const { site, changesets } = this;
     while (site.changelog.length < Math.min(changesets, site.lastAckedSequence + PUSHES_ON_THEIR_WAY)) {
       const changeset = this.number * changesets + site.changelog.length;
-      const { sequence } = site.write(Array.from({ length: this.rowsPerChangeset }, (_, row) => insert('entries', `${changeset}.${row}`, { amount: BigInt(row) })), { base: 0 });
+      const { sequence } = site.write(
+        Array.from({ length: this.rowsPerChangeset }, (_, row) =>
+          insert('entries', `${changeset}.${row}`, { amount: BigInt(row) }),
+        ),
+        { base: 0 },
+      );
       connection.push(sequence);
     }
   }
@@ -134,7 +159,8 @@ class Reader {
         const [changeset = 0, row = 0] = String(key).split('.').map(Number);
         const missing = this.missing[changeset] ?? 0;
         if ((missing & (1 << row)) === 0) throw new Error(`row ${row} of changeset ${changeset} came twice`);
-        if (this.to[changeset] !== 0 && this.to[changeset] !== to) throw new Error(`changeset ${changeset} came in two deliveries`);
+        if (this.to[changeset] !== 0 && this.to[changeset] !== to)
+          throw new Error(`changeset ${changeset} came in two deliveries`);
         this.missing[changeset] = missing & ~(1 << row);
         this.from[changeset] = from;
         this.to[changeset] = to;
@@ -144,9 +170,13 @@ class Reader {
 
   checkAgainst(watermarks: readonly number[]): void {
     watermarks.forEach((watermark, changeset) => {
-      if (this.missing[changeset] !== 0) throw new Error(`rows of changeset ${changeset}, of watermark ${watermark}, never came`);
+      if (this.missing[changeset] !== 0)
+        throw new Error(`rows of changeset ${changeset}, of watermark ${watermark}, never came`);
       const [from, to] = [this.from[changeset] ?? 0, this.to[changeset] ?? 0];
-      if (watermark <= from || watermark > to) throw new Error(`changeset ${changeset}, of watermark ${watermark}, came with the delivery from ${from} to ${to}`);
+      if (watermark <= from || watermark > to)
+        throw new Error(
+          `changeset ${changeset}, of watermark ${watermark}, came with the delivery from ${from} to ${to}`,
+        );
     });
   }
 }

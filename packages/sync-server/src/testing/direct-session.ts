@@ -1,4 +1,10 @@
-import { decodeServerMessage, FIRST_LOG_HASH, PROTOCOL_VERSION, type Delivery, type RockpoolError } from '@rockpool/shared';
+import {
+  decodeServerMessage,
+  FIRST_LOG_HASH,
+  PROTOCOL_VERSION,
+  type Delivery,
+  type RockpoolError,
+} from '@rockpool/shared';
 import type { LiveDatabase } from '../fanout/live-database.ts';
 import type { Subscriber } from '../fanout/subscription.ts';
 import { withAges } from './changeset.ts';
@@ -20,7 +26,23 @@ export class DirectSession implements Subscriber {
     const { siteId, databaseIdentity, logEpoch, cursor, links, lastAckedSequence, changelog, hashes } = replica.site;
     void database.join(
       this,
-      { type: 'hello', protocolVersion: PROTOCOL_VERSION, token: '', databaseId: '', databaseIdentity, schemaHash: TEST_SCHEMA.hash, siteId, logEpoch, cursor, cursorHash: links.get(cursor) ?? FIRST_LOG_HASH, lastAckedSequence, decidedHash: hashes[lastAckedSequence] as Uint8Array, lastSequence: changelog.length, fullResync: false, snapshot: 'refused' },
+      {
+        type: 'hello',
+        protocolVersion: PROTOCOL_VERSION,
+        token: '',
+        databaseId: '',
+        databaseIdentity,
+        schemaHash: TEST_SCHEMA.hash,
+        siteId,
+        logEpoch,
+        cursor,
+        cursorHash: links.get(cursor) ?? FIRST_LOG_HASH,
+        lastAckedSequence,
+        decidedHash: hashes[lastAckedSequence] as Uint8Array,
+        lastSequence: changelog.length,
+        fullResync: false,
+        snapshot: 'refused',
+      },
       { principal: { id: this.site.slice(0, 4) }, canWrite: true, view: null, nowMs },
     );
   }
@@ -54,7 +76,12 @@ export class DirectSession implements Subscriber {
     if (previousHash === undefined || to < from) return;
     this.database.push(
       this,
-      { type: 'push', previousHash, olderEpochUpTo: 0, changesets: withAges(changelog.slice(from - 1, to), nowMs + clockAheadMs) },
+      {
+        type: 'push',
+        previousHash,
+        olderEpochUpTo: 0,
+        changesets: withAges(changelog.slice(from - 1, to), nowMs + clockAheadMs),
+      },
       { principal: this.site.slice(0, 4), receivedMs: nowMs },
       (refusal) => {
         if (refusal !== null) this.fail(refusal);

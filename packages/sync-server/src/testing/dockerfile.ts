@@ -20,7 +20,14 @@ export function readDockerfile(): ImageSteps {
     stages.at(-1)?.push(line);
   }
   const [build = [], image = []] = stages;
-  const of = (stage: readonly string[], instruction: string): string[] => stage.filter((line) => line.startsWith(`${instruction} `)).map((line) => line.slice(instruction.length + 1));
-  const environment = of(image, 'ENV').flatMap((line) => line.split(' ')).map((pair) => pair.split('=', 2) as [string, string]);
-  return { builds: of(build, 'RUN'), environment: Object.fromEntries(environment), command: JSON.parse(of(image, 'CMD')[0] ?? '[]') as string[] };
+  const of = (stage: readonly string[], instruction: string): string[] =>
+    stage.filter((line) => line.startsWith(`${instruction} `)).map((line) => line.slice(instruction.length + 1));
+  const environment = of(image, 'ENV')
+    .flatMap((line) => line.split(' '))
+    .map((pair) => pair.split('=', 2) as [string, string]);
+  return {
+    builds: of(build, 'RUN'),
+    environment: Object.fromEntries(environment),
+    command: JSON.parse(of(image, 'CMD')[0] ?? '[]') as string[],
+  };
 }

@@ -21,7 +21,10 @@ export interface DocumentSizes {
   readonly largest: number;
   /** Bytes of the state that a compaction of this moment would leave. */
   readonly compacted: number;
-  /** Bytes of everything that is kept beside the column: the state, the last edits, the document that it took the place of. */
+  /**
+   * Bytes of everything that is kept beside the column: the state, the last edits, the document that it took the place
+   * of.
+   */
   readonly kept: number;
 }
 
@@ -38,11 +41,24 @@ export async function growDocument(overwrites: number, sessions: number): Promis
     // What is measured is size, not what survives a loss of power.
     sql.run('PRAGMA synchronous = OFF');
     const place = [BigInt(tableIdOf('pages')), encodeKey(['p']), BigInt(columnIdOf('content'))] as const;
-    const readState = (): CellValue => sql.get('SELECT state FROM rockpool_document WHERE table_id = ? AND key = ? AND column_id = ?', ...place)?.[0] as CellValue;
+    const readState = (): CellValue =>
+      sql.get(
+        'SELECT state FROM rockpool_document WHERE table_id = ? AND key = ? AND column_id = ?',
+        ...place,
+      )?.[0] as CellValue;
     const bytesIn = (table: string, column: string): number =>
-      Number(sql.get(`SELECT coalesce(sum(length(${column})), 0) FROM ${table} WHERE table_id = ? AND key = ? AND column_id = ?`, ...place)?.[0]);
+      Number(
+        sql.get(
+          `SELECT coalesce(sum(length(${column})), 0) FROM ${table} WHERE table_id = ? AND key = ? AND column_id = ?`,
+          ...place,
+        )?.[0],
+      );
     let text = contentAfter(0);
-    await live.write(toBody([insert('pages', 'p', { content: encodeDocumentCell({ kind: 'content', json: text }) })]), 'ann', NOW_MS);
+    await live.write(
+      toBody([insert('pages', 'p', { content: encodeDocumentCell({ kind: 'content', json: text }) })]),
+      'ann',
+      NOW_MS,
+    );
     const site = ownSite(live.file);
     let largest = 0;
     let state: CellValue = createDocument(parseJson(text, RULE), RULE);
@@ -63,7 +79,10 @@ export async function growDocument(overwrites: number, sessions: number): Promis
       state: (readState() as Uint8Array).length,
       largest,
       compacted: createDocument(parseJson(text, RULE), RULE).length,
-      kept: bytesIn('rockpool_document', 'state') + bytesIn('rockpool_document_edit', 'yjs') + bytesIn('rockpool_document_replaced', 'state'),
+      kept:
+        bytesIn('rockpool_document', 'state') +
+        bytesIn('rockpool_document_edit', 'yjs') +
+        bytesIn('rockpool_document_replaced', 'state'),
     };
   } finally {
     await live.close();
@@ -71,8 +90,18 @@ export async function growDocument(overwrites: number, sessions: number): Promis
   }
 }
 
-/** Some pages of text with a line that changes, a number that changes, and a list whose elements come and go. Canonical JSON. */
+/**
+ * Some pages of text with a line that changes, a number that changes, and a list whose elements come and go. Canonical
+ * JSON.
+ */
 function contentAfter(n: number): string {
-  const lines = Array.from({ length: 120 }, (_, line) => `${line}: the tide of a page that many people write, ${line === n % 120 ? n : ''}`);
-  return JSON.stringify({ body: lines.join('\n'), items: Array.from({ length: 5 }, (_, index) => ({ id: `i${(n + index) % 7}`, note: `${n % 10}` })), n });
+  const lines = Array.from(
+    { length: 120 },
+    (_, line) => `${line}: the tide of a page that many people write, ${line === n % 120 ? n : ''}`,
+  );
+  return JSON.stringify({
+    body: lines.join('\n'),
+    items: Array.from({ length: 5 }, (_, index) => ({ id: `i${(n + index) % 7}`, note: `${n % 10}` })),
+    n,
+  });
 }

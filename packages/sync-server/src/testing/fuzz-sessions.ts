@@ -1,5 +1,14 @@
 import fc from 'fast-check';
-import { decodeServerMessage, encodeMessage, FIRST_LOG_HASH, FrameAssembler, MAX_MESSAGE_BYTES, messageToFrames, PROTOCOL_VERSION, type ServerMessage } from '@rockpool/shared';
+import {
+  decodeServerMessage,
+  encodeMessage,
+  FIRST_LOG_HASH,
+  FrameAssembler,
+  MAX_MESSAGE_BYTES,
+  messageToFrames,
+  PROTOCOL_VERSION,
+  type ServerMessage,
+} from '@rockpool/shared';
 import { expect } from 'vitest';
 import { Gate } from '../auth/gate.ts';
 import { LiveDatabase } from '../fanout/live-database.ts';
@@ -19,21 +28,32 @@ const MAX_KEPT_HEAP_BYTES = 16 * 1024 * 1024;
 /** What V8 takes and gives back comes and goes by 10 MB. A single frame that is believed would take more than this. */
 const MAX_KEPT_RESIDENT_BYTES = 128 * 1024 * 1024;
 
-/** Before anything is measured: V8 has its pages long before it touches them, and by then it has touched those that frames need. */
+/**
+ * Before anything is measured: V8 has its pages long before it touches them, and by then it has touched those that
+ * frames need.
+ */
 const WARM_UP_FRAMES = 5_000;
 const WARM_UP_SEED = 1_000_000;
 
 /**
- * Sends at least `count` hostile frames to sessions before and after their hello, without sockets. Whatever they are, a session ends with a typed failure that
- * is no fault of ours, or goes on; nothing is thrown, nothing reaches the tables, and memory stays where it was.
+ * Sends at least `count` hostile frames to sessions before and after their hello, without sockets. Whatever they are, a
+ * session ends with a typed failure that is no fault of ours, or goes on; nothing is thrown, nothing reaches the
+ * tables, and memory stays where it was.
  */
 export async function fuzzSessions(count: number, seed: number): Promise<void> {
   const failures: unknown[] = [];
-  const database = new LiveDatabase(openDatabaseFile(':memory:', TEST_SCHEMA), { onFailure: (error) => void failures.push(error) });
+  const database = new LiveDatabase(openDatabaseFile(':memory:', TEST_SCHEMA), {
+    onFailure: (error) => void failures.push(error),
+  });
   const log = (event: string, fields: object): void => {
     if (event === 'session-error') failures.push(fields);
   };
-  const gate = new Gate({ authenticate: async () => ({ id: 'ann', expiresAtMs: Infinity }), authorize: () => true, now: () => 0, log });
+  const gate = new Gate({
+    authenticate: async () => ({ id: 'ann', expiresAtMs: Infinity }),
+    authorize: () => true,
+    now: () => 0,
+    log,
+  });
   const metrics = new ServerMetrics();
 
   async function send(least: number, firstSeed: number): Promise<void> {
@@ -60,7 +80,21 @@ export async function fuzzSessions(count: number, seed: number): Promise<void> {
       close: () => undefined,
       terminate: () => undefined,
     };
-    const session = new Session(socket, { schemas: new Map([[TEST_SCHEMA.hash, null]]), schemaOutline: '', gate, openDatabase: () => database, onDamaged: (_, error) => { throw error; }, now: () => 0, log, limits: SESSION_LIMITS, connectionQuota: new ConnectionQuota(Infinity), metrics, onClosed: () => undefined });
+    const session = new Session(socket, {
+      schemas: new Map([[TEST_SCHEMA.hash, null]]),
+      schemaOutline: '',
+      gate,
+      openDatabase: () => database,
+      onDamaged: (_, error) => {
+        throw error;
+      },
+      now: () => 0,
+      log,
+      limits: SESSION_LIMITS,
+      connectionQuota: new ConnectionQuota(Infinity),
+      metrics,
+      onClosed: () => undefined,
+    });
     if (frames.length % 3 !== 0) await greet(session);
     for (const frame of frames) session.receive(frame);
     await committed();
@@ -73,7 +107,8 @@ export async function fuzzSessions(count: number, seed: number): Promise<void> {
   const before = usedMemory();
   await send(count, seed);
   expect(failures).toEqual([]);
-  for (const { schema } of database.file.tableById.values()) expect(database.file.sql.get(`SELECT count(*) FROM "${schema.name}"`)).toEqual([0n]);
+  for (const { schema } of database.file.tableById.values())
+    expect(database.file.sql.get(`SELECT count(*) FROM "${schema.name}"`)).toEqual([0n]);
   const after = usedMemory();
   expect(after.heapBytes - before.heapBytes).toBeLessThan(MAX_KEPT_HEAP_BYTES);
   expect(after.residentBytes - before.residentBytes).toBeLessThan(MAX_KEPT_RESIDENT_BYTES);

@@ -1,5 +1,12 @@
 import { deflateRawSync } from 'node:zlib';
-import { ByteWriter, encodeMessage, encodePacked, MAX_PACKED_BYTES, messageToFrames, type ClientMessage } from '@rockpool/shared';
+import {
+  ByteWriter,
+  encodeMessage,
+  encodePacked,
+  MAX_PACKED_BYTES,
+  messageToFrames,
+  type ClientMessage,
+} from '@rockpool/shared';
 import { clientMessage } from '@rockpool/shared/testing';
 import fc from 'fast-check';
 
@@ -21,20 +28,46 @@ export const CRAFTED_FRAMES: readonly Uint8Array[] = [
   Uint8Array.of(0, 4, 2, 0xc3, 0x28),
   Uint8Array.of(0, 65),
   Uint8Array.of(0, 255),
-  ...bodies().flatMap((body) => messageToFrames(encodeMessage({ type: 'push', previousHash: new Uint8Array(16), olderEpochUpTo: 0, changesets: [{ sequence: 1, stampUs: 1, ageUs: 0, base: 0, body }] }))),
+  ...bodies().flatMap((body) =>
+    messageToFrames(
+      encodeMessage({
+        type: 'push',
+        previousHash: new Uint8Array(16),
+        olderEpochUpTo: 0,
+        changesets: [{ sequence: 1, stampUs: 1, ageUs: 0, base: 0, body }],
+      }),
+    ),
+  ),
   // Packed: much out of little, more than was said, nothing that could be unpacked, packed in packed.
   ...packed().flatMap((message) => messageToFrames(message)),
 ];
 
 function packed(): Uint8Array[] {
   const ping = encodeMessage({ type: 'ping' });
-  const pack = (message: Uint8Array, sizeBytes = message.length): Uint8Array => encodePacked({ sizeBytes, deflated: deflateRawSync(message) });
+  const pack = (message: Uint8Array, sizeBytes = message.length): Uint8Array =>
+    encodePacked({ sizeBytes, deflated: deflateRawSync(message) });
   const zeros = new Uint8Array(32 * MAX_PACKED_BYTES);
-  return [pack(ping), pack(pack(ping)), pack(zeros), pack(zeros, MAX_PACKED_BYTES), pack(zeros.slice(0, MAX_PACKED_BYTES)), pack(ping, 2), encodePacked({ sizeBytes: 9, deflated: ping }), Uint8Array.of(8), Uint8Array.of(8, 0)];
+  return [
+    pack(ping),
+    pack(pack(ping)),
+    pack(zeros),
+    pack(zeros, MAX_PACKED_BYTES),
+    pack(zeros.slice(0, MAX_PACKED_BYTES)),
+    pack(ping, 2),
+    encodePacked({ sizeBytes: 9, deflated: ping }),
+    Uint8Array.of(8),
+    Uint8Array.of(8, 0),
+  ];
 }
 
 function bodies(): Uint8Array[] {
-  const group = (kind: number, rows: number, keyParts: number, columns: number, runs: readonly number[]): Uint8Array => {
+  const group = (
+    kind: number,
+    rows: number,
+    keyParts: number,
+    columns: number,
+    runs: readonly number[],
+  ): Uint8Array => {
     const writer = new ByteWriter();
     for (const byte of [1, 0, 1, kind]) writer.u8(byte);
     writer.u32(7);
@@ -63,7 +96,9 @@ export const hostileFrames: fc.Arbitrary<Uint8Array[]> = fc.array(
     { weight: 2, arbitrary: clientMessage.map(framed) },
     {
       weight: 4,
-      arbitrary: fc.tuple(clientMessage.map(framed), fc.nat(), fc.integer({ min: 1, max: 255 }), fc.nat(3)).map(([frame, at, flip, how]) => damaged(frame, at, flip, how)),
+      arbitrary: fc
+        .tuple(clientMessage.map(framed), fc.nat(), fc.integer({ min: 1, max: 255 }), fc.nat(3))
+        .map(([frame, at, flip, how]) => damaged(frame, at, flip, how)),
     },
     { weight: 1, arbitrary: fc.uint8Array({ maxLength: 200 }) },
   ),

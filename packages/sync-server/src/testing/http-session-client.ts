@@ -1,4 +1,17 @@
-import { ByteReader, ByteWriter, decodeServerMessage, encodeMessage, FIRST_LOG_HASH, FIRST_PREVIOUS_HASH, FrameAssembler, MAX_MESSAGE_BYTES, messageToFrames, PROTOCOL_VERSION, type ClientMessage, type ServerMessage } from '@rockpool/shared';
+import {
+  ByteReader,
+  ByteWriter,
+  decodeServerMessage,
+  encodeMessage,
+  FIRST_LOG_HASH,
+  FIRST_PREVIOUS_HASH,
+  FrameAssembler,
+  MAX_MESSAGE_BYTES,
+  messageToFrames,
+  PROTOCOL_VERSION,
+  type ClientMessage,
+  type ServerMessage,
+} from '@rockpool/shared';
 import type { Ask } from './ask-server.ts';
 import { TestSite } from './test-client.ts';
 import { TEST_SCHEMA } from './test-schema.ts';
@@ -20,19 +33,42 @@ export class HttpSessionClient {
   }
 
   static async open(ask: Ask, site: TestSite = new TestSite()): Promise<HttpSessionClient> {
-    return new HttpSessionClient(ask, ((await (await ask('POST', '/sessions')).json()) as { sessionId: string }).sessionId, site);
+    return new HttpSessionClient(
+      ask,
+      ((await (await ask('POST', '/sessions')).json()) as { sessionId: string }).sessionId,
+      site,
+    );
   }
 
   async send(...messages: ClientMessage[]): Promise<void> {
     const writer = new ByteWriter();
-    for (const message of messages) for (const frame of messageToFrames(encodeMessage(message))) writer.lengthPrefixed(frame);
-    const { status } = await this.ask('POST', `/sessions/${this.id}`, { body: writer.finish() as Uint8Array<ArrayBuffer> });
+    for (const message of messages)
+      for (const frame of messageToFrames(encodeMessage(message))) writer.lengthPrefixed(frame);
+    const { status } = await this.ask('POST', `/sessions/${this.id}`, {
+      body: writer.finish() as Uint8Array<ArrayBuffer>,
+    });
     if (status !== 204) throw new Error(`frames were answered with ${status}`);
   }
 
   hello(token: string, databaseId: string): Promise<void> {
     const { siteId, databaseIdentity, logEpoch, cursor, lastAckedSequence } = this.site;
-    return this.send({ type: 'hello', protocolVersion: PROTOCOL_VERSION, token, databaseId, databaseIdentity, siteId, schemaHash: TEST_SCHEMA.hash, logEpoch, cursor, cursorHash: FIRST_LOG_HASH, lastAckedSequence, decidedHash: FIRST_PREVIOUS_HASH, lastSequence: 0, fullResync: false, snapshot: 'refused' });
+    return this.send({
+      type: 'hello',
+      protocolVersion: PROTOCOL_VERSION,
+      token,
+      databaseId,
+      databaseIdentity,
+      siteId,
+      schemaHash: TEST_SCHEMA.hash,
+      logEpoch,
+      cursor,
+      cursorHash: FIRST_LOG_HASH,
+      lastAckedSequence,
+      decidedHash: FIRST_PREVIOUS_HASH,
+      lastSequence: 0,
+      fullResync: false,
+      snapshot: 'refused',
+    });
   }
 
   /** Waits for it, as long as the server lets a request wait. */

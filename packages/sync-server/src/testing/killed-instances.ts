@@ -17,7 +17,11 @@ class Instance {
   }
 
   async start(): Promise<this> {
-    this.process = await ServerProcess.start(this.folder.path, [...serverFlags(this.folder.path), '--postgres', this.url]);
+    this.process = await ServerProcess.start(this.folder.path, [
+      ...serverFlags(this.folder.path),
+      '--postgres',
+      this.url,
+    ]);
     return this;
   }
 
@@ -47,10 +51,14 @@ export interface InstanceKillPlan {
 }
 
 /**
- * Two instances, and two clients that push into one database, each at its own. Again and again one instance is killed, and its client goes on at the other one. A third
- * client only listens, wherever there is somebody. In the end each changeset is there exactly once, and the listener has heard of all.
+ * Two instances, and two clients that push into one database, each at its own. Again and again one instance is killed,
+ * and its client goes on at the other one. A third client only listens, wherever there is somebody. In the end each
+ * changeset is there exactly once, and the listener has heard of all.
  */
-export async function checkKilledInstances(postgres: PostgresServer, { changesets, kills }: InstanceKillPlan): Promise<void> {
+export async function checkKilledInstances(
+  postgres: PostgresServer,
+  { changesets, kills }: InstanceKillPlan,
+): Promise<void> {
   const { url, name } = await postgres.createDatabase();
   const instances = await Promise.all([new Instance(url).start(), new Instance(url).start()]);
   const writers = ['x', 'y'].map((prefix) => {
@@ -77,13 +85,22 @@ export async function checkKilledInstances(postgres: PostgresServer, { changeset
     await Promise.all([again.close(), safe.close(), listening.close()]);
     await victim.start();
   }
-  await Promise.all(writers.map(async (site, i) => pushUntil(await (instances[i] as Instance).connect(site), changesets)));
+  await Promise.all(
+    writers.map(async (site, i) => pushUntil(await (instances[i] as Instance).connect(site), changesets)),
+  );
   const last = await (instances[0] as Instance).connect(listener);
   while (listener.cursor < 2 * changesets) await last.delivery();
   await last.close();
   const count = 2 * changesets;
   const sum = changesets * (changesets + 1);
-  expect(await postgres.query(name, 'SELECT count(*)::int, sum(amount)::int FROM rockpool.entries')).toEqual([[count, sum]]);
-  expect(await postgres.query(name, 'SELECT count(*)::int, count(DISTINCT (site_number, sequence))::int, min(watermark)::int, max(watermark)::int FROM rockpool.rockpool_log')).toEqual([[count, count, 1, count]]);
+  expect(await postgres.query(name, 'SELECT count(*)::int, sum(amount)::int FROM rockpool.entries')).toEqual([
+    [count, sum],
+  ]);
+  expect(
+    await postgres.query(
+      name,
+      'SELECT count(*)::int, count(DISTINCT (site_number, sequence))::int, min(watermark)::int, max(watermark)::int FROM rockpool.rockpool_log',
+    ),
+  ).toEqual([[count, count, 1, count]]);
   for (const instance of instances) await instance.stop();
 }

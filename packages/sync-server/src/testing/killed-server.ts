@@ -13,7 +13,10 @@ export interface KillPlan {
   readonly kills: number;
 }
 
-/** Kills the server's process again and again while a client pushes, and checks that each changeset is there exactly once in the end. */
+/**
+ * Kills the server's process again and again while a client pushes, and checks that each changeset is there exactly
+ * once in the end.
+ */
 export async function checkKilledServer({ changesets, kills }: KillPlan): Promise<void> {
   const folder = temporaryFolder();
   const site = new TestSite();
@@ -35,8 +38,12 @@ export async function checkKilledServer({ changesets, kills }: KillPlan): Promis
   await pushUntil(connection, changesets);
   expect(await server.signal('SIGTERM')).toMatchObject({ code: 0 });
   const file = new SqliteFile(databasePath(join(folder.path, 'data'), DATABASE));
-  expect(file.all('SELECT count(*), sum(amount) FROM entries')).toEqual([[BigInt(changesets), BigInt((changesets * (changesets + 1)) / 2)]]);
-  expect(file.all('SELECT count(*), count(DISTINCT sequence), min(watermark), max(watermark) FROM rockpool_log')).toEqual([[BigInt(changesets), BigInt(changesets), 1n, BigInt(changesets)]]);
+  expect(file.all('SELECT count(*), sum(amount) FROM entries')).toEqual([
+    [BigInt(changesets), BigInt((changesets * (changesets + 1)) / 2)],
+  ]);
+  expect(
+    file.all('SELECT count(*), count(DISTINCT sequence), min(watermark), max(watermark) FROM rockpool_log'),
+  ).toEqual([[BigInt(changesets), BigInt(changesets), 1n, BigInt(changesets)]]);
   expect(file.all('PRAGMA integrity_check')).toEqual([['ok']]);
   file.close();
   folder.remove();

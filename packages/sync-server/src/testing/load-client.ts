@@ -3,7 +3,10 @@ import { insert } from './changeset.ts';
 import { told } from './told.ts';
 import { TestConnection, TestSite } from './test-client.ts';
 
-/** What the clients of one database share under load: when each row was written, so that others can tell how long it took to them. */
+/**
+ * What the clients of one database share under load: when each row was written, so that others can tell how long it
+ * took to them.
+ */
 export interface LoadLog {
   readonly writtenMs: Map<string, number>;
   readonly acknowledgedAfterMs: number[];
@@ -24,7 +27,10 @@ const CONFIRM_DELAY_MS = 1_000;
 
 const PATIENCE_MS = 60_000;
 
-/** One device under load: it writes a row now and then, reads and confirms all the time, and keeps count of what it was told. */
+/**
+ * One device under load: it writes a row now and then, reads and confirms all the time, and keeps count of what it was
+ * told.
+ */
 export class LoadClient {
   readonly site: TestSite = new TestSite();
   /** Rows of others and how often each came. */
@@ -61,7 +67,9 @@ export class LoadClient {
   /** Everything it wrote is decided, and every row of the others is here. */
   get hasAll(): boolean {
     const { changelog, lastAckedSequence } = this.site;
-    return lastAckedSequence >= changelog.length && this.arrived.size >= this.options.log.writtenMs.size - changelog.length;
+    return (
+      lastAckedSequence >= changelog.length && this.arrived.size >= this.options.log.writtenMs.size - changelog.length
+    );
   }
 
   /** As when the network goes. */

@@ -5,7 +5,9 @@ import { Hono } from 'hono';
 import { createSyncServer, SYNC_PATH, type SyncServer, type SyncServerOptions } from '../create-sync-server.ts';
 
 /** A real server on a port of its own, sockets and HTTP, that keeps no process alive. `url` is that of the sockets. */
-export async function startForPages(options: SyncServerOptions): Promise<{ readonly sync: SyncServer; readonly url: string }> {
+export async function startForPages(
+  options: SyncServerOptions,
+): Promise<{ readonly sync: SyncServer; readonly url: string }> {
   const sync = createSyncServer(options);
   const http = createAdaptorServer({ fetch: new Hono().route(SYNC_PATH, sync.app).fetch }) as Server;
   sync.attach(http);

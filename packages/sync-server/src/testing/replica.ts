@@ -28,8 +28,8 @@ interface Pending {
 }
 
 /**
- * A client in a few lines, as the protocol describes one: server state plus pending writes on top. It has no SQL and checks no
- * constraints, so that it also sends what a server must refuse.
+ * A client in a few lines, as the protocol describes one: server state plus pending writes on top. It has no SQL and
+ * checks no constraints, so that it also sends what a server must refuse.
  */
 export class Replica {
   readonly site: TestSite = new TestSite();
@@ -43,15 +43,21 @@ export class Replica {
 
   write(changes: readonly Change[], ageMs = 0, atomic = false): void {
     const groups = changes.map(toGroup);
-    const { sequence, base } = this.site.write(changes, { cellBases: groups.flatMap((group) => this.cellBases(group)), ageMs, atomic });
+    const { sequence, base } = this.site.write(changes, {
+      cellBases: groups.flatMap((group) => this.cellBases(group)),
+      ageMs,
+      atomic,
+    });
     this.pending.push({ sequence, base, groups });
   }
 
   apply(delivery: Delivery): void {
-    if (!delivery.whole && delivery.from !== this.site.cursor) throw new Error(`a delivery from ${delivery.from} arrived at ${this.site.cursor}`);
+    if (!delivery.whole && delivery.from !== this.site.cursor)
+      throw new Error(`a delivery from ${delivery.from} arrived at ${this.site.cursor}`);
     for (const outcome of delivery.outcomes) {
       const decided = this.pending.shift();
-      if (decided?.sequence !== outcome.sequence) throw new Error(`outcome ${outcome.sequence} is not of the next pending changeset`);
+      if (decided?.sequence !== outcome.sequence)
+        throw new Error(`outcome ${outcome.sequence} is not of the next pending changeset`);
       this.outcomes.push(outcome);
       if (outcome.kind === 'admitted') fold(this.base, decided.groups, 'pending');
     }
@@ -74,7 +80,8 @@ export class Replica {
     const hidden: CellBase[] = [];
     for (const columnId of [EXISTENCE_COLUMN_ID, ...group.columnIds]) {
       const first = this.pending.find(({ groups }) => groups.some((earlier) => covers(earlier, group, columnId)));
-      if (first !== undefined && first.base < this.site.cursor) hidden.push({ tableId: group.tableId, key, columnId, base: first.base });
+      if (first !== undefined && first.base < this.site.cursor)
+        hidden.push({ tableId: group.tableId, key, columnId, base: first.base });
     }
     return hidden;
   }
@@ -94,16 +101,21 @@ function fold(rows: Rows, groups: readonly ChangeGroup[], origin: 'pending' | 'd
       else if (group.kind === 'insert') rows.set(name, new Map(cells));
       else {
         const row = rows.get(name);
-        if (row === undefined && origin === 'delivered') throw new Error(`an update was delivered for a row that is not there: ${name}`);
+        if (row === undefined && origin === 'delivered')
+          throw new Error(`an update was delivered for a row that is not there: ${name}`);
         const counters = origin === 'pending' ? (COUNTERS.get(group.tableId) ?? NO_COUNTERS) : NO_COUNTERS;
-        for (const [columnId, value] of cells) row?.set(columnId, counters.has(columnId) ? addToCounter(row.get(columnId) ?? 0n, value) : value);
+        for (const [columnId, value] of cells)
+          row?.set(columnId, counters.has(columnId) ? addToCounter(row.get(columnId) ?? 0n, value) : value);
       }
     }
   }
 }
 
 function rowName(group: ChangeGroup, row: number): string {
-  return rowNameOf(group.tableId, group.keys.map((part) => part[row] ?? null));
+  return rowNameOf(
+    group.tableId,
+    group.keys.map((part) => part[row] ?? null),
+  );
 }
 
 export function rowNameOf(tableId: number, key: readonly CellValue[]): string {

@@ -3,7 +3,10 @@ import { createServer, type AddressInfo, type Server as NetServer, type Socket }
 import { askServer, type Ask } from './ask-server.ts';
 import { TestConnection, type TestSite } from './test-client.ts';
 
-/** One more port of a server, for some of its clients. It keeps every byte that leaves by it: WebSockets, answers, headers and what ends a connection. */
+/**
+ * One more port of a server, for some of its clients. It keeps every byte that leaves by it: WebSockets, answers,
+ * headers and what ends a connection.
+ */
 export class ServerDoor {
   private readonly listener: NetServer;
   private readonly sockets = new Set<Socket>();
@@ -46,14 +49,16 @@ export class ServerDoor {
 
   /** Below `write` and `end`: all that a stream sends passes one of these two. */
   private keepWhatLeaves(socket: Socket): void {
-    const keep = (chunk: Buffer | string, encoding: BufferEncoding): void => void this.left.push(typeof chunk === 'string' ? Buffer.from(chunk, encoding) : Buffer.from(chunk));
+    const keep = (chunk: Buffer | string, encoding: BufferEncoding): void =>
+      void this.left.push(typeof chunk === 'string' ? Buffer.from(chunk, encoding) : Buffer.from(chunk));
     const [writeOne, writeSeveral] = [socket._write.bind(socket), socket._writev?.bind(socket)];
     socket._write = (chunk: Buffer | string, encoding, done) => {
       keep(chunk, encoding);
       writeOne(chunk, encoding, done);
     };
     socket._writev = (chunks, done) => {
-      for (const { chunk, encoding } of chunks as { chunk: Buffer | string; encoding: BufferEncoding }[]) keep(chunk, encoding);
+      for (const { chunk, encoding } of chunks as { chunk: Buffer | string; encoding: BufferEncoding }[])
+        keep(chunk, encoding);
       writeSeveral?.(chunks, done);
     };
   }

@@ -26,8 +26,16 @@ export interface Finished {
 }
 
 /** Runs the command to its end. */
-export function runCommand(args: readonly string[], environment: Readonly<Record<string, string>> = {}): Promise<Finished> {
-  return finished(spawn(process.execPath, [BIN, ...args], { stdio: ['ignore', 'pipe', 'pipe'], env: { ...process.env, ...environment } }));
+export function runCommand(
+  args: readonly string[],
+  environment: Readonly<Record<string, string>> = {},
+): Promise<Finished> {
+  return finished(
+    spawn(process.execPath, [BIN, ...args], {
+      stdio: ['ignore', 'pipe', 'pipe'],
+      env: { ...process.env, ...environment },
+    }),
+  );
 }
 
 /** The flags of a server in a folder, with schema and secret in place. */
@@ -51,8 +59,15 @@ export class ServerProcess {
     this.end = end;
   }
 
-  static async start(folder: string, flags: readonly string[] = serverFlags(folder), environment: Readonly<Record<string, string>> = {}): Promise<ServerProcess> {
-    const child = spawn(process.execPath, [BIN, ...flags], { stdio: ['ignore', 'pipe', 'pipe'], env: { ...process.env, ...environment } });
+  static async start(
+    folder: string,
+    flags: readonly string[] = serverFlags(folder),
+    environment: Readonly<Record<string, string>> = {},
+  ): Promise<ServerProcess> {
+    const child = spawn(process.execPath, [BIN, ...flags], {
+      stdio: ['ignore', 'pipe', 'pipe'],
+      env: { ...process.env, ...environment },
+    });
     const end = finished(child);
     const url = await new Promise<string>((resolve, reject) => {
       child.stdout.on('data', (chunk: Buffer) => {
@@ -65,7 +80,11 @@ export class ServerProcess {
   }
 
   token(role: Role = 'editor', principal = 'ann', databaseId: string = DATABASE): Promise<string> {
-    return issueToken(new TextEncoder().encode(TEST_SECRET), { principal, databases: [databaseId], role, ttlMs: 3_600_000 }, Date.now());
+    return issueToken(
+      new TextEncoder().encode(TEST_SECRET),
+      { principal, databases: [databaseId], role, ttlMs: 3_600_000 },
+      Date.now(),
+    );
   }
 
   connect(site?: TestSite): Promise<TestConnection> {

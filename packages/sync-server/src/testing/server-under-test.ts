@@ -4,8 +4,14 @@ import { createPostgresDatabase } from './postgres-server.ts';
 import type {} from './postgres-for-all.ts';
 import { temporaryFolder, TestServer } from './test-server.ts';
 
-/** A fresh server with an empty data directory for each test of a file: on files, and in the project `postgres` on PostgreSQL. */
-export function serverUnderTest(options: Partial<SyncServerOptions> = {}): { readonly server: TestServer; restart(meanwhile?: () => void): Promise<void> } {
+/**
+ * A fresh server with an empty data directory for each test of a file: on files, and in the project `postgres` on
+ * PostgreSQL.
+ */
+export function serverUnderTest(options: Partial<SyncServerOptions> = {}): {
+  readonly server: TestServer;
+  restart(meanwhile?: () => void): Promise<void>;
+} {
   let folder: ReturnType<typeof temporaryFolder> | undefined;
   let server: TestServer | undefined;
   let postgres: Partial<SyncServerOptions> = {};

@@ -1,6 +1,9 @@
 import { connect, createServer, type AddressInfo, type Server, type Socket } from 'node:net';
 
-/** A port that leads to another one of this machine. What goes through, either way, is held up at random for up to `maxDelayMs`, and keeps its order. */
+/**
+ * A port that leads to another one of this machine. What goes through, either way, is held up at random for up to
+ * `maxDelayMs`, and keeps its order.
+ */
 export class SlowLink {
   private readonly server: Server;
   private readonly sockets = new Set<Socket>();
@@ -21,7 +24,10 @@ export class SlowLink {
     return (this.server.address() as AddressInfo).port;
   }
 
-  /** Whoever is connected hears nothing more, and is not told why: as when a machine between is gone. Who connects from now on does hear. */
+  /**
+   * Whoever is connected hears nothing more, and is not told why: as when a machine between is gone. Who connects from
+   * now on does hear.
+   */
   fallSilent(): void {
     for (const socket of this.sockets) socket.removeAllListeners('data').pause();
   }

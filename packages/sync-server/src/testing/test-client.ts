@@ -99,7 +99,11 @@ export class TestConnection {
     socket.on('error', () => undefined);
   }
 
-  static async connect(url: string, site: TestSite = new TestSite(), headers: Record<string, string> = {}): Promise<TestConnection> {
+  static async connect(
+    url: string,
+    site: TestSite = new TestSite(),
+    headers: Record<string, string> = {},
+  ): Promise<TestConnection> {
     const socket = new WebSocket(url, { headers, perMessageDeflate: false });
     const connection = new TestConnection(site, socket);
     await new Promise<void>((resolve, reject) => {
@@ -161,11 +165,19 @@ export class TestConnection {
   }
 
   /** Sends changesets of the changelog, by default all that are not decided. */
-  push(from: number = this.site.lastAckedSequence + 1, to: number = this.site.changelog.length, olderEpochUpTo: number = 0): void {
+  push(
+    from: number = this.site.lastAckedSequence + 1,
+    to: number = this.site.changelog.length,
+    olderEpochUpTo: number = 0,
+  ): void {
     this.sendMessage(this.pushMessage(from, to, olderEpochUpTo));
   }
 
-  pushMessage(from: number = this.site.lastAckedSequence + 1, to: number = this.site.changelog.length, olderEpochUpTo: number = 0): Uint8Array {
+  pushMessage(
+    from: number = this.site.lastAckedSequence + 1,
+    to: number = this.site.changelog.length,
+    olderEpochUpTo: number = 0,
+  ): Uint8Array {
     return encodeMessage({
       type: 'push',
       previousHash: this.site.hashes[from - 1] as Uint8Array,
@@ -192,7 +204,8 @@ export class TestConnection {
 
   async delivery(): Promise<Delivery> {
     const delivery = await this.next('delivery');
-    if (!delivery.whole && delivery.from !== this.site.cursor) throw new Error(`a delivery from ${delivery.from} arrived at ${this.site.cursor}`);
+    if (!delivery.whole && delivery.from !== this.site.cursor)
+      throw new Error(`a delivery from ${delivery.from} arrived at ${this.site.cursor}`);
     this.site.cursor = delivery.to;
     this.site.links.set(delivery.to, delivery.logHash);
     this.site.lastAckedSequence = delivery.lastAckedSequence;
@@ -217,7 +230,10 @@ export class TestConnection {
   async next<Type extends ServerMessage['type']>(type: Type): Promise<Extract<ServerMessage, { type: Type }>> {
     await this.until(() => this.inbox.length > 0 || this.closed !== null);
     const message = this.inbox.shift();
-    if (message?.type !== type) throw new Error(`expected ${type}, got ${JSON.stringify(message ?? this.closed, (_, value: unknown) => (typeof value === 'bigint' ? `${value}n` : value))}`);
+    if (message?.type !== type)
+      throw new Error(
+        `expected ${type}, got ${JSON.stringify(message ?? this.closed, (_, value: unknown) => (typeof value === 'bigint' ? `${value}n` : value))}`,
+      );
     return message as Extract<ServerMessage, { type: Type }>;
   }
 
@@ -232,8 +248,8 @@ export class TestConnection {
   }
 
   /**
-   * What the server does about all that was sent before has happened, and its answers have arrived. Twice: the first pong may
-   * overtake a push, which waits for the end of the server's tick.
+   * What the server does about all that was sent before has happened, and its answers have arrived. Twice: the first
+   * pong may overtake a push, which waits for the end of the server's tick.
    */
   async roundTrip(): Promise<void> {
     for (let round = 0; round < 2 && this.closed === null; round++) {

@@ -1,4 +1,11 @@
-import { columnIdOf, DEFAULT_DOCUMENT_RULE, tableIdOf, type CellValue, type Delivery, type DocumentRule } from '@rockpool/shared';
+import {
+  columnIdOf,
+  DEFAULT_DOCUMENT_RULE,
+  tableIdOf,
+  type CellValue,
+  type Delivery,
+  type DocumentRule,
+} from '@rockpool/shared';
 import { editDocument, mergeDelivered, parseJson } from '@rockpool/shared/document';
 import type { TestConnection } from './test-client.ts';
 
@@ -18,7 +25,10 @@ export class Page {
   /** The edit, as a client sends it; what the device has afterwards. */
   edit(text: string): CellValue {
     const site = Buffer.from(this.connection.site.siteId).toString('hex');
-    const edited = editDocument(this.state, parseJson(text, PAGE_RULE), PAGE_RULE, { site, generation: this.generation });
+    const edited = editDocument(this.state, parseJson(text, PAGE_RULE), PAGE_RULE, {
+      site,
+      generation: this.generation,
+    });
     this.state = edited.state;
     return edited.edit;
   }

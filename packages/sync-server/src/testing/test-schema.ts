@@ -1,20 +1,47 @@
-import { buildSchema, columnIdOf, DEFAULT_DOCUMENT_RULE, DEFAULT_MERGE_RULES, DEFAULT_TOKENIZE, tableIdOf, type ColumnSchema, type ColumnType, type Schema, type TableSchema } from '@rockpool/shared';
+import {
+  buildSchema,
+  columnIdOf,
+  DEFAULT_DOCUMENT_RULE,
+  DEFAULT_MERGE_RULES,
+  DEFAULT_TOKENIZE,
+  tableIdOf,
+  type ColumnSchema,
+  type ColumnType,
+  type Schema,
+  type TableSchema,
+} from '@rockpool/shared';
 
 export function column(name: string, type: ColumnType, options: Partial<ColumnSchema> = {}): ColumnSchema {
   return { id: columnIdOf(name), name, type, notNull: false, defaultSql: null, generated: null, ...options };
 }
 
 export function table(name: string, columns: readonly ColumnSchema[], options: Partial<TableSchema> = {}): TableSchema {
-  return { id: tableIdOf(name), name, columns, primaryKey: ['id'], uniques: [], foreignKeys: [], checks: [], indexes: [], merge: DEFAULT_MERGE_RULES, synced: true, ...options };
+  return {
+    id: tableIdOf(name),
+    name,
+    columns,
+    primaryKey: ['id'],
+    uniques: [],
+    foreignKeys: [],
+    checks: [],
+    indexes: [],
+    merge: DEFAULT_MERGE_RULES,
+    synced: true,
+    ...options,
+  };
 }
 
 const id: ColumnSchema = column('id', 'text', { notNull: true });
 
-export const ACCOUNTS: TableSchema = table('accounts', [id, column('name', 'text', { notNull: true }), column('rank', 'integer')], {
-  uniques: [['name']],
-  // Devices have it; a server takes no notice.
-  searchIndexes: [{ name: 'accounts_search', columns: ['name'], tokenize: DEFAULT_TOKENIZE }],
-});
+export const ACCOUNTS: TableSchema = table(
+  'accounts',
+  [id, column('name', 'text', { notNull: true }), column('rank', 'integer')],
+  {
+    uniques: [['name']],
+    // Devices have it; a server takes no notice.
+    searchIndexes: [{ name: 'accounts_search', columns: ['name'], tokenize: DEFAULT_TOKENIZE }],
+  },
+);
 
 export const ENTRIES: TableSchema = table(
   'entries',
@@ -27,66 +54,162 @@ export const ENTRIES: TableSchema = table(
     column('receipt', 'blob'),
   ],
   {
-    foreignKeys: [{ columns: ['account_id'], foreignTable: 'accounts', foreignColumns: ['id'], onDelete: 'cascade', onUpdate: 'no action' }],
+    foreignKeys: [
+      {
+        columns: ['account_id'],
+        foreignTable: 'accounts',
+        foreignColumns: ['id'],
+        onDelete: 'cascade',
+        onUpdate: 'no action',
+      },
+    ],
     checks: [{ name: 'amount_bounded', sql: 'amount < 1000000' }],
     indexes: [{ name: 'entries_by_note', unique: false, expressions: ['note'], whereSql: null }],
   },
 );
 
 /** A composite key of two types, and nothing beside it. */
-export const LABELS: TableSchema = table('labels', [column('entry_id', 'text', { notNull: true }), column('position', 'integer', { notNull: true })], {
-  primaryKey: ['entry_id', 'position'],
-});
+export const LABELS: TableSchema = table(
+  'labels',
+  [column('entry_id', 'text', { notNull: true }), column('position', 'integer', { notNull: true })],
+  {
+    primaryKey: ['entry_id', 'position'],
+  },
+);
 
 /** A counter, and two columns that mean something only together. */
 export const PRODUCTS: TableSchema = table(
   'products',
-  [id, column('stock', 'integer', { notNull: true }), column('price', 'integer'), column('currency', 'text'), column('name', 'text')],
+  [
+    id,
+    column('stock', 'integer', { notNull: true }),
+    column('price', 'integer'),
+    column('currency', 'text'),
+    column('name', 'text'),
+  ],
   { merge: { deleteRule: 'delete-wins', counters: ['stock'], groups: [['price', 'currency']], documents: [] } },
 );
 
 /** Rows that an update brings back. */
-export const NOTES: TableSchema = table('notes', [id, column('title', 'text'), column('reads', 'integer', { notNull: true })], {
-  merge: { deleteRule: 'update-wins', counters: ['reads'], groups: [], documents: [] },
-});
+export const NOTES: TableSchema = table(
+  'notes',
+  [id, column('title', 'text'), column('reads', 'integer', { notNull: true })],
+  {
+    merge: { deleteRule: 'update-wins', counters: ['reads'], groups: [], documents: [] },
+  },
+);
 
 /** A second level below accounts. */
-export const SPLITS: TableSchema = table('splits', [id, column('entry_id', 'text', { notNull: true }), column('share', 'integer')], {
-  foreignKeys: [{ columns: ['entry_id'], foreignTable: 'entries', foreignColumns: ['id'], onDelete: 'cascade', onUpdate: 'no action' }],
-});
+export const SPLITS: TableSchema = table(
+  'splits',
+  [id, column('entry_id', 'text', { notNull: true }), column('share', 'integer')],
+  {
+    foreignKeys: [
+      {
+        columns: ['entry_id'],
+        foreignTable: 'entries',
+        foreignColumns: ['id'],
+        onDelete: 'cascade',
+        onUpdate: 'no action',
+      },
+    ],
+  },
+);
 
 /** Below rows that an update brings back. */
-export const COMMENTS: TableSchema = table('comments', [id, column('note_id', 'text', { notNull: true }), column('body', 'text')], {
-  foreignKeys: [{ columns: ['note_id'], foreignTable: 'notes', foreignColumns: ['id'], onDelete: 'cascade', onUpdate: 'no action' }],
-});
+export const COMMENTS: TableSchema = table(
+  'comments',
+  [id, column('note_id', 'text', { notNull: true }), column('body', 'text')],
+  {
+    foreignKeys: [
+      {
+        columns: ['note_id'],
+        foreignTable: 'notes',
+        foreignColumns: ['id'],
+        onDelete: 'cascade',
+        onUpdate: 'no action',
+      },
+    ],
+  },
+);
 
 /** Refers to its parent by a unique column that is not the key. */
 export const CARDS: TableSchema = table('cards', [id, column('account_name', 'text'), column('digits', 'text')], {
   uniques: [['digits']],
-  foreignKeys: [{ columns: ['account_name'], foreignTable: 'accounts', foreignColumns: ['name'], onDelete: 'cascade', onUpdate: 'no action' }],
+  foreignKeys: [
+    {
+      columns: ['account_name'],
+      foreignTable: 'accounts',
+      foreignColumns: ['name'],
+      onDelete: 'cascade',
+      onUpdate: 'no action',
+    },
+  ],
 });
 
 /** Two parents. */
 export const TRANSFERS: TableSchema = table('transfers', [id, column('from_id', 'text'), column('to_id', 'text')], {
-  foreignKeys: ['from_id', 'to_id'].map((name) => ({ columns: [name], foreignTable: 'accounts', foreignColumns: ['id'], onDelete: 'cascade', onUpdate: 'no action' })),
+  foreignKeys: ['from_id', 'to_id'].map((name) => ({
+    columns: [name],
+    foreignTable: 'accounts',
+    foreignColumns: ['id'],
+    onDelete: 'cascade',
+    onUpdate: 'no action',
+  })),
 });
 
 /** A child that is a key and nothing beside it. */
-export const STICKERS: TableSchema = table('stickers', [column('account_id', 'text', { notNull: true }), column('tag', 'text', { notNull: true })], {
-  primaryKey: ['account_id', 'tag'],
-  foreignKeys: [{ columns: ['account_id'], foreignTable: 'accounts', foreignColumns: ['id'], onDelete: 'cascade', onUpdate: 'no action' }],
-});
+export const STICKERS: TableSchema = table(
+  'stickers',
+  [column('account_id', 'text', { notNull: true }), column('tag', 'text', { notNull: true })],
+  {
+    primaryKey: ['account_id', 'tag'],
+    foreignKeys: [
+      {
+        columns: ['account_id'],
+        foreignTable: 'accounts',
+        foreignColumns: ['id'],
+        onDelete: 'cascade',
+        onUpdate: 'no action',
+      },
+    ],
+  },
+);
 
 /** A child that keeps its parent from being deleted. */
 export const LIMITS: TableSchema = table('limits', [id, column('account_id', 'text')], {
-  foreignKeys: [{ columns: ['account_id'], foreignTable: 'accounts', foreignColumns: ['id'], onDelete: 'no action', onUpdate: 'no action' }],
+  foreignKeys: [
+    {
+      columns: ['account_id'],
+      foreignTable: 'accounts',
+      foreignColumns: ['id'],
+      onDelete: 'no action',
+      onUpdate: 'no action',
+    },
+  ],
 });
 
 /** JSON that is merged inside. */
 export const PAGES: TableSchema = table('pages', [id, column('title', 'text'), column('content', 'text')], {
-  merge: { ...DEFAULT_MERGE_RULES, documents: [{ ...DEFAULT_DOCUMENT_RULE, column: 'content', text: ['body'], richText: ['note'] }] },
+  merge: {
+    ...DEFAULT_MERGE_RULES,
+    documents: [{ ...DEFAULT_DOCUMENT_RULE, column: 'content', text: ['body'], richText: ['note'] }],
+  },
 });
 
-export const TEST_TABLES: readonly TableSchema[] = [ACCOUNTS, CARDS, COMMENTS, ENTRIES, LABELS, LIMITS, NOTES, PAGES, PRODUCTS, SPLITS, STICKERS, TRANSFERS];
+export const TEST_TABLES: readonly TableSchema[] = [
+  ACCOUNTS,
+  CARDS,
+  COMMENTS,
+  ENTRIES,
+  LABELS,
+  LIMITS,
+  NOTES,
+  PAGES,
+  PRODUCTS,
+  SPLITS,
+  STICKERS,
+  TRANSFERS,
+];
 
 export const TEST_SCHEMA: Schema = buildSchema([...TEST_TABLES]);

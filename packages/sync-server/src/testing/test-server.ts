@@ -67,7 +67,10 @@ export class TestServer {
   }
 
   /** Connected, welcomed and caught up. */
-  async open(site?: TestSite, options: { principal?: string; databaseId?: string; role?: Role } = {}): Promise<TestConnection> {
+  async open(
+    site?: TestSite,
+    options: { principal?: string; databaseId?: string; role?: Role } = {},
+  ): Promise<TestConnection> {
     const { principal = 'ann', databaseId = DATABASE, role = 'editor' } = options;
     const connection = await this.connect(site);
     await connection.open(await this.token(role, principal, databaseId), databaseId);

@@ -11,7 +11,11 @@ export function told({ groups }: Delivery, table: string): ToldRow[] {
   return groups
     .filter(({ tableId }) => tableId === tableIdOf(table))
     .flatMap(({ kind, rowCount, keys, columnIds, values }) =>
-      Array.from({ length: rowCount }, (_, r) => ({ kind, key: keys.map((part) => part[r]), cells: new Map(columnIds.map((id, c) => [id, values[c]?.[r]])) })),
+      Array.from({ length: rowCount }, (_, r) => ({
+        kind,
+        key: keys.map((part) => part[r]),
+        cells: new Map(columnIds.map((id, c) => [id, values[c]?.[r]])),
+      })),
     );
 }
 

@@ -7,9 +7,9 @@ interface Waiter {
 }
 
 /**
- * SQLite's commits on their way to a medium that takes them asynchronously. At most one batch is under way; commits that come
- * meanwhile go together with the next. So batches take effect in order, none ever builds on one that failed, and a burst of small
- * commits writes each extent once.
+ * SQLite's commits on their way to a medium that takes them asynchronously. At most one batch is under way; commits
+ * that come meanwhile go together with the next. So batches take effect in order, none ever builds on one that failed,
+ * and a burst of small commits writes each extent once.
  */
 export class CommitQueue {
   readonly #send: () => Promise<void>;
@@ -23,8 +23,8 @@ export class CommitQueue {
   pendingSinceMs: number | undefined;
 
   /**
-   * `send` writes everything committed since it was called last. `onFailure` brings the pages back to what took effect, and resolves
-   * with the error for those who wait; from its call until then no commit can be made.
+   * `send` writes everything committed since it was called last. `onFailure` brings the pages back to what took effect,
+   * and resolves with the error for those who wait; from its call until then no commit can be made.
    */
   constructor(send: () => Promise<void>, onFailure: (error: unknown) => Promise<StorageError>) {
     this.#send = send;
@@ -38,7 +38,10 @@ export class CommitQueue {
     if (!this.#isSending) void this.#run();
   }
 
-  /** Resolves when all commits so far took effect; rejects when one did not. A failure that nobody waited for is told to the next who asks. */
+  /**
+   * Resolves when all commits so far took effect; rejects when one did not. A failure that nobody waited for is told to
+   * the next who asks.
+   */
   committed(): Promise<void> {
     const unheard = this.#unheard;
     this.#unheard = undefined;

@@ -1,8 +1,8 @@
 import type { Patch } from './patch.ts';
 
 /**
- * What a database holds: its size, and its content in pieces of one size, 64 KB unless told otherwise, with patches over them, the later over the earlier. A piece that
- * is missing, or short, is zeros from there on.
+ * What a database holds: its size, and its content in pieces of one size, 64 KB unless told otherwise, with patches
+ * over them, the later over the earlier. A piece that is missing, or short, is zeros from there on.
  */
 export interface LoadedExtents {
   readonly sizeBytes: number;
@@ -13,8 +13,8 @@ export interface LoadedExtents {
 }
 
 /**
- * One or more SQLite commits, as the difference from the last batch: whole extents, or patches where little changed, so that nothing
- * needs to be read first.
+ * One or more SQLite commits, as the difference from the last batch: whole extents, or patches where little changed, so
+ * that nothing needs to be read first.
  */
 export interface ExtentBatch {
   readonly sizeBytes: number;
@@ -31,7 +31,10 @@ export interface ExtentBatch {
 /** One open database that is written in whole batches, asynchronously. */
 export interface ExtentBackend {
   load(): Promise<LoadedExtents>;
-  /** Takes its copy of the bytes before it returns. Resolves when the batch took effect, and rejects when nothing of it did. */
+  /**
+   * Takes its copy of the bytes before it returns. Resolves when the batch took effect, and rejects when nothing of it
+   * did.
+   */
   write(batch: ExtentBatch): Promise<void>;
   close(): void;
 }

@@ -91,21 +91,35 @@ export function extentMedium(options: ExtentMediumOptions): StoreMedium {
       held(name, timeoutMs, async () => {
         const staged = new MemoryExtents(await gather(content, budgetBytes));
         const failure = new LastFailure();
-        const newPages = new ExtentStore(staged, await staged.load(), NO_NEW_PAGES, budgetBytes, { onError: failure.note, onUndone: () => undefined });
-        await check(openedRole(newPages, staged, true, () => undefined), failure);
+        const newPages = new ExtentStore(staged, await staged.load(), NO_NEW_PAGES, budgetBytes, {
+          onError: failure.note,
+          onUndone: () => undefined,
+        });
+        await check(
+          openedRole(newPages, staged, true, () => undefined),
+          failure,
+        );
         await storeWhole(place, name, await staged.load());
       }),
   };
 }
 
-function openedRole(store: ExtentStore, backend: ExtentBackend, isStrict: boolean, release: () => void): Awaited<ReturnType<StoreMedium['openWriter']>> {
+function openedRole(
+  store: ExtentStore,
+  backend: ExtentBackend,
+  isStrict: boolean,
+  release: () => void,
+): Awaited<ReturnType<StoreMedium['openWriter']>> {
   const { queue } = store;
   return {
     store,
     dirtySinceMs: () => queue.pendingSinceMs,
     flush() {
       if (isStrict && queue.pendingSinceMs === undefined) return;
-      throw new StorageError('storage-unsupported', { operation: 'flush', missing: ['a synchronous flush: open as strict and await committed()'] });
+      throw new StorageError('storage-unsupported', {
+        operation: 'flush',
+        missing: ['a synchronous flush: open as strict and await committed()'],
+      });
     },
     committed: () => queue.committed(),
     openReader: () => openReader(store),

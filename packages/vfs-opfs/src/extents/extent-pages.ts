@@ -4,11 +4,19 @@ import type { ExtentBatch, LoadedExtents } from './extent-backend.ts';
 import { OpenExtent } from './open-extent.ts';
 import { differences, patchBytes, type Patch } from './patch.ts';
 
-/** A commit that touched more extents than this sends them whole: it has changed too much for patches to be worth looking for. */
+/**
+ * A commit that touched more extents than this sends them whole: it has changed too much for patches to be worth
+ * looking for.
+ */
 const MOST_PATCHED_EXTENTS = 8;
-/** Patches are sent up to this much in a batch, a quarter of an extent: beyond it the extents themselves are no dearer. */
+/**
+ * Patches are sent up to this much in a batch, a quarter of an extent: beyond it the extents themselves are no dearer.
+ */
 const LARGEST_PATCHES_BYTES = 16 * 1024;
-/** With this much in patches, the extents under them are sent whole, and the patches go: it bounds what an opening has to put together. */
+/**
+ * With this much in patches, the extents under them are sent whole, and the patches go: it bounds what an opening has
+ * to put together.
+ */
 const PATCHES_KEPT_BYTES = 1024 * 1024;
 /** As many as a small transaction needs. */
 const MOST_SPARE_EXTENTS = MOST_PATCHED_EXTENTS;
@@ -23,8 +31,8 @@ export interface ExtentSnapshot {
 }
 
 /**
- * A whole database in memory, in extents, and over it the extents that the open transaction has changed: each is copied at
- * its first write, so that a rollback forgets them and a commit puts them in place.
+ * A whole database in memory, in extents, and over it the extents that the open transaction has changed: each is copied
+ * at its first write, so that a rollback forgets them and a commit puts them in place.
  */
 export class ExtentPages {
   readonly #budgetBytes: number;
@@ -49,7 +57,10 @@ export class ExtentPages {
   readonly #patched = new Set<number>();
   #patchedBytes = 0;
 
-  /** Empty, in extents of the usual size, until `replace`. `budgetBytes` bounds the database and its open transaction together. */
+  /**
+   * Empty, in extents of the usual size, until `replace`. `budgetBytes` bounds the database and its open transaction
+   * together.
+   */
   constructor(budgetBytes: number) {
     this.#budgetBytes = budgetBytes;
   }
@@ -70,7 +81,8 @@ export class ExtentPages {
     this.#unsentPatches = [];
     this.#committed = new Map();
     this.#unshared.clear();
-    for (const [extent, bytes] of loaded.extents) this.#committed.set(extent, bytes.length === this.#extentBytes ? bytes : padded(bytes, this.#extentBytes));
+    for (const [extent, bytes] of loaded.extents)
+      this.#committed.set(extent, bytes.length === this.#extentBytes ? bytes : padded(bytes, this.#extentBytes));
     this.#patched.clear();
     for (const { at, bytes } of loaded.patches) this.#apply(at, bytes);
     this.#patchedBytes = patchBytes(loaded.patches);
@@ -87,18 +99,26 @@ export class ExtentPages {
     this.#snapshot = {
       sizeBytes,
       timesReplaced: this.#timesReplaced,
-      read: (heap, target, length, at) => copyOut((extent) => extents.get(extent), extentBytes, heap, target, Math.min(length, sizeBytes - at), at),
+      read: (heap, target, length, at) =>
+        copyOut((extent) => extents.get(extent), extentBytes, heap, target, Math.min(length, sizeBytes - at), at),
     };
     return this.#snapshot;
   }
 
   /** Returns how many bytes there were. */
   read(heap: Uint8Array, target: number, length: number, at: number): number {
-    return copyOut((extent) => this.#find(extent), this.#extentBytes, heap, target, Math.min(length, this.sizeBytes - at), at);
+    return copyOut(
+      (extent) => this.#find(extent),
+      this.#extentBytes,
+      heap,
+      target,
+      Math.min(length, this.sizeBytes - at),
+      at,
+    );
   }
 
   write(heap: Uint8Array, source: number, length: number, at: number): void {
-    for (let done = 0; done < length; ) {
+    for (let done = 0; done < length;) {
       const offset = (at + done) % this.#extentBytes;
       const part = Math.min(length - done, this.#extentBytes - offset);
       this.#own(Math.floor((at + done) / this.#extentBytes)).write(heap, source + done, part, offset);
@@ -156,7 +176,10 @@ export class ExtentPages {
   /** Everything committed since the last call. */
   takeBatch(): ExtentBatch {
     const patches = this.#unsentPatches;
-    const batch = patches === undefined || this.#patchedBytes + patchBytes(patches) > PATCHES_KEPT_BYTES ? this.#wholeExtents() : this.#onlyPatches(patches);
+    const batch =
+      patches === undefined || this.#patchedBytes + patchBytes(patches) > PATCHES_KEPT_BYTES
+        ? this.#wholeExtents()
+        : this.#onlyPatches(patches);
     this.#unsent.clear();
     this.#unsentCutFrom = Infinity;
     this.#unsentPatches = [];
@@ -166,7 +189,14 @@ export class ExtentPages {
   #onlyPatches(patches: readonly Patch[]): ExtentBatch {
     for (const extent of this.#unsent) this.#patched.add(extent);
     this.#patchedBytes += patchBytes(patches);
-    return { sizeBytes: this.#committedSizeBytes, extentBytes: this.#extentBytes, dropsPatches: false, cutFrom: Infinity, extents: new Map(), patches };
+    return {
+      sizeBytes: this.#committedSizeBytes,
+      extentBytes: this.#extentBytes,
+      dropsPatches: false,
+      cutFrom: Infinity,
+      extents: new Map(),
+      patches,
+    };
   }
 
   #wholeExtents(): ExtentBatch {
@@ -175,12 +205,22 @@ export class ExtentPages {
       const bytes = this.#committed.get(extent);
       // Patched and then cut off.
       if (bytes === undefined) continue;
-      extents.set(extent, bytes.subarray(0, Math.min(this.#extentBytes, this.#committedSizeBytes - extent * this.#extentBytes)));
+      extents.set(
+        extent,
+        bytes.subarray(0, Math.min(this.#extentBytes, this.#committedSizeBytes - extent * this.#extentBytes)),
+      );
     }
     const dropsPatches = this.#patched.size > 0;
     this.#patched.clear();
     this.#patchedBytes = 0;
-    return { sizeBytes: this.#committedSizeBytes, extentBytes: this.#extentBytes, dropsPatches, cutFrom: this.#unsentCutFrom, extents, patches: [] };
+    return {
+      sizeBytes: this.#committedSizeBytes,
+      extentBytes: this.#extentBytes,
+      dropsPatches,
+      cutFrom: this.#unsentCutFrom,
+      extents,
+      patches: [],
+    };
   }
 
   /** What the open transaction changes, as patches over what is committed. */
@@ -202,7 +242,8 @@ export class ExtentPages {
     const extent = Math.floor(at / this.#extentBytes);
     const known = this.#committed.get(extent);
     // What was loaded may be shared with whoever loaded it.
-    const into = known !== undefined && this.#patched.has(extent) ? known : (known?.slice() ?? new Uint8Array(this.#extentBytes));
+    const into =
+      known !== undefined && this.#patched.has(extent) ? known : (known?.slice() ?? new Uint8Array(this.#extentBytes));
     into.set(bytes, at % this.#extentBytes);
     this.#committed.set(extent, into);
     this.#patched.add(extent);
@@ -238,8 +279,15 @@ export class ExtentPages {
 }
 
 /** Copies `count` bytes, zeros for extents that are not there. Returns how many, which is none for a negative count. */
-function copyOut(find: (extent: number) => Uint8Array | undefined, extentBytes: number, heap: Uint8Array, target: number, count: number, at: number): number {
-  for (let done = 0; done < count; ) {
+function copyOut(
+  find: (extent: number) => Uint8Array | undefined,
+  extentBytes: number,
+  heap: Uint8Array,
+  target: number,
+  count: number,
+  at: number,
+): number {
+  for (let done = 0; done < count;) {
     const offset = (at + done) % extentBytes;
     const part = Math.min(count - done, extentBytes - offset);
     const bytes = find(Math.floor((at + done) / extentBytes));

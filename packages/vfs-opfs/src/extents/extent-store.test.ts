@@ -30,7 +30,9 @@ async function close({ storage, connection }: Opened): Promise<void> {
   await storage.close();
 }
 
-async function openWithTable(place: SimulatedExtents): Promise<Opened & { medium: ReturnType<SimulatedExtents['medium']> }> {
+async function openWithTable(
+  place: SimulatedExtents,
+): Promise<Opened & { medium: ReturnType<SimulatedExtents['medium']> }> {
   const medium = place.medium();
   const opened = await open(medium);
   opened.connection.run(`CREATE TABLE t(id INTEGER PRIMARY KEY, content TEXT); ${INSERT}; ${INSERT}`);
@@ -89,12 +91,16 @@ describe('a commit on a medium that is asynchronous', () => {
     const place = new SimulatedExtents();
     const opened = await openWithTable(place);
     const { connection, storage } = opened;
-    connection.run(`INSERT INTO t(content) SELECT printf('%.*c', 900, 'x') FROM (WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n WHERE i < 1000) SELECT i FROM n)`);
+    connection.run(
+      `INSERT INTO t(content) SELECT printf('%.*c', 900, 'x') FROM (WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n WHERE i < 1000) SELECT i FROM n)`,
+    );
     await storage.committed();
     const before = place.batches.length;
     const commits = 1000;
     for (let count = 0; count < commits; count += 1) {
-      connection.run(`UPDATE t SET content = printf('%.*c', 900, char(${65 + (count % 26)})) WHERE id = ${((count * 37) % 1000) + 1}`);
+      connection.run(
+        `UPDATE t SET content = printf('%.*c', 900, char(${65 + (count % 26)})) WHERE id = ${((count * 37) % 1000) + 1}`,
+      );
       await storage.committed();
     }
     const extents = place.batches.slice(before);
@@ -120,7 +126,8 @@ describe('a commit on a medium that is asynchronous', () => {
     connection.run('DELETE FROM t');
     const second = storage.committed();
     const outcomes = await Promise.allSettled([first, second]);
-    for (const outcome of outcomes) expect(outcome).toMatchObject({ status: 'rejected', reason: { code: 'storage-full' } });
+    for (const outcome of outcomes)
+      expect(outcome).toMatchObject({ status: 'rejected', reason: { code: 'storage-full' } });
     expect(storage.lastError?.code).toBe('storage-full');
     expect(storage.dirtySinceMs).toBeUndefined();
     place.fate = () => 'completes';
@@ -185,7 +192,10 @@ describe('the memory budget', () => {
         failure = error;
       }
       expect(failure).toMatchObject({ resultCode: FULL });
-      expect(storage.lastError).toMatchObject({ code: 'storage-full', fields: { limit: 'memory', budgetBytes: 1024 * 1024 } });
+      expect(storage.lastError).toMatchObject({
+        code: 'storage-full',
+        fields: { limit: 'memory', budgetBytes: 1024 * 1024 },
+      });
       expect(connection.value(COUNT)).toBe(100);
     }
     connection.run(ROWS(10));
@@ -199,7 +209,10 @@ describe('the memory budget', () => {
     const opened = await open(place.medium());
     opened.connection.run(`CREATE TABLE t(id INTEGER PRIMARY KEY, content TEXT); ${ROWS(1000)}`);
     await close(opened);
-    await expect(open(place.medium(512 * 1024))).rejects.toMatchObject({ code: 'storage-full', fields: { limit: 'memory' } });
+    await expect(open(place.medium(512 * 1024))).rejects.toMatchObject({
+      code: 'storage-full',
+      fields: { limit: 'memory' },
+    });
     const again = await open(place.medium());
     expect(again.connection.value(COUNT)).toBe(1000);
     await close(again);
@@ -214,14 +227,17 @@ describe('any history of commits, aborts and deaths', () => {
       const place = new SimulatedExtents();
       let medium = place.medium();
       let opened = await open(medium);
-      opened.connection.run('CREATE TABLE t(number INTEGER PRIMARY KEY, content TEXT); CREATE TABLE twin(number INTEGER PRIMARY KEY)');
+      opened.connection.run(
+        'CREATE TABLE t(number INTEGER PRIMARY KEY, content TEXT); CREATE TABLE twin(number INTEGER PRIMARY KEY)',
+      );
       await opened.storage.committed();
       let number = 0;
       let acknowledged: number[] = [];
       // Commits made since the last acknowledgement, in order: a prefix of them may be there.
       let pending: number[] = [];
       place.fate = () => (chance(6) ? 'aborts' : 'completes');
-      const listed = (): number[] => opened.connection.run('SELECT number FROM t ORDER BY number').map((row) => Number(row[0]));
+      const listed = (): number[] =>
+        opened.connection.run('SELECT number FROM t ORDER BY number').map((row) => Number(row[0]));
       const expectPrefix = (): void => {
         const found = listed();
         expect(found).toEqual([...acknowledged, ...pending].slice(0, found.length));
@@ -238,11 +254,15 @@ describe('any history of commits, aborts and deaths', () => {
           opened = await open(medium);
           expectPrefix();
         } else if (chance(10)) {
-          opened.connection.run(`BEGIN; DELETE FROM t; DELETE FROM twin; ${chance(2) ? 'ROLLBACK' : 'ROLLBACK; VACUUM'}`);
+          opened.connection.run(
+            `BEGIN; DELETE FROM t; DELETE FROM twin; ${chance(2) ? 'ROLLBACK' : 'ROLLBACK; VACUUM'}`,
+          );
         } else {
           number += 1;
           const contentBytes = chance(4) ? 150_000 : 300;
-          opened.connection.run(`BEGIN; INSERT INTO t VALUES (${number}, printf('%.*c', ${contentBytes}, 'x')); INSERT INTO twin VALUES (${number}); COMMIT`);
+          opened.connection.run(
+            `BEGIN; INSERT INTO t VALUES (${number}, printf('%.*c', ${contentBytes}, 'x')); INSERT INTO twin VALUES (${number}); COMMIT`,
+          );
           pending.push(number);
         }
         if (chance(3)) continue;

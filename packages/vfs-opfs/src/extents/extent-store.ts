@@ -18,9 +18,10 @@ const NOBODY: ExtentListeners = { onError: () => undefined, onUndone: () => unde
 /**
  * The one writer's database on a medium without synchronous files: pages in memory, batches of whole extents behind.
  *
- * COMMIT returns before the medium has the commit; `committed` says when it has. When the medium refuses, everything since the last
- * batch that took effect is gone: the pages are loaded again, and a transaction that was open over the others gets the error at its
- * next step. SQLite drops its page cache by itself: every commit that is gone had raised the change counter in page 1.
+ * COMMIT returns before the medium has the commit; `committed` says when it has. When the medium refuses, everything
+ * since the last batch that took effect is gone: the pages are loaded again, and a transaction that was open over the
+ * others gets the error at its next step. SQLite drops its page cache by itself: every commit that is gone had raised
+ * the change counter in page 1.
  */
 export class ExtentStore implements DatabaseStore {
   readonly isReadOnly = false;
@@ -34,7 +35,13 @@ export class ExtentStore implements DatabaseStore {
   #isLoaded = true;
   #isReading = false;
 
-  constructor(backend: ExtentBackend, loaded: LoadedExtents, newPageSizeBytes: number, budgetBytes: number, listeners: ExtentListeners = NOBODY) {
+  constructor(
+    backend: ExtentBackend,
+    loaded: LoadedExtents,
+    newPageSizeBytes: number,
+    budgetBytes: number,
+    listeners: ExtentListeners = NOBODY,
+  ) {
     this.#backend = backend;
     this.#pages = new ExtentPages(budgetBytes);
     this.#pages.replace(loaded);

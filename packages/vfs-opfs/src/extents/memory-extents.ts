@@ -1,7 +1,10 @@
 import type { ExtentBackend, ExtentBatch, LoadedExtents } from './extent-backend.ts';
 import type { Patch } from './patch.ts';
 
-/** A database in memory only, behind the interface of those that are stored: what an import is checked on before it is stored. */
+/**
+ * A database in memory only, behind the interface of those that are stored: what an import is checked on before it is
+ * stored.
+ */
 export class MemoryExtents implements ExtentBackend {
   readonly #extents: Map<number, Uint8Array>;
   #patches: readonly Patch[];
@@ -16,7 +19,12 @@ export class MemoryExtents implements ExtentBackend {
   }
 
   async load(): Promise<LoadedExtents> {
-    return { sizeBytes: this.#sizeBytes, extentBytes: this.#extentBytes, extents: this.#extents, patches: this.#patches };
+    return {
+      sizeBytes: this.#sizeBytes,
+      extentBytes: this.#extentBytes,
+      extents: this.#extents,
+      patches: this.#patches,
+    };
   }
 
   async write(batch: ExtentBatch): Promise<void> {

@@ -1,7 +1,10 @@
 /** More stretches than this count as one: a transaction that writes here and there in an extent changes most of it. */
 const MOST_STRETCHES = 8;
 
-/** An extent that the open transaction changes: a copy of its own, and where it was written, so that only that is searched for changes. */
+/**
+ * An extent that the open transaction changes: a copy of its own, and where it was written, so that only that is
+ * searched for changes.
+ */
 export class OpenExtent {
   readonly bytes: Uint8Array;
   /** From and to of each stretch that was written, one after the other, in the order of the writes. */

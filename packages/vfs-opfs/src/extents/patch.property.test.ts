@@ -33,7 +33,9 @@ describe('patches', () => {
   it('that were cut off are told from whole ones', () => {
     const encoded = encodePatches([{ at: 5, bytes: new Uint8Array(100) }]);
     for (const length of [1, 7, 8, 107]) {
-      expect(() => decodePatches(encoded.subarray(0, length))).toThrow(expect.objectContaining({ code: 'storage-corrupt' }));
+      expect(() => decodePatches(encoded.subarray(0, length))).toThrow(
+        expect.objectContaining({ code: 'storage-corrupt' }),
+      );
     }
   });
 });

@@ -6,15 +6,24 @@ export interface Patch {
   readonly bytes: Uint8Array;
 }
 
-/** What is equal between two changes goes along when it is shorter than this: a patch costs 8 bytes of its own, and looking costs time. */
+/**
+ * What is equal between two changes goes along when it is shorter than this: a patch costs 8 bytes of its own, and
+ * looking costs time.
+ */
 const BLOCK_BYTES = 128;
 const PATCH_HEADER_BYTES = 8;
 
 /**
- * Where two extents of the same length differ, in blocks of 128 bytes, neighbours together. The bytes are copies of the newer one. Looked at is only what lies in
- * `stretches`, from and to of each one after the other; elsewhere they are equal.
+ * Where two extents of the same length differ, in blocks of 128 bytes, neighbours together. The bytes are copies of the
+ * newer one. Looked at is only what lies in `stretches`, from and to of each one after the other; elsewhere they are
+ * equal.
  */
-export function differences(older: Uint8Array, newer: Uint8Array, extentAt: number, stretches: readonly number[]): Patch[] {
+export function differences(
+  older: Uint8Array,
+  newer: Uint8Array,
+  extentAt: number,
+  stretches: readonly number[],
+): Patch[] {
   const oldWords = wordsOf(older);
   const newWords = wordsOf(newer);
   const patches: Patch[] = [];
@@ -36,7 +45,11 @@ export function differences(older: Uint8Array, newer: Uint8Array, extentAt: numb
 /** Most blocks are equal, and those are gone through to the end: four words a step. */
 function isBlockEqual(one: Int32Array, other: Int32Array, from: number): boolean {
   for (let word = from; word < from + BLOCK_BYTES / 4; word += 4) {
-    const difference = (one[word]! ^ other[word]!) | (one[word + 1]! ^ other[word + 1]!) | (one[word + 2]! ^ other[word + 2]!) | (one[word + 3]! ^ other[word + 3]!);
+    const difference =
+      (one[word]! ^ other[word]!) |
+      (one[word + 1]! ^ other[word + 1]!) |
+      (one[word + 2]! ^ other[word + 2]!) |
+      (one[word + 3]! ^ other[word + 3]!);
     if (difference !== 0) return false;
   }
   return true;

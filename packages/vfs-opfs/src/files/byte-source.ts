@@ -9,7 +9,10 @@ export interface ByteSource {
 /** A megabyte is where the number of calls stops mattering. */
 const CHUNK_BYTES = 1024 * 1024;
 
-/** The bytes as a stream of chunks of a megabyte, read as they are asked for. The source is closed at the end, on failure and on cancelling. */
+/**
+ * The bytes as a stream of chunks of a megabyte, read as they are asked for. The source is closed at the end, on
+ * failure and on cancelling.
+ */
 export function streamOf(source: ByteSource): ReadableStream<Uint8Array> {
   let at = 0;
   return new ReadableStream(

@@ -4,8 +4,8 @@ import { StorageError } from '../storage-error.ts';
 export type ImportSource = Blob | ReadableStream<Uint8Array>;
 
 /**
- * The chunks of a file that is to be imported, from a header that was checked on. Throws `storage-corrupt` at the first chunk when the file is not
- * SQLite's, and at the end when it was cut off.
+ * The chunks of a file that is to be imported, from a header that was checked on. Throws `storage-corrupt` at the first
+ * chunk when the file is not SQLite's, and at the end when it was cut off.
  */
 export async function* checkedChunks(source: ImportSource): AsyncGenerator<Uint8Array, void, undefined> {
   const header = new Uint8Array(SQLITE_HEADER_BYTES);
@@ -27,7 +27,8 @@ export async function* checkedChunks(source: ImportSource): AsyncGenerator<Uint8
     yield chunk.subarray(missing.length);
   }
   const { pageSizeBytes } = checkSqliteHeader(header, sizeBytes);
-  if (sizeBytes % pageSizeBytes !== 0) throw new StorageError('storage-corrupt', { what: 'not a whole number of pages', sizeBytes, pageSizeBytes });
+  if (sizeBytes % pageSizeBytes !== 0)
+    throw new StorageError('storage-corrupt', { what: 'not a whole number of pages', sizeBytes, pageSizeBytes });
 }
 
 /** Streams are iterable themselves, but not yet in every browser. */

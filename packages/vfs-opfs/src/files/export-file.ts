@@ -10,13 +10,15 @@ import type { ByteSource } from './byte-source.ts';
 import { snapshotSource } from './snapshot-source.ts';
 
 /**
- * The latest commit as a stream of the bytes of one plain SQLite file, for `new Response(stream).blob()` or `stream.pipeTo(file)`. All of
- * it is one snapshot, whatever a writer does meanwhile. Read it to its end or cancel it, since until then it holds the files open.
+ * The latest commit as a stream of the bytes of one plain SQLite file, for `new Response(stream).blob()` or
+ * `stream.pipeTo(file)`. All of it is one snapshot, whatever a writer does meanwhile. Read it to its end or cancel it,
+ * since until then it holds the files open.
  *
- * Also exports what cannot be opened any more: a quarantined database comes as it is, with whatever can be read of its log.
+ * Also exports what cannot be opened any more: a quarantined database comes as it is, with whatever can be read of its
+ * log.
  *
- * Throws `storage-missing`; on a medium for one opener at a time `storage-busy` while it is open: there whoever has it open exports it, by
- * `storage.exportFile()`.
+ * Throws `storage-missing`; on a medium for one opener at a time `storage-busy` while it is open: there whoever has it
+ * open exports it, by `storage.exportFile()`.
  */
 export async function exportFile(name: string, medium: Medium): Promise<ReadableStream<Uint8Array>> {
   checkStorageName(name);
@@ -36,7 +38,15 @@ async function openExport(name: string, medium: FileMedium): Promise<ByteSource>
 
 async function openSnapshot(name: string, medium: FileMedium): Promise<ByteSource> {
   try {
-    return await snapshotSource(await openReader({ name, medium, timeoutMs: 0, tuning: { ...DEFAULT_TUNING, poolSizeBytes: 0 }, onError: () => undefined }));
+    return await snapshotSource(
+      await openReader({
+        name,
+        medium,
+        timeoutMs: 0,
+        tuning: { ...DEFAULT_TUNING, poolSizeBytes: 0 },
+        onError: () => undefined,
+      }),
+    );
   } catch (error) {
     if (!(error instanceof StorageError) || error.code !== 'storage-missing') throw error;
     const plain = await openWithoutLog(name, medium);
@@ -51,7 +61,11 @@ async function openWithoutLog(name: string, medium: FileMedium): Promise<ByteSou
     const opened = await medium.open(storageFileNames(name)[0], false);
     if (opened === undefined) return undefined;
     const file = new GuardedFile(opened);
-    return { sizeBytes: file.sizeBytes(), read: (into, at) => file.readOrZeros(into, at), close: async () => file.close() };
+    return {
+      sizeBytes: file.sizeBytes(),
+      read: (into, at) => file.readOrZeros(into, at),
+      close: async () => file.close(),
+    };
   } catch (cause) {
     throw errorFromMedium(cause, 'open');
   }

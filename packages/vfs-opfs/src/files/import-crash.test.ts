@@ -13,8 +13,19 @@ import { importFile } from './import-file.ts';
 
 const NAME = 'ledger';
 
-async function open(disk: SimulatedDisk, module: TestModule, name: string): Promise<{ connection: TestConnection; close(): Promise<void> }> {
-  const storage = await openStorage({ name, medium: disk.medium(), role: 'writer', durability: 'strict', pageSizeBytes: 1024, tuning: SMALL_TUNING });
+async function open(
+  disk: SimulatedDisk,
+  module: TestModule,
+  name: string,
+): Promise<{ connection: TestConnection; close(): Promise<void> }> {
+  const storage = await openStorage({
+    name,
+    medium: disk.medium(),
+    role: 'writer',
+    durability: 'strict',
+    pageSizeBytes: 1024,
+    tuning: SMALL_TUNING,
+  });
   const connection = new TestConnection(module, storage);
   return {
     connection,
@@ -96,7 +107,9 @@ describe('a disk that is full', () => {
         writes += 1;
         return writes === failing ? 'negative' : undefined;
       };
-      const failure: unknown = await importFile({ name: NAME, medium: disk.medium(), source: blob }).catch((error: unknown) => error);
+      const failure: unknown = await importFile({ name: NAME, medium: disk.medium(), source: blob }).catch(
+        (error: unknown) => error,
+      );
       if (writes < failing) break;
       disk.fault = undefined;
       const { connection, close } = await open(disk, module, NAME);

@@ -24,8 +24,9 @@ export interface ImportOptions {
   /** A plain SQLite file. A stream is never held in memory whole, except on IndexedDB, where every database is. */
   readonly source: ImportSource;
   /**
-   * Sees the imported database before it replaces anything, as a storage to open one connection on: run `PRAGMA quick_check`, look at
-   * the schema, change what must be changed. Close the connection, not the storage. What it throws stops the import.
+   * Sees the imported database before it replaces anything, as a storage to open one connection on: run `PRAGMA
+   * quick_check`, look at the schema, change what must be changed. Close the connection, not the storage. What it
+   * throws stops the import.
    */
   readonly check?: (storage: Storage) => void | Promise<void>;
   /** How long to wait for the writer's lock and for readers. Default 3000. */
@@ -33,11 +34,13 @@ export interface ImportOptions {
 }
 
 /**
- * Replaces a database by a SQLite file, whole or not at all, whatever dies in between. Nobody may have the database open.
+ * Replaces a database by a SQLite file, whole or not at all, whatever dies in between. Nobody may have the database
+ * open.
  *
- * Throws `storage-full` (before anything is written when the browser says that there is no room), `storage-corrupt` (the source is no SQLite file
- * or is cut off; or the database to be replaced is damaged: quarantine it first), `storage-busy` (somebody has it open), what
- * the source's stream and `check` throw. After each of these the old database is there as it was.
+ * Throws `storage-full` (before anything is written when the browser says that there is no room), `storage-corrupt`
+ * (the source is no SQLite file or is cut off; or the database to be replaced is damaged: quarantine it first),
+ * `storage-busy` (somebody has it open), what the source's stream and `check` throw. After each of these the old
+ * database is there as it was.
  */
 export async function importFile(options: ImportOptions): Promise<void> {
   const { name, medium, source } = options;
@@ -77,20 +80,40 @@ function checkAndClose({ name, medium, check }: ImportOptions): CheckStaged {
   };
 }
 
-/** On media with files the staged one is there beside the database, which grows to its size; IndexedDB puts the new one beside the old. */
+/**
+ * On media with files the staged one is there beside the database, which grows to its size; IndexedDB puts the new one
+ * beside the old.
+ */
 async function neededBytes(name: string, medium: Medium, sizeBytes: number): Promise<number> {
   if ('openWriter' in medium) return sizeBytes;
   const old = (await storageSizes(name, medium))?.databaseBytes ?? 0;
   return sizeBytes + Math.max(0, sizeBytes - old);
 }
 
-/** Everything that can fail: the staged file is written, checked and flushed, and the old database's log is in its file. Returns the new size. */
-async function prepare(name: string, medium: FileMedium, source: ImportSource, timeoutMs: number, check: CheckStaged): Promise<number> {
+/**
+ * Everything that can fail: the staged file is written, checked and flushed, and the old database's log is in its file.
+ * Returns the new size.
+ */
+async function prepare(
+  name: string,
+  medium: FileMedium,
+  source: ImportSource,
+  timeoutMs: number,
+  check: CheckStaged,
+): Promise<number> {
   try {
     await removeStaged(name, medium);
     await writeStaged(name, medium, source);
     const failure = new LastFailure();
-    const options: OpenWriterOptions = { name, medium, timeoutMs, pageSizeBytes: 4096, tuning: DEFAULT_TUNING, isStrict: true, onError: failure.note };
+    const options: OpenWriterOptions = {
+      name,
+      medium,
+      timeoutMs,
+      pageSizeBytes: 4096,
+      tuning: DEFAULT_TUNING,
+      isStrict: true,
+      onError: failure.note,
+    };
     await check(await openWriter({ ...options, name: stagedName(name) }), failure);
     await moveLogIntoFile(options);
     return (await medium.sizeBytes(storageFileNames(stagedName(name))[0])) ?? 0;
@@ -104,7 +127,8 @@ async function moveLogIntoFile(options: OpenWriterOptions): Promise<void> {
   const { name, timeoutMs } = options;
   const old = await openAsLockHolder(options, () => undefined);
   try {
-    if (!(await old.checkpoint(timeoutMs))) throw new StorageError('storage-busy', { name, holder: 'a reader', timeoutMs });
+    if (!(await old.checkpoint(timeoutMs)))
+      throw new StorageError('storage-busy', { name, holder: 'a reader', timeoutMs });
   } finally {
     await old.close();
   }

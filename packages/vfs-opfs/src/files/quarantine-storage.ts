@@ -8,9 +8,9 @@ const TIMEOUT_MS = 3000;
 const LONGEST_NAME = 100;
 
 /**
- * Sets a damaged database aside, log and all, under a name of its own, which it returns: `budget.corrupt-1`. Nothing of it is changed or deleted.
- * The old name is free then: open it to start anew, or import a backup. Under the new one `exportFile` gives the bytes as they are,
- * and if its header is sound it can be opened, to read what can be read.
+ * Sets a damaged database aside, log and all, under a name of its own, which it returns: `budget.corrupt-1`. Nothing of
+ * it is changed or deleted. The old name is free then: open it to start anew, or import a backup. Under the new one
+ * `exportFile` gives the bytes as they are, and if its header is sound it can be opened, to read what can be read.
  *
  * Throws `storage-missing`, and `storage-busy` while somebody has it open.
  */
@@ -24,9 +24,11 @@ export async function quarantineStorage(name: string, medium: Medium): Promise<s
   }
   const release = await holdWriterLock(medium.locks, name, TIMEOUT_MS);
   try {
-    // The database goes first: a log that a kill leaves behind without it is noticed as damage at the next opening, not taken for less data.
+    // The database goes first: a log that a kill leaves behind without it is noticed as damage at the next opening, not
+    // taken for less data.
     const newFileNames = storageFileNames(newName);
-    for (const [index, fileName] of storageFileNames(name).entries()) await medium.rename(fileName, newFileNames[index]!);
+    for (const [index, fileName] of storageFileNames(name).entries())
+      await medium.rename(fileName, newFileNames[index]!);
   } finally {
     release();
   }

@@ -13,17 +13,24 @@ import { stagedName, storageFileNames } from '../storage-name.ts';
 const CHUNK_BYTES = 1024 * 1024;
 
 /**
- * Puts the staged import, which is flushed, in the place of a database, for a holder of the writer's lock. The database's log must
- * have been moved into its file.
+ * Puts the staged import, which is flushed, in the place of a database, for a holder of the writer's lock. The
+ * database's log must have been moved into its file.
  *
- * The order of calls is what makes a kill between any two of them harmless: room for the new file is made; then one sector, the header
- * `importing`, decides, and is flushed; then the staged file is copied over the database file; that is flushed; `done`. Until the decision
- * the old database is there as it was, and after it whoever opens copies again. After it nothing needs room any more.
+ * The order of calls is what makes a kill between any two of them harmless: room for the new file is made; then one
+ * sector, the header `importing`, decides, and is flushed; then the staged file is copied over the database file; that
+ * is flushed; `done`. Until the decision the old database is there as it was, and after it whoever opens copies again.
+ * After it nothing needs room any more.
  */
-export async function replaceWithStaged(name: string, medium: FileMedium, sizeBytes: number, timeoutMs: number): Promise<void> {
+export async function replaceWithStaged(
+  name: string,
+  medium: FileMedium,
+  sizeBytes: number,
+  timeoutMs: number,
+): Promise<void> {
   const files = await openFiles(medium, name, false);
   const log = files === undefined ? undefined : readLog(files.segments);
-  if (files === undefined || log?.active === undefined) throw new StorageError('storage-failed', { operation: 'import', reason: 'no log' });
+  if (files === undefined || log?.active === undefined)
+    throw new StorageError('storage-failed', { operation: 'import', reason: 'no log' });
   let release: (() => void) | undefined;
   try {
     release = await medium.locks.request(snapshotLockName(name, log.active.number), 'exclusive', timeoutMs);
@@ -78,7 +85,8 @@ function makeRoom(database: GuardedFile, sizeBytes: number): void {
   const before = database.sizeBytes();
   const zeros = new Uint8Array(CHUNK_BYTES);
   try {
-    for (let at = before; at < sizeBytes; at += CHUNK_BYTES) database.write(zeros.subarray(0, Math.min(CHUNK_BYTES, sizeBytes - at)), at);
+    for (let at = before; at < sizeBytes; at += CHUNK_BYTES)
+      database.write(zeros.subarray(0, Math.min(CHUNK_BYTES, sizeBytes - at)), at);
   } catch (error) {
     database.truncate(before);
     throw error;

@@ -9,6 +9,8 @@ it('a snapshot that cannot be begun leaves no reader behind', async () => {
     throw new StorageError('storage-snapshot-lost');
   };
   const close = async (): Promise<void> => void (isClosed = true);
-  await expect(snapshotSource({ store: { beginRead } as unknown as DatabaseStore, close })).rejects.toMatchObject({ code: 'storage-snapshot-lost' });
+  await expect(snapshotSource({ store: { beginRead } as unknown as DatabaseStore, close })).rejects.toMatchObject({
+    code: 'storage-snapshot-lost',
+  });
   expect(isClosed).toBe(true);
 });

@@ -31,10 +31,12 @@ export interface StagedFile {
 }
 
 /**
- * Puts a SQLite file beside a database, to be read from and thrown away: on media with files as one of theirs, on IndexedDB, which holds every database in memory, in
- * memory. What a kill leaves behind is removed by the next one, by an import, and with the database.
+ * Puts a SQLite file beside a database, to be read from and thrown away: on media with files as one of theirs, on
+ * IndexedDB, which holds every database in memory, in memory. What a kill leaves behind is removed by the next one, by
+ * an import, and with the database.
  *
- * Throws `storage-full`, `storage-corrupt` (the source is no SQLite file or is cut off), and what the source's stream throws; then nothing is left.
+ * Throws `storage-full`, `storage-corrupt` (the source is no SQLite file or is cut off), and what the source's stream
+ * throws; then nothing is left.
  */
 export async function stageFile({ name, medium, source, sizeBytes }: StageOptions): Promise<StagedFile> {
   checkStorageName(name);
@@ -44,8 +46,20 @@ export async function stageFile({ name, medium, source, sizeBytes }: StageOption
     await assertRoom(files, sizeBytes, 'stage');
     await writeStaged(name, files, source);
     const failure = new LastFailure();
-    const opened = await openWriter({ name: stagedName(name), medium: files, timeoutMs: LOCK_TIMEOUT_MS, pageSizeBytes: 4096, tuning: DEFAULT_TUNING, isStrict: false, onError: failure.note });
-    const storage = storageOver(opened, { name: stagedName(name), role: 'writer', persistence: files.persistence }, failure);
+    const opened = await openWriter({
+      name: stagedName(name),
+      medium: files,
+      timeoutMs: LOCK_TIMEOUT_MS,
+      pageSizeBytes: 4096,
+      tuning: DEFAULT_TUNING,
+      isStrict: false,
+      onError: failure.note,
+    });
+    const storage = storageOver(
+      opened,
+      { name: stagedName(name), role: 'writer', persistence: files.persistence },
+      failure,
+    );
     return {
       storage,
       remove: async () => {

@@ -6,14 +6,19 @@ import { checkStorageName, stagedName, storageFileNames, storageNameOf } from '.
 export async function listStorages(medium: Medium): Promise<readonly string[]> {
   const fileNames = await medium.list();
   if ('openWriter' in medium) return fileNames.toSorted();
-  return fileNames.map(storageNameOf).filter((name) => name !== undefined).sort();
+  return fileNames
+    .map(storageNameOf)
+    .filter((name) => name !== undefined)
+    .sort();
 }
 
 /** `undefined` when there is no such database. */
 export async function storageSizes(name: string, medium: Medium): Promise<StorageSizes | undefined> {
   checkStorageName(name);
   if ('openWriter' in medium) return medium.sizes(name);
-  const [database, first, second] = await Promise.all(storageFileNames(name).map((fileName) => medium.sizeBytes(fileName)));
+  const [database, first, second] = await Promise.all(
+    storageFileNames(name).map((fileName) => medium.sizeBytes(fileName)),
+  );
   if (database === undefined) return undefined;
   return { databaseBytes: database, logBytes: (first ?? 0) + (second ?? 0) };
 }
@@ -26,7 +31,8 @@ export async function deleteStorage(name: string, medium: Medium): Promise<void>
   try {
     // The log goes first: a database without its log is old but whole, a log without its database is neither.
     const [database, first, second] = storageFileNames(name);
-    for (const fileName of [...storageFileNames(stagedName(name)), second, first, database]) await medium.remove(fileName);
+    for (const fileName of [...storageFileNames(stagedName(name)), second, first, database])
+      await medium.remove(fileName);
   } finally {
     release();
   }

@@ -8,7 +8,8 @@ import type { ImportSource } from './checked-chunks.ts';
 /** Writes a SQLite file beside the database of this name, chunk by chunk, flushed in the end. */
 export async function writeStaged(name: string, medium: FileMedium, source: ImportSource): Promise<void> {
   const opened = await medium.open(storageFileNames(stagedName(name))[0], true);
-  if (opened === undefined) throw new StorageError('storage-failed', { operation: 'import', reason: 'file was not created' });
+  if (opened === undefined)
+    throw new StorageError('storage-failed', { operation: 'import', reason: 'file was not created' });
   const file = new GuardedFile(opened);
   try {
     let at = 0;

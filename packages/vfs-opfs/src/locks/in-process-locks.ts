@@ -12,7 +12,9 @@ interface Queue {
   readonly waiting: Waiter[];
 }
 
-/** Locks and signals among openers within one process: for the memory medium and for tests, with the order of Web Locks. */
+/**
+ * Locks and signals among openers within one process: for the memory medium and for tests, with the order of Web Locks.
+ */
 export class InProcessLocks {
   readonly #queues = new Map<string, Queue>();
   readonly #listeners = new Map<string, Set<Listener>>();
@@ -99,7 +101,8 @@ export class InProcessOwner implements StorageLocks, StorageSignals {
 
   #serve(queue: Queue): void {
     for (let next = queue.waiting[0]; next !== undefined; next = queue.waiting[0]) {
-      const blocked = next.mode === 'exclusive' ? queue.held.size > 0 : [...queue.held].some((held) => held.mode === 'exclusive');
+      const blocked =
+        next.mode === 'exclusive' ? queue.held.size > 0 : [...queue.held].some((held) => held.mode === 'exclusive');
       if (blocked) return;
       queue.waiting.shift();
       queue.held.add(next);

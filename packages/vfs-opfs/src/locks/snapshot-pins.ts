@@ -2,9 +2,9 @@ import { snapshotLockName } from './storage-locks.ts';
 import type { StorageLocks } from './storage-locks.ts';
 
 /**
- * A reader's hold on the generation in which its snapshot ends, hand over hand: the old generation is let go only when the new one
- * is held. Until then the old hold protects both, because generations are moved into the database file in order. So a read
- * transaction, which cannot wait, may move on at once and let the lock follow.
+ * A reader's hold on the generation in which its snapshot ends, hand over hand: the old generation is let go only when
+ * the new one is held. Until then the old hold protects both, because generations are moved into the database file in
+ * order. So a read transaction, which cannot wait, may move on at once and let the lock follow.
  */
 export class SnapshotPins {
   readonly #locks: StorageLocks;
@@ -40,7 +40,8 @@ export class SnapshotPins {
   /** Asks for the lock without waiting for it. */
   moveTo(generation: number): void {
     if (generation === this.#wanted) return;
-    // A reader without its lock is still safe, only more easily told to read again; so a failure here needs no handling.
+    // A reader without its lock is still safe, only more easily told to read again; so a failure here needs no
+    // handling.
     void this.acquire(generation, LONGEST_WAIT_MS).catch(() => undefined);
   }
 

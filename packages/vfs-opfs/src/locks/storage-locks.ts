@@ -1,6 +1,9 @@
 export type LockMode = 'shared' | 'exclusive';
 
-/** Named locks between workers and tabs, granted in the order in which they were asked for, and freed when their holder dies. */
+/**
+ * Named locks between workers and tabs, granted in the order in which they were asked for, and freed when their holder
+ * dies.
+ */
 export interface StorageLocks {
   /**
    * Resolves with a function that gives the lock back, or with `undefined` when it was not granted within `timeoutMs`
@@ -15,8 +18,8 @@ export function writerLockName(storageName: string): string {
 }
 
 /**
- * Held, shared, by every reader whose snapshot ends in this generation of the log, and taken exclusively by the writer before it
- * moves that generation into the database file. It changes hands only when the log's segments swap.
+ * Held, shared, by every reader whose snapshot ends in this generation of the log, and taken exclusively by the writer
+ * before it moves that generation into the database file. It changes hands only when the log's segments swap.
  */
 export function snapshotLockName(storageName: string, generation: number): string {
   return `rockpool:${storageName}:snapshot:${generation}`;

@@ -21,10 +21,13 @@ import { wordBuffer } from './words.ts';
  * A reader's place in the log of a living writer.
  *
  * Invariants
- * 1. `advance` ends at the latest commit: it stops only at the end mark that the writer put behind its last record (or at a record
+ * 1. `advance` ends at the latest commit: it stops only at the end mark that the writer put behind its last record (or
+ *    at a record
  *    that is being written, whose commit has not returned).
- * 2. Between two advances the view is one snapshot. What could change under it is a WAL checkpoint of the generation in which it
- *    ends, and the reuse of the sealed generation's segment. The first is held off by the snapshot lock; both are noticed after
+ * 2. Between two advances the view is one snapshot. What could change under it is a WAL checkpoint of the generation in
+ *    which it
+ * ends, and the reuse of the sealed generation's segment. The first is held off by the snapshot lock; both are noticed
+ *    after
  *    every read from a file (`check`), so that not even a revoked reader returns a wrong page.
  */
 export class LogFollower {
@@ -41,7 +44,10 @@ export class LogFollower {
     this.#expectEnd();
   }
 
-  /** Moves the view to the latest commit. `lost` means that the log has been rewritten since, and the view must be built anew. */
+  /**
+   * Moves the view to the latest commit. `lost` means that the log has been rewritten since, and the view must be built
+   * anew.
+   */
   advance(): 'current' | 'lost' {
     for (;;) {
       const { active, files } = this.#view;
@@ -99,21 +105,32 @@ export class LogFollower {
     const { active, files } = this.#view;
     const header = readSettledHeader(files.segments[1 - active.segment]!);
     if (header === undefined || header.generation !== active.number + 1) return false;
-    if (header.baseTransactionId !== active.lastTransactionId || header.baseChecksum !== active.lastChecksum) return false;
+    if (header.baseTransactionId !== active.lastTransactionId || header.baseChecksum !== active.lastChecksum)
+      return false;
     this.#view.sealed = active;
     this.#view.active = generationFromHeader(header);
     this.#expectEnd();
     return true;
   }
 
-  /** Neither an end mark nor a record: either one is being written right now, or the log was rewritten from before our place. */
+  /**
+   * Neither an end mark nor a record: either one is being written right now, or the log was rewritten from before our
+   * place.
+   */
   #isInPlace(): boolean {
     const { active, files } = this.#view;
     const segment = files.segments[active.segment]!;
     const header = readSettledHeader(segment);
-    if (header === undefined || header.generation !== active.number || header.salt !== active.salt || header.state !== 'live') return false;
+    if (
+      header === undefined ||
+      header.generation !== active.number ||
+      header.salt !== active.salt ||
+      header.state !== 'live'
+    )
+      return false;
     if (active.lastRecordAt === 0) return true;
-    // The last record that we took must still be the same one: a write that failed as a whole is cut off and its place used again.
+    // The last record that we took must still be the same one: a write that failed as a whole is cut off and its place
+    // used again.
     segment.readOrZeros(this.#probe.bytes, active.lastRecordAt);
     if (!getRecordHeader(this.#probe.words, 0, active.number, active.salt, this.#header)) return false;
     const trailer = trailerAt(this.#header.pageCount, this.#view.pageSizeBytes);
@@ -136,7 +153,6 @@ export class LogFollower {
     return 'again';
   }
 }
-
 
 /** A header may be read while it is being written, though hardly twice: a few tries tell a moment from a state. */
 function readSettledHeader(segment: GuardedFile): SegmentHeader | undefined {

@@ -21,7 +21,10 @@ export interface Generation {
   lastRecordAt: number;
   /** Size of the database after the last record. */
   sizeBytes: number;
-  /** The smallest that the database ever was in this generation: beyond it, the database file may hold what was cut off since. */
+  /**
+   * The smallest that the database ever was in this generation: beyond it, the database file may hold what was cut off
+   * since.
+   */
   smallestSizeBytes: number;
 }
 

@@ -31,7 +31,12 @@ async function untilShort(disk: SimulatedDisk): Promise<void> {
 }
 
 /** Opens, runs each of `transactions` without a pause between them, and hands over to `then` before it closes. */
-async function write(disk: SimulatedDisk, tuning: Partial<Tuning>, transactions: readonly string[], then: (storage: Storage) => Promise<void>): Promise<void> {
+async function write(
+  disk: SimulatedDisk,
+  tuning: Partial<Tuning>,
+  transactions: readonly string[],
+  then: (storage: Storage) => Promise<void>,
+): Promise<void> {
   const storage = await openStorage({ name: 'one', medium: disk.medium(), role: 'writer', tuning });
   const connection = new TestConnection(module, storage);
   for (const sql of transactions) connection.run(sql);
@@ -44,14 +49,24 @@ describe('a long log', () => {
   it('becomes short without another commit, also when it grew while the one before was being copied', async () => {
     const disk = new SimulatedDisk();
     const tuning = { checkpointAfterBytes: CHECKPOINT_AFTER_BYTES };
-    await write(disk, tuning, ['CREATE TABLE t(id INTEGER PRIMARY KEY, content BLOB)', LONG_TRANSACTION, LONG_TRANSACTION], () => untilShort(disk));
+    await write(
+      disk,
+      tuning,
+      ['CREATE TABLE t(id INTEGER PRIMARY KEY, content BLOB)', LONG_TRANSACTION, LONG_TRANSACTION],
+      () => untilShort(disk),
+    );
     expect(await logBytes(disk)).toBeLessThan(CHECKPOINT_AFTER_BYTES);
   });
 
   it('that an opening finds becomes short although nobody writes, and loses nothing', async () => {
     const disk = new SimulatedDisk();
     const never = { checkpointAfterBytes: Infinity };
-    await write(disk, never, ['CREATE TABLE t(id INTEGER PRIMARY KEY, content BLOB)', LONG_TRANSACTION, LONG_TRANSACTION], () => Promise.resolve());
+    await write(
+      disk,
+      never,
+      ['CREATE TABLE t(id INTEGER PRIMARY KEY, content BLOB)', LONG_TRANSACTION, LONG_TRANSACTION],
+      () => Promise.resolve(),
+    );
     expect(await logBytes(disk)).toBeGreaterThan(CHECKPOINT_AFTER_BYTES);
     await write(disk, { checkpointAfterBytes: CHECKPOINT_AFTER_BYTES, flushWithinMs: 1 }, [], () => untilShort(disk));
     const storage = await openStorage({ name: 'one', medium: disk.medium(), role: 'reader' });
@@ -64,9 +79,16 @@ describe('a long log', () => {
 
   it('is moved on closing, also after an import of many megabytes', async () => {
     const disk = new SimulatedDisk();
-    const storage = await openStorage({ name: 'one', medium: disk.medium(), role: 'writer', tuning: { checkpointAfterBytes: Infinity } });
+    const storage = await openStorage({
+      name: 'one',
+      medium: disk.medium(),
+      role: 'writer',
+      tuning: { checkpointAfterBytes: Infinity },
+    });
     const connection = new TestConnection(module, storage);
-    connection.run('CREATE TABLE t(id INTEGER PRIMARY KEY, content BLOB); INSERT INTO t(content) VALUES (zeroblob(20000000))');
+    connection.run(
+      'CREATE TABLE t(id INTEGER PRIMARY KEY, content BLOB); INSERT INTO t(content) VALUES (zeroblob(20000000))',
+    );
     expect(await logBytes(disk)).toBeGreaterThan(20_000_000);
     connection.close();
     await storage.close();

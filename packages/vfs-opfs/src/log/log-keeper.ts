@@ -9,7 +9,9 @@ import { copyIntoDatabase } from './wal-checkpoint.ts';
 
 /** Copying pauses after this long, so that a writer that also answers requests is never away for 50 ms. */
 const LONGEST_SLICE_MS = 20;
-/** A reader that hears the signal moves on within a millisecond; one in a long read transaction need not be asked often. */
+/**
+ * A reader that hears the signal moves on within a millisecond; one in a long read transaction need not be asked often.
+ */
 const FIRST_PAUSE_MS = 2;
 const LONGEST_PAUSE_MS = 100;
 /** How long a WAL checkpoint in the background waits for readers before it lets the log grow and tries again later. */
@@ -44,14 +46,16 @@ export class LogKeeper {
     this.#context = context;
   }
 
-  /** When the oldest commit that is not flushed was made, in milliseconds since 1970; `undefined` when all are flushed. */
+  /**
+   * When the oldest commit that is not flushed was made, in milliseconds since 1970; `undefined` when all are flushed.
+   */
   get dirtySinceMs(): number | undefined {
     return this.#dirtySinceMs;
   }
 
   /**
-   * A long log that was found makes every further opening read it again, even if nobody writes. It is copied once whoever opened has had
-   * time for what they opened for.
+   * A long log that was found makes every further opening read it again, even if nobody writes. It is copied once
+   * whoever opened has had time for what they opened for.
    */
   shortenLater(): void {
     const { view, tuning } = this.#context;
@@ -180,7 +184,8 @@ export class LogKeeper {
     const sealed = view.sealed;
     if (sealed === undefined) return true;
     const release = await this.#waitForReaders(sealed.number, waitMs, isBackground);
-    // Past its limit the log matters more than a reader that does not answer: that one notices, and reads again (follow.ts).
+    // Past its limit the log matters more than a reader that does not answer: that one notices, and reads again
+    // (follow.ts).
     if (release === undefined && (waitMs === 0 || view.active.end < tuning.logLimitBytes)) return false;
     try {
       let sliceStart = performance.now();
@@ -197,8 +202,8 @@ export class LogKeeper {
   }
 
   /**
-   * Holds the generation's lock as soon as no reader's snapshot ends in it. `undefined` after `waitMs`, on closing, and in the background
-   * as soon as somebody asks for a WAL checkpoint, who should not have to wait behind it.
+   * Holds the generation's lock as soon as no reader's snapshot ends in it. `undefined` after `waitMs`, on closing, and
+   * in the background as soon as somebody asks for a WAL checkpoint, who should not have to wait behind it.
    */
   async #waitForReaders(generation: number, waitMs: number, isBackground: boolean): Promise<(() => void) | undefined> {
     const { locks, signals, storageName } = this.#context;
@@ -207,7 +212,8 @@ export class LogKeeper {
     for (let pauseMs = FIRST_PAUSE_MS; ; pauseMs = Math.min(2 * pauseMs, LONGEST_PAUSE_MS)) {
       const release = await locks.request(name, 'exclusive', 0);
       const leftMs = deadline - performance.now();
-      if (release !== undefined || leftMs <= 0 || this.#isClosed || (isBackground && this.#askedFor > 0)) return release;
+      if (release !== undefined || leftMs <= 0 || this.#isClosed || (isBackground && this.#askedFor > 0))
+        return release;
       // A reminder may be lost, so each round sends one.
       signals.post(advanceSignalName(storageName));
       await this.#pause(Math.min(pauseMs, leftMs));
@@ -223,5 +229,4 @@ export class LogKeeper {
       };
     });
   }
-
 }

@@ -30,10 +30,16 @@ export class LogWriter {
   readonly #header = emptyRecordHeader();
   readonly #mark = wordBuffer(RECORD_HEADER_BYTES);
   readonly #lengths: [number, number];
-  /** Segments with writes that may not be flushed. One that is there already may be: its writer may have died before it flushed what is recovered now. */
+  /**
+   * Segments with writes that may not be flushed. One that is there already may be: its writer may have died before it
+   * flushed what is recovered now.
+   */
   readonly #dirty: [boolean, boolean];
 
-  /** A segment grows by `growthBytes` at once and keeps its length, since writing over existing bytes costs a third of appending. */
+  /**
+   * A segment grows by `growthBytes` at once and keeps its length, since writing over existing bytes costs a third of
+   * appending.
+   */
   constructor(segments: readonly [GuardedFile, GuardedFile], pageSizeBytes: number, growthBytes: number) {
     this.#segments = segments;
     this.#pageSizeBytes = pageSizeBytes;
@@ -43,8 +49,8 @@ export class LogWriter {
   }
 
   /**
-   * Appends one transaction, one write a record, flushed if asked, and takes it into `generation`. When it throws, the tail has been
-   * cut off again and `generation` is as it was.
+   * Appends one transaction, one write a record, flushed if asked, and takes it into `generation`. When it throws, the
+   * tail has been cut off again and `generation` is as it was.
    */
   append(generation: Generation, pages: TransactionPages, sizeBytes: number, isFlushed: boolean): void {
     const segment = this.#segments[generation.segment]!;
@@ -60,7 +66,13 @@ export class LogWriter {
         const first = part * pages.pagesPerRecord;
         const pageCount = Math.min(pages.pagesPerRecord, pages.pageNumbers.length - first);
         const { bytes, words } = pages.records[part]!;
-        this.#fillHeader(generation, isLast ? KIND_COMMIT : KIND_PART, generation.lastTransactionId + 1, sizeBytes, chain);
+        this.#fillHeader(
+          generation,
+          isLast ? KIND_COMMIT : KIND_PART,
+          generation.lastTransactionId + 1,
+          sizeBytes,
+          chain,
+        );
         this.#header.pageCount = pageCount;
         this.#header.partNumber = part;
         putRecordHeader(words, 0, this.#header);
@@ -80,7 +92,8 @@ export class LogWriter {
         this.#reserve(generation.segment, at + writeLength, isFlushed);
         segment.write(bytes.subarray(0, writeLength), at);
         this.#lengths[generation.segment] = Math.max(this.#lengths[generation.segment]!, at + writeLength);
-        for (let index = 0; index < pageCount; index += 1) positions.push(at + RECORD_HEADER_BYTES + index * this.#pageSizeBytes);
+        for (let index = 0; index < pageCount; index += 1)
+          positions.push(at + RECORD_HEADER_BYTES + index * this.#pageSizeBytes);
         lastRecordAt = at;
         at += length;
       }
@@ -101,8 +114,9 @@ export class LogWriter {
   }
 
   /**
-   * Makes sure that nothing after the end of `generation` can be read as a record. The mark stands where bytes already are, so it
-   * needs no quota; should even that fail, the file is cut, and should that fail too, the checksum of a half-written record does it.
+   * Makes sure that nothing after the end of `generation` can be read as a record. The mark stands where bytes already
+   * are, so it needs no quota; should even that fail, the file is cut, and should that fail too, the checksum of a
+   * half-written record does it.
    */
   cut(generation: Generation): void {
     const segment = this.#segments[generation.segment]!;
@@ -131,9 +145,20 @@ export class LogWriter {
     this.#writeMark(generation, KIND_SEAL);
   }
 
-  /** Begins a generation: its header and an end mark, in one write. Nothing is flushed: until its first record is, it can be lost. */
-  begin(header: Omit<SegmentHeader, 'formatVersion' | 'state' | 'pageSizeBytes'>, state: SegmentState = 'live'): Generation {
-    const generation = generationFromHeader({ ...header, formatVersion: FORMAT_VERSION, state, pageSizeBytes: this.#pageSizeBytes });
+  /**
+   * Begins a generation: its header and an end mark, in one write. Nothing is flushed: until its first record is, it
+   * can be lost.
+   */
+  begin(
+    header: Omit<SegmentHeader, 'formatVersion' | 'state' | 'pageSizeBytes'>,
+    state: SegmentState = 'live',
+  ): Generation {
+    const generation = generationFromHeader({
+      ...header,
+      formatVersion: FORMAT_VERSION,
+      state,
+      pageSizeBytes: this.#pageSizeBytes,
+    });
     const buffer = wordBuffer(RECORDS_START + RECORD_HEADER_BYTES);
     writeSegmentHeader(buffer, this.#headerOf(generation, state));
     this.#fillHeader(generation, KIND_END, generation.lastTransactionId, generation.sizeBytes, generation.lastChecksum);
@@ -208,8 +233,9 @@ export class LogWriter {
   }
 
   /**
-   * Growing takes a question to the browser's own process about quota, so it is done seldom. Who flushes at every commit gets zeros, a megabyte a
-   * time: they spare each flush the file system's own journal. The others are better off with a hole.
+   * Growing takes a question to the browser's own process about quota, so it is done seldom. Who flushes at every
+   * commit gets zeros, a megabyte a time: they spare each flush the file system's own journal. The others are better
+   * off with a hole.
    */
   #reserve(segment: number, neededBytes: number, isFlushed: boolean): void {
     const length = this.#lengths[segment]!;

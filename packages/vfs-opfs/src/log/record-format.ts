@@ -6,10 +6,10 @@ import { getNumber, putNumber } from './words.ts';
  *
  *   header 64 B │ pages │ page numbers, 4 B each │ zeros to 16 │ trailer 16 B │ zeros to 512 │ end mark 64 B
  *
- * The numbers follow the pages, so that pages can be put in their place while SQLite hands them out and the number of pages is
- * not known yet. Records start on a multiple of 512 B: what is being written never shares a sector with what was flushed.
- * The end mark has the form of a header and is overwritten by the next record. A reader compares it with the one that it
- * expects: equal means that nothing was committed since.
+ * The numbers follow the pages, so that pages can be put in their place while SQLite hands them out and the number of
+ * pages is not known yet. Records start on a multiple of 512 B: what is being written never shares a sector with what
+ * was flushed. The end mark has the form of a header and is overwritten by the next record. A reader compares it with
+ * the one that it expects: equal means that nothing was committed since.
  */
 
 export const RECORD_HEADER_BYTES = 64;
@@ -62,7 +62,13 @@ export function putRecordHeader(words: Int32Array, at: number, header: RecordHea
 }
 
 /** Fills `header` from the words at `at`; false when they are not a header of this generation. */
-export function getRecordHeader(words: Int32Array, at: number, generation: number, salt: number, header: RecordHeader): boolean {
+export function getRecordHeader(
+  words: Int32Array,
+  at: number,
+  generation: number,
+  salt: number,
+  header: RecordHeader,
+): boolean {
   if (words[at] !== HEADER_MAGIC || words[at + 2] !== generation || words[at + 3] !== salt) return false;
   if (getNumber(words, at + 14) !== checksum(words, at, at + RECORD_HEADER_WORDS - 2, salt)) return false;
   header.kind = words[at + 1]!;

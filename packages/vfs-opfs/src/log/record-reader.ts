@@ -19,14 +19,18 @@ import { wordBuffer } from './words.ts';
 import type { WordBuffer } from './words.ts';
 
 /**
- * How much of a transaction must prove itself. After a crash every record may be torn: `every-record`. Beside a living writer only
- * the last one can be half visible, since its earlier records were written by calls that had returned: `last-record`.
+ * How much of a transaction must prove itself. After a crash every record may be torn: `every-record`. Beside a living
+ * writer only the last one can be half visible, since its earlier records were written by calls that had returned:
+ * `last-record`.
  */
 export type Proof = 'every-record' | 'last-record';
 
 /** Reads the log forwards, a transaction at a time, and stops at the first record that is not whole. */
 export class RecordReader {
-  /** Numbers of the pages of the transaction just taken, in the order of its records; 0 stands for a page that was cut off again. */
+  /**
+   * Numbers of the pages of the transaction just taken, in the order of its records; 0 stands for a page that was cut
+   * off again.
+   */
   readonly pageNumbers: number[] = [];
   /** From this index on, the pages' bytes are in `buffer`: those of the last record. */
   inBufferFrom = 0;
@@ -55,12 +59,15 @@ export class RecordReader {
     let chain = generation.lastChecksum;
     for (let part = 0; ; part += 1) {
       if (segment.read(this.#probe.bytes, at) < RECORD_HEADER_BYTES) return 'none';
-      if (!getRecordHeader(this.#probe.words, 0, generation.number, generation.salt, header) || header.chain !== chain) return 'none';
-      if (header.kind === KIND_SEAL) return part === 0 && header.transactionId === generation.lastTransactionId ? 'seal' : 'none';
+      if (!getRecordHeader(this.#probe.words, 0, generation.number, generation.salt, header) || header.chain !== chain)
+        return 'none';
+      if (header.kind === KIND_SEAL)
+        return part === 0 && header.transactionId === generation.lastTransactionId ? 'seal' : 'none';
       if (header.kind !== KIND_PART && header.kind !== KIND_COMMIT) return 'none';
       if (header.transactionId !== generation.lastTransactionId + 1 || header.partNumber !== part) return 'none';
       const isLast = header.kind === KIND_COMMIT;
-      const sum = isLast || proof === 'every-record' ? this.#readWhole(segment, at, generation) : this.#readNumbers(segment, at);
+      const sum =
+        isLast || proof === 'every-record' ? this.#readWhole(segment, at, generation) : this.#readNumbers(segment, at);
       if (sum === -1) return 'none';
       chain = sum;
       if (isLast) {
@@ -78,7 +85,11 @@ export class RecordReader {
     if (!whole) return -1;
     const { words } = this.buffer;
     // The header is judged again: between the two reads the writer may have cut this record off and begun another.
-    if (!getRecordHeader(words, 0, generation.number, generation.salt, this.#header) || this.#header.pageCount !== pageCount) return -1;
+    if (
+      !getRecordHeader(words, 0, generation.number, generation.salt, this.#header) ||
+      this.#header.pageCount !== pageCount
+    )
+      return -1;
     const sum = verifiedChecksum(words, trailer, generation.salt);
     if (sum === -1) return -1;
     this.inBufferFrom = this.pageNumbers.length;

@@ -18,14 +18,16 @@ export interface RecoveredLog {
 }
 
 /**
- * Reads the log as it is: valid records up to the first invalid one. Changes nothing, so readers use it beside a living writer too.
- * Returns `undefined` when no segment has a valid header: no writer ever opened this database.
+ * Reads the log as it is: valid records up to the first invalid one. Changes nothing, so readers use it beside a living
+ * writer too. Returns `undefined` when no segment has a valid header: no writer ever opened this database.
  *
  * Why the result is a prefix of what was committed:
  * 1. A record counts only if its checksum holds and it names the checksum of the record before: no gaps, nothing stale.
- * 2. A generation counts only if its base is at hand: the one before ends at exactly that base, or is `done` (which is flushed only
+ * 2. A generation counts only if its base is at hand: the one before ends at exactly that base, or is `done` (which is
+ *    flushed only
  *    after the database file is), or the base is the database file itself (`isFirst`).
- * 3. A segment is written anew only after its `done` is flushed: a half overwritten old generation can never be taken for a live one.
+ * 3. A segment is written anew only after its `done` is flushed: a half overwritten old generation can never be taken
+ *    for a live one.
  */
 export function readLog(segments: readonly [GuardedFile, GuardedFile]): RecoveredLog | undefined {
   const headers = readHeaders(segments);
@@ -44,8 +46,8 @@ export function readLog(segments: readonly [GuardedFile, GuardedFile]): Recovere
   if (newer === undefined) return hasBase(older, headers) ? result(scan(segments, older)) : result(undefined);
   const first = scan(segments, older);
   const continues = first.lastTransactionId === newer.baseTransactionId && first.lastChecksum === newer.baseChecksum;
-  // If the older one ends elsewhere, the newer one continues from something that is gone. It stays without effect, since no later
-  // record of the older one can have the checksum that it names, and the next swap writes over it.
+  // If the older one ends elsewhere, the newer one continues from something that is gone. It stays without effect,
+  // since no later record of the older one can have the checksum that it names, and the next swap writes over it.
   return continues ? result(scan(segments, newer), first) : result(first);
 }
 
@@ -61,7 +63,9 @@ function readHeaders(segments: readonly [GuardedFile, GuardedFile]): SegmentHead
   return headers.sort((left, right) => left.generation - right.generation);
 }
 
-/** The generations that may count, older first: not `done`, nor before one that is, nor before one that starts afresh. */
+/**
+ * The generations that may count, older first: not `done`, nor before one that is, nor before one that starts afresh.
+ */
 function liveHeaders(sorted: readonly SegmentHeader[]): readonly SegmentHeader[] {
   const done = sorted.findLast((header) => header.state === 'done')?.generation ?? -1;
   const first = sorted.findLast((header) => header.isFirst)?.generation ?? 0;
@@ -70,7 +74,9 @@ function liveHeaders(sorted: readonly SegmentHeader[]): readonly SegmentHeader[]
 
 /** A lone generation whose predecessor never reached the disk has nothing to stand on. */
 function hasBase(header: SegmentHeader, headers: readonly SegmentHeader[]): boolean {
-  return header.isFirst || headers.some((other) => other.state === 'done' && other.generation === header.generation - 1);
+  return (
+    header.isFirst || headers.some((other) => other.state === 'done' && other.generation === header.generation - 1)
+  );
 }
 
 function scan(segments: readonly [GuardedFile, GuardedFile], header: SegmentHeader): Generation {

@@ -16,14 +16,15 @@ export const FORMAT_VERSION = 1;
  * - `live`: the generation's records count.
  * - `copying`: they count, and are being copied into the database file (readers whose snapshot ends here must stop).
  * - `done`: all of them are in the database file; the segment may be used again.
- * - `importing`: there are none; the staged import takes the place of the database file, and whoever opens as writer goes on with that.
+ * - `importing`: there are none; the staged import takes the place of the database file, and whoever opens as writer
+ *   goes on with that.
  */
 export type SegmentState = 'live' | 'copying' | 'done' | 'importing';
 const STATES: readonly SegmentState[] = ['live', 'copying', 'done', 'importing'];
 
 /**
- * A **generation** of the log is what one segment holds between two swaps. Generation g lives in segment g mod 2, and continues
- * where generation g − 1 ended: its base is the last transaction of that one.
+ * A **generation** of the log is what one segment holds between two swaps. Generation g lives in segment g mod 2, and
+ * continues where generation g − 1 ended: its base is the last transaction of that one.
  */
 export interface SegmentHeader {
   readonly generation: number;
@@ -58,14 +59,18 @@ export function writeSegmentHeader(buffer: WordBuffer, header: SegmentHeader): v
 
 const scratch = wordBuffer(SEGMENT_HEADER_BYTES);
 
-/** `undefined` when the segment holds no valid header: it is new, or was made void. Throws `storage-newer` for one of a later format. */
+/**
+ * `undefined` when the segment holds no valid header: it is new, or was made void. Throws `storage-newer` for one of a
+ * later format.
+ */
 export function readSegmentHeader(segment: GuardedFile): SegmentHeader | undefined {
   const { words, bytes } = scratch;
   segment.readOrZeros(bytes, 0);
   if (words[0] !== MAGIC || getNumber(words, 14) !== checksum(words, 0, 14, MAGIC)) return undefined;
   const formatVersion = words[1]!;
   // Before anything else is read: a later format may have states that this one does not know.
-  if (formatVersion > FORMAT_VERSION) throw new StorageError('storage-newer', { logFormat: formatVersion, supported: FORMAT_VERSION });
+  if (formatVersion > FORMAT_VERSION)
+    throw new StorageError('storage-newer', { logFormat: formatVersion, supported: FORMAT_VERSION });
   const state = STATES[words[5]! - 1];
   if (state === undefined) return undefined;
   return {

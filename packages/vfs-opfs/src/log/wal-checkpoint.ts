@@ -7,11 +7,13 @@ import type { LogWriter } from './log-writer.ts';
 const RUN_BYTES = 1024 * 1024;
 
 /**
- * Moves a sealed generation into the database file: the newest version of each of its pages, in order, neighbours with one write.
+ * Moves a sealed generation into the database file: the newest version of each of its pages, in order, neighbours with
+ * one write.
  *
  * The order of calls is what makes a kill between any two of them harmless (docs/storage.md, crash table):
  * flush the log → mark it `copying` → copy → flush the database file → mark it `done` → flush that mark.
- * Only then may the segment be written anew. It yields after each write, so that a caller can let other work in between.
+ * Only then may the segment be written anew. It yields after each write, so that a caller can let other work in
+ * between.
  */
 export function* copyIntoDatabase(
   files: DatabaseFiles,
@@ -30,13 +32,19 @@ export function* copyIntoDatabase(
   log.flushSegment(generation.segment);
 }
 
-function* copyPages(database: GuardedFile, segment: GuardedFile, generation: Generation, pageSizeBytes: number): Generator<undefined, void, undefined> {
+function* copyPages(
+  database: GuardedFile,
+  segment: GuardedFile,
+  generation: Generation,
+  pageSizeBytes: number,
+): Generator<undefined, void, undefined> {
   const pages = Uint32Array.from(generation.positions.keys()).sort();
   const buffer = new Uint8Array(Math.max(RUN_BYTES, pageSizeBytes));
   const pagesPerRun = buffer.length / pageSizeBytes;
-  for (let first = 0; first < pages.length; ) {
+  for (let first = 0; first < pages.length;) {
     let count = 1;
-    while (count < pagesPerRun && first + count < pages.length && pages[first + count] === pages[first]! + count) count += 1;
+    while (count < pagesPerRun && first + count < pages.length && pages[first + count] === pages[first]! + count)
+      count += 1;
     readRun(segment, generation, pages.subarray(first, first + count), buffer, pageSizeBytes);
     const at = (pages[first]! - 1) * pageSizeBytes;
     // The last page may reach beyond the database's end, when SQLite's pages are smaller than the log's.
@@ -48,11 +56,21 @@ function* copyPages(database: GuardedFile, segment: GuardedFile, generation: Gen
 }
 
 /** Reads pages that are neighbours in the database; those that are neighbours in the log too come with one call. */
-function readRun(segment: GuardedFile, generation: Generation, pages: Uint32Array, into: Uint8Array, pageSizeBytes: number): void {
-  for (let first = 0; first < pages.length; ) {
+function readRun(
+  segment: GuardedFile,
+  generation: Generation,
+  pages: Uint32Array,
+  into: Uint8Array,
+  pageSizeBytes: number,
+): void {
+  for (let first = 0; first < pages.length;) {
     const position = generation.positions.get(pages[first]!)!;
     let count = 1;
-    while (first + count < pages.length && generation.positions.get(pages[first + count]!) === position + count * pageSizeBytes) count += 1;
+    while (
+      first + count < pages.length &&
+      generation.positions.get(pages[first + count]!) === position + count * pageSizeBytes
+    )
+      count += 1;
     segment.readOrZeros(into.subarray(first * pageSizeBytes, (first + count) * pageSizeBytes), position);
     first += count;
   }

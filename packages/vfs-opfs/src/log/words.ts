@@ -1,5 +1,5 @@
-// Everything in the log is made of 32-bit little-endian words, which is how every platform that runs WebAssembly stores them,
-// so that typed arrays can read and write them without a DataView.
+// Everything in the log is made of 32-bit little-endian words, which is how every platform that runs WebAssembly stores
+// them, so that typed arrays can read and write them without a DataView.
 
 /** Stores a whole number below 2^53 in two words. */
 export function putNumber(words: Int32Array, index: number, value: number): void {

@@ -4,8 +4,9 @@ import type { StorageFile } from './medium.ts';
 /**
  * The guardian: a file whose failures are typed and whose writes are whole or thrown.
  *
- * A write over quota throws in Safari, is short in Firefox, and in Chromium 150 and later returns 4294967288 (a negative error
- * code read as unsigned). So the only safe rule is: any count but the asked one means that the storage is full.
+ * A write over quota throws in Safari, is short in Firefox, and in Chromium 150 and later returns 4294967288 (a
+ * negative error code read as unsigned). So the only safe rule is: any count but the asked one means that the storage
+ * is full.
  */
 export class GuardedFile {
   readonly #file: StorageFile;
@@ -35,7 +36,8 @@ export class GuardedFile {
     } catch (cause) {
       throw errorFromMedium(cause, 'write');
     }
-    if (count !== from.length) throw new StorageError('storage-full', { operation: 'write', askedBytes: from.length, returned: count });
+    if (count !== from.length)
+      throw new StorageError('storage-full', { operation: 'write', askedBytes: from.length, returned: count });
   }
 
   truncate(sizeBytes: number): void {

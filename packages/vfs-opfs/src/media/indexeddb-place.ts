@@ -3,8 +3,9 @@ import { decodePatches, encodePatches } from '../extents/patch.ts';
 import { EXTENT_BYTES } from '../pages/extent-pool.ts';
 import { StorageError } from '../storage-error.ts';
 
-// One IndexedDB database for each of ours. Store `extents`: number of the extent → Uint8Array of at most 64 KB. Store `meta`: key
-// 'database' → { sizeBytes, extentBytes }, absent until the first commit; without `extentBytes` it is 64 KB. Store `patches`: ascending number → Uint8Array, the patches of one batch.
+// One IndexedDB database for each of ours. Store `extents`: number of the extent → Uint8Array of at most 64 KB. Store
+// `meta`: key 'database' → { sizeBytes, extentBytes }, absent until the first commit; without `extentBytes` it is 64
+// KB. Store `patches`: ascending number → Uint8Array, the patches of one batch.
 const PREFIX = 'rockpool:';
 const FORMAT = 2; // 2: patches
 const EXTENTS = 'extents';
@@ -47,7 +48,10 @@ export function indexedDbPlace(extentBytes: number): ExtentPlace {
 
 async function names(): Promise<string[]> {
   const databases = await indexedDB.databases();
-  return databases.map(({ name }) => name ?? '').filter((name) => name.startsWith(PREFIX)).map((name) => name.slice(PREFIX.length));
+  return databases
+    .map(({ name }) => name ?? '')
+    .filter((name) => name.startsWith(PREFIX))
+    .map((name) => name.slice(PREFIX.length));
 }
 
 function openDatabase(name: string): Promise<IDBDatabase> {
@@ -62,7 +66,10 @@ function openDatabase(name: string): Promise<IDBDatabase> {
   return answered(request);
 }
 
-/** The lock is ours by now: whoever still has the database open, or keeps the browser from answering, is a worker that has not ended yet. */
+/**
+ * The lock is ours by now: whoever still has the database open, or keeps the browser from answering, is a worker that
+ * has not ended yet.
+ */
 const ANSWER_WITHIN_MS = 10_000;
 
 /** Throws `storage-busy` when there is no answer in time; what is opened later is closed. */
@@ -104,7 +111,10 @@ function backendOf(database: IDBDatabase, durability: IDBTransactionDurability, 
   };
 }
 
-/** Everything, as of one IndexedDB transaction: each request is made in the callback of the one before, so that it stays open. */
+/**
+ * Everything, as of one IndexedDB transaction: each request is made in the callback of the one before, so that it stays
+ * open.
+ */
 function load(database: IDBDatabase, newExtentBytes: number): Promise<LoadedExtents> {
   return new Promise((resolve, reject) => {
     const transaction = database.transaction([EXTENTS, PATCHES, META], 'readonly');
@@ -141,10 +151,17 @@ function load(database: IDBDatabase, newExtentBytes: number): Promise<LoadedExte
 }
 
 /** One IndexedDB transaction: all of the batch takes effect, or nothing does. A small commit is one request in it. */
-function write(database: IDBDatabase, durability: IDBTransactionDurability, batch: ExtentBatch, isMetaStored: boolean): Promise<void> {
+function write(
+  database: IDBDatabase,
+  durability: IDBTransactionDurability,
+  batch: ExtentBatch,
+  isMetaStored: boolean,
+): Promise<void> {
   return new Promise((resolve, reject) => {
     const isOnlyPatches = isMetaStored && batch.extents.size === 0 && batch.cutFrom === Infinity;
-    const transaction = database.transaction(isOnlyPatches ? PATCHES : [EXTENTS, PATCHES, META], 'readwrite', { durability });
+    const transaction = database.transaction(isOnlyPatches ? PATCHES : [EXTENTS, PATCHES, META], 'readwrite', {
+      durability,
+    });
     transaction.oncomplete = () => resolve();
     transaction.onabort = () => reject(transaction.error ?? new DOMException('', 'AbortError'));
     try {
@@ -152,9 +169,13 @@ function write(database: IDBDatabase, durability: IDBTransactionDurability, batc
       if (batch.dropsPatches) patches.clear();
       if (batch.cutFrom !== Infinity) transaction.objectStore(EXTENTS).delete(IDBKeyRange.lowerBound(batch.cutFrom));
       // A view would be stored with the whole of its buffer.
-      for (const [extent, bytes] of batch.extents) transaction.objectStore(EXTENTS).put(bytes.length === bytes.buffer.byteLength ? bytes : bytes.slice(), extent);
+      for (const [extent, bytes] of batch.extents)
+        transaction.objectStore(EXTENTS).put(bytes.length === bytes.buffer.byteLength ? bytes : bytes.slice(), extent);
       if (batch.patches.length > 0) patches.add(encodePatches(batch.patches));
-      if (!isMetaStored) transaction.objectStore(META).put({ sizeBytes: batch.sizeBytes, extentBytes: batch.extentBytes } satisfies Meta, META_KEY);
+      if (!isMetaStored)
+        transaction
+          .objectStore(META)
+          .put({ sizeBytes: batch.sizeBytes, extentBytes: batch.extentBytes } satisfies Meta, META_KEY);
       transaction.commit();
     } catch (cause) {
       // Otherwise what was put so far would be committed by itself.

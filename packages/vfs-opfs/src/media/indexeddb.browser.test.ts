@@ -76,6 +76,9 @@ describe('a database in IndexedDB', () => {
     await large.call('open', name, 'writer', 3000);
     await large.call('run', rowsSql(5000));
     await large.call('close');
-    await expect(newTab('indexeddb-2MB').call('open', name, 'writer', 3000)).rejects.toMatchObject({ code: 'storage-full', fields: { limit: 'memory' } });
+    await expect(newTab('indexeddb-2MB').call('open', name, 'writer', 3000)).rejects.toMatchObject({
+      code: 'storage-full',
+      fields: { limit: 'memory' },
+    });
   });
 });

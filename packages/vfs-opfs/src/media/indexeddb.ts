@@ -13,19 +13,30 @@ const DESKTOP_BUDGET_BYTES = 256 * 1024 * 1024;
 const MOBILE_BUDGET_BYTES = 64 * 1024 * 1024;
 
 export interface IndexedDbOptions {
-  /** Bound of a database together with its open transaction, both in memory. Default 256 MB, on phones 64 MB. Beyond it: `storage-full`. */
+  /**
+   * Bound of a database together with its open transaction, both in memory. Default 256 MB, on phones 64 MB. Beyond it:
+   * `storage-full`.
+   */
   readonly memoryBudgetBytes?: number;
-  /** The largest piece that a new database is stored in, a power of two from 8 KB to 1 MB. Default 64 KB. An existing one keeps its own. */
+  /**
+   * The largest piece that a new database is stored in, a power of two from 8 KB to 1 MB. Default 64 KB. An existing
+   * one keeps its own.
+   */
   readonly extentBytes?: number;
 }
 
 /**
- * IndexedDB, for where there is no origin-private file system. The whole database is in memory; COMMIT returns before IndexedDB has
- * the commit, and **only `storage.committed()` acknowledges it**. Opens as writer only: followers go through the leader.
+ * IndexedDB, for where there is no origin-private file system. The whole database is in memory; COMMIT returns before
+ * IndexedDB has the commit, and **only `storage.committed()` acknowledges it**. Opens as writer only: followers go
+ * through the leader.
  */
 export function indexedDbMedium(options: IndexedDbOptions = {}): StoreMedium {
   const { extentBytes = EXTENT_BYTES } = options;
-  if (extentBytes < SMALLEST_EXTENT_BYTES || extentBytes > LARGEST_EXTENT_BYTES || (extentBytes & (extentBytes - 1)) !== 0) {
+  if (
+    extentBytes < SMALLEST_EXTENT_BYTES ||
+    extentBytes > LARGEST_EXTENT_BYTES ||
+    (extentBytes & (extentBytes - 1)) !== 0
+  ) {
     throw new RangeError('extentBytes must be a power of two from 8192 to 1048576');
   }
   return extentMedium({

@@ -34,7 +34,9 @@ for (const [kind, medium] of Object.entries(MEDIA) as [BrowserMedium, Omit<Contr
   }
   describe(medium.title, () => {
     it(`is refused with ${inject('refusal')}`, async () => {
-      await expect(newTab(kind).call('open', 'refused', 'writer', 50)).rejects.toMatchObject({ code: inject('refusal') });
+      await expect(newTab(kind).call('open', 'refused', 'writer', 50)).rejects.toMatchObject({
+        code: inject('refusal'),
+      });
     });
   });
 }

@@ -9,7 +9,11 @@ const memory = memoryMedium();
 
 describeMediaContract({
   title: 'memory',
-  newTab: () => localTab({ medium: memory, loadSqlite: loadNodeSqlite, setFull: () => undefined, setFreeBytes: () => undefined }, () => undefined),
+  newTab: () =>
+    localTab(
+      { medium: memory, loadSqlite: loadNodeSqlite, setFull: () => undefined, setFreeBytes: () => undefined },
+      () => undefined,
+    ),
   allowsReaders: true,
   outlivesWorkers: false,
   whenFull: 'cannot-be-staged',

@@ -10,7 +10,8 @@ export type Persistence = 'opfs' | 'indexeddb' | 'memory';
 
 /**
  * One open file, synchronous like an OPFS access handle. Methods may throw what a browser throws (`QuotaExceededError`,
- * `InvalidStateError`) and `write` may return another count than was asked: the guardian (`guarded-file.ts`) gives that a meaning.
+ * `InvalidStateError`) and `write` may return another count than was asked: the guardian (`guarded-file.ts`) gives that
+ * a meaning.
  */
 export interface StorageFile {
   /** Returns how many bytes there were; fewer than asked at the end of the file. */
@@ -24,8 +25,8 @@ export interface StorageFile {
 }
 
 /**
- * A place that holds files: the origin-private file system, memory, a simulated disk. Whoever opens a file twice sees the same
- * bytes at once, in the order in which they were written; that is all that the write-ahead log asks for.
+ * A place that holds files: the origin-private file system, memory, a simulated disk. Whoever opens a file twice sees
+ * the same bytes at once, in the order in which they were written; that is all that the write-ahead log asks for.
  */
 export interface FileMedium {
   readonly kind: string;
@@ -34,7 +35,10 @@ export interface FileMedium {
   readonly allowsReaders: boolean;
   readonly locks: StorageLocks;
   readonly signals: StorageSignals;
-  /** Names of what is missing here, empty when the medium can be used. Throws `storage-ephemeral` in a private window that keeps nothing. */
+  /**
+   * Names of what is missing here, empty when the medium can be used. Throws `storage-ephemeral` in a private window
+   * that keeps nothing.
+   */
   missing(): Promise<readonly string[]>;
   /** How much more can be stored, about; `undefined` when nobody says. */
   freeBytes(): Promise<number | undefined>;

@@ -2,8 +2,8 @@ import { InProcessLocks } from '../locks/in-process-locks.ts';
 import type { FileMedium, StorageFile } from './medium.ts';
 
 /**
- * Files in this process's memory: nothing outlives it, and `persistence` says so. For tests, and for apps that ask for it. Storages
- * opened on the same medium object see each other's files.
+ * Files in this process's memory: nothing outlives it, and `persistence` says so. For tests, and for apps that ask for
+ * it. Storages opened on the same medium object see each other's files.
  */
 export function memoryMedium(): FileMedium {
   const files = new Map<string, MemoryBytes>();

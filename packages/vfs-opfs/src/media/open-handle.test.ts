@@ -21,20 +21,28 @@ describe('an access handle', () => {
   });
 
   it('that stays held is storage-busy after the deadline', async () => {
-    await expect(openHandle(held, 30)).rejects.toMatchObject({ code: 'storage-busy', fields: { holder: 'another access handle' } });
+    await expect(openHandle(held, 30)).rejects.toMatchObject({
+      code: 'storage-busy',
+      fields: { holder: 'another access handle' },
+    });
   });
 
   it('about which the browser never answers is storage-busy after the deadline, and closed should it come late', async () => {
     const late = handle();
     let answer: (handle: FileSystemSyncAccessHandle) => void = () => undefined;
     const opening = openHandle(() => new Promise((resolve) => (answer = resolve)), 30);
-    await expect(opening).rejects.toMatchObject({ code: 'storage-busy', fields: { holder: 'the browser did not answer' } });
+    await expect(opening).rejects.toMatchObject({
+      code: 'storage-busy',
+      fields: { holder: 'the browser did not answer' },
+    });
     answer(late);
     await Promise.resolve();
     expect(late.isClosed).toBe(true);
   });
 
   it('that cannot be opened for any other reason fails at once', async () => {
-    await expect(openHandle(() => Promise.reject(new DOMException('', 'NotFoundError')), 10_000)).rejects.toMatchObject({ name: 'NotFoundError' });
+    await expect(openHandle(() => Promise.reject(new DOMException('', 'NotFoundError')), 10_000)).rejects.toMatchObject(
+      { name: 'NotFoundError' },
+    );
   });
 });

@@ -6,10 +6,14 @@ const FIRST_PAUSE_MS = 5;
 const LONGEST_PAUSE_MS = 200;
 
 /**
- * Opens a sync access handle, trying again while somebody else holds it. The writer's lock is ours by now, so whoever still does is about to
- * lose it: a worker that has not ended yet. Throws `storage-busy` after `openWithinMs`, also when the browser does not answer at all.
+ * Opens a sync access handle, trying again while somebody else holds it. The writer's lock is ours by now, so whoever
+ * still does is about to lose it: a worker that has not ended yet. Throws `storage-busy` after `openWithinMs`, also
+ * when the browser does not answer at all.
  */
-export async function openHandle(open: () => Promise<FileSystemSyncAccessHandle>, openWithinMs: number): Promise<FileSystemSyncAccessHandle> {
+export async function openHandle(
+  open: () => Promise<FileSystemSyncAccessHandle>,
+  openWithinMs: number,
+): Promise<FileSystemSyncAccessHandle> {
   const deadline = performance.now() + openWithinMs;
   for (let pauseMs = FIRST_PAUSE_MS; ; pauseMs = Math.min(2 * pauseMs, LONGEST_PAUSE_MS)) {
     try {
@@ -17,13 +21,17 @@ export async function openHandle(open: () => Promise<FileSystemSyncAccessHandle>
     } catch (cause) {
       const isHeld = cause instanceof DOMException && cause.name === 'NoModificationAllowedError';
       if (!isHeld) throw cause;
-      if (performance.now() + pauseMs > deadline) throw new StorageError('storage-busy', { holder: 'another access handle', timeoutMs: openWithinMs });
+      if (performance.now() + pauseMs > deadline)
+        throw new StorageError('storage-busy', { holder: 'another access handle', timeoutMs: openWithinMs });
     }
     await new Promise((resolve) => setTimeout(resolve, pauseMs));
   }
 }
 
-function answered(opening: Promise<FileSystemSyncAccessHandle>, timeoutMs: number): Promise<FileSystemSyncAccessHandle> {
+function answered(
+  opening: Promise<FileSystemSyncAccessHandle>,
+  timeoutMs: number,
+): Promise<FileSystemSyncAccessHandle> {
   return new Promise((resolve, reject) => {
     let isLate = false;
     const timer = setTimeout(() => {

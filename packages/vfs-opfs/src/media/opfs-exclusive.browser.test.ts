@@ -62,7 +62,13 @@ describe('opening on the exclusive medium', () => {
       for (let count = 0; count < 10; count += 1) await tab.call('run', INSERT);
       committed += 10;
       // Every other worker is in the middle of a long statement when it ends.
-      if (round % 2 === 1) tab.call('run', 'SELECT max(i) FROM (WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n WHERE i < 100000000) SELECT i FROM n)').catch(() => undefined);
+      if (round % 2 === 1)
+        tab
+          .call(
+            'run',
+            'SELECT max(i) FROM (WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n WHERE i < 100000000) SELECT i FROM n)',
+          )
+          .catch(() => undefined);
       tab.terminate();
     }
   });
@@ -72,7 +78,8 @@ describe('opening on the exclusive medium', () => {
     const [writer, holder, next] = [newTab('opfs-shared'), newTab('opfs-shared'), newTab('opfs-exclusive')];
     await writer.call('open', name, 'writer', 3000);
     await writer.call('run', CREATE);
-    // A reader has the files open without the writer's lock: what a worker looks like whose lock was freed before its handles.
+    // A reader has the files open without the writer's lock: what a worker looks like whose lock was freed before its
+    // handles.
     await holder.call('open', name, 'reader', 3000);
     await writer.call('close');
     let isOpen = false;

@@ -11,8 +11,9 @@ export interface OpfsExclusiveOptions {
 }
 
 /**
- * The origin-private file system through ordinary access handles, which the browser gives to one opener at a time: for browsers
- * without `readwrite-unsafe`. The same files as on the shared medium. Opens as writer only: followers go through the leader.
+ * The origin-private file system through ordinary access handles, which the browser gives to one opener at a time: for
+ * browsers without `readwrite-unsafe`. The same files as on the shared medium. Opens as writer only: followers go
+ * through the leader.
  */
 export function opfsExclusiveMedium(options: OpfsExclusiveOptions = {}): FileMedium {
   const openWithinMs = options.openWithinMs ?? OPEN_TIMEOUT_MS;
@@ -25,7 +26,9 @@ export function opfsExclusiveMedium(options: OpfsExclusiveOptions = {}): FileMed
     missing: missingForOpfs,
     async open(fileName, create) {
       const file = await opfsFile(fileName, create);
-      return file === undefined ? undefined : accessHandleFile(await openHandle(() => file.createSyncAccessHandle(), openWithinMs));
+      return file === undefined
+        ? undefined
+        : accessHandleFile(await openHandle(() => file.createSyncAccessHandle(), openWithinMs));
     },
     ...opfsDirectory,
   };

@@ -10,8 +10,9 @@ type SharedAccessHandle = FileSystemSyncAccessHandle & { readonly mode?: string 
 type OpenShared = (options: { mode: 'readwrite-unsafe' }) => Promise<SharedAccessHandle>;
 
 /**
- * The origin-private file system through `readwrite-unsafe` access handles (Chromium 121 and later): one writer and any number of
- * readers, in any tab, on the same files. "Unsafe" means that the browser does not exclude anybody; our writer's lock does.
+ * The origin-private file system through `readwrite-unsafe` access handles (Chromium 121 and later): one writer and any
+ * number of readers, in any tab, on the same files. "Unsafe" means that the browser does not exclude anybody; our
+ * writer's lock does.
  */
 export function opfsSharedMedium(): FileMedium {
   return {
@@ -23,7 +24,8 @@ export function opfsSharedMedium(): FileMedium {
     async missing() {
       const missing = await missingForOpfs();
       // Without modes the option would be ignored in silence, and the second tab locked out.
-      const hasModes = typeof FileSystemSyncAccessHandle !== 'undefined' && 'mode' in FileSystemSyncAccessHandle.prototype;
+      const hasModes =
+        typeof FileSystemSyncAccessHandle !== 'undefined' && 'mode' in FileSystemSyncAccessHandle.prototype;
       return hasModes ? missing : [...missing, 'readwrite-unsafe access handles'];
     },
     async open(fileName, create) {

@@ -39,7 +39,8 @@ describe('the pool', () => {
             expect(pool.find(at)?.[0]).toBe(database[at]);
           }
           expect(inPool()).toBeLessThanOrEqual(32);
-          for (let index = 0; index < EXTENTS; index += 1) if (pool.has(index)) expect(pool.find(index)![0]).toBe(database[index]);
+          for (let index = 0; index < EXTENTS; index += 1)
+            if (pool.has(index)) expect(pool.find(index)![0]).toBe(database[index]);
         }
       }),
     );

@@ -6,12 +6,14 @@ const LARGEST_RUN_EXTENTS = 16;
 const RUNS = 4;
 
 /**
- * A bounded cache of 64 KB extents of the database **as the connection's snapshot sees it**, log included: a page found here is
- * current, so a hit needs neither the log's index nor the file. Whoever learns of a newer page patches it here or drops its extent.
+ * A bounded cache of 64 KB extents of the database **as the connection's snapshot sees it**, log included: a page found
+ * here is current, so a hit needs neither the log's index nor the file. Whoever learns of a newer page patches it here
+ * or drops its extent.
  *
- * It has two parts. What is asked for by itself stays as long as it is used: eviction is CLOCK, a hand that goes round and spares what was used since
- * it last came by. What is read ahead goes through a few buffers in turn: SQLite's own cache keeps the pages of a scan, which would only
- * push everything else out of here; and reading into memory that is in use already takes a fifth of the time that fresh memory does.
+ * It has two parts. What is asked for by itself stays as long as it is used: eviction is CLOCK, a hand that goes round
+ * and spares what was used since it last came by. What is read ahead goes through a few buffers in turn: SQLite's own
+ * cache keeps the pages of a scan, which would only push everything else out of here; and reading into memory that is
+ * in use already takes a fifth of the time that fresh memory does.
  */
 export class ExtentPool {
   /** How many neighbours one read may fill. */

@@ -10,8 +10,8 @@ export interface DatabaseFiles {
 }
 
 /**
- * Says whether what was just read can be trusted: a reader looks whether a segment was reused or the database file changed under
- * it (`follow.ts`). `again` means: the view was corrected, read once more.
+ * Says whether what was just read can be trusted: a reader looks whether a segment was reused or the database file
+ * changed under it (`follow.ts`). `again` means: the view was corrected, read once more.
  */
 export type ReadCheck = (usedSealed: boolean) => 'good' | 'again';
 
@@ -31,7 +31,13 @@ export class PageView {
   #comparedExtent: Uint8Array | undefined;
   #comparedWords: Int32Array = new Int32Array(0);
 
-  constructor(files: DatabaseFiles, pageSizeBytes: number, poolSizeBytes: number, active: Generation, sealed: Generation | undefined) {
+  constructor(
+    files: DatabaseFiles,
+    pageSizeBytes: number,
+    poolSizeBytes: number,
+    active: Generation,
+    sealed: Generation | undefined,
+  ) {
     this.files = files;
     this.pageSizeBytes = pageSizeBytes;
     this.pool = new ExtentPool(poolSizeBytes);
@@ -44,7 +50,10 @@ export class PageView {
     return this.active.sizeBytes;
   }
 
-  /** Copies `length` bytes at `at` to `into[target…]`; the caller has made sure that they are within the database's size. */
+  /**
+   * Copies `length` bytes at `at` to `into[target…]`; the caller has made sure that they are within the database's
+   * size.
+   */
   read(into: Uint8Array, target: number, length: number, at: number): void {
     let extent = Math.floor(at / EXTENT_BYTES);
     let offset = at - extent * EXTENT_BYTES;
@@ -67,10 +76,14 @@ export class PageView {
     const known = this.#wordsOf(extent);
     const first = (at % EXTENT_BYTES) / 4;
     const end = first + this.pageSizeBytes / 4;
-    // Most pieces of a page are as they were, so what counts is how fast equal ones are gone through: four words a step.
+    // Most pieces of a page are as they were, so what counts is how fast equal ones are gone through: four words a
+    // step.
     for (let left = first, right = from; left < end; left += 4, right += 4) {
       const difference =
-        (known[left]! ^ words[right]!) | (known[left + 1]! ^ words[right + 1]!) | (known[left + 2]! ^ words[right + 2]!) | (known[left + 3]! ^ words[right + 3]!);
+        (known[left]! ^ words[right]!) |
+        (known[left + 1]! ^ words[right + 1]!) |
+        (known[left + 2]! ^ words[right + 2]!) |
+        (known[left + 3]! ^ words[right + 3]!);
       if (difference !== 0) return false;
     }
     return true;
@@ -116,7 +129,8 @@ export class PageView {
 
   /** Fills `count` extents that are not in the pool; returns whether the sealed generation was needed for it. */
   #fill(extent: number, count: number): boolean {
-    // What the database file holds beyond the smallest size since its last WAL checkpoint was cut off: it reads as zeros.
+    // What the database file holds beyond the smallest size since its last WAL checkpoint was cut off: it reads as
+    // zeros.
     const limit = Math.min(this.active.smallestSizeBytes, this.sealed?.smallestSizeBytes ?? Infinity);
     const from = extent * EXTENT_BYTES;
     let usedSealed = false;
@@ -128,7 +142,8 @@ export class PageView {
     const run = this.pool.takeRun(extent, count);
     this.#readDatabase(run, from, limit);
     for (let index = 0; index < count; index += 1) {
-      usedSealed = this.#overlay(extent + index, run.subarray(index * EXTENT_BYTES, (index + 1) * EXTENT_BYTES)) || usedSealed;
+      usedSealed =
+        this.#overlay(extent + index, run.subarray(index * EXTENT_BYTES, (index + 1) * EXTENT_BYTES)) || usedSealed;
     }
     return usedSealed;
   }
@@ -141,18 +156,22 @@ export class PageView {
   #isWhollyLogged(extent: number): boolean {
     const firstPage = extent * this.#pagesPerExtent + 1;
     for (let index = 0; index < this.#pagesPerExtent; index += 1) {
-      if (!this.active.positions.has(firstPage + index) && this.#sealedPosition(firstPage + index) === undefined) return false;
+      if (!this.active.positions.has(firstPage + index) && this.#sealedPosition(firstPage + index) === undefined)
+        return false;
     }
     return true;
   }
 
-  /** Puts the log's pages over an extent; neighbours in the database that are neighbours in the log are read with one call. */
+  /**
+   * Puts the log's pages over an extent; neighbours in the database that are neighbours in the log are read with one
+   * call.
+   */
   #overlay(extent: number, bytes: Uint8Array): boolean {
     const { active, sealed, pageSizeBytes } = this;
     if (active.positions.size === 0 && (sealed === undefined || sealed.positions.size === 0)) return false;
     const firstPage = extent * this.#pagesPerExtent + 1;
     let usedSealed = false;
-    for (let index = 0; index < this.#pagesPerExtent; ) {
+    for (let index = 0; index < this.#pagesPerExtent;) {
       let source = active;
       let position = active.positions.get(firstPage + index);
       if (position === undefined && sealed !== undefined) {
@@ -179,7 +198,10 @@ export class PageView {
     return usedSealed;
   }
 
-  /** The sealed generation keeps its whole index, for the copy into the database file; what was cut off since does not show. */
+  /**
+   * The sealed generation keeps its whole index, for the copy into the database file; what was cut off since does not
+   * show.
+   */
   #sealedPosition(page: number): number | undefined {
     if ((page - 1) * this.pageSizeBytes >= this.active.smallestSizeBytes) return undefined;
     return this.sealed?.positions.get(page);

@@ -6,8 +6,9 @@ import type { WordBuffer } from '../log/words.ts';
 const TAIL_ROOM_BYTES = 1024;
 
 /**
- * The pages that the open transaction has written, whether SQLite sent them as one atomic batch or one by one because its cache
- * overflowed. They stand where their log record wants them, so that a commit copies nothing; nobody else sees them until then.
+ * The pages that the open transaction has written, whether SQLite sent them as one atomic batch or one by one because
+ * its cache overflowed. They stand where their log record wants them, so that a commit copies nothing; nobody else sees
+ * them until then.
  */
 export class TransactionPages {
   readonly pageSizeBytes: number;
@@ -25,7 +26,8 @@ export class TransactionPages {
   constructor(pageSizeBytes: number, recordSizeBytes: number) {
     this.pageSizeBytes = pageSizeBytes;
     this.pagesPerRecord = Math.max(1, Math.floor(recordSizeBytes / (pageSizeBytes + 4)));
-    this.#recordBytes = RECORD_HEADER_BYTES + this.pagesPerRecord * (pageSizeBytes + 4) + 16 + RECORD_TRAILER_BYTES + TAIL_ROOM_BYTES;
+    this.#recordBytes =
+      RECORD_HEADER_BYTES + this.pagesPerRecord * (pageSizeBytes + 4) + 16 + RECORD_TRAILER_BYTES + TAIL_ROOM_BYTES;
   }
 
   get isEmpty(): boolean {
@@ -55,7 +57,10 @@ export class TransactionPages {
     return this.#slots.get(page) ?? this.#add(page);
   }
 
-  /** The same for up to `most` neighbours, as long as their slots stand side by side in one record; `runLength` then says how many do. */
+  /**
+   * The same for up to `most` neighbours, as long as their slots stand side by side in one record; `runLength` then
+   * says how many do.
+   */
   slotsFor(page: number, most: number): number {
     const known = this.#slots.get(page);
     const first = known ?? this.#add(page);
@@ -72,8 +77,8 @@ export class TransactionPages {
   }
 
   /**
-   * Leaves only the pages for which `isKept` says so, or the last one, since a record has at least one. Only where all of them stand in one record,
-   * and before nothing but a commit or `clear`.
+   * Leaves only the pages for which `isKept` says so, or the last one, since a record has at least one. Only where all
+   * of them stand in one record, and before nothing but a commit or `clear`.
    */
   keep(isKept: (slot: number) => boolean): void {
     const { pageNumbers } = this;

@@ -1,8 +1,8 @@
 const CHUNK_BYTES = 65536;
 
 /**
- * A file that need not outlive the connection: temporary tables, sorter runs, statement journals, and the rollback journal once
- * SQLite's page cache overflows. In chunks, so that growing copies nothing.
+ * A file that need not outlive the connection: temporary tables, sorter runs, statement journals, and the rollback
+ * journal once SQLite's page cache overflows. In chunks, so that growing copies nothing.
  */
 export class MemoryFile {
   readonly #chunks: (Uint8Array | undefined)[] = [];
@@ -15,7 +15,7 @@ export class MemoryFile {
   /** Returns how many bytes there were. */
   read(heap: Uint8Array, target: number, length: number, at: number): number {
     const count = Math.max(0, Math.min(length, this.#sizeBytes - at));
-    for (let done = 0; done < count; ) {
+    for (let done = 0; done < count;) {
       const offset = (at + done) % CHUNK_BYTES;
       const step = Math.min(count - done, CHUNK_BYTES - offset);
       const chunk = this.#chunks[Math.floor((at + done) / CHUNK_BYTES)];
@@ -27,7 +27,7 @@ export class MemoryFile {
   }
 
   write(heap: Uint8Array, source: number, length: number, at: number): void {
-    for (let done = 0; done < length; ) {
+    for (let done = 0; done < length;) {
       const index = Math.floor((at + done) / CHUNK_BYTES);
       const offset = (at + done) % CHUNK_BYTES;
       const step = Math.min(length - done, CHUNK_BYTES - offset);

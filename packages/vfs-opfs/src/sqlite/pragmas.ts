@@ -1,5 +1,6 @@
 /**
- * Pragmas that would take away what this storage promises. Returns why one is refused, or `undefined` when SQLite may go on.
+ * Pragmas that would take away what this storage promises. Returns why one is refused, or `undefined` when SQLite may
+ * go on.
  *
  * - `synchronous = OFF` makes SQLite give up its atomic batches; how durable a commit is, is the storage's own setting.
  * - `journal_mode = WAL` would put a second log, in memory, over ours; `OFF` would lose ROLLBACK.
@@ -7,14 +8,23 @@
  */
 export function refusedPragma(name: string, value: string | undefined): string | undefined {
   if (value === undefined) return undefined;
-  const setting = value.trim().replaceAll(/^['"]|['"]$/g, '').toUpperCase();
+  const setting = value
+    .trim()
+    .replaceAll(/^['"]|['"]$/g, '')
+    .toUpperCase();
   switch (name.toLowerCase()) {
     case 'synchronous':
-      return ['OFF', '0', 'NO', 'FALSE'].includes(setting) ? "synchronous=OFF is refused: use the storage's durability" : undefined;
+      return ['OFF', '0', 'NO', 'FALSE'].includes(setting)
+        ? "synchronous=OFF is refused: use the storage's durability"
+        : undefined;
     case 'journal_mode':
-      return ['DELETE', 'MEMORY'].includes(setting) ? undefined : 'this journal_mode is refused: the storage has its own write-ahead log';
+      return ['DELETE', 'MEMORY'].includes(setting)
+        ? undefined
+        : 'this journal_mode is refused: the storage has its own write-ahead log';
     case 'locking_mode':
-      return setting === 'EXCLUSIVE' ? 'locking_mode=EXCLUSIVE is refused: other tabs would not notice commits' : undefined;
+      return setting === 'EXCLUSIVE'
+        ? 'locking_mode=EXCLUSIVE is refused: other tabs would not notice commits'
+        : undefined;
     default:
       return undefined;
   }

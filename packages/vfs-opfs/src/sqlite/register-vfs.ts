@@ -9,15 +9,16 @@ const vfsByModule = new WeakMap<SqliteModule, Vfs>();
 /**
  * The module's VFS, registered on first use and then shared by all storages.
  *
- * wa-sqlite's function table cannot grow, so C structures of our own are out; its relay is what remains. Given an object, the relay
- * decodes the name of the method on every call. Given a function, it passes the pointer to that name on, which is a constant of the
- * build and so serves as the method's number.
+ * wa-sqlite's function table cannot grow, so C structures of our own are out; its relay is what remains. Given an
+ * object, the relay decodes the name of the method on every call. Given a function, it passes the pointer to that name
+ * on, which is a constant of the build and so serves as the method's number.
  */
 export function vfsOf(module: SqliteModule): Vfs {
   const known = vfsByModule.get(module);
   if (known !== undefined) return known;
   const vfs = new Vfs(module);
-  if (module.vfs_register(vfs, false) !== 0) throw new StorageError('storage-failed', { operation: 'register', reason: 'vfs_register' });
+  if (module.vfs_register(vfs, false) !== 0)
+    throw new StorageError('storage-failed', { operation: 'register', reason: 'vfs_register' });
   module.setCallback(findVfs(module), dispatcher(module, vfs));
   vfsByModule.set(module, vfs);
   return vfs;
@@ -26,11 +27,28 @@ export function vfsOf(module: SqliteModule): Vfs {
 type Method = (a: number, b: number, c: number, d: number, e: number) => number;
 
 const METHODS = [
-  'xOpen', 'xDelete', 'xAccess', 'xFullPathname', 'xClose', 'xRead', 'xWrite', 'xTruncate', 'xSync', 'xFileSize', 'xLock', 'xUnlock',
-  'xCheckReservedLock', 'xFileControl', 'xSectorSize', 'xDeviceCharacteristics',
+  'xOpen',
+  'xDelete',
+  'xAccess',
+  'xFullPathname',
+  'xClose',
+  'xRead',
+  'xWrite',
+  'xTruncate',
+  'xSync',
+  'xFileSize',
+  'xLock',
+  'xUnlock',
+  'xCheckReservedLock',
+  'xFileControl',
+  'xSectorSize',
+  'xDeviceCharacteristics',
 ] as const;
 
-function dispatcher(module: SqliteModule, vfs: Vfs): (name: number, a: number, b: number, c: number, d: number, e: number) => number {
+function dispatcher(
+  module: SqliteModule,
+  vfs: Vfs,
+): (name: number, a: number, b: number, c: number, d: number, e: number) => number {
   const byPointer = new Map<number, Method>();
   const learn = (pointer: number): Method => {
     const name = module.UTF8ToString(pointer);

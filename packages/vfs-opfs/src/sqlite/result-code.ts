@@ -4,7 +4,10 @@ import { SQLITE_BUSY, SQLITE_CORRUPT, SQLITE_FULL, SQLITE_IOERR } from './codes.
 /** Whatever was thrown, as one of our errors. */
 export function storageErrorOf(error: unknown): StorageError {
   if (error instanceof StorageError) return error;
-  return new StorageError('storage-failed', { operation: 'vfs', reason: error instanceof Error ? error.name : 'unknown' });
+  return new StorageError('storage-failed', {
+    operation: 'vfs',
+    reason: error instanceof Error ? error.name : 'unknown',
+  });
 }
 
 /** SQLite's nearest result code: FULL and BUSY are what callers know how to answer. */

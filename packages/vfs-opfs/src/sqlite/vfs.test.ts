@@ -24,8 +24,18 @@ interface Opened {
   readonly connection: TestConnection;
 }
 
-async function open(disk: SimulatedDisk = new SimulatedDisk(), options: Partial<OpenStorageOptions> = {}): Promise<Opened> {
-  const storage = await openStorage({ name: 'vfs', medium: disk.medium(), role: 'writer', pageSizeBytes: 1024, tuning: SMALL_TUNING, ...options });
+async function open(
+  disk: SimulatedDisk = new SimulatedDisk(),
+  options: Partial<OpenStorageOptions> = {},
+): Promise<Opened> {
+  const storage = await openStorage({
+    name: 'vfs',
+    medium: disk.medium(),
+    role: 'writer',
+    pageSizeBytes: 1024,
+    tuning: SMALL_TUNING,
+    ...options,
+  });
   return { disk, storage, connection: new TestConnection(module, storage) };
 }
 
@@ -81,7 +91,9 @@ describe('a transaction larger than the page cache', () => {
 
   it('keeps savepoints apart', async () => {
     const opened = await open();
-    opened.connection.run(`${TINY_CACHE}${CREATE} BEGIN; ${ROWS(300)} SAVEPOINT a; ${ROWS(300)} SAVEPOINT b; DELETE FROM t; ROLLBACK TO a; ${ROWS(30)} COMMIT;`);
+    opened.connection.run(
+      `${TINY_CACHE}${CREATE} BEGIN; ${ROWS(300)} SAVEPOINT a; ${ROWS(300)} SAVEPOINT b; DELETE FROM t; ROLLBACK TO a; ${ROWS(30)} COMMIT;`,
+    );
     expect(await valueAfterReopening(opened, COUNT)).toBe(330);
   });
 
@@ -94,7 +106,9 @@ describe('a transaction larger than the page cache', () => {
   it('is undone when one of its statements fails, and the rest of it commits', async () => {
     const opened = await open();
     opened.connection.run(`${TINY_CACHE}${CREATE} BEGIN; ${ROWS(300)}`);
-    expect(() => opened.connection.run('INSERT INTO t(id, content) SELECT 450 - id, content FROM t ORDER BY id')).toThrow();
+    expect(() =>
+      opened.connection.run('INSERT INTO t(id, content) SELECT 450 - id, content FROM t ORDER BY id'),
+    ).toThrow();
     opened.connection.run('COMMIT');
     expect(await valueAfterReopening(opened, COUNT)).toBe(300);
   });
@@ -106,7 +120,12 @@ describe('the files of a database, as SQLite asks for them', () => {
   const [EXISTS, READWRITE, READ] = [0, 1, 2];
 
   /** Calls the methods as SQLite does, with pointers to texts. */
-  function asked(storage: Storage): { access(path: string, flags?: number): number; open(path: string | null, flags: number): number; delete(path: string): void; close(): void } {
+  function asked(storage: Storage): {
+    access(path: string, flags?: number): number;
+    open(path: string | null, flags: number): number;
+    delete(path: string): void;
+    close(): void;
+  } {
     const vfs = vfsOf(module);
     const out = module._sqlite3_malloc(8);
     const opened: number[] = [];
@@ -123,7 +142,8 @@ describe('the files of a database, as SQLite asks for them', () => {
     };
     storage.register(module);
     return {
-      access: (path, flags = EXISTS) => withText(path, (pointer) => (vfs.xAccess(0, pointer, flags, out), module.HEAP32[out >> 2]!)),
+      access: (path, flags = EXISTS) =>
+        withText(path, (pointer) => (vfs.xAccess(0, pointer, flags, out), module.HEAP32[out >> 2]!)),
       open(path, flags) {
         const file = module._sqlite3_malloc(8);
         opened.push(file);
@@ -182,18 +202,31 @@ describe('a log of a later format', () => {
     it(`is not opened by a ${role}, and left as it is`, async () => {
       const opened = await open();
       opened.connection.run(CREATE + ROWS(3));
-      const disk = new SimulatedDisk({ files: new Map(['vfs.sqlite', 'vfs.sqlite-log0', 'vfs.sqlite-log1'].map((name) => [name, contentOf(opened.disk, name)])) });
+      const disk = new SimulatedDisk({
+        files: new Map(
+          ['vfs.sqlite', 'vfs.sqlite-log0', 'vfs.sqlite-log1'].map((name) => [name, contentOf(opened.disk, name)]),
+        ),
+      });
       await close(opened);
       // A state that this version does not know, in a header whose checksum is right.
       const later = wordBuffer(SEGMENT_HEADER_BYTES);
-      const segment = ['vfs.sqlite-log0', 'vfs.sqlite-log1'].find((name) => contentOf(disk, name).subarray(0, 4).some((byte) => byte !== 0))!;
+      const segment = ['vfs.sqlite-log0', 'vfs.sqlite-log1'].find((name) =>
+        contentOf(disk, name)
+          .subarray(0, 4)
+          .some((byte) => byte !== 0),
+      )!;
       later.bytes.set(contentOf(disk, segment).subarray(0, SEGMENT_HEADER_BYTES));
       later.words[1] = FORMAT_VERSION + 1;
       later.words[5] = 77;
       putNumber(later.words, 14, checksum(later.words, 0, 14, later.words[0]!));
       disk.file(segment)!.write(later.bytes, 0);
       const before = contentOf(disk, segment);
-      await expect(openStorage({ name: 'vfs', medium: disk.medium(), role, tuning: SMALL_TUNING })).rejects.toMatchObject({ code: 'storage-newer', fields: { logFormat: FORMAT_VERSION + 1, supported: FORMAT_VERSION } });
+      await expect(
+        openStorage({ name: 'vfs', medium: disk.medium(), role, tuning: SMALL_TUNING }),
+      ).rejects.toMatchObject({
+        code: 'storage-newer',
+        fields: { logFormat: FORMAT_VERSION + 1, supported: FORMAT_VERSION },
+      });
       expect(contentOf(disk, segment)).toEqual(before);
     });
   }
@@ -256,7 +289,9 @@ describe('pages that are read from storage', () => {
     for (let round = 1; round <= 12; round += 1) {
       connection.run(`UPDATE t SET content = printf('%d %.*c', ${round}, 350, 'y') WHERE id % 13 = ${round % 13}`);
       if (round % 4 === 0) await opened.storage.checkpoint();
-      const wrong = connection.value(`SELECT count(*) FROM t WHERE id % 13 BETWEEN 1 AND ${round} AND CAST(content AS INTEGER) <> id % 13`);
+      const wrong = connection.value(
+        `SELECT count(*) FROM t WHERE id % 13 BETWEEN 1 AND ${round} AND CAST(content AS INTEGER) <> id % 13`,
+      );
       expect(wrong).toBe(0);
       expect(connection.value('PRAGMA integrity_check')).toBe('ok');
     }
@@ -266,8 +301,12 @@ describe('pages that are read from storage', () => {
   it('serve temporary tables, sorting and indexes that do not fit in memory settings', async () => {
     const opened = await open();
     const { connection } = opened;
-    connection.run(`PRAGMA temp_store = FILE; ${TINY_CACHE}${CREATE} ${ROWS(3000)} CREATE TEMP TABLE copy AS SELECT * FROM t; CREATE INDEX by_content ON t(content, id DESC);`);
-    expect(connection.value('SELECT count(*) FROM (SELECT DISTINCT content || id AS x FROM copy ORDER BY x DESC)')).toBe(3000);
+    connection.run(
+      `PRAGMA temp_store = FILE; ${TINY_CACHE}${CREATE} ${ROWS(3000)} CREATE TEMP TABLE copy AS SELECT * FROM t; CREATE INDEX by_content ON t(content, id DESC);`,
+    );
+    expect(
+      connection.value('SELECT count(*) FROM (SELECT DISTINCT content || id AS x FROM copy ORDER BY x DESC)'),
+    ).toBe(3000);
     expect(await valueAfterReopening(opened, COUNT)).toBe(3000);
   });
 });
@@ -284,7 +323,9 @@ describe('settings', () => {
 
   it('log what they changed, not the pages that they changed it in', async () => {
     const opened = await open(new SimulatedDisk(), { pageSizeBytes: 8192, tuning: {} });
-    opened.connection.run(`PRAGMA page_size = 8192; CREATE TABLE k(key TEXT PRIMARY KEY, content TEXT); INSERT INTO k VALUES ('a', 'x')`);
+    opened.connection.run(
+      `PRAGMA page_size = 8192; CREATE TABLE k(key TEXT PRIMARY KEY, content TEXT); INSERT INTO k VALUES ('a', 'x')`,
+    );
     const writtenBytes: number[] = [];
     opened.disk.fault = (call) => {
       if (call.kind === 'write') writtenBytes.push(call.sizeBytes);
@@ -312,7 +353,14 @@ describe('settings', () => {
     await close(opened);
   });
 
-  for (const pragma of ['synchronous = OFF', 'synchronous = 0', 'journal_mode = WAL', "journal_mode = 'off'", 'locking_mode = EXCLUSIVE', 'main.journal_mode = wal']) {
+  for (const pragma of [
+    'synchronous = OFF',
+    'synchronous = 0',
+    'journal_mode = WAL',
+    "journal_mode = 'off'",
+    'locking_mode = EXCLUSIVE',
+    'main.journal_mode = wal',
+  ]) {
     it(`refuse PRAGMA ${pragma}`, async () => {
       const opened = await open();
       opened.connection.run(CREATE);

@@ -51,11 +51,12 @@ const WAL: Uint8Array = new TextEncoder().encode('-wal');
 /**
  * SQLite's file methods, for one wa-sqlite module and all databases that it opens.
  *
- * How SQLite commits here: its rollback journal stays in memory because the file promises atomic batches, so a commit arrives as
- * file-control 31, the page writes, 32, 21, xSync, 22. When its page cache overflows it writes pages early, outside a batch, and its
- * journal becomes a file (in memory, below). In both cases every page stays in the store's open transaction, and 22
- * (COMMIT_PHASETWO), the last step of every commit and of nothing else, is where the store commits; giving up the write lock
- * without it is a rollback. So no promise of ours depends on which of the two ways a transaction took.
+ * How SQLite commits here: its rollback journal stays in memory because the file promises atomic batches, so a commit
+ * arrives as file-control 31, the page writes, 32, 21, xSync, 22. When its page cache overflows it writes pages early,
+ * outside a batch, and its journal becomes a file (in memory, below). In both cases every page stays in the store's
+ * open transaction, and 22 (COMMIT_PHASETWO), the last step of every commit and of nothing else, is where the store
+ * commits; giving up the write lock without it is a rollback. So no promise of ours depends on which of the two ways a
+ * transaction took.
  *
  * Methods get numbers only and throw nothing. 64-bit offsets arrive as two halves.
  */
@@ -95,7 +96,8 @@ export class Vfs {
   }
 
   xOpen(_vfs: number, namePointer: number, file: number, flags: number, outFlags: number): number {
-    if ((flags & OPEN_MAIN_DB) !== 0) return this.#openDatabase(this.#module.UTF8ToString(namePointer), file, flags, outFlags);
+    if ((flags & OPEN_MAIN_DB) !== 0)
+      return this.#openDatabase(this.#module.UTF8ToString(namePointer), file, flags, outFlags);
     const name = namePointer === 0 ? undefined : this.#module.UTF8ToString(namePointer);
     const known = name === undefined ? undefined : this.#namedFiles.get(name);
     if (known === undefined && name !== undefined && (flags & OPEN_CREATE) === 0) return SQLITE_CANTOPEN;
@@ -116,7 +118,9 @@ export class Vfs {
 
   xAccess(_vfs: number, namePointer: number, flags: number, out: number): number {
     // Asked twice per read transaction (is there a journal? a WAL?), so the usual answer needs no decoding of the name.
-    const isAllowed = (this.#namedFiles.size > 0 || !this.#namesJournalOrWal(namePointer)) && this.#isThere(this.#module.UTF8ToString(namePointer), flags);
+    const isAllowed =
+      (this.#namedFiles.size > 0 || !this.#namesJournalOrWal(namePointer)) &&
+      this.#isThere(this.#module.UTF8ToString(namePointer), flags);
     this.#words()[out >> 2] = isAllowed ? 1 : 0;
     return SQLITE_OK;
   }

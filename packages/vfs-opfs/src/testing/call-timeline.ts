@@ -23,9 +23,9 @@ export interface TimelineReader {
 }
 
 /**
- * All states of a disk that a writer went through, call by call and in the middle of each write, for readers that look at any of them, in
- * order, as late as they like. What the reader does to locks does not reach the writer: it is as if every lock that protects the reader
- * had been lost, so what holds here does not depend on locks or signals at all.
+ * All states of a disk that a writer went through, call by call and in the middle of each write, for readers that look
+ * at any of them, in order, as late as they like. What the reader does to locks does not reach the writer: it is as if
+ * every lock that protects the reader had been lost, so what holds here does not depend on locks or signals at all.
  */
 export class CallTimeline {
   readonly steps: readonly TimelineStep[];
@@ -34,14 +34,20 @@ export class CallTimeline {
   readonly #moments = new Map<string, readonly number[]>();
 
   constructor(calls: readonly DiskCall[]) {
-    this.steps = calls.flatMap((call, done) => partsOf(call).map((part, index, all) => ({ call: part, callCount: index === all.length - 1 ? done + 1 : done })));
+    this.steps = calls.flatMap((call, done) =>
+      partsOf(call).map((part, index, all) => ({ call: part, callCount: index === all.length - 1 ? done + 1 : done })),
+    );
     for (const { call } of this.steps) this.#states.push(stateAfter(this.#states.at(-1)!, call));
   }
 
   /** A reader that begins after so many steps. */
   reader(choose: Choose, position: number): TimelineReader {
     const locks = new InProcessLocks().owner();
-    const reader: { position: number; movesLeft: number; medium: FileMedium } = { position, movesLeft: 0, medium: undefined as unknown as FileMedium };
+    const reader: { position: number; movesLeft: number; medium: FileMedium } = {
+      position,
+      movesLeft: 0,
+      medium: undefined as unknown as FileMedium,
+    };
     const file = (fileName: string): StorageFile => ({
       read: (into, at) => {
         if (reader.movesLeft > 0) {
@@ -78,8 +84,8 @@ export class CallTimeline {
   }
 
   /**
-   * Lets the writer go on before a read: to any moment, but of those that give the read the same bytes only to the first, since whatever can be
-   * seen later from another one can be seen from that too.
+   * Lets the writer go on before a read: to any moment, but of those that give the read the same bytes only to the
+   * first, since whatever can be seen later from another one can be seen from that too.
    */
   #moveOn(choose: Choose, position: number, fileName: string, at: number, length: number): number {
     const key = `${position} ${fileName} ${at} ${length}`;
@@ -92,7 +98,11 @@ export class CallTimeline {
     const moments = [position];
     for (let next = position + 1; next < this.#states.length; next += 1) {
       const { call } = this.steps[next - 1]!;
-      if (call.file === fileName && isChanged(this.#states[next - 1]!.get(fileName)!, this.#states[next]!.get(fileName)!, from, to)) moments.push(next);
+      if (
+        call.file === fileName &&
+        isChanged(this.#states[next - 1]!.get(fileName)!, this.#states[next]!.get(fileName)!, from, to)
+      )
+        moments.push(next);
     }
     return moments;
   }
@@ -113,7 +123,11 @@ function readOnly(): never {
 function partsOf(call: DiskCall): DiskCall[] {
   if (call.kind !== 'write' || call.bytes.length <= SECTOR_BYTES) return [call];
   const middle = Math.max(SECTOR_BYTES, call.bytes.length >> 1);
-  const part = (from: number, to: number): DiskCall => ({ ...call, at: call.at + from, bytes: call.bytes.subarray(from, to) });
+  const part = (from: number, to: number): DiskCall => ({
+    ...call,
+    at: call.at + from,
+    bytes: call.bytes.subarray(from, to),
+  });
   return [part(0, SECTOR_BYTES), part(middle, call.bytes.length), part(SECTOR_BYTES, middle)];
 }
 

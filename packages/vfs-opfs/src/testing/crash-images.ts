@@ -31,10 +31,14 @@ export function seededRandom(seed: number): Random {
 }
 
 /**
- * What crashes could have left of a disk: for every prefix of its calls one image that kept everything, one that kept only what was
- * flushed, `subsetsPerCall` that kept a random part, and as many with a torn write.
+ * What crashes could have left of a disk: for every prefix of its calls one image that kept everything, one that kept
+ * only what was flushed, `subsetsPerCall` that kept a random part, and as many with a torn write.
  */
-export function* crashImages(disk: SimulatedDisk, random: Random, subsetsPerCall: number): Generator<CrashImage, void, undefined> {
+export function* crashImages(
+  disk: SimulatedDisk,
+  random: Random,
+  subsetsPerCall: number,
+): Generator<CrashImage, void, undefined> {
   const { calls } = disk;
   const flushed = new Map([...disk.initialFiles].map(([name, content]) => [name, bytesOf(content)]));
   let pending: DiskCall[] = [];
@@ -61,8 +65,17 @@ export function* crashImages(disk: SimulatedDisk, random: Random, subsetsPerCall
     if (waiting.length === 0) continue;
     yield image('flushed-only', []);
     for (let subset = 0; subset < subsetsPerCall; subset += 1) {
-      yield image('some', waiting.filter(() => random() < 0.5));
-      yield image('torn', tear(waiting.filter(() => random() < 0.7), random));
+      yield image(
+        'some',
+        waiting.filter(() => random() < 0.5),
+      );
+      yield image(
+        'torn',
+        tear(
+          waiting.filter(() => random() < 0.7),
+          random,
+        ),
+      );
     }
   }
 }
@@ -71,7 +84,10 @@ function restore(flushed: ReadonlyMap<string, MemoryBytes>, kept: readonly DiskC
   const files = new Map<string, MemoryBytes>();
   for (const [name, bytes] of flushed) files.set(name, bytesOf(contentOf(bytes)));
   for (const call of kept) applyCall(files, call);
-  return new SimulatedDisk({ keepCalls: true, files: new Map([...files].map(([name, bytes]) => [name, contentOf(bytes)])) });
+  return new SimulatedDisk({
+    keepCalls: true,
+    files: new Map([...files].map(([name, bytes]) => [name, contentOf(bytes)])),
+  });
 }
 
 function contentOf(bytes: MemoryBytes): Uint8Array {

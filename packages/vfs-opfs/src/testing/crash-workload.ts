@@ -6,7 +6,10 @@ import type { SimulatedDisk } from './simulated-disk.ts';
 import { TestConnection } from './test-connection.ts';
 import type { TestModule } from './test-connection.ts';
 
-/** Small enough that a few dozen transactions go through records of several parts, several generations and WAL checkpoints. */
+/**
+ * Small enough that a few dozen transactions go through records of several parts, several generations and WAL
+ * checkpoints.
+ */
 export const SMALL_TUNING: Partial<Tuning> = {
   poolSizeBytes: 4 * 65536,
   checkpointAfterBytes: 24 * 1024,
@@ -21,7 +24,9 @@ const LOG_PAGE_SIZE_BYTES = 1024;
 const ACCOUNTS = 12;
 const TOTAL = ACCOUNTS * 1000;
 
-/** What happened, in calls to the disk: transaction `number` was begun after `from` calls and acknowledged after `to`. */
+/**
+ * What happened, in calls to the disk: transaction `number` was begun after `from` calls and acknowledged after `to`.
+ */
 interface Acknowledged {
   readonly number: number;
   readonly from: number;
@@ -68,14 +73,26 @@ export async function runWorkload(
 }
 
 export function openCrashStorage(disk: SimulatedDisk, durability: Durability): Promise<Storage> {
-  return openStorage({ name: NAME, medium: disk.medium(), role: 'writer', durability, pageSizeBytes: LOG_PAGE_SIZE_BYTES, tuning: SMALL_TUNING });
+  return openStorage({
+    name: NAME,
+    medium: disk.medium(),
+    role: 'writer',
+    durability,
+    pageSizeBytes: LOG_PAGE_SIZE_BYTES,
+    tuning: SMALL_TUNING,
+  });
 }
 
 /**
- * Recovers an image and says what is wrong with it, or `undefined`. Right means: SQLite's own check passes, the transactions in it
- * are 1 to n without a gap and with their whole content, and acknowledged ≤ n ≤ issued.
+ * Recovers an image and says what is wrong with it, or `undefined`. Right means: SQLite's own check passes, the
+ * transactions in it are 1 to n without a gap and with their whole content, and acknowledged ≤ n ≤ issued.
  */
-export async function findFault(image: CrashImage, workload: Workload, module: TestModule, goesOn: boolean): Promise<string | undefined> {
+export async function findFault(
+  image: CrashImage,
+  workload: Workload,
+  module: TestModule,
+  goesOn: boolean,
+): Promise<string | undefined> {
   return findFaultOnDisk(image.restore(), image, workload, module, goesOn);
 }
 
@@ -98,12 +115,19 @@ export async function findFaultOnDisk(
     return undefined;
   });
   if (fault !== undefined || !goesOn) return fault;
-  const laterFault = await onStorage(disk, workload.durability, module, (connection) => contentFault(connection, recovered + 2, recovered + 2));
+  const laterFault = await onStorage(disk, workload.durability, module, (connection) =>
+    contentFault(connection, recovered + 2, recovered + 2),
+  );
   return laterFault === undefined ? undefined : `after going on: ${laterFault}`;
 }
 
 /** Opens, uses and closes; what stays open would stay in memory, thousands of times. */
-async function onStorage<T>(disk: SimulatedDisk, durability: Durability, module: TestModule, use: (connection: TestConnection) => T): Promise<T> {
+async function onStorage<T>(
+  disk: SimulatedDisk,
+  durability: Durability,
+  module: TestModule,
+  use: (connection: TestConnection) => T,
+): Promise<T> {
   const storage = await openCrashStorage(disk, durability);
   const connection = new TestConnection(module, storage);
   try {
@@ -130,7 +154,9 @@ function contentFault(connection: TestConnection, atLeast: number, atMost: numbe
   if (last < atLeast) return `acknowledged transaction ${atLeast} is gone, the last one is ${last}`;
   if (last > atMost) return `transaction ${last} was never issued, the last one was ${atMost}`;
   if (last === 0) return undefined;
-  const [rows, wrong] = connection.run('SELECT count(*), sum(length(payload) <> (number * 37) % 900 + 1) FROM history')[0]!;
+  const [rows, wrong] = connection.run(
+    'SELECT count(*), sum(length(payload) <> (number * 37) % 900 + 1) FROM history',
+  )[0]!;
   if (rows !== last) return `${String(rows)} of ${last} transactions are there`;
   if (wrong !== 0) return `${String(wrong)} payloads differ`;
   const total = connection.value('SELECT sum(amount) FROM account');

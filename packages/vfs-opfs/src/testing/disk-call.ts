@@ -1,4 +1,7 @@
-/** One call that changed a simulated disk. Creating, renaming and removing files is durable at once; the rest is when its file is flushed. */
+/**
+ * One call that changed a simulated disk. Creating, renaming and removing files is durable at once; the rest is when
+ * its file is flushed.
+ */
 export type DiskCall =
   | { readonly kind: 'create' | 'remove' | 'flush'; readonly file: string }
   | { readonly kind: 'rename'; readonly file: string; readonly newName: string }

@@ -20,16 +20,16 @@ export interface Findings {
 }
 
 /**
- * Where the writer goes on under the reader: while it opens; in its first read transaction, with nothing in its pool; or in its second, with a pool to
- * be kept up to date.
+ * Where the writer goes on under the reader: while it opens; in its first read transaction, with nothing in its pool;
+ * or in its second, with a pool to be kept up to date.
  */
 type Phase = 'opening' | 'first-read' | 'second-read';
 const PHASES: readonly Phase[] = ['opening', 'first-read', 'second-read'];
 
 /**
- * A reader beside a writer, both the real code, at every moment: the reader opens at every moment of the run, makes two read transactions, and
- * in one of the three phases the writer goes on, by any number of steps, before up to `moves` of its reads. Locks and signals protect
- * nobody here, so what holds, holds with any of them lost.
+ * A reader beside a writer, both the real code, at every moment: the reader opens at every moment of the run, makes two
+ * read transactions, and in one of the three phases the writer goes on, by any number of steps, before up to `moves` of
+ * its reads. Locks and signals protect nobody here, so what holds, holds with any of them lost.
  */
 export async function lookAtEveryMoment({ calls, acknowledged }: StampedRun, moves: number): Promise<Findings> {
   const timeline = new CallTimeline(calls);
@@ -37,7 +37,9 @@ export async function lookAtEveryMoment({ calls, acknowledged }: StampedRun, mov
   const first = timeline.steps.findIndex(({ callCount }) => callCount >= acknowledged[0]!.callCount) + 1;
   for (let start = first; start <= timeline.steps.length; start += 1) {
     for (const phase of PHASES) {
-      findings.schedules += await everySchedule(1_000_000, (choose) => readTwice(timeline, acknowledged, timeline.reader(choose, start), phase, moves, findings));
+      findings.schedules += await everySchedule(1_000_000, (choose) =>
+        readTwice(timeline, acknowledged, timeline.reader(choose, start), phase, moves, findings),
+      );
     }
   }
   return findings;
@@ -54,7 +56,13 @@ async function readTwice(
   let reader: OpenedRole;
   try {
     place.movesLeft = phase === 'opening' ? moves : 0;
-    reader = await openReader({ name: STAMPED_NAME, medium: place.medium, timeoutMs: 0, tuning: TUNING, onError: () => undefined });
+    reader = await openReader({
+      name: STAMPED_NAME,
+      medium: place.medium,
+      timeoutMs: 0,
+      tuning: TUNING,
+      onError: () => undefined,
+    });
   } catch (error) {
     // The log moved on while it was read: a reader looks again until its time is over, which here it is at once.
     if (error instanceof StorageError && error.code === 'storage-missing') return;
@@ -71,7 +79,8 @@ async function readTwice(
       findings.reads += 1;
       const snapshot = acknowledged.findLastIndex((transaction) => transaction.stamps.join(' ') === stamps) + 1;
       if (snapshot === 0) findings.faults.add(`pages of no one moment: ${stamps}`);
-      else if (snapshot < atLeast) findings.faults.add(`transaction ${snapshot} where ${atLeast} was acknowledged or seen`);
+      else if (snapshot < atLeast)
+        findings.faults.add(`transaction ${snapshot} where ${atLeast} was acknowledged or seen`);
       atLeast = Math.max(atLeast, snapshot);
     } catch (error) {
       if (error instanceof StorageError && error.code === 'storage-snapshot-lost') findings.revoked += 1;

@@ -1,9 +1,12 @@
-/** Asked at each point where something else could happen: returns which of `count` possibilities does, 0 to `count` − 1. */
+/**
+ * Asked at each point where something else could happen: returns which of `count` possibilities does, 0 to `count` − 1.
+ */
 export type Choose = (count: number) => number;
 
 /**
- * Runs `run` once for every sequence of choices that there is, depth first; a run makes the same choices again as the one before up to the
- * last that has a possibility left. Returns the number of runs, or throws after `limit` of them: then "every" would not be true.
+ * Runs `run` once for every sequence of choices that there is, depth first; a run makes the same choices again as the
+ * one before up to the last that has a possibility left. Returns the number of runs, or throws after `limit` of them:
+ * then "every" would not be true.
  */
 export async function everySchedule(limit: number, run: (choose: Choose) => Promise<void>): Promise<number> {
   const schedule = new Schedule();

@@ -14,7 +14,13 @@ const PAGE_BYTES = 512;
 const PAGES = [1, 200, 400];
 /** Longer than all that the others do; time passes only when nothing else can happen. */
 const TIMEOUT_MS = 60_000;
-const TUNING = { ...DEFAULT_TUNING, poolSizeBytes: 0, segmentGrowthBytes: 512, logPageBytes: PAGE_BYTES, flushWithinMs: Infinity };
+const TUNING = {
+  ...DEFAULT_TUNING,
+  poolSizeBytes: 0,
+  segmentGrowthBytes: 512,
+  logPageBytes: PAGE_BYTES,
+  flushWithinMs: Infinity,
+};
 
 /** Every commit stamps all pages with one number more than the one before, whoever makes it. */
 interface Ledger {
@@ -30,10 +36,19 @@ export type LockedWork = readonly ('commit' | 'checkpoint' | 'read')[];
 export type LockedCast = Readonly<Record<string, LockedWork>>;
 
 /** Who takes part. */
-export const LOCKED_CASTS: Readonly<Record<'two writers in turn' | 'a writer and a reader' | 'a writer, the next one, and a reader', LockedCast>> = {
+export const LOCKED_CASTS: Readonly<
+  Record<'two writers in turn' | 'a writer and a reader' | 'a writer, the next one, and a reader', LockedCast>
+> = {
   'two writers in turn': { first: ['commit', 'checkpoint', 'commit'], second: ['commit', 'checkpoint'] },
-  'a writer and a reader': { writer: ['commit', 'checkpoint', 'commit', 'checkpoint', 'commit'], reader: ['read', 'read', 'read'] },
-  'a writer, the next one, and a reader': { first: ['commit', 'checkpoint', 'commit'], second: ['commit', 'checkpoint'], reader: ['read', 'read'] },
+  'a writer and a reader': {
+    writer: ['commit', 'checkpoint', 'commit', 'checkpoint', 'commit'],
+    reader: ['read', 'read', 'read'],
+  },
+  'a writer, the next one, and a reader': {
+    first: ['commit', 'checkpoint', 'commit'],
+    second: ['commit', 'checkpoint'],
+    reader: ['read', 'read'],
+  },
 };
 
 export interface LockedFindings {
@@ -42,9 +57,9 @@ export interface LockedFindings {
 }
 
 /**
- * Runs workers that open, work and close under every schedule within the bounds. Then, whoever died, a new writer must open, find everything that was
- * acknowledged, and find no lock left that holds up its WAL checkpoint. Until then no reader may see a mixture, or less than was acknowledged, or be
- * told to read again, since no limit was reached.
+ * Runs workers that open, work and close under every schedule within the bounds. Then, whoever died, a new writer must
+ * open, find everything that was acknowledged, and find no lock left that holds up its WAL checkpoint. Until then no
+ * reader may see a mixture, or less than was acknowledged, or be told to read again, since no limit was reached.
  */
 export async function everyLockSchedule(cast: LockedCast, bounds: ScheduleBounds): Promise<LockedFindings> {
   vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout', 'performance'] });
@@ -53,7 +68,10 @@ export async function everyLockSchedule(cast: LockedCast, bounds: ScheduleBounds
     const schedules = await everySchedule(1_000_000, async (choose) => {
       const ledger: Ledger = { acknowledged: 0, issued: 0, faults: [] };
       const workers = new ScheduledWorkers(choose, bounds);
-      for (const [name, work] of Object.entries(cast)) workers.add(name, (worker) => (name.startsWith('reader') ? read(worker, work, ledger) : write(worker, work, ledger)));
+      for (const [name, work] of Object.entries(cast))
+        workers.add(name, (worker) =>
+          name.startsWith('reader') ? read(worker, work, ledger) : write(worker, work, ledger),
+        );
       await workers.run().catch((error: unknown) => ledger.faults.push(String(error)));
       workers.disk.observer = undefined;
       await lookAfterwards(workers, ledger);
@@ -78,7 +96,8 @@ async function write(worker: ScheduledWorker, work: LockedWork, ledger: Ledger):
 async function read(worker: ScheduledWorker, work: LockedWork, ledger: Ledger): Promise<void> {
   const reader = await open(worker, 'reader').catch((error: unknown) => {
     // Whoever would have made the database may have died before.
-    if (error instanceof StorageError && error.code === 'storage-missing' && ledger.acknowledged === 0) return undefined;
+    if (error instanceof StorageError && error.code === 'storage-missing' && ledger.acknowledged === 0)
+      return undefined;
     throw error;
   });
   for (const _ of reader === undefined ? [] : work) await readOnce(reader!, worker, ledger);
@@ -99,7 +118,9 @@ async function readOnce({ store }: OpenedRole, { name, medium }: ScheduledWorker
 
 function open({ medium }: ScheduledWorker, role: 'writer' | 'reader'): Promise<OpenedRole> {
   const options = { name: NAME, medium, timeoutMs: TIMEOUT_MS, tuning: TUNING, onError: () => undefined };
-  return role === 'reader' ? openReader(options) : openWriter({ ...options, pageSizeBytes: PAGE_BYTES, isStrict: false });
+  return role === 'reader'
+    ? openReader(options)
+    : openWriter({ ...options, pageSizeBytes: PAGE_BYTES, isStrict: false });
 }
 
 function commit({ store }: OpenedRole, ledger: Ledger): void {
@@ -114,13 +135,22 @@ function commit({ store }: OpenedRole, ledger: Ledger): void {
 async function lookAfterwards({ disk }: ScheduledWorkers, ledger: Ledger): Promise<void> {
   const medium = disk.medium();
   // On a clock that stands still, a lock that is not free is never granted.
-  const writer = await openWriter({ name: NAME, medium, timeoutMs: 0, pageSizeBytes: PAGE_BYTES, tuning: TUNING, isStrict: false, onError: () => undefined }).catch((error: unknown) => {
+  const writer = await openWriter({
+    name: NAME,
+    medium,
+    timeoutMs: 0,
+    pageSizeBytes: PAGE_BYTES,
+    tuning: TUNING,
+    isStrict: false,
+    onError: () => undefined,
+  }).catch((error: unknown) => {
     ledger.faults.push(`opening afterwards: ${String(error)}`);
   });
   if (writer === undefined) return;
   const stamps = stampsOf(writer.store);
   if (new Set(stamps).size !== 1) ledger.faults.push(`a mixture is stored: ${stamps.join(' ')}`);
-  if (stamps[0]! < ledger.acknowledged) ledger.faults.push(`commit ${ledger.acknowledged} was acknowledged, ${stamps[0]!} is stored`);
+  if (stamps[0]! < ledger.acknowledged)
+    ledger.faults.push(`commit ${ledger.acknowledged} was acknowledged, ${stamps[0]!} is stored`);
   if (!(await writer.checkpoint(0))) ledger.faults.push('a lock is left that nobody holds');
   await writer.close();
 }

@@ -51,7 +51,10 @@ function describeMedium(medium: ContractMedium): void {
   }
 
   /** Closes, opens in another tab, and expects a sound database there. */
-  async function reopen(opened: { name: string; tab: ContractTab }, options: TabOpenOptions = {}): Promise<ContractTab> {
+  async function reopen(
+    opened: { name: string; tab: ContractTab },
+    options: TabOpenOptions = {},
+  ): Promise<ContractTab> {
     await opened.tab.call('close');
     const again = medium.newTab();
     await again.call('open', opened.name, 'writer', 3000, options);
@@ -64,7 +67,8 @@ function describeMedium(medium: ContractMedium): void {
       it(`is there again after closing, with ${durability} durability`, async () => {
         const opened = await openNew({ durability });
         await opened.tab.call('run', CREATE);
-        for (let count = 0; count < 30; count += 1) await opened.tab.call('run', "INSERT INTO entry(content) VALUES ('x')");
+        for (let count = 0; count < 30; count += 1)
+          await opened.tab.call('run', "INSERT INTO entry(content) VALUES ('x')");
         const again = await reopen(opened, { durability });
         expect(await again.call('run', COUNT)).toEqual([[30]]);
         await again.call('run', 'UPDATE entry SET content = id WHERE id > 20');
@@ -76,7 +80,10 @@ function describeMedium(medium: ContractMedium): void {
 
     it('does not have what was rolled back', async () => {
       const opened = await openNew();
-      await opened.tab.call('run', `${CREATE} ${rowsSql(10)} BEGIN; ${rowsSql(500)} DELETE FROM entry WHERE id < 5; ROLLBACK;`);
+      await opened.tab.call(
+        'run',
+        `${CREATE} ${rowsSql(10)} BEGIN; ${rowsSql(500)} DELETE FROM entry WHERE id < 5; ROLLBACK;`,
+      );
       expect(await opened.tab.call('run', COUNT)).toEqual([[10]]);
       await opened.tab.call('run', rowsSql(1));
       const again = await reopen(opened);
@@ -86,7 +93,10 @@ function describeMedium(medium: ContractMedium): void {
 
     it('does not have what was not committed when its connection closed', async () => {
       const opened = await openNew();
-      await opened.tab.call('run', `${TINY_CACHE} ${CREATE} ${rowsSql(10)} BEGIN; ${rowsSql(500)} UPDATE entry SET content = 'gone'`);
+      await opened.tab.call(
+        'run',
+        `${TINY_CACHE} ${CREATE} ${rowsSql(10)} BEGIN; ${rowsSql(500)} UPDATE entry SET content = 'gone'`,
+      );
       const again = await reopen(opened);
       expect(await again.call('run', "SELECT count(*), sum(content = 'gone') FROM entry")).toEqual([[10, 0]]);
       await again.call('close');
@@ -97,7 +107,10 @@ function describeMedium(medium: ContractMedium): void {
       await opened.tab.call('run', `${TINY_CACHE} ${CREATE} ${rowsSql(3000)}`);
       await opened.tab.call('run', `BEGIN; UPDATE entry SET content = 'gone'; ${rowsSql(2000)} ROLLBACK;`);
       expect(await opened.tab.call('run', "SELECT count(*), sum(content = 'gone') FROM entry")).toEqual([[3000, 0]]);
-      await opened.tab.call('run', `BEGIN; UPDATE entry SET content = 'kept' WHERE id % 2 = 0; ${rowsSql(1000)} COMMIT;`);
+      await opened.tab.call(
+        'run',
+        `BEGIN; UPDATE entry SET content = 'kept' WHERE id % 2 = 0; ${rowsSql(1000)} COMMIT;`,
+      );
       const again = await reopen(opened);
       expect(await again.call('run', "SELECT count(*), sum(content = 'kept') FROM entry")).toEqual([[4000, 1500]]);
       await again.call('close');
@@ -119,7 +132,10 @@ function describeMedium(medium: ContractMedium): void {
 
     it('grows smaller by VACUUM, and can grow again', async () => {
       const opened = await openNew();
-      await opened.tab.call('run', `${CREATE} ${rowsSql(1000)} DELETE FROM entry WHERE id > 100; VACUUM; ${rowsSql(300)}`);
+      await opened.tab.call(
+        'run',
+        `${CREATE} ${rowsSql(1000)} DELETE FROM entry WHERE id > 100; VACUUM; ${rowsSql(300)}`,
+      );
       const again = await reopen(opened);
       expect(await again.call('run', 'SELECT count(*), count(DISTINCT content) FROM entry')).toEqual([[400, 300]]);
       await again.call('close');
@@ -134,12 +150,17 @@ function describeMedium(medium: ContractMedium): void {
     ] as const) {
       it(`changes its page size by VACUUM from ${from} to ${to}`, async () => {
         const opened = await openNew({ pageSizeBytes: from });
-        await opened.tab.call('run', `${CREATE} ${rowsSql(300)} PRAGMA page_size = ${to}; VACUUM; ${rowsSql(50)} BEGIN; DELETE FROM entry; ROLLBACK;`);
+        await opened.tab.call(
+          'run',
+          `${CREATE} ${rowsSql(300)} PRAGMA page_size = ${to}; VACUUM; ${rowsSql(50)} BEGIN; DELETE FROM entry; ROLLBACK;`,
+        );
         const again = await reopen(opened);
         expect(await again.call('run', 'PRAGMA page_size')).toEqual([[to]]);
         await again.call('run', `${TINY_CACHE} ${rowsSql(50)}`);
         const third = await reopen({ name: opened.name, tab: again });
-        expect(await third.call('run', 'SELECT count(*), sum(length(content)) > 396000 FROM entry')).toEqual([[400, 1]]);
+        expect(await third.call('run', 'SELECT count(*), sum(length(content)) > 396000 FROM entry')).toEqual([
+          [400, 1],
+        ]);
         await third.call('close');
       });
     }
@@ -148,7 +169,8 @@ function describeMedium(medium: ContractMedium): void {
       const options = { tuning: { poolSizeBytes: 4 * 65536 } };
       const opened = await openNew(options);
       await opened.tab.call('run', `${CREATE} ${rowsSql(4000)}`);
-      for (let count = 0; count < 20; count += 1) await opened.tab.call('run', `UPDATE entry SET content = 'changed' || content WHERE id % 200 = ${count}`);
+      for (let count = 0; count < 20; count += 1)
+        await opened.tab.call('run', `UPDATE entry SET content = 'changed' || content WHERE id % 200 = ${count}`);
       const again = await reopen(opened, options);
       // 990 bytes, the digits of 1 to 4000, and 'changed' before each tenth of them.
       const sum = 4000 * 990 + (9 + 90 * 2 + 900 * 3 + 3001 * 4) + 400 * 7;
@@ -166,9 +188,17 @@ function describeMedium(medium: ContractMedium): void {
       const again = await reopen(opened);
       const found = "SELECT title FROM note WHERE note MATCH 'coffee' ORDER BY title";
       expect(await again.call('run', found)).toEqual([['Coffee machine'], ['Groceries']]);
-      await again.call('run', "DELETE FROM note WHERE title = 'Groceries'; INSERT INTO note VALUES ('Shop', 'coffees')");
+      await again.call(
+        'run',
+        "DELETE FROM note WHERE title = 'Groceries'; INSERT INTO note VALUES ('Shop', 'coffees')",
+      );
       const third = await reopen({ name: opened.name, tab: again });
-      expect(await third.call('run', "SELECT title, snippet(note, 1, '[', ']', '', 5) FROM note WHERE note MATCH 'coffee*' ORDER BY title")).toEqual([
+      expect(
+        await third.call(
+          'run',
+          "SELECT title, snippet(note, 1, '[', ']', '', 5) FROM note WHERE note MATCH 'coffee*' ORDER BY title",
+        ),
+      ).toEqual([
         ['Coffee machine', 'needs a new filter'],
         ['Shop', '[coffees]'],
       ]);
@@ -184,10 +214,19 @@ function describeMedium(medium: ContractMedium): void {
           await tab.call('open', name, 'writer', 10_000);
           if (round === 1) await tab.call('run', 'CREATE VIRTUAL TABLE note USING fts5(body)');
           await tab.call('run', `INSERT INTO note VALUES ('coffee, round ${round}'), ('tea')`);
-          const found = await tab.call('run', `${CHECK}; SELECT body FROM note WHERE note MATCH 'coffee' ORDER BY rowid`);
+          const found = await tab.call(
+            'run',
+            `${CHECK}; SELECT body FROM note WHERE note MATCH 'coffee' ORDER BY rowid`,
+          );
           expect(found).toEqual(Array.from({ length: round }, (_, index) => [`coffee, round ${index + 1}`]));
           // In the middle of a statement, every other time.
-          if (round % 2 === 0) tab.call('run', 'SELECT max(i) FROM (WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n WHERE i < 300000) SELECT i FROM n)').catch(() => undefined);
+          if (round % 2 === 0)
+            tab
+              .call(
+                'run',
+                'SELECT max(i) FROM (WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n WHERE i < 300000) SELECT i FROM n)',
+              )
+              .catch(() => undefined);
           tab.terminate();
         }
       });
@@ -201,7 +240,11 @@ function describeMedium(medium: ContractMedium): void {
       const other = medium.newTab();
       expect(await other.call('names')).toContain(opened.name);
       expect((await other.call('sizes', opened.name))!.databaseBytes).toBe(pages * 8192);
-      const file = await other.call('queryExport', opened.name, `${CHECK}; SELECT count(*), sum(content = 'last') FROM entry`);
+      const file = await other.call(
+        'queryExport',
+        opened.name,
+        `${CHECK}; SELECT count(*), sum(content = 'last') FROM entry`,
+      );
       expect(file).toEqual({ magic: 'SQLite format 3', sizeBytes: pages * 8192, rows: [[100, 1]] });
       await other.call('remove', opened.name);
       expect(await other.call('names')).not.toContain(opened.name);
@@ -247,7 +290,10 @@ function describeMedium(medium: ContractMedium): void {
         const copy = newName();
         for (const to of [copy, other.name]) {
           await tab.call('importCopy', name, to, { asStream });
-          expect(await tab.call('queryExport', to, LAST)).toMatchObject({ magic: 'SQLite format 3', rows: [[100, 'zz first']] });
+          expect(await tab.call('queryExport', to, LAST)).toMatchObject({
+            magic: 'SQLite format 3',
+            rows: [[100, 'zz first']],
+          });
           await expectContent(tab, to, [[100, 'zz first']]);
           await tab.call('open', to, 'writer', 3000);
           await tab.call('run', rowsSql(5));
@@ -276,10 +322,14 @@ function describeMedium(medium: ContractMedium): void {
         { change: 'half-a-page' },
         { checkSql: 'SELECT 1' },
       ] as const) {
-        await expect(tab.call('importCopy', good.name, old.name, options)).rejects.toMatchObject({ code: 'storage-corrupt' });
+        await expect(tab.call('importCopy', good.name, old.name, options)).rejects.toMatchObject({
+          code: 'storage-corrupt',
+        });
       }
       // What the check throws, the caller gets.
-      await expect(tab.call('importCopy', good.name, old.name, { change: 'damaged-page' })).rejects.toMatchObject({ resultCode: SQLITE_CORRUPT });
+      await expect(tab.call('importCopy', good.name, old.name, { change: 'damaged-page' })).rejects.toMatchObject({
+        resultCode: SQLITE_CORRUPT,
+      });
       expect(await tab.call('names')).toEqual(names);
       await expectContent(tab, old.name, [[100, 'zz old']]);
       await tab.call('importCopy', good.name, old.name);
@@ -289,13 +339,17 @@ function describeMedium(medium: ContractMedium): void {
     it('refuse to take in a file where somebody has the database open', async () => {
       const { name, tab } = await closedDatabase('zz good');
       const writer = await openNew();
-      await expect(tab.call('importCopy', name, writer.name, { timeoutMs: 50 })).rejects.toMatchObject({ code: 'storage-busy' });
+      await expect(tab.call('importCopy', name, writer.name, { timeoutMs: 50 })).rejects.toMatchObject({
+        code: 'storage-busy',
+      });
       await writer.tab.call('run', `${CREATE} ${rowsSql(3)}`);
       if (medium.allowsReaders) {
         const reader = medium.newTab();
         await reader.call('open', writer.name, 'reader', 3000);
         await writer.tab.call('close');
-        await expect(tab.call('importCopy', name, writer.name, { timeoutMs: 50 })).rejects.toMatchObject({ code: 'storage-busy' });
+        await expect(tab.call('importCopy', name, writer.name, { timeoutMs: 50 })).rejects.toMatchObject({
+          code: 'storage-busy',
+        });
         expect(await reader.call('run', COUNT)).toEqual([[3]]);
         await reader.call('close');
       } else {
@@ -318,7 +372,10 @@ function describeMedium(medium: ContractMedium): void {
         expect(names).toContain(kept);
         expect(names).not.toContain(name);
         expect((await tab.call('sizes', kept))!.databaseBytes).toBe(before.databaseBytes);
-        await expect(tab.call('importCopy', kept, `${name}-copy`)).rejects.toMatchObject({ code: 'storage-corrupt', fields: { what: 'not a SQLite database' } });
+        await expect(tab.call('importCopy', kept, `${name}-copy`)).rejects.toMatchObject({
+          code: 'storage-corrupt',
+          fields: { what: 'not a SQLite database' },
+        });
         await tab.call('open', name, 'writer', 3000);
         await tab.call('run', `${CREATE} ${rowsSql(100)}`);
         await tab.call('close');
@@ -329,7 +386,10 @@ function describeMedium(medium: ContractMedium): void {
     it('of a database with a damaged page still give what is on the others', async () => {
       const { name, tab } = await closedDatabase('zz there');
       await tab.call('open', name, 'writer', 3000);
-      await tab.call('run', `CREATE TABLE other(x); INSERT INTO other VALUES ('whole'); ${CREATE.replace('entry', 'third')}`);
+      await tab.call(
+        'run',
+        `CREATE TABLE other(x); INSERT INTO other VALUES ('whole'); ${CREATE.replace('entry', 'third')}`,
+      );
       const [[page]] = (await tab.call('run', "SELECT rootpage FROM sqlite_schema WHERE name = 'entry'")) as [[number]];
       await tab.call('close');
       await tab.call('damage', name, (page - 1) * 8192);
@@ -388,7 +448,9 @@ function describeMedium(medium: ContractMedium): void {
     });
 
     it('a name that cannot be a file name fails with storage-name-invalid', async () => {
-      await expect(medium.newTab().call('open', '../up', 'writer', 50)).rejects.toMatchObject({ code: 'storage-name-invalid' });
+      await expect(medium.newTab().call('open', '../up', 'writer', 50)).rejects.toMatchObject({
+        code: 'storage-name-invalid',
+      });
     });
 
     it('exporting what does not exist fails with storage-missing and creates nothing', async () => {
@@ -439,7 +501,8 @@ function describeMedium(medium: ContractMedium): void {
       await tab.call('openBeside');
       await tab.call('runBeside', TINY_CACHE);
       await tab.call('beginScanBeside', 'SELECT content FROM entry');
-      for (let count = 0; count < 10; count += 1) await tab.call('run', `UPDATE entry SET content = 'new' WHERE id % 10 = ${count}`);
+      for (let count = 0; count < 10; count += 1)
+        await tab.call('run', `UPDATE entry SET content = 'new' WHERE id % 10 = ${count}`);
       await tab.call('run', 'DELETE FROM entry WHERE id > 500; VACUUM');
       expect(await tab.call('endScan')).toBe(1000);
       expect(await tab.call('runBeside', `${CHECK}; ${COUNT}`)).toEqual([[500]]);
@@ -449,14 +512,23 @@ function describeMedium(medium: ContractMedium): void {
 
     it('as the writer exports one snapshot of what is committed, whatever is committed meanwhile and beside a transaction that is open', async () => {
       const { tab } = await openNew({ tuning: { checkpointAfterBytes: 64 * 1024 } });
-      await tab.call('run', `${CREATE} ${rowsSql(3000)} CREATE TABLE twin(id INTEGER PRIMARY KEY, content TEXT); INSERT INTO twin SELECT * FROM entry`);
+      await tab.call(
+        'run',
+        `${CREATE} ${rowsSql(3000)} CREATE TABLE twin(id INTEGER PRIMARY KEY, content TEXT); INSERT INTO twin SELECT * FROM entry`,
+      );
       await tab.call('run', "BEGIN; UPDATE entry SET content = 'open' WHERE id < 100");
       const beside = await tab.call('queryOwnExport', `${CHECK}; SELECT count(*), sum(content = 'open') FROM entry`);
       expect(beside).toMatchObject({ magic: 'SQLite format 3', rows: [[3000, 0]] });
       await tab.call('run', 'ROLLBACK');
-      const exporting = tab.call('queryOwnExport', `${CHECK}; SELECT (SELECT sum(length(content)) FROM entry) = (SELECT sum(length(content)) FROM twin)`);
+      const exporting = tab.call(
+        'queryOwnExport',
+        `${CHECK}; SELECT (SELECT sum(length(content)) FROM entry) = (SELECT sum(length(content)) FROM twin)`,
+      );
       for (let count = 0; count < 20; count += 1) {
-        await tab.call('run', `BEGIN; UPDATE entry SET content = 'new${count}' WHERE id % 20 = ${count}; UPDATE twin SET content = 'new${count}' WHERE id % 20 = ${count}; COMMIT`);
+        await tab.call(
+          'run',
+          `BEGIN; UPDATE entry SET content = 'new${count}' WHERE id % 20 = ${count}; UPDATE twin SET content = 'new${count}' WHERE id % 20 = ${count}; COMMIT`,
+        );
       }
       expect((await exporting).rows).toEqual([[1]]);
       // Nothing of an export stays open.
@@ -486,10 +558,22 @@ function describeMedium(medium: ContractMedium): void {
 
       it('for an export gives one snapshot, whatever the writer does meanwhile', async () => {
         const opened = await openNew({ tuning: { checkpointAfterBytes: 64 * 1024 } });
-        await opened.tab.call('run', `${CREATE} ${rowsSql(3000)} CREATE TABLE twin(id INTEGER PRIMARY KEY, content TEXT); INSERT INTO twin SELECT * FROM entry`);
-        const exporting = medium.newTab().call('queryExport', opened.name, `${CHECK}; SELECT (SELECT sum(length(content)) FROM entry) = (SELECT sum(length(content)) FROM twin)`);
+        await opened.tab.call(
+          'run',
+          `${CREATE} ${rowsSql(3000)} CREATE TABLE twin(id INTEGER PRIMARY KEY, content TEXT); INSERT INTO twin SELECT * FROM entry`,
+        );
+        const exporting = medium
+          .newTab()
+          .call(
+            'queryExport',
+            opened.name,
+            `${CHECK}; SELECT (SELECT sum(length(content)) FROM entry) = (SELECT sum(length(content)) FROM twin)`,
+          );
         for (let count = 0; count < 20; count += 1) {
-          await opened.tab.call('run', `BEGIN; UPDATE entry SET content = 'new${count}' WHERE id % 20 = ${count}; UPDATE twin SET content = 'new${count}' WHERE id % 20 = ${count}; COMMIT`);
+          await opened.tab.call(
+            'run',
+            `BEGIN; UPDATE entry SET content = 'new${count}' WHERE id % 20 = ${count}; UPDATE twin SET content = 'new${count}' WHERE id % 20 = ${count}; COMMIT`,
+          );
         }
         expect((await exporting).rows).toEqual([[1]]);
         await opened.tab.call('close');
@@ -497,7 +581,9 @@ function describeMedium(medium: ContractMedium): void {
 
       it('as a reader that holds a snapshot does not let the log grow without bound: past its limit the reader is told to read again', async () => {
         const logLimitBytes = 512 * 1024;
-        const opened = await openNew({ tuning: { checkpointAfterBytes: 64 * 1024, segmentGrowthBytes: 16 * 1024, logLimitBytes } });
+        const opened = await openNew({
+          tuning: { checkpointAfterBytes: 64 * 1024, segmentGrowthBytes: 16 * 1024, logLimitBytes },
+        });
         await opened.tab.call('run', `${CREATE} ${rowsSql(2000)}`);
         // What this large one took goes when its segment is used again.
         await opened.tab.call('checkpoint', 1000);
@@ -540,7 +626,9 @@ function describeMedium(medium: ContractMedium): void {
       it('for an export by another than the writer fails with storage-busy', async () => {
         const opened = await openNew();
         await opened.tab.call('run', CREATE);
-        await expect(medium.newTab().call('queryExport', opened.name, COUNT)).rejects.toMatchObject({ code: 'storage-busy' });
+        await expect(medium.newTab().call('queryExport', opened.name, COUNT)).rejects.toMatchObject({
+          code: 'storage-busy',
+        });
         await opened.tab.call('close');
       });
     }

@@ -29,8 +29,9 @@ interface Worker extends ScheduledWorker {
 }
 
 /**
- * Workers that run the real code on one simulated disk, one at a time, where all that is asynchronous (a lock asked for, a lock granted, a file
- * opened, a signal heard) happens when the scheduler lets it. Time passes only when nothing else can happen. Needs fake timers.
+ * Workers that run the real code on one simulated disk, one at a time, where all that is asynchronous (a lock asked
+ * for, a lock granted, a file opened, a signal heard) happens when the scheduler lets it. Time passes only when nothing
+ * else can happen. Needs fake timers.
  */
 export class ScheduledWorkers {
   readonly disk: SimulatedDisk = new SimulatedDisk();
@@ -51,7 +52,14 @@ export class ScheduledWorkers {
 
   add(name: string, work: (worker: ScheduledWorker) => Promise<void>): void {
     const own = this.disk.medium();
-    const worker: Worker = { name, own, steps: [], isDone: false, isDead: false, medium: undefined as unknown as FileMedium };
+    const worker: Worker = {
+      name,
+      own,
+      steps: [],
+      isDone: false,
+      isDead: false,
+      medium: undefined as unknown as FileMedium,
+    };
     Object.assign(worker, { medium: this.#scheduledMedium(worker) });
     worker.steps.push(() => {
       work(worker).then(
@@ -69,7 +77,7 @@ export class ScheduledWorkers {
 
   /** Lets all workers go on until they are done or dead. Throws when one can never go on. */
   async run(): Promise<void> {
-    for (let idle = 0; this.#workers.some((worker) => !worker.isDone && !worker.isDead); ) {
+    for (let idle = 0; this.#workers.some((worker) => !worker.isDone && !worker.isDead);) {
       const worker = this.#next();
       if (worker === undefined) {
         idle += 1;

@@ -27,7 +27,11 @@ export async function seenCapabilities(): Promise<Capabilities> {
   };
 }
 
-type FileCapability = 'origin-private file system' | 'sync access handles' | 'readwrite-unsafe access handles' | 'renaming files';
+type FileCapability =
+  | 'origin-private file system'
+  | 'sync access handles'
+  | 'readwrite-unsafe access handles'
+  | 'renaming files';
 
 async function fileCapabilities(): Promise<Pick<Capabilities, FileCapability>> {
   const none = { 'sync access handles': false, 'readwrite-unsafe access handles': false, 'renaming files': false };

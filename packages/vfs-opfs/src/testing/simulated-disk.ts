@@ -21,21 +21,27 @@ interface Unflushed {
   readonly sizeBefore: number;
   /** What stood where it wrote, or behind where it cut. */
   readonly before: Uint8Array;
-  /** Half of a write that its worker did not survive. Sectors are written whole or not at all, so it does not outlast the power. */
+  /**
+   * Half of a write that its worker did not survive. Sectors are written whole or not at all, so it does not outlast
+   * the power.
+   */
   isHalf?: boolean;
 }
 
 /** One worker on a simulated disk: a medium whose death can be staged. */
 export interface SimulatedMedium extends FileMedium {
-  /** The worker dies: its handles stop working, its locks are free, and what it wrote stays as the operating system has it. */
+  /**
+   * The worker dies: its handles stop working, its locks are free, and what it wrote stays as the operating system has
+   * it.
+   */
   kill(): void;
   /** A frozen worker hears no signals and runs no timers of its own; it keeps its locks. */
   freeze(isFrozen: boolean): void;
 }
 
 /**
- * A disk in memory that several workers share, as tabs share an origin's files: `medium()` is one worker. It can fail on demand, let
- * a worker die, and (with `keepCalls`) say what every crash could have left of it.
+ * A disk in memory that several workers share, as tabs share an origin's files: `medium()` is one worker. It can fail
+ * on demand, let a worker die, and (with `keepCalls`) say what every crash could have left of it.
  */
 export class SimulatedDisk {
   /** Calls so far, kept or not. */
@@ -43,7 +49,10 @@ export class SimulatedDisk {
   readonly calls: DiskCall[] = [];
   /** Asked before every write, truncate and flush. */
   fault: ((call: PlannedCall) => DiskFault | undefined) | undefined;
-  /** Called before every change, and again in the middle of every write, when half of its bytes are visible to other workers. */
+  /**
+   * Called before every change, and again in the middle of every write, when half of its bytes are visible to other
+   * workers.
+   */
   observer: (() => void) | undefined;
 
   /** What the disk says that it has room for. */
@@ -101,8 +110,9 @@ export class SimulatedDisk {
   }
 
   /**
-   * The machine loses power, after all its workers have died. Of what was not flushed nothing is left, or any of the calls, or a part of one of them too. Returns how many
-   * calls are lost, in part or whole. Throws without `canLosePower`.
+   * The machine loses power, after all its workers have died. Of what was not flushed nothing is left, or any of the
+   * calls, or a part of one of them too. Returns how many calls are lost, in part or whole. Throws without
+   * `canLosePower`.
    */
   losePower(random: Random): number {
     if (this.#unflushed === null) throw new Error('this disk does not remember what was not flushed');
@@ -112,7 +122,10 @@ export class SimulatedDisk {
       if (bytes === undefined) continue;
       for (const one of unflushed.toReversed()) takeBack(bytes, one);
       const share = [0, 0.5, 0.9][Math.floor(random() * 3)] ?? 0;
-      const kept = unflushed.filter(({ isHalf }) => isHalf !== true).map(({ call }) => call).filter(() => random() < share);
+      const kept = unflushed
+        .filter(({ isHalf }) => isHalf !== true)
+        .map(({ call }) => call)
+        .filter(() => random() < share);
       const calls = random() < 0.5 ? tear(kept, random) : kept;
       for (const call of calls) {
         if (call.kind === 'write') bytes.write(call.bytes, call.at);
@@ -129,11 +142,17 @@ export class SimulatedDisk {
     const sizeBefore = bytes.sizeBytes;
     if (this.#unflushed !== null) {
       const from = call.kind === 'write' ? call.at : call.sizeBytes;
-      const before = new Uint8Array(Math.max(0, Math.min(call.kind === 'write' ? call.bytes.length : Infinity, sizeBefore - from)));
+      const before = new Uint8Array(
+        Math.max(0, Math.min(call.kind === 'write' ? call.bytes.length : Infinity, sizeBefore - from)),
+      );
       bytes.read(before, from);
       const unflushed = this.#unflushed.get(call.file) ?? [];
       this.#unflushed.set(call.file, unflushed);
-      unflushed.push({ call: call.kind === 'write' ? { ...call, bytes: call.bytes.slice() } : call, sizeBefore, before });
+      unflushed.push({
+        call: call.kind === 'write' ? { ...call, bytes: call.bytes.slice() } : call,
+        sizeBefore,
+        before,
+      });
     }
     if (call.kind === 'write') bytes.write(call.bytes, call.at);
     else bytes.truncate(call.sizeBytes);
@@ -152,7 +171,11 @@ export class SimulatedDisk {
     const unflushed = this.#unflushed?.get(fileName);
     this.#unflushed?.delete(fileName);
     this.#unflushed?.delete(newName);
-    if (unflushed !== undefined) this.#unflushed?.set(newName, unflushed.map((one) => ({ ...one, call: { ...one.call, file: newName } })));
+    if (unflushed !== undefined)
+      this.#unflushed?.set(
+        newName,
+        unflushed.map((one) => ({ ...one, call: { ...one.call, file: newName } })),
+      );
     this.#record({ kind: 'rename', file: fileName, newName });
   }
 

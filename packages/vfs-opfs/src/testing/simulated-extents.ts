@@ -39,7 +39,15 @@ export class SimulatedExtents implements ExtentPlace {
       remove: (name) => this.remove(name),
       list: () => this.list(),
     };
-    const medium = extentMedium({ kind: 'simulated-extents', persistence: 'memory', place, locks: owner, budgetBytes, missing: async () => [], freeBytes: async () => this.freeBytes });
+    const medium = extentMedium({
+      kind: 'simulated-extents',
+      persistence: 'memory',
+      place,
+      locks: owner,
+      budgetBytes,
+      missing: async () => [],
+      freeBytes: async () => this.freeBytes,
+    });
     const kill = (): void => {
       life.isAlive = false;
       owner.die();
@@ -68,7 +76,12 @@ export class SimulatedExtents implements ExtentPlace {
   }
 
   #openStored(name: string): Stored {
-    const stored = this.#stored.get(name) ?? { sizeBytes: 0, extentBytes: EXTENT_BYTES, extents: new Map<number, Uint8Array>(), patches: [] };
+    const stored = this.#stored.get(name) ?? {
+      sizeBytes: 0,
+      extentBytes: EXTENT_BYTES,
+      extents: new Map<number, Uint8Array>(),
+      patches: [],
+    };
     this.#stored.set(name, stored);
     return stored;
   }

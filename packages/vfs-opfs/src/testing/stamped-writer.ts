@@ -30,17 +30,29 @@ const GROWS: StampedStep = { pages: [1, 12, 13, 14, 15, 16], pageCount: 16 };
 export const STAMPED_RUNS: readonly { readonly title: string; readonly steps: readonly StampedStep[] }[] = [
   { title: 'commits of one record and of several', steps: [FIRST, SMALL, LARGE, SMALL] },
   { title: 'a WAL checkpoint between commits', steps: [FIRST, 'checkpoint', SMALL, 'checkpoint', LARGE] },
-  { title: 'segments that are used again', steps: [FIRST, 'checkpoint', SMALL, 'checkpoint', LARGE, 'checkpoint', SMALL] },
-  { title: 'a database that shrinks and grows', steps: [FIRST, 'checkpoint', SHRINKS, 'checkpoint', GROWS, 'checkpoint'] },
+  {
+    title: 'segments that are used again',
+    steps: [FIRST, 'checkpoint', SMALL, 'checkpoint', LARGE, 'checkpoint', SMALL],
+  },
+  {
+    title: 'a database that shrinks and grows',
+    steps: [FIRST, 'checkpoint', SHRINKS, 'checkpoint', GROWS, 'checkpoint'],
+  },
 ];
 
-/** What a writer did: its calls to the disk, and after how many of them each transaction was acknowledged, with the stamps of all pages then. */
+/**
+ * What a writer did: its calls to the disk, and after how many of them each transaction was acknowledged, with the
+ * stamps of all pages then.
+ */
 export interface StampedRun {
   readonly calls: readonly DiskCall[];
   readonly acknowledged: readonly { readonly callCount: number; readonly stamps: readonly number[] }[];
 }
 
-/** Runs the real writer, without SQLite: of a page, only the number of the transaction that wrote it last is of interest. */
+/**
+ * Runs the real writer, without SQLite: of a page, only the number of the transaction that wrote it last is of
+ * interest.
+ */
 export async function runStampedWriter(steps: readonly StampedStep[]): Promise<StampedRun> {
   const disk = new SimulatedDisk({ keepCalls: true });
   const writer = await openWriter({
@@ -48,7 +60,13 @@ export async function runStampedWriter(steps: readonly StampedStep[]): Promise<S
     medium: disk.medium(),
     pageSizeBytes: STAMPED_PAGE_BYTES,
     timeoutMs: 1000,
-    tuning: { ...DEFAULT_TUNING, recordSizeBytes: RECORD_BYTES, segmentGrowthBytes: 4096, logPageBytes: STAMPED_PAGE_BYTES, flushWithinMs: Infinity },
+    tuning: {
+      ...DEFAULT_TUNING,
+      recordSizeBytes: RECORD_BYTES,
+      segmentGrowthBytes: 4096,
+      logPageBytes: STAMPED_PAGE_BYTES,
+      flushWithinMs: Infinity,
+    },
     isStrict: false,
     onError: (error) => {
       throw error;
@@ -62,8 +80,16 @@ export async function runStampedWriter(steps: readonly StampedStep[]): Promise<S
       continue;
     }
     const number = acknowledged.length + 1;
-    stamps = Array.from({ length: step.pageCount }, (_, index) => (step.pages.includes(index + 1) ? number : stamps[index]!));
-    for (const page of step.pages) writer.store.write(stampedPage(number, page, step.pageCount), 0, STAMPED_PAGE_BYTES, (page - 1) * STAMPED_PAGE_BYTES);
+    stamps = Array.from({ length: step.pageCount }, (_, index) =>
+      step.pages.includes(index + 1) ? number : stamps[index]!,
+    );
+    for (const page of step.pages)
+      writer.store.write(
+        stampedPage(number, page, step.pageCount),
+        0,
+        STAMPED_PAGE_BYTES,
+        (page - 1) * STAMPED_PAGE_BYTES,
+      );
     writer.store.truncate(step.pageCount * STAMPED_PAGE_BYTES);
     writer.store.commit();
     acknowledged.push({ callCount: disk.callCount, stamps: [...stamps] });

@@ -45,7 +45,9 @@ export interface TabCommands {
   run(sql: string): Promise<TestValue[][]>;
   /** Reads again and again for a while; returns how often, and how many values were smaller than the one before. */
   watch(sql: string, durationMs: number): Promise<{ reads: number; backwards: number }>;
-  /** Reads the first row and leaves the read transaction open; `endScan` reads the rest and returns the number of rows. */
+  /**
+   * Reads the first row and leaves the read transaction open; `endScan` reads the rest and returns the number of rows.
+   */
   beginScan(sql: string): Promise<void>;
   endScan(): Promise<number>;
   checkpoint(waitMs?: number): Promise<boolean>;
@@ -181,7 +183,13 @@ export function createTab(tools: TabTools): TabCommands {
       return queryFile(await exportedBytes(await storage!.exportFile()), sql, await tools.loadSqlite());
     },
     async importCopy(from, to, options = {}) {
-      await importCopy(await exportedBytes(await exportFile(from, medium)), to, medium, await tools.loadSqlite(), options);
+      await importCopy(
+        await exportedBytes(await exportFile(from, medium)),
+        to,
+        medium,
+        await tools.loadSqlite(),
+        options,
+      );
     },
     async damage(name, at) {
       await writeNoise(name, medium, at);
@@ -205,7 +213,13 @@ const NOISE = new Uint8Array(64).fill(0xa5);
 /** Neither a divisor nor a multiple of anything in the file, so that chunks end anywhere. */
 const CHUNK_BYTES = 7001;
 
-async function importCopy(bytes: Uint8Array<ArrayBuffer>, name: string, medium: Medium, module: TestModule, options: ImportCopyOptions): Promise<void> {
+async function importCopy(
+  bytes: Uint8Array<ArrayBuffer>,
+  name: string,
+  medium: Medium,
+  module: TestModule,
+  options: ImportCopyOptions,
+): Promise<void> {
   const { checkSql, timeoutMs } = options;
   const blob = new Blob([changed(bytes, options.change ?? 'none')]);
   await importFile({
@@ -225,7 +239,10 @@ async function importCopy(bytes: Uint8Array<ArrayBuffer>, name: string, medium: 
   });
 }
 
-function changed(bytes: Uint8Array<ArrayBuffer>, change: NonNullable<ImportCopyOptions['change']>): Uint8Array<ArrayBuffer> {
+function changed(
+  bytes: Uint8Array<ArrayBuffer>,
+  change: NonNullable<ImportCopyOptions['change']>,
+): Uint8Array<ArrayBuffer> {
   switch (change) {
     case 'none':
       return bytes;
@@ -257,7 +274,14 @@ function inChunks(blob: Blob): ReadableStream<Uint8Array> {
 
 async function writeNoise(name: string, medium: Medium, at: number): Promise<void> {
   if ('openWriter' in medium) {
-    const { store, committed, close } = await medium.openWriter({ name, pageSizeBytes: 8192, timeoutMs: 3000, isStrict: true, onError: () => undefined, onUndone: () => undefined });
+    const { store, committed, close } = await medium.openWriter({
+      name,
+      pageSizeBytes: 8192,
+      timeoutMs: 3000,
+      isStrict: true,
+      onError: () => undefined,
+      onUndone: () => undefined,
+    });
     store.write(NOISE, 0, NOISE.length, at);
     store.commit();
     await committed();

@@ -34,7 +34,10 @@ function createCommands(kind: TestMedium): WorkerCommands {
     setFreeBytes: (freeBytes) => {
       // Some WebKits have nothing there at all.
       const storage: object = navigator.storage ?? {};
-      Object.defineProperty(storage, 'estimate', { value: async () => ({ quota: freeBytes, usage: 0 }), configurable: true });
+      Object.defineProperty(storage, 'estimate', {
+        value: async () => ({ quota: freeBytes, usage: 0 }),
+        configurable: true,
+      });
       Object.defineProperty(navigator, 'storage', { value: storage, configurable: true });
     },
   });
@@ -44,7 +47,10 @@ function createCommands(kind: TestMedium): WorkerCommands {
       // The worker is thrown away afterwards, so what is taken away here need not come back.
       if (capability === 'modes') Reflect.deleteProperty(FileSystemSyncAccessHandle.prototype, 'mode');
       else if (capability === 'opfs') Object.defineProperty(navigator.storage, 'getDirectory', { value: undefined });
-      else Object.defineProperty(navigator.storage, 'getDirectory', { value: () => Promise.reject(new DOMException('no', 'SecurityError')) });
+      else
+        Object.defineProperty(navigator.storage, 'getDirectory', {
+          value: () => Promise.reject(new DOMException('no', 'SecurityError')),
+        });
       await openStorage({ name: 'unsupported', medium, role: 'writer' });
     },
     capabilities: seenCapabilities,
@@ -54,7 +60,10 @@ function createCommands(kind: TestMedium): WorkerCommands {
 
 let refusedHandles = 0;
 
-/** Counts the handles that are refused because somebody else holds them: what a medium waits for can then be waited for too. */
+/**
+ * Counts the handles that are refused because somebody else holds them: what a medium waits for can then be waited for
+ * too.
+ */
 function countRefusedHandles(prototype: FileSystemFileHandle): void {
   const { createSyncAccessHandle } = prototype;
   prototype.createSyncAccessHandle = async function (...options) {
@@ -69,10 +78,14 @@ function countRefusedHandles(prototype: FileSystemFileHandle): void {
 
 const commitTransaction = IDBTransaction.prototype.commit;
 /** Not every browser has access handles. */
-const handlePrototype = typeof FileSystemSyncAccessHandle === 'undefined' ? undefined : FileSystemSyncAccessHandle.prototype;
+const handlePrototype =
+  typeof FileSystemSyncAccessHandle === 'undefined' ? undefined : FileSystemSyncAccessHandle.prototype;
 const writeToHandle = handlePrototype?.write;
 
-/** A full disk cannot be had on demand; Chromium's answers to one can: a count, and an IndexedDB transaction that aborts after its puts. */
+/**
+ * A full disk cannot be had on demand; Chromium's answers to one can: a count, and an IndexedDB transaction that aborts
+ * after its puts.
+ */
 function setFull(isFull: boolean): void {
   if (handlePrototype !== undefined) handlePrototype.write = isFull ? () => NEGATIVE_COUNT : writeToHandle!;
   IDBTransaction.prototype.commit = isFull ? abortForQuota : commitTransaction;

@@ -59,7 +59,7 @@ export class TestConnection {
     const module = this.#module;
     return this.#withText(sql, (text) => {
       let rows: TestValue[][] = [];
-      for (let at = text; module.HEAPU8[at] !== 0; ) {
+      for (let at = text; module.HEAPU8[at] !== 0;) {
         const prepared = module._sqlite3_prepare_v2(this.#db, at, -1, this.#out, this.#out + 4);
         if (prepared !== 0) throw this.#error();
         const statement = module.HEAP32[this.#out >> 2]!;
@@ -129,7 +129,10 @@ export class TestConnection {
 
   #error(): TestSqliteError {
     const module = this.#module;
-    return new TestSqliteError(module._sqlite3_extended_errcode(this.#db), module.UTF8ToString(module._sqlite3_errmsg(this.#db)));
+    return new TestSqliteError(
+      module._sqlite3_extended_errcode(this.#db),
+      module.UTF8ToString(module._sqlite3_errmsg(this.#db)),
+    );
   }
 
   #withText<T>(text: string, use: (pointer: number) => T): T {

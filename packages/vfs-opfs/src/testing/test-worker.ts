@@ -13,7 +13,12 @@ export interface TestWorker {
   readonly connection: TestConnection;
 }
 
-export async function openTestWorker(disk: SimulatedDisk, role: Role, module: TestModule, tuning: Partial<Tuning> = {}): Promise<TestWorker> {
+export async function openTestWorker(
+  disk: SimulatedDisk,
+  role: Role,
+  module: TestModule,
+  tuning: Partial<Tuning> = {},
+): Promise<TestWorker> {
   const medium = disk.medium();
   const storage = await openStorage({
     name: 'shared',

@@ -16,7 +16,7 @@ export function tear(calls: readonly DiskCall[], random: Random): readonly DiskC
 
 function sectorsOf(write: Extract<DiskCall, { kind: 'write' }>): DiskCall[] {
   const sectors: DiskCall[] = [];
-  for (let from = 0; from < write.bytes.length; ) {
+  for (let from = 0; from < write.bytes.length;) {
     const to = Math.min(write.bytes.length, from + SECTOR_BYTES - ((write.at + from) % SECTOR_BYTES));
     sectors.push({ kind: 'write', file: write.file, at: write.at + from, bytes: write.bytes.subarray(from, to) });
     from = to;

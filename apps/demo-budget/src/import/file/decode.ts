@@ -8,10 +8,16 @@ export interface DecodedFile {
   readonly encoding: Encoding;
 }
 
-/** About 200,000 rows of a wordy bank: far more than a household's year, little enough to be held in a phone's memory twice. */
+/**
+ * About 200,000 rows of a wordy bank: far more than a household's year, little enough to be held in a phone's memory
+ * twice.
+ */
 export const maxFileBytes: number = 32 * 1_048_576;
 
-const signatures: readonly { readonly bytes: readonly number[]; readonly looksLike: 'spreadsheet' | 'pdf' | 'image' }[] = [
+const signatures: readonly {
+  readonly bytes: readonly number[];
+  readonly looksLike: 'spreadsheet' | 'pdf' | 'image';
+}[] = [
   { bytes: [0x50, 0x4b, 0x03, 0x04], looksLike: 'spreadsheet' }, // a ZIP: .xlsx, .ods, .numbers
   { bytes: [0xd0, 0xcf, 0x11, 0xe0], looksLike: 'spreadsheet' }, // the older .xls
   { bytes: [0x25, 0x50, 0x44, 0x46], looksLike: 'pdf' },
@@ -20,24 +26,31 @@ const signatures: readonly { readonly bytes: readonly number[]; readonly looksLi
 ];
 
 /**
- * Turns the bytes of a bank's export into text. A byte order mark decides; without one, bytes that are well-formed UTF-8 are
- * UTF-8 (text of another encoding hardly ever is by chance), and anything else is Windows-1252, which contains Latin-1.
+ * Turns the bytes of a bank's export into text. A byte order mark decides; without one, bytes that are well-formed
+ * UTF-8 are UTF-8 (text of another encoding hardly ever is by chance), and anything else is Windows-1252, which
+ * contains Latin-1.
  */
 export function decodeFile(bytes: Uint8Array): Result<DecodedFile, FileProblem> {
   if (bytes.length === 0) return fail({ code: 'file-empty' });
-  if (bytes.length > maxFileBytes) return fail({ code: 'file-too-large', sizeBytes: bytes.length, maxBytes: maxFileBytes });
+  if (bytes.length > maxFileBytes)
+    return fail({ code: 'file-too-large', sizeBytes: bytes.length, maxBytes: maxFileBytes });
   for (const { bytes: signature, looksLike } of signatures) {
     if (startsWith(bytes, signature)) return fail({ code: 'file-not-text', looksLike });
   }
   const encoding = encodingOf(bytes);
   // Control characters that no text uses mean a binary file. Tab, line feed, form feed and carriage return are text.
-  if (!encoding.startsWith('utf-16') && bytes.some((byte) => byte < 0x20 && byte !== 9 && byte !== 10 && byte !== 12 && byte !== 13 && byte !== 0x1a)) {
+  if (
+    !encoding.startsWith('utf-16') &&
+    bytes.some((byte) => byte < 0x20 && byte !== 9 && byte !== 10 && byte !== 12 && byte !== 13 && byte !== 0x1a)
+  ) {
     return fail({ code: 'file-not-text', looksLike: 'unknown' });
   }
   const text = new TextDecoder(encoding).decode(bytes);
-  if (encoding.startsWith('utf-16') && /[\0\ufffd]/.test(text)) return fail({ code: 'file-not-text', looksLike: 'unknown' });
+  if (encoding.startsWith('utf-16') && /[\0\ufffd]/.test(text))
+    return fail({ code: 'file-not-text', looksLike: 'unknown' });
   if (text.trim() === '') return fail({ code: 'file-empty' });
-  if (/^\s*(?:<\?xml[^>]*>\s*)?<(?:!doctype html|html|head|body|script)\b/i.test(text)) return fail({ code: 'file-is-web-page' });
+  if (/^\s*(?:<\?xml[^>]*>\s*)?<(?:!doctype html|html|head|body|script)\b/i.test(text))
+    return fail({ code: 'file-is-web-page' });
   return succeed({ text, encoding });
 }
 

@@ -9,8 +9,8 @@ const sampleRows = 120;
 
 /**
  * The delimiter by which the file falls most clearly into columns, or undefined where none of them does.
- * Decimal commas mislead a mere count ("01.02.2025;Rent;-900,00" has one comma in each line), so rows with a date and an amount in
- * cells of their own weigh most.
+ * Decimal commas mislead a mere count ("01.02.2025;Rent;-900,00" has one comma in each line), so rows with a date and
+ * an amount in cells of their own weigh most.
  */
 export function recogniseDelimiter(text: string): Delimiter | undefined {
   let best: Delimiter | undefined;
@@ -25,7 +25,10 @@ export function recogniseDelimiter(text: string): Delimiter | undefined {
   return best;
 }
 
-/** 0 where the delimiter gives a single column; more, the more rows have the same number of columns and look like entries. */
+/**
+ * 0 where the delimiter gives a single column; more, the more rows have the same number of columns and look like
+ * entries.
+ */
 export function delimiterScore(text: string, delimiter: Delimiter): number {
   const parsed = Papa.parse<string[]>(text, { delimiter, preview: sampleRows, skipEmptyLines: 'greedy' });
   const rows = parsed.data;

@@ -33,18 +33,38 @@ describe('decoding a file', () => {
   it.each([
     ['an empty file', new Uint8Array(), { code: 'file-empty' }],
     ['a file of blank lines', utf8('\n \n\t\n'), { code: 'file-empty' }],
-    ['a spreadsheet', new Uint8Array([0x50, 0x4b, 0x03, 0x04, 0x14]), { code: 'file-not-text', looksLike: 'spreadsheet' }],
+    [
+      'a spreadsheet',
+      new Uint8Array([0x50, 0x4b, 0x03, 0x04, 0x14]),
+      { code: 'file-not-text', looksLike: 'spreadsheet' },
+    ],
     ['a PDF', utf8('%PDF-1.7\n'), { code: 'file-not-text', looksLike: 'pdf' }],
     ['a picture', new Uint8Array([0x89, 0x50, 0x4e, 0x47, 0x0d]), { code: 'file-not-text', looksLike: 'image' }],
     ['random bytes', new Uint8Array([0x31, 0x00, 0x02, 0xfe]), { code: 'file-not-text', looksLike: 'unknown' }],
-    ['UTF-16 cut in the middle of a character', new Uint8Array([0xff, 0xfe, 0x31]), { code: 'file-not-text', looksLike: 'unknown' }],
+    [
+      'UTF-16 cut in the middle of a character',
+      new Uint8Array([0xff, 0xfe, 0x31]),
+      { code: 'file-not-text', looksLike: 'unknown' },
+    ],
     ['a web page', utf8('\n<!DOCTYPE html><html><body>Please log in</body></html>'), { code: 'file-is-web-page' }],
     ['a web page with an XML line', utf8('<?xml version="1.0"?>\n<html></html>'), { code: 'file-is-web-page' }],
     ['prose', utf8('Dear customer\nyour export is not ready\n'), { code: 'file-not-a-table' }],
     ['one column', utf8('Amount\n3.50\n4.50\n'), { code: 'file-not-a-table' }],
-    ['a quote that never closes', utf8('Date,Payee,Amount\n2025-01-01,A,1\n2025-01-02,"B,2\n2025-01-03,C,3\n'), { code: 'file-quote-unclosed', rowNumber: 3 }],
-    ['a file over the limit', new Uint8Array(maxFileBytes + 1), { code: 'file-too-large', sizeBytes: maxFileBytes + 1, maxBytes: maxFileBytes }],
-    ['too many rows', utf8('2025-01-01,1\n'.repeat(maxRows + 1)), { code: 'file-too-many-rows', rowCount: maxRows + 1, maxRows }],
+    [
+      'a quote that never closes',
+      utf8('Date,Payee,Amount\n2025-01-01,A,1\n2025-01-02,"B,2\n2025-01-03,C,3\n'),
+      { code: 'file-quote-unclosed', rowNumber: 3 },
+    ],
+    [
+      'a file over the limit',
+      new Uint8Array(maxFileBytes + 1),
+      { code: 'file-too-large', sizeBytes: maxFileBytes + 1, maxBytes: maxFileBytes },
+    ],
+    [
+      'too many rows',
+      utf8('2025-01-01,1\n'.repeat(maxRows + 1)),
+      { code: 'file-too-many-rows', rowCount: maxRows + 1, maxRows },
+    ],
   ] as const)('refuses %s with a problem and a sentence', (_, bytes, problem) => {
     expect(problemOf(bytes)).toEqual(problem);
     expect(fileProblemSentence(problem)).toMatch(/^[A-Z].*\.$/);
@@ -64,7 +84,9 @@ describe('recognising the delimiter', () => {
 
 describe('reading a table', () => {
   it('passes over the lines above the header and keeps the numbers that a spreadsheet shows', () => {
-    const table = readTable('My Bank;;\nAccount:;123;\n\nDate;Payee;Amount\n31.01.2025;Coffee;-3,50\n\n01.02.2025;Rent;-900,00\n');
+    const table = readTable(
+      'My Bank;;\nAccount:;123;\n\nDate;Payee;Amount\n31.01.2025;Coffee;-3,50\n\n01.02.2025;Rent;-900,00\n',
+    );
     expect(table).toEqual({
       ok: true,
       value: {
@@ -81,25 +103,41 @@ describe('reading a table', () => {
 
   it('keeps line breaks, delimiters and doubled quotes inside a quoted field', () => {
     const table = readTable('Date,Memo,Amount\n2025-01-31,"first\nsecond, ""third""",-3.50\n');
-    expect(table).toMatchObject({ ok: true, value: { rows: [{ rowNumber: 2, cells: ['2025-01-31', 'first\nsecond, "third"', '-3.50'] }] } });
+    expect(table).toMatchObject({
+      ok: true,
+      value: { rows: [{ rowNumber: 2, cells: ['2025-01-31', 'first\nsecond, "third"', '-3.50'] }] },
+    });
   });
 
   it('names columns by number where the file has no header', () => {
-    expect(readTable('2025-01-31,Coffee,-3.50\n')).toMatchObject({ ok: true, value: { hasHeader: false, header: ['Column 1', 'Column 2', 'Column 3'], rows: [{ rowNumber: 1 }] } });
+    expect(readTable('2025-01-31,Coffee,-3.50\n')).toMatchObject({
+      ok: true,
+      value: { hasHeader: false, header: ['Column 1', 'Column 2', 'Column 3'], rows: [{ rowNumber: 1 }] },
+    });
   });
 
   it('says which delimiter to try where the chosen one is wrong', () => {
-    expect(readTable(statement, ',')).toEqual({ ok: false, problem: { code: 'file-wrong-delimiter', delimiter: ',', suggested: ';' } });
-    expect(readTable(statement, '\t')).toEqual({ ok: false, problem: { code: 'file-wrong-delimiter', delimiter: '\t', suggested: ';' } });
+    expect(readTable(statement, ',')).toEqual({
+      ok: false,
+      problem: { code: 'file-wrong-delimiter', delimiter: ',', suggested: ';' },
+    });
+    expect(readTable(statement, '\t')).toEqual({
+      ok: false,
+      problem: { code: 'file-wrong-delimiter', delimiter: '\t', suggested: ';' },
+    });
     expect(readTable(statement, ';').ok).toBe(true);
-    expect(fileProblemSentence({ code: 'file-wrong-delimiter', delimiter: ',', suggested: ';' })).toContain('Try semicolons.');
+    expect(fileProblemSentence({ code: 'file-wrong-delimiter', delimiter: ',', suggested: ';' })).toContain(
+      'Try semicolons.',
+    );
   });
 
   it.each([
     ['meridian-giro.csv', 'windows-1252', ';', 355],
     ['harbour-checking.csv', 'utf-8', ',', 2000],
   ])('reads the sample %s', (name, encoding, delimiter, rowCount) => {
-    const decoded = decodeFile(new Uint8Array(readFileSync(new URL(`../../../public/samples/${name}`, import.meta.url))));
+    const decoded = decodeFile(
+      new Uint8Array(readFileSync(new URL(`../../../public/samples/${name}`, import.meta.url))),
+    );
     if (!decoded.ok) throw new Error(decoded.problem.code);
     expect(decoded.value.encoding).toBe(encoding);
     const table = readTable(decoded.value.text);

@@ -1,4 +1,7 @@
-/** Why a file as a whole cannot be imported. Plain data without any of the file's contents, so it may be shown and logged. */
+/**
+ * Why a file as a whole cannot be imported. Plain data without any of the file's contents, so it may be shown and
+ * logged.
+ */
 export type FileProblem =
   | { readonly code: 'file-empty' }
   | { readonly code: 'file-too-large'; readonly sizeBytes: number; readonly maxBytes: number }

@@ -37,7 +37,8 @@ export function readTable(text: string, chosen?: Delimiter): Result<Table, FileP
     const suggested = recogniseDelimiter(text);
     const clearlyWrong = delimiterScore(text, chosen) === 0 || !hasEntries(text, chosen);
     if (suggested === undefined) return fail({ code: 'file-not-a-table' });
-    if (clearlyWrong && suggested !== chosen) return fail({ code: 'file-wrong-delimiter', delimiter: chosen, suggested });
+    if (clearlyWrong && suggested !== chosen)
+      return fail({ code: 'file-wrong-delimiter', delimiter: chosen, suggested });
   }
   const parsed = Papa.parse<string[]>(text, { delimiter });
   const unclosed = parsed.errors.find((error) => error.code === 'MissingQuotes');
@@ -45,7 +46,8 @@ export function readTable(text: string, chosen?: Delimiter): Result<Table, FileP
   if (unclosed !== undefined) return fail({ code: 'file-quote-unclosed', rowNumber: (unclosed.row ?? 0) + 1 });
   const rows: TableRow[] = [];
   for (const [index, cells] of parsed.data.entries()) {
-    if (cells.some((cell) => cell.trim() !== '')) rows.push({ rowNumber: index + 1, cells: cells.map((cell) => cell.trim()) });
+    if (cells.some((cell) => cell.trim() !== ''))
+      rows.push({ rowNumber: index + 1, cells: cells.map((cell) => cell.trim()) });
   }
   if (rows.length > maxRows) return fail({ code: 'file-too-many-rows', rowCount: rows.length, maxRows });
   return succeed(withoutPreamble(rows, delimiter));
@@ -55,7 +57,10 @@ function hasEntries(text: string, delimiter: Delimiter): boolean {
   return Papa.parse<string[]>(text, { delimiter, preview: maxPreambleRows * 2 }).data.some(looksLikeEntry);
 }
 
-/** The header is the last row above the first entry that names at least as many columns as half the entry has, without a date or an amount in it. */
+/**
+ * The header is the last row above the first entry that names at least as many columns as half the entry has, without a
+ * date or an amount in it.
+ */
 function withoutPreamble(rows: readonly TableRow[], delimiter: Delimiter): Table {
   const firstEntry = rows.slice(0, maxPreambleRows).findIndex((row) => looksLikeEntry(row.cells));
   const width = firstEntry === -1 ? widest(rows) : (rows[firstEntry]?.cells.length ?? 0);

@@ -7,11 +7,14 @@ export type OfxPiece =
 const entities: Readonly<Record<string, string>> = { amp: '&', lt: '<', gt: '>', quot: '"', apos: "'", nbsp: '\u00a0' };
 
 /**
- * Reads OFX 1.x, which is SGML and does not close elements that have a value, and OFX 2.x, which is XML and does. What both have in common is enough: a tag with
- * text after it is an element with a value, and its closing tag, where there is one, says nothing new.
+ * Reads OFX 1.x, which is SGML and does not close elements that have a value, and OFX 2.x, which is XML and does. What
+ * both have in common is enough: a tag with text after it is an element with a value, and its closing tag, where there
+ * is one, says nothing new.
  */
 export function* readElements(text: string): Generator<OfxPiece> {
-  const escaped = text.replace(/<!\[CDATA\[([\s\S]*?)\]\]>/g, (_, raw: string) => raw.replaceAll('&', '&amp;').replaceAll('<', '&lt;'));
+  const escaped = text.replace(/<!\[CDATA\[([\s\S]*?)\]\]>/g, (_, raw: string) =>
+    raw.replaceAll('&', '&amp;').replaceAll('<', '&lt;'),
+  );
   let valued: string | null = null;
   for (const [, slash, tag = '', following = ''] of escaped.matchAll(/<(\/?)([A-Za-z][\w.]*)\s*>([^<]*)/g)) {
     const name = tag.toUpperCase();
@@ -30,9 +33,12 @@ export function* readElements(text: string): Generator<OfxPiece> {
 }
 
 function withoutEntities(text: string): string {
-  return text.replace(/&(?:#(\d{1,6})|#x([\da-f]{1,6})|([a-z]+));/gi, (whole, decimal?: string, hexadecimal?: string, name?: string) => {
-    if (name !== undefined) return entities[name.toLowerCase()] ?? whole;
-    const code = decimal === undefined ? Number.parseInt(hexadecimal ?? '', 16) : Number(decimal);
-    return code <= 0x10_ff_ff ? String.fromCodePoint(code) : whole;
-  });
+  return text.replace(
+    /&(?:#(\d{1,6})|#x([\da-f]{1,6})|([a-z]+));/gi,
+    (whole, decimal?: string, hexadecimal?: string, name?: string) => {
+      if (name !== undefined) return entities[name.toLowerCase()] ?? whole;
+      const code = decimal === undefined ? Number.parseInt(hexadecimal ?? '', 16) : Number(decimal);
+      return code <= 0x10_ff_ff ? String.fromCodePoint(code) : whole;
+    },
+  );
 }

@@ -64,12 +64,19 @@ describe('an OFX file', () => {
   });
 
   it('keeps the statements of several accounts apart', () => {
-    const two = sgml.replace('</BANKMSGSRSV1>', `</BANKMSGSRSV1>${xml.slice(xml.indexOf('<CREDIT'), xml.indexOf('</OFX>'))}`);
-    expect(read(two).map(({ accountNumber, table }) => [accountNumber, table.rows.length])).toEqual([['6789', 2], ['4410', 2]]);
+    const two = sgml.replace(
+      '</BANKMSGSRSV1>',
+      `</BANKMSGSRSV1>${xml.slice(xml.indexOf('<CREDIT'), xml.indexOf('</OFX>'))}`,
+    );
+    expect(read(two).map(({ accountNumber, table }) => [accountNumber, table.rows.length])).toEqual([
+      ['6789', 2],
+      ['4410', 2],
+    ]);
   });
 
   it('that is cut off anywhere is refused', () => {
-    for (let length = 0; length < sgml.length - 1; length += 17) expect(problem(sgml.slice(0, length))).toBe('file-cut-off');
+    for (let length = 0; length < sgml.length - 1; length += 17)
+      expect(problem(sgml.slice(0, length))).toBe('file-cut-off');
   });
 
   it('without entries is refused, and told from one in which the bank says no', () => {
@@ -79,7 +86,12 @@ describe('an OFX file', () => {
   });
 
   it('with nonsense in it ends in rows or in a problem, never in an error', () => {
-    for (const text of ['<OFX></OFX>', '<OFX><STMTTRN><NAME>lost</STMTTRN></OFX>', '<OFX><STMTRS><STMTTRN></STMTTRN></STMTRS></OFX>', '<OFX>&#99999999;<<<>></OFX>']) {
+    for (const text of [
+      '<OFX></OFX>',
+      '<OFX><STMTTRN><NAME>lost</STMTTRN></OFX>',
+      '<OFX><STMTRS><STMTTRN></STMTTRN></STMTRS></OFX>',
+      '<OFX>&#99999999;<<<>></OFX>',
+    ]) {
       expect(() => readStatements(text)).not.toThrow();
     }
   });

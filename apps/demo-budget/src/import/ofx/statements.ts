@@ -15,14 +15,29 @@ export interface OfxStatement {
 const header = ['Date', 'Amount', 'Payee', 'Notes', 'Currency', 'Bank’s number'] as const;
 
 /** Where a statement's table has what: always the same. */
-export const ofxColumns: ColumnChoice = { date: 0, amount: 1, debit: null, credit: null, payee: 2, notes: 3, currency: 4, bankId: 5 };
+export const ofxColumns: ColumnChoice = {
+  date: 0,
+  amount: 1,
+  debit: null,
+  credit: null,
+  payee: 2,
+  notes: 3,
+  currency: 4,
+  bankId: 5,
+};
 
-/** Whether the text is an OFX or QFX file, whatever the file is called: OFX 1.x begins with a header of its own, both have the element `OFX`. */
+/**
+ * Whether the text is an OFX or QFX file, whatever the file is called: OFX 1.x begins with a header of its own, both
+ * have the element `OFX`.
+ */
 export function isOfx(text: string): boolean {
   return /^\s*OFXHEADER\s*:/i.test(text) || /<OFX>/i.test(text.slice(0, 4_000));
 }
 
-/** Reads the bank and credit-card statements of an OFX file. Only a file that is there to its end is read: one that is cut off may lack any number of entries. */
+/**
+ * Reads the bank and credit-card statements of an OFX file. Only a file that is there to its end is read: one that is
+ * cut off may lack any number of entries.
+ */
 export function readStatements(text: string): Result<readonly OfxStatement[], FileProblem> {
   if (!/<\/OFX>\s*$/i.test(text)) return fail({ code: 'file-cut-off' });
   const statements: OpenStatement[] = [];
@@ -31,7 +46,8 @@ export function readStatements(text: string): Result<readonly OfxStatement[], Fi
   let inside = '';
   for (const piece of readElements(text)) {
     if (piece.kind === 'begin') {
-      if (piece.name === 'STMTRS' || piece.name === 'CCSTMTRS') statements.push({ accountNumber: '', currency: '', entries: [] });
+      if (piece.name === 'STMTRS' || piece.name === 'CCSTMTRS')
+        statements.push({ accountNumber: '', currency: '', entries: [] });
       else if (piece.name === 'STMTTRN') statements.at(-1)?.entries.push((entry = new Map()));
       inside = entry === null || piece.name === 'STMTTRN' ? '' : piece.name;
     } else if (piece.kind === 'end') {
@@ -47,10 +63,13 @@ export function readStatements(text: string): Result<readonly OfxStatement[], Fi
     }
   }
   const filled = statements.filter(({ entries }) => entries.length > 0);
-  if (filled.length === 0) return fail({ code: /<SEVERITY>\s*ERROR/i.test(text) ? 'file-is-refusal' : 'file-has-no-entries' });
+  if (filled.length === 0)
+    return fail({ code: /<SEVERITY>\s*ERROR/i.test(text) ? 'file-is-refusal' : 'file-has-no-entries' });
   const most = Math.max(...filled.map(({ entries }) => entries.length));
   if (most > maxRows) return fail({ code: 'file-too-many-rows', rowCount: most, maxRows });
-  return succeed(filled.map(({ accountNumber, currency, entries }) => ({ accountNumber, table: tableOf(entries, currency) })));
+  return succeed(
+    filled.map(({ accountNumber, currency, entries }) => ({ accountNumber, table: tableOf(entries, currency) })),
+  );
 }
 
 interface OpenStatement {
@@ -65,7 +84,14 @@ function tableOf(entries: readonly ReadonlyMap<string, string>[], currency: stri
     const date = (entry.get('DTPOSTED') ?? '').slice(0, 8);
     const payee = entry.get('NAME') ?? '';
     const memo = entry.get('MEMO') ?? '';
-    const cells = [date, entry.get('TRNAMT') ?? '', payee === '' ? memo : payee, payee === '' || memo === payee ? '' : memo, entry.get('CURRENCY.CURSYM') ?? currency, entry.get('FITID') ?? ''];
+    const cells = [
+      date,
+      entry.get('TRNAMT') ?? '',
+      payee === '' ? memo : payee,
+      payee === '' || memo === payee ? '' : memo,
+      entry.get('CURRENCY.CURSYM') ?? currency,
+      entry.get('FITID') ?? '',
+    ];
     return { rowNumber: index + 1, cells };
   });
   return { delimiter: null, header, hasHeader: true, rows };

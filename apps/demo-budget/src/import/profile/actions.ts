@@ -7,7 +7,14 @@ export async function saveProfile(writer: Writer, accountId: string, profile: Im
     `INSERT INTO importProfiles (id, columns, delimiter, dateOrder, decimalMark, turnSigns) VALUES (?, ?, ?, ?, ?, ?)
      ON CONFLICT (id) DO UPDATE SET columns = excluded.columns, delimiter = excluded.delimiter, dateOrder = excluded.dateOrder,
        decimalMark = excluded.decimalMark, turnSigns = excluded.turnSigns`,
-    [accountId, JSON.stringify(profile.columnNames), profile.delimiter, profile.dateOrder, profile.decimalMark, profile.turnSigns ? 1 : 0],
+    [
+      accountId,
+      JSON.stringify(profile.columnNames),
+      profile.delimiter,
+      profile.dateOrder,
+      profile.decimalMark,
+      profile.turnSigns ? 1 : 0,
+    ],
   );
 }
 

@@ -34,13 +34,16 @@ describe('the profile of an account', () => {
 
   it('is of no use for a file of another kind', () => {
     expect(formatsOfProfile(profile, tableOf('When;Who;Betrag\n04/05/2025;Coffee;3,50\n'))).toBeUndefined();
-    expect(formatsOfProfile(profile, tableOf('When,Who,How much,What for\n04/05/2025,Coffee,3.50,two\n'))).toBeUndefined();
+    expect(
+      formatsOfProfile(profile, tableOf('When,Who,How much,What for\n04/05/2025,Coffee,3.50,two\n')),
+    ).toBeUndefined();
   });
 
   it('is kept with the budget, one for each account, and can be forgotten', async () => {
     const writer = memoryWriter();
     const accountId = await addAccount(writer, { name: 'Giro', kind: 'checking', currency: 'EUR', openingMinor: 0 });
-    const stored = (): ImportProfileRow | undefined => writer.rows<ImportProfileRow>(importProfileOfAccount, [accountId])[0];
+    const stored = (): ImportProfileRow | undefined =>
+      writer.rows<ImportProfileRow>(importProfileOfAccount, [accountId])[0];
     await saveProfile(writer, accountId, { ...profile, turnSigns: false });
     await saveProfile(writer, accountId, profile);
     expect(readProfile(stored() as ImportProfileRow)).toEqual(profile);
@@ -49,8 +52,21 @@ describe('the profile of an account', () => {
   });
 
   it('that a newer version has written is passed over', () => {
-    const row = { columns: '{"date":"When"}', delimiter: ';', dateOrder: 'day-month-year', decimalMark: 'comma', turnSigns: 0 } as const;
-    for (const other of [{ columns: '{' }, { columns: '[1]' }, { delimiter: '|' }, { dateOrder: 'era' }, { decimalMark: 'none' }]) expect(readProfile({ ...row, ...other })).toBeUndefined();
+    const row = {
+      columns: '{"date":"When"}',
+      delimiter: ';',
+      dateOrder: 'day-month-year',
+      decimalMark: 'comma',
+      turnSigns: 0,
+    } as const;
+    for (const other of [
+      { columns: '{' },
+      { columns: '[1]' },
+      { delimiter: '|' },
+      { dateOrder: 'era' },
+      { decimalMark: 'none' },
+    ])
+      expect(readProfile({ ...row, ...other })).toBeUndefined();
     expect(readProfile(row)).toBeDefined();
   });
 });

@@ -7,7 +7,9 @@ import type { Table } from '../file/table.ts';
 import type { ColumnChoice, ColumnRole } from '../rows/columns.ts';
 import { dateOrders, type DateOrder } from '../rows/dates.ts';
 
-/** How the statements of an account are read. It is made of a statement that was imported, and used for the next one. */
+/**
+ * How the statements of an account are read. It is made of a statement that was imported, and used for the next one.
+ */
 export interface ImportProfile {
   /** By role what the file calls the column. */
   readonly columnNames: Readonly<Partial<Record<ColumnRole, string>>>;
@@ -20,7 +22,10 @@ export interface ImportProfile {
 const roles: readonly ColumnRole[] = ['date', 'amount', 'debit', 'credit', 'payee', 'notes', 'currency', 'bankId'];
 
 /** Undefined for a file without delimiters: it says itself how it is to be read. */
-export function profileOf(table: Table, { columns, dateOrder, decimalMark, turnSigns }: FormatChoice): ImportProfile | undefined {
+export function profileOf(
+  table: Table,
+  { columns, dateOrder, decimalMark, turnSigns }: FormatChoice,
+): ImportProfile | undefined {
   if (table.delimiter === null) return undefined;
   const named = roles.flatMap((role) => {
     const name = table.header[columns[role] ?? -1];
@@ -30,7 +35,10 @@ export function profileOf(table: Table, { columns, dateOrder, decimalMark, turnS
 }
 
 /** The formats of the profile, where the table is of its kind: it has all its columns, by their names. */
-export function formatsOfProfile({ columnNames, dateOrder, decimalMark, turnSigns, delimiter }: ImportProfile, table: Table): FormatChoice | undefined {
+export function formatsOfProfile(
+  { columnNames, dateOrder, decimalMark, turnSigns, delimiter }: ImportProfile,
+  table: Table,
+): FormatChoice | undefined {
   if (table.delimiter !== delimiter) return undefined;
   const columns = Object.fromEntries(
     roles.map((role) => {
@@ -43,11 +51,23 @@ export function formatsOfProfile({ columnNames, dateOrder, decimalMark, turnSign
 }
 
 /** A stored profile. Undefined where another version of the app has written what this one does not know. */
-export function readProfile({ columns, delimiter, dateOrder, decimalMark, turnSigns }: ImportProfileRow): ImportProfile | undefined {
+export function readProfile({
+  columns,
+  delimiter,
+  dateOrder,
+  decimalMark,
+  turnSigns,
+}: ImportProfileRow): ImportProfile | undefined {
   const knownDelimiter = delimiters.find((known) => known === delimiter);
   const knownOrder = dateOrders.find((known) => known === dateOrder);
   const columnNames = readNames(columns);
-  if (knownDelimiter === undefined || knownOrder === undefined || columnNames === undefined || (decimalMark !== 'comma' && decimalMark !== 'point')) return undefined;
+  if (
+    knownDelimiter === undefined ||
+    knownOrder === undefined ||
+    columnNames === undefined ||
+    (decimalMark !== 'comma' && decimalMark !== 'point')
+  )
+    return undefined;
   return { columnNames, delimiter: knownDelimiter, dateOrder: knownOrder, decimalMark, turnSigns: turnSigns === 1 };
 }
 
@@ -59,5 +79,7 @@ function readNames(text: string): ImportProfile['columnNames'] | undefined {
     return undefined;
   }
   if (typeof names !== 'object' || names === null) return undefined;
-  return Object.values(names).every((name) => typeof name === 'string') ? (names as ImportProfile['columnNames']) : undefined;
+  return Object.values(names).every((name) => typeof name === 'string')
+    ? (names as ImportProfile['columnNames'])
+    : undefined;
 }

@@ -1,7 +1,10 @@
 import { looksLikeAmount, looksLikeDate } from '../file/cell-shape.ts';
 import type { Table } from '../file/table.ts';
 
-/** Which column (counted from 0) holds what; null where no column does. Amounts stand in one column, or in one for money out and one for money in. */
+/**
+ * Which column (counted from 0) holds what; null where no column does. Amounts stand in one column, or in one for money
+ * out and one for money in.
+ */
 export interface ColumnChoice {
   readonly date: number | null;
   readonly amount: number | null;
@@ -18,12 +21,33 @@ export type ColumnRole = keyof ColumnChoice;
 
 /** Words in banks' headers, in the languages of several countries, the more telling ones first. */
 const wordsByRole: Readonly<Record<ColumnRole, readonly RegExp[]>> = {
-  date: [/^(booking|posting|posted|transaction|trans\.?) ?date$/, /^(buchungstag|buchungsdatum|buchung)$/, /^(date|datum|fecha|data|dato|datum bokföring)\b/, /\bdate\b|datum|valuta|wertstellung|fecha/],
-  amount: [/^(amount|betrag|umsatz|montant|importe|importo|bedrag|belopp|kwota|valor|beløb)\b/, /amount|betrag|montant|importe|bedrag|belopp|kwota/],
-  debit: [/^(debit|withdrawal|paid out|money out|soll|belastung|débit|cargo|addebito|ausgang)/, /debit|withdrawal|paid out|money out/],
-  credit: [/^(credit|deposit|paid in|money in|haben|gutschrift|crédit|abono|accredito|eingang)/, /credit|deposit|paid in|money in/],
-  payee: [/^(payee|merchant|counterparty|beneficiary|name)\b/, /auftraggeber|empf[aä]nger|beg[uü]nstigt|zahlungsbeteiligter|bénéficiaire|beneficiario|ontvanger|mottagare|kontrahent/, /^(description|libellé|bezeichnung|concepto|descrizione|omschrijving|tekst|opis)/],
-  notes: [/^(notes?|memo|details|comment|remarks)\b/, /verwendungszweck|purpose|reference|communication|causale|mededeling|meddelande|tytuł|buchungstext/],
+  date: [
+    /^(booking|posting|posted|transaction|trans\.?) ?date$/,
+    /^(buchungstag|buchungsdatum|buchung)$/,
+    /^(date|datum|fecha|data|dato|datum bokföring)\b/,
+    /\bdate\b|datum|valuta|wertstellung|fecha/,
+  ],
+  amount: [
+    /^(amount|betrag|umsatz|montant|importe|importo|bedrag|belopp|kwota|valor|beløb)\b/,
+    /amount|betrag|montant|importe|bedrag|belopp|kwota/,
+  ],
+  debit: [
+    /^(debit|withdrawal|paid out|money out|soll|belastung|débit|cargo|addebito|ausgang)/,
+    /debit|withdrawal|paid out|money out/,
+  ],
+  credit: [
+    /^(credit|deposit|paid in|money in|haben|gutschrift|crédit|abono|accredito|eingang)/,
+    /credit|deposit|paid in|money in/,
+  ],
+  payee: [
+    /^(payee|merchant|counterparty|beneficiary|name)\b/,
+    /auftraggeber|empf[aä]nger|beg[uü]nstigt|zahlungsbeteiligter|bénéficiaire|beneficiario|ontvanger|mottagare|kontrahent/,
+    /^(description|libellé|bezeichnung|concepto|descrizione|omschrijving|tekst|opis)/,
+  ],
+  notes: [
+    /^(notes?|memo|details|comment|remarks)\b/,
+    /verwendungszweck|purpose|reference|communication|causale|mededeling|meddelande|tytuł|buchungstext/,
+  ],
   currency: [/^(currency|w[aä]hrung|devise|divisa|valuta|moneda|waluta|ccy)$/],
   bankId: [/^(fitid|transaction id|transaktions-?id|unique id)$/],
 };
@@ -33,7 +57,9 @@ const balanceWords = /balance|saldo|kontostand|solde/;
 
 const sampleRows = 200;
 
-/** What each column most likely is, by its name and by what stands in it. A guess: the user sees it and may change it. */
+/**
+ * What each column most likely is, by its name and by what stands in it. A guess: the user sees it and may change it.
+ */
 export function guessColumns(table: Table): ColumnChoice {
   const shapes = table.header.map((name, column) => shapeOf(table, name, column));
   const taken = new Set<number>();
@@ -46,11 +72,16 @@ export function guessColumns(table: Table): ColumnChoice {
     taken.add(chosen.column);
     return chosen.column;
   };
-  // A column that is called "Date" is one, even where most of what stands in it cannot be read: the rows then say so, one by one.
-  const isNamed = (role: ColumnRole) => (shape: ColumnShape): boolean => wordsByRole[role].slice(0, -1).some((words) => words.test(shape.name));
+  // A column that is called "Date" is one, even where most of what stands in it cannot be read: the rows then say so,
+  // one by one.
+  const isNamed =
+    (role: ColumnRole) =>
+    (shape: ColumnShape): boolean =>
+      wordsByRole[role].slice(0, -1).some((words) => words.test(shape.name));
   const date = pick('date', (shape) => shape.dateShare > 0.5, true) ?? pick('date', isNamed('date'), true);
   const currency = pick('currency', (shape) => shape.currencyShare > 0.5, false);
-  const isMoney = (shape: ColumnShape): boolean => shape.amountShare > 0.5 && shape.dateShare <= 0.5 && !balanceWords.test(shape.name);
+  const isMoney = (shape: ColumnShape): boolean =>
+    shape.amountShare > 0.5 && shape.dateShare <= 0.5 && !balanceWords.test(shape.name);
   const isSideOfMoney = (shape: ColumnShape): boolean => isMoney(shape) && shape.filledShare > 0;
   const debit = pick('debit', isSideOfMoney, false);
   const credit = pick('credit', isSideOfMoney, false);
@@ -60,7 +91,16 @@ export function guessColumns(table: Table): ColumnChoice {
   const payee = pick('payee', (shape) => shape.textShare > 0.3, false) ?? pickWordiest(shapes, taken);
   const notes = pick('notes', (shape) => shape.textShare > 0, false);
   const bankId = pick('bankId', (shape) => shape.filledShare === 1, false);
-  return { date, amount, debit: twoSided ? debit : null, credit: twoSided ? credit : null, payee, notes, currency, bankId };
+  return {
+    date,
+    amount,
+    debit: twoSided ? debit : null,
+    credit: twoSided ? credit : null,
+    payee,
+    notes,
+    currency,
+    bankId,
+  };
 }
 
 interface ColumnShape {
@@ -78,7 +118,8 @@ interface ColumnShape {
 function shapeOf(table: Table, name: string, column: number): ColumnShape {
   const cells = table.rows.slice(0, sampleRows).map((row) => row.cells[column] ?? '');
   const filled = cells.filter((cell) => cell !== '');
-  const share = (fits: (cell: string) => boolean): number => (filled.length === 0 ? 0 : filled.filter(fits).length / filled.length);
+  const share = (fits: (cell: string) => boolean): number =>
+    filled.length === 0 ? 0 : filled.filter(fits).length / filled.length;
   return {
     column,
     name: name.toLowerCase().trim(),

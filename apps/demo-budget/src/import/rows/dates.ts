@@ -5,14 +5,17 @@ export type DateOrder = 'year-month-day' | 'day-month-year' | 'month-day-year';
 
 export const dateOrders: readonly DateOrder[] = ['year-month-day', 'day-month-year', 'month-day-year'];
 
-export type DateProblem = { readonly code: 'date-missing' } | { readonly code: 'date-unreadable' } | { readonly code: 'date-impossible' };
+export type DateProblem =
+  | { readonly code: 'date-missing' }
+  | { readonly code: 'date-unreadable' }
+  | { readonly code: 'date-impossible' };
 
 /** Two digits of a year from here on belong to the 1900s: bank exports begin in about 1970. */
 const firstYearOf1900s = 70;
 
 /**
- * Reads `2025-01-31`, `20250131`, `31.01.2025`, `31/01/2025`, `01/31/2025`, `31-01-25`, each also followed by a time, as ISO `2025-01-31`.
- * The time of day is left out: a ledger entry has a day.
+ * Reads `2025-01-31`, `20250131`, `31.01.2025`, `31/01/2025`, `01/31/2025`, `31-01-25`, each also followed by a time,
+ * as ISO `2025-01-31`. The time of day is left out: a ledger entry has a day.
  */
 export function parseDate(text: string, order: DateOrder): Result<string, DateProblem> {
   const trimmed = text.trim().replace(/[T\s]+\d{1,2}:\d{2}.*$/u, '');
@@ -36,13 +39,15 @@ export function parseDate(text: string, order: DateOrder): Result<string, DatePr
 }
 
 function isoDate(yearText = '', monthText = '', dayText = ''): Result<string, DateProblem> {
-  if (![2, 4].includes(yearText.length) || monthText.length > 2 || dayText.length > 2) return fail({ code: 'date-unreadable' });
+  if (![2, 4].includes(yearText.length) || monthText.length > 2 || dayText.length > 2)
+    return fail({ code: 'date-unreadable' });
   const shortYear = Number(yearText);
   const year = yearText.length === 4 ? shortYear : shortYear + (shortYear >= firstYearOf1900s ? 1900 : 2000);
   const month = Number(monthText);
   const day = Number(dayText);
   // A year such as 0025 is a misread day, not a date.
-  if (year < 1900 || month < 1 || month > 12 || day < 1 || day > daysInMonth(year, month)) return fail({ code: 'date-impossible' });
+  if (year < 1900 || month < 1 || month > 12 || day < 1 || day > daysInMonth(year, month))
+    return fail({ code: 'date-impossible' });
   return succeed(`${year}-${String(month).padStart(2, '0')}-${String(day).padStart(2, '0')}`);
 }
 
@@ -58,8 +63,9 @@ export interface RecognisedDateOrder {
 }
 
 /**
- * The order that reads most of the column's dates. `04/05/2025` fits two orders; a day over 12 anywhere in the column settles it.
- * Where nothing does, the order that keeps the file sorted by date comes first and the rest are alternatives.
+ * The order that reads most of the column's dates. `04/05/2025` fits two orders; a day over 12 anywhere in the column
+ * settles it. Where nothing does, the order that keeps the file sorted by date comes first and the rest are
+ * alternatives.
  */
 export function recogniseDateOrder(dates: readonly string[]): RecognisedDateOrder {
   const filled = dates.filter((date) => date.trim() !== '');
@@ -67,20 +73,27 @@ export function recogniseDateOrder(dates: readonly string[]): RecognisedDateOrde
     const read = filled.map((date) => parseDate(date, order)).flatMap((result) => (result.ok ? [result.value] : []));
     return { order, read, sorted: isSorted(read) };
   });
-  // Four digits first, or points between, are written in one order only. Two digits first are a year in few countries: tried last.
+  // Four digits first, or points between, are written in one order only. Two digits first are a year in few countries:
+  // tried last.
   const rank = (order: DateOrder): number => {
     const fourFirst = filled.some((date) => /^\d{4}/.test(date.trim()));
-    const preference: readonly DateOrder[] = fourFirst ? dateOrders : ['day-month-year', 'month-day-year', 'year-month-day'];
+    const preference: readonly DateOrder[] = fourFirst
+      ? dateOrders
+      : ['day-month-year', 'month-day-year', 'year-month-day'];
     return preference.indexOf(order);
   };
-  readings.sort((a, b) => b.read.length - a.read.length || Number(b.sorted) - Number(a.sorted) || rank(a.order) - rank(b.order));
+  readings.sort(
+    (a, b) => b.read.length - a.read.length || Number(b.sorted) - Number(a.sorted) || rank(a.order) - rank(b.order),
+  );
   const best = readings[0];
   if (best === undefined) return { order: 'year-month-day', alternatives: [] };
   const pointsBetween = filled.every((date) => /^\d{1,2}\.\s?\d{1,2}\./.test(date.trim()));
   if (pointsBetween) return { order: 'day-month-year', alternatives: [] };
   const alternatives = readings.slice(1).filter(({ order, read }) => {
     const twoDigitYearFirst = order === 'year-month-day' || best.order === 'year-month-day';
-    return !twoDigitYearFirst && read.length === best.read.length && read.some((date, index) => date !== best.read[index]);
+    return (
+      !twoDigitYearFirst && read.length === best.read.length && read.some((date, index) => date !== best.read[index])
+    );
   });
   return { order: best.order, alternatives: alternatives.map(({ order }) => order) };
 }

@@ -2,8 +2,15 @@ import type { Table } from '../file/table.ts';
 import { parseDate, type DateOrder } from './dates.ts';
 import { likenessDays } from './likeness.ts';
 
-/** From the first to the last day of a table, and as many days around them as an entry that is perhaps the same may be away. Empty texts where no date can be read. */
-export function daysAround(table: Table, dateColumn: number | null, order: DateOrder): { readonly first: string; readonly last: string } {
+/**
+ * From the first to the last day of a table, and as many days around them as an entry that is perhaps the same may be
+ * away. Empty texts where no date can be read.
+ */
+export function daysAround(
+  table: Table,
+  dateColumn: number | null,
+  order: DateOrder,
+): { readonly first: string; readonly last: string } {
   let first = '';
   let last = '';
   for (const { cells } of table.rows) {

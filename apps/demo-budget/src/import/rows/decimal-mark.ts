@@ -6,7 +6,9 @@ export interface RecognisedDecimalMark {
   readonly ambiguous: boolean;
 }
 
-/** Which mark a column of amounts uses, by what can be the last separator of a number and what can only group thousands. */
+/**
+ * Which mark a column of amounts uses, by what can be the last separator of a number and what can only group thousands.
+ */
 export function recogniseDecimalMark(amounts: readonly string[]): RecognisedDecimalMark {
   let commaVotes = 0;
   let pointVotes = 0;
@@ -34,7 +36,8 @@ function voteOf(amount: string): DecimalMark | 'undecided' | 'no-separator' {
   if (hasOther) return lastMark;
   const repeated = before.includes(lastMark === 'comma' ? ',' : '.');
   if (repeated) return otherMark;
-  // Three digits after a single separator: thousands, or a currency with three decimals. "0,500" and "1234,500" cannot be thousands.
+  // Three digits after a single separator: thousands, or a currency with three decimals. "0,500" and "1234,500" cannot
+  // be thousands.
   const mayBeThousands = (last[1] ?? '').length === 3 && /^[1-9]\d{0,2}$/.test(before);
   return mayBeThousands ? 'undecided' : lastMark;
 }

@@ -1,14 +1,34 @@
 import { describe, expect, it } from 'vitest';
 import { findAlike, payeesAlike, type KnownEntry } from './likeness.ts';
 
-const draft = (date: string, payee: string, amountMinor = -350): { importKey: string; date: string; payee: string; amountMinor: number; notes: string } => ({ importKey: `${date} ${payee}`, date, payee, amountMinor, notes: '' });
-const known = (id: string, date: string, payee: string, amountMinor = -350, importKey: string | null = null): KnownEntry => ({ id, date, payee, amountMinor, importKey });
+const draft = (
+  date: string,
+  payee: string,
+  amountMinor = -350,
+): { importKey: string; date: string; payee: string; amountMinor: number; notes: string } => ({
+  importKey: `${date} ${payee}`,
+  date,
+  payee,
+  amountMinor,
+  notes: '',
+});
+const known = (
+  id: string,
+  date: string,
+  payee: string,
+  amountMinor = -350,
+  importKey: string | null = null,
+): KnownEntry => ({ id, date, payee, amountMinor, importKey });
 
 describe('an entry that is perhaps the same', () => {
   it('has the same amount, a payee with a word in common, and a day near by', () => {
     const bank = draft('2025-02-04', 'THIRD RAIL COFFEE 4410');
     expect(findAlike([bank], [known('a', '2025-01-31', 'Third Rail')]).get(bank)?.id).toBe('a');
-    for (const other of [known('b', '2025-01-30', 'Third Rail'), known('c', '2025-02-04', 'Third Rail', -351), known('d', '2025-02-04', 'Kiosk')]) {
+    for (const other of [
+      known('b', '2025-01-30', 'Third Rail'),
+      known('c', '2025-02-04', 'Third Rail', -351),
+      known('d', '2025-02-04', 'Kiosk'),
+    ]) {
       expect(findAlike([bank], [other]).size).toBe(0);
     }
   });

@@ -16,16 +16,22 @@ interface Booking {
 export const likenessDays = 4;
 
 /**
- * For each draft an entry that is perhaps the same: the same amount, and payees that have a word in common. One that was typed by hand, before the bank knew of it,
- * may be four days away; one that was imported, from a file of another format, is of the same day. Nearer days first; an entry is like one draft at most, so two
- * equal coffees stay two.
+ * For each draft an entry that is perhaps the same: the same amount, and payees that have a word in common. One that
+ * was typed by hand, before the bank knew of it, may be four days away; one that was imported, from a file of another
+ * format, is of the same day. Nearer days first; an entry is like one draft at most, so two equal coffees stay two.
  */
-export function findAlike<Draft extends Booking>(drafts: readonly Draft[], known: readonly KnownEntry[]): ReadonlyMap<Draft, KnownEntry> {
+export function findAlike<Draft extends Booking>(
+  drafts: readonly Draft[],
+  known: readonly KnownEntry[],
+): ReadonlyMap<Draft, KnownEntry> {
   const knownByAmount = Map.groupBy(known, (entry) => entry.amountMinor);
   const pairs = drafts.flatMap((draft) =>
     (knownByAmount.get(draft.amountMinor) ?? [])
       .map((entry) => ({ draft, entry, days: daysBetween(draft.date, entry.date) }))
-      .filter(({ entry, days }) => days <= (entry.importKey === null ? likenessDays : 0) && payeesAlike(draft.payee, entry.payee)),
+      .filter(
+        ({ entry, days }) =>
+          days <= (entry.importKey === null ? likenessDays : 0) && payeesAlike(draft.payee, entry.payee),
+      ),
   );
   const alike = new Map<Draft, KnownEntry>();
   const taken = new Set<string>();
@@ -45,7 +51,12 @@ export function payeesAlike(a: string, b: string): boolean {
 }
 
 function wordsOf(payee: string): Set<string> {
-  return new Set(payee.normalize('NFKC').toLowerCase().match(/[\p{L}\p{N}]{3,}/gu));
+  return new Set(
+    payee
+      .normalize('NFKC')
+      .toLowerCase()
+      .match(/[\p{L}\p{N}]{3,}/gu),
+  );
 }
 
 function daysBetween(a: string, b: string): number {

@@ -16,17 +16,27 @@ export type PlanProblem =
   | { readonly code: 'plan-has-no-rows' };
 
 /**
- * Decides what to write. As long as one row has a problem and is not skipped by the user, there is no plan, so that nothing
- * of the file is imported: half a statement is worse than none. A row that is perhaps there already is left out, unless the user keeps it.
+ * Decides what to write. As long as one row has a problem and is not skipped by the user, there is no plan, so that
+ * nothing of the file is imported: half a statement is worse than none. A row that is perhaps there already is left
+ * out, unless the user keeps it.
  */
-export function planImport(rows: readonly PreviewRow[], skippedRowNumbers: ReadonlySet<number>, keptRowNumbers: ReadonlySet<number> = new Set()): Result<ImportPlan, PlanProblem> {
+export function planImport(
+  rows: readonly PreviewRow[],
+  skippedRowNumbers: ReadonlySet<number>,
+  keptRowNumbers: ReadonlySet<number> = new Set(),
+): Result<ImportPlan, PlanProblem> {
   if (rows.length === 0) return fail({ code: 'plan-has-no-rows' });
   const kept = rows.filter((row) => !skippedRowNumbers.has(row.rowNumber));
   const unresolved = kept.filter((row) => row.problems.length > 0).map((row) => row.rowNumber);
   if (unresolved.length > 0) return fail({ code: 'plan-unresolved', rowNumbers: unresolved });
   const leftOut = (row: PreviewRow): boolean => row.alike !== null && !keptRowNumbers.has(row.rowNumber);
   const entries = kept.flatMap((row) => (row.draft === undefined || row.duplicate || leftOut(row) ? [] : [row.draft]));
-  return succeed({ entries, duplicateCount: kept.filter((row) => row.duplicate).length, alikeCount: kept.filter(leftOut).length, skippedCount: rows.length - kept.length });
+  return succeed({
+    entries,
+    duplicateCount: kept.filter((row) => row.duplicate).length,
+    alikeCount: kept.filter(leftOut).length,
+    skippedCount: rows.length - kept.length,
+  });
 }
 
 export function planProblemSentence(problem: PlanProblem): string {

@@ -65,22 +65,41 @@ export function previewImport(table: Table, settings: ImportSettings, known: Kno
     const payee = oneLine(cellAt(row, settings.columns.payee));
     const bankId = cellAt(row, settings.columns.bankId);
     const { accountId } = settings;
-    const identity = bankId === '' ? { accountId, date: date.value, amountMinor: amount.value, payee } : { accountId, bankId };
+    const identity =
+      bankId === '' ? { accountId, date: date.value, amountMinor: amount.value, payee } : { accountId, bankId };
     const first = importKey({ ...identity, occurrence: 1 });
     const occurrence = (occurrences.get(first) ?? 0) + 1;
     occurrences.set(first, occurrence);
     const key = occurrence === 1 ? first : importKey({ ...identity, occurrence });
-    const draft = { importKey: key, date: date.value, amountMinor: amount.value, payee, notes: cellAt(row, settings.columns.notes) };
-    return { rowNumber: row.rowNumber, cells: row.cells, draft, problems, duplicate: known.importKeys.has(key), alike: null };
+    const draft = {
+      importKey: key,
+      date: date.value,
+      amountMinor: amount.value,
+      payee,
+      notes: cellAt(row, settings.columns.notes),
+    };
+    return {
+      rowNumber: row.rowNumber,
+      cells: row.cells,
+      draft,
+      problems,
+      duplicate: known.importKeys.has(key),
+      alike: null,
+    };
   });
   return withAlike(rows, known);
 }
 
 function withAlike(rows: readonly PreviewRow[], known: KnownEntries): readonly PreviewRow[] {
-  const inFile = new Set(rows.flatMap(({ draft, duplicate }) => (duplicate && draft !== undefined ? [draft.importKey] : [])));
+  const inFile = new Set(
+    rows.flatMap(({ draft, duplicate }) => (duplicate && draft !== undefined ? [draft.importKey] : [])),
+  );
   // What the file itself has brought before stands for its own row, and for no other.
   const others = known.entries.filter(({ importKey: key }) => key === null || !inFile.has(key));
-  const alike = findAlike(rows.flatMap(({ draft, duplicate }) => (draft === undefined || duplicate ? [] : [draft])), others);
+  const alike = findAlike(
+    rows.flatMap(({ draft, duplicate }) => (draft === undefined || duplicate ? [] : [draft])),
+    others,
+  );
   return rows.map((row) => ({ ...row, alike: (row.draft === undefined ? undefined : alike.get(row.draft)) ?? null }));
 }
 
@@ -99,8 +118,10 @@ function currencyDiffers(row: TableRow, settings: ImportSettings): boolean {
 
 function amountOf(row: TableRow, settings: ImportSettings): Result<number, AmountProblem | RowProblem> {
   const { columns, currency, decimalMark, turnSigns } = settings;
-  const read = (column: number | null): Result<number, AmountProblem> => parseAmount(cellAt(row, column), currency, decimalMark);
-  const signed = (amountMinor: number): Result<number, never> => succeed(turnSigns && amountMinor !== 0 ? -amountMinor : amountMinor);
+  const read = (column: number | null): Result<number, AmountProblem> =>
+    parseAmount(cellAt(row, column), currency, decimalMark);
+  const signed = (amountMinor: number): Result<number, never> =>
+    succeed(turnSigns && amountMinor !== 0 ? -amountMinor : amountMinor);
   if (columns.amount !== null) {
     const amount = read(columns.amount);
     return amount.ok ? signed(amount.value) : amount;

@@ -59,7 +59,10 @@ describe('dates', () => {
   });
 
   it('puts two digits of a year near today', () => {
-    expect([date('01-02-69', 'day-month-year'), date('01-02-70', 'day-month-year')]).toEqual(['2069-02-01', '1970-02-01']);
+    expect([date('01-02-69', 'day-month-year'), date('01-02-70', 'day-month-year')]).toEqual([
+      '2069-02-01',
+      '1970-02-01',
+    ]);
   });
 
   it('find their order from a day over 12', () => {
@@ -71,7 +74,10 @@ describe('dates', () => {
 
   it('are ambiguous where two orders read the column to different days, with the sorted reading first', () => {
     expect(recogniseDateOrder(['04/05/2025'])).toEqual({ order: 'day-month-year', alternatives: ['month-day-year'] });
-    expect(recogniseDateOrder(['01/03/2025', '01/09/2025', '02/01/2025'])).toEqual({ order: 'month-day-year', alternatives: ['day-month-year'] });
+    expect(recogniseDateOrder(['01/03/2025', '01/09/2025', '02/01/2025'])).toEqual({
+      order: 'month-day-year',
+      alternatives: ['day-month-year'],
+    });
     expect(recogniseDateOrder(['05/05/2025'])).toEqual({ order: 'day-month-year', alternatives: [] });
   });
 
@@ -98,15 +104,37 @@ describe('recognising the decimal mark', () => {
 
 describe('guessing columns', () => {
   it('knows the words of banks', () => {
-    const german = tableOf('Buchungstag;Wertstellung;Auftraggeber/Empfänger;Verwendungszweck;Betrag;Saldo;Währung\n01.02.2025;02.02.2025;Rent;Flat;-900,00;100,00;EUR\n');
-    expect(guessColumns(german)).toEqual({ date: 0, amount: 4, debit: null, credit: null, payee: 2, notes: 3, currency: 6, bankId: null });
-    const twoSided = tableOf('Date,Type,Details,Paid out,Paid in,Balance\n2025-01-31,CARD,Coffee,3.50,,10.00\n2025-02-01,CRED,Wages,,100.00,110.00\n');
+    const german = tableOf(
+      'Buchungstag;Wertstellung;Auftraggeber/Empfänger;Verwendungszweck;Betrag;Saldo;Währung\n01.02.2025;02.02.2025;Rent;Flat;-900,00;100,00;EUR\n',
+    );
+    expect(guessColumns(german)).toEqual({
+      date: 0,
+      amount: 4,
+      debit: null,
+      credit: null,
+      payee: 2,
+      notes: 3,
+      currency: 6,
+      bankId: null,
+    });
+    const twoSided = tableOf(
+      'Date,Type,Details,Paid out,Paid in,Balance\n2025-01-31,CARD,Coffee,3.50,,10.00\n2025-02-01,CRED,Wages,,100.00,110.00\n',
+    );
     expect(guessColumns(twoSided)).toMatchObject({ date: 0, amount: null, debit: 3, credit: 4, payee: 1 });
   });
 
   it('looks into the cells where no header helps, and never takes a date for an amount', () => {
     const bare = tableOf('2025-01-31,Coffee,-3.50\n2025-02-01,Rent,-900\n');
-    expect(guessColumns(bare)).toEqual({ date: 0, amount: 2, debit: null, credit: null, payee: 1, notes: null, currency: null, bankId: null });
+    expect(guessColumns(bare)).toEqual({
+      date: 0,
+      amount: 2,
+      debit: null,
+      credit: null,
+      payee: 1,
+      notes: null,
+      currency: null,
+      bankId: null,
+    });
   });
 
   it('goes by the name where most cells cannot be read', () => {
@@ -137,29 +165,54 @@ describe('import keys', () => {
   it('overlook case and spacing of the payee, and nothing else', () => {
     const identity = { accountId: 'a1', date: '2025-01-31', amountMinor: -350, payee: 'Café Two', occurrence: 1 };
     expect(importKey({ ...identity, payee: ' CAFE\u0301  two ' })).toBe(importKey(identity));
-    const others = [{ accountId: 'a2' }, { date: '2025-02-01' }, { amountMinor: 350 }, { payee: 'Café' }, { occurrence: 2 }];
+    const others = [
+      { accountId: 'a2' },
+      { date: '2025-02-01' },
+      { amountMinor: 350 },
+      { payee: 'Café' },
+      { occurrence: 2 },
+    ];
     for (const other of others) expect(importKey({ ...identity, ...other })).not.toBe(importKey(identity));
   });
 });
 
 describe('the preview', () => {
   it('shows each row as it would be written, or why it cannot be', () => {
-    const table = tableOf('Date,Payee,Amount\n2025-01-31,Coffee,-3.50\n2025-02-30,Rent,-900\nsoon,Rent,-900\n2025-02-01,Rent,much\n2025-02-02,Gold,99999999999999.99\n');
+    const table = tableOf(
+      'Date,Payee,Amount\n2025-01-31,Coffee,-3.50\n2025-02-30,Rent,-900\nsoon,Rent,-900\n2025-02-01,Rent,much\n2025-02-02,Gold,99999999999999.99\n',
+    );
     const rows = previewImport(table, settings, nothingKnown);
     expect(rows[0]?.draft).toMatchObject({ date: '2025-01-31', amountMinor: -350, payee: 'Coffee', notes: '' });
-    expect(rows.map((row) => row.problems.map((problem) => problem.code))).toEqual([[], ['date-impossible'], ['date-unreadable'], ['amount-unreadable'], ['amount-too-large']]);
+    expect(rows.map((row) => row.problems.map((problem) => problem.code))).toEqual([
+      [],
+      ['date-impossible'],
+      ['date-unreadable'],
+      ['amount-unreadable'],
+      ['amount-too-large'],
+    ]);
   });
 
   it('takes money out from one column and money in from another', () => {
-    const table = tableOf('Date,Out,In\n2025-01-31,3.50,\n2025-01-31,-4.50,0.00\n2025-02-01,,100\n2025-02-01,1,2\n2025-02-01,,\n2025-02-01,0.00,0.00\n');
+    const table = tableOf(
+      'Date,Out,In\n2025-01-31,3.50,\n2025-01-31,-4.50,0.00\n2025-02-01,,100\n2025-02-01,1,2\n2025-02-01,,\n2025-02-01,0.00,0.00\n',
+    );
     const columns = { ...settings.columns, payee: null, amount: null, debit: 1, credit: 2 };
     const rows = previewImport(table, { ...settings, columns }, nothingKnown);
-    expect(rows.map((row) => row.draft?.amountMinor ?? row.problems[0]?.code)).toEqual([-350, -450, 10000, 'amount-on-both-sides', 'amount-missing', 0]);
+    expect(rows.map((row) => row.draft?.amountMinor ?? row.problems[0]?.code)).toEqual([
+      -350,
+      -450,
+      10000,
+      'amount-on-both-sides',
+      'amount-missing',
+      0,
+    ]);
   });
 
   it('turns signs where a card statement writes spending without a minus', () => {
     const table = tableOf('Date,Payee,Amount\n2025-01-31,Coffee,3.50\n2025-01-31,Nothing,0\n');
-    expect(previewImport(table, { ...settings, turnSigns: true }, nothingKnown).map((row) => row.draft?.amountMinor)).toEqual([-350, 0]);
+    expect(
+      previewImport(table, { ...settings, turnSigns: true }, nothingKnown).map((row) => row.draft?.amountMinor),
+    ).toEqual([-350, 0]);
   });
 
   it('refuses a row in another currency than the account has', () => {
@@ -173,19 +226,31 @@ describe('the preview', () => {
     const first = previewImport(table, settings, nothingKnown);
     const keys = first.flatMap((row) => (row.draft === undefined ? [] : [row.draft.importKey]));
     expect(new Set(keys).size).toBe(2);
-    const again = previewImport(tableOf('Date,Payee,Amount\n2025-01-31,Coffee,-3.50\n2025-01-31,Coffee,-3.50\n2025-01-31,Coffee,-3.50\n'), settings, { ...nothingKnown, importKeys: new Set(keys) });
+    const again = previewImport(
+      tableOf('Date,Payee,Amount\n2025-01-31,Coffee,-3.50\n2025-01-31,Coffee,-3.50\n2025-01-31,Coffee,-3.50\n'),
+      settings,
+      { ...nothingKnown, importKeys: new Set(keys) },
+    );
     expect(again.map((row) => row.duplicate)).toEqual([true, true, false]);
   });
 
   it('has a sentence for each problem of a row', () => {
-    const problems: RowProblem[] = [{ code: 'date-missing' }, { code: 'date-unreadable' }, { code: 'date-impossible' }, { code: 'amount-on-both-sides' }, { code: 'currency-differs' }, { code: 'amount-missing' }];
+    const problems: RowProblem[] = [
+      { code: 'date-missing' },
+      { code: 'date-unreadable' },
+      { code: 'date-impossible' },
+      { code: 'amount-on-both-sides' },
+      { code: 'currency-differs' },
+      { code: 'amount-missing' },
+    ];
     for (const problem of problems) expect(rowProblemSentence(problem)).toMatch(/^[A-Z].*\.$/);
   });
 });
 
 describe('a row to which the bank gave a number', () => {
   const numbered: ImportSettings = { ...settings, columns: { ...settings.columns, bankId: 3 } };
-  const keys = (text: string): (string | undefined)[] => previewImport(tableOf(`Date,Payee,Amount,Id\n${text}`), numbered, nothingKnown).map((row) => row.draft?.importKey);
+  const keys = (text: string): (string | undefined)[] =>
+    previewImport(tableOf(`Date,Payee,Amount,Id\n${text}`), numbered, nothingKnown).map((row) => row.draft?.importKey);
 
   it('is known by it, also when the bank corrects the rest', () => {
     expect(keys('2025-01-31,Coffee,-3.50,A1\n')).toEqual(keys('2025-02-01,Third Rail Coffee,-3.60,A1\n'));
@@ -204,8 +269,14 @@ describe('a row that is perhaps there already', () => {
   it('is left out, and counted, unless it is kept', () => {
     const rows = previewImport(table, settings, { importKeys: new Set(), entries: [typed] });
     expect(rows.map((row) => row.alike?.id)).toEqual(['e1', undefined]);
-    expect(planImport(rows, new Set())).toMatchObject({ ok: true, value: { entries: [{ payee: 'Rent' }], alikeCount: 1, skippedCount: 0 } });
-    expect(planImport(rows, new Set(), new Set([2]))).toMatchObject({ ok: true, value: { entries: [{ payee: 'Coffee' }, { payee: 'Rent' }], alikeCount: 0 } });
+    expect(planImport(rows, new Set())).toMatchObject({
+      ok: true,
+      value: { entries: [{ payee: 'Rent' }], alikeCount: 1, skippedCount: 0 },
+    });
+    expect(planImport(rows, new Set(), new Set([2]))).toMatchObject({
+      ok: true,
+      value: { entries: [{ payee: 'Coffee' }, { payee: 'Rent' }], alikeCount: 0 },
+    });
   });
 
   it('is not one that the file itself has brought before', () => {
@@ -213,14 +284,23 @@ describe('a row that is perhaps there already', () => {
     const before = { ...typed, date: '2025-01-31', importKey: first?.draft?.importKey ?? '' };
     const twice = tableOf('Date,Payee,Amount\n2025-01-31,Coffee,-3.50\n2025-01-31,Coffee,-3.50\n');
     const rows = previewImport(twice, settings, { importKeys: new Set([before.importKey]), entries: [before] });
-    expect(rows.map((row) => [row.duplicate, row.alike])).toEqual([[true, null], [false, null]]);
+    expect(rows.map((row) => [row.duplicate, row.alike])).toEqual([
+      [true, null],
+      [false, null],
+    ]);
   });
 });
 
 describe('a correction', () => {
   it('stands in for the cells of its row', () => {
-    const table = correctTable(tableOf('Date,Payee,Amount\nsoon,Rent,-900\n2025-01-31,Coffee,-3.50\n'), new Map([[2, ['2025-02-01', 'Rent', '-900']]]));
-    expect(previewImport(table, settings, nothingKnown).map((row) => row.draft?.date)).toEqual(['2025-02-01', '2025-01-31']);
+    const table = correctTable(
+      tableOf('Date,Payee,Amount\nsoon,Rent,-900\n2025-01-31,Coffee,-3.50\n'),
+      new Map([[2, ['2025-02-01', 'Rent', '-900']]]),
+    );
+    expect(previewImport(table, settings, nothingKnown).map((row) => row.draft?.date)).toEqual([
+      '2025-02-01',
+      '2025-01-31',
+    ]);
   });
 });
 
@@ -243,7 +323,10 @@ describe('the plan', () => {
 
   it('goes on without the rows that the user skips', () => {
     const plan = planImport(previewImport(table, settings, nothingKnown), new Set([3]));
-    expect(plan).toMatchObject({ ok: true, value: { entries: [{ payee: 'Coffee' }], duplicateCount: 0, skippedCount: 1 } });
+    expect(plan).toMatchObject({
+      ok: true,
+      value: { entries: [{ payee: 'Coffee' }], duplicateCount: 0, skippedCount: 1 },
+    });
   });
 
   it('is none for a table without rows', () => {
@@ -256,12 +339,20 @@ describe('the samples', () => {
     ['meridian-giro.csv', 'day-month-year', 'comma'],
     ['harbour-checking.csv', 'month-day-year', 'point'],
   ] as const)('need no correction: %s', (name, dateOrder, decimalMark) => {
-    const decoded = decodeFile(new Uint8Array(readFileSync(new URL(`../../../public/samples/${name}`, import.meta.url))));
+    const decoded = decodeFile(
+      new Uint8Array(readFileSync(new URL(`../../../public/samples/${name}`, import.meta.url))),
+    );
     if (!decoded.ok) throw new Error(decoded.problem.code);
     const table = tableOf(decoded.value.text);
     const columns = guessColumns(table);
-    expect(recogniseDateOrder(table.rows.map((row) => row.cells[columns.date ?? -1] ?? ''))).toEqual({ order: dateOrder, alternatives: [] });
-    expect(recogniseDecimalMark(table.rows.map((row) => row.cells[columns.amount ?? -1] ?? ''))).toEqual({ mark: decimalMark, ambiguous: false });
+    expect(recogniseDateOrder(table.rows.map((row) => row.cells[columns.date ?? -1] ?? ''))).toEqual({
+      order: dateOrder,
+      alternatives: [],
+    });
+    expect(recogniseDecimalMark(table.rows.map((row) => row.cells[columns.amount ?? -1] ?? ''))).toEqual({
+      mark: decimalMark,
+      ambiguous: false,
+    });
     const rows = previewImport(table, { ...settings, columns, dateOrder, decimalMark }, nothingKnown);
     const plan = planImport(rows, new Set());
     expect(plan.ok && plan.value.entries.length).toBe(table.rows.length);

@@ -13,7 +13,11 @@ import { daysOf } from '../period.ts';
 import type { ReportProps } from '../report-props.ts';
 import { cashFlow, cashFlowColumns, totalOf } from './cash-flow.ts';
 
-const sideWords: Readonly<Record<Side | '', string>> = { '': 'Income and spending', income: 'Income', spending: 'Spending' };
+const sideWords: Readonly<Record<Side | '', string>> = {
+  '': 'Income and spending',
+  income: 'Income',
+  spending: 'Spending',
+};
 
 /** What came in against what was spent, month by month. */
 export function CashFlowReport({ budget, currency, period }: ReportProps): ReactNode {
@@ -43,14 +47,30 @@ export function CashFlowReport({ budget, currency, period }: ReportProps): React
       />
       <section className="card chart">
         <h2>Each month, in {currency}</h2>
-        <Legend entries={[['Income', '--chart-in'], ['Spending', '--chart-out'], ['Kept', '--chart-line']]} />
-        <ColumnChart label={`Income and spending of each month, in ${currency}`} currency={currency} columns={columns} chosenId={chosen?.month ?? null} onChoose={choose} />
+        <Legend
+          entries={[
+            ['Income', '--chart-in'],
+            ['Spending', '--chart-out'],
+            ['Kept', '--chart-line'],
+          ]}
+        />
+        <ColumnChart
+          label={`Income and spending of each month, in ${currency}`}
+          currency={currency}
+          columns={columns}
+          chosenId={chosen?.month ?? null}
+          onChoose={choose}
+        />
         <AsTable>
           <FigureTable
             caption={`Income and spending by month, in ${currency}`}
             currency={currency}
             head={['Month', 'Income', 'Spending', 'Kept']}
-            rows={flows.map(({ month, incomeMinor, spentMinor, keptMinor }) => ({ id: month, name: formatMonthInFull(month), figuresMinor: [incomeMinor, spentMinor, keptMinor] }))}
+            rows={flows.map(({ month, incomeMinor, spentMinor, keptMinor }) => ({
+              id: month,
+              name: formatMonthInFull(month),
+              figuresMinor: [incomeMinor, spentMinor, keptMinor],
+            }))}
           />
         </AsTable>
       </section>

@@ -21,6 +21,10 @@ describe('income against spending', () => {
   });
 
   it('is drawn as two bars a month, with a line', () => {
-    expect(cashFlowColumns(flows)[0]).toMatchObject({ id: '2025-01', bars: [[{ minor: 300_000n }], [{ minor: 120_000n }]], lineMinor: 180_000n });
+    expect(cashFlowColumns(flows)[0]).toMatchObject({
+      id: '2025-01',
+      bars: [[{ minor: 300_000n }], [{ minor: 120_000n }]],
+      lineMinor: 180_000n,
+    });
   });
 });

@@ -25,7 +25,11 @@ export function cashFlow(rows: readonly CashFlowRow[], months: readonly string[]
 /** All months together. */
 export function totalOf(flows: readonly MonthFlow[]): Omit<MonthFlow, 'month'> {
   return flows.reduce(
-    (total, { incomeMinor, spentMinor, keptMinor }) => ({ incomeMinor: total.incomeMinor + incomeMinor, spentMinor: total.spentMinor + spentMinor, keptMinor: total.keptMinor + keptMinor }),
+    (total, { incomeMinor, spentMinor, keptMinor }) => ({
+      incomeMinor: total.incomeMinor + incomeMinor,
+      spentMinor: total.spentMinor + spentMinor,
+      keptMinor: total.keptMinor + keptMinor,
+    }),
     { incomeMinor: 0n, spentMinor: 0n, keptMinor: 0n },
   );
 }
@@ -36,7 +40,10 @@ export function cashFlowColumns(flows: readonly MonthFlow[]): ChartColumn[] {
     id: month,
     label: formatMonth(month),
     title: formatMonthInFull(month),
-    bars: [[{ id: 'income', name: 'Income', minor: incomeMinor, colour: '--chart-in' }], [{ id: 'spending', name: 'Spending', minor: spentMinor, colour: '--chart-out' }]],
+    bars: [
+      [{ id: 'income', name: 'Income', minor: incomeMinor, colour: '--chart-in' }],
+      [{ id: 'spending', name: 'Spending', minor: spentMinor, colour: '--chart-out' }],
+    ],
     lineMinor: keptMinor,
     summary: [{ name: 'Kept', minor: keptMinor }],
   }));

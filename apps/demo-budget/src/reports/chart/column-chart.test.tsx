@@ -12,7 +12,9 @@ const column = (id: string, minors: readonly bigint[], lineMinor?: bigint): Char
 });
 
 function draw(columns: readonly ChartColumn[], chosenId: string | null = null): string {
-  return renderToStaticMarkup(<ColumnChart label="Spending" currency="EUR" columns={columns} chosenId={chosenId} onChoose={() => undefined} />);
+  return renderToStaticMarkup(
+    <ColumnChart label="Spending" currency="EUR" columns={columns} chosenId={chosenId} onChoose={() => undefined} />,
+  );
 }
 
 describe('a chart of columns', () => {
@@ -25,9 +27,15 @@ describe('a chart of columns', () => {
 
   it('stacks segments from zero, up for what is positive and down for what is not', () => {
     const html = draw([column('1', [60_00n, -40_00n, 40_00n])]);
-    const boxes = [...html.matchAll(/data-segment="s\d" style="inset-block-end:([\d.]+)%;block-size:([\d.]+)%/g)].map(([, from, size]) => [Math.round(Number(from)), Math.round(Number(size))]);
+    const boxes = [...html.matchAll(/data-segment="s\d" style="inset-block-end:([\d.]+)%;block-size:([\d.]+)%/g)].map(
+      ([, from, size]) => [Math.round(Number(from)), Math.round(Number(size))],
+    );
     // From -50 to 100: zero is a third up.
-    expect(boxes).toEqual([[33, 40], [7, 27], [73, 27]]);
+    expect(boxes).toEqual([
+      [33, 40],
+      [7, 27],
+      [73, 27],
+    ]);
   });
 
   it('draws a line over the bars where there is one', () => {

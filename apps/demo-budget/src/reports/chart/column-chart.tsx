@@ -41,15 +41,18 @@ export interface ColumnChartProps {
 }
 
 /**
- * Bars over time. Each column is a button: arrow keys walk, Enter chooses, and its name says its figures; a pointer chooses a single segment.
- * Bars are plain elements, so that labels keep their size on any width.
+ * Bars over time. Each column is a button: arrow keys walk, Enter chooses, and its name says its figures; a pointer
+ * chooses a single segment. Bars are plain elements, so that labels keep their size on any width.
  */
 export function ColumnChart({ label, currency, columns, chosenId, onChoose }: ColumnChartProps): ReactNode {
   const scale = scaleOf(columns.flatMap(extremesOf));
   const [focusedId, setFocusedId] = useState<string | null>(null);
   const [shownId, setShownId] = useState<string | null>(null);
   const plot = useRef<HTMLDivElement>(null);
-  const tabStop = Math.max(0, columns.findIndex(({ id }) => id === (focusedId ?? chosenId ?? columns.at(-1)?.id)));
+  const tabStop = Math.max(
+    0,
+    columns.findIndex(({ id }) => id === (focusedId ?? chosenId ?? columns.at(-1)?.id)),
+  );
   const shown = columns.findIndex(({ id }) => id === shownId);
 
   const walk = (event: KeyboardEvent, from: number): void => {
@@ -87,7 +90,9 @@ export function ColumnChart({ label, currency, columns, chosenId, onChoose }: Co
           </button>
         ))}
         <Line columns={columns} scale={scale} />
-        {shown !== -1 && <Tooltip column={columns[shown] as ChartColumn} share={(shown + 0.5) / columns.length} currency={currency} />}
+        {shown !== -1 && (
+          <Tooltip column={columns[shown] as ChartColumn} share={(shown + 0.5) / columns.length} currency={currency} />
+        )}
       </div>
       <div className="chart-labels" aria-hidden="true">
         {columns.map(({ id, label: text }, index) => (
@@ -104,7 +109,11 @@ function Axis({ scale, currency }: { readonly scale: Scale; readonly currency: s
   return (
     <div className="chart-axis" aria-hidden="true">
       {scale.ticks.map((tick) => (
-        <div key={tick} className={tick === 0 ? 'zero' : undefined} style={{ insetBlockEnd: percent(positionIn(scale, tick)) }}>
+        <div
+          key={tick}
+          className={tick === 0 ? 'zero' : undefined}
+          style={{ insetBlockEnd: percent(positionIn(scale, tick)) }}
+        >
           <span>{formatMinorRounded(Math.round(tick), currency, locale)}</span>
         </div>
       ))}
@@ -117,27 +126,38 @@ function Bar({ segments, scale }: { readonly segments: readonly ChartSegment[]; 
   let below = 0;
   return (
     <span className="chart-bar">
-      {segments.filter(({ minor }) => minor !== 0n).map(({ id, minor, colour }) => {
-        const value = Number(minor);
-        const from = value < 0 ? (below += value) : above;
-        const to = value < 0 ? from - value : (above += value);
-        const style = { insetBlockEnd: percent(positionIn(scale, from)), blockSize: percent(positionIn(scale, to) - positionIn(scale, from)), background: `var(${colour})` };
-        return <span key={id} data-segment={id} style={style} />;
-      })}
+      {segments
+        .filter(({ minor }) => minor !== 0n)
+        .map(({ id, minor, colour }) => {
+          const value = Number(minor);
+          const from = value < 0 ? (below += value) : above;
+          const to = value < 0 ? from - value : (above += value);
+          const style = {
+            insetBlockEnd: percent(positionIn(scale, from)),
+            blockSize: percent(positionIn(scale, to) - positionIn(scale, from)),
+            background: `var(${colour})`,
+          };
+          return <span key={id} data-segment={id} style={style} />;
+        })}
     </span>
   );
 }
 
 /** The line that runs over the bars, where the columns have points of it. Stretched to the plot; its stroke is not. */
 function Line({ columns, scale }: { readonly columns: readonly ChartColumn[]; readonly scale: Scale }): ReactNode {
-  const points = columns.flatMap(({ id, lineMinor }, index) => (lineMinor === undefined ? [] : [{ id, x: (index + 0.5) / columns.length, y: positionIn(scale, Number(lineMinor)) }]));
+  const points = columns.flatMap(({ id, lineMinor }, index) =>
+    lineMinor === undefined ? [] : [{ id, x: (index + 0.5) / columns.length, y: positionIn(scale, Number(lineMinor)) }],
+  );
   if (points.length === 0) return null;
   return (
     <div className="chart-line" aria-hidden="true">
       <svg viewBox="0 0 1 1" preserveAspectRatio="none">
         <polyline points={points.map(({ x, y }) => `${x},${1 - y}`).join(' ')} />
       </svg>
-      {points.length <= 24 && points.map(({ id, x, y }) => <i key={id} style={{ insetInlineStart: percent(x), insetBlockEnd: percent(y) }} />)}
+      {points.length <= 24 &&
+        points.map(({ id, x, y }) => (
+          <i key={id} style={{ insetInlineStart: percent(x), insetBlockEnd: percent(y) }} />
+        ))}
     </div>
   );
 }
@@ -152,9 +172,14 @@ interface TooltipProps {
 function Tooltip({ column, share, currency }: TooltipProps): ReactNode {
   const segments = column.bars.flat().filter(({ minor }) => minor !== 0n);
   // The sum of one thing says nothing new.
-  const summary = segments.length === 1 ? column.summary.filter(({ minor }) => minor !== segments[0]?.minor) : column.summary;
+  const summary =
+    segments.length === 1 ? column.summary.filter(({ minor }) => minor !== segments[0]?.minor) : column.summary;
   return (
-    <div className={`chart-tooltip${share > 0.5 ? ' to-the-left' : ''}`} style={{ insetInlineStart: percent(share) }} aria-hidden="true">
+    <div
+      className={`chart-tooltip${share > 0.5 ? ' to-the-left' : ''}`}
+      style={{ insetInlineStart: percent(share) }}
+      aria-hidden="true"
+    >
       <strong>{column.title}</strong>
       <dl>
         {segments.map(({ id, name, minor, colour }) => (
@@ -178,19 +203,29 @@ function Tooltip({ column, share, currency }: TooltipProps): ReactNode {
 }
 
 function extremesOf({ bars, lineMinor }: ChartColumn): number[] {
-  const sums = bars.flatMap((segments) => [segments.filter(({ minor }) => minor > 0n), segments.filter(({ minor }) => minor < 0n)].map((part) => part.reduce((sum, { minor }) => sum + Number(minor), 0)));
+  const sums = bars.flatMap((segments) =>
+    [segments.filter(({ minor }) => minor > 0n), segments.filter(({ minor }) => minor < 0n)].map((part) =>
+      part.reduce((sum, { minor }) => sum + Number(minor), 0),
+    ),
+  );
   return lineMinor === undefined ? sums : [...sums, Number(lineMinor)];
 }
 
 function nameOf({ title, summary }: ChartColumn, currency: string): string {
-  return [title, ...summary.map(({ name, minor }) => `${name} ${formatMinorRounded(minor, currency, locale)} ${currency}`)].join(', ');
+  return [
+    title,
+    ...summary.map(({ name, minor }) => `${name} ${formatMinorRounded(minor, currency, locale)} ${currency}`),
+  ].join(', ');
 }
 
 function segmentAt(target: EventTarget): string | null {
   return target instanceof HTMLElement ? (target.dataset['segment'] ?? null) : null;
 }
 
-/** The largest of 12, 6, 3, 2, 1 that divides the distance from the last label: by it the style leaves labels out where there is no room. */
+/**
+ * The largest of 12, 6, 3, 2, 1 that divides the distance from the last label: by it the style leaves labels out where
+ * there is no room.
+ */
 function evennessOf(distance: number): number {
   return [12, 6, 3, 2].find((step) => distance % step === 0) ?? 1;
 }

@@ -3,7 +3,13 @@ import { Amount } from '../../shell/amount.tsx';
 import type { ChartFact } from './column-chart.tsx';
 
 /** The few figures that a report comes down to. */
-export function Facts({ currency, facts }: { readonly currency: string; readonly facts: readonly ChartFact[] }): ReactNode {
+export function Facts({
+  currency,
+  facts,
+}: {
+  readonly currency: string;
+  readonly facts: readonly ChartFact[];
+}): ReactNode {
   return (
     <dl className="report-facts">
       {facts.map(({ name, minor }) => (

@@ -1,7 +1,11 @@
 import type { ReactNode } from 'react';
 
 /** Which colour is what: names with the custom property of their colour. */
-export function Legend({ entries }: { readonly entries: readonly (readonly [name: string, colour: string])[] }): ReactNode {
+export function Legend({
+  entries,
+}: {
+  readonly entries: readonly (readonly [name: string, colour: string])[];
+}): ReactNode {
   return (
     <ul className="legend" aria-hidden="true">
       {entries.map(([name, colour]) => (

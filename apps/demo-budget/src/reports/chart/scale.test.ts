@@ -3,11 +3,20 @@ import { positionIn, scaleOf } from './scale.ts';
 
 describe('the scale of a chart', () => {
   it.each([
-    [[0, 87_000], [0, 50_000, 100_000]],
+    [
+      [0, 87_000],
+      [0, 50_000, 100_000],
+    ],
     [[120], [0, 50, 100, 150]],
-    [[-3_100, 9_000], [-5_000, 0, 5_000, 10_000]],
+    [
+      [-3_100, 9_000],
+      [-5_000, 0, 5_000, 10_000],
+    ],
     [[], [0, 1]],
-    [[0, 0], [0, 1]],
+    [
+      [0, 0],
+      [0, 1],
+    ],
   ])('of %j has its gridlines at round amounts', (values, ticks) => {
     expect(scaleOf(values).ticks).toEqual(ticks);
   });

@@ -9,7 +9,10 @@ export interface Scale {
 /** As many as can be read at a glance; one or two more where the values begin below zero. */
 const targetTicks = 4;
 
-/** A scale that holds 0 and all values, with gridlines at 1, 2 or 5 times a power of ten. In minor units of money, for positions only: never for sums. */
+/**
+ * A scale that holds 0 and all values, with gridlines at 1, 2 or 5 times a power of ten. In minor units of money, for
+ * positions only: never for sums.
+ */
 export function scaleOf(values: readonly number[]): Scale {
   const least = Math.min(0, ...values);
   const most = Math.max(0, ...values);

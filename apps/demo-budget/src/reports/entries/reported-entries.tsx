@@ -21,9 +21,26 @@ export interface ReportedEntriesProps {
 const rowsPerPage = 50;
 
 /** The entries that a figure of a report is made of. */
-export function ReportedEntries({ budget, currency, title, days, side, categoryId, onClose }: ReportedEntriesProps): ReactNode {
+export function ReportedEntries({
+  budget,
+  currency,
+  title,
+  days,
+  side,
+  categoryId,
+  onClose,
+}: ReportedEntriesProps): ReactNode {
   const [rowLimit, setRowLimit] = useState(rowsPerPage);
-  const { rows, loading } = useSteadyQuery<ReportedEntryRow>(reportedEntries, [currency, days.first, days.last, side, side, categoryId, categoryId, rowLimit]);
+  const { rows, loading } = useSteadyQuery<ReportedEntryRow>(reportedEntries, [
+    currency,
+    days.first,
+    days.last,
+    side,
+    side,
+    categoryId,
+    categoryId,
+    rowLimit,
+  ]);
   if (loading) return null;
   const allCount = rows[0]?.allCount ?? 0;
   return (
@@ -65,7 +82,8 @@ export function ReportedEntries({ budget, currency, title, days, side, categoryI
                   {row.notes !== '' && <span className="notes">{row.notes}</span>}
                 </td>
                 <td className="reported-place hint">
-                  {row.categoryName ?? 'No category'} · <a href={hashOf(budget, { page: 'entries', accountId: row.accountId })}>{row.accountName}</a>
+                  {row.categoryName ?? 'No category'} ·{' '}
+                  <a href={hashOf(budget, { page: 'entries', accountId: row.accountId })}>{row.accountName}</a>
                 </td>
                 <td className="number">
                   <Amount minor={row.amountMinor} currency={currency} signed />

@@ -19,7 +19,11 @@ import { netWorth, netWorthColumns } from './net-worth.ts';
 export function NetWorthReport({ budget, currency, period }: ReportProps): ReactNode {
   const months = useMemo(() => monthsUpTo(period.last, period.count), [period]);
   const days = daysOf(period);
-  const { rows, loading } = useSteadyQuery<AccountChangeRow>(changeOfAccountsByMonth, [currency, days.first, days.last]);
+  const { rows, loading } = useSteadyQuery<AccountChangeRow>(changeOfAccountsByMonth, [
+    currency,
+    days.first,
+    days.last,
+  ]);
   const worth = useMemo(() => netWorth(rows, months), [months, rows]);
   const columns = useMemo(() => netWorthColumns(worth.months), [worth.months]);
   const [month, setMonth] = useState<string | null>(null);
@@ -41,14 +45,30 @@ export function NetWorthReport({ budget, currency, period }: ReportProps): React
       <div className="report-split">
         <section className="card chart">
           <h2>At the end of each month, in {currency}</h2>
-          <Legend entries={[['Owned', '--chart-in'], ['Owed', '--chart-out'], ['Net worth', '--chart-line']]} />
-          <ColumnChart label={`Net worth at the end of each month, in ${currency}`} currency={currency} columns={columns} chosenId={month} onChoose={(id) => setMonth(id === month ? null : id)} />
+          <Legend
+            entries={[
+              ['Owned', '--chart-in'],
+              ['Owed', '--chart-out'],
+              ['Net worth', '--chart-line'],
+            ]}
+          />
+          <ColumnChart
+            label={`Net worth at the end of each month, in ${currency}`}
+            currency={currency}
+            columns={columns}
+            chosenId={month}
+            onChoose={(id) => setMonth(id === month ? null : id)}
+          />
           <AsTable>
             <FigureTable
               caption={`Net worth by month, in ${currency}`}
               currency={currency}
               head={['Month', 'Owned', 'Owed', 'Net worth']}
-              rows={worth.months.map(({ month: id, ownedMinor, owedMinor, worthMinor }) => ({ id, name: formatMonthInFull(id), figuresMinor: [ownedMinor, owedMinor, worthMinor] }))}
+              rows={worth.months.map(({ month: id, ownedMinor, owedMinor, worthMinor }) => ({
+                id,
+                name: formatMonthInFull(id),
+                figuresMinor: [ownedMinor, owedMinor, worthMinor],
+              }))}
             />
           </AsTable>
         </section>

@@ -30,7 +30,10 @@ export interface NetWorth {
  * @param rows by account, and by month within it.
  */
 export function netWorth(rows: readonly AccountChangeRow[], months: readonly string[]): NetWorth {
-  const accounts = [...Map.groupBy(rows, (row) => row.accountId).values()].map((changes) => ({ ...identityOf(changes), balances: balancesAtEndOf(months, changes) }));
+  const accounts = [...Map.groupBy(rows, (row) => row.accountId).values()].map((changes) => ({
+    ...identityOf(changes),
+    balances: balancesAtEndOf(months, changes),
+  }));
   return {
     months: months.map((month, index) => {
       const balances = accounts.map((account) => account.balances[index] ?? 0n);
@@ -38,7 +41,11 @@ export function netWorth(rows: readonly AccountChangeRow[], months: readonly str
       const owedMinor = sum(balances.filter((balance) => balance < 0n));
       return { month, ownedMinor, owedMinor, worthMinor: ownedMinor + owedMinor };
     }),
-    accounts: accounts.map(({ accountId, name, balances }) => ({ accountId, name, balanceMinor: balances.at(-1) ?? 0n })),
+    accounts: accounts.map(({ accountId, name, balances }) => ({
+      accountId,
+      name,
+      balanceMinor: balances.at(-1) ?? 0n,
+    })),
   };
 }
 
@@ -67,7 +74,8 @@ function balancesAtEndOf(months: readonly string[], changes: readonly AccountCha
   let balanceMinor = BigInt(changes[0]?.beforeMinor ?? 0);
   let next = 0;
   return months.map((month) => {
-    for (; next < changes.length && (changes[next]?.month ?? month) <= month; next += 1) balanceMinor += BigInt(changes[next]?.changeMinor ?? 0);
+    for (; next < changes.length && (changes[next]?.month ?? month) <= month; next += 1)
+      balanceMinor += BigInt(changes[next]?.changeMinor ?? 0);
     return balanceMinor;
   });
 }

@@ -14,14 +14,21 @@ export interface CategoryRankingProps {
 
 const percentFormat = new Intl.NumberFormat(locale, { style: 'percent' });
 
-/** The categories, the most expensive first, each with its share. It is the legend of the chart beside it; pressing a category leaves the others out, pressing it again takes them back. */
+/**
+ * The categories, the most expensive first, each with its share. It is the legend of the chart beside it; pressing a
+ * category leaves the others out, pressing it again takes them back.
+ */
 export function CategoryRanking({ report, currency, chosen, onChoose }: CategoryRankingProps): ReactNode {
   const largest = report.lines[0]?.totalMinor ?? 0n;
   return (
     <ul className="ranking">
       {report.lines.map(({ categoryId, name, totalMinor }, index) => (
         <li key={categoryId ?? ''}>
-          <button type="button" aria-pressed={chosen === categoryId} onClick={() => onChoose(chosen === categoryId ? undefined : categoryId)}>
+          <button
+            type="button"
+            aria-pressed={chosen === categoryId}
+            onClick={() => onChoose(chosen === categoryId ? undefined : categoryId)}
+          >
             <span className="ranking-name">
               <i className="swatch" style={{ background: `var(${colourOfLine(index)})` }} />
               {name}
@@ -29,7 +36,12 @@ export function CategoryRanking({ report, currency, chosen, onChoose }: Category
             <span className="amount">{formatMinorRounded(totalMinor, currency, locale)}</span>
             <span className="ranking-share">{percentFormat.format(barShare(totalMinor, report.totalMinor))}</span>
             <span className="ranking-bar" aria-hidden="true">
-              <span style={{ inlineSize: `${barShare(totalMinor, largest) * 100}%`, background: `var(${colourOfLine(index)})` }} />
+              <span
+                style={{
+                  inlineSize: `${barShare(totalMinor, largest) * 100}%`,
+                  background: `var(${colourOfLine(index)})`,
+                }}
+              />
             </span>
           </button>
         </li>

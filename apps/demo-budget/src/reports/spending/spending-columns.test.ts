@@ -2,7 +2,11 @@ import { describe, expect, it } from 'vitest';
 import { spendingColumns } from './spending-columns.ts';
 import { spendingReport } from './spending.ts';
 
-const categories = Array.from({ length: 8 }, (_, index) => ({ id: `c${index}`, name: `Category ${index}`, kind: 'spending', hidden: 0, keepsOverspent: 0 }) as const);
+const categories = Array.from(
+  { length: 8 },
+  (_, index) =>
+    ({ id: `c${index}`, name: `Category ${index}`, kind: 'spending', hidden: 0, keepsOverspent: 0 }) as const,
+);
 const rows = categories.map(({ id }, index) => ({ month: '2025-01', categoryId: id, spentMinor: 1_000 - index }));
 const report = spendingReport(rows, categories, ['2024-12', '2025-01']);
 

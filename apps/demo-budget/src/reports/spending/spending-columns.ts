@@ -15,12 +15,29 @@ export function colourOfLine(index: number): string {
   return index < namedLines ? `--series-${index + 1}` : restColour;
 }
 
-/** A column for each month, of the largest categories and of all others together; of a single category where one is asked for. */
+/**
+ * A column for each month, of the largest categories and of all others together; of a single category where one is
+ * asked for.
+ */
 export function spendingColumns(report: SpendingReport, onlyCategory: string | null | undefined): ChartColumn[] {
   return report.months.map((month, index) => {
-    const segments = onlyCategory === undefined ? segmentsOf(report, index) : report.lines.flatMap((line, rank) => (line.categoryId === onlyCategory ? [segment(line, index, colourOfLine(rank))] : []));
+    const segments =
+      onlyCategory === undefined
+        ? segmentsOf(report, index)
+        : report.lines.flatMap((line, rank) =>
+            line.categoryId === onlyCategory ? [segment(line, index, colourOfLine(rank))] : [],
+          );
     const totalMinor = segments.reduce((sum, { minor }) => sum + minor, 0n);
-    return { id: month, label: formatMonth(month), title: formatMonthInFull(month), bars: [segments], summary: segments.length === 1 ? [{ name: segments[0]?.name ?? '', minor: totalMinor }] : [{ name: 'Together', minor: totalMinor }] };
+    return {
+      id: month,
+      label: formatMonth(month),
+      title: formatMonthInFull(month),
+      bars: [segments],
+      summary:
+        segments.length === 1
+          ? [{ name: segments[0]?.name ?? '', minor: totalMinor }]
+          : [{ name: 'Together', minor: totalMinor }],
+    };
   });
 }
 

@@ -35,7 +35,8 @@ export function SpendingReport({ budget, currency, period }: ReportProps): React
     if (segmentId !== null && segmentId !== restId) setCategory(segmentId === '' ? null : segmentId);
   };
   const shownMonth = month !== null && months.includes(month) ? month : null;
-  const name = only === undefined ? 'All spending' : (report.lines.find(({ categoryId }) => categoryId === only)?.name ?? '');
+  const name =
+    only === undefined ? 'All spending' : (report.lines.find(({ categoryId }) => categoryId === only)?.name ?? '');
 
   return (
     <>
@@ -45,7 +46,13 @@ export function SpendingReport({ budget, currency, period }: ReportProps): React
             Each month, in {currency}
             {only !== undefined && `: ${name}`}
           </h2>
-          <ColumnChart label={`Spending of each month, in ${currency}`} currency={currency} columns={columns} chosenId={shownMonth} onChoose={choose} />
+          <ColumnChart
+            label={`Spending of each month, in ${currency}`}
+            currency={currency}
+            columns={columns}
+            chosenId={shownMonth}
+            onChoose={choose}
+          />
           <AsTable>
             <SpendingTable report={report} currency={currency} />
           </AsTable>

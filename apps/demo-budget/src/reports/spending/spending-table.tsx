@@ -4,7 +4,13 @@ import { formatMonth, locale } from '../../shell/locale.ts';
 import type { SpendingReport } from './spending.ts';
 
 /** The report as a table: a line for each category, a column for each month. */
-export function SpendingTable({ report, currency }: { readonly report: SpendingReport; readonly currency: string }): ReactNode {
+export function SpendingTable({
+  report,
+  currency,
+}: {
+  readonly report: SpendingReport;
+  readonly currency: string;
+}): ReactNode {
   return (
     <div className="table-scroll" role="region" aria-label="Spending by category and month" tabIndex={0}>
       <table className="figures">
@@ -12,7 +18,9 @@ export function SpendingTable({ report, currency }: { readonly report: SpendingR
         <thead>
           <tr>
             <th scope="col">Category</th>
-            <th scope="col" className="number">Together</th>
+            <th scope="col" className="number">
+              Together
+            </th>
             {report.months.map((month) => (
               <th key={month} scope="col" className="number">
                 {formatMonth(month)}
@@ -23,15 +31,15 @@ export function SpendingTable({ report, currency }: { readonly report: SpendingR
         <tbody>
           {report.lines.map((line) => (
             <tr key={line.categoryId ?? ''}>
-              <th scope="row">
-                {line.name}
-              </th>
-              <td className="number together">
-                {formatMinorRounded(line.totalMinor, currency, locale)}
-              </td>
+              <th scope="row">{line.name}</th>
+              <td className="number together">{formatMinorRounded(line.totalMinor, currency, locale)}</td>
               {line.spentMinorByMonth.map((spentMinor, index) => (
                 <td key={report.months[index]} className="number">
-                  {spentMinor === 0n ? <span className="nothing">–</span> : formatMinorRounded(spentMinor, currency, locale)}
+                  {spentMinor === 0n ? (
+                    <span className="nothing">–</span>
+                  ) : (
+                    formatMinorRounded(spentMinor, currency, locale)
+                  )}
                 </td>
               ))}
             </tr>
@@ -40,9 +48,7 @@ export function SpendingTable({ report, currency }: { readonly report: SpendingR
         <tfoot>
           <tr>
             <th scope="row">All categories</th>
-            <td className="number together">
-              {formatMinorRounded(report.totalMinor, currency, locale)}
-            </td>
+            <td className="number together">{formatMinorRounded(report.totalMinor, currency, locale)}</td>
             {report.totalMinorByMonth.map((totalMinor, index) => (
               <td key={report.months[index]} className="number">
                 {formatMinorRounded(totalMinor, currency, locale)}

@@ -27,7 +27,10 @@ describe('the spending report', () => {
   });
 
   it('is exact beyond 2^53', () => {
-    const rows = [{ month: '2025-01', categoryId: 'g', spentMinor: 2n ** 60n }, { month: '2025-01', categoryId: 'h', spentMinor: 1 }];
+    const rows = [
+      { month: '2025-01', categoryId: 'g', spentMinor: 2n ** 60n },
+      { month: '2025-01', categoryId: 'h', spentMinor: 1 },
+    ];
     expect(spendingReport(rows, categories, ['2025-01']).totalMinor).toBe(2n ** 60n + 1n);
   });
 });

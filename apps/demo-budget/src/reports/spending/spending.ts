@@ -20,8 +20,15 @@ export interface SpendingReport {
   readonly totalMinor: bigint;
 }
 
-/** Turns rows of (month, category, sum) into a table. Sums are bigint throughout: they may pass 2^53 where no amount does. */
-export function spendingReport(rows: readonly SpendingRow[], categories: readonly CategoryRow[], months: readonly string[]): SpendingReport {
+/**
+ * Turns rows of (month, category, sum) into a table. Sums are bigint throughout: they may pass 2^53 where no amount
+ * does.
+ */
+export function spendingReport(
+  rows: readonly SpendingRow[],
+  categories: readonly CategoryRow[],
+  months: readonly string[],
+): SpendingReport {
   const names = new Map(categories.map((category) => [category.id, category.name]));
   const spentByCategory = new Map<string | null, Map<string, bigint>>();
   for (const row of rows) {
@@ -31,7 +38,12 @@ export function spendingReport(rows: readonly SpendingRow[], categories: readonl
   }
   const lines = [...spentByCategory].map(([categoryId, spent]): SpendingLine => {
     const spentMinorByMonth = months.map((month) => spent.get(month) ?? 0n);
-    return { categoryId, name: categoryId === null ? 'No category' : (names.get(categoryId) ?? 'Unknown category'), spentMinorByMonth, totalMinor: sum(spentMinorByMonth) };
+    return {
+      categoryId,
+      name: categoryId === null ? 'No category' : (names.get(categoryId) ?? 'Unknown category'),
+      spentMinorByMonth,
+      totalMinor: sum(spentMinorByMonth),
+    };
   });
   lines.sort((a, b) => compare(b.totalMinor, a.totalMinor) || a.name.localeCompare(b.name));
   const totalMinorByMonth = months.map((_, index) => sum(lines.map((line) => line.spentMinorByMonth[index] ?? 0n)));

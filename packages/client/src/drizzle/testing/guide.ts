@@ -13,7 +13,9 @@ const todo = sqliteTable('todo', {
   dueAt: integer('due_at', { mode: 'timestamp_ms' }),
 });
 const listRelations = relations(list, ({ many }) => ({ todos: many(todo) }));
-const todoRelations = relations(todo, ({ one }) => ({ list: one(list, { fields: [todo.listId], references: [list.id] }) }));
+const todoRelations = relations(todo, ({ one }) => ({
+  list: one(list, { fields: [todo.listId], references: [list.id] }),
+}));
 const todoSearch = searchIndex(todo, { columns: [todo.title] });
 const tables = { list, todo, todoSearch, listRelations, todoRelations };
 
@@ -24,18 +26,31 @@ const listId = client.newId();
 await db.insert(list).values({ id: listId, name: 'home' });
 await db.insert(todo).values({ id: client.newId(), listId, title: 'buy milk', dueAt: new Date(2030, 0, 1) });
 
-const open = await db.select({ title: todo.title, list: list.name }).from(todo).leftJoin(list, eq(list.id, todo.listId)).where(eq(todo.done, false));
+const open = await db
+  .select({ title: todo.title, list: list.name })
+  .from(todo)
+  .leftJoin(list, eq(list.id, todo.listId))
+  .where(eq(todo.done, false));
 const homeWithTodos = await db.query.list.findFirst({ where: eq(list.id, listId), with: { todos: true } });
 
 const withMilk = await db.select({ title: todo.title }).from(todo).where(matches(todoSearch, 'mil'));
 
-const dueBefore = db.select({ title: todo.title }).from(todo).where(sql`${todo.dueAt} < ${sql.placeholder('limitMs')}`).orderBy(asc(todo.dueAt)).prepare();
+const dueBefore = db
+  .select({ title: todo.title })
+  .from(todo)
+  .where(sql`${todo.dueAt} < ${sql.placeholder('limitMs')}`)
+  .orderBy(asc(todo.dueAt))
+  .prepare();
 const thisDecade = await dueBefore.all({ limitMs: Date.UTC(2031, 0, 1) });
 
 const renamed = await db.transaction(async (tx) => {
   const [first] = await tx.select({ id: todo.id, title: todo.title }).from(todo).where(eq(todo.done, false)).limit(1);
   if (first === undefined) return [];
-  return tx.update(todo).set({ title: `${first.title} today` }).where(eq(todo.id, first.id)).returning({ title: todo.title });
+  return tx
+    .update(todo)
+    .set({ title: `${first.title} today` })
+    .where(eq(todo.id, first.id))
+    .returning({ title: todo.title });
 });
 
 const workId = client.newId();
@@ -50,13 +65,25 @@ const unsubscribe = live.subscribe(({ rows, error }) => {
   if (error === null) titles.push(rows.map(({ title }) => title));
 });
 
-const code = await db.insert(list).values({ id: client.newId(), name: 'work' }).then(
-  () => null,
-  (error: unknown) => (error instanceof RockpoolError ? error.code : 'other'),
-);
+const code = await db
+  .insert(list)
+  .values({ id: client.newId(), name: 'work' })
+  .then(
+    () => null,
+    (error: unknown) => (error instanceof RockpoolError ? error.code : 'other'),
+  );
 
 // The guide ends here; this is for its test.
-export const seen: Record<string, unknown> & { titles: string[][] } = { withMilk, open, homeWithTodos, thisDecade, renamed, moved, code, titles };
+export const seen: Record<string, unknown> & { titles: string[][] } = {
+  withMilk,
+  open,
+  homeWithTodos,
+  thisDecade,
+  renamed,
+  moved,
+  code,
+  titles,
+};
 export async function end(): Promise<void> {
   unsubscribe();
   await client.close();

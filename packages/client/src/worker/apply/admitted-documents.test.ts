@@ -6,7 +6,11 @@ import { testTable } from '../testing/table-schema.ts';
 import { openInMemory } from '../testing/test-database.ts';
 
 const account = testTable('account', { id: 'text not null', name: 'text' });
-const page = testTable('page', { id: 'text not null', content: 'text' }, { merge: { ...DEFAULT_MERGE_RULES, documents: [{ ...DEFAULT_DOCUMENT_RULE, column: 'content' }] } });
+const page = testTable(
+  'page',
+  { id: 'text not null', content: 'text' },
+  { merge: { ...DEFAULT_MERGE_RULES, documents: [{ ...DEFAULT_DOCUMENT_RULE, column: 'content' }] } },
+);
 
 let requests = 0;
 
@@ -24,19 +28,31 @@ function reloaded(): { readonly database: OpenDatabase; readonly sync: ReturnTyp
   write(database, `UPDATE page SET content = json_set(content, '$.title', 'Tides') WHERE id = 'p'`);
   write(database, "UPDATE account SET name = 'Purse' WHERE id = 'a'");
   sync.greet(testWelcome({ fullResync: true }));
-  sync.applyDelivery(testDelivery({ whole: true, to: 1, groups: [testGroup('insert', account, [{ id: 'a', name: 'Cash' }])] }));
+  sync.applyDelivery(
+    testDelivery({ whole: true, to: 1, groups: [testGroup('insert', account, [{ id: 'a', name: 'Cash' }])] }),
+  );
   return { database, sync };
 }
 
 it.each([
   ['comes alone', []],
   ['comes with news of other rows', [testGroup('update', account, [{ id: 'a', name: 'Till' }])]],
-])('a document stays when its row is admitted before an edit of it, after a reload, and the outcome %s', (_, groups) => {
-  const { database, sync } = reloaded();
-  sync.applyDelivery(testDelivery({ from: 1, to: 2, lastAckedSequence: 1, outcomes: admitted(1, 1), groups }));
-  // A value of the server is hidden under the pending change of the account.
-  sync.applyDelivery(testDelivery({ from: 2, to: 3, lastAckedSequence: 1, groups: [testGroup('update', account, [{ id: 'a', name: 'Bank' }])] }));
-  sync.applyDelivery(testDelivery({ from: 3, to: 4, lastAckedSequence: 2, outcomes: admitted(2, 2) }));
-  expect(database.connection.rows('SELECT content FROM page')).toEqual([['{"items":[],"title":"Tides"}']]);
-  database.close();
-});
+])(
+  'a document stays when its row is admitted before an edit of it, after a reload, and the outcome %s',
+  (_, groups) => {
+    const { database, sync } = reloaded();
+    sync.applyDelivery(testDelivery({ from: 1, to: 2, lastAckedSequence: 1, outcomes: admitted(1, 1), groups }));
+    // A value of the server is hidden under the pending change of the account.
+    sync.applyDelivery(
+      testDelivery({
+        from: 2,
+        to: 3,
+        lastAckedSequence: 1,
+        groups: [testGroup('update', account, [{ id: 'a', name: 'Bank' }])],
+      }),
+    );
+    sync.applyDelivery(testDelivery({ from: 3, to: 4, lastAckedSequence: 2, outcomes: admitted(2, 2) }));
+    expect(database.connection.rows('SELECT content FROM page')).toEqual([['{"items":[],"title":"Tides"}']]);
+    database.close();
+  },
+);

@@ -13,11 +13,15 @@ const cell = (value: number | string | null): CellValue => (typeof value === 'nu
 
 /** What a server may say of a row, and also what its constraints would never let it say: that is refused here too. */
 const GROUPS: Arbitrary<ChangeGroup> = fc.oneof(
-  fc.tuple(ID, ID, AMOUNT).map(([id, name, amount]) => testGroup('insert', account, [{ id, name, amount: cell(amount) }])),
+  fc
+    .tuple(ID, ID, AMOUNT)
+    .map(([id, name, amount]) => testGroup('insert', account, [{ id, name, amount: cell(amount) }])),
   fc.tuple(ID, AMOUNT).map(([id, amount]) => testGroup('update', account, [{ id, amount: cell(amount) }])),
   fc.tuple(ID, ID).map(([id, name]) => testGroup('update', account, [{ id, name }])),
   // Servers still have what was written before a column refused values of another type.
-  fc.tuple(ID, fc.constantFrom<CellValue>('0x2', '10', ' 2', '', 'a', 2, null)).map(([id, rate]) => testGroup('update', account, [{ id, rate }])),
+  fc
+    .tuple(ID, fc.constantFrom<CellValue>('0x2', '10', ' 2', '', 'a', 2, null))
+    .map(([id, rate]) => testGroup('update', account, [{ id, rate }])),
   fc.tuple(ID, ID, ID).map(([id, account_id, note]) => testGroup('insert', entry, [{ id, account_id, note }])),
   fc.tuple(ID, ID).map(([id, account_id]) => testGroup('update', entry, [{ id, account_id }])),
   fc.tuple(ID, ID).map(([id, note]) => testGroup('update', entry, [{ id, note }])),
@@ -32,48 +36,69 @@ interface Step {
   readonly isAdmitted: boolean;
 }
 
-const STEPS: Arbitrary<Step> = fc.record({ groups: fc.array(GROUPS, { minLength: 1, maxLength: 2 }), written: fc.array(WRITES, { maxLength: 1 }), isAdmitted: fc.boolean() });
+const STEPS: Arbitrary<Step> = fc.record({
+  groups: fc.array(GROUPS, { minLength: 1, maxLength: 2 }),
+  written: fc.array(WRITES, { maxLength: 1 }),
+  isAdmitted: fc.boolean(),
+});
 
 it('a delivery never changes the result of a query that what is told of it leaves alone', { timeout: 180_000 }, () => {
   let skipped = 0;
   fc.assert(
-    fc.property(fc.array(QUERIES, { minLength: 1, maxLength: 8 }), fc.array(STEPS, { maxLength: 10 }), (queries, steps) => {
-      const database = openInMemory();
-      let touched: TouchedTables = { tables: [], changes: [] };
-      const sync = toSyncDatabase({ database, elapsedMs: () => 0, onApplied: (now) => (touched = now) });
-      database.write({ id: 'seed', statements: SEED });
-      sync.applyDelivery(testDelivery({ to: 1, lastAckedSequence: 1, outcomes: admitted(1, 1) }));
-      const resultOf = ({ sql, params }: SqlStatement): unknown => {
-        const rows = decodeRows(database.query(sql, params)).map((row) => JSON.stringify(row));
-        return sql.includes('ORDER BY') ? rows : rows.sort();
-      };
-      let cursor = 1;
-      let lastAckedSequence = 1;
-      for (const [number, { groups, written, isAdmitted }] of steps.entries()) {
-        try {
-          if (written.length > 0) database.write({ id: String(number), statements: written });
-        } catch (thrown) {
-          // A new key writes the whole row again, and what an earlier delivery put there may not have the type of its column.
-          if (!(thrown instanceof RockpoolError) || thrown.code !== 'constraint-data-type') throw thrown;
+    fc.property(
+      fc.array(QUERIES, { minLength: 1, maxLength: 8 }),
+      fc.array(STEPS, { maxLength: 10 }),
+      (queries, steps) => {
+        const database = openInMemory();
+        let touched: TouchedTables = { tables: [], changes: [] };
+        const sync = toSyncDatabase({ database, elapsedMs: () => 0, onApplied: (now) => (touched = now) });
+        database.write({ id: 'seed', statements: SEED });
+        sync.applyDelivery(testDelivery({ to: 1, lastAckedSequence: 1, outcomes: admitted(1, 1) }));
+        const resultOf = ({ sql, params }: SqlStatement): unknown => {
+          const rows = decodeRows(database.query(sql, params)).map((row) => JSON.stringify(row));
+          return sql.includes('ORDER BY') ? rows : rows.sort();
+        };
+        let cursor = 1;
+        let lastAckedSequence = 1;
+        for (const [number, { groups, written, isAdmitted }] of steps.entries()) {
+          try {
+            if (written.length > 0) database.write({ id: String(number), statements: written });
+          } catch (thrown) {
+            // A new key writes the whole row again, and what an earlier delivery put there may not have the type of its
+            // column.
+            if (!(thrown instanceof RockpoolError) || thrown.code !== 'constraint-data-type') throw thrown;
+          }
+          const last = isAdmitted ? database.changelog.head().sequence : lastAckedSequence;
+          const before = queries.map((one) => ({
+            one,
+            dependencies: database.dependencies(one),
+            result: resultOf(one),
+          }));
+          touched = { tables: [], changes: [] };
+          try {
+            sync.applyDelivery(
+              testDelivery({
+                from: cursor,
+                to: cursor + 1,
+                lastAckedSequence: last,
+                outcomes: admitted(lastAckedSequence + 1, last),
+                groups,
+              }),
+            );
+            cursor += 1;
+            lastAckedSequence = last;
+          } catch (thrown) {
+            if (!(thrown instanceof RockpoolError)) throw thrown;
+          }
+          for (const { one, dependencies, result } of before) {
+            if (mayAffect(touched, dependencies)) continue;
+            skipped++;
+            expect(resultOf(one), one.sql).toEqual(result);
+          }
         }
-        const last = isAdmitted ? database.changelog.head().sequence : lastAckedSequence;
-        const before = queries.map((one) => ({ one, dependencies: database.dependencies(one), result: resultOf(one) }));
-        touched = { tables: [], changes: [] };
-        try {
-          sync.applyDelivery(testDelivery({ from: cursor, to: cursor + 1, lastAckedSequence: last, outcomes: admitted(lastAckedSequence + 1, last), groups }));
-          cursor += 1;
-          lastAckedSequence = last;
-        } catch (thrown) {
-          if (!(thrown instanceof RockpoolError)) throw thrown;
-        }
-        for (const { one, dependencies, result } of before) {
-          if (mayAffect(touched, dependencies)) continue;
-          skipped++;
-          expect(resultOf(one), one.sql).toEqual(result);
-        }
-      }
-      database.close();
-    }),
+        database.close();
+      },
+    ),
     { numRuns: 150 },
   );
   expect(skipped).toBeGreaterThan(150);
@@ -83,17 +108,36 @@ it('leaves a query alone whose rows a delivery did not touch', () => {
   const database = openInMemory();
   let touched: TouchedTables = { tables: [], changes: [] };
   const sync = toSyncDatabase({ database, elapsedMs: () => 0, onApplied: (now) => (touched = now) });
-  sync.applyDelivery(testDelivery({ to: 1, groups: [testGroup('insert', account, [{ id: 'x' }, { id: 'y' }]), testGroup('insert', entry, [{ id: 'a', account_id: 'x' }, { id: 'b', account_id: 'y' }])] }));
+  sync.applyDelivery(
+    testDelivery({
+      to: 1,
+      groups: [
+        testGroup('insert', account, [{ id: 'x' }, { id: 'y' }]),
+        testGroup('insert', entry, [
+          { id: 'a', account_id: 'x' },
+          { id: 'b', account_id: 'y' },
+        ]),
+      ],
+    }),
+  );
   const ofX = database.dependencies(query('SELECT note FROM entry WHERE account_id = ?', 'x'));
   const ofY = database.dependencies(query('SELECT note FROM entry WHERE account_id = ?', 'y'));
   const affected = (): boolean[] => [ofX, ofY].map((one) => mayAffect(touched, one));
   sync.applyDelivery(testDelivery({ from: 1, to: 2, groups: [testGroup('update', entry, [{ id: 'b', note: 'n' }])] }));
   expect(affected()).toEqual([false, true]);
-  sync.applyDelivery(testDelivery({ from: 2, to: 3, groups: [testGroup('update', entry, [{ id: 'b', account_id: 'x' }])] }));
+  sync.applyDelivery(
+    testDelivery({ from: 2, to: 3, groups: [testGroup('update', entry, [{ id: 'b', account_id: 'x' }])] }),
+  );
   expect(affected()).toEqual([true, true]);
   sync.applyDelivery(testDelivery({ from: 3, to: 4, groups: [testGroup('delete', entry, [{ id: 'b' }])] }));
   expect(affected()).toEqual([true, false]);
   database.write({ id: 'mine', statements: [query("INSERT INTO entry (id, account_id) VALUES ('c', 'y')")] });
-  sync.applyDelivery(testDelivery({ from: 4, to: 5, groups: [testGroup('update', entry, [{ id: 'a', note: 'under a pending write of another row' }])] }));
+  sync.applyDelivery(
+    testDelivery({
+      from: 4,
+      to: 5,
+      groups: [testGroup('update', entry, [{ id: 'a', note: 'under a pending write of another row' }])],
+    }),
+  );
   expect(affected()).toEqual([true, false]);
 });

@@ -1,15 +1,31 @@
-import { cellValuesEqual, keyMatchSql, quoteName, type BeforeGroup, type CellValue, type ChangeGroup } from '@rockpool/shared';
+import {
+  cellValuesEqual,
+  keyMatchSql,
+  quoteName,
+  type BeforeGroup,
+  type CellValue,
+  type ChangeGroup,
+} from '@rockpool/shared';
 import { lookupKey } from '../../rpc/lookup-key.ts';
 import type { TableChange } from '../../rpc/query-dependencies.ts';
 import type { Connection } from '../sqlite/connection.ts';
 import { MAX_ROWS, tableChanges, type LookupsByTable, type TableLookups } from '../write/table-changes.ts';
 import type { RowWrite } from './write-rows.ts';
 
-/** What groups of a delivery change, for live queries. Call it before they are written: where rows were found until then is read. */
-export function changesOfGroups(connection: Connection, lookups: LookupsByTable, groups: readonly ChangeGroup[]): TableChange[] {
+/**
+ * What groups of a delivery change, for live queries. Call it before they are written: where rows were found until then
+ * is read.
+ */
+export function changesOfGroups(
+  connection: Connection,
+  lookups: LookupsByTable,
+  groups: readonly ChangeGroup[],
+): TableChange[] {
   const before = groups.map((group): BeforeGroup => {
     const table = lookups.get(group.tableId);
-    return table === undefined || group.rowCount > MAX_ROWS ? { columnIds: [], values: [] } : oldValues(connection, table, group);
+    return table === undefined || group.rowCount > MAX_ROWS
+      ? { columnIds: [], values: [] }
+      : oldValues(connection, table, group);
   });
   return tableChanges(connection, lookups, { groups, before });
 }
@@ -18,7 +34,9 @@ function oldValues(connection: Connection, { table, valueColumns }: TableLookups
   const columnIds = valueColumns.map(({ id }) => id);
   const values = columnIds.map((): CellValue[] => []);
   if (columnIds.length === 0) return { columnIds, values };
-  const statement = connection.prepare(`SELECT ${valueColumns.map(({ name }) => quoteName(name)).join(', ')} FROM main.${quoteName(table.name)} WHERE ${keyMatchSql(table)}`);
+  const statement = connection.prepare(
+    `SELECT ${valueColumns.map(({ name }) => quoteName(name)).join(', ')} FROM main.${quoteName(table.name)} WHERE ${keyMatchSql(table)}`,
+  );
   try {
     for (let row = 0; row < group.rowCount; row++) {
       group.keys.forEach((part, index) => statement.bindCell(index + 1, part[row] as CellValue));
@@ -36,7 +54,13 @@ export function changesOfWrites(lookups: LookupsByTable, writes: readonly RowWri
   return [...Map.groupBy(writes, ({ writer }) => writer.table.id)].flatMap(([tableId, rows]): TableChange[] => {
     const table = lookups.get(tableId);
     if (table === undefined) return [];
-    return [{ table: table.table.name, columns: changedColumns(table, rows), keysByColumn: rows.length > MAX_ROWS ? {} : keysOf(table, rows) }];
+    return [
+      {
+        table: table.table.name,
+        columns: changedColumns(table, rows),
+        keysByColumn: rows.length > MAX_ROWS ? {} : keysOf(table, rows),
+      },
+    ];
   });
 }
 
@@ -44,18 +68,22 @@ function changedColumns({ hasGenerated, nameById }: TableLookups, rows: readonly
   if (hasGenerated || rows.some(({ before, after }) => before.exists !== after.exists)) return null;
   const changed = new Set<string>();
   for (const { before, after } of rows) {
-    for (const [columnId, value] of after.values) if (!cellValuesEqual(before.values.get(columnId) ?? null, value)) changed.add(nameById.get(columnId) ?? '');
+    for (const [columnId, value] of after.values)
+      if (!cellValuesEqual(before.values.get(columnId) ?? null, value)) changed.add(nameById.get(columnId) ?? '');
   }
   return [...changed];
 }
 
 function keysOf({ table, keyColumn, valueColumns }: TableLookups, rows: readonly RowWrite[]): Record<string, string[]> {
   const keys: Record<string, string[]> = {};
-  if (keyColumn !== null) keys[keyColumn] = rows.map(({ key }) => lookupKey(key[table.primaryKey.indexOf(keyColumn)] as CellValue));
+  if (keyColumn !== null)
+    keys[keyColumn] = rows.map(({ key }) => lookupKey(key[table.primaryKey.indexOf(keyColumn)] as CellValue));
   for (const { id, name } of valueColumns) {
     // A new row gets the default of a column that is not given, which is not known here.
     if (rows.some(({ after }) => after.exists && !after.values.has(id))) continue;
-    keys[name] = rows.flatMap(({ before, after }) => [before, after].filter(({ exists }) => exists).map(({ values }) => lookupKey(values.get(id) ?? null)));
+    keys[name] = rows.flatMap(({ before, after }) =>
+      [before, after].filter(({ exists }) => exists).map(({ values }) => lookupKey(values.get(id) ?? null)),
+    );
   }
   return keys;
 }

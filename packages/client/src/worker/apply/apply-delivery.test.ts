@@ -6,9 +6,21 @@ import { testTable } from '../testing/table-schema.ts';
 import { openInMemory } from '../testing/test-database.ts';
 
 const account = testTable('account', { id: 'text not null', name: 'text' }, { uniques: [['name']] });
-const entry = testTable('entry', { id: 'text not null', account_id: 'text' }, {
-  foreignKeys: [{ columns: ['account_id'], foreignTable: 'account', foreignColumns: ['id'], onDelete: 'cascade', onUpdate: 'no action' }],
-});
+const entry = testTable(
+  'entry',
+  { id: 'text not null', account_id: 'text' },
+  {
+    foreignKeys: [
+      {
+        columns: ['account_id'],
+        foreignTable: 'account',
+        foreignColumns: ['id'],
+        onDelete: 'cascade',
+        onUpdate: 'no action',
+      },
+    ],
+  },
+);
 const seen = testTable('seen', { id: 'integer', account_id: 'text' }, { synced: false });
 
 let requests = 0;
@@ -21,11 +33,19 @@ function write(database: OpenDatabase, ...statements: readonly string[]): void {
 function filled(): { readonly database: OpenDatabase; readonly sync: ReturnType<typeof testSync> } {
   const database = openInMemory({ schema: buildSchema([account, entry, seen]) });
   const sync = testSync(database);
-  database.connection.exec('CREATE TRIGGER account_seen AFTER INSERT ON account BEGIN INSERT INTO seen (account_id) VALUES (new.id); END');
+  database.connection.exec(
+    'CREATE TRIGGER account_seen AFTER INSERT ON account BEGIN INSERT INTO seen (account_id) VALUES (new.id); END',
+  );
   sync.greet(testWelcome());
   const groups = [
-    testGroup('insert', entry, [{ id: 'e', account_id: 'a' }, { id: 'f', account_id: 'b' }]),
-    testGroup('insert', account, [{ id: 'a', name: 'Cash' }, { id: 'b', name: 'Bank' }]),
+    testGroup('insert', entry, [
+      { id: 'e', account_id: 'a' },
+      { id: 'f', account_id: 'b' },
+    ]),
+    testGroup('insert', account, [
+      { id: 'a', name: 'Cash' },
+      { id: 'b', name: 'Bank' },
+    ]),
   ];
   sync.applyDelivery(testDelivery({ to: 1, groups }));
   return { database, sync };
@@ -47,8 +67,22 @@ it('a delivery runs neither the triggers of the app nor foreign-key actions, and
 
 it('a delivery may exchange unique values between rows', () => {
   const { database, sync } = filled();
-  sync.applyDelivery(testDelivery({ from: 1, to: 2, groups: [testGroup('update', account, [{ id: 'a', name: 'Bank' }, { id: 'b', name: 'Cash' }])] }));
-  expect(rows(database, 'SELECT id, name FROM account ORDER BY id')).toEqual([['a', 'Bank'], ['b', 'Cash']]);
+  sync.applyDelivery(
+    testDelivery({
+      from: 1,
+      to: 2,
+      groups: [
+        testGroup('update', account, [
+          { id: 'a', name: 'Bank' },
+          { id: 'b', name: 'Cash' },
+        ]),
+      ],
+    }),
+  );
+  expect(rows(database, 'SELECT id, name FROM account ORDER BY id')).toEqual([
+    ['a', 'Bank'],
+    ['b', 'Cash'],
+  ]);
   expect(rows(database, 'SELECT id FROM entry ORDER BY id')).toEqual([['e'], ['f']]);
   database.close();
 });
@@ -59,9 +93,18 @@ it('a delivery that says only that all was admitted leaves the same as one that 
     write(database, "UPDATE account SET name = 'Purse' WHERE id = 'a'");
     write(database, "DELETE FROM account WHERE id = 'b'");
     // A row that others have changed beside: then nothing is taken as shown.
-    if (slow) sync.applyDelivery(testDelivery({ from: 1, to: 2, groups: [testGroup('update', account, [{ id: 'a', name: 'Till' }])] }));
+    if (slow)
+      sync.applyDelivery(
+        testDelivery({ from: 1, to: 2, groups: [testGroup('update', account, [{ id: 'a', name: 'Till' }])] }),
+      );
     sync.applyDelivery(testDelivery({ from: slow ? 2 : 1, to: 4, lastAckedSequence: 2, outcomes: admitted(1, 2) }));
-    const result = [rows(database, 'SELECT id, name FROM account'), rows(database, 'SELECT id FROM entry'), rows(database, 'SELECT count(*) FROM rockpool_base'), sync.position().cursor, sync.counts()];
+    const result = [
+      rows(database, 'SELECT id, name FROM account'),
+      rows(database, 'SELECT id FROM entry'),
+      rows(database, 'SELECT count(*) FROM rockpool_base'),
+      sync.position().cursor,
+      sync.counts(),
+    ];
     database.close();
     return result;
   });

@@ -1,4 +1,12 @@
-import { RockpoolError, type Delivery, type ErrorFields, type Outcome, type TableSchema, type ErrorCode, type SnapshotPosition } from '@rockpool/shared';
+import {
+  RockpoolError,
+  type Delivery,
+  type ErrorFields,
+  type Outcome,
+  type TableSchema,
+  type ErrorCode,
+  type SnapshotPosition,
+} from '@rockpool/shared';
 import type { TableChange } from '../../rpc/query-dependencies.ts';
 import type { Connection } from '../sqlite/connection.ts';
 import type { LookupsByTable } from '../write/table-changes.ts';
@@ -37,7 +45,10 @@ export interface DeliveryLog {
   shown(sequence: number): void;
   /** The new cursor, and the last changeset that has its outcome. */
   advance(reached: Reached, lastAckedSequence: number): void;
-  /** The same for a state that replaces everything: the epoch it belongs to (null: the one that is known); what is decided may become less. */
+  /**
+   * The same for a state that replaces everything: the epoch it belongs to (null: the one that is known); what is
+   * decided may become less.
+   */
   startOver(logEpoch: Uint8Array | null, reached: Reached, lastAckedSequence: number): void;
 }
 
@@ -48,7 +59,10 @@ export interface ApplyDeliveryInput extends QuietTransactionParts {
   readonly pending: PendingIndex;
   readonly log: DeliveryLog;
   readonly delivery: Delivery;
-  /** The log epoch that the server named in its welcome; null for the one that is known. Matters for a whole state alone. */
+  /**
+   * The log epoch that the server named in its welcome; null for the one that is known. Matters for a whole state
+   * alone.
+   */
   readonly logEpoch?: Uint8Array | null;
   /** The file that a whole state goes on from, where it does. Default: none. */
   readonly snapshot?: SnapshotFile | null;
@@ -66,17 +80,28 @@ export interface AppliedDelivery {
 /**
  * Applies one delivery in one transaction: outcomes, rows, cursor; all or nothing.
  *
- * Throws `frame-unexpected` for a delivery that does not continue what is here, `site-copied` for changesets that the server called decided
- * before this connection and does not say how, and where its whole state would make one pending again that the user has decided about; and what SQLite throws.
+ * Throws `frame-unexpected` for a delivery that does not continue what is here, `site-copied` for changesets that the
+ * server called decided before this connection and does not say how, and where its whole state would make one pending
+ * again that the user has decided about; and what SQLite throws.
  */
 export function applyDelivery(input: ApplyDeliveryInput): AppliedDelivery {
   return input.delivery.whole ? applyWhole(input) : applyNews(input);
 }
 
-function applyNews({ connection, searchIndexes, pending, log, delivery, tablesById, lookups, isFirst = false }: ApplyDeliveryInput): AppliedDelivery {
+function applyNews({
+  connection,
+  searchIndexes,
+  pending,
+  log,
+  delivery,
+  tablesById,
+  lookups,
+  isFirst = false,
+}: ApplyDeliveryInput): AppliedDelivery {
   const { cursor } = log;
   const { from, to } = delivery;
-  if (from > cursor || to < cursor) throw new RockpoolError('frame-unexpected', { problem: 'delivery does not continue the cursor', cursor, from, to });
+  if (from > cursor || to < cursor)
+    throw new RockpoolError('frame-unexpected', { problem: 'delivery does not continue the cursor', cursor, from, to });
   const { outcomes, touched, changes, masked } = quietTransaction({ connection, searchIndexes }, () => {
     const news = newOutcomes(log, delivery, isFirst);
     if (isAsShown(connection, log, delivery, news) && !leavesEdits(tablesById, log, news)) {
@@ -96,13 +121,28 @@ function applyNews({ connection, searchIndexes, pending, log, delivery, tablesBy
   return { touched, changes };
 }
 
-/** All that was sent was admitted, and nobody else wrote: the rows show that already, so that pending changesets need not even be read. */
+/**
+ * All that was sent was admitted, and nobody else wrote: the rows show that already, so that pending changesets need
+ * not even be read.
+ */
 function isAsShown(connection: Connection, log: DeliveryLog, { groups }: Delivery, news: readonly Outcome[]): boolean {
-  return groups.length === 0 && news.every(({ kind }) => kind === 'admitted') && !log.hasRejected && new BaseTable(connection).isEmpty();
+  return (
+    groups.length === 0 &&
+    news.every(({ kind }) => kind === 'admitted') &&
+    !log.hasRejected &&
+    new BaseTable(connection).isEmpty()
+  );
 }
 
-/** Whether edits of documents may stay pending on something that was admitted: then the server's state of the document has to be kept under them. */
-function leavesEdits(tablesById: ApplyDeliveryInput['tablesById'], log: DeliveryLog, news: readonly Outcome[]): boolean {
+/**
+ * Whether edits of documents may stay pending on something that was admitted: then the server's state of the document
+ * has to be kept under them.
+ */
+function leavesEdits(
+  tablesById: ApplyDeliveryInput['tablesById'],
+  log: DeliveryLog,
+  news: readonly Outcome[],
+): boolean {
   const last = news.at(-1);
   if (last === undefined || ![...tablesById.values()].some(({ merge }) => merge.documents.length > 0)) return false;
   for (const _ of log.pendingAfter(last.sequence)) return true;
@@ -110,28 +150,50 @@ function leavesEdits(tablesById: ApplyDeliveryInput['tablesById'], log: Delivery
 }
 
 /**
- * The server's whole state takes the place of what is here. What it has not decided, perhaps because it was restored from a backup,
- * is pending (again) on top; local tables are not touched.
+ * The server's whole state takes the place of what is here. What it has not decided, perhaps because it was restored
+ * from a backup, is pending (again) on top; local tables are not touched.
  */
 function applyWhole(input: ApplyDeliveryInput): AppliedDelivery {
   const { connection, delivery, snapshot = null } = input;
   if (delivery.from === 0) return replaceAll(input, false);
-  if (snapshot === null || snapshot.position.watermark !== delivery.from) throw new RockpoolError('frame-unexpected', { problem: 'delivery does not go on from the snapshot', from: delivery.from });
+  if (snapshot === null || snapshot.position.watermark !== delivery.from)
+    throw new RockpoolError('frame-unexpected', {
+      problem: 'delivery does not go on from the snapshot',
+      from: delivery.from,
+    });
   return withSnapshotFile(connection, snapshot.path, () => replaceAll(input, true));
 }
 
-function replaceAll({ connection, searchIndexes, pending, log, delivery, tablesById, logEpoch = null, isFirst = false }: ApplyDeliveryInput, hasFile: boolean): AppliedDelivery {
+function replaceAll(
+  {
+    connection,
+    searchIndexes,
+    pending,
+    log,
+    delivery,
+    tablesById,
+    logEpoch = null,
+    isFirst = false,
+  }: ApplyDeliveryInput,
+  hasFile: boolean,
+): AppliedDelivery {
   // Nearly all rows are new, or nearly none are.
   const isNew = !hasFile || log.cursor === 0;
   try {
     const { touched, masked } = quietTransaction({ connection, searchIndexes }, () => {
       for (const outcome of newOutcomes(log, delivery, isFirst)) record(log, outcome);
-      // Decided about since the welcome, which was found to fit: to the server it is not decided, and would be sent once more.
-      if (log.hasClosedAfter(delivery.lastAckedSequence)) throw new RockpoolError('site-copied', { problem: 'a changeset that is not decided there is off the list here', sequence: delivery.lastAckedSequence + 1 });
+      // Decided about since the welcome, which was found to fit: to the server it is not decided, and would be sent
+      // once more.
+      if (log.hasClosedAfter(delivery.lastAckedSequence))
+        throw new RockpoolError('site-copied', {
+          problem: 'a changeset that is not decided there is off the list here',
+          sequence: delivery.lastAckedSequence + 1,
+        });
       log.startOver(logEpoch, delivery, delivery.lastAckedSequence);
       pending.clear();
       for (const changeset of log.pendingAfter(0)) pending.add(changeset);
-      const replace = (): ReplacedRows => replaceRows({ connection, tablesById, pending, groups: delivery.groups, hasFile });
+      const replace = (): ReplacedRows =>
+        replaceRows({ connection, tablesById, pending, groups: delivery.groups, hasFile });
       const replaced = isNew ? searchIndexes.rebuildAfter(replace) : replace();
       recordMasked(log, pending, replaced.masked, new Map());
       return replaced;
@@ -152,15 +214,26 @@ function newOutcomes(log: DeliveryLog, { lastAckedSequence, outcomes }: Delivery
   const gapless = fresh.every(({ sequence }, index) => sequence === decidedHere + 1 + index);
   if (fresh.length !== expected || !gapless) {
     // Later on one that came before did not arrive: on a new connection it comes again.
-    if (!isFirst) throw new RockpoolError('frame-unexpected', { problem: 'an outcome is missing', decidedHere, lastAckedSequence });
-    // The server forgets an outcome when it is confirmed: another copy of this file has confirmed it, or this is an old copy put back.
-    throw new RockpoolError('site-copied', { problem: 'an outcome is missing', decidedHere, sequence: lastAckedSequence + 1 });
+    if (!isFirst)
+      throw new RockpoolError('frame-unexpected', { problem: 'an outcome is missing', decidedHere, lastAckedSequence });
+    // The server forgets an outcome when it is confirmed: another copy of this file has confirmed it, or this is an old
+    // copy put back.
+    throw new RockpoolError('site-copied', {
+      problem: 'an outcome is missing',
+      decidedHere,
+      sequence: lastAckedSequence + 1,
+    });
   }
   return fresh;
 }
 
 /** Brings the list of masked changesets up to date. */
-export function recordMasked(log: DeliveryLog, pending: PendingIndex, masked: ReadonlyMap<number, RockpoolError | null>, decisions: ReadonlyMap<number, unknown>): void {
+export function recordMasked(
+  log: DeliveryLog,
+  pending: PendingIndex,
+  masked: ReadonlyMap<number, RockpoolError | null>,
+  decisions: ReadonlyMap<number, unknown>,
+): void {
   for (const [sequence, reason] of masked) if (reason !== null) log.masked(sequence, reason);
   for (const sequence of pending.masked) if (!masked.has(sequence) && !decisions.has(sequence)) log.shown(sequence);
 }

@@ -14,14 +14,15 @@ import { unlessRefused } from './unless-refused.ts';
 import { inWritingOrder, writeAfterRemovingAll, writeGroups, writeInPlace, type RowWrite } from './write-rows.ts';
 
 /*
- * Puts the rows of one delivery into the tables, inside a transaction that the caller has begun with triggers and foreign keys off.
- * Four ways, each for what stops the one before; all end in the same rows:
+ * Puts the rows of one delivery into the tables, inside a transaction that the caller has begun with triggers and
+ * foreign keys off. Four ways, each for what stops the one before; all end in the same rows:
  *
  *   1 straight    nothing is pending: groups are written as they come
  *   2 in place    rows that anything pending concerns are rebased (rebase-row.ts), and what differs is written
  *   3 all anew    unique keys swap places: the rows go, then come
- *   4 refit       a pending changeset stands in the way of the server's rows: all pending ones are taken out, then put back one by one;
- *                 those that no longer fit are masked. They are sent all the same, and shown again as soon as they fit or are admitted.
+ * 4 refit       a pending changeset stands in the way of the server's rows: all pending ones are taken out, then put
+ *   back one by one;
+ * those that no longer fit are masked. They are sent all the same, and shown again as soon as they fit or are admitted.
  */
 
 export interface ApplyRowsInput {
@@ -74,7 +75,11 @@ function applyWith(writers: RowWriters, input: ApplyRowsInput): AppliedRows {
     const writes = unlessRefused(connection, () => rebase(rows, base, write));
     if (writes instanceof RockpoolError) continue;
     // Rows that went and came have other rowids: nothing is known of them then.
-    return { touched: tablesOf(writes), changes: write === writeInPlace ? changesOfWrites(lookups, writes) : [], masked: new Map() };
+    return {
+      touched: tablesOf(writes),
+      changes: write === writeInPlace ? changesOfWrites(lookups, writes) : [],
+      masked: new Map(),
+    };
   }
   return refit(input, rows, base, writers);
 }
@@ -104,18 +109,25 @@ class DeliveredRows {
   }
 
   /**
-   * Rows that change: delivered ones, those of rejected and masked changesets, those of admitted ones that cover something, and those of admitted ones whose
-   * documents have edits that are still pending. Those edits need the server's state of the document, which is there from now on.
+   * Rows that change: delivered ones, those of rejected and masked changesets, those of admitted ones that cover
+   * something, and those of admitted ones whose documents have edits that are still pending. Those edits need the
+   * server's state of the document, which is there from now on.
    */
   changing(): TouchedRow[] {
     const { decisions, pending } = this.input;
-    const isWhole = (sequence: number, decision: 'admitted' | 'rejected'): boolean => decision === 'rejected' || this.hiddenAnywhere || pending.masked.has(sequence);
-    const refs = [...decisions].flatMap(([sequence, decision]) => pending.rowsOf(sequence).filter((ref) => isWhole(sequence, decision) || this.hasPendingEdits(ref)));
+    const isWhole = (sequence: number, decision: 'admitted' | 'rejected'): boolean =>
+      decision === 'rejected' || this.hiddenAnywhere || pending.masked.has(sequence);
+    const refs = [...decisions].flatMap(([sequence, decision]) =>
+      pending.rowsOf(sequence).filter((ref) => isWhole(sequence, decision) || this.hasPendingEdits(ref)),
+    );
     return this.rowsAt(refs);
   }
 
   private hasPendingEdits(ref: RowRef): boolean {
-    return this.writers.of(ref.tableId).columns.documents.size > 0 && this.input.pending.changesOf(ref).some(({ sequence }) => !this.input.decisions.has(sequence));
+    return (
+      this.writers.of(ref.tableId).columns.documents.size > 0 &&
+      this.input.pending.changesOf(ref).some(({ sequence }) => !this.input.decisions.has(sequence))
+    );
   }
 
   /** Those, and every row that anything pending concerns. */
@@ -128,7 +140,11 @@ class DeliveredRows {
     const { decisions, pending } = this.input;
     const rules: RebaseRules = { decisions, maskedBefore: pending.masked, maskedAfter };
     const hidden = new Map([...row.hidden].map(([columnId, { value }]) => [columnId, value]));
-    return rebaseRow({ visible: row.before, hidden, pending: pending.changesOf(row.ref), columns: row.writer.columns }, row.delivered, rules);
+    return rebaseRow(
+      { visible: row.before, hidden, pending: pending.changesOf(row.ref), columns: row.writer.columns },
+      row.delivered,
+      rules,
+    );
   }
 
   /** These, and the delivered ones. */
@@ -171,7 +187,12 @@ function tablesOf(rows: readonly Pick<RowWrite, 'writer'>[]): Set<string> {
   return new Set(rows.map(({ writer }) => writer.table.name));
 }
 
-function refit({ connection, pending, decisions }: ApplyRowsInput, rows: DeliveredRows, base: BaseTable, writers: RowWriters): AppliedRows {
+function refit(
+  { connection, pending, decisions }: ApplyRowsInput,
+  rows: DeliveredRows,
+  base: BaseTable,
+  writers: RowWriters,
+): AppliedRows {
   const undecided = pending.sequences.filter((sequence) => !decisions.has(sequence));
   const touchedRows = rows.all();
   const everything = new Set(undecided);

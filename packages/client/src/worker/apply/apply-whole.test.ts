@@ -1,11 +1,22 @@
-import { buildSchema, columnIdOf, CONFLICT_TABLE, decodeChangesetBody, RockpoolError, type CellBase } from '@rockpool/shared';
+import {
+  buildSchema,
+  columnIdOf,
+  CONFLICT_TABLE,
+  decodeChangesetBody,
+  RockpoolError,
+  type CellBase,
+} from '@rockpool/shared';
 import { describe, expect, it } from 'vitest';
 import type { OpenDatabase } from '../database/open-database.ts';
 import { admitted, testDelivery, testEpoch, testGroup, testSync, testWelcome } from '../testing/sync-steps.ts';
 import { testTable } from '../testing/table-schema.ts';
 import { openInMemory } from '../testing/test-database.ts';
 
-const page = testTable('page', { id: 'text not null', title: 'text', hits: 'integer not null default 0' }, { uniques: [['title']], merge: { deleteRule: 'delete-wins', counters: ['hits'], groups: [], documents: [] } });
+const page = testTable(
+  'page',
+  { id: 'text not null', title: 'text', hits: 'integer not null default 0' },
+  { uniques: [['title']], merge: { deleteRule: 'delete-wins', counters: ['hits'], groups: [], documents: [] } },
+);
 const note = testTable('note', { id: 'text not null', text: 'text' });
 const draft = testTable('draft', { id: 'integer', text: 'text' }, { synced: false });
 const schema = buildSchema([page, note, draft]);
@@ -16,30 +27,64 @@ function write(database: OpenDatabase, ...statements: readonly string[]): void {
   database.write({ id: `w${++requests}`, statements: statements.map((sql) => ({ sql, params: [] })) });
 }
 
-const pages = (database: OpenDatabase): unknown[][] => database.connection.rows('SELECT id, title, hits FROM page ORDER BY id');
+const pages = (database: OpenDatabase): unknown[][] =>
+  database.connection.rows('SELECT id, title, hits FROM page ORDER BY id');
 
 /** Four changesets, the first two decided at watermark 5; with one of every kind of thing that is not the server's. */
 function atFive(): { database: OpenDatabase; sync: ReturnType<typeof testSync> } {
   const database = openInMemory({ schema });
   const sync = testSync(database);
-  write(database, "INSERT INTO page (id, title, hits) VALUES ('a', 'A', 10)", "INSERT INTO draft (text) VALUES ('mine')");
+  write(
+    database,
+    "INSERT INTO page (id, title, hits) VALUES ('a', 'A', 10)",
+    "INSERT INTO draft (text) VALUES ('mine')",
+  );
   write(database, "UPDATE page SET hits = hits + 1 WHERE id = 'a'");
   sync.greet(testWelcome());
-  sync.applyDelivery(testDelivery({ to: 5, lastAckedSequence: 2, outcomes: admitted(1, 2), groups: [testGroup('insert', note, [{ id: 'n', text: 'gone soon' }])] }));
+  sync.applyDelivery(
+    testDelivery({
+      to: 5,
+      lastAckedSequence: 2,
+      outcomes: admitted(1, 2),
+      groups: [testGroup('insert', note, [{ id: 'n', text: 'gone soon' }])],
+    }),
+  );
   write(database, "UPDATE page SET hits = hits + 2 WHERE id = 'a'");
   write(database, "INSERT INTO page (id, title) VALUES ('b', 'B')");
   return { database, sync };
 }
 
-const whole = (parts: Parameters<typeof testDelivery>[0] = {}): Parameters<ReturnType<typeof testSync>['applyDelivery']>[0] =>
-  testDelivery({ whole: true, to: 90, lastAckedSequence: 2, groups: [testGroup('insert', page, [{ id: 'a', title: 'A2', hits: 50n }])], ...parts });
+const whole = (
+  parts: Parameters<typeof testDelivery>[0] = {},
+): Parameters<ReturnType<typeof testSync>['applyDelivery']>[0] =>
+  testDelivery({
+    whole: true,
+    to: 90,
+    lastAckedSequence: 2,
+    groups: [testGroup('insert', page, [{ id: 'a', title: 'A2', hits: 50n }])],
+    ...parts,
+  });
 
-/** After those four a note that somebody else made too, at watermark 8, and that was changed here without having been seen so. The change comes with a page. */
+/**
+ * After those four a note that somebody else made too, at watermark 8, and that was changed here without having been
+ * seen so. The change comes with a page.
+ */
 function overHiddenNote(): ReturnType<typeof atFive> {
   const { database, sync } = atFive();
   write(database, "INSERT INTO note (id, text) VALUES ('x', 'mine')");
-  sync.applyDelivery(testDelivery({ from: 5, to: 8, lastAckedSequence: 2, groups: [testGroup('insert', note, [{ id: 'x', text: 'theirs' }])] }));
-  write(database, "UPDATE note SET text = 'mine again' WHERE id = 'x'", "INSERT INTO page (id, title) VALUES ('c', 'C')");
+  sync.applyDelivery(
+    testDelivery({
+      from: 5,
+      to: 8,
+      lastAckedSequence: 2,
+      groups: [testGroup('insert', note, [{ id: 'x', text: 'theirs' }])],
+    }),
+  );
+  write(
+    database,
+    "UPDATE note SET text = 'mine again' WHERE id = 'x'",
+    "INSERT INTO page (id, title) VALUES ('c', 'C')",
+  );
   return { database, sync };
 }
 
@@ -52,11 +97,35 @@ describe('a whole state', () => {
   it('takes the place of all synced rows and of the ledger, with what is pending on top; site, local tables and outbox stay', () => {
     const { database, sync } = atFive();
     const { siteId } = database;
-    database.connection.exec("INSERT INTO rockpool_conflict (id, table_name, row_key, rule, lost_by, won_by, lost_site, won_site, lost_at_ms, won_at_ms, watermark) VALUES ('old', '', '', '', '', '', '', '', 0, 0, 0)");
+    database.connection.exec(
+      "INSERT INTO rockpool_conflict (id, table_name, row_key, rule, lost_by, won_by, lost_site, won_site, lost_at_ms, won_at_ms, watermark) VALUES ('old', '', '', '', '', '', '', '', 0, 0, 0)",
+    );
     const ledger = testGroup('insert', CONFLICT_TABLE, [
-      { id: 'new', table_name: 'page', row_key: '["a"]', column_name: 'title', rule: 'lww', lost_value: 'x', won_value: 'y', lost_by: 'p', won_by: 'q', lost_site: '', won_site: '', lost_at_ms: 1n, won_at_ms: 2n, watermark: 3n },
+      {
+        id: 'new',
+        table_name: 'page',
+        row_key: '["a"]',
+        column_name: 'title',
+        rule: 'lww',
+        lost_value: 'x',
+        won_value: 'y',
+        lost_by: 'p',
+        won_by: 'q',
+        lost_site: '',
+        won_site: '',
+        lost_at_ms: 1n,
+        won_at_ms: 2n,
+        watermark: 3n,
+      },
     ]);
-    sync.applyDelivery(testDelivery({ from: 5, to: 6, lastAckedSequence: 2, groups: [testGroup('update', page, [{ id: 'a', hits: 40n }])] })); // hidden under 3
+    sync.applyDelivery(
+      testDelivery({
+        from: 5,
+        to: 6,
+        lastAckedSequence: 2,
+        groups: [testGroup('update', page, [{ id: 'a', hits: 40n }])],
+      }),
+    ); // hidden under 3
     sync.greet(testWelcome({ fullResync: true, lastAckedSequence: 2, decidedHash: database.changelog.hashOf(2) }));
     sync.applyDelivery(whole({ groups: [...whole().groups, ledger] }));
     expect(pages(database)).toEqual([
@@ -69,7 +138,15 @@ describe('a whole state', () => {
     expect(database.siteId).toEqual(siteId);
     expect(sync.position()).toMatchObject({ cursor: 90, lastAckedSequence: 2, lastSequence: 4 });
     // The fold goes on as if nothing had happened.
-    sync.applyDelivery(testDelivery({ from: 90, to: 91, lastAckedSequence: 3, outcomes: admitted(3, 3), groups: [testGroup('update', page, [{ id: 'a', hits: 60n }])] }));
+    sync.applyDelivery(
+      testDelivery({
+        from: 90,
+        to: 91,
+        lastAckedSequence: 3,
+        outcomes: admitted(3, 3),
+        groups: [testGroup('update', page, [{ id: 'a', hits: 60n }])],
+      }),
+    );
     expect(pages(database)[0]).toEqual(['a', 'A2', 60]);
     sync.applyDelivery(testDelivery({ from: 91, to: 92, lastAckedSequence: 4, outcomes: admitted(4, 4) }));
     expect(database.connection.value('SELECT count(*) FROM rockpool_base')).toBe(0);
@@ -78,10 +155,21 @@ describe('a whole state', () => {
 
   it('of a server that was restored from a backup makes pending again what the server has lost, under the new epoch', () => {
     const { database, sync } = atFive();
-    expect(sync.greet(testWelcome({ logEpoch: testEpoch(2), fullResync: true, lastAckedSequence: 1, decidedHash: database.changelog.hashOf(1) }))).toEqual({ kind: 'fits' });
+    expect(
+      sync.greet(
+        testWelcome({
+          logEpoch: testEpoch(2),
+          fullResync: true,
+          lastAckedSequence: 1,
+          decidedHash: database.changelog.hashOf(1),
+        }),
+      ),
+    ).toEqual({ kind: 'fits' });
     // What is sent before the state has come is of the old epoch.
     expect(sync.nextPush(1, 1e9)?.olderEpochUpTo).toBe(4);
-    sync.applyDelivery(whole({ to: 1, lastAckedSequence: 1, groups: [testGroup('insert', page, [{ id: 'a', title: 'A', hits: 30n }])] }));
+    sync.applyDelivery(
+      whole({ to: 1, lastAckedSequence: 1, groups: [testGroup('insert', page, [{ id: 'a', title: 'A', hits: 30n }])] }),
+    );
     expect(pages(database)).toEqual([
       ['a', 'A', 33],
       ['b', 'B', 0],
@@ -89,7 +177,10 @@ describe('a whole state', () => {
     expect(sync.position()).toMatchObject({ logEpoch: testEpoch(2), cursor: 1, lastAckedSequence: 1 });
     expect(sync.counts().pendingCount).toBe(3);
     write(database, "UPDATE page SET hits = hits + 100 WHERE id = 'a'");
-    expect(sync.nextPush(1, 1e9)).toMatchObject({ olderEpochUpTo: 4, changesets: [{ sequence: 2 }, { sequence: 3 }, { sequence: 4 }, { sequence: 5 }] });
+    expect(sync.nextPush(1, 1e9)).toMatchObject({
+      olderEpochUpTo: 4,
+      changesets: [{ sequence: 2 }, { sequence: 3 }, { sequence: 4 }, { sequence: 5 }],
+    });
     sync.applyDelivery(testDelivery({ from: 1, to: 5, lastAckedSequence: 5, outcomes: admitted(2, 5) }));
     expect(pages(database)[0]).toEqual(['a', 'A', 133]);
     expect(database.connection.value('SELECT count(*) FROM rockpool_base')).toBe(0);
@@ -99,15 +190,31 @@ describe('a whole state', () => {
   it('that would send once more what the user has tried again since the welcome changes nothing, and the database goes on as another site', () => {
     const { database, sync } = atFive();
     const { siteId } = database;
-    sync.applyDelivery(testDelivery({ from: 5, to: 5, lastAckedSequence: 3, outcomes: [{ kind: 'rejected', sequence: 3, code: 'constraint-check', fields: {} }] }));
-    const restored = testWelcome({ logEpoch: testEpoch(2), fullResync: true, lastAckedSequence: 2, decidedHash: database.changelog.hashOf(2) });
+    sync.applyDelivery(
+      testDelivery({
+        from: 5,
+        to: 5,
+        lastAckedSequence: 3,
+        outcomes: [{ kind: 'rejected', sequence: 3, code: 'constraint-check', fields: {} }],
+      }),
+    );
+    const restored = testWelcome({
+      logEpoch: testEpoch(2),
+      fullResync: true,
+      lastAckedSequence: 2,
+      decidedHash: database.changelog.hashOf(2),
+    });
     expect(sync.greet(restored)).toEqual({ kind: 'fits' });
     database.retryRejected(3);
-    expect(() => sync.applyDelivery(whole())).toThrow(expect.objectContaining({ code: 'site-copied', fields: expect.objectContaining({ sequence: 3 }) as object }));
+    expect(() => sync.applyDelivery(whole())).toThrow(
+      expect.objectContaining({ code: 'site-copied', fields: expect.objectContaining({ sequence: 3 }) as object }),
+    );
     expect(sync.position()).toMatchObject({ cursor: 5, lastAckedSequence: 3 });
     sync.becomeNewSite(3);
     expect(sync.siteId).not.toEqual(siteId);
-    expect(sync.greet({ ...restored, lastAckedSequence: 0, decidedHash: new Uint8Array(16) })).toEqual({ kind: 'fits' });
+    expect(sync.greet({ ...restored, lastAckedSequence: 0, decidedHash: new Uint8Array(16) })).toEqual({
+      kind: 'fits',
+    });
     sync.applyDelivery(whole({ lastAckedSequence: 0 }));
     // What 3 had added is added once: by the changeset that has taken its place.
     expect(pages(database)).toEqual([
@@ -120,31 +227,55 @@ describe('a whole state', () => {
 
   it('of another epoch leaves no watermark of the old one in what is written from then on', () => {
     const { database, sync } = atFive();
-    sync.greet(testWelcome({ logEpoch: testEpoch(2), fullResync: true, lastAckedSequence: 2, decidedHash: database.changelog.hashOf(2) }));
+    sync.greet(
+      testWelcome({
+        logEpoch: testEpoch(2),
+        fullResync: true,
+        lastAckedSequence: 2,
+        decidedHash: database.changelog.hashOf(2),
+      }),
+    );
     sync.applyDelivery(whole());
     write(database, "UPDATE page SET hits = hits + 100 WHERE id = 'a'");
     const [newest] = sync.nextPush(4, 1e9)?.changesets ?? [];
     expect(newest?.base).toBe(90);
     // Changeset 3, which covers the cell, was written at watermark 5 of the old epoch.
-    expect(decodeChangesetBody(newest?.body ?? new Uint8Array()).cellBases).toEqual([{ tableId: page.id, key: ['a'], columnId: columnIdOf('hits'), base: 0 }]);
+    expect(decodeChangesetBody(newest?.body ?? new Uint8Array()).cellBases).toEqual([
+      { tableId: page.id, key: ['a'], columnId: columnIdOf('hits'), base: 0 },
+    ]);
     database.close();
   });
 
   it('leaves what was hidden from the author of a pending write hidden from whoever writes on top of it', () => {
     const { database, sync } = overHiddenNote();
     sync.greet(testWelcome({ fullResync: true, lastAckedSequence: 5, decidedHash: database.changelog.hashOf(5) }));
-    sync.applyDelivery(whole({ lastAckedSequence: 5, outcomes: admitted(3, 5), groups: [testGroup('insert', note, [{ id: 'x', text: 'theirs' }])] }));
+    sync.applyDelivery(
+      whole({
+        lastAckedSequence: 5,
+        outcomes: admitted(3, 5),
+        groups: [testGroup('insert', note, [{ id: 'x', text: 'theirs' }])],
+      }),
+    );
     write(database, "UPDATE note SET text = 'mine at last' WHERE id = 'x'");
-    expect(newestCellBases(database, sync)).toEqual([{ tableId: note.id, key: ['x'], columnId: columnIdOf('text'), base: 5 }]);
+    expect(newestCellBases(database, sync)).toEqual([
+      { tableId: note.id, key: ['x'], columnId: columnIdOf('text'), base: 5 },
+    ]);
     database.close();
   });
 
   it('brings the outcomes that are still due', () => {
     const { database, sync } = atFive();
     sync.greet(testWelcome({ fullResync: true, lastAckedSequence: 3, decidedHash: database.changelog.hashOf(3) }));
-    sync.applyDelivery(whole({ lastAckedSequence: 3, outcomes: [{ kind: 'rejected', sequence: 3, code: 'constraint-check', fields: {} }] }));
+    sync.applyDelivery(
+      whole({
+        lastAckedSequence: 3,
+        outcomes: [{ kind: 'rejected', sequence: 3, code: 'constraint-check', fields: {} }],
+      }),
+    );
     expect(pages(database)[0]).toEqual(['a', 'A2', 50]);
-    expect(database.rejected.list().map(({ changeset, error }) => [changeset.sequence, error.code])).toEqual([[3, 'constraint-check']]);
+    expect(database.rejected.list().map(({ changeset, error }) => [changeset.sequence, error.code])).toEqual([
+      [3, 'constraint-check'],
+    ]);
     database.close();
   });
 
@@ -153,8 +284,17 @@ describe('a whole state', () => {
     sync.greet(testWelcome({ fullResync: true, lastAckedSequence: 2, decidedHash: database.changelog.hashOf(2) }));
     sync.applyDelivery(whole({ groups: [testGroup('insert', page, [{ id: 'a', title: 'B', hits: 50n }])] }));
     expect(pages(database)).toEqual([['a', 'B', 52]]);
-    expect(database.rejected.list().map(({ changeset, error }) => [changeset.sequence, error.code])).toEqual([[4, 'constraint-unique']]);
-    sync.applyDelivery(testDelivery({ from: 90, to: 91, lastAckedSequence: 2, groups: [testGroup('update', page, [{ id: 'a', title: 'C' }])] }));
+    expect(database.rejected.list().map(({ changeset, error }) => [changeset.sequence, error.code])).toEqual([
+      [4, 'constraint-unique'],
+    ]);
+    sync.applyDelivery(
+      testDelivery({
+        from: 90,
+        to: 91,
+        lastAckedSequence: 2,
+        groups: [testGroup('update', page, [{ id: 'a', title: 'C' }])],
+      }),
+    );
     expect(pages(database).map(([, title]) => title)).toEqual(['C', 'B']);
     expect(database.rejected.count()).toBe(0);
     database.close();
@@ -162,10 +302,22 @@ describe('a whole state', () => {
 
   it('that fails changes nothing, and can come again', () => {
     const { database, sync } = atFive();
-    sync.greet(testWelcome({ logEpoch: testEpoch(2), fullResync: true, lastAckedSequence: 1, decidedHash: database.changelog.hashOf(1) }));
+    sync.greet(
+      testWelcome({
+        logEpoch: testEpoch(2),
+        fullResync: true,
+        lastAckedSequence: 1,
+        decidedHash: database.changelog.hashOf(1),
+      }),
+    );
     const before = [pages(database), sync.position()];
-    const rows = [{ id: 'a', title: 'A', hits: 10n }, { id: 'c', title: 'A', hits: 10n }];
-    expect(() => sync.applyDelivery(whole({ lastAckedSequence: 1, groups: [testGroup('insert', page, rows)] }))).toThrow(expect.objectContaining({ code: 'constraint-unique' }));
+    const rows = [
+      { id: 'a', title: 'A', hits: 10n },
+      { id: 'c', title: 'A', hits: 10n },
+    ];
+    expect(() =>
+      sync.applyDelivery(whole({ lastAckedSequence: 1, groups: [testGroup('insert', page, rows)] })),
+    ).toThrow(expect.objectContaining({ code: 'constraint-unique' }));
     expect([pages(database), sync.position()]).toEqual(before);
     sync.applyDelivery(whole({ lastAckedSequence: 1, groups: [testGroup('insert', page, rows.slice(0, 1))] }));
     expect(pages(database)[0]).toEqual(['a', 'A', 13]);
@@ -176,13 +328,24 @@ describe('a whole state', () => {
 describe('a pending write that was masked', () => {
   it('hides from its author, once it is shown again, what it had hidden before', () => {
     const { database, sync } = overHiddenNote();
-    const theirPage = (title: string): ReturnType<typeof testGroup> => testGroup('insert', page, [{ id: 'd', title, hits: 0n }]);
-    sync.applyDelivery(testDelivery({ from: 8, to: 12, lastAckedSequence: 5, outcomes: admitted(3, 5), groups: [testGroup('insert', note, [{ id: 'x', text: 'theirs' }]), theirPage('C')] }));
+    const theirPage = (title: string): ReturnType<typeof testGroup> =>
+      testGroup('insert', page, [{ id: 'd', title, hits: 0n }]);
+    sync.applyDelivery(
+      testDelivery({
+        from: 8,
+        to: 12,
+        lastAckedSequence: 5,
+        outcomes: admitted(3, 5),
+        groups: [testGroup('insert', note, [{ id: 'x', text: 'theirs' }]), theirPage('C')],
+      }),
+    );
     expect(database.rejected.list().map(({ changeset }) => changeset.sequence)).toEqual([6]);
     sync.applyDelivery(testDelivery({ from: 12, to: 13, lastAckedSequence: 5, groups: [theirPage('D')] }));
     expect(database.connection.value("SELECT text FROM note WHERE id = 'x'")).toBe('mine again');
     write(database, "UPDATE note SET text = 'mine at last' WHERE id = 'x'");
-    expect(newestCellBases(database, sync)).toEqual([{ tableId: note.id, key: ['x'], columnId: columnIdOf('text'), base: 5 }]);
+    expect(newestCellBases(database, sync)).toEqual([
+      { tableId: note.id, key: ['x'], columnId: columnIdOf('text'), base: 5 },
+    ]);
     database.close();
   });
 });
@@ -192,11 +355,18 @@ describe('a pending counter that no longer fits into 64 bits', () => {
     const database = openInMemory({ schema });
     const sync = testSync(database);
     sync.greet(testWelcome());
-    sync.applyDelivery(testDelivery({ to: 1, groups: [testGroup('insert', page, [{ id: 'a', title: 'A', hits: 0n }])] }));
+    sync.applyDelivery(
+      testDelivery({ to: 1, groups: [testGroup('insert', page, [{ id: 'a', title: 'A', hits: 0n }])] }),
+    );
     write(database, "UPDATE page SET hits = hits + 10 WHERE id = 'a'");
-    sync.applyDelivery(testDelivery({ from: 1, to: 2, groups: [testGroup('update', page, [{ id: 'a', hits: 2n ** 63n - 5n }])] }));
+    sync.applyDelivery(
+      testDelivery({ from: 1, to: 2, groups: [testGroup('update', page, [{ id: 'a', hits: 2n ** 63n - 5n }])] }),
+    );
     expect(database.connection.value('SELECT CAST(hits AS TEXT) FROM page')).toBe(String(2n ** 63n - 5n));
-    expect(database.rejected.list()[0]?.error).toMatchObject({ code: 'value-invalid', fields: { problem: 'counter-range' } });
+    expect(database.rejected.list()[0]?.error).toMatchObject({
+      code: 'value-invalid',
+      fields: { problem: 'counter-range' },
+    });
     sync.applyDelivery(testDelivery({ from: 2, to: 3, groups: [testGroup('update', page, [{ id: 'a', hits: 7n }])] }));
     expect(pages(database)).toEqual([['a', 'A', 17]]);
     expect(database.rejected.count()).toBe(0);
@@ -210,7 +380,9 @@ describe('an outcome that the server has forgotten', () => {
   it('means in the first delivery after a welcome that another copy of the file has confirmed it', () => {
     const { database, sync } = atFive();
     sync.greet(testWelcome({ lastAckedSequence: 4 }));
-    expect(() => sync.applyDelivery(gap)).toThrow(new RockpoolError('site-copied', { problem: 'an outcome is missing', decidedHere: 2, sequence: 5 }));
+    expect(() => sync.applyDelivery(gap)).toThrow(
+      new RockpoolError('site-copied', { problem: 'an outcome is missing', decidedHere: 2, sequence: 5 }),
+    );
     database.close();
   });
 
@@ -229,7 +401,10 @@ describe('a rejected changeset', () => {
     const { database, sync } = atFive();
     write(database, "INSERT INTO page (id, title) VALUES ('c', 'C')");
     write(database, "UPDATE page SET title = 'B2' WHERE id = 'b'");
-    const outcomes = [...admitted(3, 3), { kind: 'rejected', sequence: 4, code: 'constraint-unique', fields: {} }] as const;
+    const outcomes = [
+      ...admitted(3, 3),
+      { kind: 'rejected', sequence: 4, code: 'constraint-unique', fields: {} },
+    ] as const;
     sync.applyDelivery(testDelivery({ from: 5, to: 6, lastAckedSequence: 4, outcomes }));
     expect(pages(database)).toEqual([
       ['a', 'A', 13],
@@ -237,7 +412,14 @@ describe('a rejected changeset', () => {
     ]);
     expect([...database.rejected.sequences()]).toEqual([4]);
     expect(sync.counts()).toMatchObject({ pendingCount: 2, rejectedCount: 1 });
-    sync.applyDelivery(testDelivery({ from: 6, to: 7, lastAckedSequence: 6, outcomes: [...admitted(5, 5), { kind: 'rejected', sequence: 6, code: 'constraint-foreign-key', fields: {} }] }));
+    sync.applyDelivery(
+      testDelivery({
+        from: 6,
+        to: 7,
+        lastAckedSequence: 6,
+        outcomes: [...admitted(5, 5), { kind: 'rejected', sequence: 6, code: 'constraint-foreign-key', fields: {} }],
+      }),
+    );
     expect(pages(database).map(([id]) => id)).toEqual(['a', 'c']);
     expect([...database.rejected.sequences()]).toEqual([4, 6]);
     expect(sync.counts().pendingCount).toBe(0);

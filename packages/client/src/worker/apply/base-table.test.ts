@@ -12,12 +12,28 @@ const RULES = { documents: new Map(), counters: new Set() } as unknown as Column
 it.each([
   ['of the cell', new Map([[NAME, 3]]), 3],
   ['of the row, when the row itself was hidden', new Map([[EXISTENCE_COLUMN_ID, 2]]), 2],
-  ['the older of both', new Map([[EXISTENCE_COLUMN_ID, 2], [NAME, 1]]), 1],
+  [
+    'the older of both',
+    new Map([
+      [EXISTENCE_COLUMN_ID, 2],
+      [NAME, 1],
+    ]),
+    1,
+  ],
   ['of the changeset, when nothing was hidden', new Map<number, number>(), 9],
 ])('a value that a pending write covers keeps the base that its author had seen: %s', (_, cellBases, expected) => {
   const database = openInMemory({ schema: buildSchema([testTable('account', { id: 'text not null', name: 'text' })]) });
-  const pending: PendingRowChange = { sequence: 1, base: 9, cellBases, kind: 'update', values: new Map([[NAME, 'mine']]), before: new Map() };
+  const pending: PendingRowChange = {
+    sequence: 1,
+    base: 9,
+    cellBases,
+    kind: 'update',
+    values: new Map([[NAME, 'mine']]),
+    before: new Map(),
+  };
   new BaseTable(database.connection).write(ROW, new Map(), new Map([[NAME, 'theirs']]), [pending], RULES);
-  expect(database.connection.rows('SELECT base FROM rockpool_base WHERE key = ?', encodeKey(ROW.key))).toEqual([[BigInt(expected)]].map(([base]) => [Number(base)]));
+  expect(database.connection.rows('SELECT base FROM rockpool_base WHERE key = ?', encodeKey(ROW.key))).toEqual(
+    [[BigInt(expected)]].map(([base]) => [Number(base)]),
+  );
   database.close();
 });

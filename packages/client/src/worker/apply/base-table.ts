@@ -23,12 +23,18 @@ export class BaseTable {
   }
 
   read({ tableId, key }: RowRef): Map<number, HiddenCell> {
-    const statement = this.connection.prepare('SELECT column_id, value, base FROM rockpool_base WHERE table_id = ? AND key = ?');
+    const statement = this.connection.prepare(
+      'SELECT column_id, value, base FROM rockpool_base WHERE table_id = ? AND key = ?',
+    );
     try {
       statement.bindCell(1, BigInt(tableId));
       statement.bindCell(2, encodeKey(key));
       const cells = new Map<number, HiddenCell>();
-      while (statement.step()) cells.set(Number(statement.readValue(0)), { value: statement.readCell(1), base: Number(statement.readValue(2)) });
+      while (statement.step())
+        cells.set(Number(statement.readValue(0)), {
+          value: statement.readCell(1),
+          base: Number(statement.readValue(2)),
+        });
       return cells;
     } finally {
       statement.release();
@@ -36,14 +42,25 @@ export class BaseTable {
   }
 
   /** Replaces what is kept for one row. */
-  write(row: RowRef, before: ReadonlyMap<number, HiddenCell>, hidden: ReadonlyMap<number, CellValue>, pending: readonly PendingRowChange[], { documents }: ColumnRules): void {
+  write(
+    row: RowRef,
+    before: ReadonlyMap<number, HiddenCell>,
+    hidden: ReadonlyMap<number, CellValue>,
+    pending: readonly PendingRowChange[],
+    { documents }: ColumnRules,
+  ): void {
     const key = encodeKey(row.key);
-    if (before.size > 0) this.connection.run('DELETE FROM rockpool_base WHERE table_id = ? AND key = ?', row.tableId, key);
+    if (before.size > 0)
+      this.connection.run('DELETE FROM rockpool_base WHERE table_id = ? AND key = ?', row.tableId, key);
     if (hidden.size === 0) return;
-    const statement = this.connection.prepare('INSERT INTO rockpool_base (table_id, key, column_id, value, base) VALUES (?, ?, ?, ?, ?)');
+    const statement = this.connection.prepare(
+      'INSERT INTO rockpool_base (table_id, key, column_id, value, base) VALUES (?, ?, ?, ?, ?)',
+    );
     try {
       for (const [columnId, value] of hidden) {
-        const base = documents.has(columnId) ? SEEN_ALL : (before.get(columnId)?.base ?? coveringBase(columnId, pending));
+        const base = documents.has(columnId)
+          ? SEEN_ALL
+          : (before.get(columnId)?.base ?? coveringBase(columnId, pending));
         statement.runCells(BigInt(row.tableId), key, BigInt(columnId), value, BigInt(base));
       }
     } finally {
@@ -53,11 +70,14 @@ export class BaseTable {
 }
 
 /**
- * What the author of the first pending change that covers this cell had seen of it, counted as the server counts it. That change may itself have been written over
- * a server value that was hidden from its author: whoever writes on top of it has not seen that value either.
+ * What the author of the first pending change that covers this cell had seen of it, counted as the server counts it.
+ * That change may itself have been written over a server value that was hidden from its author: whoever writes on top
+ * of it has not seen that value either.
  */
 function coveringBase(columnId: number, pending: readonly PendingRowChange[]): number {
-  const covering = pending.find(({ kind, values }) => columnId === EXISTENCE_COLUMN_ID || kind !== 'update' || values.has(columnId)) ?? pending[0];
+  const covering =
+    pending.find(({ kind, values }) => columnId === EXISTENCE_COLUMN_ID || kind !== 'update' || values.has(columnId)) ??
+    pending[0];
   if (covering === undefined) return 0;
   const { base, cellBases } = covering;
   return Math.min(base, cellBases.get(EXISTENCE_COLUMN_ID) ?? base, cellBases.get(columnId) ?? base);

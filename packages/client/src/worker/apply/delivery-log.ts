@@ -6,7 +6,10 @@ import type { PendingChangeset } from './pending-index.ts';
 import { columnIdsByTable, withinSchema } from './within-schema.ts';
 
 /** Where a delivery finds and leaves what it changes beside rows: changelog, outbox, rejected changesets, cursor. */
-export function deliveryLog({ meta, outbox, rejected, changelog, tablesById }: OpenDatabase, nowMs: () => number): DeliveryLog {
+export function deliveryLog(
+  { meta, outbox, rejected, changelog, tablesById }: OpenDatabase,
+  nowMs: () => number,
+): DeliveryLog {
   const columnsById = columnIdsByTable(tablesById);
   return {
     get cursor() {

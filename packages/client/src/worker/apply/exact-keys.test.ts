@@ -1,4 +1,11 @@
-import { buildSchema, RockpoolError, type CellValue, type ChangeGroup, type ChangeKind, type Outcome } from '@rockpool/shared';
+import {
+  buildSchema,
+  RockpoolError,
+  type CellValue,
+  type ChangeGroup,
+  type ChangeKind,
+  type Outcome,
+} from '@rockpool/shared';
 import { describe, expect, it } from 'vitest';
 import { repairRows } from '../audit/repair-rows.ts';
 import { readCaptureTable } from '../capture/capture-table.ts';
@@ -10,7 +17,10 @@ import { openInMemory } from '../testing/test-database.ts';
 import { writeAsBefore } from '../testing/write-as-before.ts';
 import { PendingIndex } from './pending-index.ts';
 
-/* Rows whose keys SQLite takes for the same though they are not, in files of versions that let them in: a key column without an affinity, which holds values of any type. */
+/*
+ * Rows whose keys SQLite takes for the same though they are not, in files of versions that let them in: a key column
+ * without an affinity, which holds values of any type.
+ */
 
 const tag = testTable('tag', { id: 'blob not null', note: 'text' });
 const bare = testTable('bare', { id: 'blob not null' });
@@ -23,8 +33,22 @@ function open(): { readonly database: OpenDatabase; readonly sync: ReturnType<ty
   return { database, sync };
 }
 
-const tagGroup = (kind: ChangeKind, id: CellValue, note?: string): ChangeGroup => ({ tableId: tag.id, kind, rowCount: 1, keys: [[id]], columnIds: note === undefined ? [] : [tag.columns[1]?.id as number], values: note === undefined ? [] : [[note]] });
-const bareGroup = (kind: ChangeKind, id: CellValue): ChangeGroup => ({ tableId: bare.id, kind, rowCount: 1, keys: [[id]], columnIds: [], values: [] });
+const tagGroup = (kind: ChangeKind, id: CellValue, note?: string): ChangeGroup => ({
+  tableId: tag.id,
+  kind,
+  rowCount: 1,
+  keys: [[id]],
+  columnIds: note === undefined ? [] : [tag.columns[1]?.id as number],
+  values: note === undefined ? [] : [[note]],
+});
+const bareGroup = (kind: ChangeKind, id: CellValue): ChangeGroup => ({
+  tableId: bare.id,
+  kind,
+  rowCount: 1,
+  keys: [[id]],
+  columnIds: [],
+  values: [],
+});
 const rejected = (sequence: number): Outcome => ({ kind: 'rejected', sequence, code: 'key-invalid', fields: {} });
 const tags = ({ connection }: OpenDatabase): unknown => connection.rows('SELECT quote(id), note FROM tag ORDER BY id');
 const bares = ({ connection }: OpenDatabase): unknown => connection.rows('SELECT quote(id) FROM bare ORDER BY id');
@@ -46,12 +70,20 @@ describe('a pending row with the key 1.0', () => {
 
   it('that replaced the server’s row with the key 1 goes when it is rejected, and the other comes back', () => {
     const { database, sync } = open();
-    sync.applyDelivery(testDelivery({ to: 1, groups: [tagGroup('insert', 1n, 'theirs'), tagGroup('insert', 2n, 'beside')] }));
-    writeAsBefore(database, "DELETE FROM tag WHERE id = 1");
+    sync.applyDelivery(
+      testDelivery({ to: 1, groups: [tagGroup('insert', 1n, 'theirs'), tagGroup('insert', 2n, 'beside')] }),
+    );
+    writeAsBefore(database, 'DELETE FROM tag WHERE id = 1');
     writeAsBefore(database, "INSERT INTO tag VALUES (1.0, 'mine')");
-    expect(tags(database)).toEqual([['1.0', 'mine'], ['2', 'beside']]);
+    expect(tags(database)).toEqual([
+      ['1.0', 'mine'],
+      ['2', 'beside'],
+    ]);
     sync.applyDelivery(testDelivery({ from: 1, to: 1, lastAckedSequence: 2, outcomes: [rejected(1), rejected(2)] }));
-    expect(tags(database)).toEqual([['1', 'theirs'], ['2', 'beside']]);
+    expect(tags(database)).toEqual([
+      ['1', 'theirs'],
+      ['2', 'beside'],
+    ]);
     expect(database.listRejected()).toHaveLength(2);
     database.close();
   });
@@ -70,7 +102,14 @@ describe('a pending row with the key 1.0', () => {
   it('cannot be tried again: it stays rejected, and no row is touched', () => {
     const { database, sync } = open();
     writeAsBefore(database, "INSERT INTO tag VALUES (1.0, 'mine')");
-    sync.applyDelivery(testDelivery({ to: 1, lastAckedSequence: 1, outcomes: [rejected(1)], groups: [tagGroup('insert', 1n, 'theirs')] }));
+    sync.applyDelivery(
+      testDelivery({
+        to: 1,
+        lastAckedSequence: 1,
+        outcomes: [rejected(1)],
+        groups: [tagGroup('insert', 1n, 'theirs')],
+      }),
+    );
     expect(() => database.retryRejected(1)).toThrow(RockpoolError);
     expect(tags(database)).toEqual([['1', 'theirs']]);
     expect(database.listRejected()).toHaveLength(1);
@@ -81,15 +120,29 @@ describe('a pending row with the key 1.0', () => {
 it('rows of keys that would not be taken any more can still be changed and deleted', () => {
   const { database, sync } = open();
   sync.applyDelivery(testDelivery({ to: 1, groups: [tagGroup('insert', 1n, 'a'), tagGroup('insert', 'x', 'b')] }));
-  database.write({ id: 'w', statements: [{ sql: "UPDATE tag SET note = 'new' WHERE id = 1", params: [] }, { sql: "DELETE FROM tag WHERE id = 'x'", params: [] }] });
-  expect(database.changelog.read(1)?.groups).toMatchObject([{ kind: 'delete', keys: [['x']] }, { kind: 'update', keys: [[1n]], values: [['new']] }]);
+  database.write({
+    id: 'w',
+    statements: [
+      { sql: "UPDATE tag SET note = 'new' WHERE id = 1", params: [] },
+      { sql: "DELETE FROM tag WHERE id = 'x'", params: [] },
+    ],
+  });
+  expect(database.changelog.read(1)?.groups).toMatchObject([
+    { kind: 'delete', keys: [['x']] },
+    { kind: 'update', keys: [[1n]], values: [['new']] },
+  ]);
   database.close();
 });
 
 it('a key that changes into one that SQLite takes for the same is refused, by type and by collation', () => {
   const { database, sync } = open();
   sync.applyDelivery(testDelivery({ to: 1, groups: [tagGroup('insert', 1n, 'a')] }));
-  expect(() => database.write({ id: 'w', statements: [{ sql: 'UPDATE tag SET id = 1.0', params: [] }] })).toThrow(expect.objectContaining({ code: 'key-invalid', fields: { table: 'tag', column: 'id', problem: 'equal to SQLite' } }) as Error);
+  expect(() => database.write({ id: 'w', statements: [{ sql: 'UPDATE tag SET id = 1.0', params: [] }] })).toThrow(
+    expect.objectContaining({
+      code: 'key-invalid',
+      fields: { table: 'tag', column: 'id', problem: 'equal to SQLite' },
+    }) as Error,
+  );
   expect(tags(database)).toEqual([['1', 'a']]);
   // A table that a migration made.
   database.connection.exec('DROP TABLE tag; CREATE TABLE tag (id TEXT COLLATE NOCASE PRIMARY KEY NOT NULL, note TEXT)');
@@ -104,12 +157,30 @@ it('a key that changes into one that SQLite takes for the same is refused, by ty
 
 it('an audit puts the server’s row with the key 1 in the place of one with the key 1.0', () => {
   const { database, sync } = open();
-  sync.applyDelivery(testDelivery({ to: 1, groups: [tagGroup('insert', 1n, 'theirs'), tagGroup('insert', 2n, 'beside')] }));
+  sync.applyDelivery(
+    testDelivery({ to: 1, groups: [tagGroup('insert', 1n, 'theirs'), tagGroup('insert', 2n, 'beside')] }),
+  );
   database.connection.exec('UPDATE tag SET id = 1.0 WHERE id = 1');
   const { connection, searchIndexes, tablesById } = database;
-  const parts = { connection, searchIndexes, tablesById, pending: new PendingIndex(), log: { masked: () => undefined, shown: () => undefined } as never };
-  const theirs: ChangeGroup = { tableId: tag.id, kind: 'insert', rowCount: 2, keys: [[1n, 2n]], columnIds: [tag.columns[1]?.id as number], values: [['theirs', 'beside']] };
+  const parts = {
+    connection,
+    searchIndexes,
+    tablesById,
+    pending: new PendingIndex(),
+    log: { masked: () => undefined, shown: () => undefined } as never,
+  };
+  const theirs: ChangeGroup = {
+    tableId: tag.id,
+    kind: 'insert',
+    rowCount: 2,
+    keys: [[1n, 2n]],
+    columnIds: [tag.columns[1]?.id as number],
+    values: [['theirs', 'beside']],
+  };
   expect(repairRows(parts, tag, 1, { tableId: tag.id, ranges: [0] } as never, theirs).rowCount).toBe(2);
-  expect(tags(database)).toEqual([['1', 'theirs'], ['2', 'beside']]);
+  expect(tags(database)).toEqual([
+    ['1', 'theirs'],
+    ['2', 'beside'],
+  ]);
   database.close();
 });

@@ -2,7 +2,14 @@ import { expect, it } from 'vitest';
 import { PendingIndex, type PendingChangeset } from './pending-index.ts';
 
 function insertOf(sequence: number, keys: readonly string[]): PendingChangeset {
-  return { sequence, base: 0, groups: [{ tableId: 1, kind: 'insert', rowCount: keys.length, keys: [keys], columnIds: [], values: [] }], before: [{ columnIds: [], values: [] }], cellBases: [], masked: false };
+  return {
+    sequence,
+    base: 0,
+    groups: [{ tableId: 1, kind: 'insert', rowCount: keys.length, keys: [keys], columnIds: [], values: [] }],
+    before: [{ columnIds: [], values: [] }],
+    cellBases: [],
+    masked: false,
+  };
 }
 
 it('holds no more rows than its changesets have, however many have come and gone', () => {

@@ -9,7 +9,9 @@ export interface PendingChangeset {
   /** One for each group, in the same order. */
   readonly before: readonly BeforeGroup[];
   readonly cellBases: readonly CellBase[];
-  /** Not shown in the visible rows, because a constraint stood against it. It is sent all the same: the server decides. */
+  /**
+   * Not shown in the visible rows, because a constraint stood against it. It is sent all the same: the server decides.
+   */
   readonly masked: boolean;
 }
 
@@ -19,7 +21,10 @@ export interface RowRef {
   readonly keyText: string;
 }
 
-/** Which rows have pending changes, and which: what a delivery must be folded under. Lives in memory, rebuilt from the outbox. */
+/**
+ * Which rows have pending changes, and which: what a delivery must be folded under. Lives in memory, rebuilt from the
+ * outbox.
+ */
 export class PendingIndex {
   private readonly changesByRow: Map<string, PendingRowChange[]> = new Map();
   private readonly rowsBySequence: Map<number, RowRef[]> = new Map();
@@ -142,6 +147,10 @@ function cellBasesByRow(cellBases: readonly CellBase[]): ReadonlyMap<string, Rea
   return byRow;
 }
 
-function rowOf(columnIds: readonly number[], values: readonly (readonly CellValue[])[], row: number): Map<number, CellValue> {
+function rowOf(
+  columnIds: readonly number[],
+  values: readonly (readonly CellValue[])[],
+  row: number,
+): Map<number, CellValue> {
   return new Map(columnIds.map((columnId, index) => [columnId, values[index]?.[row] ?? null]));
 }

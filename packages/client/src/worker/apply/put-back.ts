@@ -7,11 +7,16 @@ import { unlessRefused } from './unless-refused.ts';
 import { writeAfterRemovingAll } from './write-rows.ts';
 
 /**
- * Puts pending changesets back on top of the server's rows, one by one, and says which no longer fit; with the reason where they fitted
- * before. `current` has the server's row of every row that they concern, and has the visible one afterwards.
+ * Puts pending changesets back on top of the server's rows, one by one, and says which no longer fit; with the reason
+ * where they fitted before. `current` has the server's row of every row that they concern, and has the visible one
+ * afterwards.
  */
 export function putBack(
-  { connection, writers, pending }: { readonly connection: Connection; readonly writers: RowWriters; readonly pending: PendingIndex },
+  {
+    connection,
+    writers,
+    pending,
+  }: { readonly connection: Connection; readonly writers: RowWriters; readonly pending: PendingIndex },
   sequences: readonly number[],
   current: Map<string, RowState>,
 ): Map<number, RockpoolError | null> {
@@ -22,7 +27,13 @@ export function putBack(
         const writer = writers.of(ref.tableId);
         const before = current.get(rowId(ref)) as RowState;
         const change = pending.changeOf(ref, sequence);
-        return { ref, writer, key: ref.key, before, after: change === undefined ? before : withChange(before, change, writer.columns) };
+        return {
+          ref,
+          writer,
+          key: ref.key,
+          before,
+          after: change === undefined ? before : withChange(before, change, writer.columns),
+        };
       });
       writeAfterRemovingAll(writes);
       return writes;

@@ -7,8 +7,9 @@ export interface QuietTransactionParts {
 }
 
 /**
- * One transaction in which rows are written as they are told: without triggers and foreign keys, whose effects came with the changeset that
- * caused them. Search indexes are no such effects: they are brought up to date here. Rolls back and throws what the body throws.
+ * One transaction in which rows are written as they are told: without triggers and foreign keys, whose effects came
+ * with the changeset that caused them. Search indexes are no such effects: they are brought up to date here. Rolls back
+ * and throws what the body throws.
  */
 export function quietTransaction<T>({ connection, searchIndexes }: QuietTransactionParts, body: () => T): T {
   // SQLite ignores these switches inside a transaction.

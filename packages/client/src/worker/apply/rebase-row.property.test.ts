@@ -32,19 +32,29 @@ const deliver = fc.record({
   decide: fc.nat({ max: 3 }),
   verdicts: fc.array(fc.boolean(), { minLength: 3, maxLength: 3 }),
   // Most deliveries meet no constraint.
-  withhold: fc.oneof({ weight: 3, arbitrary: fc.constant([]) }, { weight: 1, arbitrary: fc.array(fc.boolean(), { maxLength: 4 }) }),
+  withhold: fc.oneof(
+    { weight: 3, arbitrary: fc.constant([]) },
+    { weight: 1, arbitrary: fc.array(fc.boolean(), { maxLength: 4 }) },
+  ),
   kind: fc.constantFrom('none' as const, 'update' as const, 'insert' as const, 'delete' as const),
   column: fc.constantFrom(...COLUMNS),
   value: small,
 });
 
 /** The rules in plain words: a delivery sets, my own update adds to a counter and sets what else it names. */
-function edited(row: RowState, { kind, values }: Pick<PendingRowChange, 'kind' | 'values'>, by: 'me' | 'server'): RowState {
+function edited(
+  row: RowState,
+  { kind, values }: Pick<PendingRowChange, 'kind' | 'values'>,
+  by: 'me' | 'server',
+): RowState {
   if (kind === 'delete') return NO_ROW;
   if (kind === 'insert') return { exists: true, values };
   if (!row.exists) return row;
   const sum = by === 'me' ? (row.values.get(COUNTER) as bigint) + ((values.get(COUNTER) ?? 0n) as bigint) : undefined;
-  return { exists: true, values: new Map([...row.values, ...values, ...(sum === undefined ? [] : [[COUNTER, sum] as const])]) };
+  return {
+    exists: true,
+    values: new Map([...row.values, ...values, ...(sum === undefined ? [] : [[COUNTER, sum] as const])]),
+  };
 }
 
 const wholeRow = (value: CellValue): Map<number, CellValue> => new Map(COLUMNS.map((id) => [id, value]));
@@ -52,47 +62,85 @@ const wholeRow = (value: CellValue): Map<number, CellValue> => new Map(COLUMNS.m
 describe('rebasing one row', () => {
   it('shows the fold of what is pending and fits over the server row, however decisions, deliveries, writes and constraints are mixed', () => {
     fc.assert(
-      fc.property(fc.boolean(), fc.array(fc.oneof<fc.Arbitrary<Step>[]>(write, deliver), { maxLength: 12 }), (startsWithRow, steps) => {
-        // The model knows the server's row outright; the subject has only the visible row, old values and hidden values.
-        let modelBase: RowState = startsWithRow ? { exists: true, values: wholeRow(9n) } : NO_ROW;
-        let pending: readonly PendingRowChange[] = [];
-        let visible = modelBase;
-        let hidden: ReadonlyMap<number, CellValue> = new Map();
-        let masked: ReadonlySet<number> = new Set();
-        let sequence = 0;
-        for (const current of steps) {
-          if (current.act === 'write') {
-            const change = localChange(visible, current.wish, current.column, current.value, ++sequence);
-            pending = [...pending, change];
-            visible = edited(visible, change, 'me');
-          } else {
-            const decided = pending.slice(0, current.decide);
-            const decisions = new Map(decided.map(({ sequence: number }, index) => [number, current.verdicts[index] === true ? ('admitted' as const) : ('rejected' as const)]));
-            for (const change of decided) if (decisions.get(change.sequence) === 'admitted') modelBase = edited(modelBase, change, 'me');
-            const delivered: DeliveredRow[] =
-              current.kind === 'none' ? [] : [{ kind: current.kind, values: current.kind === 'insert' ? wholeRow(current.value) : new Map([[current.column, current.value]]) }];
-            for (const change of delivered) modelBase = edited(modelBase, change, 'server');
-            const left = pending.slice(current.decide);
-            const maskedAfter = new Set(left.filter((_, index) => current.withhold[index] === true).map(({ sequence: number }) => number));
-            const after = rebaseRow({ visible, hidden, pending, columns }, delivered, { decisions, maskedBefore: masked, maskedAfter });
-            ({ visible, hidden } = after);
-            pending = left;
-            masked = maskedAfter;
-            expect(after.base).toEqual(modelBase);
+      fc.property(
+        fc.boolean(),
+        fc.array(fc.oneof<fc.Arbitrary<Step>[]>(write, deliver), { maxLength: 12 }),
+        (startsWithRow, steps) => {
+          // The model knows the server's row outright; the subject has only the visible row, old values and hidden
+          // values.
+          let modelBase: RowState = startsWithRow ? { exists: true, values: wholeRow(9n) } : NO_ROW;
+          let pending: readonly PendingRowChange[] = [];
+          let visible = modelBase;
+          let hidden: ReadonlyMap<number, CellValue> = new Map();
+          let masked: ReadonlySet<number> = new Set();
+          let sequence = 0;
+          for (const current of steps) {
+            if (current.act === 'write') {
+              const change = localChange(visible, current.wish, current.column, current.value, ++sequence);
+              pending = [...pending, change];
+              visible = edited(visible, change, 'me');
+            } else {
+              const decided = pending.slice(0, current.decide);
+              const decisions = new Map(
+                decided.map(({ sequence: number }, index) => [
+                  number,
+                  current.verdicts[index] === true ? ('admitted' as const) : ('rejected' as const),
+                ]),
+              );
+              for (const change of decided)
+                if (decisions.get(change.sequence) === 'admitted') modelBase = edited(modelBase, change, 'me');
+              const delivered: DeliveredRow[] =
+                current.kind === 'none'
+                  ? []
+                  : [
+                      {
+                        kind: current.kind,
+                        values:
+                          current.kind === 'insert'
+                            ? wholeRow(current.value)
+                            : new Map([[current.column, current.value]]),
+                      },
+                    ];
+              for (const change of delivered) modelBase = edited(modelBase, change, 'server');
+              const left = pending.slice(current.decide);
+              const maskedAfter = new Set(
+                left.filter((_, index) => current.withhold[index] === true).map(({ sequence: number }) => number),
+              );
+              const after = rebaseRow({ visible, hidden, pending, columns }, delivered, {
+                decisions,
+                maskedBefore: masked,
+                maskedAfter,
+              });
+              ({ visible, hidden } = after);
+              pending = left;
+              masked = maskedAfter;
+              expect(after.base).toEqual(modelBase);
+            }
+            const shown = pending.filter(({ sequence: number }) => !masked.has(number));
+            expect(visible).toEqual(shown.reduce((row, change) => edited(row, change, 'me'), modelBase));
+            if (shown.length === 0) expect(hidden.size).toBe(0);
           }
-          const shown = pending.filter(({ sequence: number }) => !masked.has(number));
-          expect(visible).toEqual(shown.reduce((row, change) => edited(row, change, 'me'), modelBase));
-          if (shown.length === 0) expect(hidden.size).toBe(0);
-        }
-      }),
+        },
+      ),
       { numRuns: 3000 },
     );
   });
 });
 
-function localChange(visible: RowState, wish: 'update' | 'delete', column: number, value: bigint, sequence: number): PendingRowChange {
+function localChange(
+  visible: RowState,
+  wish: 'update' | 'delete',
+  column: number,
+  value: bigint,
+  sequence: number,
+): PendingRowChange {
   const written = { sequence, base: 0, cellBases: new Map<number, number>() };
   if (!visible.exists) return { ...written, kind: 'insert', values: wholeRow(value), before: new Map() };
   if (wish === 'delete') return { ...written, kind: 'delete', values: new Map(), before: visible.values };
-  return { ...written, kind: 'update', values: new Map([[column, value]]), before: new Map([[column, visible.values.get(column) ?? null]]) };
+  return {
+    ...written,
+    kind: 'update',
+    values: new Map([[column, value]]),
+    before: new Map([[column, visible.values.get(column) ?? null]]),
+  };
 }

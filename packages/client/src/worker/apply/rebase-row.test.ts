@@ -1,5 +1,12 @@
 import { DEFAULT_DOCUMENT_RULE, type CellValue } from '@rockpool/shared';
-import { createDocument, documentText, encodeDocumentCell, decodeDocumentCell, editDocument, parseJson } from '@rockpool/shared/document';
+import {
+  createDocument,
+  documentText,
+  encodeDocumentCell,
+  decodeDocumentCell,
+  editDocument,
+  parseJson,
+} from '@rockpool/shared/document';
 import { beforeAll, expect, it } from 'vitest';
 import { loadDocumentSupport } from '../documents/load-document-support.ts';
 import { rebaseRow } from './rebase-row.ts';
@@ -14,9 +21,17 @@ beforeAll(() => loadDocumentSupport());
 /** A document that began as {"title":"Idea"} and was edited by somebody else, and the news of their next edit of it. */
 function edited(): { readonly state: CellValue; readonly news: CellValue } {
   const author = { site: 'other', generation: 1 };
-  const { state } = editDocument(createDocument(parseJson('{"title":"Idea"}', RULE), RULE), parseJson('{"title":"Plan"}', RULE), RULE, author);
+  const { state } = editDocument(
+    createDocument(parseJson('{"title":"Idea"}', RULE), RULE),
+    parseJson('{"title":"Plan"}', RULE),
+    RULE,
+    author,
+  );
   const { edit } = editDocument(state, parseJson('{"title":"Trip"}', RULE), RULE, author);
-  const { documentId, update } = decodeDocumentCell(edit) as Extract<ReturnType<typeof decodeDocumentCell>, { kind: 'edit' }>;
+  const { documentId, update } = decodeDocumentCell(edit) as Extract<
+    ReturnType<typeof decodeDocumentCell>,
+    { kind: 'edit' }
+  >;
   return { state, news: encodeDocumentCell({ kind: 'update', documentId, updates: [update] }) };
 }
 
@@ -26,7 +41,14 @@ it.each<[string, CellValue]>([
   ['what it began with', encodeDocumentCell({ kind: 'content', json: '{"title":"Idea"}' })],
 ])('where my own write of %s lost, news go into the document that stood there before', (_what, written) => {
   const { state, news } = edited();
-  const own: PendingRowChange = { sequence: 1, base: 1, cellBases: new Map(), kind: 'update', values: new Map([[PAGE, written]]), before: new Map() };
+  const own: PendingRowChange = {
+    sequence: 1,
+    base: 1,
+    cellBases: new Map(),
+    kind: 'update',
+    values: new Map([[PAGE, written]]),
+    before: new Map(),
+  };
   const visible = { exists: true, values: new Map<number, CellValue>([[PAGE, null]]) };
   const row = { visible, hidden: new Map([[PAGE, state]]), pending: [own], columns };
   const after = rebaseRow(row, [{ kind: 'update', values: new Map([[PAGE, news]]) }], {

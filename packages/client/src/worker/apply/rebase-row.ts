@@ -1,5 +1,16 @@
 import type { CellValue } from '@rockpool/shared';
-import { baseRow, fold, foldAdmitted, hiddenValues, withDelivered, type ColumnRules, type DeliveredRow, type HiddenValues, type PendingRowChange, type RowState } from './row-state.ts';
+import {
+  baseRow,
+  fold,
+  foldAdmitted,
+  hiddenValues,
+  withDelivered,
+  type ColumnRules,
+  type DeliveredRow,
+  type HiddenValues,
+  type PendingRowChange,
+  type RowState,
+} from './row-state.ts';
 
 /** What became of pending changesets, by number. What is not in it is still pending. */
 export type Decisions = ReadonlyMap<number, 'admitted' | 'rejected'>;
@@ -30,12 +41,13 @@ export interface RebaseRules {
 }
 
 /**
- * Takes one row through one delivery, in the order of the stream: first what the server decided about my own changesets,
- * then what it says about the row; what is still pending goes on top again.
+ * Takes one row through one delivery, in the order of the stream: first what the server decided about my own
+ * changesets, then what it says about the row; what is still pending goes on top again.
  *
  * Throws as withChange does, for what is still pending.
  *
- * An admitted change becomes part of the server's row as I sent it, whether or not it was shown. Where it came out otherwise, the delivery says so.
+ * An admitted change becomes part of the server's row as I sent it, whether or not it was shown. Where it came out
+ * otherwise, the delivery says so.
  */
 export function rebaseRow(row: RowBefore, delivered: readonly DeliveredRow[], rules: RebaseRules): RowAfter {
   const { decisions, maskedBefore, maskedAfter } = rules;
@@ -46,7 +58,10 @@ export function rebaseRow(row: RowBefore, delivered: readonly DeliveredRow[], ru
   for (const change of delivered) base = withDelivered(base, change, row.columns, atCursor);
   const shown = row.pending.filter(({ sequence }) => !decisions.has(sequence) && !maskedAfter.has(sequence));
   // What moved from the pending changes into the server's row is in the visible one already.
-  const isAsShown = delivered.length === 0 && admitted.length + shown.length === shownBefore.length && row.pending.length === shownBefore.length;
+  const isAsShown =
+    delivered.length === 0 &&
+    admitted.length + shown.length === shownBefore.length &&
+    row.pending.length === shownBefore.length;
   const visible = isAsShown ? row.visible : fold(base, shown, row.columns);
   return { base, visible, hidden: hiddenValues(base, visible, shown, row.columns), shown };
 }

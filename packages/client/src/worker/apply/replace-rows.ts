@@ -35,11 +35,15 @@ export function replaceRows({ connection, tablesById, pending, groups, hasFile }
     connection.exec('DELETE FROM rockpool_base; DELETE FROM rockpool_document_base');
     const differing = hasFile ? takeRows(connection, tablesById.values()) : emptied(connection, tablesById.values());
     // What came after a file may have swapped unique keys.
-    const written = hasFile ? applyRows({ connection, tablesById, pending: new PendingIndex(), decisions: new Map(), groups }).touched : writeGroups(writers, groups);
+    const written = hasFile
+      ? applyRows({ connection, tablesById, pending: new PendingIndex(), decisions: new Map(), groups }).touched
+      : writeGroups(writers, groups);
 
     const refs = new Map<string, RowRef>();
     for (const sequence of pending.sequences) for (const ref of pending.rowsOf(sequence)) refs.set(rowId(ref), ref);
-    const serverRows = new Map<string, RowState>([...refs].map(([id, { tableId, key }]) => [id, writers.of(tableId).read(key)]));
+    const serverRows = new Map<string, RowState>(
+      [...refs].map(([id, { tableId, key }]) => [id, writers.of(tableId).read(key)]),
+    );
     const visibleRows = new Map(serverRows);
     const masked = putBack({ connection, writers, pending }, pending.sequences, visibleRows);
 
@@ -47,7 +51,13 @@ export function replaceRows({ connection, tablesById, pending, groups, hasFile }
     for (const [id, ref] of refs) {
       const shown = pending.changesOf(ref).filter(({ sequence }) => !masked.has(sequence));
       const { columns } = writers.of(ref.tableId);
-      base.write(ref, new Map(), hiddenValues(serverRows.get(id) as RowState, visibleRows.get(id) as RowState, shown, columns), shown, columns);
+      base.write(
+        ref,
+        new Map(),
+        hiddenValues(serverRows.get(id) as RowState, visibleRows.get(id) as RowState, shown, columns),
+        shown,
+        columns,
+      );
     }
     writers.finish();
     const underPending = [...refs.values()].map(({ tableId }) => writers.of(tableId).table.name);

@@ -1,8 +1,18 @@
-import { addToCounter, cellValuesEqual, EXISTENCE_COLUMN_ID, RockpoolError, type CellValue, type ChangeKind } from '@rockpool/shared';
+import {
+  addToCounter,
+  cellValuesEqual,
+  EXISTENCE_COLUMN_ID,
+  RockpoolError,
+  type CellValue,
+  type ChangeKind,
+} from '@rockpool/shared';
 import type { DocumentColumns } from '../documents/column-value.ts';
 import { documentSupport } from '../documents/load-document-support.ts';
 
-/** One row as one side sees it. `values` are the columns outside the key, by id, of documents their states; a row that is not there has none. */
+/**
+ * One row as one side sees it. `values` are the columns outside the key, by id, of documents their states; a row that
+ * is not there has none.
+ */
 export interface RowState {
   readonly exists: boolean;
   readonly values: ReadonlyMap<number, CellValue>;
@@ -24,7 +34,10 @@ export interface PendingRowChange {
   readonly before: ReadonlyMap<number, CellValue>;
 }
 
-/** A server value that the visible row does not show, because a pending write covers it. EXISTENCE_COLUMN_ID holds 1n or 0n: whether the row is there. */
+/**
+ * A server value that the visible row does not show, because a pending write covers it. EXISTENCE_COLUMN_ID holds 1n or
+ * 0n: whether the row is there.
+ */
 export type HiddenValues = ReadonlyMap<number, CellValue>;
 
 /** What a delivery says about one row. */
@@ -42,11 +55,17 @@ export interface ColumnRules extends DocumentColumns {
 export type RowEdit = Pick<PendingRowChange, 'kind' | 'values'>;
 
 /**
- * Writes what a delivery says over a row: values as they are, counters too; news of a document go into it. An update of a row that is not there does nothing.
- * `atCursor`: the server's row before the delivery. News go into its document and no other, not even one of the same id: where my own write put a document
- * with the content of the first one in its place, and lost, that one lacks the edits before.
+ * Writes what a delivery says over a row: values as they are, counters too; news of a document go into it. An update of
+ * a row that is not there does nothing. `atCursor`: the server's row before the delivery. News go into its document and
+ * no other, not even one of the same id: where my own write put a document with the content of the first one in its
+ * place, and lost, that one lacks the edits before.
  */
-export function withDelivered(row: RowState, change: DeliveredRow, { documents, readBase }: ColumnRules, atCursor: RowState): RowState {
+export function withDelivered(
+  row: RowState,
+  change: DeliveredRow,
+  { documents, readBase }: ColumnRules,
+  atCursor: RowState,
+): RowState {
   return withEdit(row, change, (columnId, _before, value) => {
     if (!documents.has(columnId)) return value;
     return documentSupport().mergeDelivered(atCursor.values.get(columnId) ?? null, value, readBase);
@@ -54,8 +73,9 @@ export function withDelivered(row: RowState, change: DeliveredRow, { documents, 
 }
 
 /**
- * Puts a change of my own on top of a row: counters add up, edits go into documents. An update of a row that is not there does nothing.
- * Throws `value-invalid` where a counter would leave 64 bits, and `document-gap` where an edit builds on another one that is not in the document.
+ * Puts a change of my own on top of a row: counters add up, edits go into documents. An update of a row that is not
+ * there does nothing. Throws `value-invalid` where a counter would leave 64 bits, and `document-gap` where an edit
+ * builds on another one that is not in the document.
  */
 export function withChange(row: RowState, change: RowEdit, columns: ColumnRules): RowState {
   return withEdit(row, change, (columnId, before, value) => {
@@ -64,7 +84,12 @@ export function withChange(row: RowState, change: RowEdit, columns: ColumnRules)
   });
 }
 
-function withWrittenDocument({ documents, readBase }: ColumnRules, columnId: number, before: CellValue, value: CellValue): CellValue {
+function withWrittenDocument(
+  { documents, readBase }: ColumnRules,
+  columnId: number,
+  before: CellValue,
+  value: CellValue,
+): CellValue {
   const rule = documents.get(columnId);
   if (rule === undefined) return value;
   const { expandContent, isDocumentEdit, mergeEdit } = documentSupport();
@@ -72,8 +97,8 @@ function withWrittenDocument({ documents, readBase }: ColumnRules, columnId: num
 }
 
 /**
- * The same for a change that the server has admitted. It fitted there, in whatever order; what it adds up to here on the way does not
- * matter, because a value that came out otherwise is delivered.
+ * The same for a change that the server has admitted. It fitted there, in whatever order; what it adds up to here on
+ * the way does not matter, because a value that came out otherwise is delivered.
  */
 export function withAdmitted(row: RowState, change: RowEdit, columns: ColumnRules): RowState {
   return withEdit(row, change, (columnId, before, value) => {
@@ -84,7 +109,9 @@ export function withAdmitted(row: RowState, change: RowEdit, columns: ColumnRule
 }
 
 function withAdmittedDocument(columns: ColumnRules, columnId: number, before: CellValue, value: CellValue): CellValue {
-  return columns.documents.has(columnId) && documentSupport().isDocumentEdit(value) ? withEditUnlessGap(columns, before, value) : withWrittenDocument(columns, columnId, before, value);
+  return columns.documents.has(columnId) && documentSupport().isDocumentEdit(value)
+    ? withEditUnlessGap(columns, before, value)
+    : withWrittenDocument(columns, columnId, before, value);
 }
 
 /** What an edit builds on may be in the delivery that says that it was admitted: then so is the edit. */
@@ -97,7 +124,11 @@ function withEditUnlessGap({ readBase }: ColumnRules, before: CellValue, edit: C
   }
 }
 
-function withEdit(row: RowState, { kind, values: written }: RowEdit, valueOf: (columnId: number, before: CellValue, value: CellValue) => CellValue): RowState {
+function withEdit(
+  row: RowState,
+  { kind, values: written }: RowEdit,
+  valueOf: (columnId: number, before: CellValue, value: CellValue) => CellValue,
+): RowState {
   if (kind === 'delete') return NO_ROW;
   if (kind === 'update' && !row.exists) return row;
   const values = new Map(kind === 'insert' ? [] : row.values);
@@ -107,7 +138,9 @@ function withEdit(row: RowState, { kind, values: written }: RowEdit, valueOf: (c
 
 /** The visible row: the server's, with the pending changes on top, in order. Throws like withChange. */
 export function fold(base: RowState, pending: readonly RowEdit[], columns: ColumnRules): RowState {
-  return foldRuns(base, pending, columns, withChange, (document, edits) => documentSupport().mergeEdits(document, edits, columns.readBase));
+  return foldRuns(base, pending, columns, withChange, (document, edits) =>
+    documentSupport().mergeEdits(document, edits, columns.readBase),
+  );
 }
 
 /** The server's row with admitted changes in it, in order. */
@@ -123,8 +156,8 @@ export function foldAdmitted(base: RowState, admitted: readonly RowEdit[], colum
 }
 
 /**
- * Applies changes in order. Edits of a document that follow each other are merged together: one by one, each would cost what the document and the edits before it
- * weigh. `one` applies a change, `run` merges the edits of one document.
+ * Applies changes in order. Edits of a document that follow each other are merged together: one by one, each would cost
+ * what the document and the edits before it weigh. `one` applies a change, `run` merges the edits of one document.
  */
 function foldRuns(
   base: RowState,
@@ -158,8 +191,14 @@ function foldRuns(
   return finish(row);
 }
 
-/** The edits of documents in an update, and the rest of it. Null for a change that makes another document, or takes one away. */
-function withoutEdits(change: RowEdit, { documents }: ColumnRules): { readonly edits: ReadonlyMap<number, CellValue>; readonly rest: RowEdit } | null {
+/**
+ * The edits of documents in an update, and the rest of it. Null for a change that makes another document, or takes one
+ * away.
+ */
+function withoutEdits(
+  change: RowEdit,
+  { documents }: ColumnRules,
+): { readonly edits: ReadonlyMap<number, CellValue>; readonly rest: RowEdit } | null {
   if (change.kind !== 'update') return null;
   const edits = new Map<number, CellValue>();
   const rest = new Map<number, CellValue>();
@@ -173,13 +212,24 @@ function withoutEdits(change: RowEdit, { documents }: ColumnRules): { readonly e
 
 /**
  * The server's row under the visible one: hidden values where there are any, else what stood there before the first
- * pending change that touched it, else what is visible. Of a document that a pending change touches there is always a hidden value: the
- * old values of updates say what was changed in it, not what it was, and a row that was deleted may be there again, with a document of mine.
+ * pending change that touched it, else what is visible. Of a document that a pending change touches there is always a
+ * hidden value: the old values of updates say what was changed in it, not what it was, and a row that was deleted may
+ * be there again, with a document of mine.
  */
-export function baseRow(visible: RowState, pending: readonly PendingRowChange[], hidden: HiddenValues, { documents }: ColumnRules): RowState {
+export function baseRow(
+  visible: RowState,
+  pending: readonly PendingRowChange[],
+  hidden: HiddenValues,
+  { documents }: ColumnRules,
+): RowState {
   const first = pending[0];
   const hiddenExistence = hidden.get(EXISTENCE_COLUMN_ID);
-  const exists = hiddenExistence === undefined ? (first === undefined ? visible.exists : first.kind !== 'insert') : hiddenExistence === 1n;
+  const exists =
+    hiddenExistence === undefined
+      ? first === undefined
+        ? visible.exists
+        : first.kind !== 'insert'
+      : hiddenExistence === 1n;
   if (!exists) return NO_ROW;
   const values = new Map(visible.values);
   // Backwards, so that the oldest old value stays.
@@ -194,7 +244,12 @@ export function baseRow(visible: RowState, pending: readonly PendingRowChange[],
 }
 
 /** The hidden values that must be kept so that baseRow finds `base` again under the changes that are still pending. */
-export function hiddenValues(base: RowState, visible: RowState, pending: readonly PendingRowChange[], rules: ColumnRules): Map<number, CellValue> {
+export function hiddenValues(
+  base: RowState,
+  visible: RowState,
+  pending: readonly PendingRowChange[],
+  rules: ColumnRules,
+): Map<number, CellValue> {
   const hidden = new Map<number, CellValue>();
   if (pending.length === 0) return hidden;
   const derived = baseRow(visible, pending, new Map(), rules);
@@ -202,7 +257,8 @@ export function hiddenValues(base: RowState, visible: RowState, pending: readonl
   if (derived.exists !== base.exists) hidden.set(EXISTENCE_COLUMN_ID, base.exists ? 1n : 0n);
   if (!base.exists) return hidden;
   for (const [columnId, value] of base.values) {
-    const known = derived.exists && !(hasDelete && rules.documents.has(columnId)) ? derived.values.get(columnId) : undefined;
+    const known =
+      derived.exists && !(hasDelete && rules.documents.has(columnId)) ? derived.values.get(columnId) : undefined;
     if (known === undefined || !cellValuesEqual(known, value)) hidden.set(columnId, value);
   }
   return hidden;

@@ -1,11 +1,25 @@
-import { counterColumnIds, documentColumns, keyColumns, keyMatchSql, quoteName, RockpoolError, valueColumns, type CellValue, type ChangeGroup, type TableSchema } from '@rockpool/shared';
+import {
+  counterColumnIds,
+  documentColumns,
+  keyColumns,
+  keyMatchSql,
+  quoteName,
+  RockpoolError,
+  valueColumns,
+  type CellValue,
+  type ChangeGroup,
+  type TableSchema,
+} from '@rockpool/shared';
 import type { DocumentTable } from '../documents/document-table.ts';
 import { documentSupport } from '../documents/load-document-support.ts';
 import type { Connection } from '../sqlite/connection.ts';
 import type { Statement } from '../sqlite/statement.ts';
 import { NO_ROW, type ColumnRules, type RowState } from './row-state.ts';
 
-/** Reads and writes rows of one table by exact values, documents as their states. Hold one for one delivery, then `release` it. */
+/**
+ * Reads and writes rows of one table by exact values, documents as their states. Hold one for one delivery, then
+ * `release` it.
+ */
 export class RowWriter {
   readonly table: TableSchema;
   readonly columns: ColumnRules;
@@ -15,7 +29,10 @@ export class RowWriter {
   private readonly valueIds: readonly number[];
   private readonly nameOfId: ReadonlyMap<number, string>;
   private readonly keyNames: readonly string[];
-  /** A row can have a key that SQLite takes for the same though its type is another: a column without an affinity keeps `1` and `1.0` apart. */
+  /**
+   * A row can have a key that SQLite takes for the same though its type is another: a column without an affinity keeps
+   * `1` and `1.0` apart.
+   */
   private readonly hasLooseKey: boolean;
   private readonly statements: Map<string, Statement> = new Map();
 
@@ -23,7 +40,8 @@ export class RowWriter {
     this.connection = connection;
     this.table = table;
     const documents = documentColumns(table);
-    this.documentTable = documents.size === 0 ? null : new (documentSupport().DocumentTable)(connection, table.id, documents);
+    this.documentTable =
+      documents.size === 0 ? null : new (documentSupport().DocumentTable)(connection, table.id, documents);
     this.columns = { counters: counterColumnIds(table), documents, readBase: this.documentTable?.readBase };
     const columns = valueColumns(table);
     this.valueIds = columns.map(({ id }) => id);
@@ -76,7 +94,11 @@ export class RowWriter {
     if (kind === 'update' && columnIds.length === 0) return;
     if (this.documentTable !== null) return this.writeRowByRow(group, this.documentTable);
     const statement =
-      kind === 'insert' ? this.putStatement(columnIds) : kind === 'update' ? this.patchStatement(columnIds) : this.statement(`DELETE FROM ${this.from()} WHERE ${keyMatchSql(this.table)}`);
+      kind === 'insert'
+        ? this.putStatement(columnIds)
+        : kind === 'update'
+          ? this.patchStatement(columnIds)
+          : this.statement(`DELETE FROM ${this.from()} WHERE ${keyMatchSql(this.table)}`);
     const [first, second] = kind === 'update' ? [values, keys] : [keys, values];
     for (let row = 0; row < rowCount; row++) {
       let parameter = 0;
@@ -93,7 +115,13 @@ export class RowWriter {
       const key = keys.map((part) => part[row] as CellValue);
       const cells = columnIds.map((columnId, index) => {
         const value = values[index]?.[row] ?? null;
-        return this.columns.documents.has(columnId) ? mergeDelivered(documentTable.read(key, columnId, () => this.text(key, columnId)), value, documentTable.readBase) : value;
+        return this.columns.documents.has(columnId)
+          ? mergeDelivered(
+              documentTable.read(key, columnId, () => this.text(key, columnId)),
+              value,
+              documentTable.readBase,
+            )
+          : value;
       });
       if (kind === 'delete') this.remove(key);
       else if (kind === 'insert') this.put(key, columnIds, cells);
@@ -102,12 +130,18 @@ export class RowWriter {
   }
 
   /** What the table itself holds; states go where documents are. */
-  private toColumns(key: readonly CellValue[], columnIds: readonly number[], values: readonly CellValue[]): readonly CellValue[] {
+  private toColumns(
+    key: readonly CellValue[],
+    columnIds: readonly number[],
+    values: readonly CellValue[],
+  ): readonly CellValue[] {
     return this.documentTable?.store(key, columnIds, values) ?? values;
   }
 
   private text(key: readonly CellValue[], columnId: number): CellValue {
-    const statement = this.statement(`SELECT ${this.nameOf(columnId)} FROM ${this.from()} WHERE ${keyMatchSql(this.table)}`);
+    const statement = this.statement(
+      `SELECT ${this.nameOf(columnId)} FROM ${this.from()} WHERE ${keyMatchSql(this.table)}`,
+    );
     bind(statement, key, 0);
     try {
       return statement.step() ? statement.readCell(0) : null;
@@ -140,22 +174,32 @@ export class RowWriter {
 
   /** After a put: a row of another key is in the way, which SQLite takes for the same. */
   private requireWritten(): void {
-    if (this.hasLooseKey && this.connection.changes === 0) throw new RockpoolError('constraint-primary-key', { table: this.table.name });
+    if (this.hasLooseKey && this.connection.changes === 0)
+      throw new RockpoolError('constraint-primary-key', { table: this.table.name });
   }
 
   private putStatement(columnIds: readonly number[]): Statement {
     const columns = columnIds.map((id) => this.nameOf(id));
     const all = [...this.keyNames, ...columns];
-    const where = this.hasLooseKey ? ` WHERE ${this.keyNames.map((name) => `typeof(${this.from()}.${name}) = typeof(excluded.${name})`).join(' AND ')}` : '';
+    const where = this.hasLooseKey
+      ? ` WHERE ${this.keyNames.map((name) => `typeof(${this.from()}.${name}) = typeof(excluded.${name})`).join(' AND ')}`
+      : '';
     const assigned = columns.length === 0 && this.hasLooseKey ? this.keyNames.slice(0, 1) : columns;
-    const onConflict = assigned.length === 0 ? 'DO NOTHING' : `DO UPDATE SET ${assigned.map((name) => `${name} = excluded.${name}`).join(', ')}${where}`;
+    const onConflict =
+      assigned.length === 0
+        ? 'DO NOTHING'
+        : `DO UPDATE SET ${assigned.map((name) => `${name} = excluded.${name}`).join(', ')}${where}`;
     const places = all.map(() => '?').join(', ');
-    return this.statement(`INSERT INTO ${this.from()} (${all.join(', ')}) VALUES (${places}) ON CONFLICT (${this.keyNames.join(', ')}) ${onConflict}`);
+    return this.statement(
+      `INSERT INTO ${this.from()} (${all.join(', ')}) VALUES (${places}) ON CONFLICT (${this.keyNames.join(', ')}) ${onConflict}`,
+    );
   }
 
   private patchStatement(columnIds: readonly number[]): Statement {
     const assignments = columnIds.map((id) => `${this.nameOf(id)} = ?`).join(', ');
-    return this.statement(`UPDATE ${this.from()} SET ${assignments} WHERE ${keyMatchSql(this.table, { first: columnIds.length + 1 })}`);
+    return this.statement(
+      `UPDATE ${this.from()} SET ${assignments} WHERE ${keyMatchSql(this.table, { first: columnIds.length + 1 })}`,
+    );
   }
 
   private statement(sql: string): Statement {

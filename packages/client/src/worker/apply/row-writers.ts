@@ -28,9 +28,11 @@ export class RowWriters {
   ofGroup(group: ChangeGroup): RowWriter {
     const writer = this.of(group.tableId);
     for (const columnId of group.columnIds) {
-      if (!writer.hasColumn(columnId)) throw new RockpoolError('schema-unknown-column', { table: writer.table.name, columnId });
+      if (!writer.hasColumn(columnId))
+        throw new RockpoolError('schema-unknown-column', { table: writer.table.name, columnId });
     }
-    if (group.keys.length !== writer.table.primaryKey.length) throw new RockpoolError('changeset-invalid', { table: writer.table.name, problem: 'key parts' });
+    if (group.keys.length !== writer.table.primaryKey.length)
+      throw new RockpoolError('changeset-invalid', { table: writer.table.name, problem: 'key parts' });
     return writer;
   }
 

@@ -12,7 +12,13 @@ import type { PendingRowChange } from './row-state.ts';
 const page = testTable(
   'page',
   { id: 'text not null', title: 'text', reads: 'integer not null', content: 'text' },
-  { merge: { ...DEFAULT_MERGE_RULES, counters: ['reads'], documents: [{ ...DEFAULT_DOCUMENT_RULE, column: 'content', text: [] }] } },
+  {
+    merge: {
+      ...DEFAULT_MERGE_RULES,
+      counters: ['reads'],
+      documents: [{ ...DEFAULT_DOCUMENT_RULE, column: 'content', text: [] }],
+    },
+  },
 );
 const schema = buildSchema([page]);
 
@@ -21,17 +27,31 @@ const AT_ONCE = 100;
 
 type Write = (n: number) => string;
 
-/** Writes so many changesets, and has them decided. Gives the steps of SQLite statements per changeset that this took. */
-function stepsPerChangeset(count: number, write: Write, outcomesOf: (from: number, to: number) => Outcome[] = admitted): number {
+/**
+ * Writes so many changesets, and has them decided. Gives the steps of SQLite statements per changeset that this took.
+ */
+function stepsPerChangeset(
+  count: number,
+  write: Write,
+  outcomesOf: (from: number, to: number) => Outcome[] = admitted,
+): number {
   const database = openInMemory({ schema });
   const sync = testSync(database);
   sync.greet(testWelcome());
-  const put = (sql: string): void => void database.write({ id: `${sql}${Math.random()}`, statements: [{ sql, params: [] }] });
+  const put = (sql: string): void =>
+    void database.write({ id: `${sql}${Math.random()}`, statements: [{ sql, params: [] }] });
   put(`INSERT INTO page (id, title, reads, content) VALUES ('p', 'a', 0, '{"n":0}')`);
   sync.applyDelivery(testDelivery({ from: 0, to: 1, lastAckedSequence: 1, outcomes: admitted(1, 1) }));
   for (let n = 1; n <= count; n++) put(write(n));
   // Somebody else has written to the row before all of that: what they wrote is hidden under what is pending.
-  sync.applyDelivery(testDelivery({ from: 1, to: 2, lastAckedSequence: 1, groups: [testGroup('update', page, [{ id: 'p', title: 'hidden', reads: 5n }])] }));
+  sync.applyDelivery(
+    testDelivery({
+      from: 1,
+      to: 2,
+      lastAckedSequence: 1,
+      groups: [testGroup('update', page, [{ id: 'p', title: 'hidden', reads: 5n }])],
+    }),
+  );
   const step = vi.spyOn(Statement.prototype, 'step');
   try {
     for (let from = 2; from <= count + 1; from += AT_ONCE) {
@@ -49,7 +69,11 @@ function stepsPerChangeset(count: number, write: Write, outcomesOf: (from: numbe
 
 const baseRows = (database: OpenDatabase): unknown => database.connection.value('SELECT count(*) FROM rockpool_base');
 const tenthRejected = (from: number, to: number): Outcome[] =>
-  admitted(from, to).map((outcome): Outcome => (outcome.sequence % 10 === 0 ? { kind: 'rejected', sequence: outcome.sequence, code: 'constraint-check', fields: {} } : outcome));
+  admitted(from, to).map((outcome): Outcome =>
+    outcome.sequence % 10 === 0
+      ? { kind: 'rejected', sequence: outcome.sequence, code: 'constraint-check', fields: {} }
+      : outcome,
+  );
 
 describe('what a changeset costs to be settled', () => {
   it.each<[what: string, write: Write, outcomesOf?: typeof tenthRejected]>([
@@ -58,10 +82,14 @@ describe('what a changeset costs to be settled', () => {
     ['a document', (n) => `UPDATE page SET content = json_set(content, '$.n', ${n})`],
     ['rows of their own', (n) => `INSERT INTO page (id, title, reads, content) VALUES ('${n}', 'a', 0, NULL)`],
     ['a column, and every tenth is rejected', (n) => `UPDATE page SET title = '${n}'`, tenthRejected],
-  ])('does not depend on how many are pending: %s', (_, write, outcomesOf) => {
-    const [few, many] = [stepsPerChangeset(500, write, outcomesOf), stepsPerChangeset(4_000, write, outcomesOf)];
-    expect(many).toBeLessThan(1.3 * few);
-  }, 120_000);
+  ])(
+    'does not depend on how many are pending: %s',
+    (_, write, outcomesOf) => {
+      const [few, many] = [stepsPerChangeset(500, write, outcomesOf), stepsPerChangeset(4_000, write, outcomesOf)];
+      expect(many).toBeLessThan(1.3 * few);
+    },
+    120_000,
+  );
 });
 
 describe('of one row', () => {
@@ -95,7 +123,11 @@ describe('of one row', () => {
       const decisions = new Map(Array.from({ length: AT_ONCE }, (_, n) => [n + 1, 'admitted' as const]));
       const visible = { exists: true, values: new Map([[2, BigInt(count)]]) };
       const columns = { counters: new Set<number>(), documents: new Map() };
-      const after = rebaseRow({ visible, hidden: new Map(), pending: counting, columns }, [], { decisions, maskedBefore: new Set(), maskedAfter: new Set() });
+      const after = rebaseRow({ visible, hidden: new Map(), pending: counting, columns }, [], {
+        decisions,
+        maskedBefore: new Set(),
+        maskedAfter: new Set(),
+      });
       expect([after.base.values.get(2), after.visible.values.get(2)]).toEqual([BigInt(AT_ONCE), BigInt(count)]);
       return found;
     };

@@ -2,24 +2,35 @@ import { valueColumns, type BeforeGroup, type TableSchema } from '@rockpool/shar
 import type { DecodedChangeset } from '../changelog/changelog.ts';
 
 /** The ids of its value columns, by table id. */
-export function columnIdsByTable(tablesById: ReadonlyMap<number, TableSchema>): ReadonlyMap<number, ReadonlySet<number>> {
+export function columnIdsByTable(
+  tablesById: ReadonlyMap<number, TableSchema>,
+): ReadonlyMap<number, ReadonlySet<number>> {
   return new Map([...tablesById].map(([id, table]) => [id, new Set(valueColumns(table).map((column) => column.id))]));
 }
 
 /**
- * What a changeset does to the tables and columns that there are. Migrations let others go once nothing undecided names them, but a server that was restored may
- * have lost what it decided: then it is pending again. It is sent as it was written.
+ * What a changeset does to the tables and columns that there are. Migrations let others go once nothing undecided names
+ * them, but a server that was restored may have lost what it decided: then it is pending again. It is sent as it was
+ * written.
  */
-export function withinSchema(changeset: DecodedChangeset, columnsById: ReadonlyMap<number, ReadonlySet<number>>): DecodedChangeset {
+export function withinSchema(
+  changeset: DecodedChangeset,
+  columnsById: ReadonlyMap<number, ReadonlySet<number>>,
+): DecodedChangeset {
   const { groups, before } = changeset;
   const isKnown = groups.every(({ tableId, columnIds }, index) => {
     const known = columnsById.get(tableId);
-    return known !== undefined && [...columnIds, ...(before[index]?.columnIds ?? [])].every((columnId) => known.has(columnId));
+    return (
+      known !== undefined &&
+      [...columnIds, ...(before[index]?.columnIds ?? [])].every((columnId) => known.has(columnId))
+    );
   });
   if (isKnown) return changeset;
   const kept = groups.flatMap((group, index) => {
     const known = columnsById.get(group.tableId);
-    return known === undefined ? [] : [{ group: { ...group, ...columnsWithin(group, known) }, old: columnsWithin(before[index] ?? NOTHING, known) }];
+    return known === undefined
+      ? []
+      : [{ group: { ...group, ...columnsWithin(group, known) }, old: columnsWithin(before[index] ?? NOTHING, known) }];
   });
   return { ...changeset, groups: kept.map(({ group }) => group), before: kept.map(({ old }) => old) };
 }

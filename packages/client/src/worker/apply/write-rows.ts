@@ -54,8 +54,14 @@ function removeGone(writes: readonly RowWrite[]): void {
 function patchAndPut(writes: readonly RowWrite[]): void {
   for (const { writer, key, before, after } of writes) {
     if (!before.exists || !after.exists) continue;
-    const changed = [...after.values].filter(([columnId, value]) => !cellValuesEqual(before.values.get(columnId) ?? null, value));
-    writer.patch(key, changed.map(([columnId]) => columnId), changed.map(([, value]) => value));
+    const changed = [...after.values].filter(
+      ([columnId, value]) => !cellValuesEqual(before.values.get(columnId) ?? null, value),
+    );
+    writer.patch(
+      key,
+      changed.map(([columnId]) => columnId),
+      changed.map(([, value]) => value),
+    );
   }
   for (const write of writes) if (!write.before.exists && write.after.exists) put(write);
 }

@@ -47,9 +47,16 @@ export function toAuditDatabase({ database, pending, log, onApplied }: AuditData
       return answer.differing.map((differing) => {
         const table = tablesById.get(differing.tableId);
         const rangeCount = rangeCounts.get(differing.tableId);
-        if (table === undefined || rangeCount === undefined) throw new RockpoolError('frame-unexpected', { problem: 'an audit answer about what was not asked' });
+        if (table === undefined || rangeCount === undefined)
+          throw new RockpoolError('frame-unexpected', { problem: 'an audit answer about what was not asked' });
         const theirs = answer.groups.find(({ tableId }) => tableId === table.id);
-        const { rowCount, touched } = repairRows({ connection, searchIndexes, tablesById, pending, log }, table, rangeCount, differing, theirs);
+        const { rowCount, touched } = repairRows(
+          { connection, searchIndexes, tablesById, pending, log },
+          table,
+          rangeCount,
+          differing,
+          theirs,
+        );
         onApplied(touched);
         return { table: table.name, rowCount };
       });

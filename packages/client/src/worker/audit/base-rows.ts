@@ -14,17 +14,23 @@ export interface BaseRow {
 }
 
 /**
- * All rows of a table as the server has them, in slices, so that other work comes in between; nothing may be committed in between. First the rows
- * that nothing pending concerns, then those underneath what is pending.
+ * All rows of a table as the server has them, in slices, so that other work comes in between; nothing may be committed
+ * in between. First the rows that nothing pending concerns, then those underneath what is pending.
  */
-export function* baseRowSlices(connection: Connection, table: TableSchema, pending: PendingIndex): Generator<readonly BaseRow[]> {
+export function* baseRowSlices(
+  connection: Connection,
+  table: TableSchema,
+  pending: PendingIndex,
+): Generator<readonly BaseRow[]> {
   const refs = pendingRefs(table, pending);
-  for (let after: readonly CellValue[] | null = null; ; ) {
+  for (let after: readonly CellValue[] | null = null; ;) {
     const rows = readSlice(connection, table, after);
     const last = rows.at(-1);
     if (last === undefined) break;
     after = last.key;
-    yield refs.size === 0 ? rows : rows.filter(({ key }) => !refs.has(rowId({ tableId: table.id, key, keyText: keyToString(key) })));
+    yield refs.size === 0
+      ? rows
+      : rows.filter(({ key }) => !refs.has(rowId({ tableId: table.id, key, keyText: keyToString(key) })));
   }
   if (refs.size > 0) yield underPending(connection, table, pending, [...refs.values()]);
 }
@@ -54,7 +60,12 @@ function readSlice(connection: Connection, table: TableSchema, after: readonly C
   return rows;
 }
 
-function underPending(connection: Connection, table: TableSchema, pending: PendingIndex, refs: readonly RowRef[]): BaseRow[] {
+function underPending(
+  connection: Connection,
+  table: TableSchema,
+  pending: PendingIndex,
+  refs: readonly RowRef[],
+): BaseRow[] {
   const writer = new RowWriter(connection, table);
   const hiddenCells = new BaseTable(connection);
   const columnIds = auditedColumnIds(table);
@@ -63,7 +74,14 @@ function underPending(connection: Connection, table: TableSchema, pending: Pendi
       const hidden = new Map([...hiddenCells.read(ref)].map(([columnId, { value }]) => [columnId, value]));
       const shown = pending.changesOf(ref).filter(({ sequence }) => !pending.masked.has(sequence));
       const { exists, values } = baseRow(writer.read(ref.key), shown, hidden, writer.columns);
-      return exists ? [{ key: ref.key, cells: columnIds.map((columnId) => toColumnValue(writer.columns, columnId, values.get(columnId) ?? null)) }] : [];
+      return exists
+        ? [
+            {
+              key: ref.key,
+              cells: columnIds.map((columnId) => toColumnValue(writer.columns, columnId, values.get(columnId) ?? null)),
+            },
+          ]
+        : [];
     });
   } finally {
     writer.release();

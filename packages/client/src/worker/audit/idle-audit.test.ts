@@ -23,7 +23,12 @@ beforeEach(() => {
   const database = openInMemory({ schema: buildSchema([page]) });
   close = () => database.close();
   audit = createIdleAudit({
-    database: toAuditDatabase({ database, pending: new PendingIndex(), log: deliveryLog(database, () => 0), onApplied: () => undefined }),
+    database: toAuditDatabase({
+      database,
+      pending: new PendingIndex(),
+      log: deliveryLog(database, () => 0),
+      onApplied: () => undefined,
+    }),
     nowMs: () => Date.now(),
     times: TIMES,
     send: (message) => void sent.push(message),
@@ -41,7 +46,14 @@ afterEach(() => {
   vi.useRealTimers();
 });
 
-const answer = (parts: Partial<AuditAnswer> = {}): AuditAnswer => ({ type: 'audit-answer', cursor: 0, compared: true, differing: [], groups: [], ...parts });
+const answer = (parts: Partial<AuditAnswer> = {}): AuditAnswer => ({
+  type: 'audit-answer',
+  cursor: 0,
+  compared: true,
+  differing: [],
+  groups: [],
+  ...parts,
+});
 
 it('an audit begins when nothing has happened for a while, and its time begins anew when something does', () => {
   audit.start();
@@ -118,7 +130,9 @@ it('one that is not answered is told, and not asked again before the interval, o
   vi.advanceTimersByTime(TIMES.quietMs + ANSWER_DEADLINE_MS);
   audit.disturb();
   vi.advanceTimersByTime(100);
-  expect(failures.splice(0)).toMatchObject([{ code: 'network-unreachable', fields: { stage: 'audit', waitedMs: ANSWER_DEADLINE_MS } }]);
+  expect(failures.splice(0)).toMatchObject([
+    { code: 'network-unreachable', fields: { stage: 'audit', waitedMs: ANSWER_DEADLINE_MS } },
+  ]);
   audit.stop();
   audit.start();
   vi.advanceTimersByTime(TIMES.intervalMs - 1_000);

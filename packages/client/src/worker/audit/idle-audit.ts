@@ -1,4 +1,11 @@
-import { auditRangeCount, RockpoolError, TableFingerprint, type Audit, type AuditAnswer, type TableSchema } from '@rockpool/shared';
+import {
+  auditRangeCount,
+  RockpoolError,
+  TableFingerprint,
+  type Audit,
+  type AuditAnswer,
+  type TableSchema,
+} from '@rockpool/shared';
 import type { AuditDatabase } from './audit-database.ts';
 
 /*
@@ -14,16 +21,24 @@ import type { AuditDatabase } from './audit-database.ts';
 export interface AuditTimes {
   /** Nothing was committed or delivered for this long: nobody waits for this worker. */
   readonly quietMs: number;
-  /** A replica that was the same is looked at again after this: an accident that nobody noticed must not stay for ever. */
+  /**
+   * A replica that was the same is looked at again after this: an accident that nobody noticed must not stay for ever.
+   */
   readonly intervalMs: number;
 }
 
 export const AUDIT_TIMES: AuditTimes = { quietMs: 20_000, intervalMs: 60 * 60 * 1000 };
 
-/** An answer is fingerprints of tables, made in slices beside other work. Without one the connection is made anew, once an interval: this must not end without a word. */
+/**
+ * An answer is fingerprints of tables, made in slices beside other work. Without one the connection is made anew, once
+ * an interval: this must not end without a word.
+ */
 export const ANSWER_DEADLINE_MS = 60_000;
 
-/** A log that moves on is quiet a little later; a server that does not compare, such as one that has another schema, would have every row read again and again for nothing. */
+/**
+ * A log that moves on is quiet a little later; a server that does not compare, such as one that has another schema,
+ * would have every row read again and again for nothing.
+ */
 const MAX_UNCOMPARED = 3;
 
 /** What differs still after so many repairs will not be mended by one more. */
@@ -55,12 +70,25 @@ export interface IdleAudit {
   stop(): void;
 }
 
-export function createIdleAudit({ database, nowMs, times, send, inTurn, onDiverged, onUnrepaired, onFailed }: IdleAuditOptions): IdleAudit {
+export function createIdleAudit({
+  database,
+  nowMs,
+  times,
+  send,
+  inTurn,
+  onDiverged,
+  onUnrepaired,
+  onFailed,
+}: IdleAuditOptions): IdleAudit {
   let timer: ReturnType<typeof setTimeout> | undefined;
   // Counts what was planned: what waits for its turn may not be wanted any more when that comes.
   let plan = 0;
   // What was asked and is not answered: how many ranges of each table.
-  let asked: { readonly rangeCounts: ReadonlyMap<number, number>; readonly rowCounts: ReadonlyMap<number, number>; readonly cursor: number } | null = null;
+  let asked: {
+    readonly rangeCounts: ReadonlyMap<number, number>;
+    readonly rowCounts: ReadonlyMap<number, number>;
+    readonly cursor: number;
+  } | null = null;
   let isRunning = false;
   // Kept from one connection to the next: a network that comes and goes is no reason to look more often.
   let dueMs = nowMs();
@@ -99,15 +127,27 @@ export function createIdleAudit({ database, nowMs, times, send, inTurn, onDiverg
   function read(rangeCounts: ReadonlyMap<number, number>): void {
     const { cursor } = database;
     const fingerprints = new Map<number, TableFingerprint>();
-    const slices = readAll(database, database.tables.filter(({ id }) => rangeCounts.has(id)), (table) => {
-      const fingerprint = new TableFingerprint(table, rangeCounts.get(table.id));
-      fingerprints.set(table.id, fingerprint);
-      return fingerprint;
-    });
+    const slices = readAll(
+      database,
+      database.tables.filter(({ id }) => rangeCounts.has(id)),
+      (table) => {
+        const fingerprint = new TableFingerprint(table, rangeCounts.get(table.id));
+        fingerprints.set(table.id, fingerprint);
+        return fingerprint;
+      },
+    );
     const step = (): void => {
       if (slices.next().done !== true) return after(0, step);
-      asked = { cursor, rangeCounts, rowCounts: new Map([...fingerprints].map(([id, { rowCount }]) => [id, rowCount])) };
-      send({ type: 'audit', cursor, tables: [...fingerprints].map(([tableId, { sums }]) => ({ tableId, sums: [...sums] })) });
+      asked = {
+        cursor,
+        rangeCounts,
+        rowCounts: new Map([...fingerprints].map(([id, { rowCount }]) => [id, rowCount])),
+      };
+      send({
+        type: 'audit',
+        cursor,
+        tables: [...fingerprints].map(([tableId, { sums }]) => ({ tableId, sums: [...sums] })),
+      });
       after(ANSWER_DEADLINE_MS, giveUp);
     };
     step();
@@ -124,12 +164,15 @@ export function createIdleAudit({ database, nowMs, times, send, inTurn, onDiverg
       return restUntil(nowMs() + times.intervalMs);
     }
     asked = null;
-    after(0, () => read(new Map(differing.map(({ tableId }) => [tableId, auditRangeCount(rowCounts.get(tableId) ?? 0)]))));
+    after(0, () =>
+      read(new Map(differing.map(({ tableId }) => [tableId, auditRangeCount(rowCounts.get(tableId) ?? 0)]))),
+    );
   }
 
   function repair(answer: AuditAnswer, rangeCounts: ReadonlyMap<number, number>): void {
     repairs++;
-    for (const { table, rowCount } of database.repair(answer, rangeCounts)) onDiverged(new RockpoolError('replica-diverged', { table, rowCount, cursor: answer.cursor }));
+    for (const { table, rowCount } of database.repair(answer, rangeCounts))
+      onDiverged(new RockpoolError('replica-diverged', { table, rowCount, cursor: answer.cursor }));
     // Once more at once: there may be more than one answer carries, and what was repaired is to be seen.
     if (repairs >= MAX_REPAIRS) {
       // What a reload does not mend either must not be loaded anew at every quiet moment.
@@ -151,7 +194,8 @@ export function createIdleAudit({ database, nowMs, times, send, inTurn, onDiverg
       if (isRunning && asked === null) waitUntilQuiet();
     },
     answered(answer) {
-      if (asked === null || answer.cursor !== asked.cursor) throw new RockpoolError('frame-unexpected', { problem: 'an audit answer to no audit' });
+      if (asked === null || answer.cursor !== asked.cursor)
+        throw new RockpoolError('frame-unexpected', { problem: 'an audit answer to no audit' });
       const { rangeCounts, rowCounts, cursor } = asked;
       if (answer.compared) uncompared = 0;
       else if (++uncompared >= MAX_UNCOMPARED) {
@@ -171,7 +215,11 @@ export function createIdleAudit({ database, nowMs, times, send, inTurn, onDiverg
   };
 }
 
-function* readAll(database: AuditDatabase, tables: readonly TableSchema[], fingerprintOf: (table: TableSchema) => TableFingerprint): Generator<void> {
+function* readAll(
+  database: AuditDatabase,
+  tables: readonly TableSchema[],
+  fingerprintOf: (table: TableSchema) => TableFingerprint,
+): Generator<void> {
   for (const table of tables) {
     const fingerprint = fingerprintOf(table);
     for (const slice of database.baseRows(table)) {

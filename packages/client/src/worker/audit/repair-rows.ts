@@ -1,4 +1,14 @@
-import { auditedColumnIds, cellValuesEqual, documentColumns, keyToString, TableFingerprint, type CellValue, type ChangeGroup, type DifferingTable, type TableSchema } from '@rockpool/shared';
+import {
+  auditedColumnIds,
+  cellValuesEqual,
+  documentColumns,
+  keyToString,
+  TableFingerprint,
+  type CellValue,
+  type ChangeGroup,
+  type DifferingTable,
+  type TableSchema,
+} from '@rockpool/shared';
 import { recordMasked, type DeliveryLog } from '../apply/apply-delivery.ts';
 import { applyRows } from '../apply/apply-rows.ts';
 import type { PendingIndex } from '../apply/pending-index.ts';
@@ -13,13 +23,21 @@ export interface RepairParts extends QuietTransactionParts {
 }
 
 /**
- * Puts the server's rows in the place of what is here, in the ranges in which they differ, in one transaction. What is pending stays on top. Returns how
- * many rows were replaced, added or removed, and the tables touched.
+ * Puts the server's rows in the place of what is here, in the ranges in which they differ, in one transaction. What is
+ * pending stays on top. Returns how many rows were replaced, added or removed, and the tables touched.
  */
-export function repairRows(parts: RepairParts, table: TableSchema, rangeCount: number, { ranges }: DifferingTable, theirs: ChangeGroup | undefined): { readonly rowCount: number; readonly touched: ReadonlySet<string> } {
+export function repairRows(
+  parts: RepairParts,
+  table: TableSchema,
+  rangeCount: number,
+  { ranges }: DifferingTable,
+  theirs: ChangeGroup | undefined,
+): { readonly rowCount: number; readonly touched: ReadonlySet<string> } {
   const { connection, searchIndexes, tablesById, pending, log } = parts;
   const { wrong, extra } = compare(parts, table, rangeCount, new Set(ranges), rowsOf(table, theirs));
-  const groups = [toGroup(table, 'delete', extra), toGroup(table, 'insert', wrong)].filter(({ rowCount }) => rowCount > 0);
+  const groups = [toGroup(table, 'delete', extra), toGroup(table, 'insert', wrong)].filter(
+    ({ rowCount }) => rowCount > 0,
+  );
   const applied = quietTransaction({ connection, searchIndexes }, () => {
     const result = applyRows({ connection, tablesById, pending, decisions: new Map(), groups });
     recordMasked(log, pending, result.masked, new Map());
@@ -29,7 +47,13 @@ export function repairRows(parts: RepairParts, table: TableSchema, rangeCount: n
   return { rowCount: wrong.length + extra.length, touched: applied.touched };
 }
 
-function compare({ connection, pending }: RepairParts, table: TableSchema, rangeCount: number, ranges: ReadonlySet<number>, theirs: ReadonlyMap<string, BaseRow>): { wrong: BaseRow[]; extra: BaseRow[] } {
+function compare(
+  { connection, pending }: RepairParts,
+  table: TableSchema,
+  rangeCount: number,
+  ranges: ReadonlySet<number>,
+  theirs: ReadonlyMap<string, BaseRow>,
+): { wrong: BaseRow[]; extra: BaseRow[] } {
   const fingerprint = new TableFingerprint(table, rangeCount);
   const columns = { documents: documentColumns(table) };
   const columnIds = auditedColumnIds(table);
@@ -41,7 +65,12 @@ function compare({ connection, pending }: RepairParts, table: TableSchema, range
       const name = keyToString(mine.key);
       const other = theirs.get(name);
       if (other === undefined) extra.push(mine);
-      else if (other.cells.every((cell, index) => cellValuesEqual(toColumnValue(columns, columnIds[index] as number, cell), mine.cells[index] ?? null))) wrong.delete(name);
+      else if (
+        other.cells.every((cell, index) =>
+          cellValuesEqual(toColumnValue(columns, columnIds[index] as number, cell), mine.cells[index] ?? null),
+        )
+      )
+        wrong.delete(name);
     }
   }
   return { wrong: [...wrong.values()], extra };

@@ -1,4 +1,11 @@
-import { keyColumns, valueColumns, type CellValue, type ColumnSchema, type Schema, type TableSchema } from '@rockpool/shared';
+import {
+  keyColumns,
+  valueColumns,
+  type CellValue,
+  type ColumnSchema,
+  type Schema,
+  type TableSchema,
+} from '@rockpool/shared';
 import type { Connection } from '../sqlite/connection.ts';
 
 /** A column as it lies in the file. */
@@ -9,8 +16,8 @@ export interface CaptureColumn {
 }
 
 /**
- * How a synced table lies in the file. SQLite's sessions give values by position, and positions in the file differ from the schema's order
- * once columns have been added.
+ * How a synced table lies in the file. SQLite's sessions give values by position, and positions in the file differ from
+ * the schema's order once columns have been added.
  */
 export interface CaptureTable {
   readonly schema: TableSchema;
@@ -23,8 +30,9 @@ export interface CaptureTable {
   /** In the order of `valuePositions`. */
   readonly valueColumnIds: readonly number[];
   /**
-   * Of columns that the app does not know: their literal defaults, by place in `valuePositions`. An insert does not name a column that has its default: server and
-   * other devices have the same one, and a server that does not know the column yet takes the insert as well.
+   * Of columns that the app does not know: their literal defaults, by place in `valuePositions`. An insert does not
+   * name a column that has its default: server and other devices have the same one, and a server that does not know the
+   * column yet takes the insert as well.
    */
   readonly unsaidDefaults: ReadonlyMap<number, CellValue>;
 }
@@ -33,7 +41,11 @@ export interface CaptureTable {
 const ORDINARY = 0;
 
 /** `appSchema`: of the bundle that writes; the table may have more. Default: the same. */
-export function readCaptureTable(connection: Connection, schema: TableSchema, appSchema: Pick<Schema, 'tables'> = { tables: [schema] }): CaptureTable {
+export function readCaptureTable(
+  connection: Connection,
+  schema: TableSchema,
+  appSchema: Pick<Schema, 'tables'> = { tables: [schema] },
+): CaptureTable {
   const rows = connection.rows(`SELECT name, hidden FROM pragma_table_xinfo(?, 'main') ORDER BY cid`, schema.name);
   const columns: CaptureColumn[] = [];
   for (const [name, hidden] of rows) {
@@ -52,14 +64,22 @@ export function readCaptureTable(connection: Connection, schema: TableSchema, ap
     keyPositions: keyColumns(schema).map(positionOf),
     valuePositions: values.map(positionOf),
     valueColumnIds: values.map(({ id }) => id),
-    unsaidDefaults: readUnsaidDefaults(connection, values, appSchema.tables.find(({ name }) => name === schema.name)),
+    unsaidDefaults: readUnsaidDefaults(
+      connection,
+      values,
+      appSchema.tables.find(({ name }) => name === schema.name),
+    ),
   };
 }
 
 /** The same on every device at every time; an expression such as CURRENT_TIMESTAMP is not. */
 const LITERAL = /^\s*(?:\(\s*)*(?:NULL|TRUE|FALSE|[-+]?\s*\d+(?:\.\d+)?|X?'(?:[^']|'')*')(?:\s*\))*\s*$/i;
 
-function readUnsaidDefaults(connection: Connection, values: readonly ColumnSchema[], app: TableSchema | undefined): ReadonlyMap<number, CellValue> {
+function readUnsaidDefaults(
+  connection: Connection,
+  values: readonly ColumnSchema[],
+  app: TableSchema | undefined,
+): ReadonlyMap<number, CellValue> {
   const defaults = new Map<number, CellValue>();
   for (const [index, column] of values.entries()) {
     if (app?.columns.some(({ name }) => name === column.name) === true) continue;

@@ -23,10 +23,12 @@ interface OpenGroup {
 const KIND_ORDER: readonly ChangeKind[] = ['delete', 'update', 'insert'];
 
 /**
- * Collects changed rows into groups by table, kind and set of columns. Rows are given as arrays in the order of `CaptureTable.columns`.
+ * Collects changed rows into groups by table, kind and set of columns. Rows are given as arrays in the order of
+ * `CaptureTable.columns`.
  *
- * Groups come out with deletes first, then updates, then inserts: a value of a UNIQUE column that moves from one row to another is free
- * before it is taken. The order of rows within a group means nothing: sessions give them in the order of a hash.
+ * Groups come out with deletes first, then updates, then inserts: a value of a UNIQUE column that moves from one row to
+ * another is free before it is taken. The order of rows within a group means nothing: sessions give them in the order
+ * of a hash.
  */
 export class ChangeCollector {
   private readonly groups: Map<string, OpenGroup> = new Map();
@@ -46,7 +48,12 @@ export class ChangeCollector {
       const unsaid = unsaidDefaults.get(index);
       return unsaid !== undefined && cellValuesEqual(unsaid, after[position] as CellValue) ? [] : [index];
     });
-    const group = this.group(table, 'insert', said.map((index) => valueColumnIds[index] as number), []);
+    const group = this.group(
+      table,
+      'insert',
+      said.map((index) => valueColumnIds[index] as number),
+      [],
+    );
     appendKey(group, table, after);
     for (const [i, index] of said.entries()) appendTo(group.values, i, after[valuePositions[index] as number]);
   }
@@ -54,11 +61,16 @@ export class ChangeCollector {
   delete(table: CaptureTable, before: readonly CellValue[]): void {
     const group = this.group(table, 'delete', [], table.valueColumnIds);
     appendKey(group, table, before);
-    for (let i = 0; i < table.valuePositions.length; i++) appendTo(group.beforeValues, i, before[table.valuePositions[i] as number]);
+    for (let i = 0; i < table.valuePositions.length; i++)
+      appendTo(group.beforeValues, i, before[table.valuePositions[i] as number]);
   }
 
   /** `after` is undefined where a column did not change; the key is read from `before`. */
-  update(table: CaptureTable, before: readonly (CellValue | undefined)[], after: readonly (CellValue | undefined)[]): void {
+  update(
+    table: CaptureTable,
+    before: readonly (CellValue | undefined)[],
+    after: readonly (CellValue | undefined)[],
+  ): void {
     const columnIds: number[] = [];
     const positions: number[] = [];
     for (let i = 0; i < table.valuePositions.length; i++) {
@@ -80,14 +92,32 @@ export class ChangeCollector {
   finish(): CapturedChanges {
     const ordered = KIND_ORDER.flatMap((kind) => [...this.groups.values()].filter((group) => group.kind === kind));
     return {
-      groups: ordered.map(({ tableId, kind, rowCount, keys, columnIds, values }) => ({ tableId, kind, rowCount, keys, columnIds, values })),
-      before: ordered.map(({ beforeColumnIds, beforeValues }) => ({ columnIds: beforeColumnIds, values: beforeValues })),
+      groups: ordered.map(({ tableId, kind, rowCount, keys, columnIds, values }) => ({
+        tableId,
+        kind,
+        rowCount,
+        keys,
+        columnIds,
+        values,
+      })),
+      before: ordered.map(({ beforeColumnIds, beforeValues }) => ({
+        columnIds: beforeColumnIds,
+        values: beforeValues,
+      })),
     };
   }
 
-  private group(table: CaptureTable, kind: ChangeKind, columnIds: readonly number[], beforeColumnIds: readonly number[]): OpenGroup {
+  private group(
+    table: CaptureTable,
+    kind: ChangeKind,
+    columnIds: readonly number[],
+    beforeColumnIds: readonly number[],
+  ): OpenGroup {
     const tableId = table.schema.id;
-    const identity = kind === 'update' || columnIds.length < table.valueColumnIds.length ? `${tableId}:${kind}:${columnIds.join(',')}` : `${tableId}:${kind}`;
+    const identity =
+      kind === 'update' || columnIds.length < table.valueColumnIds.length
+        ? `${tableId}:${kind}:${columnIds.join(',')}`
+        : `${tableId}:${kind}`;
     let group = this.groups.get(identity);
     if (group === undefined) {
       const keys = table.keyPositions.map((): CellValue[] => []);

@@ -3,7 +3,10 @@ import type { CaptureTable } from './capture-table.ts';
 import type { ChangeCollector } from './captured-changes.ts';
 import { requireSendable } from './sendable-value.ts';
 
-/** Collects what a session tells of one table. Throws `value-invalid` for a new value that can never be sent, and `key-invalid` for a new key that SQLite takes for the old one. */
+/**
+ * Collects what a session tells of one table. Throws `value-invalid` for a new value that can never be sent, and
+ * `key-invalid` for a new key that SQLite takes for the old one.
+ */
 export function collectRows(table: CaptureTable, collector: ChangeCollector): SessionRowReader {
   const columnName = (position: number): string => table.columns[position]?.name ?? '';
   const requireAllSendable = (record: readonly (CellValue | undefined)[]): void => {
@@ -12,10 +15,18 @@ export function collectRows(table: CaptureTable, collector: ChangeCollector): Se
       if (value !== undefined) requireSendable(value, table.schema.name, columnName(position));
     }
   };
-  /** A changed key comes as a delete and an insert, unless SQLite takes the new one for the old one: by its collation, or `1.0` for `1`. To every other device they are two. */
+  /**
+   * A changed key comes as a delete and an insert, unless SQLite takes the new one for the old one: by its collation,
+   * or `1.0` for `1`. To every other device they are two.
+   */
   const requireSameKey = (after: readonly (CellValue | undefined)[]): void => {
     for (const position of table.keyPositions) {
-      if (after[position] !== undefined) throw new RockpoolError('key-invalid', { table: table.schema.name, column: columnName(position), problem: 'equal to SQLite' });
+      if (after[position] !== undefined)
+        throw new RockpoolError('key-invalid', {
+          table: table.schema.name,
+          column: columnName(position),
+          problem: 'equal to SQLite',
+        });
     }
   };
   return {

@@ -5,20 +5,39 @@ import { testTable } from '../testing/table-schema.ts';
 import { openInMemory } from '../testing/test-database.ts';
 
 const schema = buildSchema([
-  testTable('page', { id: 'text not null', title: 'text', hits: 'integer not null default 0', amount: 'integer', currency: 'text', note: 'text' }, {
-    merge: { deleteRule: 'delete-wins', counters: ['hits'], groups: [['amount', 'currency']], documents: [] },
-  }),
+  testTable(
+    'page',
+    {
+      id: 'text not null',
+      title: 'text',
+      hits: 'integer not null default 0',
+      amount: 'integer',
+      currency: 'text',
+      note: 'text',
+    },
+    {
+      merge: { deleteRule: 'delete-wins', counters: ['hits'], groups: [['amount', 'currency']], documents: [] },
+    },
+  ),
   // Captured by triggers.
-  testTable('priced', { id: 'text not null', hits: 'integer not null default 0', double: 'integer as hits*2 stored' }, {
-    merge: { deleteRule: 'delete-wins', counters: ['hits'], groups: [], documents: [] },
-  }),
+  testTable(
+    'priced',
+    { id: 'text not null', hits: 'integer not null default 0', double: 'integer as hits*2 stored' },
+    {
+      merge: { deleteRule: 'delete-wins', counters: ['hits'], groups: [], documents: [] },
+    },
+  ),
 ]);
 
 let requests = 0;
 
 function open(): OpenDatabase {
   const database = openInMemory({ schema });
-  write(database, "INSERT INTO page (id, hits, amount, currency) VALUES ('a', 5, 10, 'EUR'), ('b', 6, 20, 'USD')", "INSERT INTO priced (id, hits) VALUES ('p', 7)");
+  write(
+    database,
+    "INSERT INTO page (id, hits, amount, currency) VALUES ('a', 5, 10, 'EUR'), ('b', 6, 20, 'USD')",
+    "INSERT INTO priced (id, hits) VALUES ('p', 7)",
+  );
   return database;
 }
 
@@ -29,10 +48,23 @@ function write(database: OpenDatabase, ...statements: readonly string[]): void {
 /** Changes and old values of the last changeset, by column name, one entry for each group. */
 function last(database: OpenDatabase): unknown[] {
   const changeset = database.changelog.read(database.changelog.head().sequence);
-  const nameOf = (id: number): string => ['title', 'hits', 'amount', 'currency', 'note'].find((name) => columnIdOf(name) === id) ?? String(id);
-  const named = ({ columnIds, values }: { columnIds: readonly number[]; values: readonly (readonly unknown[])[] }): unknown =>
-    Object.fromEntries(columnIds.map((id, index) => [nameOf(id), values[index]]));
-  return changeset?.groups.map((group, index) => [group.kind, group.keys[0], named(group), named(changeset.before[index] ?? { columnIds: [], values: [] })]) ?? [];
+  const nameOf = (id: number): string =>
+    ['title', 'hits', 'amount', 'currency', 'note'].find((name) => columnIdOf(name) === id) ?? String(id);
+  const named = ({
+    columnIds,
+    values,
+  }: {
+    columnIds: readonly number[];
+    values: readonly (readonly unknown[])[];
+  }): unknown => Object.fromEntries(columnIds.map((id, index) => [nameOf(id), values[index]]));
+  return (
+    changeset?.groups.map((group, index) => [
+      group.kind,
+      group.keys[0],
+      named(group),
+      named(changeset.before[index] ?? { columnIds: [], values: [] }),
+    ]) ?? []
+  );
 }
 
 function failure(action: () => unknown): RockpoolError {
@@ -61,7 +93,10 @@ describe('a counter', () => {
 
   it('that would become anything but an integer of 64 bits is refused at the write, by table and column', () => {
     const database = open();
-    const refused = { code: 'value-invalid', fields: { problem: 'counter-not-integer', table: 'page', column: 'hits' } };
+    const refused = {
+      code: 'value-invalid',
+      fields: { problem: 'counter-not-integer', table: 'page', column: 'hits' },
+    };
     expect(failure(() => write(database, "UPDATE page SET hits = 1.5 WHERE id = 'a'"))).toMatchObject(refused);
     expect(failure(() => write(database, "UPDATE page SET hits = 'many' WHERE id = 'a'"))).toMatchObject(refused);
     expect(failure(() => write(database, "INSERT INTO page (id, hits) VALUES ('d', 1.5)"))).toMatchObject(refused);
@@ -81,13 +116,22 @@ describe('a counter', () => {
 describe('a group of columns', () => {
   it('is captured whole when one of its columns changes', () => {
     const database = open();
-    write(database, "UPDATE page SET amount = amount + 1 WHERE id IN ('a', 'b')", "UPDATE page SET note = 'n' WHERE id = 'b'");
+    write(
+      database,
+      "UPDATE page SET amount = amount + 1 WHERE id IN ('a', 'b')",
+      "UPDATE page SET note = 'n' WHERE id = 'b'",
+    );
     const [, , ...rest] = last(database);
     expect(rest).toEqual([]);
     expect(last(database)).toEqual(
       expect.arrayContaining([
         ['update', ['a'], { amount: [11n], currency: ['EUR'] }, { amount: [10n], currency: ['EUR'] }],
-        ['update', ['b'], { amount: [21n], currency: ['USD'], note: ['n'] }, { amount: [20n], currency: ['USD'], note: [null] }],
+        [
+          'update',
+          ['b'],
+          { amount: [21n], currency: ['USD'], note: ['n'] },
+          { amount: [20n], currency: ['USD'], note: [null] },
+        ],
       ]),
     );
     write(database, "UPDATE page SET title = 't' WHERE id = 'a'");
@@ -105,7 +149,9 @@ describe('a rejected change of a counter', () => {
     database.outbox.markDecided(2, 1);
     database.retryRejected(2);
     expect(database.connection.rows("SELECT hits, note FROM page WHERE id = 'a'")).toEqual([[103, 'again']]);
-    expect(last(database)).toEqual([['update', ['a'], { hits: [3n], note: ['again'] }, { hits: [100n], note: [null] }]]);
+    expect(last(database)).toEqual([
+      ['update', ['a'], { hits: [3n], note: ['again'] }, { hits: [100n], note: [null] }],
+    ]);
     database.close();
   });
 });

@@ -5,7 +5,10 @@ export function requireSendable(value: CellValue, table: string, column: string)
   if (value === null || typeof value === 'bigint') return;
   const problem = cellValueProblem(value) ?? (isTooLarge(value) ? 'too-large' : null);
   if (problem === null) return;
-  throw new RockpoolError('value-invalid', problem === 'too-large' ? { problem, table, column, maxBytes: MAX_VALUE_BYTES } : { problem, table, column });
+  throw new RockpoolError(
+    'value-invalid',
+    problem === 'too-large' ? { problem, table, column, maxBytes: MAX_VALUE_BYTES } : { problem, table, column },
+  );
 }
 
 function isTooLarge(value: number | string | Uint8Array): boolean {

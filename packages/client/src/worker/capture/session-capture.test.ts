@@ -10,17 +10,43 @@ import type { CapturedChanges } from './captured-changes.ts';
 import { SessionCapture } from './session-capture.ts';
 import { capturedDifferences, diffSnapshots, takeSnapshot, type Differences } from './testing/snapshot-diff.ts';
 
-const account = testTable('account', { id: 'text not null', name: 'text', amount: 'integer', rate: 'real', extra: 'blob' });
-const entry = testTable('entry', { id: 'text not null', account_id: 'text', code: 'text', note: 'text' }, { uniques: [['code']] });
-const pair = testTable('pair', { left: 'integer not null', right: 'text not null', value: 'blob' }, { primaryKey: ['left', 'right'] });
+const account = testTable('account', {
+  id: 'text not null',
+  name: 'text',
+  amount: 'integer',
+  rate: 'real',
+  extra: 'blob',
+});
+const entry = testTable(
+  'entry',
+  { id: 'text not null', account_id: 'text', code: 'text', note: 'text' },
+  { uniques: [['code']] },
+);
+const pair = testTable(
+  'pair',
+  { left: 'integer not null', right: 'text not null', value: 'blob' },
+  { primaryKey: ['left', 'right'] },
+);
 const priced = testTable(
   'priced',
-  { id: 'text not null', net: 'integer', tax: 'integer', gross: 'integer as net+tax stored', label: 'text as id||net virtual' },
+  {
+    id: 'text not null',
+    net: 'integer',
+    tax: 'integer',
+    gross: 'integer as net+tax stored',
+    label: 'text as id||net virtual',
+  },
   { indexes: [{ name: 'priced_gross', unique: true, expressions: ['"gross"'], whereSql: null }] },
 );
-const document_ = testTable('document', { id: 'text not null', title: 'text', body: 'text' }, {
-  indexes: [{ name: 'document_title', unique: true, expressions: ['lower("title")'], whereSql: '"title" IS NOT NULL' }],
-});
+const document_ = testTable(
+  'document',
+  { id: 'text not null', title: 'text', body: 'text' },
+  {
+    indexes: [
+      { name: 'document_title', unique: true, expressions: ['lower("title")'], whereSql: '"title" IS NOT NULL' },
+    ],
+  },
+);
 
 const PLAIN_TABLES: readonly TableSchema[] = [account, entry, pair, document_];
 
@@ -74,7 +100,11 @@ class Bench {
   alter(sql: string, schema: TableSchema): void {
     this.capture.close();
     this.connection.exec(sql);
-    this.tables.splice(this.tables.findIndex(({ name }) => name === schema.name), 1, schema);
+    this.tables.splice(
+      this.tables.findIndex(({ name }) => name === schema.name),
+      1,
+      schema,
+    );
     this.capture = this.createCapture();
   }
 
@@ -122,34 +152,163 @@ const scenario = (name: string, statements: readonly string[], changedRows: numb
   });
 
 describe('capture gives the net effect of', () => {
-  scenario('inserts, updates and deletes of every type of value', ["INSERT INTO account VALUES ('n', 'x', 9223372036854775807, 1e300, x'')", "UPDATE account SET extra = 1.5, rate = 3 WHERE id = 'a'", "DELETE FROM account WHERE id = 'c'"], 3);
-  scenario('INSERT OR REPLACE that evicts by the key', ["INSERT OR REPLACE INTO entry VALUES ('1', 'b', 'new', NULL)"], 1);
-  scenario('INSERT OR REPLACE that evicts by a UNIQUE column', ["INSERT OR REPLACE INTO entry VALUES ('9', 'b', 'two', NULL)"], 2);
-  scenario('INSERT OR REPLACE that evicts two rows', ["INSERT OR REPLACE INTO entry VALUES ('1', 'b', 'three', NULL)"], 2);
-  scenario('INSERT OR REPLACE that evicts by an index on an expression', ["INSERT OR REPLACE INTO document VALUES ('d9', 'HELLO', 'new')"], 2);
-  scenario('UPDATE OR REPLACE that evicts', ["UPDATE OR REPLACE entry SET code = 'two' WHERE id = '3'", "UPDATE OR REPLACE document SET title = 'other' WHERE id = 'd1'"], 4);
-  scenario('INSERT OR IGNORE and an update to the same value', ["INSERT OR IGNORE INTO account (id, name) VALUES ('a', 'other')", "UPDATE account SET name = name WHERE id = 'b'"], 0);
-  scenario('UPSERT that inserts and updates', ["INSERT INTO account (id, name, amount) VALUES ('a', 'x', 1), ('z', 'z', 2) ON CONFLICT (id) DO UPDATE SET amount = amount + excluded.amount"], 2);
-  scenario('UPDATE of a primary key', ["UPDATE pair SET \"left\" = 5 WHERE \"left\" = 1"], 4);
-  scenario('UPDATE of primary keys that move along', ['UPDATE pair SET "left" = "left" + 1 WHERE "right" = \'x\' AND "left" = 2', 'UPDATE pair SET "left" = "left" + 1 WHERE "right" = \'x\' AND "left" = 1'], 3);
-  scenario('UPDATE OR REPLACE of a primary key onto another row', ["UPDATE OR REPLACE pair SET \"right\" = 'y' WHERE \"left\" = 1 AND \"right\" = 'x'"], 2);
-  scenario('UPDATE … FROM', ["UPDATE entry SET note = account.name FROM account WHERE account.id = entry.account_id"], 3);
+  scenario(
+    'inserts, updates and deletes of every type of value',
+    [
+      "INSERT INTO account VALUES ('n', 'x', 9223372036854775807, 1e300, x'')",
+      "UPDATE account SET extra = 1.5, rate = 3 WHERE id = 'a'",
+      "DELETE FROM account WHERE id = 'c'",
+    ],
+    3,
+  );
+  scenario(
+    'INSERT OR REPLACE that evicts by the key',
+    ["INSERT OR REPLACE INTO entry VALUES ('1', 'b', 'new', NULL)"],
+    1,
+  );
+  scenario(
+    'INSERT OR REPLACE that evicts by a UNIQUE column',
+    ["INSERT OR REPLACE INTO entry VALUES ('9', 'b', 'two', NULL)"],
+    2,
+  );
+  scenario(
+    'INSERT OR REPLACE that evicts two rows',
+    ["INSERT OR REPLACE INTO entry VALUES ('1', 'b', 'three', NULL)"],
+    2,
+  );
+  scenario(
+    'INSERT OR REPLACE that evicts by an index on an expression',
+    ["INSERT OR REPLACE INTO document VALUES ('d9', 'HELLO', 'new')"],
+    2,
+  );
+  scenario(
+    'UPDATE OR REPLACE that evicts',
+    [
+      "UPDATE OR REPLACE entry SET code = 'two' WHERE id = '3'",
+      "UPDATE OR REPLACE document SET title = 'other' WHERE id = 'd1'",
+    ],
+    4,
+  );
+  scenario(
+    'INSERT OR IGNORE and an update to the same value',
+    ["INSERT OR IGNORE INTO account (id, name) VALUES ('a', 'other')", "UPDATE account SET name = name WHERE id = 'b'"],
+    0,
+  );
+  scenario(
+    'UPSERT that inserts and updates',
+    [
+      "INSERT INTO account (id, name, amount) VALUES ('a', 'x', 1), ('z', 'z', 2) ON CONFLICT (id) DO UPDATE SET amount = amount + excluded.amount",
+    ],
+    2,
+  );
+  scenario('UPDATE of a primary key', ['UPDATE pair SET "left" = 5 WHERE "left" = 1'], 4);
+  scenario(
+    'UPDATE of primary keys that move along',
+    [
+      'UPDATE pair SET "left" = "left" + 1 WHERE "right" = \'x\' AND "left" = 2',
+      'UPDATE pair SET "left" = "left" + 1 WHERE "right" = \'x\' AND "left" = 1',
+    ],
+    3,
+  );
+  scenario(
+    'UPDATE OR REPLACE of a primary key onto another row',
+    ['UPDATE OR REPLACE pair SET "right" = \'y\' WHERE "left" = 1 AND "right" = \'x\''],
+    2,
+  );
+  scenario(
+    'UPDATE … FROM',
+    ['UPDATE entry SET note = account.name FROM account WHERE account.id = entry.account_id'],
+    3,
+  );
   scenario('DELETE without WHERE', ['DELETE FROM pair'], 3);
-  scenario('WITHOUT ROWID tables with composite keys', ["INSERT INTO pair VALUES (3, 'z', 'v')", "UPDATE pair SET value = 7 WHERE \"left\" = 2", "DELETE FROM pair WHERE \"right\" = 'y'"], 3);
+  scenario(
+    'WITHOUT ROWID tables with composite keys',
+    [
+      "INSERT INTO pair VALUES (3, 'z', 'v')",
+      'UPDATE pair SET value = 7 WHERE "left" = 2',
+      'DELETE FROM pair WHERE "right" = \'y\'',
+    ],
+    3,
+  );
   scenario('foreign-key cascades of a delete', ["DELETE FROM account WHERE id = 'a'"], 3);
   scenario('foreign-key cascades of a changed key', ["UPDATE account SET id = 'aa' WHERE id = 'a'"], 4);
-  scenario('changes that cancel out', ["INSERT INTO account (id) VALUES ('n')", "UPDATE account SET name = 'q' WHERE id = 'n'", "DELETE FROM account WHERE id = 'n'", "UPDATE account SET amount = 5 WHERE id = 'a'", "UPDATE account SET amount = 100 WHERE id = 'a'", "DELETE FROM pair WHERE \"left\" = 2", "INSERT INTO pair VALUES (2, 'x', 2.5)"], 0);
-  scenario('a row deleted and inserted anew', ["DELETE FROM account WHERE id = 'b'", "INSERT INTO account (id, name) VALUES ('b', 'new')"], 2);
-  scenario('a value that only changes its type', ["UPDATE pair SET value = '2' WHERE \"left\" = 1 AND \"right\" = 'y'", "UPDATE account SET extra = 1 WHERE id = 'a'"], 2);
-  scenario('the app’s own triggers, on synced and local tables', ["UPDATE account SET amount = 1 WHERE id = 'a'", "DELETE FROM entry WHERE id = '3'"], 3, `
+  scenario(
+    'changes that cancel out',
+    [
+      "INSERT INTO account (id) VALUES ('n')",
+      "UPDATE account SET name = 'q' WHERE id = 'n'",
+      "DELETE FROM account WHERE id = 'n'",
+      "UPDATE account SET amount = 5 WHERE id = 'a'",
+      "UPDATE account SET amount = 100 WHERE id = 'a'",
+      'DELETE FROM pair WHERE "left" = 2',
+      "INSERT INTO pair VALUES (2, 'x', 2.5)",
+    ],
+    0,
+  );
+  scenario(
+    'a row deleted and inserted anew',
+    ["DELETE FROM account WHERE id = 'b'", "INSERT INTO account (id, name) VALUES ('b', 'new')"],
+    2,
+  );
+  scenario(
+    'a value that only changes its type',
+    [
+      'UPDATE pair SET value = \'2\' WHERE "left" = 1 AND "right" = \'y\'',
+      "UPDATE account SET extra = 1 WHERE id = 'a'",
+    ],
+    2,
+  );
+  scenario(
+    'the app’s own triggers, on synced and local tables',
+    ["UPDATE account SET amount = 1 WHERE id = 'a'", "DELETE FROM entry WHERE id = '3'"],
+    3,
+    `
     CREATE TRIGGER touch AFTER UPDATE ON account BEGIN UPDATE account SET name = 'touched' WHERE id = new.id; INSERT INTO local_log (what) VALUES ('touched'); END;
-    CREATE TRIGGER gone BEFORE DELETE ON entry BEGIN UPDATE pair SET value = old.note WHERE "left" = 2; END;`);
-  scenario('a trigger that inserts before the row it fires for', ["INSERT OR REPLACE INTO entry VALUES ('4', 'a', 'four', NULL)"], 1, `
-    CREATE TRIGGER guess BEFORE INSERT ON entry WHEN new.id = '4' AND NOT EXISTS (SELECT 1 FROM entry WHERE id = '5') BEGIN INSERT INTO entry VALUES ('5', 'a', 'four', 'will be evicted'); END;`);
-  scenario('what a rolled back savepoint leaves', ["UPDATE account SET amount = 1 WHERE id = 'a'", 'SAVEPOINT s', "UPDATE account SET amount = 2 WHERE id = 'b'", "DELETE FROM entry WHERE id = '1'", "INSERT INTO pair VALUES (7, 'n', NULL)", 'ROLLBACK TO s', 'RELEASE s', "INSERT INTO pair VALUES (8, 'n', NULL)"], 2);
-  scenario('a statement that fails halfway', ["UPDATE account SET amount = 1 WHERE id = 'a'", "!INSERT INTO entry VALUES ('7', 'a', 'seven', NULL), ('8', 'a', 'one', NULL)", "!UPDATE entry SET code = 'same'"], 1);
-  scenario('INSERT OR FAIL, which keeps the rows before the failure', ["!INSERT OR FAIL INTO entry VALUES ('7', 'a', 'seven', NULL), ('8', 'a', 'one', NULL)"], 1);
-  scenario('an external-content FTS table kept by triggers, without its shadow tables', ["UPDATE document SET body = 'changed words' WHERE id = 'd1'", "INSERT INTO document VALUES ('d4', 'Fourth', 'a fourth')"], 2, `
+    CREATE TRIGGER gone BEFORE DELETE ON entry BEGIN UPDATE pair SET value = old.note WHERE "left" = 2; END;`,
+  );
+  scenario(
+    'a trigger that inserts before the row it fires for',
+    ["INSERT OR REPLACE INTO entry VALUES ('4', 'a', 'four', NULL)"],
+    1,
+    `
+    CREATE TRIGGER guess BEFORE INSERT ON entry WHEN new.id = '4' AND NOT EXISTS (SELECT 1 FROM entry WHERE id = '5') BEGIN INSERT INTO entry VALUES ('5', 'a', 'four', 'will be evicted'); END;`,
+  );
+  scenario(
+    'what a rolled back savepoint leaves',
+    [
+      "UPDATE account SET amount = 1 WHERE id = 'a'",
+      'SAVEPOINT s',
+      "UPDATE account SET amount = 2 WHERE id = 'b'",
+      "DELETE FROM entry WHERE id = '1'",
+      "INSERT INTO pair VALUES (7, 'n', NULL)",
+      'ROLLBACK TO s',
+      'RELEASE s',
+      "INSERT INTO pair VALUES (8, 'n', NULL)",
+    ],
+    2,
+  );
+  scenario(
+    'a statement that fails halfway',
+    [
+      "UPDATE account SET amount = 1 WHERE id = 'a'",
+      "!INSERT INTO entry VALUES ('7', 'a', 'seven', NULL), ('8', 'a', 'one', NULL)",
+      "!UPDATE entry SET code = 'same'",
+    ],
+    1,
+  );
+  scenario(
+    'INSERT OR FAIL, which keeps the rows before the failure',
+    ["!INSERT OR FAIL INTO entry VALUES ('7', 'a', 'seven', NULL), ('8', 'a', 'one', NULL)"],
+    1,
+  );
+  scenario(
+    'an external-content FTS table kept by triggers, without its shadow tables',
+    [
+      "UPDATE document SET body = 'changed words' WHERE id = 'd1'",
+      "INSERT INTO document VALUES ('d4', 'Fourth', 'a fourth')",
+    ],
+    2,
+    `
     CREATE VIRTUAL TABLE document_fts USING fts5(title, body, content='document');
     INSERT INTO document_fts (document_fts) VALUES ('rebuild');
     CREATE TRIGGER document_ai AFTER INSERT ON document BEGIN INSERT INTO document_fts (rowid, title, body) VALUES (new.rowid, new.title, new.body); END;
@@ -157,7 +316,8 @@ describe('capture gives the net effect of', () => {
     CREATE TRIGGER document_au AFTER UPDATE ON document BEGIN
       INSERT INTO document_fts (document_fts, rowid, title, body) VALUES ('delete', old.rowid, old.title, old.body);
       INSERT INTO document_fts (rowid, title, body) VALUES (new.rowid, new.title, new.body);
-    END;`);
+    END;`,
+  );
 
   it('no changes at all, without writing anything', () => {
     const bench = new Bench();
@@ -168,9 +328,20 @@ describe('capture gives the net effect of', () => {
   it('a table that gets another column between two transactions', () => {
     const bench = new Bench();
     bench.check("UPDATE account SET amount = 1 WHERE id = 'a'");
-    const wider = testTable('account', { id: 'text not null', colour: 'text', name: 'text', amount: 'integer', rate: 'real', extra: 'blob' });
+    const wider = testTable('account', {
+      id: 'text not null',
+      colour: 'text',
+      name: 'text',
+      amount: 'integer',
+      rate: 'real',
+      extra: 'blob',
+    });
     bench.alter("ALTER TABLE account ADD COLUMN colour TEXT DEFAULT 'blue'", wider);
-    const differences = bench.check("UPDATE account SET colour = 'red', amount = 2 WHERE id = 'a'", "DELETE FROM account WHERE id = 'c'", "INSERT INTO account (id) VALUES ('n')");
+    const differences = bench.check(
+      "UPDATE account SET colour = 'red', amount = 2 WHERE id = 'a'",
+      "DELETE FROM account WHERE id = 'c'",
+      "INSERT INTO account (id) VALUES ('n')",
+    );
     const colour = columnIdOf('colour');
     expect(differences['account/ta']?.before[colour]).toBe('blue');
     expect(differences['account/tc']?.before[colour]).toBe('blue');
@@ -197,13 +368,42 @@ describe('capture refuses', () => {
       bench.close();
     });
 
-  refused('infinity', "UPDATE account SET rate = 9e999 WHERE id = 'b'", { problem: 'not-finite', table: 'account', column: 'rate' });
-  refused('infinity in a new row', "INSERT INTO account (id, rate) VALUES ('n', -9e999)", { problem: 'not-finite', table: 'account', column: 'rate' });
-  refused('text with NUL', "UPDATE account SET name = 'a' || char(0) || 'b' WHERE id = 'b'", { problem: 'text-nul', table: 'account', column: 'name' });
-  refused('text that is not UTF-8', "UPDATE account SET name = CAST(x'eda080' AS TEXT) WHERE id = 'b'", { problem: 'text-not-utf8', table: 'account', column: 'name' });
-  refused('a key that is not UTF-8', "INSERT INTO account (id) VALUES (CAST(x'ff' AS TEXT))", { problem: 'text-not-utf8', table: 'account', column: 'id' });
-  refused('a value over the limit', "UPDATE account SET extra = zeroblob(8 * 1024 * 1024 + 1) WHERE id = 'b'", { problem: 'too-large', table: 'account', column: 'extra', maxBytes: 8 * 1024 * 1024 });
-  refused('a text over the limit in bytes', "UPDATE account SET name = replace(hex(zeroblob(1500 * 1024)), '0', 'ü€') WHERE id = 'b'", { problem: 'too-large', table: 'account', column: 'name', maxBytes: 8 * 1024 * 1024 });
+  refused('infinity', "UPDATE account SET rate = 9e999 WHERE id = 'b'", {
+    problem: 'not-finite',
+    table: 'account',
+    column: 'rate',
+  });
+  refused('infinity in a new row', "INSERT INTO account (id, rate) VALUES ('n', -9e999)", {
+    problem: 'not-finite',
+    table: 'account',
+    column: 'rate',
+  });
+  refused('text with NUL', "UPDATE account SET name = 'a' || char(0) || 'b' WHERE id = 'b'", {
+    problem: 'text-nul',
+    table: 'account',
+    column: 'name',
+  });
+  refused('text that is not UTF-8', "UPDATE account SET name = CAST(x'eda080' AS TEXT) WHERE id = 'b'", {
+    problem: 'text-not-utf8',
+    table: 'account',
+    column: 'name',
+  });
+  refused('a key that is not UTF-8', "INSERT INTO account (id) VALUES (CAST(x'ff' AS TEXT))", {
+    problem: 'text-not-utf8',
+    table: 'account',
+    column: 'id',
+  });
+  refused('a value over the limit', "UPDATE account SET extra = zeroblob(8 * 1024 * 1024 + 1) WHERE id = 'b'", {
+    problem: 'too-large',
+    table: 'account',
+    column: 'extra',
+    maxBytes: 8 * 1024 * 1024,
+  });
+  refused(
+    'a text over the limit in bytes',
+    "UPDATE account SET name = replace(hex(zeroblob(1500 * 1024)), '0', 'ü€') WHERE id = 'b'",
+    { problem: 'too-large', table: 'account', column: 'name', maxBytes: 8 * 1024 * 1024 },
+  );
 });
 
 it('a DELETE without WHERE is captured although it was compiled and kept before anything was recorded', () => {
@@ -230,42 +430,98 @@ describe('capture on generated columns', () => {
       const differences = bench.check(...statements);
       expect(Object.keys(differences)).toHaveLength(changedRows);
       const generatedIds = priced.columns.filter((column) => column.generated !== null).map(({ id }) => id);
-      for (const { before, after } of Object.values(differences)) for (const id of generatedIds) expect(id in before || id in after).toBe(false);
+      for (const { before, after } of Object.values(differences))
+        for (const id of generatedIds) expect(id in before || id in after).toBe(false);
       bench.close();
     });
 
-  generated('sends only what is stored', ["INSERT INTO priced (id, net, tax) VALUES ('s', 1, 1)", "UPDATE priced SET net = 11 WHERE id = 'p'", "DELETE FROM priced WHERE id = 'r'"], 3);
-  generated('sees a REPLACE that evicts by a generated column', ["INSERT OR REPLACE INTO priced (id, net, tax) VALUES ('s', 6, 6)"], 2);
-  generated('sees an UPDATE OR REPLACE that evicts by a generated column', ["UPDATE OR REPLACE priced SET net = 8 WHERE id = 'q'"], 2);
-  generated('follows keys and upserts', ["UPDATE priced SET id = 'pp' WHERE id = 'p'", "INSERT INTO priced (id, net) VALUES ('q', 1) ON CONFLICT (id) DO UPDATE SET net = excluded.net"], 3);
+  generated(
+    'sends only what is stored',
+    [
+      "INSERT INTO priced (id, net, tax) VALUES ('s', 1, 1)",
+      "UPDATE priced SET net = 11 WHERE id = 'p'",
+      "DELETE FROM priced WHERE id = 'r'",
+    ],
+    3,
+  );
+  generated(
+    'sees a REPLACE that evicts by a generated column',
+    ["INSERT OR REPLACE INTO priced (id, net, tax) VALUES ('s', 6, 6)"],
+    2,
+  );
+  generated(
+    'sees an UPDATE OR REPLACE that evicts by a generated column',
+    ["UPDATE OR REPLACE priced SET net = 8 WHERE id = 'q'"],
+    2,
+  );
+  generated(
+    'follows keys and upserts',
+    [
+      "UPDATE priced SET id = 'pp' WHERE id = 'p'",
+      "INSERT INTO priced (id, net) VALUES ('q', 1) ON CONFLICT (id) DO UPDATE SET net = excluded.net",
+    ],
+    3,
+  );
   generated('sees DELETE without WHERE', ['DELETE FROM priced'], 3);
 });
 
 it('capture equals the difference of the tables for random statements', () => {
   fc.assert(
-    fc.property(fc.array(fc.array(randomStatement, { minLength: 1, maxLength: 12 }), { minLength: 1, maxLength: 3 }), (transactions) => {
-      const bench = new Bench({ generated: true });
-      for (const statements of transactions) bench.check(...statements);
-      bench.close();
-    }),
+    fc.property(
+      fc.array(fc.array(randomStatement, { minLength: 1, maxLength: 12 }), { minLength: 1, maxLength: 3 }),
+      (transactions) => {
+        const bench = new Bench({ generated: true });
+        for (const statements of transactions) bench.check(...statements);
+        bench.close();
+      },
+    ),
     { numRuns: 100 },
   );
 }, 60_000);
 
 const id = fc.constantFrom('a', 'b', 'c', 'd', 'e');
 const randomStatement: fc.Arbitrary<string> = fc.oneof(
-  fc.tuple(fc.constantFrom('REPLACE', 'IGNORE'), id, fc.integer({ min: 0, max: 3 })).map(([way, key, n]) => `INSERT OR ${way} INTO account (id, name, amount) VALUES ('${key}', 'n${n}', ${n})`),
-  fc.tuple(fc.constantFrom('REPLACE', 'IGNORE'), id, id, id).map(([way, key, ref, code]) => `INSERT OR ${way} INTO entry (id, account_id, code) SELECT '${key}', '${ref}', '${code}' WHERE EXISTS (SELECT 1 FROM account WHERE id = '${ref}')`),
-  fc.tuple(fc.constantFrom('REPLACE', 'IGNORE'), id, id).map(([way, key, code]) => `UPDATE OR ${way} entry SET code = '${code}' WHERE id >= '${key}'`),
+  fc
+    .tuple(fc.constantFrom('REPLACE', 'IGNORE'), id, fc.integer({ min: 0, max: 3 }))
+    .map(([way, key, n]) => `INSERT OR ${way} INTO account (id, name, amount) VALUES ('${key}', 'n${n}', ${n})`),
+  fc
+    .tuple(fc.constantFrom('REPLACE', 'IGNORE'), id, id, id)
+    .map(
+      ([way, key, ref, code]) =>
+        `INSERT OR ${way} INTO entry (id, account_id, code) SELECT '${key}', '${ref}', '${code}' WHERE EXISTS (SELECT 1 FROM account WHERE id = '${ref}')`,
+    ),
+  fc
+    .tuple(fc.constantFrom('REPLACE', 'IGNORE'), id, id)
+    .map(([way, key, code]) => `UPDATE OR ${way} entry SET code = '${code}' WHERE id >= '${key}'`),
   fc.tuple(id, id).map(([from, to]) => `UPDATE OR IGNORE account SET id = '${to}' WHERE id = '${from}'`),
-  fc.tuple(id, fc.constantFrom('1', '1.0', "'1'", "x'31'", 'NULL')).map(([key, value]) => `UPDATE account SET extra = ${value} WHERE id = '${key}'`),
+  fc
+    .tuple(id, fc.constantFrom('1', '1.0', "'1'", "x'31'", 'NULL'))
+    .map(([key, value]) => `UPDATE account SET extra = ${value} WHERE id = '${key}'`),
   id.map((key) => `DELETE FROM account WHERE id = '${key}'`),
-  fc.tuple(fc.integer({ min: 0, max: 2 }), id).map(([left, right]) => `INSERT OR REPLACE INTO pair VALUES (${left}, '${right}', ${left})`),
+  fc
+    .tuple(fc.integer({ min: 0, max: 2 }), id)
+    .map(([left, right]) => `INSERT OR REPLACE INTO pair VALUES (${left}, '${right}', ${left})`),
   fc.integer({ min: 0, max: 2 }).map((by) => `UPDATE OR REPLACE pair SET "left" = "left" + ${by} WHERE "left" < 2`),
   fc.constant('DELETE FROM pair'),
-  fc.tuple(fc.constantFrom('REPLACE', 'IGNORE'), id, id).map(([way, key, title]) => `INSERT OR ${way} INTO document VALUES ('${key}', upper('${title}'), 'x')`),
-  fc.tuple(id, id).map(([key, title]) => `INSERT INTO document (id, title) VALUES ('${key}', NULL) ON CONFLICT (id) DO UPDATE SET body = body || '${title}'`),
-  fc.tuple(fc.constantFrom('REPLACE', 'IGNORE'), id, fc.integer({ min: 0, max: 4 }), fc.integer({ min: 0, max: 4 })).map(([way, key, net, tax]) => `INSERT OR ${way} INTO priced (id, net, tax) VALUES ('${key}', ${net}, ${tax})`),
-  fc.tuple(id, fc.integer({ min: 0, max: 4 })).map(([key, net]) => `UPDATE OR REPLACE priced SET net = ${net} WHERE id <= '${key}'`),
-  fc.constantFrom('SAVEPOINT s', 'SAVEPOINT s; DELETE FROM entry; ROLLBACK TO s; RELEASE s', 'SAVEPOINT s; DELETE FROM account; ROLLBACK TO s; RELEASE s', "SAVEPOINT s; INSERT OR REPLACE INTO account (id) VALUES ('a'), ('x'); ROLLBACK TO s; RELEASE s"),
+  fc
+    .tuple(fc.constantFrom('REPLACE', 'IGNORE'), id, id)
+    .map(([way, key, title]) => `INSERT OR ${way} INTO document VALUES ('${key}', upper('${title}'), 'x')`),
+  fc
+    .tuple(id, id)
+    .map(
+      ([key, title]) =>
+        `INSERT INTO document (id, title) VALUES ('${key}', NULL) ON CONFLICT (id) DO UPDATE SET body = body || '${title}'`,
+    ),
+  fc
+    .tuple(fc.constantFrom('REPLACE', 'IGNORE'), id, fc.integer({ min: 0, max: 4 }), fc.integer({ min: 0, max: 4 }))
+    .map(([way, key, net, tax]) => `INSERT OR ${way} INTO priced (id, net, tax) VALUES ('${key}', ${net}, ${tax})`),
+  fc
+    .tuple(id, fc.integer({ min: 0, max: 4 }))
+    .map(([key, net]) => `UPDATE OR REPLACE priced SET net = ${net} WHERE id <= '${key}'`),
+  fc.constantFrom(
+    'SAVEPOINT s',
+    'SAVEPOINT s; DELETE FROM entry; ROLLBACK TO s; RELEASE s',
+    'SAVEPOINT s; DELETE FROM account; ROLLBACK TO s; RELEASE s',
+    "SAVEPOINT s; INSERT OR REPLACE INTO account (id) VALUES ('a'), ('x'); ROLLBACK TO s; RELEASE s",
+  ),
 );

@@ -39,7 +39,9 @@ export class SessionCapture {
     });
   }
 
-  /** Stop recording: call after every `begin`, whatever happened in between, while the transaction may still be open. */
+  /**
+   * Stop recording: call after every `begin`, whatever happened in between, while the transaction may still be open.
+   */
   end(): void {
     this.session?.delete();
     this.session = null;
@@ -52,7 +54,8 @@ export class SessionCapture {
 
   private rowsOf(name: string, collector: ChangeCollector): SessionRowReader {
     const table = this.tablesByName.get(name);
-    if (table === undefined) throw new RockpoolError('internal', { problem: 'session recorded another table', table: name });
+    if (table === undefined)
+      throw new RockpoolError('internal', { problem: 'session recorded another table', table: name });
     return collectRows(table, collector);
   }
 }

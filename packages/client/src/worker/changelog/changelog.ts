@@ -57,12 +57,22 @@ export class Changelog {
   }
 
   head(): ChangelogHead {
-    const [row] = this.connection.rows('SELECT sequence, stamp_us, shift_us, hash FROM rockpool_changelog WHERE sequence > 0 ORDER BY sequence DESC LIMIT 1');
+    const [row] = this.connection.rows(
+      'SELECT sequence, stamp_us, shift_us, hash FROM rockpool_changelog WHERE sequence > 0 ORDER BY sequence DESC LIMIT 1',
+    );
     if (row === undefined) return { sequence: 0, stampUs: 0, shiftUs: 0, hash: FIRST_PREVIOUS_HASH };
-    return { sequence: row[0] as number, stampUs: row[1] as number, shiftUs: row[2] as number, hash: row[3] as Uint8Array };
+    return {
+      sequence: row[0] as number,
+      stampUs: row[1] as number,
+      shiftUs: row[2] as number,
+      hash: row[3] as Uint8Array,
+    };
   }
 
-  /** Numbers, stamps and stores a changeset; returns its number. Throws `changeset-too-large` for what could never be sent. */
+  /**
+   * Numbers, stamps and stores a changeset; returns its number. Throws `changeset-too-large` for what could never be
+   * sent.
+   */
   append(changes: NewChangeset, localTime: LocalTime): number {
     const body = encodeChangesetBody({ atomic: changes.atomic, groups: changes.groups, cellBases: changes.cellBases });
     if (body.length > MAX_CHANGESET_BYTES) {
@@ -88,20 +98,27 @@ export class Changelog {
     return changeset.sequence;
   }
 
-  /** The hash that the successor of this changeset was linked to. Throws when it has been pruned, which the last decided one never is. */
+  /**
+   * The hash that the successor of this changeset was linked to. Throws when it has been pruned, which the last decided
+   * one never is.
+   */
   hashOf(sequence: number): Uint8Array {
     if (sequence === 0) return FIRST_PREVIOUS_HASH;
     const hash = this.connection.value('SELECT hash FROM rockpool_changelog WHERE sequence = ?', sequence);
-    if (hash === undefined) throw new RockpoolError('internal', { problem: 'a changeset is not in the changelog', sequence });
+    if (hash === undefined)
+      throw new RockpoolError('internal', { problem: 'a changeset is not in the changelog', sequence });
     return hash as Uint8Array;
   }
 
   /** Null for a changeset that was never made or has been pruned. */
   findHash(sequence: number): Uint8Array | null {
-    return (this.connection.value('SELECT hash FROM rockpool_changelog WHERE sequence = ?', sequence) ?? null) as Uint8Array | null;
+    return (this.connection.value('SELECT hash FROM rockpool_changelog WHERE sequence = ?', sequence) ??
+      null) as Uint8Array | null;
   }
 
-  /** The first of the changesets from which on none is missing up to the last; one after the last where there is none. */
+  /**
+   * The first of the changesets from which on none is missing up to the last; one after the last where there is none.
+   */
   firstRetained(): number {
     const { sequence: last } = this.head();
     const gap = this.connection.value(
@@ -112,13 +129,18 @@ export class Changelog {
 
   /** Null when it has been pruned. */
   read(sequence: number): DecodedChangeset | null {
-    const [row] = this.connection.rows('SELECT sequence, stamp_us + shift_us, base, body, before FROM rockpool_changelog WHERE sequence = ?', sequence);
+    const [row] = this.connection.rows(
+      'SELECT sequence, stamp_us + shift_us, base, body, before FROM rockpool_changelog WHERE sequence = ?',
+      sequence,
+    );
     return row === undefined ? null : decodeRow(row);
   }
 
   /** Changesets after `sequence`, in order, one at a time. The transaction must not end in between. */
   *readAfter(sequence: number): Generator<DecodedChangeset> {
-    const statement = this.connection.prepare('SELECT sequence, stamp_us + shift_us, base, body, before FROM rockpool_changelog WHERE sequence > ? ORDER BY sequence');
+    const statement = this.connection.prepare(
+      'SELECT sequence, stamp_us + shift_us, base, body, before FROM rockpool_changelog WHERE sequence > ? ORDER BY sequence',
+    );
     try {
       statement.bindParams([sequence]);
       while (statement.step()) yield decodeRow(statement.readValues());
@@ -131,5 +153,13 @@ export class Changelog {
 function decodeRow(row: readonly unknown[]): DecodedChangeset {
   const [sequence, writtenUs, base, body, before] = row as readonly [number, number, number, Uint8Array, Uint8Array];
   const { atomic, groups, cellBases } = decodeChangesetBody(body);
-  return { sequence, writtenMs: stampToMs(writtenUs), base, atomic, groups, before: decodeBefore(before, groups), cellBases };
+  return {
+    sequence,
+    writtenMs: stampToMs(writtenUs),
+    base,
+    atomic,
+    groups,
+    before: decodeBefore(before, groups),
+    cellBases,
+  };
 }

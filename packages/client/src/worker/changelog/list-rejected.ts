@@ -1,12 +1,26 @@
-import { counterColumnIds, documentColumns, type BeforeGroup, type CellValue, type ChangeGroup, type TableSchema } from '@rockpool/shared';
+import {
+  counterColumnIds,
+  documentColumns,
+  type BeforeGroup,
+  type CellValue,
+  type ChangeGroup,
+  type TableSchema,
+} from '@rockpool/shared';
 import type { RejectedChange, RejectedChangeset, RejectedValue } from '../../rpc/rejected-changeset.ts';
 import type { SqlValue } from '../../rpc/sql-value.ts';
 import { documentSupport } from '../documents/load-document-support.ts';
 import type { Outbox } from './outbox.ts';
 import type { Rejected } from './rejected.ts';
 
-/** The rejected changesets as the app sees them: by names, with old and new values. Tables and columns that the schema no longer has are left out. */
-export function listRejected(rejected: Rejected, outbox: Outbox, tablesById: ReadonlyMap<number, TableSchema>): RejectedChangeset[] {
+/**
+ * The rejected changesets as the app sees them: by names, with old and new values. Tables and columns that the schema
+ * no longer has are left out.
+ */
+export function listRejected(
+  rejected: Rejected,
+  outbox: Outbox,
+  tablesById: ReadonlyMap<number, TableSchema>,
+): RejectedChangeset[] {
   const lastAckedSequence = outbox.lastAckedSequence();
   return rejected.list().map(({ changeset, error, rejectedMs }) => ({
     sequence: changeset.sequence,
@@ -17,7 +31,9 @@ export function listRejected(rejected: Rejected, outbox: Outbox, tablesById: Rea
     atomic: changeset.atomic,
     changes: changeset.groups.flatMap((group, index) => {
       const table = tablesById.get(group.tableId);
-      return table === undefined ? [] : changesOf(table, group, changeset.before[index] ?? { columnIds: [], values: [] });
+      return table === undefined
+        ? []
+        : changesOf(table, group, changeset.before[index] ?? { columnIds: [], values: [] });
     }),
   }));
 }
@@ -37,10 +53,12 @@ function changesOf(table: TableSchema, group: ChangeGroup, before: BeforeGroup):
       const toColumn = (cell: CellValue): SqlValue => (documents.has(columnId) ? documentValue(cell) : toValue(cell));
       if (group.kind === 'delete') return [{ column, before: toColumn(old) }];
       const written = group.values[index]?.[row] ?? null;
-      if (documents.has(columnId) && documentSupport().isDocumentEdit(written)) return [{ column, change: String(old) }];
+      if (documents.has(columnId) && documentSupport().isDocumentEdit(written))
+        return [{ column, change: String(old) }];
       if (group.kind === 'insert') return [{ column, after: toColumn(written) }];
       // An update of a counter says what it added.
-      const after = counters.has(columnId) && typeof old === 'bigint' && typeof written === 'bigint' ? old + written : written;
+      const after =
+        counters.has(columnId) && typeof old === 'bigint' && typeof written === 'bigint' ? old + written : written;
       return [{ column, before: toColumn(old), after: toColumn(after) }];
     }),
   }));
@@ -56,5 +74,7 @@ function documentValue(cell: CellValue): SqlValue {
 
 /** As queries give values: integers as numbers where they are exact. */
 function toValue(cell: CellValue): SqlValue {
-  return typeof cell === 'bigint' && cell >= BigInt(Number.MIN_SAFE_INTEGER) && cell <= BigInt(Number.MAX_SAFE_INTEGER) ? Number(cell) : cell;
+  return typeof cell === 'bigint' && cell >= BigInt(Number.MIN_SAFE_INTEGER) && cell <= BigInt(Number.MAX_SAFE_INTEGER)
+    ? Number(cell)
+    : cell;
 }

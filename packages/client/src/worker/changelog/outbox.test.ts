@@ -8,17 +8,22 @@ const HOUR_MS = 60 * 60 * 1000;
 function withChangesets(count: number): OpenDatabase {
   const database = openInMemory();
   for (let i = 1; i <= count; i++) {
-    database.write({ id: `r${i}`, statements: [{ sql: 'INSERT INTO account (id, extra) VALUES (?, ?)', params: [`k${i}`, new Uint8Array(1000)] }] });
+    database.write({
+      id: `r${i}`,
+      statements: [{ sql: 'INSERT INTO account (id, extra) VALUES (?, ?)', params: [`k${i}`, new Uint8Array(1000)] }],
+    });
   }
   return database;
 }
 
-const sequencesIn = (database: OpenDatabase): unknown[] => database.connection.rows('SELECT sequence FROM rockpool_changelog ORDER BY sequence').flat();
+const sequencesIn = (database: OpenDatabase): unknown[] =>
+  database.connection.rows('SELECT sequence FROM rockpool_changelog ORDER BY sequence').flat();
 
 describe('the outbox', () => {
   it('gives changesets in order, up to a size, at least one', () => {
     const { outbox, changelog, close } = withChangesets(10);
-    const sequencesOf = (after: number, maxBytes: number): number[] | undefined => outbox.nextPush(after, maxBytes)?.changesets.map(({ sequence }) => sequence);
+    const sequencesOf = (after: number, maxBytes: number): number[] | undefined =>
+      outbox.nextPush(after, maxBytes)?.changesets.map(({ sequence }) => sequence);
     expect(sequencesOf(0, 3500)).toEqual([1, 2, 3]);
     expect(sequencesOf(3, 3500)).toEqual([4, 5, 6]);
     expect(sequencesOf(9, 3500)).toEqual([10]);

@@ -16,8 +16,8 @@ export interface PushBatch {
 }
 
 /**
- * The part of the changelog that the server has not decided about, in order of their numbers. Decisions come in the same order.
- * A rejected changeset that is not decided is still sent: the numbers have no gaps.
+ * The part of the changelog that the server has not decided about, in order of their numbers. Decisions come in the
+ * same order. A rejected changeset that is not decided is still sent: the numbers have no gaps.
  */
 export class Outbox {
   private readonly connection: Connection;
@@ -40,7 +40,9 @@ export class Outbox {
 
   /** The next changesets after `sequence`, up to about `maxBytes` of bodies, at least one; null when there is none. */
   nextPush(sequence: number, maxBytes: number): PushBatch | null {
-    const statement = this.connection.prepare('SELECT sequence, stamp_us, base, body FROM rockpool_changelog WHERE sequence > ? ORDER BY sequence');
+    const statement = this.connection.prepare(
+      'SELECT sequence, stamp_us, base, body FROM rockpool_changelog WHERE sequence > ? ORDER BY sequence',
+    );
     const changesets: Changeset[] = [];
     let sizeBytes = 0;
     try {
@@ -59,25 +61,44 @@ export class Outbox {
 
   /** Call in the transaction that applies the outcomes. What was decided before stays so. */
   markDecided(upTo: number, nowMs: number): void {
-    const [last] = this.connection.rows('SELECT up_to, decided_ms FROM rockpool_decided ORDER BY up_to DESC LIMIT 1') as [number, number][];
+    const [last] = this.connection.rows(
+      'SELECT up_to, decided_ms FROM rockpool_decided ORDER BY up_to DESC LIMIT 1',
+    ) as [number, number][];
     if (last !== undefined && last[0] >= upTo) return;
     if (last !== undefined && nowMs >= last[1] && nowMs - last[1] < DECIDED_RESOLUTION_MS) {
-      this.connection.run('UPDATE rockpool_decided SET up_to = ?, decided_ms = ? WHERE up_to = ?', upTo, nowMs, last[0]);
+      this.connection.run(
+        'UPDATE rockpool_decided SET up_to = ?, decided_ms = ? WHERE up_to = ?',
+        upTo,
+        nowMs,
+        last[0],
+      );
     } else this.connection.run('INSERT INTO rockpool_decided (up_to, decided_ms) VALUES (?, ?)', upTo, nowMs);
   }
 
-  /** The server has lost what it had decided after this number, or this database is another site now: it is pending again. */
+  /**
+   * The server has lost what it had decided after this number, or this database is another site now: it is pending
+   * again.
+   */
   markUndecidedAfter(upTo: number, nowMs: number): void {
     this.connection.run('DELETE FROM rockpool_decided WHERE up_to > ?', upTo);
     if (upTo > 0) this.markDecided(upTo, nowMs);
   }
 
-  /** Removes what was decided longer ago than ADMITTED_RETENTION_MS, except rejected ones and the last one, whose hash the next needs. */
+  /**
+   * Removes what was decided longer ago than ADMITTED_RETENTION_MS, except rejected ones and the last one, whose hash
+   * the next needs.
+   */
   prune(nowMs: number): void {
-    const upTo = this.connection.value('SELECT max(up_to) FROM rockpool_decided WHERE decided_ms < ?', nowMs - ADMITTED_RETENTION_MS);
+    const upTo = this.connection.value(
+      'SELECT max(up_to) FROM rockpool_decided WHERE decided_ms < ?',
+      nowMs - ADMITTED_RETENTION_MS,
+    );
     if (typeof upTo !== 'number') return;
     this.connection.run('DELETE FROM rockpool_parked WHERE closed = 1 AND sequence < ?', upTo);
-    this.connection.run('DELETE FROM rockpool_changelog WHERE sequence > 0 AND sequence < ? AND sequence NOT IN (SELECT sequence FROM rockpool_parked)', upTo);
+    this.connection.run(
+      'DELETE FROM rockpool_changelog WHERE sequence > 0 AND sequence < ? AND sequence NOT IN (SELECT sequence FROM rockpool_parked)',
+      upTo,
+    );
     this.connection.run('DELETE FROM rockpool_decided WHERE up_to < ?', upTo);
   }
 }

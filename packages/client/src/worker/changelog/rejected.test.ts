@@ -21,7 +21,11 @@ function rejectedAsDecided(database: OpenDatabase, sequence: number): void {
 function withRejected(): OpenDatabase {
   const database = openInMemory();
   write(database, "INSERT INTO account (id, name) VALUES ('old', 'x')");
-  write(database, "INSERT INTO account (id, name) VALUES ('a', 'Cash')", "UPDATE account SET amount = 7 WHERE id = 'old'");
+  write(
+    database,
+    "INSERT INTO account (id, name) VALUES ('a', 'Cash')",
+    "UPDATE account SET amount = 7 WHERE id = 'old'",
+  );
   database.connection.exec("DELETE FROM account WHERE id = 'a'; UPDATE account SET amount = NULL");
   rejectedAsDecided(database, 2);
   return database;
@@ -58,9 +62,12 @@ describe('a rejected changeset', () => {
   it('does not do again what triggers of the app did, nor keeps them off afterwards', () => {
     const database = openInMemory();
     write(database, "INSERT INTO account (id, amount) VALUES ('sum', 0)");
-    write(database, "CREATE TRIGGER counted AFTER INSERT ON priced BEGIN UPDATE account SET amount = amount + new.net WHERE id = 'sum'; END");
+    write(
+      database,
+      "CREATE TRIGGER counted AFTER INSERT ON priced BEGIN UPDATE account SET amount = amount + new.net WHERE id = 'sum'; END",
+    );
     write(database, "INSERT INTO priced (id, net) VALUES ('p', 4)");
-    database.connection.exec("DELETE FROM priced; UPDATE account SET amount = 0");
+    database.connection.exec('DELETE FROM priced; UPDATE account SET amount = 0');
     rejectedAsDecided(database, 2);
     database.retryRejected(2);
     expect(database.connection.rows('SELECT (SELECT net FROM priced), amount FROM account')).toEqual([[4, 4]]);
@@ -84,32 +91,60 @@ describe('a rejected changeset', () => {
   it('stays rejected where a row that it changes has gone: it takes effect whole, or not at all', () => {
     const database = withRejected();
     write(database, "DELETE FROM account WHERE id = 'old'");
-    expect(() => database.retryRejected(2)).toThrow(expect.objectContaining({ code: 'row-missing', fields: { table: 'account' } }));
+    expect(() => database.retryRejected(2)).toThrow(
+      expect.objectContaining({ code: 'row-missing', fields: { table: 'account' } }),
+    );
     expect(database.rejected.count()).toBe(1);
     expect(database.connection.rows('SELECT id FROM account')).toEqual([]);
     write(database, "INSERT INTO account (id, amount) VALUES ('old', 1)");
     database.retryRejected(2);
-    expect(database.connection.rows('SELECT id, amount FROM account ORDER BY id')).toEqual([['a', null], ['old', 7]]);
+    expect(database.connection.rows('SELECT id, amount FROM account ORDER BY id')).toEqual([
+      ['a', null],
+      ['old', 7],
+    ]);
     database.close();
   });
 
   it('may exchange unique values between rows, which keep what hangs on them', () => {
     const database = openInMemory();
-    write(database, "INSERT INTO account (id, name) VALUES ('a', 'Cash'), ('b', 'Bank')", "INSERT INTO entry (id, account_id) VALUES ('e', 'a')");
-    write(database, "UPDATE account SET name = 'x' WHERE id = 'a'", "UPDATE account SET name = 'Cash' WHERE id = 'b'", "UPDATE account SET name = 'Bank' WHERE id = 'a'");
-    database.connection.exec("UPDATE account SET name = 'x' WHERE id = 'a'; UPDATE account SET name = 'Bank' WHERE id = 'b'; UPDATE account SET name = 'Cash' WHERE id = 'a'");
+    write(
+      database,
+      "INSERT INTO account (id, name) VALUES ('a', 'Cash'), ('b', 'Bank')",
+      "INSERT INTO entry (id, account_id) VALUES ('e', 'a')",
+    );
+    write(
+      database,
+      "UPDATE account SET name = 'x' WHERE id = 'a'",
+      "UPDATE account SET name = 'Cash' WHERE id = 'b'",
+      "UPDATE account SET name = 'Bank' WHERE id = 'a'",
+    );
+    database.connection.exec(
+      "UPDATE account SET name = 'x' WHERE id = 'a'; UPDATE account SET name = 'Bank' WHERE id = 'b'; UPDATE account SET name = 'Cash' WHERE id = 'a'",
+    );
     rejectedAsDecided(database, 2);
     database.retryRejected(2);
-    expect(database.connection.rows('SELECT id, name FROM account ORDER BY id')).toEqual([['a', 'Bank'], ['b', 'Cash']]);
+    expect(database.connection.rows('SELECT id, name FROM account ORDER BY id')).toEqual([
+      ['a', 'Bank'],
+      ['b', 'Cash'],
+    ]);
     expect(database.connection.rows('SELECT account_id FROM entry')).toEqual([['a']]);
     expect(database.changelog.read(3)?.groups).toEqual(database.changelog.read(2)?.groups);
-    expect(() => write(database, "INSERT INTO entry (id, account_id) VALUES ('f', 'nobody')")).toThrow(expect.objectContaining({ code: 'constraint-foreign-key' }));
+    expect(() => write(database, "INSERT INTO entry (id, account_id) VALUES ('f', 'nobody')")).toThrow(
+      expect.objectContaining({ code: 'constraint-foreign-key' }),
+    );
     database.close();
   });
 
-  it.each([['another name', 'New'], ['the name that it had', 'Cash']])('takes a row to its new key, and what refers to it, under %s', (_, name) => {
+  it.each([
+    ['another name', 'New'],
+    ['the name that it had', 'Cash'],
+  ])('takes a row to its new key, and what refers to it, under %s', (_, name) => {
     const database = openInMemory();
-    write(database, "INSERT INTO account (id, name) VALUES ('x', 'Cash')", "INSERT INTO entry (id, account_id) VALUES ('e', 'x')");
+    write(
+      database,
+      "INSERT INTO account (id, name) VALUES ('x', 'Cash')",
+      "INSERT INTO entry (id, account_id) VALUES ('e', 'x')",
+    );
     write(database, `UPDATE account SET id = 'y', name = '${name}' WHERE id = 'x'`);
     database.connection.exec("UPDATE account SET id = 'x', name = 'Cash' WHERE id = 'y'");
     rejectedAsDecided(database, 2);
@@ -120,36 +155,63 @@ describe('a rejected changeset', () => {
     database.close();
   });
 
-  it.each(['no action', 'restrict', 'cascade'] as const)('may make a row and what refers to it, or delete both, under ON DELETE %s, whichever table comes first', (onDelete) => {
-    const reference = (foreignTable: string): Partial<TableSchema> => ({ foreignKeys: [{ columns: ['of'], foreignTable, foreignColumns: ['id'], onDelete, onUpdate: 'no action' }] });
-    const schema = buildSchema([testTable('a_part', { id: 'text not null', of: 'text' }, reference('m_whole')), testTable('m_whole', { id: 'text not null' }), testTable('z_part', { id: 'text not null', of: 'text' }, reference('m_whole'))]);
-    const database = openInMemory({ schema });
-    const idsNow = (): unknown => database.connection.rows("SELECT id FROM m_whole UNION ALL SELECT id FROM a_part WHERE of = 'w' UNION ALL SELECT id FROM z_part WHERE of = 'w' ORDER BY 1");
-    const make = ["INSERT INTO m_whole (id) VALUES ('w')", "INSERT INTO a_part (id, of) VALUES ('a', 'w')", "INSERT INTO z_part (id, of) VALUES ('z', 'w')"];
-    const remove = ['DELETE FROM a_part', 'DELETE FROM z_part', 'DELETE FROM m_whole'];
-    write(database, ...make);
-    database.connection.exec(remove.join(';'));
-    rejectedAsDecided(database, 1);
-    database.retryRejected(1);
-    expect(idsNow()).toEqual([['a'], ['w'], ['z']]);
-    write(database, ...remove);
-    database.connection.exec(make.join(';'));
-    rejectedAsDecided(database, 3);
-    database.retryRejected(3);
-    expect(idsNow()).toEqual([]);
-    expect(database.changelog.read(4)?.groups.map(({ kind, rowCount }) => [kind, rowCount])).toEqual([['delete', 1], ['delete', 1], ['delete', 1]]);
-    database.close();
-  });
+  it.each(['no action', 'restrict', 'cascade'] as const)(
+    'may make a row and what refers to it, or delete both, under ON DELETE %s, whichever table comes first',
+    (onDelete) => {
+      const reference = (foreignTable: string): Partial<TableSchema> => ({
+        foreignKeys: [{ columns: ['of'], foreignTable, foreignColumns: ['id'], onDelete, onUpdate: 'no action' }],
+      });
+      const schema = buildSchema([
+        testTable('a_part', { id: 'text not null', of: 'text' }, reference('m_whole')),
+        testTable('m_whole', { id: 'text not null' }),
+        testTable('z_part', { id: 'text not null', of: 'text' }, reference('m_whole')),
+      ]);
+      const database = openInMemory({ schema });
+      const idsNow = (): unknown =>
+        database.connection.rows(
+          "SELECT id FROM m_whole UNION ALL SELECT id FROM a_part WHERE of = 'w' UNION ALL SELECT id FROM z_part WHERE of = 'w' ORDER BY 1",
+        );
+      const make = [
+        "INSERT INTO m_whole (id) VALUES ('w')",
+        "INSERT INTO a_part (id, of) VALUES ('a', 'w')",
+        "INSERT INTO z_part (id, of) VALUES ('z', 'w')",
+      ];
+      const remove = ['DELETE FROM a_part', 'DELETE FROM z_part', 'DELETE FROM m_whole'];
+      write(database, ...make);
+      database.connection.exec(remove.join(';'));
+      rejectedAsDecided(database, 1);
+      database.retryRejected(1);
+      expect(idsNow()).toEqual([['a'], ['w'], ['z']]);
+      write(database, ...remove);
+      database.connection.exec(make.join(';'));
+      rejectedAsDecided(database, 3);
+      database.retryRejected(3);
+      expect(idsNow()).toEqual([]);
+      expect(database.changelog.read(4)?.groups.map(({ kind, rowCount }) => [kind, rowCount])).toEqual([
+        ['delete', 1],
+        ['delete', 1],
+        ['delete', 1],
+      ]);
+      database.close();
+    },
+  );
 
   it('that deletes a row takes with it what refers to that row by now', () => {
     const database = openInMemory();
     write(database, "INSERT INTO account (id, name) VALUES ('x', 'Cash')");
     write(database, 'DELETE FROM account');
-    write(database, "INSERT INTO account (id, name) VALUES ('x', 'Cash')", "INSERT INTO entry (id, account_id) VALUES ('e', 'x')");
+    write(
+      database,
+      "INSERT INTO account (id, name) VALUES ('x', 'Cash')",
+      "INSERT INTO entry (id, account_id) VALUES ('e', 'x')",
+    );
     rejectedAsDecided(database, 2);
     database.retryRejected(2);
     expect(database.connection.value('SELECT count(*) FROM entry')).toBe(0);
-    expect(database.changelog.read(4)?.groups.map(({ kind, keys }) => [kind, keys])).toEqual([['delete', [['x']]], ['delete', [['e']]]]);
+    expect(database.changelog.read(4)?.groups.map(({ kind, keys }) => [kind, keys])).toEqual([
+      ['delete', [['x']]],
+      ['delete', [['e']]],
+    ]);
     database.close();
   });
 
@@ -162,44 +224,80 @@ describe('a rejected changeset', () => {
     expect(() => database.retryRejected(2)).toThrow(expect.objectContaining({ code: 'constraint-foreign-key' }));
     expect(database.rejected.count()).toBe(1);
     expect(database.connection.value('SELECT count(*) FROM entry')).toBe(0);
-    expect(() => write(database, "INSERT INTO entry (id, account_id) VALUES ('f', 'nobody')")).toThrow(expect.objectContaining({ code: 'constraint-foreign-key' }));
+    expect(() => write(database, "INSERT INTO entry (id, account_id) VALUES ('f', 'nobody')")).toThrow(
+      expect.objectContaining({ code: 'constraint-foreign-key' }),
+    );
     database.close();
   });
 
   it('that would leave rows without their parent stays rejected, also where its unique values are exchanged', () => {
     const database = openInMemory();
     write(database, "INSERT INTO account (id, name) VALUES ('a', 'Cash'), ('b', 'Bank')");
-    write(database, "DELETE FROM account WHERE id = 'a'", "UPDATE account SET name = 'Cash' WHERE id = 'b'", "INSERT INTO account (id, name) VALUES ('c', 'Bank')");
-    write(database, "INSERT INTO account (id, name) VALUES ('a', 'Card')", "UPDATE account SET name = 'x' WHERE id = 'b'", "UPDATE account SET name = 'Cash' WHERE id = 'c'", "UPDATE account SET name = 'Bank' WHERE id = 'b'", "INSERT INTO entry (id, account_id) VALUES ('e', 'a')");
+    write(
+      database,
+      "DELETE FROM account WHERE id = 'a'",
+      "UPDATE account SET name = 'Cash' WHERE id = 'b'",
+      "INSERT INTO account (id, name) VALUES ('c', 'Bank')",
+    );
+    write(
+      database,
+      "INSERT INTO account (id, name) VALUES ('a', 'Card')",
+      "UPDATE account SET name = 'x' WHERE id = 'b'",
+      "UPDATE account SET name = 'Cash' WHERE id = 'c'",
+      "UPDATE account SET name = 'Bank' WHERE id = 'b'",
+      "INSERT INTO entry (id, account_id) VALUES ('e', 'a')",
+    );
     rejectedAsDecided(database, 2);
     expect(() => database.retryRejected(2)).toThrow(expect.objectContaining({ code: 'constraint-foreign-key' }));
     expect(database.rejected.count()).toBe(1);
-    expect(database.connection.rows('SELECT id, name FROM account ORDER BY id')).toEqual([['a', 'Card'], ['b', 'Bank'], ['c', 'Cash']]);
+    expect(database.connection.rows('SELECT id, name FROM account ORDER BY id')).toEqual([
+      ['a', 'Card'],
+      ['b', 'Bank'],
+      ['c', 'Cash'],
+    ]);
     database.close();
   });
 
   it('can be replaced by what the user makes of it, in one transaction', () => {
     const database = withRejected();
     write(database, "INSERT INTO account (id, name) VALUES ('b', 'Cash')");
-    const replace = (sql: string): ReturnType<OpenDatabase['write']> => database.write({ id: `e${++requests}`, statements: [{ sql, params: [] }], action: { kind: 'replace-rejected', sequence: 2 } });
+    const replace = (sql: string): ReturnType<OpenDatabase['write']> =>
+      database.write({
+        id: `e${++requests}`,
+        statements: [{ sql, params: [] }],
+        action: { kind: 'replace-rejected', sequence: 2 },
+      });
     expect(() => replace('DELETE FROM rockpool_conflict')).toThrow(expect.objectContaining({ code: 'sql-forbidden' }));
-    expect(() => replace("INSERT INTO account (id, name) VALUES ('a', 'Cash')")).toThrow(expect.objectContaining({ code: 'constraint-unique' }));
+    expect(() => replace("INSERT INTO account (id, name) VALUES ('a', 'Cash')")).toThrow(
+      expect.objectContaining({ code: 'constraint-unique' }),
+    );
     expect(database.rejected.count()).toBe(1);
-    expect(replace("INSERT INTO account (id, name) VALUES ('a', 'Cash 2')")).toMatchObject({ sequence: 4, touchedTables: ['account'] });
+    expect(replace("INSERT INTO account (id, name) VALUES ('a', 'Cash 2')")).toMatchObject({
+      sequence: 4,
+      touchedTables: ['account'],
+    });
     expect(database.rejected.count()).toBe(0);
     expect(database.connection.value("SELECT name FROM account WHERE id = 'a'")).toBe('Cash 2');
-    expect(() => replace("DELETE FROM account")).toThrow(expect.objectContaining({ code: 'changeset-not-rejected' }));
+    expect(() => replace('DELETE FROM account')).toThrow(expect.objectContaining({ code: 'changeset-not-rejected' }));
     database.close();
   });
 
   it('can be dropped for good', () => {
     const database = withRejected();
     const drop = { id: 'drop', statements: [], action: { kind: 'drop-rejected', sequence: 2 } } as const;
-    expect(database.write(drop)).toEqual({ results: [], touchedTables: [], changes: [], sequence: null, repeated: false });
+    expect(database.write(drop)).toEqual({
+      results: [],
+      touchedTables: [],
+      changes: [],
+      sequence: null,
+      repeated: false,
+    });
     expect(database.write(drop).repeated).toBe(true);
     expect(database.rejected.list()).toEqual([]);
     expect(database.rejected.count()).toBe(0);
-    expect(() => database.write({ ...drop, id: 'again' })).toThrow(expect.objectContaining({ code: 'changeset-not-rejected' }));
+    expect(() => database.write({ ...drop, id: 'again' })).toThrow(
+      expect.objectContaining({ code: 'changeset-not-rejected' }),
+    );
     database.close();
   });
 
@@ -217,7 +315,9 @@ describe('a rejected changeset', () => {
     write(database, "INSERT INTO account (id) VALUES ('a')");
     database.rejected.reject(1, reason, 1000);
     for (const kind of ['retry-rejected', 'drop-rejected'] as const) {
-      expect(() => database.write({ id: kind, statements: [], action: { kind, sequence: 1 } })).toThrow(expect.objectContaining({ code: 'changeset-undecided' }));
+      expect(() => database.write({ id: kind, statements: [], action: { kind, sequence: 1 } })).toThrow(
+        expect.objectContaining({ code: 'changeset-undecided' }),
+      );
     }
     expect(database.listRejected()).toMatchObject([{ sequence: 1, decided: false }]);
     database.close();
@@ -225,7 +325,11 @@ describe('a rejected changeset', () => {
 
   it('stays whole when it is tried again, if it was atomic', () => {
     const database = openInMemory();
-    database.write({ id: 'atomic', statements: [{ sql: "INSERT INTO account (id) VALUES ('a')", params: [] }], action: { kind: 'atomic' } });
+    database.write({
+      id: 'atomic',
+      statements: [{ sql: "INSERT INTO account (id) VALUES ('a')", params: [] }],
+      action: { kind: 'atomic' },
+    });
     expect(database.changelog.read(1)?.atomic).toBe(true);
     write(database, "INSERT INTO account (id) VALUES ('b')");
     expect(database.changelog.read(2)?.atomic).toBe(false);
@@ -237,10 +341,21 @@ describe('a rejected changeset', () => {
   });
 
   it('is shown to the app by names, with old and new values', () => {
-    const schema = buildSchema([testTable('page', { id: 'text not null', title: 'text', hits: 'integer not null default 0' }, { merge: { deleteRule: 'delete-wins', counters: ['hits'], groups: [], documents: [] } })]);
+    const schema = buildSchema([
+      testTable(
+        'page',
+        { id: 'text not null', title: 'text', hits: 'integer not null default 0' },
+        { merge: { deleteRule: 'delete-wins', counters: ['hits'], groups: [], documents: [] } },
+      ),
+    ]);
     const database = openInMemory({ schema });
     write(database, "INSERT INTO page (id, title, hits) VALUES ('a', 'A', 5), ('b', 'B', 6)");
-    write(database, "UPDATE page SET hits = hits + 2, title = 'A2' WHERE id = 'a'", "DELETE FROM page WHERE id = 'b'", "INSERT INTO page (id, hits) VALUES ('c', 9007199254740993)");
+    write(
+      database,
+      "UPDATE page SET hits = hits + 2, title = 'A2' WHERE id = 'a'",
+      "DELETE FROM page WHERE id = 'b'",
+      "INSERT INTO page (id, hits) VALUES ('c', 9007199254740993)",
+    );
     rejectedAsDecided(database, 2);
     expect(database.listRejected()).toEqual([
       {
@@ -251,9 +366,33 @@ describe('a rejected changeset', () => {
         decided: true,
         atomic: false,
         changes: [
-          { table: 'page', kind: 'delete', key: ['b'], values: [{ column: 'title', before: 'B' }, { column: 'hits', before: 6 }] },
-          { table: 'page', kind: 'update', key: ['a'], values: [{ column: 'title', before: 'A', after: 'A2' }, { column: 'hits', before: 5, after: 7 }] },
-          { table: 'page', kind: 'insert', key: ['c'], values: [{ column: 'title', after: null }, { column: 'hits', after: 9_007_199_254_740_993n }] },
+          {
+            table: 'page',
+            kind: 'delete',
+            key: ['b'],
+            values: [
+              { column: 'title', before: 'B' },
+              { column: 'hits', before: 6 },
+            ],
+          },
+          {
+            table: 'page',
+            kind: 'update',
+            key: ['a'],
+            values: [
+              { column: 'title', before: 'A', after: 'A2' },
+              { column: 'hits', before: 5, after: 7 },
+            ],
+          },
+          {
+            table: 'page',
+            kind: 'insert',
+            key: ['c'],
+            values: [
+              { column: 'title', after: null },
+              { column: 'hits', after: 9_007_199_254_740_993n },
+            ],
+          },
         ],
       },
     ]);

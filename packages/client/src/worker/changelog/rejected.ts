@@ -10,8 +10,9 @@ export interface StoredRejection {
 }
 
 /**
- * rockpool_parked: what was refused and waits for a decision of the user. What it decided about stays as closed until the changeset is
- * pruned: a server that was restored from a backup would be sent it again otherwise. Below 0 it stays without its changeset, for whoever asks what became of the write.
+ * rockpool_parked: what was refused and waits for a decision of the user. What it decided about stays as closed until
+ * the changeset is pruned: a server that was restored from a backup would be sent it again otherwise. Below 0 it stays
+ * without its changeset, for whoever asks what became of the write.
  */
 export class Rejected {
   private readonly connection: Connection;
@@ -28,27 +29,47 @@ export class Rejected {
 
   /** Nothing is rejected, nor was anything that may be sent once more. */
   isEmpty(): boolean {
-    return this.connection.value('SELECT 1 FROM rockpool_parked WHERE closed = 0 OR sequence > 0 LIMIT 1') === undefined;
+    return (
+      this.connection.value('SELECT 1 FROM rockpool_parked WHERE closed = 0 OR sequence > 0 LIMIT 1') === undefined
+    );
   }
 
-  /** Those with numbers above `after`; default all. A device may have thousands that wait for the user: what is done with each delivery must not read them all. */
+  /**
+   * Those with numbers above `after`; default all. A device may have thousands that wait for the user: what is done
+   * with each delivery must not read them all.
+   */
   sequences(after: number = Number.MIN_SAFE_INTEGER): Set<number> {
-    return new Set(this.connection.rows('SELECT sequence FROM rockpool_parked WHERE closed = 0 AND sequence > ?', after).map(([sequence]) => sequence as number));
+    return new Set(
+      this.connection
+        .rows('SELECT sequence FROM rockpool_parked WHERE closed = 0 AND sequence > ?', after)
+        .map(([sequence]) => sequence as number),
+    );
   }
 
   /** Those that the server has rejected with a code, oldest first. */
   rejectedWith(code: ErrorCode, lastAckedSequence: number): number[] {
-    return this.connection.rows('SELECT sequence FROM rockpool_parked WHERE closed = 0 AND code = ? AND sequence <= ? ORDER BY sequence', code, lastAckedSequence).map(([sequence]) => sequence as number);
+    return this.connection
+      .rows(
+        'SELECT sequence FROM rockpool_parked WHERE closed = 0 AND code = ? AND sequence <= ? ORDER BY sequence',
+        code,
+        lastAckedSequence,
+      )
+      .map(([sequence]) => sequence as number);
   }
 
   /** Oldest first. */
   list(): StoredRejection[] {
-    return this.connection.rows('SELECT sequence FROM rockpool_parked WHERE closed = 0 ORDER BY sequence').map(([sequence]) => this.get(sequence as number));
+    return this.connection
+      .rows('SELECT sequence FROM rockpool_parked WHERE closed = 0 ORDER BY sequence')
+      .map(([sequence]) => this.get(sequence as number));
   }
 
   /** Throws `changeset-not-rejected`. */
   get(sequence: number): StoredRejection {
-    const [row] = this.connection.rows('SELECT code, fields_json, parked_ms FROM rockpool_parked WHERE sequence = ? AND closed = 0', sequence);
+    const [row] = this.connection.rows(
+      'SELECT code, fields_json, parked_ms FROM rockpool_parked WHERE sequence = ? AND closed = 0',
+      sequence,
+    );
     const changeset = row === undefined ? null : this.changelog.read(sequence);
     if (row === undefined || changeset === null) throw new RockpoolError('changeset-not-rejected', { sequence });
     const [code, fieldsJson, rejectedMs] = row as [string, string, number];
@@ -56,7 +77,10 @@ export class Rejected {
     return { changeset, error: RockpoolError.fromData({ code, fields }).toData(), rejectedMs };
   }
 
-  /** Call in the transaction that takes its changes out of the tables. A changeset that is rejected already keeps its first reason. */
+  /**
+   * Call in the transaction that takes its changes out of the tables. A changeset that is rejected already keeps its
+   * first reason.
+   */
   reject(sequence: number, reason: ErrorData, nowMs: number): void {
     const code = isErrorCode(reason.code) ? reason.code : 'internal';
     this.connection.run(
@@ -87,6 +111,9 @@ export class Rejected {
 
   /** Whether the user has decided about any of the changesets after this one. */
   hasClosedAfter(sequence: number): boolean {
-    return this.connection.value('SELECT 1 FROM rockpool_parked WHERE sequence > ? AND closed = 1 LIMIT 1', sequence) !== undefined;
+    return (
+      this.connection.value('SELECT 1 FROM rockpool_parked WHERE sequence > ? AND closed = 1 LIMIT 1', sequence) !==
+      undefined
+    );
   }
 }

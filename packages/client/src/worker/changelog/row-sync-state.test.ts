@@ -16,9 +16,15 @@ describe('where a row’s changes are', () => {
     write(database, "INSERT INTO account (id, name) VALUES ('a', 'x')");
     write(database, "INSERT INTO account (id, name) VALUES ('b', 'y')");
     write(database, "UPDATE account SET name = 'z' WHERE id = 'a'");
-    const stages = (id = 'a'): unknown[] => [database.rowSyncState('account', [id]).stage, ...database.rowSyncState('account', [id]).changes.map(({ sequence, stage }) => `${sequence} ${stage}`)];
+    const stages = (id = 'a'): unknown[] => [
+      database.rowSyncState('account', [id]).stage,
+      ...database.rowSyncState('account', [id]).changes.map(({ sequence, stage }) => `${sequence} ${stage}`),
+    ];
     expect(stages()).toEqual(['pending', '1 pending', '3 pending']);
-    expect(withSent(database.rowSyncState('account', ['a']), 2)).toMatchObject({ stage: 'pending', changes: [{ stage: 'sent' }, { stage: 'pending' }] });
+    expect(withSent(database.rowSyncState('account', ['a']), 2)).toMatchObject({
+      stage: 'pending',
+      changes: [{ stage: 'sent' }, { stage: 'pending' }],
+    });
     expect(withSent(database.rowSyncState('account', ['a']), 3)).toMatchObject({ stage: 'sent' });
 
     const sync = testSync(database);
@@ -26,7 +32,14 @@ describe('where a row’s changes are', () => {
     sync.applyDelivery(testDelivery({ to: 1, lastAckedSequence: 1, outcomes: admitted(1, 1) }));
     expect(stages()).toEqual(['pending', '1 admitted', '3 pending']);
     const refused = { kind: 'rejected', sequence: 3, code: 'constraint-check', fields: {} } as const;
-    sync.applyDelivery(testDelivery({ from: 1, to: 2, lastAckedSequence: 3, outcomes: [{ kind: 'admitted', sequence: 2, watermark: 2, conflictCount: 0 }, refused] }));
+    sync.applyDelivery(
+      testDelivery({
+        from: 1,
+        to: 2,
+        lastAckedSequence: 3,
+        outcomes: [{ kind: 'admitted', sequence: 2, watermark: 2, conflictCount: 0 }, refused],
+      }),
+    );
     expect(stages()).toEqual(['rejected', '1 admitted', '3 rejected']);
     expect(database.rowSyncState('account', ['a']).changes.at(-1)?.reason).toMatchObject({ code: 'constraint-check' });
     database.write({ id: 'dropped', statements: [], action: { kind: 'drop-rejected', sequence: 3 } });
@@ -47,7 +60,8 @@ describe('where a row’s changes are', () => {
 
   it('names the entries of the conflict log about the row', () => {
     const database = openInMemory();
-    database.connection.exec(`INSERT INTO rockpool_conflict (id, table_name, row_key, rule, lost_by, won_by, lost_site, won_site, lost_at_ms, won_at_ms, watermark)
+    database.connection
+      .exec(`INSERT INTO rockpool_conflict (id, table_name, row_key, rule, lost_by, won_by, lost_site, won_site, lost_at_ms, won_at_ms, watermark)
       SELECT id, 'account', key, 'later', '', '', '', '', 0, 0, 1 FROM (SELECT 'c1' AS id, '["a"]' AS key UNION ALL SELECT 'c2', '["b"]' UNION ALL SELECT 'c3', '["a"]')`);
     expect(database.rowSyncState('account', ['a']).conflicts).toEqual(['c1', 'c3']);
     database.close();
@@ -55,8 +69,12 @@ describe('where a row’s changes are', () => {
 
   it('refuses tables that are not synced, and keys of another number of parts', () => {
     const database = openInMemory();
-    expect(() => database.rowSyncState('draft', [1])).toThrow(expect.objectContaining({ code: 'schema-unknown-table' }) as RockpoolError);
-    expect(() => database.rowSyncState('account', ['a', 'b'])).toThrow(expect.objectContaining({ code: 'key-invalid' }) as RockpoolError);
+    expect(() => database.rowSyncState('draft', [1])).toThrow(
+      expect.objectContaining({ code: 'schema-unknown-table' }) as RockpoolError,
+    );
+    expect(() => database.rowSyncState('account', ['a', 'b'])).toThrow(
+      expect.objectContaining({ code: 'key-invalid' }) as RockpoolError,
+    );
     database.close();
   });
 });

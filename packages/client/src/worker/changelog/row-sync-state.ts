@@ -17,38 +17,59 @@ export interface RowSyncStateParts {
 // Half a second of decoding at worst; admitted changesets behind so many newer ones are as good as forgotten.
 const MAX_CHANGESETS = 5_000;
 
-/** What this device knows about the changes of a row. What is on its way is only known to whoever sends: it counts as pending here. */
+/**
+ * What this device knows about the changes of a row. What is on its way is only known to whoever sends: it counts as
+ * pending here.
+ */
 export function rowSyncState(parts: RowSyncStateParts, table: TableSchema, given: readonly SqlValue[]): RowSyncState {
   const key = toKey(table, given);
   const changes = changesOf(parts, table, keyToString(key));
   const conflicts = conflictsOf(parts.connection, table, key);
-  return { stage: leastStage(changes) ?? (isThere(parts.connection, table, key) ? 'delivered' : 'none'), changes, conflicts };
+  return {
+    stage: leastStage(changes) ?? (isThere(parts.connection, table, key) ? 'delivered' : 'none'),
+    changes,
+    conflicts,
+  };
 }
 
-function changesOf({ changelog, outbox, rejected }: RowSyncStateParts, table: TableSchema, keyText: string): ChangeSyncState[] {
+function changesOf(
+  { changelog, outbox, rejected }: RowSyncStateParts,
+  table: TableSchema,
+  keyText: string,
+): ChangeSyncState[] {
   const lastAckedSequence = outbox.lastAckedSequence();
   const reasons = new Map(rejected.list().map(({ changeset, error }) => [changeset.sequence, error]));
   const first = Math.min(...reasons.keys(), changelog.head().sequence - MAX_CHANGESETS);
   const changes: ChangeSyncState[] = [];
   for (const { sequence, writtenMs, groups } of changelog.readAfter(first - 1)) {
-    const touches = groups.some(({ tableId, keys, rowCount }) => tableId === table.id && hasKey(keys, rowCount, keyText));
+    const touches = groups.some(
+      ({ tableId, keys, rowCount }) => tableId === table.id && hasKey(keys, rowCount, keyText),
+    );
     if (!touches) continue;
     const reason = reasons.get(sequence) ?? null;
-    if (reason === null && sequence <= lastAckedSequence && rejected.isClosed(sequence)) continue; // The user has decided: it counts no more.
-    changes.push({ sequence, writtenMs, reason, stage: reason !== null ? 'rejected' : sequence > lastAckedSequence ? 'pending' : 'admitted' });
+    // The user has decided: it counts no more.
+    if (reason === null && sequence <= lastAckedSequence && rejected.isClosed(sequence)) continue;
+    changes.push({
+      sequence,
+      writtenMs,
+      reason,
+      stage: reason !== null ? 'rejected' : sequence > lastAckedSequence ? 'pending' : 'admitted',
+    });
   }
   return changes;
 }
 
 function hasKey(keys: readonly (readonly CellValue[])[], rowCount: number, keyText: string): boolean {
-  for (let row = 0; row < rowCount; row++) if (keyToString(keys.map((part) => part[row] as CellValue)) === keyText) return true;
+  for (let row = 0; row < rowCount; row++)
+    if (keyToString(keys.map((part) => part[row] as CellValue)) === keyText) return true;
   return false;
 }
 
 /** The API gives integers as numbers; keys hold them exactly. */
 function toKey(table: TableSchema, given: readonly SqlValue[]): CellValue[] {
   const columns = keyColumns(table);
-  if (given.length !== columns.length) throw new RockpoolError('key-invalid', { table: table.name, parts: columns.length, given: given.length });
+  if (given.length !== columns.length)
+    throw new RockpoolError('key-invalid', { table: table.name, parts: columns.length, given: given.length });
   return columns.map(({ type }, index) => {
     const part = given[index] as SqlValue;
     return typeof part === 'number' && type === 'integer' && Number.isInteger(part) ? BigInt(part) : part;
@@ -71,5 +92,13 @@ function conflictsOf(connection: Connection, table: TableSchema, key: readonly C
 
 /** As the ledger writes keys: integers as text, blobs as hex. */
 function ledgerKey(key: readonly CellValue[]): string {
-  return JSON.stringify(key.map((part) => (typeof part === 'bigint' ? String(part) : part instanceof Uint8Array ? Array.from(part, (byte) => byte.toString(16).padStart(2, '0')).join('') : part)));
+  return JSON.stringify(
+    key.map((part) =>
+      typeof part === 'bigint'
+        ? String(part)
+        : part instanceof Uint8Array
+          ? Array.from(part, (byte) => byte.toString(16).padStart(2, '0')).join('')
+          : part,
+    ),
+  );
 }

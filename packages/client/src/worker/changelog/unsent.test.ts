@@ -9,7 +9,11 @@ const reason = new RockpoolError('storage-corrupt', { keptAs: 'budget.corrupt-1'
 /** Changesets 1 to 5: 1 admitted, 2 refused and waiting, 3 refused and dropped, 4 and 5 not sent. */
 function withUnsent(): OpenDatabase {
   const database = openInMemory();
-  for (const id of ['1', '2', '3', '4', '5']) database.write({ id: `w${id}`, statements: [{ sql: `INSERT INTO account (id, name) VALUES ('${id}', 'n${id}')`, params: [] }] });
+  for (const id of ['1', '2', '3', '4', '5'])
+    database.write({
+      id: `w${id}`,
+      statements: [{ sql: `INSERT INTO account (id, name) VALUES ('${id}', 'n${id}')`, params: [] }],
+    });
   for (const sequence of [2, 3]) database.rejected.reject(sequence, reason, 1000);
   database.rejected.close(3);
   database.outbox.markDecided(3, 1000);
@@ -32,7 +36,8 @@ it('what was not sent, and what waited for the user, waits for the user in anoth
 
 it('a second time they come before those that wait already', () => {
   const anew = openInMemory();
-  for (const time of [1, 2]) keepUnsent(anew.connection, anew.rejected, readUnsent(withUnsent().connection), reason, time);
+  for (const time of [1, 2])
+    keepUnsent(anew.connection, anew.rejected, readUnsent(withUnsent().connection), reason, time);
   expect(keys(anew)).toEqual(['2', '4', '5', '2', '4', '5']);
   expect(anew.listRejected().map(({ sequence }) => sequence)).toEqual([-6, -5, -4, -3, -2, -1]);
 });

@@ -23,7 +23,7 @@ export function readUnsent(connection: Connection): Unsent {
     const lastAckedSequence = (connection.value('SELECT max(up_to) FROM rockpool_decided') ?? 0) as number;
     const next = `SELECT c.sequence, ${COLUMNS} FROM rockpool_changelog c LEFT JOIN rockpool_parked p USING (sequence)
       WHERE c.sequence > ? AND ifnull(p.closed, iif(c.sequence > ?, 0, 1)) = 0 ORDER BY c.sequence LIMIT 1`;
-    for (let sequence = -Number.MAX_SAFE_INTEGER; ; ) {
+    for (let sequence = -Number.MAX_SAFE_INTEGER; ;) {
       const [row] = connection.rows(next, sequence, lastAckedSequence);
       if (row === undefined) return { changesets, isComplete: true };
       const [number, ...columns] = row as [number, ...UnsentRow];
@@ -36,10 +36,16 @@ export function readUnsent(connection: Connection): Unsent {
 }
 
 /**
- * Keeps them in a database of another site, rejected for that reason: the user decides about each. They are not sent by themselves, since the server may have
- * admitted some of them without an answer coming back.
+ * Keeps them in a database of another site, rejected for that reason: the user decides about each. They are not sent by
+ * themselves, since the server may have admitted some of them without an answer coming back.
  */
-export function keepUnsent(connection: Connection, rejected: Rejected, { changesets }: Unsent, reason: ErrorData, nowMs: number): void {
+export function keepUnsent(
+  connection: Connection,
+  rejected: Rejected,
+  { changesets }: Unsent,
+  reason: ErrorData,
+  nowMs: number,
+): void {
   if (changesets.length === 0) return;
   connection.exec('BEGIN IMMEDIATE');
   try {
@@ -47,7 +53,11 @@ export function keepUnsent(connection: Connection, rejected: Rejected, { changes
     // The oldest gets the lowest number: they are listed in order.
     for (const [index, row] of changesets.entries()) {
       const sequence = lowest - changesets.length + index;
-      connection.run(`INSERT INTO rockpool_changelog (sequence, hash, ${COLUMNS}) VALUES (?, x'', ?, ?, ?, ?, ?)`, sequence, ...row);
+      connection.run(
+        `INSERT INTO rockpool_changelog (sequence, hash, ${COLUMNS}) VALUES (?, x'', ?, ?, ?, ?, ?)`,
+        sequence,
+        ...row,
+      );
       rejected.reject(sequence, reason, nowMs);
     }
     connection.exec('COMMIT');

@@ -7,7 +7,8 @@ function write(database: OpenDatabase, id: string, sql = `INSERT INTO account (i
   database.write({ id, statements: [{ sql, params: [] }] });
 }
 
-const states = (database: OpenDatabase, ...ids: string[]): string[] => database.writeStates(ids).map(({ state }) => state);
+const states = (database: OpenDatabase, ...ids: string[]): string[] =>
+  database.writeStates(ids).map(({ state }) => state);
 
 describe('the fate of a write', () => {
   it('is pending until the server has decided, then admitted or rejected with the reason', () => {
@@ -19,7 +20,9 @@ describe('the fate of a write', () => {
     const refused = { kind: 'rejected', sequence: 2, code: 'constraint-unique', fields: { table: 'account' } } as const;
     sync.applyDelivery(testDelivery({ to: 1, lastAckedSequence: 2, outcomes: [...admitted(1, 1), refused] }));
     expect(states(database, 'a', 'b', 'c')).toEqual(['admitted', 'rejected', 'pending']);
-    expect(database.writeStates(['b'])).toMatchObject([{ error: { code: 'constraint-unique', fields: { table: 'account' }, recovery: 'ask-user' } }]);
+    expect(database.writeStates(['b'])).toMatchObject([
+      { error: { code: 'constraint-unique', fields: { table: 'account' }, recovery: 'ask-user' } },
+    ]);
     // The user has decided: it was refused all the same.
     database.write({ id: 'drop', statements: [], action: { kind: 'drop-rejected', sequence: 2 } });
     expect(states(database, 'b', 'drop')).toEqual(['rejected', 'admitted']);
@@ -42,7 +45,14 @@ describe('the fate of a write', () => {
     sync.applyDelivery(testDelivery({ to: 1, lastAckedSequence: 2, outcomes: [...admitted(1, 1), refused] }));
     sync.becomeNewSite(4);
     expect(states(database, 'a', 'b', 'c', 'd')).toEqual(['admitted', 'rejected', 'admitted', 'pending']);
-    sync.applyDelivery(testDelivery({ from: 1, to: 4, lastAckedSequence: 1, outcomes: [{ kind: 'admitted', sequence: 1, watermark: 4, conflictCount: 0 }] }));
+    sync.applyDelivery(
+      testDelivery({
+        from: 1,
+        to: 4,
+        lastAckedSequence: 1,
+        outcomes: [{ kind: 'admitted', sequence: 1, watermark: 4, conflictCount: 0 }],
+      }),
+    );
     expect(states(database, 'd')).toEqual(['admitted']);
     database.close();
   });
@@ -53,12 +63,26 @@ describe('the fate of a write', () => {
     const sync = testSync(database);
     sync.greet(testWelcome());
     const refused = { kind: 'rejected', code: 'constraint-check', fields: {} } as const;
-    sync.applyDelivery(testDelivery({ to: 3, lastAckedSequence: 4, outcomes: [{ ...refused, sequence: 1 }, ...admitted(2, 3), { ...refused, sequence: 4 }] }));
-    for (const sequence of [1, 4]) database.write({ id: `drop ${sequence}`, statements: [], action: { kind: 'drop-rejected', sequence } });
+    sync.applyDelivery(
+      testDelivery({
+        to: 3,
+        lastAckedSequence: 4,
+        outcomes: [{ ...refused, sequence: 1 }, ...admitted(2, 3), { ...refused, sequence: 4 }],
+      }),
+    );
+    for (const sequence of [1, 4])
+      database.write({ id: `drop ${sequence}`, statements: [], action: { kind: 'drop-rejected', sequence } });
     sync.becomeNewSite(3); // the server was restored
-    expect(states(database, 'a', 'b', 'c', 'd', 'e')).toEqual(['rejected', 'admitted', 'pending', 'rejected', 'pending']);
+    expect(states(database, 'a', 'b', 'c', 'd', 'e')).toEqual([
+      'rejected',
+      'admitted',
+      'pending',
+      'rejected',
+      'pending',
+    ]);
     // Undoing it would take back the write before it.
-    const undo = (): unknown => database.write({ id: 'undo', statements: [], action: { kind: 'undo', requestId: 'd' } });
+    const undo = (): unknown =>
+      database.write({ id: 'undo', statements: [], action: { kind: 'undo', requestId: 'd' } });
     expect(undo).toThrow(expect.objectContaining({ code: 'undo-refused', fields: { problem: 'rejected' } }));
     expect(database.connection.rows('SELECT id FROM account ORDER BY id').flat()).toEqual(['b', 'c', 'e']);
     database.close();
@@ -69,7 +93,13 @@ describe('the fate of a write', () => {
     write(database, 'a');
     const sync = testSync(database);
     sync.greet(testWelcome());
-    sync.applyDelivery(testDelivery({ to: 1, lastAckedSequence: 1, outcomes: [{ kind: 'rejected', sequence: 1, code: 'constraint-check', fields: {} }] }));
+    sync.applyDelivery(
+      testDelivery({
+        to: 1,
+        lastAckedSequence: 1,
+        outcomes: [{ kind: 'rejected', sequence: 1, code: 'constraint-check', fields: {} }],
+      }),
+    );
     sync.becomeNewSite(2);
     database.write({ id: 'drop', statements: [], action: { kind: 'drop-rejected', sequence: -1 } });
     expect(states(database, 'a')).toEqual(['rejected']);
@@ -78,7 +108,14 @@ describe('the fate of a write', () => {
     // Nor does another one get its number.
     write(database, 'b');
     sync.greet(testWelcome());
-    sync.applyDelivery(testDelivery({ from: 1, to: 2, lastAckedSequence: 1, outcomes: [{ kind: 'rejected', sequence: 1, code: 'constraint-check', fields: {} }] }));
+    sync.applyDelivery(
+      testDelivery({
+        from: 1,
+        to: 2,
+        lastAckedSequence: 1,
+        outcomes: [{ kind: 'rejected', sequence: 1, code: 'constraint-check', fields: {} }],
+      }),
+    );
     sync.becomeNewSite(2);
     expect(database.listRejected().map(({ sequence }) => sequence)).toEqual([-2]);
     database.close();

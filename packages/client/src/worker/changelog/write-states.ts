@@ -15,6 +15,11 @@ export function writeStates(connection: Connection, requestIds: readonly string[
     const [sequence, isPending, code, fieldsJson] = row as [number | null, number, string | null, string | null];
     if (sequence === null) return { state: 'admitted' };
     if (isPending === 1) return { state: 'pending' };
-    return code === null ? { state: 'admitted' } : { state: 'rejected', error: RockpoolError.fromData({ code, fields: JSON.parse(fieldsJson ?? '{}') as unknown }).toData() };
+    return code === null
+      ? { state: 'admitted' }
+      : {
+          state: 'rejected',
+          error: RockpoolError.fromData({ code, fields: JSON.parse(fieldsJson ?? '{}') as unknown }).toData(),
+        };
   });
 }

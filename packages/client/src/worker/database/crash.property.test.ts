@@ -9,12 +9,20 @@ import type { OpenDatabase } from './open-database.ts';
 
 const id = fc.constantFrom('a', 'b', 'c', 'd');
 const statement = fc.oneof(
-  fc.tuple(id, fc.integer({ min: 0, max: 9 })).map(([key, n]) => `INSERT OR REPLACE INTO account (id, amount, name) VALUES ('${key}', ${n}, 'n${n}')`),
-  fc.tuple(id, fc.integer({ min: 0, max: 9 })).map(([key, n]) => `UPDATE OR IGNORE account SET rate = ${n}.5, name = 'n${n}' WHERE id <= '${key}'`),
+  fc
+    .tuple(id, fc.integer({ min: 0, max: 9 }))
+    .map(([key, n]) => `INSERT OR REPLACE INTO account (id, amount, name) VALUES ('${key}', ${n}, 'n${n}')`),
+  fc
+    .tuple(id, fc.integer({ min: 0, max: 9 }))
+    .map(([key, n]) => `UPDATE OR IGNORE account SET rate = ${n}.5, name = 'n${n}' WHERE id <= '${key}'`),
   fc.tuple(id, id).map(([from, to]) => `UPDATE OR IGNORE account SET id = '${to}' WHERE id = '${from}'`),
-  fc.tuple(id, id).map(([key, of]) => `INSERT OR REPLACE INTO entry SELECT '${key}', id, 'of ${of}' FROM account WHERE id = '${of}'`),
+  fc
+    .tuple(id, id)
+    .map(([key, of]) => `INSERT OR REPLACE INTO entry SELECT '${key}', id, 'of ${of}' FROM account WHERE id = '${of}'`),
   id.map((key) => `DELETE FROM account WHERE id = '${key}'`),
-  fc.tuple(id, fc.integer({ min: 0, max: 9 })).map(([key, n]) => `INSERT OR REPLACE INTO priced (id, net) VALUES ('${key}', ${n})`),
+  fc
+    .tuple(id, fc.integer({ min: 0, max: 9 }))
+    .map(([key, n]) => `INSERT OR REPLACE INTO priced (id, net) VALUES ('${key}', ${n})`),
   fc.integer({ min: 1, max: 30 }).map((n) => `UPDATE account SET extra = zeroblob(${n} * 1000)`),
   fc.constant("INSERT INTO draft (text) VALUES ('x')"),
 );
@@ -44,29 +52,33 @@ function expectIntactChain(database: OpenDatabase): void {
   });
 }
 
-it('replaying all changesets on an empty database gives the same synced rows', () => {
-  fc.assert(
-    fc.property(history, (transactions) => {
-      const database = openInMemory();
-      transactions.forEach((statements, i) => database.write(request(statements, i)));
-      expectIntactChain(database);
+it(
+  'replaying all changesets on an empty database gives the same synced rows',
+  () => {
+    fc.assert(
+      fc.property(history, (transactions) => {
+        const database = openInMemory();
+        transactions.forEach((statements, i) => database.write(request(statements, i)));
+        expectIntactChain(database);
 
-      const replica = openInMemory();
-      replica.connection.setForeignKeys(false);
-      const { connection, tablesById } = replica;
-      for (const { groups } of database.changelog.readAfter(0)) {
-        connection.exec('BEGIN');
-        applyRows({ connection, tablesById, pending: new PendingIndex(), decisions: new Map(), groups });
-        connection.exec('COMMIT');
-      }
-      const synced = ['account', 'entry', 'priced'];
-      expect(rowsOf(replica, synced)).toEqual(rowsOf(database, synced));
-      replica.close();
-      database.close();
-    }),
-    { numRuns: 100 },
-  );
-}, TIMEOUT_MS);
+        const replica = openInMemory();
+        replica.connection.setForeignKeys(false);
+        const { connection, tablesById } = replica;
+        for (const { groups } of database.changelog.readAfter(0)) {
+          connection.exec('BEGIN');
+          applyRows({ connection, tablesById, pending: new PendingIndex(), decisions: new Map(), groups });
+          connection.exec('COMMIT');
+        }
+        const synced = ['account', 'entry', 'priced'];
+        expect(rowsOf(replica, synced)).toEqual(rowsOf(database, synced));
+        replica.close();
+        database.close();
+      }),
+      { numRuns: 100 },
+    );
+  },
+  TIMEOUT_MS,
+);
 
 /** The rows after each write, from a database that nothing happens to. */
 function statesOf(transactions: readonly (readonly string[])[]): unknown[] {
@@ -87,75 +99,83 @@ async function emptyDatabase(): Promise<SimulatedDisk> {
   return disk;
 }
 
-it('a worker killed at any call of the storage keeps every write that returned, and nothing of one that did not', async () => {
-  let killedWriting = 0;
-  await fc.assert(
-    fc.asyncProperty(history, fc.nat({ max: 80 }), async (transactions, killAt) => {
-      const disk = await emptyDatabase();
-      const worker = disk.medium();
-      let calls = 0;
-      let acknowledged = 0;
-      try {
-        const { database } = await openStored(worker);
-        disk.observer = () => {
-          // Throwing here leaves a write undone, or done by half.
-          if (calls++ < killAt) return;
-          worker.kill();
-          throw new Error('killed');
-        };
-        for (const [i, statements] of transactions.entries()) {
-          database.write(request(statements, i));
-          acknowledged = i + 1;
-        }
-      } catch {
-        killedWriting++;
-      }
-      disk.observer = undefined;
-      worker.kill();
-
-      const states = statesOf(transactions);
-      const { database, close } = await openStored(disk.medium());
-      expect([states[acknowledged], states[acknowledged + 1]]).toContainEqual(rowsOf(database));
-      expectIntactChain(database);
-      expect(database.connection.value('PRAGMA integrity_check')).toBe('ok');
-      // A tab that got no answer asks again: what was done is not done twice.
-      transactions.forEach((statements, i) => database.write(request(statements, i)));
-      expect(rowsOf(database)).toEqual(states[transactions.length]);
-      await close();
-    }),
-    { numRuns: 80 },
-  );
-  expect(killedWriting).toBeGreaterThan(15);
-}, TIMEOUT_MS);
-
-it('a full disk fails the write with storage-full, keeps what was there, and works again once there is room', async () => {
-  let refused = 0;
-  await fc.assert(
-    fc.asyncProperty(history, fc.nat({ max: 12 }), async (transactions, fullAt) => {
-      const disk = await emptyDatabase();
-      const { database, close } = await openStored(disk.medium());
-      const states = statesOf(transactions);
-      let calls = 0;
-      disk.fault = ({ kind }) => (kind !== 'flush' && calls++ >= fullAt ? 'quota' : undefined);
-      for (const [i, statements] of transactions.entries()) {
+it(
+  'a worker killed at any call of the storage keeps every write that returned, and nothing of one that did not',
+  async () => {
+    let killedWriting = 0;
+    await fc.assert(
+      fc.asyncProperty(history, fc.nat({ max: 80 }), async (transactions, killAt) => {
+        const disk = await emptyDatabase();
+        const worker = disk.medium();
+        let calls = 0;
+        let acknowledged = 0;
         try {
-          database.write(request(statements, i));
-        } catch (error) {
-          expect((error as RockpoolError).code).toBe('storage-full');
-          refused++;
-          expect(rowsOf(database)).toEqual(states[i]);
-          disk.fault = undefined;
-          expect(database.write(request(statements, i)).repeated).toBe(false);
+          const { database } = await openStored(worker);
+          disk.observer = () => {
+            // Throwing here leaves a write undone, or done by half.
+            if (calls++ < killAt) return;
+            worker.kill();
+            throw new Error('killed');
+          };
+          for (const [i, statements] of transactions.entries()) {
+            database.write(request(statements, i));
+            acknowledged = i + 1;
+          }
+        } catch {
+          killedWriting++;
         }
-        expect(rowsOf(database)).toEqual(states[i + 1]);
-      }
-      disk.fault = undefined;
-      expectIntactChain(database);
-      // Of search indexes too.
-      expect(database.connection.value('PRAGMA integrity_check')).toBe('ok');
-      await close();
-    }),
-    { numRuns: 50 },
-  );
-  expect(refused).toBeGreaterThan(10);
-}, TIMEOUT_MS);
+        disk.observer = undefined;
+        worker.kill();
+
+        const states = statesOf(transactions);
+        const { database, close } = await openStored(disk.medium());
+        expect([states[acknowledged], states[acknowledged + 1]]).toContainEqual(rowsOf(database));
+        expectIntactChain(database);
+        expect(database.connection.value('PRAGMA integrity_check')).toBe('ok');
+        // A tab that got no answer asks again: what was done is not done twice.
+        transactions.forEach((statements, i) => database.write(request(statements, i)));
+        expect(rowsOf(database)).toEqual(states[transactions.length]);
+        await close();
+      }),
+      { numRuns: 80 },
+    );
+    expect(killedWriting).toBeGreaterThan(15);
+  },
+  TIMEOUT_MS,
+);
+
+it(
+  'a full disk fails the write with storage-full, keeps what was there, and works again once there is room',
+  async () => {
+    let refused = 0;
+    await fc.assert(
+      fc.asyncProperty(history, fc.nat({ max: 12 }), async (transactions, fullAt) => {
+        const disk = await emptyDatabase();
+        const { database, close } = await openStored(disk.medium());
+        const states = statesOf(transactions);
+        let calls = 0;
+        disk.fault = ({ kind }) => (kind !== 'flush' && calls++ >= fullAt ? 'quota' : undefined);
+        for (const [i, statements] of transactions.entries()) {
+          try {
+            database.write(request(statements, i));
+          } catch (error) {
+            expect((error as RockpoolError).code).toBe('storage-full');
+            refused++;
+            expect(rowsOf(database)).toEqual(states[i]);
+            disk.fault = undefined;
+            expect(database.write(request(statements, i)).repeated).toBe(false);
+          }
+          expect(rowsOf(database)).toEqual(states[i + 1]);
+        }
+        disk.fault = undefined;
+        expectIntactChain(database);
+        // Of search indexes too.
+        expect(database.connection.value('PRAGMA integrity_check')).toBe('ok');
+        await close();
+      }),
+      { numRuns: 50 },
+    );
+    expect(refused).toBeGreaterThan(10);
+  },
+  TIMEOUT_MS,
+);

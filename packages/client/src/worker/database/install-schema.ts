@@ -29,13 +29,14 @@ export interface InstallOptions extends BundleSchema {
 }
 
 /**
- * Makes the file hold this schema, in one transaction; what the file has beside it stays. Throws `schema-incompatible`, and leaves the file as it was, when that
- * cannot be done by adding or when the file belongs to something else, and `database-newer` for a file of a newer version of Rockpool; with migrations also what
- * `runMigrations` throws.
+ * Makes the file hold this schema, in one transaction; what the file has beside it stays. Throws `schema-incompatible`,
+ * and leaves the file as it was, when that cannot be done by adding or when the file belongs to something else, and
+ * `database-newer` for a file of a newer version of Rockpool; with migrations also what `runMigrations` throws.
  */
 export function installSchema(connection: Connection, meta: Meta, options: InstallOptions): InstalledSchema {
   const { schema, migrations } = options;
-  if (migrations === null && isInstalled(meta, encodeSchema(schema))) return { installation: 'same', schema, readOnly: null };
+  if (migrations === null && isInstalled(meta, encodeSchema(schema)))
+    return { installation: 'same', schema, readOnly: null };
   return inTransaction(connection, () => {
     const isFresh = connection.value('SELECT count(*) FROM sqlite_schema') === 0;
     if (isFresh) return createIn(connection, meta, options);
@@ -45,7 +46,8 @@ export function installSchema(connection: Connection, meta: Meta, options: Insta
     const fit = fitSchema(meta, stored, options);
     if (fit.kind === 'behind') return { installation: 'same', schema: stored, readOnly: fit.reason };
     const target = fit.kind === 'beside' ? fit.target : schema;
-    if (fit.kind === 'newer' && migrations !== null && hasMigrations(meta)) migrate(connection, meta, stored, { ...options, migrations });
+    if (fit.kind === 'newer' && migrations !== null && hasMigrations(meta))
+      migrate(connection, meta, stored, { ...options, migrations });
     else {
       if (target !== stored) extend(connection, stored, target);
       // A file that was made without migrations is where they lead, so they are done with.
@@ -70,15 +72,30 @@ function createIn(connection: Connection, meta: Meta, options: InstallOptions): 
 
 /** As it mostly is: then there is nothing to be done in a transaction. Only the writer changes any of it. */
 function isInstalled(meta: Meta, wantedJson: string): boolean {
-  return meta.isThere && meta.get('storage_format') === STORAGE_FORMAT && meta.schemaJson === wantedJson && !hasMigrations(meta);
+  return (
+    meta.isThere &&
+    meta.get('storage_format') === STORAGE_FORMAT &&
+    meta.schemaJson === wantedJson &&
+    !hasMigrations(meta)
+  );
 }
 
 function extend(connection: Connection, stored: Schema, wanted: Schema): void {
-  for (const step of [...dropSearchIndexes(stored, wanted), ...planSchemaChange(stored, wanted), ...createSearchIndexes(stored, wanted)]) runStep(connection, step);
+  for (const step of [
+    ...dropSearchIndexes(stored, wanted),
+    ...planSchemaChange(stored, wanted),
+    ...createSearchIndexes(stored, wanted),
+  ])
+    runStep(connection, step);
 }
 
 /** A migration may build a table anew, whose rows then have other rowids, by which search indexes name them. */
-function migrate(connection: Connection, meta: Meta, stored: Schema, { schema, migrations, undecided }: InstallOptions & { readonly migrations: readonly Migration[] }): void {
+function migrate(
+  connection: Connection,
+  meta: Meta,
+  stored: Schema,
+  { schema, migrations, undecided }: InstallOptions & { readonly migrations: readonly Migration[] },
+): void {
   const brings = hasUpdates(meta, migrations) || encodeSchema(stored) !== encodeSchema(schema);
   if (brings) for (const step of dropSearchIndexes(stored, NOTHING_YET)) runStep(connection, step);
   runMigrations({ connection, meta, undecided }, migrations, stored, schema);
@@ -89,8 +106,9 @@ function migrate(connection: Connection, meta: Meta, stored: Schema, { schema, m
 const NOTHING_YET: Schema = buildSchema([]);
 
 /**
- * For a connection that only reads: throws `storage-missing` while the file does not have everything that this schema names, which is so until a writer of
- * the same version has opened it. A bundle that the file has left behind reads what there is.
+ * For a connection that only reads: throws `storage-missing` while the file does not have everything that this schema
+ * names, which is so until a writer of the same version has opened it. A bundle that the file has left behind reads
+ * what there is.
  */
 export function requireInstalled(meta: Meta, bundle: BundleSchema): InstalledSchema {
   if (!meta.isThere) throw new RockpoolError('storage-missing');
@@ -98,10 +116,12 @@ export function requireInstalled(meta: Meta, bundle: BundleSchema): InstalledSch
   const { schema } = bundle;
   if (meta.schemaJson === encodeSchema(schema)) return { installation: 'same', schema, readOnly: null };
   const stored = readStoredSchema(meta);
-  if (hasMigrations(meta) && isBehind(meta, bundle.migrations ?? [])) return { installation: 'same', schema: stored, readOnly: null };
+  if (hasMigrations(meta) && isBehind(meta, bundle.migrations ?? []))
+    return { installation: 'same', schema: stored, readOnly: null };
   const known = new Set(namedColumns(stored).map((named) => JSON.stringify(named)));
   for (const named of namedColumns(schema)) {
-    if (!known.has(JSON.stringify(named))) throw new RockpoolError('storage-missing', { table: named[0], column: named[1] });
+    if (!known.has(JSON.stringify(named)))
+      throw new RockpoolError('storage-missing', { table: named[0], column: named[1] });
   }
   return { installation: 'extended', schema: stored, readOnly: null };
 }
@@ -121,7 +141,8 @@ function updateFormat(connection: Connection, meta: Meta): void {
   if (!meta.isThere) return;
   const found = meta.get('storage_format');
   if (typeof found !== 'number' || found >= STORAGE_FORMAT) return;
-  for (let format = found; format < STORAGE_FORMAT; format++) for (const sql of FORMAT_STEPS[format] ?? []) connection.exec(sql);
+  for (let format = found; format < STORAGE_FORMAT; format++)
+    for (const sql of FORMAT_STEPS[format] ?? []) connection.exec(sql);
   meta.set('storage_format', STORAGE_FORMAT);
 }
 
@@ -130,9 +151,14 @@ function requireOurs(meta: Meta): void {
     throw new RockpoolError('schema-incompatible', { problem: 'the file is not a Rockpool database' });
   }
   const found = meta.get('storage_format');
-  if (typeof found === 'number' && found > STORAGE_FORMAT) throw new RockpoolError('database-newer', { storageFormat: found, supported: STORAGE_FORMAT });
+  if (typeof found === 'number' && found > STORAGE_FORMAT)
+    throw new RockpoolError('database-newer', { storageFormat: found, supported: STORAGE_FORMAT });
   if (found !== STORAGE_FORMAT) {
-    throw new RockpoolError('schema-incompatible', { problem: 'another storage format', found: String(found), supported: STORAGE_FORMAT });
+    throw new RockpoolError('schema-incompatible', {
+      problem: 'another storage format',
+      found: String(found),
+      supported: STORAGE_FORMAT,
+    });
   }
 }
 
@@ -143,11 +169,16 @@ function runStep(connection: Connection, { sql, table, column }: SchemaStep): vo
     // A default that is not a constant, or rows that a new unique index does not allow.
     if (!(cause instanceof RockpoolError) || cause.code.startsWith('storage-')) throw cause;
     const problem = `SQLite refuses to add it: ${cause.code}`;
-    throw new RockpoolError('schema-incompatible', column === null ? { table, problem } : { table, column, problem }, { cause });
+    throw new RockpoolError('schema-incompatible', column === null ? { table, problem } : { table, column, problem }, {
+      cause,
+    });
   }
 }
 
-/** Foreign keys are off: a table that is built anew is dropped under those that refer to it. What stands at the end is looked at. */
+/**
+ * Foreign keys are off: a table that is built anew is dropped under those that refer to it. What stands at the end is
+ * looked at.
+ */
 function inTransaction<T>(connection: Connection, body: () => T): T {
   connection.setForeignKeys(false);
   try {

@@ -8,9 +8,11 @@ import { uniteSchemas } from './unite-schemas.ts';
  * How the schema of a bundle stands to the file that it opens:
  * - `same`: it is the file's.
  * - `newer`: the file is brought to it, by adding or by migrations.
- * - `beside`: the file has what this bundle does not know. It gets what the bundle has beside that (`target`, the stored schema where that is nothing),
+ * - `beside`: the file has what this bundle does not know. It gets what the bundle has beside that (`target`, the
+ *   stored schema where that is nothing),
  *   and the bundle reads and writes.
- * - `behind`: the file has changed since in a way that this bundle's statements do not fit. It reads and does not write.
+ * - `behind`: the file has changed since in a way that this bundle's statements do not fit. It reads and does not
+ *   write.
  */
 export type SchemaFit =
   | { readonly kind: 'same' | 'newer' }
@@ -28,7 +30,8 @@ export function fitSchema(meta: Meta, stored: Schema, { schema, migrations }: Bu
   if (hasMigrations(meta)) return isBehind(meta, migrations ?? []) ? fitBehind(stored, schema) : { kind: 'newer' };
   const wantedJson = encodeSchema(schema);
   if (meta.schemaJson === wantedJson) return { kind: 'same' };
-  if (migrations === null && (wasInstalled(meta, schema) || hasMore(stored, schema))) return { kind: 'beside', target: uniteSchemas(stored, schema) };
+  if (migrations === null && (wasInstalled(meta, schema) || hasMore(stored, schema)))
+    return { kind: 'beside', target: uniteSchemas(stored, schema) };
   return { kind: 'newer' };
 }
 
@@ -50,9 +53,13 @@ function firstMissing(stored: Schema, united: Schema): Readonly<Record<string, s
     const before = stored.tables.find(({ name }) => name === table.name);
     if (before === undefined) return { table: table.name, problem: 'the database no longer has this table' };
     const column = table.columns.find(({ name }) => !before.columns.some((known) => known.name === name));
-    if (column !== undefined) return { table: table.name, column: column.name, problem: 'the database no longer has this column' };
-    const unique = table.indexes.find((index) => index.unique && !before.indexes.some(({ name }) => name === index.name));
-    if (unique !== undefined) return { table: table.name, problem: `the database no longer has the unique index ${unique.name}` };
+    if (column !== undefined)
+      return { table: table.name, column: column.name, problem: 'the database no longer has this column' };
+    const unique = table.indexes.find(
+      (index) => index.unique && !before.indexes.some(({ name }) => name === index.name),
+    );
+    if (unique !== undefined)
+      return { table: table.name, problem: `the database no longer has the unique index ${unique.name}` };
   }
   return null;
 }
@@ -61,7 +68,9 @@ function firstMissing(stored: Schema, united: Schema): Readonly<Record<string, s
 function withSearchIndexesOf(stored: Schema, united: Schema): Schema {
   const tables = stored.tables.map((table) => {
     const { searchIndexes } = united.tables.find(({ name }) => name === table.name) ?? table;
-    return searchIndexes === undefined || searchIndexes.length === table.searchIndexes?.length ? table : { ...table, searchIndexes };
+    return searchIndexes === undefined || searchIndexes.length === table.searchIndexes?.length
+      ? table
+      : { ...table, searchIndexes };
   });
   return tables.every((table, index) => table === stored.tables[index]) ? stored : { ...stored, tables };
 }
@@ -69,11 +78,16 @@ function withSearchIndexesOf(stored: Schema, united: Schema): Schema {
 function hasMore(stored: Schema, schema: Schema): boolean {
   return stored.tables.some((table) => {
     const declared = schema.tables.find(({ name }) => name === table.name);
-    return declared === undefined || table.columns.some(({ name }) => !declared.columns.some((column) => column.name === name));
+    return (
+      declared === undefined ||
+      table.columns.some(({ name }) => !declared.columns.some((column) => column.name === name))
+    );
   });
 }
 
-/** Of two merge rules neither is the later one by itself. The bundle whose schema was here before is the older bundle. */
+/**
+ * Of two merge rules neither is the later one by itself. The bundle whose schema was here before is the older bundle.
+ */
 function wasInstalled(meta: Meta, schema: Schema): boolean {
   return schema.hash !== meta.schemaHash && readHistory(meta).includes(schema.hash);
 }
@@ -95,7 +109,11 @@ export function readStoredSchema(meta: Meta): Schema {
   try {
     return decodeSchema(meta.schemaJson);
   } catch (cause) {
-    throw new RockpoolError('database-newer', { problem: 'this version of Rockpool cannot read its schema' }, { cause });
+    throw new RockpoolError(
+      'database-newer',
+      { problem: 'this version of Rockpool cannot read its schema' },
+      { cause },
+    );
   }
 }
 

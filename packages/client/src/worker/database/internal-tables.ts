@@ -1,6 +1,7 @@
 import { SYSTEM_TABLES, tableToDdl } from '@rockpool/shared';
 
-// States of documents (shared/document), as the visible rows show them. Without a line here: the one that follows from the JSON alone.
+// States of documents (shared/document), as the visible rows show them. Without a line here: the one that follows from
+// the JSON alone.
 const DOCUMENT_DDL: string = `CREATE TABLE rockpool_document (
     table_id INTEGER NOT NULL,
     key BLOB NOT NULL,                     -- encoded key of the row
@@ -44,12 +45,16 @@ export const FORMAT_STEPS: Readonly<Record<number, readonly string[]>> = {
   4: DOCUMENT_BASE_DDL,
 };
 
-/** The tables of Rockpool itself in every client database. Their rows change in the same transactions as the rows of the app. */
+/**
+ * The tables of Rockpool itself in every client database. Their rows change in the same transactions as the rows of the
+ * app.
+ */
 export const INTERNAL_DDL: readonly string[] = [
   // Facts about this database. The keys are in meta.ts.
   'CREATE TABLE rockpool_meta (key TEXT PRIMARY KEY NOT NULL, value) WITHOUT ROWID',
 
-  // Every changeset made here, in order; numbers and hashes change only with the site id. What is above rockpool_decided is the outbox.
+  // Every changeset made here, in order; numbers and hashes change only with the site id. What is above
+  // rockpool_decided is the outbox.
   `CREATE TABLE rockpool_changelog (
     sequence INTEGER PRIMARY KEY NOT NULL, -- 1, 2, 3 … without gaps; from below, decided ones are pruned, but the last row always stays.
                                            -- Below 0: rejected ones from before the site id changed, never sent again
@@ -61,10 +66,12 @@ export const INTERNAL_DDL: readonly string[] = [
     shift_us INTEGER NOT NULL DEFAULT 0    -- what to add to the stamp to have what the wall clock showed; not 0 once it was set back
   )`,
 
-  // When the server decided about changesets up to a number: the last row says what is decided, the older ones when they may be pruned.
+  // When the server decided about changesets up to a number: the last row says what is decided, the older ones when
+  // they may be pruned.
   'CREATE TABLE rockpool_decided (up_to INTEGER PRIMARY KEY NOT NULL, decided_ms INTEGER NOT NULL)',
 
-  // Changesets that do not count: refused by the server, or no longer possible here. They wait for a decision of the user.
+  // Changesets that do not count: refused by the server, or no longer possible here. They wait for a decision of the
+  // user.
   `CREATE TABLE rockpool_parked (
     sequence INTEGER PRIMARY KEY NOT NULL, -- in rockpool_changelog; below 0 and closed, no longer there
     code TEXT NOT NULL,                    -- error code

@@ -18,19 +18,24 @@ export interface LocalDatabase {
   readonly siteId: Uint8Array;
   readonly role: 'writer' | 'reader';
   /**
-   * Rows of one statement that reads. Throws `sql-read-only` for one that writes, `sql-forbidden` for what apps may not do, `query-invalid`
-   * for SQL that SQLite does not accept.
+   * Rows of one statement that reads. Throws `sql-read-only` for one that writes, `sql-forbidden` for what apps may not
+   * do, `query-invalid` for SQL that SQLite does not accept.
    */
   query(sql: string, params: readonly SqlParam[]): EncodedRows;
   /** What a query reads: tables, views and virtual tables. */
   dependencies(statement: SqlStatement): QueryDependencies;
   /**
-   * One transaction: all statements, the changeset that says what they changed, and the request's id; or nothing at all.
-   * Throws, beside the errors of `query` and of constraints, `value-invalid` for a value and `changeset-too-large` for a transaction that
-   * could never be sent, `sql-read-only` on a reader, and `app-outdated` where a newer bundle has changed the database in a way that this one's statements do not fit. Actions throw `changeset-not-rejected`, `changeset-undecided` and `conflict-not-restorable`.
+   * One transaction: all statements, the changeset that says what they changed, and the request's id; or nothing at
+   * all. Throws, beside the errors of `query` and of constraints, `value-invalid` for a value and `changeset-too-large`
+   * for a transaction that could never be sent, `sql-read-only` on a reader, and `app-outdated` where a newer bundle
+   * has changed the database in a way that this one's statements do not fit. Actions throw `changeset-not-rejected`,
+   * `changeset-undecided` and `conflict-not-restorable`.
    */
   write(request: WriteRequest): WriteOutcome;
-  /** Begins a transaction that stays open; until it is over neither `query` nor `write` nor `begin` may be called. Throws `sql-read-only` on a reader. */
+  /**
+   * Begins a transaction that stays open; until it is over neither `query` nor `write` nor `begin` may be called.
+   * Throws `sql-read-only` on a reader.
+   */
   begin(options: { readonly atomic: boolean }): OpenTransaction;
   schemaState(): SchemaState;
   /** Further calls throw `client-closed`. */

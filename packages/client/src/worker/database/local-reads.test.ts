@@ -34,10 +34,16 @@ function failing(times: number, error: Error = lost): Reads {
     {
       ...database,
       startQuery,
-      queryAll: (statements, eachWithinMs) => (failuresLeft-- > 0 ? statements.map(() => ({ error: toRockpoolError(error).toData() })) : database.queryAll(statements, eachWithinMs)),
+      queryAll: (statements, eachWithinMs) =>
+        failuresLeft-- > 0
+          ? statements.map(() => ({ error: toRockpoolError(error).toData() }))
+          : database.queryAll(statements, eachWithinMs),
       dependencies: (statement) => failOr(() => database.dependencies(statement)),
     },
-    { backup: () => Promise.reject(new Error('no file')), slow: { query: () => Promise.reject(new Error('not slow')), firstSliceMs: 1_000 } },
+    {
+      backup: () => Promise.reject(new Error('no file')),
+      slow: { query: () => Promise.reject(new Error('not slow')), firstSliceMs: 1_000 },
+    },
   );
 }
 

@@ -10,11 +10,14 @@ export interface LocalReadsOptions {
   /** See Reads. */
   readonly backup: () => Promise<Blob>;
   /**
-   * Where commits are stored behind. Nobody gets to see what might yet be undone: a result waits for what it shows to be stored, and is read once
-   * more if that failed.
+   * Where commits are stored behind. Nobody gets to see what might yet be undone: a result waits for what it shows to
+   * be stored, and is read once more if that failed.
    */
   readonly storedBehind?: StoredBehind | undefined;
-  /** Where a query goes on that does not end within `firstSliceMs`, from its beginning. Default: every query runs to its end at once. */
+  /**
+   * Where a query goes on that does not end within `firstSliceMs`, from its beginning. Default: every query runs to its
+   * end at once.
+   */
   readonly slow?: SlowQueries;
 }
 
@@ -30,7 +33,10 @@ export interface StoredBehind {
   timesUndone(): number;
 }
 
-type ReadableDatabase = Pick<OpenDatabase, 'query' | 'queryAll' | 'startQuery' | 'dependencies' | 'rowSyncState' | 'writeStates' | 'listRejected'>;
+type ReadableDatabase = Pick<
+  OpenDatabase,
+  'query' | 'queryAll' | 'startQuery' | 'dependencies' | 'rowSyncState' | 'writeStates' | 'listRejected'
+>;
 
 /** Reads from a database of this worker. */
 export function localReads(database: ReadableDatabase, { backup, storedBehind, slow }: LocalReadsOptions): Reads {
@@ -66,7 +72,10 @@ export function localReads(database: ReadableDatabase, { backup, storedBehind, s
   }
 
   function queryAll(statements: readonly SqlStatement[]): Promise<QueryResult[]> {
-    const results = readAgain(() => database.queryAll(statements, firstSliceMs), (given) => given.some(saysSnapshotIsLost));
+    const results = readAgain(
+      () => database.queryAll(statements, firstSliceMs),
+      (given) => given.some(saysSnapshotIsLost),
+    );
     return Promise.all(results.map(async (result, index) => result ?? querySlowly(statements[index] as SqlStatement)));
   }
 

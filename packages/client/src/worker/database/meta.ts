@@ -24,7 +24,9 @@ export type MetaKey =
   | 'sync_paused' // 1: somebody has paused sync; absent or 0: nobody has
   | 'clock_contact_json'; // {localUs, serverMs} of a contact at which nothing was pending; absent before the first
 
-/** Reads and writes rockpool_meta; nothing is kept in memory, so that a rolled back transaction takes everything back. */
+/**
+ * Reads and writes rockpool_meta; nothing is kept in memory, so that a rolled back transaction takes everything back.
+ */
 export class Meta {
   private readonly connection: Connection;
 
@@ -42,7 +44,11 @@ export class Meta {
   }
 
   set(key: MetaKey, value: SqlParam): void {
-    this.connection.run('INSERT INTO rockpool_meta (key, value) VALUES (?, ?) ON CONFLICT (key) DO UPDATE SET value = excluded.value', key, value);
+    this.connection.run(
+      'INSERT INTO rockpool_meta (key, value) VALUES (?, ?) ON CONFLICT (key) DO UPDATE SET value = excluded.value',
+      key,
+      value,
+    );
   }
 
   get siteId(): Uint8Array {

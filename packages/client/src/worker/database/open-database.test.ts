@@ -6,7 +6,16 @@ import { Connection } from '../sqlite/connection.ts';
 import { testColumn, testTable } from '../testing/table-schema.ts';
 import { STORAGE_FORMAT } from './internal-tables.ts';
 import type { OpenDatabase } from './open-database.ts';
-import { account, draft, entry, openInMemory, openStored, priced, testRuntime, testSchema } from '../testing/test-database.ts';
+import {
+  account,
+  draft,
+  entry,
+  openInMemory,
+  openStored,
+  priced,
+  testRuntime,
+  testSchema,
+} from '../testing/test-database.ts';
 
 function failure(action: () => unknown): RockpoolError {
   try {
@@ -28,7 +37,8 @@ async function failureOf(action: Promise<unknown>): Promise<RockpoolError> {
   throw new Error('nothing was thrown');
 }
 
-const tablesOf = (database: OpenDatabase, sql: string): string[] => database.dependencies({ sql, params: [] }).map(({ table }) => table);
+const tablesOf = (database: OpenDatabase, sql: string): string[] =>
+  database.dependencies({ sql, params: [] }).map(({ table }) => table);
 const insert = { id: 'r1', statements: [{ sql: "INSERT INTO account (id, name) VALUES ('a', 'Cash')", params: [] }] };
 
 describe('opening', () => {
@@ -72,7 +82,10 @@ describe('opening', () => {
     other.close();
     await storage.close();
     const error = await failureOf(openStored(medium));
-    expect([error.code, error.fields]).toEqual(['schema-incompatible', { problem: 'the file is not a Rockpool database' }]);
+    expect([error.code, error.fields]).toEqual([
+      'schema-incompatible',
+      { problem: 'the file is not a Rockpool database' },
+    ]);
   });
 
   it('brings an older storage format up to date, with everything in it', async () => {
@@ -107,7 +120,11 @@ describe('opening', () => {
     await first.close();
     for (const schema of [testSchema, buildSchema([account])]) {
       const error = await failureOf(openStored(medium, { schema }));
-      expect([error.code, error.recovery, error.fields]).toEqual(['database-newer', 'upgrade', { storageFormat: STORAGE_FORMAT + 1, supported: STORAGE_FORMAT }]);
+      expect([error.code, error.recovery, error.fields]).toEqual([
+        'database-newer',
+        'upgrade',
+        { storageFormat: STORAGE_FORMAT + 1, supported: STORAGE_FORMAT },
+      ]);
     }
     const storage = await openStorage({ name: 'test', medium, role: 'writer' });
     storage.register(testRuntime.module);
@@ -128,7 +145,14 @@ describe('opening', () => {
 
 describe('a schema that grew', () => {
   const grown = buildSchema([
-    { ...account, columns: [testColumn('id', 'text not null'), testColumn('colour', "text not null default 'blue'"), ...account.columns.slice(1)] },
+    {
+      ...account,
+      columns: [
+        testColumn('id', 'text not null'),
+        testColumn('colour', "text not null default 'blue'"),
+        ...account.columns.slice(1),
+      ],
+    },
     { ...entry, indexes: [{ name: 'entry_note', unique: true, expressions: ['"note"'], whereSql: null }] },
     { ...priced, columns: [...priced.columns, testColumn('label', 'text as id||net virtual')] },
     draft,
@@ -144,14 +168,22 @@ describe('a schema that grew', () => {
     const { database } = again;
     expect(database.schemaState()).toEqual({ hash: grown.hash, installation: 'extended' });
     expect(decodeRows(database.query('SELECT colour FROM account', []))).toEqual([{ colour: 'blue' }]);
-    const sql = ["UPDATE account SET colour = 'red', name = 'x'", "INSERT INTO tag VALUES ('t', 'new')", "INSERT INTO account (id) VALUES ('b')"];
+    const sql = [
+      "UPDATE account SET colour = 'red', name = 'x'",
+      "INSERT INTO tag VALUES ('t', 'new')",
+      "INSERT INTO account (id) VALUES ('b')",
+    ];
     database.write({ id: 'r2', statements: sql.map((text) => ({ sql: text, params: [] })) });
     expect(database.changelog.read(2)?.groups.map(({ kind, keys, values }) => [kind, keys, values])).toEqual([
       ['update', [['a']], [['red'], ['x']]],
       ['insert', [['b']], [['blue'], [null], [null], [null], [null]]],
       ['insert', [['t']], [['new']]],
     ]);
-    expect(database.connection.rows("SELECT name FROM sqlite_schema WHERE type = 'index' AND tbl_name = 'entry' AND sql IS NOT NULL")).toEqual([['entry_note']]);
+    expect(
+      database.connection.rows(
+        "SELECT name FROM sqlite_schema WHERE type = 'index' AND tbl_name = 'entry' AND sql IS NOT NULL",
+      ),
+    ).toEqual([['entry_note']]);
     await again.close();
     const third = await openStored(medium, { schema: grown });
     expect(third.database.schemaState().installation).toBe('same');
@@ -162,7 +194,10 @@ describe('a schema that grew', () => {
     it(`is refused, with the file left alone: ${name}`, async () => {
       const medium = memoryMedium();
       const first = await openStored(medium);
-      first.database.write({ id: 'r1', statements: [{ sql: "INSERT INTO account (id, amount) VALUES ('a', 1), ('b', 1)", params: [] }] });
+      first.database.write({
+        id: 'r1',
+        statements: [{ sql: "INSERT INTO account (id, amount) VALUES ('a', 1), ('b', 1)", params: [] }],
+      });
       await first.close();
       const error = await failureOf(openStored(medium, { schema: buildSchema(tables) }));
       expect([error.code, error.fields]).toEqual(['schema-incompatible', fields]);
@@ -171,38 +206,104 @@ describe('a schema that grew', () => {
       expect(decodeSchema(again.database.meta.schemaJson)).toEqual(testSchema);
       await again.close();
     });
-  const without = (table: TableSchema, column: string): TableSchema => ({ ...table, columns: table.columns.filter(({ name }) => name !== column) });
-  const plus = (table: TableSchema, name: string, declaration: string): TableSchema => ({ ...table, columns: [...table.columns, testColumn(name, declaration)] });
+  const without = (table: TableSchema, column: string): TableSchema => ({
+    ...table,
+    columns: table.columns.filter(({ name }) => name !== column),
+  });
+  const plus = (table: TableSchema, name: string, declaration: string): TableSchema => ({
+    ...table,
+    columns: [...table.columns, testColumn(name, declaration)],
+  });
 
-  incompatible('a part of the key is gone', [account, entry, priced, { ...draft, columns: [testColumn('text', 'text')], primaryKey: ['text'] }], { table: 'draft', problem: 'primary key changed' });
-  incompatible('a column is gone and another one has another type', [{ ...without(account, 'extra'), columns: without(account, 'extra').columns.map((column) => (column.name === 'rate' ? testColumn('rate', 'text') : column)) }, entry, priced, draft], {
-    table: 'account',
-    column: 'rate',
-    problem: 'the column has another type, default or rule',
-  });
-  incompatible('a column has another type', [{ ...account, columns: account.columns.map((column) => (column.name === 'rate' ? testColumn('rate', 'text') : column)) }, entry, priced, draft], {
-    table: 'account',
-    column: 'rate',
-    problem: 'the column has another type, default or rule',
-  });
-  incompatible('a new column has no default', [plus(account, 'kind', 'text not null'), entry, priced, draft], { table: 'account', column: 'kind', problem: 'a new column needs a default or must allow NULL' });
-  incompatible('a new column has a default that is not a constant', [plus(account, 'kind', 'text not null default hex(randomblob(4))'), entry, priced, draft], {
+  incompatible(
+    'a part of the key is gone',
+    [account, entry, priced, { ...draft, columns: [testColumn('text', 'text')], primaryKey: ['text'] }],
+    { table: 'draft', problem: 'primary key changed' },
+  );
+  incompatible(
+    'a column is gone and another one has another type',
+    [
+      {
+        ...without(account, 'extra'),
+        columns: without(account, 'extra').columns.map((column) =>
+          column.name === 'rate' ? testColumn('rate', 'text') : column,
+        ),
+      },
+      entry,
+      priced,
+      draft,
+    ],
+    {
+      table: 'account',
+      column: 'rate',
+      problem: 'the column has another type, default or rule',
+    },
+  );
+  incompatible(
+    'a column has another type',
+    [
+      {
+        ...account,
+        columns: account.columns.map((column) => (column.name === 'rate' ? testColumn('rate', 'text') : column)),
+      },
+      entry,
+      priced,
+      draft,
+    ],
+    {
+      table: 'account',
+      column: 'rate',
+      problem: 'the column has another type, default or rule',
+    },
+  );
+  incompatible('a new column has no default', [plus(account, 'kind', 'text not null'), entry, priced, draft], {
     table: 'account',
     column: 'kind',
-    problem: 'SQLite refuses to add it: query-invalid',
+    problem: 'a new column needs a default or must allow NULL',
   });
-  incompatible('a new stored generated column', [account, entry, plus(priced, 'twice', 'integer as net*2 stored'), draft], {
-    table: 'priced',
-    column: 'twice',
-    problem: 'a stored generated column cannot be added; a virtual one can',
-  });
-  incompatible('a new UNIQUE constraint', [{ ...account, uniques: [['name'], ['rate']] }, entry, priced, draft], { table: 'account', problem: 'UNIQUE constraints changed' });
-  incompatible('a new unique index that the rows break', [{ ...account, indexes: [{ name: 'account_amount', unique: true, expressions: ['"amount"'], whereSql: null }] }, entry, priced, draft], {
+  incompatible(
+    'a new column has a default that is not a constant',
+    [plus(account, 'kind', 'text not null default hex(randomblob(4))'), entry, priced, draft],
+    {
+      table: 'account',
+      column: 'kind',
+      problem: 'SQLite refuses to add it: query-invalid',
+    },
+  );
+  incompatible(
+    'a new stored generated column',
+    [account, entry, plus(priced, 'twice', 'integer as net*2 stored'), draft],
+    {
+      table: 'priced',
+      column: 'twice',
+      problem: 'a stored generated column cannot be added; a virtual one can',
+    },
+  );
+  incompatible('a new UNIQUE constraint', [{ ...account, uniques: [['name'], ['rate']] }, entry, priced, draft], {
     table: 'account',
-    problem: 'SQLite refuses to add it: constraint-unique',
+    problem: 'UNIQUE constraints changed',
   });
-  incompatible('a table is no longer synced', [account, entry, { ...priced, synced: false }, draft], { table: 'priced', problem: 'synced or not changed' });
-  incompatible('a foreign key is gone', [account, { ...entry, foreignKeys: [] }, priced, draft], { table: 'entry', problem: 'foreign keys changed' });
+  incompatible(
+    'a new unique index that the rows break',
+    [
+      { ...account, indexes: [{ name: 'account_amount', unique: true, expressions: ['"amount"'], whereSql: null }] },
+      entry,
+      priced,
+      draft,
+    ],
+    {
+      table: 'account',
+      problem: 'SQLite refuses to add it: constraint-unique',
+    },
+  );
+  incompatible('a table is no longer synced', [account, entry, { ...priced, synced: false }, draft], {
+    table: 'priced',
+    problem: 'synced or not changed',
+  });
+  incompatible('a foreign key is gone', [account, { ...entry, foreignKeys: [] }, priced, draft], {
+    table: 'entry',
+    problem: 'foreign keys changed',
+  });
 });
 
 describe('a query', () => {
@@ -214,15 +315,24 @@ describe('a query', () => {
   });
 
   it('cannot write', () => {
-    for (const sql of ["INSERT INTO account (id) VALUES ('b')", 'UPDATE account SET name = NULL RETURNING id', 'CREATE TABLE t (a)', 'VACUUM']) {
+    for (const sql of [
+      "INSERT INTO account (id) VALUES ('b')",
+      'UPDATE account SET name = NULL RETURNING id',
+      'CREATE TABLE t (a)',
+      'VACUUM',
+    ]) {
       expect(failure(() => database.query(sql, [])).code).toBe('sql-read-only');
     }
-    for (const sql of ['BEGIN', 'SAVEPOINT s', 'PRAGMA query_only = OFF', "ATTACH ':memory:' AS x"]) expect(failure(() => database.query(sql, [])).code).toBe('sql-forbidden');
+    for (const sql of ['BEGIN', 'SAVEPOINT s', 'PRAGMA query_only = OFF', "ATTACH ':memory:' AS x"])
+      expect(failure(() => database.query(sql, [])).code).toBe('sql-forbidden');
     expect(database.connection.inTransaction).toBe(false);
   });
 
   it('knows the tables it reads, through views and in full-text search', () => {
-    const statements = ['CREATE VIEW named AS SELECT account.name, count(entry.id) AS n FROM account LEFT JOIN entry ON account_id = account.id', 'CREATE VIRTUAL TABLE temp.words USING fts5(note)'];
+    const statements = [
+      'CREATE VIEW named AS SELECT account.name, count(entry.id) AS n FROM account LEFT JOIN entry ON account_id = account.id',
+      'CREATE VIRTUAL TABLE temp.words USING fts5(note)',
+    ];
     database.write({ id: 'views', statements: statements.map((sql) => ({ sql, params: [] })) });
     expect(tablesOf(database, 'SELECT * FROM named').toSorted()).toEqual(['account', 'entry', 'named']);
     expect(tablesOf(database, "SELECT * FROM words WHERE words MATCH 'x'")).toEqual(['words']);

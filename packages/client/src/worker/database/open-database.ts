@@ -1,4 +1,16 @@
-import { createLocalTime, quoteName, RESERVED_TABLE_PREFIX, RockpoolError, syncedTables, SYSTEM_TABLES, type ClockContact, type LastStamp, type LocalTime, type Schema, type TableSchema } from '@rockpool/shared';
+import {
+  createLocalTime,
+  quoteName,
+  RESERVED_TABLE_PREFIX,
+  RockpoolError,
+  syncedTables,
+  SYSTEM_TABLES,
+  type ClockContact,
+  type LastStamp,
+  type LocalTime,
+  type Schema,
+  type TableSchema,
+} from '@rockpool/shared';
 import type { Migration } from '../../rpc/migration.ts';
 import type { EncodedRows } from '../../rpc/rows-transfer.ts';
 import type { RejectedChangeset } from '../../rpc/rejected-changeset.ts';
@@ -26,7 +38,13 @@ import type { SqliteRuntime } from '../sqlite/sqlite-runtime.ts';
 import type { OpenTransaction } from '../write/open-transaction.ts';
 import { RequestLog } from '../write/request-log.ts';
 import { restoreConflict } from '../write/restore-conflict.ts';
-import { dropRejected, replaceRejected, retryRejected, retryUntouched, type RejectedParts } from '../write/retry-rejected.ts';
+import {
+  dropRejected,
+  replaceRejected,
+  retryRejected,
+  retryUntouched,
+  type RejectedParts,
+} from '../write/retry-rejected.ts';
 import { createDependencyReader } from '../live/query-dependencies.ts';
 import { undoRequest } from '../write/undo-request.ts';
 import { WriteTransaction } from '../write/write-transaction.ts';
@@ -107,11 +125,23 @@ export interface OpenDatabase extends LocalDatabase {
 }
 
 /**
- * Opens or creates the database. Throws `schema-incompatible` when the file cannot be brought to the schema by adding, `database-newer` for a file of a newer
- * version of Rockpool, `storage-missing` for a reader while there is nothing to read, `database-mismatch` when it belongs to another server database, and `storage-…` errors; the file is then as it was.
+ * Opens or creates the database. Throws `schema-incompatible` when the file cannot be brought to the schema by adding,
+ * `database-newer` for a file of a newer version of Rockpool, `storage-missing` for a reader while there is nothing to
+ * read, `database-mismatch` when it belongs to another server database, and `storage-…` errors; the file is then as it
+ * was.
  */
 export function openDatabase(options: OpenDatabaseOptions): OpenDatabase {
-  const { runtime, path, vfsName, role, schema, migrations = null, databaseId = null, principal = null, storageError } = options;
+  const {
+    runtime,
+    path,
+    vfsName,
+    role,
+    schema,
+    migrations = null,
+    databaseId = null,
+    principal = null,
+    storageError,
+  } = options;
   const connection = new Connection(runtime, {
     path,
     readOnly: role === 'reader',
@@ -123,7 +153,14 @@ export function openDatabase(options: OpenDatabaseOptions): OpenDatabase {
     const meta = new Meta(connection);
     if (meta.isThere) requireDatabase(meta, databaseId);
     const bundle: BundleSchema = { schema, migrations };
-    const installed = role === 'writer' ? installSchema(connection, meta, { ...bundle, undecided: () => undecided(connection), randomBytes: options.randomBytes }) : requireInstalled(meta, bundle);
+    const installed =
+      role === 'writer'
+        ? installSchema(connection, meta, {
+            ...bundle,
+            undecided: () => undecided(connection),
+            randomBytes: options.randomBytes,
+          })
+        : requireInstalled(meta, bundle);
     if (role === 'writer') dropTriggersOnInternalTables(connection);
     requirePrincipal(meta, new Outbox(connection, new Changelog(connection)), principal, role);
     if (role === 'writer') bindDatabase(meta, databaseId);
@@ -136,7 +173,11 @@ export function openDatabase(options: OpenDatabaseOptions): OpenDatabase {
 
 /** Earlier versions let apps create them. They run after capture and can take a write out of the changelog. */
 function dropTriggersOnInternalTables(connection: Connection): void {
-  const triggers = connection.rows(`SELECT name FROM sqlite_schema WHERE type = 'trigger' AND lower(substr(tbl_name, 1, ?)) = ?`, RESERVED_TABLE_PREFIX.length, RESERVED_TABLE_PREFIX);
+  const triggers = connection.rows(
+    `SELECT name FROM sqlite_schema WHERE type = 'trigger' AND lower(substr(tbl_name, 1, ?)) = ?`,
+    RESERVED_TABLE_PREFIX.length,
+    RESERVED_TABLE_PREFIX,
+  );
   for (const [name] of triggers) connection.exec(`DROP TRIGGER ${quoteName(String(name))}`);
 }
 
@@ -146,7 +187,9 @@ function undecided(connection: Connection): Iterable<DecodedChangeset> {
 }
 
 function configure(connection: Connection, role: 'writer' | 'reader'): void {
-  connection.exec(`PRAGMA page_size = ${PAGE_SIZE_BYTES}; PRAGMA cache_size = -${CACHE_KIB}; PRAGMA temp_store = MEMORY`);
+  connection.exec(
+    `PRAGMA page_size = ${PAGE_SIZE_BYTES}; PRAGMA cache_size = -${CACHE_KIB}; PRAGMA temp_store = MEMORY`,
+  );
   connection.setForeignKeys(true);
   connection.setDefensive(true);
   if (role === 'reader') connection.exec('PRAGMA query_only = ON');
@@ -157,13 +200,22 @@ function lastStamp(head: LastStamp, contact: ClockContact | null): LastStamp {
   return { stampUs: Math.max(head.stampUs, contact?.localUs ?? 0), shiftUs: head.shiftUs };
 }
 
-function assemble(options: OpenDatabaseOptions, connection: Connection, meta: Meta, { schema, installation, readOnly }: InstalledSchema): OpenDatabase {
+function assemble(
+  options: OpenDatabaseOptions,
+  connection: Connection,
+  meta: Meta,
+  { schema, installation, readOnly }: InstalledSchema,
+): OpenDatabase {
   const { role, schema: appSchema, nowMs } = options;
   const tablesById = new Map([...syncedTables(schema), ...SYSTEM_TABLES].map((table) => [table.id, table]));
   const changelog = new Changelog(connection);
   const outbox = new Outbox(connection, changelog);
   const rejected = new Rejected(connection, changelog);
-  const localTime = createLocalTime(lastStamp(changelog.head(), meta.clockContact), nowMs, options.elapsedMs ?? ((): number => performance.now()));
+  const localTime = createLocalTime(
+    lastStamp(changelog.head(), meta.clockContact),
+    nowMs,
+    options.elapsedMs ?? ((): number => performance.now()),
+  );
   const readDependencies = createDependencyReader(connection, schema);
   const searchIndexes = new SearchIndexes(connection, role === 'writer' ? schema : { tables: [] });
   // Made for the first write: the first read does not wait for what only writes need.
@@ -175,7 +227,8 @@ function assemble(options: OpenDatabaseOptions, connection: Connection, meta: Me
   };
   /** Sync and its switch do not depend on what the app's statements mean. */
   const requireMayWrite = (action?: WriteAction): void => {
-    if (readOnly !== null && action?.kind !== 'pause-sync' && action?.kind !== 'resume-sync') throw new RockpoolError(readOnly.code, readOnly.fields);
+    if (readOnly !== null && action?.kind !== 'pause-sync' && action?.kind !== 'resume-sync')
+      throw new RockpoolError(readOnly.code, readOnly.fields);
   };
   const requireWriter = (): WriteTransaction => {
     requireOpen();
@@ -185,8 +238,21 @@ function assemble(options: OpenDatabaseOptions, connection: Connection, meta: Me
   };
 
   function createTransaction(): WriteTransaction {
-    const capture = new SessionCapture(connection, syncedTables(schema).map((table) => readCaptureTable(connection, table, appSchema)));
-    return new WriteTransaction({ connection, schema, capture, searchIndexes, changelog, requests: new RequestLog(connection), meta, nowMs, localTime });
+    const capture = new SessionCapture(
+      connection,
+      syncedTables(schema).map((table) => readCaptureTable(connection, table, appSchema)),
+    );
+    return new WriteTransaction({
+      connection,
+      schema,
+      capture,
+      searchIndexes,
+      changelog,
+      requests: new RequestLog(connection),
+      meta,
+      nowMs,
+      localTime,
+    });
   }
 
   /** Whatever another tab writes meanwhile. */
@@ -200,7 +266,13 @@ function assemble(options: OpenDatabaseOptions, connection: Connection, meta: Me
     }
   }
 
-  const rejectedParts = (): RejectedParts => ({ connection, rejected, outbox, transaction: requireWriter(), tablesById });
+  const rejectedParts = (): RejectedParts => ({
+    connection,
+    rejected,
+    outbox,
+    transaction: requireWriter(),
+    tablesById,
+  });
 
   return {
     get siteId() {
@@ -224,7 +296,8 @@ function assemble(options: OpenDatabaseOptions, connection: Connection, meta: Me
       requireOpen();
       return new QueryRun(connection, { sql, params }).goOn(Number.POSITIVE_INFINITY) as EncodedRows;
     },
-    queryAll: (statements, eachWithinMs) => atOneMoment(() => statements.map((statement) => queryWithin(connection, statement, eachWithinMs))),
+    queryAll: (statements, eachWithinMs) =>
+      atOneMoment(() => statements.map((statement) => queryWithin(connection, statement, eachWithinMs))),
     startQuery(statement: SqlStatement): QueryRun {
       requireOpen();
       return new QueryRun(connection, statement);
@@ -249,7 +322,8 @@ function assemble(options: OpenDatabaseOptions, connection: Connection, meta: Me
         case 'drop-rejected':
           return dropRejected(rejectedParts(), action.sequence, id);
         case 'change-document':
-          if (documentTables(schema.tables).size === 0) throw new RockpoolError('document-unknown', { table: action.table, column: action.column });
+          if (documentTables(schema.tables).size === 0)
+            throw new RockpoolError('document-unknown', { table: action.table, column: action.column });
           // The text of a document is far longer than a change of it, and pages ask for changes all the time.
           return writer.runRereadable(
             () => ({ atomic: false, results: [documentSupport().changeDocument(connection, schema, action)] }),

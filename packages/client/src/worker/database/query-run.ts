@@ -26,7 +26,10 @@ export function queryWithin(connection: Connection, statement: SqlStatement, bud
 /** Looking at the clock costs about as much as a small row. */
 const ROWS_PER_LOOK = 64;
 
-/** A query that can be paused between two rows. It holds its snapshot until it ends. Throws as `LocalDatabase.query` does, and has ended then. */
+/**
+ * A query that can be paused between two rows. It holds its snapshot until it ends. Throws as `LocalDatabase.query`
+ * does, and has ended then.
+ */
 export class QueryRun {
   private readonly connection: Connection;
   private readonly statement: Statement;
@@ -47,8 +50,9 @@ export class QueryRun {
   }
 
   /**
-   * Takes the next rows, and goes on for about so long. Gives the rows when that was enough. What SQLite does before it gives a row, such as sorting and adding
-   * up, cannot be paused and does not count: most of such a query is done then, and whoever gave it up would do all of it again.
+   * Takes the next rows, and goes on for about so long. Gives the rows when that was enough. What SQLite does before it
+   * gives a row, such as sorting and adding up, cannot be paused and does not count: most of such a query is done then,
+   * and whoever gave it up would do all of it again.
    */
   goOn(budgetMs: number): EncodedRows | null {
     try {

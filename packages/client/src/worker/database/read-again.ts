@@ -1,8 +1,9 @@
 import { RockpoolError } from '@rockpool/shared';
 
 /**
- * A reader that slept through a forced checkpoint of the log finds in the middle of a read that its snapshot is gone. The next read sees the present state,
- * so it is read once more before anybody hears of it. `isLostIn`: whether a result says so of a part of it.
+ * A reader that slept through a forced checkpoint of the log finds in the middle of a read that its snapshot is gone.
+ * The next read sees the present state, so it is read once more before anybody hears of it. `isLostIn`: whether a
+ * result says so of a part of it.
  */
 export function readAgain<T>(read: () => T, isLostIn: (result: T) => boolean = () => false): T {
   try {

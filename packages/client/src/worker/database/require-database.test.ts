@@ -12,7 +12,10 @@ describe('which server database a local one belongs to', () => {
     await local.close();
     for (const databaseId of ['team', null, 'team']) {
       const opened = await openStored(medium, { databaseId });
-      expect([opened.database.meta.databaseId, opened.database.outbox.pendingCount()]).toEqual([databaseId === null ? 'team' : databaseId, 1]);
+      expect([opened.database.meta.databaseId, opened.database.outbox.pendingCount()]).toEqual([
+        databaseId === null ? 'team' : databaseId,
+        1,
+      ]);
       await opened.close();
     }
     await expect(openStored(medium, { databaseId: 'team2' })).rejects.toMatchObject(mismatch);
@@ -22,7 +25,9 @@ describe('which server database a local one belongs to', () => {
     const medium = memoryMedium();
     await (await openStored(medium, { databaseId: 'team', principal: 'ada' })).close();
     const smaller = { ...testSchema, tables: testSchema.tables.slice(0, 1), hash: 'another' };
-    await expect(openStored(medium, { databaseId: 'team2', schema: smaller, principal: 'ben' })).rejects.toMatchObject(mismatch);
+    await expect(openStored(medium, { databaseId: 'team2', schema: smaller, principal: 'ben' })).rejects.toMatchObject(
+      mismatch,
+    );
     const again = await openStored(medium, { databaseId: 'team' });
     expect([again.database.meta.get('principal'), again.database.meta.schemaHash]).toEqual(['ada', testSchema.hash]);
     await again.close();

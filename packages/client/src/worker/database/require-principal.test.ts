@@ -22,7 +22,11 @@ describe('whose a database is', () => {
     const ada = await openStored(medium, { principal: 'ada' });
     ada.database.write(write);
     await ada.close();
-    await expect(openStored(medium, { principal: 'ben' })).rejects.toMatchObject({ code: 'other-principal', recovery: 'reauthenticate', fields: { pendingCount: 1 } });
+    await expect(openStored(medium, { principal: 'ben' })).rejects.toMatchObject({
+      code: 'other-principal',
+      recovery: 'reauthenticate',
+      fields: { pendingCount: 1 },
+    });
     const again = await openStored(medium, { principal: 'ada' });
     expect(again.database.outbox.pendingCount()).toBe(1);
     again.database.outbox.markDecided(1, Date.now());
@@ -35,7 +39,9 @@ describe('whose a database is', () => {
     const medium = memoryMedium();
     const leader = await openStored(medium, { principal: 'ada' });
     await (await openStored(medium, { role: 'reader', principal: 'ada' })).close();
-    await expect(openStored(medium, { role: 'reader', principal: 'ben' })).rejects.toMatchObject({ code: 'other-principal' });
+    await expect(openStored(medium, { role: 'reader', principal: 'ben' })).rejects.toMatchObject({
+      code: 'other-principal',
+    });
     await leader.close();
   });
 });

@@ -8,15 +8,44 @@ import type { OpenDatabase } from './open-database.ts';
 
 const note = testTable('note', { id: 'text not null', text: 'text', rank: 'integer' });
 const FIRST = buildSchema([note]);
-const withColumns = (...columns: readonly (readonly [string, string])[]): TableSchema => ({ ...note, columns: [...note.columns, ...columns.map(([name, declaration]) => testColumn(name, declaration))] });
+const withColumns = (...columns: readonly (readonly [string, string])[]): TableSchema => ({
+  ...note,
+  columns: [...note.columns, ...columns.map(([name, declaration]) => testColumn(name, declaration))],
+});
 
 /** What a newer bundle may add without migrations. */
 const SECOND = buildSchema([
-  { ...withColumns(['icon', 'text'], ['colour', "text not null default 'grey'"], ['score', 'real not null default (1)']), indexes: [{ name: 'note_icon', unique: false, expressions: ['"icon"'], whereSql: null }] },
-  testTable('tag', { id: 'text not null', note_id: 'text' }, { foreignKeys: [{ columns: ['note_id'], foreignTable: 'note', foreignColumns: ['id'], onDelete: 'cascade', onUpdate: 'no action' }] }),
+  {
+    ...withColumns(
+      ['icon', 'text'],
+      ['colour', "text not null default 'grey'"],
+      ['score', 'real not null default (1)'],
+    ),
+    indexes: [{ name: 'note_icon', unique: false, expressions: ['"icon"'], whereSql: null }],
+  },
+  testTable(
+    'tag',
+    { id: 'text not null', note_id: 'text' },
+    {
+      foreignKeys: [
+        {
+          columns: ['note_id'],
+          foreignTable: 'note',
+          foreignColumns: ['id'],
+          onDelete: 'cascade',
+          onUpdate: 'no action',
+        },
+      ],
+    },
+  ),
 ]);
 
-async function using<T>(medium: Medium, schema: Schema, body: (database: OpenDatabase) => T, migrations: readonly Migration[] | null = null): Promise<T> {
+async function using<T>(
+  medium: Medium,
+  schema: Schema,
+  body: (database: OpenDatabase) => T,
+  migrations: readonly Migration[] | null = null,
+): Promise<T> {
   const { database, close } = await openStored(medium, { schema, migrations });
   try {
     return body(database);
@@ -26,7 +55,8 @@ async function using<T>(medium: Medium, schema: Schema, body: (database: OpenDat
 }
 
 let writes = 0;
-const write = (database: OpenDatabase, ...statements: string[]): unknown => database.write({ id: `w${++writes}`, statements: statements.map((sql) => ({ sql, params: [] })) });
+const write = (database: OpenDatabase, ...statements: string[]): unknown =>
+  database.write({ id: `w${++writes}`, statements: statements.map((sql) => ({ sql, params: [] })) });
 
 function codeOf(body: () => unknown): string {
   try {
@@ -39,24 +69,44 @@ function codeOf(body: () => unknown): string {
 
 const columnsOf = (database: OpenDatabase, sequence: number): unknown[] => {
   const nameOf = new Map(database.schema.tables.flatMap(({ columns }) => columns.map(({ id, name }) => [id, name])));
-  return (database.changelog.read(sequence)?.groups ?? []).map(({ kind, columnIds }) => [kind, ...columnIds.map((id) => nameOf.get(id))]);
+  return (database.changelog.read(sequence)?.groups ?? []).map(({ kind, columnIds }) => [
+    kind,
+    ...columnIds.map((id) => nameOf.get(id)),
+  ]);
 };
 
 /** A file that the newer bundle has used, after the older one or as the first. */
 async function usedBySecond(isUpgraded: boolean): Promise<Medium> {
   const medium = memoryMedium();
-  if (isUpgraded) await using(medium, FIRST, (database) => write(database, "INSERT INTO note (id, text) VALUES ('old', 'x')"));
-  await using(medium, SECOND, (database) => write(database, "INSERT INTO note (id, text, icon, colour, score) VALUES ('new', 'y', 'star', 'red', 2)", "INSERT INTO tag VALUES ('t', 'new')"));
+  if (isUpgraded)
+    await using(medium, FIRST, (database) => write(database, "INSERT INTO note (id, text) VALUES ('old', 'x')"));
+  await using(medium, SECOND, (database) =>
+    write(
+      database,
+      "INSERT INTO note (id, text, icon, colour, score) VALUES ('new', 'y', 'star', 'red', 2)",
+      "INSERT INTO tag VALUES ('t', 'new')",
+    ),
+  );
   return medium;
 }
 
-describe.each([['was upgraded', true], ['was made by the newer bundle', false]] as const)('an older bundle on a database that %s', (_, isUpgraded) => {
+describe.each([
+  ['was upgraded', true],
+  ['was made by the newer bundle', false],
+] as const)('an older bundle on a database that %s', (_, isUpgraded) => {
   it('reads and writes: what it does not know keeps its values, and new rows get the defaults', async () => {
     const medium = await usedBySecond(isUpgraded);
     await using(medium, FIRST, (database) => {
       expect(database.readOnly).toBeNull();
-      write(database, "UPDATE note SET text = 'z' WHERE id = 'new'", "INSERT INTO note (id, text) VALUES ('mine', 'm')", "INSERT INTO note (id, text) VALUES ('new', '!') ON CONFLICT (id) DO UPDATE SET text = excluded.text");
-      expect(database.connection.rows("SELECT id, text, icon, colour, score FROM note WHERE id <> 'old' ORDER BY id")).toEqual([
+      write(
+        database,
+        "UPDATE note SET text = 'z' WHERE id = 'new'",
+        "INSERT INTO note (id, text) VALUES ('mine', 'm')",
+        "INSERT INTO note (id, text) VALUES ('new', '!') ON CONFLICT (id) DO UPDATE SET text = excluded.text",
+      );
+      expect(
+        database.connection.rows("SELECT id, text, icon, colour, score FROM note WHERE id <> 'old' ORDER BY id"),
+      ).toEqual([
         ['mine', 'm', null, 'grey', 1],
         ['new', '!', 'star', 'red', 2],
       ]);
@@ -100,23 +150,37 @@ describe('bundles that took different ways', () => {
   it('share one database: it has what each of them added', async () => {
     const medium = await usedBySecond(true);
     for (let round = 0; round < 2; round++) {
-      await using(medium, OTHER, (database) => write(database, `INSERT INTO note (id, pinned) VALUES ('p${round}', 1)`));
-      await using(medium, SECOND, (database) => write(database, `INSERT INTO note (id, colour) VALUES ('c${round}', 'red')`));
+      await using(medium, OTHER, (database) =>
+        write(database, `INSERT INTO note (id, pinned) VALUES ('p${round}', 1)`),
+      );
+      await using(medium, SECOND, (database) =>
+        write(database, `INSERT INTO note (id, colour) VALUES ('c${round}', 'red')`),
+      );
       await using(medium, FIRST, (database) => write(database, `INSERT INTO note (id) VALUES ('f${round}')`));
     }
     await using(medium, OTHER, (database) => {
       expect(database.schemaState().installation).toBe('same');
-      expect(database.connection.rows("SELECT id, colour, pinned FROM note WHERE id <> 'new' AND id <> 'old' ORDER BY id")).toEqual([
-        ['c0', 'red', 0], ['c1', 'red', 0], ['f0', 'grey', 0], ['f1', 'grey', 0], ['p0', 'grey', 1], ['p1', 'grey', 1],
+      expect(
+        database.connection.rows("SELECT id, colour, pinned FROM note WHERE id <> 'new' AND id <> 'old' ORDER BY id"),
+      ).toEqual([
+        ['c0', 'red', 0],
+        ['c1', 'red', 0],
+        ['f0', 'grey', 0],
+        ['f1', 'grey', 0],
+        ['p0', 'grey', 1],
+        ['p1', 'grey', 1],
       ]);
     });
   });
 
   it('leave the newer merge rules in force, whichever of them opens the database', async () => {
     const medium = memoryMedium();
-    const rules = (schema: TableSchema): Schema => buildSchema([{ ...schema, merge: { ...schema.merge, deleteRule: 'update-wins', groups: [['text', 'rank']] } }]);
+    const rules = (schema: TableSchema): Schema =>
+      buildSchema([{ ...schema, merge: { ...schema.merge, deleteRule: 'update-wins', groups: [['text', 'rank']] } }]);
     await using(medium, FIRST, () => undefined);
-    await using(medium, rules(note), (database) => write(database, "INSERT INTO note (id, text, rank) VALUES ('a', 'x', 1)"));
+    await using(medium, rules(note), (database) =>
+      write(database, "INSERT INTO note (id, text, rank) VALUES ('a', 'x', 1)"),
+    );
     await using(medium, FIRST, (database) => {
       expect([database.readOnly, database.schema.hash]).toEqual([null, rules(note).hash]);
       write(database, "UPDATE note SET text = 'y'");
@@ -126,15 +190,32 @@ describe('bundles that took different ways', () => {
 });
 
 describe('an older bundle after migrations', () => {
-  const migration = (tag: string, ...statements: string[]): Migration => ({ tag, sql: statements.join('\n--> statement-breakpoint\n') });
-  const CREATE = migration('0000_first', 'CREATE TABLE `note` (`id` text PRIMARY KEY NOT NULL, `text` text, `rank` integer)');
+  const migration = (tag: string, ...statements: string[]): Migration => ({
+    tag,
+    sql: statements.join('\n--> statement-breakpoint\n'),
+  });
+  const CREATE = migration(
+    '0000_first',
+    'CREATE TABLE `note` (`id` text PRIMARY KEY NOT NULL, `text` text, `rank` integer)',
+  );
   /** As drizzle-kit builds a table anew. */
   const rebuilt = (columns: string, added = ''): Migration =>
-    migration('0001_rebuilt', `CREATE TABLE \`__new_note\` (${columns})`, `INSERT INTO \`__new_note\` SELECT \`id\`, \`text\`, ifnull(\`rank\`, 0)${added === '' ? '' : `, ${added}`} FROM \`note\``, 'DROP TABLE `note`', 'ALTER TABLE `__new_note` RENAME TO `note`');
+    migration(
+      '0001_rebuilt',
+      `CREATE TABLE \`__new_note\` (${columns})`,
+      `INSERT INTO \`__new_note\` SELECT \`id\`, \`text\`, ifnull(\`rank\`, 0)${added === '' ? '' : `, ${added}`} FROM \`note\``,
+      'DROP TABLE `note`',
+      'ALTER TABLE `__new_note` RENAME TO `note`',
+    );
 
   async function usedByBoth(second: Schema, ...migrations: Migration[]): Promise<Medium> {
     const medium = memoryMedium();
-    await using(medium, FIRST, (database) => write(database, "INSERT INTO note (id, text, rank) VALUES ('a', 'x', 1)"), [CREATE]);
+    await using(
+      medium,
+      FIRST,
+      (database) => write(database, "INSERT INTO note (id, text, rank) VALUES ('a', 'x', 1)"),
+      [CREATE],
+    );
     // Nothing that waits may name what goes.
     await using(medium, FIRST, (database) => database.outbox.markDecided(1, 0), [CREATE]);
     await using(medium, second, () => undefined, [CREATE, ...migrations]);
@@ -142,25 +223,52 @@ describe('an older bundle after migrations', () => {
   }
 
   it('reads and writes where the newer one only added', async () => {
-    const medium = await usedByBoth(buildSchema([withColumns(['done', 'integer not null default 0'])]), migration('0001_done', 'ALTER TABLE `note` ADD `done` integer DEFAULT 0 NOT NULL'));
-    await using(medium, FIRST, (database) => {
-      expect(database.readOnly).toBeNull();
-      write(database, "INSERT INTO note (id, text) VALUES ('b', 'y')");
-    }, [CREATE]);
+    const medium = await usedByBoth(
+      buildSchema([withColumns(['done', 'integer not null default 0'])]),
+      migration('0001_done', 'ALTER TABLE `note` ADD `done` integer DEFAULT 0 NOT NULL'),
+    );
+    await using(
+      medium,
+      FIRST,
+      (database) => {
+        expect(database.readOnly).toBeNull();
+        write(database, "INSERT INTO note (id, text) VALUES ('b', 'y')");
+      },
+      [CREATE],
+    );
     // A bundle from before the first migration, too.
-    await using(medium, FIRST, (database) => expect(database.connection.rows('SELECT id, done FROM note ORDER BY id')).toEqual([['a', 0], ['b', 0]]));
+    await using(medium, FIRST, (database) =>
+      expect(database.connection.rows('SELECT id, done FROM note ORDER BY id')).toEqual([
+        ['a', 0],
+        ['b', 0],
+      ]),
+    );
   });
 
   it('writes under a CHECK that the newer one added', async () => {
-    const medium = await usedByBoth(buildSchema([{ ...note, checks: [{ name: null, sql: 'rank > 0' }] }]), rebuilt('`id` text PRIMARY KEY NOT NULL, `text` text, `rank` integer CHECK (rank > 0)'));
-    await using(medium, FIRST, (database) => {
-      write(database, "INSERT INTO note (id, rank) VALUES ('b', 2)");
-      expect(codeOf(() => write(database, "INSERT INTO note (id, rank) VALUES ('c', 0)"))).toBe('constraint-check');
-    }, [CREATE]);
+    const medium = await usedByBoth(
+      buildSchema([{ ...note, checks: [{ name: null, sql: 'rank > 0' }] }]),
+      rebuilt('`id` text PRIMARY KEY NOT NULL, `text` text, `rank` integer CHECK (rank > 0)'),
+    );
+    await using(
+      medium,
+      FIRST,
+      (database) => {
+        write(database, "INSERT INTO note (id, rank) VALUES ('b', 2)");
+        expect(codeOf(() => write(database, "INSERT INTO note (id, rank) VALUES ('c', 0)"))).toBe('constraint-check');
+      },
+      [CREATE],
+    );
   });
 
   const rankNotNull = [...note.columns.slice(0, 2), testColumn('rank', 'integer not null default 0')];
-  const changes: readonly { readonly what: string; readonly second: Schema; readonly step: Migration; readonly insert: string; readonly fields: object }[] = [
+  const changes: readonly {
+    readonly what: string;
+    readonly second: Schema;
+    readonly step: Migration;
+    readonly insert: string;
+    readonly fields: object;
+  }[] = [
     {
       what: 'dropped a column',
       second: buildSchema([{ ...note, columns: note.columns.slice(0, 2) }]),
@@ -191,7 +299,15 @@ describe('an older bundle after migrations', () => {
     },
     {
       what: 'merges a text as a document',
-      second: buildSchema([{ ...note, merge: { ...note.merge, documents: [{ column: 'text', text: [], elementKey: 'id', maxLength: 1000, maxDepth: 10 }] } }]),
+      second: buildSchema([
+        {
+          ...note,
+          merge: {
+            ...note.merge,
+            documents: [{ column: 'text', text: [], elementKey: 'id', maxLength: 1000, maxDepth: 10 }],
+          },
+        },
+      ]),
       step: rebuilt('`id` text PRIMARY KEY NOT NULL, `text` text, `rank` integer'),
       insert: "INSERT INTO note (id) VALUES ('n')",
       fields: { table: 'note', column: 'text', problem: 'how the document is merged changed' },
@@ -199,35 +315,60 @@ describe('an older bundle after migrations', () => {
     {
       what: 'needs a value that the older one never gives',
       second: buildSchema([withColumns(['kind', 'text not null'])]),
-      step: rebuilt('`id` text PRIMARY KEY NOT NULL, `text` text, `rank` integer, `kind` text NOT NULL', "'plain' AS `kind`"),
+      step: rebuilt(
+        '`id` text PRIMARY KEY NOT NULL, `text` text, `rank` integer, `kind` text NOT NULL',
+        "'plain' AS `kind`",
+      ),
       insert: "INSERT INTO note (id, kind) VALUES ('n', 'k')",
-      fields: { table: 'note', column: 'kind', problem: 'the app does not know this column, and a new row needs a value for it' },
+      fields: {
+        table: 'note',
+        column: 'kind',
+        problem: 'the app does not know this column, and a new row needs a value for it',
+      },
     },
   ];
-  it.each(changes)('reads only where the newer one $what, says why, and loses nothing', async ({ second, step, insert, fields }) => {
-    const medium = await usedByBoth(second, step);
-    await using(medium, second, (database) => write(database, insert), [CREATE, step]);
-    const table = second.tables[0]?.name ?? '';
-    await using(medium, FIRST, (database) => {
-      expect(database.readOnly).toMatchObject({ code: 'app-outdated', recovery: 'upgrade', fields });
-      expect(codeOf(() => write(database, "INSERT INTO note (id) VALUES ('b')"))).toBe('app-outdated');
-      expect(codeOf(() => database.begin({ atomic: false }))).toBe('app-outdated');
-      expect(codeOf(() => database.write({ id: 'undo', statements: [], action: { kind: 'undo', requestId: 'w1' } }))).toBe('app-outdated');
-      // Sync goes on, and so does its switch.
-      database.write({ id: `pause${++writes}`, statements: [], action: { kind: 'pause-sync' } });
-      database.write({ id: `resume${++writes}`, statements: [], action: { kind: 'resume-sync' } });
-      expect(database.query(`SELECT id FROM ${table}`, []).rowCount).toBe(2);
-      expect(database.schema.hash).toBe(second.hash);
-      expect(database.changelog.read(2)?.groups.map(({ kind }) => kind)).toEqual(['insert']);
-    }, [CREATE]);
-    const reader = await openReader(medium, [CREATE]);
-    expect(reader.rows(`SELECT count(*) FROM ${table}`)).toEqual([[2]]);
-    await reader.close();
-    await using(medium, second, (database) => expect(database.schemaState()).toEqual({ hash: second.hash, installation: 'same' }), [CREATE, step]);
-  });
+  it.each(changes)(
+    'reads only where the newer one $what, says why, and loses nothing',
+    async ({ second, step, insert, fields }) => {
+      const medium = await usedByBoth(second, step);
+      await using(medium, second, (database) => write(database, insert), [CREATE, step]);
+      const table = second.tables[0]?.name ?? '';
+      await using(
+        medium,
+        FIRST,
+        (database) => {
+          expect(database.readOnly).toMatchObject({ code: 'app-outdated', recovery: 'upgrade', fields });
+          expect(codeOf(() => write(database, "INSERT INTO note (id) VALUES ('b')"))).toBe('app-outdated');
+          expect(codeOf(() => database.begin({ atomic: false }))).toBe('app-outdated');
+          expect(
+            codeOf(() => database.write({ id: 'undo', statements: [], action: { kind: 'undo', requestId: 'w1' } })),
+          ).toBe('app-outdated');
+          // Sync goes on, and so does its switch.
+          database.write({ id: `pause${++writes}`, statements: [], action: { kind: 'pause-sync' } });
+          database.write({ id: `resume${++writes}`, statements: [], action: { kind: 'resume-sync' } });
+          expect(database.query(`SELECT id FROM ${table}`, []).rowCount).toBe(2);
+          expect(database.schema.hash).toBe(second.hash);
+          expect(database.changelog.read(2)?.groups.map(({ kind }) => kind)).toEqual(['insert']);
+        },
+        [CREATE],
+      );
+      const reader = await openReader(medium, [CREATE]);
+      expect(reader.rows(`SELECT count(*) FROM ${table}`)).toEqual([[2]]);
+      await reader.close();
+      await using(
+        medium,
+        second,
+        (database) => expect(database.schemaState()).toEqual({ hash: second.hash, installation: 'same' }),
+        [CREATE, step],
+      );
+    },
+  );
 
   /** As a second tab of the older bundle. */
-  async function openReader(medium: Medium, migrations: readonly Migration[]): Promise<{ rows: OpenDatabase['connection']['rows']; close: StoredDatabase['close'] }> {
+  async function openReader(
+    medium: Medium,
+    migrations: readonly Migration[],
+  ): Promise<{ rows: OpenDatabase['connection']['rows']; close: StoredDatabase['close'] }> {
     const { database, close } = await openStored(medium, { schema: FIRST, migrations, role: 'reader' });
     return { rows: (sql) => database.connection.rows(sql), close };
   }

@@ -5,18 +5,37 @@ import type { Migration } from '../../rpc/migration.ts';
 import { testTable } from '../testing/table-schema.ts';
 import { openStored, type StoredDatabase } from '../testing/test-database.ts';
 
-const migration = (tag: string, ...statements: string[]): Migration => ({ tag, sql: statements.join('\n--> statement-breakpoint\n') });
+const migration = (tag: string, ...statements: string[]): Migration => ({
+  tag,
+  sql: statements.join('\n--> statement-breakpoint\n'),
+});
 
 // As drizzle-kit writes them.
-const FIRST = migration('0000_first', 'CREATE TABLE `todo` (`id` text PRIMARY KEY NOT NULL, `title` text NOT NULL)', 'CREATE TABLE `draft` (`id` text PRIMARY KEY NOT NULL, `body` text)');
-const SECOND = migration('0001_done', 'ALTER TABLE `todo` ADD `done` integer DEFAULT 0 NOT NULL;', 'CREATE INDEX `todo_done` ON `todo` (`done`);');
+const FIRST = migration(
+  '0000_first',
+  'CREATE TABLE `todo` (`id` text PRIMARY KEY NOT NULL, `title` text NOT NULL)',
+  'CREATE TABLE `draft` (`id` text PRIMARY KEY NOT NULL, `body` text)',
+);
+const SECOND = migration(
+  '0001_done',
+  'ALTER TABLE `todo` ADD `done` integer DEFAULT 0 NOT NULL;',
+  'CREATE INDEX `todo_done` ON `todo` (`done`);',
+);
 
 const draft = testTable('draft', { id: 'text not null', body: 'text' }, { synced: false });
 const firstSchema = buildSchema([testTable('todo', { id: 'text not null', title: 'text not null' }), draft]);
 const doneIndex = { name: 'todo_done', unique: false, expressions: ['"done"'], whereSql: null };
-const secondSchema = buildSchema([testTable('todo', { id: 'text not null', title: 'text not null', done: 'integer not null default 0' }, { indexes: [doneIndex] }), draft]);
+const secondSchema = buildSchema([
+  testTable(
+    'todo',
+    { id: 'text not null', title: 'text not null', done: 'integer not null default 0' },
+    { indexes: [doneIndex] },
+  ),
+  draft,
+]);
 
-const open = (medium: Medium, schema: Schema, ...migrations: Migration[]): Promise<StoredDatabase> => openStored(medium, { schema, migrations });
+const open = (medium: Medium, schema: Schema, ...migrations: Migration[]): Promise<StoredDatabase> =>
+  openStored(medium, { schema, migrations });
 
 async function failureOf(opening: Promise<StoredDatabase>): Promise<RockpoolError> {
   const thrown = await opening.then(
@@ -31,7 +50,10 @@ async function failureOf(opening: Promise<StoredDatabase>): Promise<RockpoolErro
 async function used(...titles: string[]): Promise<Medium> {
   const medium = memoryMedium();
   const { database, close } = await open(medium, firstSchema, FIRST);
-  database.write({ id: 'use', statements: titles.map((title) => ({ sql: 'INSERT INTO todo VALUES (?, ?)', params: [title, title] })) });
+  database.write({
+    id: 'use',
+    statements: titles.map((title) => ({ sql: 'INSERT INTO todo VALUES (?, ?)', params: [title, title] })),
+  });
   await close();
   return medium;
 }
@@ -53,17 +75,34 @@ describe('migrations of the app', () => {
 
   it('are captured and synced as tables of the schema are', async () => {
     const { database, close } = await open(await used(), secondSchema, FIRST, SECOND);
-    const { sequence } = database.write({ id: 'w', statements: [{ sql: "INSERT INTO todo VALUES ('a', 'x', 1)", params: [] }] });
+    const { sequence } = database.write({
+      id: 'w',
+      statements: [{ sql: "INSERT INTO todo VALUES ('a', 'x', 1)", params: [] }],
+    });
     expect(sequence).toBe(1);
     await close();
   });
 
   it('leave the database as it was when one fails, and say which and why', async () => {
     const medium = await used('milk');
-    const broken = migration('0002_broken', 'CREATE TABLE `extra` (`id` text PRIMARY KEY NOT NULL)', 'ALTER TABLE `nowhere` ADD `x` text');
+    const broken = migration(
+      '0002_broken',
+      'CREATE TABLE `extra` (`id` text PRIMARY KEY NOT NULL)',
+      'ALTER TABLE `nowhere` ADD `x` text',
+    );
     const failure = await failureOf(open(medium, secondSchema, FIRST, SECOND, broken));
-    expect(failure).toMatchObject({ code: 'migration-failed', fields: { migration: '0002_broken', statement: 2, reason: 'query-invalid' } });
-    expect(await rowsOf(medium, firstSchema, [FIRST], "SELECT name FROM sqlite_schema WHERE name IN ('todo', 'extra', 'todo_done')")).toEqual([['todo']]);
+    expect(failure).toMatchObject({
+      code: 'migration-failed',
+      fields: { migration: '0002_broken', statement: 2, reason: 'query-invalid' },
+    });
+    expect(
+      await rowsOf(
+        medium,
+        firstSchema,
+        [FIRST],
+        "SELECT name FROM sqlite_schema WHERE name IN ('todo', 'extra', 'todo_done')",
+      ),
+    ).toEqual([['todo']]);
   });
 
   it('have to lead to the schema, and all differences are told at once', async () => {
@@ -71,13 +110,18 @@ describe('migrations of the app', () => {
     expect(failure.code).toBe('migration-failed');
     expect(failure.fields['differences']).toContain('todo.done is missing');
     const wrong = migration('0001_wrong', 'ALTER TABLE `todo` ADD `wrong` text');
-    expect((await failureOf(open(await used(), secondSchema, FIRST, wrong))).fields['differences']).toBe('column todo.done is missing\ncolumn todo.wrong is not in the schema');
+    expect((await failureOf(open(await used(), secondSchema, FIRST, wrong))).fields['differences']).toBe(
+      'column todo.done is missing\ncolumn todo.wrong is not in the schema',
+    );
   });
 
   it('may not be edited once they were carried out', async () => {
     const medium = await used();
     const edited = { ...FIRST, sql: `${FIRST.sql} ` };
-    expect(await failureOf(open(medium, firstSchema, edited))).toMatchObject({ code: 'migration-failed', fields: { migration: '0000_first' } });
+    expect(await failureOf(open(medium, firstSchema, edited))).toMatchObject({
+      code: 'migration-failed',
+      fields: { migration: '0000_first' },
+    });
   });
 
   it('take over a database that was made without them', async () => {
@@ -89,44 +133,95 @@ describe('migrations of the app', () => {
   });
 
   it('may build a table anew as drizzle-kit does, with rows that refer to it', async () => {
-    const parent = migration('0000_a', 'CREATE TABLE `list` (`id` text PRIMARY KEY NOT NULL, `name` text)', 'CREATE TABLE `item` (`id` text PRIMARY KEY NOT NULL, `list_id` text REFERENCES `list`(`id`))');
+    const parent = migration(
+      '0000_a',
+      'CREATE TABLE `list` (`id` text PRIMARY KEY NOT NULL, `name` text)',
+      'CREATE TABLE `item` (`id` text PRIMARY KEY NOT NULL, `list_id` text REFERENCES `list`(`id`))',
+    );
     const rebuild = migration(
       '0001_b',
       'PRAGMA foreign_keys=OFF;',
-      'CREATE TABLE `__new_list` (`id` text PRIMARY KEY NOT NULL, `name` text DEFAULT \'?\')',
+      "CREATE TABLE `__new_list` (`id` text PRIMARY KEY NOT NULL, `name` text DEFAULT '?')",
       'INSERT INTO `__new_list`("id", "name") SELECT "id", "name" FROM `list`;',
       'DROP TABLE `list`;',
       'ALTER TABLE `__new_list` RENAME TO `list`;',
       'PRAGMA foreign_keys=ON;',
     );
-    const item = testTable('item', { id: 'text not null', list_id: 'text' }, { foreignKeys: [{ columns: ['list_id'], foreignTable: 'list', foreignColumns: ['id'], onDelete: 'no action', onUpdate: 'no action' }] });
+    const item = testTable(
+      'item',
+      { id: 'text not null', list_id: 'text' },
+      {
+        foreignKeys: [
+          {
+            columns: ['list_id'],
+            foreignTable: 'list',
+            foreignColumns: ['id'],
+            onDelete: 'no action',
+            onUpdate: 'no action',
+          },
+        ],
+      },
+    );
     const medium = memoryMedium();
-    const { database, close } = await open(medium, buildSchema([testTable('list', { id: 'text not null', name: 'text' }), item]), parent);
-    database.write({ id: 'a', statements: ["INSERT INTO list VALUES ('l', 'x')", "INSERT INTO item VALUES ('i', 'l')"].map((text) => ({ sql: text, params: [] })) });
+    const { database, close } = await open(
+      medium,
+      buildSchema([testTable('list', { id: 'text not null', name: 'text' }), item]),
+      parent,
+    );
+    database.write({
+      id: 'a',
+      statements: ["INSERT INTO list VALUES ('l', 'x')", "INSERT INTO item VALUES ('i', 'l')"].map((text) => ({
+        sql: text,
+        params: [],
+      })),
+    });
     await close();
     const schema = buildSchema([testTable('list', { id: 'text not null', name: "text default '?'" }), item]);
-    expect(await rowsOf(medium, schema, [parent, rebuild], 'SELECT item.id, list.name FROM item JOIN list ON list.id = list_id')).toEqual([['i', 'x']]);
+    expect(
+      await rowsOf(
+        medium,
+        schema,
+        [parent, rebuild],
+        'SELECT item.id, list.name FROM item JOIN list ON list.id = list_id',
+      ),
+    ).toEqual([['i', 'x']]);
   });
 
   it('may not write rows of synced tables, which every device would do for itself; of local ones they may', async () => {
     const local = migration('0001_local', "INSERT INTO `draft` VALUES ('a', 'seed')");
     expect(await rowsOf(await used(), firstSchema, [FIRST, local], 'SELECT body FROM draft')).toEqual([['seed']]);
     const seed = migration('0001_seed', "UPDATE `todo` SET title = 'x'");
-    expect(await failureOf(open(await used('milk'), firstSchema, FIRST, seed))).toMatchObject({ code: 'migration-failed', fields: { reason: 'sql-forbidden', problem: 'rows-of-synced-table' } });
+    expect(await failureOf(open(await used('milk'), firstSchema, FIRST, seed))).toMatchObject({
+      code: 'migration-failed',
+      fields: { reason: 'sql-forbidden', problem: 'rows-of-synced-table' },
+    });
     const internal = migration('0001_internal', 'DELETE FROM rockpool_changelog');
-    expect(await failureOf(open(await used('milk'), firstSchema, FIRST, internal))).toMatchObject({ code: 'migration-failed', fields: { problem: 'internal-table' } });
+    expect(await failureOf(open(await used('milk'), firstSchema, FIRST, internal))).toMatchObject({
+      code: 'migration-failed',
+      fields: { problem: 'internal-table' },
+    });
   });
 
   it('may rename and drop what no unsent change names, and are refused otherwise', async () => {
     const rename = migration('0001_rename', 'ALTER TABLE `todo` RENAME COLUMN `title` TO `name`');
     const renamed = buildSchema([testTable('todo', { id: 'text not null', name: 'text not null' }), draft]);
     const medium = await used('milk');
-    expect(await failureOf(open(medium, renamed, FIRST, rename))).toMatchObject({ code: 'migration-refused', fields: { table: 'todo', column: 'title' } });
+    expect(await failureOf(open(medium, renamed, FIRST, rename))).toMatchObject({
+      code: 'migration-refused',
+      fields: { table: 'todo', column: 'title' },
+    });
     const { database, close } = await open(medium, firstSchema, FIRST);
     database.outbox.markDecided(1, Date.now());
     await close();
     expect(await rowsOf(medium, renamed, [FIRST, rename], 'SELECT id, name FROM todo')).toEqual([['milk', 'milk']]);
     const drop = migration('0002_drop', 'DROP TABLE `todo`');
-    expect(await rowsOf(medium, buildSchema([draft]), [FIRST, rename, drop], "SELECT count(*) FROM sqlite_schema WHERE name = 'todo'")).toEqual([[0]]);
+    expect(
+      await rowsOf(
+        medium,
+        buildSchema([draft]),
+        [FIRST, rename, drop],
+        "SELECT count(*) FROM sqlite_schema WHERE name = 'todo'",
+      ),
+    ).toEqual([[0]]);
   });
 });

@@ -8,7 +8,10 @@ import { shapeDifferences } from './table-shape.ts';
 
 const BREAKPOINT = '--> statement-breakpoint';
 
-/** drizzle-kit switches foreign keys off around a table that it builds anew. Here they are off for all migrations, and looked at afterwards. */
+/**
+ * drizzle-kit switches foreign keys off around a table that it builds anew. Here they are off for all migrations, and
+ * looked at afterwards.
+ */
 const SWITCHES_FOREIGN_KEYS = /^\s*PRAGMA\s+foreign_keys\s*=/i;
 
 export interface MigrationParts {
@@ -19,18 +22,26 @@ export interface MigrationParts {
 }
 
 /**
- * Carries out what is new of the app's migrations, within the transaction that opens the database: all of it or nothing. Foreign keys have to be off.
+ * Carries out what is new of the app's migrations, within the transaction that opens the database: all of it or
+ * nothing. Foreign keys have to be off.
  *
  * Throws `migration-failed` with the tag and the reason, and `migration-refused` where
  * a table or column would go that changes name which the server has not decided about.
  */
-export function runMigrations(parts: MigrationParts, migrations: readonly Migration[], stored: Schema, wanted: Schema): void {
+export function runMigrations(
+  parts: MigrationParts,
+  migrations: readonly Migration[],
+  stored: Schema,
+  wanted: Schema,
+): void {
   const done = readDone(parts.meta);
   requireSameHistory(done, migrations);
   const fresh = migrations.slice(done.length);
   if (fresh.length === 0 && encodeSchema(stored) === encodeSchema(wanted)) return;
   refuseToLose(parts.undecided(), stored, wanted);
-  const synced = new Set([...stored.tables, ...wanted.tables].filter((table) => table.synced).map(({ name }) => name.toLowerCase()));
+  const synced = new Set(
+    [...stored.tables, ...wanted.tables].filter((table) => table.synced).map(({ name }) => name.toLowerCase()),
+  );
   const reserved = reservedNames(parts.connection);
   for (const migration of fresh) runMigration(parts.connection, migration, synced);
   requireSameReserved(parts.connection, reserved, fresh);
@@ -51,7 +62,10 @@ export function hasMigrations(meta: Meta): boolean {
 /** Whether the file is further: it carried out all of these, and more. */
 export function isBehind(meta: Meta, migrations: readonly Migration[]): boolean {
   const done = readDone(meta);
-  return migrations.length < done.length && migrations.every(({ tag, sql }, index) => done[index]?.[0] === tag && done[index]?.[1] === hashOf(sql));
+  return (
+    migrations.length < done.length &&
+    migrations.every(({ tag, sql }, index) => done[index]?.[0] === tag && done[index]?.[1] === hashOf(sql))
+  );
 }
 
 /** Whether there are any that were not carried out. */
@@ -66,8 +80,10 @@ function readDone(meta: Meta): readonly (readonly [tag: string, hash: string])[]
 function requireSameHistory(done: readonly (readonly [string, string])[], migrations: readonly Migration[]): void {
   for (const [index, [tag, hash]] of done.entries()) {
     const migration = migrations[index];
-    if (migration === undefined) throw new RockpoolError('app-outdated', { newerMigrations: done.length - migrations.length });
-    if (migration.tag !== tag) throw failed(migration.tag, { problem: `in its place another one was carried out: ${tag}` });
+    if (migration === undefined)
+      throw new RockpoolError('app-outdated', { newerMigrations: done.length - migrations.length });
+    if (migration.tag !== tag)
+      throw failed(migration.tag, { problem: `in its place another one was carried out: ${tag}` });
     if (hashOf(migration.sql) !== hash) throw failed(tag, { problem: 'it was changed after it had been carried out' });
   }
 }
@@ -80,7 +96,15 @@ function runMigration(connection: Connection, { tag, sql }: Migration, synced: R
       runStatement(connection, text, synced);
     } catch (cause) {
       if (!(cause instanceof RockpoolError) || cause.code.startsWith('storage-')) throw cause;
-      throw failed(tag, { statement: index + 1, reason: cause.code, ...(typeof cause.fields['problem'] === 'string' ? { problem: cause.fields['problem'] } : {}) }, cause);
+      throw failed(
+        tag,
+        {
+          statement: index + 1,
+          reason: cause.code,
+          ...(typeof cause.fields['problem'] === 'string' ? { problem: cause.fields['problem'] } : {}),
+        },
+        cause,
+      );
     }
   }
 }
@@ -103,48 +127,92 @@ function refuseToLose(undecided: Iterable<DecodedChangeset>, stored: Schema, wan
       const table = stored.tables.find(({ id }) => id === tableId);
       if (table === undefined) continue;
       const columns = kept.get(tableId);
-      const lost = columns === undefined ? null : table.columns.find(({ id }) => columnIds.includes(id) && !columns.has(id));
-      if (columns === undefined) throw new RockpoolError('migration-refused', { table: table.name, problem: 'changes of a table that goes were not sent yet' });
-      if (lost !== undefined && lost !== null) throw new RockpoolError('migration-refused', { table: table.name, column: lost.name, problem: 'changes of a column that goes were not sent yet' });
+      const lost =
+        columns === undefined ? null : table.columns.find(({ id }) => columnIds.includes(id) && !columns.has(id));
+      if (columns === undefined)
+        throw new RockpoolError('migration-refused', {
+          table: table.name,
+          problem: 'changes of a table that goes were not sent yet',
+        });
+      if (lost !== undefined && lost !== null)
+        throw new RockpoolError('migration-refused', {
+          table: table.name,
+          column: lost.name,
+          problem: 'changes of a column that goes were not sent yet',
+        });
     }
   }
 }
 
 /** SQLite does not say what a table is renamed to, so that no policy can refuse a name of ours. */
-function requireSameReserved(connection: Connection, before: ReadonlySet<string>, migrations: readonly Migration[]): void {
+function requireSameReserved(
+  connection: Connection,
+  before: ReadonlySet<string>,
+  migrations: readonly Migration[],
+): void {
   const [name] = [...reservedNames(connection)].filter((found) => !before.has(found));
   if (name !== undefined) throw failed(lastTag(migrations), { problem: 'the name is reserved', name });
 }
 
 function reservedNames(connection: Connection): ReadonlySet<string> {
-  return new Set(connection.rows(`SELECT name FROM sqlite_schema WHERE lower(substr(name, 1, ?)) = ?`, RESERVED_TABLE_PREFIX.length, RESERVED_TABLE_PREFIX).map(([name]) => String(name)));
+  return new Set(
+    connection
+      .rows(
+        `SELECT name FROM sqlite_schema WHERE lower(substr(name, 1, ?)) = ?`,
+        RESERVED_TABLE_PREFIX.length,
+        RESERVED_TABLE_PREFIX,
+      )
+      .map(([name]) => String(name)),
+  );
 }
 
 function requireForeignKeys(connection: Connection, migrations: readonly Migration[]): void {
   const [broken] = connection.rows('SELECT "table" FROM pragma_foreign_key_check LIMIT 1');
-  if (broken !== undefined) throw failed(lastTag(migrations), { problem: 'rows refer to rows that are not there', table: String(broken[0]) });
+  if (broken !== undefined)
+    throw failed(lastTag(migrations), { problem: 'rows refer to rows that are not there', table: String(broken[0]) });
 }
 
 /** All differences at once, by names: what the app reads and writes from now on has to be there. */
 function requireSchema(connection: Connection, schema: Schema, migrations: readonly Migration[]): void {
   const problems = schema.tables.flatMap((table) => differences(connection, table));
-  if (problems.length > 0) throw failed(lastTag(migrations), { problem: 'the migrations do not lead to the schema', count: problems.length, differences: problems.join('\n') });
+  if (problems.length > 0)
+    throw failed(lastTag(migrations), {
+      problem: 'the migrations do not lead to the schema',
+      count: problems.length,
+      differences: problems.join('\n'),
+    });
 }
 
 function differences(connection: Connection, table: TableSchema): string[] {
-  const found = new Map(connection.rows(`SELECT name, "notnull", pk FROM pragma_table_xinfo(?, 'main')`, table.name).map(([name, notNull, pk]) => [String(name), { notNull: notNull === 1, pk: Number(pk) }]));
+  const found = new Map(
+    connection
+      .rows(`SELECT name, "notnull", pk FROM pragma_table_xinfo(?, 'main')`, table.name)
+      .map(([name, notNull, pk]) => [String(name), { notNull: notNull === 1, pk: Number(pk) }]),
+  );
   if (found.size === 0) return [`table ${table.name} is missing`];
   const problems = table.columns.flatMap(({ name, notNull }) => {
     const column = found.get(name);
     if (column === undefined) return [`column ${table.name}.${name} is missing`];
     // A key that is an integer is never NULL, whatever is declared.
-    return notNull === column.notNull || column.pk > 0 ? [] : [`column ${table.name}.${name} ${notNull ? 'allows' : 'does not allow'} NULL`];
+    return notNull === column.notNull || column.pk > 0
+      ? []
+      : [`column ${table.name}.${name} ${notNull ? 'allows' : 'does not allow'} NULL`];
   });
-  const key = [...found].filter(([, { pk }]) => pk > 0).sort(([, a], [, b]) => a.pk - b.pk).map(([name]) => name);
-  if (JSON.stringify(key) !== JSON.stringify(table.primaryKey)) problems.push(`table ${table.name} has the primary key (${key.join(', ')})`);
-  for (const name of found.keys()) if (!table.columns.some((column) => column.name === name)) problems.push(`column ${table.name}.${name} is not in the schema`);
+  const key = [...found]
+    .filter(([, { pk }]) => pk > 0)
+    .sort(([, a], [, b]) => a.pk - b.pk)
+    .map(([name]) => name);
+  if (JSON.stringify(key) !== JSON.stringify(table.primaryKey))
+    problems.push(`table ${table.name} has the primary key (${key.join(', ')})`);
+  for (const name of found.keys())
+    if (!table.columns.some((column) => column.name === name))
+      problems.push(`column ${table.name}.${name} is not in the schema`);
   // A table of this device alone may be as it likes.
-  if (table.synced) for (const { column, declared, found: actual } of shapeDifferences(connection, table)) problems.push(`${column === null ? `table ${table.name}` : `column ${table.name}.${column}`}: the schema declares ${declared}, the database has ${actual}`);
+  if (table.synced)
+    for (const { column, declared, found: actual } of shapeDifferences(connection, table))
+      problems.push(
+        `${column === null ? `table ${table.name}` : `column ${table.name}.${column}`}: the schema declares ${declared}, the database has ${actual}`,
+      );
   return problems;
 }
 

@@ -1,4 +1,13 @@
-import { columnSql, createIndexSql, quoteName, RockpoolError, tableToDdl, type ColumnSchema, type Schema, type TableSchema } from '@rockpool/shared';
+import {
+  columnSql,
+  createIndexSql,
+  quoteName,
+  RockpoolError,
+  tableToDdl,
+  type ColumnSchema,
+  type Schema,
+  type TableSchema,
+} from '@rockpool/shared';
 
 /** One step of bringing a stored schema to a wanted one. Table and column are those it is about, for errors. */
 export interface SchemaStep {
@@ -8,13 +17,15 @@ export interface SchemaStep {
 }
 
 /**
- * How to get from the stored schema to the wanted one by adding: new tables, new columns that may be NULL or have a default, new indexes.
- * Indexes that are not unique may also go or change, as they hold nothing. Throws `schema-incompatible` for anything else.
+ * How to get from the stored schema to the wanted one by adding: new tables, new columns that may be NULL or have a
+ * default, new indexes. Indexes that are not unique may also go or change, as they hold nothing. Throws
+ * `schema-incompatible` for anything else.
  */
 export function planSchemaChange(stored: Schema, wanted: Schema): SchemaStep[] {
   const storedByName = new Map(stored.tables.map((table) => [table.name, table]));
   const wantedNames = new Set(wanted.tables.map(({ name }) => name));
-  for (const { name } of stored.tables) if (!wantedNames.has(name)) throw incompatible(name, null, 'the app no longer has this table');
+  for (const { name } of stored.tables)
+    if (!wantedNames.has(name)) throw incompatible(name, null, 'the app no longer has this table');
   return wanted.tables.flatMap((table) => {
     const before = storedByName.get(table.name);
     if (before === undefined) return tableToDdl(table).map((sql) => ({ sql, table: table.name, column: null }));
@@ -30,23 +41,33 @@ function changeTable(before: TableSchema, after: TableSchema): SchemaStep[] {
   requireSame(before.foreignKeys, after.foreignKeys, table, 'foreign keys');
   requireSame(before.checks, after.checks, table, 'CHECK constraints');
   for (const { name } of before.columns) {
-    if (!after.columns.some((column) => column.name === name)) throw incompatible(table, name, 'the app no longer has this column');
+    if (!after.columns.some((column) => column.name === name))
+      throw incompatible(table, name, 'the app no longer has this column');
   }
   return [...after.columns.flatMap((column) => changeColumn(after, before, column)), ...changeIndexes(before, after)];
 }
 
-function changeColumn({ name: table, merge: { counters, documents } }: TableSchema, before: TableSchema, column: ColumnSchema): SchemaStep[] {
+function changeColumn(
+  { name: table, merge: { counters, documents } }: TableSchema,
+  before: TableSchema,
+  column: ColumnSchema,
+): SchemaStep[] {
   const known = before.columns.find(({ name }) => name === column.name);
   if (known !== undefined) {
     if (!same(known, column)) throw incompatible(table, column.name, 'the column has another type, default or rule');
     // Changesets that wait say what they add, or what they set.
-    if (before.merge.counters.includes(column.name) !== counters.includes(column.name)) throw incompatible(table, column.name, 'the column has become a counter, or is none any more');
-    const ruleOf = (documents: TableSchema['merge']['documents']): unknown => documents.find((rule) => rule.column === column.name) ?? null;
-    if (!same(ruleOf(before.merge.documents), ruleOf(documents))) throw incompatible(table, column.name, 'how the document is merged changed');
+    if (before.merge.counters.includes(column.name) !== counters.includes(column.name))
+      throw incompatible(table, column.name, 'the column has become a counter, or is none any more');
+    const ruleOf = (documents: TableSchema['merge']['documents']): unknown =>
+      documents.find((rule) => rule.column === column.name) ?? null;
+    if (!same(ruleOf(before.merge.documents), ruleOf(documents)))
+      throw incompatible(table, column.name, 'how the document is merged changed');
     return [];
   }
-  if (column.generated?.mode === 'stored') throw incompatible(table, column.name, 'a stored generated column cannot be added; a virtual one can');
-  if (column.notNull && column.defaultSql === null && column.generated === null) throw incompatible(table, column.name, 'a new column needs a default or must allow NULL');
+  if (column.generated?.mode === 'stored')
+    throw incompatible(table, column.name, 'a stored generated column cannot be added; a virtual one can');
+  if (column.notNull && column.defaultSql === null && column.generated === null)
+    throw incompatible(table, column.name, 'a new column needs a default or must allow NULL');
   return [{ sql: `ALTER TABLE ${quoteName(table)} ADD COLUMN ${columnSql(column)}`, table, column: column.name }];
 }
 

@@ -1,6 +1,11 @@
-/** Words, names and operators of a piece of SQL: names unquoted and in lower case, strings as they are, without comments and white space. */
+/**
+ * Words, names and operators of a piece of SQL: names unquoted and in lower case, strings as they are, without comments
+ * and white space.
+ */
 export function sqlTokens(sql: string): string[] {
-  return [...sql.matchAll(TOKEN)].flatMap(([token]) => (isSpace(token) ? [] : [isQuotedName(token) ? unquoted(token) : token.startsWith("'") ? token : token.toLowerCase()]));
+  return [...sql.matchAll(TOKEN)].flatMap(([token]) =>
+    isSpace(token) ? [] : [isQuotedName(token) ? unquoted(token) : token.startsWith("'") ? token : token.toLowerCase()],
+  );
 }
 
 /** What lies between an opening bracket at `open` and its closing one. */
@@ -26,14 +31,21 @@ export function atCommas(tokens: readonly string[]): string[][] {
   return parts;
 }
 
-/** An expression as it compares: without brackets around all of it, and without the table's own name before its columns. */
+/**
+ * An expression as it compares: without brackets around all of it, and without the table's own name before its columns.
+ */
 export function expressionText(tokens: readonly string[], table: string): string {
-  let inner = tokens.filter((token, i) => !(token === table.toLowerCase() && tokens[i + 1] === '.') && !(token === '.' && tokens[i - 1] === table.toLowerCase()));
+  let inner = tokens.filter(
+    (token, i) =>
+      !(token === table.toLowerCase() && tokens[i + 1] === '.') &&
+      !(token === '.' && tokens[i - 1] === table.toLowerCase()),
+  );
   while (inner[0] === '(' && withinBrackets(inner, 0).length === inner.length - 2) inner = inner.slice(1, -1);
   return inner.join(' ');
 }
 
-const TOKEN = /--[^\n]*|\/\*[\s\S]*?\*\/|\s+|'(?:[^']|'')*'|"(?:[^"]|"")*"|`(?:[^`]|``)*`|\[[^\]]*\]|[\p{L}_][\p{L}\p{N}_$]*|\d[\w.]*|\|\||<=|>=|<>|!=|==|->>|->|<<|>>|[^\s]/gu;
+const TOKEN =
+  /--[^\n]*|\/\*[\s\S]*?\*\/|\s+|'(?:[^']|'')*'|"(?:[^"]|"")*"|`(?:[^`]|``)*`|\[[^\]]*\]|[\p{L}_][\p{L}\p{N}_$]*|\d[\w.]*|\|\||<=|>=|<>|!=|==|->>|->|<<|>>|[^\s]/gu;
 
 function isSpace(token: string): boolean {
   return /^(?:\s|--|\/\*)/.test(token);

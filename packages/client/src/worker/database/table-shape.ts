@@ -3,8 +3,8 @@ import { Connection } from '../sqlite/connection.ts';
 import { atCommas, expressionText, sqlTokens, withinBrackets } from './sql-tokens.ts';
 
 /**
- * Everything that decides which rows a table may have and when two of them are the same, as lines that can be compared: what is in one table and not in the other
- * would make replicas differ, or let one refuse what another has.
+ * Everything that decides which rows a table may have and when two of them are the same, as lines that can be compared:
+ * what is in one table and not in the other would make replicas differ, or let one refuse what another has.
  *
  * Not part of it: the order of columns, indexes that are not unique, names of constraints and indexes, triggers.
  */
@@ -23,7 +23,10 @@ export interface ShapeDifference {
   readonly found: string;
 }
 
-/** How a table of the database differs from its declaration. A scratch database made from the declaration is read in the same way, so SQLite decides what both mean. */
+/**
+ * How a table of the database differs from its declaration. A scratch database made from the declaration is read in the
+ * same way, so SQLite decides what both mean.
+ */
 export function shapeDifferences(connection: Connection, table: TableSchema): ShapeDifference[] {
   const scratch = new Connection(connection.runtime, { path: ':memory:' });
   try {
@@ -37,7 +40,10 @@ export function shapeDifferences(connection: Connection, table: TableSchema): Sh
 
 function compareShapes(declared: TableShape, found: TableShape, table: TableSchema): ShapeDifference[] {
   const ofColumns = table.columns.flatMap(({ name }) => {
-    const [wanted, actual] = [declared, found].map(({ columns }) => columns.get(name.toLowerCase()) ?? []) as [readonly string[], readonly string[]];
+    const [wanted, actual] = [declared, found].map(({ columns }) => columns.get(name.toLowerCase()) ?? []) as [
+      readonly string[],
+      readonly string[],
+    ];
     return actual.length === 0 ? [] : compareLines(wanted, actual, name);
   });
   return [...ofColumns, ...compareLines(declared.table, found.table, null)];
@@ -46,14 +52,21 @@ function compareShapes(declared: TableShape, found: TableShape, table: TableSche
 function compareLines(declared: readonly string[], found: readonly string[], column: string | null): ShapeDifference[] {
   const missing = declared.filter((line) => !found.includes(line));
   const extra = found.filter((line) => !declared.includes(line));
-  return Array.from({ length: Math.max(missing.length, extra.length) }, (_, i) => ({ column, declared: missing[i] ?? 'nothing', found: extra[i] ?? 'nothing' }));
+  return Array.from({ length: Math.max(missing.length, extra.length) }, (_, i) => ({
+    column,
+    declared: missing[i] ?? 'nothing',
+    found: extra[i] ?? 'nothing',
+  }));
 }
 
 function readShape(connection: Connection, table: string): TableShape {
-  const tokens = sqlTokens(String(connection.value(`SELECT sql FROM sqlite_schema WHERE type = 'table' AND name = ?`, table) ?? ''));
+  const tokens = sqlTokens(
+    String(connection.value(`SELECT sql FROM sqlite_schema WHERE type = 'table' AND name = ?`, table) ?? ''),
+  );
   const open = tokens.indexOf('(');
   const body = open < 0 ? [] : withinBrackets(tokens, open);
-  const [strict = 0, withoutRowid = 0] = connection.rows(`SELECT strict, wr FROM pragma_table_list WHERE schema = 'main' AND name = ?`, table)[0] ?? [];
+  const [strict = 0, withoutRowid = 0] =
+    connection.rows(`SELECT strict, wr FROM pragma_table_list WHERE schema = 'main' AND name = ?`, table)[0] ?? [];
   return {
     table: [
       ...(strict === 1 ? ['STRICT'] : []),
@@ -70,30 +83,40 @@ function readShape(connection: Connection, table: string): TableShape {
 function columnLines(connection: Connection, table: string, body: readonly string[]): Map<string, string[]> {
   const generated = generatedExpressions(body, table);
   return new Map(
-    connection.rows(`SELECT name, type, hidden, pk > 0 AND "notnull" = 0, dflt_value FROM pragma_table_xinfo(?, 'main')`, table).map(([name, type, hidden, keyAllowsNull, defaultSql]) => {
-      const column = String(name);
-      const expression = generated.get(column.toLowerCase());
-      return [
-        column.toLowerCase(),
-        [
-          `type ${affinityOf(String(type))}`,
-          `collation ${collationOf(connection, table, column)}`,
-          // An insert of a device that does not know the column gets it, there and on the server.
-          `default ${defaultText(connection, defaultSql === null ? 'NULL' : String(defaultSql), affinityOf(String(type)))}`,
-          // SQLite allows it in keys that are not INTEGER. Rows with such a key are not captured.
-          ...(keyAllowsNull === 1 ? ['key that allows NULL'] : []),
-          ...(hidden === 2 || hidden === 3 ? [`generated ${hidden === 3 ? 'stored' : 'virtual'} as ${expression ?? ''}`] : []),
-        ],
-      ];
-    }),
+    connection
+      .rows(`SELECT name, type, hidden, pk > 0 AND "notnull" = 0, dflt_value FROM pragma_table_xinfo(?, 'main')`, table)
+      .map(([name, type, hidden, keyAllowsNull, defaultSql]) => {
+        const column = String(name);
+        const expression = generated.get(column.toLowerCase());
+        return [
+          column.toLowerCase(),
+          [
+            `type ${affinityOf(String(type))}`,
+            `collation ${collationOf(connection, table, column)}`,
+            // An insert of a device that does not know the column gets it, there and on the server.
+            `default ${defaultText(connection, defaultSql === null ? 'NULL' : String(defaultSql), affinityOf(String(type)))}`,
+            // SQLite allows it in keys that are not INTEGER. Rows with such a key are not captured.
+            ...(keyAllowsNull === 1 ? ['key that allows NULL'] : []),
+            ...(hidden === 2 || hidden === 3
+              ? [`generated ${hidden === 3 ? 'stored' : 'virtual'} as ${expression ?? ''}`]
+              : []),
+          ],
+        ];
+      }),
   );
 }
 
-/** The value of a constant, as a column of this affinity stores it; the tokens of anything else, such as `CURRENT_TIMESTAMP` or `random()`. */
+/**
+ * The value of a constant, as a column of this affinity stores it; the tokens of anything else, such as
+ * `CURRENT_TIMESTAMP` or `random()`.
+ */
 function defaultText(connection: Connection, sql: string, affinity: string): string {
   const tokens = sqlTokens(sql);
-  if (tokens.some((token, i) => token.startsWith('current_') || (token === '(' && /^[a-z]/.test(tokens[i - 1] ?? '')))) return expressionText(tokens, '');
-  return String(connection.value(`SELECT quote(${affinity === 'blob' ? `(${sql})` : `CAST((${sql}) AS ${affinity})`})`));
+  if (tokens.some((token, i) => token.startsWith('current_') || (token === '(' && /^[a-z]/.test(tokens[i - 1] ?? ''))))
+    return expressionText(tokens, '');
+  return String(
+    connection.value(`SELECT quote(${affinity === 'blob' ? `(${sql})` : `CAST((${sql}) AS ${affinity})`})`),
+  );
 }
 
 /** https://sqlite.org/datatype3.html#determination_of_column_affinity */
@@ -115,12 +138,20 @@ function collationOf(connection: Connection, table: string, column: string): str
 function uniqueLines(connection: Connection, table: string): string[] {
   const indexes = connection.rows(`SELECT name, origin FROM pragma_index_list(?, 'main') WHERE "unique" = 1`, table);
   return indexes.map(([name, origin]) => {
-    const tokens = sqlTokens(String(connection.value(`SELECT sql FROM sqlite_schema WHERE type = 'index' AND name = ?`, name ?? '') ?? ''));
+    const tokens = sqlTokens(
+      String(connection.value(`SELECT sql FROM sqlite_schema WHERE type = 'index' AND name = ?`, name ?? '') ?? ''),
+    );
     const open = tokens.indexOf('(');
     const terms = open < 0 ? [] : atCommas(withinBrackets(tokens, open));
     const where = tokens.indexOf('where');
-    const columns = connection.rows(`SELECT name, coll, seqno FROM pragma_index_xinfo(?, 'main') WHERE key = 1`, name ?? '');
-    const named = columns.map(([column, collation, at]) => `${column === null ? expressionText(terms[Number(at)] ?? [], table) : String(column).toLowerCase()} ${String(collation)}`);
+    const columns = connection.rows(
+      `SELECT name, coll, seqno FROM pragma_index_xinfo(?, 'main') WHERE key = 1`,
+      name ?? '',
+    );
+    const named = columns.map(
+      ([column, collation, at]) =>
+        `${column === null ? expressionText(terms[Number(at)] ?? [], table) : String(column).toLowerCase()} ${String(collation)}`,
+    );
     // The order of its columns decides nothing about which rows are the same.
     return `${origin === 'pk' ? 'primary key' : 'unique'} (${named.sort().join(', ')})${where < 0 ? '' : ` where ${expressionText(tokens.slice(where + 1), table)}`}`;
   });
@@ -128,26 +159,46 @@ function uniqueLines(connection: Connection, table: string): string[] {
 
 function foreignKeyLines(connection: Connection, table: string): string[] {
   const byId = new Map<number, { readonly head: string; readonly tail: string; readonly pairs: string[] }>();
-  for (const [id, parent, from, to, onUpdate, onDelete] of connection.rows(`SELECT id, "table", "from", "to", on_update, on_delete FROM pragma_foreign_key_list(?, 'main')`, table)) {
-    const key = byId.get(Number(id)) ?? { head: String(parent).toLowerCase(), tail: `on update ${String(onUpdate)} on delete ${String(onDelete)}`.toLowerCase(), pairs: [] };
+  for (const [id, parent, from, to, onUpdate, onDelete] of connection.rows(
+    `SELECT id, "table", "from", "to", on_update, on_delete FROM pragma_foreign_key_list(?, 'main')`,
+    table,
+  )) {
+    const key = byId.get(Number(id)) ?? {
+      head: String(parent).toLowerCase(),
+      tail: `on update ${String(onUpdate)} on delete ${String(onDelete)}`.toLowerCase(),
+      pairs: [],
+    };
     // Without columns it refers to the primary key.
-    key.pairs.push(`${String(from)} to ${to === null ? keyColumn(connection, String(parent), key.pairs.length) : String(to)}`.toLowerCase());
+    key.pairs.push(
+      `${String(from)} to ${to === null ? keyColumn(connection, String(parent), key.pairs.length) : String(to)}`.toLowerCase(),
+    );
     byId.set(Number(id), key);
   }
-  return [...byId.values()].map(({ head, tail, pairs }) => `foreign key to ${head}: ${pairs.sort().join(', ')} ${tail}`);
+  return [...byId.values()].map(
+    ({ head, tail, pairs }) => `foreign key to ${head}: ${pairs.sort().join(', ')} ${tail}`,
+  );
 }
 
 function keyColumn(connection: Connection, table: string, position: number): string {
-  return String(connection.value(`SELECT name FROM pragma_table_xinfo(?, 'main') WHERE pk = ?`, table, position + 1) ?? '');
+  return String(
+    connection.value(`SELECT name FROM pragma_table_xinfo(?, 'main') WHERE pk = ?`, table, position + 1) ?? '',
+  );
 }
 
 function checkLines(body: readonly string[], table: string): string[] {
-  return body.flatMap((token, at) => (token === 'check' && body[at + 1] === '(' ? [`check ${expressionText(withinBrackets(body, at + 1), table)}`] : []));
+  return body.flatMap((token, at) =>
+    token === 'check' && body[at + 1] === '(' ? [`check ${expressionText(withinBrackets(body, at + 1), table)}`] : [],
+  );
 }
 
-/** A constraint that replaces or ignores rows by itself does so when deliveries are applied, too: nobody else would learn of it. */
+/**
+ * A constraint that replaces or ignores rows by itself does so when deliveries are applied, too: nobody else would
+ * learn of it.
+ */
 function conflictLines(body: readonly string[]): string[] {
-  return body.flatMap((token, at) => (token === 'on' && body[at + 1] === 'conflict' ? [`on conflict ${body[at + 2] ?? ''}`] : []));
+  return body.flatMap((token, at) =>
+    token === 'on' && body[at + 1] === 'conflict' ? [`on conflict ${body[at + 2] ?? ''}`] : [],
+  );
 }
 
 function generatedExpressions(body: readonly string[], table: string): Map<string, string> {

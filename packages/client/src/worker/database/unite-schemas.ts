@@ -1,12 +1,20 @@
-import { buildSchema, RockpoolError, type ColumnSchema, type MergeRules, type Schema, type TableSchema } from '@rockpool/shared';
+import {
+  buildSchema,
+  RockpoolError,
+  type ColumnSchema,
+  type MergeRules,
+  type Schema,
+  type TableSchema,
+} from '@rockpool/shared';
 
 /**
- * The schema of a file that bundles of several versions open: everything that is stored, and what the app declares beside it. The same object as `stored`
- * where the app declares nothing more.
+ * The schema of a file that bundles of several versions open: everything that is stored, and what the app declares
+ * beside it. The same object as `stored` where the app declares nothing more.
  *
- * Throws `schema-incompatible` where the app's statements would mean something else in this file: a table or column that both have differs, the file lacks
- * a constraint that the app declares, or a row needs a value for a column that the app does not know. How deletes, groups of columns and unique values merge
- * is not compared: statements mean the same under any of these rules, and the file's stand.
+ * Throws `schema-incompatible` where the app's statements would mean something else in this file: a table or column
+ * that both have differs, the file lacks a constraint that the app declares, or a row needs a value for a column that
+ * the app does not know. How deletes, groups of columns and unique values merge is not compared: statements mean the
+ * same under any of these rules, and the file's stand.
  */
 export function uniteSchemas(stored: Schema, app: Schema): Schema {
   const appTables = new Map(app.tables.map((table) => [table.name, table]));
@@ -26,7 +34,12 @@ function uniteTables(stored: TableSchema, app: TableSchema): TableSchema {
   if (!same(stored.primaryKey, app.primaryKey)) throw incompatible(table, null, 'primary key changed');
   requireAll(stored.uniques, app.uniques, table, 'UNIQUE constraints');
   requireAll(stored.foreignKeys, app.foreignKeys, table, 'foreign keys');
-  requireAll(stored.checks.map(({ sql }) => sql), app.checks.map(({ sql }) => sql), table, 'CHECK constraints');
+  requireAll(
+    stored.checks.map(({ sql }) => sql),
+    app.checks.map(({ sql }) => sql),
+    table,
+    'CHECK constraints',
+  );
   for (const column of stored.columns) requireSharedColumn(stored, app, column);
 
   const columns = app.columns.filter(({ name }) => !stored.columns.some((column) => column.name === name));
@@ -46,19 +59,27 @@ function requireSharedColumn(stored: TableSchema, app: TableSchema, column: Colu
   const { name: table } = stored;
   const declared = app.columns.find(({ name }) => name === column.name);
   if (declared === undefined) {
-    if (column.notNull && column.defaultSql === null && column.generated === null) throw incompatible(table, column.name, 'the app does not know this column, and a new row needs a value for it');
+    if (column.notNull && column.defaultSql === null && column.generated === null)
+      throw incompatible(table, column.name, 'the app does not know this column, and a new row needs a value for it');
     return;
   }
   if (!same(column, declared)) throw incompatible(table, column.name, 'the column has another type, default or rule');
-  if (stored.merge.counters.includes(column.name) !== app.merge.counters.includes(column.name)) throw incompatible(table, column.name, 'the column has become a counter, or is none any more');
+  if (stored.merge.counters.includes(column.name) !== app.merge.counters.includes(column.name))
+    throw incompatible(table, column.name, 'the column has become a counter, or is none any more');
   const ruleOf = ({ documents }: MergeRules): unknown => documents.find((rule) => rule.column === column.name) ?? null;
-  if (!same(ruleOf(stored.merge), ruleOf(app.merge))) throw incompatible(table, column.name, 'how the document is merged changed');
+  if (!same(ruleOf(stored.merge), ruleOf(app.merge)))
+    throw incompatible(table, column.name, 'how the document is merged changed');
 }
 
 /** The file's rules, and those of the columns that it is about to get. */
-function uniteRules({ name: table, merge: stored }: TableSchema, { merge: app }: TableSchema, added: ReadonlySet<string>): MergeRules {
+function uniteRules(
+  { name: table, merge: stored }: TableSchema,
+  { merge: app }: TableSchema,
+  added: ReadonlySet<string>,
+): MergeRules {
   const groups = app.groups.filter((columns) => columns.some((column) => added.has(column)));
-  if (groups.some((columns) => !columns.every((column) => added.has(column)))) throw incompatible(table, null, 'a new column belongs to a group of columns that are there already');
+  if (groups.some((columns) => !columns.every((column) => added.has(column))))
+    throw incompatible(table, null, 'a new column belongs to a group of columns that are there already');
   return {
     ...stored,
     counters: [...stored.counters, ...app.counters.filter((name) => added.has(name))],
@@ -69,7 +90,8 @@ function uniteRules({ name: table, merge: stored }: TableSchema, { merge: app }:
 
 /** The file may hold rows to more than the app declares, but not to less. */
 function requireAll(stored: readonly unknown[], app: readonly unknown[], table: string, what: string): void {
-  if (!app.every((wanted) => stored.some((known) => same(known, wanted)))) throw incompatible(table, null, `${what} changed`);
+  if (!app.every((wanted) => stored.some((known) => same(known, wanted))))
+    throw incompatible(table, null, `${what} changed`);
 }
 
 function newByName<Named extends { readonly name: string }>(stored: readonly Named[], app: readonly Named[]): Named[] {

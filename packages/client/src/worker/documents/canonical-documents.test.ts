@@ -5,7 +5,13 @@ import type { OpenDatabase } from '../database/open-database.ts';
 import { testTable } from '../testing/table-schema.ts';
 import { openInMemory } from '../testing/test-database.ts';
 
-const schema = buildSchema([testTable('page', { id: 'text not null', content: 'text', note: 'text' }, { merge: { ...DEFAULT_MERGE_RULES, documents: [{ ...DEFAULT_DOCUMENT_RULE, column: 'content' }] } })]);
+const schema = buildSchema([
+  testTable(
+    'page',
+    { id: 'text not null', content: 'text', note: 'text' },
+    { merge: { ...DEFAULT_MERGE_RULES, documents: [{ ...DEFAULT_DOCUMENT_RULE, column: 'content' }] } },
+  ),
+]);
 
 let requests = 0;
 
@@ -15,34 +21,61 @@ function write(database: OpenDatabase, ...statements: readonly string[]): void {
 
 /** The rows of the last changeset, documents as their JSON. */
 function lastSent(database: OpenDatabase): unknown[] {
-  const { groups } = decodeChangesetBody(database.connection.value('SELECT body FROM rockpool_changelog ORDER BY sequence DESC LIMIT 1') as Uint8Array);
-  const shown = (value: unknown): unknown => (value instanceof Uint8Array ? (decodeDocumentCell(value) as { json: string }).json : value);
-  return groups.flatMap(({ keys, values }) => (keys[0] ?? []).map((key, row) => [key, ...values.map((column) => shown(column[row]))])).sort(([a], [b]) => (String(a) < String(b) ? -1 : 1));
+  const { groups } = decodeChangesetBody(
+    database.connection.value('SELECT body FROM rockpool_changelog ORDER BY sequence DESC LIMIT 1') as Uint8Array,
+  );
+  const shown = (value: unknown): unknown =>
+    value instanceof Uint8Array ? (decodeDocumentCell(value) as { json: string }).json : value;
+  return groups
+    .flatMap(({ keys, values }) =>
+      (keys[0] ?? []).map((key, row) => [key, ...values.map((column) => shown(column[row]))]),
+    )
+    .sort(([a], [b]) => (String(a) < String(b) ? -1 : 1));
 }
 
-const rows = (database: OpenDatabase): unknown[] => database.connection.rows('SELECT id, content, note FROM page ORDER BY id');
+const rows = (database: OpenDatabase): unknown[] =>
+  database.connection.rows('SELECT id, content, note FROM page ORDER BY id');
 
 it('documents that come in any form are sent as they then stand', () => {
   const database = openInMemory({ schema });
-  write(database, `INSERT INTO page VALUES ('p', '{ "b": 1, "a": [2.0] }', 'x'), ('q', '{"a":1}', 'y'), ('r', NULL, 'z'), ('s', '{"10":1,"9":2}', NULL)`);
-  expect(rows(database)).toEqual([['p', '{"a":[2],"b":1}', 'x'], ['q', '{"a":1}', 'y'], ['r', null, 'z'], ['s', '{"10":1,"9":2}', null]]);
+  write(
+    database,
+    `INSERT INTO page VALUES ('p', '{ "b": 1, "a": [2.0] }', 'x'), ('q', '{"a":1}', 'y'), ('r', NULL, 'z'), ('s', '{"10":1,"9":2}', NULL)`,
+  );
+  expect(rows(database)).toEqual([
+    ['p', '{"a":[2],"b":1}', 'x'],
+    ['q', '{"a":1}', 'y'],
+    ['r', null, 'z'],
+    ['s', '{"10":1,"9":2}', null],
+  ]);
   expect(lastSent(database)).toEqual(rows(database));
   database.close();
 });
 
 it('what a trigger writes because of that is sent too', () => {
   const database = openInMemory({ schema });
-  write(database, `CREATE TRIGGER noted AFTER UPDATE OF content ON page BEGIN UPDATE page SET note = new.note || '!' WHERE id = new.id; END`);
+  write(
+    database,
+    `CREATE TRIGGER noted AFTER UPDATE OF content ON page BEGIN UPDATE page SET note = new.note || '!' WHERE id = new.id; END`,
+  );
   write(database, `INSERT INTO page VALUES ('p', '{ "a": 1 }', 'x'), ('q', '{"a":1}', 'y')`);
-  expect(rows(database)).toEqual([['p', '{"a":1}', 'x!'], ['q', '{"a":1}', 'y']]);
+  expect(rows(database)).toEqual([
+    ['p', '{"a":1}', 'x!'],
+    ['q', '{"a":1}', 'y'],
+  ]);
   expect(lastSent(database)).toEqual(rows(database));
   database.close();
 });
 
 it('a trigger that keeps a document from being written so has the transaction refused, also where it writes something in its place', () => {
   const database = openInMemory({ schema });
-  write(database, `CREATE TRIGGER kept BEFORE UPDATE OF content ON page BEGIN INSERT INTO page (id, note) VALUES (hex(randomblob(8)), 'instead'); SELECT RAISE(IGNORE); END`);
-  expect(() => write(database, `INSERT INTO page VALUES ('p', '{ "a": 1 }', 'x')`)).toThrow(expect.objectContaining({ code: 'document-invalid' }) as Error);
+  write(
+    database,
+    `CREATE TRIGGER kept BEFORE UPDATE OF content ON page BEGIN INSERT INTO page (id, note) VALUES (hex(randomblob(8)), 'instead'); SELECT RAISE(IGNORE); END`,
+  );
+  expect(() => write(database, `INSERT INTO page VALUES ('p', '{ "a": 1 }', 'x')`)).toThrow(
+    expect.objectContaining({ code: 'document-invalid' }) as Error,
+  );
   expect(rows(database)).toEqual([]);
   database.close();
 });

@@ -1,5 +1,21 @@
-import { documentColumns, keyMatchSql, keyToString, quoteName, RockpoolError, type CellValue, type ChangeGroup, type DocumentRule, type TableSchema } from '@rockpool/shared';
-import { canonicalJson, canonicalRichTexts, PathRule, readChangedJson, toCanonicalText } from '@rockpool/shared/document';
+import {
+  documentColumns,
+  keyMatchSql,
+  keyToString,
+  quoteName,
+  RockpoolError,
+  type CellValue,
+  type ChangeGroup,
+  type DocumentRule,
+  type TableSchema,
+} from '@rockpool/shared';
+import {
+  canonicalJson,
+  canonicalRichTexts,
+  PathRule,
+  readChangedJson,
+  toCanonicalText,
+} from '@rockpool/shared/document';
 import type { CapturedChanges } from '../capture/captured-changes.ts';
 import type { Connection } from '../sqlite/connection.ts';
 import type { DocumentTables } from './tables-with-documents.ts';
@@ -8,12 +24,18 @@ import type { DocumentTables } from './tables-with-documents.ts';
 export type CanonicalTexts = Map<string, string>;
 
 /**
- * Writes the documents that a transaction has left in another form (blanks, the order of keys, a text with formats cut in another way) in the canonical
- * one: what is merged ends there, and equal documents have to be equal bytes. Returns what the transaction has changed with that, or null where it has to be
- * captured anew. Throws `document-invalid` for what is no JSON or not within the column's rule. `known`: of the rounds before, whose texts need not be read
- * again; this one's are added.
+ * Writes the documents that a transaction has left in another form (blanks, the order of keys, a text with formats cut
+ * in another way) in the canonical one: what is merged ends there, and equal documents have to be equal bytes. Returns
+ * what the transaction has changed with that, or null where it has to be captured anew. Throws `document-invalid` for
+ * what is no JSON or not within the column's rule. `known`: of the rounds before, whose texts need not be read again;
+ * this one's are added.
  */
-export function makeDocumentsCanonical(connection: Connection, tables: DocumentTables, { groups, before }: CapturedChanges, known: CanonicalTexts): CapturedChanges | null {
+export function makeDocumentsCanonical(
+  connection: Connection,
+  tables: DocumentTables,
+  { groups, before }: CapturedChanges,
+  known: CanonicalTexts,
+): CapturedChanges | null {
   const changesBefore = connection.totalChanges;
   let rewritten = 0;
   let isUndone = false;
@@ -41,14 +63,24 @@ export function makeDocumentsCanonical(connection: Connection, tables: DocumentT
     });
     return { ...group, values };
   });
-  // Nothing but these rows was written, by no trigger either, and none of them is now what it was before: so this is what capture would say.
-  return rewritten === connection.totalChanges - changesBefore && !isUndone ? { groups: canonicalGroups, before } : null;
+  // Nothing but these rows was written, by no trigger either, and none of them is now what it was before: so this is
+  // what capture would say.
+  return rewritten === connection.totalChanges - changesBefore && !isUndone
+    ? { groups: canonicalGroups, before }
+    : null;
 }
 
-function canonicalText(value: CellValue, old: CellValue, rule: DocumentRule, table: TableSchema, columnId: number): string | null {
+function canonicalText(
+  value: CellValue,
+  old: CellValue,
+  rule: DocumentRule,
+  table: TableSchema,
+  columnId: number,
+): string | null {
   if (value === null) return null;
   const column = columnName(table, columnId);
-  if (typeof value !== 'string') throw new RockpoolError('document-invalid', { table: table.name, column, problem: 'type' });
+  if (typeof value !== 'string')
+    throw new RockpoolError('document-invalid', { table: table.name, column, problem: 'type' });
   try {
     return canonicalForm(value, typeof old === 'string' ? old : null, rule);
   } catch (error) {
@@ -66,8 +98,16 @@ function canonicalForm(text: string, old: string | null, rule: DocumentRule): st
 }
 
 /** Gives the number of rows that it wrote: none where a trigger of the app keeps it from doing so. */
-function update(connection: Connection, table: TableSchema, columnId: number, key: readonly CellValue[], text: string | null): number {
-  const statement = connection.prepare(`UPDATE main.${quoteName(table.name)} SET ${quoteName(columnName(table, columnId))} = ? WHERE ${keyMatchSql(table, { first: 2 })}`);
+function update(
+  connection: Connection,
+  table: TableSchema,
+  columnId: number,
+  key: readonly CellValue[],
+  text: string | null,
+): number {
+  const statement = connection.prepare(
+    `UPDATE main.${quoteName(table.name)} SET ${quoteName(columnName(table, columnId))} = ? WHERE ${keyMatchSql(table, { first: 2 })}`,
+  );
   try {
     statement.runCells(text, ...key);
     return connection.changes;

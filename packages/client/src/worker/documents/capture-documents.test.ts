@@ -6,7 +6,11 @@ import { admitted, testDelivery, testGroup, testSync, testWelcome } from '../tes
 import { testTable } from '../testing/table-schema.ts';
 import { openInMemory } from '../testing/test-database.ts';
 
-const page = testTable('page', { id: 'text not null', content: 'text' }, { merge: { ...DEFAULT_MERGE_RULES, documents: [{ ...DEFAULT_DOCUMENT_RULE, column: 'content' }] } });
+const page = testTable(
+  'page',
+  { id: 'text not null', content: 'text' },
+  { merge: { ...DEFAULT_MERGE_RULES, documents: [{ ...DEFAULT_DOCUMENT_RULE, column: 'content' }] } },
+);
 const schema = buildSchema([page]);
 
 let requests = 0;
@@ -17,8 +21,16 @@ function write(database: OpenDatabase, sql: string): void {
 
 /** Of somebody else's edit of a document that began as {"title":"Idea"}. */
 function updateOfEdit(title: string): Uint8Array {
-  const { edit } = editDocument(createDocument({ title: 'Idea' }, DEFAULT_DOCUMENT_RULE), { title }, DEFAULT_DOCUMENT_RULE, { site: 'other', generation: 1 });
-  const { documentId, update } = decodeDocumentCell(edit) as Extract<ReturnType<typeof decodeDocumentCell>, { kind: 'edit' }>;
+  const { edit } = editDocument(
+    createDocument({ title: 'Idea' }, DEFAULT_DOCUMENT_RULE),
+    { title },
+    DEFAULT_DOCUMENT_RULE,
+    { site: 'other', generation: 1 },
+  );
+  const { documentId, update } = decodeDocumentCell(edit) as Extract<
+    ReturnType<typeof decodeDocumentCell>,
+    { kind: 'edit' }
+  >;
   return encodeDocumentCell({ kind: 'update', documentId, updates: [update] });
 }
 
@@ -31,12 +43,28 @@ it('a document that was deleted here, made anew and edited is not taken for the 
   sync.applyDelivery(testDelivery({ to: 1, lastAckedSequence: 1, outcomes: admitted(1, 1) }));
   write(database, 'DELETE FROM page');
   // The news of somebody who wrote nothing in between: what is hidden is written anew.
-  sync.applyDelivery(testDelivery({ from: 1, to: 2, lastAckedSequence: 1, groups: [testGroup('update', page, [{ id: 'p', content: updateOfEdit('Idea') }])] }));
+  sync.applyDelivery(
+    testDelivery({
+      from: 1,
+      to: 2,
+      lastAckedSequence: 1,
+      groups: [testGroup('update', page, [{ id: 'p', content: updateOfEdit('Idea') }])],
+    }),
+  );
   write(database, `INSERT INTO page (id, content) VALUES ('p', '{"title":"Mine"}')`);
   write(database, `UPDATE page SET content = '{"title":"Mine too"}'`);
-  sync.applyDelivery(testDelivery({ from: 2, to: 3, lastAckedSequence: 1, groups: [testGroup('update', page, [{ id: 'p', content: updateOfEdit('Trip') }])] }));
+  sync.applyDelivery(
+    testDelivery({
+      from: 2,
+      to: 3,
+      lastAckedSequence: 1,
+      groups: [testGroup('update', page, [{ id: 'p', content: updateOfEdit('Trip') }])],
+    }),
+  );
   expect(content()).toBe('{"title":"Mine too"}');
-  const outcomes = [2, 3, 4].map((sequence) => ({ kind: 'rejected', sequence, code: 'constraint-check', fields: {} }) as const);
+  const outcomes = [2, 3, 4].map(
+    (sequence) => ({ kind: 'rejected', sequence, code: 'constraint-check', fields: {} }) as const,
+  );
   sync.applyDelivery(testDelivery({ from: 3, to: 4, lastAckedSequence: 4, outcomes }));
   expect(content()).toBe('{"title":"Trip"}');
   database.close();

@@ -1,5 +1,22 @@
-import { documentColumns, encodeKey, type BeforeGroup, type CellValue, type ChangeGroup, type DocumentRule, type TableSchema } from '@rockpool/shared';
-import { createDocument, diffJson, editDocument, encodeDocumentCell, parseJson, PathRule, readStoredJson, type Author } from '@rockpool/shared/document';
+import {
+  documentColumns,
+  encodeKey,
+  type BeforeGroup,
+  type CellValue,
+  type ChangeGroup,
+  type DocumentRule,
+  type TableSchema,
+} from '@rockpool/shared';
+import {
+  createDocument,
+  diffJson,
+  editDocument,
+  encodeDocumentCell,
+  parseJson,
+  PathRule,
+  readStoredJson,
+  type Author,
+} from '@rockpool/shared/document';
 import type { Connection } from '../sqlite/connection.ts';
 import { DocumentTable } from './document-table.ts';
 import { SEEN_ALL } from './seen-all.ts';
@@ -16,18 +33,30 @@ interface Captured {
  * - Any other update says the edit. Its old value is the change of the JSON, which weighs what the edit weighs.
  * - A delete keeps states as old values, so that the row can come back as it was.
  *
- * The first pending update or delete of a document leaves the server's state in rockpool_base: what is merged cannot be taken apart again, and what is
- * inserted in its place must not be taken for the server's when it is edited.
+ * The first pending update or delete of a document leaves the server's state in rockpool_base: what is merged cannot be
+ * taken apart again, and what is inserted in its place must not be taken for the server's when it is edited.
  */
-export function captureDocuments(connection: Connection, table: TableSchema, author: Author, { group, before }: Captured): Captured {
+export function captureDocuments(
+  connection: Connection,
+  table: TableSchema,
+  author: Author,
+  { group, before }: Captured,
+): Captured {
   const documents = documentColumns(table);
   const states = new DocumentTable(connection, table.id, documents);
   const keyOf = (row: number): CellValue[] => group.keys.map((part) => part[row] as CellValue);
-  if (group.kind === 'insert') return { group: { ...group, values: mapDocuments(group, documents, (value) => toContent(value)) }, before };
+  if (group.kind === 'insert')
+    return { group: { ...group, values: mapDocuments(group, documents, (value) => toContent(value)) }, before };
   if (group.kind === 'delete') {
     const values = mapDocuments(before, documents, (text, columnId, row) => {
       const key = keyOf(row);
-      keepBase(connection, table, key, columnId, states.read(key, columnId, () => text));
+      keepBase(
+        connection,
+        table,
+        key,
+        columnId,
+        states.read(key, columnId, () => text),
+      );
       return states.readWhole(key, columnId, () => text);
     });
     for (let row = 0; row < group.rowCount; row++) states.remove(keyOf(row));
@@ -58,7 +87,11 @@ export function captureDocuments(connection: Connection, table: TableSchema, aut
 
 type Mapping = (value: CellValue, columnId: number, row: number, index: number) => CellValue;
 
-function mapDocuments({ columnIds, values }: BeforeGroup, documents: ReadonlyMap<number, DocumentRule>, mapping: Mapping): (readonly CellValue[])[] {
+function mapDocuments(
+  { columnIds, values }: BeforeGroup,
+  documents: ReadonlyMap<number, DocumentRule>,
+  mapping: Mapping,
+): (readonly CellValue[])[] {
   return values.map((column, index) => {
     const columnId = columnIds[index] as number;
     return documents.has(columnId) ? column.map((value, row) => mapping(value, columnId, row, index)) : column;
@@ -69,7 +102,13 @@ function toContent(text: CellValue): CellValue {
   return typeof text === 'string' ? encodeDocumentCell({ kind: 'content', json: text }) : null;
 }
 
-function keepBase(connection: Connection, table: TableSchema, key: readonly CellValue[], columnId: number, state: CellValue): void {
+function keepBase(
+  connection: Connection,
+  table: TableSchema,
+  key: readonly CellValue[],
+  columnId: number,
+  state: CellValue,
+): void {
   connection.run(
     'INSERT OR IGNORE INTO rockpool_base (table_id, key, column_id, value, base) VALUES (?, ?, ?, ?, ?)',
     table.id,

@@ -7,24 +7,38 @@ import { testTable } from '../testing/table-schema.ts';
 import { openInMemory } from '../testing/test-database.ts';
 
 const schema = buildSchema([
-  testTable('page', { id: 'text not null', content: 'text' }, { merge: { ...DEFAULT_MERGE_RULES, documents: [{ ...DEFAULT_DOCUMENT_RULE, column: 'content', text: ['body'] }] } }),
+  testTable(
+    'page',
+    { id: 'text not null', content: 'text' },
+    { merge: { ...DEFAULT_MERGE_RULES, documents: [{ ...DEFAULT_DOCUMENT_RULE, column: 'content', text: ['body'] }] } },
+  ),
 ]);
 const BODY = 'The tide comes in. '.repeat(1_000);
 
 let database: OpenDatabase;
 beforeEach(() => {
   database = openInMemory({ schema });
-  database.write({ id: 'i', statements: [{ sql: `INSERT INTO page (id, content) VALUES ('p', ?)`, params: [JSON.stringify({ body: BODY, n: 0 })] }] });
+  database.write({
+    id: 'i',
+    statements: [
+      { sql: `INSERT INTO page (id, content) VALUES ('p', ?)`, params: [JSON.stringify({ body: BODY, n: 0 })] },
+    ],
+  });
 });
 afterEach(() => database.close());
 
 /** Sets the member `n`, as the page of a document does. */
 function setN(id: string, from: number, to: number): WriteOutcome {
   const changeJson = JSON.stringify({ members: { n: { set: [from, to] } } });
-  return database.write({ id, statements: [], action: { kind: 'change-document', table: 'page', key: ['p'], column: 'content', changeJson } });
+  return database.write({
+    id,
+    statements: [],
+    action: { kind: 'change-document', table: 'page', key: ['p'], column: 'content', changeJson },
+  });
 }
 
-const textsOf = ({ results }: WriteOutcome): string[] => results.flatMap((result) => toStatementResult<{ text: string }>(result).rows.map(({ text }) => text));
+const textsOf = ({ results }: WriteOutcome): string[] =>
+  results.flatMap((result) => toStatementResult<{ text: string }>(result).rows.map(({ text }) => text));
 const contentWith = (n: number): string => JSON.stringify({ body: BODY, n });
 
 it('the record of a change of a document does not hold the document', () => {
@@ -41,8 +55,11 @@ it('a change of a document that is asked for again is made once, and gives the d
   expect(textsOf(again)).toEqual([contentWith(2)]);
 });
 
-it.each([`DELETE FROM page`, `UPDATE page SET content = NULL`])('a change that is asked for again gives no row where the document is gone since (%s)', (sql) => {
-  setN('a', 0, 1);
-  database.write({ id: 'gone', statements: [{ sql, params: [] }] });
-  expect(textsOf(setN('a', 0, 1))).toEqual([]);
-});
+it.each([`DELETE FROM page`, `UPDATE page SET content = NULL`])(
+  'a change that is asked for again gives no row where the document is gone since (%s)',
+  (sql) => {
+    setN('a', 0, 1);
+    database.write({ id: 'gone', statements: [{ sql, params: [] }] });
+    expect(textsOf(setN('a', 0, 1))).toEqual([]);
+  },
+);

@@ -1,4 +1,11 @@
-import { documentColumns, quoteName, RockpoolError, type DocumentRule, type Schema, type TableSchema } from '@rockpool/shared';
+import {
+  documentColumns,
+  quoteName,
+  RockpoolError,
+  type DocumentRule,
+  type Schema,
+  type TableSchema,
+} from '@rockpool/shared';
 import { applyChange, canonicalJson, parseJson, PathRule, type JsonChange } from '@rockpool/shared/document';
 import type { StatementOutcome } from '../../rpc/sql-statement.ts';
 import type { WriteAction } from '../../rpc/write-action.ts';
@@ -8,8 +15,9 @@ import { encodeRows } from '../sqlite/encode-rows.ts';
 type DocumentChange = Extract<WriteAction, { kind: 'change-document' }>;
 
 /**
- * Makes a change in a document as it is now, in a transaction that is open and captured, and gives what its column then holds.
- * Throws `document-gone` when there is no such row, or NULL in its place, and `document-unknown` for a column that is no document.
+ * Makes a change in a document as it is now, in a transaction that is open and captured, and gives what its column then
+ * holds. Throws `document-gone` when there is no such row, or NULL in its place, and `document-unknown` for a column
+ * that is no document.
  */
 export function changeDocument(connection: Connection, schema: Schema, change: DocumentChange): StatementOutcome {
   const { table: name, key, column, changeJson } = change;
@@ -18,14 +26,23 @@ export function changeDocument(connection: Connection, schema: Schema, change: D
   const text = connection.value(`SELECT ${quoteName(column)} FROM main.${quoteName(name)} WHERE ${match}`, ...key);
   if (typeof text !== 'string') throw new RockpoolError('document-gone', { table: name, column });
   const { value } = applyChange(parseJson(text, rule), JSON.parse(changeJson) as JsonChange, PathRule.root(rule));
-  connection.run(`UPDATE main.${quoteName(name)} SET ${quoteName(column)} = ? WHERE ${match}`, canonicalJson(value), ...key);
+  connection.run(
+    `UPDATE main.${quoteName(name)} SET ${quoteName(column)} = ? WHERE ${match}`,
+    canonicalJson(value),
+    ...key,
+  );
   return readDocument(connection, schema, change);
 }
 
-/** What the column of a document holds, as the result of a change: one row with `text`; none where there is no document any more. Throws `document-unknown`. */
+/**
+ * What the column of a document holds, as the result of a change: one row with `text`; none where there is no document
+ * any more. Throws `document-unknown`.
+ */
 export function readDocument(connection: Connection, schema: Schema, change: DocumentChange): StatementOutcome {
   const { table } = requireDocument(schema, change);
-  const statement = connection.prepare(`SELECT ${quoteName(change.column)} AS "text" FROM main.${quoteName(table.name)} WHERE ${keyMatch(table)} AND ${quoteName(change.column)} IS NOT NULL`);
+  const statement = connection.prepare(
+    `SELECT ${quoteName(change.column)} AS "text" FROM main.${quoteName(table.name)} WHERE ${keyMatch(table)} AND ${quoteName(change.column)} IS NOT NULL`,
+  );
   try {
     statement.bindParams(change.key);
     return { changes: 1, rows: encodeRows(statement, connection.runtime.memory) };
@@ -34,7 +51,10 @@ export function readDocument(connection: Connection, schema: Schema, change: Doc
   }
 }
 
-function requireDocument(schema: Schema, { table: name, column }: DocumentChange): { readonly table: TableSchema; readonly rule: DocumentRule } {
+function requireDocument(
+  schema: Schema,
+  { table: name, column }: DocumentChange,
+): { readonly table: TableSchema; readonly rule: DocumentRule } {
   const table = schema.tables.find((candidate) => candidate.name === name);
   const columnId = table?.columns.find((candidate) => candidate.name === column)?.id;
   const rule = table === undefined || columnId === undefined ? undefined : documentColumns(table).get(columnId);

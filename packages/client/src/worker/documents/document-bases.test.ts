@@ -6,10 +6,17 @@ import { testTable } from '../testing/table-schema.ts';
 import { openInMemory } from '../testing/test-database.ts';
 
 const schema = buildSchema([
-  testTable('page', { id: 'text not null', content: 'text' }, { merge: { ...DEFAULT_MERGE_RULES, documents: [{ ...DEFAULT_DOCUMENT_RULE, column: 'content', text: ['body'] }] } }),
+  testTable(
+    'page',
+    { id: 'text not null', content: 'text' },
+    { merge: { ...DEFAULT_MERGE_RULES, documents: [{ ...DEFAULT_DOCUMENT_RULE, column: 'content', text: ['body'] }] } },
+  ),
 ]);
 
-const TEXT = JSON.stringify({ body: 'The tide comes in. '.repeat(1_000), items: Array.from({ length: 200 }, (_, id) => ({ id, note: `note ${id}` })) });
+const TEXT = JSON.stringify({
+  body: 'The tide comes in. '.repeat(1_000),
+  items: Array.from({ length: 200 }, (_, id) => ({ id, note: `note ${id}` })),
+});
 
 let requests = 0;
 
@@ -24,8 +31,10 @@ function edited(): OpenDatabase {
   return database;
 }
 
-const stateOf = (database: OpenDatabase): Uint8Array => database.connection.value('SELECT state FROM rockpool_document') as Uint8Array;
-const bases = (database: OpenDatabase): unknown[][] => database.connection.rows('SELECT id FROM rockpool_document_base');
+const stateOf = (database: OpenDatabase): Uint8Array =>
+  database.connection.value('SELECT state FROM rockpool_document') as Uint8Array;
+const bases = (database: OpenDatabase): unknown[][] =>
+  database.connection.rows('SELECT id FROM rockpool_document_base');
 
 /** The JSON of what is stored, whatever is open in memory. */
 function storedText(database: OpenDatabase): string {
@@ -33,13 +42,21 @@ function storedText(database: OpenDatabase): string {
   if (cell.kind !== 'layers') throw new Error('a state without a base');
   const { documentId, updates, baseId } = cell;
   const update = database.connection.value('SELECT yjs FROM rockpool_document_base WHERE id = ?', baseId) as Uint8Array;
-  return documentText(mergeDelivered(encodeDocumentCell({ kind: 'state', documentId, update }), encodeDocumentCell({ kind: 'update', documentId, updates })));
+  return documentText(
+    mergeDelivered(
+      encodeDocumentCell({ kind: 'state', documentId, update }),
+      encodeDocumentCell({ kind: 'update', documentId, updates }),
+    ),
+  );
 }
 
 it('an edit of a large document writes little more than itself', () => {
   const database = edited();
   const before = bases(database);
-  write(database, "UPDATE page SET content = json_set(content, '$.items[4].note', 'second', '$.body', 'The tide is out. ' || (content ->> 'body')) WHERE id = 'p'");
+  write(
+    database,
+    "UPDATE page SET content = json_set(content, '$.items[4].note', 'second', '$.body', 'The tide is out. ' || (content ->> 'body')) WHERE id = 'p'",
+  );
   expect(bases(database)).toEqual(before);
   expect(stateOf(database).length).toBeLessThan(500);
   expect(database.connection.value('SELECT length(value) FROM rockpool_base')).toBeLessThan(100);
@@ -50,7 +67,13 @@ it('an edit of a large document writes little more than itself', () => {
 it('what many edits wrote goes into a new base, and only what is still needed is kept', () => {
   const database = edited();
   const [first] = bases(database);
-  for (let n = 0; n < 120; n++) write(database, "UPDATE page SET content = json_set(content, '$.items[' || ? || '].note', ?) WHERE id = 'p'", String(n), `note ${n} of many, and longer than it was before`);
+  for (let n = 0; n < 120; n++)
+    write(
+      database,
+      "UPDATE page SET content = json_set(content, '$.items[' || ? || '].note', ?) WHERE id = 'p'",
+      String(n),
+      `note ${n} of many, and longer than it was before`,
+    );
   expect(storedText(database)).toBe(database.connection.value('SELECT content FROM page'));
   // The server's state stands on the first one, for as long as the edits wait.
   expect(bases(database)).toHaveLength(2);
@@ -62,15 +85,23 @@ it('what many edits wrote goes into a new base, and only what is still needed is
 
 it('a new base takes the room of the one before it in the file', () => {
   const database = edited();
-  const free = (): number => (database.connection.value('PRAGMA freelist_count') as number) * (database.connection.value('PRAGMA page_size') as number);
+  const free = (): number =>
+    (database.connection.value('PRAGMA freelist_count') as number) *
+    (database.connection.value('PRAGMA page_size') as number);
   // What was pending first stands on the first base, which stays.
   for (let n = 0; n < 3; n++) {
     const before = bases(database);
-    write(database, "UPDATE page SET content = json_set(content, '$.body', ? || (content ->> 'body')) WHERE id = 'p'", `${n} and the tide goes out. `.repeat(300));
+    write(
+      database,
+      "UPDATE page SET content = json_set(content, '$.body', ? || (content ->> 'body')) WHERE id = 'p'",
+      `${n} and the tide goes out. `.repeat(300),
+    );
     expect(bases(database)).not.toEqual(before);
   }
   expect(bases(database)).toHaveLength(2);
-  expect(free()).toBeLessThan((database.connection.value('SELECT min(length(yjs)) FROM rockpool_document_base') as number) / 2);
+  expect(free()).toBeLessThan(
+    (database.connection.value('SELECT min(length(yjs)) FROM rockpool_document_base') as number) / 2,
+  );
   expect(storedText(database)).toBe(database.connection.value('SELECT content FROM page'));
   database.close();
 });
@@ -78,7 +109,15 @@ it('a new base takes the room of the one before it in the file', () => {
 it('a write that is rolled back leaves the document as it was, and the next one builds on that', () => {
   const database = edited();
   const before = stateOf(database);
-  expect(() => database.write({ id: 'x', statements: [{ sql: "UPDATE page SET content = json_set(content, '$.items[4].note', 'lost') WHERE id = 'p'", params: [] }, { sql: "INSERT INTO page (id) VALUES ('p')", params: [] }] })).toThrow();
+  expect(() =>
+    database.write({
+      id: 'x',
+      statements: [
+        { sql: "UPDATE page SET content = json_set(content, '$.items[4].note', 'lost') WHERE id = 'p'", params: [] },
+        { sql: "INSERT INTO page (id) VALUES ('p')", params: [] },
+      ],
+    }),
+  ).toThrow();
   expect(stateOf(database)).toEqual(before);
   write(database, "UPDATE page SET content = json_set(content, '$.items[5].note', 'kept') WHERE id = 'p'");
   expect(storedText(database)).toBe(database.connection.value('SELECT content FROM page'));

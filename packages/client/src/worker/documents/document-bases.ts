@@ -2,8 +2,9 @@ import type { ReadBase } from '@rockpool/shared/document';
 import type { Connection } from '../sqlite/connection.ts';
 
 /*
- * rockpool_document_base: what the states of documents that were edited here stand on (shared/document, layers). A base is named in rockpool_document, where the
- * state is that the visible row shows, and in rockpool_base, where it is the server's underneath.
+ * rockpool_document_base: what the states of documents that were edited here stand on (shared/document, layers). A base
+ * is named in rockpool_document, where the state is that the visible row shows, and in rockpool_base, where it is the
+ * server's underneath.
  */
 
 /** Where a document is. */
@@ -17,8 +18,20 @@ export function baseReader(connection: Connection): ReadBase {
   return (baseId) => connection.value('SELECT yjs FROM rockpool_document_base WHERE id = ?', baseId) as Uint8Array;
 }
 
-export function writeBase(connection: Connection, { tableId, keyBytes, columnId }: DocumentPlace, baseId: Uint8Array, base: Uint8Array): void {
-  connection.run('INSERT OR IGNORE INTO rockpool_document_base (table_id, key, column_id, id, yjs) VALUES (?, ?, ?, ?, ?)', tableId, keyBytes, columnId, baseId, base);
+export function writeBase(
+  connection: Connection,
+  { tableId, keyBytes, columnId }: DocumentPlace,
+  baseId: Uint8Array,
+  base: Uint8Array,
+): void {
+  connection.run(
+    'INSERT OR IGNORE INTO rockpool_document_base (table_id, key, column_id, id, yjs) VALUES (?, ?, ?, ?, ?)',
+    tableId,
+    keyBytes,
+    columnId,
+    baseId,
+    base,
+  );
 }
 
 /** Layers begin with a 5, 8 bytes of the document's id, and 16 of the base's (shared/document/document-cell.ts). */
@@ -31,5 +44,11 @@ const FORGET_UNNAMED = `DELETE FROM rockpool_document_base AS base WHERE NOT ${i
 /** Forgets the bases of one document that no state names any more; without a place those of all documents. */
 export function forgetBases(connection: Connection, place?: DocumentPlace): void {
   if (place === undefined) connection.run(FORGET_UNNAMED);
-  else connection.run(`${FORGET_UNNAMED} AND base.table_id = ? AND base.key = ? AND base.column_id = ?`, place.tableId, place.keyBytes, place.columnId);
+  else
+    connection.run(
+      `${FORGET_UNNAMED} AND base.table_id = ? AND base.key = ? AND base.column_id = ?`,
+      place.tableId,
+      place.keyBytes,
+      place.columnId,
+    );
 }

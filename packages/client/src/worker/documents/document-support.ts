@@ -1,5 +1,17 @@
-// What documents need beyond any other column. One chunk, with Yjs in it: load-document-support.ts brings it in where a schema has documents.
-export { canonicalJson, decodeDocumentCell, documentText, expandContent, isDocumentEdit, isUpdateOf, mergeEdit, mergeEdits, mergeDelivered, withValueAt } from '@rockpool/shared/document';
+// What documents need beyond any other column. One chunk, with Yjs in it: load-document-support.ts brings it in where a
+// schema has documents.
+export {
+  canonicalJson,
+  decodeDocumentCell,
+  documentText,
+  expandContent,
+  isDocumentEdit,
+  isUpdateOf,
+  mergeEdit,
+  mergeEdits,
+  mergeDelivered,
+  withValueAt,
+} from '@rockpool/shared/document';
 export { makeDocumentsCanonical } from './canonical-documents.ts';
 export { forgetBases } from './document-bases.ts';
 export { captureDocuments } from './capture-documents.ts';

@@ -6,7 +6,11 @@ import { admitted, testDelivery, testGroup, testSync, testWelcome } from '../tes
 import { testTable } from '../testing/table-schema.ts';
 import { openInMemory } from '../testing/test-database.ts';
 
-const page = testTable('page', { id: 'text not null', content: 'text' }, { merge: { ...DEFAULT_MERGE_RULES, documents: [{ ...DEFAULT_DOCUMENT_RULE, column: 'content' }] } });
+const page = testTable(
+  'page',
+  { id: 'text not null', content: 'text' },
+  { merge: { ...DEFAULT_MERGE_RULES, documents: [{ ...DEFAULT_DOCUMENT_RULE, column: 'content' }] } },
+);
 const schema = buildSchema([page]);
 
 let requests = 0;
@@ -16,7 +20,10 @@ function write(database: OpenDatabase, sql: string, ...params: string[]): void {
 }
 
 /** A page that was edited here; the server has it all. */
-function editedAndAdmitted(start: JsonValue): { readonly database: OpenDatabase; readonly sync: ReturnType<typeof testSync> } {
+function editedAndAdmitted(start: JsonValue): {
+  readonly database: OpenDatabase;
+  readonly sync: ReturnType<typeof testSync>;
+} {
   const database = openInMemory({ schema });
   const sync = testSync(database);
   write(database, "INSERT INTO page (id, content) VALUES ('p', ?)", JSON.stringify(start));
@@ -28,20 +35,34 @@ function editedAndAdmitted(start: JsonValue): { readonly database: OpenDatabase;
 
 const generation = (database: OpenDatabase): number => database.meta.documentGeneration;
 
-it.each([['small', 'tide'], ['large', 'tide '.repeat(4_000)]])('edits of a %s document that others removed and made again alike are told apart from those before', (_, body) => {
+it.each([
+  ['small', 'tide'],
+  ['large', 'tide '.repeat(4_000)],
+])('edits of a %s document that others removed and made again alike are told apart from those before', (_, body) => {
   const { database, sync } = editedAndAdmitted({ body, n: 0 });
   const before = generation(database);
   const again = createDocument({ body, n: 0 }, DEFAULT_DOCUMENT_RULE);
-  sync.applyDelivery(testDelivery({ from: 2, to: 4, lastAckedSequence: 2, groups: [testGroup('insert', page, [{ id: 'p', content: again }])] }));
+  sync.applyDelivery(
+    testDelivery({
+      from: 2,
+      to: 4,
+      lastAckedSequence: 2,
+      groups: [testGroup('insert', page, [{ id: 'p', content: again }])],
+    }),
+  );
   expect(database.connection.rows('SELECT content FROM page')).toEqual([[JSON.stringify({ body, n: 0 })]]);
   expect(generation(database)).toBe(before + 1);
   database.close();
 });
 
-it.each([['small', 'tide'], ['large', 'tide '.repeat(4_000)]])('edits of a %s document that goes on count on', (_, body) => {
+it.each([
+  ['small', 'tide'],
+  ['large', 'tide '.repeat(4_000)],
+])('edits of a %s document that goes on count on', (_, body) => {
   const { database, sync } = editedAndAdmitted({ body, n: 0 });
   const before = generation(database);
-  for (let n = 2; n < 40; n++) write(database, "UPDATE page SET content = json_set(content, '$.n', ?) WHERE id = 'p'", `${n}`.repeat(50));
+  for (let n = 2; n < 40; n++)
+    write(database, "UPDATE page SET content = json_set(content, '$.n', ?) WHERE id = 'p'", `${n}`.repeat(50));
   sync.applyDelivery(testDelivery({ from: 2, to: 40, lastAckedSequence: 40, outcomes: admitted(3, 40) }));
   expect(generation(database)).toBe(before);
   database.close();

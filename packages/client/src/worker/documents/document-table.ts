@@ -1,15 +1,27 @@
 import { cellValuesEqual, encodeKey, type CellValue, type DocumentRule } from '@rockpool/shared';
-import { baseIdOf, createDocument, documentText, isSameDocument, operationsOf, parseJson, toLayers, wholeState, type ReadBase } from '@rockpool/shared/document';
+import {
+  baseIdOf,
+  createDocument,
+  documentText,
+  isSameDocument,
+  operationsOf,
+  parseJson,
+  toLayers,
+  wholeState,
+  type ReadBase,
+} from '@rockpool/shared/document';
 import { Meta } from '../database/meta.ts';
 import type { Connection } from '../sqlite/connection.ts';
 import { baseReader, forgetBases, writeBase, type DocumentPlace } from './document-bases.ts';
 import { beginGeneration, documentAuthor } from './generation.ts';
 
 /**
- * rockpool_document: the states of one table's documents, as the visible rows show them. A document that nobody has edited has no line: its
- * state follows from its JSON. Where a state goes, or gives way to one of another document or to one that lacks edits made here, a new generation of edits begins.
+ * rockpool_document: the states of one table's documents, as the visible rows show them. A document that nobody has
+ * edited has no line: its state follows from its JSON. Where a state goes, or gives way to one of another document or
+ * to one that lacks edits made here, a new generation of edits begins.
  *
- * The state of a large document that is edited stands on a base of its own (document-bases.ts), so that an edit writes little more than itself.
+ * The state of a large document that is edited stands on a base of its own (document-bases.ts), so that an edit writes
+ * little more than itself.
  */
 export class DocumentTable {
   readonly readBase: ReadBase;
@@ -27,7 +39,10 @@ export class DocumentTable {
     this.documents = documents;
   }
 
-  /** The state of a document whose column holds `text()`; null where it holds NULL. Throws `document-invalid` for text that is no JSON. */
+  /**
+   * The state of a document whose column holds `text()`; null where it holds NULL. Throws `document-invalid` for text
+   * that is no JSON.
+   */
   read(key: readonly CellValue[], columnId: number, text: () => CellValue): CellValue {
     return this.stored(this.placeOf(key, columnId)) ?? newState(this.documents.get(columnId) as DocumentRule, text());
   }
@@ -49,11 +64,18 @@ export class DocumentTable {
 
   /** Puts states where a row read from its table has their JSON. */
   withStates(key: readonly CellValue[], values: Map<number, CellValue>): Map<number, CellValue> {
-    for (const columnId of this.documents.keys()) values.set(columnId, this.read(key, columnId, () => values.get(columnId) ?? null));
+    for (const columnId of this.documents.keys())
+      values.set(
+        columnId,
+        this.read(key, columnId, () => values.get(columnId) ?? null),
+      );
     return values;
   }
 
-  /** Stores the states among the values of a row, and returns the values as the table of the app has them: JSON in their places. */
+  /**
+   * Stores the states among the values of a row, and returns the values as the table of the app has them: JSON in their
+   * places.
+   */
   store(key: readonly CellValue[], columnIds: readonly number[], values: readonly CellValue[]): readonly CellValue[] {
     return values.map((value, index) => {
       const columnId = columnIds[index] as number;
@@ -64,8 +86,8 @@ export class DocumentTable {
   }
 
   /**
-   * The same for the state after an edit that is captured. A new base goes where the old one was: no state that is written later in the transaction stands on that one,
-   * and the file does not grow by both.
+   * The same for the state after an edit that is captured. A new base goes where the old one was: no state that is
+   * written later in the transaction stands on that one, and the file does not grow by both.
    */
   writeEdited(key: readonly CellValue[], columnId: number, state: Uint8Array): void {
     const layers = toLayers(state);
@@ -100,7 +122,12 @@ export class DocumentTable {
   }
 
   private stored({ tableId, keyBytes, columnId }: DocumentPlace): Uint8Array | undefined {
-    return this.connection.value('SELECT state FROM rockpool_document WHERE table_id = ? AND key = ? AND column_id = ?', tableId, keyBytes, columnId) as Uint8Array | undefined;
+    return this.connection.value(
+      'SELECT state FROM rockpool_document WHERE table_id = ? AND key = ? AND column_id = ?',
+      tableId,
+      keyBytes,
+      columnId,
+    ) as Uint8Array | undefined;
   }
 
   /** A document that was removed and made again with the same content is the same one, and has none of the edits. */
@@ -132,7 +159,12 @@ export class DocumentTable {
 
   private removeColumn(key: readonly CellValue[], columnId: number): void {
     const place = this.placeOf(key, columnId);
-    this.connection.run('DELETE FROM rockpool_document WHERE table_id = ? AND key = ? AND column_id = ?', this.tableId, place.keyBytes, columnId);
+    this.connection.run(
+      'DELETE FROM rockpool_document WHERE table_id = ? AND key = ? AND column_id = ?',
+      this.tableId,
+      place.keyBytes,
+      columnId,
+    );
     if (this.connection.changes === 0) return;
     this.changed.push(place);
     beginGeneration(new Meta(this.connection));

@@ -1,5 +1,34 @@
-import { decodeBefore, decodeChangesetBody, documentColumns, encodeChangesetBody, encodeKey, keyMatchSql, quoteName, RockpoolError, type BeforeGroup, type CellValue, type ChangeGroup, type DocumentRule, type TableSchema } from '@rockpool/shared';
-import { applyChange, documentText, editDocument, editWithGap, expandContent, isDocumentEdit, isEditOf, mergeEdit, parseJson, PathRule, wholeState, type Author, type JsonChange, type JsonValue } from '@rockpool/shared/document';
+import {
+  decodeBefore,
+  decodeChangesetBody,
+  documentColumns,
+  encodeChangesetBody,
+  encodeKey,
+  keyMatchSql,
+  quoteName,
+  RockpoolError,
+  type BeforeGroup,
+  type CellValue,
+  type ChangeGroup,
+  type DocumentRule,
+  type TableSchema,
+} from '@rockpool/shared';
+import {
+  applyChange,
+  documentText,
+  editDocument,
+  editWithGap,
+  expandContent,
+  isDocumentEdit,
+  isEditOf,
+  mergeEdit,
+  parseJson,
+  PathRule,
+  wholeState,
+  type Author,
+  type JsonChange,
+  type JsonValue,
+} from '@rockpool/shared/document';
 import type { Connection } from '../sqlite/connection.ts';
 import { baseReader, forgetBases } from './document-bases.ts';
 import { DocumentTable } from './document-table.ts';
@@ -11,7 +40,10 @@ interface Rewritten {
   readonly now: CellValue;
 }
 
-/** One document under pending edits: as it shows, and with the edits that are masked. Those show nowhere, and nothing that shows may count on from them. */
+/**
+ * One document under pending edits: as it shows, and with the edits that are masked. Those show nowhere, and nothing
+ * that shows may count on from them.
+ */
 interface Chains {
   shown: Rewritten;
   all: Rewritten;
@@ -30,29 +62,46 @@ export interface NewAuthors {
 }
 
 /**
- * Where the edits of a changeset are: in what shows, in nothing that shows because it was refused or masked, or in the server's rows as they are known here
- * since a log that is lost had admitted it.
+ * Where the edits of a changeset are: in what shows, in nothing that shows because it was refused or masked, or in the
+ * server's rows as they are known here since a log that is lost had admitted it.
  */
 export type EditsAre = 'shown' | 'masked' | 'in-base';
 
 /**
- * Makes the pending edits of documents once more, under the name of a new site: under the old one another copy of this file may have made
- * others. Changesets from `firstOwn` on get new bodies (their hashes follow, see renumber.ts). Call it in the transaction that changes the site.
+ * Makes the pending edits of documents once more, under the name of a new site: under the old one another copy of this
+ * file may have made others. Changesets from `firstOwn` on get new bodies (their hashes follow, see renumber.ts). Call
+ * it in the transaction that changes the site.
  *
- * An edit that the server's documents of now do not take, since they still have it or are others than it was made in, becomes one with a gap: what the server
- * will have is not known yet. It is refused, and made anew in what is there then (dependent-edits.ts); or it lost with its document.
+ * An edit that the server's documents of now do not take, since they still have it or are others than it was made in,
+ * becomes one with a gap: what the server will have is not known yet. It is refused, and made anew in what is there
+ * then (dependent-edits.ts); or it lost with its document.
  */
-export function rewriteEdits(connection: Connection, tables: DocumentTables, authors: NewAuthors, firstOwn: number, whereAre: (sequence: number) => EditsAre): void {
+export function rewriteEdits(
+  connection: Connection,
+  tables: DocumentTables,
+  authors: NewAuthors,
+  firstOwn: number,
+  whereAre: (sequence: number) => EditsAre,
+): void {
   const documents = new PendingDocuments(connection, authors);
-  for (const [sequence, body, before] of connection.rows('SELECT sequence, body, before FROM rockpool_changelog WHERE sequence >= ? ORDER BY sequence', firstOwn)) {
+  for (const [sequence, body, before] of connection.rows(
+    'SELECT sequence, body, before FROM rockpool_changelog WHERE sequence >= ? ORDER BY sequence',
+    firstOwn,
+  )) {
     const changeset = decodeChangesetBody(body as Uint8Array);
     const olds = decodeBefore(before as Uint8Array, changeset.groups);
     const edits = whereAre(sequence as number);
     const groups = changeset.groups.map((group, index) => {
       const table = tables.get(group.tableId);
-      return table === undefined ? group : documents.rewriteGroup({ group, before: olds[index] as BeforeGroup }, table, edits);
+      return table === undefined
+        ? group
+        : documents.rewriteGroup({ group, before: olds[index] as BeforeGroup }, table, edits);
     });
-    connection.run('UPDATE rockpool_changelog SET body = ? WHERE sequence = ?', encodeChangesetBody({ ...changeset, groups }), sequence as number);
+    connection.run(
+      'UPDATE rockpool_changelog SET body = ? WHERE sequence = ?',
+      encodeChangesetBody({ ...changeset, groups }),
+      sequence as number,
+    );
   }
   documents.storeShown();
 }
@@ -67,7 +116,11 @@ class PendingDocuments {
     this.authors = authors;
   }
 
-  rewriteGroup({ group, before }: { readonly group: ChangeGroup; readonly before: BeforeGroup }, table: TableSchema, edits: EditsAre): ChangeGroup {
+  rewriteGroup(
+    { group, before }: { readonly group: ChangeGroup; readonly before: BeforeGroup },
+    table: TableSchema,
+    edits: EditsAre,
+  ): ChangeGroup {
     const rules = documentColumns(table);
     const values = group.values.map((column, index) => {
       const columnId = group.columnIds[index] as number;
@@ -77,7 +130,10 @@ class PendingDocuments {
         const key = group.keys.map((part) => part[row] as CellValue);
         const chains = this.chainsOf(table, key, columnId);
         const changeJson = before.values[before.columnIds.indexOf(columnId)]?.[row] ?? null;
-        if (isDocumentEdit(value)) return edits === 'in-base' ? editWithGap(value) : this.edit(chains, { value, changeJson }, rule, edits === 'shown');
+        if (isDocumentEdit(value))
+          return edits === 'in-base'
+            ? editWithGap(value)
+            : this.edit(chains, { value, changeJson }, rule, edits === 'shown');
         if (edits !== 'in-base') replace(chains, value, rule, edits === 'shown');
         return value;
       });
@@ -90,7 +146,13 @@ class PendingDocuments {
       // NULL has no line, nor has a row that went.
       if (shown.now === null) continue;
       const [tableId, columnId, key] = JSON.parse(place) as [number, number, string];
-      this.connection.run('UPDATE rockpool_document SET state = ? WHERE table_id = ? AND column_id = ? AND hex(key) = ?', shown.now as Uint8Array, tableId, columnId, key);
+      this.connection.run(
+        'UPDATE rockpool_document SET state = ? WHERE table_id = ? AND column_id = ? AND hex(key) = ?',
+        shown.now as Uint8Array,
+        tableId,
+        columnId,
+        key,
+      );
     }
     forgetBases(this.connection);
   }
@@ -104,7 +166,10 @@ class PendingDocuments {
     const made: Rewritten = { old: old ?? chain.old, now: state };
     if (isShown) {
       chains.shown = made;
-      chains.all = { old: mergeUnlessGap(chains.all.old, pending.value) ?? chains.all.old, now: mergeEdit(chains.all.now, edit) };
+      chains.all = {
+        old: mergeUnlessGap(chains.all.old, pending.value) ?? chains.all.old,
+        now: mergeEdit(chains.all.now, edit),
+      };
     } else chains.all = made;
     return edit;
   }
@@ -120,10 +185,17 @@ class PendingDocuments {
   /** The server's state: that under the first edit that shows; what shows where none does. */
   private firstState(table: TableSchema, key: readonly CellValue[], columnId: number): CellValue {
     const { connection } = this;
-    const base = connection.value('SELECT value FROM rockpool_base WHERE table_id = ? AND key = ? AND column_id = ?', table.id, encodeKey(key), columnId);
+    const base = connection.value(
+      'SELECT value FROM rockpool_base WHERE table_id = ? AND key = ? AND column_id = ?',
+      table.id,
+      encodeKey(key),
+      columnId,
+    );
     if (base !== undefined) return base instanceof Uint8Array ? wholeState(base, baseReader(connection)) : null;
     const column = table.columns.find(({ id }) => id === columnId)?.name ?? '';
-    const statement = connection.prepare(`SELECT ${quoteName(column)} FROM main.${quoteName(table.name)} WHERE ${keyMatchSql(table)}`);
+    const statement = connection.prepare(
+      `SELECT ${quoteName(column)} FROM main.${quoteName(table.name)} WHERE ${keyMatchSql(table)}`,
+    );
     try {
       key.forEach((part, index) => statement.bindCell(index + 1, part));
       const text = statement.step() ? statement.readCell(0) : null;
@@ -134,7 +206,10 @@ class PendingDocuments {
   }
 }
 
-/** Null where the edit builds on one that is not there: one that has gone to the server under the old name, and comes back from there. */
+/**
+ * Null where the edit builds on one that is not there: one that has gone to the server under the old name, and comes
+ * back from there.
+ */
 function mergeUnlessGap(state: CellValue, edit: CellValue): CellValue {
   try {
     return mergeEdit(state, edit);
@@ -157,5 +232,8 @@ function replace(chains: Chains, value: CellValue, rule: DocumentRule, isShown: 
 }
 
 function hexOf(bytes: Uint8Array): string {
-  return [...bytes].map((byte) => byte.toString(16).padStart(2, '0')).join('').toUpperCase();
+  return [...bytes]
+    .map((byte) => byte.toString(16).padStart(2, '0'))
+    .join('')
+    .toUpperCase();
 }

@@ -8,8 +8,9 @@ export function documentAuthor(meta: Meta): Author {
 }
 
 /**
- * Edits from now on are told apart from all before. Call it whenever a document here may have become one that lacks edits made here: Yjs would count on
- * from what it sees, and give two operations one name. Costs each document a few bytes.
+ * Edits from now on are told apart from all before. Call it whenever a document here may have become one that lacks
+ * edits made here: Yjs would count on from what it sees, and give two operations one name. Costs each document a few
+ * bytes.
  */
 export function beginGeneration(meta: Meta): void {
   meta.set('document_generation', meta.documentGeneration + 1);

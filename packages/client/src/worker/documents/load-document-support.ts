@@ -4,7 +4,10 @@ type DocumentSupport = typeof import('./document-support.ts');
 
 let loaded: DocumentSupport | null = null;
 
-/** Brings the code of documents in, once. To be awaited before a database with document columns opens: nothing that works on rows can wait. */
+/**
+ * Brings the code of documents in, once. To be awaited before a database with document columns opens: nothing that
+ * works on rows can wait.
+ */
 export async function loadDocumentSupport(): Promise<void> {
   loaded ??= await import('./document-support.ts');
 }

@@ -1,11 +1,31 @@
-import { documentColumns, type BeforeGroup, type CellValue, type ChangeGroup, type DocumentRule, type TableSchema } from '@rockpool/shared';
-import { applyChange, canonicalJson, decodeDocumentCell, isDocumentEdit, parseJson, PathRule, type JsonChange } from '@rockpool/shared/document';
+import {
+  documentColumns,
+  type BeforeGroup,
+  type CellValue,
+  type ChangeGroup,
+  type DocumentRule,
+  type TableSchema,
+} from '@rockpool/shared';
+import {
+  applyChange,
+  canonicalJson,
+  decodeDocumentCell,
+  isDocumentEdit,
+  parseJson,
+  PathRule,
+  type JsonChange,
+} from '@rockpool/shared/document';
 
 /**
- * A captured group as the app would write it now: JSON where documents are, with the change that it made once made in the JSON of now.
- * `textOf` reads a document's column as it is.
+ * A captured group as the app would write it now: JSON where documents are, with the change that it made once made in
+ * the JSON of now. `textOf` reads a document's column as it is.
  */
-export function documentsAsText(table: TableSchema, group: ChangeGroup, before: BeforeGroup, textOf: (key: readonly CellValue[], columnId: number) => CellValue): ChangeGroup {
+export function documentsAsText(
+  table: TableSchema,
+  group: ChangeGroup,
+  before: BeforeGroup,
+  textOf: (key: readonly CellValue[], columnId: number) => CellValue,
+): ChangeGroup {
   const documents = documentColumns(table);
   const values = group.values.map((column, index) => {
     const columnId = group.columnIds[index] as number;

@@ -7,15 +7,24 @@ import { readSnapshotFacts } from './snapshot-facts.ts';
 const SITE_ID_BYTES = 16;
 
 /**
- * Makes a database of this device of a snapshot's file, which has the synced tables, the system tables and the states of documents: adds the internal tables,
- * and sets the cursor to where the snapshot was made. Local tables, plain indexes and search indexes come when the database is opened, like those of a newer schema.
- * Throws `schema-mismatch` for rows of another schema.
+ * Makes a database of this device of a snapshot's file, which has the synced tables, the system tables and the states
+ * of documents: adds the internal tables, and sets the cursor to where the snapshot was made. Local tables, plain
+ * indexes and search indexes come when the database is opened, like those of a newer schema. Throws `schema-mismatch`
+ * for rows of another schema.
  */
-export function adoptSnapshot(connection: Connection, schema: Schema, randomBytes: (count: number) => Uint8Array): void {
+export function adoptSnapshot(
+  connection: Connection,
+  schema: Schema,
+  randomBytes: (count: number) => Uint8Array,
+): void {
   const { schema: stored, databaseIdentity, logEpoch, watermark, logHash } = readSnapshotFacts(connection, schema);
-  connection.exec('BEGIN; DROP TABLE rockpool_snapshot; ALTER TABLE rockpool_document RENAME TO rockpool_snapshot_document');
+  connection.exec(
+    'BEGIN; DROP TABLE rockpool_snapshot; ALTER TABLE rockpool_document RENAME TO rockpool_snapshot_document',
+  );
   for (const sql of INTERNAL_DDL) connection.exec(sql);
-  connection.exec('INSERT INTO rockpool_document SELECT table_id, key, column_id, state FROM rockpool_snapshot_document; DROP TABLE rockpool_snapshot_document');
+  connection.exec(
+    'INSERT INTO rockpool_document SELECT table_id, key, column_id, state FROM rockpool_snapshot_document; DROP TABLE rockpool_snapshot_document',
+  );
   const meta = new Meta(connection);
   meta.set('storage_format', STORAGE_FORMAT);
   meta.set('site_id', randomBytes(SITE_ID_BYTES));

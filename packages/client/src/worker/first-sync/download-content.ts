@@ -2,7 +2,9 @@ import { downloadSnapshot, nothingYet, type DownloadOptions } from './download-s
 import type { DownloadContent } from './snapshot-source.ts';
 
 /** Downloads by HTTP. Each attempt goes on where the one before it was cut. */
-export function downloadContent(options: Pick<DownloadOptions, 'url' | 'databaseId' | 'schemaHash' | 'token' | 'patience' | 'fetch'>): DownloadContent {
+export function downloadContent(
+  options: Pick<DownloadOptions, 'url' | 'databaseId' | 'schemaHash' | 'token' | 'patience' | 'fetch'>,
+): DownloadContent {
   const partial = nothingYet();
   return async (events, signal) => {
     const downloaded = await downloadSnapshot({ ...options, ...events, partial, signal });

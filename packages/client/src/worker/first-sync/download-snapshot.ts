@@ -1,5 +1,10 @@
 import { RockpoolError, type ErrorFields } from '@rockpool/shared';
-import { BUILD_TIMEOUT_MS, FIRST_BYTE_TIMEOUT_MS, NEXT_BYTES_TIMEOUT_MS, SNAPSHOT_TOKEN_TTL_MS } from '../sync/snapshot-wait.ts';
+import {
+  BUILD_TIMEOUT_MS,
+  FIRST_BYTE_TIMEOUT_MS,
+  NEXT_BYTES_TIMEOUT_MS,
+  SNAPSHOT_TOKEN_TTL_MS,
+} from '../sync/snapshot-wait.ts';
 import type { SnapshotEvents } from '../sync/snapshot-taking.ts';
 
 export interface DownloadOptions extends SnapshotEvents {
@@ -51,7 +56,8 @@ const ANSWER_BUILDING_MS = 2_000;
 const ASK_AGAIN_MS = 1_000;
 
 /**
- * The server's snapshot as it travels, compressed, and checked against its hash. Null: the server offers none, since the database is small. Throws
+ * The server's snapshot as it travels, compressed, and checked against its hash. Null: the server offers none, since
+ * the database is small. Throws
  * - `network-unreachable` where the connection fails, or is cut; with the same `partial` the next call goes on there
  * - `snapshot-unavailable` where the server does not answer in time, refuses, or sends something else
  * - what `token` throws
@@ -75,7 +81,10 @@ export async function downloadSnapshot(options: DownloadOptions): Promise<Downlo
     const whole = new Blob(partial.parts);
     // Also where it is not what it should be: nothing of it is worth going on with.
     Object.assign(partial, nothingYet());
-    return { compressed: await requireHash(whole, response.headers.get('rockpool-sha256')), sizeBytes: Number(response.headers.get('rockpool-size')) };
+    return {
+      compressed: await requireHash(whole, response.headers.get('rockpool-sha256')),
+      sizeBytes: Number(response.headers.get('rockpool-size')),
+    };
   }
   throw cutOff(partial);
 }
@@ -85,14 +94,23 @@ export function nothingYet(): PartialDownload {
 }
 
 function cutOff({ receivedBytes }: PartialDownload): RockpoolError {
-  return new RockpoolError('network-unreachable', { stage: receivedBytes === 0 ? 'snapshot-answer' : 'snapshot-download', receivedBytes });
+  return new RockpoolError('network-unreachable', {
+    stage: receivedBytes === 0 ? 'snapshot-answer' : 'snapshot-download',
+    receivedBytes,
+  });
 }
 
-function unavailable(stage: 'snapshot-answer' | 'snapshot-build' | 'snapshot-download', fields: ErrorFields): RockpoolError {
+function unavailable(
+  stage: 'snapshot-answer' | 'snapshot-build' | 'snapshot-download',
+  fields: ErrorFields,
+): RockpoolError {
   return new RockpoolError('snapshot-unavailable', { stage, ...fields });
 }
 
-/** The answer that has the file, or the rest of it. Null: there is none. `cut`: the connection failed, and something has come before. */
+/**
+ * The answer that has the file, or the rest of it. Null: there is none. `cut`: the connection failed, and something has
+ * come before.
+ */
 async function askUntilBuilt(options: DownloadOptions, partial: PartialDownload): Promise<Response | 'cut' | null> {
   const builtMs = options.patience?.builtMs ?? BUILD_TIMEOUT_MS;
   const startedMs = performance.now();
@@ -100,7 +118,8 @@ async function askUntilBuilt(options: DownloadOptions, partial: PartialDownload)
   for (;;) {
     const askedMs = performance.now();
     const response = await ask(options, partial);
-    if (response === 'cut' || response.status === 200 || response.status === 206) return response === 'cut' ? response : requireSnapshot(response);
+    if (response === 'cut' || response.status === 200 || response.status === 206)
+      return response === 'cut' ? response : requireSnapshot(response);
     await response.body?.cancel();
     if (response.status === 204) return null;
     if (response.status !== 202) {
@@ -117,19 +136,31 @@ async function ask(options: DownloadOptions, partial: PartialDownload): Promise<
   const { url, databaseId, schemaHash, signal, patience = {}, fetch: get = fetch } = options;
   const tokenMs = patience.tokenMs ?? SNAPSHOT_TOKEN_TTL_MS;
   options.onWait({ stage: 'token', withinMs: tokenMs });
-  const token = await within(options.token(), tokenMs, () => new RockpoolError('network-unreachable', { stage: 'token', waitedMs: tokenMs }));
+  const token = await within(
+    options.token(),
+    tokenMs,
+    () => new RockpoolError('network-unreachable', { stage: 'token', waitedMs: tokenMs }),
+  );
 
   const firstByteMs = patience.firstByteMs ?? FIRST_BYTE_TIMEOUT_MS;
-  options.onWait({ stage: partial.receivedBytes === 0 ? 'snapshot-answer' : 'snapshot-download', withinMs: firstByteMs });
+  options.onWait({
+    stage: partial.receivedBytes === 0 ? 'snapshot-answer' : 'snapshot-download',
+    withinMs: firstByteMs,
+  });
   const overdue = new AbortController();
   const timer = setTimeout(() => overdue.abort(), firstByteMs);
   const address = `${url.replace(/^ws/, 'http')}/databases/${encodeURIComponent(databaseId)}/snapshot?schema=${schemaHash}&waitMs=${Math.min(ANSWER_BUILDING_MS, Math.floor(firstByteMs / 2))}`;
   const range = partial.etag === '' ? {} : { range: `bytes=${partial.receivedBytes}-`, 'if-range': partial.etag };
   try {
-    return await get(address, { headers: { ...range, authorization: `Bearer ${token}` }, signal: signal === undefined ? overdue.signal : AbortSignal.any([signal, overdue.signal]), cache: 'no-store' });
+    return await get(address, {
+      headers: { ...range, authorization: `Bearer ${token}` },
+      signal: signal === undefined ? overdue.signal : AbortSignal.any([signal, overdue.signal]),
+      cache: 'no-store',
+    });
   } catch {
     // Where something has come before, it may be the network: a new connection shows that.
-    if (partial.etag === '') throw overdue.signal.aborted ? unavailable('snapshot-answer', { waitedMs: firstByteMs }) : cutOff(partial);
+    if (partial.etag === '')
+      throw overdue.signal.aborted ? unavailable('snapshot-answer', { waitedMs: firstByteMs }) : cutOff(partial);
     if (overdue.signal.aborted) throw cutOff(partial);
     return 'cut';
   } finally {
@@ -155,7 +186,9 @@ async function receive(options: DownloadOptions, response: Response, partial: Pa
     for (;;) {
       options.onWait({ stage: 'snapshot-download', withinMs });
       const waitedMs = withinMs;
-      const chunk = await within(reader?.read() ?? NOTHING, withinMs, () => unavailable('snapshot-download', { waitedMs }));
+      const chunk = await within(reader?.read() ?? NOTHING, withinMs, () =>
+        unavailable('snapshot-download', { waitedMs }),
+      );
       if (chunk.done) return true;
       partial.parts.push(chunk.value);
       partial.receivedBytes += chunk.value.length;

@@ -21,14 +21,20 @@ export interface FirstSyncOptions extends Omit<DownloadOptions, 'schemaHash' | '
 }
 
 /**
- * Fills a database that does not exist yet from the server's snapshot, whole or not at all. False: the database exists already, or the server offers no snapshot.
- * Nobody may have it open. Throws as downloadSnapshot does, and what stands in the way here, such as `storage-full`: then nothing is stored, and the rows come as
- * deliveries once the database is open.
+ * Fills a database that does not exist yet from the server's snapshot, whole or not at all. False: the database exists
+ * already, or the server offers no snapshot. Nobody may have it open. Throws as downloadSnapshot does, and what stands
+ * in the way here, such as `storage-full`: then nothing is stored, and the rows come as deliveries once the database is
+ * open.
  */
 export async function firstSync(options: FirstSyncOptions): Promise<boolean> {
   const { name, medium, schema, runtime, randomBytes, answerWithinMs, nextBytesMs } = options;
   if ((await storageSizes(name, medium)) !== undefined) return false;
-  const patience = { tokenMs: answerWithinMs, firstByteMs: answerWithinMs, builtMs: answerWithinMs, ...(nextBytesMs === undefined ? {} : { nextBytesMs }) };
+  const patience = {
+    tokenMs: answerWithinMs,
+    firstByteMs: answerWithinMs,
+    builtMs: answerWithinMs,
+    ...(nextBytesMs === undefined ? {} : { nextBytesMs }),
+  };
   const downloaded = await downloadSnapshot({ ...options, schemaHash: schema.hash, patience });
   if (downloaded === null) return false;
   const { module } = await runtime;
@@ -38,7 +44,10 @@ export async function firstSync(options: FirstSyncOptions): Promise<boolean> {
     await importFile({
       name,
       medium,
-      source: downloaded.compressed.stream().pipeThrough(new DecompressionStream('gzip')).pipeThrough(telling(onStored)),
+      source: downloaded.compressed
+        .stream()
+        .pipeThrough(new DecompressionStream('gzip'))
+        .pipeThrough(telling(onStored)),
       check: async (storage) => {
         storage.register(module as unknown as StorageModule);
         const connection = new Connection(await runtime, { path: storage.path, vfsName: storage.vfsName });

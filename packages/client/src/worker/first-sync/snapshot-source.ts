@@ -1,5 +1,11 @@
 import { cellValuesEqual, RockpoolError, type Schema } from '@rockpool/shared';
-import { discardStaged, stageFile, type Medium, type SqliteModule as StorageModule, type StagedFile } from '@rockpool/vfs-opfs';
+import {
+  discardStaged,
+  stageFile,
+  type Medium,
+  type SqliteModule as StorageModule,
+  type StagedFile,
+} from '@rockpool/vfs-opfs';
 import type { SnapshotProgress } from '../../rpc/snapshot-progress.ts';
 import type { SnapshotFile } from '../apply/apply-delivery.ts';
 import { Connection } from '../sqlite/connection.ts';
@@ -29,8 +35,17 @@ export interface SnapshotSourceOptions {
   readonly databaseIdentity: () => Uint8Array | null;
 }
 
-/** The server's snapshots for a database that is in use: each is put beside it, as a file to read from. One at a time. */
-export function snapshotSource({ name, medium, schema, runtime, download, databaseIdentity }: SnapshotSourceOptions): SnapshotSource {
+/**
+ * The server's snapshots for a database that is in use: each is put beside it, as a file to read from. One at a time.
+ */
+export function snapshotSource({
+  name,
+  medium,
+  schema,
+  runtime,
+  download,
+  databaseIdentity,
+}: SnapshotSourceOptions): SnapshotSource {
   let staged: StagedFile | null = null;
   // A worker that was killed after its file was applied has left it, and no other may be needed for long.
   let last: Promise<unknown> = discardStaged({ name, medium }).catch(() => undefined);
@@ -56,7 +71,8 @@ export function snapshotSource({ name, medium, schema, runtime, download, databa
     try {
       const { logEpoch, watermark, logHash, databaseIdentity: identity } = readSnapshotFacts(connection, schema);
       const known = databaseIdentity();
-      if (known !== null && !cellValuesEqual(identity, known)) throw new RockpoolError('database-mismatch', { problem: 'the snapshot is of another server database' });
+      if (known !== null && !cellValuesEqual(identity, known))
+        throw new RockpoolError('database-mismatch', { problem: 'the snapshot is of another server database' });
       return { position: { logEpoch, watermark, logHash }, path: storage.path };
     } finally {
       connection.close();

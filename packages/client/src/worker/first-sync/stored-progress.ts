@@ -1,4 +1,7 @@
-/** A file that came is still to be unpacked and stored, which on a slow device takes longer than the patience with a silent server: so much of it counts as progress. */
+/**
+ * A file that came is still to be unpacked and stored, which on a slow device takes longer than the patience with a
+ * silent server: so much of it counts as progress.
+ */
 const STORED_AT_ONCE_BYTES = 1024 * 1024;
 
 /** Passes a stream on, and tells of each so many bytes of it. */

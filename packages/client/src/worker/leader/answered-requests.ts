@@ -2,8 +2,8 @@ import type { TransferredError } from '../../rpc/error-transfer.ts';
 
 /**
  * Which requests a leader has answered, for as long as they may be asked again. Two things need that:
- * what failed left nothing in the database, and might succeed on a second asking although its author has been told that it failed;
- * and a request waits for the one before it, which may have got lost on the way.
+ * what failed left nothing in the database, and might succeed on a second asking although its author has been told that
+ * it failed; and a request waits for the one before it, which may have got lost on the way.
  */
 export interface AnsweredRequests {
   add(requestId: string, refusal: TransferredError | null, latestStartMs: number): void;

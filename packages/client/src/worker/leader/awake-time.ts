@@ -1,6 +1,7 @@
 /**
- * Time in ms that this thread was awake, as far as it can tell: between two looks at it at most `mostMs` pass. So look at least that often for as long
- * as it matters; a longer gap is a device that slept, or a page that was held up, and nothing that others sent meanwhile could be heard.
+ * Time in ms that this thread was awake, as far as it can tell: between two looks at it at most `mostMs` pass. So look
+ * at least that often for as long as it matters; a longer gap is a device that slept, or a page that was held up, and
+ * nothing that others sent meanwhile could be heard.
  */
 export function createAwakeTime(elapsedMs: () => number, mostMs: number): () => number {
   let lastMs = elapsedMs();

@@ -71,7 +71,9 @@ export interface AskMessage {
   /** The write of the same tab that has to come first; null if that tab waits for no earlier one. */
   readonly afterRequestId: string | null;
   readonly request: LeaderRequest;
-  /** Wall time in ms after which it may not be begun: its author has been told that it failed. All tabs share one clock. */
+  /**
+   * Wall time in ms after which it may not be begun: its author has been told that it failed. All tabs share one clock.
+   */
   readonly latestStartMs: number;
 }
 
@@ -89,9 +91,18 @@ export interface WriteWork {
 }
 
 /** One call of `Reads`. Its answer: what the call gives. */
-export type ReadWork = { readonly [Method in keyof Reads]: { readonly kind: 'read'; readonly method: Method; readonly args: Parameters<Reads[Method]> } }[keyof Reads];
+export type ReadWork = {
+  readonly [Method in keyof Reads]: {
+    readonly kind: 'read';
+    readonly method: Method;
+    readonly args: Parameters<Reads[Method]>;
+  };
+}[keyof Reads];
 
-/** One step of a transaction that stays open from call to call; its commit is a write. Its answer: what the statement gave, or null. */
+/**
+ * One step of a transaction that stays open from call to call; its commit is a write. Its answer: what the statement
+ * gave, or null.
+ */
 export interface StepWork {
   readonly kind: 'step';
   readonly transactionId: string;

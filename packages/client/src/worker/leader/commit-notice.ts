@@ -18,8 +18,8 @@ export interface CommitFollower {
 }
 
 /**
- * Within one leadership a notice follows the last one, was seen already, or leaves a gap: then everything may have changed. So it may have
- * between two leaderships, because a leader's last notices can die with it.
+ * Within one leadership a notice follows the last one, was seen already, or leaves a gap: then everything may have
+ * changed. So it may have between two leaderships, because a leader's last notices can die with it.
  */
 export function createCommitFollower(): CommitFollower {
   let last: CommitPosition | null = null;
@@ -30,13 +30,16 @@ export function createCommitFollower(): CommitFollower {
 
   return {
     observe(notice) {
-      const isNext = last !== null && last.leaderTerm === notice.leaderTerm && notice.commitNumber === last.commitNumber + 1;
-      if (last !== null && last.leaderTerm === notice.leaderTerm && notice.commitNumber <= last.commitNumber) return null;
+      const isNext =
+        last !== null && last.leaderTerm === notice.leaderTerm && notice.commitNumber === last.commitNumber + 1;
+      if (last !== null && last.leaderTerm === notice.leaderTerm && notice.commitNumber <= last.commitNumber)
+        return null;
       moveTo(notice);
       return isNext ? { tables: notice.tables, changes: notice.changes } : 'all';
     },
     observePosition(position) {
-      if (last !== null && last.leaderTerm === position.leaderTerm && position.commitNumber <= last.commitNumber) return null;
+      if (last !== null && last.leaderTerm === position.leaderTerm && position.commitNumber <= last.commitNumber)
+        return null;
       moveTo(position);
       return 'all';
     },

@@ -11,9 +11,12 @@ export interface BundleSchema {
   readonly migrationCount: number;
 }
 
-/** Newer is the one with more migrations; where both have as many, the one that has all columns of the other, and more. */
+/**
+ * Newer is the one with more migrations; where both have as many, the one that has all columns of the other, and more.
+ */
 export function compareSchemas(my: BundleSchema, their: BundleSchema): SchemaComparison {
-  if (my.migrationCount !== their.migrationCount) return my.migrationCount < their.migrationCount ? 'theirs-is-newer' : 'mine-is-newer';
+  if (my.migrationCount !== their.migrationCount)
+    return my.migrationCount < their.migrationCount ? 'theirs-is-newer' : 'mine-is-newer';
   const { schema: mine } = my;
   const { schema: theirs } = their;
   if (mine === theirs) return 'same';
@@ -26,7 +29,10 @@ export function compareSchemas(my: BundleSchema, their: BundleSchema): SchemaCom
 }
 
 /** Of two incompatible schemas: a table and a column that this tab's has and the other's has not. */
-export function firstUnknownColumn({ schema: mine }: BundleSchema, { schema: theirs }: BundleSchema): { readonly table: string; readonly column: string } | null {
+export function firstUnknownColumn(
+  { schema: mine }: BundleSchema,
+  { schema: theirs }: BundleSchema,
+): { readonly table: string; readonly column: string } | null {
   const known = columnsOf(theirs);
   const [found] = namedColumns(decodeSchema(mine)).filter((named) => !known.has(JSON.stringify(named)));
   return found === undefined ? null : { table: found[0], column: found[1] };

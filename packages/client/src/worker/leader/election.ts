@@ -8,9 +8,9 @@ export interface Locks {
 }
 
 /**
- * Who leads is who holds one Web Lock. Its queue is the succession: when the leader lets go, or its worker ends in whatever way, the browser
- * gives the lock to the next. The lock is held while the tab leads, which also keeps browsers from freezing the page; it is never stolen,
- * because a worker that is merely slow would go on writing.
+ * Who leads is who holds one Web Lock. Its queue is the succession: when the leader lets go, or its worker ends in
+ * whatever way, the browser gives the lock to the next. The lock is held while the tab leads, which also keeps browsers
+ * from freezing the page; it is never stolen, because a worker that is merely slow would go on writing.
  */
 export interface Election {
   /** Takes the lead if nobody has it. */

@@ -4,13 +4,22 @@ import type { AnswerMessage, AskMessage, LeaderRequest } from './channel-message
 import { createAwakeTime } from './awake-time.ts';
 import type { Clock } from './clock.ts';
 
-/** After this long without an answer a request fails, not counting what the device slept meanwhile. A hand-over takes 50 ms, and 3 s at worst; a frozen leader may take for ever. */
+/**
+ * After this long without an answer a request fails, not counting what the device slept meanwhile. A hand-over takes 50
+ * ms, and 3 s at worst; a frozen leader may take for ever.
+ */
 export const REQUEST_DEADLINE_MS = 10_000;
 
-/** The leader does not begin a request in the last second before its deadline: it could commit after its author was told that it failed. */
+/**
+ * The leader does not begin a request in the last second before its deadline: it could commit after its author was told
+ * that it failed.
+ */
 const RUNNING_TIME_MS = 1_000;
 
-/** Messages between tabs do not get lost in practice. Asking again costs little, because a request is done once however often it is asked. */
+/**
+ * Messages between tabs do not get lost in practice. Asking again costs little, because a request is done once however
+ * often it is asked.
+ */
 const RESEND_INTERVAL_MS = 2_000;
 
 /** Who leads, and where to ask. */
@@ -27,9 +36,10 @@ export interface LeaderLinkOptions {
 }
 
 /**
- * A follower's way to the leader. A request keeps its id from leader to leader, and the effect of a write is stored together with that id, so that it
- * happens exactly once: whoever leads next is asked again, and if that is this tab, it carries the request out itself. What one tab writes takes
- * effect in the order of writing, and a read comes after what the tab wrote before.
+ * A follower's way to the leader. A request keeps its id from leader to leader, and the effect of a write is stored
+ * together with that id, so that it happens exactly once: whoever leads next is asked again, and if that is this tab,
+ * it carries the request out itself. What one tab writes takes effect in the order of writing, and a read comes after
+ * what the tab wrote before.
  */
 export interface LeaderLink {
   /** Asks the leader. What the answer is depends on the request. Default for its id: a new one. */
@@ -59,7 +69,8 @@ interface Waiting {
 export function createLeaderLink({ send, clock, newRequestId }: LeaderLinkOptions): LeaderLink {
   // In the order of asking, which a Map keeps; so the oldest deadline comes first too.
   const waitingById = new Map<string, Waiting>();
-  // Whoever sleeps, or has its clock set, finds the answer when it wakes: giving up at once would tell of a failure what has taken effect.
+  // Whoever sleeps, or has its clock set, finds the answer when it wakes: giving up at once would tell of a failure
+  // what has taken effect.
   const awakeMs = createAwakeTime(() => clock.elapsedMs(), RESEND_INTERVAL_MS);
   let newestWriteId: string | null = null;
   let leader: LeaderAddress | null = null;
@@ -73,7 +84,14 @@ export function createLeaderLink({ send, clock, newRequestId }: LeaderLinkOption
     // A write beside an open transaction waits for its end, so the transaction cannot wait for that write.
     const afterRequestId = isOfTransaction(request) ? null : lastWriteId;
     const latestStartMs = clock.nowMs() + remainingMs(waiting) - RUNNING_TIME_MS;
-    send(leader.tabId, { kind: 'ask', leaderTerm: leader.leaderTerm, requestId: id, afterRequestId, request, latestStartMs });
+    send(leader.tabId, {
+      kind: 'ask',
+      leaderTerm: leader.leaderTerm,
+      requestId: id,
+      afterRequestId,
+      request,
+      latestStartMs,
+    });
   }
 
   function askForAll(): void {
@@ -110,7 +128,9 @@ export function createLeaderLink({ send, clock, newRequestId }: LeaderLinkOption
     for (const waiting of waitingById.values()) {
       if (remainingMs(waiting) > 0) return;
       const { timesAsked, leadersAsked } = waiting;
-      settle(waiting, ({ reject }) => reject(new RockpoolError('leader-unreachable', { waitedMs: REQUEST_DEADLINE_MS, timesAsked, leadersAsked })));
+      settle(waiting, ({ reject }) =>
+        reject(new RockpoolError('leader-unreachable', { waitedMs: REQUEST_DEADLINE_MS, timesAsked, leadersAsked })),
+      );
     }
   }
 
@@ -135,7 +155,9 @@ export function createLeaderLink({ send, clock, newRequestId }: LeaderLinkOption
     onAnswer(message) {
       const waiting = waitingById.get(message.requestId);
       if (waiting === undefined) return; // It was answered already.
-      settle(waiting, ({ resolve, reject }) => (message.kind === 'answer' ? resolve(message.answer) : reject(decodeError(message.error))));
+      settle(waiting, ({ resolve, reject }) =>
+        message.kind === 'answer' ? resolve(message.answer) : reject(decodeError(message.error)),
+      );
       watch();
     },
 

@@ -35,12 +35,16 @@ interface Held<Outcome> {
   readonly letGo: () => void;
 }
 
-/** A tab asks about a transaction that ended without its doing for as long as it takes to hear of it; the last few are enough. */
+/**
+ * A tab asks about a transaction that ended without its doing for as long as it takes to hear of it; the last few are
+ * enough.
+ */
 const REMEMBERED_ENDS = 100;
 
 /**
- * The transactions that tabs run from call to call. One is open at a time, on the writer's connection; the others wait for their turn.
- * It ends by commit, by rollback, when its time is over, when its tab has gone, and when the leader lets go.
+ * The transactions that tabs run from call to call. One is open at a time, on the writer's connection; the others wait
+ * for their turn. It ends by commit, by rollback, when its time is over, when its tab has gone, and when the leader
+ * lets go.
  */
 export class LeaderTransactions<Outcome> {
   private readonly options: LeaderTransactionsOptions<Outcome>;
@@ -75,7 +79,10 @@ export class LeaderTransactions<Outcome> {
     return this.endedById.get(id) ?? null;
   }
 
-  /** Throws, and nothing of it is kept, where it cannot be committed. `onCommitted` comes before the next one has its turn. */
+  /**
+   * Throws, and nothing of it is kept, where it cannot be committed. `onCommitted` comes before the next one has its
+   * turn.
+   */
   commit<T>(id: string, onCommitted: (outcome: Outcome) => T): T {
     const { transaction, letGo } = this.require(id);
     this.held = null;
@@ -108,7 +115,9 @@ export class LeaderTransactions<Outcome> {
       this.waiting.delete(id);
       try {
         const transaction = this.options.begin({ atomic });
-        const cancelTimer = clock.after(timeoutMs, () => this.end(id, new RockpoolError('transaction-timeout', { timeoutMs })));
+        const cancelTimer = clock.after(timeoutMs, () =>
+          this.end(id, new RockpoolError('transaction-timeout', { timeoutMs })),
+        );
         const letGo = (): void => {
           cancelTimer();
           stopWatching();

@@ -18,12 +18,23 @@ interface World {
   localCommits: number;
 }
 
-const NO_READS: Reads = { query: () => Promise.reject(new Error('not read')), queryAll: () => Promise.reject(new Error('not read')), dependencies: async () => [], listRejected: async () => [], rowSyncState: () => Promise.reject(new Error('not read')), writeStates: async () => [], backup: () => Promise.reject(new Error('not read')) };
+const NO_READS: Reads = {
+  query: () => Promise.reject(new Error('not read')),
+  queryAll: () => Promise.reject(new Error('not read')),
+  dependencies: async () => [],
+  listRejected: async () => [],
+  rowSyncState: () => Promise.reject(new Error('not read')),
+  writeStates: async () => [],
+  backup: () => Promise.reject(new Error('not read')),
+};
 
-function createWorld({ database: own, ...medium }: Pick<OpenedDatabase<unknown>, 'committed' | 'flushed'> & { readonly database?: WritableDatabase } = {}): World {
+function createWorld({
+  database: own,
+  ...medium
+}: Pick<OpenedDatabase<unknown>, 'committed' | 'flushed'> & { readonly database?: WritableDatabase } = {}): World {
   const requests = new Set<string>();
   const world: World = {
-    serve: (message) => 
+    serve: (message) =>
       leadership.serve({
         kind: 'ask',
         leaderTerm: 'mine',
@@ -53,7 +64,8 @@ function createWorld({ database: own, ...medium }: Pick<OpenedDatabase<unknown>,
       throw new Error('no transaction of several calls in this test');
     },
   };
-  const note = (message: ChannelMessage): void => void world.posted.push('requestId' in message ? `${message.kind} ${message.requestId}` : message.kind);
+  const note = (message: ChannelMessage): void =>
+    void world.posted.push('requestId' in message ? `${message.kind} ${message.requestId}` : message.kind);
   const leadership = new Leadership({
     leaderTerm: 'mine',
     tabId: 'leader',
@@ -68,7 +80,11 @@ function createWorld({ database: own, ...medium }: Pick<OpenedDatabase<unknown>,
     watchOwner: () => () => undefined,
     post: note,
     send: (_tabId, message) => note(message),
-    startWork: () => ({ onLocalCommit: () => world.localCommits++, tryNow: () => undefined, stop: () => Promise.resolve() }),
+    startWork: () => ({
+      onLocalCommit: () => world.localCommits++,
+      tryNow: () => undefined,
+      stop: () => Promise.resolve(),
+    }),
     onCommit: () => undefined,
     onStatus: () => undefined,
     onProblem: () => undefined,
@@ -138,7 +154,9 @@ it('a step of a transaction that was answered is not carried out again', async (
     write: () => ({ results: [], touchedTables: [], changes: [], repeated: false }),
     begin: () => ({
       isOver: false,
-      query: () => { throw new Error('not asked'); },
+      query: () => {
+        throw new Error('not asked');
+      },
       execute: ({ sql }: { readonly sql: string }) => {
         steps.push(sql);
         return { changes: 1, rows: new Uint8Array() as unknown as EncodedRows };
@@ -151,8 +169,14 @@ it('a step of a transaction that was answered is not carried out again', async (
     }),
   };
   const { serve, posted } = createWorld({ database });
-  await serve({ requestId: 'begin', request: { kind: 'step', transactionId: 'tx', ask: { kind: 'begin', atomic: false, timeoutMs: 1000 } } });
-  const step = { requestId: 'step', request: { kind: 'step', transactionId: 'tx', ask: { kind: 'execute', statement: statement('INSERT') } } } as const;
+  await serve({
+    requestId: 'begin',
+    request: { kind: 'step', transactionId: 'tx', ask: { kind: 'begin', atomic: false, timeoutMs: 1000 } },
+  });
+  const step = {
+    requestId: 'step',
+    request: { kind: 'step', transactionId: 'tx', ask: { kind: 'execute', statement: statement('INSERT') } },
+  } as const;
   await serve(step);
   await serve(step);
   expect(steps).toEqual(['INSERT']);

@@ -6,7 +6,15 @@ import type { StatementOutcome } from '../../rpc/sql-statement.ts';
 import type { WriteOutcome, WriteRequest } from '../../rpc/write-request.ts';
 import type { Clock } from './clock.ts';
 import { createAnsweredRequests, type AnsweredRequests } from './answered-requests.ts';
-import type { AskMessage, BroadcastMessage, DirectMessage, LeaderRequest, LeaderStatus, ReadWork, StatusMessage } from './channel-message.ts';
+import type {
+  AskMessage,
+  BroadcastMessage,
+  DirectMessage,
+  LeaderRequest,
+  LeaderStatus,
+  ReadWork,
+  StatusMessage,
+} from './channel-message.ts';
 import type { CommitNotice, CommitPosition } from './commit-notice.ts';
 import { LeaderTransactions, type OpenTransaction, type WatchOwner } from './leader-transactions.ts';
 import type { OpenedDatabase } from './opened-database.ts';
@@ -27,7 +35,10 @@ export interface WritableDatabase {
   begin(options: { readonly atomic: boolean }): OpenTransaction<ServedOutcome>;
 }
 
-/** A tab that missed the notice of a commit learns by the next that there was one; where none follows, so much later. Nor does a tab that this one knows nothing of wait longer. */
+/**
+ * A tab that missed the notice of a commit learns by the next that there was one; where none follows, so much later.
+ * Nor does a tab that this one knows nothing of wait longer.
+ */
 export const NOTICE_REPEAT_MS = 2_000;
 
 /** While many write, the status changes several times a millisecond; nobody sees more of it than a frame shows. */
@@ -81,8 +92,8 @@ export interface LeadershipOptions<Database> {
 }
 
 /**
- * What the leader does for all tabs: runs writes, reads for those that cannot, numbers commits, tells the status. Lives from taking over to
- * letting go.
+ * What the leader does for all tabs: runs writes, reads for those that cannot, numbers commits, tells the status. Lives
+ * from taking over to letting go.
  *
  * A commit is told to nobody before the medium has it: neither to its author, nor to other tabs, nor to the server.
  */
@@ -109,7 +120,11 @@ export class Leadership<Database extends WritableDatabase> {
     const { opened, clock, onProblem } = options;
     this.status = { ...options.initialStatus, readOnly: opened.database.readOnly?.toData() ?? null };
     this.answered = createAnsweredRequests(clock.nowMs);
-    this.transactions = new LeaderTransactions({ writerQueue: this.writerQueue, begin: (how) => opened.database.begin(how), clock });
+    this.transactions = new LeaderTransactions({
+      writerQueue: this.writerQueue,
+      begin: (how) => opened.database.begin(how),
+      clock,
+    });
     this.reads = readsBeside(opened, this.writerQueue, onProblem);
     this.work = this.startWork();
   }
@@ -123,8 +138,8 @@ export class Leadership<Database extends WritableDatabase> {
   }
 
   /**
-   * Begins a request of this tab or of a follower before it returns: a write commits then, unless a transaction is open, for whose end it waits.
-   * Resolves with what the request asks for, in the case of a write when it is kept.
+   * Begins a request of this tab or of a follower before it returns: a write commits then, unless a transaction is
+   * open, for whose end it waits. Resolves with what the request asks for, in the case of a write when it is kept.
    */
   async carryOut(id: string, request: LeaderRequest, asked: Asked = IN_THIS_TAB): Promise<unknown> {
     switch (request.kind) {
@@ -135,13 +150,17 @@ export class Leadership<Database extends WritableDatabase> {
       case 'step':
         return this.transactions.ask(request.transactionId, request.ask, asked.watchOwner);
       case 'write':
-        return this.commit({ id, statements: request.statements, ...(request.action === undefined ? {} : { action: request.action }) }, asked.latestStartMs);
+        return this.commit(
+          { id, statements: request.statements, ...(request.action === undefined ? {} : { action: request.action }) },
+          asked.latestStartMs,
+        );
     }
   }
 
   /**
-   * Does what a follower asks, unless that asks another leader, has been told already that it failed, or wrote something before that has not
-   * come yet: it will ask again. What is under way when it is asked again is answered once.
+   * Does what a follower asks, unless that asks another leader, has been told already that it failed, or wrote
+   * something before that has not come yet: it will ask again. What is under way when it is asked again is answered
+   * once.
    */
   async serve({ tabId, requestId, afterRequestId, request, leaderTerm, latestStartMs }: AskMessage): Promise<void> {
     const { answered, begun } = this;
@@ -154,7 +173,8 @@ export class Leadership<Database extends WritableDatabase> {
     if (request.kind === 'step' && answered.has(requestId)) return;
     begun.add(requestId);
     try {
-      const watch: WatchOwner = (onGone) => (request.kind === 'step' ? watchOwner(request.transactionId, onGone) : () => undefined);
+      const watch: WatchOwner = (onGone) =>
+        request.kind === 'step' ? watchOwner(request.transactionId, onGone) : () => undefined;
       const answer = await this.carryOut(requestId, request, { latestStartMs, watchOwner: watch });
       if (request.kind !== 'read') answered.add(requestId, null, latestStartMs);
       if (request.kind === 'write') send(tabId, this.statusMessage());
@@ -173,7 +193,17 @@ export class Leadership<Database extends WritableDatabase> {
     this.cancelTellingStatus?.();
     this.cancelTellingStatus = null;
     const { tabId, schema, migrationCount, sharesFiles, tabOptions } = this.options;
-    this.options.post({ kind: 'leader', tabId, ...this.position, schema, migrationCount, status: this.status, statusNumber: this.statusNumber, sharesFiles, tabOptions });
+    this.options.post({
+      kind: 'leader',
+      tabId,
+      ...this.position,
+      schema,
+      migrationCount,
+      status: this.status,
+      statusNumber: this.statusNumber,
+      sharesFiles,
+      tabOptions,
+    });
   }
 
   /** Commits were undone: what the work remembers of the database may not be so any more. */
@@ -195,7 +225,8 @@ export class Leadership<Database extends WritableDatabase> {
     const settled = Promise.withResolvers<readonly StatementOutcome[]>();
     const job = (): void => {
       try {
-        if (this.options.clock.nowMs() > latestStartMs) throw new RockpoolError('leader-unreachable', { problem: 'its turn did not come in time' });
+        if (this.options.clock.nowMs() > latestStartMs)
+          throw new RockpoolError('leader-unreachable', { problem: 'its turn did not come in time' });
         settled.resolve(this.writeNow(request));
       } catch (thrown) {
         settled.reject(thrown);
@@ -278,7 +309,10 @@ export class Leadership<Database extends WritableDatabase> {
     this.status = { ...status, readOnly: this.status.readOnly };
     this.statusNumber++;
     this.options.onStatus(this.status);
-    this.cancelTellingStatus ??= this.options.clock.after(this.options.hasFollowers() ? STATUS_EVERY_MS : NOTICE_REPEAT_MS, () => this.tellStatus());
+    this.cancelTellingStatus ??= this.options.clock.after(
+      this.options.hasFollowers() ? STATUS_EVERY_MS : NOTICE_REPEAT_MS,
+      () => this.tellStatus(),
+    );
   }
 
   private tellStatus(): void {

@@ -2,8 +2,9 @@ import { toRockpoolError, type RockpoolError } from '@rockpool/shared';
 import type { Locks } from './election.ts';
 
 /**
- * A tab holds a Web Lock for each thing that ends with it, such as a transaction that it runs, and the leader asks for the same lock: the browser
- * grants it as soon as that tab has gone, whatever the reason, and nobody need wait for a time limit.
+ * A tab holds a Web Lock for each thing that ends with it, such as a transaction that it runs, and the leader asks for
+ * the same lock: the browser grants it as soon as that tab has gone, whatever the reason, and nobody need wait for a
+ * time limit.
  */
 export interface LifeLocks {
   /** Resolves when this tab holds the lock. */

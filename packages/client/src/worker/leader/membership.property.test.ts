@@ -11,9 +11,21 @@ type Step =
 const tabNumber = fc.nat({ max: 3 });
 const step: fc.Arbitrary<Step> = fc.oneof(
   { weight: 6, arbitrary: fc.record({ kind: fc.constant('write' as const), tab: tabNumber }) },
-  { weight: 3, arbitrary: fc.record({ kind: fc.constantFrom('open' as const, 'kill' as const, 'close' as const, 'suspend' as const, 'resume' as const), tab: tabNumber }) },
+  {
+    weight: 3,
+    arbitrary: fc.record({
+      kind: fc.constantFrom('open' as const, 'kill' as const, 'close' as const, 'suspend' as const, 'resume' as const),
+      tab: tabNumber,
+    }),
+  },
   { weight: 1, arbitrary: fc.record({ kind: fc.constant('advance' as const), durationMs: fc.nat({ max: 12_000 }) }) },
-  { weight: 1, arbitrary: fc.record({ kind: fc.constant('deliveries' as const), counts: fc.array(fc.nat({ max: 2 }), { minLength: 1, maxLength: 5 }) }) },
+  {
+    weight: 1,
+    arbitrary: fc.record({
+      kind: fc.constant('deliveries' as const),
+      counts: fc.array(fc.nat({ max: 2 }), { minLength: 1, maxLength: 5 }),
+    }),
+  },
 );
 
 interface Written {
@@ -23,7 +35,9 @@ interface Written {
 }
 
 /** Plays the steps and then lets everything come to rest in a world without faults. */
-async function play(steps: readonly { readonly step: Step; readonly rest: boolean }[]): Promise<{ browser: FakeBrowser; written: Written[] }> {
+async function play(
+  steps: readonly { readonly step: Step; readonly rest: boolean }[],
+): Promise<{ browser: FakeBrowser; written: Written[] }> {
   const browser = new FakeBrowser();
   const tabs: (FakeTab | undefined)[] = [];
   const written: Written[] = [];
@@ -66,7 +80,11 @@ async function play(steps: readonly { readonly step: Step; readonly rest: boolea
 it('loses no write and repeats none, whichever tabs die, close or sleep, and whatever happens to messages', async () => {
   await fc.assert(
     fc.asyncProperty(fc.array(fc.record({ step, rest: fc.boolean() }), { maxLength: 40 }), async (steps) => {
-      const { browser, written } = await play([{ step: { kind: 'open', tab: 0 }, rest: false }, { step: { kind: 'open', tab: 1 }, rest: false }, ...steps]);
+      const { browser, written } = await play([
+        { step: { kind: 'open', tab: 0 }, rest: false },
+        { step: { kind: 'open', tab: 1 }, rest: false },
+        ...steps,
+      ]);
       const { effects } = browser.file;
 
       expect(new Set(effects).size, 'nothing took effect twice').toBe(effects.length);
@@ -75,8 +93,13 @@ it('loses no write and repeats none, whichever tabs die, close or sleep, and wha
         if (outcome === 'waiting') expect(author.isAlive, 'nobody waits for ever').toBe(false);
       }
       for (const author of new Set(written.map((write) => write.author))) {
-        const mine = written.filter((write) => write.author === author && effects.includes(write.sql)).map(({ sql }) => sql);
-        expect(effects.filter((sql) => mine.includes(sql)), 'the writes of a tab keep their order').toEqual(mine);
+        const mine = written
+          .filter((write) => write.author === author && effects.includes(write.sql))
+          .map(({ sql }) => sql);
+        expect(
+          effects.filter((sql) => mine.includes(sql)),
+          'the writes of a tab keep their order',
+        ).toEqual(mine);
       }
     }),
     { numRuns: 100 },

@@ -1,6 +1,21 @@
-import { buildSchema, columnIdOf, DEFAULT_MERGE_RULES, encodeSchema, RockpoolError, tableIdOf, type ErrorCode } from '@rockpool/shared';
+import {
+  buildSchema,
+  columnIdOf,
+  DEFAULT_MERGE_RULES,
+  encodeSchema,
+  RockpoolError,
+  tableIdOf,
+  type ErrorCode,
+} from '@rockpool/shared';
 import { describe, expect, it } from 'vitest';
-import { FAILING_ONCE_SQL, FAKE_STATUS, FakeBrowser, settle, statement, type FakeTab } from '../../testing/fake-tabs.ts';
+import {
+  FAILING_ONCE_SQL,
+  FAKE_STATUS,
+  FakeBrowser,
+  settle,
+  statement,
+  type FakeTab,
+} from '../../testing/fake-tabs.ts';
 import { CHANNEL_PROTOCOL } from './channel-message.ts';
 import { NOTICE_REPEAT_MS } from './leadership.ts';
 
@@ -35,8 +50,26 @@ async function codeOf(promise: Promise<unknown>): Promise<ErrorCode> {
 }
 
 function schemaWith(...columns: string[]): string {
-  const column = (name: string) => ({ id: columnIdOf(name), name, type: 'text' as const, notNull: true, defaultSql: null, generated: null });
-  const table = { id: tableIdOf('t'), name: 't', columns: ['id', ...columns].map(column), primaryKey: ['id'], uniques: [], foreignKeys: [], checks: [], indexes: [], merge: DEFAULT_MERGE_RULES, synced: true };
+  const column = (name: string) => ({
+    id: columnIdOf(name),
+    name,
+    type: 'text' as const,
+    notNull: true,
+    defaultSql: null,
+    generated: null,
+  });
+  const table = {
+    id: tableIdOf('t'),
+    name: 't',
+    columns: ['id', ...columns].map(column),
+    primaryKey: ['id'],
+    uniques: [],
+    foreignKeys: [],
+    checks: [],
+    indexes: [],
+    merge: DEFAULT_MERGE_RULES,
+    synced: true,
+  };
   return encodeSchema(buildSchema([table]));
 }
 
@@ -167,7 +200,9 @@ describe('tabs that share a database', () => {
     const { follower } = await two(browser);
     browser.deliveries = () => 2;
     const refused = await write(follower, FAILING_ONCE_SQL).catch((error: unknown) => error);
-    expect((refused as RockpoolError).toData()).toEqual(new RockpoolError('constraint-unique', { table: 't' }).toData());
+    expect((refused as RockpoolError).toData()).toEqual(
+      new RockpoolError('constraint-unique', { table: 't' }).toData(),
+    );
     await settle();
     expect(browser.file.effects).toEqual([]);
   });
@@ -175,13 +210,20 @@ describe('tabs that share a database', () => {
 
 describe('tabs of which one alone may open the file', () => {
   async function twoExclusive(browser: FakeBrowser): Promise<{ leader: FakeTab; follower: FakeTab }> {
-    const [leader, follower] = [browser.tab({ sharesFiles: false }), browser.tab({ sharesFiles: false, failToOpen: (role) => (role === 'reader' ? new RockpoolError('storage-busy') : null) })];
+    const [leader, follower] = [
+      browser.tab({ sharesFiles: false }),
+      browser.tab({
+        sharesFiles: false,
+        failToOpen: (role) => (role === 'reader' ? new RockpoolError('storage-busy') : null),
+      }),
+    ];
     await leader.membership.open();
     await follower.membership.open();
     await settle();
     return { leader, follower };
   }
-  const read = async (tab: FakeTab): Promise<readonly string[]> => (await tab.membership.reads.query(statement('SELECT'))).names;
+  const read = async (tab: FakeTab): Promise<readonly string[]> =>
+    (await tab.membership.reads.query(statement('SELECT'))).names;
 
   it('read through the leader, after what they wrote themselves', async () => {
     const browser = new FakeBrowser();
@@ -331,7 +373,19 @@ describe('a leader', () => {
   it('does not follow one that led before, whose last word comes late', async () => {
     const browser = new FakeBrowser();
     const { leader } = await two(browser);
-    browser.broadcastRaw({ rockpool: CHANNEL_PROTOCOL, message: { kind: 'leader', leaderTerm: 'before', tabId: 'before', commitNumber: 9, schema: 'schema', migrationCount: 0, status: FAKE_STATUS, sharesFiles: true } });
+    browser.broadcastRaw({
+      rockpool: CHANNEL_PROTOCOL,
+      message: {
+        kind: 'leader',
+        leaderTerm: 'before',
+        tabId: 'before',
+        commitNumber: 9,
+        schema: 'schema',
+        migrationCount: 0,
+        status: FAKE_STATUS,
+        sharesFiles: true,
+      },
+    });
     await settle();
     expect(leader.role).toBe('leader');
     await write(leader, 'a');
@@ -412,7 +466,10 @@ describe('a page that is hidden', () => {
   it('ends when the database is another one meanwhile, and fails what waits instead of trying for ever', async () => {
     const browser = new FakeBrowser();
     let isTaken = false;
-    const tab = browser.tab({ failToOpen: () => (isTaken ? new RockpoolError('database-mismatch', { belongsTo: 'team2', asked: 'team' }) : null) });
+    const tab = browser.tab({
+      failToOpen: () =>
+        isTaken ? new RockpoolError('database-mismatch', { belongsTo: 'team2', asked: 'team' }) : null,
+    });
     await tab.membership.open();
     await tab.membership.suspend();
     isTaken = true;
@@ -523,7 +580,9 @@ describe('a tab that cannot open', () => {
     const leader = browser.tab();
     await leader.membership.open();
     let isBroken = true;
-    const heir = browser.tab({ failToOpen: (role) => (isBroken && role === 'writer' ? new RockpoolError('storage-busy') : null) });
+    const heir = browser.tab({
+      failToOpen: (role) => (isBroken && role === 'writer' ? new RockpoolError('storage-busy') : null),
+    });
     await heir.membership.open();
     leader.kill();
     const waiting = write(heir, 'a');
@@ -563,7 +622,10 @@ describe('a tab that cannot close its database well', () => {
     const newer = browser.tab({ schema: schemaWith('a', 'b') });
     await newer.membership.open();
     expect(newer.role).toBe('leader');
-    expect([older.ended, older.problems].map((told) => told.map(({ code }) => code))).toEqual([['tab-outdated'], ['storage-lost']]);
+    expect([older.ended, older.problems].map((told) => told.map(({ code }) => code))).toEqual([
+      ['tab-outdated'],
+      ['storage-lost'],
+    ]);
   });
 });
 
@@ -583,7 +645,8 @@ describe('tabs of different bundles', () => {
   it('messages of an older protocol, and of strangers, are passed over', async () => {
     const browser = new FakeBrowser();
     const { leader } = await two(browser);
-    for (const data of [{ rockpool: CHANNEL_PROTOCOL - 1, message: {} }, 'hello', null, { message: { kind: 'hello' } }]) browser.broadcastRaw(data);
+    for (const data of [{ rockpool: CHANNEL_PROTOCOL - 1, message: {} }, 'hello', null, { message: { kind: 'hello' } }])
+      browser.broadcastRaw(data);
     await settle();
     expect(leader.ended).toEqual([]);
   });
@@ -616,13 +679,18 @@ describe('tabs of different bundles', () => {
     let isBroken = false;
     const leader = browser.tab();
     await leader.membership.open();
-    const heir = browser.tab({ failToOpen: (role) => (isBroken && role === 'writer' ? new RockpoolError('storage-lost') : null) });
+    const heir = browser.tab({
+      failToOpen: (role) => (isBroken && role === 'writer' ? new RockpoolError('storage-lost') : null),
+    });
     await heir.membership.open();
     isBroken = true;
     leader.kill();
     await settle();
     expect(heir.told.at(-1)).toBe('none opening');
-    expect(heir.status?.reason).toMatchObject({ code: 'storage-lost', fields: { nextAttemptMs: expect.any(Number) as number } });
+    expect(heir.status?.reason).toMatchObject({
+      code: 'storage-lost',
+      fields: { nextAttemptMs: expect.any(Number) as number },
+    });
     isBroken = false;
     await browser.advance(1_000);
     expect(heir.told.at(-1)).toBe('leader offline');
@@ -641,7 +709,10 @@ describe('tabs of different bundles', () => {
     const browser = new FakeBrowser();
     const first = browser.tab({ schema: schemaWith('a') });
     await first.membership.open();
-    await expect(browser.tab({ schema: schemaWith('b') }).membership.open()).rejects.toMatchObject({ code: 'schema-incompatible', fields: { table: 't', column: 'b', problem: 'that tab does not have this column' } });
+    await expect(browser.tab({ schema: schemaWith('b') }).membership.open()).rejects.toMatchObject({
+      code: 'schema-incompatible',
+      fields: { table: 't', column: 'b', problem: 'that tab does not have this column' },
+    });
     await write(first, 'a');
   });
 });

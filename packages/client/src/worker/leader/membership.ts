@@ -31,10 +31,13 @@ import { TabReads } from './tab-reads.ts';
  *          leave (hidden, frozen, closed, outdated)                  away
  *
  * 1. Only the holder of the lock opens the database as a writer, and it closes it before it lets go of the lock.
- * 2. A follower opens as a reader only after a leader has announced itself: the file exists then and its tables are up to date. Where the leader
+ * 2. A follower opens as a reader only after a leader has announced itself: the file exists then and its tables are up
+ *    to date. Where the leader
  *    alone may open the files, a follower opens nothing and reads by asking.
- * 3. What waits for an answer is asked again of every new leader under the same id, so a write happens once, whoever dies when.
- * 4. Changes of role run one after the other (`steps`); what a write does until its COMMIT is never in between. A transaction of several calls ends
+ * 3. What waits for an answer is asked again of every new leader under the same id, so a write happens once, whoever
+ *    dies when.
+ * 4. Changes of role run one after the other (`steps`); what a write does until its COMMIT is never in between. A
+ *    transaction of several calls ends
  *    with the leadership that it began under; what waited for its end is carried out before that.
  */
 
@@ -66,14 +69,20 @@ export interface MembershipOptions<Database extends WritableDatabase> {
   readonly onEnded: (error: RockpoolError) => void;
 }
 
-/** How long a tab that opens waits for the leader's announcement, or for a sign that it comes nearer: as long as a write waits for its answer. */
+/**
+ * How long a tab that opens waits for the leader's announcement, or for a sign that it comes nearer: as long as a write
+ * waits for its answer.
+ */
 const ANNOUNCEMENT_DEADLINE_MS = REQUEST_DEADLINE_MS;
 
 /** After a failed take-over: from one second, doubling, to half a minute. */
 const FIRST_RETRY_MS = 1_000;
 const LAST_RETRY_MS = 30_000;
 
-/** While this tab was away, somebody else has made the database theirs: trying again changes nothing, and what waits here must not wait for ever. */
+/**
+ * While this tab was away, somebody else has made the database theirs: trying again changes nothing, and what waits
+ * here must not wait for ever.
+ */
 const IS_FINAL: ReadonlySet<ErrorCode> = new Set(['database-mismatch', 'other-principal']);
 
 export class Membership<Database extends WritableDatabase> {
@@ -109,7 +118,11 @@ export class Membership<Database extends WritableDatabase> {
     this.status = options.initialStatus;
     this.tabId = options.newId();
     this.election = createElection(options.locks, `rockpool:${options.scope}:leader`);
-    this.link = createLeaderLink({ clock: options.clock, newRequestId: options.newId, send: (to, message) => this.channel?.send(to, { ...message, tabId: this.tabId }) });
+    this.link = createLeaderLink({
+      clock: options.clock,
+      newRequestId: options.newId,
+      send: (to, message) => this.channel?.send(to, { ...message, tabId: this.tabId }),
+    });
     this.transactionLocks = createLifeLocks(options.locks, `rockpool:${options.scope}:transaction`, options.onProblem);
     this.remoteReads = remoteReads(this.link);
   }
@@ -153,8 +166,15 @@ export class Membership<Database extends WritableDatabase> {
   }
 
   /** Runs the statements as one transaction, here or in the leader's worker. */
-  write(statements: readonly SqlStatement[], action?: WriteAction, requestId?: string): Promise<readonly StatementOutcome[]> {
-    const writing = this.carryOut({ kind: 'write', statements, ...(action === undefined ? {} : { action }) }, requestId) as Promise<readonly StatementOutcome[]>;
+  write(
+    statements: readonly SqlStatement[],
+    action?: WriteAction,
+    requestId?: string,
+  ): Promise<readonly StatementOutcome[]> {
+    const writing = this.carryOut(
+      { kind: 'write', statements, ...(action === undefined ? {} : { action }) },
+      requestId,
+    ) as Promise<readonly StatementOutcome[]>;
     this.writing.add(writing);
     const remove = (): void => void this.writing.delete(writing);
     writing.then(remove, remove);
@@ -227,7 +247,8 @@ export class Membership<Database extends WritableDatabase> {
     const announced = Promise.withResolvers<LeaderMessage>();
     this.onAnnounced = announced.resolve;
     const deadline = Promise.withResolvers<'deadline'>();
-    const startDeadline = (): (() => void) => this.options.clock.after(ANNOUNCEMENT_DEADLINE_MS, () => deadline.resolve('deadline'));
+    const startDeadline = (): (() => void) =>
+      this.options.clock.after(ANNOUNCEMENT_DEADLINE_MS, () => deadline.resolve('deadline'));
     let cancelDeadline = startDeadline();
     this.renewAnnouncementDeadline = () => {
       cancelDeadline();
@@ -235,15 +256,21 @@ export class Membership<Database extends WritableDatabase> {
     };
     this.sayHello();
 
-    const first = await Promise.race([announced.promise, deadline.promise, turn.then((leads) => (leads ? 'turn' : 'withdrawn'))]);
+    const first = await Promise.race([
+      announced.promise,
+      deadline.promise,
+      turn.then((leads) => (leads ? 'turn' : 'withdrawn')),
+    ]);
     this.onAnnounced = null;
     this.renewAnnouncementDeadline = () => undefined;
     cancelDeadline();
 
-    if (first === 'deadline') throw new RockpoolError('storage-busy', { waitedMs: ANNOUNCEMENT_DEADLINE_MS, waitedFor: 'the tab that leads' });
+    if (first === 'deadline')
+      throw new RockpoolError('storage-busy', { waitedMs: ANNOUNCEMENT_DEADLINE_MS, waitedFor: 'the tab that leads' });
     if (first === 'turn') return this.lead();
     if (first === 'withdrawn' || this.ended !== null) return;
-    if (first.sharesFiles && this.options.sharesFiles) this.opened = await this.options.openDatabase('reader', () => undefined);
+    if (first.sharesFiles && this.options.sharesFiles)
+      this.opened = await this.options.openDatabase('reader', () => undefined);
     this.reads.readFrom(this.opened?.reads ?? this.remoteReads);
     turn.then(
       (leads) => void (leads && this.step(() => this.succeed()).catch((thrown: unknown) => this.retryLater(thrown))),
@@ -309,7 +336,8 @@ export class Membership<Database extends WritableDatabase> {
       case 'first-sync':
         this.renewAnnouncementDeadline();
         // Without a total it is only a sign that the tab goes on.
-        if (message.totalBytes > 0) this.options.onFirstSync({ receivedBytes: message.receivedBytes, totalBytes: message.totalBytes });
+        if (message.totalBytes > 0)
+          this.options.onFirstSync({ receivedBytes: message.receivedBytes, totalBytes: message.totalBytes });
         return;
       case 'status':
         return this.hearStatus(message);
@@ -327,7 +355,14 @@ export class Membership<Database extends WritableDatabase> {
     const comparison = compareSchemas(this.options, message);
     if (comparison === 'mine-is-newer') return; // It has heard this tab's hello and makes room.
     if (comparison === 'theirs-is-newer') return this.makeRoom();
-    if (comparison === 'incompatible') return this.endUnasked(new RockpoolError('schema-incompatible', { comparedWith: 'the schema of the tab that leads', ...firstUnknownColumn(this.options, message), problem: 'that tab does not have this column' }));
+    if (comparison === 'incompatible')
+      return this.endUnasked(
+        new RockpoolError('schema-incompatible', {
+          comparedWith: 'the schema of the tab that leads',
+          ...firstUnknownColumn(this.options, message),
+          problem: 'that tab does not have this column',
+        }),
+      );
 
     const problem = optionsProblem(this.options.tabOptions, message.tabOptions);
     if (problem !== null) return this.endUnasked(problem);
@@ -356,12 +391,19 @@ export class Membership<Database extends WritableDatabase> {
   }
 
   /** It comes by two ways, of which either may be the faster. */
-  private hearStatus({ leaderTerm, statusNumber, status }: Pick<StatusMessage, 'leaderTerm' | 'statusNumber' | 'status'>): void {
+  private hearStatus({
+    leaderTerm,
+    statusNumber,
+    status,
+  }: Pick<StatusMessage, 'leaderTerm' | 'statusNumber' | 'status'>): void {
     if (leaderTerm !== this.leaderTerm || statusNumber < this.newestStatus) return;
     this.newestStatus = statusNumber;
     // A leader of an older version says nothing of it.
     // An older bundle leaves out what is newer.
-    this.tellStatus({ ...status, readOnly: status.readOnly ?? null, waitingFor: status.waitingFor ?? null }, 'follower');
+    this.tellStatus(
+      { ...status, readOnly: status.readOnly ?? null, waitingFor: status.waitingFor ?? null },
+      'follower',
+    );
   }
 
   /** What ended this tab's part is its last word. */
@@ -374,7 +416,10 @@ export class Membership<Database extends WritableDatabase> {
 
   /** This tab takes no part until it has joined again. */
   private tellAway(reason: ErrorData | null): void {
-    this.tellStatus({ ...this.status, state: 'opening', reason, waitingFor: null, stuck: null, snapshot: null, sentUpTo: null }, 'none');
+    this.tellStatus(
+      { ...this.status, state: 'opening', reason, waitingFor: null, stuck: null, snapshot: null, sentUpTo: null },
+      'none',
+    );
   }
 
   private onUndone(): void {
@@ -408,7 +453,10 @@ export class Membership<Database extends WritableDatabase> {
     await this.step(() => this.leave());
   }
 
-  /** Rejects where the database could not be closed well, such as with a flush that failed. Another tab may lead all the same. */
+  /**
+   * Rejects where the database could not be closed well, such as with a flush that failed. Another tab may lead all the
+   * same.
+   */
   private async leave(): Promise<void> {
     this.isAway = true;
     const { leadership } = this;
@@ -443,7 +491,9 @@ export class Membership<Database extends WritableDatabase> {
     this.options.onProblem(error);
     await this.step(() => this.leave()).catch(this.tellProblem);
     const { code, fields } = error;
-    this.tellAway(new RockpoolError(code, { ...fields, nextAttemptMs: this.options.clock.nowMs() + this.retryMs }).toData());
+    this.tellAway(
+      new RockpoolError(code, { ...fields, nextAttemptMs: this.options.clock.nowMs() + this.retryMs }).toData(),
+    );
     this.cancelRetry = this.options.clock.after(this.retryMs, () => {
       this.step(() => this.join()).catch((again: unknown) => this.retryLater(again));
     });

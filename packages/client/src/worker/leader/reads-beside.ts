@@ -3,8 +3,15 @@ import type { Reads } from '../../rpc/reads.ts';
 import type { OpenedDatabase } from './opened-database.ts';
 import type { WriterQueue } from './writer-queue.ts';
 
-/** Reads what is committed, also while a transaction is open on the writer's connection. `onProblem`: reading waits then, as there is no connection beside it. */
-export function readsBeside(opened: Pick<OpenedDatabase<unknown>, 'reads' | 'readsBeside'>, writerQueue: WriterQueue, onProblem: (error: RockpoolError) => void): Reads {
+/**
+ * Reads what is committed, also while a transaction is open on the writer's connection. `onProblem`: reading waits
+ * then, as there is no connection beside it.
+ */
+export function readsBeside(
+  opened: Pick<OpenedDatabase<unknown>, 'reads' | 'readsBeside'>,
+  writerQueue: WriterQueue,
+  onProblem: (error: RockpoolError) => void,
+): Reads {
   async function reads(): Promise<Reads> {
     if (!writerQueue.isHeld) return opened.reads;
     const beside = await opened.readsBeside?.().catch((thrown: unknown) => onProblem(toRockpoolError(thrown)));

@@ -8,9 +8,9 @@ export interface BroadcastPort {
 }
 
 /**
- * Speaks with the other tabs of the database: with all of them on the channel `rockpool:<scope>`, and with one on the channel that bears its id.
- * So a result is copied to the tab that asked and to no other. A MessagePort would do the same, but only a SharedWorker can bring one from tab to tab,
- * and not every browser has that.
+ * Speaks with the other tabs of the database: with all of them on the channel `rockpool:<scope>`, and with one on the
+ * channel that bears its id. So a result is copied to the tab that asked and to no other. A MessagePort would do the
+ * same, but only a SharedWorker can bring one from tab to tab, and not every browser has that.
  */
 export interface TabChannel {
   post(message: BroadcastMessage): void;
@@ -32,12 +32,15 @@ interface Envelope {
   readonly message: ChannelMessage;
 }
 
-/** Ports to other tabs that are kept open. Tabs go without a word, so it needs a bound; one that is dropped is opened again. */
+/**
+ * Ports to other tabs that are kept open. Tabs go without a word, so it needs a bound; one that is dropped is opened
+ * again.
+ */
 const KEPT_PORTS = 32;
 
 /**
- * Puts the protocol number on every message and reads it first. Messages of an older protocol are passed over: that tab hears from this one
- * and ends by itself.
+ * Puts the protocol number on every message and reads it first. Messages of an older protocol are passed over: that tab
+ * hears from this one and ends by itself.
  */
 export function openTabChannel(options: TabChannelOptions): TabChannel {
   const { scope, tabId, openPort } = options;
@@ -83,5 +86,11 @@ export function openTabChannel(options: TabChannelOptions): TabChannel {
 }
 
 function isEnvelope(data: unknown): data is Envelope {
-  return typeof data === 'object' && data !== null && 'rockpool' in data && typeof data.rockpool === 'number' && 'message' in data;
+  return (
+    typeof data === 'object' &&
+    data !== null &&
+    'rockpool' in data &&
+    typeof data.rockpool === 'number' &&
+    'message' in data
+  );
 }

@@ -1,21 +1,30 @@
 import { RockpoolError } from '@rockpool/shared';
 import type { Durability, SyncTarget } from '../../rpc/worker-api.ts';
 
-/** What all tabs that share a database have to agree on: the leader writes and syncs for all of them, as it was opened. */
+/**
+ * What all tabs that share a database have to agree on: the leader writes and syncs for all of them, as it was opened.
+ */
 export interface TabOptions {
   /** Null: without sync. */
   readonly sync: Pick<SyncTarget, 'url' | 'databaseId' | 'principal'> | null;
   readonly durability: Durability;
 }
 
-/** Why a tab cannot follow the tab that leads; null: it can. `leaders`: undefined where that tab runs a version that does not say. */
+/**
+ * Why a tab cannot follow the tab that leads; null: it can. `leaders`: undefined where that tab runs a version that
+ * does not say.
+ */
 export function optionsProblem(mine: TabOptions, leaders: TabOptions | undefined): RockpoolError | null {
   if (leaders === undefined) return null;
   const { sync } = mine;
   if (sync !== null && leaders.sync !== null) {
-    if (sync.databaseId !== leaders.sync.databaseId) return new RockpoolError('database-mismatch', { belongsTo: leaders.sync.databaseId, asked: sync.databaseId });
+    if (sync.databaseId !== leaders.sync.databaseId)
+      return new RockpoolError('database-mismatch', { belongsTo: leaders.sync.databaseId, asked: sync.databaseId });
     if (serverOf(sync.url) !== serverOf(leaders.sync.url)) return differs('sync.url');
-    if (sync.principal !== leaders.sync.principal) return sync.principal === null || leaders.sync.principal === null ? differs('sync.principal') : new RockpoolError('other-principal');
+    if (sync.principal !== leaders.sync.principal)
+      return sync.principal === null || leaders.sync.principal === null
+        ? differs('sync.principal')
+        : new RockpoolError('other-principal');
   } else if (sync !== leaders.sync) return differs('sync');
   return mine.durability === leaders.durability ? null : differs('durability');
 }

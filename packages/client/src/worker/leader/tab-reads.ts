@@ -2,7 +2,10 @@ import type { RockpoolError } from '@rockpool/shared';
 import type { Reads } from '../../rpc/reads.ts';
 import { ReadInterrupted } from './read-interrupted.ts';
 
-/** What a tab reads from while its role changes: a read waits while there is nothing to read from, and is asked again where it was interrupted. */
+/**
+ * What a tab reads from while its role changes: a read waits while there is nothing to read from, and is asked again
+ * where it was interrupted.
+ */
 export class TabReads implements Reads {
   private source = pendingSource();
   private isPaused = true;

@@ -14,8 +14,10 @@ async function openTabs(browser: FakeBrowser, count: number): Promise<[FakeTab, 
   return tabs as unknown as [FakeTab, FakeTab, FakeTab];
 }
 
-const begin = (tab: FakeTab, id: string, timeoutMs = 5_000): Promise<unknown> => tab.membership.transact(id, { kind: 'begin', atomic: false, timeoutMs });
-const run = (tab: FakeTab, id: string, sql: string): Promise<unknown> => tab.membership.transact(id, { kind: 'execute', statement: statement(sql) });
+const begin = (tab: FakeTab, id: string, timeoutMs = 5_000): Promise<unknown> =>
+  tab.membership.transact(id, { kind: 'begin', atomic: false, timeoutMs });
+const run = (tab: FakeTab, id: string, sql: string): Promise<unknown> =>
+  tab.membership.transact(id, { kind: 'execute', statement: statement(sql) });
 const write = (tab: FakeTab, sql: string): Promise<unknown> => tab.membership.write([statement(sql)]);
 
 async function codeOf(promise: Promise<unknown>): Promise<ErrorCode | 'resolved'> {

@@ -1,6 +1,6 @@
 /**
- * Whose turn it is at the leader's one connection that writes. What is done in one call runs at once; a transaction of several calls holds
- * the turn, and everything that comes meanwhile waits for its end, in the order of coming.
+ * Whose turn it is at the leader's one connection that writes. What is done in one call runs at once; a transaction of
+ * several calls holds the turn, and everything that comes meanwhile waits for its end, in the order of coming.
  */
 export class WriterQueue {
   private readonly waiting: (() => void)[] = [];
@@ -17,7 +17,10 @@ export class WriterQueue {
     else job();
   }
 
-  /** When its turn comes, `begin` runs, and nobody else until it calls `release`. Returns what gives up a turn that has not come. */
+  /**
+   * When its turn comes, `begin` runs, and nobody else until it calls `release`. Returns what gives up a turn that has
+   * not come.
+   */
   hold(begin: (release: () => void) => void): () => void {
     let isWanted = true;
     this.take(() => {
@@ -34,7 +37,8 @@ export class WriterQueue {
     this.held = false;
     if (this.isCatchingUp) return;
     this.isCatchingUp = true;
-    for (let next = this.waiting.shift(); next !== undefined; next = this.held ? undefined : this.waiting.shift()) next();
+    for (let next = this.waiting.shift(); next !== undefined; next = this.held ? undefined : this.waiting.shift())
+      next();
     this.isCatchingUp = false;
   }
 }

@@ -4,22 +4,40 @@ import { constantKey, isKnown, writersOf, type BTree, type Instruction, type Wri
 import { rangeLookup } from './range-lookup.ts';
 
 /*
- * Which rows of a table a query can come to see, read off the program that SQLite compiled it to (EXPLAIN). A query that finds rows by one value,
+ * Which rows of a table a query can come to see, read off the program that SQLite compiled it to (EXPLAIN). A query
+ * that finds rows by one value,
  *
  *   OpenRead 2 (index on account_id)   Variable 1 → r1   SeekGE 2 r1 … IdxGT 2 r1   DeferredSeek 2 → 0
  *
- * never looks at a row with another value. That holds for a table when every cursor on it is moved in this way only, with values that are known before
- * the query runs. (Ranges: range-lookup.ts.) Whatever is not recognised makes all rows of all tables count, so a new version of SQLite can make this useless, not wrong.
+ * never looks at a row with another value. That holds for a table when every cursor on it is moved in this way only,
+ * with values that are known before the query runs. (Ranges: range-lookup.ts.) Whatever is not recognised makes all
+ * rows of all tables count, so a new version of SQLite can make this useless, not wrong.
  */
 
 const SEEKS = new Set(['SeekGE', 'SeekGT', 'SeekLE', 'SeekLT']);
 const BOUNDS = new Set(['IdxGE', 'IdxGT', 'IdxLE', 'IdxLT']);
 const BY_ROWID = new Set(['SeekRowid', 'NotExists']);
 /** Opcodes whose first operand is a cursor and which move it anywhere. */
-const ANYWHERE = new Set(['Rewind', 'Last', 'Sort', 'Count', 'Found', 'NotFound', 'NoConflict', 'IfNoHope', 'IfSizeBetween', 'SeekScan', 'SeekHit']);
+const ANYWHERE = new Set([
+  'Rewind',
+  'Last',
+  'Sort',
+  'Count',
+  'Found',
+  'NotFound',
+  'NoConflict',
+  'IfNoHope',
+  'IfSizeBetween',
+  'SeekScan',
+  'SeekHit',
+]);
 
 /** By table: the values by which the query finds rows. Tables that are absent it may read anywhere. */
-export function constantLookups(program: readonly Instruction[], bTreeByRoot: ReadonlyMap<number, BTree>, params: readonly SqlParam[]): ReadonlyMap<string, readonly Lookup[]> {
+export function constantLookups(
+  program: readonly Instruction[],
+  bTreeByRoot: ReadonlyMap<number, BTree>,
+  params: readonly SqlParam[],
+): ReadonlyMap<string, readonly Lookup[]> {
   const lookups = new Map<string, Lookup[]>();
   if (!program.every(isKnown)) return lookups;
   const writers = writersOf(program);
@@ -27,7 +45,8 @@ export function constantLookups(program: readonly Instruction[], bTreeByRoot: Re
   const cursors = openCursors(program, bTreeByRoot);
   const wholeTables = new Set<string>();
   for (const [cursor, bTree] of cursors) {
-    const found = lookupOf(program, cursor, bTree, constants, cursors) ?? rangeLookup(program, cursor, bTree, writers, params);
+    const found =
+      lookupOf(program, cursor, bTree, constants, cursors) ?? rangeLookup(program, cursor, bTree, writers, params);
     if (found === null) wholeTables.add(bTree.table);
     else if (found !== 'follows') lookups.set(bTree.table, [...(lookups.get(bTree.table) ?? []), found]);
   }
@@ -45,8 +64,14 @@ function constantRegisters(writers: Writers, params: readonly SqlParam[]): Reado
   return constants;
 }
 
-/** The cursors on tables, by number. A number that is used for two b-trees counts as open on neither, and its table as read anywhere. */
-function openCursors(program: readonly Instruction[], bTreeByRoot: ReadonlyMap<number, BTree>): ReadonlyMap<number, BTree> {
+/**
+ * The cursors on tables, by number. A number that is used for two b-trees counts as open on neither, and its table as
+ * read anywhere.
+ */
+function openCursors(
+  program: readonly Instruction[],
+  bTreeByRoot: ReadonlyMap<number, BTree>,
+): ReadonlyMap<number, BTree> {
   const cursors = new Map<number, BTree>();
   for (const { opcode, p1, p2, p3 } of program) {
     if ((opcode !== 'OpenRead' && opcode !== 'ReopenIdx') || p3 !== 0) continue;
@@ -58,7 +83,10 @@ function openCursors(program: readonly Instruction[], bTreeByRoot: ReadonlyMap<n
   return cursors;
 }
 
-/** The one value by which a cursor finds rows, `follows` where it only goes where such a cursor is, null where it may go anywhere. */
+/**
+ * The one value by which a cursor finds rows, `follows` where it only goes where such a cursor is, null where it may go
+ * anywhere.
+ */
 function lookupOf(
   program: readonly Instruction[],
   cursor: number,

@@ -14,7 +14,11 @@ function resultOf(rows: readonly (readonly SqlValue[])[]): EncodedRows {
   return database.query(rows.map(() => 'SELECT ? AS a, ? AS b').join(' UNION ALL '), rows.flat());
 }
 
-const VALUE = fc.oneof(fc.constantFrom<SqlValue>(null, 0, -0, 1, 1.5, 2n ** 60n, 'a', 'ü', '😀b', ''), fc.uint8Array({ maxLength: 3 }), fc.string({ maxLength: 4, unit: 'grapheme' }).filter((text) => !text.includes('\0') && text.isWellFormed()));
+const VALUE = fc.oneof(
+  fc.constantFrom<SqlValue>(null, 0, -0, 1, 1.5, 2n ** 60n, 'a', 'ü', '😀b', ''),
+  fc.uint8Array({ maxLength: 3 }),
+  fc.string({ maxLength: 4, unit: 'grapheme' }).filter((text) => !text.includes('\0') && text.isWellFormed()),
+);
 const ROWS = fc.oneof(
   fc.array(fc.tuple(VALUE, VALUE), { maxLength: 12 }),
   fc.array(fc.tuple(fc.constantFrom('a', 'ü', '😀'), fc.constantFrom(1, 2, 3)), { maxLength: 12 }),
@@ -28,7 +32,9 @@ describe('a diff of two results', () => {
         const after = resultOf(second);
         const diff = diffRows(before, after);
         expect(applyDiff(decodeRows(before), diff)).toEqual(decodeRows(after));
-        expect(isUnchanged(diff, before)).toBe(JSON.stringify(decodeRows(before), plain) === JSON.stringify(decodeRows(after), plain));
+        expect(isUnchanged(diff, before)).toBe(
+          JSON.stringify(decodeRows(before), plain) === JSON.stringify(decodeRows(after), plain),
+        );
       }),
       { numRuns: 500 },
     );
@@ -36,15 +42,26 @@ describe('a diff of two results', () => {
 
   it('keeps every row that is in both, whatever became of the order', () => {
     fc.assert(
-      fc.property(fc.uniqueArray(fc.integer(), { maxLength: 20 }), fc.uniqueArray(fc.integer(), { maxLength: 5 }), fc.infiniteStream(fc.nat()), (numbers, added, random) => {
-        const shuffled = [...new Set([...numbers.slice(numbers.length >> 2), ...added])].map((number) => ({ number, rank: random.next().value ?? 0 }));
-        const next = shuffled.toSorted((x, y) => x.rank - y.rank).map(({ number }) => number);
-        const toRows = (list: readonly number[]): EncodedRows => resultOf(list.map((number) => [number, `row ${number}`]));
-        const before = decodeRows(toRows(numbers));
-        const rows = applyDiff(before, diffRows(toRows(numbers), toRows(next)));
-        const known = new Set<SqlRow>(before);
-        expect(rows.filter((row) => known.has(row))).toHaveLength(next.filter((number) => numbers.includes(number)).length);
-      }),
+      fc.property(
+        fc.uniqueArray(fc.integer(), { maxLength: 20 }),
+        fc.uniqueArray(fc.integer(), { maxLength: 5 }),
+        fc.infiniteStream(fc.nat()),
+        (numbers, added, random) => {
+          const shuffled = [...new Set([...numbers.slice(numbers.length >> 2), ...added])].map((number) => ({
+            number,
+            rank: random.next().value ?? 0,
+          }));
+          const next = shuffled.toSorted((x, y) => x.rank - y.rank).map(({ number }) => number);
+          const toRows = (list: readonly number[]): EncodedRows =>
+            resultOf(list.map((number) => [number, `row ${number}`]));
+          const before = decodeRows(toRows(numbers));
+          const rows = applyDiff(before, diffRows(toRows(numbers), toRows(next)));
+          const known = new Set<SqlRow>(before);
+          expect(rows.filter((row) => known.has(row))).toHaveLength(
+            next.filter((number) => numbers.includes(number)).length,
+          );
+        },
+      ),
     );
   });
 
@@ -59,5 +76,9 @@ describe('a diff of two results', () => {
 
 function plain(_key: string, value: unknown): unknown {
   if (Object.is(value, -0)) return '-0';
-  return typeof value === 'bigint' ? `bigint ${value}` : value instanceof Uint8Array ? `bytes ${value.join(',')}` : value;
+  return typeof value === 'bigint'
+    ? `bigint ${value}`
+    : value instanceof Uint8Array
+      ? `bytes ${value.join(',')}`
+      : value;
 }

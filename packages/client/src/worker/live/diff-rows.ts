@@ -3,11 +3,16 @@ import type { RowsDiff } from '../../rpc/rows-diff.ts';
 import type { SqlValue } from '../../rpc/sql-value.ts';
 
 /**
- * What a result has in common with the one before it, found without decoding either: the rows at both ends first, as most changes are small, and those
- * between by a hash of their values, so that an order that changed costs no rows. Two equal rows may stand for one another.
+ * What a result has in common with the one before it, found without decoding either: the rows at both ends first, as
+ * most changes are small, and those between by a hash of their values, so that an order that changed costs no rows. Two
+ * equal rows may stand for one another.
  */
 export function diffRows(before: EncodedRows, after: EncodedRows): RowsDiff {
-  if (areSameBytes(before, after)) return { runs: Int32Array.from(after.rowCount === 0 ? [] : [0, after.rowCount]), added: { ...NO_ROWS, names: after.names } };
+  if (areSameBytes(before, after))
+    return {
+      runs: Int32Array.from(after.rowCount === 0 ? [] : [0, after.rowCount]),
+      added: { ...NO_ROWS, names: after.names },
+    };
   const old = new RowReader(haveSameColumns(before, after) ? before : NO_ROWS);
   const next = new RowReader(after);
   const shorter = Math.min(old.rowCount, next.rowCount);
@@ -35,9 +40,16 @@ export function isUnchanged({ runs, added }: RowsDiff, before: EncodedRows): boo
   return before.rowCount === 0 ? runs.length === 0 : runs.length === 2 && runs[0] === 0 && runs[1] === before.rowCount;
 }
 
-/** Of a query that ran although nothing that it gives has changed, which is mostly so. False for plain values: they are compared row by row. */
+/**
+ * Of a query that ran although nothing that it gives has changed, which is mostly so. False for plain values: they are
+ * compared row by row.
+ */
 function areSameBytes(before: EncodedRows, after: EncodedRows): boolean {
-  return before.rowCount === after.rowCount && haveSameColumns(before, after) && before.columns.every((column, index) => isSameColumn(column, after.columns[index] as EncodedColumn));
+  return (
+    before.rowCount === after.rowCount &&
+    haveSameColumns(before, after) &&
+    before.columns.every((column, index) => isSameColumn(column, after.columns[index] as EncodedColumn))
+  );
 }
 
 function isSameColumn(a: EncodedColumn, b: EncodedColumn): boolean {
@@ -69,7 +81,11 @@ function addRun(runs: number[], start: number, count: number): void {
   if (count === 0) return;
   const lastStart = runs.at(-2);
   const lastCount = runs.at(-1);
-  if (lastStart !== undefined && lastCount !== undefined && (start < 0 ? lastStart < 0 : lastStart >= 0 && lastStart + lastCount === start)) {
+  if (
+    lastStart !== undefined &&
+    lastCount !== undefined &&
+    (start < 0 ? lastStart < 0 : lastStart >= 0 && lastStart + lastCount === start)
+  ) {
     runs[runs.length - 1] = lastCount + count;
   } else runs.push(start, count);
 }
@@ -137,7 +153,12 @@ class ColumnReader {
 
   constructor(column: EncodedColumn, rowCount: number) {
     this.column = column;
-    this.byteEnds = column.kind === 'text' ? utf8Ends(column.bytes, column.ends, rowCount) : column.kind === 'blob' ? column.ends : new Uint32Array(0);
+    this.byteEnds =
+      column.kind === 'text'
+        ? utf8Ends(column.bytes, column.ends, rowCount)
+        : column.kind === 'blob'
+          ? column.ends
+          : new Uint32Array(0);
     this.numberBytes = column.kind === 'number' ? bytesOf(column.values) : new Uint8Array(0);
   }
 
@@ -152,11 +173,15 @@ class ColumnReader {
     const mine = this.bytesOf(row);
     const theirs = other.bytesOf(otherRow);
     if (mine.length !== theirs.length) return false;
-    for (let i = 0; i < mine.length; i++) if (mine.bytes[mine.start + i] !== theirs.bytes[theirs.start + i]) return false;
+    for (let i = 0; i < mine.length; i++)
+      if (mine.bytes[mine.start + i] !== theirs.bytes[theirs.start + i]) return false;
     return true;
   }
 
-  /** Rows of a mixed column hash apart from those of a column of one type: when a column becomes mixed, rows between the ends are sent once more. */
+  /**
+   * Rows of a mixed column hash apart from those of a column of one type: when a column becomes mixed, rows between the
+   * ends are sent once more.
+   */
   hash(row: number, hash: number): number {
     if (this.isNull(row)) return Math.imul(hash ^ 0xff, HASH_FACTOR);
     if (this.column.kind === 'mixed') return Math.imul(hash ^ 0xfe, HASH_FACTOR);
@@ -193,7 +218,10 @@ class ColumnReader {
 
 const textDecoder = new TextDecoder('utf-8', { ignoreBOM: true });
 
-/** Where the values of a text column end in bytes; `ends` counts UTF-16 units, which are as many where all of it is ASCII. */
+/**
+ * Where the values of a text column end in bytes; `ends` counts UTF-16 units, which are as many where all of it is
+ * ASCII.
+ */
 function utf8Ends(bytes: Uint8Array, ends: Uint32Array, rowCount: number): Uint32Array {
   if (rowCount === 0 || ends[rowCount - 1] === bytes.length) return ends;
   const byteEnds = new Uint32Array(rowCount);
@@ -212,13 +240,18 @@ function utf8Ends(bytes: Uint8Array, ends: Uint32Array, rowCount: number): Uint3
 }
 
 function valuesEqual(a: SqlValue, b: SqlValue): boolean {
-  if (a instanceof Uint8Array && b instanceof Uint8Array) return a.length === b.length && a.every((byte, index) => byte === b[index]);
+  if (a instanceof Uint8Array && b instanceof Uint8Array)
+    return a.length === b.length && a.every((byte, index) => byte === b[index]);
   return Object.is(a, b);
 }
 
 /** A result of some rows of another. */
 function pickRows({ names, columns }: EncodedRows, reader: RowReader, rows: readonly number[]): EncodedRows {
-  return { names, columns: columns.map((column, index) => pickValues(column, reader.columns[index] as ColumnReader, rows)), rowCount: rows.length };
+  return {
+    names,
+    columns: columns.map((column, index) => pickValues(column, reader.columns[index] as ColumnReader, rows)),
+    rowCount: rows.length,
+  };
 }
 
 function pickValues(column: EncodedColumn, reader: ColumnReader, rows: readonly number[]): EncodedColumn {
@@ -228,7 +261,11 @@ function pickValues(column: EncodedColumn, reader: ColumnReader, rows: readonly 
     case 'mixed':
       return { kind: 'mixed', values: rows.map((row) => column.values[row] as SqlValue) };
     case 'number':
-      return { kind: 'number', values: Float64Array.from(rows, (row) => column.values[row] as number), nulls: pickNulls(column.nulls, rows) };
+      return {
+        kind: 'number',
+        values: Float64Array.from(rows, (row) => column.values[row] as number),
+        nulls: pickNulls(column.nulls, rows),
+      };
     case 'text':
     case 'blob': {
       const pieces = rows.map((row) => reader.bytesOf(row));
@@ -252,7 +289,8 @@ function pickNulls(nulls: Uint8Array | null, rows: readonly number[]): Uint8Arra
   if (nulls === null) return null;
   const picked = new Uint8Array((rows.length + 7) >> 3);
   rows.forEach((row, index) => {
-    if (((nulls[row >> 3] as number) & (1 << (row & 7))) !== 0) picked[index >> 3] = (picked[index >> 3] as number) | (1 << (index & 7));
+    if (((nulls[row >> 3] as number) & (1 << (row & 7))) !== 0)
+      picked[index >> 3] = (picked[index >> 3] as number) | (1 << (index & 7));
   });
   return picked;
 }

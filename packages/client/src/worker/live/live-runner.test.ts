@@ -27,7 +27,11 @@ class FakeDatabase {
       if (number === undefined) throw new RockpoolError('query-invalid', { table });
       return number;
     });
-    return { names: ['n'], columns: [{ kind: 'number', values: new Float64Array(values), nulls: null }], rowCount: values.length };
+    return {
+      names: ['n'],
+      columns: [{ kind: 'number', values: new Float64Array(values), nulls: null }],
+      rowCount: values.length,
+    };
   }
 
   outcome(sql: string): QueryResult {
@@ -69,7 +73,10 @@ function createWorld(): World {
   let sendFails = false;
   let timers: { readonly dueMs: number; readonly callback: () => void }[] = [];
   const runner = createLiveRunner({
-    reads: { queryAll: async (statements) => statements.map(({ sql }) => database.outcome(sql)), dependencies: ({ sql }) => database.dependencies(sql) },
+    reads: {
+      queryAll: async (statements) => statements.map(({ sql }) => database.outcome(sql)),
+      dependencies: ({ sql }) => database.dependencies(sql),
+    },
     clock: {
       nowMs: () => time.nowMs,
       elapsedMs: () => time.nowMs,
@@ -268,7 +275,15 @@ it('a query that LIMIT ends is passed over by what lies beyond its last row, but
     reads: {
       queryAll: async (statements) => {
         const given = database.queryAll(statements, Number.POSITIVE_INFINITY) as QueryResult[];
-        results.push(...given.map((result) => ('rows' in result ? decodeRows(result.rows).map(({ id }) => id).join('') : 'error')));
+        results.push(
+          ...given.map((result) =>
+            'rows' in result
+              ? decodeRows(result.rows)
+                  .map(({ id }) => id)
+                  .join('')
+              : 'error',
+          ),
+        );
         await new Promise<void>((resolve) => answers.push(resolve));
         return given;
       },
@@ -297,7 +312,8 @@ it('a query that LIMIT ends is passed over by what lies beyond its last row, but
   expect(results).toEqual(['ac']);
   write("DELETE FROM account WHERE id = 'a'");
   await run();
-  write("INSERT INTO account (id, name) VALUES ('d', 'd')"); // Beyond the last row of before, not of what was just read.
+  // Beyond the last row of before, not of what was just read.
+  write("INSERT INTO account (id, name) VALUES ('d', 'd')");
   await answer();
   await run();
   expect(results).toEqual(['ac', 'ce', 'cd']);

@@ -30,7 +30,10 @@ interface Watched {
   readonly statement: SqlStatement;
   /** Null: not known, so every commit counts. */
   dependencies: QueryDependencies | null;
-  /** Those of the result that the page has; `dependencies` while the query runs, as a commit may come between what it reads and what is known of it. */
+  /**
+   * Those of the result that the page has; `dependencies` while the query runs, as a commit may come between what it
+   * reads and what is known of it.
+   */
   current: QueryDependencies | null;
   /** The rows that the page has. */
   rows: EncodedRows;
@@ -56,7 +59,10 @@ export function createLiveRunner({ reads, clock, send, onProblem }: LiveRunnerOp
   /** What was learned under another one may be wrong. */
   let schemaNumber = 0;
 
-  /** Once per tick, however many commits come in it; and no more than half of the worker's time, so that writes go on under heavy queries. */
+  /**
+   * Once per tick, however many commits come in it; and no more than half of the worker's time, so that writes go on
+   * under heavy queries.
+   */
   function plan(): void {
     if (isPlanned) return;
     isPlanned = true;
@@ -72,9 +78,13 @@ export function createLiveRunner({ reads, clock, send, onProblem }: LiveRunnerOp
     if ([...watchedById.values()].some(({ isDue }) => isDue)) plan();
   }
 
-  /** A fault in one round must not be the end of all live queries. What the page has is not known any more: next time each is sent whole. Returns how long to wait for that. */
+  /**
+   * A fault in one round must not be the end of all live queries. What the page has is not known any more: next time
+   * each is sent whole. Returns how long to wait for that.
+   */
   function startOver(thrown: unknown): number {
-    for (const watched of watchedById.values()) Object.assign(watched, { rows: NO_ROWS, error: null, hasResult: false, isDue: true });
+    for (const watched of watchedById.values())
+      Object.assign(watched, { rows: NO_ROWS, error: null, hasResult: false, isDue: true });
     onProblem(toRockpoolError(thrown));
     return REST_AFTER_FAULT_MS;
   }
@@ -84,7 +94,11 @@ export function createLiveRunner({ reads, clock, send, onProblem }: LiveRunnerOp
     for (const watched of due) Object.assign(watched, { isDue: false, current: watched.dependencies });
     const results = await read(due);
     const news = due.flatMap((watched, index) => take(watched, results[index] as QueryResult) ?? []);
-    if (news.length > 0) send({ kind: 'live', results: news.map(({ result }) => result) }, news.flatMap(({ transferables }) => transferables));
+    if (news.length > 0)
+      send(
+        { kind: 'live', results: news.map(({ result }) => result) },
+        news.flatMap(({ transferables }) => transferables),
+      );
     // After the rows, which somebody waits for. Every commit counts until then.
     await Promise.all(due.filter(({ dependencies }) => dependencies === null).map(learnDependencies));
   }
@@ -123,12 +137,23 @@ export function createLiveRunner({ reads, clock, send, onProblem }: LiveRunnerOp
     Object.assign(watched, { rows, error: null, hasResult: true });
     if (watched.dependencies !== null) watched.current = dependenciesAfter(watched.dependencies, rows);
     // A diff that is the whole result is copied: what was sent is kept here, to compare the next with.
-    return isKnown ? null : { result: { queryId, diff, tookMs }, transferables: diff.added === rows ? [] : diffTransferables(diff) };
+    return isKnown
+      ? null
+      : { result: { queryId, diff, tookMs }, transferables: diff.added === rows ? [] : diffTransferables(diff) };
   }
 
   return {
     watch(queryId, statement) {
-      watchedById.set(queryId, { queryId, statement, dependencies: null, current: null, rows: NO_ROWS, error: null, hasResult: false, isDue: true });
+      watchedById.set(queryId, {
+        queryId,
+        statement,
+        dependencies: null,
+        current: null,
+        rows: NO_ROWS,
+        error: null,
+        hasResult: false,
+        isDue: true,
+      });
       plan();
     },
 

@@ -15,7 +15,10 @@ export interface Instruction {
 /** A b-tree of a table, by its root page. */
 export interface BTree {
   readonly table: string;
-  /** The column that its keys begin with, where that compares bytes; null for an expression, another collation, or rowids that are no column. */
+  /**
+   * The column that its keys begin with, where that compares bytes; null for an expression, another collation, or
+   * rowids that are no column.
+   */
   readonly firstColumn: string | null;
   /** Whether it is an index whose keys rise from the first to the last. */
   readonly ascends: boolean;
@@ -28,11 +31,13 @@ const NOTHING = (): readonly number[] => [];
 const P1 = ({ p1 }: Instruction): readonly number[] => [p1];
 const P2 = ({ p2 }: Instruction): readonly number[] => [p2];
 const P3 = ({ p3 }: Instruction): readonly number[] => [p3];
-const span = (first: number, count: number): number[] => Array.from({ length: Math.max(1, count) }, (_, index) => first + index);
+const span = (first: number, count: number): number[] =>
+  Array.from({ length: Math.max(1, count) }, (_, index) => first + index);
 
 const OUTPUTS: Readonly<Record<string, (instruction: Instruction) => readonly number[]>> = {
   ...Object.fromEntries(
-    // Jumps, comparisons, rows and cursors. `Affinity` and its kind change a value in a way that `lookupKey` does not see.
+    // Jumps, comparisons, rows and cursors. `Affinity` and its kind change a value in a way that `lookupKey` does not
+    // see.
     (
       'Init Goto Halt Transaction Explain Noop Return EndCoroutine Once If IfNot IsNull NotNull Eq Ne Lt Le Gt Ge ElseEq Compare Jump Permutation ' +
       'MustBeInt ResultRow Affinity RealAffinity CollSeq HaltIfNull Trace IfPos IfNotZero DecrJumpZero Expire Filter FilterAdd Close ' +
@@ -83,7 +88,11 @@ const OUTPUTS: Readonly<Record<string, (instruction: Instruction) => readonly nu
   OffsetLimit: P2,
   Not: P2,
   BitNot: P2,
-  ...Object.fromEntries('Add Subtract Multiply Divide Remainder Concat And Or BitAnd BitOr ShiftLeft ShiftRight'.split(' ').map((opcode) => [opcode, P3])),
+  ...Object.fromEntries(
+    'Add Subtract Multiply Divide Remainder Concat And Or BitAnd BitOr ShiftLeft ShiftRight'
+      .split(' ')
+      .map((opcode) => [opcode, P3]),
+  ),
 };
 
 /** The instructions that write each register, by its number. */
@@ -97,7 +106,8 @@ export function isKnown({ opcode }: Instruction): boolean {
 export function writersOf(program: readonly Instruction[]): Writers {
   const writers = new Map<number, Instruction[]>();
   for (const instruction of program) {
-    for (const register of OUTPUTS[instruction.opcode]?.(instruction) ?? []) writers.set(register, [...(writers.get(register) ?? []), instruction]);
+    for (const register of OUTPUTS[instruction.opcode]?.(instruction) ?? [])
+      writers.set(register, [...(writers.get(register) ?? []), instruction]);
   }
   return writers;
 }

@@ -10,31 +10,40 @@ describe('what a query depends on', () => {
   it('never misses a commit that changed its result', () => {
     let skipped = 0;
     fc.assert(
-      fc.property(fc.array(QUERIES, { minLength: 1, maxLength: 8 }), fc.array(fc.array(WRITES, { minLength: 1, maxLength: 3 }), { maxLength: 12 }), (queries, commits) => {
-        const database = openInMemory();
-        database.write({ id: 'seed', statements: SEED });
-        // What no ORDER BY says may come in another order when a row was deleted and inserted again.
-        const resultOf = ({ sql, params }: SqlStatement): unknown => {
-          const rows = decodeRows(database.query(sql, params)).map((row) => JSON.stringify(row));
-          return sql.includes('ORDER BY') ? rows : rows.sort();
-        };
-        const watched = queries.map((one) => ({ one, dependencies: database.dependencies(one) as QueryDependencies, result: resultOf(one), rows: database.query(one.sql, one.params) }));
-        for (const [number, statements] of commits.entries()) {
-          const { touchedTables: tables, changes } = database.write({ id: String(number), statements });
-          for (const each of watched) {
-            const result = resultOf(each.one);
-            const affected = mayAffect({ tables, changes }, dependenciesAfter(each.dependencies, each.rows));
-            if (!affected) {
-              skipped++;
-              expect(result, each.one.sql).toEqual(each.result);
+      fc.property(
+        fc.array(QUERIES, { minLength: 1, maxLength: 8 }),
+        fc.array(fc.array(WRITES, { minLength: 1, maxLength: 3 }), { maxLength: 12 }),
+        (queries, commits) => {
+          const database = openInMemory();
+          database.write({ id: 'seed', statements: SEED });
+          // What no ORDER BY says may come in another order when a row was deleted and inserted again.
+          const resultOf = ({ sql, params }: SqlStatement): unknown => {
+            const rows = decodeRows(database.query(sql, params)).map((row) => JSON.stringify(row));
+            return sql.includes('ORDER BY') ? rows : rows.sort();
+          };
+          const watched = queries.map((one) => ({
+            one,
+            dependencies: database.dependencies(one) as QueryDependencies,
+            result: resultOf(one),
+            rows: database.query(one.sql, one.params),
+          }));
+          for (const [number, statements] of commits.entries()) {
+            const { touchedTables: tables, changes } = database.write({ id: String(number), statements });
+            for (const each of watched) {
+              const result = resultOf(each.one);
+              const affected = mayAffect({ tables, changes }, dependenciesAfter(each.dependencies, each.rows));
+              if (!affected) {
+                skipped++;
+                expect(result, each.one.sql).toEqual(each.result);
+              }
+              // What is passed over keeps the rows that it had.
+              else each.rows = database.query(each.one.sql, each.one.params);
+              each.result = result;
             }
-            // What is passed over keeps the rows that it had.
-            else each.rows = database.query(each.one.sql, each.one.params);
-            each.result = result;
           }
-        }
-        database.close();
-      }),
+          database.close();
+        },
+      ),
       { numRuns: 300 },
     );
     expect(skipped).toBeGreaterThan(300);
@@ -43,8 +52,16 @@ describe('what a query depends on', () => {
   it('is the one value by which it finds rows, where there is one', () => {
     const database = openInMemory();
     const byAccount = database.dependencies(query('SELECT note FROM entry WHERE account_id = ? ORDER BY note', 'a'));
-    expect(byAccount).toEqual([{ table: 'entry', columns: expect.arrayContaining(['note', 'account_id']), lookups: [{ column: 'account_id', key: 'text:a' }] }]);
-    const joined = database.dependencies(query('SELECT a.name, e.note FROM account a JOIN entry e ON e.account_id = a.id WHERE a.id = ?', 'a'));
+    expect(byAccount).toEqual([
+      {
+        table: 'entry',
+        columns: expect.arrayContaining(['note', 'account_id']),
+        lookups: [{ column: 'account_id', key: 'text:a' }],
+      },
+    ]);
+    const joined = database.dependencies(
+      query('SELECT a.name, e.note FROM account a JOIN entry e ON e.account_id = a.id WHERE a.id = ?', 'a'),
+    );
     expect(joined.map(({ table, lookups }) => [table, lookups])).toEqual([
       ['account', [{ column: 'id', key: 'text:a' }]],
       ['entry', [{ column: 'account_id', key: 'text:a' }]],
@@ -57,19 +74,39 @@ describe('what a query depends on', () => {
     const database = openInMemory();
     const lookupsOf = (one: SqlStatement): unknown => database.dependencies(one).map(({ lookups }) => lookups);
     const range = { column: 'account_id', ofNumbers: false, from: 'text:a', to: 'text:c', stop: null };
-    expect(lookupsOf(query('SELECT id FROM entry WHERE account_id BETWEEN ? AND ? ORDER BY account_id', 'a', 'c'))).toEqual([[range]]);
-    expect(lookupsOf(query('SELECT id FROM entry WHERE account_id <= ? AND account_id > ? ORDER BY account_id DESC', 'c', 'a'))).toEqual([[range]]);
-    expect(lookupsOf(query('SELECT count(*) FROM entry WHERE account_id < ?', 'c'))).toEqual([[{ ...range, from: null }]]);
+    expect(
+      lookupsOf(query('SELECT id FROM entry WHERE account_id BETWEEN ? AND ? ORDER BY account_id', 'a', 'c')),
+    ).toEqual([[range]]);
+    expect(
+      lookupsOf(
+        query('SELECT id FROM entry WHERE account_id <= ? AND account_id > ? ORDER BY account_id DESC', 'c', 'a'),
+      ),
+    ).toEqual([[range]]);
+    expect(lookupsOf(query('SELECT count(*) FROM entry WHERE account_id < ?', 'c'))).toEqual([
+      [{ ...range, from: null }],
+    ]);
     // Whether 7 is a text there only the column knows.
-    expect(lookupsOf(query('SELECT count(*) FROM entry WHERE account_id < ?', 7))).toEqual([[{ ...range, from: null, to: 'number:7' }]]);
+    expect(lookupsOf(query('SELECT count(*) FROM entry WHERE account_id < ?', 7))).toEqual([
+      [{ ...range, from: null, to: 'number:7' }],
+    ]);
 
-    expect(lookupsOf(query('SELECT count(*) FROM account WHERE rate BETWEEN ? AND ?', 2, 10))).toEqual([[{ column: 'rate', ofNumbers: true, from: 'number:2', to: 'number:10', stop: null }]]);
+    expect(lookupsOf(query('SELECT count(*) FROM account WHERE rate BETWEEN ? AND ?', 2, 10))).toEqual([
+      [{ column: 'rate', ofNumbers: true, from: 'number:2', to: 'number:10', stop: null }],
+    ]);
 
-    for (const id of ['a', 'c', 'e']) database.write({ id, statements: [query('INSERT INTO account (id, name, amount) VALUES (?, ?, 1)', id, id)] });
-    const [upwards, downwards, all] = ['ORDER BY id LIMIT 2', 'ORDER BY id DESC LIMIT 2', 'ORDER BY id LIMIT 9'].map((order) => query(`SELECT amount, id FROM account ${order}`)) as [SqlStatement, SqlStatement, SqlStatement];
+    for (const id of ['a', 'c', 'e'])
+      database.write({ id, statements: [query('INSERT INTO account (id, name, amount) VALUES (?, ?, 1)', id, id)] });
+    const [upwards, downwards, all] = ['ORDER BY id LIMIT 2', 'ORDER BY id DESC LIMIT 2', 'ORDER BY id LIMIT 9'].map(
+      (order) => query(`SELECT amount, id FROM account ${order}`),
+    ) as [SqlStatement, SqlStatement, SqlStatement];
     const affected = (id: string): boolean[] => {
-      const after = [upwards, downwards, all].map((one) => dependenciesAfter(database.dependencies(one), database.query(one.sql, one.params)));
-      const { touchedTables: tables, changes } = database.write({ id: `change ${id}`, statements: [query('UPDATE account SET amount = amount + 1 WHERE id = ?', id)] });
+      const after = [upwards, downwards, all].map((one) =>
+        dependenciesAfter(database.dependencies(one), database.query(one.sql, one.params)),
+      );
+      const { touchedTables: tables, changes } = database.write({
+        id: `change ${id}`,
+        statements: [query('UPDATE account SET amount = amount + 1 WHERE id = ?', id)],
+      });
       return after.map((dependencies) => mayAffect({ tables, changes }, dependencies));
     };
     expect(affected('a')).toEqual([true, false, true]);
@@ -79,7 +116,10 @@ describe('what a query depends on', () => {
 
   it('leaves a query alone whose columns or rows a commit did not touch', () => {
     const database = openInMemory();
-    database.write({ id: '1', statements: [query("INSERT INTO account (id, name, amount) VALUES ('a', 'x', 1), ('b', 'y', 1)")] });
+    database.write({
+      id: '1',
+      statements: [query("INSERT INTO account (id, name, amount) VALUES ('a', 'x', 1), ('b', 'y', 1)")],
+    });
     const names = database.dependencies(query('SELECT name FROM account'));
     const ofA = database.dependencies(query("SELECT amount FROM account WHERE id = 'a'"));
     const touches = (id: string, sql: string): boolean[] => {
@@ -91,7 +131,13 @@ describe('what a query depends on', () => {
     expect(touches('4', "UPDATE account SET name = 'z' WHERE id = 'a'")).toEqual([true, false]);
     expect(touches('5', "INSERT INTO account (id) VALUES ('c')")).toEqual([true, false]);
     const byRowid = database.dependencies(query('SELECT rowid, id FROM account ORDER BY rowid DESC LIMIT 1'));
-    const again = database.write({ id: 'again', statements: [query("DELETE FROM account WHERE id = 'b'"), query("INSERT INTO account (id, name, amount) VALUES ('b', 'other', 1)")] });
+    const again = database.write({
+      id: 'again',
+      statements: [
+        query("DELETE FROM account WHERE id = 'b'"),
+        query("INSERT INTO account (id, name, amount) VALUES ('b', 'other', 1)"),
+      ],
+    });
     expect(mayAffect({ tables: again.touchedTables, changes: again.changes }, byRowid)).toBe(true);
     expect(touches('6', "DELETE FROM account WHERE id = 'a'")).toEqual([true, true]);
   });

@@ -3,7 +3,8 @@ import { openInMemory } from '../testing/test-database.ts';
 
 it('what a query reads is known anew when the schema has changed', () => {
   const database = openInMemory();
-  const lookups = () => database.dependencies({ sql: 'SELECT id FROM account WHERE amount = ?', params: [1] })[0]?.lookups;
+  const lookups = () =>
+    database.dependencies({ sql: 'SELECT id FROM account WHERE amount = ?', params: [1] })[0]?.lookups;
   expect(lookups()).toBeNull();
   database.connection.exec('CREATE INDEX account_amount ON account (amount)');
   expect(lookups()).toEqual([{ column: 'amount', key: 'number:1' }]);

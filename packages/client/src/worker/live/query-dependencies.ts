@@ -7,21 +7,37 @@ import { READ_POLICY } from '../write/sql-policy.ts';
 import { constantLookups } from './constant-lookups.ts';
 import type { BTree, Instruction } from './program.ts';
 
-/** What a query reads, as SQLite itself finds it: tables and columns while compiling it, the rows from what it was compiled to. */
-export function createDependencyReader(connection: Connection, schema: Schema): (statement: SqlStatement) => QueryDependencies {
+/**
+ * What a query reads, as SQLite itself finds it: tables and columns while compiling it, the rows from what it was
+ * compiled to.
+ */
+export function createDependencyReader(
+  connection: Connection,
+  schema: Schema,
+): (statement: SqlStatement) => QueryDependencies {
   const bTrees = knownBTrees(connection);
   return ({ sql, params }) => {
     const statement = connection.prepare(sql, READ_POLICY);
     try {
       const lookups = statement.readOnly ? constantLookups(programOf(connection, sql), bTrees(), params) : new Map();
-      return [...statement.columnsRead].map(([table, columns]) => ofSearchIndex(schema, table, columns) ?? { table, columns: [...columns], lookups: lookups.get(table) ?? null });
+      return [...statement.columnsRead].map(
+        ([table, columns]) =>
+          ofSearchIndex(schema, table, columns) ?? {
+            table,
+            columns: [...columns],
+            lookups: lookups.get(table) ?? null,
+          },
+      );
     } finally {
       statement.release();
     }
   };
 }
 
-/** The b-trees of the present schema. They are read anew when that has changed: reading them takes longer than most queries. */
+/**
+ * The b-trees of the present schema. They are read anew when that has changed: reading them takes longer than most
+ * queries.
+ */
 function knownBTrees(connection: Connection): () => ReadonlyMap<number, BTree> {
   let known: { readonly version: SqlValue | undefined; readonly bTrees: ReadonlyMap<number, BTree> } | null = null;
   return () => {
@@ -35,7 +51,12 @@ function knownBTrees(connection: Connection): () => ReadonlyMap<number, BTree> {
 function ofSearchIndex({ tables }: Schema, name: string, columns: ReadonlySet<string>): TableDependency | null {
   for (const table of tables) {
     const index = table.searchIndexes?.find((candidate) => candidate.name === name);
-    if (index !== undefined) return { table: table.name, columns: columns.has(ROWID) ? [...index.columns, ROWID] : index.columns, lookups: null };
+    if (index !== undefined)
+      return {
+        table: table.name,
+        columns: columns.has(ROWID) ? [...index.columns, ROWID] : index.columns,
+        lookups: null,
+      };
   }
   return null;
 }
@@ -72,7 +93,12 @@ function bTreesOf(connection: Connection): ReadonlyMap<number, BTree> {
   return new Map(
     rows.map(([root, table, firstColumn, ascends, ofNumbers]) => [
       Number(root),
-      { table: String(table), firstColumn: firstColumn === null ? null : String(firstColumn), ascends: ascends === 1, ofNumbers: ofNumbers === 1 },
+      {
+        table: String(table),
+        firstColumn: firstColumn === null ? null : String(firstColumn),
+        ascends: ascends === 1,
+        ofNumbers: ofNumbers === 1,
+      },
     ]),
   );
 }

@@ -9,9 +9,9 @@ import { constantKey, type BTree, type Instruction, type Writers } from './progr
  *   SeekGE 2 r1   ┌▶ IdxGT 2 r2 → end   …   ResultRow   DecrJumpZero → end   Next 2 ┐
  *                 └────────────────────────────────────────────────────────────────┘
  *
- * looks at no row before the first value and at none after the second; and where LIMIT ends it (DecrJumpZero), at none after the last row of its result.
- * Downwards the same with SeekLE, IdxLT and Prev; Rewind and Last begin without a bound. Only a cursor with one beginning, one way, and at most one bound, at
- * the head of its loop, is recognised.
+ * looks at no row before the first value and at none after the second; and where LIMIT ends it (DecrJumpZero), at none
+ * after the last row of its result. Downwards the same with SeekLE, IdxLT and Prev; Rewind and Last begin without a
+ * bound. Only a cursor with one beginning, one way, and at most one bound, at the head of its loop, is recognised.
  */
 
 interface Way {
@@ -29,32 +29,63 @@ const WAYS: readonly Way[] = [
 /** Opcodes whose first operand is a cursor, and which decide where it goes. */
 const MOVES = new Set([
   ...WAYS.flatMap(({ step, begins, bounds }) => [step, ...begins, ...bounds]),
-  ...['SeekRowid', 'NotExists', 'Found', 'NotFound', 'NoConflict', 'IfNoHope', 'IfSizeBetween', 'SeekScan', 'SeekHit', 'Sort', 'Count', 'NullRow'],
+  ...[
+    'SeekRowid',
+    'NotExists',
+    'Found',
+    'NotFound',
+    'NoConflict',
+    'IfNoHope',
+    'IfSizeBetween',
+    'SeekScan',
+    'SeekHit',
+    'Sort',
+    'Count',
+    'NullRow',
+  ],
 ]);
 
 /** The range in which a cursor stays; null where it may go anywhere. */
-export function rangeLookup(program: readonly Instruction[], cursor: number, { firstColumn, ascends, ofNumbers }: BTree, writers: Writers, params: readonly SqlParam[]): RangeLookup | null {
+export function rangeLookup(
+  program: readonly Instruction[],
+  cursor: number,
+  { firstColumn, ascends, ofNumbers }: BTree,
+  writers: Writers,
+  params: readonly SqlParam[],
+): RangeLookup | null {
   if (firstColumn === null || !ascends) return null;
-  const moves = program.flatMap((instruction, address) => (instruction.p1 === cursor && MOVES.has(instruction.opcode) ? [{ ...instruction, address }] : []));
+  const moves = program.flatMap((instruction, address) =>
+    instruction.p1 === cursor && MOVES.has(instruction.opcode) ? [{ ...instruction, address }] : [],
+  );
   const way = WAYS.find(({ step }) => moves.some(({ opcode }) => opcode === step));
   if (way === undefined) return null;
   const [begin, ...otherBegins] = moves.filter(({ opcode }) => way.begins.includes(opcode));
   const [step, ...otherSteps] = moves.filter(({ opcode }) => opcode === way.step);
   const [bound, ...otherBounds] = moves.filter(({ opcode }) => way.bounds.includes(opcode));
-  const hasOthers = otherBegins.length + otherSteps.length + otherBounds.length > 0 || moves.length > (bound === undefined ? 2 : 3);
-  if (begin === undefined || step === undefined || hasOthers || begin.address >= step.p2 || step.p2 > step.address) return null;
+  const hasOthers =
+    otherBegins.length + otherSteps.length + otherBounds.length > 0 || moves.length > (bound === undefined ? 2 : 3);
+  if (begin === undefined || step === undefined || hasOthers || begin.address >= step.p2 || step.p2 > step.address)
+    return null;
   if (bound !== undefined && (bound.address !== step.p2 || bound.p2 <= step.address)) return null;
 
   const endOf = (move: Instruction | undefined, isUpper: boolean): string | null =>
-    move === undefined || Number(move.p4) < 1 || move.opcode === 'Rewind' || move.opcode === 'Last' ? null : outermost(keysIn(move.p3, writers, params), isUpper, ofNumbers);
-  const [from, to] = way.isUpwards ? [endOf(begin, false), endOf(bound, true)] : [endOf(bound, false), endOf(begin, true)];
+    move === undefined || Number(move.p4) < 1 || move.opcode === 'Rewind' || move.opcode === 'Last'
+      ? null
+      : outermost(keysIn(move.p3, writers, params), isUpper, ofNumbers);
+  const [from, to] = way.isUpwards
+    ? [endOf(begin, false), endOf(bound, true)]
+    : [endOf(bound, false), endOf(begin, true)];
   const stop = stopOf(program, cursor, { isUpwards: way.isUpwards, head: step.p2, end: step.address }, writers, params);
   return from === null && to === null && stop === null ? null : { column: firstColumn, ofNumbers, from, to, stop };
 }
 
-/** What a register may hold: both ends of a range may be kept in one, one after the other. Null where that is not known. */
+/**
+ * What a register may hold: both ends of a range may be kept in one, one after the other. Null where that is not known.
+ */
 function keysIn(register: number, writers: Writers, params: readonly SqlParam[]): readonly string[] | null {
-  const keys = (writers.get(register) ?? []).map((writer) => (writer.opcode === 'Null' ? NULL_KEY : constantKey(writer, params)));
+  const keys = (writers.get(register) ?? []).map((writer) =>
+    writer.opcode === 'Null' ? NULL_KEY : constantKey(writer, params),
+  );
   return keys.length === 0 || keys.includes(null) ? null : (keys as string[]);
 }
 
@@ -64,7 +95,13 @@ const NULL_KEY = 'null';
 function outermost(keys: readonly string[] | null, isUpper: boolean, ofNumbers: boolean): string | null {
   if (keys === null || (!isUpper && keys.includes(NULL_KEY))) return null;
   const values = keys.filter((key) => key !== NULL_KEY);
-  return values.find((key) => values.every((other) => other === key || (isUpper ? isKeyBefore(other, key, ofNumbers) : isKeyBefore(key, other, ofNumbers)))) ?? null;
+  return (
+    values.find((key) =>
+      values.every(
+        (other) => other === key || (isUpper ? isKeyBefore(other, key, ofNumbers) : isKeyBefore(key, other, ofNumbers)),
+      ),
+    ) ?? null
+  );
 }
 
 interface Loop {
@@ -78,8 +115,18 @@ const LOOPS: ReadonlySet<string> = new Set(['Next', 'Prev', 'SorterNext', 'VNext
 const SUBROUTINES: ReadonlySet<string> = new Set(['Gosub', 'Yield', 'InitCoroutine']);
 
 /** Where this is the only loop, each turn of it gives one row, and so many end it. */
-function stopOf(program: readonly Instruction[], cursor: number, { isUpwards, head, end }: Loop, writers: Writers, params: readonly SqlParam[]): RangeStop | null {
-  if (program.filter(({ opcode }) => LOOPS.has(opcode)).length > 1 || program.some(({ opcode }) => SUBROUTINES.has(opcode))) return null;
+function stopOf(
+  program: readonly Instruction[],
+  cursor: number,
+  { isUpwards, head, end }: Loop,
+  writers: Writers,
+  params: readonly SqlParam[],
+): RangeStop | null {
+  if (
+    program.filter(({ opcode }) => LOOPS.has(opcode)).length > 1 ||
+    program.some(({ opcode }) => SUBROUTINES.has(opcode))
+  )
+    return null;
   const [at, ...others] = program.flatMap(({ opcode }, address) => (opcode === 'ResultRow' ? [address] : []));
   if (at === undefined || others.length > 0 || at < head || at > end) return null;
   const [row, countdown] = [program[at] as Instruction, program[at + 1]];

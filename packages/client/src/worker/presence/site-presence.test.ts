@@ -31,13 +31,20 @@ function createWorld(): World {
       return () => (timer = null);
     },
   };
-  const presence = new SitePresence({ clock, onUpdate: (said) => update.push(said), onProblem: (error) => problems.push(error) });
+  const presence = new SitePresence({
+    clock,
+    onUpdate: (said) => update.push(said),
+    onProblem: (error) => problems.push(error),
+  });
   return {
     presence,
     told,
     update,
     problems,
-    connect: () => presence.connected((states: readonly PresenceState[]) => void told.push(states.map(({ topic, stateJson }) => [topic, stateJson]))),
+    connect: () =>
+      presence.connected(
+        (states: readonly PresenceState[]) => void told.push(states.map(({ topic, stateJson }) => [topic, stateJson])),
+      ),
     passInterval: () => {
       const due = timer;
       timer = null;
@@ -63,7 +70,13 @@ describe('the presence of a site', () => {
     expect(world.told).toEqual([[['a', '0']]]);
     world.passInterval();
     world.passInterval();
-    expect(world.told).toEqual([[['a', '0']], [['a', '4'], ['b', '9']]]);
+    expect(world.told).toEqual([
+      [['a', '0']],
+      [
+        ['a', '4'],
+        ['b', '9'],
+      ],
+    ]);
   });
 
   it('is told anew with every connection, and what was told while there was none', () => {
@@ -74,7 +87,10 @@ describe('the presence of a site', () => {
     world.presence.show(OTHER, [{ topic: 'a', stateJson: '2' }]);
     world.presence.show(TAB, [{ topic: 'a', stateJson: '3' }]);
     world.connect();
-    expect(world.told.at(-1)).toEqual([['a', '3'], ['a', '2']]);
+    expect(world.told.at(-1)).toEqual([
+      ['a', '3'],
+      ['a', '2'],
+    ]);
   });
 
   it('ends with a tab', () => {
@@ -89,9 +105,22 @@ describe('the presence of a site', () => {
 
   it('knows nobody without a connection', () => {
     const world = createWorld();
-    const state = { siteId: new Uint8Array(16), tabId: uuidToBytes(TAB), principal: 'ann', name: '', sinceMs: 1, topic: '', stateJson: '{}' };
+    const state = {
+      siteId: new Uint8Array(16),
+      tabId: uuidToBytes(TAB),
+      principal: 'ann',
+      name: '',
+      sinceMs: 1,
+      topic: '',
+      stateJson: '{}',
+    };
     world.presence.heard({ type: 'presence-update', whole: true, seen: [state] });
-    expect(world.presence.everybody).toEqual({ whole: true, seen: [{ siteId: '0'.repeat(32), tabId: TAB, principal: 'ann', name: null, sinceMs: 1, topic: '', stateJson: '{}' }] });
+    expect(world.presence.everybody).toEqual({
+      whole: true,
+      seen: [
+        { siteId: '0'.repeat(32), tabId: TAB, principal: 'ann', name: null, sinceMs: 1, topic: '', stateJson: '{}' },
+      ],
+    });
     world.presence.disconnected();
     expect(world.update.at(-1)).toEqual({ whole: true, seen: [] });
   });
@@ -99,12 +128,21 @@ describe('the presence of a site', () => {
   it('takes no more than the server does, and says so', () => {
     const world = createWorld();
     world.connect();
-    world.presence.show(TAB, Array.from({ length: MAX_PRESENCE_STATES + 1 }, (_, n) => ({ topic: String(n), stateJson: '1' })));
+    world.presence.show(
+      TAB,
+      Array.from({ length: MAX_PRESENCE_STATES + 1 }, (_, n) => ({ topic: String(n), stateJson: '1' })),
+    );
     expect(world.problems.map(({ code }) => code)).toEqual(['presence-invalid']);
     expect(world.told.flat()).toHaveLength(MAX_PRESENCE_STATES);
-    world.presence.show(TAB, [{ topic: '0', stateJson: null }, { topic: 'new', stateJson: '1' }]);
+    world.presence.show(TAB, [
+      { topic: '0', stateJson: null },
+      { topic: 'new', stateJson: '1' },
+    ]);
     world.passInterval();
-    expect(world.told.at(-1)).toEqual([['0', null], ['new', '1']]);
+    expect(world.told.at(-1)).toEqual([
+      ['0', null],
+      ['new', '1'],
+    ]);
   });
 });
 

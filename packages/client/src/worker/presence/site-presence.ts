@@ -1,4 +1,10 @@
-import { MAX_PRESENCE_STATES, PRESENCE_INTERVAL_MS, RockpoolError, type PresenceUpdate, type PresenceState } from '@rockpool/shared';
+import {
+  MAX_PRESENCE_STATES,
+  PRESENCE_INTERVAL_MS,
+  RockpoolError,
+  type PresenceUpdate,
+  type PresenceState,
+} from '@rockpool/shared';
 import type { Clock } from '../leader/clock.ts';
 import type { OwnState, PeersUpdate, SeenState } from '../../rpc/presence.ts';
 import { bytesToHex, bytesToUuid, uuidToBytes } from './ids.ts';
@@ -19,8 +25,8 @@ export interface SitePresenceOptions {
 }
 
 /**
- * Presence in the tab that leads: what all tabs of this site show, told to the server over the one connection, and what the server tells of everybody.
- * Without a connection nobody is known to be here.
+ * Presence in the tab that leads: what all tabs of this site show, told to the server over the one connection, and what
+ * the server tells of everybody. Without a connection nobody is known to be here.
  */
 export class SitePresence implements PresenceLine {
   private readonly options: SitePresenceOptions;
@@ -60,13 +66,22 @@ export class SitePresence implements PresenceLine {
   connected(send: (states: readonly PresenceState[]) => void): void {
     this.send = send;
     this.update = new Map();
-    for (const [tabId, topics] of this.shown) for (const [topic, stateJson] of topics) this.note(tabId, topic, stateJson);
+    for (const [tabId, topics] of this.shown)
+      for (const [topic, stateJson] of topics) this.note(tabId, topic, stateJson);
     if (this.isUsed) this.tellSoon();
   }
 
   heard({ whole, seen }: PresenceUpdate): void {
     if (whole) this.seen.clear();
-    const states = seen.map(({ tabId, siteId, principal, name, sinceMs, topic, stateJson }) => ({ tabId: bytesToUuid(tabId), siteId: bytesToHex(siteId), principal, name: name === '' ? null : name, sinceMs, topic, stateJson }));
+    const states = seen.map(({ tabId, siteId, principal, name, sinceMs, topic, stateJson }) => ({
+      tabId: bytesToUuid(tabId),
+      siteId: bytesToHex(siteId),
+      principal,
+      name: name === '' ? null : name,
+      sinceMs,
+      topic,
+      stateJson,
+    }));
     for (const state of states) {
       const key = `${state.siteId} ${state.tabId} ${state.topic}`;
       if (state.stateJson === null) this.seen.delete(key);
@@ -89,7 +104,10 @@ export class SitePresence implements PresenceLine {
     if (stateJson === (topics.get(topic) ?? null)) return;
     if (stateJson === null) topics.delete(topic);
     else if (topics.has(topic) || this.count() < MAX_PRESENCE_STATES) topics.set(topic, stateJson);
-    else return this.options.onProblem(new RockpoolError('presence-invalid', { problem: 'too many states of one device', limit: MAX_PRESENCE_STATES }));
+    else
+      return this.options.onProblem(
+        new RockpoolError('presence-invalid', { problem: 'too many states of one device', limit: MAX_PRESENCE_STATES }),
+      );
     if (topics.size === 0) this.shown.delete(tabId);
     else this.shown.set(tabId, topics);
     this.note(tabId, topic, stateJson);
@@ -103,7 +121,10 @@ export class SitePresence implements PresenceLine {
     this.update.set(`${tabId} ${topic}`, { tabId: uuidToBytes(tabId), topic, stateJson });
   }
 
-  /** At once after a pause; else when the interval of the last telling is over. What is said without a connection is told with the next. */
+  /**
+   * At once after a pause; else when the interval of the last telling is over. What is said without a connection is
+   * told with the next.
+   */
   private tellSoon(): void {
     if (this.send === null || this.cancelTimer !== null) return;
     this.tell(this.send);
@@ -115,8 +136,11 @@ export class SitePresence implements PresenceLine {
 
   /** Removals first: what takes their place must fit. */
   private tell(send: (states: readonly PresenceState[]) => void): void {
-    const states = [...this.update.values()].sort((a, b) => Number(a.stateJson !== null) - Number(b.stateJson !== null));
+    const states = [...this.update.values()].sort(
+      (a, b) => Number(a.stateJson !== null) - Number(b.stateJson !== null),
+    );
     this.update = new Map();
-    for (let from = 0; from === 0 || from < states.length; from += MAX_PRESENCE_STATES) send(states.slice(from, from + MAX_PRESENCE_STATES));
+    for (let from = 0; from === 0 || from < states.length; from += MAX_PRESENCE_STATES)
+      send(states.slice(from, from + MAX_PRESENCE_STATES));
   }
 }

@@ -10,11 +10,17 @@ import { SitePresence, type PresenceLine } from './site-presence.ts';
  *   page ── show ──► this tab ── "show" ──► the tab that leads ──► server
  *   page ◄── news ── this tab ◄── "seen" ── the tab that leads ◄── server
  *
- * Tabs speak about presence on a channel of its own: nothing of it is kept, so nothing of it is asked for twice. Whoever leads anew asks ("who"), and
- * every tab says once more what it shows; a tab that goes lets go of its lock, and the leader forgets it.
+ * Tabs speak about presence on a channel of its own: nothing of it is kept, so nothing of it is asked for twice.
+ * Whoever leads anew asks ("who"), and every tab says once more what it shows; a tab that goes lets go of its lock, and
+ * the leader forgets it.
  */
 type PresenceMessage =
-  | { readonly kind: 'show'; readonly tabId: string; readonly states: readonly OwnState[]; /** It is all that the tab shows, and it knows of nobody yet. */ readonly isAll: boolean }
+  | {
+      readonly kind: 'show';
+      readonly tabId: string;
+      readonly states: readonly OwnState[];
+      /** It is all that the tab shows, and it knows of nobody yet. */ readonly isAll: boolean;
+    }
   | { readonly kind: 'who' }
   | ({ readonly kind: 'seen' } & PeersUpdate);
 
@@ -44,7 +50,14 @@ export interface WorkerPresence {
   close(): void;
 }
 
-export function createWorkerPresence({ scope, openPort, locks, clock, onUpdate, onProblem }: WorkerPresenceOptions): WorkerPresence {
+export function createWorkerPresence({
+  scope,
+  openPort,
+  locks,
+  clock,
+  onUpdate,
+  onProblem,
+}: WorkerPresenceOptions): WorkerPresence {
   const lifeLocks = createLifeLocks(locks, `rockpool:${scope}:presence`, onProblem);
   const mine = new Map<string, string>();
   let tabId: string | null = null;
@@ -74,7 +87,11 @@ export function createWorkerPresence({ scope, openPort, locks, clock, onUpdate, 
     }
     if (site === null) return;
     const { tabId: other, states, isAll } = message;
-    if (!stopWatching.has(other)) stopWatching.set(other, lifeLocks.watch(other, () => forget(other)));
+    if (!stopWatching.has(other))
+      stopWatching.set(
+        other,
+        lifeLocks.watch(other, () => forget(other)),
+      );
     site.show(other, states);
     if (isAll) post({ kind: 'seen', ...site.everybody });
   }

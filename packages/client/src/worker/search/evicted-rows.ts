@@ -18,8 +18,12 @@ export function evictionConditions(schema: TableSchema): string[] {
   return [...byColumns, ...byIndexes];
 }
 
-/** The columns of which one has to be assigned for an update to evict a row. Null: any, as there are expressions and generated columns. */
+/**
+ * The columns of which one has to be assigned for an update to evict a row. Null: any, as there are expressions and
+ * generated columns.
+ */
 export function evictionColumns(schema: TableSchema): readonly string[] | null {
-  if (schema.indexes.some(({ unique }) => unique) || schema.columns.some(({ generated }) => generated !== null)) return null;
+  if (schema.indexes.some(({ unique }) => unique) || schema.columns.some(({ generated }) => generated !== null))
+    return null;
   return [...new Set([...schema.primaryKey, ...schema.uniques.flat()])];
 }

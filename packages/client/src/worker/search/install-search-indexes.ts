@@ -9,13 +9,24 @@ interface Declared {
 
 /** What the stored schema has and the wanted one has not, or has otherwise. */
 export function dropSearchIndexes(stored: Schema, wanted: Schema): SchemaStep[] {
-  return missingFrom(wanted, stored).map(({ table, index }) => ({ sql: dropSearchIndexSql(index), table: table.name, column: null }));
+  return missingFrom(wanted, stored).map(({ table, index }) => ({
+    sql: dropSearchIndexSql(index),
+    table: table.name,
+    column: null,
+  }));
 }
 
-/** What the wanted schema has and the stored one has not, or has otherwise; filled with the rows that are there, about 3 µs a row. */
+/**
+ * What the wanted schema has and the stored one has not, or has otherwise; filled with the rows that are there, about 3
+ * µs a row.
+ */
 export function createSearchIndexes(stored: Schema, wanted: Schema): SchemaStep[] {
   return missingFrom(stored, wanted).flatMap(({ table, index }) =>
-    [createSearchIndexSql(table, index), rebuildSearchIndexSql(index)].map((sql) => ({ sql, table: table.name, column: null })),
+    [createSearchIndexSql(table, index), rebuildSearchIndexSql(index)].map((sql) => ({
+      sql,
+      table: table.name,
+      column: null,
+    })),
   );
 }
 

@@ -1,7 +1,10 @@
 import { keyColumns, quoteName, type SearchIndexSchema, type TableSchema } from '@rockpool/shared';
 import { evictionConditions, evictionColumns } from './evicted-rows.ts';
 
-/** Temporary tables and triggers of search indexes have this prefix; policies allow only these triggers to write these tables. */
+/**
+ * Temporary tables and triggers of search indexes have this prefix; policies allow only these triggers to write these
+ * tables.
+ */
 export const SEARCH_PREFIX = 'rockpool_search_';
 
 function searchIndexName(index: SearchIndexSchema): string {
@@ -42,12 +45,16 @@ export function createLogSql({ name, index }: SearchIndexLog): string {
 }
 
 /**
- * Each trigger writes a row down once, as the index has it. What it is in the end is read from the table (search-indexes.ts).
+ * Each trigger writes a row down once, as the index has it. What it is in the end is read from the table
+ * (search-indexes.ts).
  *
- * 1. Nothing here may meet a conflict: OR REPLACE and OR IGNORE of the statement that fires a trigger hold inside it as well.
- * 2. SQLite fires no delete triggers for rows that OR REPLACE evicts, so whatever may be in the way is written down beforehand. A row that stays
+ * 1. Nothing here may meet a conflict: OR REPLACE and OR IGNORE of the statement that fires a trigger hold inside it as
+ *    well.
+ * 2. SQLite fires no delete triggers for rows that OR REPLACE evicts, so whatever may be in the way is written down
+ *    beforehand. A row that stays
  *    as it was does no harm.
- * 3. Whether a trigger has something to do is said by its WHEN, which costs half of what a condition of its statement would.
+ * 3. Whether a trigger has something to do is said by its WHEN, which costs half of what a condition of its statement
+ *    would.
  */
 function logTriggers({ table, index, name }: SearchIndexLog): Readonly<Record<string, string>> {
   const target = `main.${quoteName(table.name)}`;
@@ -66,17 +73,26 @@ function logTriggers({ table, index, name }: SearchIndexLog): Readonly<Record<st
     insert: `AFTER INSERT ON ${target} WHEN ${notLogged(name, 'new')} ${logNew}`,
     before_update: `BEFORE UPDATE${ofColumns(evictionColumns(table))} ON ${target} ${logEvicted(isAnother)}`,
     update: `AFTER UPDATE${ofColumns(assignedColumns(table, index))} ON ${target} WHEN (${differs([...columns, ...numbered.map(quoteName)])}) AND ${notLogged(name, 'old')} ${logOld}`,
-    ...(numbered.length === 0 ? {} : { move: `AFTER UPDATE${ofColumns(numbered)} ON ${target} WHEN old.rowid <> new.rowid AND ${notLogged(name, 'new')} ${logNew}` }),
+    ...(numbered.length === 0
+      ? {}
+      : {
+          move: `AFTER UPDATE${ofColumns(numbered)} ON ${target} WHEN old.rowid <> new.rowid AND ${notLogged(name, 'new')} ${logNew}`,
+        }),
     delete: `AFTER DELETE ON ${target} WHEN ${notLogged(name, 'old')} ${logOld}`,
   };
 }
 
 export function createLogTriggersSql(log: SearchIndexLog): string[] {
-  return Object.entries(logTriggers(log)).map(([event, trigger]) => `CREATE TEMP TRIGGER ${log.name}_${event} ${trigger}`);
+  return Object.entries(logTriggers(log)).map(
+    ([event, trigger]) => `CREATE TEMP TRIGGER ${log.name}_${event} ${trigger}`,
+  );
 }
 
 export function dropLogSql(log: SearchIndexLog): string {
-  return [...Object.keys(logTriggers(log)).map((event) => `DROP TRIGGER temp.${log.name}_${event}`), `DROP TABLE temp.${log.name}`].join('; ');
+  return [
+    ...Object.keys(logTriggers(log)).map((event) => `DROP TRIGGER temp.${log.name}_${event}`),
+    `DROP TABLE temp.${log.name}`,
+  ].join('; ');
 }
 
 /** Takes the words of logged rows out of the index as they were, and puts them in as they are. */
@@ -102,7 +118,10 @@ function ofColumns(columns: readonly string[] | null): string {
   return columns === null ? '' : ` OF ${columns.map(quoteName).join(', ')}`;
 }
 
-/** The columns of which one has to be assigned for the index to change. Null: any, as generated columns change with others. */
+/**
+ * The columns of which one has to be assigned for the index to change. Null: any, as generated columns change with
+ * others.
+ */
 function assignedColumns(table: TableSchema, index: SearchIndexSchema): readonly string[] | null {
   const isGenerated = table.columns.some(({ name, generated }) => generated !== null && index.columns.includes(name));
   return isGenerated ? null : [...index.columns, ...rowidColumns(table)];

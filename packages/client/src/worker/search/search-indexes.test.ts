@@ -1,4 +1,10 @@
-import { buildSchema, DEFAULT_DOCUMENT_RULE, DEFAULT_MERGE_RULES, type RockpoolError, type SearchIndexSchema } from '@rockpool/shared';
+import {
+  buildSchema,
+  DEFAULT_DOCUMENT_RULE,
+  DEFAULT_MERGE_RULES,
+  type RockpoolError,
+  type SearchIndexSchema,
+} from '@rockpool/shared';
 import { memoryMedium } from '@rockpool/vfs-opfs';
 import { describe, expect, it } from 'vitest';
 import { mayAffect } from '../../rpc/query-dependencies.ts';
@@ -9,7 +15,11 @@ import { testDelivery, testGroup, testSync } from '../testing/sync-steps.ts';
 import { testTable } from '../testing/table-schema.ts';
 import { openInMemory, openStored, testRuntime, type StoredDatabase } from '../testing/test-database.ts';
 
-const words: SearchIndexSchema = { name: 'note_search', columns: ['title', 'body'], tokenize: 'unicode61 remove_diacritics 2' };
+const words: SearchIndexSchema = {
+  name: 'note_search',
+  columns: ['title', 'body'],
+  tokenize: 'unicode61 remove_diacritics 2',
+};
 const columns = { id: 'text not null', title: 'text', body: 'text', hits: 'integer' };
 const plain = buildSchema([testTable('note', columns)]);
 const searched = buildSchema([testTable('note', columns, { searchIndexes: [words] })]);
@@ -21,7 +31,12 @@ function write(database: OpenDatabase, ...statements: readonly string[]): Return
 }
 
 function found(database: OpenDatabase, typed: string): unknown[] {
-  return decodeRows(database.query('SELECT id FROM note WHERE rowid IN (SELECT rowid FROM note_search WHERE note_search MATCH ?) ORDER BY id', [searchText(typed)])).map((row) => row['id']);
+  return decodeRows(
+    database.query(
+      'SELECT id FROM note WHERE rowid IN (SELECT rowid FROM note_search WHERE note_search MATCH ?) ORDER BY id',
+      [searchText(typed)],
+    ),
+  ).map((row) => row['id']);
 }
 
 function errorOf(body: () => unknown): RockpoolError {
@@ -33,26 +48,42 @@ function errorOf(body: () => unknown): RockpoolError {
   throw new Error('nothing was thrown');
 }
 
-const TWO_NOTES = "INSERT INTO note (id, title, body) VALUES ('a', 'The Drowsy Heron', 'café in the old mill'), ('b', 'Papercrane Books', NULL)";
+const TWO_NOTES =
+  "INSERT INTO note (id, title, body) VALUES ('a', 'The Drowsy Heron', 'café in the old mill'), ('b', 'Papercrane Books', NULL)";
 
 describe('a search index', () => {
   it('finds by beginnings of words, whatever case and accents, in any of its columns', () => {
     const database = openInMemory({ schema: searched });
     write(database, TWO_NOTES);
-    expect([found(database, 'HER'), found(database, 'cafe heron'), found(database, 'papér'), found(database, 'eron'), found(database, ''), found(database, '"')]).toEqual([['a'], ['a'], ['b'], [], [], []]);
+    expect([
+      found(database, 'HER'),
+      found(database, 'cafe heron'),
+      found(database, 'papér'),
+      found(database, 'eron'),
+      found(database, ''),
+      found(database, '"'),
+    ]).toEqual([['a'], ['a'], ['b'], [], [], []]);
   });
 
   it('orders by relevance and shows the place, as FTS5 has it', () => {
     const database = openInMemory({ schema: searched });
     write(database, TWO_NOTES);
-    const sql = "SELECT id, highlight(note_search, 0, '[', ']') AS title FROM note_search JOIN note ON note.rowid = note_search.rowid WHERE note_search MATCH ? ORDER BY rank";
+    const sql =
+      "SELECT id, highlight(note_search, 0, '[', ']') AS title FROM note_search JOIN note ON note.rowid = note_search.rowid WHERE note_search MATCH ? ORDER BY rank";
     expect(decodeRows(database.query(sql, ['heron']))).toEqual([{ id: 'a', title: 'The Drowsy [Heron]' }]);
   });
 
   it('finds what stands in documents, as they are edited', () => {
     const documents = [{ ...DEFAULT_DOCUMENT_RULE, column: 'body', text: ['text'] }];
-    const database = openInMemory({ schema: buildSchema([testTable('note', columns, { searchIndexes: [words], merge: { ...DEFAULT_MERGE_RULES, documents } })]) });
-    write(database, `INSERT INTO note (id, body) VALUES ('a', '{"text":"low tide","tags":["harbour"]}'), ('b', '{"text":"high tide"}')`);
+    const database = openInMemory({
+      schema: buildSchema([
+        testTable('note', columns, { searchIndexes: [words], merge: { ...DEFAULT_MERGE_RULES, documents } }),
+      ]),
+    });
+    write(
+      database,
+      `INSERT INTO note (id, body) VALUES ('a', '{"text":"low tide","tags":["harbour"]}'), ('b', '{"text":"high tide"}')`,
+    );
     expect([found(database, 'tide'), found(database, 'harbour')]).toEqual([['a', 'b'], ['a']]);
     write(database, `UPDATE note SET body = json_set(body, '$.text', 'ebb', '$.tags', json('[]')) WHERE id = 'a'`);
     expect([found(database, 'tide'), found(database, 'ebb'), found(database, 'harbour')]).toEqual([['b'], ['a'], []]);
@@ -70,27 +101,58 @@ describe('a search index', () => {
     const database = openInMemory({ schema: searched });
     const table = searched.tables[0] as (typeof searched.tables)[0];
     const sync = testSync(database);
-    sync.applyDelivery(testDelivery({ to: 1, groups: [testGroup('insert', table, [{ id: 'a', title: 'first' }, { id: 'b', title: 'second' }])] }));
-    sync.applyDelivery(testDelivery({ from: 1, to: 2, groups: [testGroup('update', table, [{ id: 'a', body: 'changed' }]), testGroup('delete', table, [{ id: 'b' }])] }));
-    expect([found(database, 'first'), found(database, 'changed'), found(database, 'second')]).toEqual([['a'], ['a'], []]);
+    sync.applyDelivery(
+      testDelivery({
+        to: 1,
+        groups: [
+          testGroup('insert', table, [
+            { id: 'a', title: 'first' },
+            { id: 'b', title: 'second' },
+          ]),
+        ],
+      }),
+    );
+    sync.applyDelivery(
+      testDelivery({
+        from: 1,
+        to: 2,
+        groups: [testGroup('update', table, [{ id: 'a', body: 'changed' }]), testGroup('delete', table, [{ id: 'b' }])],
+      }),
+    );
+    expect([found(database, 'first'), found(database, 'changed'), found(database, 'second')]).toEqual([
+      ['a'],
+      ['a'],
+      [],
+    ]);
   });
 
   it('is seen by statements of the same transaction', () => {
     const database = openInMemory({ schema: searched });
-    write(database, TWO_NOTES, "DELETE FROM note WHERE rowid IN (SELECT rowid FROM note_search WHERE note_search MATCH 'heron')");
+    write(
+      database,
+      TWO_NOTES,
+      "DELETE FROM note WHERE rowid IN (SELECT rowid FROM note_search WHERE note_search MATCH 'heron')",
+    );
     expect(decodeRows(database.query('SELECT id FROM note', []))).toEqual([{ id: 'b' }]);
   });
 
   it('wakes a live query on it exactly where its columns, or which rows there are, may have changed', () => {
     const database = openInMemory({ schema: searched });
     write(database, TWO_NOTES);
-    const dependencies = database.dependencies({ sql: "SELECT highlight(note_search, 0, '', '') FROM note_search WHERE note_search MATCH 'heron'", params: [] });
+    const dependencies = database.dependencies({
+      sql: "SELECT highlight(note_search, 0, '', '') FROM note_search WHERE note_search MATCH 'heron'",
+      params: [],
+    });
     expect(dependencies.map(({ table }) => table)).toEqual(['note']);
     const wakes = (sql: string): boolean => {
       const { touchedTables: tables, changes } = write(database, sql);
       return mayAffect({ tables, changes }, dependencies);
     };
-    expect([wakes("UPDATE note SET hits = 1 WHERE id = 'a'"), wakes("UPDATE note SET body = 'x' WHERE id = 'b'"), wakes("DELETE FROM note WHERE id = 'b'")]).toEqual([false, true, true]);
+    expect([
+      wakes("UPDATE note SET hits = 1 WHERE id = 'a'"),
+      wakes("UPDATE note SET body = 'x' WHERE id = 'b'"),
+      wakes("DELETE FROM note WHERE id = 'b'"),
+    ]).toEqual([false, true, true]);
   });
 
   it('can be neither written nor dropped nor altered by the app, nor can rows be given other rowids', () => {
@@ -121,7 +183,10 @@ describe('a search index', () => {
 });
 
 describe('the index of a database that is there already', () => {
-  async function reopened(medium = memoryMedium(), options: Parameters<typeof openStored>[1] = {}): Promise<StoredDatabase> {
+  async function reopened(
+    medium = memoryMedium(),
+    options: Parameters<typeof openStored>[1] = {},
+  ): Promise<StoredDatabase> {
     return await openStored(medium, options);
   }
 
@@ -130,7 +195,9 @@ describe('the index of a database that is there already', () => {
     const first = await reopened(medium, { schema: plain });
     write(first.database, TWO_NOTES);
     await first.close();
-    const trigrams = buildSchema([testTable('note', columns, { searchIndexes: [{ name: 'note_search', columns: ['title'], tokenize: 'trigram' }] })]);
+    const trigrams = buildSchema([
+      testTable('note', columns, { searchIndexes: [{ name: 'note_search', columns: ['title'], tokenize: 'trigram' }] }),
+    ]);
     const finds: unknown[] = [];
     for (const schema of [searched, searched, trigrams]) {
       const { database, close } = await reopened(medium, { schema });
@@ -138,9 +205,15 @@ describe('the index of a database that is there already', () => {
       write(database, "UPDATE note SET hits = hits + 1, title = title || '' WHERE id = 'a'");
       await close();
     }
-    expect(finds).toEqual([[['a'], [], ['a']], [['a'], [], ['a']], [['a'], ['a'], []]]);
+    expect(finds).toEqual([
+      [['a'], [], ['a']],
+      [['a'], [], ['a']],
+      [['a'], ['a'], []],
+    ]);
     const last = await reopened(medium, { schema: plain });
-    expect(decodeRows(last.database.query("SELECT count(*) AS n FROM sqlite_schema WHERE name LIKE 'note_search%'", []))).toEqual([{ n: 0 }]);
+    expect(
+      decodeRows(last.database.query("SELECT count(*) AS n FROM sqlite_schema WHERE name LIKE 'note_search%'", [])),
+    ).toEqual([{ n: 0 }]);
     await last.close();
   });
 
@@ -148,7 +221,10 @@ describe('the index of a database that is there already', () => {
     const medium = memoryMedium();
     const writer = await reopened(medium, { schema: plain });
     write(writer.database, TWO_NOTES);
-    await expect(reopened(medium, { schema: searched, role: 'reader' })).rejects.toMatchObject({ code: 'storage-missing', fields: { table: 'note_search' } });
+    await expect(reopened(medium, { schema: searched, role: 'reader' })).rejects.toMatchObject({
+      code: 'storage-missing',
+      fields: { table: 'note_search' },
+    });
     await writer.close();
     const newer = await reopened(medium, { schema: searched });
     const reader = await reopened(medium, { schema: searched, role: 'reader' });
@@ -164,7 +240,10 @@ describe('the index of a database that is there already', () => {
     const caseMatters = { ...words, tokenize: 'trigram case_sensitive 1' };
     // A collation of its own only a local table may have: the server would not know of it.
     const schema = buildSchema([testTable('note', columns, { searchIndexes: [caseMatters], synced: false })]);
-    const first = { tag: '0000', sql: 'CREATE TABLE note (id text PRIMARY KEY NOT NULL, title text, body text, hits integer)' };
+    const first = {
+      tag: '0000',
+      sql: 'CREATE TABLE note (id text PRIMARY KEY NOT NULL, title text, body text, hits integer)',
+    };
     const again = {
       tag: '0001',
       sql: [
@@ -179,7 +258,7 @@ describe('the index of a database that is there already', () => {
     await before.close();
     const { database, close } = await reopened(medium, { schema, migrations: [first, again] });
     expect([found(database, 'Heron'), found(database, 'crane')]).toEqual([['a'], ['b']]);
-    write(database, "UPDATE note SET title = lower(title)");
+    write(database, 'UPDATE note SET title = lower(title)');
     expect([found(database, 'Heron'), found(database, 'heron')]).toEqual([[], ['a']]);
     await close();
   });
@@ -189,13 +268,22 @@ describe('the index of a database that is there already', () => {
     const { database, close } = await reopened(medium, { schema: plain });
     database.connection.exec('CREATE TABLE note_search (a)'); // as a migration makes it
     await close();
-    await expect(reopened(medium, { schema: searched })).rejects.toMatchObject({ code: 'schema-incompatible', fields: { table: 'note' } });
+    await expect(reopened(medium, { schema: searched })).rejects.toMatchObject({
+      code: 'schema-incompatible',
+      fields: { table: 'note' },
+    });
   });
 
   it('needs rows that have a rowid, which nothing gives another', async () => {
-    const table = { tag: '0000', sql: 'CREATE TABLE note (id text PRIMARY KEY NOT NULL, title text, body text, hits integer) WITHOUT ROWID' };
+    const table = {
+      tag: '0000',
+      sql: 'CREATE TABLE note (id text PRIMARY KEY NOT NULL, title text, body text, hits integer) WITHOUT ROWID',
+    };
     const local = buildSchema([testTable('note', columns, { searchIndexes: [words], synced: false })]);
-    await expect(reopened(memoryMedium(), { schema: local, migrations: [table] })).rejects.toMatchObject({ code: 'schema-incompatible', fields: { table: 'note' } });
+    await expect(reopened(memoryMedium(), { schema: local, migrations: [table] })).rejects.toMatchObject({
+      code: 'schema-incompatible',
+      fields: { table: 'note' },
+    });
     const { database, close } = await reopened(memoryMedium(), { schema: searched });
     expect(errorOf(() => write(database, 'VACUUM')).code).toBe('query-invalid');
     await close();
@@ -206,7 +294,11 @@ describe('the index of a database that is there already', () => {
     write(database, TWO_NOTES);
     expect(database.searchIndexes.repair()).toEqual([]);
     database.connection.run("INSERT INTO note_search (note_search) VALUES ('delete-all')");
-    expect([found(database, 'heron'), database.searchIndexes.repair(), found(database, 'heron')]).toEqual([[], [{ table: 'note', index: 'note_search' }], ['a']]);
+    expect([found(database, 'heron'), database.searchIndexes.repair(), found(database, 'heron')]).toEqual([
+      [],
+      [{ table: 'note', index: 'note_search' }],
+      ['a'],
+    ]);
     await close();
   });
 });

@@ -1,7 +1,16 @@
 import { RockpoolError, type Schema } from '@rockpool/shared';
 import type { Connection } from '../sqlite/connection.ts';
 import type { Statement } from '../sqlite/statement.ts';
-import { catchUpSql, checkSearchIndexSql, createLogSql, createLogTriggersSql, dropLogSql, rebuildSearchIndexSql, SEARCH_PREFIX, type SearchIndexLog } from './search-index-sql.ts';
+import {
+  catchUpSql,
+  checkSearchIndexSql,
+  createLogSql,
+  createLogTriggersSql,
+  dropLogSql,
+  rebuildSearchIndexSql,
+  SEARCH_PREFIX,
+  type SearchIndexLog,
+} from './search-index-sql.ts';
 
 /**
  * Keeps the full-text indexes of one writer as their tables are, in the same transactions:
@@ -9,7 +18,8 @@ import { catchUpSql, checkSearchIndexSql, createLogSql, createLogTriggersSql, dr
  *   rows change ── temporary triggers ──► log: which rows, and what the index has of them ── catchUp ──► index
  *
  * 1. Temporary triggers also run while those of the app are off: for deliveries, rebases, undo and repairs.
- * 2. The index catches up once a transaction, before COMMIT, or when a statement of it is about to read the index. FTS5 writes out what it gathered whenever a
+ * 2. The index catches up once a transaction, before COMMIT, or when a statement of it is about to read the index. FTS5
+ *    writes out what it gathered whenever a
  *    statement begins: row by row it would take 200 µs a row, all at once it takes 5.
  * 3. The log is a temporary table: what is rolled back leaves it too.
  */
@@ -22,7 +32,9 @@ export class SearchIndexes {
   /** For a connection that only reads, give a schema of nothing. */
   constructor(connection: Connection, { tables }: Pick<Schema, 'tables'>) {
     this.connection = connection;
-    this.logs = tables.flatMap((table) => (table.searchIndexes ?? []).map((index) => ({ table, index }))).map((parts, number) => ({ ...parts, name: `${SEARCH_PREFIX}${number}` }));
+    this.logs = tables
+      .flatMap((table) => (table.searchIndexes ?? []).map((index) => ({ table, index })))
+      .map((parts, number) => ({ ...parts, name: `${SEARCH_PREFIX}${number}` }));
     this.names = new Set(this.logs.map(({ index }) => index.name));
     this.isBehindSql = `SELECT ${this.logs.map(({ name }) => `EXISTS (SELECT 1 FROM temp.${name})`).join(' OR ')}`;
     this.startLogging();
@@ -43,7 +55,9 @@ export class SearchIndexes {
     if (this.logs.length > 0 && [...statement.columnsRead.keys()].some((name) => this.names.has(name))) this.catchUp();
   }
 
-  /** For a body that writes most rows anew, inside a transaction: the indexes are made anew after it, which costs half. */
+  /**
+   * For a body that writes most rows anew, inside a transaction: the indexes are made anew after it, which costs half.
+   */
   rebuildAfter<T>(body: () => T): T {
     if (this.logs.length === 0) return body();
     for (const log of this.logs) this.connection.exec(dropLogSql(log));
@@ -71,6 +85,7 @@ export class SearchIndexes {
   }
 
   private startLogging(): void {
-    for (const log of this.logs) for (const sql of [createLogSql(log), ...createLogTriggersSql(log)]) this.connection.exec(sql);
+    for (const log of this.logs)
+      for (const sql of [createLogSql(log), ...createLogTriggersSql(log)]) this.connection.exec(sql);
   }
 }

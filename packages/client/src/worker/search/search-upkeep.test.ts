@@ -30,8 +30,19 @@ function createWorld(): World {
       return () => void timers.delete(timer);
     },
   };
-  database.write({ id: 'first', statements: [{ sql: "INSERT INTO entry (id, note) VALUES ('a', 'heron')", params: [] }] });
-  const upkeep = startSearchUpkeep({ database, inTurn: (job) => job(), publishCommit: (touched) => commits.push(touched), publishProblem: (error) => problems.push(error) }, clock);
+  database.write({
+    id: 'first',
+    statements: [{ sql: "INSERT INTO entry (id, note) VALUES ('a', 'heron')", params: [] }],
+  });
+  const upkeep = startSearchUpkeep(
+    {
+      database,
+      inTurn: (job) => job(),
+      publishCommit: (touched) => commits.push(touched),
+      publishProblem: (error) => problems.push(error),
+    },
+    clock,
+  );
   return {
     upkeep,
     commits,
@@ -54,7 +65,9 @@ it('a search index that does not fit its rows is made anew in the first quiet mo
   expect(found()).toBe(0);
   pass(MINUTE_MS);
   expect([found(), commits]).toEqual([1, [{ tables: ['entry'], changes: [] }]]);
-  expect(problems.map((problem) => problem.toData())).toMatchObject([{ code: 'search-index-damaged', fields: { table: 'entry', index: 'entry_search' } }]);
+  expect(problems.map((problem) => problem.toData())).toMatchObject([
+    { code: 'search-index-damaged', fields: { table: 'entry', index: 'entry_search' } },
+  ]);
 });
 
 it('search indexes are left alone while there are commits, and looked at again after an hour', () => {

@@ -15,10 +15,19 @@ export interface SearchUpkeep extends LeaderWork {
 }
 
 /**
- * Looks at the search indexes in quiet moments, whether the database is synced or not, and makes anew what does not fit its rows: in the first one after this tab
- * began to lead, then about every hour. What was damaged is told as `search-index-damaged`.
+ * Looks at the search indexes in quiet moments, whether the database is synced or not, and makes anew what does not fit
+ * its rows: in the first one after this tab began to lead, then about every hour. What was damaged is told as
+ * `search-index-damaged`.
  */
-export function startSearchUpkeep({ database, inTurn, publishCommit, publishProblem }: Pick<LeaderTools<OpenDatabase>, 'database' | 'inTurn' | 'publishCommit' | 'publishProblem'>, clock: Clock): SearchUpkeep {
+export function startSearchUpkeep(
+  {
+    database,
+    inTurn,
+    publishCommit,
+    publishProblem,
+  }: Pick<LeaderTools<OpenDatabase>, 'database' | 'inTurn' | 'publishCommit' | 'publishProblem'>,
+  clock: Clock,
+): SearchUpkeep {
   const { searchIndexes } = database;
   let dueMs = clock.elapsedMs();
   let cancel = (): void => undefined;

@@ -38,7 +38,9 @@ const DENY = 1;
 /** One thing that a statement would do, as SQLite reports it while compiling: the names depend on the action. */
 export interface SqlAction {
   readonly code: number;
-  /** Usually the table. For ALTER TABLE the database, for a transaction or savepoint its verb, for a pragma its name. */
+  /**
+   * Usually the table. For ALTER TABLE the database, for a transaction or savepoint its verb, for a pragma its name.
+   */
   readonly first: string;
   /** Usually the column. For ALTER TABLE the table, for an index or a trigger its table, for a pragma its argument. */
   readonly second: string;
@@ -51,11 +53,17 @@ export interface SqlAction {
 export interface SqlPolicy {
   /** Statements are cached apart for each name. */
   readonly name: string;
-  /** The error to refuse with, or null to allow it. `use`: what the statement has asked for so far, this included; null where it is compiled again. */
+  /**
+   * The error to refuse with, or null to allow it. `use`: what the statement has asked for so far, this included; null
+   * where it is compiled again.
+   */
   refuse(action: SqlAction, use: TableUse | null): RockpoolError | null;
 }
 
-/** The tables and views that a statement names, as SQLite finds them while compiling it, triggers and foreign-key actions included. */
+/**
+ * The tables and views that a statement names, as SQLite finds them while compiling it, triggers and foreign-key
+ * actions included.
+ */
 export interface TableUse {
   /** With the columns of each; '' where only its rows count. */
   readonly read: Map<string, Set<string>>;
@@ -111,8 +119,10 @@ export class Authorizer {
     };
     const isWrite = code === ACTION_INSERT || code === ACTION_UPDATE || code === ACTION_DELETE;
     if (isWrite) this.use?.written.add(action.first);
-    else if (code === ACTION_READ) this.use?.read.set(action.first, (this.use.read.get(action.first) ?? new Set()).add(action.second));
-    else if (code === ACTION_CREATE_TRIGGER || code === ACTION_CREATE_TEMP_TRIGGER) this.use?.triggersOn.add(action.second);
+    else if (code === ACTION_READ)
+      this.use?.read.set(action.first, (this.use.read.get(action.first) ?? new Set()).add(action.second));
+    else if (code === ACTION_CREATE_TRIGGER || code === ACTION_CREATE_TEMP_TRIGGER)
+      this.use?.triggersOn.add(action.second);
     const refusal = policy.refuse(action, this.use);
     if (refusal === null) return ALLOW;
     this.refusal ??= refusal;
@@ -126,8 +136,8 @@ export class Authorizer {
 
 /** Lets `Authorizer` judge what is compiled on this connection. */
 export function installAuthorizer(module: SqliteModule, memory: WasmMemory, connection: Pointer): Authorizer {
-  // The build's own `set_authorizer` keeps one callback for all connections and frees it under the others; what lies below it keeps one for
-  // each address of a word of flags, where 0 means that the callback is synchronous.
+  // The build's own `set_authorizer` keeps one callback for all connections and frees it under the others; what lies
+  // below it keeps one for each address of a word of flags, where 0 means that the callback is synchronous.
   const flags = memory.allocate(4);
   memory.bytes.fill(0, flags, flags + 4);
   const authorizer = new Authorizer(memory, () => {
@@ -135,8 +145,10 @@ export function installAuthorizer(module: SqliteModule, memory: WasmMemory, conn
     module.deleteCallback(flags);
     memory.free(flags);
   });
-  module.setCallback(flags, (_: Pointer, code: number, first: Pointer, second: Pointer, database: Pointer, trigger: Pointer) =>
-    authorizer.judge(code, first, second, database, trigger),
+  module.setCallback(
+    flags,
+    (_: Pointer, code: number, first: Pointer, second: Pointer, database: Pointer, trigger: Pointer) =>
+      authorizer.judge(code, first, second, database, trigger),
   );
   module._libauthorizer_set_authorizer(connection, 1, flags);
   return authorizer;

@@ -66,10 +66,16 @@ describe('values', () => {
   it('of the API become INTEGER where a number is a safe integer, REAL otherwise', () => {
     const connection = open();
     const typeOf = (value: SqlParam): unknown => connection.value('SELECT typeof(?1)', value);
-    expect([1, -5, 2 ** 40, -(2 ** 40) - 3, Number.MAX_SAFE_INTEGER, Number.MIN_SAFE_INTEGER].map(typeOf)).toEqual(Array(6).fill('integer'));
+    expect([1, -5, 2 ** 40, -(2 ** 40) - 3, Number.MAX_SAFE_INTEGER, Number.MIN_SAFE_INTEGER].map(typeOf)).toEqual(
+      Array(6).fill('integer'),
+    );
     expect([0.5, 2 ** 53, -0, 1e300].map(typeOf)).toEqual(Array(4).fill('real'));
-    expect(connection.rows('SELECT ?1, ?2, ?3, ?4', true, false, 2n ** 62n, -(2 ** 40) - 3)).toEqual([[1, 0, 2n ** 62n, -(2 ** 40) - 3]]);
-    expect(connection.rows('SELECT 9007199254740991, 9007199254740992, -9007199254740993')).toEqual([[9007199254740991, 2n ** 53n, -(2n ** 53n) - 1n]]);
+    expect(connection.rows('SELECT ?1, ?2, ?3, ?4', true, false, 2n ** 62n, -(2 ** 40) - 3)).toEqual([
+      [1, 0, 2n ** 62n, -(2 ** 40) - 3],
+    ]);
+    expect(connection.rows('SELECT 9007199254740991, 9007199254740992, -9007199254740993')).toEqual([
+      [9007199254740991, 2n ** 53n, -(2n ** 53n) - 1n],
+    ]);
     connection.close();
   });
 
@@ -133,7 +139,11 @@ describe('statements', () => {
     expect(failure(() => connection.prepare('SELECT 1; SELECT 2')).fields['problem']).toBe('more than one statement');
     expect(failure(() => connection.prepare(' -- nothing\n ;')).fields['problem']).toBe('no statement');
     expect(connection.value('SELECT 1; -- end\n /* of it */ ;')).toBe(1);
-    expect(failure(() => connection.value('SELECT ?1, ?2', 1)).fields).toEqual({ problem: 'parameter count', expected: 2, given: 1 });
+    expect(failure(() => connection.value('SELECT ?1, ?2', 1)).fields).toEqual({
+      problem: 'parameter count',
+      expected: 2,
+      given: 1,
+    });
     connection.close();
   });
 
@@ -168,14 +178,35 @@ describe('errors', () => {
   };
 
   it('of constraints name table and columns', () => {
-    expect(run("INSERT INTO t VALUES ('k', 2, 'secretive', 1, NULL)")).toEqual(['constraint-primary-key', { table: 't', columns: 'id' }]);
-    expect(run('INSERT INTO numbered VALUES (1, 2)')).toEqual(['constraint-primary-key', { table: 'numbered', columns: 'id' }]);
-    expect(run("INSERT INTO t (id, a, b) VALUES ('l', 6, 'y'), ('m', 6, 'y')")).toEqual(['constraint-unique', { table: 't', columns: 'a, b' }]);
-    expect(run("INSERT INTO t VALUES ('l', 3, 'X', 1, NULL)")).toEqual(['constraint-unique', { table: 't', constraint: "index 't_lower'" }]);
-    expect(run("INSERT INTO t VALUES ('l', NULL, 'secretive', 1, NULL)")).toEqual(['constraint-not-null', { table: 't', columns: 'a' }]);
-    expect(run("INSERT INTO t VALUES ('l', 5, 'secretive', -1, NULL)")).toEqual(['constraint-check', { constraint: 'positive' }]);
+    expect(run("INSERT INTO t VALUES ('k', 2, 'secretive', 1, NULL)")).toEqual([
+      'constraint-primary-key',
+      { table: 't', columns: 'id' },
+    ]);
+    expect(run('INSERT INTO numbered VALUES (1, 2)')).toEqual([
+      'constraint-primary-key',
+      { table: 'numbered', columns: 'id' },
+    ]);
+    expect(run("INSERT INTO t (id, a, b) VALUES ('l', 6, 'y'), ('m', 6, 'y')")).toEqual([
+      'constraint-unique',
+      { table: 't', columns: 'a, b' },
+    ]);
+    expect(run("INSERT INTO t VALUES ('l', 3, 'X', 1, NULL)")).toEqual([
+      'constraint-unique',
+      { table: 't', constraint: "index 't_lower'" },
+    ]);
+    expect(run("INSERT INTO t VALUES ('l', NULL, 'secretive', 1, NULL)")).toEqual([
+      'constraint-not-null',
+      { table: 't', columns: 'a' },
+    ]);
+    expect(run("INSERT INTO t VALUES ('l', 5, 'secretive', -1, NULL)")).toEqual([
+      'constraint-check',
+      { constraint: 'positive' },
+    ]);
     expect(run("INSERT INTO t VALUES ('l', 5, 'secretive', 1, 'secretive')")).toEqual(['constraint-foreign-key', {}]);
-    expect(run("INSERT INTO strict_t VALUES ('l', 'secretive')")).toEqual(['constraint-data-type', { table: 'strict_t', columns: 'n' }]);
+    expect(run("INSERT INTO strict_t VALUES ('l', 'secretive')")).toEqual([
+      'constraint-data-type',
+      { table: 'strict_t', columns: 'n' },
+    ]);
     expect(run("INSERT INTO numbered VALUES ('secretive', 1)")).toEqual(['constraint-data-type', { sqliteCode: 20 }]);
   });
 
@@ -184,17 +215,32 @@ describe('errors', () => {
   });
 
   it('in SQL say what and where, without quoting literals', () => {
-    expect(run('SELECT * FROM nowhere')).toEqual(['query-invalid', { sqliteCode: 1, detail: 'no such table: nowhere' }]);
-    expect(run('SELECT missing FROM t')).toEqual(['query-invalid', { sqliteCode: 1, detail: 'no such column: missing', offset: 7 }]);
-    expect(run('SELEC 1')).toEqual(['query-invalid', { sqliteCode: 1, detail: 'near "SELEC": syntax error', offset: 0 }]);
-    expect(run('INSERT INTO t (id) VALUES (1, 2)')).toEqual(['query-invalid', { sqliteCode: 1, detail: '2 values for 1 columns' }]);
+    expect(run('SELECT * FROM nowhere')).toEqual([
+      'query-invalid',
+      { sqliteCode: 1, detail: 'no such table: nowhere' },
+    ]);
+    expect(run('SELECT missing FROM t')).toEqual([
+      'query-invalid',
+      { sqliteCode: 1, detail: 'no such column: missing', offset: 7 },
+    ]);
+    expect(run('SELEC 1')).toEqual([
+      'query-invalid',
+      { sqliteCode: 1, detail: 'near "SELEC": syntax error', offset: 0 },
+    ]);
+    expect(run('INSERT INTO t (id) VALUES (1, 2)')).toEqual([
+      'query-invalid',
+      { sqliteCode: 1, detail: '2 values for 1 columns' },
+    ]);
     expect(run("SELECT 1 'secret' 'secret'")).toEqual(['query-invalid', { sqliteCode: 1, offset: 18 }]);
     expect(run("SELECT 'secret")).toEqual(['query-invalid', { sqliteCode: 1, offset: 7 }]);
   });
 
   it('at run time do not quote what SQLite quotes', () => {
     expect(run("SELECT json_extract('{}', 'secret')")).toEqual(['query-invalid', { sqliteCode: 1 }]);
-    expect(run('SELECT abs(-9223372036854775808)')).toEqual(['query-invalid', { sqliteCode: 1, detail: 'integer overflow' }]);
+    expect(run('SELECT abs(-9223372036854775808)')).toEqual([
+      'query-invalid',
+      { sqliteCode: 1, detail: 'integer overflow' },
+    ]);
   });
 
   it('of storage ask the storage for the reason', () => {
@@ -212,14 +258,24 @@ describe('policies', () => {
   const noTables: SqlPolicy = {
     name: 'no tables',
     refuse: ({ code, first, trigger }) =>
-      code === ACTION_CREATE_TABLE || (code === ACTION_INSERT && first === 'guarded') ? new RockpoolError('sql-forbidden', { table: first, inTrigger: trigger !== '' }) : null,
+      code === ACTION_CREATE_TABLE || (code === ACTION_INSERT && first === 'guarded')
+        ? new RockpoolError('sql-forbidden', { table: first, inTrigger: trigger !== '' })
+        : null,
   };
 
   it('refuse with their own error, also for what triggers do', () => {
     const connection = open();
-    connection.exec('CREATE TABLE guarded (a); CREATE TABLE t (a); CREATE TRIGGER spill AFTER INSERT ON t BEGIN INSERT INTO guarded VALUES (1); END');
-    expect(failure(() => connection.prepare('CREATE TABLE u (a)', noTables)).fields).toEqual({ table: 'u', inTrigger: false });
-    expect(failure(() => connection.prepare('INSERT INTO t VALUES (1)', noTables)).fields).toEqual({ table: 'guarded', inTrigger: true });
+    connection.exec(
+      'CREATE TABLE guarded (a); CREATE TABLE t (a); CREATE TRIGGER spill AFTER INSERT ON t BEGIN INSERT INTO guarded VALUES (1); END',
+    );
+    expect(failure(() => connection.prepare('CREATE TABLE u (a)', noTables)).fields).toEqual({
+      table: 'u',
+      inTrigger: false,
+    });
+    expect(failure(() => connection.prepare('INSERT INTO t VALUES (1)', noTables)).fields).toEqual({
+      table: 'guarded',
+      inTrigger: true,
+    });
     connection.prepare('SELECT * FROM guarded', noTables).release();
     connection.run('INSERT INTO t VALUES (1)');
     expect(connection.rows('SELECT * FROM guarded')).toEqual([[1]]);
@@ -254,7 +310,9 @@ describe('policies', () => {
 describe('switches', () => {
   it('turn triggers and foreign keys off and on', () => {
     const connection = open();
-    connection.exec('CREATE TABLE t (a); CREATE TABLE log (a); CREATE TRIGGER tt AFTER INSERT ON t BEGIN INSERT INTO log VALUES (1); END');
+    connection.exec(
+      'CREATE TABLE t (a); CREATE TABLE log (a); CREATE TRIGGER tt AFTER INSERT ON t BEGIN INSERT INTO log VALUES (1); END',
+    );
     connection.setTriggers(false);
     connection.run('INSERT INTO t VALUES (1)');
     connection.setTriggers(true);

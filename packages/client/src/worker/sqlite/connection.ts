@@ -31,8 +31,6 @@ export interface ConnectionOptions {
   readonly storageError?: () => RockpoolError | null;
 }
 
-
-
 /** One connection to one database. Synchronous throughout; errors are RockpoolErrors. */
 export class Connection {
   readonly runtime: SqliteRuntime;
@@ -58,7 +56,10 @@ export class Connection {
     memory.free(path);
     if (vfsName !== 0) memory.free(vfsName);
     if (result !== SQLITE_OK) {
-      const error = result === SQLITE_ERROR ? new RockpoolError('internal', { problem: 'no such VFS' }) : this.lastError(result, 'step');
+      const error =
+        result === SQLITE_ERROR
+          ? new RockpoolError('internal', { problem: 'no such VFS' })
+          : this.lastError(result, 'step');
       module._sqlite3_close_v2(this.handle);
       memory.free(this.word);
       throw error;
@@ -80,10 +81,12 @@ export class Connection {
 
   /**
    * Prepares one statement, or takes an idle one with the same SQL. Give it back with `release()`.
-   * Under a policy it is refused with `sql-forbidden` when it does what the policy does not allow; without one everything is allowed.
+   * Under a policy it is refused with `sql-forbidden` when it does what the policy does not allow; without one
+   * everything is allowed.
    */
   prepare(sql: string, policy?: SqlPolicy): Statement {
-    // A DELETE without WHERE that is compiled while nothing records changes empties its table in one go, unseen by a session that begins later.
+    // A DELETE without WHERE that is compiled while nothing records changes empties its table in one go, unseen by a
+    // session that begins later.
     const key = `${this.recordingSessions > 0 ? 'recorded ' : ''}${policy === undefined ? '' : policy.name}:${sql}`;
     const idle = this.idleStatements.get(key);
     if (idle !== undefined) {
@@ -113,7 +116,10 @@ export class Connection {
     return statement;
   }
 
-  /** Runs `body` so that what SQLite has to compile again during it, because the schema changed, is judged by the same policy. */
+  /**
+   * Runs `body` so that what SQLite has to compile again during it, because the schema changed, is judged by the same
+   * policy.
+   */
   underPolicy<T>(policy: SqlPolicy, body: () => T): T {
     return this.authorizer.during(policy, null, body);
   }
@@ -203,7 +209,12 @@ export class Connection {
     const resultCode = module._sqlite3_extended_errcode(this.handle);
     const message = memory.readCString(module._sqlite3_errmsg(this.handle));
     const offset = module._sqlite3_error_offset(this.handle);
-    const error = sqliteError({ resultCode: (resultCode & 0xff) === primaryCode ? resultCode : result, message, phase, offset });
+    const error = sqliteError({
+      resultCode: (resultCode & 0xff) === primaryCode ? resultCode : result,
+      message,
+      phase,
+      offset,
+    });
     return error.code.startsWith('storage-') ? (this.storageError() ?? error) : error;
   }
 

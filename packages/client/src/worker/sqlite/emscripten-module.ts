@@ -4,8 +4,8 @@ import type { SqliteModule as VfsModule } from '@rockpool/vfs-opfs';
 export type Pointer = number;
 
 /**
- * The C functions of SQLite that are called for every row or value. 64-bit integers cross as two 32-bit halves: a parameter as (low, high), a
- * result as the low half, with the high half waiting in `getTempRet0()`.
+ * The C functions of SQLite that are called for every row or value. 64-bit integers cross as two 32-bit halves: a
+ * parameter as (low, high), a result as the low half, with the high half waiting in `getTempRet0()`.
  */
 export interface HotFunctions {
   _sqlite3_step(statement: Pointer): number;
@@ -29,7 +29,10 @@ export interface HotFunctions {
 /** What the Emscripten module offers, as far as this binding and the VFS use it. */
 export interface SqliteModule extends HotFunctions, VfsModule {
   getTempRet0(): number;
-  /** Registers a function that C calls under an address. The function table of this build cannot grow, so `addFunction` is of no use. */
+  /**
+   * Registers a function that C calls under an address. The function table of this build cannot grow, so `addFunction`
+   * is of no use.
+   */
   setCallback(key: Pointer, callback: unknown): void;
   deleteCallback(key: Pointer): void;
   _malloc(sizeBytes: number): Pointer;
@@ -39,7 +42,14 @@ export interface SqliteModule extends HotFunctions, VfsModule {
   _sqlite3_open_v2(path: Pointer, result: Pointer, flags: number, vfsName: Pointer): number;
   _sqlite3_close_v2(connection: Pointer): number;
   _sqlite3_exec(connection: Pointer, sql: Pointer, callback: number, argument: number, message: number): number;
-  _sqlite3_prepare_v3(connection: Pointer, sql: Pointer, sizeBytes: number, flags: number, result: Pointer, tail: Pointer): number;
+  _sqlite3_prepare_v3(
+    connection: Pointer,
+    sql: Pointer,
+    sizeBytes: number,
+    flags: number,
+    result: Pointer,
+    tail: Pointer,
+  ): number;
   _sqlite3_finalize(statement: Pointer): number;
   _sqlite3_stmt_readonly(statement: Pointer): number;
   _sqlite3_stmt_isexplain(statement: Pointer): number;

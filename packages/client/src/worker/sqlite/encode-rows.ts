@@ -6,15 +6,18 @@ import type { Statement } from './statement.ts';
 import { copyUtf8 } from './utf8-copy.ts';
 import type { WasmMemory } from './wasm-memory.ts';
 
-/** A result that is larger cannot be decoded as one string per column, and would not fit beside SQLite in a phone's memory. */
+/**
+ * A result that is larger cannot be decoded as one string per column, and would not fit beside SQLite in a phone's
+ * memory.
+ */
 export const MAX_RESULT_BYTES: number = 256 * 1024 * 1024;
 
 // What V8 keeps with the array itself, as numbers: a result of one row, as most are, then takes no memory of its own.
 const INITIAL_ROWS = 8;
 
 /**
- * Runs a bound statement to its end and takes its rows straight out of SQLite's memory, column by column. The statement is reset.
- * Throws `query-invalid` when the result is larger than MAX_RESULT_BYTES.
+ * Runs a bound statement to its end and takes its rows straight out of SQLite's memory, column by column. The statement
+ * is reset. Throws `query-invalid` when the result is larger than MAX_RESULT_BYTES.
  */
 export function encodeRows(statement: Statement, memory: WasmMemory): EncodedRows {
   const encoder = new RowsEncoder(statement, memory);
@@ -25,8 +28,15 @@ export function encodeRows(statement: Statement, memory: WasmMemory): EncodedRow
 // Asking the time costs as much as a few rows.
 const ASKED_EVERY_ROWS = 64;
 
-/** The same for the next rows of it, until `isEnough` says so, which is asked now and then. At the end the statement is reset. */
-export function encodeSomeRows(statement: Statement, memory: WasmMemory, isEnough: (rowCount: number) => boolean): { readonly rows: EncodedRows; readonly isEnd: boolean } {
+/**
+ * The same for the next rows of it, until `isEnough` says so, which is asked now and then. At the end the statement is
+ * reset.
+ */
+export function encodeSomeRows(
+  statement: Statement,
+  memory: WasmMemory,
+  isEnough: (rowCount: number) => boolean,
+): { readonly rows: EncodedRows; readonly isEnd: boolean } {
   const encoder = new RowsEncoder(statement, memory);
   let isEnd = false;
   do isEnd = !encoder.take(ASKED_EVERY_ROWS);
@@ -48,7 +58,10 @@ export class RowsEncoder {
     this.memory = memory;
   }
 
-  /** Takes so many rows more. Returns false at the end; the statement is reset then, as it is when this throws `query-invalid`. */
+  /**
+   * Takes so many rows more. Returns false at the end; the statement is reset then, as it is when this throws
+   * `query-invalid`.
+   */
   take(maxRows: number): boolean {
     const { statement } = this;
     let stepped = statement.step();
@@ -65,7 +78,11 @@ export class RowsEncoder {
       this.rowCount++;
       if (sizeBytes > MAX_RESULT_BYTES) {
         statement.reset();
-        throw new RockpoolError('query-invalid', { problem: 'result too large', maxBytes: MAX_RESULT_BYTES, rows: this.rowCount });
+        throw new RockpoolError('query-invalid', {
+          problem: 'result too large',
+          maxBytes: MAX_RESULT_BYTES,
+          rows: this.rowCount,
+        });
       }
       if (--left === 0) return true;
     }
@@ -74,7 +91,11 @@ export class RowsEncoder {
   }
 
   finish(): EncodedRows {
-    return { names: this.names ?? [], columns: this.columns.map((column) => column.finish(this.rowCount)), rowCount: this.rowCount };
+    return {
+      names: this.names ?? [],
+      columns: this.columns.map((column) => column.finish(this.rowCount)),
+      rowCount: this.rowCount,
+    };
   }
 
   /** Only after the first step, which may compile the statement anew: then `*` can stand for other columns. */
@@ -87,7 +108,10 @@ export class RowsEncoder {
 
 type Kind = EncodedColumn['kind'];
 
-/** Starts as a column of NULLs, takes the type of the first other value, and falls back to plain values when one of another type comes. */
+/**
+ * Starts as a column of NULLs, takes the type of the first other value, and falls back to plain values when one of
+ * another type comes.
+ */
 class ColumnBuilder {
   private readonly memory: WasmMemory;
   private kind: Kind = 'null';
@@ -146,7 +170,8 @@ class ColumnBuilder {
       this.byteCount += sizeBytes;
       this.unitCount += units;
     } else {
-      // Not UTF-8, which only SQL like CAST(x'ff' AS TEXT) makes: what the page would decode, made here so that the ends are right.
+      // Not UTF-8, which only SQL like CAST(x'ff' AS TEXT) makes: what the page would decode, made here so that the
+      // ends are right.
       const text = this.memory.readText(address, sizeBytes);
       const bytes = new TextEncoder().encode(text);
       this.reserve(bytes.length);
@@ -192,7 +217,8 @@ class ColumnBuilder {
 
   private setNull(row: number): void {
     const needed = (row >> 3) + 1;
-    if (this.nulls === null || this.nulls.length < needed) this.nulls = grown(this.nulls ?? new Uint8Array(0), needed, Uint8Array);
+    if (this.nulls === null || this.nulls.length < needed)
+      this.nulls = grown(this.nulls ?? new Uint8Array(0), needed, Uint8Array);
     this.nulls[row >> 3] = (this.nulls[row >> 3] as number) | (1 << (row & 7));
   }
 

@@ -2,30 +2,55 @@ import { RockpoolError } from '@rockpool/shared';
 import type { Connection } from './connection.ts';
 
 /**
- * Adds the table to an error of a constraint whose message names none: a unique index, a CHECK, a foreign key, a key of the wrong type. `written` are the tables that the
- * statement named for writing; of several only those count whose definition has the constraint. Leaves the error as it is where that is not one table.
+ * Adds the table to an error of a constraint whose message names none: a unique index, a CHECK, a foreign key, a key of
+ * the wrong type. `written` are the tables that the statement named for writing; of several only those count whose
+ * definition has the constraint. Leaves the error as it is where that is not one table.
  */
 export function nameTable(connection: Connection, error: RockpoolError, written: ReadonlySet<string>): RockpoolError {
-  if (!error.code.startsWith('constraint-') || error.code === 'constraint-trigger' || error.fields['table'] !== undefined) return error;
+  if (
+    !error.code.startsWith('constraint-') ||
+    error.code === 'constraint-trigger' ||
+    error.fields['table'] !== undefined
+  )
+    return error;
   const constraint = error.fields['constraint'];
   const index = typeof constraint === 'string' ? /^index '(.*)'$/s.exec(constraint)?.[1] : undefined;
-  const tables = index === undefined ? tablesWith(connection, written, typeof constraint === 'string' ? constraint : '') : tableOfIndex(connection, index);
+  const tables =
+    index === undefined
+      ? tablesWith(connection, written, typeof constraint === 'string' ? constraint : '')
+      : tableOfIndex(connection, index);
   const [table, ...others] = tables;
-  return table === undefined || others.length > 0 ? error : new RockpoolError(error.code, { table, ...error.fields }, { cause: error.cause });
+  return table === undefined || others.length > 0
+    ? error
+    : new RockpoolError(error.code, { table, ...error.fields }, { cause: error.cause });
 }
 
-/** The table with a row that breaks a foreign key, and the table that it refers to; to be asked while the transaction is still open. Reads all tables with foreign keys. */
-export function brokenForeignKey(connection: Connection): { readonly table: string; readonly foreignTable: string } | null {
+/**
+ * The table with a row that breaks a foreign key, and the table that it refers to; to be asked while the transaction is
+ * still open. Reads all tables with foreign keys.
+ */
+export function brokenForeignKey(
+  connection: Connection,
+): { readonly table: string; readonly foreignTable: string } | null {
   const [row] = connection.rows('SELECT "table", parent FROM pragma_foreign_key_check LIMIT 1');
   return row === undefined ? null : { table: String(row[0]), foreignTable: String(row[1]) };
 }
 
 function tableOfIndex(connection: Connection, index: string): string[] {
-  return connection.rows(`SELECT tbl_name FROM sqlite_schema WHERE type = 'index' AND name = ?`, index).map(([table]) => String(table));
+  return connection
+    .rows(`SELECT tbl_name FROM sqlite_schema WHERE type = 'index' AND name = ?`, index)
+    .map(([table]) => String(table));
 }
 
 function tablesWith(connection: Connection, written: ReadonlySet<string>, constraint: string): string[] {
   const tables = [...written].filter((name) => !name.startsWith('sqlite_') && !name.startsWith('rockpool_'));
   if (tables.length <= 1 || constraint === '') return tables;
-  return tables.filter((name) => connection.value(`SELECT instr(sql, ?) FROM sqlite_schema WHERE type = 'table' AND name = ?`, constraint, name) !== 0);
+  return tables.filter(
+    (name) =>
+      connection.value(
+        `SELECT instr(sql, ?) FROM sqlite_schema WHERE type = 'table' AND name = ?`,
+        constraint,
+        name,
+      ) !== 0,
+  );
 }

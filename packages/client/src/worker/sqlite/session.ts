@@ -3,16 +3,18 @@ import type { Pointer } from './emscripten-module.ts';
 import { SQLITE_OK } from './result-codes.ts';
 
 /**
- * SQLite's session extension: records which rows of the attached tables change on one connection, with their values before.
- * What it gives is SQLite's own changeset format, read by `shared/src/change/session-changeset.ts`; our changesets are another thing.
+ * SQLite's session extension: records which rows of the attached tables change on one connection, with their values
+ * before. What it gives is SQLite's own changeset format, read by `shared/src/change/session-changeset.ts`; our
+ * changesets are another thing.
  */
 export class Session {
   private readonly connection: Connection;
   private readonly handle: Pointer;
 
   /**
-   * Records changes of these tables of the schema from now on. Tables are named one by one, as attaching all would record the shadow tables of FTS too.
-   * Names are C strings that the caller keeps, because every write makes a session.
+   * Records changes of these tables of the schema from now on. Tables are named one by one, as attaching all would
+   * record the shadow tables of FTS too. Names are C strings that the caller keeps, because every write makes a
+   * session.
    */
   constructor(connection: Connection, schemaName: Pointer, tableNames: readonly Pointer[]) {
     const { module, memory } = connection.runtime;
@@ -32,8 +34,8 @@ export class Session {
   }
 
   /**
-   * The net changes since the tables were attached, as a view of SQLite's memory for the time of `read`: it must call nothing on SQLite.
-   * It is empty when nothing changed.
+   * The net changes since the tables were attached, as a view of SQLite's memory for the time of `read`: it must call
+   * nothing on SQLite. It is empty when nothing changed.
    */
   readChangeset<T>(read: (bytes: Uint8Array) => T): T {
     const { module, memory } = this.connection.runtime;

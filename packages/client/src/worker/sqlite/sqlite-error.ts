@@ -67,7 +67,10 @@ const PRIMARY_CODES: ReadonlyMap<number, ErrorCode> = new Map<number, ErrorCode>
   [SQLITE_TOOBIG, 'value-invalid'],
 ]);
 
-/** Turns a failure of SQLite into an error with a code and fields that hold names, numbers and SQLite's fixed phrases, never values. */
+/**
+ * Turns a failure of SQLite into an error with a code and fields that hold names, numbers and SQLite's fixed phrases,
+ * never values.
+ */
 export function sqliteError(failure: SqliteFailure): RockpoolError {
   const { resultCode } = failure;
   const primaryCode = resultCode & 0xff;
@@ -91,9 +94,11 @@ function constraintError(failure: SqliteFailure): RockpoolError {
   if (code === undefined) return new RockpoolError('constraint-trigger', { sqliteCode: failure.resultCode });
   // The text of RAISE() is the app's and may contain values.
   if (code === 'constraint-trigger') return new RockpoolError(code);
-  const named = / constraint failed: (.*)$/s.exec(failure.message)?.[1] ?? / column (\S+\.\S+)$/.exec(failure.message)?.[1];
+  const named =
+    / constraint failed: (.*)$/s.exec(failure.message)?.[1] ?? / column (\S+\.\S+)$/.exec(failure.message)?.[1];
   if (named === undefined) return new RockpoolError(code);
-  if (code === 'constraint-check' || named.startsWith("index '")) return new RockpoolError(code, { constraint: named.slice(0, 200) });
+  if (code === 'constraint-check' || named.startsWith("index '"))
+    return new RockpoolError(code, { constraint: named.slice(0, 200) });
   return new RockpoolError(code, tableAndColumns(named));
 }
 
@@ -113,10 +118,22 @@ const NAME = String.raw`[\p{L}_][\p{L}\p{N}_$.]*`;
 const SAYABLE: readonly RegExp[] = [
   /^near "([^\p{L}\p{N}'"]{1,3}|[\p{L}_][\p{L}\p{N}_$]*)": syntax error$/u,
   /^incomplete input$/,
-  new RegExp(`^(no such|ambiguous) (table|column|column name|index|view|function|savepoint|collation sequence|module)?:? ?${NAME}$`, 'u'),
-  new RegExp(`^table ${NAME} (has no column named ${NAME}|has \\d+ columns but \\d+ values were supplied|may not be (modified|dropped|altered)|already exists)$`, 'u'),
-  new RegExp(`^(there is already (a table|an index|another table or index) (with this name: |named )?${NAME}|index ${NAME} already exists)$`, 'u'),
-  new RegExp(`^(wrong number of arguments to function|misuse of aggregate:?|cannot modify|unknown function:) ${NAME}(\\(\\))?( because it is a view)?$`, 'u'),
+  new RegExp(
+    `^(no such|ambiguous) (table|column|column name|index|view|function|savepoint|collation sequence|module)?:? ?${NAME}$`,
+    'u',
+  ),
+  new RegExp(
+    `^table ${NAME} (has no column named ${NAME}|has \\d+ columns but \\d+ values were supplied|may not be (modified|dropped|altered)|already exists)$`,
+    'u',
+  ),
+  new RegExp(
+    `^(there is already (a table|an index|another table or index) (with this name: |named )?${NAME}|index ${NAME} already exists)$`,
+    'u',
+  ),
+  new RegExp(
+    `^(wrong number of arguments to function|misuse of aggregate:?|cannot modify|unknown function:) ${NAME}(\\(\\))?( because it is a view)?$`,
+    'u',
+  ),
   /^\d+ values for \d+ columns$/,
   /^ON CONFLICT clause does not match any PRIMARY KEY or UNIQUE constraint$/,
   /^row value misused$/,
@@ -127,7 +144,12 @@ function sayableDetail(message: string): string | null {
   return SAYABLE.some((pattern) => pattern.test(message)) ? message.slice(0, 200) : null;
 }
 
-const STEP_DETAILS: readonly string[] = ['integer overflow', 'malformed JSON', 'string or blob too big', 'too many levels of trigger recursion'];
+const STEP_DETAILS: readonly string[] = [
+  'integer overflow',
+  'malformed JSON',
+  'string or blob too big',
+  'too many levels of trigger recursion',
+];
 
 function stepDetail(message: string): string | null {
   return STEP_DETAILS.includes(message) ? message : null;

@@ -1,8 +1,16 @@
 import type { HotFunctions, Pointer, SqliteModule } from './emscripten-module.ts';
-import { SQLITE_OK, SQLITE_OPEN_CREATE, SQLITE_OPEN_READWRITE, SQLITE_PREPARE_PERSISTENT, SQLITE_TRANSIENT } from './result-codes.ts';
+import {
+  SQLITE_OK,
+  SQLITE_OPEN_CREATE,
+  SQLITE_OPEN_READWRITE,
+  SQLITE_PREPARE_PERSISTENT,
+  SQLITE_TRANSIENT,
+} from './result-codes.ts';
 import { WasmMemory } from './wasm-memory.ts';
 
-/** One loaded SQLite: the module, its memory, and the functions that are called for every value. Connections share it. */
+/**
+ * One loaded SQLite: the module, its memory, and the functions that are called for every value. Connections share it.
+ */
 export class SqliteRuntime {
   readonly module: SqliteModule;
   readonly memory: WasmMemory;
@@ -13,7 +21,10 @@ export class SqliteRuntime {
     this.memory = new WasmMemory(module);
   }
 
-  /** Taken when the first connection asks: until then the thread is free for the answers that opening the storage waits for. */
+  /**
+   * Taken when the first connection asks: until then the thread is free for the answers that opening the storage waits
+   * for.
+   */
   get hot(): HotFunctions {
     this.taken ??= takeHotFunctions(this.module, this.memory);
     return this.taken;
@@ -21,9 +32,9 @@ export class SqliteRuntime {
 }
 
 /**
- * Emscripten puts a stub in the module for each export; the stub replaces itself there with the WebAssembly function when it is first called.
- * Calls through the stubs or through the module's large object make 20,000 prepared inserts 2.5 times slower, so each hot function is
- * called once here, on a throw-away database, and then taken by itself.
+ * Emscripten puts a stub in the module for each export; the stub replaces itself there with the WebAssembly function
+ * when it is first called. Calls through the stubs or through the module's large object make 20,000 prepared inserts
+ * 2.5 times slower, so each hot function is called once here, on a throw-away database, and then taken by itself.
  */
 function takeHotFunctions(module: SqliteModule, memory: WasmMemory): HotFunctions {
   const result = memory.allocate(8);

@@ -24,7 +24,8 @@ const TWO_TO_32 = 0x1_0000_0000;
 /**
  * One prepared statement. Indexes of parameters count from 1 and those of columns from 0, as in SQLite.
  *
- * Two kinds of values: `…Cell` are exact (number is REAL, bigint is INTEGER), `…Value` and parameters are those of the API.
+ * Two kinds of values: `…Cell` are exact (number is REAL, bigint is INTEGER), `…Value` and parameters are those of the
+ * API.
  */
 export class Statement {
   /** Under which the connection keeps it while it is idle. */
@@ -90,12 +91,18 @@ export class Statement {
     else if (typeof value === 'boolean') this.bindInteger(index, value ? 1 : 0);
     else if (typeof value === 'bigint') this.bindBigInt(index, value);
     else if (value instanceof Uint8Array) this.bindBlob(index, value);
-    else throw new RockpoolError('value-invalid', { problem: 'unsupported type', type: typeNameOf(value), parameter: index });
+    else
+      throw new RockpoolError('value-invalid', {
+        problem: 'unsupported type',
+        type: typeNameOf(value),
+        parameter: index,
+      });
   }
 
   bindParams(params: readonly SqlParam[]): void {
     const count = this.parameterCount;
-    if (params.length !== count) throw new RockpoolError('query-invalid', { problem: 'parameter count', expected: count, given: params.length });
+    if (params.length !== count)
+      throw new RockpoolError('query-invalid', { problem: 'parameter count', expected: count, given: params.length });
     for (let i = 0; i < count; i++) this.bindParam(i + 1, params[i] as SqlParam);
   }
 
@@ -109,7 +116,8 @@ export class Statement {
   }
 
   private bindBigInt(index: number, value: bigint): void {
-    if (BigInt.asIntN(64, value) !== value) throw new RockpoolError('value-invalid', { problem: 'integer-range', parameter: index });
+    if (BigInt.asIntN(64, value) !== value)
+      throw new RockpoolError('value-invalid', { problem: 'integer-range', parameter: index });
     const low = Number(BigInt.asIntN(32, value));
     const high = Number(BigInt.asIntN(32, value >> 32n));
     this.check(this.hot._sqlite3_bind_int64(this.handle, index, low, high));
@@ -273,11 +281,15 @@ export class Statement {
 
   private check(result: number): void {
     if (result === SQLITE_OK) return;
-    if (result === SQLITE_RANGE) throw new RockpoolError('query-invalid', { problem: 'parameter count', expected: this.parameterCount });
+    if (result === SQLITE_RANGE)
+      throw new RockpoolError('query-invalid', { problem: 'parameter count', expected: this.parameterCount });
     throw this.connection.lastError(result, 'step');
   }
 
-  /** Resets it, forgets its bindings and gives it back to the connection for the next `prepare` of the same SQL. Do not use it afterwards. */
+  /**
+   * Resets it, forgets its bindings and gives it back to the connection for the next `prepare` of the same SQL. Do not
+   * use it afterwards.
+   */
   release(): void {
     this.hot._sqlite3_reset(this.handle);
     this.hot._sqlite3_clear_bindings(this.handle);

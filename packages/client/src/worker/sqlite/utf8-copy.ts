@@ -5,7 +5,13 @@ const SHORT_BYTES = 48;
  * Copies UTF-8 and returns its length in UTF-16 units, or -1 when it is not UTF-8 (what was copied then means nothing).
  * The units of each value let many values be decoded as one text and cut apart again.
  */
-export function copyUtf8(source: Uint8Array, address: number, sizeBytes: number, target: Uint8Array, targetAt: number): number {
+export function copyUtf8(
+  source: Uint8Array,
+  address: number,
+  sizeBytes: number,
+  target: Uint8Array,
+  targetAt: number,
+): number {
   const end = address + sizeBytes;
   if (sizeBytes > SHORT_BYTES) {
     target.set(source.subarray(address, end), targetAt);
@@ -20,7 +26,10 @@ export function copyUtf8(source: Uint8Array, address: number, sizeBytes: number,
   return seen < 0x80 ? sizeBytes : utf16Units(source, address, end);
 }
 
-/** Follows the table of well-formed byte sequences: https://www.unicode.org/versions/Unicode16.0.0/core-spec/chapter-3/#G27506 */
+/**
+ * Follows the table of well-formed byte sequences:
+ * https://www.unicode.org/versions/Unicode16.0.0/core-spec/chapter-3/#G27506
+ */
 function utf16Units(bytes: Uint8Array, start: number, end: number): number {
   let units = 0;
   let at = start;

@@ -1,9 +1,11 @@
 import { RockpoolError } from '@rockpool/shared';
 import type { Pointer, SqliteModule } from './emscripten-module.ts';
 
-// Texts and blobs up to this size are written into one reused area, and SQLite copies them from there; larger ones are handed over.
+// Texts and blobs up to this size are written into one reused area, and SQLite copies them from there; larger ones are
+// handed over.
 const SCRATCH_BYTES = 64 * 1024;
-// Up to here a loop over characters beats the fixed cost of TextEncoder and TextDecoder, 0.2 to 0.4 µs a call in Chromium. The text of a UUID is within.
+// Up to here a loop over characters beats the fixed cost of TextEncoder and TextDecoder, 0.2 to 0.4 µs a call in
+// Chromium. The text of a UUID is within.
 const SHORT_TEXT_LENGTH = 40;
 
 const textEncoder = new TextEncoder();
@@ -12,8 +14,8 @@ const lenientDecoder = new TextDecoder('utf-8', { ignoreBOM: true });
 const strictDecoder = new TextDecoder('utf-8', { ignoreBOM: true, fatal: true });
 
 /**
- * Reads and writes the module's memory. WebAssembly memory may grow in any call into the module, and its buffer is then another one:
- * `bytes` is always the present view, and no caller may keep it over such a call.
+ * Reads and writes the module's memory. WebAssembly memory may grow in any call into the module, and its buffer is then
+ * another one: `bytes` is always the present view, and no caller may keep it over such a call.
  */
 export class WasmMemory {
   private readonly module: SqliteModule;
@@ -56,7 +58,8 @@ export class WasmMemory {
 
   readPointer(address: Pointer): number {
     const bytes = this.bytes;
-    const low = (bytes[address] as number) | ((bytes[address + 1] as number) << 8) | ((bytes[address + 2] as number) << 16);
+    const low =
+      (bytes[address] as number) | ((bytes[address + 1] as number) << 8) | ((bytes[address + 2] as number) << 16);
     return (low | ((bytes[address + 3] as number) << 24)) >>> 0;
   }
 
@@ -96,8 +99,8 @@ export class WasmMemory {
   }
 
   /**
-   * Writes UTF-8 and returns its address: in the scratch area, valid until the next write, or, when it does not fit there, in memory that
-   * SQLite must free. Throws `value-invalid` for a lone surrogate, which has no UTF-8 form.
+   * Writes UTF-8 and returns its address: in the scratch area, valid until the next write, or, when it does not fit
+   * there, in memory that SQLite must free. Throws `value-invalid` for a lone surrogate, which has no UTF-8 form.
    */
   writeText(text: string): Pointer {
     const length = text.length;

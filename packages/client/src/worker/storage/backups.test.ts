@@ -28,11 +28,16 @@ const snapshotLost = (): StorageError => new StorageError('storage-snapshot-lost
 
 it('a backup whose snapshot was taken away is made once more, and no more than once', async () => {
   expect(await (await new Backups(storageFailing(snapshotLost())).make()).text()).toBe('bytes of a file');
-  await expect(new Backups(storageFailing(snapshotLost(), snapshotLost())).make()).rejects.toMatchObject({ code: 'storage-lost', fields: { reason: 'snapshot' } });
+  await expect(new Backups(storageFailing(snapshotLost(), snapshotLost())).make()).rejects.toMatchObject({
+    code: 'storage-lost',
+    fields: { reason: 'snapshot' },
+  });
 });
 
 it('a backup that fails says why, in the words of the storage', async () => {
-  await expect(new Backups(storageFailing(new StorageError('storage-lost', { operation: 'read' }))).make()).rejects.toMatchObject({ code: 'storage-lost', fields: { operation: 'read' } });
+  await expect(
+    new Backups(storageFailing(new StorageError('storage-lost', { operation: 'read' }))).make(),
+  ).rejects.toMatchObject({ code: 'storage-lost', fields: { operation: 'read' } });
 });
 
 it('a backup that is interrupted by closing is asked for again, of whoever leads next', async () => {

@@ -4,7 +4,10 @@ import { isSnapshotLost } from '../database/read-again.ts';
 import { blobOf } from './blob-of.ts';
 import { storageFailure } from './storage-failure.ts';
 
-/** Copies of an open database as plain SQLite files, made by the worker that has it open: on some media nobody else may read it. */
+/**
+ * Copies of an open database as plain SQLite files, made by the worker that has it open: on some media nobody else may
+ * read it.
+ */
 export class Backups {
   private readonly storage: Pick<Storage, 'exportFile'>;
   private isClosed = false;

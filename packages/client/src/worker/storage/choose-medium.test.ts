@@ -14,7 +14,10 @@ function createMedia({ missing = {}, refusesFiles = false }: Browser = {}): Medi
   const files = memoryMedium();
   const indexedDb = memoryMedium();
   return {
-    medium: async (persistence): Promise<Medium> => ({ ...(persistence === 'indexeddb' ? indexedDb : files), missing: async () => missing[persistence] ?? [] }),
+    medium: async (persistence): Promise<Medium> => ({
+      ...(persistence === 'indexeddb' ? indexedDb : files),
+      missing: async () => missing[persistence] ?? [],
+    }),
     refusesFiles: async () => refusesFiles,
   };
 }
@@ -23,24 +26,36 @@ async function create(medium: Medium, name: string): Promise<void> {
   await (await openStorage({ name, medium, role: 'writer' })).close();
 }
 
-const chosen = async (media: Media): Promise<Persistence> => (await chooseMedium('durable', 'budget', media)).persistence;
+const chosen = async (media: Media): Promise<Persistence> =>
+  (await chooseMedium('durable', 'budget', media)).persistence;
 
 describe('the medium of an app that wants what lasts', () => {
   it('is the best that the browser has', async () => {
     expect(await chosen(createMedia())).toBe('opfs');
-    expect(await chosen(createMedia({ missing: { opfs: ['readwrite-unsafe access handles'] } }))).toBe('opfs-exclusive');
+    expect(await chosen(createMedia({ missing: { opfs: ['readwrite-unsafe access handles'] } }))).toBe(
+      'opfs-exclusive',
+    );
     expect(await chosen(createMedia({ missing: { opfs: ['files'], 'opfs-exclusive': ['files'] } }))).toBe('indexeddb');
   });
 
   it('is never memory: opening fails and says what is missing', async () => {
     const media = createMedia({ missing: { opfs: ['a'], 'opfs-exclusive': ['b', 'c'], indexeddb: ['d'] } });
-    await expect(chosen(media)).rejects.toMatchObject({ code: 'storage-unsupported', fields: { missing: 'opfs: a; opfs-exclusive: b, c; indexeddb: d' } });
+    await expect(chosen(media)).rejects.toMatchObject({
+      code: 'storage-unsupported',
+      fields: { missing: 'opfs: a; opfs-exclusive: b, c; indexeddb: d' },
+    });
   });
 
   it('is not IndexedDB where a window refuses to keep files: that would be forgotten too', async () => {
     const media = createMedia({ refusesFiles: true, missing: { opfs: ['files'], 'opfs-exclusive': ['files'] } });
     await expect(chosen(media)).rejects.toMatchObject({ code: 'storage-ephemeral' });
-    const failing: Media = { ...media, medium: async (persistence) => ({ ...(await media.medium(persistence)), missing: () => Promise.reject(new Error('refused')) }) };
+    const failing: Media = {
+      ...media,
+      medium: async (persistence) => ({
+        ...(await media.medium(persistence)),
+        missing: () => Promise.reject(new Error('refused')),
+      }),
+    };
     await expect(chosen(failing)).rejects.toMatchObject({ code: 'storage-ephemeral' });
   });
 
@@ -48,7 +63,9 @@ describe('the medium of an app that wants what lasts', () => {
     const media = createMedia();
     await create(await media.medium('opfs'), 'budget');
     const asked: Persistence[] = [];
-    expect(await chosen({ ...media, medium: (persistence) => (asked.push(persistence), media.medium(persistence)) })).toBe('opfs');
+    expect(
+      await chosen({ ...media, medium: (persistence) => (asked.push(persistence), media.medium(persistence)) }),
+    ).toBe('opfs');
     expect(asked).toEqual(['opfs']);
   });
 

@@ -17,13 +17,17 @@ export interface Media {
 const IN_ORDER_OF_PREFERENCE = ['opfs', 'opfs-exclusive', 'indexeddb'] as const;
 
 /**
- * What the app asked for, or the best that lasts. A database that is already in IndexedDB, because this browser had nothing better once, stays
- * there: its unsent writes are in it.
+ * What the app asked for, or the best that lasts. A database that is already in IndexedDB, because this browser had
+ * nothing better once, stays there: its unsent writes are in it.
  *
- * Throws `storage-unsupported` with what is missing, and `storage-ephemeral` where the window refuses to keep files: then IndexedDB would vanish
- * with it too. Nothing here ever turns to memory.
+ * Throws `storage-unsupported` with what is missing, and `storage-ephemeral` where the window refuses to keep files:
+ * then IndexedDB would vanish with it too. Nothing here ever turns to memory.
  */
-export async function chooseMedium(choice: PersistenceChoice, name: string, media: Media = BROWSER_MEDIA): Promise<ChosenMedium> {
+export async function chooseMedium(
+  choice: PersistenceChoice,
+  name: string,
+  media: Media = BROWSER_MEDIA,
+): Promise<ChosenMedium> {
   if (choice !== 'durable') return { persistence: choice, medium: await media.medium(choice) };
   const refusing = media.refusesFiles();
   const missing: string[] = [];
@@ -39,8 +43,14 @@ export async function chooseMedium(choice: PersistenceChoice, name: string, medi
   throw new RockpoolError('storage-unsupported', { missing: missing.join('; ') });
 }
 
-async function staysInIndexedDb(persistence: Persistence, medium: Medium, name: string, media: Media): Promise<ChosenMedium | null> {
-  // Where it is among the files already, as it mostly is, IndexedDB is not asked: starting that up would keep the database from opening.
+async function staysInIndexedDb(
+  persistence: Persistence,
+  medium: Medium,
+  name: string,
+  media: Media,
+): Promise<ChosenMedium | null> {
+  // Where it is among the files already, as it mostly is, IndexedDB is not asked: starting that up would keep the
+  // database from opening.
   if (persistence === 'indexeddb' || (await listStorages(medium)).includes(name)) return null;
   const indexedDb = await media.medium('indexeddb');
   if ((await indexedDb.missing()).length > 0) return null;

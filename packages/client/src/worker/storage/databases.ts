@@ -1,5 +1,14 @@
 import { RockpoolError } from '@rockpool/shared';
-import { deleteStorage, exportFile, importFile, listStorages, quarantineStorage, storageSizes, type SqliteModule as StorageModule, type Storage } from '@rockpool/vfs-opfs';
+import {
+  deleteStorage,
+  exportFile,
+  importFile,
+  listStorages,
+  quarantineStorage,
+  storageSizes,
+  type SqliteModule as StorageModule,
+  type Storage,
+} from '@rockpool/vfs-opfs';
 import './access-handle-types.ts';
 import type { DatabaseInfo, DatabasesApi } from '../../rpc/worker-api.ts';
 import { STORAGE_FORMAT } from '../database/internal-tables.ts';
@@ -17,16 +26,19 @@ export function databasesIn({ places, chooseMedium, loadSqlite }: WorkerEnvironm
     listDatabases: () => failingAsStorage(async () => (await Promise.all((await places()).map(listPlace))).flat()),
     deleteDatabase: (name) =>
       failingAsStorage(async () => {
-        for (const { medium } of await places()) if ((await listStorages(medium)).includes(name)) await deleteStorage(name, medium);
+        for (const { medium } of await places())
+          if ((await listStorages(medium)).includes(name)) await deleteStorage(name, medium);
       }),
     quarantineDatabase: (name) =>
       failingAsStorage(async () => {
-        for (const { medium } of await places()) if ((await listStorages(medium)).includes(name)) return quarantineStorage(name, medium);
+        for (const { medium } of await places())
+          if ((await listStorages(medium)).includes(name)) return quarantineStorage(name, medium);
         throw new RockpoolError('storage-missing', { name });
       }),
     backupDatabase: (name) =>
       failingAsStorage(async () => {
-        for (const { medium } of await places()) if ((await listStorages(medium)).includes(name)) return blobOf(await exportFile(name, medium));
+        for (const { medium } of await places())
+          if ((await listStorages(medium)).includes(name)) return blobOf(await exportFile(name, medium));
         throw new RockpoolError('storage-missing', { name });
       }),
     restoreDatabase: (name, file, persistence) =>
@@ -51,13 +63,24 @@ async function listPlace({ persistence, medium }: ChosenMedium): Promise<Databas
 /** Looks whether it is one of ours and sound, and marks it as a copy, before it takes the place of anything. */
 function prepareRestored(storage: Storage, runtime: SqliteRuntime): void {
   storage.register(runtime.module as unknown as StorageModule);
-  const connection = new Connection(runtime, { path: storage.path, vfsName: storage.vfsName, storageError: () => (storage.lastError === undefined ? null : storageFailure(storage.lastError)) });
+  const connection = new Connection(runtime, {
+    path: storage.path,
+    vfsName: storage.vfsName,
+    storageError: () => (storage.lastError === undefined ? null : storageFailure(storage.lastError)),
+  });
   try {
-    if (connection.value('PRAGMA quick_check(1)') !== 'ok') throw new RockpoolError('storage-corrupt', { problem: 'quick_check' });
+    if (connection.value('PRAGMA quick_check(1)') !== 'ok')
+      throw new RockpoolError('storage-corrupt', { problem: 'quick_check' });
     const meta = new Meta(connection);
-    if (!meta.isThere) throw new RockpoolError('schema-incompatible', { problem: 'the file is not a Rockpool database' });
+    if (!meta.isThere)
+      throw new RockpoolError('schema-incompatible', { problem: 'the file is not a Rockpool database' });
     const format = meta.get('storage_format');
-    if (typeof format !== 'number' || format > STORAGE_FORMAT) throw new RockpoolError('schema-incompatible', { problem: 'another storage format', found: String(format), supported: STORAGE_FORMAT });
+    if (typeof format !== 'number' || format > STORAGE_FORMAT)
+      throw new RockpoolError('schema-incompatible', {
+        problem: 'another storage format',
+        found: String(format),
+        supported: STORAGE_FORMAT,
+      });
     meta.set('is_restored', 1);
   } finally {
     connection.close();

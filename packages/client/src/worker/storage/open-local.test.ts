@@ -6,7 +6,12 @@ import { createLocalOpener, type OpenLocal } from './open-local.ts';
 
 const PAGE_BYTES = 8192;
 
-function opener(disk: SimulatedDisk, told: RockpoolError[], principal: string | null = null, databaseId: string | null = null): OpenLocal {
+function opener(
+  disk: SimulatedDisk,
+  told: RockpoolError[],
+  principal: string | null = null,
+  databaseId: string | null = null,
+): OpenLocal {
   return createLocalOpener({
     name: 'test',
     schema: testSchema,
@@ -24,8 +29,13 @@ function opener(disk: SimulatedDisk, told: RockpoolError[], principal: string | 
 async function damagedDisk(): Promise<SimulatedDisk> {
   const disk = new SimulatedDisk();
   const opened = await opener(disk, [])('writer', () => undefined);
-  opened.database.write({ id: 'a', statements: [{ sql: "INSERT INTO account (id, name) VALUES ('a', 'Ada')", params: [] }] });
-  const page = opened.database.connection.value("SELECT rootpage FROM sqlite_schema WHERE name = 'rockpool_meta'") as number;
+  opened.database.write({
+    id: 'a',
+    statements: [{ sql: "INSERT INTO account (id, name) VALUES ('a', 'Ada')", params: [] }],
+  });
+  const page = opened.database.connection.value(
+    "SELECT rootpage FROM sqlite_schema WHERE name = 'rockpool_meta'",
+  ) as number;
   await opened.close({ handsOver: false });
   await damage(disk, page);
   return disk;
@@ -52,7 +62,9 @@ it('a damaged database that was set aside is told of wherever room runs out afte
     if (!isSetAside) continue;
     const again = await opener(disk, told)('writer', () => undefined);
     const rejected = again.database.listRejected().length;
-    expect(told.map(({ fields }) => fields)).toEqual([{ keptAs: 'test.corrupt-1', rejected, isComplete: rejected === 1 }]);
+    expect(told.map(({ fields }) => fields)).toEqual([
+      { keptAs: 'test.corrupt-1', rejected, isComplete: rejected === 1 },
+    ]);
     await again.close({ handsOver: false });
     rejectedCounts.add(rejected);
   }
@@ -69,34 +81,59 @@ async function lastPageOf(disk: SimulatedDisk, rootPage: number): Promise<number
   return bytes[0] === INTERIOR ? new DataView(bytes.buffer).getUint32(8) : rootPage;
 }
 
-it.each(['rockpool_changelog', 'rockpool_decided'])('a database that is damaged in %s does not pass to another person either while the first may have something to send', async (table) => {
-  const disk = new SimulatedDisk();
-  const told: RockpoolError[] = [];
-  const ada = await opener(disk, told, 'ada')('writer', () => undefined);
-  const name = 'Ada'.repeat(100);
-  for (let i = 0; i < 100; i++) ada.database.write({ id: `${i}`, statements: [{ sql: 'INSERT INTO account (id, name) VALUES (?, ?)', params: [`${i}`, `${name}${i}`] }] });
-  const rootPage = ada.database.connection.value('SELECT rootpage FROM sqlite_schema WHERE name = ?', table) as number;
-  await ada.close({ handsOver: false });
-  await damage(disk, await lastPageOf(disk, rootPage));
-  const ben = opener(disk, told, 'ben')('writer', () => undefined).then(({ database }) => database.listRejected().length);
-  await expect(ben).rejects.toMatchObject({ code: 'other-principal' });
-  expect(told).toEqual([]);
-  expect(await disk.medium().list()).not.toContain('test.corrupt-1.sqlite');
-});
+it.each(['rockpool_changelog', 'rockpool_decided'])(
+  'a database that is damaged in %s does not pass to another person either while the first may have something to send',
+  async (table) => {
+    const disk = new SimulatedDisk();
+    const told: RockpoolError[] = [];
+    const ada = await opener(disk, told, 'ada')('writer', () => undefined);
+    const name = 'Ada'.repeat(100);
+    for (let i = 0; i < 100; i++)
+      ada.database.write({
+        id: `${i}`,
+        statements: [{ sql: 'INSERT INTO account (id, name) VALUES (?, ?)', params: [`${i}`, `${name}${i}`] }],
+      });
+    const rootPage = ada.database.connection.value(
+      'SELECT rootpage FROM sqlite_schema WHERE name = ?',
+      table,
+    ) as number;
+    await ada.close({ handsOver: false });
+    await damage(disk, await lastPageOf(disk, rootPage));
+    const ben = opener(
+      disk,
+      told,
+      'ben',
+    )('writer', () => undefined).then(({ database }) => database.listRejected().length);
+    await expect(ben).rejects.toMatchObject({ code: 'other-principal' });
+    expect(told).toEqual([]);
+    expect(await disk.medium().list()).not.toContain('test.corrupt-1.sqlite');
+  },
+);
 
 it('a damaged database that belongs to another server database stays where it is, and its binding passes to the one that takes its place', async () => {
   const disk = new SimulatedDisk();
   const opened = await opener(disk, [], null, 'team')('writer', () => undefined);
-  opened.database.write({ id: 'a', statements: [{ sql: "INSERT INTO account (id, name) VALUES ('a', 'Ada')", params: [] }] });
+  opened.database.write({
+    id: 'a',
+    statements: [{ sql: "INSERT INTO account (id, name) VALUES ('a', 'Ada')", params: [] }],
+  });
   opened.database.meta.set('database_identity', new Uint8Array(16).fill(7));
-  const page = opened.database.connection.value("SELECT rootpage FROM sqlite_schema WHERE name = 'rockpool_changelog'") as number;
+  const page = opened.database.connection.value(
+    "SELECT rootpage FROM sqlite_schema WHERE name = 'rockpool_changelog'",
+  ) as number;
   await opened.close({ handsOver: false });
   await damage(disk, page);
   const told: RockpoolError[] = [];
-  await expect(opener(disk, told, null, 'team2')('writer', () => undefined)).rejects.toMatchObject({ code: 'database-mismatch', fields: { belongsTo: 'team', asked: 'team2' } });
+  await expect(opener(disk, told, null, 'team2')('writer', () => undefined)).rejects.toMatchObject({
+    code: 'database-mismatch',
+    fields: { belongsTo: 'team', asked: 'team2' },
+  });
   expect([told, (await disk.medium().list()).includes('test.corrupt-1.sqlite')]).toEqual([[], false]);
   const again = await opener(disk, told, null, 'team')('writer', () => undefined);
   expect(told).toMatchObject([{ code: 'storage-corrupt', fields: { keptAs: 'test.corrupt-1' } }]);
-  expect([again.database.meta.databaseId, again.database.meta.databaseIdentity]).toEqual(['team', new Uint8Array(16).fill(7)]);
+  expect([again.database.meta.databaseId, again.database.meta.databaseIdentity]).toEqual([
+    'team',
+    new Uint8Array(16).fill(7),
+  ]);
   await again.close({ handsOver: false });
 });

@@ -31,9 +31,10 @@ export interface LocalOptions {
   /** Called before a writer opens: fills a database that is not there yet. */
   readonly beforeWriter?: () => Promise<unknown>;
   /**
-   * Given where a server has what a damaged database had: that one is then set aside, and a new one takes its place. Called when that is done or has failed, with
-   * `storage-corrupt`: `keptAs` is the name that the damaged one is kept under, `rejected` how many unsent changesets of it wait for a decision now, `isComplete`
-   * whether these are all. Without it opening fails, and everything stays as it is.
+   * Given where a server has what a damaged database had: that one is then set aside, and a new one takes its place.
+   * Called when that is done or has failed, with `storage-corrupt`: `keptAs` is the name that the damaged one is kept
+   * under, `rejected` how many unsent changesets of it wait for a decision now, `isComplete` whether these are all.
+   * Without it opening fails, and everything stays as it is.
    */
   readonly onStartedAnew?: (error: RockpoolError) => void;
 }
@@ -43,7 +44,10 @@ type AppOptions = Pick<LocalOptions, 'schema' | 'migrations' | 'databaseId' | 'p
 /** Opens the database of this worker, as often as its role changes. */
 export type OpenLocal = (role: 'writer' | 'reader', onUndone: () => void) => Promise<OpenedDatabase<OpenDatabase>>;
 
-/** Storage, SQLite and our tables, put together. SQLite is loaded once; what lies in memory outlives a closing and reopening. */
+/**
+ * Storage, SQLite and our tables, put together. SQLite is loaded once; what lies in memory outlives a closing and
+ * reopening.
+ */
 export function createLocalOpener(options: LocalOptions): OpenLocal {
   const { name, durability, medium, runtime: whenLoaded, beforeWriter, onStartedAnew } = options;
 
@@ -56,7 +60,13 @@ export function createLocalOpener(options: LocalOptions): OpenLocal {
     if (role === 'writer') await beforeWriter?.();
     // Both at once: neither needs the other.
     const sharesFlush = role === 'writer' && durability === 'strict' && medium.persistence !== 'indexeddb';
-    const opening = openStorage({ name, medium, role, durability: sharesFlush ? 'relaxed' : durability, onUndone: countUndone });
+    const opening = openStorage({
+      name,
+      medium,
+      role,
+      durability: sharesFlush ? 'relaxed' : durability,
+      onUndone: countUndone,
+    });
     const [storage, runtime] = await Promise.all([opening, whenLoaded]).catch(async (thrown: unknown) => {
       await opening.then(
         (opened) => opened.close(),
@@ -87,18 +97,37 @@ export function createLocalOpener(options: LocalOptions): OpenLocal {
 }
 
 function startedAnew({ keptAs, unsent }: QuarantinedDatabase, rejected: number): RockpoolError {
-  return new RockpoolError('storage-corrupt', { keptAs, rejected, isComplete: unsent.isComplete && rejected === unsent.changesets.length });
+  return new RockpoolError('storage-corrupt', {
+    keptAs,
+    rejected,
+    isComplete: unsent.isComplete && rejected === unsent.changesets.length,
+  });
 }
 
 /** Returns how many: all, or none where there is no room for them. They are in the file that is kept, too. */
-async function parkUnsent({ database, committed, flushed }: OpenedDatabase<OpenDatabase>, aside: QuarantinedDatabase): Promise<number> {
+async function parkUnsent(
+  { database, committed, flushed }: OpenedDatabase<OpenDatabase>,
+  aside: QuarantinedDatabase,
+): Promise<number> {
   const { unsent, databaseIdentity } = aside;
   const { meta } = database;
-  // What was filled from a server just now may be another database of the same name: what was meant for the old one stays in its file.
-  if (databaseIdentity !== null && meta.databaseIdentity !== null && !cellValuesEqual(databaseIdentity, meta.databaseIdentity)) return 0;
+  // What was filled from a server just now may be another database of the same name: what was meant for the old one
+  // stays in its file.
+  if (
+    databaseIdentity !== null &&
+    meta.databaseIdentity !== null &&
+    !cellValuesEqual(databaseIdentity, meta.databaseIdentity)
+  )
+    return 0;
   try {
     if (databaseIdentity !== null) meta.set('database_identity', databaseIdentity);
-    keepUnsent(database.connection, database.rejected, unsent, startedAnew(aside, unsent.changesets.length).toData(), Date.now());
+    keepUnsent(
+      database.connection,
+      database.rejected,
+      unsent,
+      startedAnew(aside, unsent.changesets.length).toData(),
+      Date.now(),
+    );
     await committed?.();
   } catch {
     return 0;
@@ -109,7 +138,10 @@ async function parkUnsent({ database, committed, flushed }: OpenedDatabase<OpenD
 
 /** SQLite, and with it what the schema needs beside it. Whoever opens hears of a failure. */
 export function loadCode(schema: Schema, loadSqlite: () => Promise<SqliteRuntime>): Promise<SqliteRuntime> {
-  const loading = Promise.all([loadSqlite(), documentTables(schema.tables).size > 0 ? loadDocumentSupport() : undefined]).then(([runtime]) => runtime);
+  const loading = Promise.all([
+    loadSqlite(),
+    documentTables(schema.tables).size > 0 ? loadDocumentSupport() : undefined,
+  ]).then(([runtime]) => runtime);
   loading.catch(() => undefined);
   return loading;
 }
@@ -122,7 +154,12 @@ interface Keeping {
 }
 
 /** The database of a storage, and beside it connections that read, opened when they are first needed. */
-async function openOn(storage: Storage, runtime: SqliteRuntime, app: AppOptions, { timesUndone, sharesFlush }: Keeping): Promise<OpenedDatabase<OpenDatabase>> {
+async function openOn(
+  storage: Storage,
+  runtime: SqliteRuntime,
+  app: AppOptions,
+  { timesUndone, sharesFlush }: Keeping,
+): Promise<OpenedDatabase<OpenDatabase>> {
   const { database, close } = await connect(storage, runtime, app);
   const openReader = async (): Promise<Connected> => connect(await storage.openReader().catch(rethrown), runtime, app);
   const slowReads = new SlowReads(openReader);
@@ -159,7 +196,11 @@ interface Connected {
   close(leavesLog?: boolean): Promise<void>;
 }
 
-async function connect(storage: Storage, runtime: SqliteRuntime, { schema, migrations, databaseId, principal }: AppOptions): Promise<Connected> {
+async function connect(
+  storage: Storage,
+  runtime: SqliteRuntime,
+  { schema, migrations, databaseId, principal }: AppOptions,
+): Promise<Connected> {
   try {
     // One Emscripten module; each package declares the part of it that it uses.
     storage.register(runtime.module as unknown as StorageModule);

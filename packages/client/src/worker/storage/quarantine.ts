@@ -22,15 +22,23 @@ export interface Opener {
 }
 
 /**
- * Reads what a damaged database still says of writes that the server has not decided about, and moves the database out of the way, with all that it
- * is; nothing of it is deleted. Its name is free then. Throws `storage-busy` while somebody has it open, and as a sound database does `other-principal` where
- * another person may have something to send in it, and `database-mismatch` where it belongs to another server database: it stays where it is then.
+ * Reads what a damaged database still says of writes that the server has not decided about, and moves the database out
+ * of the way, with all that it is; nothing of it is deleted. Its name is free then. Throws `storage-busy` while
+ * somebody has it open, and as a sound database does `other-principal` where another person may have something to send
+ * in it, and `database-mismatch` where it belongs to another server database: it stays where it is then.
  */
-export async function quarantine(name: string, medium: Medium, runtime: SqliteRuntime, { principal, databaseId }: Opener): Promise<QuarantinedDatabase> {
+export async function quarantine(
+  name: string,
+  medium: Medium,
+  runtime: SqliteRuntime,
+  { principal, databaseId }: Opener,
+): Promise<QuarantinedDatabase> {
   const { unsent, principal: known, databaseId: belongsTo, databaseIdentity } = await salvage(name, medium, runtime);
-  if (databaseId !== null && belongsTo !== null && belongsTo !== databaseId) throw new RockpoolError('database-mismatch', { belongsTo, asked: databaseId });
+  if (databaseId !== null && belongsTo !== null && belongsTo !== databaseId)
+    throw new RockpoolError('database-mismatch', { belongsTo, asked: databaseId });
   const mayBeOwed = unsent.changesets.length > 0 || !unsent.isComplete;
-  if (mayBeOwed && principal !== null && known !== null && known !== principal) throw new RockpoolError('other-principal', { pendingCount: unsent.changesets.length });
+  if (mayBeOwed && principal !== null && known !== null && known !== principal)
+    throw new RockpoolError('other-principal', { pendingCount: unsent.changesets.length });
   try {
     return { keptAs: await quarantineStorage(name, medium), unsent, databaseIdentity };
   } catch (thrown) {
@@ -75,7 +83,11 @@ const NOBODY: Omit<Salvaged, 'unsent'> = { principal: null, databaseId: null, da
 function readOwner(connection: Connection): Omit<Salvaged, 'unsent'> {
   try {
     const meta = new Meta(connection);
-    return { principal: (meta.get('principal') ?? null) as string | null, databaseId: meta.databaseId, databaseIdentity: meta.databaseIdentity };
+    return {
+      principal: (meta.get('principal') ?? null) as string | null,
+      databaseId: meta.databaseId,
+      databaseIdentity: meta.databaseIdentity,
+    };
   } catch {
     return NOBODY;
   }

@@ -9,12 +9,24 @@ const WRITES = 20;
 
 async function openStrict(disk: SimulatedDisk): Promise<OpenedDatabase<OpenDatabase>> {
   const runtime = Promise.resolve(testRuntime);
-  const open = createLocalOpener({ name: 'test', schema: testSchema, migrations: null, databaseId: null, principal: null, durability: 'strict', medium: disk.medium(), runtime });
+  const open = createLocalOpener({
+    name: 'test',
+    schema: testSchema,
+    migrations: null,
+    databaseId: null,
+    principal: null,
+    durability: 'strict',
+    medium: disk.medium(),
+    runtime,
+  });
   return open('writer', () => undefined);
 }
 
 function write(opened: OpenedDatabase<OpenDatabase>, id: string): Promise<void> {
-  opened.database.write({ id, statements: [{ sql: 'INSERT INTO account (id, name) VALUES (?, ?)', params: [id, id] }] });
+  opened.database.write({
+    id,
+    statements: [{ sql: 'INSERT INTO account (id, name) VALUES (?, ?)', params: [id, id] }],
+  });
   return opened.flushed?.() ?? Promise.reject(new Error('nobody waits for the flush'));
 }
 
@@ -27,10 +39,12 @@ it('strict writes that wait at the same time share one flush, and none is acknow
     if (kind === 'flush') seen.push('flush');
     return undefined;
   };
-  await Promise.all(Array.from({ length: WRITES }, async (_, number) => {
-    await write(opened, String(number));
-    seen.push('acknowledged');
-  }));
+  await Promise.all(
+    Array.from({ length: WRITES }, async (_, number) => {
+      await write(opened, String(number));
+      seen.push('acknowledged');
+    }),
+  );
   expect(seen).toEqual(['flush', ...Array.from({ length: WRITES }, () => 'acknowledged')]);
   await opened.flushed?.();
   expect(seen).toHaveLength(1 + WRITES);
@@ -43,7 +57,12 @@ it('a flush that fails is told to all who wait for it, as one that took nothing 
   const opened = await openStrict(disk);
   disk.fault = ({ kind }) => (kind === 'flush' ? 'quota' : undefined);
   const failed = await Promise.allSettled([write(opened, 'a'), write(opened, 'b')]);
-  expect(failed).toEqual([1, 2].map(() => ({ status: 'rejected', reason: expect.objectContaining({ code: 'storage-unflushed', fields: { reason: 'storage-full' } }) as unknown })));
+  expect(failed).toEqual(
+    [1, 2].map(() => ({
+      status: 'rejected',
+      reason: expect.objectContaining({ code: 'storage-unflushed', fields: { reason: 'storage-full' } }) as unknown,
+    })),
+  );
   expect(() => opened.database.flush()).toThrow(expect.objectContaining({ code: 'storage-unflushed' }) as Error);
   disk.fault = undefined;
   await write(opened, 'c');

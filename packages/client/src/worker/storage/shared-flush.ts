@@ -3,8 +3,8 @@ import type { Storage } from '@rockpool/vfs-opfs';
 import { storageFailure } from './storage-failure.ts';
 
 /**
- * Has commits survive a power cut, with one flush for all that wait for it: a flush takes longer than a small write, and ten of them one after the other ten
- * times as long.
+ * Has commits survive a power cut, with one flush for all that wait for it: a flush takes longer than a small write,
+ * and ten of them one after the other ten times as long.
  */
 export class SharedFlush {
   private readonly storage: Pick<Storage, 'dirtySinceMs' | 'flush'>;
@@ -25,7 +25,10 @@ export class SharedFlush {
   }
 }
 
-/** Throws `storage-unflushed`: the commits stand, and whether they would survive a power cut is open. `reason`: the code of what is in the way. */
+/**
+ * Throws `storage-unflushed`: the commits stand, and whether they would survive a power cut is open. `reason`: the code
+ * of what is in the way.
+ */
 export function flushNow(storage: Pick<Storage, 'flush'>): void {
   try {
     storage.flush();

@@ -8,7 +8,10 @@ import { QueryRun } from '../database/query-run.ts';
 import { SlowReads } from './slow-reads.ts';
 
 const runtime = await loadSqlite();
-const NUMBERS = { sql: 'WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n WHERE i < ?) SELECT i, i % 3 = 0 AS third, CASE WHEN i % 7 > 0 THEN printf(i) END AS text FROM n', params: [300_000] };
+const NUMBERS = {
+  sql: 'WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n WHERE i < ?) SELECT i, i % 3 = 0 AS third, CASE WHEN i % 7 > 0 THEN printf(i) END AS text FROM n',
+  params: [300_000],
+};
 
 interface World {
   readonly slow: SlowReads;
@@ -58,7 +61,9 @@ it('other work is done between the parts of a query, and the next one waits for 
   const { slow } = createWorld();
   const ended: string[] = [];
   const first = slow.query(NUMBERS).then((rows) => ended.push(`${rows.rowCount} rows`));
-  const second = slow.query({ sql: 'SELECT 1 AS one', params: [] }).then((rows) => ended.push(JSON.stringify(decodeRows(rows))));
+  const second = slow
+    .query({ sql: 'SELECT 1 AS one', params: [] })
+    .then((rows) => ended.push(JSON.stringify(decodeRows(rows))));
   for (let turn = 0; turn < 3; turn++) await new Promise((resolve) => setTimeout(resolve));
   ended.push('other work');
   await Promise.all([first, second]);
@@ -87,7 +92,8 @@ it('closing interrupts what runs and what waits, and opens nothing', async () =>
   await new Promise((resolve) => setTimeout(resolve));
   const outcomes = Promise.allSettled(queries);
   await world.slow.close();
-  for (const outcome of await outcomes) expect(outcome).toMatchObject({ status: 'rejected', reason: expect.any(ReadInterrupted) as unknown });
+  for (const outcome of await outcomes)
+    expect(outcome).toMatchObject({ status: 'rejected', reason: expect.any(ReadInterrupted) as unknown });
   await expect(world.slow.query(NUMBERS)).rejects.toBeInstanceOf(ReadInterrupted);
   expect(world.opened).toBe(1);
 });

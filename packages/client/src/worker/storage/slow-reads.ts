@@ -4,7 +4,10 @@ import type { SqlStatement } from '../../rpc/sql-statement.ts';
 import type { QueryRun } from '../database/query-run.ts';
 import { isSnapshotLost } from '../database/read-again.ts';
 
-/** How long a worker may be busy with a query before it looks at what else waits: well below the 50 ms that a person notices. */
+/**
+ * How long a worker may be busy with a query before it looks at what else waits: well below the 50 ms that a person
+ * notices.
+ */
 export const SLICE_MS = 20;
 
 /** What this needs of a connection of its own. */
@@ -14,8 +17,8 @@ export interface SlowConnection {
 }
 
 /**
- * Queries that take longer than one slice, one after the other, on a connection of their own: it may keep an old snapshot open while others read
- * and write. Between two slices the worker does whatever else there is to do.
+ * Queries that take longer than one slice, one after the other, on a connection of their own: it may keep an old
+ * snapshot open while others read and write. Between two slices the worker does whatever else there is to do.
  */
 export class SlowReads {
   private readonly open: () => Promise<SlowConnection>;

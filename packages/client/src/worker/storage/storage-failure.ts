@@ -5,13 +5,13 @@ import { StorageError } from '@rockpool/vfs-opfs';
 export function storageFailure(thrown: unknown): RockpoolError {
   if (!(thrown instanceof StorageError)) return toRockpoolError(thrown);
   const { code } = thrown;
-  const fields = Object.fromEntries(Object.entries(thrown.fields).map(([name, value]) => [name, Array.isArray(value) ? value.join(', ') : value])) as Record<
-    string,
-    string | number | boolean
-  >;
+  const fields = Object.fromEntries(
+    Object.entries(thrown.fields).map(([name, value]) => [name, Array.isArray(value) ? value.join(', ') : value]),
+  ) as Record<string, string | number | boolean>;
   if (code === 'storage-newer') return new RockpoolError('database-newer', fields, { cause: thrown });
   if (isErrorCode(code)) return new RockpoolError(code, fields, { cause: thrown });
   // What is left: the caller can only try again, or it is a fault of ours.
-  if (code === 'storage-snapshot-lost') return new RockpoolError('storage-lost', { reason: 'snapshot', ...fields }, { cause: thrown });
+  if (code === 'storage-snapshot-lost')
+    return new RockpoolError('storage-lost', { reason: 'snapshot', ...fields }, { cause: thrown });
   return new RockpoolError('internal', { storage: code, ...fields }, { cause: thrown });
 }

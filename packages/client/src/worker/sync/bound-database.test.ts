@@ -21,10 +21,14 @@ describe('the identity of the server database', () => {
     const sync = testSync(database);
     sync.greet(testWelcome({ databaseIdentity: testEpoch(7), logEpoch: testEpoch(1) }));
     const before = sync.position();
-    expect(() => sync.greet(testWelcome({ databaseIdentity: testEpoch(8), logEpoch: testEpoch(2), fullResync: true }))).toThrow(expect.objectContaining({ code: 'database-mismatch' }));
+    expect(() =>
+      sync.greet(testWelcome({ databaseIdentity: testEpoch(8), logEpoch: testEpoch(2), fullResync: true })),
+    ).toThrow(expect.objectContaining({ code: 'database-mismatch' }));
     expect(sync.position()).toEqual(before);
     expect(database.outbox.pendingCount()).toBe(1);
-    expect(sync.greet(testWelcome({ databaseIdentity: testEpoch(7), logEpoch: testEpoch(2), fullResync: true })).kind).toBe('fits');
+    expect(
+      sync.greet(testWelcome({ databaseIdentity: testEpoch(7), logEpoch: testEpoch(2), fullResync: true })).kind,
+    ).toBe('fits');
   });
 
   it('survives power loss before anything is sent: a flush that fails is tried again at the next welcome', () => {

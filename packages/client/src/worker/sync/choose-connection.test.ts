@@ -19,8 +19,16 @@ it('takes plain HTTP once WebSockets have failed to open twice, and tries them a
   const tried: string[] = [];
   let httpOpens = true;
   let socketOpens = false;
-  const connect = webSocketOrHttp(line('socket', () => socketOpens, tried), line('http', () => httpOpens, tried));
-  const attempt = (): void => void connect('wss://example.org/sync', { onOpen: () => undefined, onMessage: () => undefined, onFailed: () => undefined });
+  const connect = webSocketOrHttp(
+    line('socket', () => socketOpens, tried),
+    line('http', () => httpOpens, tried),
+  );
+  const attempt = (): void =>
+    void connect('wss://example.org/sync', {
+      onOpen: () => undefined,
+      onMessage: () => undefined,
+      onFailed: () => undefined,
+    });
   for (let i = 0; i < 5; i++) attempt();
   expect(tried.splice(0)).toEqual(['socket', 'socket', 'http', 'socket', 'http']);
   // As on a device that is offline: neither opens, and sockets are what is tried first when the network is back.
@@ -35,7 +43,15 @@ it('takes plain HTTP once WebSockets have failed to open twice, and tries them a
 
 it('stays with WebSockets that open, however often they are cut', () => {
   const tried: string[] = [];
-  const connect = webSocketOrHttp(line('socket', () => true, tried), line('http', () => true, tried));
-  for (let i = 0; i < 5; i++) connect('wss://example.org/sync', { onOpen: () => undefined, onMessage: () => undefined, onFailed: () => undefined });
+  const connect = webSocketOrHttp(
+    line('socket', () => true, tried),
+    line('http', () => true, tried),
+  );
+  for (let i = 0; i < 5; i++)
+    connect('wss://example.org/sync', {
+      onOpen: () => undefined,
+      onMessage: () => undefined,
+      onFailed: () => undefined,
+    });
   expect(new Set(tried)).toEqual(new Set(['socket']));
 });

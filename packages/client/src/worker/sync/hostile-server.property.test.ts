@@ -1,4 +1,19 @@
-import { buildSchema, columnIdOf, DEFAULT_DOCUMENT_RULE, DEFAULT_MERGE_RULES, encodeMessage, messageToFrames, PROTOCOL_VERSION, tableIdOf, type CellValue, type ChangeGroup, type Delivery, type Outcome, type ServerMessage, type Welcome } from '@rockpool/shared';
+import {
+  buildSchema,
+  columnIdOf,
+  DEFAULT_DOCUMENT_RULE,
+  DEFAULT_MERGE_RULES,
+  encodeMessage,
+  messageToFrames,
+  PROTOCOL_VERSION,
+  tableIdOf,
+  type CellValue,
+  type ChangeGroup,
+  type Delivery,
+  type Outcome,
+  type ServerMessage,
+  type Welcome,
+} from '@rockpool/shared';
 import { cellValue, serverMessage } from '@rockpool/shared/testing';
 import { encodeDocumentCell } from '@rockpool/shared/document';
 import fc from 'fast-check';
@@ -11,9 +26,16 @@ import { createSyncEngine, type SyncDatabase } from './sync-engine.ts';
 import type { SyncReport } from './sync-status.ts';
 import { connectWebSocket } from './web-socket.ts';
 
-/* A server that says anything: noise, damaged frames, messages out of place, and deliveries in order whose rows make no sense. */
+/*
+ * A server that says anything: noise, damaged frames, messages out of place, and deliveries in order whose rows make no
+ * sense.
+ */
 
-const page = testTable('page', { id: 'text not null', content: 'text' }, { merge: { ...DEFAULT_MERGE_RULES, documents: [{ ...DEFAULT_DOCUMENT_RULE, column: 'content' }] } });
+const page = testTable(
+  'page',
+  { id: 'text not null', content: 'text' },
+  { merge: { ...DEFAULT_MERGE_RULES, documents: [{ ...DEFAULT_DOCUMENT_RULE, column: 'content' }] } },
+);
 const schema = buildSchema([account, draft, entry, page, priced]);
 
 /** The end of a connection that a test speaks at. */
@@ -46,65 +68,136 @@ beforeEach(() => void vi.stubGlobal('WebSocket', FakeSocket));
 afterEach(() => void vi.unstubAllGlobals());
 
 const TABLES = [account, draft, entry, page, priced];
-const id: fc.Arbitrary<CellValue> = fc.oneof({ weight: 6, arbitrary: fc.constantFrom<CellValue>('a', 'b', 'c', 'p') }, { weight: 1, arbitrary: cellValue });
+const id: fc.Arbitrary<CellValue> = fc.oneof(
+  { weight: 6, arbitrary: fc.constantFrom<CellValue>('a', 'b', 'c', 'p') },
+  { weight: 1, arbitrary: cellValue },
+);
 const document: fc.Arbitrary<CellValue> = fc.constantFrom(
   encodeDocumentCell({ kind: 'content', json: '{"a":1}' }),
   encodeDocumentCell({ kind: 'content', json: '{"__proto__":' }),
   encodeDocumentCell({ kind: 'update', documentId: new Uint8Array(16), updates: [new Uint8Array([0, 0])] }),
-  encodeDocumentCell({ kind: 'edit', documentId: new Uint8Array(16), generation: 1, update: new Uint8Array([1, 200, 200, 200, 14]) }),
+  encodeDocumentCell({
+    kind: 'edit',
+    documentId: new Uint8Array(16),
+    generation: 1,
+    update: new Uint8Array([1, 200, 200, 200, 14]),
+  }),
   encodeDocumentCell({ kind: 'state', documentId: new Uint8Array(16), update: new Uint8Array([1, 9, 9]) }),
   '{"a":1}',
 );
-const value = fc.oneof({ weight: 3, arbitrary: cellValue }, { weight: 1, arbitrary: document }, { weight: 1, arbitrary: id });
+const value = fc.oneof(
+  { weight: 3, arbitrary: cellValue },
+  { weight: 1, arbitrary: document },
+  { weight: 1, arbitrary: id },
+);
 
-/** Rows of tables that there are, or that are the device's own, or that nobody knows; with keys and columns of them, or not. */
+/**
+ * Rows of tables that there are, or that are the device's own, or that nobody knows; with keys and columns of them, or
+ * not.
+ */
 const group: fc.Arbitrary<ChangeGroup> = fc
   .record({
     table: fc.constantFrom(...TABLES),
-    tableId: fc.option(fc.constantFrom(7, tableIdOf('rockpool_conflict'), tableIdOf('rockpool_meta'), tableIdOf('sqlite_schema')), { freq: 5 }),
+    tableId: fc.option(
+      fc.constantFrom(7, tableIdOf('rockpool_conflict'), tableIdOf('rockpool_meta'), tableIdOf('sqlite_schema')),
+      { freq: 5 },
+    ),
     kind: fc.constantFrom('insert' as const, 'update' as const, 'delete' as const),
     rowCount: fc.integer({ min: 1, max: 3 }),
     keyCount: fc.oneof({ weight: 8, arbitrary: fc.constant(1) }, { weight: 1, arbitrary: fc.constant(2) }),
     stray: fc.option(fc.constantFrom(columnIdOf('id'), columnIdOf('gross'), 9), { freq: 5 }),
   })
   .chain(({ table, tableId, kind, rowCount, keyCount, stray }) => {
-    const known = table.columns.filter(({ name, generated }) => name !== 'id' && generated === null).map((column) => column.id);
+    const known = table.columns
+      .filter(({ name, generated }) => name !== 'id' && generated === null)
+      .map((column) => column.id);
     const columnIds = kind === 'delete' ? [] : [...new Set([...known, ...(stray === null ? [] : [stray])])];
-    const rows = (arbitrary: fc.Arbitrary<CellValue>): fc.Arbitrary<CellValue[]> => fc.array(arbitrary, { minLength: rowCount, maxLength: rowCount });
+    const rows = (arbitrary: fc.Arbitrary<CellValue>): fc.Arbitrary<CellValue[]> =>
+      fc.array(arbitrary, { minLength: rowCount, maxLength: rowCount });
     return fc
-      .tuple(fc.tuple(...Array.from({ length: keyCount }, () => rows(id))), fc.tuple(...columnIds.map(() => rows(value))))
+      .tuple(
+        fc.tuple(...Array.from({ length: keyCount }, () => rows(id))),
+        fc.tuple(...columnIds.map(() => rows(value))),
+      )
       .map(([keys, values]) => ({ tableId: tableId ?? table.id, kind, rowCount, keys, columnIds, values }));
   });
 
 type Saying = (sync: SyncDatabase) => ServerMessage;
 
 const delivery: fc.Arbitrary<Saying> = fc
-  .record({ whole: fc.option(fc.constant(true), { freq: 6 }), back: fc.oneof({ weight: 8, arbitrary: fc.constant(0) }, { weight: 1, arbitrary: fc.integer({ min: -1, max: 2 }) }), more: fc.nat({ max: 2 }), decides: fc.nat({ max: 2 }), rejects: fc.boolean(), groups: fc.array(group, { maxLength: 3 }) })
+  .record({
+    whole: fc.option(fc.constant(true), { freq: 6 }),
+    back: fc.oneof({ weight: 8, arbitrary: fc.constant(0) }, { weight: 1, arbitrary: fc.integer({ min: -1, max: 2 }) }),
+    more: fc.nat({ max: 2 }),
+    decides: fc.nat({ max: 2 }),
+    rejects: fc.boolean(),
+    groups: fc.array(group, { maxLength: 3 }),
+  })
   .map(({ whole, back, more, decides, rejects, groups }) => ({ position }: SyncDatabase): Delivery => {
     const { cursor, lastAckedSequence } = position();
     const outcomes = Array.from({ length: decides }, (_, i): Outcome => {
       const sequence = lastAckedSequence + 1 + i;
-      return rejects ? { kind: 'rejected', sequence, code: 'constraint-check', fields: {} } : { kind: 'admitted', sequence, watermark: cursor + 1, conflictCount: 0 };
+      return rejects
+        ? { kind: 'rejected', sequence, code: 'constraint-check', fields: {} }
+        : { kind: 'admitted', sequence, watermark: cursor + 1, conflictCount: 0 };
     });
     const from = whole === true ? 0 : Math.max(0, cursor - back);
-    return testDelivery({ whole: whole === true, from, to: from + more, lastAckedSequence: lastAckedSequence + decides, outcomes, groups });
+    return testDelivery({
+      whole: whole === true,
+      from,
+      to: from + more,
+      lastAckedSequence: lastAckedSequence + decides,
+      outcomes,
+      groups,
+    });
   });
 const welcome: fc.Arbitrary<Saying> = fc
-  .record({ logEpoch: fc.integer({ min: 1, max: 2 }), ahead: fc.nat({ max: 2 }), isOtherHash: fc.boolean(), fullResync: fc.boolean(), takeSnapshot: fc.boolean() })
+  .record({
+    logEpoch: fc.integer({ min: 1, max: 2 }),
+    ahead: fc.nat({ max: 2 }),
+    isOtherHash: fc.boolean(),
+    fullResync: fc.boolean(),
+    takeSnapshot: fc.boolean(),
+  })
   .map(({ logEpoch, ahead, isOtherHash, fullResync, takeSnapshot }) => ({ position }: SyncDatabase): Welcome => {
     const { lastAckedSequence, decidedHash } = position();
-    return testWelcome({ protocolVersion: PROTOCOL_VERSION, logEpoch: testEpoch(logEpoch), lastAckedSequence: lastAckedSequence + ahead, decidedHash: isOtherHash ? new Uint8Array(16).fill(9) : decidedHash, fullResync, takeSnapshot });
+    return testWelcome({
+      protocolVersion: PROTOCOL_VERSION,
+      logEpoch: testEpoch(logEpoch),
+      lastAckedSequence: lastAckedSequence + ahead,
+      decidedHash: isOtherHash ? new Uint8Array(16).fill(9) : decidedHash,
+      fullResync,
+      takeSnapshot,
+    });
   });
 /** As an honest server greets a device that it knows. */
-const honestWelcome: Saying = ({ position }) => testWelcome({ protocolVersion: PROTOCOL_VERSION, lastAckedSequence: position().lastAckedSequence, decidedHash: position().decidedHash });
+const honestWelcome: Saying = ({ position }) =>
+  testWelcome({
+    protocolVersion: PROTOCOL_VERSION,
+    lastAckedSequence: position().lastAckedSequence,
+    decidedHash: position().decidedHash,
+  });
 
-type Step = { readonly say: Saying; readonly damage: readonly [at: number, bits: number] | null } | { readonly frame: Uint8Array | string } | 'reconnect';
+type Step =
+  | { readonly say: Saying; readonly damage: readonly [at: number, bits: number] | null }
+  | { readonly frame: Uint8Array | string }
+  | 'reconnect';
 const step: fc.Arbitrary<Step> = fc.oneof(
   { weight: 8, arbitrary: delivery.map((say): Step => ({ say, damage: null })) },
   { weight: 2, arbitrary: welcome.map((say): Step => ({ say, damage: null })) },
   { weight: 2, arbitrary: serverMessage.map((message): Step => ({ say: () => message, damage: null })) },
-  { weight: 2, arbitrary: fc.tuple(delivery, fc.tuple(fc.nat(), fc.integer({ min: 1, max: 255 }))).map(([say, damage]): Step => ({ say, damage })) },
-  { weight: 1, arbitrary: fc.oneof(fc.uint8Array({ maxLength: 60 }), fc.string({ maxLength: 5 })).map((frame): Step => ({ frame })) },
+  {
+    weight: 2,
+    arbitrary: fc
+      .tuple(delivery, fc.tuple(fc.nat(), fc.integer({ min: 1, max: 255 })))
+      .map(([say, damage]): Step => ({ say, damage })),
+  },
+  {
+    weight: 1,
+    arbitrary: fc
+      .oneof(fc.uint8Array({ maxLength: 60 }), fc.string({ maxLength: 5 }))
+      .map((frame): Step => ({ frame })),
+  },
   { weight: 1, arbitrary: fc.constant<Step>('reconnect') },
 );
 
@@ -114,7 +207,11 @@ const turns = async (): Promise<void> => {
 
 /** What no server may touch. */
 function ownThings({ connection }: OpenDatabase): unknown {
-  return [connection.rows('SELECT type, name, sql FROM sqlite_schema ORDER BY name'), connection.rows('SELECT * FROM draft'), connection.rows('PRAGMA integrity_check')];
+  return [
+    connection.rows('SELECT type, name, sql FROM sqlite_schema ORDER BY name'),
+    connection.rows('SELECT * FROM draft'),
+    connection.rows('PRAGMA integrity_check'),
+  ];
 }
 
 /** Undecided writes stay until the server says what became of them, and what it refused stays for the user. */
@@ -126,7 +223,12 @@ function expectNothingLost(sync: SyncDatabase, before: ReturnType<typeof whereWr
   expect(now.rejectedCount).toBeGreaterThanOrEqual(before.rejectedCount);
 }
 
-function whereWritesAre(sync: SyncDatabase): { readonly site: string; readonly pendingCount: number; readonly rejectedCount: number; readonly lastAckedSequence: number } {
+function whereWritesAre(sync: SyncDatabase): {
+  readonly site: string;
+  readonly pendingCount: number;
+  readonly rejectedCount: number;
+  readonly lastAckedSequence: number;
+} {
   return { ...sync.counts(), site: sync.siteId.join(), lastAckedSequence: sync.position().lastAckedSequence };
 }
 
@@ -145,7 +247,18 @@ async function runHistory(steps: readonly Step[]): Promise<void> {
   const reports: SyncReport[] = [];
   const problems: string[] = [];
   FakeSocket.opened = [];
-  const engine = createSyncEngine({ url: 'ws://any', databaseId: 'budget', token: async () => 'token', database: sync, connect: connectWebSocket, onReport: (report) => void reports.push(report), onProblem: ({ code }) => void problems.push(code), onStuck: () => undefined, nowMs: () => 1_700_000_000_000, random: () => 0 });
+  const engine = createSyncEngine({
+    url: 'ws://any',
+    databaseId: 'budget',
+    token: async () => 'token',
+    database: sync,
+    connect: connectWebSocket,
+    onReport: (report) => void reports.push(report),
+    onProblem: ({ code }) => void problems.push(code),
+    onStuck: () => undefined,
+    nowMs: () => 1_700_000_000_000,
+    random: () => 0,
+  });
   const reconnect = async (): Promise<void> => {
     engine.tryNow();
     await turns();
@@ -176,7 +289,9 @@ async function runHistory(steps: readonly Step[]): Promise<void> {
     // And whoever works here goes on.
     write("UPDATE draft SET text = 'still mine'");
     write("INSERT INTO account (id, name) VALUES ('mine', 'Mine, too')");
-    expect(database.connection.rows('SELECT text, (SELECT name FROM account WHERE id = ?) FROM draft', 'mine')).toEqual([['still mine', 'Mine, too']]);
+    expect(database.connection.rows('SELECT text, (SELECT name FROM account WHERE id = ?) FROM draft', 'mine')).toEqual(
+      [['still mine', 'Mine, too']],
+    );
   } finally {
     engine.stop();
     database.close();
@@ -185,7 +300,10 @@ async function runHistory(steps: readonly Step[]): Promise<void> {
 
 it('whatever a server says, the database stays whole, nothing that waits for it is lost, what is not synced is not touched, and every failure has a name', async () => {
   applied = 0;
-  await fc.assert(fc.asyncProperty(fc.array(step, { minLength: 2, maxLength: 12 }), runHistory), { numRuns: 400, seed: 1 });
+  await fc.assert(fc.asyncProperty(fc.array(step, { minLength: 2, maxLength: 12 }), runHistory), {
+    numRuns: 400,
+    seed: 1,
+  });
   // Enough of it came so far that rows were written.
   expect(applied).toBeGreaterThan(100);
 }, 120_000);

@@ -1,11 +1,22 @@
-import { ByteReader, ByteWriter, decodeServerMessage, FrameAssembler, MAX_MESSAGE_BYTES, RockpoolError, toRockpoolError } from '@rockpool/shared';
+import {
+  ByteReader,
+  ByteWriter,
+  decodeServerMessage,
+  FrameAssembler,
+  MAX_MESSAGE_BYTES,
+  RockpoolError,
+  toRockpoolError,
+} from '@rockpool/shared';
 import { OutgoingFrames } from './outgoing-frames.ts';
 import type { Connect } from './web-socket.ts';
 
 /** Frames of one request: several, and less than the server takes (1 MiB). */
 const REQUEST_BYTES = 512 * 1024;
 
-/** The same frames by requests, where WebSockets are blocked: some that send, and one at a time that waits for what comes. */
+/**
+ * The same frames by requests, where WebSockets are blocked: some that send, and one at a time that waits for what
+ * comes.
+ */
 export const connectHttp: Connect = (url, events) => {
   const base = `${url.replace(/^ws/, 'http')}/sessions`;
   const assembler = new FrameAssembler(MAX_MESSAGE_BYTES);
@@ -26,11 +37,18 @@ export const connectHttp: Connect = (url, events) => {
     events.onFailed(error.toData());
   };
   const request = async (method: string, to: string, body?: Uint8Array<ArrayBuffer>): Promise<Response> => {
-    const response = await fetch(to, { method, cache: 'no-store', signal: stop.signal, ...(body !== undefined && { body }) }).catch(() => null);
-    if (response === null || !response.ok) throw new RockpoolError('network-unreachable', { stage: 'http', status: response?.status ?? 0 });
+    const response = await fetch(to, {
+      method,
+      cache: 'no-store',
+      signal: stop.signal,
+      ...(body !== undefined && { body }),
+    }).catch(() => null);
+    if (response === null || !response.ok)
+      throw new RockpoolError('network-unreachable', { stage: 'http', status: response?.status ?? 0 });
     return response;
   };
-  const guarded = (work: () => Promise<void>): void => void work().catch((thrown: unknown) => fail(toRockpoolError(thrown)));
+  const guarded = (work: () => Promise<void>): void =>
+    void work().catch((thrown: unknown) => fail(toRockpoolError(thrown)));
 
   async function open(): Promise<void> {
     const { sessionId } = (await (await request('POST', base)).json()) as { sessionId: string };

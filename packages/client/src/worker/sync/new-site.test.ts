@@ -11,8 +11,10 @@ function write(database: OpenDatabase, ...statements: readonly string[]): void {
   database.write({ id: `n${++requests}`, statements: statements.map((sql) => ({ sql, params: [] })) });
 }
 
-const rows = (database: OpenDatabase): unknown[][] => database.connection.rows('SELECT id, amount FROM account ORDER BY id');
-const numbers = (database: OpenDatabase): unknown[] => database.connection.rows('SELECT sequence FROM rockpool_changelog ORDER BY sequence').flat();
+const rows = (database: OpenDatabase): unknown[][] =>
+  database.connection.rows('SELECT id, amount FROM account ORDER BY id');
+const numbers = (database: OpenDatabase): unknown[] =>
+  database.connection.rows('SELECT sequence FROM rockpool_changelog ORDER BY sequence').flat();
 
 /** Changesets 1 to 5 that insert a to e; 1 and 2 are decided. */
 function fiveWritten(): { database: OpenDatabase; sync: ReturnType<typeof testSync> } {
@@ -44,9 +46,17 @@ describe('becoming another site', () => {
     }
     expect(batch?.changesets.map(({ sequence }) => sequence)).toEqual([1, 2]);
     write(database, "UPDATE account SET amount = 9 WHERE id = 'e'");
-    sync.applyDelivery(testDelivery({ from: 2, to: 3, groups: [testGroup('insert', account, [{ id: 'c', amount: 1n }])] }));
+    sync.applyDelivery(
+      testDelivery({ from: 2, to: 3, groups: [testGroup('insert', account, [{ id: 'c', amount: 1n }])] }),
+    );
     sync.applyDelivery(testDelivery({ from: 3, to: 6, lastAckedSequence: 3, outcomes: admitted(1, 3) }));
-    expect(rows(database)).toEqual([['a', 1], ['b', 1], ['c', 1], ['d', 1], ['e', 9]]);
+    expect(rows(database)).toEqual([
+      ['a', 1],
+      ['b', 1],
+      ['c', 1],
+      ['d', 1],
+      ['e', 9],
+    ]);
     expect(database.connection.value('SELECT count(*) FROM rockpool_base')).toBe(0);
     database.close();
   });
@@ -64,7 +74,17 @@ describe('becoming another site', () => {
   it('keeps refused changesets for the user, out of the outbox, and sends none that the user has dropped', () => {
     const { database, sync } = fiveWritten();
     const reason = { kind: 'rejected', code: 'constraint-check', fields: {} } as const;
-    sync.applyDelivery(testDelivery({ from: 2, to: 3, lastAckedSequence: 4, outcomes: [{ ...reason, sequence: 3 }, { ...reason, sequence: 4 }] }));
+    sync.applyDelivery(
+      testDelivery({
+        from: 2,
+        to: 3,
+        lastAckedSequence: 4,
+        outcomes: [
+          { ...reason, sequence: 3 },
+          { ...reason, sequence: 4 },
+        ],
+      }),
+    );
     database.rejected.close(4);
     sync.becomeNewSite(4); // the server was restored, and has lost what it decided about 4
     expect(numbers(database)).toEqual([-1, 1]);
@@ -79,11 +99,21 @@ describe('becoming another site', () => {
 
   it('still knows which changesets are of an earlier epoch', () => {
     const { database, sync } = fiveWritten();
-    sync.greet(testWelcome({ logEpoch: testEpoch(2), fullResync: true, lastAckedSequence: 2, decidedHash: database.changelog.hashOf(2) }));
+    sync.greet(
+      testWelcome({
+        logEpoch: testEpoch(2),
+        fullResync: true,
+        lastAckedSequence: 2,
+        decidedHash: database.changelog.hashOf(2),
+      }),
+    );
     sync.applyDelivery(testDelivery({ whole: true, to: 1, lastAckedSequence: 2 }));
     write(database, "INSERT INTO account (id) VALUES ('f')");
     sync.becomeNewSite(4);
-    expect(sync.nextPush(0, 1e9)).toMatchObject({ olderEpochUpTo: 2, changesets: [{ sequence: 1 }, { sequence: 2 }, { sequence: 3 }] });
+    expect(sync.nextPush(0, 1e9)).toMatchObject({
+      olderEpochUpTo: 2,
+      changesets: [{ sequence: 1 }, { sequence: 2 }, { sequence: 3 }],
+    });
     database.close();
   });
 });
@@ -98,13 +128,19 @@ describe('a welcome', () => {
     firstRetained: () => 3,
     hasClosedAfter: () => false,
   };
-  const welcome = (lastAckedSequence: number, decidedHash = hash(lastAckedSequence), fullResync = false): Parameters<typeof judgeWelcome>[0] => ({ lastAckedSequence, decidedHash, fullResync });
+  const welcome = (
+    lastAckedSequence: number,
+    decidedHash = hash(lastAckedSequence),
+    fullResync = false,
+  ): Parameters<typeof judgeWelcome>[0] => ({ lastAckedSequence, decidedHash, fullResync });
 
   it('fits when the server has decided what was sent, or less of it because it was restored', () => {
     expect(judgeWelcome(welcome(6), own)).toEqual({ kind: 'fits' });
     expect(judgeWelcome(welcome(9), own)).toEqual({ kind: 'fits' });
     expect(judgeWelcome(welcome(4, hash(4), true), own)).toEqual({ kind: 'fits' });
-    expect(judgeWelcome(welcome(0, FIRST_PREVIOUS_HASH), { ...own, lastAckedSequence: 0, firstRetained: () => 1 })).toEqual({ kind: 'fits' });
+    expect(
+      judgeWelcome(welcome(0, FIRST_PREVIOUS_HASH), { ...own, lastAckedSequence: 0, firstRetained: () => 1 }),
+    ).toEqual({ kind: 'fits' });
   });
 
   it('about changesets that were never written here, or other ones, is about another copy', () => {
@@ -117,13 +153,21 @@ describe('a welcome', () => {
   it('of a server that has lost more than is kept here, or what the user has decided against, makes this another site', () => {
     expect(judgeWelcome(welcome(2, hash(2), true), own)).toEqual({ kind: 'new-site', firstOwn: 3 });
     expect(judgeWelcome(welcome(0, FIRST_PREVIOUS_HASH, true), own)).toEqual({ kind: 'new-site', firstOwn: 3 });
-    expect(judgeWelcome(welcome(4, hash(4), true), { ...own, hasClosedAfter: (sequence) => sequence < 5 })).toEqual({ kind: 'new-site', firstOwn: 5 });
+    expect(judgeWelcome(welcome(4, hash(4), true), { ...own, hasClosedAfter: (sequence) => sequence < 5 })).toEqual({
+      kind: 'new-site',
+      firstOwn: 5,
+    });
   });
 
   it('is judged by what is in the database', () => {
     const { database, sync } = fiveWritten();
-    expect(sync.greet(testWelcome({ lastAckedSequence: 4, decidedHash: database.changelog.hashOf(4) }))).toEqual({ kind: 'fits' });
-    expect(sync.greet(testWelcome({ lastAckedSequence: 7, decidedHash: hash(7) }))).toEqual({ kind: 'copied', pushAfter: 2 });
+    expect(sync.greet(testWelcome({ lastAckedSequence: 4, decidedHash: database.changelog.hashOf(4) }))).toEqual({
+      kind: 'fits',
+    });
+    expect(sync.greet(testWelcome({ lastAckedSequence: 7, decidedHash: hash(7) }))).toEqual({
+      kind: 'copied',
+      pushAfter: 2,
+    });
     database.connection.exec('DELETE FROM rockpool_changelog WHERE sequence = 1');
     expect(sync.greet(testWelcome({ fullResync: true }))).toEqual({ kind: 'new-site', firstOwn: 2 });
     expect(database.rejected.list()).toEqual([]);

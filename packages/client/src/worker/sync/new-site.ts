@@ -11,19 +11,26 @@ import { documentTables } from '../documents/tables-with-documents.ts';
 import type { OpenDatabase } from '../database/open-database.ts';
 
 /**
- * Goes on as another site, in one transaction: a new site id, and the changesets from `firstOwn` on numbered from 1. Those before it are on
- * the server under the old name. They leave the visible rows too if they were pending: as another site's writes they come back by the stream.
- * Returns the names of the tables touched.
+ * Goes on as another site, in one transaction: a new site id, and the changesets from `firstOwn` on numbered from 1.
+ * Those before it are on the server under the old name. They leave the visible rows too if they were pending: as
+ * another site's writes they come back by the stream. Returns the names of the tables touched.
  *
- * What was written on top of such a change counts as concurrent to it, because its base is older: a cell goes to the later write all the
- * same; an update of a row that was inserted so loses and stands in the ledger.
+ * What was written on top of such a change counts as concurrent to it, because its base is older: a cell goes to the
+ * later write all the same; an update of a row that was inserted so loses and stands in the ledger.
  */
-export function becomeNewSite(database: OpenDatabase, pending: PendingIndex, log: DeliveryLog, firstOwn: number): ReadonlySet<string> {
+export function becomeNewSite(
+  database: OpenDatabase,
+  pending: PendingIndex,
+  log: DeliveryLog,
+  firstOwn: number,
+): ReadonlySet<string> {
   const { connection, tablesById, meta } = database;
   try {
     return quietTransaction(database, () => {
       for (const changeset of log.pendingAfter(pending.newestSequence)) pending.add(changeset);
-      const leaving = new Map(pending.sequences.filter((sequence) => sequence < firstOwn).map((sequence) => [sequence, 'rejected' as const]));
+      const leaving = new Map(
+        pending.sequences.filter((sequence) => sequence < firstOwn).map((sequence) => [sequence, 'rejected' as const]),
+      );
       const { touched, masked } = applyRows({ connection, tablesById, pending, decisions: leaving, groups: [] });
       recordMasked(log, pending, masked, leaving);
       meta.set('site_id', database.randomBytes(ID_BYTES));
@@ -32,7 +39,13 @@ export function becomeNewSite(database: OpenDatabase, pending: PendingIndex, log
       if (documents.size > 0) {
         const maskedAuthor = documentAuthor(meta);
         beginGeneration(meta);
-        documentSupport().rewriteEdits(connection, documents, { shown: documentAuthor(meta), masked: maskedAuthor }, firstOwn, whereEditsAre(database));
+        documentSupport().rewriteEdits(
+          connection,
+          documents,
+          { shown: documentAuthor(meta), masked: maskedAuthor },
+          firstOwn,
+          whereEditsAre(database),
+        );
       }
       meta.set('older_epoch_up_to', renumber(connection, firstOwn, meta.olderEpochUpTo));
       return touched;

@@ -1,4 +1,11 @@
-import { decodeClientMessage, decodePacked, FrameAssembler, MAX_MESSAGE_BYTES, type ClientMessage, type Push } from '@rockpool/shared';
+import {
+  decodeClientMessage,
+  decodePacked,
+  FrameAssembler,
+  MAX_MESSAGE_BYTES,
+  type ClientMessage,
+  type Push,
+} from '@rockpool/shared';
 import { afterEach, expect, it, vi } from 'vitest';
 import { OutgoingFrames } from './outgoing-frames.ts';
 
@@ -8,7 +15,9 @@ const push = (sequence: number, sizeBytes: number): Push => ({
   type: 'push',
   previousHash: new Uint8Array(16),
   olderEpochUpTo: 0,
-  changesets: [{ sequence, stampUs: sequence, ageUs: 0, base: 0, body: Uint8Array.from({ length: sizeBytes }, (_, i) => i % 50) }],
+  changesets: [
+    { sequence, stampUs: sequence, ageUs: 0, base: 0, body: Uint8Array.from({ length: sizeBytes }, (_, i) => i % 50) },
+  ],
 });
 
 /** What arrives: whole messages, packed or not. */
@@ -44,7 +53,14 @@ it('sends small messages at once and large pushes packed, all in order', async (
   const first: ClientMessage[] = [{ type: 'ping' }, push(1, 100)];
   for (const message of first) there.outgoing.send(message);
   expect(there.arrived).toHaveLength(2);
-  const later: ClientMessage[] = [push(2, 200_000), push(3, 50_000), { type: 'ping' }, push(4, 100), push(5, 5_000), { type: 'confirm', cursor: 1, lastAckedSequence: 1 }];
+  const later: ClientMessage[] = [
+    push(2, 200_000),
+    push(3, 50_000),
+    { type: 'ping' },
+    push(4, 100),
+    push(5, 5_000),
+    { type: 'confirm', cursor: 1, lastAckedSequence: 1 },
+  ];
   for (const message of later) there.outgoing.send(message);
   expect(await there.messages(8)).toStrictEqual([...first, ...later]);
   expect(there.sizeBytes).toBeLessThan(10_000);
@@ -59,6 +75,8 @@ it('sends as it is what is too large to be packed, or where the platform has not
   expect(there.arrived).toHaveLength(1);
   vi.stubGlobal('CompressionStream', undefined);
   there.outgoing.send(push(2, 50_000));
-  expect((await there.messages(2)).map((message) => message.type === 'push' && message.changesets[0]?.sequence)).toStrictEqual([1, 2]);
+  expect(
+    (await there.messages(2)).map((message) => message.type === 'push' && message.changesets[0]?.sequence),
+  ).toStrictEqual([1, 2]);
   expect(there.sizeBytes).toBeGreaterThan(2 * 1024 * 1024 + 50_000);
 });

@@ -3,7 +3,10 @@ import { encodeMessage, encodePacked, MAX_PACKED_BYTES, messageToFrames, type Cl
 /** A smaller push is a frame or two of the network's anyway, and waits for nothing. */
 const PACK_FROM_BYTES = 4 * 1024;
 
-/** Messages as frames, in the order in which they are given. Large pushes are packed, which takes a moment; what comes after one waits for it. */
+/**
+ * Messages as frames, in the order in which they are given. Large pushes are packed, which takes a moment; what comes
+ * after one waits for it.
+ */
 export class OutgoingFrames {
   private readonly sendFrame: (frame: Uint8Array<ArrayBuffer>) => void;
   // Null: nothing is being packed.
@@ -35,7 +38,10 @@ export class OutgoingFrames {
 async function packed(bytes: Uint8Array<ArrayBuffer>): Promise<Uint8Array> {
   try {
     const stream = new Blob([bytes]).stream().pipeThrough(new CompressionStream('deflate-raw'));
-    return encodePacked({ sizeBytes: bytes.length, deflated: new Uint8Array(await new Response(stream).arrayBuffer()) });
+    return encodePacked({
+      sizeBytes: bytes.length,
+      deflated: new Uint8Array(await new Response(stream).arrayBuffer()),
+    });
   } catch {
     return bytes;
   }

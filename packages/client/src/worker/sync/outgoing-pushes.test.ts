@@ -6,10 +6,19 @@ const CHANGESETS = 10;
 
 function pushesOfLargeChangesets(): { readonly pushes: OutgoingPushes; readonly calls: string[] } {
   const calls: string[] = [];
-  const changeset = (sequence: number): PushedChangeset => ({ sequence, stampUs: sequence, ageUs: 0, base: 0, body: new Uint8Array(PUSH_BYTES) });
+  const changeset = (sequence: number): PushedChangeset => ({
+    sequence,
+    stampUs: sequence,
+    ageUs: 0,
+    base: 0,
+    body: new Uint8Array(PUSH_BYTES),
+  });
   const source = {
     position: () => ({ lastSequence: CHANGESETS }),
-    nextPush: (sequence: number) => (sequence >= CHANGESETS ? null : { previousHash: new Uint8Array(16), olderEpochUpTo: 0, changesets: [changeset(sequence + 1)] }),
+    nextPush: (sequence: number) =>
+      sequence >= CHANGESETS
+        ? null
+        : { previousHash: new Uint8Array(16), olderEpochUpTo: 0, changesets: [changeset(sequence + 1)] },
     flush: () => void calls.push('flush'),
   };
   const pushes = createOutgoingPushes(source, ({ changesets }) => {

@@ -27,8 +27,9 @@ export interface OutgoingPushes {
   /** Sends what comes after `sequence`, as far as the window reaches. Returns the last that was sent, or `sequence`. */
   push(sequence: number): number;
   /**
-   * Sends what this copy has after `sequence`, for the server to name the first changeset that it knows otherwise. Where it may know all of them, one more is
-   * sent under a number that it has given to another: it cannot be taken, but it is answered. Throws `site-copied` where the token allows reading only.
+   * Sends what this copy has after `sequence`, for the server to name the first changeset that it knows otherwise.
+   * Where it may know all of them, one more is sent under a number that it has given to another: it cannot be taken,
+   * but it is answered. Throws `site-copied` where the token allows reading only.
    */
   askWhatDiffers(sequence: number, welcome: PushPermission): void;
   /** Outcomes up to this one have come. */
@@ -52,7 +53,8 @@ export function createOutgoingPushes(source: PushSource, send: (batch: OutgoingP
       while (inFlightBytes < WINDOW_BYTES) {
         const batch = source.nextPush(sentUpTo, PUSH_BYTES);
         if (batch === null) break;
-        // What the server knows of must not vanish here with a power cut: its number would be used again for something else.
+        // What the server knows of must not vanish here with a power cut: its number would be used again for something
+        // else.
         source.flush();
         if (!send(batch)) break;
         for (const { sequence: sent, body } of batch.changesets) {
@@ -75,7 +77,11 @@ export function createOutgoingPushes(source: PushSource, send: (batch: OutgoingP
         source.flush();
         sentUpTo = batch.changesets.at(-1)?.sequence ?? Infinity;
         const isLast = sentUpTo >= lastSequence;
-        send(isLast && lastAckedSequence > lastSequence ? { ...batch, changesets: [...batch.changesets, emptyAfter(batch.changesets)] } : batch);
+        send(
+          isLast && lastAckedSequence > lastSequence
+            ? { ...batch, changesets: [...batch.changesets, emptyAfter(batch.changesets)] }
+            : batch,
+        );
         if (isLast) return;
       }
     },
@@ -99,5 +105,11 @@ export function createOutgoingPushes(source: PushSource, send: (batch: OutgoingP
 function emptyAfter(changesets: readonly PushedChangeset[]): PushedChangeset {
   const last = changesets.at(-1);
   const body = encodeChangesetBody({ atomic: false, groups: [], cellBases: [] });
-  return { sequence: (last?.sequence ?? 0) + 1, stampUs: (last?.stampUs ?? 0) + 1, ageUs: last?.ageUs ?? 0, base: last?.base ?? 0, body };
+  return {
+    sequence: (last?.sequence ?? 0) + 1,
+    stampUs: (last?.stampUs ?? 0) + 1,
+    ageUs: last?.ageUs ?? 0,
+    base: last?.base ?? 0,
+    body,
+  };
 }

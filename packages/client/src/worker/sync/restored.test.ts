@@ -2,7 +2,10 @@ import { describe, expect, it } from 'vitest';
 import { openInMemory } from '../testing/test-database.ts';
 import { admitted, testDelivery, testSync, testWelcome } from '../testing/sync-steps.ts';
 
-const write = (id: string): { id: string; statements: { sql: string; params: string[] }[] } => ({ id, statements: [{ sql: 'INSERT INTO account (id) VALUES (?)', params: [id] }] });
+const write = (id: string): { id: string; statements: { sql: string; params: string[] }[] } => ({
+  id,
+  statements: [{ sql: 'INSERT INTO account (id) VALUES (?)', params: [id] }],
+});
 
 describe('a restored backup', () => {
   it('goes on as another site before it sends anything, with what the server has not decided', () => {

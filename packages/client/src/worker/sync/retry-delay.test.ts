@@ -6,27 +6,53 @@ import { INITIAL_STATE, nextStep, type MachineEvent, type MachineState } from '.
 const trouble = (code: ErrorCode): ReturnType<RockpoolError['toData']> => new RockpoolError(code).toData();
 
 describe('the next attempt', () => {
-  const spans = (code: ErrorCode, failures: readonly number[]): number[][] => failures.map((count) => [retryDelayMs(trouble(code), count, 0), retryDelayMs(trouble(code), count, 1)]);
+  const spans = (code: ErrorCode, failures: readonly number[]): number[][] =>
+    failures.map((count) => [retryDelayMs(trouble(code), count, 0), retryDelayMs(trouble(code), count, 1)]);
 
   it('without a connection comes soon, then at an even pace for four minutes, then more rarely', () => {
-    expect(spans('network-unreachable', [1, 2, 60, 61, 62, 63, 1_000])).toEqual([[0, 3_000], [2_500, 5_000], [2_500, 5_000], [5_000, 10_000], [10_000, 20_000], [15_000, 30_000], [15_000, 30_000]]);
+    expect(spans('network-unreachable', [1, 2, 60, 61, 62, 63, 1_000])).toEqual([
+      [0, 3_000],
+      [2_500, 5_000],
+      [2_500, 5_000],
+      [5_000, 10_000],
+      [10_000, 20_000],
+      [15_000, 30_000],
+      [15_000, 30_000],
+    ]);
   });
 
   it('after an answer of the server comes ever more rarely, up to half a minute', () => {
-    expect(spans('database-unavailable', [1, 2, 3, 10])).toEqual([[250, 500], [500, 1_000], [1_000, 2_000], [15_000, 30_000]]);
-    expect(spans('token-callback-failed', [1, 10])).toEqual([[250, 500], [15_000, 30_000]]);
+    expect(spans('database-unavailable', [1, 2, 3, 10])).toEqual([
+      [250, 500],
+      [500, 1_000],
+      [1_000, 2_000],
+      [15_000, 30_000],
+    ]);
+    expect(spans('token-callback-failed', [1, 10])).toEqual([
+      [250, 500],
+      [15_000, 30_000],
+    ]);
   });
 
   it('is calm where only a person can help, but a token that expires is replaced at once', () => {
-    expect(spans('schema-mismatch', [1, 10])).toEqual([[CALM_RETRY_MS / 2, CALM_RETRY_MS], [CALM_RETRY_MS / 2, CALM_RETRY_MS]]);
-    expect(spans('auth-token-expired', [1, 2])).toEqual([[0, 0], [CALM_RETRY_MS / 2, CALM_RETRY_MS]]);
+    expect(spans('schema-mismatch', [1, 10])).toEqual([
+      [CALM_RETRY_MS / 2, CALM_RETRY_MS],
+      [CALM_RETRY_MS / 2, CALM_RETRY_MS],
+    ]);
+    expect(spans('auth-token-expired', [1, 2])).toEqual([
+      [0, 0],
+      [CALM_RETRY_MS / 2, CALM_RETRY_MS],
+    ]);
   });
 });
 
 const CLIENTS = 2_000;
 const DOWN_MS = 30_000;
 
-/** Every client of a server that dies at 0 and is back after a while, in virtual time: when each attempt begins, and when each client was connected again. */
+/**
+ * Every client of a server that dies at 0 and is back after a while, in virtual time: when each attempt begins, and
+ * when each client was connected again.
+ */
 function herd(downMs: number, seed: number): { readonly attemptsMs: number[]; readonly connectedMs: number[] } {
   let bits = seed;
   const random = (): number => {
@@ -70,13 +96,16 @@ function peakPerSecond(momentsMs: readonly number[]): number {
 }
 
 describe('2,000 clients whose server comes back', () => {
-  it.each([1, 2, 3, 4, 5])('after 30 s are connected after 2 s in the median and 5 s at most, with at most 800 attempts in any second (seed %i)', (seed) => {
-    const { attemptsMs, connectedMs } = herd(DOWN_MS, seed);
-    expect(connectedMs).toHaveLength(CLIENTS);
-    expect(connectedMs[CLIENTS / 2]).toBeLessThan(2_000);
-    expect(connectedMs.at(-1)).toBeLessThanOrEqual(5_000);
-    expect(peakPerSecond(attemptsMs)).toBeLessThanOrEqual(800);
-  });
+  it.each([1, 2, 3, 4, 5])(
+    'after 30 s are connected after 2 s in the median and 5 s at most, with at most 800 attempts in any second (seed %i)',
+    (seed) => {
+      const { attemptsMs, connectedMs } = herd(DOWN_MS, seed);
+      expect(connectedMs).toHaveLength(CLIENTS);
+      expect(connectedMs[CLIENTS / 2]).toBeLessThan(2_000);
+      expect(connectedMs.at(-1)).toBeLessThanOrEqual(5_000);
+      expect(peakPerSecond(attemptsMs)).toBeLessThanOrEqual(800);
+    },
+  );
 
   it('at once, as after a restart, do not all come in the same second', () => {
     const { attemptsMs, connectedMs } = herd(0, 1);

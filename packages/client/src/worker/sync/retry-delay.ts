@@ -3,13 +3,16 @@ import type { ErrorCode, ErrorData } from '@rockpool/shared';
 /*
  * When the next attempt is made, after so many failures in a row. There are three schedules:
  *
- *   no connection             0 to 3 s, then 2.5 to 5 s; from about four minutes on 5 to 10 s, 10 to 20 s, then 15 to 30 s
+ * no connection             0 to 3 s, then 2.5 to 5 s; from about four minutes on 5 to 10 s, 10 to 20 s, then 15 to 30
+ *   s
  *   the server answered       0.25 to 0.5 s, doubling up to 15 to 30 s
  *   only a person can help    30 to 60 s
  *
- * A server that dies is missed by all its clients at once, and when it is back they come back at once. The spread of the first retry and the even pace of the later
- * ones bound how many connect in one second; the pace bounds how long a server that is back waits for them. Measured over the machine in virtual time with
- * 2,000 clients: docs/decisions/0055-nothing-waits-without-a-name.md. A `try-now` (the device is online again, the page is visible again, a person asks) waits for none of this.
+ * A server that dies is missed by all its clients at once, and when it is back they come back at once. The spread of
+ * the first retry and the even pace of the later ones bound how many connect in one second; the pace bounds how long a
+ * server that is back waits for them. Measured over the machine in virtual time with
+ * 2,000 clients: docs/decisions/0055-nothing-waits-without-a-name.md. A `try-now` (the device is online again, the page
+ * is visible again, a person asks) waits for none of this.
  */
 
 const LOST_FIRST_MS = 3_000;
@@ -20,7 +23,10 @@ const LOST_EVEN_PACE = 60;
 const ANSWERED_FIRST_MS = 500;
 const LONGEST_MS = 30_000;
 
-/** What another attempt alone will hardly mend, such as a refused token or a schema that does not fit, is still tried, but calmly. */
+/**
+ * What another attempt alone will hardly mend, such as a refused token or a schema that does not fit, is still tried,
+ * but calmly.
+ */
 export const CALM_RETRY_MS = 60_000;
 
 /** `random` in [0, 1) spreads the attempts of many clients. */
@@ -31,7 +37,10 @@ export function retryDelayMs(trouble: ErrorData, failures: number, random: numbe
   }
   // An expired token is the ordinary end of a session: the next one is asked for at once.
   if (trouble.code === 'auth-token-expired' && failures === 1) return 0;
-  return halfLeftToChance(isTriedSoon(trouble) ? Math.min(LONGEST_MS, ANSWERED_FIRST_MS * 2 ** (failures - 1)) : CALM_RETRY_MS, random);
+  return halfLeftToChance(
+    isTriedSoon(trouble) ? Math.min(LONGEST_MS, ANSWERED_FIRST_MS * 2 ** (failures - 1)) : CALM_RETRY_MS,
+    random,
+  );
 }
 
 function halfLeftToChance(fullMs: number, random: number): number {
@@ -40,11 +49,22 @@ function halfLeftToChance(fullMs: number, random: number): number {
 
 /** A copy goes on as another site at once, and the app's callback may have been asked too early. */
 function isTriedSoon({ code, recovery, fields }: ErrorData): boolean {
-  return recovery === 'retry' || code === 'token-callback-failed' || (code === 'site-copied' && typeof fields['sequence'] === 'number');
+  return (
+    recovery === 'retry' ||
+    code === 'token-callback-failed' ||
+    (code === 'site-copied' && typeof fields['sequence'] === 'number')
+  );
 }
 
 /** The server is there, and cannot serve this database for now. */
-const SERVER_TROUBLE: ReadonlySet<ErrorCode> = new Set<ErrorCode>(['auth-unavailable', 'database-damaged', 'database-unavailable', 'rate-limited', 'server-disk-full', 'too-many-connections']);
+const SERVER_TROUBLE: ReadonlySet<ErrorCode> = new Set<ErrorCode>([
+  'auth-unavailable',
+  'database-damaged',
+  'database-unavailable',
+  'rate-limited',
+  'server-disk-full',
+  'too-many-connections',
+]);
 
 export function isServerTrouble(code: ErrorCode): boolean {
   return SERVER_TROUBLE.has(code);

@@ -21,10 +21,18 @@ function createWorld(): World {
   };
   const world = { sent: [] as string[], failed: [] as ErrorData[], commits, isClosed: false };
   const connect = sendWhenStored(
-    () => ({ send: ({ type }) => void world.sent.push(type), bufferedBytes: 0, close: () => void (world.isClosed = true) }),
+    () => ({
+      send: ({ type }) => void world.sent.push(type),
+      bufferedBytes: 0,
+      close: () => void (world.isClosed = true),
+    }),
     committed,
   );
-  const connection = connect('ws://server', { onOpen: () => undefined, onMessage: () => undefined, onFailed: (error) => world.failed.push(error) });
+  const connection = connect('ws://server', {
+    onOpen: () => undefined,
+    onMessage: () => undefined,
+    onFailed: (error) => world.failed.push(error),
+  });
   return Object.assign(world, { connection });
 }
 

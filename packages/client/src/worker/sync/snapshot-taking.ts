@@ -49,7 +49,10 @@ export interface SnapshotTaking {
   delivered(): void;
 }
 
-/** A log can be put back while a file comes, and once more; a server that never takes its own files has to send deliveries. */
+/**
+ * A log can be put back while a file comes, and once more; a server that never takes its own files has to send
+ * deliveries.
+ */
 const MOST_FILES_IN_A_ROW = 3;
 
 /** Takes whole states as files, from the server's offer to the delivery that goes on from there. */
@@ -94,8 +97,10 @@ export function createSnapshotTaking({ source, dispatch, onProblem }: SnapshotTa
       if (!isConnected()) return;
       progress = null;
       const error = toRockpoolError(thrown);
-      // A new connection shows whether there is a network; the download goes on there. One that has not moved since the last connection, although that was welcomed, does not get on.
-      if (isOfToken(error) || (hasMoved && error.code === 'network-unreachable')) return dispatch({ type: 'failed', error: error.toData() });
+      // A new connection shows whether there is a network; the download goes on there. One that has not moved since the
+      // last connection, although that was welcomed, does not get on.
+      if (isOfToken(error) || (hasMoved && error.code === 'network-unreachable'))
+        return dispatch({ type: 'failed', error: error.toData() });
       giveUp(error.toData());
       dispatch({ type: 'snapshot-taken' });
     }

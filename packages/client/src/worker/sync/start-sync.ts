@@ -32,7 +32,11 @@ export function startSync({ target, token, tools, persistence, presence, snapsho
   const engine = createSyncEngine({
     ...target,
     token,
-    database: toSyncDatabase({ database, elapsedMs: () => performance.now(), onApplied: (touched) => tools.publishCommit(touched) }),
+    database: toSyncDatabase({
+      database,
+      elapsedMs: () => performance.now(),
+      onApplied: (touched) => tools.publishCommit(touched),
+    }),
     connect: committed === undefined ? connect : sendWhenStored(connect, committed),
     ...(line === undefined ? {} : { presence: line }),
     ...(snapshots === undefined ? {} : { snapshots }),

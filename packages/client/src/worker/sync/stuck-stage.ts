@@ -4,7 +4,8 @@ import type { StuckStage, SyncRemedy, SyncStage } from '../../rpc/sync-status.ts
 /*
  * What has failed again and again in the same place, although there is a connection, needs more than another attempt:
  *
- *   once: the ordinary attempt   from 2: it is named in the status   from 3: the whole state is loaded anew   from 6: the worker starts anew
+ * once: the ordinary attempt   from 2: it is named in the status   from 3: the whole state is loaded anew   from 6: the
+ *   worker starts anew
  */
 const NAMED_FROM = 2;
 const RELOAD_FROM = 3;

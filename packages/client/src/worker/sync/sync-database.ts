@@ -1,4 +1,15 @@
-import { ageOfStampUs, cellValuesEqual, FIRST_PREVIOUS_HASH, RockpoolError, syncedTables, SYSTEM_TABLES, wasClockSet, type ClockContact, type Delivery, type Welcome } from '@rockpool/shared';
+import {
+  ageOfStampUs,
+  cellValuesEqual,
+  FIRST_PREVIOUS_HASH,
+  RockpoolError,
+  syncedTables,
+  SYSTEM_TABLES,
+  wasClockSet,
+  type ClockContact,
+  type Delivery,
+  type Welcome,
+} from '@rockpool/shared';
 import { applyDelivery, type SnapshotFile } from '../apply/apply-delivery.ts';
 import { deliveryLog } from '../apply/delivery-log.ts';
 import { columnIdsByTable, withinSchema } from '../apply/within-schema.ts';
@@ -13,7 +24,10 @@ import { mismatchFields } from './schema-mismatch.ts';
 import { becomeNewSite } from './new-site.ts';
 import type { SyncDatabase } from './sync-engine.ts';
 
-/** The contact from which ages are told is written down this often: it bounds what a clock that was set takes from its user. */
+/**
+ * The contact from which ages are told is written down this often: it bounds what a clock that was set takes from its
+ * user.
+ */
 const CONTACT_RESOLUTION_MS = 60 * 60 * 1000;
 
 export interface SyncDatabaseOptions {
@@ -26,7 +40,8 @@ export interface SyncDatabaseOptions {
 
 /** The local database as sync sees it. */
 export function toSyncDatabase({ database, elapsedMs, onApplied }: SyncDatabaseOptions): SyncDatabase {
-  const { meta, outbox, rejected, changelog, connection, searchIndexes, tablesById, localTime, schema, appSchema } = database;
+  const { meta, outbox, rejected, changelog, connection, searchIndexes, tablesById, localTime, schema, appSchema } =
+    database;
   const lookups = lookupsByTable(syncedTables(schema));
   const pending = new PendingIndex();
   const log = deliveryLog(database, serverNowMs);
@@ -36,7 +51,8 @@ export function toSyncDatabase({ database, elapsedMs, onApplied }: SyncDatabaseO
   let contactElapsedMs = 0;
   let isFirst = false;
   let isNarrow = false;
-  // The binding has to survive power loss before anything is sent: else what was sent here could be sent to another database.
+  // The binding has to survive power loss before anything is sent: else what was sent here could be sent to another
+  // database.
   let isBindingStored = true;
 
   /** What is pending was written after the contact that is kept, or its age could not be told from it. */
@@ -44,7 +60,12 @@ export function toSyncDatabase({ database, elapsedMs, onApplied }: SyncDatabaseO
     latestContact = { localUs: Math.floor(localTime.nowUs()), serverMs };
     contactElapsedMs = elapsedMs();
     const kept = meta.clockContact;
-    if (kept !== null && (outbox.pendingCount() > 0 || (serverMs - kept.serverMs < CONTACT_RESOLUTION_MS && !wasClockSet(kept, latestContact)))) return;
+    if (
+      kept !== null &&
+      (outbox.pendingCount() > 0 ||
+        (serverMs - kept.serverMs < CONTACT_RESOLUTION_MS && !wasClockSet(kept, latestContact)))
+    )
+      return;
     meta.set('clock_contact_json', JSON.stringify(latestContact));
   }
 
@@ -59,10 +80,16 @@ export function toSyncDatabase({ database, elapsedMs, onApplied }: SyncDatabaseO
     return isOther ? changelog.head().sequence : meta.olderEpochUpTo;
   }
 
-  /** A server that lacks what a pending changeset names would reject it; until it knows the file's schema, nothing is pushed. */
+  /**
+   * A server that lacks what a pending changeset names would reject it; until it knows the file's schema, nothing is
+   * pushed.
+   */
   function pendingFitsApp(): boolean {
-    const known = columnIdsByTable(new Map([...syncedTables(appSchema), ...SYSTEM_TABLES].map((table) => [table.id, table])));
-    for (const changeset of changelog.readAfter(outbox.lastAckedSequence())) if (withinSchema(changeset, known) !== changeset) return false;
+    const known = columnIdsByTable(
+      new Map([...syncedTables(appSchema), ...SYSTEM_TABLES].map((table) => [table.id, table])),
+    );
+    for (const changeset of changelog.readAfter(outbox.lastAckedSequence()))
+      if (withinSchema(changeset, known) !== changeset) return false;
     return true;
   }
 
@@ -79,7 +106,10 @@ export function toSyncDatabase({ database, elapsedMs, onApplied }: SyncDatabaseO
     if (known === null) {
       meta.set('database_identity', identity);
       isBindingStored = false;
-    } else if (!cellValuesEqual(known, identity)) throw new RockpoolError('database-mismatch', { problem: 'the server database of this name is not the one that the local database belongs to' });
+    } else if (!cellValuesEqual(known, identity))
+      throw new RockpoolError('database-mismatch', {
+        problem: 'the server database of this name is not the one that the local database belongs to',
+      });
     if (isBindingStored) return;
     database.flush();
     isBindingStored = true;
@@ -106,7 +136,16 @@ export function toSyncDatabase({ database, elapsedMs, onApplied }: SyncDatabaseO
     },
     position() {
       const lastAckedSequence = outbox.lastAckedSequence();
-      return { databaseIdentity: meta.databaseIdentity, logEpoch: meta.logEpoch, cursor: meta.cursor, cursorHash: meta.cursorHash, lastAckedSequence, decidedHash: changelog.findHash(lastAckedSequence) ?? FIRST_PREVIOUS_HASH, lastSequence: changelog.head().sequence, fullResync: meta.wantsWhole || (meta.syncedNarrow && !isNarrow) };
+      return {
+        databaseIdentity: meta.databaseIdentity,
+        logEpoch: meta.logEpoch,
+        cursor: meta.cursor,
+        cursorHash: meta.cursorHash,
+        lastAckedSequence,
+        decidedHash: changelog.findHash(lastAckedSequence) ?? FIRST_PREVIOUS_HASH,
+        lastSequence: changelog.head().sequence,
+        fullResync: meta.wantsWhole || (meta.syncedNarrow && !isNarrow),
+      };
     },
     noteServerTime,
     greet(welcome: Welcome): WelcomeVerdict {
@@ -122,8 +161,10 @@ export function toSyncDatabase({ database, elapsedMs, onApplied }: SyncDatabaseO
         firstRetained: () => changelog.firstRetained(),
         hasClosedAfter: (sequence) => rejected.hasClosedAfter(sequence),
       });
-      // The file that this was copied from may be in use: what the server has decided counts as that one's, and the rest is this one's.
-      if (verdict.kind === 'fits' && meta.get('is_restored') === 1) return { kind: 'new-site', firstOwn: Math.max(welcome.lastAckedSequence, outbox.lastAckedSequence()) + 1 };
+      // The file that this was copied from may be in use: what the server has decided counts as that one's, and the
+      // rest is this one's.
+      if (verdict.kind === 'fits' && meta.get('is_restored') === 1)
+        return { kind: 'new-site', firstOwn: Math.max(welcome.lastAckedSequence, outbox.lastAckedSequence()) + 1 };
       if (verdict.kind === 'fits' && meta.logEpoch === null) meta.set('log_epoch', welcome.logEpoch);
       return verdict;
     },
@@ -137,11 +178,25 @@ export function toSyncDatabase({ database, elapsedMs, onApplied }: SyncDatabaseO
       if (batch === null) return null;
       const nowUs = localTime.nowUs();
       const earlier = meta.clockContact;
-      const changesets = batch.changesets.map((changeset) => ({ ...changeset, ageUs: ageOfStampUs(changeset.stampUs, nowUs, earlier, latestContact) }));
+      const changesets = batch.changesets.map((changeset) => ({
+        ...changeset,
+        ageUs: ageOfStampUs(changeset.stampUs, nowUs, earlier, latestContact),
+      }));
       return { ...batch, changesets, olderEpochUpTo: olderEpochUpTo() };
     },
     applyDelivery(delivery: Delivery, snapshot: SnapshotFile | null = null): boolean {
-      const { touched, changes } = applyDelivery({ connection, searchIndexes, tablesById, lookups, pending, log, delivery, snapshot, logEpoch: epochThere, isFirst });
+      const { touched, changes } = applyDelivery({
+        connection,
+        searchIndexes,
+        tablesById,
+        lookups,
+        pending,
+        log,
+        delivery,
+        snapshot,
+        logEpoch: epochThere,
+        isFirst,
+      });
       const madeAnew = rebuildDependentEdits(database);
       applied(
         new Set([...touched, ...madeAnew]),

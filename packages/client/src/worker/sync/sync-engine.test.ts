@@ -1,4 +1,15 @@
-import { buildSchema, changesetHash, decodeClientMessage, encodeMessage, encodeOutline, FIRST_PREVIOUS_HASH, RockpoolError, type ClientMessage, type Push, type ServerMessage } from '@rockpool/shared';
+import {
+  buildSchema,
+  changesetHash,
+  decodeClientMessage,
+  encodeMessage,
+  encodeOutline,
+  FIRST_PREVIOUS_HASH,
+  RockpoolError,
+  type ClientMessage,
+  type Push,
+  type ServerMessage,
+} from '@rockpool/shared';
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
 import type { OpenDatabase } from '../database/open-database.ts';
 import { openInMemory, testSchema } from '../testing/test-database.ts';
@@ -57,7 +68,11 @@ async function connected(database: OpenDatabase, sync: SyncDatabase = testSync(d
       const line: Line = { sent: [], events, closed: false, say: (message) => events.onMessage(message) };
       lines.push(line);
       queueMicrotask(() => events.onOpen());
-      return { send: (message) => void line.sent.push(decodeClientMessage(encodeMessage(message))), bufferedBytes: 0, close: () => void (line.closed = true) };
+      return {
+        send: (message) => void line.sent.push(decodeClientMessage(encodeMessage(message))),
+        bufferedBytes: 0,
+        close: () => void (line.closed = true),
+      };
     },
     onReport: (report) => void reports.push(report),
     onProblem: () => undefined,
@@ -103,11 +118,23 @@ it('says of a server with another schema which column differs and on which side,
   const database = openInMemory();
   const { next, reports } = await connected(database);
   const line = await next(1);
-  const older = buildSchema(testSchema.tables.map((table) => (table.name === 'account' ? { ...table, columns: table.columns.filter(({ name }) => name !== 'rate'), indexes: [] } : table)));
+  const older = buildSchema(
+    testSchema.tables.map((table) =>
+      table.name === 'account'
+        ? { ...table, columns: table.columns.filter(({ name }) => name !== 'rate'), indexes: [] }
+        : table,
+    ),
+  );
   line.say({ type: 'failure', code: 'schema-mismatch', fields: { outline: encodeOutline(older) } });
   const { nextAttemptMs: _, ...fields } = reports.at(-1)?.reason?.fields ?? {};
   expect(reports.at(-1)?.state).toBe('blocked');
-  expect(fields).toEqual({ table: 'account', column: 'rate', side: 'server', problem: 'the column is missing', differences: 1 });
+  expect(fields).toEqual({
+    table: 'account',
+    column: 'rate',
+    side: 'server',
+    problem: 'the column is missing',
+    differences: 1,
+  });
 });
 
 it('tells what has failed also where the database cannot be read any more', async () => {
@@ -119,7 +146,11 @@ it('tells what has failed also where the database cannot be read any more', asyn
     if (isClosed) throw new RockpoolError('storage-lost', { operation: 'read' });
     return read();
   };
-  const { next, reports } = await connected(database, { ...sync, counts: () => readable(() => sync.counts()), applyDelivery: (delivery) => readable(() => sync.applyDelivery(delivery)) });
+  const { next, reports } = await connected(database, {
+    ...sync,
+    counts: () => readable(() => sync.counts()),
+    applyDelivery: (delivery) => readable(() => sync.applyDelivery(delivery)),
+  });
   const line = await next(1);
   line.say(testWelcome());
   isClosed = true;
@@ -260,7 +291,9 @@ describe('the engine of a client that is thrown out by another connection of its
     second.say(testWelcome());
     second.say(testDelivery({ to: 1, lastAckedSequence: 1, outcomes: admitted(1, 1) }));
     second.say({ type: 'failure', code: 'session-replaced', fields: {} });
-    expect((await next(3)).sent).toMatchObject([{ type: 'hello', cursor: 1, lastSequence: 0, siteId: database.siteId }]);
+    expect((await next(3)).sent).toMatchObject([
+      { type: 'hello', cursor: 1, lastSequence: 0, siteId: database.siteId },
+    ]);
     expect(database.siteId).not.toEqual(siteId);
     expect(database.connection.rows('SELECT id FROM account')).toEqual([['a']]);
   });
@@ -271,7 +304,14 @@ describe('the engine of a client that cannot write what it is sent', () => {
     const database = openInMemory();
     write(database, "INSERT INTO account (id) VALUES ('mine')");
     const { next, engine } = await connected(database);
-    const unknownTable = { tableId: 4711, kind: 'delete', rowCount: 1, keys: [['x']], columnIds: [], values: [] } as const;
+    const unknownTable = {
+      tableId: 4711,
+      kind: 'delete',
+      rowCount: 1,
+      keys: [['x']],
+      columnIds: [],
+      values: [],
+    } as const;
     for (const count of [1, 2, 3]) {
       const line = await next(count);
       expect(line.sent[0]).toMatchObject({ type: 'hello', fullResync: false });
@@ -303,7 +343,12 @@ describe('the engine of a client that cannot write what it is sent', () => {
       engine.tryNow();
     }
     expect(restarts()).toBe(1);
-    expect(reports.at(-1)?.stuck).toMatchObject({ stage: 'apply', times: 6, error: { code: 'storage-full' }, next: 'restart' });
+    expect(reports.at(-1)?.stuck).toMatchObject({
+      stage: 'apply',
+      times: 6,
+      error: { code: 'storage-full' },
+      next: 'restart',
+    });
   });
 });
 

@@ -1,13 +1,32 @@
 import { AUDIT_TIMES, createIdleAudit, type AuditTimes } from '../audit/idle-audit.ts';
 import type { AuditDatabase } from '../audit/audit-database.ts';
-import { createSteadyClock, PROTOCOL_VERSION, toRockpoolError, type ChangeGroup, type Delivery, type ErrorCode, type ErrorFields, type RockpoolError, type ServerMessage, type Welcome } from '@rockpool/shared';
+import {
+  createSteadyClock,
+  PROTOCOL_VERSION,
+  toRockpoolError,
+  type ChangeGroup,
+  type Delivery,
+  type ErrorCode,
+  type ErrorFields,
+  type RockpoolError,
+  type ServerMessage,
+  type Welcome,
+} from '@rockpool/shared';
 import type { SnapshotFile } from '../apply/apply-delivery.ts';
 import type { PresenceLine } from '../presence/site-presence.ts';
 import type { SnapshotProgress } from '../../rpc/snapshot-progress.ts';
 import type { WelcomeVerdict } from './judge-welcome.ts';
 import { createOutgoingPushes, type PushSource } from './outgoing-pushes.ts';
 import { createSnapshotTaking, type SnapshotSource } from './snapshot-taking.ts';
-import { asksFullResync, INITIAL_STATE, mayPush, nextStep, type Effect, type MachineEvent, type MachineState } from './sync-machine.ts';
+import {
+  asksFullResync,
+  INITIAL_STATE,
+  mayPush,
+  nextStep,
+  type Effect,
+  type MachineEvent,
+  type MachineState,
+} from './sync-machine.ts';
 import { syncReport, type OutboxCounts, type SyncReport } from './sync-status.ts';
 import type { Connect, ServerConnection } from './web-socket.ts';
 
@@ -34,20 +53,29 @@ export interface SyncDatabase extends PushSource {
   readonly siteId: Uint8Array;
   /** Of the schema to name in the next hello. */
   readonly schemaHash: string;
-  /** The hello names the app's schema, where the file has more: then no file is taken and nothing is audited, since neither would be of the file's tables. */
+  /**
+   * The hello names the app's schema, where the file has more: then no file is taken and nothing is audited, since
+   * neither would be of the file's tables.
+   */
   readonly isNarrow: boolean;
   /** The server does not know the schema that was named. Returns whether there is another one to name at once. */
   onSchemaMismatch(): boolean;
   /** What the fields of a `schema-mismatch` come to here: table, column, side, problem. */
   mismatchFields(fields: ErrorFields): ErrorFields;
   position(): SyncPosition;
-  /** How the server's welcome fits what is here. Remembers the identity of its database and the epoch of its log. Throws `database-mismatch` for another database than before. */
+  /**
+   * How the server's welcome fits what is here. Remembers the identity of its database and the epoch of its log. Throws
+   * `database-mismatch` for another database than before.
+   */
   greet(welcome: Welcome): WelcomeVerdict;
   /** The server's clock shows this now, ms since 1970. */
   noteServerTime(serverNowMs: number): void;
   /** One transaction: a new site id, the changesets from `firstOwn` on numbered from 1. See new-site.ts. */
   becomeNewSite(firstOwn: number): void;
-  /** One transaction: outcomes, rows, cursor. `snapshot`: the file that was named in the hello. Throws, and changes nothing, when it cannot. Returns whether the outbox has something new: edits made anew. */
+  /**
+   * One transaction: outcomes, rows, cursor. `snapshot`: the file that was named in the hello. Throws, and changes
+   * nothing, when it cannot. Returns whether the outbox has something new: edits made anew.
+   */
   applyDelivery(delivery: Delivery, snapshot?: SnapshotFile | null): boolean;
   readonly audit: AuditDatabase;
   counts(): OutboxCounts;
@@ -145,7 +173,10 @@ export function createSyncEngine(options: SyncEngineOptions): SyncEngine {
     for (const effect of step.effects) run(effect);
     clearTimeout(wakeTimer);
     if (state.wakeAtMs !== null) {
-      wakeTimer = setTimeout(() => dispatch({ type: 'wake' }), Math.min(Math.max(0, state.wakeAtMs - steadyMs()), LONGEST_TIMER_MS));
+      wakeTimer = setTimeout(
+        () => dispatch({ type: 'wake' }),
+        Math.min(Math.max(0, state.wakeAtMs - steadyMs()), LONGEST_TIMER_MS),
+      );
     }
     report();
   }
@@ -155,7 +186,10 @@ export function createSyncEngine(options: SyncEngineOptions): SyncEngine {
     options.onReport({ ...syncReport(state, counts, nowMs() - steadyMs()), snapshot: snapshots.progress });
   }
 
-  /** A database that cannot be read any more, since the browser closed its storage, must not keep from the user what has failed. */
+  /**
+   * A database that cannot be read any more, since the browser closed its storage, must not keep from the user what has
+   * failed.
+   */
   function countsNow(): OutboxCounts {
     try {
       return database.counts();
@@ -244,13 +278,15 @@ export function createSyncEngine(options: SyncEngineOptions): SyncEngine {
       onOpen() {
         if (mine === attempt) guarded(() => sayHello(opened, credentials));
       },
-      onMessage: (message) => inTurn(() => {
-        if (mine !== attempt) return;
-        const isReplaced = state.phase === 'live' && message.type === 'failure' && message.code === 'session-replaced';
-        dispatch({ type: 'message', message: explained(message) });
-        if (message.type === 'failure') nameOtherSchema(message.code);
-        if (isReplaced) guarded(replaced);
-      }),
+      onMessage: (message) =>
+        inTurn(() => {
+          if (mine !== attempt) return;
+          const isReplaced =
+            state.phase === 'live' && message.type === 'failure' && message.code === 'session-replaced';
+          dispatch({ type: 'message', message: explained(message) });
+          if (message.type === 'failure') nameOtherSchema(message.code);
+          if (isReplaced) guarded(replaced);
+        }),
       onFailed(error) {
         if (mine !== attempt) return;
         dispatch({ type: 'failed', error });
@@ -262,7 +298,9 @@ export function createSyncEngine(options: SyncEngineOptions): SyncEngine {
 
   /** A server sends the outline of its schema; the status says what differs. */
   function explained(message: ServerMessage): ServerMessage {
-    return message.type === 'failure' && message.code === 'schema-mismatch' ? { ...message, fields: database.mismatchFields(message.fields) } : message;
+    return message.type === 'failure' && message.code === 'schema-mismatch'
+      ? { ...message, fields: database.mismatchFields(message.fields) }
+      : message;
   }
 
   function nameOtherSchema(code: ErrorCode): void {
@@ -271,7 +309,17 @@ export function createSyncEngine(options: SyncEngineOptions): SyncEngine {
 
   function sayHello(opened: ServerConnection, credentials: string): void {
     const position = database.position();
-    opened.send({ type: 'hello', protocolVersion: PROTOCOL_VERSION, token: credentials, databaseId, siteId: database.siteId, schemaHash: database.schemaHash, ...position, fullResync: position.fullResync || asksFullResync(state), snapshot: database.isNarrow ? 'refused' : snapshots.offer });
+    opened.send({
+      type: 'hello',
+      protocolVersion: PROTOCOL_VERSION,
+      token: credentials,
+      databaseId,
+      siteId: database.siteId,
+      schemaHash: database.schemaHash,
+      ...position,
+      fullResync: position.fullResync || asksFullResync(state),
+      snapshot: database.isNarrow ? 'refused' : snapshots.offer,
+    });
     dispatch({ type: 'hello-sent', lastAckedSequence: position.lastAckedSequence });
   }
 
@@ -290,9 +338,9 @@ export function createSyncEngine(options: SyncEngineOptions): SyncEngine {
   }
 
   /**
-   * This engine has one connection at a time, and the server keeps the newest of a site. To be replaced once may be due to a hello that came late; twice
-   * means that a copy of this file is connected as well, and each would throw the other out for ever. Whichever has nothing to send, so that nothing can
-   * be counted twice, goes on as another site.
+   * This engine has one connection at a time, and the server keeps the newest of a site. To be replaced once may be due
+   * to a hello that came late; twice means that a copy of this file is connected as well, and each would throw the
+   * other out for ever. Whichever has nothing to send, so that nothing can be counted twice, goes on as another site.
    */
   function replaced(): void {
     timesReplaced++;
@@ -338,12 +386,14 @@ export function createSyncEngine(options: SyncEngineOptions): SyncEngine {
   return {
     start: () => dispatch({ type: database.isPaused ? 'pause' : 'start' }),
     // The commit stands, whatever fails here: its author must not be told otherwise.
-    committed: () => guarded(() => {
-      const isPaused = state.phase === 'paused';
-      if (state.phase !== 'stopped' && database.isPaused !== isPaused) return dispatch({ type: isPaused ? 'resume' : 'pause' });
-      audit.disturb();
-      dispatch({ type: 'committed' });
-    }),
+    committed: () =>
+      guarded(() => {
+        const isPaused = state.phase === 'paused';
+        if (state.phase !== 'stopped' && database.isPaused !== isPaused)
+          return dispatch({ type: isPaused ? 'resume' : 'pause' });
+        audit.disturb();
+        dispatch({ type: 'committed' });
+      }),
     tryNow: () => dispatch({ type: 'try-now' }),
     stop: () => dispatch({ type: 'stop' }),
   };

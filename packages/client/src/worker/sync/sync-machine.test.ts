@@ -1,17 +1,60 @@
-import { FIRST_LOG_HASH, RockpoolError, SILENCE_LIMIT_MS, PING_INTERVAL_MS, type Delivery, type ErrorCode, type Welcome } from '@rockpool/shared';
+import {
+  FIRST_LOG_HASH,
+  RockpoolError,
+  SILENCE_LIMIT_MS,
+  PING_INTERVAL_MS,
+  type Delivery,
+  type ErrorCode,
+  type Welcome,
+} from '@rockpool/shared';
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { CALM_RETRY_MS } from './retry-delay.ts';
-import { asksFullResync, CONNECT_DEADLINE_MS, DELIVERY_DEADLINE_MS, INITIAL_STATE, nextStep, OUTCOME_DEADLINE_MS, SNAPSHOT_GRACE_MS, type MachineEvent, type MachineState, type Step } from './sync-machine.ts';
+import {
+  asksFullResync,
+  CONNECT_DEADLINE_MS,
+  DELIVERY_DEADLINE_MS,
+  INITIAL_STATE,
+  nextStep,
+  OUTCOME_DEADLINE_MS,
+  SNAPSHOT_GRACE_MS,
+  type MachineEvent,
+  type MachineState,
+  type Step,
+} from './sync-machine.ts';
 import { syncReport } from './sync-status.ts';
 
 const NOW_MS = 1_700_000_000_000;
 const idle = { pendingCount: 0, rejectedCount: 0 };
-const welcome: Welcome = { type: 'welcome', protocolVersion: 2, databaseIdentity: new Uint8Array(16), logEpoch: new Uint8Array(16), watermark: 5, lastAckedSequence: 2, decidedHash: new Uint8Array(16), fullResync: false, serverNowMs: NOW_MS - 90, canWrite: true, takeSnapshot: false };
-const delivery = (lastAckedSequence: number): Delivery => ({ type: 'delivery', whole: false, from: 5, to: 6, logHash: FIRST_LOG_HASH, lastAckedSequence, outcomes: [], groups: [] });
+const welcome: Welcome = {
+  type: 'welcome',
+  protocolVersion: 2,
+  databaseIdentity: new Uint8Array(16),
+  logEpoch: new Uint8Array(16),
+  watermark: 5,
+  lastAckedSequence: 2,
+  decidedHash: new Uint8Array(16),
+  fullResync: false,
+  serverNowMs: NOW_MS - 90,
+  canWrite: true,
+  takeSnapshot: false,
+};
+const delivery = (lastAckedSequence: number): Delivery => ({
+  type: 'delivery',
+  whole: false,
+  from: 5,
+  to: 6,
+  logHash: FIRST_LOG_HASH,
+  lastAckedSequence,
+  outcomes: [],
+  groups: [],
+});
 const failure = (code: ErrorCode): MachineEvent => ({ type: 'failed', error: new RockpoolError(code).toData() });
 
-function after(events: readonly (MachineEvent | number)[], from: MachineState = INITIAL_STATE): Step & { nowMs: number } {
+function after(
+  events: readonly (MachineEvent | number)[],
+  from: MachineState = INITIAL_STATE,
+): Step & { nowMs: number } {
   let nowMs = NOW_MS;
   let step: Step = { state: from, effects: [] };
   for (const event of events) {
@@ -29,57 +72,124 @@ describe('sync machine', () => {
   it('connects, greets, and on the welcome pushes from where the server is', () => {
     expect(after([{ type: 'start' }]).effects).toEqual([{ type: 'connect' }]);
     const step = after(live);
-    expect(step.state).toMatchObject({ phase: 'live', sentUpTo: 2, lastAckedSequence: 2, clockOffsetMs: 90, trouble: null });
-    expect(step.effects).toEqual([{ type: 'welcome', welcome }, { type: 'push', after: 2 }]);
+    expect(step.state).toMatchObject({
+      phase: 'live',
+      sentUpTo: 2,
+      lastAckedSequence: 2,
+      clockOffsetMs: 90,
+      trouble: null,
+    });
+    expect(step.effects).toEqual([
+      { type: 'welcome', welcome },
+      { type: 'push', after: 2 },
+    ]);
   });
 
   it('pushes a new commit after what it sent, and more when outcomes come', () => {
     const sent = after([...live, { type: 'committed' }, { type: 'pushed', sentUpTo: 4 }, { type: 'committed' }]);
     expect(sent.effects).toEqual([{ type: 'push', after: 4 }]);
     const decided = after([{ type: 'message', message: delivery(3) }], sent.state);
-    expect(decided.effects).toEqual([{ type: 'apply', delivery: delivery(3) }, { type: 'push', after: 4 }]);
+    expect(decided.effects).toEqual([
+      { type: 'apply', delivery: delivery(3) },
+      { type: 'push', after: 4 },
+    ]);
     expect(decided.state.waitingSinceMs).not.toBeNull();
     expect(after([{ type: 'message', message: delivery(4) }], sent.state).state.waitingSinceMs).toBeNull();
   });
 
   it('pushes nothing with a token that only reads, and says so while something waits', () => {
-    const step = after([{ type: 'start' }, HAD, HELLO, { type: 'message', message: { ...welcome, canWrite: false } }, { type: 'message', message: delivery(2) }, { type: 'committed' }]);
+    const step = after([
+      { type: 'start' },
+      HAD,
+      HELLO,
+      { type: 'message', message: { ...welcome, canWrite: false } },
+      { type: 'message', message: delivery(2) },
+      { type: 'committed' },
+    ]);
     expect(step.effects).toEqual([]);
-    expect(syncReport(step.state, { pendingCount: 1, rejectedCount: 0 })).toMatchObject({ state: 'blocked', reason: { code: 'auth-forbidden' } });
+    expect(syncReport(step.state, { pendingCount: 1, rejectedCount: 0 })).toMatchObject({
+      state: 'blocked',
+      reason: { code: 'auth-forbidden' },
+    });
     expect(syncReport(step.state, idle)).toMatchObject({ state: 'up-to-date', reason: null });
   });
 
   it('pings after a silence and gives the connection up after a longer one', () => {
     const pinged = after([...live, PING_INTERVAL_MS, { type: 'wake' }]);
     expect(pinged.effects).toEqual([{ type: 'ping' }]);
-    expect(after([...live, PING_INTERVAL_MS, { type: 'wake' }, { type: 'message', message: { type: 'pong', serverNowMs: NOW_MS } }]).state.pingSentMs).toBeNull();
-    const silent = after([...live, { type: 'message', message: delivery(2) }, PING_INTERVAL_MS, { type: 'wake' }, SILENCE_LIMIT_MS, { type: 'wake' }]);
-    expect(silent.state).toMatchObject({ phase: 'waiting', trouble: { code: 'network-unreachable', fields: { stage: 'silence' } } });
+    expect(
+      after([
+        ...live,
+        PING_INTERVAL_MS,
+        { type: 'wake' },
+        { type: 'message', message: { type: 'pong', serverNowMs: NOW_MS } },
+      ]).state.pingSentMs,
+    ).toBeNull();
+    const silent = after([
+      ...live,
+      { type: 'message', message: delivery(2) },
+      PING_INTERVAL_MS,
+      { type: 'wake' },
+      SILENCE_LIMIT_MS,
+      { type: 'wake' },
+    ]);
+    expect(silent.state).toMatchObject({
+      phase: 'waiting',
+      trouble: { code: 'network-unreachable', fields: { stage: 'silence' } },
+    });
   });
 
   it('makes a new connection when an outcome is overdue although the server answers pings', () => {
-    const step = after([...live, { type: 'pushed', sentUpTo: 3 }, OUTCOME_DEADLINE_MS - 1, { type: 'message', message: { type: 'pong', serverNowMs: NOW_MS } }, 1, { type: 'wake' }]);
+    const step = after([
+      ...live,
+      { type: 'pushed', sentUpTo: 3 },
+      OUTCOME_DEADLINE_MS - 1,
+      { type: 'message', message: { type: 'pong', serverNowMs: NOW_MS } },
+      1,
+      { type: 'wake' },
+    ]);
     expect(step.state).toMatchObject({ phase: 'waiting', trouble: { fields: { stage: 'outcome' } } });
     expect(step.effects).toEqual([{ type: 'disconnect' }]);
   });
 
   it('gives up an attempt that hangs at any stage', () => {
-    const hangs = (...events: readonly MachineEvent[]): unknown => after([...events, CONNECT_DEADLINE_MS, { type: 'wake' }]).state;
-    const unreachable = (stage: string): object => ({ phase: 'waiting', trouble: { code: 'network-unreachable', fields: { stage, waitedMs: CONNECT_DEADLINE_MS } } });
+    const hangs = (...events: readonly MachineEvent[]): unknown =>
+      after([...events, CONNECT_DEADLINE_MS, { type: 'wake' }]).state;
+    const unreachable = (stage: string): object => ({
+      phase: 'waiting',
+      trouble: { code: 'network-unreachable', fields: { stage, waitedMs: CONNECT_DEADLINE_MS } },
+    });
     expect(hangs({ type: 'start' })).toMatchObject(unreachable('token'));
     expect(hangs({ type: 'start' }, HAD)).toMatchObject(unreachable('socket'));
     expect(hangs({ type: 'start' }, HAD, HELLO)).toMatchObject(unreachable('welcome'));
-    const early: readonly (MachineEvent | number)[] = [{ type: 'start' }, CONNECT_DEADLINE_MS - 1, HAD, CONNECT_DEADLINE_MS - 1, HELLO, CONNECT_DEADLINE_MS - 1, { type: 'wake' }];
+    const early: readonly (MachineEvent | number)[] = [
+      { type: 'start' },
+      CONNECT_DEADLINE_MS - 1,
+      HAD,
+      CONNECT_DEADLINE_MS - 1,
+      HELLO,
+      CONNECT_DEADLINE_MS - 1,
+      { type: 'wake' },
+    ];
     expect(after(early).state.phase).toBe('greeting');
   });
 
   it('goes on without the snapshot where its download hangs past its own deadline', () => {
     const moves: MachineEvent = { type: 'snapshot-progress', wait: { stage: 'snapshot-download', withinMs: 8_000 } };
-    const fetching: readonly MachineEvent[] = [{ type: 'start' }, HAD, HELLO, { type: 'message', message: { ...welcome, takeSnapshot: true } }, moves];
+    const fetching: readonly MachineEvent[] = [
+      { type: 'start' },
+      HAD,
+      HELLO,
+      { type: 'message', message: { ...welcome, takeSnapshot: true } },
+      moves,
+    ];
     const patienceMs = 8_000 + SNAPSHOT_GRACE_MS;
     expect(after([...fetching, patienceMs - 1, moves, patienceMs - 1, { type: 'wake' }]).state.phase).toBe('fetching');
     const overdue = after([...fetching, patienceMs, { type: 'wake' }]);
-    const error = new RockpoolError('snapshot-unavailable', { stage: 'snapshot-download', waitedMs: patienceMs }).toData();
+    const error = new RockpoolError('snapshot-unavailable', {
+      stage: 'snapshot-download',
+      waitedMs: patienceMs,
+    }).toData();
     expect(overdue.effects).toEqual([{ type: 'give-up-snapshot', error }, { type: 'disconnect' }, { type: 'connect' }]);
     expect(overdue.state.phase).toBe('authorizing');
   });
@@ -88,14 +198,35 @@ describe('sync machine', () => {
     const waiting = after([{ type: 'start' }, failure('network-unreachable')]);
     expect(after([{ type: 'try-now' }], waiting.state).effects).toEqual([{ type: 'connect' }]);
     expect(after([{ type: 'wake' }], waiting.state).effects).toEqual([]);
-    expect(nextStep(waiting.state, { type: 'wake' }, { nowMs: waiting.state.wakeAtMs ?? 0, wallMs: 0, random: 0 }).effects).toEqual([{ type: 'connect' }]);
+    expect(
+      nextStep(waiting.state, { type: 'wake' }, { nowMs: waiting.state.wakeAtMs ?? 0, wallMs: 0, random: 0 }).effects,
+    ).toEqual([{ type: 'connect' }]);
   });
 
   it('takes a welcome alone for no success: the next attempt waits longer, until a delivery has been written here', () => {
     const thrownOut = failure('session-replaced');
-    const twice = after([...live, thrownOut, { type: 'try-now' }, HAD, HELLO, { type: 'message', message: welcome }, thrownOut]);
+    const twice = after([
+      ...live,
+      thrownOut,
+      { type: 'try-now' },
+      HAD,
+      HELLO,
+      { type: 'message', message: welcome },
+      thrownOut,
+    ]);
     expect(twice.state).toMatchObject({ phase: 'waiting', failures: 2 });
-    const written = after([{ type: 'try-now' }, HAD, HELLO, { type: 'message', message: welcome }, { type: 'message', message: delivery(2) }, { type: 'applied' }, thrownOut], twice.state);
+    const written = after(
+      [
+        { type: 'try-now' },
+        HAD,
+        HELLO,
+        { type: 'message', message: welcome },
+        { type: 'message', message: delivery(2) },
+        { type: 'applied' },
+        thrownOut,
+      ],
+      twice.state,
+    );
     expect(written.state).toMatchObject({ phase: 'waiting', failures: 1 });
   });
 
@@ -108,32 +239,66 @@ describe('sync machine', () => {
   });
 
   it('treats a message out of place as the end of the connection', () => {
-    expect(after([{ type: 'start' }, HAD, HELLO, { type: 'message', message: delivery(0) }]).state.trouble).toMatchObject({ code: 'frame-unexpected' });
+    expect(
+      after([{ type: 'start' }, HAD, HELLO, { type: 'message', message: delivery(0) }]).state.trouble,
+    ).toMatchObject({ code: 'frame-unexpected' });
   });
 
   it('pushes nothing before the whole state has come that the server promised', () => {
-    const greeted = after([{ type: 'start' }, HAD, HELLO, { type: 'message', message: { ...welcome, fullResync: true } }, { type: 'committed' }]);
+    const greeted = after([
+      { type: 'start' },
+      HAD,
+      HELLO,
+      { type: 'message', message: { ...welcome, fullResync: true } },
+      { type: 'committed' },
+    ]);
     expect(greeted.effects).toEqual([]);
     const everything: Delivery = { ...delivery(2), whole: true, from: 0 };
-    expect(after([{ type: 'message', message: everything }], greeted.state).effects).toEqual([{ type: 'apply', delivery: everything }, { type: 'push', after: 2 }]);
-    expect(after([{ type: 'message', message: delivery(2) }], greeted.state).state).toMatchObject({ phase: 'waiting', trouble: { code: 'frame-unexpected' } });
+    expect(after([{ type: 'message', message: everything }], greeted.state).effects).toEqual([
+      { type: 'apply', delivery: everything },
+      { type: 'push', after: 2 },
+    ]);
+    expect(after([{ type: 'message', message: delivery(2) }], greeted.state).state).toMatchObject({
+      phase: 'waiting',
+      trouble: { code: 'frame-unexpected' },
+    });
   });
 
   it('pushes nothing before it has the outcomes that the server still has for it: one that is missing makes this a copy', () => {
-    const greeted = after([{ type: 'start' }, HAD, { type: 'hello-sent', lastAckedSequence: 1 }, { type: 'message', message: welcome }, { type: 'committed' }]);
+    const greeted = after([
+      { type: 'start' },
+      HAD,
+      { type: 'hello-sent', lastAckedSequence: 1 },
+      { type: 'message', message: welcome },
+      { type: 'committed' },
+    ]);
     expect(greeted.effects).toEqual([]);
-    expect(after([{ type: 'message', message: delivery(2) }], greeted.state).effects).toEqual([{ type: 'apply', delivery: delivery(2) }, { type: 'push', after: 2 }]);
+    expect(after([{ type: 'message', message: delivery(2) }], greeted.state).effects).toEqual([
+      { type: 'apply', delivery: delivery(2) },
+      { type: 'push', after: 2 },
+    ]);
   });
 
   it('applies and pushes nothing while it is asked which changesets a copied file shares, and not for ever', () => {
     const copied = after([...live, { type: 'copied' }]);
     expect(after([{ type: 'message', message: delivery(5) }], copied.state).effects).toEqual([]);
     expect(after([{ type: 'committed' }], copied.state).effects).toEqual([]);
-    expect(after([...live, { type: 'copied' }, OUTCOME_DEADLINE_MS, { type: 'message', message: { type: 'pong', serverNowMs: NOW_MS } }, { type: 'wake' }]).state.trouble).toMatchObject({ fields: { stage: 'outcome' } });
+    expect(
+      after([
+        ...live,
+        { type: 'copied' },
+        OUTCOME_DEADLINE_MS,
+        { type: 'message', message: { type: 'pong', serverNowMs: NOW_MS } },
+        { type: 'wake' },
+      ]).state.trouble,
+    ).toMatchObject({ fields: { stage: 'outcome' } });
   });
 
   it('goes on as another site, at once, when the server names the first changeset that it knows otherwise', () => {
-    const named: MachineEvent = { type: 'message', message: { type: 'failure', code: 'site-copied', fields: { sequence: 7 } } };
+    const named: MachineEvent = {
+      type: 'message',
+      message: { type: 'failure', code: 'site-copied', fields: { sequence: 7 } },
+    };
     const told = after([...live, { type: 'copied' }, named]);
     expect(told.effects).toEqual([{ type: 'disconnect' }, { type: 'become-new-site', firstOwn: 7 }]);
     const renumbered = after([{ type: 'renumbered' }], told.state);
@@ -191,15 +356,23 @@ describe('sync report', () => {
 
   it('names the reason and the moment of the next attempt while not connected', () => {
     const { state } = after([{ type: 'start' }, failure('network-unreachable')]);
-    expect(syncReport(state, idle)).toMatchObject({ state: 'offline', reason: { code: 'network-unreachable', fields: { nextAttemptMs: NOW_MS + 1_500 } } });
+    expect(syncReport(state, idle)).toMatchObject({
+      state: 'offline',
+      reason: { code: 'network-unreachable', fields: { nextAttemptMs: NOW_MS + 1_500 } },
+    });
     const blocked = after([{ type: 'start' }, failure('schema-mismatch')]).state;
     expect(syncReport(blocked, idle).state).toBe('blocked');
   });
 });
 
 describe('what the report says of a wait', () => {
-  const waitAfter = (...events: readonly MachineEvent[]): unknown => syncReport(after([{ type: 'start' }, ...events]).state, idle, 7).waitingFor;
-  const wait = (stage: string, withinMs: number): object => ({ stage, sinceMs: NOW_MS + 7, deadlineMs: NOW_MS + 7 + withinMs });
+  const waitAfter = (...events: readonly MachineEvent[]): unknown =>
+    syncReport(after([{ type: 'start' }, ...events]).state, idle, 7).waitingFor;
+  const wait = (stage: string, withinMs: number): object => ({
+    stage,
+    sinceMs: NOW_MS + 7,
+    deadlineMs: NOW_MS + 7 + withinMs,
+  });
 
   it('is its stage, since when and until when, from the token to the first delivery', () => {
     expect(waitAfter()).toEqual(wait('token', CONNECT_DEADLINE_MS));
@@ -208,7 +381,9 @@ describe('what the report says of a wait', () => {
     const takes: MachineEvent = { type: 'message', message: { ...welcome, takeSnapshot: true } };
     expect(waitAfter(HAD, HELLO, takes)).toMatchObject({ stage: 'token' });
     for (const stage of ['snapshot-answer', 'snapshot-build', 'snapshot-download', 'snapshot-store'] as const) {
-      expect(waitAfter(HAD, HELLO, takes, { type: 'snapshot-progress', wait: { stage, withinMs: 3_000 } })).toEqual(wait(stage, 3_000));
+      expect(waitAfter(HAD, HELLO, takes, { type: 'snapshot-progress', wait: { stage, withinMs: 3_000 } })).toEqual(
+        wait(stage, 3_000),
+      );
     }
     const greeted: readonly MachineEvent[] = [HAD, HELLO, { type: 'message', message: welcome }];
     expect(waitAfter(...greeted)).toEqual(wait('delivery', DELIVERY_DEADLINE_MS));
@@ -220,7 +395,12 @@ describe('what the report says of a wait', () => {
   });
 
   it('comes with a state that is not offline as long as the server answers', () => {
-    const { state } = after([{ type: 'start' }, HAD, HELLO, { type: 'message', message: { ...welcome, takeSnapshot: true } }]);
+    const { state } = after([
+      { type: 'start' },
+      HAD,
+      HELLO,
+      { type: 'message', message: { ...welcome, takeSnapshot: true } },
+    ]);
     expect(syncReport(state, idle)).toMatchObject({ state: 'connecting', reason: null });
   });
 });
@@ -240,40 +420,74 @@ describe('a state does not change with each attempt', () => {
     }
     return states;
   }
-  const unavailable: MachineEvent = { type: 'message', message: { type: 'failure', code: 'server-disk-full', fields: {} } };
-  const again = (times: number, ...attempt: readonly MachineEvent[]): MachineEvent[] => Array.from({ length: times }, () => attempt).flat();
+  const unavailable: MachineEvent = {
+    type: 'message',
+    message: { type: 'failure', code: 'server-disk-full', fields: {} },
+  };
+  const again = (times: number, ...attempt: readonly MachineEvent[]): MachineEvent[] =>
+    Array.from({ length: times }, () => attempt).flat();
 
   it('where there is no network, from the second failure on', () => {
-    const states = statesOf([{ type: 'start' }, ...again(4, failure('network-unreachable'), { type: 'try-now' }, HAD)], 0);
+    const states = statesOf(
+      [{ type: 'start' }, ...again(4, failure('network-unreachable'), { type: 'try-now' }, HAD)],
+      0,
+    );
     expect(new Set(states.slice(4))).toEqual(new Set(['offline']));
     expect(new Set(states.slice(0, 4))).toEqual(new Set(['connecting', 'offline']));
   });
 
   it('where the server cannot open the database', () => {
-    const states = statesOf([{ type: 'start' }, HAD, HELLO, ...again(4, unavailable, { type: 'try-now' }, HAD, HELLO)], 1);
+    const states = statesOf(
+      [{ type: 'start' }, HAD, HELLO, ...again(4, unavailable, { type: 'try-now' }, HAD, HELLO)],
+      1,
+    );
     expect(new Set(states.slice(3))).toEqual(new Set(['unavailable']));
   });
 
   it('where the server welcomes everyone and can store nothing, and the attempts become rarer', () => {
-    const attempt: readonly MachineEvent[] = [HAD, HELLO, { type: 'message', message: welcome }, { type: 'message', message: delivery(2) }, { type: 'applied' }, { type: 'pushed', sentUpTo: 3 }, unavailable];
+    const attempt: readonly MachineEvent[] = [
+      HAD,
+      HELLO,
+      { type: 'message', message: welcome },
+      { type: 'message', message: delivery(2) },
+      { type: 'applied' },
+      { type: 'pushed', sentUpTo: 3 },
+      unavailable,
+    ];
     const states = statesOf([{ type: 'start' }, ...attempt, ...again(5, { type: 'try-now' }, ...attempt)], 1);
     expect(new Set(states.slice(attempt.length))).toEqual(new Set(['unavailable']));
     const delays = [1, 2, 4].map((times) => {
-      const { state, nowMs } = after([{ type: 'start' }, ...attempt, ...again(times - 1, { type: 'try-now' }, ...attempt)]);
+      const { state, nowMs } = after([
+        { type: 'start' },
+        ...attempt,
+        ...again(times - 1, { type: 'try-now' }, ...attempt),
+      ]);
       return (state.wakeAtMs ?? 0) - nowMs;
     });
     expect(delays).toEqual([375, 750, 3_000]);
     const { state } = after([{ type: 'start' }, ...attempt, { type: 'try-now' }, ...attempt.slice(0, -1)]);
-    expect(syncReport(state, { pendingCount: 1, rejectedCount: 0 })).toMatchObject({ state: 'unavailable', reason: { code: 'server-disk-full' } });
+    expect(syncReport(state, { pendingCount: 1, rejectedCount: 0 })).toMatchObject({
+      state: 'unavailable',
+      reason: { code: 'server-disk-full' },
+    });
     // An outcome ends it.
-    expect(syncReport(after([{ type: 'message', message: delivery(3) }], state).state, { pendingCount: 1, rejectedCount: 0 })).toMatchObject({ state: 'pushing', reason: null });
+    expect(
+      syncReport(after([{ type: 'message', message: delivery(3) }], state).state, {
+        pendingCount: 1,
+        rejectedCount: 0,
+      }),
+    ).toMatchObject({ state: 'pushing', reason: null });
   });
 });
 
 describe('a clock that is wrong', () => {
   const report = (wallMs: number, serverNowMs: number): ReturnType<typeof syncReport> => {
     const { state } = after([...live, { type: 'message', message: delivery(2) }]);
-    return syncReport(nextStep(state, { type: 'message', message: { type: 'pong', serverNowMs } }, { nowMs: NOW_MS, wallMs, random: 0 }).state, idle);
+    return syncReport(
+      nextStep(state, { type: 'message', message: { type: 'pong', serverNowMs } }, { nowMs: NOW_MS, wallMs, random: 0 })
+        .state,
+      idle,
+    );
   };
 
   it('is told from a minute on, ahead or behind, also while connected', () => {
@@ -298,7 +512,11 @@ describe('what fails in one place again and again', () => {
   it('is tried again, then named, then mended by a reload, then by a new worker', () => {
     const next = (count: number): unknown => syncReport(times(count, cannotApply).state, idle).stuck?.next;
     expect([1, 2, 3, 5, 6].map(next)).toEqual([undefined, 'reconnect', 'reload', 'reload', 'restart']);
-    expect(syncReport(times(2, cannotApply).state, idle).stuck).toMatchObject({ stage: 'apply', times: 2, error: { code: 'internal' } });
+    expect(syncReport(times(2, cannotApply).state, idle).stuck).toMatchObject({
+      stage: 'apply',
+      times: 2,
+      error: { code: 'internal' },
+    });
     expect([2, 3].map((count) => asksFullResync(times(count, cannotApply).state))).toEqual([false, true]);
     expect(times(5, cannotApply).effects).not.toContainEqual({ type: 'restart' });
     expect(times(6, cannotApply).effects).toContainEqual({ type: 'restart' });
@@ -313,17 +531,48 @@ describe('what fails in one place again and again', () => {
     const part: MachineEvent = { type: 'message', message: { type: 'delivery-part', groups: [] } };
     const pong: MachineEvent = { type: 'message', message: { type: 'pong', serverNowMs: NOW_MS } };
     const late = after([...live, DELIVERY_DEADLINE_MS - 1, pong, 1, { type: 'wake' }]);
-    expect(late.state).toMatchObject({ phase: 'waiting', trouble: { fields: { stage: 'delivery' } }, failing: { stage: 'delivery', times: 1 } });
+    expect(late.state).toMatchObject({
+      phase: 'waiting',
+      trouble: { fields: { stage: 'delivery' } },
+      failing: { stage: 'delivery', times: 1 },
+    });
     expect(after([...live, DELIVERY_DEADLINE_MS - 1, part, 1, { type: 'wake' }]).state.phase).toBe('live');
     expect(after([...live, part, DELIVERY_DEADLINE_MS, { type: 'wake' }]).state.phase).toBe('waiting');
   });
 
   it('is sent again as long as the server does not say what became of it, and no longer', () => {
-    const overdue = after([...live, { type: 'message', message: delivery(2) }, { type: 'pushed', sentUpTo: 3 }, OUTCOME_DEADLINE_MS, { type: 'wake' }]);
-    const again = after([{ type: 'try-now' }, HAD, HELLO, { type: 'message', message: welcome }, { type: 'message', message: delivery(2) }, { type: 'pushed', sentUpTo: 3 }, OUTCOME_DEADLINE_MS, { type: 'wake' }], overdue.state);
+    const overdue = after([
+      ...live,
+      { type: 'message', message: delivery(2) },
+      { type: 'pushed', sentUpTo: 3 },
+      OUTCOME_DEADLINE_MS,
+      { type: 'wake' },
+    ]);
+    const again = after(
+      [
+        { type: 'try-now' },
+        HAD,
+        HELLO,
+        { type: 'message', message: welcome },
+        { type: 'message', message: delivery(2) },
+        { type: 'pushed', sentUpTo: 3 },
+        OUTCOME_DEADLINE_MS,
+        { type: 'wake' },
+      ],
+      overdue.state,
+    );
     expect(syncReport(again.state, idle).stuck).toMatchObject({ stage: 'outcome', times: 2, next: 'resend' });
     expect(asksFullResync(again.state)).toBe(false);
-    const decided = after([{ type: 'try-now' }, HAD, HELLO, { type: 'message', message: welcome }, { type: 'message', message: delivery(3) }], again.state);
+    const decided = after(
+      [
+        { type: 'try-now' },
+        HAD,
+        HELLO,
+        { type: 'message', message: welcome },
+        { type: 'message', message: delivery(3) },
+      ],
+      again.state,
+    );
     expect(syncReport(decided.state, idle).stuck).toBeNull();
   });
 
@@ -336,9 +585,20 @@ describe('what fails in one place again and again', () => {
 
 describe('a pause', () => {
   it('ends the connection, makes no new one by itself, and is named, until it is over', () => {
-    const paused = after([...live, { type: 'pause' }, { type: 'committed' }, { type: 'try-now' }, 100_000, { type: 'wake' }]);
+    const paused = after([
+      ...live,
+      { type: 'pause' },
+      { type: 'committed' },
+      { type: 'try-now' },
+      100_000,
+      { type: 'wake' },
+    ]);
     expect(paused.state).toMatchObject({ phase: 'paused', wakeAtMs: null });
-    expect(syncReport(paused.state, { pendingCount: 2, rejectedCount: 0 })).toMatchObject({ state: 'paused', pendingCount: 2, clockOffsetMs: 90 });
+    expect(syncReport(paused.state, { pendingCount: 2, rejectedCount: 0 })).toMatchObject({
+      state: 'paused',
+      pendingCount: 2,
+      clockOffsetMs: 90,
+    });
     expect(after([{ type: 'resume' }], paused.state).effects).toEqual([{ type: 'connect' }]);
   });
 });

@@ -1,4 +1,15 @@
-import { PING_INTERVAL_MS, RockpoolError, SILENCE_LIMIT_MS, type AuditAnswer, type Delivery, type DeliveryPart, type ErrorData, type PresenceUpdate, type ServerMessage, type Welcome } from '@rockpool/shared';
+import {
+  PING_INTERVAL_MS,
+  RockpoolError,
+  SILENCE_LIMIT_MS,
+  type AuditAnswer,
+  type Delivery,
+  type DeliveryPart,
+  type ErrorData,
+  type PresenceUpdate,
+  type ServerMessage,
+  type Welcome,
+} from '@rockpool/shared';
 import type { SyncStage, SyncWait, WaitStage } from '../../rpc/sync-status.ts';
 import { isServerTrouble, retryDelayMs } from './retry-delay.ts';
 import { FIRST_SNAPSHOT_WAIT, type SnapshotWait } from './snapshot-wait.ts';
@@ -15,25 +26,36 @@ import { failedAgain, remedyOf, type Failing } from './stuck-stage.ts';
  *   stopped ── start ──► authorizing      any ── pause ──► paused ── resume ──► authorizing      any ── stop ──► stopped
  *
  * Pure: (state, event) → next state and effects. The engine runs the effects and brings the events.
- *  1. In every phase but `stopped` and `paused` there is a moment at which something happens by itself (`wakeAtMs`): nothing waits for ever.
+ * 1. In every phase but `stopped` and `paused` there is a moment at which something happens by itself (`wakeAtMs`):
+ *     nothing waits for ever.
  *  2. `trouble` is why the last connection ended. It stays until a connection is live again, for the status to tell.
- *  3. While the server's whole state is awaited nothing is pushed: what is pending is not known before. Nor while outcomes are: if one is missing, this is
+ * 3. While the server's whole state is awaited nothing is pushed: what is pending is not known before. Nor while
+ *     outcomes are: if one is missing, this is
  *     a copy, and what it has goes under another name.
  *  4. While a copied file is sorted out no delivery is applied: its outcomes are about changesets of another copy.
- *  5. What fails in one place again and again, although there is a connection, is `failing`: stuck-stage.ts says what is tried.
+ * 5. What fails in one place again and again, although there is a connection, is `failing`: stuck-stage.ts says what is
+ *     tried.
  *  6. `sentUpTo` counts for this connection only; on a new one the server says from where to push.
  */
 
 /** The token, the opening of the socket and the welcome have this long each: a round trip or two. More is a failure. */
 export const CONNECT_DEADLINE_MS = 15_000;
 
-/** A push without an outcome for this long makes a new connection: it may have been lost, and sending again is harmless. */
+/**
+ * A push without an outcome for this long makes a new connection: it may have been lost, and sending again is harmless.
+ */
 export const OUTCOME_DEADLINE_MS = 30_000;
 
-/** The server sends the first delivery at once, and its parts one after the other: this long without any of it makes a new connection. */
+/**
+ * The server sends the first delivery at once, and its parts one after the other: this long without any of it makes a
+ * new connection.
+ */
 export const DELIVERY_DEADLINE_MS = 30_000;
 
-/** The download of a snapshot keeps its own deadlines, and names them (snapshot-wait.ts). One that does not end by this much later hangs: deliveries take its place. */
+/**
+ * The download of a snapshot keeps its own deadlines, and names them (snapshot-wait.ts). One that does not end by this
+ * much later hangs: deliveries take its place.
+ */
 export const SNAPSHOT_GRACE_MS = 5_000;
 
 export type Phase = 'stopped' | 'paused' | 'waiting' | 'authorizing' | 'connecting' | 'greeting' | 'fetching' | 'live';
@@ -178,7 +200,13 @@ export function nextStep(state: MachineState, event: MachineEvent, moment: Momen
     case 'token-had':
       return { state: state.phase === 'authorizing' ? awaiting(state, 'connecting', moment) : state, effects: [] };
     case 'hello-sent':
-      return { state: state.phase === 'connecting' ? { ...awaiting(state, 'greeting', moment), lastAckedSequence: event.lastAckedSequence } : state, effects: [] };
+      return {
+        state:
+          state.phase === 'connecting'
+            ? { ...awaiting(state, 'greeting', moment), lastAckedSequence: event.lastAckedSequence }
+            : state,
+        effects: [],
+      };
     case 'message':
       // What a connection still says after its end is of no account.
       return state.phase === 'waiting' ? { state, effects: [] } : receive(state, event.message, moment);
@@ -187,16 +215,24 @@ export function nextStep(state: MachineState, event: MachineEvent, moment: Momen
     case 'apply-failed':
       return state.phase === 'live' ? failed(state, event.error, moment, 'apply') : { state, effects: [] };
     case 'applied':
-      return { state: { ...state, failures: 0, failing: state.failing?.stage === 'outcome' ? state.failing : null }, effects: [] };
+      return {
+        state: { ...state, failures: 0, failing: state.failing?.stage === 'outcome' ? state.failing : null },
+        effects: [],
+      };
     case 'diverged':
       return state.phase === 'live' ? failed(state, event.error, moment, 'audit') : { state, effects: [] };
     case 'committed':
       return { state, effects: mayPush(state) ? [{ type: 'push', after: state.sentUpTo }] : [] };
     case 'pushed':
       if (state.phase !== 'live') return { state, effects: [] };
-      return { state: scheduled({ ...state, sentUpTo: event.sentUpTo, waitingSinceMs: state.waitingSinceMs ?? moment.nowMs }), effects: [] };
+      return {
+        state: scheduled({ ...state, sentUpTo: event.sentUpTo, waitingSinceMs: state.waitingSinceMs ?? moment.nowMs }),
+        effects: [],
+      };
     case 'copied':
-      return state.phase === 'live' ? { state: scheduled({ ...state, copied: true, waitingSinceMs: moment.nowMs }), effects: [] } : { state, effects: [] };
+      return state.phase === 'live'
+        ? { state: scheduled({ ...state, copied: true, waitingSinceMs: moment.nowMs }), effects: [] }
+        : { state, effects: [] };
     case 'renumbered':
       return renumbered(state, moment);
     case 'snapshot-progress':
@@ -220,23 +256,47 @@ function renumbered(state: MachineState, moment: Moment): Step {
 
 function connecting(state: MachineState, moment: Moment): Step {
   const next = awaiting(state, 'authorizing', moment);
-  return { state: { ...next, pingSentMs: null, waitingSinceMs: null, deliverySinceMs: null, awaitsWhole: false, copied: false }, effects: [{ type: 'connect' }] };
+  return {
+    state: {
+      ...next,
+      pingSentMs: null,
+      waitingSinceMs: null,
+      deliverySinceMs: null,
+      awaitsWhole: false,
+      copied: false,
+    },
+    effects: [{ type: 'connect' }],
+  };
 }
 
 /** The next step of making a connection, with its whole time. */
-function awaiting(state: MachineState, phase: 'authorizing' | 'connecting' | 'greeting', { nowMs }: Moment): MachineState {
+function awaiting(
+  state: MachineState,
+  phase: 'authorizing' | 'connecting' | 'greeting',
+  { nowMs }: Moment,
+): MachineState {
   return { ...state, phase, phaseSinceMs: nowMs, wakeAtMs: nowMs + CONNECT_DEADLINE_MS };
 }
 
 function fetching(state: MachineState, snapshotWait: SnapshotWait, { nowMs }: Moment): MachineState {
-  return { ...state, phase: 'fetching', snapshotWait, phaseSinceMs: nowMs, wakeAtMs: nowMs + snapshotWait.withinMs + SNAPSHOT_GRACE_MS };
+  return {
+    ...state,
+    phase: 'fetching',
+    snapshotWait,
+    phaseSinceMs: nowMs,
+    wakeAtMs: nowMs + snapshotWait.withinMs + SNAPSHOT_GRACE_MS,
+  };
 }
 
 function receive(state: MachineState, message: ServerMessage, moment: Moment): Step {
   const heard: MachineState = { ...state, lastHeardMs: moment.nowMs, pingSentMs: null };
-  if (message.type === 'failure') return refused(heard, new RockpoolError(message.code, message.fields).toData(), moment);
+  if (message.type === 'failure')
+    return refused(heard, new RockpoolError(message.code, message.fields).toData(), moment);
   if (state.phase === 'greeting' && message.type === 'welcome' && message.takeSnapshot) {
-    return { state: fetching(heard, FIRST_SNAPSHOT_WAIT, moment), effects: [{ type: 'disconnect' }, { type: 'take-snapshot' }] };
+    return {
+      state: fetching(heard, FIRST_SNAPSHOT_WAIT, moment),
+      effects: [{ type: 'disconnect' }, { type: 'take-snapshot' }],
+    };
   }
   if (state.phase === 'greeting' && message.type === 'welcome') {
     const live: MachineState = {
@@ -257,27 +317,63 @@ function receive(state: MachineState, message: ServerMessage, moment: Moment): S
     const push: Effect[] = mayPush(live) ? [{ type: 'push', after: live.sentUpTo }] : [];
     return { state: scheduled(live), effects: [{ type: 'welcome', welcome: message }, ...push] };
   }
-  if (state.phase === 'live' && state.copied && (message.type === 'delivery' || message.type === 'delivery-part')) return { state: scheduled(heard), effects: [] };
-  if (state.phase === 'live' && message.type === 'delivery-part') return { state: scheduled({ ...heard, deliverySinceMs: moment.nowMs }), effects: [{ type: 'stage', part: message }] };
+  if (state.phase === 'live' && state.copied && (message.type === 'delivery' || message.type === 'delivery-part'))
+    return { state: scheduled(heard), effects: [] };
+  if (state.phase === 'live' && message.type === 'delivery-part')
+    return {
+      state: scheduled({ ...heard, deliverySinceMs: moment.nowMs }),
+      effects: [{ type: 'stage', part: message }],
+    };
   if (state.phase === 'live' && message.type === 'delivery') {
-    if (state.awaitsWhole && !message.whole) return failed(heard, new RockpoolError('frame-unexpected', { problem: 'the whole state was promised' }).toData(), moment);
+    if (state.awaitsWhole && !message.whole)
+      return failed(
+        heard,
+        new RockpoolError('frame-unexpected', { problem: 'the whole state was promised' }).toData(),
+        moment,
+      );
     const lastAckedSequence = Math.max(state.lastAckedSequence, message.lastAckedSequence);
     const allDecided = lastAckedSequence >= state.sentUpTo;
-    const waitingSinceMs = allDecided ? null : lastAckedSequence > state.lastAckedSequence ? moment.nowMs : state.waitingSinceMs;
-    const next = scheduled({ ...heard, failing: failingAfter(state, lastAckedSequence), deliverySinceMs: null, caughtUp: true, awaitsWhole: false, awaitsOutcomes: false, lastAckedSequence, sentUpTo: Math.max(state.sentUpTo, lastAckedSequence), waitingSinceMs });
-    const push: Effect[] = mayPush(next) && (state.awaitsWhole || state.awaitsOutcomes || lastAckedSequence > state.lastAckedSequence) ? [{ type: 'push', after: next.sentUpTo }] : [];
+    const waitingSinceMs = allDecided
+      ? null
+      : lastAckedSequence > state.lastAckedSequence
+        ? moment.nowMs
+        : state.waitingSinceMs;
+    const next = scheduled({
+      ...heard,
+      failing: failingAfter(state, lastAckedSequence),
+      deliverySinceMs: null,
+      caughtUp: true,
+      awaitsWhole: false,
+      awaitsOutcomes: false,
+      lastAckedSequence,
+      sentUpTo: Math.max(state.sentUpTo, lastAckedSequence),
+      waitingSinceMs,
+    });
+    const push: Effect[] =
+      mayPush(next) && (state.awaitsWhole || state.awaitsOutcomes || lastAckedSequence > state.lastAckedSequence)
+        ? [{ type: 'push', after: next.sentUpTo }]
+        : [];
     return { state: next, effects: [{ type: 'apply', delivery: message }, ...push] };
   }
-  if (state.phase === 'live' && message.type === 'audit-answer') return { state: scheduled(heard), effects: [{ type: 'audit-answer', answer: message }] };
-  if (state.phase === 'live' && message.type === 'presence-update') return { state: scheduled(heard), effects: [{ type: 'presence', update: message }] };
+  if (state.phase === 'live' && message.type === 'audit-answer')
+    return { state: scheduled(heard), effects: [{ type: 'audit-answer', answer: message }] };
+  if (state.phase === 'live' && message.type === 'presence-update')
+    return { state: scheduled(heard), effects: [{ type: 'presence', update: message }] };
   if (state.phase === 'live' && message.type === 'pong') {
     const told = { ...heard, clockOffsetMs: moment.wallMs - message.serverNowMs };
     return { state: scheduled(told), effects: [{ type: 'note-server-time', serverNowMs: message.serverNowMs }] };
   }
-  return failed(heard, new RockpoolError('frame-unexpected', { message: message.type, phase: state.phase }).toData(), moment);
+  return failed(
+    heard,
+    new RockpoolError('frame-unexpected', { message: message.type, phase: state.phase }).toData(),
+    moment,
+  );
 }
 
-/** The server ends the connection, and says why. What it says while it owes an outcome is about that: without this, a server that welcomes everyone and can store nothing would be tried at full speed for ever. */
+/**
+ * The server ends the connection, and says why. What it says while it owes an outcome is about that: without this, a
+ * server that welcomes everyone and can store nothing would be tried at full speed for ever.
+ */
 function refused(state: MachineState, error: ErrorData, moment: Moment): Step {
   return failed(state, error, moment, state.waitingSinceMs !== null && isServerTrouble(error.code) ? 'outcome' : null);
 }
@@ -292,7 +388,8 @@ function wake(state: MachineState, moment: Moment): Step {
   if (state.wakeAtMs === null || nowMs < state.wakeAtMs) return { state, effects: [] };
   if (state.phase === 'waiting') return connecting(state, moment);
   if (state.phase === 'fetching') return withoutSnapshot(state, moment);
-  if (state.phase === 'authorizing' || state.phase === 'connecting' || state.phase === 'greeting') return failed(state, unreachable(STAGE_OF_PHASE[state.phase], CONNECT_DEADLINE_MS), moment);
+  if (state.phase === 'authorizing' || state.phase === 'connecting' || state.phase === 'greeting')
+    return failed(state, unreachable(STAGE_OF_PHASE[state.phase], CONNECT_DEADLINE_MS), moment);
   if (state.waitingSinceMs !== null && nowMs - state.waitingSinceMs >= OUTCOME_DEADLINE_MS) {
     return failed(state, unreachable('outcome', OUTCOME_DEADLINE_MS), moment, 'outcome');
   }
@@ -329,8 +426,11 @@ export function waitOf(state: MachineState): SyncWait | null {
     case 'fetching':
       return { stage: snapshotWait.stage, sinceMs: phaseSinceMs, deadlineMs: phaseSinceMs + snapshotWait.withinMs };
     case 'live':
-      if (deliverySinceMs !== null && (!caughtUp || waitingSinceMs === null)) return { stage: 'delivery', sinceMs: deliverySinceMs, deadlineMs: deliverySinceMs + DELIVERY_DEADLINE_MS };
-      return waitingSinceMs === null ? null : { stage: 'outcome', sinceMs: waitingSinceMs, deadlineMs: waitingSinceMs + OUTCOME_DEADLINE_MS };
+      if (deliverySinceMs !== null && (!caughtUp || waitingSinceMs === null))
+        return { stage: 'delivery', sinceMs: deliverySinceMs, deadlineMs: deliverySinceMs + DELIVERY_DEADLINE_MS };
+      return waitingSinceMs === null
+        ? null
+        : { stage: 'outcome', sinceMs: waitingSinceMs, deadlineMs: waitingSinceMs + OUTCOME_DEADLINE_MS };
     default:
       return null;
   }
@@ -342,20 +442,40 @@ function unreachable(stage: WaitStage | 'silence', waitedMs: number): ErrorData 
 }
 
 /** `stage`: where it is held up although there is a connection. */
-function failed(state: MachineState, trouble: ErrorData, { nowMs, random }: Moment, stage: SyncStage | null = null): Step {
+function failed(
+  state: MachineState,
+  trouble: ErrorData,
+  { nowMs, random }: Moment,
+  stage: SyncStage | null = null,
+): Step {
   const failures = state.failures + 1;
   const failing = stage === null ? state.failing : failedAgain(state.failing, stage, trouble);
-  const restart: Effect[] = stage !== null && failing !== null && remedyOf(failing) === 'restart' ? [{ type: 'restart' }] : [];
+  const restart: Effect[] =
+    stage !== null && failing !== null && remedyOf(failing) === 'restart' ? [{ type: 'restart' }] : [];
   const waitMs = retryDelayMs(trouble, Math.max(failures, failing?.stage === 'outcome' ? failing.times : 0), random);
   return {
-    state: { ...state, phase: 'waiting', failures, failing, trouble, wakeAtMs: nowMs + waitMs, pingSentMs: null, waitingSinceMs: null, deliverySinceMs: null },
+    state: {
+      ...state,
+      phase: 'waiting',
+      failures,
+      failing,
+      trouble,
+      wakeAtMs: nowMs + waitMs,
+      pingSentMs: null,
+      waitingSinceMs: null,
+      deliverySinceMs: null,
+    },
     effects: [{ type: 'disconnect' }, ...(newSite(trouble) ?? []), ...restart],
   };
 }
 
-/** The server knows another changeset under this number: what is here from it on was never sent, and is this copy's own. */
+/**
+ * The server knows another changeset under this number: what is here from it on was never sent, and is this copy's own.
+ */
 function newSite({ code, fields }: ErrorData): Effect[] | null {
-  return code === 'site-copied' && typeof fields['sequence'] === 'number' ? [{ type: 'become-new-site', firstOwn: fields['sequence'] }] : null;
+  return code === 'site-copied' && typeof fields['sequence'] === 'number'
+    ? [{ type: 'become-new-site', firstOwn: fields['sequence'] }]
+    : null;
 }
 
 /** Whether the next hello asks for the whole state: news alone do not mend what is here. */

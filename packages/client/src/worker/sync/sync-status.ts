@@ -28,8 +28,8 @@ export interface OutboxCounts {
 }
 
 /**
- * The name of a state for people. `up-to-date` is said only when the first delivery is applied, nothing waits here and the outcomes are applied.
- * `wallAheadMs`: how far the device's clock is ahead of the machine's time.
+ * The name of a state for people. `up-to-date` is said only when the first delivery is applied, nothing waits here and
+ * the outcomes are applied. `wallAheadMs`: how far the device's clock is ahead of the machine's time.
  */
 export function syncReport(machine: MachineState, outbox: OutboxCounts, wallAheadMs = 0): SyncReport {
   const { lastHeardMs } = machine;
@@ -66,7 +66,10 @@ function stateName(machine: MachineState, { pendingCount }: OutboxCounts): SyncS
   return trouble !== null && failures >= OFFLINE_FROM ? 'offline' : 'connecting';
 }
 
-/** Why the server cannot serve this database. In a connection that is live: why the one before ended without an outcome, until there is one. */
+/**
+ * Why the server cannot serve this database. In a connection that is live: why the one before ended without an outcome,
+ * until there is one.
+ */
 function serverTrouble({ phase, trouble, failing }: MachineState): ErrorData | null {
   if (phase !== 'live') return trouble !== null && isServerTrouble(trouble.code) ? trouble : null;
   return failing?.stage === 'outcome' && isServerTrouble(failing.error.code) ? failing.error : null;
@@ -80,7 +83,13 @@ function reasonOf(machine: MachineState, { pendingCount }: OutboxCounts, wallAhe
 }
 
 function onWall(wait: SyncWait | null, wallAheadMs: number): SyncWait | null {
-  return wait === null ? null : { stage: wait.stage, sinceMs: Math.round(wait.sinceMs + wallAheadMs), deadlineMs: Math.round(wait.deadlineMs + wallAheadMs) };
+  return wait === null
+    ? null
+    : {
+        stage: wait.stage,
+        sinceMs: Math.round(wait.sinceMs + wallAheadMs),
+        deadlineMs: Math.round(wait.deadlineMs + wallAheadMs),
+      };
 }
 
 const READ_ONLY: ErrorData = {

@@ -42,12 +42,20 @@ it('asks for the whole state once the server knows the schema of the file, after
   await (await openStored(medium, { schema: buildSchema([withColour]) })).close();
   const older = await openStored(medium, { schema: buildSchema([note]) });
   const sync = testSync(older.database);
-  expect([sync.schemaHash, sync.onSchemaMismatch(), sync.schemaHash]).toEqual([buildSchema([withColour]).hash, true, buildSchema([note]).hash]);
+  expect([sync.schemaHash, sync.onSchemaMismatch(), sync.schemaHash]).toEqual([
+    buildSchema([withColour]).hash,
+    true,
+    buildSchema([note]).hash,
+  ]);
   sync.greet(testWelcome());
   sync.applyDelivery(testDelivery({ to: 5, groups: [testGroup('insert', note, [{ id: 'a', text: 'x' }])] }));
   expect(sync.position().fullResync).toBe(false);
   // A server that knows neither: the file's schema is the next one to be named, in its own time.
-  expect([sync.onSchemaMismatch(), sync.schemaHash, sync.position().fullResync]).toEqual([false, buildSchema([withColour]).hash, true]);
+  expect([sync.onSchemaMismatch(), sync.schemaHash, sync.position().fullResync]).toEqual([
+    false,
+    buildSchema([withColour]).hash,
+    true,
+  ]);
   await older.close();
 
   const newer = await openStored(medium, { schema: buildSchema([withColour]) });
@@ -56,7 +64,13 @@ it('asks for the whole state once the server knows the schema of the file, after
   again.greet(testWelcome({ fullResync: true }));
   // Still so when the connection ends before the state has come.
   expect(testSync(newer.database).position().fullResync).toBe(true);
-  again.applyDelivery(testDelivery({ whole: true, to: 7, groups: [testGroup('insert', withColour, [{ id: 'a', text: 'x', colour: 'red' }])] }));
+  again.applyDelivery(
+    testDelivery({
+      whole: true,
+      to: 7,
+      groups: [testGroup('insert', withColour, [{ id: 'a', text: 'x', colour: 'red' }])],
+    }),
+  );
   expect(testSync(newer.database).position().fullResync).toBe(false);
   expect([again.onSchemaMismatch(), again.schemaHash]).toEqual([false, buildSchema([withColour]).hash]);
   await newer.close();

@@ -1,4 +1,13 @@
-import { decodeServerMessage, FrameAssembler, MAX_MESSAGE_BYTES, RockpoolError, toRockpoolError, type ClientMessage, type ErrorData, type ServerMessage } from '@rockpool/shared';
+import {
+  decodeServerMessage,
+  FrameAssembler,
+  MAX_MESSAGE_BYTES,
+  RockpoolError,
+  toRockpoolError,
+  type ClientMessage,
+  type ErrorData,
+  type ServerMessage,
+} from '@rockpool/shared';
 import { OutgoingFrames } from './outgoing-frames.ts';
 
 /** One connection to a server, in messages. After `onFailed` nothing more comes. */
@@ -62,7 +71,8 @@ export const connectWebSocket: Connect = (url, events) => {
     if (message !== null) events.onMessage(message);
   };
   // Browsers tell a page nothing about why a connection failed; `error` is always followed by `close`.
-  socket.onclose = ({ code }): void => fail(new RockpoolError('network-unreachable', { stage: 'socket', closeCode: code }));
+  socket.onclose = ({ code }): void =>
+    fail(new RockpoolError('network-unreachable', { stage: 'socket', closeCode: code }));
   return {
     send: (message) => outgoing.send(message),
     get bufferedBytes(): number {

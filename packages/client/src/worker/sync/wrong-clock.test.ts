@@ -18,7 +18,10 @@ const pass = (ms: number): void => {
 let requests = 0;
 function write(database: OpenDatabase): void {
   requests++;
-  database.write({ id: `w${requests}`, statements: [{ sql: 'INSERT INTO account (id) VALUES (?)', params: [String(requests)] }] });
+  database.write({
+    id: `w${requests}`,
+    statements: [{ sql: 'INSERT INTO account (id) VALUES (?)', params: [String(requests)] }],
+  });
 }
 
 /** How long ago, in hours, the pending changesets say that they were written. */
@@ -56,7 +59,9 @@ describe('what waits while the clock is set', () => {
     write(again.database);
     pass(HOUR_MS);
     expect(agesInHours(again.database, startMs + 3 * HOUR_MS)).toEqual([2, 2]);
-    expect(again.database.connection.rows('SELECT stamp_us + shift_us FROM rockpool_changelog')[1]).toEqual([(clock.wallMs - HOUR_MS) * 1000]);
+    expect(again.database.connection.rows('SELECT stamp_us + shift_us FROM rockpool_changelog')[1]).toEqual([
+      (clock.wallMs - HOUR_MS) * 1000,
+    ]);
     await again.close();
   });
 
@@ -83,7 +88,9 @@ describe('what is decided', () => {
     sync.greet(testWelcome({ serverNowMs: serverMs }));
     for (let number = 1; number <= 4; number++) {
       write(database);
-      sync.applyDelivery(testDelivery({ from: number - 1, to: number, lastAckedSequence: number, outcomes: admitted(number, number) }));
+      sync.applyDelivery(
+        testDelivery({ from: number - 1, to: number, lastAckedSequence: number, outcomes: admitted(number, number) }),
+      );
       if (number === 2) clock.wallMs += YEAR_MS;
       pass(number === 3 ? 8 * 24 * HOUR_MS : HOUR_MS);
       // 1 to 3 were decided more than a week ago when 4 is; the last of them stays for its hash.

@@ -1,4 +1,14 @@
-import { FIRST_LOG_HASH, PROTOCOL_VERSION, type CellValue, type ChangeGroup, type ChangeKind, type Delivery, type Outcome, type TableSchema, type Welcome } from '@rockpool/shared';
+import {
+  FIRST_LOG_HASH,
+  PROTOCOL_VERSION,
+  type CellValue,
+  type ChangeGroup,
+  type ChangeKind,
+  type Delivery,
+  type Outcome,
+  type TableSchema,
+  type Welcome,
+} from '@rockpool/shared';
 import type { OpenDatabase } from '../database/open-database.ts';
 import { toSyncDatabase } from '../sync/sync-database.ts';
 import type { SyncDatabase } from '../sync/sync-engine.ts';
@@ -24,16 +34,38 @@ export function testWelcome(parts: Partial<Welcome> = {}): Welcome {
 }
 
 export function testDelivery(parts: Partial<Delivery>): Delivery {
-  return { type: 'delivery', whole: false, from: 0, to: 0, logHash: FIRST_LOG_HASH, lastAckedSequence: 0, outcomes: [], groups: [], ...parts };
+  return {
+    type: 'delivery',
+    whole: false,
+    from: 0,
+    to: 0,
+    logHash: FIRST_LOG_HASH,
+    lastAckedSequence: 0,
+    outcomes: [],
+    groups: [],
+    ...parts,
+  };
 }
 
 export function admitted(from: number, to: number): Outcome[] {
-  return Array.from({ length: to - from + 1 }, (_, i) => ({ kind: 'admitted', sequence: from + i, watermark: from + i, conflictCount: 0 }));
+  return Array.from({ length: to - from + 1 }, (_, i) => ({
+    kind: 'admitted',
+    sequence: from + i,
+    watermark: from + i,
+    conflictCount: 0,
+  }));
 }
 
 /** Rows of one table with text keys `id`, by column name. */
-export function testGroup(kind: ChangeKind, table: TableSchema, rows: readonly (Readonly<Record<string, CellValue>> & { readonly id: string })[]): ChangeGroup {
-  const columns = table.columns.filter(({ name, generated }) => name !== 'id' && generated === null && (kind === 'insert' || rows.some((row) => name in row)));
+export function testGroup(
+  kind: ChangeKind,
+  table: TableSchema,
+  rows: readonly (Readonly<Record<string, CellValue>> & { readonly id: string })[],
+): ChangeGroup {
+  const columns = table.columns.filter(
+    ({ name, generated }) =>
+      name !== 'id' && generated === null && (kind === 'insert' || rows.some((row) => name in row)),
+  );
   const used = kind === 'delete' ? [] : columns;
   return {
     tableId: table.id,

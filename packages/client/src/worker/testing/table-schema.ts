@@ -1,4 +1,11 @@
-import { columnIdOf, DEFAULT_MERGE_RULES, tableIdOf, type ColumnSchema, type ColumnType, type TableSchema } from '@rockpool/shared';
+import {
+  columnIdOf,
+  DEFAULT_MERGE_RULES,
+  tableIdOf,
+  type ColumnSchema,
+  type ColumnType,
+  type TableSchema,
+} from '@rockpool/shared';
 
 /** `text`, `integer not null`, `real default 1.5`: a column as tests write it. */
 export function testColumn(name: string, declaration: string): ColumnSchema {
@@ -11,12 +18,17 @@ export function testColumn(name: string, declaration: string): ColumnSchema {
     type: type as ColumnType,
     notNull: declaration.includes(' not null'),
     defaultSql,
-    generated: generatedSql === null ? null : { sql: generatedSql[1] as string, mode: generatedSql[2] as 'stored' | 'virtual' },
+    generated:
+      generatedSql === null ? null : { sql: generatedSql[1] as string, mode: generatedSql[2] as 'stored' | 'virtual' },
   };
 }
 
 /** A synced table whose key is `id` unless another is given. */
-export function testTable(name: string, columns: Readonly<Record<string, string>>, parts: Partial<TableSchema> = {}): TableSchema {
+export function testTable(
+  name: string,
+  columns: Readonly<Record<string, string>>,
+  parts: Partial<TableSchema> = {},
+): TableSchema {
   return {
     id: tableIdOf(name),
     name,

@@ -10,18 +10,38 @@ import { testTable } from './table-schema.ts';
 export const testRuntime: SqliteRuntime = await loadSqlite();
 await loadDocumentSupport();
 
-export const account: TableSchema = testTable('account', { id: 'text not null', name: 'text', amount: 'integer', rate: 'real', extra: 'blob' }, {
-  uniques: [['name']],
-  indexes: [{ name: 'account_rate', unique: false, expressions: ['"rate"'], whereSql: null }],
-});
-export const entry: TableSchema = testTable('entry', { id: 'text not null', account_id: 'text', note: 'text' }, {
-  foreignKeys: [{ columns: ['account_id'], foreignTable: 'account', foreignColumns: ['id'], onDelete: 'cascade', onUpdate: 'cascade' }],
-  indexes: [{ name: 'entry_account', unique: false, expressions: ['"account_id"'], whereSql: null }],
-  searchIndexes: [{ name: 'entry_search', columns: ['note'], tokenize: DEFAULT_TOKENIZE }],
-});
-export const priced: TableSchema = testTable('priced', { id: 'text not null', net: 'integer', gross: 'integer as net*2 stored' }, {
-  indexes: [{ name: 'priced_gross', unique: false, expressions: ['"gross"'], whereSql: null }],
-});
+export const account: TableSchema = testTable(
+  'account',
+  { id: 'text not null', name: 'text', amount: 'integer', rate: 'real', extra: 'blob' },
+  {
+    uniques: [['name']],
+    indexes: [{ name: 'account_rate', unique: false, expressions: ['"rate"'], whereSql: null }],
+  },
+);
+export const entry: TableSchema = testTable(
+  'entry',
+  { id: 'text not null', account_id: 'text', note: 'text' },
+  {
+    foreignKeys: [
+      {
+        columns: ['account_id'],
+        foreignTable: 'account',
+        foreignColumns: ['id'],
+        onDelete: 'cascade',
+        onUpdate: 'cascade',
+      },
+    ],
+    indexes: [{ name: 'entry_account', unique: false, expressions: ['"account_id"'], whereSql: null }],
+    searchIndexes: [{ name: 'entry_search', columns: ['note'], tokenize: DEFAULT_TOKENIZE }],
+  },
+);
+export const priced: TableSchema = testTable(
+  'priced',
+  { id: 'text not null', net: 'integer', gross: 'integer as net*2 stored' },
+  {
+    indexes: [{ name: 'priced_gross', unique: false, expressions: ['"gross"'], whereSql: null }],
+  },
+);
 export const draft: TableSchema = testTable('draft', { id: 'integer', text: 'text' }, { synced: false });
 
 export const testSchema: Schema = buildSchema([account, entry, priced, draft]);
@@ -61,13 +81,24 @@ export interface StoredDatabase {
 }
 
 /** A database on a medium: open the same medium again and it is still there. */
-export async function openStored(medium: Medium = memoryMedium(), options: Partial<OpenDatabaseOptions> = {}): Promise<StoredDatabase> {
+export async function openStored(
+  medium: Medium = memoryMedium(),
+  options: Partial<OpenDatabaseOptions> = {},
+): Promise<StoredDatabase> {
   const role = options.role ?? 'writer';
   const storage = await openStorage({ name: 'test', medium, role });
   try {
     storage.register(testRuntime.module);
-    const storageError = (): RockpoolError | null => (storage.lastError === undefined ? null : storageFailure(storage.lastError));
-    const database = openInMemory({ path: storage.path, vfsName: storage.vfsName, role, storageError, flush: () => storage.flush(), ...options });
+    const storageError = (): RockpoolError | null =>
+      storage.lastError === undefined ? null : storageFailure(storage.lastError);
+    const database = openInMemory({
+      path: storage.path,
+      vfsName: storage.vfsName,
+      role,
+      storageError,
+      flush: () => storage.flush(),
+      ...options,
+    });
     return {
       database,
       storage,

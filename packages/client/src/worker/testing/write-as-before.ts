@@ -5,7 +5,10 @@ import type { OpenDatabase } from '../database/open-database.ts';
 
 /** One transaction as versions wrote it that took values of any type in any column. */
 export function writeAsBefore({ connection, changelog, meta, localTime, schema }: OpenDatabase, sql: string): void {
-  const capture = new SessionCapture(connection, syncedTables(schema).map((table) => readCaptureTable(connection, table)));
+  const capture = new SessionCapture(
+    connection,
+    syncedTables(schema).map((table) => readCaptureTable(connection, table)),
+  );
   connection.run('BEGIN');
   capture.begin();
   connection.exec(sql);

@@ -3,8 +3,9 @@ import { SEEN_ALL } from '../documents/seen-all.ts';
 import type { Connection } from '../sqlite/connection.ts';
 
 /**
- * The cells of these changes whose newer server value lies hidden under an earlier pending write: for them the cursor says too much, since
- * the author never saw that value. A delete concerns the whole row, so any hidden cell of the row makes it as old as the oldest of them.
+ * The cells of these changes whose newer server value lies hidden under an earlier pending write: for them the cursor
+ * says too much, since the author never saw that value. A delete concerns the whole row, so any hidden cell of the row
+ * makes it as old as the oldest of them.
  */
 export function findCellBases(connection: Connection, groups: readonly ChangeGroup[]): CellBase[] {
   if (connection.value('SELECT 1 FROM rockpool_base LIMIT 1') === undefined) return [];
@@ -12,14 +13,25 @@ export function findCellBases(connection: Connection, groups: readonly ChangeGro
   for (const group of groups) {
     for (let row = 0; row < group.rowCount; row++) {
       const key = group.keys.map((part) => part[row] as CellValue);
-      const hidden = connection.rows('SELECT column_id, base FROM rockpool_base WHERE table_id = ? AND key = ? AND base <> ?', group.tableId, encodeKey(key), SEEN_ALL) as [number, number][];
+      const hidden = connection.rows(
+        'SELECT column_id, base FROM rockpool_base WHERE table_id = ? AND key = ? AND base <> ?',
+        group.tableId,
+        encodeKey(key),
+        SEEN_ALL,
+      ) as [number, number][];
       if (hidden.length === 0) continue;
       if (group.kind === 'delete') {
-        cellBases.push({ tableId: group.tableId, key, columnId: EXISTENCE_COLUMN_ID, base: Math.min(...hidden.map(([, base]) => base)) });
+        cellBases.push({
+          tableId: group.tableId,
+          key,
+          columnId: EXISTENCE_COLUMN_ID,
+          base: Math.min(...hidden.map(([, base]) => base)),
+        });
         continue;
       }
       for (const [columnId, base] of hidden) {
-        if (columnId === EXISTENCE_COLUMN_ID || group.columnIds.includes(columnId)) cellBases.push({ tableId: group.tableId, key, columnId, base });
+        if (columnId === EXISTENCE_COLUMN_ID || group.columnIds.includes(columnId))
+          cellBases.push({ tableId: group.tableId, key, columnId, base });
       }
     }
   }

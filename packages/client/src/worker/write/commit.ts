@@ -2,12 +2,16 @@ import { RockpoolError } from '@rockpool/shared';
 import type { Connection } from '../sqlite/connection.ts';
 import { brokenForeignKey } from '../sqlite/name-table.ts';
 
-/** Commits the open transaction. Throws what SQLite says, and leaves the transaction open; a deferred foreign key that is broken is named by its two tables. */
+/**
+ * Commits the open transaction. Throws what SQLite says, and leaves the transaction open; a deferred foreign key that
+ * is broken is named by its two tables.
+ */
 export function commit(connection: Connection): void {
   try {
     connection.run('COMMIT');
   } catch (error) {
-    if (!(error instanceof RockpoolError) || error.code !== 'constraint-foreign-key' || !connection.inTransaction) throw error;
+    if (!(error instanceof RockpoolError) || error.code !== 'constraint-foreign-key' || !connection.inTransaction)
+      throw error;
     throw new RockpoolError(error.code, { ...error.fields, ...brokenForeignKey(connection) }, { cause: error });
   }
 }

@@ -7,9 +7,12 @@ import { openInMemory, openStored } from '../testing/test-database.ts';
 import type { OpenTransaction } from './open-transaction.ts';
 
 const sql = (text: string, ...params: SqlParam[]): { sql: string; params: SqlParam[] } => ({ sql: text, params });
-const insert = (id: string, amount: number): { sql: string; params: SqlParam[] } => sql('INSERT INTO account (id, amount) VALUES (?, ?)', id, amount);
-const amountsOf = (source: Pick<OpenTransaction, 'query'>): unknown => decodeRows(source.query(sql('SELECT id, amount FROM account ORDER BY id')));
-const accounts = (database: OpenDatabase): unknown[][] => database.connection.rows('SELECT id, amount FROM account ORDER BY id');
+const insert = (id: string, amount: number): { sql: string; params: SqlParam[] } =>
+  sql('INSERT INTO account (id, amount) VALUES (?, ?)', id, amount);
+const amountsOf = (source: Pick<OpenTransaction, 'query'>): unknown =>
+  decodeRows(source.query(sql('SELECT id, amount FROM account ORDER BY id')));
+const accounts = (database: OpenDatabase): unknown[][] =>
+  database.connection.rows('SELECT id, amount FROM account ORDER BY id');
 
 describe('a transaction that stays open', () => {
   it('sees its own writes, and nobody else does before it commits', async () => {
@@ -63,7 +66,9 @@ describe('a transaction that stays open', () => {
     const database = openInMemory();
     const transaction = database.begin({ atomic: false });
     transaction.execute(insert('a', 1));
-    expect(() => transaction.execute(insert('a', 2))).toThrow(expect.objectContaining({ code: 'constraint-primary-key' }));
+    expect(() => transaction.execute(insert('a', 2))).toThrow(
+      expect.objectContaining({ code: 'constraint-primary-key' }),
+    );
     transaction.execute(insert('b', 2));
     transaction.commit('request');
     expect(accounts(database)).toHaveLength(2);
@@ -73,7 +78,9 @@ describe('a transaction that stays open', () => {
     const database = openInMemory();
     const transaction = database.begin({ atomic: false });
     transaction.execute(insert('a', 1));
-    expect(() => transaction.execute(sql("INSERT OR ROLLBACK INTO account (id) VALUES ('a')"))).toThrow(expect.objectContaining({ code: 'constraint-primary-key' }));
+    expect(() => transaction.execute(sql("INSERT OR ROLLBACK INTO account (id) VALUES ('a')"))).toThrow(
+      expect.objectContaining({ code: 'constraint-primary-key' }),
+    );
     expect(transaction.isOver).toBe(true);
     expect(() => transaction.execute(insert('b', 1))).toThrow(expect.objectContaining({ code: 'transaction-ended' }));
     expect(accounts(database)).toEqual([]);
@@ -84,7 +91,9 @@ describe('a transaction that stays open', () => {
   it('gives what RETURNING gives', () => {
     const database = openInMemory();
     const transaction = database.begin({ atomic: false });
-    const { changes, rows } = transaction.execute(sql('INSERT INTO account (id, amount) VALUES (?, ?), (?, ?) RETURNING id, amount * 2 AS twice', 'a', 1, 'b', 2));
+    const { changes, rows } = transaction.execute(
+      sql('INSERT INTO account (id, amount) VALUES (?, ?), (?, ?) RETURNING id, amount * 2 AS twice', 'a', 1, 'b', 2),
+    );
     expect(changes).toBe(2);
     expect(rows && decodeRows(rows)).toEqual([
       { id: 'a', twice: 2 },
@@ -98,7 +107,9 @@ describe('a transaction that stays open', () => {
     const transaction = openInMemory().begin({ atomic: false });
     expect(() => transaction.execute(sql('COMMIT'))).toThrow(expect.objectContaining({ code: 'sql-forbidden' }));
     transaction.savepoint(1);
-    expect(() => transaction.execute(sql('ROLLBACK TO rockpool_1'))).toThrow(expect.objectContaining({ code: 'sql-forbidden' }));
+    expect(() => transaction.execute(sql('ROLLBACK TO rockpool_1'))).toThrow(
+      expect.objectContaining({ code: 'sql-forbidden' }),
+    );
     expect(() => transaction.query(insert('a', 1))).toThrow(expect.objectContaining({ code: 'sql-read-only' }));
     transaction.rollback();
   });
@@ -108,9 +119,14 @@ describe('a transaction that stays open', () => {
     const transaction = database.begin({ atomic: false });
     transaction.execute(insert('a', 1));
     transaction.commit('tx');
-    const again = database.write({ id: 'tx', statements: [], action: { kind: 'commit-transaction', transactionId: 'tx' } });
+    const again = database.write({
+      id: 'tx',
+      statements: [],
+      action: { kind: 'commit-transaction', transactionId: 'tx' },
+    });
     expect(again).toMatchObject({ sequence: 1, repeated: true });
-    const lost = (): unknown => database.write({ id: 'gone', statements: [], action: { kind: 'commit-transaction', transactionId: 'gone' } });
+    const lost = (): unknown =>
+      database.write({ id: 'gone', statements: [], action: { kind: 'commit-transaction', transactionId: 'gone' } });
     expect(lost).toThrow(expect.objectContaining({ code: 'transaction-lost' }));
   });
 

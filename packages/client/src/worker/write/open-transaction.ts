@@ -14,7 +14,8 @@ import type { WriteTransaction } from './write-transaction.ts';
  *                                 └────────────────────────────────────────────┴─ rollback
  *
  * 1. It is one changeset: what a savepoint took back is not in it.
- * 2. After an error of `commit`, and after a statement that made SQLite end the transaction, it is over and nothing of it is kept.
+ * 2. After an error of `commit`, and after a statement that made SQLite end the transaction, it is over and nothing of
+ *    it is kept.
  */
 export class OpenTransaction {
   private readonly writer: WriteTransaction;
@@ -57,7 +58,9 @@ export class OpenTransaction {
   execute(statement: SqlStatement): StatementOutcome {
     return this.during(() => {
       const { writer } = this;
-      const { results, tablesWritten } = writer.parts.connection.underPolicy(writer.policy, () => writer.runStatements([statement]));
+      const { results, tablesWritten } = writer.parts.connection.underPolicy(writer.policy, () =>
+        writer.runStatements([statement]),
+      );
       for (const table of tablesWritten) this.tablesWritten.add(table);
       return results[0] as StatementOutcome;
     });
@@ -87,7 +90,10 @@ export class OpenTransaction {
       try {
         const captured = this.writer.takeCanonical();
         capture.end();
-        const outcome = this.writer.log({ results: [], tablesWritten: this.tablesWritten, atomic: this.atomic }, captured);
+        const outcome = this.writer.log(
+          { results: [], tablesWritten: this.tablesWritten, atomic: this.atomic },
+          captured,
+        );
         requests.record(requestId, outcome, nowMs());
         commit(connection);
         this.ended = true;

@@ -17,7 +17,9 @@ const PRUNE_SQL = `
     AND coalesce(json_extract(outcome_json, '$.sequence'), 0) <= (SELECT coalesce(max(up_to), 0) FROM rockpool_decided)`;
 
 /** `results` is not there where there are none. */
-type StoredOutcome = Omit<WriteOutcome, 'repeated' | 'results' | 'changes'> & { readonly results?: readonly StoredResult[] };
+type StoredOutcome = Omit<WriteOutcome, 'repeated' | 'results' | 'changes'> & {
+  readonly results?: readonly StoredResult[];
+};
 
 /** rockpool_request: which requests were carried out, with their outcomes. Used inside the transaction of the write. */
 export class RequestLog {
@@ -36,7 +38,11 @@ export class RequestLog {
   }
 
   record(id: string, { results, touchedTables, sequence }: WriteOutcome, nowMs: number): void {
-    const json = JSON.stringify({ ...(results.length === 0 ? {} : { results: results.map(storeResult) }), touchedTables, sequence } satisfies StoredOutcome);
+    const json = JSON.stringify({
+      ...(results.length === 0 ? {} : { results: results.map(storeResult) }),
+      touchedTables,
+      sequence,
+    } satisfies StoredOutcome);
     this.connection.run('INSERT INTO rockpool_request (id, done_ms, outcome_json) VALUES (?, ?, ?)', id, nowMs, json);
     if (++this.sincePruned < PRUNE_EVERY) return;
     this.sincePruned = 0;

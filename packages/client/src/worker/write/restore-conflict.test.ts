@@ -1,4 +1,11 @@
-import { buildSchema, CONFLICT_TABLE, DEFAULT_DOCUMENT_RULE, quoteName, type CellValue, type MergeRule } from '@rockpool/shared';
+import {
+  buildSchema,
+  CONFLICT_TABLE,
+  DEFAULT_DOCUMENT_RULE,
+  quoteName,
+  type CellValue,
+  type MergeRule,
+} from '@rockpool/shared';
 import { describe, expect, it } from 'vitest';
 import type { WriteOutcome } from '../../rpc/write-request.ts';
 import type { OpenDatabase } from '../database/open-database.ts';
@@ -6,12 +13,38 @@ import { testTable } from '../testing/table-schema.ts';
 import { openInMemory } from '../testing/test-database.ts';
 
 const schema = buildSchema([
-  testTable('page', { id: 'text not null', title: 'text', hits: 'integer not null default 0', amount: 'integer', currency: 'text', note: "text not null default 'none'" }, {
-    merge: { deleteRule: 'delete-wins', counters: ['hits'], groups: [['amount', 'currency']], documents: [] },
-  }),
-  testTable('paper', { id: 'text not null', content: 'text', title: 'text' }, { merge: { deleteRule: 'delete-wins', counters: [], groups: [], documents: [{ column: 'content', ...DEFAULT_DOCUMENT_RULE }] } }),
+  testTable(
+    'page',
+    {
+      id: 'text not null',
+      title: 'text',
+      hits: 'integer not null default 0',
+      amount: 'integer',
+      currency: 'text',
+      note: "text not null default 'none'",
+    },
+    {
+      merge: { deleteRule: 'delete-wins', counters: ['hits'], groups: [['amount', 'currency']], documents: [] },
+    },
+  ),
+  testTable(
+    'paper',
+    { id: 'text not null', content: 'text', title: 'text' },
+    {
+      merge: {
+        deleteRule: 'delete-wins',
+        counters: [],
+        groups: [],
+        documents: [{ column: 'content', ...DEFAULT_DOCUMENT_RULE }],
+      },
+    },
+  ),
   testTable('tag', { page_id: 'text not null', name: 'text not null' }, { primaryKey: ['page_id', 'name'] }),
-  testTable('slot', { month: 'text not null', number: 'integer not null', tag: 'blob not null', value: 'real', must: 'text not null' }, { primaryKey: ['month', 'number', 'tag'] }),
+  testTable(
+    'slot',
+    { month: 'text not null', number: 'integer not null', tag: 'blob not null', value: 'real', must: 'text not null' },
+    { primaryKey: ['month', 'number', 'tag'] },
+  ),
 ]);
 
 let requests = 0;
@@ -31,17 +64,43 @@ function restore(database: OpenDatabase, conflictId: string, id = `c${++requests
 }
 
 /** A row of the ledger, as a delivery writes it. */
-function lose(database: OpenDatabase, id: string, rule: MergeRule, column: string | null, value: CellValue, row: { table?: string; key?: string; watermark?: bigint; path?: string } = {}): void {
+function lose(
+  database: OpenDatabase,
+  id: string,
+  rule: MergeRule,
+  column: string | null,
+  value: CellValue,
+  row: { table?: string; key?: string; watermark?: bigint; path?: string } = {},
+): void {
   const { table = 'page', key = '["a"]', watermark = 7n, path = null } = row;
-  const cells: Record<string, CellValue> = { id, table_name: table, row_key: key, column_name: column, rule, lost_value: value, watermark, path };
+  const cells: Record<string, CellValue> = {
+    id,
+    table_name: table,
+    row_key: key,
+    column_name: column,
+    rule,
+    lost_value: value,
+    watermark,
+    path,
+  };
   const names = CONFLICT_TABLE.columns.map(({ name }) => name);
-  const statement = database.connection.prepare(`INSERT INTO rockpool_conflict (${names.map(quoteName).join(', ')}) VALUES (${names.map(() => '?').join(', ')})`);
-  statement.runCells(...names.map((name) => cells[name] ?? (name.endsWith('_ms') ? 0n : name === 'column_name' || name === 'path' || name.endsWith('_value') ? null : '')));
+  const statement = database.connection.prepare(
+    `INSERT INTO rockpool_conflict (${names.map(quoteName).join(', ')}) VALUES (${names.map(() => '?').join(', ')})`,
+  );
+  statement.runCells(
+    ...names.map(
+      (name) =>
+        cells[name] ??
+        (name.endsWith('_ms') ? 0n : name === 'column_name' || name === 'path' || name.endsWith('_value') ? null : ''),
+    ),
+  );
   statement.release();
 }
 
-const pages = (database: OpenDatabase): unknown[][] => database.connection.rows('SELECT id, title, hits, amount, currency, note FROM page ORDER BY id');
-const refused = (problem: string): unknown => expect.objectContaining({ code: 'conflict-not-restorable', fields: expect.objectContaining({ problem }) as unknown });
+const pages = (database: OpenDatabase): unknown[][] =>
+  database.connection.rows('SELECT id, title, hits, amount, currency, note FROM page ORDER BY id');
+const refused = (problem: string): unknown =>
+  expect.objectContaining({ code: 'conflict-not-restorable', fields: expect.objectContaining({ problem }) as unknown });
 
 describe('restoring what was lost', () => {
   it('writes a value that lost into its cell, as an edit that is sent, once', () => {
@@ -92,7 +151,10 @@ describe('restoring what was lost', () => {
 
   it('writes what lost its place in a document into that place, and leaves the rest as it is now', () => {
     const database = open();
-    write(database, `INSERT INTO paper (id, content) VALUES ('a', '{"items":[{"id":"w","n":1},{"id":"x","n":2}],"title":"now"}')`);
+    write(
+      database,
+      `INSERT INTO paper (id, content) VALUES ('a', '{"items":[{"id":"w","n":1},{"id":"x","n":2}],"title":"now"}')`,
+    );
     const lost = { table: 'paper' };
     lose(database, '1', 'lww', 'content', '"before"', { ...lost, path: '["title"]' });
     lose(database, '2', 'lww', 'content', '3', { ...lost, path: '["items",{"id":"x"},"n"]' });
@@ -101,7 +163,9 @@ describe('restoring what was lost', () => {
     lose(database, '5', 'lww', 'content', 'null', { ...lost, path: '["added"]' });
     for (const id of ['1', '2', '3', '5']) restore(database, id);
     expect(() => restore(database, '4')).toThrow(refused('row-gone'));
-    expect(database.connection.rows('SELECT content FROM paper')).toEqual([['{"added":null,"items":[{"id":"w","n":1},{"id":"x","n":3},{"id":"y"}],"title":"before"}']]);
+    expect(database.connection.rows('SELECT content FROM paper')).toEqual([
+      ['{"added":null,"items":[{"id":"w","n":1},{"id":"x","n":3},{"id":"y"}],"title":"before"}'],
+    ]);
     database.close();
   });
 

@@ -1,4 +1,13 @@
-import { cellValuesEqual, counterColumnIds, documentColumns, RockpoolError, type BeforeGroup, type CellValue, type ChangeGroup, type TableSchema } from '@rockpool/shared';
+import {
+  cellValuesEqual,
+  counterColumnIds,
+  documentColumns,
+  RockpoolError,
+  type BeforeGroup,
+  type CellValue,
+  type ChangeGroup,
+  type TableSchema,
+} from '@rockpool/shared';
 import type { WriteOutcome, WriteRequest } from '../../rpc/write-request.ts';
 import { withChange, type PendingRowChange, type RowState } from '../apply/row-state.ts';
 import { RowWriters } from '../apply/row-writers.ts';
@@ -19,20 +28,22 @@ export interface RejectedParts {
 }
 
 /**
- * Writes what a rejected changeset says once more, on top of the present rows, as a new changeset, and takes it off the list. Counters are
- * added to once more. Deletes of rows that have gone do nothing; other deletes take with them what refers to the row by now, as its foreign key says.
- * Throws, and leaves it rejected, when it still does not fit. Triggers of the app do not fire: what they did is part of the changeset.
+ * Writes what a rejected changeset says once more, on top of the present rows, as a new changeset, and takes it off the
+ * list. Counters are added to once more. Deletes of rows that have gone do nothing; other deletes take with them what
+ * refers to the row by now, as its foreign key says. Throws, and leaves it rejected, when it still does not fit.
+ * Triggers of the app do not fire: what they did is part of the changeset.
  *
- * Throws `changeset-not-rejected`; `changeset-undecided` for one that the server may yet admit: it would take effect twice; and `row-missing` where a row that it
- * changes has gone: what is left would be half of what its author wrote.
+ * Throws `changeset-not-rejected`; `changeset-undecided` for one that the server may yet admit: it would take effect
+ * twice; and `row-missing` where a row that it changes has gone: what is left would be half of what its author wrote.
  */
 export function retryRejected(parts: RejectedParts, sequence: number, requestId: string | null = null): WriteOutcome {
   return retryOn(parts, sequence, requestId, requireRow);
 }
 
 /**
- * The same where nobody is asked: only if what it replaces stands there as it did, edits of documents and additions apart, which go into whatever is there.
- * Else newer values would give way to it, and nobody would have meant it. Throws `document-gap` then, and leaves it rejected.
+ * The same where nobody is asked: only if what it replaces stands there as it did, edits of documents and additions
+ * apart, which go into whatever is there. Else newer values would give way to it, and nobody would have meant it.
+ * Throws `document-gap` then, and leaves it rejected.
  */
 export function retryUntouched(parts: RejectedParts, sequence: number): WriteOutcome {
   return retryOn(parts, sequence, null, requireUntouched);
@@ -49,11 +60,14 @@ function requireRow(now: RowState, { kind }: PendingRow, table: TableSchema): vo
 
 function requireUntouched(now: RowState, { kind, before }: PendingRow, table: TableSchema): void {
   const merged = new Set([...counterColumnIds(table), ...documentColumns(table).keys()]);
-  const isAsItWas = [...before].every(([columnId, value]) => merged.has(columnId) || cellValuesEqual(now.values.get(columnId) ?? null, value));
+  const isAsItWas = [...before].every(
+    ([columnId, value]) => merged.has(columnId) || cellValuesEqual(now.values.get(columnId) ?? null, value),
+  );
   if (now.exists !== (kind !== 'insert') || !isAsItWas) throw new RockpoolError('document-gap');
 }
 
-// Perhaps rows of it exchange unique values, or a row goes with what RESTRICT holds it for: one row of it is in the way of another.
+// Perhaps rows of it exchange unique values, or a row goes with what RESTRICT holds it for: one row of it is in the way
+// of another.
 const IN_EACH_OTHERS_WAY: ReadonlySet<string> = new Set(['constraint-unique', 'constraint-foreign-key']);
 
 function retryOn(parts: RejectedParts, sequence: number, requestId: string | null, check: CheckRow): WriteOutcome {
@@ -71,12 +85,22 @@ function retryOn(parts: RejectedParts, sequence: number, requestId: string | nul
   }
 }
 
-function retry({ connection, rejected, outbox, transaction, tablesById }: RejectedParts, sequence: number, requestId: string | null, check: CheckRow, write: (writes: readonly RowWrite[]) => void): WriteOutcome {
+function retry(
+  { connection, rejected, outbox, transaction, tablesById }: RejectedParts,
+  sequence: number,
+  requestId: string | null,
+  check: CheckRow,
+  write: (writes: readonly RowWrite[]) => void,
+): WriteOutcome {
   return transaction.runInternal(() => {
     const { groups, before, atomic } = requireDecided(rejected, outbox, sequence);
     const writers = new RowWriters(connection, withoutDocuments(tablesById));
     try {
-      write(groups.flatMap((group, index) => writesOf(writers, group, before[index] ?? { columnIds: [], values: [] }, tablesById, check)));
+      write(
+        groups.flatMap((group, index) =>
+          writesOf(writers, group, before[index] ?? { columnIds: [], values: [] }, tablesById, check),
+        ),
+      );
     } finally {
       writers.release();
     }
@@ -107,22 +131,44 @@ function withoutDocuments(tablesById: ReadonlyMap<number, TableSchema>): Readonl
   return new Map([...tablesById].map(([id, table]) => [id, { ...table, merge: { ...table.merge, documents: [] } }]));
 }
 
-function writesOf(writers: RowWriters, captured: ChangeGroup, old: BeforeGroup, tablesById: ReadonlyMap<number, TableSchema>, check: CheckRow): RowWrite[] {
+function writesOf(
+  writers: RowWriters,
+  captured: ChangeGroup,
+  old: BeforeGroup,
+  tablesById: ReadonlyMap<number, TableSchema>,
+  check: CheckRow,
+): RowWrite[] {
   const writer = writers.ofGroup(captured);
-  const textOf = (key: readonly CellValue[], columnId: number): CellValue => writer.read(key).values.get(columnId) ?? null;
+  const textOf = (key: readonly CellValue[], columnId: number): CellValue =>
+    writer.read(key).values.get(columnId) ?? null;
   const table = tablesById.get(captured.tableId) ?? writer.table;
-  const group = table.merge.documents.length === 0 ? captured : documentSupport().documentsAsText(table, captured, old, textOf);
+  const group =
+    table.merge.documents.length === 0 ? captured : documentSupport().documentsAsText(table, captured, old, textOf);
   return Array.from({ length: group.rowCount }, (_, row) => {
     const key = group.keys.map((part) => part[row] as CellValue);
     const values = new Map(group.columnIds.map((columnId, index) => [columnId, group.values[index]?.[row] ?? null]));
     const before = writer.read(key);
-    check(before, { kind: group.kind, before: new Map(old.columnIds.map((columnId, index) => [columnId, old.values[index]?.[row] ?? null])) }, table);
+    check(
+      before,
+      {
+        kind: group.kind,
+        before: new Map(old.columnIds.map((columnId, index) => [columnId, old.values[index]?.[row] ?? null])),
+      },
+      table,
+    );
     return { writer, key, before, after: withChange(before, { kind: group.kind, values }, writer.columns) };
   });
 }
 
-/** Carries out statements, and takes a rejected changeset off the list for them: both or neither. Throws like retryRejected, and what the statements throw. */
-export function replaceRejected({ connection, rejected, outbox, transaction }: RejectedParts, sequence: number, { id, statements }: WriteRequest): WriteOutcome {
+/**
+ * Carries out statements, and takes a rejected changeset off the list for them: both or neither. Throws like
+ * retryRejected, and what the statements throw.
+ */
+export function replaceRejected(
+  { connection, rejected, outbox, transaction }: RejectedParts,
+  sequence: number,
+  { id, statements }: WriteRequest,
+): WriteOutcome {
   return transaction.runInternal(() => {
     const { atomic } = requireDecided(rejected, outbox, sequence);
     const done = connection.underPolicy(transaction.policy, () => transaction.runStatements(statements));
@@ -132,7 +178,11 @@ export function replaceRejected({ connection, rejected, outbox, transaction }: R
 }
 
 /** Takes a rejected changeset off the list for good. Throws like retryRejected. */
-export function dropRejected({ rejected, outbox, transaction }: RejectedParts, sequence: number, requestId: string | null = null): WriteOutcome {
+export function dropRejected(
+  { rejected, outbox, transaction }: RejectedParts,
+  sequence: number,
+  requestId: string | null = null,
+): WriteOutcome {
   return transaction.runInternal(() => {
     requireDecided(rejected, outbox, sequence);
     rejected.close(sequence);

@@ -26,10 +26,14 @@ const captured = (database: OpenDatabase): number => database.changelog.head().s
 function refused(sql: string, fields: object): void {
   it(sql, () => {
     const database = openInMemory();
-    const before = database.connection.rows('SELECT name FROM sqlite_schema UNION ALL SELECT name FROM sqlite_temp_schema');
+    const before = database.connection.rows(
+      'SELECT name FROM sqlite_schema UNION ALL SELECT name FROM sqlite_temp_schema',
+    );
     const error = failure(() => write(database, sql));
     expect([error.code, error.fields]).toEqual(['sql-forbidden', fields]);
-    expect(database.connection.rows('SELECT name FROM sqlite_schema UNION ALL SELECT name FROM sqlite_temp_schema')).toEqual(before);
+    expect(
+      database.connection.rows('SELECT name FROM sqlite_schema UNION ALL SELECT name FROM sqlite_temp_schema'),
+    ).toEqual(before);
     database.close();
   });
 }
@@ -53,7 +57,10 @@ describe('a name that would hide a declared table is refused, however it is writ
   it('ALTER TABLE temp.scratch RENAME TO account', () => {
     const database = openInMemory();
     write(database, 'CREATE TEMP TABLE scratch (id)');
-    expect(failure(() => write(database, 'ALTER TABLE temp.scratch RENAME TO account')).fields).toEqual({ problem: 'schema', table: 'scratch' });
+    expect(failure(() => write(database, 'ALTER TABLE temp.scratch RENAME TO account')).fields).toEqual({
+      problem: 'schema',
+      table: 'scratch',
+    });
     expect(write(database, "INSERT INTO account (id) VALUES ('a')").sequence).toBe(1);
     database.close();
   });
@@ -62,17 +69,37 @@ describe('a name that would hide a declared table is refused, however it is writ
 });
 
 describe('a trigger where the app may have none is refused', () => {
-  refused('CREATE TEMP TRIGGER t AFTER INSERT ON account BEGIN DELETE FROM draft; END', { problem: 'temp-trigger', table: 'account' });
-  refused('CREATE TRIGGER temp.t AFTER INSERT ON account BEGIN DELETE FROM draft; END', { problem: 'temp-trigger', table: 'account' });
-  refused('CREATE TRIGGER t AFTER INSERT ON rockpool_changelog BEGIN DELETE FROM rockpool_changelog; END', { problem: 'internal-table', table: 'rockpool_changelog' });
-  refused('CREATE TEMP TRIGGER t AFTER INSERT ON rockpool_changelog BEGIN DELETE FROM draft; END', { problem: 'internal-table', table: 'rockpool_changelog' });
-  refused('CREATE TEMP TRIGGER t AFTER INSERT ON rockpool_search_0 BEGIN DELETE FROM draft; END', { problem: 'internal-table', table: 'rockpool_search_0' });
-  refused('CREATE TEMP TRIGGER t AFTER UPDATE ON ROCKPOOL_META BEGIN SELECT 1; END', { problem: 'internal-table', table: 'rockpool_meta' });
+  refused('CREATE TEMP TRIGGER t AFTER INSERT ON account BEGIN DELETE FROM draft; END', {
+    problem: 'temp-trigger',
+    table: 'account',
+  });
+  refused('CREATE TRIGGER temp.t AFTER INSERT ON account BEGIN DELETE FROM draft; END', {
+    problem: 'temp-trigger',
+    table: 'account',
+  });
+  refused('CREATE TRIGGER t AFTER INSERT ON rockpool_changelog BEGIN DELETE FROM rockpool_changelog; END', {
+    problem: 'internal-table',
+    table: 'rockpool_changelog',
+  });
+  refused('CREATE TEMP TRIGGER t AFTER INSERT ON rockpool_changelog BEGIN DELETE FROM draft; END', {
+    problem: 'internal-table',
+    table: 'rockpool_changelog',
+  });
+  refused('CREATE TEMP TRIGGER t AFTER INSERT ON rockpool_search_0 BEGIN DELETE FROM draft; END', {
+    problem: 'internal-table',
+    table: 'rockpool_search_0',
+  });
+  refused('CREATE TEMP TRIGGER t AFTER UPDATE ON ROCKPOOL_META BEGIN SELECT 1; END', {
+    problem: 'internal-table',
+    table: 'rockpool_meta',
+  });
 
   it('and one on an internal table that an earlier version let in is dropped when the database is opened', async () => {
     const medium = memoryMedium();
     const first = await openStored(medium);
-    first.database.connection.exec(`CREATE TRIGGER gone AFTER INSERT ON rockpool_changelog BEGIN DELETE FROM rockpool_changelog; END`);
+    first.database.connection.exec(
+      `CREATE TRIGGER gone AFTER INSERT ON rockpool_changelog BEGIN DELETE FROM rockpool_changelog; END`,
+    );
     await first.close();
     const { database, close } = await openStored(medium);
     expect(write(database, "INSERT INTO account (id) VALUES ('a')").sequence).toBe(1);
@@ -90,9 +117,19 @@ describe('a table that would never be synced is refused', () => {
   it('while TEMP tables, views and triggers on tables of the app are captured like any other write', () => {
     const database = openInMemory();
     write(database, 'CREATE TEMP TABLE scratch (id, name)', 'CREATE VIRTUAL TABLE temp.words USING fts5(body)');
-    write(database, 'CREATE VIEW names AS SELECT id, name FROM account', 'CREATE TRIGGER names_insert INSTEAD OF INSERT ON names BEGIN INSERT INTO account (id, name) VALUES (new.id, new.name); END');
-    write(database, 'CREATE TEMP TRIGGER scratch_insert AFTER INSERT ON scratch BEGIN INSERT INTO account (id, name) VALUES (new.id, new.name); END');
-    write(database, 'CREATE TRIGGER account_insert AFTER INSERT ON account BEGIN INSERT INTO draft (text) VALUES (new.name); END');
+    write(
+      database,
+      'CREATE VIEW names AS SELECT id, name FROM account',
+      'CREATE TRIGGER names_insert INSTEAD OF INSERT ON names BEGIN INSERT INTO account (id, name) VALUES (new.id, new.name); END',
+    );
+    write(
+      database,
+      'CREATE TEMP TRIGGER scratch_insert AFTER INSERT ON scratch BEGIN INSERT INTO account (id, name) VALUES (new.id, new.name); END',
+    );
+    write(
+      database,
+      'CREATE TRIGGER account_insert AFTER INSERT ON account BEGIN INSERT INTO draft (text) VALUES (new.name); END',
+    );
     expect(write(database, "INSERT INTO names VALUES ('a', 'by view')").sequence).toBe(1);
     expect(write(database, "INSERT INTO scratch VALUES ('b', 'by trigger')").sequence).toBe(2);
     expect(database.connection.rows('SELECT id FROM account ORDER BY id')).toEqual([['a'], ['b']]);
@@ -104,7 +141,8 @@ describe('a table that would never be synced is refused', () => {
 describe('DELETE without WHERE is captured row by row', () => {
   const DELETE = 'DELETE FROM account';
   const rows = "INSERT INTO account (id) VALUES ('a'), ('b'), ('c')";
-  const deleted = (database: OpenDatabase): number => database.changelog.read(captured(database))?.groups.find(({ kind }) => kind === 'delete')?.rowCount ?? 0;
+  const deleted = (database: OpenDatabase): number =>
+    database.changelog.read(captured(database))?.groups.find(({ kind }) => kind === 'delete')?.rowCount ?? 0;
 
   it('in the same write as its rows, again and again, and in an open transaction', () => {
     const database = openInMemory();
@@ -125,8 +163,16 @@ describe('DELETE without WHERE is captured row by row', () => {
 
 describe('an error of a constraint names its table', () => {
   it.each([
-    ["INSERT INTO entry (id, account_id) VALUES ('e', 'nobody')", 'constraint-foreign-key', { table: 'entry', foreignTable: 'account' }],
-    ["INSERT INTO account (id, name) VALUES ('a', 'x'), ('b', 'x')", 'constraint-unique', { table: 'account', columns: 'name' }],
+    [
+      "INSERT INTO entry (id, account_id) VALUES ('e', 'nobody')",
+      'constraint-foreign-key',
+      { table: 'entry', foreignTable: 'account' },
+    ],
+    [
+      "INSERT INTO account (id, name) VALUES ('a', 'x'), ('b', 'x')",
+      'constraint-unique',
+      { table: 'account', columns: 'name' },
+    ],
     ["INSERT INTO draft (id, text) VALUES ('no number', 'x')", 'constraint-data-type', { table: 'draft' }],
   ])('%s', (sql, code, fields) => {
     const database = openInMemory();
@@ -136,7 +182,10 @@ describe('an error of a constraint names its table', () => {
 
   it('also where it is found at the statement', () => {
     const database = openInMemory();
-    expect(failure(() => write(database, "INSERT INTO entry (id, account_id) VALUES ('e', 'nobody')"))).toMatchObject({ code: 'constraint-foreign-key', fields: { table: 'entry' } });
+    expect(failure(() => write(database, "INSERT INTO entry (id, account_id) VALUES ('e', 'nobody')"))).toMatchObject({
+      code: 'constraint-foreign-key',
+      fields: { table: 'entry' },
+    });
     database.close();
   });
 });

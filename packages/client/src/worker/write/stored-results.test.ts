@@ -8,7 +8,18 @@ describe('a request that is asked again', () => {
     const statements = [
       {
         sql: 'INSERT INTO account (id, name, amount, rate, extra) VALUES (?, ?, ?, ?, ?), (?, ?, ?, ?, ?) RETURNING *',
-        params: ['a', null, 2n ** 60n, -0, new Uint8Array([0, 9, 255]), 'b', 'ü "', 7, Number.MAX_VALUE, new Uint8Array()],
+        params: [
+          'a',
+          null,
+          2n ** 60n,
+          -0,
+          new Uint8Array([0, 9, 255]),
+          'b',
+          'ü "',
+          7,
+          Number.MAX_VALUE,
+          new Uint8Array(),
+        ],
       },
     ];
     const [first] = database.write({ id: 'request', statements }).results;

@@ -2,8 +2,15 @@ import { decodeColumn, type EncodedRows } from '../../rpc/rows-transfer.ts';
 import type { StatementOutcome } from '../../rpc/sql-statement.ts';
 import type { SqlValue } from '../../rpc/sql-value.ts';
 
-// What a request gave, as text: whoever asks for it again gets the same rows. JSON has no integers beyond 2^53, no bytes and no -0 or infinity.
-type StoredValue = null | number | string | { readonly integer: string } | { readonly bytes: string } | { readonly real: string };
+// What a request gave, as text: whoever asks for it again gets the same rows. JSON has no integers beyond 2^53, no
+// bytes and no -0 or infinity.
+type StoredValue =
+  | null
+  | number
+  | string
+  | { readonly integer: string }
+  | { readonly bytes: string }
+  | { readonly real: string };
 
 interface StoredRows {
   readonly names: readonly string[];
@@ -19,7 +26,10 @@ export interface StoredResult {
 export function storeResult({ changes, rows }: StatementOutcome): StoredResult {
   if (rows === undefined) return { changes };
   const { names, rowCount } = rows;
-  return { changes, rows: { names, rowCount, columns: rows.columns.map((column) => decodeColumn(column, rowCount).map(storeValue)) } };
+  return {
+    changes,
+    rows: { names, rowCount, columns: rows.columns.map((column) => decodeColumn(column, rowCount).map(storeValue)) },
+  };
 }
 
 export function restoreResult({ changes, rows }: StoredResult): StatementOutcome {
@@ -32,8 +42,10 @@ function restoreRows({ names, rowCount, columns }: StoredRows): EncodedRows {
 
 function storeValue(value: SqlValue): StoredValue {
   if (typeof value === 'bigint') return { integer: String(value) };
-  if (value instanceof Uint8Array) return { bytes: Array.from(value, (byte) => byte.toString(16).padStart(2, '0')).join('') };
-  if (typeof value === 'number' && (!Number.isFinite(value) || Object.is(value, -0))) return { real: Object.is(value, -0) ? '-0' : String(value) };
+  if (value instanceof Uint8Array)
+    return { bytes: Array.from(value, (byte) => byte.toString(16).padStart(2, '0')).join('') };
+  if (typeof value === 'number' && (!Number.isFinite(value) || Object.is(value, -0)))
+    return { real: Object.is(value, -0) ? '-0' : String(value) };
   return value;
 }
 

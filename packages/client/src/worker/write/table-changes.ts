@@ -1,15 +1,29 @@
-import { documentColumns, keyMatchSql, quoteName, valueColumns, type BeforeGroup, type CellValue, type ChangeGroup, type ColumnSchema, type TableSchema } from '@rockpool/shared';
+import {
+  documentColumns,
+  keyMatchSql,
+  quoteName,
+  valueColumns,
+  type BeforeGroup,
+  type CellValue,
+  type ChangeGroup,
+  type ColumnSchema,
+  type TableSchema,
+} from '@rockpool/shared';
 import { lookupKey } from '../../rpc/lookup-key.ts';
 import type { TableChange } from '../../rpc/query-dependencies.ts';
 import type { CapturedChanges } from '../capture/captured-changes.ts';
 import type { Connection } from '../sqlite/connection.ts';
 
-/** Of a commit with more rows in one group nothing but the columns is told: naming the rows would cost more than it saves. */
+/**
+ * Of a commit with more rows in one group nothing but the columns is told: naming the rows would cost more than it
+ * saves.
+ */
 export const MAX_ROWS = 64;
 
 /**
- * What tells a table's changes to live queries, and the columns by which an index finds rows first: of queries that look for one value, mostly one of these
- * is it. Generated columns and documents are not among them: what is stored in their place is not known where a change is told.
+ * What tells a table's changes to live queries, and the columns by which an index finds rows first: of queries that
+ * look for one value, mostly one of these is it. Generated columns and documents are not among them: what is stored in
+ * their place is not known where a change is told.
  */
 export interface TableLookups {
   readonly table: TableSchema;
@@ -28,7 +42,9 @@ export function lookupsByTable(tables: readonly TableSchema[]): LookupsByTable {
   return new Map(
     tables.map((table) => {
       const documents = documentColumns(table);
-      const isFirst = ({ name }: ColumnSchema): boolean => table.uniques.some(([first]) => first === name) || table.indexes.some(({ expressions: [first] }) => first === quoteName(name));
+      const isFirst = ({ name }: ColumnSchema): boolean =>
+        table.uniques.some(([first]) => first === name) ||
+        table.indexes.some(({ expressions: [first] }) => first === quoteName(name));
       return [
         table.id,
         {
@@ -43,25 +59,42 @@ export function lookupsByTable(tables: readonly TableSchema[]): LookupsByTable {
   );
 }
 
-/** What a transaction changed, as far as live queries can use it. Call it before COMMIT: values that did not change are read. */
-export function tableChanges(connection: Connection, lookups: LookupsByTable, { groups, before }: CapturedChanges): TableChange[] {
+/**
+ * What a transaction changed, as far as live queries can use it. Call it before COMMIT: values that did not change are
+ * read.
+ */
+export function tableChanges(
+  connection: Connection,
+  lookups: LookupsByTable,
+  { groups, before }: CapturedChanges,
+): TableChange[] {
   return groups.flatMap((group, index) => {
     const table = lookups.get(group.tableId);
     if (table === undefined) return [];
-    const keysByColumn = group.rowCount > MAX_ROWS ? {} : keysOf(connection, table, group, before[index] as BeforeGroup);
-    const columns = group.kind === 'update' && !table.hasGenerated ? group.columnIds.map((id) => table.nameById.get(id) ?? '') : null;
+    const keysByColumn =
+      group.rowCount > MAX_ROWS ? {} : keysOf(connection, table, group, before[index] as BeforeGroup);
+    const columns =
+      group.kind === 'update' && !table.hasGenerated ? group.columnIds.map((id) => table.nameById.get(id) ?? '') : null;
     return [{ table: table.table.name, columns, keysByColumn }];
   });
 }
 
-function keysOf(connection: Connection, lookups: TableLookups, group: ChangeGroup, before: BeforeGroup): Record<string, string[]> {
+function keysOf(
+  connection: Connection,
+  lookups: TableLookups,
+  group: ChangeGroup,
+  before: BeforeGroup,
+): Record<string, string[]> {
   const { table, keyColumn } = lookups;
   const keys: Record<string, string[]> = {};
   if (keyColumn !== null) keys[keyColumn] = toKeys(group.keys[table.primaryKey.indexOf(keyColumn)]);
   for (const { id, name } of lookups.valueColumns) {
     // A new row gets the default of a column that is not given, which is not known here.
     if (group.kind === 'insert' && !group.columnIds.includes(id)) continue;
-    keys[name] = [...toKeys(group.values[group.columnIds.indexOf(id)]), ...toKeys(before.values[before.columnIds.indexOf(id)])];
+    keys[name] = [
+      ...toKeys(group.values[group.columnIds.indexOf(id)]),
+      ...toKeys(before.values[before.columnIds.indexOf(id)]),
+    ];
   }
   if (group.kind === 'update') addUnchanged(connection, lookups, group, keys);
   return Object.fromEntries(Object.entries(keys).map(([column, all]) => [column, [...new Set(all)]]));
@@ -72,14 +105,22 @@ function toKeys(values: readonly CellValue[] = []): string[] {
 }
 
 /** A changed row is still found by the columns that did not change. */
-function addUnchanged(connection: Connection, { table, valueColumns: columns }: TableLookups, group: ChangeGroup, keys: Record<string, string[]>): void {
+function addUnchanged(
+  connection: Connection,
+  { table, valueColumns: columns }: TableLookups,
+  group: ChangeGroup,
+  keys: Record<string, string[]>,
+): void {
   const unchanged = columns.filter(({ id }) => !group.columnIds.includes(id));
   if (unchanged.length === 0) return;
-  const statement = connection.prepare(`SELECT ${unchanged.map(({ name }) => quoteName(name)).join(', ')} FROM main.${quoteName(table.name)} WHERE ${keyMatchSql(table)}`);
+  const statement = connection.prepare(
+    `SELECT ${unchanged.map(({ name }) => quoteName(name)).join(', ')} FROM main.${quoteName(table.name)} WHERE ${keyMatchSql(table)}`,
+  );
   try {
     for (let row = 0; row < group.rowCount; row++) {
       group.keys.forEach((part, index) => statement.bindCell(index + 1, part[row] as CellValue));
-      if (statement.step()) unchanged.forEach(({ name }, index) => keys[name]?.push(lookupKey(statement.readCell(index))));
+      if (statement.step())
+        unchanged.forEach(({ name }, index) => keys[name]?.push(lookupKey(statement.readCell(index))));
       statement.reset();
     }
   } finally {

@@ -5,9 +5,12 @@ import { testSync, testDelivery, testGroup } from '../testing/sync-steps.ts';
 import { testTable } from '../testing/table-schema.ts';
 import { account, openInMemory, testSchema } from '../testing/test-database.ts';
 
-const write = (database: OpenDatabase, id: string, ...statements: string[]): unknown => database.write({ id, statements: statements.map((sql) => ({ sql, params: [] })) });
-const undo = (database: OpenDatabase, undone: string, id = `undo ${undone}`): unknown => database.write({ id, statements: [], action: { kind: 'undo', requestId: undone } });
-const accounts = (database: OpenDatabase): unknown => database.connection.rows('SELECT id, name, amount FROM account ORDER BY id');
+const write = (database: OpenDatabase, id: string, ...statements: string[]): unknown =>
+  database.write({ id, statements: statements.map((sql) => ({ sql, params: [] })) });
+const undo = (database: OpenDatabase, undone: string, id = `undo ${undone}`): unknown =>
+  database.write({ id, statements: [], action: { kind: 'undo', requestId: undone } });
+const accounts = (database: OpenDatabase): unknown =>
+  database.connection.rows('SELECT id, name, amount FROM account ORDER BY id');
 
 function problemOf(action: () => unknown): unknown {
   try {
@@ -21,13 +24,22 @@ function problemOf(action: () => unknown): unknown {
 
 function withAccounts(): OpenDatabase {
   const database = openInMemory({ schema: testSchema });
-  write(database, 'setup', "INSERT INTO account (id, name, amount) VALUES ('a', 'x', 1), ('b', 'y', 2)", "INSERT INTO entry VALUES ('e', 'a', 'note')");
+  write(
+    database,
+    'setup',
+    "INSERT INTO account (id, name, amount) VALUES ('a', 'x', 1), ('b', 'y', 2)",
+    "INSERT INTO entry VALUES ('e', 'a', 'note')",
+  );
   return database;
 }
 
 /** What another device did, as the server sends it. */
 function fromElsewhere(database: OpenDatabase, sql: 'update name' | 'delete'): void {
-  const groups = [sql === 'delete' ? testGroup('delete', account, [{ id: 'b' }]) : testGroup('update', account, [{ id: 'b', name: 'theirs' }])];
+  const groups = [
+    sql === 'delete'
+      ? testGroup('delete', account, [{ id: 'b' }])
+      : testGroup('update', account, [{ id: 'b', name: 'theirs' }]),
+  ];
   testSync(database).applyDelivery(testDelivery({ from: 0, to: 1, groups }));
 }
 
@@ -35,7 +47,13 @@ describe('undoing a transaction', () => {
   it('takes back inserts, updates and deletes as one new changeset, and undoing that does them again', () => {
     const database = withAccounts();
     const before = accounts(database);
-    write(database, 'w', "INSERT INTO account (id, name) VALUES ('c', 'z')", "UPDATE account SET name = 'new', amount = 5 WHERE id = 'a'", "DELETE FROM account WHERE id = 'b'");
+    write(
+      database,
+      'w',
+      "INSERT INTO account (id, name) VALUES ('c', 'z')",
+      "UPDATE account SET name = 'new', amount = 5 WHERE id = 'a'",
+      "DELETE FROM account WHERE id = 'b'",
+    );
     const after = accounts(database);
     expect(undo(database, 'w')).toMatchObject({ sequence: 3, touchedTables: ['account'] });
     expect(accounts(database)).toEqual(before);
@@ -46,7 +64,11 @@ describe('undoing a transaction', () => {
 
   it('brings back what went by a foreign key, and what triggers did', () => {
     const database = withAccounts();
-    write(database, 'trigger', "CREATE TRIGGER mark AFTER UPDATE OF amount ON account BEGIN UPDATE entry SET note = 'marked' WHERE account_id = new.id; END");
+    write(
+      database,
+      'trigger',
+      "CREATE TRIGGER mark AFTER UPDATE OF amount ON account BEGIN UPDATE entry SET note = 'marked' WHERE account_id = new.id; END",
+    );
     write(database, 'w', "UPDATE account SET amount = 9 WHERE id = 'a'");
     write(database, 'd', "DELETE FROM account WHERE id = 'a'");
     undo(database, 'd');
@@ -64,7 +86,11 @@ describe('undoing a transaction', () => {
   });
 
   it('takes off what was added to a counter, whatever was added since', () => {
-    const tally = testTable('tally', { id: 'text not null', n: 'integer not null' }, { merge: { ...account.merge, counters: ['n'] } });
+    const tally = testTable(
+      'tally',
+      { id: 'text not null', n: 'integer not null' },
+      { merge: { ...account.merge, counters: ['n'] } },
+    );
     const database = openInMemory({ schema: buildSchema([tally]) });
     write(database, 'setup', "INSERT INTO tally VALUES ('t', 10)");
     write(database, 'w', 'UPDATE tally SET n = n + 5');
@@ -75,7 +101,12 @@ describe('undoing a transaction', () => {
 
   it('refuses where what it wrote was changed since, here or elsewhere, and changes nothing', () => {
     const database = withAccounts();
-    write(database, 'w', "UPDATE account SET name = 'mine' WHERE id = 'a'", "UPDATE account SET name = 'mine too' WHERE id = 'b'");
+    write(
+      database,
+      'w',
+      "UPDATE account SET name = 'mine' WHERE id = 'a'",
+      "UPDATE account SET name = 'mine too' WHERE id = 'b'",
+    );
     write(database, 'later', "UPDATE account SET name = 'later' WHERE id = 'b'");
     const now = accounts(database);
     expect(problemOf(() => undo(database, 'w'))).toBe('changed');
@@ -105,13 +136,26 @@ describe('undoing a transaction', () => {
   });
 
   it('is right after edits and deletes of another device', () => {
-    for (const [what, problem] of [['update name', 'changed'], ['delete', 'row-gone']] as const) {
+    for (const [what, problem] of [
+      ['update name', 'changed'],
+      ['delete', 'row-gone'],
+    ] as const) {
       const database = withAccounts();
-      testSync(database).applyDelivery(testDelivery({ from: 0, to: 0, lastAckedSequence: 1, outcomes: [{ kind: 'admitted', sequence: 1, watermark: 1, conflictCount: 0 }] }));
+      testSync(database).applyDelivery(
+        testDelivery({
+          from: 0,
+          to: 0,
+          lastAckedSequence: 1,
+          outcomes: [{ kind: 'admitted', sequence: 1, watermark: 1, conflictCount: 0 }],
+        }),
+      );
       write(database, 'w', "UPDATE account SET name = 'mine' WHERE id = 'b'");
       database.outbox.markDecided(2, Date.now());
       fromElsewhere(database, what);
-      expect(problemOf(() => undo(database, 'w')), what).toBe(problem);
+      expect(
+        problemOf(() => undo(database, 'w')),
+        what,
+      ).toBe(problem);
     }
   });
 

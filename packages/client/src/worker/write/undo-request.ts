@@ -1,4 +1,11 @@
-import { cellValuesEqual, RockpoolError, type BeforeGroup, type CellValue, type ChangeGroup, type TableSchema } from '@rockpool/shared';
+import {
+  cellValuesEqual,
+  RockpoolError,
+  type BeforeGroup,
+  type CellValue,
+  type ChangeGroup,
+  type TableSchema,
+} from '@rockpool/shared';
 import type { WriteOutcome } from '../../rpc/write-request.ts';
 import { RowWriter } from '../apply/row-writer.ts';
 import type { Changelog, DecodedChangeset } from '../changelog/changelog.ts';
@@ -14,9 +21,10 @@ export interface UndoParts {
 }
 
 /**
- * Writes the old values of a transaction, named by the id of its request, as a new one that is captured and synced like any other; so undoing that one
- * does it again. Only what it wrote is touched: other columns of its rows keep what others wrote since, and what it added to counters is taken off.
- * Triggers of the app do not fire: what they did is part of the transaction.
+ * Writes the old values of a transaction, named by the id of its request, as a new one that is captured and synced like
+ * any other; so undoing that one does it again. Only what it wrote is touched: other columns of its rows keep what
+ * others wrote since, and what it added to counters is taken off. Triggers of the app do not fire: what they did is
+ * part of the transaction.
  *
  * Throws `undo-refused` with `problem`, and changes nothing:
  * - `nothing`: it changed no synced row
@@ -49,7 +57,8 @@ export function undoRequest(parts: UndoParts, undone: string, requestId: string)
       return { atomic };
     }, requestId);
   } catch (thrown) {
-    if (thrown instanceof RockpoolError && thrown.code.startsWith('constraint-')) throw new RockpoolError('undo-refused', { ...thrown.fields, problem: thrown.code }, { cause: thrown });
+    if (thrown instanceof RockpoolError && thrown.code.startsWith('constraint-'))
+      throw new RockpoolError('undo-refused', { ...thrown.fields, problem: thrown.code }, { cause: thrown });
     throw thrown;
   } finally {
     connection.setForeignKeys(true);
@@ -62,7 +71,8 @@ function findChangeset({ connection, changelog }: UndoParts, requestId: string):
   if (done === null) throw refused('forgotten');
   const { sequence } = done;
   if (sequence === null) throw refused('nothing');
-  if (connection.value('SELECT 1 FROM rockpool_parked WHERE sequence = ?', sequence) !== undefined) throw refused('rejected');
+  if (connection.value('SELECT 1 FROM rockpool_parked WHERE sequence = ?', sequence) !== undefined)
+    throw refused('rejected');
   const changeset = changelog.read(sequence);
   if (changeset === null) throw refused('forgotten');
   return changeset;
@@ -87,27 +97,42 @@ function undoGroup({ connection, tablesById }: UndoParts, group: ChangeGroup, be
 
 function requireColumns(writer: RowWriter, { kind, columnIds }: ChangeGroup, before: BeforeGroup): void {
   const { table, columns } = writer;
-  if ([...columnIds, ...before.columnIds].some((columnId) => !writer.hasColumn(columnId))) throw refused('schema', table);
+  if ([...columnIds, ...before.columnIds].some((columnId) => !writer.hasColumn(columnId)))
+    throw refused('schema', table);
   const touches = kind === 'update' ? columnIds : [...columns.documents.keys()];
   if (touches.some((columnId) => columns.documents.has(columnId))) throw refused('document', table);
 }
 
-function undoInsert(writer: RowWriter, key: readonly CellValue[], { columnIds, values }: ChangeGroup, row: number): void {
+function undoInsert(
+  writer: RowWriter,
+  key: readonly CellValue[],
+  { columnIds, values }: ChangeGroup,
+  row: number,
+): void {
   const now = writer.read(key);
   if (!now.exists) return; // Somebody has deleted it, as this would.
-  const isSame = columnIds.every((columnId, index) => cellValuesEqual(now.values.get(columnId) ?? null, values[index]?.[row] ?? null));
+  const isSame = columnIds.every((columnId, index) =>
+    cellValuesEqual(now.values.get(columnId) ?? null, values[index]?.[row] ?? null),
+  );
   if (!isSame) throw refused('changed', writer.table);
   writer.remove(key);
 }
 
-function undoUpdate(writer: RowWriter, key: readonly CellValue[], { columnIds, values }: ChangeGroup, before: BeforeGroup, row: number): void {
+function undoUpdate(
+  writer: RowWriter,
+  key: readonly CellValue[],
+  { columnIds, values }: ChangeGroup,
+  before: BeforeGroup,
+  row: number,
+): void {
   const now = writer.read(key);
   if (!now.exists) throw refused('row-gone', writer.table);
   const restored = columnIds.map((columnId, index) => {
     const current = now.values.get(columnId) ?? null;
     const written = values[index]?.[row] ?? null;
     // Of a counter a changeset says what it added.
-    if (writer.columns.counters.has(columnId)) return typeof current === 'bigint' && typeof written === 'bigint' ? current - written : current;
+    if (writer.columns.counters.has(columnId))
+      return typeof current === 'bigint' && typeof written === 'bigint' ? current - written : current;
     if (!cellValuesEqual(current, written)) throw refused('changed', writer.table);
     return before.values[before.columnIds.indexOf(columnId)]?.[row] ?? null;
   });
@@ -116,17 +141,28 @@ function undoUpdate(writer: RowWriter, key: readonly CellValue[], { columnIds, v
 
 function undoDelete(writer: RowWriter, key: readonly CellValue[], before: BeforeGroup, row: number): void {
   if (writer.read(key).exists) throw refused('row-back', writer.table);
-  writer.put(key, before.columnIds, before.values.map((column) => column[row] ?? null));
+  writer.put(
+    key,
+    before.columnIds,
+    before.values.map((column) => column[row] ?? null),
+  );
 }
 
 /** The tables of a changeset and those that refer to them. */
 function tablesAround(groups: readonly ChangeGroup[], tablesById: ReadonlyMap<number, TableSchema>): readonly string[] {
   const names = new Set(groups.map(({ tableId }) => tablesById.get(tableId)?.name));
-  return [...tablesById.values()].filter(({ name, foreignKeys }) => names.has(name) || foreignKeys.some(({ foreignTable }) => names.has(foreignTable))).map(({ name }) => name);
+  return [...tablesById.values()]
+    .filter(
+      ({ name, foreignKeys }) => names.has(name) || foreignKeys.some(({ foreignTable }) => names.has(foreignTable)),
+    )
+    .map(({ name }) => name);
 }
 
 function brokenReferences(connection: Connection, tables: readonly string[]): number {
-  return tables.reduce((sum, table) => sum + (connection.value('SELECT count(*) FROM pragma_foreign_key_check(?)', table) as number), 0);
+  return tables.reduce(
+    (sum, table) => sum + (connection.value('SELECT count(*) FROM pragma_foreign_key_check(?)', table) as number),
+    0,
+  );
 }
 
 function refused(problem: string, table?: TableSchema): RockpoolError {

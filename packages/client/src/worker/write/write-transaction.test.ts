@@ -1,4 +1,11 @@
-import { changesetHash, columnIdOf, decodeChangesetBody, FIRST_PREVIOUS_HASH, RockpoolError, tableIdOf } from '@rockpool/shared';
+import {
+  changesetHash,
+  columnIdOf,
+  decodeChangesetBody,
+  FIRST_PREVIOUS_HASH,
+  RockpoolError,
+  tableIdOf,
+} from '@rockpool/shared';
 import { describe, expect, it } from 'vitest';
 import type { SqlParam } from '../../rpc/sql-value.ts';
 import type { WriteOutcome } from '../../rpc/write-request.ts';
@@ -7,10 +14,17 @@ import { openInMemory, TestClock } from '../testing/test-database.ts';
 
 let requests = 0;
 
-function write(database: OpenDatabase, ...statements: readonly (string | readonly [string, ...SqlParam[]])[]): WriteOutcome {
+function write(
+  database: OpenDatabase,
+  ...statements: readonly (string | readonly [string, ...SqlParam[]])[]
+): WriteOutcome {
   return database.write({
     id: `request-${++requests}`,
-    statements: statements.map((statement) => (typeof statement === 'string' ? { sql: statement, params: [] } : { sql: statement[0], params: statement.slice(1) as SqlParam[] })),
+    statements: statements.map((statement) =>
+      typeof statement === 'string'
+        ? { sql: statement, params: [] }
+        : { sql: statement[0], params: statement.slice(1) as SqlParam[] },
+    ),
   });
 }
 
@@ -26,15 +40,34 @@ function failure(action: () => unknown): RockpoolError {
 
 /** Everything that a write could leave behind. */
 function contents(database: OpenDatabase): unknown {
-  const tables = ['account', 'entry', 'priced', 'draft', 'rockpool_changelog', 'rockpool_request', 'rockpool_meta', 'rockpool_parked'];
+  const tables = [
+    'account',
+    'entry',
+    'priced',
+    'draft',
+    'rockpool_changelog',
+    'rockpool_request',
+    'rockpool_meta',
+    'rockpool_parked',
+  ];
   return tables.map((table) => [table, database.connection.rows(`SELECT * FROM ${table}`)]);
 }
 
 describe('a write', () => {
   it('commits rows, changeset and request together', () => {
     const database = openInMemory();
-    const outcome = write(database, ['INSERT INTO account (id, name, amount) VALUES (?, ?, ?)', 'a', 'Cash', 5], 'UPDATE account SET rate = 2.0', 'SELECT * FROM account');
-    expect(outcome).toMatchObject({ results: [{ changes: 1 }, { changes: 1 }, { changes: 0, rows: { rowCount: 1 } }], touchedTables: ['account'], sequence: 1, repeated: false });
+    const outcome = write(
+      database,
+      ['INSERT INTO account (id, name, amount) VALUES (?, ?, ?)', 'a', 'Cash', 5],
+      'UPDATE account SET rate = 2.0',
+      'SELECT * FROM account',
+    );
+    expect(outcome).toMatchObject({
+      results: [{ changes: 1 }, { changes: 1 }, { changes: 0, rows: { rowCount: 1 } }],
+      touchedTables: ['account'],
+      sequence: 1,
+      repeated: false,
+    });
     expect(database.connection.rows('SELECT id, name, amount FROM account')).toEqual([['a', 'Cash', 5]]);
     const changeset = database.changelog.read(1);
     expect(changeset?.groups).toEqual([
@@ -69,7 +102,11 @@ describe('a write', () => {
 
   it('captures tables with generated columns in the same changeset', () => {
     const database = openInMemory();
-    const outcome = write(database, "INSERT INTO account (id) VALUES ('a')", "INSERT INTO priced (id, net) VALUES ('p', 4)");
+    const outcome = write(
+      database,
+      "INSERT INTO account (id) VALUES ('a')",
+      "INSERT INTO priced (id, net) VALUES ('p', 4)",
+    );
     expect(outcome.touchedTables).toEqual(['account', 'priced']);
     expect(database.changelog.read(1)?.groups.map(({ tableId, columnIds }) => [tableId, columnIds.length])).toEqual([
       [tableIdOf('account'), 4],
@@ -95,7 +132,9 @@ describe('a write', () => {
     expect(batch?.previousHash).toEqual(FIRST_PREVIOUS_HASH);
     expect(batch?.changesets.map(({ sequence }) => sequence)).toEqual([1, 2, 3, 4]);
     const stamps = batch?.changesets.map(({ stampUs }) => stampUs) ?? [];
-    expect(stamps).toEqual([1_700_000_000_000_000, 1_700_000_000_000_001, 1_700_000_000_000_002, 1_700_005_000_000_000]);
+    expect(stamps).toEqual([
+      1_700_000_000_000_000, 1_700_000_000_000_001, 1_700_000_000_000_002, 1_700_005_000_000_000,
+    ]);
     let hash: Uint8Array = FIRST_PREVIOUS_HASH;
     for (const changeset of batch?.changesets ?? []) {
       hash = changesetHash(hash, changeset);
@@ -119,7 +158,9 @@ describe('a write', () => {
     write(database, "UPDATE account SET amount = 9 WHERE id IN ('a', 'c')", "DELETE FROM account WHERE id = 'b'");
     const [, sent] = database.outbox.nextPush(0, 1e9)?.changesets ?? [];
     expect(sent?.base).toBe(40);
-    expect(database.changelog.hashOf(2)).toEqual(changesetHash(database.changelog.hashOf(1), sent ?? { sequence: 0, stampUs: 0, base: 0, body: new Uint8Array() }));
+    expect(database.changelog.hashOf(2)).toEqual(
+      changesetHash(database.changelog.hashOf(1), sent ?? { sequence: 0, stampUs: 0, base: 0, body: new Uint8Array() }),
+    );
     const { cellBases } = decodeChangesetBody(sent?.body ?? new Uint8Array());
     const byKey = cellBases.map(({ key: [id], columnId, base }) => [id, columnId, base]);
     expect(byKey).toHaveLength(3);
@@ -135,10 +176,16 @@ describe('a write', () => {
 
   it('makes no changeset when it changes only tables that stay here, or nothing', () => {
     const database = openInMemory();
-    expect(write(database, "INSERT INTO draft (text) VALUES ('x')")).toMatchObject({ sequence: null, touchedTables: ['draft'], results: [{ changes: 1 }] });
+    expect(write(database, "INSERT INTO draft (text) VALUES ('x')")).toMatchObject({
+      sequence: null,
+      touchedTables: ['draft'],
+      results: [{ changes: 1 }],
+    });
     expect(write(database, "UPDATE account SET name = 'x'")).toMatchObject({ sequence: null, touchedTables: [] });
     expect(database.changelog.head().sequence).toBe(0);
-    expect(write(database, "INSERT INTO account (id) VALUES ('a')", 'DELETE FROM draft').touchedTables.toSorted()).toEqual(['account', 'draft']);
+    expect(
+      write(database, "INSERT INTO account (id) VALUES ('a')", 'DELETE FROM draft').touchedTables.toSorted(),
+    ).toEqual(['account', 'draft']);
     database.close();
   });
 
@@ -150,7 +197,10 @@ describe('a write', () => {
       'CREATE TRIGGER entry_ai AFTER INSERT ON entry BEGIN INSERT INTO entry_fts (rowid, note) VALUES (new.rowid, new.note); END',
       "INSERT INTO account (id) VALUES ('a')",
     );
-    expect(write(database, "INSERT INTO entry VALUES ('1', 'a', 'words to find')").touchedTables.toSorted()).toEqual(['entry', 'entry_fts']);
+    expect(write(database, "INSERT INTO entry VALUES ('1', 'a', 'words to find')").touchedTables.toSorted()).toEqual([
+      'entry',
+      'entry_fts',
+    ]);
     expect(database.connection.value("SELECT count(*) FROM entry_fts WHERE entry_fts MATCH 'find'")).toBe(1);
     expect(write(database, 'DELETE FROM account').touchedTables.toSorted()).toEqual(['account', 'entry']);
     database.close();
@@ -174,7 +224,16 @@ describe('a write that fails', () => {
       const database = openInMemory();
       write(database, "INSERT INTO account (id, name) VALUES ('a', 'Cash')", "INSERT INTO priced (id) VALUES ('p')");
       const before = contents(database);
-      expect(failure(() => write(database, "INSERT INTO draft (text) VALUES ('x')", "INSERT INTO account (id) VALUES ('n')", ...statements)).code).toBe(code);
+      expect(
+        failure(() =>
+          write(
+            database,
+            "INSERT INTO draft (text) VALUES ('x')",
+            "INSERT INTO account (id) VALUES ('n')",
+            ...statements,
+          ),
+        ).code,
+      ).toBe(code);
       expect(contents(database)).toEqual(before);
       expect(database.connection.inTransaction).toBe(false);
       // And the next one is captured as if nothing had been.
@@ -184,17 +243,30 @@ describe('a write that fails', () => {
     });
 
   leavesNothing('a constraint', ["INSERT INTO account (id) VALUES ('a')"], 'constraint-primary-key');
-  leavesNothing('a constraint that ends the transaction itself', ["INSERT OR ROLLBACK INTO account (id) VALUES ('a')"], 'constraint-primary-key');
-  leavesNothing('a foreign key checked at the end', ['PRAGMA defer_foreign_keys = ON', "INSERT INTO entry VALUES ('1', 'nobody', NULL)"], 'constraint-foreign-key');
+  leavesNothing(
+    'a constraint that ends the transaction itself',
+    ["INSERT OR ROLLBACK INTO account (id) VALUES ('a')"],
+    'constraint-primary-key',
+  );
+  leavesNothing(
+    'a foreign key checked at the end',
+    ['PRAGMA defer_foreign_keys = ON', "INSERT INTO entry VALUES ('1', 'nobody', NULL)"],
+    'constraint-foreign-key',
+  );
   leavesNothing('SQL that is wrong', ['UPDATE nowhere SET a = 1'], 'query-invalid');
   leavesNothing('a value that can never be sent', ['UPDATE account SET rate = 9e999'], 'value-invalid');
-  leavesNothing('the same in a table with generated columns', ["UPDATE priced SET net = 'a' || char(0)"], 'value-invalid');
+  leavesNothing(
+    'the same in a table with generated columns',
+    ["UPDATE priced SET net = 'a' || char(0)"],
+    'value-invalid',
+  );
   leavesNothing('a statement that is forbidden', ['COMMIT'], 'sql-forbidden');
   leavesNothing('a savepoint left open', ['SAVEPOINT s', 'UPDATE account SET rate = 9e999'], 'value-invalid');
 
   it('leaves nothing: more than can be sent', () => {
     const database = openInMemory();
-    const large = "INSERT INTO account (id, extra) WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n WHERE i < 7) SELECT 'k' || i, zeroblob(7500000) FROM n";
+    const large =
+      "INSERT INTO account (id, extra) WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n WHERE i < 7) SELECT 'k' || i, zeroblob(7500000) FROM n";
     const error = failure(() => write(database, large));
     expect(error.code).toBe('changeset-too-large');
     expect(error.fields['maxBytes']).toBe(48 * 1024 * 1024);
@@ -265,9 +337,15 @@ describe('what apps may not run', () => {
   forbidden('PRAGMA foreign_keys = OFF', { problem: 'pragma', pragma: 'foreign_keys' });
   forbidden('PRAGMA writable_schema = ON', { problem: 'pragma', pragma: 'writable_schema' });
   forbidden('PRAGMA journal_mode = OFF', { problem: 'pragma', pragma: 'journal_mode' });
-  forbidden("UPDATE rockpool_meta SET value = 1 WHERE key = 'cursor'", { problem: 'internal-table', table: 'rockpool_meta' });
+  forbidden("UPDATE rockpool_meta SET value = 1 WHERE key = 'cursor'", {
+    problem: 'internal-table',
+    table: 'rockpool_meta',
+  });
   forbidden('DELETE FROM ROCKPOOL_CHANGELOG', { problem: 'internal-table', table: 'rockpool_changelog' });
-  forbidden("INSERT INTO rockpool_conflict (id) VALUES ('x')", { problem: 'internal-table', table: 'rockpool_conflict' });
+  forbidden("INSERT INTO rockpool_conflict (id) VALUES ('x')", {
+    problem: 'internal-table',
+    table: 'rockpool_conflict',
+  });
   forbidden('CREATE TABLE rockpool_mine (a)', { problem: 'reserved-name', name: 'rockpool_mine' });
   forbidden('DROP TABLE rockpool_parked', { problem: 'reserved-name', name: 'rockpool_parked' });
   forbidden('CREATE TEMP TABLE account (id)', { problem: 'name-taken', name: 'account' });
@@ -281,14 +359,24 @@ describe('what apps may not run', () => {
     write(database, "INSERT INTO draft (text) VALUES ('x')");
     write(database, 'CREATE TRIGGER sneaky AFTER INSERT ON draft BEGIN DELETE FROM rockpool_changelog; END');
     const error = failure(() => write(database, "INSERT INTO draft (text) VALUES ('x')"));
-    expect([error.code, error.fields]).toEqual(['sql-forbidden', { problem: 'internal-table', table: 'rockpool_changelog' }]);
+    expect([error.code, error.fields]).toEqual([
+      'sql-forbidden',
+      { problem: 'internal-table', table: 'rockpool_changelog' },
+    ]);
     database.close();
   });
 
   it('a trigger made in the same write', () => {
     const database = openInMemory();
     const insert = "INSERT INTO draft (text) VALUES ('x')";
-    const error = failure(() => write(database, insert, 'CREATE TRIGGER sneaky AFTER INSERT ON draft BEGIN DELETE FROM rockpool_changelog; END', insert));
+    const error = failure(() =>
+      write(
+        database,
+        insert,
+        'CREATE TRIGGER sneaky AFTER INSERT ON draft BEGIN DELETE FROM rockpool_changelog; END',
+        insert,
+      ),
+    );
     expect(error.code).toBe('sql-forbidden');
     database.close();
   });

@@ -1,4 +1,13 @@
-import { requireInDomain, RockpoolError, syncedTables, tableDomain, type ChangeGroup, type LocalTime, type Schema, type TableDomain } from '@rockpool/shared';
+import {
+  requireInDomain,
+  RockpoolError,
+  syncedTables,
+  tableDomain,
+  type ChangeGroup,
+  type LocalTime,
+  type Schema,
+  type TableDomain,
+} from '@rockpool/shared';
 import type { EncodedRows } from '../../rpc/rows-transfer.ts';
 import type { SqlStatement, StatementOutcome } from '../../rpc/sql-statement.ts';
 import type { SqlParam } from '../../rpc/sql-value.ts';
@@ -55,7 +64,8 @@ export interface BodyResult {
  *   BEGIN IMMEDIATE ─ request known? ─ capture on ─ statements ─ capture taken ─ merge rules ─ types checked ─ changelog ─ search indexes ─ request recorded ─ COMMIT
  *
  * 1. Rows, changeset and request id commit together or not at all: whatever throws on the way rolls everything back.
- * 2. Nothing about the database is kept in memory between two writes, so that there is nothing to put right after a rollback.
+ * 2. Nothing about the database is kept in memory between two writes, so that there is nothing to put right after a
+ *    rollback.
  */
 export class WriteTransaction {
   readonly parts: WriteParts;
@@ -85,18 +95,34 @@ export class WriteTransaction {
     return this.once(id, () => this.parts.connection.underPolicy(this.policy, body));
   }
 
-  /** Carries out writes of Rockpool itself that become a changeset like any other; once, where they have the id of a request. */
-  runInternal(body: () => Pick<BodyResult, 'atomic'> & Partial<BodyResult>, requestId: string | null = null): WriteOutcome {
+  /**
+   * Carries out writes of Rockpool itself that become a changeset like any other; once, where they have the id of a
+   * request.
+   */
+  runInternal(
+    body: () => Pick<BodyResult, 'atomic'> & Partial<BodyResult>,
+    requestId: string | null = null,
+  ): WriteOutcome {
     return this.once(requestId, () => ({ results: [], tablesWritten: new Set(), ...body() }));
   }
 
-  /** The same for results that can be read again: they are not kept with the request. When it is repeated, `readAgain` gives them as they are then. */
-  runRereadable(body: () => Pick<BodyResult, 'atomic' | 'results'>, readAgain: () => readonly StatementOutcome[], requestId: string): WriteOutcome {
+  /**
+   * The same for results that can be read again: they are not kept with the request. When it is repeated, `readAgain`
+   * gives them as they are then.
+   */
+  runRereadable(
+    body: () => Pick<BodyResult, 'atomic' | 'results'>,
+    readAgain: () => readonly StatementOutcome[],
+    requestId: string,
+  ): WriteOutcome {
     const outcome = this.once(requestId, () => ({ tablesWritten: new Set(), ...body() }), false);
     return outcome.repeated ? { ...outcome, results: readAgain() } : outcome;
   }
 
-  /** Begins a transaction that stays open until it is committed or rolled back. Nothing else may write on this connection meanwhile. */
+  /**
+   * Begins a transaction that stays open until it is committed or rolled back. Nothing else may write on this
+   * connection meanwhile.
+   */
   begin({ atomic }: { readonly atomic: boolean }): OpenTransaction {
     this.parts.connection.run('BEGIN IMMEDIATE');
     return new OpenTransaction(this, atomic);
@@ -118,7 +144,7 @@ export class WriteTransaction {
     const { connection, searchIndexes } = this.parts;
     const results: StatementOutcome[] = [];
     const tablesWritten = new Set<string>();
-    for (let next = 0; next < statements.length; ) {
+    for (let next = 0; next < statements.length;) {
       const { sql } = statements[next] as SqlStatement;
       const statement = connection.prepare(sql, this.policy);
       const named = [...statement.tablesWritten];
@@ -166,7 +192,10 @@ export class WriteTransaction {
     return this.log(done, captured);
   }
 
-  /** Puts what was captured into the changelog, as one changeset, and its words into the search indexes. The last step before COMMIT. */
+  /**
+   * Puts what was captured into the changelog, as one changeset, and its words into the search indexes. The last step
+   * before COMMIT.
+   */
   log(done: BodyResult, captured: CapturedChanges): WriteOutcome {
     const { changelog, connection, meta, localTime, searchIndexes } = this.parts;
     const described = tableChanges(connection, this.lookups, captured);
@@ -209,8 +238,10 @@ export class WriteTransaction {
     connection.run('BEGIN IMMEDIATE');
     try {
       const result = body();
-      // OR ROLLBACK and RAISE(ROLLBACK) end the transaction with an error, which cannot get here; nothing else may end it.
-      if (!connection.inTransaction) throw new RockpoolError('internal', { problem: 'the transaction ended before its commit' });
+      // OR ROLLBACK and RAISE(ROLLBACK) end the transaction with an error, which cannot get here; nothing else may end
+      // it.
+      if (!connection.inTransaction)
+        throw new RockpoolError('internal', { problem: 'the transaction ended before its commit' });
       commit(connection);
       return result;
     } catch (error) {

@@ -9,32 +9,48 @@ const PUSH_BYTES = 1e6;
 const clocks: Readonly<Record<string, (clock: TestClock, write: number) => void>> = {
   'a year ahead': (clock, write) => void (clock.ms = START_MS + YEAR_MS + write),
   'a year behind': (clock, write) => void (clock.ms = START_MS - YEAR_MS + write),
-  'jumping by a year, to and fro': (clock, write) => void (clock.ms = START_MS + (write % 2 === 0 ? YEAR_MS : -YEAR_MS)),
+  'jumping by a year, to and fro': (clock, write) =>
+    void (clock.ms = START_MS + (write % 2 === 0 ? YEAR_MS : -YEAR_MS)),
   'going backwards': (clock, write) => void (clock.ms = START_MS - 2 * write),
-  'frozen': (clock) => void (clock.ms = START_MS),
+  frozen: (clock) => void (clock.ms = START_MS),
 };
 
 describe('200,000 writes of a real database by a clock', () => {
-  it.each(Object.entries(clocks))('that is %s all succeed, and are numbered without a gap and stamped in order', (_, set) => {
-    const clock = new TestClock();
-    const database = openInMemory({ nowMs: clock.now });
-    for (let write = 0; write < WRITES; write++) {
-      set(clock, write);
-      // One row again and again: the file must not grow, the log does.
-      database.write({ id: `w${write}`, statements: [{ sql: "INSERT INTO account (id, amount) VALUES ('a', ?) ON CONFLICT (id) DO UPDATE SET amount = excluded.amount", params: [write] }] });
-    }
-    let sequence = 0;
-    let lastStampUs = -Infinity;
-    for (let batch = database.outbox.nextPush(0, PUSH_BYTES); batch !== null; batch = database.outbox.nextPush(sequence, PUSH_BYTES)) {
-      for (const changeset of batch.changesets) {
-        expect(changeset.sequence).toBe(++sequence);
-        expect(changeset.stampUs).toBeGreaterThan(lastStampUs);
-        lastStampUs = changeset.stampUs;
+  it.each(Object.entries(clocks))(
+    'that is %s all succeed, and are numbered without a gap and stamped in order',
+    (_, set) => {
+      const clock = new TestClock();
+      const database = openInMemory({ nowMs: clock.now });
+      for (let write = 0; write < WRITES; write++) {
+        set(clock, write);
+        // One row again and again: the file must not grow, the log does.
+        database.write({
+          id: `w${write}`,
+          statements: [
+            {
+              sql: "INSERT INTO account (id, amount) VALUES ('a', ?) ON CONFLICT (id) DO UPDATE SET amount = excluded.amount",
+              params: [write],
+            },
+          ],
+        });
       }
-    }
-    expect(sequence).toBe(WRITES);
-    expect(Number.isSafeInteger(lastStampUs)).toBe(true);
-    expect(database.connection.value("SELECT amount FROM account WHERE id = 'a'")).toBe(WRITES - 1);
-    database.close();
-  });
+      let sequence = 0;
+      let lastStampUs = -Infinity;
+      for (
+        let batch = database.outbox.nextPush(0, PUSH_BYTES);
+        batch !== null;
+        batch = database.outbox.nextPush(sequence, PUSH_BYTES)
+      ) {
+        for (const changeset of batch.changesets) {
+          expect(changeset.sequence).toBe(++sequence);
+          expect(changeset.stampUs).toBeGreaterThan(lastStampUs);
+          lastStampUs = changeset.stampUs;
+        }
+      }
+      expect(sequence).toBe(WRITES);
+      expect(Number.isSafeInteger(lastStampUs)).toBe(true);
+      expect(database.connection.value("SELECT amount FROM account WHERE id = 'a'")).toBe(WRITES - 1);
+      database.close();
+    },
+  );
 });

@@ -22,15 +22,29 @@ export class PostgresAdministration {
     this.connections = connections;
     this.schema = schema;
     this.directory = mkdtempSync(join(tmpdir(), 'rockpool-administration-'));
-    this.store = new PostgresStore({ connections, bus: new InProcessBus(), dataDir: this.directory, schema, measureCommit: () => undefined, onError: () => undefined });
+    this.store = new PostgresStore({
+      connections,
+      bus: new InProcessBus(),
+      dataDir: this.directory,
+      schema,
+      measureCommit: () => undefined,
+      onError: () => undefined,
+    });
   }
 
-  /** Runs `work` with the store as it is. Throws `storage-missing` where no server has made one, `database-unavailable` where nobody answers. */
-  static async use<Result>(url: string, work: (administration: PostgresAdministration) => Promise<Result>): Promise<Result> {
+  /**
+   * Runs `work` with the store as it is. Throws `storage-missing` where no server has made one, `database-unavailable`
+   * where nobody answers.
+   */
+  static async use<Result>(
+    url: string,
+    work: (administration: PostgresAdministration) => Promise<Result>,
+  ): Promise<Result> {
     const connections = new Connections(url);
     try {
       const [[isThere] = []] = await connections.query(`SELECT to_regclass('${NAMESPACE}.rockpool_store') IS NOT NULL`);
-      if (isThere !== true) throw new RockpoolError('storage-missing', { problem: 'no server has used this PostgreSQL database yet' });
+      if (isThere !== true)
+        throw new RockpoolError('storage-missing', { problem: 'no server has used this PostgreSQL database yet' });
       const [[schema] = []] = await connections.query(`SELECT schema FROM ${NAMESPACE}.rockpool_store`);
       const administration = new PostgresAdministration(connections, decodeSchema(schema as string));
       try {
@@ -59,15 +73,25 @@ export class PostgresAdministration {
     }
   }
 
-  /** Puts a database's file in, under a new log epoch. Throws `config-invalid` where there is one already, or the file has values that PostgreSQL's columns do not take. */
+  /**
+   * Puts a database's file in, under a new log epoch. Throws `config-invalid` where there is one already, or the file
+   * has values that PostgreSQL's columns do not take.
+   */
   async import(databaseId: string, from: string): Promise<void> {
     const path = join(this.directory, 'import.sqlite');
     restoreDatabase(from, path, databaseId);
     const { sql } = openDatabaseFile(path, this.schema);
     try {
-      const problems = syncedTables(this.schema).flatMap((table) => typeChecks(table).flatMap((check) => (sql.get(`SELECT 1 FROM ${quoteName(table.name)} WHERE NOT (${check.sql}) LIMIT 1`) === undefined ? [] : [`${table.name}: ${check.problem}`])));
+      const problems = syncedTables(this.schema).flatMap((table) =>
+        typeChecks(table).flatMap((check) =>
+          sql.get(`SELECT 1 FROM ${quoteName(table.name)} WHERE NOT (${check.sql}) LIMIT 1`) === undefined
+            ? []
+            : [`${table.name}: ${check.problem}`],
+        ),
+      );
       if (await this.has(databaseId)) problems.push(`${databaseId} is there already`);
-      if (problems.length > 0) throw new RockpoolError('config-invalid', { count: problems.length, problems: problems.join('\n') });
+      if (problems.length > 0)
+        throw new RockpoolError('config-invalid', { count: problems.length, problems: problems.join('\n') });
       await this.store.fill(databaseId, (table) => sql.rows(selectSql(table)));
     } finally {
       sql.close();
@@ -80,7 +104,8 @@ export class PostgresAdministration {
     const tables = [...(await this.store.ready()).keys(), 'rockpool_commit'];
     await this.connections.transaction(databaseId, 'READ WRITE', async (connection) => {
       await connection.query(`DELETE FROM ${NAMESPACE}.rockpool_database WHERE id = $1`, [databaseId]);
-      for (const table of tables) await connection.query(`DELETE FROM ${qualifiedName(table)} WHERE ${DATABASE_COLUMN} = $1`, [databaseId]);
+      for (const table of tables)
+        await connection.query(`DELETE FROM ${qualifiedName(table)} WHERE ${DATABASE_COLUMN} = $1`, [databaseId]);
       return { commit: true, result: undefined };
     });
     await new PostgresMembers(this.connections, () => Promise.resolve()).forgetDatabase(databaseId);
@@ -88,9 +113,13 @@ export class PostgresAdministration {
 
   /** What an acknowledgement, or the separation of databases, cannot rest on. */
   async problems(): Promise<string[]> {
-    const [[bypasses, fsync] = []] = await this.connections.query(`SELECT rolsuper OR rolbypassrls, current_setting('fsync') FROM pg_roles WHERE rolname = current_user`);
+    const [[bypasses, fsync] = []] = await this.connections.query(
+      `SELECT rolsuper OR rolbypassrls, current_setting('fsync') FROM pg_roles WHERE rolname = current_user`,
+    );
     return [
-      ...(bypasses === true ? ['the role passes row-level security: give the server one that is neither superuser nor BYPASSRLS'] : []),
+      ...(bypasses === true
+        ? ['the role passes row-level security: give the server one that is neither superuser nor BYPASSRLS']
+        : []),
       ...(fsync === 'off' ? ['PostgreSQL runs with fsync = off: a power cut loses what was acknowledged'] : []),
     ];
   }

@@ -10,10 +10,18 @@ const onFiles = serverUnderTest();
 const FULL_SIZE = { writers: 32, readers: 16, rows: 1_000_000, rowsPerChangeset: 25 };
 const HOUR_MS = 3_600_000;
 
-it('nothing becomes visible behind the cursor of any of 16 readers while 32 writers write 1,000,000 rows, at three instances on PostgreSQL of which one is slow', async () => {
-  await expect(checkOrderOfInstances(postgres.server, FULL_SIZE)).resolves.toBeUndefined();
-}, HOUR_MS);
+it(
+  'nothing becomes visible behind the cursor of any of 16 readers while 32 writers write 1,000,000 rows, at three instances on PostgreSQL of which one is slow',
+  async () => {
+    await expect(checkOrderOfInstances(postgres.server, FULL_SIZE)).resolves.toBeUndefined();
+  },
+  HOUR_MS,
+);
 
-it('nor at one server on files', async () => {
-  await expect(checkCommitOrder({ ...FULL_SIZE, instances: [onFiles.server] })).resolves.toBeUndefined();
-}, HOUR_MS);
+it(
+  'nor at one server on files',
+  async () => {
+    await expect(checkCommitOrder({ ...FULL_SIZE, instances: [onFiles.server] })).resolves.toBeUndefined();
+  },
+  HOUR_MS,
+);

@@ -15,8 +15,9 @@ export interface Connection {
 const CONNECT_TIMEOUT_MS = 10_000;
 
 /**
- * How long a statement may go without its answer: longer than PostgreSQL lets one run. A line that has fallen silent (a machine between that is gone) ends by nothing else for a quarter of
- * an hour, and all pushes of a database would wait for it.
+ * How long a statement may go without its answer: longer than PostgreSQL lets one run. A line that has fallen silent (a
+ * machine between that is gone) ends by nothing else for a quarter of an hour, and all pushes of a database would wait
+ * for it.
  */
 const ANSWER_DEADLINE_MS = 70_000;
 
@@ -27,11 +28,15 @@ const MAX_CONNECTIONS = 16;
 export const MIN_CONNECTIONS = 2;
 
 /*
- * A process that hangs in the middle of a commit holds up the others with that database until then. SIGKILL needs none of it: the system closes its sockets.
+ * A process that hangs in the middle of a commit holds up the others with that database until then. SIGKILL needs none
+ * of it: the system closes its sockets.
  */
 const TRANSACTION_SETTINGS = `SET LOCAL lock_timeout = '10s'; SET LOCAL statement_timeout = '60s'; SET LOCAL idle_in_transaction_session_timeout = '10s'`;
 
-/** Held, shared, by every commit; alone by whoever changes tables, so that no commit meets a table that is changing. Any number that nobody else uses. */
+/**
+ * Held, shared, by every commit; alone by whoever changes tables, so that no commit meets a table that is changing. Any
+ * number that nobody else uses.
+ */
 export const SCHEMA_LOCK = 7_205_759_403;
 
 /** Connections to one PostgreSQL database. */
@@ -39,10 +44,23 @@ export class Connections {
   private readonly pool: pg.Pool;
 
   /** `maxConnections`: at least FEWEST_CONNECTIONS where a bus listens. */
-  constructor(url: string, { maxConnections = MAX_CONNECTIONS, answerDeadlineMs = ANSWER_DEADLINE_MS }: { readonly maxConnections?: number | undefined; readonly answerDeadlineMs?: number } = {}) {
+  constructor(
+    url: string,
+    {
+      maxConnections = MAX_CONNECTIONS,
+      answerDeadlineMs = ANSWER_DEADLINE_MS,
+    }: { readonly maxConnections?: number | undefined; readonly answerDeadlineMs?: number } = {},
+  ) {
     const { Pool } = loadDriver();
-    this.pool = new Pool({ connectionString: url, max: maxConnections, connectionTimeoutMillis: CONNECT_TIMEOUT_MS, query_timeout: answerDeadlineMs, application_name: 'rockpool-server' });
-    // Whoever uses a connection that breaks hears of it by their next query, and one that nobody uses is replaced: no reason to end the process.
+    this.pool = new Pool({
+      connectionString: url,
+      max: maxConnections,
+      connectionTimeoutMillis: CONNECT_TIMEOUT_MS,
+      query_timeout: answerDeadlineMs,
+      application_name: 'rockpool-server',
+    });
+    // Whoever uses a connection that breaks hears of it by their next query, and one that nobody uses is replaced: no
+    // reason to end the process.
     this.pool.on('error', () => undefined);
     this.pool.on('connect', (client) => client.on('error', () => undefined));
   }
@@ -58,10 +76,15 @@ export class Connections {
   }
 
   /**
-   * Runs `body` in a transaction that sees one database's rows alone, if the server's role cannot pass row-level security. `body` says whether to commit. Throws what
-   * `body` throws, and `database-unavailable`: **then it is not known whether it was committed, unless `body` has thrown it.**
+   * Runs `body` in a transaction that sees one database's rows alone, if the server's role cannot pass row-level
+   * security. `body` says whether to commit. Throws what `body` throws, and `database-unavailable`: **then it is not
+   * known whether it was committed, unless `body` has thrown it.**
    */
-  async transaction<Result>(databaseId: string | null, mode: 'READ WRITE' | 'REPEATABLE READ, READ ONLY', body: (connection: Connection) => Promise<{ readonly commit: boolean; readonly result: Result }>): Promise<Result> {
+  async transaction<Result>(
+    databaseId: string | null,
+    mode: 'READ WRITE' | 'REPEATABLE READ, READ ONLY',
+    body: (connection: Connection) => Promise<{ readonly commit: boolean; readonly result: Result }>,
+  ): Promise<Result> {
     const client = await this.connect();
     const connection: Connection = { query: (sql, parameters) => queryClient(client, sql, parameters) };
     let isBroken = true;
@@ -69,7 +92,8 @@ export class Connections {
       const isolation = mode === 'READ WRITE' ? mode : `ISOLATION LEVEL ${mode}`;
       // Ids are letters, digits, _ and -, and are quoted all the same.
       const scope = databaseId === null ? '' : `; SET LOCAL rockpool.database = ${client.escapeLiteral(databaseId)}`;
-      const lock = databaseId === null || mode !== 'READ WRITE' ? '' : `; SELECT pg_advisory_xact_lock_shared(${SCHEMA_LOCK})`;
+      const lock =
+        databaseId === null || mode !== 'READ WRITE' ? '' : `; SELECT pg_advisory_xact_lock_shared(${SCHEMA_LOCK})`;
       await connection.query(`BEGIN ${isolation}; ${TRANSACTION_SETTINGS}${scope}${lock}`);
       const { commit, result } = await body(connection);
       await connection.query(commit ? 'COMMIT' : 'ROLLBACK');
@@ -95,9 +119,17 @@ export class Connections {
   }
 }
 
-async function queryClient(client: pg.PoolClient, sql: string, parameters?: readonly unknown[]): Promise<readonly (readonly unknown[])[]> {
+async function queryClient(
+  client: pg.PoolClient,
+  sql: string,
+  parameters?: readonly unknown[],
+): Promise<readonly (readonly unknown[])[]> {
   try {
-    const answer: unknown = await client.query({ text: sql, rowMode: 'array', ...(parameters !== undefined && { values: [...parameters] }) });
+    const answer: unknown = await client.query({
+      text: sql,
+      rowMode: 'array',
+      ...(parameters !== undefined && { values: [...parameters] }),
+    });
     const results = (Array.isArray(answer) ? answer : [answer]) as readonly pg.QueryArrayResult<unknown[]>[];
     return results.findLast(({ rows }) => rows.length > 0)?.rows ?? [];
   } catch (error) {

@@ -5,6 +5,15 @@ import { postgresUnderTest } from '../../testing/postgres-under-test.ts';
 
 const postgres = postgresUnderTest();
 
-it('has every acknowledged changeset after one instance of two was killed while it commits, each exactly once, and the other goes on', { timeout: 240_000 }, async () => {
-  await expect(checkKilledInstances(postgres.server, atLevel({ test: { changesets: 100, kills: 1 }, verify: { changesets: 300, kills: 3 } }))).resolves.toBeUndefined();
-});
+it(
+  'has every acknowledged changeset after one instance of two was killed while it commits, each exactly once, and the other goes on',
+  { timeout: 240_000 },
+  async () => {
+    await expect(
+      checkKilledInstances(
+        postgres.server,
+        atLevel({ test: { changesets: 100, kills: 1 }, verify: { changesets: 300, kills: 3 } }),
+      ),
+    ).resolves.toBeUndefined();
+  },
+);

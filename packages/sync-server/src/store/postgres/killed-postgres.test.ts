@@ -11,49 +11,60 @@ const CHANGESETS = 300;
 const KILLS = 3;
 const UNAVAILABLE = 'database-unavailable';
 
-it('loses nothing acknowledged when PostgreSQL is killed during pushes, says so meanwhile, and goes on by itself', { timeout: 240_000 }, async () => {
-  const { url, name } = await postgres.server.createDatabase();
-  const folder = temporaryFolder();
-  const server = await TestServer.start(folder.path, { postgres: url });
-  await server.sync.ready();
-  const open = async (site: TestSite): Promise<TestConnection> => {
-    const acknowledged = site.lastAckedSequence;
-    const connection = await server.connect(site);
-    const { welcome } = await connection.open(await server.token(), DATABASE);
-    // What it was told is decided.
-    expect(welcome.lastAckedSequence).toBeGreaterThanOrEqual(acknowledged);
-    return connection;
-  };
+it(
+  'loses nothing acknowledged when PostgreSQL is killed during pushes, says so meanwhile, and goes on by itself',
+  { timeout: 240_000 },
+  async () => {
+    const { url, name } = await postgres.server.createDatabase();
+    const folder = temporaryFolder();
+    const server = await TestServer.start(folder.path, { postgres: url });
+    await server.sync.ready();
+    const open = async (site: TestSite): Promise<TestConnection> => {
+      const acknowledged = site.lastAckedSequence;
+      const connection = await server.connect(site);
+      const { welcome } = await connection.open(await server.token(), DATABASE);
+      // What it was told is decided.
+      expect(welcome.lastAckedSequence).toBeGreaterThanOrEqual(acknowledged);
+      return connection;
+    };
 
-  const writers = ['x', 'y'].map((prefix) => {
-    const site = new TestSite();
-    for (let i = 1; i <= CHANGESETS; i++) site.write([insert('entries', `${prefix}${i}`, { amount: BigInt(i) })]);
-    return site;
-  });
-  for (let kill = 1; kill <= KILLS; kill++) {
-    const connections = await Promise.all(writers.map(open));
-    const enough = Math.floor((CHANGESETS * kill) / (KILLS + 1));
-    await Promise.all(connections.map((connection) => pushUntil(connection, enough)));
-    // They go on pushing when it happens, and hear of it by what cannot be decided.
-    const failures = connections.map(async (connection) => {
-      await pushUntil(connection, CHANGESETS).catch(() => undefined);
-      await connection.closes();
-      expect(connection.closed?.reason).toBe(UNAVAILABLE);
+    const writers = ['x', 'y'].map((prefix) => {
+      const site = new TestSite();
+      for (let i = 1; i <= CHANGESETS; i++) site.write([insert('entries', `${prefix}${i}`, { amount: BigInt(i) })]);
+      return site;
     });
-    await postgres.server.kill();
-    await Promise.all(failures);
-    expect((await server.ask('GET', '/health')).status).toBe(200);
-    expect((await server.ask('GET', '/ready')).status).toBe(503);
-    const refused = await server.connect(writers[0]);
-    refused.hello(await server.token(), DATABASE);
-    expect(await refused.failure()).toMatchObject({ code: UNAVAILABLE });
-    await postgres.server.restart();
-  }
-  await Promise.all(writers.map(async (site) => pushUntil(await open(site), CHANGESETS)));
-  expect((await server.ask('GET', '/ready')).status).toBe(200);
-  const count = 2 * CHANGESETS;
-  expect(await postgres.server.query(name, 'SELECT count(*)::int, sum(amount)::int FROM rockpool.entries')).toEqual([[count, CHANGESETS * (CHANGESETS + 1)]]);
-  expect(await postgres.server.query(name, 'SELECT count(*)::int, count(DISTINCT (site_number, sequence))::int, max(watermark)::int FROM rockpool.rockpool_log')).toEqual([[count, count, count]]);
-  await server.stop();
-  folder.remove();
-});
+    for (let kill = 1; kill <= KILLS; kill++) {
+      const connections = await Promise.all(writers.map(open));
+      const enough = Math.floor((CHANGESETS * kill) / (KILLS + 1));
+      await Promise.all(connections.map((connection) => pushUntil(connection, enough)));
+      // They go on pushing when it happens, and hear of it by what cannot be decided.
+      const failures = connections.map(async (connection) => {
+        await pushUntil(connection, CHANGESETS).catch(() => undefined);
+        await connection.closes();
+        expect(connection.closed?.reason).toBe(UNAVAILABLE);
+      });
+      await postgres.server.kill();
+      await Promise.all(failures);
+      expect((await server.ask('GET', '/health')).status).toBe(200);
+      expect((await server.ask('GET', '/ready')).status).toBe(503);
+      const refused = await server.connect(writers[0]);
+      refused.hello(await server.token(), DATABASE);
+      expect(await refused.failure()).toMatchObject({ code: UNAVAILABLE });
+      await postgres.server.restart();
+    }
+    await Promise.all(writers.map(async (site) => pushUntil(await open(site), CHANGESETS)));
+    expect((await server.ask('GET', '/ready')).status).toBe(200);
+    const count = 2 * CHANGESETS;
+    expect(await postgres.server.query(name, 'SELECT count(*)::int, sum(amount)::int FROM rockpool.entries')).toEqual([
+      [count, CHANGESETS * (CHANGESETS + 1)],
+    ]);
+    expect(
+      await postgres.server.query(
+        name,
+        'SELECT count(*)::int, count(DISTINCT (site_number, sequence))::int, max(watermark)::int FROM rockpool.rockpool_log',
+      ),
+    ).toEqual([[count, count, count]]);
+    await server.stop();
+    folder.remove();
+  },
+);

@@ -12,7 +12,13 @@ const ROWS_PER_FETCH = 2_000;
 export const OWN_META: readonly string[] = ['storage_format', 'schema'];
 
 /** Fills a new file with a database as PostgreSQL has it at one moment. Null: it has none of this id. */
-export async function loadCopy(connections: Connections, databaseId: string, file: DatabaseFile, tables: Iterable<MirroredTable>, schema: Schema): Promise<CommitPosition | null> {
+export async function loadCopy(
+  connections: Connections,
+  databaseId: string,
+  file: DatabaseFile,
+  tables: Iterable<MirroredTable>,
+  schema: Schema,
+): Promise<CommitPosition | null> {
   return connections.transaction(databaseId, 'REPEATABLE READ, READ ONLY', async (connection) => {
     const [[head, commitId, schemaHash] = []] = await connection.query(
       `SELECT head, commit_id, (SELECT schema_hash FROM ${NAMESPACE}.rockpool_store) FROM ${NAMESPACE}.rockpool_database WHERE id = $1`,
@@ -21,9 +27,12 @@ export async function loadCopy(connections: Connections, databaseId: string, fil
     if (head === undefined) return { commit: false, result: null };
     requireSchema(schemaHash, schema);
     const { sql } = file;
-    sql.exec(`BEGIN; DELETE FROM rockpool_meta WHERE name NOT IN (${OWN_META.map((name) => `'${name}'`).join()}); DELETE FROM rockpool_site`);
+    sql.exec(
+      `BEGIN; DELETE FROM rockpool_meta WHERE name NOT IN (${OWN_META.map((name) => `'${name}'`).join()}); DELETE FROM rockpool_site`,
+    );
     try {
-      for (const table of tables) for await (const row of storedRows(connection, databaseId, table)) insertRow(file, table, row);
+      for (const table of tables)
+        for await (const row of storedRows(connection, databaseId, table)) insertRow(file, table, row);
       sql.exec('COMMIT');
     } catch (error) {
       sql.exec('ROLLBACK');
@@ -34,15 +43,27 @@ export async function loadCopy(connections: Connections, databaseId: string, fil
   });
 }
 
-/** An instance whose schema is not that of the tables any more could pass over columns. Throws `database-unavailable`: its clients find another instance. */
+/**
+ * An instance whose schema is not that of the tables any more could pass over columns. Throws `database-unavailable`:
+ * its clients find another instance.
+ */
 export function requireSchema(stored: unknown, schema: Schema): void {
-  if (stored !== schema.hash) throw new RockpoolError('database-unavailable', { problem: 'another instance has brought the tables to another schema: start this one with it' });
+  if (stored !== schema.hash)
+    throw new RockpoolError('database-unavailable', {
+      problem: 'another instance has brought the tables to another schema: start this one with it',
+    });
 }
 
-async function* storedRows(connection: Connection, databaseId: string, table: MirroredTable): AsyncGenerator<CellValue[]> {
+async function* storedRows(
+  connection: Connection,
+  databaseId: string,
+  table: MirroredTable,
+): AsyncGenerator<CellValue[]> {
   const columns = table.columns.map(({ name }) => quoteName(name)).join(', ');
   // A cursor takes no parameters. The id is letters, digits, _ and -.
-  await connection.query(`DECLARE stored NO SCROLL CURSOR FOR SELECT ${columns} FROM ${qualifiedName(table.name)} WHERE ${DATABASE_COLUMN} = '${databaseId.replaceAll("'", "''")}'`);
+  await connection.query(
+    `DECLARE stored NO SCROLL CURSOR FOR SELECT ${columns} FROM ${qualifiedName(table.name)} WHERE ${DATABASE_COLUMN} = '${databaseId.replaceAll("'", "''")}'`,
+  );
   for (;;) {
     const rows = await connection.query(`FETCH FORWARD ${ROWS_PER_FETCH} FROM stored`);
     for (const row of rows) yield table.columns.map((column, i) => fromPostgres(column, row[i]));

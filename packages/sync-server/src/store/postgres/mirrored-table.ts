@@ -28,22 +28,47 @@ export interface MirroredTable {
 /** `bytea` of `anything`: a value with its type, as keys are encoded. */
 type PostgresType = 'bigint' | 'double precision' | 'text' | 'bytea' | 'numeric' | 'anything';
 
-const TYPES: Readonly<Record<string, PostgresType>> = { INTEGER: 'bigint', REAL: 'double precision', TEXT: 'text', BLOB: 'bytea', NUMERIC: 'numeric' };
+const TYPES: Readonly<Record<string, PostgresType>> = {
+  INTEGER: 'bigint',
+  REAL: 'double precision',
+  TEXT: 'text',
+  BLOB: 'bytea',
+  NUMERIC: 'numeric',
+};
 
 /** Rockpool's own columns that hold values of any type. */
-const ANYTHING: ReadonlySet<string> = new Set(['rockpool_meta.value', 'rockpool_conflict.lost_value', 'rockpool_conflict.won_value']);
+const ANYTHING: ReadonlySet<string> = new Set([
+  'rockpool_meta.value',
+  'rockpool_conflict.lost_value',
+  'rockpool_conflict.won_value',
+]);
 
 /** PostgreSQL cuts longer names, and two of them may become one. */
 const MAX_NAME_BYTES = 63;
-const TAKEN_COLUMNS: ReadonlySet<string> = new Set([DATABASE_COLUMN, 'tableoid', 'xmin', 'cmin', 'xmax', 'cmax', 'ctid']);
+const TAKEN_COLUMNS: ReadonlySet<string> = new Set([
+  DATABASE_COLUMN,
+  'tableoid',
+  'xmin',
+  'cmin',
+  'xmax',
+  'cmax',
+  'ctid',
+]);
 
-/** The tables that PostgreSQL needs for databases of a schema. Throws `schema-incompatible` where it cannot have them. */
+/**
+ * The tables that PostgreSQL needs for databases of a schema. Throws `schema-incompatible` where it cannot have them.
+ */
 export function mirroredTables(schema: Schema): MirroredTable[] {
   const { sql } = openDatabaseFile(':memory:', schema, { toDdl: typedTableToDdl });
   try {
-    const tables = sql.all(`SELECT name FROM sqlite_schema WHERE type = 'table' AND name NOT LIKE 'sqlite\\_%' ESCAPE '\\' ORDER BY name`).map(([name]) => readTable(sql, name as string));
+    const tables = sql
+      .all(
+        `SELECT name FROM sqlite_schema WHERE type = 'table' AND name NOT LIKE 'sqlite\\_%' ESCAPE '\\' ORDER BY name`,
+      )
+      .map(([name]) => readTable(sql, name as string));
     const problems = tables.flatMap(nameProblems);
-    if (problems.length > 0) throw new RockpoolError('schema-incompatible', { count: problems.length, problems: problems.join('\n') });
+    if (problems.length > 0)
+      throw new RockpoolError('schema-incompatible', { count: problems.length, problems: problems.join('\n') });
     return tables;
   } finally {
     sql.close();
@@ -55,15 +80,26 @@ function readTable(sql: SqliteFile, name: string): MirroredTable {
     .all('SELECT name, type, "notnull", dflt_value, pk FROM pragma_table_xinfo(?) WHERE hidden = 0 ORDER BY cid', name)
     .map(([column, type, notNull, defaultSql, key]): MirroredColumn => {
       const isKey = key !== 0n;
-      return { name: column as string, type: ANYTHING.has(`${name}.${column as string}`) ? 'anything' : (TYPES[type as string] ?? 'bytea'), notNull: isKey || notNull === 1n, isKey, defaultSql: defaultSql as string | null };
+      return {
+        name: column as string,
+        type: ANYTHING.has(`${name}.${column as string}`) ? 'anything' : (TYPES[type as string] ?? 'bytea'),
+        notNull: isKey || notNull === 1n,
+        isKey,
+        defaultSql: defaultSql as string | null,
+      };
     });
   return { name, columns };
 }
 
 function nameProblems({ name, columns }: MirroredTable): string[] {
-  const tooLong = [name, ...columns.map((column) => column.name)].filter((one) => Buffer.byteLength(one) > MAX_NAME_BYTES);
+  const tooLong = [name, ...columns.map((column) => column.name)].filter(
+    (one) => Buffer.byteLength(one) > MAX_NAME_BYTES,
+  );
   const taken = columns.filter((column) => TAKEN_COLUMNS.has(column.name.toLowerCase()));
-  return [...tooLong.map((one) => `${name}: ${one} is longer than PostgreSQL’s names are`), ...taken.map((column) => `${name}: PostgreSQL needs the name ${column.name} for itself`)];
+  return [
+    ...tooLong.map((one) => `${name}: ${one} is longer than PostgreSQL’s names are`),
+    ...taken.map((column) => `${name}: PostgreSQL needs the name ${column.name} for itself`),
+  ];
 }
 
 export function qualifiedName(table: string): string {
@@ -88,7 +124,9 @@ function hexText(bytes: Uint8Array): string {
   return `\\x${Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength).toString('hex')}`;
 }
 
-/** What the driver gives for a column, as SQLite is to store it. A NUMERIC column makes a number of its text by itself. */
+/**
+ * What the driver gives for a column, as SQLite is to store it. A NUMERIC column makes a number of its text by itself.
+ */
 export function fromPostgres({ type }: MirroredColumn, value: unknown): CellValue {
   if (value === null) return null;
   if (type === 'bigint') return BigInt(value as string);

@@ -34,7 +34,8 @@ export interface PostgresDatabaseOptions {
  *   4  write those rows, the changeset and the next head in the same transaction; COMMIT
  *   5  apply them to the working copy, and tell whoever waits
  *
- * A crash before COMMIT leaves nothing. One after it, or a COMMIT of which nobody has heard, is found in step 2 by whoever comes next; until then nobody is told of it.
+ * A crash before COMMIT leaves nothing. One after it, or a COMMIT of which nobody has heard, is found in step 2 by
+ * whoever comes next; until then nobody is told of it.
  */
 export class PostgresDatabase implements OpenDatabase {
   readonly file: DatabaseFile;
@@ -90,23 +91,39 @@ export class PostgresDatabase implements OpenDatabase {
   }
 
   private catchUpNow(): Promise<void> {
-    return this.options.connections.transaction(this.options.databaseId, 'REPEATABLE READ, READ ONLY', async (connection) => {
-      await this.follow(connection, await this.storedPosition(connection, ''));
-      return { commit: false, result: undefined };
-    });
+    return this.options.connections.transaction(
+      this.options.databaseId,
+      'REPEATABLE READ, READ ONLY',
+      async (connection) => {
+        await this.follow(connection, await this.storedPosition(connection, ''));
+        return { commit: false, result: undefined };
+      },
+    );
   }
 
   private async commitNow<Result>(body: () => Result): Promise<Result> {
     const { databaseId, connections, tables, copy, announce, measure } = this.options;
     const startedMs = performance.now();
-    const { result, changeset, position } = await connections.transaction(databaseId, 'READ WRITE', async (connection) => {
-      await this.follow(connection, await this.storedPosition(connection, 'FOR UPDATE'));
-      const rehearsed = copy.rehearse(body);
-      const next = { head: this.head + 1, commitId: randomBytes(COMMIT_ID_BYTES) };
-      const isChange = rehearsed.changeset.length > 0;
-      if (isChange) await writeCommit(connection, databaseId, tables, next, rehearsed.changeset, readStoredChanges(rehearsed.changeset));
-      return { commit: isChange, result: { ...rehearsed, position: next } };
-    });
+    const { result, changeset, position } = await connections.transaction(
+      databaseId,
+      'READ WRITE',
+      async (connection) => {
+        await this.follow(connection, await this.storedPosition(connection, 'FOR UPDATE'));
+        const rehearsed = copy.rehearse(body);
+        const next = { head: this.head + 1, commitId: randomBytes(COMMIT_ID_BYTES) };
+        const isChange = rehearsed.changeset.length > 0;
+        if (isChange)
+          await writeCommit(
+            connection,
+            databaseId,
+            tables,
+            next,
+            rehearsed.changeset,
+            readStoredChanges(rehearsed.changeset),
+          );
+        return { commit: isChange, result: { ...rehearsed, position: next } };
+      },
+    );
     if (changeset.length === 0) return result;
     measure(performance.now() - startedMs);
     this.orLost(() => copy.apply(changeset, position));
@@ -129,11 +146,19 @@ export class PostgresDatabase implements OpenDatabase {
     const { copy, databaseId, events } = this.options;
     const from = copy.position;
     if (to.head === from.head && isSame(to, from)) return;
-    const rows = await connection.query(`SELECT head, commit_id, changeset FROM ${NAMESPACE}.rockpool_commit WHERE ${DATABASE_COLUMN} = $1 AND head >= $2 ORDER BY head`, [databaseId, from.head]);
-    const commits = rows.map(([head, commitId, changeset]) => ({ head: Number(head), commitId: commitId as Uint8Array, changeset: changeset as Uint8Array }));
+    const rows = await connection.query(
+      `SELECT head, commit_id, changeset FROM ${NAMESPACE}.rockpool_commit WHERE ${DATABASE_COLUMN} = $1 AND head >= $2 ORDER BY head`,
+      [databaseId, from.head],
+    );
+    const commits = rows.map(([head, commitId, changeset]) => ({
+      head: Number(head),
+      commitId: commitId as Uint8Array,
+      changeset: changeset as Uint8Array,
+    }));
     const [own, ...others] = commits;
     // Too far behind; or this store was put back to an older state, and has gone on in another way.
-    if (own === undefined || own.head !== from.head || !isSame(own, from) || others.length !== to.head - from.head) this.lose(new Error('the working copy cannot follow'));
+    if (own === undefined || own.head !== from.head || !isSame(own, from) || others.length !== to.head - from.head)
+      this.lose(new Error('the working copy cannot follow'));
     this.orLost(() => {
       for (const { changeset, ...position } of others) copy.apply(changeset, position);
     });
@@ -158,10 +183,22 @@ export class PostgresDatabase implements OpenDatabase {
 }
 
 /** Writes a commit's rows, and moves the head. Inside the transaction that has locked the database's line. */
-export async function writeCommit(connection: Connection, databaseId: string, tables: ReadonlyMap<string, MirroredTable>, position: CommitPosition, changeset: Uint8Array, changes: readonly StoredChange[]): Promise<void> {
+export async function writeCommit(
+  connection: Connection,
+  databaseId: string,
+  tables: ReadonlyMap<string, MirroredTable>,
+  position: CommitPosition,
+  changeset: Uint8Array,
+  changes: readonly StoredChange[],
+): Promise<void> {
   const { sql, parameters, rowCount } = commitStatement(databaseId, tables, position, changeset, changes);
   const [[changed] = []] = await connection.query(sql, parameters);
-  if (Number(changed) !== rowCount) throw new RockpoolError('storage-corrupt', { problem: 'PostgreSQL does not hold the rows that were decided on', expected: rowCount, changed: Number(changed) });
+  if (Number(changed) !== rowCount)
+    throw new RockpoolError('storage-corrupt', {
+      problem: 'PostgreSQL does not hold the rows that were decided on',
+      expected: rowCount,
+      changed: Number(changed),
+    });
 }
 
 function isSame(a: CommitPosition, b: CommitPosition): boolean {

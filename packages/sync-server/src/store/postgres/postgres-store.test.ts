@@ -15,7 +15,15 @@ storeContract('PostgreSQL', async () => {
   const { url } = await postgres.server.createDatabase();
   const connections = new Connections(url);
   return {
-    open: (schema) => new PostgresStore({ connections, bus: new InProcessBus(), dataDir: folder.path, schema, measureCommit: () => undefined, onError: (error) => expect.unreachable(String(error)) }),
+    open: (schema) =>
+      new PostgresStore({
+        connections,
+        bus: new InProcessBus(),
+        dataDir: folder.path,
+        schema,
+        measureCommit: () => undefined,
+        onError: (error) => expect.unreachable(String(error)),
+      }),
     remove: async () => {
       await connections.close();
       folder.remove();
@@ -40,17 +48,36 @@ describe('several instances on one PostgreSQL', () => {
   async function start(): Promise<Instance> {
     const folder = temporaryFolder();
     const connections = new Connections(url);
-    const store = new PostgresStore({ connections, bus, dataDir: folder.path, schema: TEST_SCHEMA, measureCommit: () => undefined, onError: () => undefined });
-    const instance: Instance = { store, connections, folder, database: null as unknown as OpenDatabase, followed: 0, lost: [] };
+    const store = new PostgresStore({
+      connections,
+      bus,
+      dataDir: folder.path,
+      schema: TEST_SCHEMA,
+      measureCommit: () => undefined,
+      onError: () => undefined,
+    });
+    const instance: Instance = {
+      store,
+      connections,
+      folder,
+      database: null as unknown as OpenDatabase,
+      followed: 0,
+      lost: [],
+    };
     instances.push(instance);
     await openAt(instance);
     return instance;
   }
   async function openAt(instance: Instance): Promise<void> {
-    instance.database = await instance.store.open('household', { onFollowed: () => void instance.followed++, onLost: (error) => void instance.lost.push(error) });
+    instance.database = await instance.store.open('household', {
+      onFollowed: () => void instance.followed++,
+      onLost: (error) => void instance.lost.push(error),
+    });
   }
-  const add = async ({ database }: Instance, id: string): Promise<void> => database.commit(() => database.file.sql.run('INSERT INTO accounts (id, name) VALUES (?, ?)', id, id));
-  const namesAt = ({ database }: Instance): unknown[] => database.file.sql.all('SELECT name FROM accounts ORDER BY name').flat();
+  const add = async ({ database }: Instance, id: string): Promise<void> =>
+    database.commit(() => database.file.sql.run('INSERT INTO accounts (id, name) VALUES (?, ?)', id, id));
+  const namesAt = ({ database }: Instance): unknown[] =>
+    database.file.sql.all('SELECT name FROM accounts ORDER BY name').flat();
 
   beforeEach(async () => {
     ({ url, name } = await postgres.server.createDatabase());
@@ -73,7 +100,9 @@ describe('several instances on one PostgreSQL', () => {
     const names = namesAt(all[0] as Instance);
     expect(names).toHaveLength(60);
     for (const instance of all) expect(namesAt(instance)).toEqual(names);
-    expect(await postgres.server.query(name, 'SELECT count(*), min(head), max(head) FROM rockpool.rockpool_commit')).toEqual([['61', '1', '61']]);
+    expect(
+      await postgres.server.query(name, 'SELECT count(*), min(head), max(head) FROM rockpool.rockpool_commit'),
+    ).toEqual([['61', '1', '61']]);
     expect(await postgres.server.query(name, 'SELECT count(*) FROM rockpool.accounts')).toEqual([['60']]);
   });
 
@@ -82,7 +111,12 @@ describe('several instances on one PostgreSQL', () => {
     const seen: number[][] = [];
     let isOver = false;
     const watching = (async () => {
-      while (!isOver) seen.push((await postgres.server.query(name, 'SELECT head FROM rockpool.rockpool_commit ORDER BY head')).map(([head]) => Number(head)));
+      while (!isOver)
+        seen.push(
+          (await postgres.server.query(name, 'SELECT head FROM rockpool.rockpool_commit ORDER BY head')).map(([head]) =>
+            Number(head),
+          ),
+        );
     })();
     await Promise.all(all.flatMap((instance, i) => Array.from({ length: 25 }, (_, n) => add(instance, `${i}-${n}`))));
     isOver = true;
@@ -143,7 +177,10 @@ describe('several instances on one PostgreSQL', () => {
       transaction(databaseId, mode, async (connection) => {
         a.connections.transaction = transaction;
         const written = await body(connection);
-        await postgres.server.query(name, `SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE datname = '${name}' AND pid <> pg_backend_pid()`);
+        await postgres.server.query(
+          name,
+          `SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE datname = '${name}' AND pid <> pg_backend_pid()`,
+        );
         return written;
       });
     await expect(add(a, 'lost')).rejects.toMatchObject({ code: 'database-unavailable' });
@@ -156,10 +193,16 @@ describe('several instances on one PostgreSQL', () => {
     const [one, other] = [await start(), await start()];
     for (let n = 0; n < 5; n++) await add(one, `old-${n}`);
     await other.database.catchUp();
-    await postgres.server.query(name, `UPDATE rockpool.rockpool_commit SET committed_at = now() - interval '61 minutes'`);
+    await postgres.server.query(
+      name,
+      `UPDATE rockpool.rockpool_commit SET committed_at = now() - interval '61 minutes'`,
+    );
     await add(one, 'new');
     // Of the old ones the last, at which the other instance stands.
-    expect(await postgres.server.query(name, 'SELECT head FROM rockpool.rockpool_commit ORDER BY head')).toEqual([['6'], ['7']]);
+    expect(await postgres.server.query(name, 'SELECT head FROM rockpool.rockpool_commit ORDER BY head')).toEqual([
+      ['6'],
+      ['7'],
+    ]);
     await other.database.catchUp();
     expect(namesAt(other)).toEqual(namesAt(one));
     expect(other.lost).toEqual([]);
@@ -178,7 +221,9 @@ describe('several instances on one PostgreSQL', () => {
     await add(b, 'z');
     expect(namesAt(b)).toEqual(['x', 'y', 'z']);
     await postgres.server.query(name, `DELETE FROM rockpool.accounts WHERE id = 'x'`);
-    await expect((async () => b.database.commit(() => b.database.file.sql.run(`UPDATE accounts SET rank = 1 WHERE id = 'x'`)))()).rejects.toMatchObject({ code: 'storage-corrupt' });
+    await expect(
+      (async () => b.database.commit(() => b.database.file.sql.run(`UPDATE accounts SET rank = 1 WHERE id = 'x'`)))(),
+    ).rejects.toMatchObject({ code: 'storage-corrupt' });
   });
 
   it('see one database each time, whatever the statement says', async () => {
@@ -187,7 +232,11 @@ describe('several instances on one PostgreSQL', () => {
     const other = await a.store.open('other', { onFollowed: () => undefined, onLost: () => undefined });
     await other.commit(() => other.file.sql.run(`INSERT INTO accounts (id, name) VALUES ('theirs', 'theirs')`));
     other.close();
-    const visible = (databaseId: string): Promise<unknown> => a.connections.transaction(databaseId, 'READ WRITE', async (connection) => ({ commit: false, result: await connection.query('SELECT database_id FROM rockpool.accounts') }));
+    const visible = (databaseId: string): Promise<unknown> =>
+      a.connections.transaction(databaseId, 'READ WRITE', async (connection) => ({
+        commit: false,
+        result: await connection.query('SELECT database_id FROM rockpool.accounts'),
+      }));
     expect(await visible('household')).toEqual([['household']]);
     expect(await visible('nobody')).toEqual([]);
     expect(await a.connections.query('SELECT * FROM rockpool.accounts')).toEqual([]);

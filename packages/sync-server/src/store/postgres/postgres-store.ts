@@ -15,7 +15,10 @@ import { claimIdentity, isClaimed } from '../identity.ts';
 import type { StoredChange } from './stored-change.ts';
 import { openCopyFile, WorkingCopy, type CommitPosition } from './working-copy.ts';
 
-/** What an instance does not hear by the bus it finds by looking, this often: a message was lost, or its sender died before it sent it. */
+/**
+ * What an instance does not hear by the bus it finds by looking, this often: a message was lost, or its sender died
+ * before it sent it.
+ */
 const LOOK_INTERVAL_MS = 1_000;
 
 export interface PostgresStoreOptions {
@@ -45,7 +48,9 @@ export class PostgresStore implements Store {
     mkdirSync(this.directory, { recursive: true });
     this.tables = prepareSchema(options.connections, options.schema);
     this.tables.catch(() => undefined); // whoever needs them hears of it
-    this.unsubscribe = options.bus.subscribe((message) => message.kind === 'commit' && this.heard(message.databaseId, message.head));
+    this.unsubscribe = options.bus.subscribe(
+      (message) => message.kind === 'commit' && this.heard(message.databaseId, message.head),
+    );
     this.looking = setInterval(() => void this.look(), LOOK_INTERVAL_MS);
     this.looking.unref();
   }
@@ -58,7 +63,9 @@ export class PostgresStore implements Store {
   /** Those that the tables have had. */
   async schemas(): Promise<Schema[]> {
     await this.tables;
-    return (await this.options.connections.query(`SELECT schema FROM ${NAMESPACE}.rockpool_schema`)).map(([schema]) => decodeSchema(schema as string));
+    return (await this.options.connections.query(`SELECT schema FROM ${NAMESPACE}.rockpool_schema`)).map(([schema]) =>
+      decodeSchema(schema as string),
+    );
   }
 
   async open(databaseId: string, events: StoreEvents): Promise<OpenDatabase> {
@@ -68,9 +75,11 @@ export class PostgresStore implements Store {
     for (const suffix of ['', '-wal', '-shm']) rmSync(path + suffix, { force: true });
     const file = openCopyFile(path, schema, databaseId);
     try {
-      const load = (): Promise<CommitPosition | null> => loadCopy(connections, databaseId, file, tables.values(), schema);
+      const load = (): Promise<CommitPosition | null> =>
+        loadCopy(connections, databaseId, file, tables.values(), schema);
       // Where another instance has made it at the same moment, it is there the second time.
-      const position = (await load()) ?? (await this.fill(databaseId, (table) => file.sql.rows(selectSql(table)))) ?? (await load());
+      const position =
+        (await load()) ?? (await this.fill(databaseId, (table) => file.sql.rows(selectSql(table)))) ?? (await load());
       if (position === null) throw new Error('a database was deleted while it was opened');
       const database = new PostgresDatabase({
         databaseId,
@@ -82,7 +91,8 @@ export class PostgresStore implements Store {
         announce: (head) => bus.publish({ kind: 'commit', databaseId, head }),
         measure: measureCommit,
       });
-      // From before identities, or a copy that somebody made by hand, which is refused. The commit takes turns with other instances, so that one of them issues it.
+      // From before identities, or a copy that somebody made by hand, which is refused. The commit takes turns with
+      // other instances, so that one of them issues it.
       if (!isClaimed(file.sql, databaseId)) await database.commit(() => claimIdentity(file.sql, databaseId));
       this.opened.set(databaseId, database);
       return database;
@@ -108,7 +118,9 @@ export class PostgresStore implements Store {
   async readiness(): Promise<Readiness> {
     try {
       await this.tables;
-      const [[schemaHash] = []] = await this.options.connections.query(`SELECT schema_hash FROM ${NAMESPACE}.rockpool_store`);
+      const [[schemaHash] = []] = await this.options.connections.query(
+        `SELECT schema_hash FROM ${NAMESPACE}.rockpool_store`,
+      );
       return schemaHash === this.options.schema.hash ? 'ready' : 'unavailable';
     } catch {
       return 'unavailable';
@@ -123,15 +135,22 @@ export class PostgresStore implements Store {
   }
 
   /** Makes a database with these rows, all at once. Null: somebody else has made it meanwhile. */
-  async fill(databaseId: string, rowsOf: (table: MirroredTable) => Iterable<readonly CellValue[]>): Promise<CommitPosition | null> {
+  async fill(
+    databaseId: string,
+    rowsOf: (table: MirroredTable) => Iterable<readonly CellValue[]>,
+  ): Promise<CommitPosition | null> {
     const tables = await this.tables;
     return this.options.connections.transaction(databaseId, 'READ WRITE', async (connection) => {
       const commitId = randomBytes(COMMIT_ID_BYTES);
-      const made = await connection.query(`INSERT INTO ${NAMESPACE}.rockpool_database (id, head, commit_id) VALUES ($1, 0, $2) ON CONFLICT DO NOTHING RETURNING 1`, [databaseId, commitId]);
+      const made = await connection.query(
+        `INSERT INTO ${NAMESPACE}.rockpool_database (id, head, commit_id) VALUES ($1, 0, $2) ON CONFLICT DO NOTHING RETURNING 1`,
+        [databaseId, commitId],
+      );
       if (made.length === 0) return { commit: false, result: null };
       let head = 0;
       // Nobody follows from before it was there: all that counts are the tables.
-      const write = (changes: readonly StoredChange[]): Promise<void> => writeCommit(connection, databaseId, tables, { head: ++head, commitId }, new Uint8Array(0), changes);
+      const write = (changes: readonly StoredChange[]): Promise<void> =>
+        writeCommit(connection, databaseId, tables, { head: ++head, commitId }, new Uint8Array(0), changes);
       for (const changes of inChunks(firstChanges(tables, rowsOf))) await write(changes);
       return { commit: true, result: { head, commitId } };
     });
@@ -148,7 +167,10 @@ export class PostgresStore implements Store {
     if (this.isLooking || this.opened.size === 0) return;
     this.isLooking = true;
     try {
-      const rows = await this.options.connections.query(`SELECT id, head FROM ${NAMESPACE}.rockpool_database WHERE id = ANY ($1)`, [[...this.opened.keys()]]);
+      const rows = await this.options.connections.query(
+        `SELECT id, head FROM ${NAMESPACE}.rockpool_database WHERE id = ANY ($1)`,
+        [[...this.opened.keys()]],
+      );
       const heads = new Map(rows.map(([id, head]) => [id as string, Number(head)]));
       // One that is gone is told so when it asks.
       for (const databaseId of [...this.opened.keys()]) this.heard(databaseId, heads.get(databaseId) ?? Infinity);
@@ -163,10 +185,14 @@ export class PostgresStore implements Store {
 /** Rows that are in memory at a time. */
 const ROWS_PER_STATEMENT = 5_000;
 
-function* firstChanges(tables: ReadonlyMap<string, MirroredTable>, rowsOf: (table: MirroredTable) => Iterable<readonly CellValue[]>): Generator<StoredChange> {
+function* firstChanges(
+  tables: ReadonlyMap<string, MirroredTable>,
+  rowsOf: (table: MirroredTable) => Iterable<readonly CellValue[]>,
+): Generator<StoredChange> {
   for (const table of tables.values()) {
     for (const values of rowsOf(table)) {
-      if (table.name !== 'rockpool_meta' || !OWN_META.includes(values[0] as string)) yield { table: table.name, kind: 'insert', values };
+      if (table.name !== 'rockpool_meta' || !OWN_META.includes(values[0] as string))
+        yield { table: table.name, kind: 'insert', values };
     }
   }
 }

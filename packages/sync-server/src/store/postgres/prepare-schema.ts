@@ -3,7 +3,16 @@ import { STORAGE_FORMAT } from '../internal-tables.ts';
 import { schemaAdditions } from '../schema-additions.ts';
 import { SqliteFile } from '../sqlite-file.ts';
 import { SCHEMA_LOCK, type Connection, type Connections } from './connection.ts';
-import { DATABASE_COLUMN, mirroredTables, NAMESPACE, qualifiedName, sqlType, toPostgresText, type MirroredColumn, type MirroredTable } from './mirrored-table.ts';
+import {
+  DATABASE_COLUMN,
+  mirroredTables,
+  NAMESPACE,
+  qualifiedName,
+  sqlType,
+  toPostgresText,
+  type MirroredColumn,
+  type MirroredTable,
+} from './mirrored-table.ts';
 
 /** What PostgreSQL has beside a table for each one of a database's file. */
 const SHARED_TABLES_SQL = `
@@ -51,10 +60,14 @@ CREATE TABLE ${NAMESPACE}.rockpool_invitation (
 );`;
 
 /**
- * Makes the tables, or adds what a newer schema adds. One instance at a time; the others wait, and find it done. Returns the tables. Throws `schema-incompatible` for
- * any other difference, also for an instance that is older than the tables, and `config-invalid` for a server that cannot hold what SQLite holds.
+ * Makes the tables, or adds what a newer schema adds. One instance at a time; the others wait, and find it done.
+ * Returns the tables. Throws `schema-incompatible` for any other difference, also for an instance that is older than
+ * the tables, and `config-invalid` for a server that cannot hold what SQLite holds.
  */
-export async function prepareSchema(connections: Connections, schema: Schema): Promise<ReadonlyMap<string, MirroredTable>> {
+export async function prepareSchema(
+  connections: Connections,
+  schema: Schema,
+): Promise<ReadonlyMap<string, MirroredTable>> {
   const tables = mirroredTables(schema);
   await connections.transaction(null, 'READ WRITE', async (connection) => {
     await requireFit(connection);
@@ -62,33 +75,54 @@ export async function prepareSchema(connections: Connections, schema: Schema): P
     const [[isThere] = []] = await connection.query(`SELECT to_regclass('${NAMESPACE}.rockpool_store') IS NOT NULL`);
     if (isThere === true) await bringToSchema(connection, tables, schema);
     else await create(connection, tables, schema);
-    await connection.query(`INSERT INTO ${NAMESPACE}.rockpool_schema (hash, schema) VALUES ($1, $2) ON CONFLICT DO NOTHING`, [schema.hash, encodeSchema(schema)]);
+    await connection.query(
+      `INSERT INTO ${NAMESPACE}.rockpool_schema (hash, schema) VALUES ($1, $2) ON CONFLICT DO NOTHING`,
+      [schema.hash, encodeSchema(schema)],
+    );
     return { commit: true, result: undefined };
   });
   return new Map(tables.map((table) => [table.name, table]));
 }
 
 async function requireFit(connection: Connection): Promise<void> {
-  const [[encoding, synchronousCommit] = []] = await connection.query(`SELECT current_setting('server_encoding'), current_setting('synchronous_commit')`);
+  const [[encoding, synchronousCommit] = []] = await connection.query(
+    `SELECT current_setting('server_encoding'), current_setting('synchronous_commit')`,
+  );
   const problems = [
     ...(encoding === 'UTF8' ? [] : ['the PostgreSQL database does not have the encoding UTF8']),
     // An acknowledgement rests on it.
-    ...(synchronousCommit === 'off' ? ['PostgreSQL runs with synchronous_commit = off: what it has acknowledged may be lost'] : []),
+    ...(synchronousCommit === 'off'
+      ? ['PostgreSQL runs with synchronous_commit = off: what it has acknowledged may be lost']
+      : []),
   ];
-  if (problems.length > 0) throw new RockpoolError('config-invalid', { count: problems.length, problems: problems.join('\n') });
+  if (problems.length > 0)
+    throw new RockpoolError('config-invalid', { count: problems.length, problems: problems.join('\n') });
 }
 
 async function create(connection: Connection, tables: readonly MirroredTable[], schema: Schema): Promise<void> {
-  await connection.query(`CREATE SCHEMA IF NOT EXISTS ${NAMESPACE}; ${SHARED_TABLES_SQL}; ${isolationSql('rockpool_commit')}`);
+  await connection.query(
+    `CREATE SCHEMA IF NOT EXISTS ${NAMESPACE}; ${SHARED_TABLES_SQL}; ${isolationSql('rockpool_commit')}`,
+  );
   for (const table of tables) await connection.query(createTableSql(table));
-  await connection.query(`INSERT INTO ${NAMESPACE}.rockpool_store (storage_format, schema, schema_hash) VALUES ($1, $2, $3)`, [STORAGE_FORMAT, encodeSchema(schema), schema.hash]);
+  await connection.query(
+    `INSERT INTO ${NAMESPACE}.rockpool_store (storage_format, schema, schema_hash) VALUES ($1, $2, $3)`,
+    [STORAGE_FORMAT, encodeSchema(schema), schema.hash],
+  );
 }
 
 async function bringToSchema(connection: Connection, tables: readonly MirroredTable[], schema: Schema): Promise<void> {
-  const [[storageFormat, stored] = []] = await connection.query(`SELECT storage_format, schema FROM ${NAMESPACE}.rockpool_store`);
-  if (storageFormat !== STORAGE_FORMAT) throw new RockpoolError('database-unavailable', { problem: 'the tables have another storage format', supported: STORAGE_FORMAT });
+  const [[storageFormat, stored] = []] = await connection.query(
+    `SELECT storage_format, schema FROM ${NAMESPACE}.rockpool_store`,
+  );
+  if (storageFormat !== STORAGE_FORMAT)
+    throw new RockpoolError('database-unavailable', {
+      problem: 'the tables have another storage format',
+      supported: STORAGE_FORMAT,
+    });
   // Tables that were made before commits were forgotten by time.
-  await connection.query(`ALTER TABLE ${NAMESPACE}.rockpool_commit ADD COLUMN IF NOT EXISTS committed_at timestamptz NOT NULL DEFAULT clock_timestamp()`);
+  await connection.query(
+    `ALTER TABLE ${NAMESPACE}.rockpool_commit ADD COLUMN IF NOT EXISTS committed_at timestamptz NOT NULL DEFAULT clock_timestamp()`,
+  );
   if (stored === encodeSchema(schema)) return;
   const before = decodeSchema(stored as string);
   schemaAdditions(before, schema); // throws for what is more than an addition
@@ -96,15 +130,24 @@ async function bringToSchema(connection: Connection, tables: readonly MirroredTa
   for (const table of tables) {
     const known = new Set(old.get(table.name)?.columns.map(({ name }) => name));
     if (!old.has(table.name)) await connection.query(createTableSql(table));
-    else for (const column of table.columns) if (!known.has(column.name)) await connection.query(addColumnSql(table, column));
+    else
+      for (const column of table.columns)
+        if (!known.has(column.name)) await connection.query(addColumnSql(table, column));
   }
-  await connection.query(`UPDATE ${NAMESPACE}.rockpool_store SET schema = $1, schema_hash = $2`, [encodeSchema(schema), schema.hash]);
+  await connection.query(`UPDATE ${NAMESPACE}.rockpool_store SET schema = $1, schema_hash = $2`, [
+    encodeSchema(schema),
+    schema.hash,
+  ]);
 }
 
 /** CHECK, UNIQUE and foreign keys are SQLite's to decide, and not declared here: docs/decisions. */
 function createTableSql({ name, columns }: MirroredTable): string {
   const keys = columns.filter(({ isKey }) => isKey).map((column) => quoteName(column.name));
-  const parts = [`${DATABASE_COLUMN} text COLLATE "C" NOT NULL`, ...columns.map(columnSql), `PRIMARY KEY (${[DATABASE_COLUMN, ...keys].join(', ')})`];
+  const parts = [
+    `${DATABASE_COLUMN} text COLLATE "C" NOT NULL`,
+    ...columns.map(columnSql),
+    `PRIMARY KEY (${[DATABASE_COLUMN, ...keys].join(', ')})`,
+  ];
   return `CREATE TABLE ${qualifiedName(name)} (${parts.join(', ')}); ${isolationSql(name)}`;
 }
 
@@ -126,8 +169,17 @@ function addColumnSql(table: MirroredTable, column: MirroredColumn): string {
 function evaluate({ name, type, defaultSql }: MirroredColumn): ReturnType<SqliteFile['all']>[number][number] {
   const sql = new SqliteFile(':memory:');
   try {
-    const declared = { bigint: 'INTEGER', 'double precision': 'REAL', text: 'TEXT', bytea: 'BLOB', anything: 'BLOB', numeric: 'NUMERIC' }[type];
-    sql.exec(`CREATE TABLE one (${quoteName(name)} ${declared} DEFAULT (${defaultSql ?? 'NULL'})); INSERT INTO one DEFAULT VALUES`);
+    const declared = {
+      bigint: 'INTEGER',
+      'double precision': 'REAL',
+      text: 'TEXT',
+      bytea: 'BLOB',
+      anything: 'BLOB',
+      numeric: 'NUMERIC',
+    }[type];
+    sql.exec(
+      `CREATE TABLE one (${quoteName(name)} ${declared} DEFAULT (${defaultSql ?? 'NULL'})); INSERT INTO one DEFAULT VALUES`,
+    );
     return sql.get('SELECT * FROM one')?.[0] ?? null;
   } finally {
     sql.close();

@@ -47,15 +47,21 @@ it('reads each kind of change as SQLite made it', () => {
   fc.assert(
     fc.property(cell, cell, cell, (a, b, other) => {
       const database = open();
-      expect(read(changesetOf(database, () => database.prepare('INSERT INTO t VALUES (?, ?, ?)').run(a, 'k', b)))).toStrictEqual([['t', 'insert', [a, 'k', b]]]);
+      expect(
+        read(changesetOf(database, () => database.prepare('INSERT INTO t VALUES (?, ?, ?)').run(a, 'k', b))),
+      ).toStrictEqual([['t', 'insert', [a, 'k', b]]]);
       const updated = read(changesetOf(database, () => database.prepare('UPDATE t SET b = ?').run(other)));
       const { now } = database.prepare('SELECT b AS now FROM t').get() as { now: CellValue };
-      expect(updated.length === 0 || updated[0]?.[3]?.[2] === undefined ? now : updated[0]?.[3]?.[2]).toStrictEqual(now);
+      expect(updated.length === 0 || updated[0]?.[3]?.[2] === undefined ? now : updated[0]?.[3]?.[2]).toStrictEqual(
+        now,
+      );
       for (const [, , before, after] of updated) {
         expect(before).toStrictEqual([undefined, 'k', b]);
         expect(after).toStrictEqual([undefined, undefined, other]);
       }
-      expect(read(changesetOf(database, () => database.exec('DELETE FROM t')))).toStrictEqual([['t', 'delete', [a, 'k', now]]]);
+      expect(read(changesetOf(database, () => database.exec('DELETE FROM t')))).toStrictEqual([
+        ['t', 'delete', [a, 'k', now]],
+      ]);
       database.close();
     }),
   );
@@ -63,9 +69,16 @@ it('reads each kind of change as SQLite made it', () => {
 
 it('names the column of a new text that is not UTF-8, and reads an old one', () => {
   const database = open();
-  expect(() => read(changesetOf(database, () => database.exec(`INSERT INTO t VALUES (1, 'k', CAST(x'41ff' AS TEXT))`)))).toThrow(
-    expect.objectContaining({ code: 'value-invalid', fields: { problem: 'text-not-utf8', table: 't', column: 'column 2' } }),
+  expect(() =>
+    read(changesetOf(database, () => database.exec(`INSERT INTO t VALUES (1, 'k', CAST(x'41ff' AS TEXT))`))),
+  ).toThrow(
+    expect.objectContaining({
+      code: 'value-invalid',
+      fields: { problem: 'text-not-utf8', table: 't', column: 'column 2' },
+    }),
   );
-  expect(read(changesetOf(database, () => database.exec('DELETE FROM t')))).toStrictEqual([['t', 'delete', [1n, 'k', 'A\uFFFD']]]);
+  expect(read(changesetOf(database, () => database.exec('DELETE FROM t')))).toStrictEqual([
+    ['t', 'delete', [1n, 'k', 'A\uFFFD']],
+  ]);
   database.close();
 });

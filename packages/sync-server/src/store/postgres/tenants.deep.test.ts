@@ -5,6 +5,10 @@ import { runTenantsOfInstances } from '../../testing/tenants/tenants-of-instance
 
 const postgres = postgresUnderTest();
 
-it('tenants of two instances who share one connection to PostgreSQL never get a byte of each other in 2,000 histories', { timeout: 3_600_000 }, async () => {
-  expect(await runTenantsOfInstances(postgres.server, 2_000)).toEqual(SEEN_EVERYWHERE);
-});
+it(
+  'tenants of two instances who share one connection to PostgreSQL never get a byte of each other in 2,000 histories',
+  { timeout: 3_600_000 },
+  async () => {
+    expect(await runTenantsOfInstances(postgres.server, 2_000)).toEqual(SEEN_EVERYWHERE);
+  },
+);

@@ -9,13 +9,24 @@ import { TEST_SECRET, temporaryFolder } from '../../testing/test-server.ts';
 
 const postgres = postgresUnderTest();
 
-it('tenants of two instances who share one connection to PostgreSQL never get a byte of each other', { timeout: 300_000 }, async () => {
-  expect(await runTenantsOfInstances(postgres.server, atLevel({ test: 25, verify: 75 }))).toEqual(SEEN_EVERYWHERE);
-});
+it(
+  'tenants of two instances who share one connection to PostgreSQL never get a byte of each other',
+  { timeout: 300_000 },
+  async () => {
+    expect(await runTenantsOfInstances(postgres.server, atLevel({ test: 25, verify: 75 }))).toEqual(SEEN_EVERYWHERE);
+  },
+);
 
 it('fewer connections than one to work with and one that listens are refused before anything is opened', () => {
   const folder = temporaryFolder();
-  const start = (): unknown => createSyncServer({ dataDir: folder.path, schema: TEST_SCHEMA, secret: TEST_SECRET, postgres: 'postgresql://nowhere', postgresConnections: 1 });
+  const start = (): unknown =>
+    createSyncServer({
+      dataDir: folder.path,
+      schema: TEST_SCHEMA,
+      secret: TEST_SECRET,
+      postgres: 'postgresql://nowhere',
+      postgresConnections: 1,
+    });
   expect(start).toThrowError(expect.objectContaining({ code: 'config-invalid' }) as Error);
   folder.remove();
 });

@@ -1,15 +1,28 @@
-import { createTableSql, keyColumns, MAX_KEY_BYTES, quoteName, type ColumnType, type TableSchema } from '@rockpool/shared';
+import {
+  createTableSql,
+  keyColumns,
+  MAX_KEY_BYTES,
+  quoteName,
+  type ColumnType,
+  type TableSchema,
+} from '@rockpool/shared';
 import { storedTableToDdl } from '../stored-table.ts';
 
 /** Of the CHECKs below. constraint-error.ts knows them. */
 export const TYPE_CHECK_PREFIX = 'rockpool_type_';
 export const KEY_SIZE_CHECK = 'rockpool_key_size';
 
-const TYPE_NAMES: Readonly<Record<ColumnType, string>> = { text: `'text'`, integer: `'integer'`, real: `'real'`, blob: `'blob'`, numeric: `'integer', 'real'` };
+const TYPE_NAMES: Readonly<Record<ColumnType, string>> = {
+  text: `'text'`,
+  integer: `'integer'`,
+  real: `'real'`,
+  blob: `'blob'`,
+  numeric: `'integer', 'real'`,
+};
 
 /**
- * A table's statements for a working copy. SQLite lets any column hold any type, PostgreSQL does not: so that one place decides, SQLite is told to refuse what
- * PostgreSQL could not store.
+ * A table's statements for a working copy. SQLite lets any column hold any type, PostgreSQL does not: so that one place
+ * decides, SQLite is told to refuse what PostgreSQL could not store.
  */
 export function typedTableToDdl(table: TableSchema, isSystem: boolean): string[] {
   if (isSystem) return storedTableToDdl(table);
@@ -18,10 +31,23 @@ export function typedTableToDdl(table: TableSchema, isSystem: boolean): string[]
 }
 
 /** What has to hold of a row; `problem` says what does not. */
-export function typeChecks(table: TableSchema): { readonly name: string; readonly sql: string; readonly problem: string }[] {
+export function typeChecks(
+  table: TableSchema,
+): { readonly name: string; readonly sql: string; readonly problem: string }[] {
   const types = table.columns
     .filter(({ generated }) => generated === null)
-    .map(({ name, type }) => ({ name: `${TYPE_CHECK_PREFIX}${name}`, sql: `typeof(${quoteName(name)}) IN (${TYPE_NAMES[type]}, 'null')`, problem: `${name} has values that are not ${type}` }));
+    .map(({ name, type }) => ({
+      name: `${TYPE_CHECK_PREFIX}${name}`,
+      sql: `typeof(${quoteName(name)}) IN (${TYPE_NAMES[type]}, 'null')`,
+      problem: `${name} has values that are not ${type}`,
+    }));
   const sizes = keyColumns(table).map(({ name }) => `octet_length(${quoteName(name)})`);
-  return [...types, { name: KEY_SIZE_CHECK, sql: `${sizes.join(' + ')} <= ${MAX_KEY_BYTES}`, problem: `keys are longer than ${MAX_KEY_BYTES} bytes` }];
+  return [
+    ...types,
+    {
+      name: KEY_SIZE_CHECK,
+      sql: `${sizes.join(' + ')} <= ${MAX_KEY_BYTES}`,
+      problem: `keys are longer than ${MAX_KEY_BYTES} bytes`,
+    },
+  ];
 }

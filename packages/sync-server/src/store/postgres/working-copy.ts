@@ -12,8 +12,9 @@ export interface CommitPosition {
 }
 
 /**
- * What an instance has of one database: a SQLite file as the embedded store has it, on which changes are decided. It changes in one way alone: by applying
- * what PostgreSQL has committed, its own commits and those of others alike. So at any moment it is as PostgreSQL was at `position`, and nothing is lost with it.
+ * What an instance has of one database: a SQLite file as the embedded store has it, on which changes are decided. It
+ * changes in one way alone: by applying what PostgreSQL has committed, its own commits and those of others alike. So at
+ * any moment it is as PostgreSQL was at `position`, and nothing is lost with it.
  */
 export class WorkingCopy {
   readonly file: DatabaseFile;
@@ -41,19 +42,24 @@ export class WorkingCopy {
 
   /** Throws where the copy is not what it should be. */
   apply(changeset: Uint8Array, position: CommitPosition): void {
-    if (!this.file.sql.apply(changeset)) this.file.sql.transaction(() => this.replaceRows(readStoredChanges(changeset)));
+    if (!this.file.sql.apply(changeset))
+      this.file.sql.transaction(() => this.replaceRows(readStoredChanges(changeset)));
     this.current = position;
     resyncFile(this.file);
   }
 
   /** For rows that swap unique values: all go before any comes. */
   private replaceRows(changes: readonly StoredChange[]): void {
-    const coming = changes.flatMap((change): { readonly table: MirroredTable; readonly row: readonly CellValue[] }[] => {
-      const table = this.tableOf(change.table);
-      if (change.kind === 'insert') return [{ table, row: change.values as CellValue[] }];
-      const old = this.takeRow(table, change);
-      return change.kind === 'delete' ? [] : [{ table, row: change.values.map((value, i) => (value === undefined ? (old[i] ?? null) : value)) }];
-    });
+    const coming = changes.flatMap(
+      (change): { readonly table: MirroredTable; readonly row: readonly CellValue[] }[] => {
+        const table = this.tableOf(change.table);
+        if (change.kind === 'insert') return [{ table, row: change.values as CellValue[] }];
+        const old = this.takeRow(table, change);
+        return change.kind === 'delete'
+          ? []
+          : [{ table, row: change.values.map((value, i) => (value === undefined ? (old[i] ?? null) : value)) }];
+      },
+    );
     for (const { table, row } of coming) insertRow(this.file, table, row);
   }
 
@@ -61,14 +67,18 @@ export class WorkingCopy {
     const keys = table.columns.flatMap(({ name, isKey }, i) => (isKey ? [{ name, value: values[i] ?? null }] : []));
     const where = keyMatchSql({ primaryKey: keys.map(({ name }) => name) });
     const columns = table.columns.map(({ name }) => quoteName(name)).join(', ');
-    const row = this.file.sql.get(`DELETE FROM ${quoteName(table.name)} WHERE ${where} RETURNING ${columns}`, ...keys.map(({ value }) => value));
+    const row = this.file.sql.get(
+      `DELETE FROM ${quoteName(table.name)} WHERE ${where} RETURNING ${columns}`,
+      ...keys.map(({ value }) => value),
+    );
     if (row === undefined) throw new Error(`a row of ${table.name} is missing in a working copy`);
     return row;
   }
 
   private tableOf(name: string): MirroredTable {
     const table = this.tables.get(name);
-    if (table === undefined) throw new Error(`a changeset names the table ${name}, which the working copy does not have`);
+    if (table === undefined)
+      throw new Error(`a changeset names the table ${name}, which the working copy does not have`);
     return table;
   }
 }
@@ -80,5 +90,8 @@ export function openCopyFile(path: string, schema: Schema, databaseId: string): 
 
 /** A whole row, as PostgreSQL has it. */
 export function insertRow({ sql }: DatabaseFile, { name, columns }: MirroredTable, row: readonly CellValue[]): void {
-  sql.run(`INSERT INTO ${quoteName(name)} (${columns.map((column) => quoteName(column.name)).join(', ')}) VALUES (${columns.map(() => '?').join(', ')})`, ...row);
+  sql.run(
+    `INSERT INTO ${quoteName(name)} (${columns.map((column) => quoteName(column.name)).join(', ')}) VALUES (${columns.map(() => '?').join(', ')})`,
+    ...row,
+  );
 }

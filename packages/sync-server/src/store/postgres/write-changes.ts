@@ -1,5 +1,13 @@
 import { quoteName, type CellValue } from '@rockpool/shared';
-import { DATABASE_COLUMN, NAMESPACE, qualifiedName, sqlType, toPostgresText, type MirroredColumn, type MirroredTable } from './mirrored-table.ts';
+import {
+  DATABASE_COLUMN,
+  NAMESPACE,
+  qualifiedName,
+  sqlType,
+  toPostgresText,
+  type MirroredColumn,
+  type MirroredTable,
+} from './mirrored-table.ts';
 import type { StoredChange } from './stored-change.ts';
 import type { CommitPosition } from './working-copy.ts';
 
@@ -21,8 +29,9 @@ interface ChangeGroup {
 }
 
 /*
- * What other instances follow by. One that is further behind takes the whole database anew: busy databases commit some hundred times a second, so that a number
- * bounds what they keep; of one that commits now and then an hour is enough, since instances look every second.
+ * What other instances follow by. One that is further behind takes the whole database anew: busy databases commit some
+ * hundred times a second, so that a number bounds what they keep; of one that commits now and then an hour is enough,
+ * since instances look every second.
  */
 const KEPT_COMMITS = 2_000;
 const KEPT_TIME = '1 hour';
@@ -40,17 +49,32 @@ const COMMIT_PARTS: readonly string[] = [
   `logged AS (INSERT INTO ${NAMESPACE}.rockpool_commit (${DATABASE_COLUMN}, head, commit_id, changeset) VALUES ($1::text, $2, $3, $4))`,
 ];
 
-/** A whole commit as one statement: it takes one round trip however many rows it has. `changeset`: for other instances; the same as `changes`. */
-export function commitStatement(databaseId: string, tables: ReadonlyMap<string, MirroredTable>, { head, commitId }: CommitPosition, changeset: Uint8Array, changes: readonly StoredChange[]): WriteStatement {
+/**
+ * A whole commit as one statement: it takes one round trip however many rows it has. `changeset`: for other instances;
+ * the same as `changes`.
+ */
+export function commitStatement(
+  databaseId: string,
+  tables: ReadonlyMap<string, MirroredTable>,
+  { head, commitId }: CommitPosition,
+  changeset: Uint8Array,
+  changes: readonly StoredChange[],
+): WriteStatement {
   const groups = groupChanges(tables, changes);
   const parameters: unknown[] = [databaseId, head, commitId, changeset];
   const parts = groups.map((group, part) => {
     const first = parameters.length + 1;
-    group.columns.forEach((column, c) => parameters.push(arrayText(group.rows.map((row) => toPostgresText(column, row[c] ?? null)))));
+    group.columns.forEach((column, c) =>
+      parameters.push(arrayText(group.rows.map((row) => toPostgresText(column, row[c] ?? null)))),
+    );
     return `part${part} AS (${groupSql(group, first)} RETURNING 1)`;
   });
   const counts = groups.map((_, part) => `(SELECT count(*) FROM part${part})`);
-  return { sql: `WITH ${[...COMMIT_PARTS, ...parts].join(',\n')}\nSELECT ${counts.join(' + ')}`, parameters, rowCount: changes.length };
+  return {
+    sql: `WITH ${[...COMMIT_PARTS, ...parts].join(',\n')}\nSELECT ${counts.join(' + ')}`,
+    parameters,
+    rowCount: changes.length,
+  };
 }
 
 function groupChanges(tables: ReadonlyMap<string, MirroredTable>, changes: readonly StoredChange[]): ChangeGroup[] {
@@ -71,7 +95,9 @@ function groupSql({ table, kind, columns }: ChangeGroup, first: number): string 
   const name = qualifiedName(table.name);
   const given = columns.map((_, c) => `given${c}`);
   const rows = `unnest(${columns.map((column, c) => `$${first + c}::${sqlType(column)}[]`).join(', ')}) AS given (${given.join(', ')})`;
-  const matches = columns.flatMap((column, c) => (column.isKey ? [`stored.${quoteName(column.name)} = ${given[c]}`] : []));
+  const matches = columns.flatMap((column, c) =>
+    column.isKey ? [`stored.${quoteName(column.name)} = ${given[c]}`] : [],
+  );
   const where = [`stored.${DATABASE_COLUMN} = $1::text`, ...matches].join(' AND ');
   switch (kind) {
     case 'insert':

@@ -51,9 +51,16 @@ export class CanaryWatch {
     return Object.fromEntries([...this.met].map(([where, forms]) => [where, [...forms].sort()]));
   }
 
-  private search(where: string, sent: Buffer | string, mayBe: (form: CanaryForm | 'secret', owner: number) => boolean): void {
+  private search(
+    where: string,
+    sent: Buffer | string,
+    mayBe: (form: CanaryForm | 'secret', owner: number) => boolean,
+  ): void {
     const bytes = typeof sent === 'string' ? Buffer.from(sent, 'latin1') : sent;
-    const report = (form: string, owner: number, at: number): void => void this.leaks.push(`${form} of tenant ${owner} in ${where}: …${bytes.toString('latin1', Math.max(0, at - EXCERPT_BYTES), at + EXCERPT_BYTES).replaceAll(/[^ -~]+/g, '·')}…`);
+    const report = (form: string, owner: number, at: number): void =>
+      void this.leaks.push(
+        `${form} of tenant ${owner} in ${where}: …${bytes.toString('latin1', Math.max(0, at - EXCERPT_BYTES), at + EXCERPT_BYTES).replaceAll(/[^ -~]+/g, '·')}…`,
+      );
     for (const { form, tenant, at } of findCanaries(bytes)) if (!mayBe(form, tenant)) report(form, tenant, at);
     for (const [secret, tenant] of this.tenantBySecret) {
       const at = bytes.indexOf(secret);
@@ -64,5 +71,13 @@ export class CanaryWatch {
 
 /** What a program is given, as bytes that can be searched. */
 export function asText(given: unknown): string {
-  return JSON.stringify(given, (_, value: unknown) => (typeof value === 'bigint' ? String(value) : value instanceof Uint8Array ? Buffer.from(value).toString('latin1') : value)) ?? '';
+  return (
+    JSON.stringify(given, (_, value: unknown) =>
+      typeof value === 'bigint'
+        ? String(value)
+        : value instanceof Uint8Array
+          ? Buffer.from(value).toString('latin1')
+          : value,
+    ) ?? ''
+  );
 }

@@ -7,7 +7,10 @@ import { insert, toBody } from '../changeset.ts';
 import { canaryDatabaseId, canaryId, canaryInteger, canaryReal, canaryText, findCanaries } from './canary.ts';
 
 const TENANTS = [0, 1, 35, 4_711, 2 ** 20 - 1];
-const found = (bytes: Uint8Array | string): string[] => [...new Set([...findCanaries(Buffer.from(bytes as string))].map(({ form, tenant }) => `${form} of ${tenant}`))].sort();
+const found = (bytes: Uint8Array | string): string[] =>
+  [
+    ...new Set([...findCanaries(Buffer.from(bytes as string))].map(({ form, tenant }) => `${form} of ${tenant}`)),
+  ].sort();
 const all = (tenant: number): string[] => ['integer', 'real', 'text'].map((form) => `${form} of ${tenant}`);
 
 describe.each(TENANTS)('what belongs to tenant %i', (tenant) => {
@@ -15,7 +18,9 @@ describe.each(TENANTS)('what belongs to tenant %i', (tenant) => {
 
   it('is found in what goes over the wire', () => {
     expect(found(toBody([insert('entries', 'k', { amount: integer, note: text, weight: real })]))).toEqual(all(tenant));
-    expect(found(toBody([insert('pages', 'k', { title: Buffer.from(text) }), insert('splits', [integer], {})]))).toEqual(all(tenant).filter((form) => !form.startsWith('real')));
+    expect(
+      found(toBody([insert('pages', 'k', { title: Buffer.from(text) }), insert('splits', [integer], {})])),
+    ).toEqual(all(tenant).filter((form) => !form.startsWith('real')));
   });
 
   it('is found in a SQLite file', () => {
@@ -29,7 +34,9 @@ describe.each(TENANTS)('what belongs to tenant %i', (tenant) => {
   });
 
   it('is found in JSON, as numbers and as hex', () => {
-    expect(found(JSON.stringify({ integer: String(integer), real, hex: Buffer.from(text).toString('hex') }))).toEqual(all(tenant));
+    expect(found(JSON.stringify({ integer: String(integer), real, hex: Buffer.from(text).toString('hex') }))).toEqual(
+      all(tenant),
+    );
     expect(found(`${canaryDatabaseId(tenant)} `)).toEqual([`name of ${tenant}`]);
     expect(found(Buffer.from(canaryId(tenant, 9)).toString('hex'))).toEqual([`name of ${tenant}`]);
   });

@@ -1,6 +1,7 @@
 /*
- * Values that belong to one tenant and to nobody else, and say whose they are wherever they turn up: each has a mark that nothing else has, and the tenant's number
- * beside it. They are found in bytes of any kind: frames, HTTP, SQLite files, JSON, lines of a log.
+ * Values that belong to one tenant and to nobody else, and say whose they are wherever they turn up: each has a mark
+ * that nothing else has, and the tenant's number beside it. They are found in bytes of any kind: frames, HTTP, SQLite
+ * files, JSON, lines of a log.
  */
 
 /** `name`: ids that a log may tell, of databases and sites. Everything else is a value of a row, or of a person. */
@@ -28,7 +29,9 @@ export function canaryDatabaseId(tenant: number): string {
 
 /** 16 bytes, as sites and tabs have. */
 export function canaryId(tenant: number, number: number): Uint8Array {
-  return Uint8Array.from(Buffer.from(`${NAME_MARK}${tagOf(tenant)}-${number.toString(36).padStart(TENANT_DIGITS, '0')}`));
+  return Uint8Array.from(
+    Buffer.from(`${NAME_MARK}${tagOf(tenant)}-${number.toString(36).padStart(TENANT_DIGITS, '0')}`),
+  );
 }
 
 function tagOf(tenant: number): string {
@@ -36,7 +39,8 @@ function tagOf(tenant: number): string {
 }
 
 /*
- * An integer is, from the top: 35 bits of mark, 21 of tenant, 6 of number. As a zigzag varint it has another bit at its end, so that each of the three begins a byte.
+ * An integer is, from the top: 35 bits of mark, 21 of tenant, 6 of number. As a zigzag varint it has another bit at its
+ * end, so that each of the three begins a byte.
  */
 const INTEGER_MARK = 0x5_1ca7_a21en;
 const INTEGER_MARK_SHIFT = 27n;
@@ -74,7 +78,9 @@ interface Trace {
   readonly tenantAt: (bytes: Buffer, at: number) => number | null;
 }
 
-const VARINT_MARK = Buffer.from([0n, 7n, 14n, 21n, 28n].map((shift) => Number((INTEGER_MARK >> shift) & 0x7fn) | (shift === 28n ? 0 : 0x80)));
+const VARINT_MARK = Buffer.from(
+  [0n, 7n, 14n, 21n, 28n].map((shift) => Number((INTEGER_MARK >> shift) & 0x7fn) | (shift === 28n ? 0 : 0x80)),
+);
 const VARINT_TENANT_BYTES = 3;
 const REAL_MARK_BYTES = Buffer.from(REAL_MARK.toString(16), 'hex');
 /** A real in little-endian has its mark behind tenant and number. */
@@ -82,17 +88,62 @@ const REAL_MARK_OFFSET = 3;
 
 /** Every form in which a canary may leave a server. */
 const TRACES: readonly Trace[] = [
-  ...([['text', TEXT_MARK], ['name', NAME_MARK]] as const).flatMap(([form, mark]): Trace[] => [
-    { form, mark: Buffer.from(mark), tenantAt: (bytes, at) => tenantOfTag(bytes.toString('latin1', at + mark.length, at + mark.length + TENANT_DIGITS)) },
+  ...(
+    [
+      ['text', TEXT_MARK],
+      ['name', NAME_MARK],
+    ] as const
+  ).flatMap(([form, mark]): Trace[] => [
+    {
+      form,
+      mark: Buffer.from(mark),
+      tenantAt: (bytes, at) =>
+        tenantOfTag(bytes.toString('latin1', at + mark.length, at + mark.length + TENANT_DIGITS)),
+    },
     // Of a blob or an id, in JSON.
-    { form, mark: Buffer.from(Buffer.from(mark).toString('hex')), tenantAt: (bytes, at) => tenantOfTag(Buffer.from(bytes.toString('latin1', at + 2 * mark.length, at + 2 * (mark.length + TENANT_DIGITS)), 'hex').toString('latin1')) },
+    {
+      form,
+      mark: Buffer.from(Buffer.from(mark).toString('hex')),
+      tenantAt: (bytes, at) =>
+        tenantOfTag(
+          Buffer.from(
+            bytes.toString('latin1', at + 2 * mark.length, at + 2 * (mark.length + TENANT_DIGITS)),
+            'hex',
+          ).toString('latin1'),
+        ),
+    },
   ]),
-  { form: 'integer', mark: VARINT_MARK, tenantAt: (bytes, at) => tenantOfVarint(bytes.subarray(Math.max(0, at - VARINT_TENANT_BYTES), at)) },
-  { form: 'integer', mark: Buffer.from((INTEGER_MARK >> 5n).toString(16).padStart(8, '0'), 'hex'), tenantAt: (bytes, at) => (at + 8 <= bytes.length ? tenantOfInteger(bytes.readBigUInt64BE(at)) : null) },
-  { form: 'integer', mark: Buffer.from(commonStart(String(canaryInteger(0, 0)), String(canaryInteger(2 ** 21 - 1, 63)))), tenantAt: (bytes, at) => tenantOfInteger(BigInt(numberAt(bytes, at))) },
-  { form: 'real', mark: Buffer.from(REAL_MARK_BYTES).reverse(), tenantAt: (bytes, at) => (at >= REAL_MARK_OFFSET ? tenantOfReal(bytes.readBigUInt64LE(at - REAL_MARK_OFFSET)) : null) },
-  { form: 'real', mark: REAL_MARK_BYTES, tenantAt: (bytes, at) => (at + 8 <= bytes.length ? tenantOfReal(bytes.readBigUInt64BE(at)) : null) },
-  { form: 'real', mark: Buffer.from(commonStart(String(canaryReal(0, 0)), String(canaryReal(2 ** 20 - 1, 15)))), tenantAt: (bytes, at) => tenantOfReal(bitsOf(Number(numberAt(bytes, at)))) },
+  {
+    form: 'integer',
+    mark: VARINT_MARK,
+    tenantAt: (bytes, at) => tenantOfVarint(bytes.subarray(Math.max(0, at - VARINT_TENANT_BYTES), at)),
+  },
+  {
+    form: 'integer',
+    mark: Buffer.from((INTEGER_MARK >> 5n).toString(16).padStart(8, '0'), 'hex'),
+    tenantAt: (bytes, at) => (at + 8 <= bytes.length ? tenantOfInteger(bytes.readBigUInt64BE(at)) : null),
+  },
+  {
+    form: 'integer',
+    mark: Buffer.from(commonStart(String(canaryInteger(0, 0)), String(canaryInteger(2 ** 21 - 1, 63)))),
+    tenantAt: (bytes, at) => tenantOfInteger(BigInt(numberAt(bytes, at))),
+  },
+  {
+    form: 'real',
+    mark: Buffer.from(REAL_MARK_BYTES).reverse(),
+    tenantAt: (bytes, at) =>
+      at >= REAL_MARK_OFFSET ? tenantOfReal(bytes.readBigUInt64LE(at - REAL_MARK_OFFSET)) : null,
+  },
+  {
+    form: 'real',
+    mark: REAL_MARK_BYTES,
+    tenantAt: (bytes, at) => (at + 8 <= bytes.length ? tenantOfReal(bytes.readBigUInt64BE(at)) : null),
+  },
+  {
+    form: 'real',
+    mark: Buffer.from(commonStart(String(canaryReal(0, 0)), String(canaryReal(2 ** 20 - 1, 15)))),
+    tenantAt: (bytes, at) => tenantOfReal(bitsOf(Number(numberAt(bytes, at)))),
+  },
 ];
 
 /** All that are in these bytes, whoever they belong to. */

@@ -17,22 +17,38 @@ const NOWHERE = 'nowhere';
 /** The victim's device, as far as others could know it. */
 function copyOf({ writer: { site } }: Tenant): TestSite {
   const copy = new TestSite(site.siteId);
-  [copy.databaseIdentity, copy.logEpoch, copy.cursor, copy.lastAckedSequence] = [site.databaseIdentity, site.logEpoch, site.cursor, site.lastAckedSequence];
+  [copy.databaseIdentity, copy.logEpoch, copy.cursor, copy.lastAckedSequence] = [
+    site.databaseIdentity,
+    site.logEpoch,
+    site.cursor,
+    site.lastAckedSequence,
+  ];
   for (const [cursor, logHash] of site.links) copy.links.set(cursor, logHash);
   copy.hashes.push(...site.hashes.slice(1));
   return copy;
 }
 
 const joinWithAnotherId: Intrusion = async (intruder, victim) => {
-  const refusals = [await intruder.refusedHello(victim.databaseId, copyOf(victim)), await intruder.refusedHello(victim.databaseId), await intruder.refusedHello(NOWHERE)];
-  for (const refusal of refusals) expect(refusal).toEqual({ failure: { type: 'failure', code: 'auth-database-forbidden', fields: {} }, closed: { code: 4000, reason: 'auth-database-forbidden' } });
+  const refusals = [
+    await intruder.refusedHello(victim.databaseId, copyOf(victim)),
+    await intruder.refusedHello(victim.databaseId),
+    await intruder.refusedHello(NOWHERE),
+  ];
+  for (const refusal of refusals)
+    expect(refusal).toEqual({
+      failure: { type: 'failure', code: 'auth-database-forbidden', fields: {} },
+      closed: { code: 4000, reason: 'auth-database-forbidden' },
+    });
 };
 
 const joinOverHttp: Intrusion = async (intruder, victim) => {
   for (const databaseId of [victim.databaseId, NOWHERE]) {
     const client = await HttpSessionClient.open((...request) => intruder.ask(...request), intruder.newSite());
     await client.hello(intruder.token, databaseId);
-    expect([await client.next(), client.closed]).toEqual([{ type: 'failure', code: 'auth-database-forbidden', fields: {} }, '4000 auth-database-forbidden']);
+    expect([await client.next(), client.closed]).toEqual([
+      { type: 'failure', code: 'auth-database-forbidden', fields: {} },
+      '4000 auth-database-forbidden',
+    ]);
   }
 };
 
@@ -58,20 +74,31 @@ const bringForeignCursor: Intrusion = async (intruder, victim, key) => {
   const { logEpoch, cursor, links, hashes } = victim.writer.site;
   const logHash = links.get(cursor) ?? FIRST_LOG_HASH;
   const connection = await intruder.connect();
-  connection.hello(intruder.token, intruder.databaseId, { databaseIdentity: intruder.writer.site.databaseIdentity, logEpoch, cursor: key % 2 === 0 ? cursor : 0, cursorHash: logHash, decidedHash: hashes.at(-1) ?? FIRST_PREVIOUS_HASH, snapshot: logEpoch === null ? 'refused' : { logEpoch, watermark: cursor, logHash: logHash } });
+  connection.hello(intruder.token, intruder.databaseId, {
+    databaseIdentity: intruder.writer.site.databaseIdentity,
+    logEpoch,
+    cursor: key % 2 === 0 ? cursor : 0,
+    cursorHash: logHash,
+    decidedHash: hashes.at(-1) ?? FIRST_PREVIOUS_HASH,
+    snapshot: logEpoch === null ? 'refused' : { logEpoch, watermark: cursor, logHash: logHash },
+  });
   // The file that they hold is not of this log: they are told to take one, or get everything.
   if (!(await connection.next('welcome')).takeSnapshot) await connection.next('delivery');
   await connection.close();
   intruder.watch.look('feed', asText(await intruder.backend.changesAfter(victim.position)), intruder.number);
 };
 
-/** Another tenant's whole device, opened for one's own database, where the token is good: its rows must not come along. */
+/**
+ * Another tenant's whole device, opened for one's own database, where the token is good: its rows must not come along.
+ */
 const openForeignDevice: Intrusion = async (intruder, victim, key) => {
   const copy = copyOf(victim);
   // Also as a device from before databases had identities.
   if (key % 2 === 0) copy.databaseIdentity = null;
   if (copy.databaseIdentity === null && copy.logEpoch === null) return; // It has never met a server.
-  expect(await intruder.refusedHello(intruder.databaseId, copy)).toMatchObject({ failure: { code: 'database-mismatch' } });
+  expect(await intruder.refusedHello(intruder.databaseId, copy)).toMatchObject({
+    failure: { code: 'database-mismatch' },
+  });
 };
 
 /** A part of a file by the victim's word for it. */
@@ -86,15 +113,35 @@ const RULE = { ...DEFAULT_DOCUMENT_RULE, text: ['body'], richText: ['note'] };
 /** The victim's document follows from what is in it; an edit of it names it. */
 const editForeignDocument: Intrusion = async (intruder, victim, key) => {
   const document = createDocument(parseJson(pageOf(victim, key), RULE), RULE);
-  const { edit } = editDocument(document, parseJson(pageOf(intruder, key), RULE), RULE, { site: Buffer.from(intruder.writer.site.siteId).toString('hex'), generation: intruder.writer.site.changelog.length + 1 });
+  const { edit } = editDocument(document, parseJson(pageOf(intruder, key), RULE), RULE, {
+    site: Buffer.from(intruder.writer.site.siteId).toString('hex'),
+    generation: intruder.writer.site.changelog.length + 1,
+  });
   await intruder.write(update('pages', `row-${key}`, { content: edit }));
 };
 
 const renewElsewhere: Intrusion = async (intruder, victim) => {
   const connection = await intruder.listen();
-  connection.send({ type: 'renew-token', token: await intruder.server.sync.issueToken({ principal: intruder.text('owner'), databases: [], formerly: [victim.text('owner')], ttlMs: 60_000 }) });
+  connection.send({
+    type: 'renew-token',
+    token: await intruder.server.sync.issueToken({
+      principal: intruder.text('owner'),
+      databases: [],
+      formerly: [victim.text('owner')],
+      ttlMs: 60_000,
+    }),
+  });
   intruder.watch.lookAtError(asText(await connection.failure()), intruder.number);
 };
 
 /** Ways into what is another's. None leads anywhere. */
-export const INTRUSIONS: Readonly<Record<string, Intrusion>> = { joinWithAnotherId, joinOverHttp, askRoutes, bringForeignCursor, openForeignDevice, askForForeignRange, editForeignDocument, renewElsewhere };
+export const INTRUSIONS: Readonly<Record<string, Intrusion>> = {
+  joinWithAnotherId,
+  joinOverHttp,
+  askRoutes,
+  bringForeignCursor,
+  openForeignDevice,
+  askForForeignRange,
+  editForeignDocument,
+  renewElsewhere,
+};

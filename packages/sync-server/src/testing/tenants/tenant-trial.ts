@@ -21,7 +21,9 @@ const MAX_STEPS = 5;
 /** A tenant's files are asked for again and again: most answers are of what was kept. */
 const SNAPSHOTS: Partial<SnapshotRules> = { minFileBytes: 1, maxTailChangesets: 1_000 };
 
-/** Everywhere that a tenant's rows go, and their forms there: a look that finds nothing in anything would prove nothing. */
+/**
+ * Everywhere that a tenant's rows go, and their forms there: a look that finds nothing in anything would prove nothing.
+ */
 export const SEEN_EVERYWHERE: Readonly<Record<string, readonly CanaryForm[]>> = {
   HTTP: ['integer', 'name', 'real', 'text'],
   feed: ['integer', 'name', 'real', 'text'],
@@ -32,14 +34,22 @@ export const SEEN_EVERYWHERE: Readonly<Record<string, readonly CanaryForm[]>> = 
 };
 
 const ownStep = fc.record({ does: fc.constantFrom(...Object.keys(OWN_STEPS)), key: fc.nat(5) });
-const intrusion = fc.record({ tries: fc.constantFrom(...Object.keys(INTRUSIONS)), neighbour: fc.integer({ min: 1, max: TENANTS - 1 }), key: fc.nat(5) });
+const intrusion = fc.record({
+  tries: fc.constantFrom(...Object.keys(INTRUSIONS)),
+  neighbour: fc.integer({ min: 1, max: TENANTS - 1 }),
+  key: fc.nat(5),
+});
 /** What one tenant does. */
-const course = fc.array(fc.oneof({ weight: 3, arbitrary: ownStep }, { weight: 1, arbitrary: intrusion }), { minLength: 1, maxLength: MAX_STEPS });
+const course = fc.array(fc.oneof({ weight: 3, arbitrary: ownStep }, { weight: 1, arbitrary: intrusion }), {
+  minLength: 1,
+  maxLength: MAX_STEPS,
+});
 type Course = typeof course extends fc.Arbitrary<infer Steps> ? Steps : never;
 
 /**
- * Random histories of tenants of one server who act at the same time, and who try to get into each other's databases by every way there is. Everything that is anybody's is a
- * canary; every byte that leaves the server is looked through, and so are errors and the log.
+ * Random histories of tenants of one server who act at the same time, and who try to get into each other's databases by
+ * every way there is. Everything that is anybody's is a canary; every byte that leaves the server is looked through,
+ * and so are errors and the log.
  */
 export class TenantTrial {
   private readonly watch = new CanaryWatch();
@@ -48,10 +58,16 @@ export class TenantTrial {
 
   /** What the server has to be started with. */
   get options(): Partial<SyncServerOptions> {
-    return { snapshots: SNAPSHOTS, validate: (databaseId, changeset) => this.tenants.get(databaseId)?.judge(changeset) ?? null };
+    return {
+      snapshots: SNAPSHOTS,
+      validate: (databaseId, changeset) => this.tenants.get(databaseId)?.judge(changeset) ?? null,
+    };
   }
 
-  /** `servers`: one, or two instances of one. Says where tenants met what is theirs: SEEN_EVERYWHERE, if the histories are many. */
+  /**
+   * `servers`: one, or two instances of one. Says where tenants met what is theirs: SEEN_EVERYWHERE, if the histories
+   * are many.
+   */
   async run(servers: readonly TestServer[], histories: number): Promise<Record<string, readonly CanaryForm[]>> {
     const [server, elsewhere = server] = servers as [TestServer, TestServer?];
     const publicDoor = await elsewhere.openDoor();

@@ -21,7 +21,10 @@ export function snapshotPath(databaseId: string): string {
   return `/databases/${databaseId}/snapshot?schema=${TEST_SCHEMA.hash}`;
 }
 
-/** One tenant of a server: a database, an owner with some devices, and the program that serves them, which all use doors of their own. */
+/**
+ * One tenant of a server: a database, an owner with some devices, and the program that serves them, which all use doors
+ * of their own.
+ */
 export class Tenant {
   readonly server: TestServer;
   readonly watch: CanaryWatch;
@@ -43,7 +46,14 @@ export class Tenant {
   private sites = 0;
   private rows = 0;
 
-  private constructor(server: TestServer, watch: CanaryWatch, number: number, doors: { readonly sockets: ServerDoor; readonly http: ServerDoor }, token: string, writer: TestConnection) {
+  private constructor(
+    server: TestServer,
+    watch: CanaryWatch,
+    number: number,
+    doors: { readonly sockets: ServerDoor; readonly http: ServerDoor },
+    token: string,
+    writer: TestConnection,
+  ) {
     this.server = server;
     this.watch = watch;
     this.number = number;
@@ -58,7 +68,13 @@ export class Tenant {
   /** `server` and `elsewhere`: instances of one server. There may be only one. */
   static async enter(server: TestServer, elsewhere: TestServer, watch: CanaryWatch, number: number): Promise<Tenant> {
     const [sockets, http] = [await server.openDoor(), await elsewhere.openDoor()];
-    const token = await server.sync.issueToken({ principal: canaryText(number, 'owner'), name: canaryText(number, 'name'), databases: [canaryDatabaseId(number)], role: 'owner', ttlMs: TOKEN_MS });
+    const token = await server.sync.issueToken({
+      principal: canaryText(number, 'owner'),
+      name: canaryText(number, 'name'),
+      databases: [canaryDatabaseId(number)],
+      role: 'owner',
+      ttlMs: TOKEN_MS,
+    });
     const writer = await sockets.connect(new TestSite(canaryId(number, 0)));
     const tenant = new Tenant(server, watch, number, { sockets, http }, token, writer);
     await writer.open(token, tenant.databaseId);
@@ -95,7 +111,11 @@ export class Tenant {
   }
 
   /** What the server says to a hello that it refuses, byte for byte as far as a client can tell. */
-  async refusedHello(databaseId: string, site: TestSite = this.newSite(), hello: Partial<Hello> = {}): Promise<unknown> {
+  async refusedHello(
+    databaseId: string,
+    site: TestSite = this.newSite(),
+    hello: Partial<Hello> = {},
+  ): Promise<unknown> {
     const connection = await this.connect(site);
     connection.hello(this.token, databaseId, hello);
     const failure = await connection.failure();
@@ -103,11 +123,14 @@ export class Tenant {
     return { failure, closed: await connection.closes() };
   }
 
-  /** Writes as one who has seen nothing: what was written since is concurrent, and goes to the ledger where it loses. */
+  /**
+   * Writes as one who has seen nothing: what was written since is concurrent, and goes to the ledger where it loses.
+   */
   async write(...changes: Change[]): Promise<void> {
     const outcome = await this.writer.commit(changes, { base: 0 });
     // An app's reasons are its own.
-    if (outcome.kind === 'rejected' && outcome.code !== 'changeset-refused') this.watch.lookAtError(asText(outcome.fields), this.number);
+    if (outcome.kind === 'rejected' && outcome.code !== 'changeset-refused')
+      this.watch.lookAtError(asText(outcome.fields), this.number);
   }
 
   /** The rule of the app ends the session of whoever pushes: for now, and nobody else's. */
@@ -130,7 +153,11 @@ export class Tenant {
   }
 
   /** The same, where an error is the answer. */
-  async refusedRequest(method: string, path: string, request: AskedWith = {}): Promise<{ readonly status: number; readonly body: string }> {
+  async refusedRequest(
+    method: string,
+    path: string,
+    request: AskedWith = {},
+  ): Promise<{ readonly status: number; readonly body: string }> {
     const response = await this.ask(method, path, request);
     const body = await response.text();
     this.watch.lookAtError(body, this.number);
@@ -148,7 +175,10 @@ export class Tenant {
   async show(tab: number): Promise<void> {
     const stateJson = JSON.stringify({ [this.text('topic')]: this.text(tab) });
     for (const device of this.showing) {
-      device.send({ type: 'presence', states: [{ tabId: canaryId(this.number, tab), topic: this.text(tab), stateJson }] });
+      device.send({
+        type: 'presence',
+        states: [{ tabId: canaryId(this.number, tab), topic: this.text(tab), stateJson }],
+      });
       await device.roundTrip();
     }
   }

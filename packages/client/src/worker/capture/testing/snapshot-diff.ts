@@ -23,12 +23,16 @@ export function takeSnapshot(connection: Connection, tables: readonly TableSchem
 
 function snapshotTable(connection: Connection, schema: TableSchema): Snapshot {
   const table = readCaptureTable(connection, schema);
-  const statement = connection.prepare(`SELECT ${table.columns.map(({ name }) => quoteName(name)).join(', ')} FROM main.${quoteName(schema.name)}`);
+  const statement = connection.prepare(
+    `SELECT ${table.columns.map(({ name }) => quoteName(name)).join(', ')} FROM main.${quoteName(schema.name)}`,
+  );
   const snapshot: Snapshot = new Map();
   while (statement.step()) {
     const cells = statement.readCells();
     const values = new Map<number, CellValue>();
-    table.valuePositions.forEach((position, i) => values.set(table.valueColumnIds[i] as number, cells[position] as CellValue));
+    table.valuePositions.forEach((position, i) =>
+      values.set(table.valueColumnIds[i] as number, cells[position] as CellValue),
+    );
     snapshot.set(keyToString(table.keyPositions.map((position) => cells[position] as CellValue)), values);
   }
   statement.release();
@@ -47,12 +51,21 @@ export function diffSnapshots(before: Map<string, Snapshot>, after: Map<string, 
   return differences;
 }
 
-function diffRow(table: string, before: Map<number, CellValue> | undefined, after: Map<number, CellValue> | undefined): RowDifference | null {
+function diffRow(
+  table: string,
+  before: Map<number, CellValue> | undefined,
+  after: Map<number, CellValue> | undefined,
+): RowDifference | null {
   if (before === undefined) return { table, kind: 'insert', before: {}, after: Object.fromEntries(after ?? []) };
   if (after === undefined) return { table, kind: 'delete', before: Object.fromEntries(before), after: {} };
   const changed = [...after].filter(([id, value]) => !cellValuesEqual(value, before.get(id) ?? null));
   if (changed.length === 0) return null;
-  return { table, kind: 'update', before: Object.fromEntries(changed.map(([id]) => [id, before.get(id) ?? null])), after: Object.fromEntries(changed) };
+  return {
+    table,
+    kind: 'update',
+    before: Object.fromEntries(changed.map(([id]) => [id, before.get(id) ?? null])),
+    after: Object.fromEntries(changed),
+  };
 }
 
 /** The same form, from what capture gave. */
@@ -62,8 +75,10 @@ export function capturedDifferences(captured: CapturedChanges, tables: readonly 
     const table = tables.find(({ id }) => id === group.tableId)?.name ?? '';
     const beforeGroup = captured.before[g];
     for (let r = 0; r < group.rowCount; r++) {
-      const rowOf = (columnIds: readonly number[], values: readonly (readonly CellValue[])[]): Record<number, CellValue> =>
-        Object.fromEntries(columnIds.map((id, c) => [id, values[c]?.[r] as CellValue]));
+      const rowOf = (
+        columnIds: readonly number[],
+        values: readonly (readonly CellValue[])[],
+      ): Record<number, CellValue> => Object.fromEntries(columnIds.map((id, c) => [id, values[c]?.[r] as CellValue]));
       const key = `${table}/${keyToString(group.keys.map((part) => part[r] as CellValue))}`;
       if (key in differences) throw new Error(`captured twice: ${key}`);
       differences[key] = {
