@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import { playwright } from '@vitest/browser-playwright';
 import { defineConfig } from 'vitest/config';
 import type { TestProjectInlineConfiguration, ViteUserConfig } from 'vitest/config';
-import type {} from './packages/vfs-opfs/src/testing/browser-media.ts';
+import type {} from './packages/vfs-opfs/testing/browser-media.ts';
 import type { BrowserCommand } from 'vitest/node';
 import { findChromium } from './scripts/find-chromium.mjs';
 import { bundledWorkers } from './scripts/tests/bundled-workers.mjs';
@@ -118,7 +118,7 @@ const config: ViteUserConfig = defineConfig({
           name: 'node',
           environment: 'node',
           include: [
-            'packages/*/src/**/*.test.{ts,tsx}',
+            'packages/*/{src,testing}/**/*.test.{ts,tsx}',
             'apps/*/{samples,server,src}/**/*.test.{ts,tsx}',
             'tests/**/*.test.{ts,tsx}',
             'scripts/**/*.test.{ts,mjs}',
@@ -162,7 +162,7 @@ const config: ViteUserConfig = defineConfig({
           ],
           exclude: [...notOurs, verifyTests, deepTests, ...filesAlone],
           provide: { level },
-          globalSetup: 'packages/sync-server/src/testing/postgres-for-all.ts',
+          globalSetup: 'packages/sync-server/testing/postgres-for-all.ts',
           testTimeout: 5 * 60_000,
           ...hangLimits,
         },

@@ -1,6 +1,6 @@
 import { defineConfig } from 'vitest/config';
 import type { TestProjectInlineConfiguration, ViteUserConfig } from 'vitest/config';
-import type { BrowserMedium } from './packages/vfs-opfs/src/testing/browser-media.ts';
+import type { BrowserMedium } from './packages/vfs-opfs/testing/browser-media.ts';
 import { startFirefox } from './scripts/browsers/firefox.mjs';
 import { findStockBrowsers } from './scripts/browsers/find-stock-browsers.mjs';
 import { stockBrowser } from './scripts/browsers/stock-browser-provider.mjs';

@@ -7,7 +7,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { parseArgs } from 'node:util';
 import { encodeSchema } from '../packages/shared/src/index.ts';
-import { PostgresServer } from '../packages/sync-server/src/testing/postgres-server.ts';
+import { PostgresServer } from '../packages/sync-server/testing/postgres-server.ts';
 import { report } from './report/report.ts';
 import { Samples } from './report/samples.ts';
 import { OURS, type Target } from './report/target.ts';

@@ -1,5 +1,5 @@
 import { buildSchema, DEFAULT_DOCUMENT_RULE, DEFAULT_MERGE_RULES } from '../../packages/shared/src/index.ts';
-import { sampleColumn, sampleTable } from '../../packages/shared/src/testing/sample-schema.ts';
+import { sampleColumn, sampleTable } from '../../packages/shared/testing/sample-schema.ts';
 import { openStorage, opfsSharedMedium, type SqliteModule, type Storage } from '../../packages/vfs-opfs/src/index.ts';
 import type { SqlParam } from '../../packages/client/src/rpc/sql-value.ts';
 import { openDatabase } from '../../packages/client/src/worker/database/open-database.ts';

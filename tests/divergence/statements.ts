@@ -1,4 +1,4 @@
-import { testTable } from '../../packages/client/src/worker/testing/table-schema.ts';
+import { testTable } from '../../packages/client/testing/worker/table-schema.ts';
 import { buildSchema, DEFAULT_TOKENIZE, type Schema } from '../../packages/shared/src/index.ts';
 
 /*

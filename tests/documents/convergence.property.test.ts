@@ -21,10 +21,10 @@ import {
   type JsonValue,
   type MapNode,
 } from '../../packages/shared/src/document/index.ts';
-import { documentStateHash } from '../../packages/shared/src/testing/document-state-hash.ts';
-import { json, richText } from '../../packages/shared/src/testing/json-arbitraries.ts';
-import { plainYjs } from '../../packages/shared/src/testing/plain-yjs.ts';
-import { sampleColumn, sampleTable } from '../../packages/shared/src/testing/index.ts';
+import { documentStateHash } from '../../packages/shared/testing/document-state-hash.ts';
+import { json, richText } from '../../packages/shared/testing/json-arbitraries.ts';
+import { plainYjs } from '../../packages/shared/testing/plain-yjs.ts';
+import { sampleColumn, sampleTable } from '../../packages/shared/testing/index.ts';
 import { LiveDatabase } from '../../packages/sync-server/src/fanout/live-database.ts';
 import { openDatabaseFile } from '../../packages/sync-server/src/store/database-file.ts';
 import { Device } from './device.ts';

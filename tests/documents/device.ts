@@ -15,7 +15,7 @@ import { isDocumentEdit, type JsonValue } from '../../packages/shared/src/docume
 import type { OpenDatabase } from '../../packages/client/src/worker/database/open-database.ts';
 import { toSyncDatabase } from '../../packages/client/src/worker/sync/sync-database.ts';
 import type { SyncDatabase } from '../../packages/client/src/worker/sync/sync-engine.ts';
-import { openInMemory } from '../../packages/client/src/worker/testing/test-database.ts';
+import { openInMemory } from '../../packages/client/testing/worker/test-database.ts';
 import type { LiveDatabase } from '../../packages/sync-server/src/fanout/live-database.ts';
 import type { Subscriber } from '../../packages/sync-server/src/fanout/subscription.ts';
 

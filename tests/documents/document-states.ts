@@ -12,7 +12,7 @@ import {
   mergeDelivered,
   parseJson,
 } from '../../packages/shared/src/document/index.ts';
-import { documentStateHash } from '../../packages/shared/src/testing/document-state-hash.ts';
+import { documentStateHash } from '../../packages/shared/testing/document-state-hash.ts';
 
 /** Runs a query for one value. */
 export type AskForValue = (sql: string, ...params: (bigint | number | Uint8Array | string)[]) => CellValue;

@@ -11,9 +11,9 @@ import type { OpenDatabase } from '../../packages/client/src/worker/database/ope
 import { createSyncEngine, type SyncEngine } from '../../packages/client/src/worker/sync/sync-engine.ts';
 import { toSyncDatabase } from '../../packages/client/src/worker/sync/sync-database.ts';
 import { connectWebSocket } from '../../packages/client/src/worker/sync/web-socket.ts';
-import { openInMemory } from '../../packages/client/src/worker/testing/test-database.ts';
-import { PAGES } from '../../packages/sync-server/src/testing/test-schema.ts';
-import { DATABASE, temporaryFolder, TestServer } from '../../packages/sync-server/src/testing/test-server.ts';
+import { openInMemory } from '../../packages/client/testing/worker/test-database.ts';
+import { PAGES } from '../../packages/sync-server/testing/test-schema.ts';
+import { DATABASE, temporaryFolder, TestServer } from '../../packages/sync-server/testing/test-server.ts';
 
 /** What was typed into a text, in the form of github.com/josephg/editing-traces: positions in characters. */
 export interface EditingTrace {

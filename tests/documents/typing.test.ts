@@ -7,10 +7,10 @@ import type { OpenDatabase } from '../../packages/client/src/worker/database/ope
 import { connectWebSocket } from '../../packages/client/src/worker/sync/web-socket.ts';
 import { createSyncEngine, type SyncEngine } from '../../packages/client/src/worker/sync/sync-engine.ts';
 import { toSyncDatabase } from '../../packages/client/src/worker/sync/sync-database.ts';
-import { openInMemory } from '../../packages/client/src/worker/testing/test-database.ts';
-import { serverUnderTest } from '../../packages/sync-server/src/testing/server-under-test.ts';
-import { PAGES, TEST_SCHEMA } from '../../packages/sync-server/src/testing/test-schema.ts';
-import { DATABASE } from '../../packages/sync-server/src/testing/test-server.ts';
+import { openInMemory } from '../../packages/client/testing/worker/test-database.ts';
+import { serverUnderTest } from '../../packages/sync-server/testing/server-under-test.ts';
+import { PAGES, TEST_SCHEMA } from '../../packages/sync-server/testing/test-schema.ts';
+import { DATABASE } from '../../packages/sync-server/testing/test-server.ts';
 
 const tested = serverUnderTest();
 

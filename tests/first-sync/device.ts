@@ -23,9 +23,9 @@ import {
   type SyncEngine,
 } from '../../packages/client/src/worker/sync/sync-engine.ts';
 import { connectWebSocket } from '../../packages/client/src/worker/sync/web-socket.ts';
-import { testRuntime } from '../../packages/client/src/worker/testing/test-database.ts';
-import { TEST_SCHEMA } from '../../packages/sync-server/src/testing/test-schema.ts';
-import { DATABASE, type TestServer } from '../../packages/sync-server/src/testing/test-server.ts';
+import { testRuntime } from '../../packages/client/testing/worker/test-database.ts';
+import { TEST_SCHEMA } from '../../packages/sync-server/testing/test-schema.ts';
+import { DATABASE, type TestServer } from '../../packages/sync-server/testing/test-server.ts';
 
 /** `fetch` that waits for a snapshot instead of hearing that it is being built. */
 export const fetchBuilt: typeof fetch = (input, init) => fetch((input as string).replace(/&waitMs=\d+/, ''), init);

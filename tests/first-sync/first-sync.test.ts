@@ -4,12 +4,12 @@ import { memoryMedium, openStorage, type Medium } from '../../packages/vfs-opfs/
 import { firstSync, type FirstSyncOptions } from '../../packages/client/src/worker/first-sync/first-sync.ts';
 import type { SnapshotProgress } from '../../packages/client/src/rpc/snapshot-progress.ts';
 import { openDatabase, type OpenDatabase } from '../../packages/client/src/worker/database/open-database.ts';
-import { testRuntime } from '../../packages/client/src/worker/testing/test-database.ts';
-import { insert, remove, update } from '../../packages/sync-server/src/testing/changeset.ts';
-import { serverUnderTest } from '../../packages/sync-server/src/testing/server-under-test.ts';
-import { TestSite } from '../../packages/sync-server/src/testing/test-client.ts';
-import { TEST_SCHEMA } from '../../packages/sync-server/src/testing/test-schema.ts';
-import { DATABASE } from '../../packages/sync-server/src/testing/test-server.ts';
+import { testRuntime } from '../../packages/client/testing/worker/test-database.ts';
+import { insert, remove, update } from '../../packages/sync-server/testing/changeset.ts';
+import { serverUnderTest } from '../../packages/sync-server/testing/server-under-test.ts';
+import { TestSite } from '../../packages/sync-server/testing/test-client.ts';
+import { TEST_SCHEMA } from '../../packages/sync-server/testing/test-schema.ts';
+import { DATABASE } from '../../packages/sync-server/testing/test-server.ts';
 import { describe, expect, it } from 'vitest';
 import { fetchBuilt } from './device.ts';
 

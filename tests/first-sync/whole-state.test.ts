@@ -3,11 +3,11 @@ import { readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { memoryMedium, type Medium } from '../../packages/vfs-opfs/src/index.ts';
 import { storageFileNames } from '../../packages/vfs-opfs/src/storage-name.ts';
-import { SimulatedDisk } from '../../packages/vfs-opfs/src/testing/index.ts';
+import { SimulatedDisk } from '../../packages/vfs-opfs/testing/index.ts';
 import { encodeDocumentCell } from '../../packages/shared/src/document/index.ts';
-import { insert, remove, update } from '../../packages/sync-server/src/testing/changeset.ts';
-import { serverUnderTest } from '../../packages/sync-server/src/testing/server-under-test.ts';
-import type { TestConnection } from '../../packages/sync-server/src/testing/test-client.ts';
+import { insert, remove, update } from '../../packages/sync-server/testing/changeset.ts';
+import { serverUnderTest } from '../../packages/sync-server/testing/server-under-test.ts';
+import type { TestConnection } from '../../packages/sync-server/testing/test-client.ts';
 import { afterEach, describe, expect, it } from 'vitest';
 import { Device, fetchBuilt, type DeviceOptions } from './device.ts';
 

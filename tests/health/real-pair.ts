@@ -10,9 +10,9 @@ import { toSyncDatabase } from '../../packages/client/src/worker/sync/sync-datab
 import { createSyncEngine, type SyncEngine } from '../../packages/client/src/worker/sync/sync-engine.ts';
 import type { SyncReport } from '../../packages/client/src/worker/sync/sync-status.ts';
 import { connectWebSocket } from '../../packages/client/src/worker/sync/web-socket.ts';
-import { openInMemory, testSchema } from '../../packages/client/src/worker/testing/test-database.ts';
+import { openInMemory, testSchema } from '../../packages/client/testing/worker/test-database.ts';
 import type { SyncServerOptions } from '../../packages/sync-server/src/create-sync-server.ts';
-import { DATABASE, temporaryFolder, TestServer } from '../../packages/sync-server/src/testing/test-server.ts';
+import { DATABASE, temporaryFolder, TestServer } from '../../packages/sync-server/testing/test-server.ts';
 
 /** The real database and sync of one device, in this process. */
 export class Device {

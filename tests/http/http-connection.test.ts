@@ -7,11 +7,11 @@ import { createSyncEngine } from '../../packages/client/src/worker/sync/sync-eng
 import { toSyncDatabase } from '../../packages/client/src/worker/sync/sync-database.ts';
 import type { SyncReport } from '../../packages/client/src/worker/sync/sync-status.ts';
 import { SitePresence } from '../../packages/client/src/worker/presence/site-presence.ts';
-import { openInMemory } from '../../packages/client/src/worker/testing/test-database.ts';
-import { insert } from '../../packages/sync-server/src/testing/changeset.ts';
-import { serverUnderTest } from '../../packages/sync-server/src/testing/server-under-test.ts';
-import { TEST_SCHEMA } from '../../packages/sync-server/src/testing/test-schema.ts';
-import { DATABASE } from '../../packages/sync-server/src/testing/test-server.ts';
+import { openInMemory } from '../../packages/client/testing/worker/test-database.ts';
+import { insert } from '../../packages/sync-server/testing/changeset.ts';
+import { serverUnderTest } from '../../packages/sync-server/testing/server-under-test.ts';
+import { TEST_SCHEMA } from '../../packages/sync-server/testing/test-schema.ts';
+import { DATABASE } from '../../packages/sync-server/testing/test-server.ts';
 
 const tested = serverUnderTest();
 

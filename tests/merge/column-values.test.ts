@@ -1,9 +1,9 @@
 import { describe, expect, it } from 'vitest';
-import { testTable } from '../../packages/client/src/worker/testing/table-schema.ts';
+import { testTable } from '../../packages/client/testing/worker/table-schema.ts';
 import type { SqlParam } from '../../packages/client/src/rpc/sql-value.ts';
 import { buildSchema, type CellValue, type ErrorCode, type ErrorFields } from '../../packages/shared/src/index.ts';
-import { postgresUnderTest } from '../../packages/sync-server/src/testing/postgres-under-test.ts';
-import { temporaryFolder, TestServer } from '../../packages/sync-server/src/testing/test-server.ts';
+import { postgresUnderTest } from '../../packages/sync-server/testing/postgres-under-test.ts';
+import { temporaryFolder, TestServer } from '../../packages/sync-server/testing/test-server.ts';
 import { Device, withServer as onServer } from '../health/real-pair.ts';
 
 /* Values of a type that their column does not have: docs/values.md. Real clients, real servers on both stores. */

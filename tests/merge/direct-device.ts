@@ -9,10 +9,10 @@ import {
 import type { OpenDatabase } from '../../packages/client/src/worker/database/open-database.ts';
 import { toSyncDatabase } from '../../packages/client/src/worker/sync/sync-database.ts';
 import type { SyncDatabase } from '../../packages/client/src/worker/sync/sync-engine.ts';
-import { openInMemory } from '../../packages/client/src/worker/testing/test-database.ts';
+import { openInMemory } from '../../packages/client/testing/worker/test-database.ts';
 import type { LiveDatabase } from '../../packages/sync-server/src/fanout/live-database.ts';
 import type { Subscriber } from '../../packages/sync-server/src/fanout/subscription.ts';
-import { committed } from '../../packages/sync-server/src/testing/committed.ts';
+import { committed } from '../../packages/sync-server/testing/committed.ts';
 
 /**
  * The real database of one device, joined to the real server without a network: what the server says lies here until

@@ -3,7 +3,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { buildSchema } from '../../packages/shared/src/index.ts';
-import { testTable } from '../../packages/client/src/worker/testing/table-schema.ts';
+import { testTable } from '../../packages/client/testing/worker/table-schema.ts';
 import { changesAfter } from '../../packages/sync-server/src/backend/change-feed.ts';
 import { LiveDatabase } from '../../packages/sync-server/src/fanout/live-database.ts';
 import { openDatabaseFile } from '../../packages/sync-server/src/store/database-file.ts';

@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { expect } from 'vitest';
-import { testTable } from '../../packages/client/src/worker/testing/table-schema.ts';
+import { testTable } from '../../packages/client/testing/worker/table-schema.ts';
 import { buildSchema, type CellValue, type RockpoolError } from '../../packages/shared/src/index.ts';
 import { LiveDatabase } from '../../packages/sync-server/src/fanout/live-database.ts';
 import { openDatabaseFile } from '../../packages/sync-server/src/store/database-file.ts';

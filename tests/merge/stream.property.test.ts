@@ -1,10 +1,10 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { buildSchema, RockpoolError, type Delivery } from '../../packages/shared/src/index.ts';
-import { testTable } from '../../packages/client/src/worker/testing/table-schema.ts';
+import { testTable } from '../../packages/client/testing/worker/table-schema.ts';
 import { LiveDatabase } from '../../packages/sync-server/src/fanout/live-database.ts';
 import { openDatabaseFile } from '../../packages/sync-server/src/store/database-file.ts';
-import { committed } from '../../packages/sync-server/src/testing/committed.ts';
+import { committed } from '../../packages/sync-server/testing/committed.ts';
 import { DirectDevice } from './direct-device.ts';
 
 const page = testTable(

@@ -1,5 +1,5 @@
 import { createDevice } from '../../packages/client/src/node/index.ts';
-import { describeBinding } from '../../packages/client/src/testing/binding.contract.ts';
+import { describeBinding } from '../../packages/client/testing/binding.contract.ts';
 import { accessToSyncServer } from '../support/sync-server.ts';
 
 const device = createDevice();

@@ -1,5 +1,5 @@
 import { createDevice } from '../../packages/client/src/node/index.ts';
-import { describeClient } from '../../packages/client/src/testing/client.contract.ts';
+import { describeClient } from '../../packages/client/testing/client.contract.ts';
 import { accessToSyncServer } from '../support/sync-server.ts';
 
 // Node sends no origin with a WebSocket.

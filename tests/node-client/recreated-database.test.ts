@@ -7,7 +7,7 @@ import { afterEach, beforeEach, expect, it } from 'vitest';
 import { createDevice, type Device } from '../../packages/client/src/node/index.ts';
 import { sql, type Client, type SyncOptions } from '../../packages/client/src/index.ts';
 import { buildSchema, type RockpoolError } from '../../packages/shared/src/index.ts';
-import { sampleColumn, sampleTable } from '../../packages/shared/src/testing/sample-schema.ts';
+import { sampleColumn, sampleTable } from '../../packages/shared/testing/sample-schema.ts';
 import { run as runCommand } from '../../packages/sync-server/src/cli.ts';
 import { createSyncServer, type SyncServer } from '../../packages/sync-server/src/index.ts';
 

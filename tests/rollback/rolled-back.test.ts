@@ -14,11 +14,11 @@ import {
 } from '../../packages/client/src/worker/sync/sync-engine.ts';
 import { toSyncDatabase } from '../../packages/client/src/worker/sync/sync-database.ts';
 import { connectWebSocket } from '../../packages/client/src/worker/sync/web-socket.ts';
-import { openStored, type StoredDatabase } from '../../packages/client/src/worker/testing/test-database.ts';
-import { insert, update } from '../../packages/sync-server/src/testing/changeset.ts';
-import { TestSite, type TestConnection } from '../../packages/sync-server/src/testing/test-client.ts';
-import { ACCOUNTS, column, table, TEST_TABLES } from '../../packages/sync-server/src/testing/test-schema.ts';
-import { DATABASE, temporaryFolder, TestServer } from '../../packages/sync-server/src/testing/test-server.ts';
+import { openStored, type StoredDatabase } from '../../packages/client/testing/worker/test-database.ts';
+import { insert, update } from '../../packages/sync-server/testing/changeset.ts';
+import { TestSite, type TestConnection } from '../../packages/sync-server/testing/test-client.ts';
+import { ACCOUNTS, column, table, TEST_TABLES } from '../../packages/sync-server/testing/test-schema.ts';
+import { DATABASE, temporaryFolder, TestServer } from '../../packages/sync-server/testing/test-server.ts';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 
 /** As it comes from a page. */

@@ -1,7 +1,7 @@
 import { RockpoolError, type ErrorCode, type ErrorData } from '../../packages/shared/src/index.ts';
 import type { Storage } from '../../packages/vfs-opfs/src/index.ts';
 import { storageFileNames } from '../../packages/vfs-opfs/src/storage-name.ts';
-import { SimulatedDisk } from '../../packages/vfs-opfs/src/testing/index.ts';
+import { SimulatedDisk } from '../../packages/vfs-opfs/testing/index.ts';
 import { NOTICE_REPEAT_MS } from '../../packages/client/src/worker/leader/leadership.ts';
 import type { OpenDatabase } from '../../packages/client/src/worker/database/open-database.ts';
 import type { SnapshotContent } from '../../packages/client/src/worker/first-sync/snapshot-source.ts';

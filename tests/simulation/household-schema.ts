@@ -7,7 +7,7 @@ import {
   type ForeignKeyAction,
   type Schema,
 } from '../../packages/shared/src/index.ts';
-import { sampleColumn, sampleTable } from '../../packages/shared/src/testing/sample-schema.ts';
+import { sampleColumn, sampleTable } from '../../packages/shared/testing/sample-schema.ts';
 
 const id = sampleColumn('id', 'text', { notNull: true });
 

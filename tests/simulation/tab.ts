@@ -1,6 +1,6 @@
 import { encodeSchema, toRockpoolError, type RockpoolError } from '../../packages/shared/src/index.ts';
 import { openStorage } from '../../packages/vfs-opfs/src/index.ts';
-import type { SimulatedMedium } from '../../packages/vfs-opfs/src/testing/index.ts';
+import type { SimulatedMedium } from '../../packages/vfs-opfs/testing/index.ts';
 import type { LeaderStatus } from '../../packages/client/src/worker/leader/channel-message.ts';
 import { systemClock } from '../../packages/client/src/worker/leader/clock.ts';
 import { Membership } from '../../packages/client/src/worker/leader/membership.ts';

@@ -3,7 +3,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { decodeSchema } from '../../packages/shared/src/index.ts';
 import type { SyncServer } from '../../packages/sync-server/src/index.ts';
-import { startForPages } from '../../packages/sync-server/src/testing/page-server.ts';
+import { startForPages } from '../../packages/sync-server/testing/page-server.ts';
 
 export interface SyncAccess {
   readonly url: string;

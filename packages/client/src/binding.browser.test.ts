@@ -7,8 +7,8 @@ import { createClient } from './create-client.ts';
 import { backupDatabase, deleteDatabase, restoreDatabase } from './databases.ts';
 import { defineSchema } from './schema/define-schema.ts';
 import { sql } from './tab/sql.ts';
-import { freshName, openTab, until, type BrowserTab } from './testing/browser-tabs.ts';
-import { describeBinding } from './testing/binding.contract.ts';
+import { freshName, openTab, until, type BrowserTab } from '../testing/browser-tabs.ts';
+import { describeBinding } from '../testing/binding.contract.ts';
 
 const usable = inject('usableMedia');
 const sync = (schemaJson: string, databaseId: string): Promise<{ readonly url: string; readonly token: string }> =>

@@ -4,7 +4,7 @@ import { expect, it } from 'vitest';
 import type { ClientOptions } from './client.ts';
 import { createClient, listDatabases, quarantineDatabase, sql } from './index.ts';
 import { defineSchema } from './schema/index.ts';
-import { freshName } from './testing/browser-tabs.ts';
+import { freshName } from '../testing/browser-tabs.ts';
 
 const note = sqliteTable('note', { id: text().primaryKey(), body: text() });
 const schema = defineSchema({ note });

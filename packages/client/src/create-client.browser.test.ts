@@ -3,7 +3,7 @@ import { afterEach, describe, expect, it } from 'vitest';
 import type { Client, ClientOptions, LiveState } from './client.ts';
 import { createClient, RockpoolError, sql, type ErrorCode } from './index.ts';
 import { defineSchema } from './schema/index.ts';
-import { freshName, until } from './testing/browser-tabs.ts';
+import { freshName, until } from '../testing/browser-tabs.ts';
 
 const todo = sqliteTable('todo', {
   id: text().primaryKey(),

@@ -3,7 +3,7 @@ import { afterEach, describe, expect, it } from 'vitest';
 import type { Client, ClientOptions, PersistenceChoice } from './client.ts';
 import { backupDatabase, createClient, deleteDatabase, listDatabases, restoreDatabase, sql } from './index.ts';
 import { defineSchema } from './schema/index.ts';
-import { freshName } from './testing/browser-tabs.ts';
+import { freshName } from '../testing/browser-tabs.ts';
 
 const note = sqliteTable('note', { id: text().primaryKey(), body: text() });
 const schema = defineSchema({ note });

@@ -5,7 +5,7 @@ import type { Client } from './client.ts';
 import { createClient } from './create-client.ts';
 import { defineSchema } from './schema/define-schema.ts';
 import { sql } from './tab/sql.ts';
-import { freshName, openTab, until, type BrowserTab } from './testing/browser-tabs.ts';
+import { freshName, openTab, until, type BrowserTab } from '../testing/browser-tabs.ts';
 
 interface Content {
   readonly body: string;

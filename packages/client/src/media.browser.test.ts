@@ -5,8 +5,8 @@ import { level } from '../../../tests/support/level.ts';
 import type { Client, Persistence } from './client.ts';
 import { createClient } from './create-client.ts';
 import { defineSchema } from './schema/define-schema.ts';
-import { freshName, openTab } from './testing/browser-tabs.ts';
-import { describeClient } from './testing/client.contract.ts';
+import { freshName, openTab } from '../testing/browser-tabs.ts';
+import { describeClient } from '../testing/client.contract.ts';
 
 declare module 'vitest' {
   interface ProvidedContext {

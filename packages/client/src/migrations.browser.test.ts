@@ -3,7 +3,7 @@ import { afterEach, describe, expect, it } from 'vitest';
 import type { Client, ClientOptions, DrizzleMigrations } from './client.ts';
 import { createClient, sql } from './index.ts';
 import { defineSchema } from './schema/index.ts';
-import { freshName, until } from './testing/browser-tabs.ts';
+import { freshName, until } from '../testing/browser-tabs.ts';
 
 const journal = (...tags: string[]): DrizzleMigrations['journal'] => ({
   entries: tags.map((tag, idx) => ({ idx, tag })),

@@ -4,7 +4,7 @@ import { expect, it } from 'vitest';
 import type { Client, PersistenceChoice } from './client.ts';
 import { openClient, type ClientEnvironment } from './open-client.ts';
 import type { TabApi, WorkerApi } from './rpc/worker-api.ts';
-import { testTable } from './worker/testing/table-schema.ts';
+import { testTable } from '../testing/worker/table-schema.ts';
 
 /** Workers that open and then say what a test has them say. */
 class Workers {

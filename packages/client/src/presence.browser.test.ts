@@ -8,7 +8,7 @@ import { createClient } from './create-client.ts';
 import { newId } from './new-id.ts';
 import { defineSchema } from './schema/define-schema.ts';
 import { sql } from './tab/sql.ts';
-import { freshName, openTab, until, type BrowserTab } from './testing/browser-tabs.ts';
+import { freshName, openTab, until, type BrowserTab } from '../testing/browser-tabs.ts';
 
 const note = sqliteTable('note', { id: text().primaryKey(), content: text() });
 const schema = defineSchema([note], {

@@ -9,7 +9,7 @@ import { commands, userEvent } from 'vitest/browser';
 import type { Client } from './client.ts';
 import { createClient, newId, RockpoolError, sql } from './index.ts';
 import { defineSchema } from './schema/index.ts';
-import { freshName } from './testing/browser-tabs.ts';
+import { freshName } from '../testing/browser-tabs.ts';
 import { drizzle, liveQuery } from './drizzle/index.ts';
 import {
   RockpoolProvider,

@@ -3,7 +3,7 @@ import { afterEach, describe, expect, it } from 'vitest';
 import type { Client, ClientOptions } from './client.ts';
 import { createClient, sql } from './index.ts';
 import { defineSchema } from './schema/index.ts';
-import { freshName } from './testing/browser-tabs.ts';
+import { freshName } from '../testing/browser-tabs.ts';
 
 const point = sqliteTable('point', { id: text().primaryKey(), n: integer(), label: text() });
 const schema = defineSchema({ point });

@@ -3,7 +3,7 @@ import { afterEach, describe, expect, it } from 'vitest';
 import type { Client, ClientOptions } from './client.ts';
 import { createClient, sql, type LiveQuery } from './index.ts';
 import { defineSchema } from './schema/index.ts';
-import { freshName, openTab, until, type BrowserTab } from './testing/browser-tabs.ts';
+import { freshName, openTab, until, type BrowserTab } from '../testing/browser-tabs.ts';
 import { BROWSER } from './worker/browser-environment.ts';
 import { createHost } from './worker/host.ts';
 

@@ -3,7 +3,7 @@ import { afterEach, describe, expect, expectTypeOf, it } from 'vitest';
 import type { Client, ClientOptions, StatementResult, Transaction } from './client.ts';
 import { createClient, sql } from './index.ts';
 import { defineSchema } from './schema/index.ts';
-import { freshName, openTab, until, type BrowserTab } from './testing/browser-tabs.ts';
+import { freshName, openTab, until, type BrowserTab } from '../testing/browser-tabs.ts';
 
 const account = sqliteTable('account', { id: text().primaryKey(), balance: integer().notNull() });
 const schema = defineSchema({ account });

@@ -1,10 +1,10 @@
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
-import { insert } from './testing/changeset.ts';
-import { runCommand, ServerProcess, serverFlags } from './testing/server-process.ts';
-import { TestConnection } from './testing/test-client.ts';
-import { DATABASE, temporaryFolder, TEST_SECRET } from './testing/test-server.ts';
+import { insert } from '../testing/changeset.ts';
+import { runCommand, ServerProcess, serverFlags } from '../testing/server-process.ts';
+import { TestConnection } from '../testing/test-client.ts';
+import { DATABASE, temporaryFolder, TEST_SECRET } from '../testing/test-server.ts';
 
 let folder: ReturnType<typeof temporaryFolder>;
 beforeEach(() => {

@@ -5,10 +5,10 @@ import { Hono } from 'hono';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { ROUTES } from './app.ts';
 import { createSyncServer, type SyncServer } from './create-sync-server.ts';
-import { insert } from './testing/changeset.ts';
-import { TestConnection } from './testing/test-client.ts';
-import { TEST_SCHEMA } from './testing/test-schema.ts';
-import { DATABASE, temporaryFolder, TEST_SECRET } from './testing/test-server.ts';
+import { insert } from '../testing/changeset.ts';
+import { TestConnection } from '../testing/test-client.ts';
+import { TEST_SCHEMA } from '../testing/test-schema.ts';
+import { DATABASE, temporaryFolder, TEST_SECRET } from '../testing/test-server.ts';
 
 let folder: ReturnType<typeof temporaryFolder>;
 let sync: SyncServer;

@@ -1,8 +1,8 @@
 import { readFileSync } from 'node:fs';
 import { expect, it } from 'vitest';
-import { runServerGuide } from './testing/server-guide.ts';
-import { TEST_SCHEMA } from './testing/test-schema.ts';
-import { temporaryFolder, TEST_SECRET } from './testing/test-server.ts';
+import { runServerGuide } from '../testing/server-guide.ts';
+import { TEST_SCHEMA } from '../testing/test-schema.ts';
+import { temporaryFolder, TEST_SECRET } from '../testing/test-server.ts';
 
 const textOf = (path: string): string => readFileSync(new URL(path, import.meta.url), 'utf8');
 

@@ -1,13 +1,13 @@
 import { buildSchema } from '@rockpool/shared';
 import { createDocument, documentText, encodeDocumentCell, parseJson } from '@rockpool/shared/document';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
-import { insert, update } from './testing/changeset.ts';
-import { postgresUnderTest } from './testing/postgres-under-test.ts';
-import { TestSite } from './testing/test-client.ts';
-import { Page, PAGE_RULE } from './testing/test-page.ts';
-import { column, TEST_SCHEMA, TEST_TABLES } from './testing/test-schema.ts';
-import { DATABASE, temporaryFolder, TestServer } from './testing/test-server.ts';
-import { told } from './testing/told.ts';
+import { insert, update } from '../testing/changeset.ts';
+import { postgresUnderTest } from '../testing/postgres-under-test.ts';
+import { TestSite } from '../testing/test-client.ts';
+import { Page, PAGE_RULE } from '../testing/test-page.ts';
+import { column, TEST_SCHEMA, TEST_TABLES } from '../testing/test-schema.ts';
+import { DATABASE, temporaryFolder, TestServer } from '../testing/test-server.ts';
+import { told } from '../testing/told.ts';
 
 const postgres = postgresUnderTest();
 

@@ -1,8 +1,8 @@
 import { expect, it, vi } from 'vitest';
-import { crashImages, seededRandom } from './testing/crash-images.ts';
-import { findFault, runWorkload } from './testing/crash-workload.ts';
-import { loadNodeSqlite } from './testing/node-sqlite.ts';
-import { SimulatedDisk } from './testing/simulated-disk.ts';
+import { crashImages, seededRandom } from '../testing/crash-images.ts';
+import { findFault, runWorkload } from '../testing/crash-workload.ts';
+import { loadNodeSqlite } from '../testing/node-sqlite.ts';
+import { SimulatedDisk } from '../testing/simulated-disk.ts';
 
 // In a file of its own, since the replacement holds for the whole file.
 vi.mock('./log/checksum.ts', () => ({ checksum: () => 1 }));

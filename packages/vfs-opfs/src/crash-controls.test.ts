@@ -1,9 +1,9 @@
 import { describe, expect, it } from 'vitest';
-import { crashImages, seededRandom } from './testing/crash-images.ts';
-import { findFault, runWorkload } from './testing/crash-workload.ts';
-import type { DiskCall } from './testing/disk-call.ts';
-import { loadNodeSqlite } from './testing/node-sqlite.ts';
-import { SimulatedDisk } from './testing/simulated-disk.ts';
+import { crashImages, seededRandom } from '../testing/crash-images.ts';
+import { findFault, runWorkload } from '../testing/crash-workload.ts';
+import type { DiskCall } from '../testing/disk-call.ts';
+import { loadNodeSqlite } from '../testing/node-sqlite.ts';
+import { SimulatedDisk } from '../testing/simulated-disk.ts';
 
 /** Faults found when the disk forgets these flushes, as if the code had never asked for them. */
 async function faultsWithout(isForgotten: (call: DiskCall) => boolean): Promise<string[]> {

@@ -1,8 +1,8 @@
 import { expect, it } from 'vitest';
-import { crashImages, seededRandom } from './testing/crash-images.ts';
-import { findFault, findFaultOnDisk, openCrashStorage, runWorkload } from './testing/crash-workload.ts';
-import { loadNodeSqlite } from './testing/node-sqlite.ts';
-import { SimulatedDisk } from './testing/simulated-disk.ts';
+import { crashImages, seededRandom } from '../testing/crash-images.ts';
+import { findFault, findFaultOnDisk, openCrashStorage, runWorkload } from '../testing/crash-workload.ts';
+import { loadNodeSqlite } from '../testing/node-sqlite.ts';
+import { SimulatedDisk } from '../testing/simulated-disk.ts';
 
 // What crash-images.test.ts does once, with many seeds and more of every kind.
 for (const durability of ['relaxed', 'strict'] as const) {

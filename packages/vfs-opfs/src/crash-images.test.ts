@@ -1,8 +1,8 @@
 import { describe, expect, it } from 'vitest';
-import { crashImages, seededRandom } from './testing/crash-images.ts';
-import { findFault, findFaultOnDisk, openCrashStorage, runWorkload } from './testing/crash-workload.ts';
-import { loadNodeSqlite } from './testing/node-sqlite.ts';
-import { SimulatedDisk } from './testing/simulated-disk.ts';
+import { crashImages, seededRandom } from '../testing/crash-images.ts';
+import { findFault, findFaultOnDisk, openCrashStorage, runWorkload } from '../testing/crash-workload.ts';
+import { loadNodeSqlite } from '../testing/node-sqlite.ts';
+import { SimulatedDisk } from '../testing/simulated-disk.ts';
 
 const SEED = 20260921;
 let imageTotal = 0;

@@ -2,11 +2,11 @@ import { describe, expect, it } from 'vitest';
 import { openStorage } from './open-storage.ts';
 import type { StorageError } from './storage-error.ts';
 import type { Storage } from './storage.ts';
-import { SMALL_TUNING } from './testing/crash-workload.ts';
-import type { DiskFault } from './testing/disk-call.ts';
-import { loadNodeSqlite } from './testing/node-sqlite.ts';
-import { SimulatedDisk } from './testing/simulated-disk.ts';
-import { TestConnection, TestSqliteError } from './testing/test-connection.ts';
+import { SMALL_TUNING } from '../testing/crash-workload.ts';
+import type { DiskFault } from '../testing/disk-call.ts';
+import { loadNodeSqlite } from '../testing/node-sqlite.ts';
+import { SimulatedDisk } from '../testing/simulated-disk.ts';
+import { TestConnection, TestSqliteError } from '../testing/test-connection.ts';
 
 const FULL = 13;
 const IOERR = 10;

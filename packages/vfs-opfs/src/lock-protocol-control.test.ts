@@ -1,5 +1,5 @@
 import { expect, it, vi } from 'vitest';
-import { LOCKED_CASTS, everyLockSchedule } from './testing/lock-protocol.ts';
+import { LOCKED_CASTS, everyLockSchedule } from '../testing/lock-protocol.ts';
 
 // In a file of its own, since the replacement holds for the whole file.
 vi.mock('./locks/snapshot-pins.ts', () => ({

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { LOCKED_CASTS, everyLockSchedule } from './testing/lock-protocol.ts';
+import { LOCKED_CASTS, everyLockSchedule } from '../testing/lock-protocol.ts';
 
 // What lock-protocol.test.ts does, with more that may happen in one schedule.
 describe('the lock protocol', () => {

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { atLevel } from '../../../tests/support/level.ts';
-import { LOCKED_CASTS, everyLockSchedule } from './testing/lock-protocol.ts';
+import { LOCKED_CASTS, everyLockSchedule } from '../testing/lock-protocol.ts';
 
 describe('the lock protocol', () => {
   for (const [title, cast] of Object.entries(LOCKED_CASTS)) {

@@ -7,11 +7,11 @@ import type { StorageErrorCode } from './storage-error.ts';
 import { exportFile } from './files/export-file.ts';
 import { deleteStorage, listStorages, storageSizes } from './files/storage-files.ts';
 import type { Storage } from './storage.ts';
-import { exportedBytes } from './testing/exported-bytes.ts';
-import { loadNodeSqlite } from './testing/node-sqlite.ts';
-import { SimulatedDisk } from './testing/simulated-disk.ts';
-import { TestConnection, TestSqliteError } from './testing/test-connection.ts';
-import type { TestModule } from './testing/test-connection.ts';
+import { exportedBytes } from '../testing/exported-bytes.ts';
+import { loadNodeSqlite } from '../testing/node-sqlite.ts';
+import { SimulatedDisk } from '../testing/simulated-disk.ts';
+import { TestConnection, TestSqliteError } from '../testing/test-connection.ts';
+import type { TestModule } from '../testing/test-connection.ts';
 
 let module: TestModule;
 

@@ -1,6 +1,6 @@
 import { expect, it, vi } from 'vitest';
-import { lookAtEveryMoment } from './testing/every-moment.ts';
-import { FIRST, LARGE, SMALL, runStampedWriter } from './testing/stamped-writer.ts';
+import { lookAtEveryMoment } from '../testing/every-moment.ts';
+import { FIRST, LARGE, SMALL, runStampedWriter } from '../testing/stamped-writer.ts';
 
 // In a file of its own, since the replacement holds for the whole file.
 vi.mock('./log/checksum.ts', () => ({ checksum: () => 1 }));

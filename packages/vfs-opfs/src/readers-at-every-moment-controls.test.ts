@@ -1,8 +1,8 @@
 import { expect, it } from 'vitest';
-import type { DiskCall } from './testing/disk-call.ts';
-import { lookAtEveryMoment } from './testing/every-moment.ts';
-import { FIRST, LARGE, SMALL, STAMPED_NAME, runStampedWriter } from './testing/stamped-writer.ts';
-import type { StampedRun } from './testing/stamped-writer.ts';
+import type { DiskCall } from '../testing/disk-call.ts';
+import { lookAtEveryMoment } from '../testing/every-moment.ts';
+import { FIRST, LARGE, SMALL, STAMPED_NAME, runStampedWriter } from '../testing/stamped-writer.ts';
+import type { StampedRun } from '../testing/stamped-writer.ts';
 
 // A writer that made its calls in another order, or left one out, must be noticed by the readers that look at every
 // moment.

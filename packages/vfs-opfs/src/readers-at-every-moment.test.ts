@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
-import { lookAtEveryMoment } from './testing/every-moment.ts';
-import { STAMPED_RUNS, runStampedWriter } from './testing/stamped-writer.ts';
+import { lookAtEveryMoment } from '../testing/every-moment.ts';
+import { STAMPED_RUNS, runStampedWriter } from '../testing/stamped-writer.ts';
 
 describe('a reader at every moment of a writer', () => {
   for (const { title, steps } of STAMPED_RUNS) {

@@ -1,8 +1,8 @@
 import { beforeAll, describe, expect, it } from 'vitest';
-import { newNodeSqlite } from './testing/node-sqlite.ts';
-import { SimulatedDisk } from './testing/simulated-disk.ts';
-import type { TestModule } from './testing/test-connection.ts';
-import { COUNT, CREATE, INSERT, closeWorker, fill, openTestWorker } from './testing/test-worker.ts';
+import { newNodeSqlite } from '../testing/node-sqlite.ts';
+import { SimulatedDisk } from '../testing/simulated-disk.ts';
+import type { TestModule } from '../testing/test-connection.ts';
+import { COUNT, CREATE, INSERT, closeWorker, fill, openTestWorker } from '../testing/test-worker.ts';
 
 // Moments between two states, each staged on purpose because chance seldom finds them.
 

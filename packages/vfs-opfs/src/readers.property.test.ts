@@ -2,12 +2,12 @@ import fc from 'fast-check';
 import { beforeAll, expect, it } from 'vitest';
 import { openStorage } from './open-storage.ts';
 import type { Role, Storage } from './storage.ts';
-import { SMALL_TUNING } from './testing/crash-workload.ts';
-import { newNodeSqlite } from './testing/node-sqlite.ts';
-import { SimulatedDisk } from './testing/simulated-disk.ts';
-import type { SimulatedMedium } from './testing/simulated-disk.ts';
-import { TestConnection, TestSqliteError } from './testing/test-connection.ts';
-import type { TestModule, TestStatement } from './testing/test-connection.ts';
+import { SMALL_TUNING } from '../testing/crash-workload.ts';
+import { newNodeSqlite } from '../testing/node-sqlite.ts';
+import { SimulatedDisk } from '../testing/simulated-disk.ts';
+import type { SimulatedMedium } from '../testing/simulated-disk.ts';
+import { TestConnection, TestSqliteError } from '../testing/test-connection.ts';
+import type { TestModule, TestStatement } from '../testing/test-connection.ts';
 
 /*
  * One writer and two readers do things in any order: commit, checkpoint, read, hold a read transaction open, freeze,

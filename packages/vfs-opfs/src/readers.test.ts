@@ -1,11 +1,11 @@
 import { beforeAll, describe, expect, it } from 'vitest';
 import type { Role } from './storage.ts';
-import { newNodeSqlite } from './testing/node-sqlite.ts';
-import { SimulatedDisk } from './testing/simulated-disk.ts';
-import { TestSqliteError } from './testing/test-connection.ts';
-import type { TestModule } from './testing/test-connection.ts';
-import { COUNT, CREATE, INSERT, closeWorker, fill, openTestWorker } from './testing/test-worker.ts';
-import type { TestWorker } from './testing/test-worker.ts';
+import { newNodeSqlite } from '../testing/node-sqlite.ts';
+import { SimulatedDisk } from '../testing/simulated-disk.ts';
+import { TestSqliteError } from '../testing/test-connection.ts';
+import type { TestModule } from '../testing/test-connection.ts';
+import { COUNT, CREATE, INSERT, closeWorker, fill, openTestWorker } from '../testing/test-worker.ts';
+import type { TestWorker } from '../testing/test-worker.ts';
 import type { Tuning } from './tuning.ts';
 
 let modules: TestModule[] = [];

@@ -1,5 +1,5 @@
 import { afterEach, describe, expect, it } from 'vitest';
-import { RemoteTab } from './testing/remote-tab.ts';
+import { RemoteTab } from '../testing/remote-tab.ts';
 
 let tabs: RemoteTab[] = [];
 let nameCount = 0;

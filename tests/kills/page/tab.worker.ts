@@ -5,8 +5,8 @@ import {
   opfsSharedMedium,
 } from '../../../packages/vfs-opfs/src/index.ts';
 import type { Medium, Storage } from '../../../packages/vfs-opfs/src/index.ts';
-import { loadBrowserSqlite } from '../../../packages/vfs-opfs/src/testing/browser-sqlite.ts';
-import { TestConnection, TestSqliteError } from '../../../packages/vfs-opfs/src/testing/test-connection.ts';
+import { loadBrowserSqlite } from '../../../packages/vfs-opfs/testing/browser-sqlite.ts';
+import { TestConnection, TestSqliteError } from '../../../packages/vfs-opfs/testing/test-connection.ts';
 import type { FoundTabs, Report } from '../report.ts';
 import { disturbBroadcasts } from './disturb-broadcasts.ts';
 

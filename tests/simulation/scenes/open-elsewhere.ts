@@ -11,7 +11,7 @@ import { LiveDatabase } from '../../../packages/sync-server/src/fanout/live-data
 import type { Subscriber } from '../../../packages/sync-server/src/fanout/subscription.ts';
 import { openDatabaseFile } from '../../../packages/sync-server/src/store/database-file.ts';
 import { openStorage } from '../../../packages/vfs-opfs/src/index.ts';
-import { SimulatedDisk } from '../../../packages/vfs-opfs/src/testing/index.ts';
+import { SimulatedDisk } from '../../../packages/vfs-opfs/testing/index.ts';
 import type { Device } from '../device.ts';
 import { householdSchema } from '../household-schema.ts';
 import type { Random } from '../random.ts';

@@ -3,7 +3,7 @@ import { afterEach, describe, expect, it } from 'vitest';
 import type { Client } from '../client.ts';
 import { createClient, sql } from '../index.ts';
 import { defineSchema } from '../schema/index.ts';
-import { freshName } from '../testing/browser-tabs.ts';
+import { freshName } from '../../testing/browser-tabs.ts';
 import { openDevtools, type Devtools } from './index.ts';
 
 const note = sqliteTable('note', { id: text().primaryKey(), body: text() });

@@ -9,12 +9,12 @@ it('the code of the guide is one file, byte for byte', async () => {
   const guide = await textOf('docs/guides/drizzle.md');
   const blocks = [...guide.matchAll(/```ts\n(.*?)```\n/gs)].map(([, code]) => code);
   expect(blocks.length).toBeGreaterThan(1);
-  const [code] = (await textOf('packages/client/src/drizzle/testing/guide.ts')).split('\n// The guide ends here');
+  const [code] = (await textOf('packages/client/testing/drizzle/guide.ts')).split('\n// The guide ends here');
   expect(blocks.join('\n')).toBe(code);
 });
 
 it('it runs, and does what the guide says', async () => {
-  const { seen, end } = await import('./testing/guide.ts');
+  const { seen, end } = await import('../../testing/drizzle/guide.ts');
   try {
     expect(seen).toMatchObject({
       open: [{ title: 'buy milk', list: 'home' }],

@@ -1,7 +1,7 @@
 import { asc, eq, gt, inArray, type SQL } from 'drizzle-orm';
 import { index, QueryBuilder, sqliteTable, text } from 'drizzle-orm/sqlite-core';
 import { expect, it } from 'vitest';
-import { openInMemory } from '../worker/testing/test-database.ts';
+import { openInMemory } from '../../testing/worker/test-database.ts';
 import { defineSchema } from './define-schema.ts';
 import { documentPath, documentPlainText } from './document-path.ts';
 

@@ -6,7 +6,7 @@ import { newId } from '../new-id.ts';
 import { decodeRows } from '../rpc/rows-transfer.ts';
 import type { OpenOptions } from '../rpc/worker-api.ts';
 import { defineSchema } from '../schema/define-schema.ts';
-import { freshName } from '../testing/browser-tabs.ts';
+import { freshName } from '../../testing/browser-tabs.ts';
 import { startWorker } from './start-worker.ts';
 import { connectWorker } from './worker-connection.ts';
 import { createTabWorker, type TabWorker, type TabWorkerOptions } from './tab-worker.ts';

@@ -3,7 +3,7 @@ import { expect, it } from 'vitest';
 import type { Reads } from '../rpc/reads.ts';
 import { decodeRows, type EncodedRows } from '../rpc/rows-transfer.ts';
 import { createStreams, type Streams } from './streams.ts';
-import { openInMemory } from './testing/test-database.ts';
+import { openInMemory } from '../../testing/worker/test-database.ts';
 
 const ROWS = 20_000;
 const NUMBERS = {

@@ -5,7 +5,7 @@ import { decodeRows } from '../rpc/rows-transfer.ts';
 import type { WorkerApi, WorkerEvent } from '../rpc/worker-api.ts';
 import { newId } from '../new-id.ts';
 import { defineSchema } from '../schema/define-schema.ts';
-import { freshName, until } from '../testing/browser-tabs.ts';
+import { freshName, until } from '../../testing/browser-tabs.ts';
 import { BROWSER } from './browser-environment.ts';
 import { createHost } from './host.ts';
 

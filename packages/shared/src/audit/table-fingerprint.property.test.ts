@@ -2,8 +2,8 @@ import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import type { CellValue } from '../change/cell-value.ts';
 import { keyToString } from '../change/primary-key.ts';
-import { cellValue, keyPart } from '../testing/arbitraries.ts';
-import { sampleColumn, sampleTable } from '../testing/sample-schema.ts';
+import { cellValue, keyPart } from '../../testing/arbitraries.ts';
+import { sampleColumn, sampleTable } from '../../testing/sample-schema.ts';
 import { auditRangeCount, differingRanges, MAX_AUDIT_RANGES, TableFingerprint } from './table-fingerprint.ts';
 
 const table = sampleTable('entry', [

@@ -1,7 +1,7 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { RockpoolError } from '../errors/rockpool-error.ts';
-import { changesetBody } from '../testing/arbitraries.ts';
+import { changesetBody } from '../../testing/arbitraries.ts';
 import type { BeforeGroup } from './changeset.ts';
 import { decodeBefore, decodeChangesetBody, encodeBefore, encodeChangesetBody } from './changeset-codec.ts';
 

@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { columnIdOf } from '../schema/identity.ts';
 import { DEFAULT_MERGE_RULES, type ColumnType } from '../schema/schema.ts';
-import { sampleColumn, sampleTable } from '../testing/sample-schema.ts';
+import { sampleColumn, sampleTable } from '../../testing/sample-schema.ts';
 import type { CellValue } from './cell-value.ts';
 import type { ChangeGroup, ChangeKind } from './changeset.ts';
 import { MAX_KEY_BYTES, requireInDomain, tableDomain } from './column-domain.ts';

@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { keyPart } from '../testing/arbitraries.ts';
+import { keyPart } from '../../testing/arbitraries.ts';
 import { decodeKey, encodeKey, keyToString } from './primary-key.ts';
 
 const key = fc.array(keyPart, { minLength: 1, maxLength: 3 });

@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { json } from '../testing/json-arbitraries.ts';
+import { json } from '../../testing/json-arbitraries.ts';
 import { canonicalJson, type JsonValue } from './json.ts';
 import {
   carryOver,

@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest';
-import { checkDamagedEdits } from '../testing/damaged-edits.ts';
+import { checkDamagedEdits } from '../../testing/damaged-edits.ts';
 
 it(
   'of 50,000 damaged edits each is refused or gives JSON, and never stops what comes after it',

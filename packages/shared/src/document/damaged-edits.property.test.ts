@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest';
-import { checkDamagedEdits } from '../testing/damaged-edits.ts';
+import { checkDamagedEdits } from '../../testing/damaged-edits.ts';
 
 it('a damaged edit is refused or gives JSON, and never stops what comes after it', () => {
   const { refused, taken } = checkDamagedEdits(2000);

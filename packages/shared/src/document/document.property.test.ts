@@ -1,8 +1,8 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { documentStateHash } from '../testing/document-state-hash.ts';
-import { json, RICH_PATHS, richJson } from '../testing/json-arbitraries.ts';
-import { plainYjs } from '../testing/plain-yjs.ts';
+import { documentStateHash } from '../../testing/document-state-hash.ts';
+import { json, RICH_PATHS, richJson } from '../../testing/json-arbitraries.ts';
+import { plainYjs } from '../../testing/plain-yjs.ts';
 import { createDocument, documentText, editDocument, mergeEdit, mergeForeignEdit } from './document.ts';
 import { DEFAULT_DOCUMENT_RULE, type DocumentRule } from './document-rule.ts';
 import { canonicalJson, type JsonValue } from './json.ts';

@@ -9,7 +9,7 @@ import {
   hostileEdits,
   hostileRichEdits,
   madeWithYjs,
-} from '../testing/hostile-edits.ts';
+} from '../../testing/hostile-edits.ts';
 import { createDocument, documentText, mergeForeignEdit } from './document.ts';
 import { decodeDocumentCell, encodeDocumentCell } from './document-cell.ts';
 import { clientIdOf } from './document-id.ts';

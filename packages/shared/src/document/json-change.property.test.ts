@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { json, RICH_PATHS, richJson } from '../testing/json-arbitraries.ts';
+import { json, RICH_PATHS, richJson } from '../../testing/json-arbitraries.ts';
 import type { DocumentPath } from './document-path.ts';
 import { PathRule } from './document-rule.ts';
 import { canonicalJson, type JsonObject, type JsonValue } from './json.ts';

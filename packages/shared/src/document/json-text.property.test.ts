@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { json } from '../testing/json-arbitraries.ts';
+import { json } from '../../testing/json-arbitraries.ts';
 import { DEFAULT_DOCUMENT_RULE } from './document-rule.ts';
 import { canonicalJson, parseJson, type JsonValue } from './json.ts';
 import { readChangedJson, readStoredJson } from './json-text.ts';

@@ -1,7 +1,7 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import type * as Y from 'yjs';
-import { RICH_PATHS, richJson, richText } from '../testing/json-arbitraries.ts';
+import { RICH_PATHS, richJson, richText } from '../../testing/json-arbitraries.ts';
 import { mergeForeignEdit, createDocument, documentText, editDocument, readContent } from './document.ts';
 import { emptyDocument } from './empty-document.ts';
 import { DEFAULT_DOCUMENT_RULE, PathRule } from './document-rule.ts';

@@ -1,7 +1,7 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import * as Y from 'yjs';
-import { json, RICH_PATHS, richJson } from '../testing/json-arbitraries.ts';
+import { json, RICH_PATHS, richJson } from '../../testing/json-arbitraries.ts';
 import { PathRule } from './document-rule.ts';
 import { canonicalJson, type JsonValue } from './json.ts';
 import { readNode, rootValue } from './json-node.ts';

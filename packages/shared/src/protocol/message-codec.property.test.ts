@@ -1,7 +1,7 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { RockpoolError } from '../errors/rockpool-error.ts';
-import { clientMessage, serverMessage } from '../testing/arbitraries.ts';
+import { clientMessage, serverMessage } from '../../testing/arbitraries.ts';
 import { FrameAssembler, messageToFrames } from './frame-codec.ts';
 import { MAX_FRAME_BYTES, MAX_MESSAGE_BYTES } from './limits.ts';
 import {

@@ -1,7 +1,7 @@
 import fc from 'fast-check';
 import { expect, it } from 'vitest';
 import { sha256 } from '../bytes/sha256.ts';
-import { clientMessage, serverMessage } from '../testing/arbitraries.ts';
+import { clientMessage, serverMessage } from '../../testing/arbitraries.ts';
 import { encodeMessage } from './message-codec.ts';
 import { PROTOCOL_FLOOR, PROTOCOL_VERSION } from './protocol-version.ts';
 

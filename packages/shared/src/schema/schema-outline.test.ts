@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { sampleColumn, sampleSchema, sampleTable } from '../testing/sample-schema.ts';
+import { sampleColumn, sampleSchema, sampleTable } from '../../testing/sample-schema.ts';
 import { buildSchema } from './build-schema.ts';
 import type { Schema, TableSchema } from './schema.ts';
 import { decodeOutline, encodeOutline, outlineDifferences, outlineOf, type SchemaOutline } from './schema-outline.ts';

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { sampleColumn, sampleSchema, sampleTable } from '../testing/sample-schema.ts';
+import { sampleColumn, sampleSchema, sampleTable } from '../../testing/sample-schema.ts';
 import { buildSchema } from './build-schema.ts';
 import { tableToDdl } from './ddl.ts';
 import { columnIdOf, tableIdOf } from './identity.ts';

@@ -1,9 +1,9 @@
 import { ByteWriter, changesetHash, MAX_VALUE_BYTES } from '@rockpool/shared';
 import { describe, expect, it } from 'vitest';
-import { insert, remove, toBody, toChangeset, update } from '../testing/changeset.ts';
-import { serverUnderTest } from '../testing/server-under-test.ts';
-import { TestSite } from '../testing/test-client.ts';
-import { ENTRIES } from '../testing/test-schema.ts';
+import { insert, remove, toBody, toChangeset, update } from '../../testing/changeset.ts';
+import { serverUnderTest } from '../../testing/server-under-test.ts';
+import { TestSite } from '../../testing/test-client.ts';
+import { ENTRIES } from '../../testing/test-schema.ts';
 
 const tested = serverUnderTest();
 const account = (key: string): ReturnType<typeof insert> => insert('accounts', key, { name: key });

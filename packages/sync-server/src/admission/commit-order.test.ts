@@ -1,7 +1,7 @@
 import { expect, it } from 'vitest';
 import { atLevel } from '../../../../tests/support/level.ts';
-import { checkCommitOrder } from '../testing/commit-order.ts';
-import { serverUnderTest } from '../testing/server-under-test.ts';
+import { checkCommitOrder } from '../../testing/commit-order.ts';
+import { serverUnderTest } from '../../testing/server-under-test.ts';
 
 const tested = serverUnderTest();
 

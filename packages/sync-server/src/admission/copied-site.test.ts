@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
-import { insert } from '../testing/changeset.ts';
-import { serverUnderTest } from '../testing/server-under-test.ts';
-import { TestSite, type TestConnection } from '../testing/test-client.ts';
+import { insert } from '../../testing/changeset.ts';
+import { serverUnderTest } from '../../testing/server-under-test.ts';
+import { TestSite, type TestConnection } from '../../testing/test-client.ts';
 
 const DAY_MS = 24 * 3600 * 1000;
 let nowMs = Date.now();

@@ -1,6 +1,6 @@
 import { expect, it } from 'vitest';
 import { atLevel } from '../../../../tests/support/level.ts';
-import { repeatPushes } from '../testing/repeated-pushes.ts';
+import { repeatPushes } from '../../testing/repeated-pushes.ts';
 
 it(
   'pushes that are repeated, divided otherwise and answered into nothing take effect once, and are answered in the same way',

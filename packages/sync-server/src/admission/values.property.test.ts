@@ -1,6 +1,6 @@
 import { expect, it } from 'vitest';
-import { checkValues } from '../testing/all-values.ts';
-import { serverUnderTest } from '../testing/server-under-test.ts';
+import { checkValues } from '../../testing/all-values.ts';
+import { serverUnderTest } from '../../testing/server-under-test.ts';
 
 const tested = serverUnderTest();
 

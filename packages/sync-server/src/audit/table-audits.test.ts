@@ -2,8 +2,8 @@ import { auditedColumnIds, columnIdOf, TableFingerprint, type AuditedTable } fro
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { LiveDatabase } from '../fanout/live-database.ts';
 import { openDatabaseFile } from '../store/database-file.ts';
-import { insert, toBody, type Change } from '../testing/changeset.ts';
-import { ACCOUNTS, TEST_SCHEMA } from '../testing/test-schema.ts';
+import { insert, toBody, type Change } from '../../testing/changeset.ts';
+import { ACCOUNTS, TEST_SCHEMA } from '../../testing/test-schema.ts';
 import { TableAudits } from './table-audits.ts';
 
 let database: LiveDatabase;

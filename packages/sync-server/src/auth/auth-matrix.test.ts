@@ -4,12 +4,12 @@ import { beforeAll, describe, expect, it } from 'vitest';
 import { ROUTES } from '../app.ts';
 import type { Route } from '../routes/route.ts';
 import { OPERATION_OF_MESSAGE } from '../session/session-rules.ts';
-import { insert, toChangeset, withAges } from '../testing/changeset.ts';
-import { testKeys, type TestKeys } from '../testing/keys.ts';
-import { serverUnderTest } from '../testing/server-under-test.ts';
-import { TEST_SCHEMA } from '../testing/test-schema.ts';
-import type { TestConnection } from '../testing/test-client.ts';
-import { DATABASE, TEST_SECRET } from '../testing/test-server.ts';
+import { insert, toChangeset, withAges } from '../../testing/changeset.ts';
+import { testKeys, type TestKeys } from '../../testing/keys.ts';
+import { serverUnderTest } from '../../testing/server-under-test.ts';
+import { TEST_SCHEMA } from '../../testing/test-schema.ts';
+import type { TestConnection } from '../../testing/test-client.ts';
+import { DATABASE, TEST_SECRET } from '../../testing/test-server.ts';
 import { roleAllows, ROLES, type Operation, type Role } from './role.ts';
 
 /*

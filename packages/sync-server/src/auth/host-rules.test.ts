@@ -1,7 +1,7 @@
 import { afterEach, describe, expect, it } from 'vitest';
-import { insert } from '../testing/changeset.ts';
-import { serverUnderTest } from '../testing/server-under-test.ts';
-import { DATABASE } from '../testing/test-server.ts';
+import { insert } from '../../testing/changeset.ts';
+import { serverUnderTest } from '../../testing/server-under-test.ts';
+import { DATABASE } from '../../testing/test-server.ts';
 import type { Operation } from './role.ts';
 
 let allowed: readonly Operation[] = ['read', 'write'];

@@ -4,8 +4,8 @@ import {
   checkNamesAtBackend,
   checkNamesInRequests,
   checkNamesOfDatabases,
-} from '../testing/made-up-names.ts';
-import { serverUnderTest } from '../testing/server-under-test.ts';
+} from '../../testing/made-up-names.ts';
+import { serverUnderTest } from '../../testing/server-under-test.ts';
 
 const tested = serverUnderTest();
 

@@ -2,7 +2,7 @@ import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { SignJWT, type JWTPayload } from 'jose';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { testKeys, type TestKeys } from '../testing/keys.ts';
+import { testKeys, type TestKeys } from '../../testing/keys.ts';
 import { jwtAuthenticate } from './jwt.ts';
 
 const nowS = Math.floor(Date.now() / 1000);

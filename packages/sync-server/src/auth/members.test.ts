@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
-import { insert } from '../testing/changeset.ts';
-import { serverUnderTest } from '../testing/server-under-test.ts';
-import { DATABASE } from '../testing/test-server.ts';
+import { insert } from '../../testing/changeset.ts';
+import { serverUnderTest } from '../../testing/server-under-test.ts';
+import { DATABASE } from '../../testing/test-server.ts';
 
 let aheadMs = 0;
 const tested = serverUnderTest({ now: () => Date.now() + aheadMs });

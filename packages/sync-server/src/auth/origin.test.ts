@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
-import { serverUnderTest } from '../testing/server-under-test.ts';
-import { DATABASE } from '../testing/test-server.ts';
+import { serverUnderTest } from '../../testing/server-under-test.ts';
+import { DATABASE } from '../../testing/test-server.ts';
 import { isOriginAllowed, originProblem } from './origin.ts';
 
 const HOST = 'sync.example.org';

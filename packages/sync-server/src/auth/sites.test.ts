@@ -1,9 +1,9 @@
 import { FIRST_PREVIOUS_HASH } from '@rockpool/shared';
 import { describe, expect, it } from 'vitest';
-import { insert, update } from '../testing/changeset.ts';
-import { serverUnderTest } from '../testing/server-under-test.ts';
-import { TestSite, type TestConnection } from '../testing/test-client.ts';
-import { DATABASE } from '../testing/test-server.ts';
+import { insert, update } from '../../testing/changeset.ts';
+import { serverUnderTest } from '../../testing/server-under-test.ts';
+import { TestSite, type TestConnection } from '../../testing/test-client.ts';
+import { DATABASE } from '../../testing/test-server.ts';
 
 const tested = serverUnderTest();
 

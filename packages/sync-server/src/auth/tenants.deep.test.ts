@@ -1,6 +1,6 @@
 import { expect, it } from 'vitest';
-import { serverUnderTest } from '../testing/server-under-test.ts';
-import { SEEN_EVERYWHERE, TenantTrial } from '../testing/tenants/tenant-trial.ts';
+import { serverUnderTest } from '../../testing/server-under-test.ts';
+import { SEEN_EVERYWHERE, TenantTrial } from '../../testing/tenants/tenant-trial.ts';
 
 const trial = new TenantTrial();
 const tested = serverUnderTest(trial.options);

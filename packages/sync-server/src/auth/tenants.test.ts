@@ -1,7 +1,7 @@
 import { expect, it } from 'vitest';
 import { atLevel } from '../../../../tests/support/level.ts';
-import { serverUnderTest } from '../testing/server-under-test.ts';
-import { SEEN_EVERYWHERE, TenantTrial } from '../testing/tenants/tenant-trial.ts';
+import { serverUnderTest } from '../../testing/server-under-test.ts';
+import { SEEN_EVERYWHERE, TenantTrial } from '../../testing/tenants/tenant-trial.ts';
 
 const trial = new TenantTrial();
 const tested = serverUnderTest(trial.options);

@@ -1,9 +1,9 @@
 import { SignJWT, UnsecuredJWT, generateKeyPair, type JWTPayload } from 'jose';
 import { describe, expect, it } from 'vitest';
 import type { RockpoolError } from '@rockpool/shared';
-import { insert } from '../testing/changeset.ts';
-import { serverUnderTest } from '../testing/server-under-test.ts';
-import { DATABASE, TEST_SECRET } from '../testing/test-server.ts';
+import { insert } from '../../testing/changeset.ts';
+import { serverUnderTest } from '../../testing/server-under-test.ts';
+import { DATABASE, TEST_SECRET } from '../../testing/test-server.ts';
 import type { TokenRequest } from './jwt.ts';
 
 // The wall clock of the server under test; jose and the sessions both use it.

@@ -1,7 +1,7 @@
 import type { CellValue, ColumnType } from '@rockpool/shared';
 import { describe, expect, it } from 'vitest';
 import { SqliteFile } from '../store/sqlite-file.ts';
-import { column } from '../testing/test-schema.ts';
+import { column } from '../../testing/test-schema.ts';
 import { toCell, type BackendValue } from './column-value.ts';
 
 const TYPES: readonly ColumnType[] = ['text', 'integer', 'real', 'numeric', 'blob'];

@@ -1,6 +1,6 @@
 import { expect, it, vi } from 'vitest';
 import { Connections } from '../store/postgres/connection.ts';
-import { postgresUnderTest } from '../testing/postgres-under-test.ts';
+import { postgresUnderTest } from '../../testing/postgres-under-test.ts';
 import { busContract } from './bus.contract.ts';
 import type { BusMessage } from './bus.ts';
 import { PostgresBus } from './postgres-bus.ts';

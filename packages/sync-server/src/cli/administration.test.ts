@@ -4,10 +4,10 @@ import { DatabaseSync } from 'node:sqlite';
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
 import { run } from '../cli.ts';
 import { databasePath } from '../store/data-directory.ts';
-import { insert } from '../testing/changeset.ts';
-import { ServerProcess, serverFlags } from '../testing/server-process.ts';
-import { TestConnection, TestSite } from '../testing/test-client.ts';
-import { DATABASE, temporaryFolder } from '../testing/test-server.ts';
+import { insert } from '../../testing/changeset.ts';
+import { ServerProcess, serverFlags } from '../../testing/server-process.ts';
+import { TestConnection, TestSite } from '../../testing/test-client.ts';
+import { DATABASE, temporaryFolder } from '../../testing/test-server.ts';
 
 let folder: ReturnType<typeof temporaryFolder>;
 let data: string;

@@ -2,8 +2,8 @@ import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { encodeSchema } from '@rockpool/shared';
 import { afterEach, beforeEach, expect, it } from 'vitest';
-import { temporaryFolder, TEST_SECRET } from '../testing/test-server.ts';
-import { TEST_SCHEMA } from '../testing/test-schema.ts';
+import { temporaryFolder, TEST_SECRET } from '../../testing/test-server.ts';
+import { TEST_SCHEMA } from '../../testing/test-schema.ts';
 import { readServeConfig } from './config.ts';
 
 let folder: ReturnType<typeof temporaryFolder>;

@@ -3,9 +3,9 @@ import { readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { encodeSchema } from '@rockpool/shared';
 import { describe, expect, it } from 'vitest';
-import { DEPLOY_FOLDER, readDockerfile } from '../testing/dockerfile.ts';
-import { TEST_SCHEMA } from '../testing/test-schema.ts';
-import { TEST_SECRET, temporaryFolder } from '../testing/test-server.ts';
+import { DEPLOY_FOLDER, readDockerfile } from '../../testing/dockerfile.ts';
+import { TEST_SCHEMA } from '../../testing/test-schema.ts';
+import { TEST_SECRET, temporaryFolder } from '../../testing/test-server.ts';
 import { readServeConfig, SERVE_SETTINGS } from './config.ts';
 import { environmentName } from './settings.ts';
 

@@ -5,11 +5,11 @@ import { fileURLToPath } from 'node:url';
 import { encodeSchema } from '@rockpool/shared';
 import { afterAll, expect, it } from 'vitest';
 import { issueToken } from '../auth/jwt.ts';
-import { insert } from '../testing/changeset.ts';
-import { readDockerfile } from '../testing/dockerfile.ts';
-import { TestConnection } from '../testing/test-client.ts';
-import { TEST_SCHEMA } from '../testing/test-schema.ts';
-import { DATABASE, TEST_SECRET, temporaryFolder } from '../testing/test-server.ts';
+import { insert } from '../../testing/changeset.ts';
+import { readDockerfile } from '../../testing/dockerfile.ts';
+import { TestConnection } from '../../testing/test-client.ts';
+import { TEST_SCHEMA } from '../../testing/test-schema.ts';
+import { DATABASE, TEST_SECRET, temporaryFolder } from '../../testing/test-server.ts';
 
 const ROOT = fileURLToPath(new URL('../../../../', import.meta.url));
 const folder = temporaryFolder();

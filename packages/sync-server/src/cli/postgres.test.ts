@@ -1,10 +1,10 @@
 import { join } from 'node:path';
 import { afterEach, beforeEach, expect, it, vi } from 'vitest';
 import { run } from '../cli.ts';
-import { insert } from '../testing/changeset.ts';
-import { postgresUnderTest } from '../testing/postgres-under-test.ts';
-import { runCommand as runProcess, serverFlags } from '../testing/server-process.ts';
-import { DATABASE, temporaryFolder, TestServer } from '../testing/test-server.ts';
+import { insert } from '../../testing/changeset.ts';
+import { postgresUnderTest } from '../../testing/postgres-under-test.ts';
+import { runCommand as runProcess, serverFlags } from '../../testing/server-process.ts';
+import { DATABASE, temporaryFolder, TestServer } from '../../testing/test-server.ts';
 
 const postgres = postgresUnderTest();
 

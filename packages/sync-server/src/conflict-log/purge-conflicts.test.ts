@@ -1,10 +1,10 @@
 import { beforeEach, describe, expect, it } from 'vitest';
 import type { CellValue } from '@rockpool/shared';
-import { insert, update } from '../testing/changeset.ts';
-import { serverUnderTest } from '../testing/server-under-test.ts';
-import type { TestConnection } from '../testing/test-client.ts';
-import { DATABASE } from '../testing/test-server.ts';
-import { told } from '../testing/told.ts';
+import { insert, update } from '../../testing/changeset.ts';
+import { serverUnderTest } from '../../testing/server-under-test.ts';
+import type { TestConnection } from '../../testing/test-client.ts';
+import { DATABASE } from '../../testing/test-server.ts';
+import { told } from '../../testing/told.ts';
 
 const DAY_MS = 24 * 3600 * 1000;
 let nowMs = 0;

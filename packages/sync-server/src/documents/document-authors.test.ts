@@ -1,11 +1,11 @@
 import { buildSchema, DEFAULT_DOCUMENT_RULE, type CellValue } from '@rockpool/shared';
 import { createDocument, editDocument, encodeDocumentCell } from '@rockpool/shared/document';
 import { beforeEach, describe, expect, it } from 'vitest';
-import { insert, remove, update } from '../testing/changeset.ts';
-import { serverUnderTest } from '../testing/server-under-test.ts';
-import { DATABASE } from '../testing/test-server.ts';
-import type { TestConnection } from '../testing/test-client.ts';
-import { PAGES } from '../testing/test-schema.ts';
+import { insert, remove, update } from '../../testing/changeset.ts';
+import { serverUnderTest } from '../../testing/server-under-test.ts';
+import { DATABASE } from '../../testing/test-server.ts';
+import type { TestConnection } from '../../testing/test-client.ts';
+import { PAGES } from '../../testing/test-schema.ts';
 
 const RULE = { ...DEFAULT_DOCUMENT_RULE, text: ['body'], richText: ['note'] };
 const DAY_MS = 24 * 3600 * 1000;

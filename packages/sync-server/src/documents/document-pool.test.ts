@@ -13,11 +13,11 @@ import { ownSite } from '../backend/own-site.ts';
 import { LiveDatabase } from '../fanout/live-database.ts';
 import { openDatabaseFile } from '../store/database-file.ts';
 import { durableInFile } from '../store/durability.ts';
-import { insert, toBody, update } from '../testing/changeset.ts';
-import { DirectSession } from '../testing/direct-session.ts';
-import { Replica } from '../testing/replica.ts';
-import { LOOPING } from '../testing/misbehaving-document-worker.ts';
-import { TEST_SCHEMA } from '../testing/test-schema.ts';
+import { insert, toBody, update } from '../../testing/changeset.ts';
+import { DirectSession } from '../../testing/direct-session.ts';
+import { Replica } from '../../testing/replica.ts';
+import { LOOPING } from '../../testing/misbehaving-document-worker.ts';
+import { TEST_SCHEMA } from '../../testing/test-schema.ts';
 import { DocumentPool, type DocumentPoolOptions } from './document-pool.ts';
 
 const RULE = { ...DEFAULT_DOCUMENT_RULE, text: ['body'], richText: ['note'] };
@@ -50,7 +50,7 @@ function misbehaving(options: DocumentPoolOptions = {}): {
   const gate = new Int32Array(new SharedArrayBuffer(4));
   return {
     pool: pool({
-      script: new URL('../testing/misbehaving-document-worker.ts', import.meta.url),
+      script: new URL('../../testing/misbehaving-document-worker.ts', import.meta.url),
       workerData: gate,
       ...options,
     }),

@@ -9,10 +9,10 @@ import {
 } from '@rockpool/shared/document';
 import { HOSTILE_START, hostileEdits } from '@rockpool/shared/testing';
 import { describe, expect, it } from 'vitest';
-import { insert, remove, update } from '../testing/changeset.ts';
-import { serverUnderTest } from '../testing/server-under-test.ts';
-import { DATABASE } from '../testing/test-server.ts';
-import { Page, PAGE_RULE as RULE } from '../testing/test-page.ts';
+import { insert, remove, update } from '../../testing/changeset.ts';
+import { serverUnderTest } from '../../testing/server-under-test.ts';
+import { DATABASE } from '../../testing/test-server.ts';
+import { Page, PAGE_RULE as RULE } from '../../testing/test-page.ts';
 
 const tested = serverUnderTest();
 

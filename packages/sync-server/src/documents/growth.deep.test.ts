@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest';
-import { growDocument } from '../testing/document-growth.ts';
+import { growDocument } from '../../testing/document-growth.ts';
 
 it(
   'a document stays within three times its content once compacted, after 100,000 overwrites in 2,000 sessions',

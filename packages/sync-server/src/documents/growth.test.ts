@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest';
-import { growDocument } from '../testing/document-growth.ts';
+import { growDocument } from '../../testing/document-growth.ts';
 
 it('a document that many overwrite again and again grows no further than three times what it is when compacted, which is not above three times its content', async () => {
   const { content, state, largest, compacted, kept } = await growDocument(1_500, 30);

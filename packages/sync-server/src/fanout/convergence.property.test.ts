@@ -1,7 +1,7 @@
 import fc from 'fast-check';
 import { describe, it } from 'vitest';
 import { atLevel } from '../../../../tests/support/level.ts';
-import { checkConvergence, history } from '../testing/random-history.ts';
+import { checkConvergence, history } from '../../testing/random-history.ts';
 
 describe('clients of one database', () => {
   it(

@@ -2,11 +2,11 @@ import { randomBytes } from 'node:crypto';
 import { copyFileSync, rmSync } from 'node:fs';
 import { describe, expect, it } from 'vitest';
 import type { Delivery, Hello, Welcome } from '@rockpool/shared';
-import { insert, remove, update } from '../testing/changeset.ts';
-import { serverUnderTest } from '../testing/server-under-test.ts';
-import { TestSite, type TestConnection } from '../testing/test-client.ts';
-import { DATABASE } from '../testing/test-server.ts';
-import { cells, told } from '../testing/told.ts';
+import { insert, remove, update } from '../../testing/changeset.ts';
+import { serverUnderTest } from '../../testing/server-under-test.ts';
+import { TestSite, type TestConnection } from '../../testing/test-client.ts';
+import { DATABASE } from '../../testing/test-server.ts';
+import { cells, told } from '../../testing/told.ts';
 import { databasePath } from '../store/data-directory.ts';
 
 const tested = serverUnderTest();

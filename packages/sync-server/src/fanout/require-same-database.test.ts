@@ -1,10 +1,10 @@
 import { randomBytes } from 'node:crypto';
 import { describe, expect, it } from 'vitest';
 import { FIRST_LOG_HASH, type Failure, type Hello } from '@rockpool/shared';
-import { insert } from '../testing/changeset.ts';
-import { serverUnderTest } from '../testing/server-under-test.ts';
-import { TestSite, type TestConnection } from '../testing/test-client.ts';
-import { DATABASE } from '../testing/test-server.ts';
+import { insert } from '../../testing/changeset.ts';
+import { serverUnderTest } from '../../testing/server-under-test.ts';
+import { TestSite, type TestConnection } from '../../testing/test-client.ts';
+import { DATABASE } from '../../testing/test-server.ts';
 
 const tested = serverUnderTest();
 const OTHER = 'other-household';

@@ -1,8 +1,8 @@
 import { describe, expect, it } from 'vitest';
 import type { Failure, Hello } from '@rockpool/shared';
-import { insert } from '../testing/changeset.ts';
-import { serverUnderTest } from '../testing/server-under-test.ts';
-import { TestSite } from '../testing/test-client.ts';
+import { insert } from '../../testing/changeset.ts';
+import { serverUnderTest } from '../../testing/server-under-test.ts';
+import { TestSite } from '../../testing/test-client.ts';
 
 const tested = serverUnderTest();
 

@@ -1,10 +1,10 @@
 import { randomBytes } from 'node:crypto';
 import { expect, it } from 'vitest';
 import type { Delivery, Hello, SnapshotPosition, Welcome } from '@rockpool/shared';
-import { insert, remove } from '../testing/changeset.ts';
-import { serverUnderTest } from '../testing/server-under-test.ts';
-import { TestSite, type TestConnection } from '../testing/test-client.ts';
-import { DATABASE } from '../testing/test-server.ts';
+import { insert, remove } from '../../testing/changeset.ts';
+import { serverUnderTest } from '../../testing/server-under-test.ts';
+import { TestSite, type TestConnection } from '../../testing/test-client.ts';
+import { DATABASE } from '../../testing/test-server.ts';
 
 const tested = serverUnderTest({ snapshots: { minFileBytes: 1 } });
 

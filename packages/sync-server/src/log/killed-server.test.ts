@@ -1,6 +1,6 @@
 import { expect, it } from 'vitest';
 import { atLevel } from '../../../../tests/support/level.ts';
-import { checkKilledServer } from '../testing/killed-server.ts';
+import { checkKilledServer } from '../../testing/killed-server.ts';
 
 it(
   'has every acknowledged changeset after it was killed while it admits, each exactly once',

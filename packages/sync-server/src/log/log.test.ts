@@ -1,6 +1,6 @@
 import { expect, it } from 'vitest';
 import { openDatabaseFile } from '../store/database-file.ts';
-import { TEST_SCHEMA } from '../testing/test-schema.ts';
+import { TEST_SCHEMA } from '../../testing/test-schema.ts';
 import type { LogEntry } from './log.ts';
 
 const ENTRY: LogEntry = {

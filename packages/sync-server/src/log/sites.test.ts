@@ -1,6 +1,6 @@
 import { expect, it } from 'vitest';
 import { openDatabaseFile } from '../store/database-file.ts';
-import { TEST_SCHEMA } from '../testing/test-schema.ts';
+import { TEST_SCHEMA } from '../../testing/test-schema.ts';
 
 it('a site that was removed is not taken for the one that has its number now', () => {
   const { sql, sites } = openDatabaseFile(':memory:', TEST_SCHEMA);

@@ -1,11 +1,11 @@
 import { beforeEach, describe, expect, it } from 'vitest';
 import { DEFAULT_DOCUMENT_RULE, type Delivery, type Welcome } from '@rockpool/shared';
 import { createDocument, editDocument, encodeDocumentCell } from '@rockpool/shared/document';
-import { insert, remove, update } from '../testing/changeset.ts';
-import { serverUnderTest } from '../testing/server-under-test.ts';
-import { TestSite, type TestConnection } from '../testing/test-client.ts';
-import { DATABASE } from '../testing/test-server.ts';
-import { told } from '../testing/told.ts';
+import { insert, remove, update } from '../../testing/changeset.ts';
+import { serverUnderTest } from '../../testing/server-under-test.ts';
+import { TestSite, type TestConnection } from '../../testing/test-client.ts';
+import { DATABASE } from '../../testing/test-server.ts';
+import { told } from '../../testing/told.ts';
 
 const DAY_MS = 24 * 3600 * 1000;
 let nowMs = 0;

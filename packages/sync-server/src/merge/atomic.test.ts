@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
-import { insert, remove, update, type Change } from '../testing/changeset.ts';
-import { serverUnderTest } from '../testing/server-under-test.ts';
-import type { TestConnection } from '../testing/test-client.ts';
+import { insert, remove, update, type Change } from '../../testing/changeset.ts';
+import { serverUnderTest } from '../../testing/server-under-test.ts';
+import type { TestConnection } from '../../testing/test-client.ts';
 
 const tested = serverUnderTest();
 

@@ -3,11 +3,11 @@ import { describe, expect, it } from 'vitest';
 import { atLevel } from '../../../../tests/support/level.ts';
 import { LiveDatabase } from '../fanout/live-database.ts';
 import { openDatabaseFile } from '../store/database-file.ts';
-import { insert, remove, update, type Change } from '../testing/changeset.ts';
-import { committed } from '../testing/committed.ts';
-import { DirectSession } from '../testing/direct-session.ts';
-import { Replica } from '../testing/replica.ts';
-import { TEST_SCHEMA } from '../testing/test-schema.ts';
+import { insert, remove, update, type Change } from '../../testing/changeset.ts';
+import { committed } from '../../testing/committed.ts';
+import { DirectSession } from '../../testing/direct-session.ts';
+import { Replica } from '../../testing/replica.ts';
+import { TEST_SCHEMA } from '../../testing/test-schema.ts';
 
 const NOW_MS = 1_700_000_000_000;
 

@@ -1,8 +1,8 @@
 import { columnIdOf, CONFLICT_TABLE, tableIdOf } from '@rockpool/shared';
 import type { CellValue } from '@rockpool/shared';
 import { describe, expect, it } from 'vitest';
-import { insert, remove, update } from '../testing/changeset.ts';
-import { serverUnderTest } from '../testing/server-under-test.ts';
+import { insert, remove, update } from '../../testing/changeset.ts';
+import { serverUnderTest } from '../../testing/server-under-test.ts';
 
 const tested = serverUnderTest();
 

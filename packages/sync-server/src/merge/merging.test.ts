@@ -1,9 +1,9 @@
 import { columnIdOf, tableIdOf, type CellValue } from '@rockpool/shared';
 import { describe, expect, it } from 'vitest';
-import { insert, remove, update } from '../testing/changeset.ts';
-import { serverUnderTest } from '../testing/server-under-test.ts';
-import type { TestConnection } from '../testing/test-client.ts';
-import { cells, told } from '../testing/told.ts';
+import { insert, remove, update } from '../../testing/changeset.ts';
+import { serverUnderTest } from '../../testing/server-under-test.ts';
+import type { TestConnection } from '../../testing/test-client.ts';
+import { cells, told } from '../../testing/told.ts';
 
 const tested = serverUnderTest();
 const YEAR_MS = 365 * 24 * 3600 * 1000;

@@ -1,8 +1,8 @@
 import { describe, expect, it } from 'vitest';
-import { insert, remove, update } from '../testing/changeset.ts';
-import { serverUnderTest } from '../testing/server-under-test.ts';
-import { TestSite, type TestConnection } from '../testing/test-client.ts';
-import { cells, told } from '../testing/told.ts';
+import { insert, remove, update } from '../../testing/changeset.ts';
+import { serverUnderTest } from '../../testing/server-under-test.ts';
+import { TestSite, type TestConnection } from '../../testing/test-client.ts';
+import { cells, told } from '../../testing/told.ts';
 
 const tested = serverUnderTest();
 

@@ -1,6 +1,6 @@
 import { afterEach, beforeEach, expect, it, vi } from 'vitest';
-import { insert } from '../testing/changeset.ts';
-import { temporaryFolder, TestServer } from '../testing/test-server.ts';
+import { insert } from '../../testing/changeset.ts';
+import { temporaryFolder, TestServer } from '../../testing/test-server.ts';
 
 let folder: ReturnType<typeof temporaryFolder>;
 let server: TestServer;

@@ -7,10 +7,10 @@ import {
   type SeenPresence,
 } from '@rockpool/shared';
 import { describe, expect, it } from 'vitest';
-import { insert } from '../testing/changeset.ts';
-import { serverUnderTest } from '../testing/server-under-test.ts';
-import { type TestConnection, TestSite } from '../testing/test-client.ts';
-import { DATABASE } from '../testing/test-server.ts';
+import { insert } from '../../testing/changeset.ts';
+import { serverUnderTest } from '../../testing/server-under-test.ts';
+import { type TestConnection, TestSite } from '../../testing/test-client.ts';
+import { DATABASE } from '../../testing/test-server.ts';
 
 const tested = serverUnderTest();
 

@@ -3,7 +3,7 @@ import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
 import { openDatabaseFile, type DatabaseFile } from '../store/database-file.ts';
 import { readRowValues, type RowKey } from '../store/row-store.ts';
 import { ROWS_AT_ONCE, type StoredTable } from '../store/stored-table.ts';
-import { TEST_SCHEMA } from '../testing/test-schema.ts';
+import { TEST_SCHEMA } from '../../testing/test-schema.ts';
 import { ChangedRows } from './changed-rows.ts';
 
 let file: DatabaseFile;

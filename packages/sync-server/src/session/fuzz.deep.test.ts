@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest';
-import { fuzzSessions } from '../testing/fuzz-sessions.ts';
+import { fuzzSessions } from '../../testing/fuzz-sessions.ts';
 
 it('survives 200,000 hostile frames, other ones each day', async () => {
   const seed = Math.floor(Date.now() / 86_400_000) * 1_000;

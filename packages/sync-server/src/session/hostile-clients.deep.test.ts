@@ -1,10 +1,10 @@
 import { connect } from 'node:net';
 import { columnIdOf, encodeChangesetBody, MAX_CHANGESET_ROWS, tableIdOf } from '@rockpool/shared';
 import { expect, it } from 'vitest';
-import { insert } from '../testing/changeset.ts';
-import { serverProcessUnderTest } from '../testing/server-process-under-test.ts';
-import { TestConnection, TestSite } from '../testing/test-client.ts';
-import { DATABASE } from '../testing/test-server.ts';
+import { insert } from '../../testing/changeset.ts';
+import { serverProcessUnderTest } from '../../testing/server-process-under-test.ts';
+import { TestConnection, TestSite } from '../../testing/test-client.ts';
+import { DATABASE } from '../../testing/test-server.ts';
 
 const SLOW_CLIENTS = 50;
 const STALLED_READERS = 50;

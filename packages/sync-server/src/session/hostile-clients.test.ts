@@ -4,10 +4,10 @@ import { encodeMessage, MAX_FRAME_BYTES, MAX_HELLO_BYTES, messageToFrames, SILEN
 import { clientMessage } from '@rockpool/shared/testing';
 import { describe, expect, it } from 'vitest';
 import { WebSocket } from 'ws';
-import { insert } from '../testing/changeset.ts';
-import { serverUnderTest } from '../testing/server-under-test.ts';
-import { DATABASE } from '../testing/test-server.ts';
-import type { TestConnection } from '../testing/test-client.ts';
+import { insert } from '../../testing/changeset.ts';
+import { serverUnderTest } from '../../testing/server-under-test.ts';
+import { DATABASE } from '../../testing/test-server.ts';
+import type { TestConnection } from '../../testing/test-client.ts';
 
 const tested = serverUnderTest();
 

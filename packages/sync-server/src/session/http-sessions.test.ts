@@ -1,8 +1,8 @@
 import { describe, expect, it } from 'vitest';
-import { insert, withAges } from '../testing/changeset.ts';
-import { HttpSessionClient } from '../testing/http-session-client.ts';
-import { serverUnderTest } from '../testing/server-under-test.ts';
-import { DATABASE } from '../testing/test-server.ts';
+import { insert, withAges } from '../../testing/changeset.ts';
+import { HttpSessionClient } from '../../testing/http-session-client.ts';
+import { serverUnderTest } from '../../testing/server-under-test.ts';
+import { DATABASE } from '../../testing/test-server.ts';
 
 const tested = serverUnderTest();
 

@@ -3,10 +3,10 @@ import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { encodeMessage, messageToFrames } from '@rockpool/shared';
 import { issueToken } from '../auth/jwt.ts';
 import { serve, type RunningServer } from '../serve.ts';
-import { insert } from '../testing/changeset.ts';
-import { serverUnderTest } from '../testing/server-under-test.ts';
-import { TEST_SCHEMA } from '../testing/test-schema.ts';
-import { DATABASE, temporaryFolder, TEST_SECRET } from '../testing/test-server.ts';
+import { insert } from '../../testing/changeset.ts';
+import { serverUnderTest } from '../../testing/server-under-test.ts';
+import { TEST_SCHEMA } from '../../testing/test-schema.ts';
+import { DATABASE, temporaryFolder, TEST_SECRET } from '../../testing/test-server.ts';
 import { FrameRate } from './frame-rate.ts';
 
 describe('the rate of frames', () => {

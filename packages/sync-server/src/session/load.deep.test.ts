@@ -1,7 +1,7 @@
 import { expect, it } from 'vitest';
-import { LoadClient, summary, untilAllHaveAll, type LoadLog } from '../testing/load-client.ts';
-import { serverProcessUnderTest } from '../testing/server-process-under-test.ts';
-import { DATABASE } from '../testing/test-server.ts';
+import { LoadClient, summary, untilAllHaveAll, type LoadLog } from '../../testing/load-client.ts';
+import { serverProcessUnderTest } from '../../testing/server-process-under-test.ts';
+import { DATABASE } from '../../testing/test-server.ts';
 
 const CLIENTS = 200;
 const WRITING_MS = 60_000;

@@ -1,9 +1,9 @@
 import { monitorEventLoopDelay } from 'node:perf_hooks';
 import { afterEach, expect, it } from 'vitest';
-import { insert } from '../testing/changeset.ts';
-import { LoadClient, summary, untilAllHaveAll, type LoadLog } from '../testing/load-client.ts';
-import { serverProcessUnderTest } from '../testing/server-process-under-test.ts';
-import { TestConnection } from '../testing/test-client.ts';
+import { insert } from '../../testing/changeset.ts';
+import { LoadClient, summary, untilAllHaveAll, type LoadLog } from '../../testing/load-client.ts';
+import { serverProcessUnderTest } from '../../testing/server-process-under-test.ts';
+import { TestConnection } from '../../testing/test-client.ts';
 
 /** As households or small companies have it: some write now and then, more look on. */
 const DATABASES = 500;

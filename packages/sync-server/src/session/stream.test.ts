@@ -1,7 +1,7 @@
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
-import { insert, update } from '../testing/changeset.ts';
-import { temporaryFolder, TestServer } from '../testing/test-server.ts';
-import { TestSite } from '../testing/test-client.ts';
+import { insert, update } from '../../testing/changeset.ts';
+import { temporaryFolder, TestServer } from '../../testing/test-server.ts';
+import { TestSite } from '../../testing/test-client.ts';
 
 let folder: ReturnType<typeof temporaryFolder>;
 let server: TestServer;

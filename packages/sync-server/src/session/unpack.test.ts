@@ -1,9 +1,9 @@
 import { deflateRawSync } from 'node:zlib';
 import { encodeMessage, encodePacked, MAX_PACKED_BYTES } from '@rockpool/shared';
 import { describe, expect, it } from 'vitest';
-import { insert } from '../testing/changeset.ts';
-import { serverUnderTest } from '../testing/server-under-test.ts';
-import { TestSite } from '../testing/test-client.ts';
+import { insert } from '../../testing/changeset.ts';
+import { serverUnderTest } from '../../testing/server-under-test.ts';
+import { TestSite } from '../../testing/test-client.ts';
 import { unpack } from './unpack.ts';
 
 const packed = (message: Uint8Array, sizeBytes: number = message.length): Uint8Array =>

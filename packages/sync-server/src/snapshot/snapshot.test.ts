@@ -4,11 +4,11 @@ import { join } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
 import { gunzipSync } from 'node:zlib';
 import { afterEach, describe, expect, it } from 'vitest';
-import { insert, remove, update } from '../testing/changeset.ts';
-import { serverUnderTest } from '../testing/server-under-test.ts';
-import { TestSite, type TestConnection } from '../testing/test-client.ts';
-import { TEST_SCHEMA } from '../testing/test-schema.ts';
-import { DATABASE, temporaryFolder } from '../testing/test-server.ts';
+import { insert, remove, update } from '../../testing/changeset.ts';
+import { serverUnderTest } from '../../testing/server-under-test.ts';
+import { TestSite, type TestConnection } from '../../testing/test-client.ts';
+import { TEST_SCHEMA } from '../../testing/test-schema.ts';
+import { DATABASE, temporaryFolder } from '../../testing/test-server.ts';
 import { readByteRange } from '../routes/byte-range.ts';
 
 const tested = serverUnderTest({ snapshots: { minFileBytes: 1, maxTailChangesets: 2 } });

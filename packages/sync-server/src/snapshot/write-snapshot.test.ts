@@ -3,8 +3,8 @@ import { join } from 'node:path';
 import { Writable } from 'node:stream';
 import { afterEach, expect, it, vi } from 'vitest';
 import { openDatabaseFile } from '../store/database-file.ts';
-import { TEST_SCHEMA } from '../testing/test-schema.ts';
-import { temporaryFolder } from '../testing/test-server.ts';
+import { TEST_SCHEMA } from '../../testing/test-schema.ts';
+import { temporaryFolder } from '../../testing/test-server.ts';
 import { writeSnapshot } from './write-snapshot.ts';
 
 // A disk that has room for one byte more.

@@ -2,10 +2,10 @@ import { copyFileSync, existsSync, readdirSync, readFileSync, rmSync, truncateSy
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { run } from '../cli.ts';
-import { insert } from '../testing/changeset.ts';
-import { TestSite, type TestConnection } from '../testing/test-client.ts';
-import { TEST_SCHEMA } from '../testing/test-schema.ts';
-import { DATABASE, TestServer, temporaryFolder } from '../testing/test-server.ts';
+import { insert } from '../../testing/changeset.ts';
+import { TestSite, type TestConnection } from '../../testing/test-client.ts';
+import { TEST_SCHEMA } from '../../testing/test-schema.ts';
+import { DATABASE, TestServer, temporaryFolder } from '../../testing/test-server.ts';
 import { databasePath } from './data-directory.ts';
 
 let folder: ReturnType<typeof temporaryFolder>;

@@ -1,8 +1,8 @@
 import { join } from 'node:path';
 import { buildSchema, type CellValue, type Schema, type TableSchema } from '@rockpool/shared';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
-import { temporaryFolder } from '../testing/test-server.ts';
-import { ACCOUNTS, column, ENTRIES, LABELS, table, TEST_SCHEMA, TEST_TABLES } from '../testing/test-schema.ts';
+import { temporaryFolder } from '../../testing/test-server.ts';
+import { ACCOUNTS, column, ENTRIES, LABELS, table, TEST_SCHEMA, TEST_TABLES } from '../../testing/test-schema.ts';
 import { openDatabaseFile } from './database-file.ts';
 import { STORAGE_FORMAT } from './internal-tables.ts';
 import { SqliteFile } from './sqlite-file.ts';

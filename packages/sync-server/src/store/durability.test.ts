@@ -1,8 +1,8 @@
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
-import { FakeLogSync } from '../testing/fake-log-sync.ts';
-import { TEST_SCHEMA } from '../testing/test-schema.ts';
-import { temporaryFolder } from '../testing/test-server.ts';
+import { FakeLogSync } from '../../testing/fake-log-sync.ts';
+import { TEST_SCHEMA } from '../../testing/test-schema.ts';
+import { temporaryFolder } from '../../testing/test-server.ts';
 import { openDatabaseFile } from './database-file.ts';
 import { durableOnceSynced, type OpenDatabase } from './durability.ts';
 import { LogSync } from './log-sync.ts';

@@ -2,7 +2,7 @@ import { copyFileSync, existsSync, readFileSync, statSync, truncateSync, writeFi
 import { join } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
-import { temporaryFolder } from '../testing/test-server.ts';
+import { temporaryFolder } from '../../testing/test-server.ts';
 import { acceptFile, sealUnknownPages } from './accept-file.ts';
 import { PageSums, sumsPath } from './page-sums.ts';
 import { SqliteFile } from './sqlite-file.ts';

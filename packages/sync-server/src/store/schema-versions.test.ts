@@ -9,10 +9,10 @@ import {
   type SchemaOutline,
 } from '@rockpool/shared';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
-import { insert, remove, update, type Change } from '../testing/changeset.ts';
-import { TestSite, type TestConnection } from '../testing/test-client.ts';
-import { ACCOUNTS, column, ENTRIES, PRODUCTS, table, TEST_SCHEMA, TEST_TABLES } from '../testing/test-schema.ts';
-import { DATABASE, temporaryFolder, TestServer } from '../testing/test-server.ts';
+import { insert, remove, update, type Change } from '../../testing/changeset.ts';
+import { TestSite, type TestConnection } from '../../testing/test-client.ts';
+import { ACCOUNTS, column, ENTRIES, PRODUCTS, table, TEST_SCHEMA, TEST_TABLES } from '../../testing/test-schema.ts';
+import { DATABASE, temporaryFolder, TestServer } from '../../testing/test-server.ts';
 import { schemaView } from './schema-view.ts';
 
 /** As the app's next version has it: a column with a default, one without, a table that refers to an old one. */

@@ -2,7 +2,7 @@ import { copyFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
 import { afterEach, beforeEach, expect, it } from 'vitest';
-import { temporaryFolder } from '../testing/test-server.ts';
+import { temporaryFolder } from '../../testing/test-server.ts';
 import { sumsPath } from './page-sums.ts';
 import { SealedLog } from './sealed-log.ts';
 import { verifyPages } from './verify-pages.ts';

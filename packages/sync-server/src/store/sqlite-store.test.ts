@@ -1,8 +1,8 @@
 import { copyFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect, it } from 'vitest';
-import { temporaryFolder } from '../testing/test-server.ts';
-import { TEST_SCHEMA } from '../testing/test-schema.ts';
+import { temporaryFolder } from '../../testing/test-server.ts';
+import { TEST_SCHEMA } from '../../testing/test-schema.ts';
 import { databasePath } from './data-directory.ts';
 import { SqliteFile } from './sqlite-file.ts';
 import { storeContract } from './store.contract.ts';

@@ -1,6 +1,6 @@
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { buildSchema, type CellValue, type Schema } from '@rockpool/shared';
-import { column, table, TEST_SCHEMA, TEST_TABLES } from '../testing/test-schema.ts';
+import { column, table, TEST_SCHEMA, TEST_TABLES } from '../../testing/test-schema.ts';
 import type { OpenDatabase } from './durability.ts';
 import { identityOf } from './identity.ts';
 import { SqliteFile } from './sqlite-file.ts';

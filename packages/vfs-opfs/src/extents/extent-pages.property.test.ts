@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { EXTENT_BYTES } from '../pages/extent-pool.ts';
-import { seededRandom } from '../testing/crash-images.ts';
+import { seededRandom } from '../../testing/crash-images.ts';
 import type { Patch } from './patch.ts';
 import { ExtentPages, type ExtentSnapshot } from './extent-pages.ts';
 

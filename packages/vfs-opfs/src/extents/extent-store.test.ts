@@ -3,11 +3,11 @@ import type { StoreMedium } from '../media/medium.ts';
 import { openStorage } from '../open-storage.ts';
 import { StorageError } from '../storage-error.ts';
 import type { Storage } from '../storage.ts';
-import { seededRandom } from '../testing/crash-images.ts';
-import { loadNodeSqlite } from '../testing/node-sqlite.ts';
-import { SimulatedExtents, type BatchFate } from '../testing/simulated-extents.ts';
-import { TestConnection, TestSqliteError } from '../testing/test-connection.ts';
-import type { TestModule } from '../testing/test-connection.ts';
+import { seededRandom } from '../../testing/crash-images.ts';
+import { loadNodeSqlite } from '../../testing/node-sqlite.ts';
+import { SimulatedExtents, type BatchFate } from '../../testing/simulated-extents.ts';
+import { TestConnection, TestSqliteError } from '../../testing/test-connection.ts';
+import type { TestModule } from '../../testing/test-connection.ts';
 
 let module: TestModule;
 

@@ -1,13 +1,13 @@
 import { describe, expect, it } from 'vitest';
 import { openStorage } from '../open-storage.ts';
-import { crashImages, seededRandom } from '../testing/crash-images.ts';
-import type { CrashImage } from '../testing/crash-images.ts';
-import { SMALL_TUNING } from '../testing/crash-workload.ts';
-import { exportedBytes } from '../testing/exported-bytes.ts';
-import { loadNodeSqlite } from '../testing/node-sqlite.ts';
-import { SimulatedDisk } from '../testing/simulated-disk.ts';
-import { TestConnection } from '../testing/test-connection.ts';
-import type { TestModule } from '../testing/test-connection.ts';
+import { crashImages, seededRandom } from '../../testing/crash-images.ts';
+import type { CrashImage } from '../../testing/crash-images.ts';
+import { SMALL_TUNING } from '../../testing/crash-workload.ts';
+import { exportedBytes } from '../../testing/exported-bytes.ts';
+import { loadNodeSqlite } from '../../testing/node-sqlite.ts';
+import { SimulatedDisk } from '../../testing/simulated-disk.ts';
+import { TestConnection } from '../../testing/test-connection.ts';
+import type { TestModule } from '../../testing/test-connection.ts';
 import { exportFile } from './export-file.ts';
 import { importFile } from './import-file.ts';
 

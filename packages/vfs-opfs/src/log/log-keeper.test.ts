@@ -2,10 +2,10 @@ import { beforeAll, describe, expect, it } from 'vitest';
 import { openFiles } from '../open-files.ts';
 import { openStorage } from '../open-storage.ts';
 import type { Storage } from '../storage.ts';
-import { loadNodeSqlite } from '../testing/node-sqlite.ts';
-import { SimulatedDisk } from '../testing/simulated-disk.ts';
-import { TestConnection } from '../testing/test-connection.ts';
-import type { TestModule } from '../testing/test-connection.ts';
+import { loadNodeSqlite } from '../../testing/node-sqlite.ts';
+import { SimulatedDisk } from '../../testing/simulated-disk.ts';
+import { TestConnection } from '../../testing/test-connection.ts';
+import type { TestModule } from '../../testing/test-connection.ts';
 import type { Tuning } from '../tuning.ts';
 import { readLog } from './recovery.ts';
 

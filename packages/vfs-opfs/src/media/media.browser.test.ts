@@ -1,9 +1,9 @@
 import { afterEach, describe, expect, inject, it } from 'vitest';
-import { describeMediaContract } from '../testing/media.contract.ts';
-import type { ContractMedium } from '../testing/media.contract.ts';
-import { RemoteTab } from '../testing/remote-tab.ts';
-import type { BrowserMedium } from '../testing/browser-media.ts';
-import type { TestMedium } from '../testing/tab.worker.ts';
+import { describeMediaContract } from '../../testing/media.contract.ts';
+import type { ContractMedium } from '../../testing/media.contract.ts';
+import { RemoteTab } from '../../testing/remote-tab.ts';
+import type { BrowserMedium } from '../../testing/browser-media.ts';
+import type { TestMedium } from '../../testing/tab.worker.ts';
 
 let tabs: RemoteTab[] = [];
 

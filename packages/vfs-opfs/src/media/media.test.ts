@@ -1,8 +1,8 @@
-import { localTab } from '../testing/contract-tab.ts';
-import { describeMediaContract } from '../testing/media.contract.ts';
-import { loadNodeSqlite } from '../testing/node-sqlite.ts';
-import { SimulatedDisk } from '../testing/simulated-disk.ts';
-import { SimulatedExtents } from '../testing/simulated-extents.ts';
+import { localTab } from '../../testing/contract-tab.ts';
+import { describeMediaContract } from '../../testing/media.contract.ts';
+import { loadNodeSqlite } from '../../testing/node-sqlite.ts';
+import { SimulatedDisk } from '../../testing/simulated-disk.ts';
+import { SimulatedExtents } from '../../testing/simulated-extents.ts';
 import { memoryMedium } from './memory.ts';
 
 const memory = memoryMedium();

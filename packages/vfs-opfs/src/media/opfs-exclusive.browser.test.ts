@@ -1,6 +1,6 @@
 import { afterEach, describe, expect, it } from 'vitest';
-import { RemoteTab } from '../testing/remote-tab.ts';
-import type { TestMedium } from '../testing/tab.worker.ts';
+import { RemoteTab } from '../../testing/remote-tab.ts';
+import type { TestMedium } from '../../testing/tab.worker.ts';
 
 let tabs: RemoteTab[] = [];
 let nameCount = 0;

@@ -5,12 +5,12 @@ import { putNumber, wordBuffer } from '../log/words.ts';
 import { memoryMedium } from '../media/memory.ts';
 import { openStorage } from '../open-storage.ts';
 import type { OpenStorageOptions, Storage } from '../storage.ts';
-import { SMALL_TUNING } from '../testing/crash-workload.ts';
-import { loadNodeSqlite } from '../testing/node-sqlite.ts';
-import { SimulatedDisk } from '../testing/simulated-disk.ts';
+import { SMALL_TUNING } from '../../testing/crash-workload.ts';
+import { loadNodeSqlite } from '../../testing/node-sqlite.ts';
+import { SimulatedDisk } from '../../testing/simulated-disk.ts';
 import { vfsOf } from './register-vfs.ts';
-import { TestConnection } from '../testing/test-connection.ts';
-import type { TestModule } from '../testing/test-connection.ts';
+import { TestConnection } from '../../testing/test-connection.ts';
+import type { TestModule } from '../../testing/test-connection.ts';
 
 let module: TestModule;
 

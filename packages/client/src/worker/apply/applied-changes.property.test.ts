@@ -5,9 +5,9 @@ import { mayAffect, type TouchedTables } from '../../rpc/query-dependencies.ts';
 import { decodeRows } from '../../rpc/rows-transfer.ts';
 import type { SqlStatement } from '../../rpc/sql-statement.ts';
 import { toSyncDatabase } from '../sync/sync-database.ts';
-import { AMOUNT, ID, QUERIES, query, SEED, WRITES } from '../testing/query-arbitraries.ts';
-import { admitted, testDelivery, testGroup } from '../testing/sync-steps.ts';
-import { account, entry, openInMemory, priced } from '../testing/test-database.ts';
+import { AMOUNT, ID, QUERIES, query, SEED, WRITES } from '../../../testing/worker/query-arbitraries.ts';
+import { admitted, testDelivery, testGroup } from '../../../testing/worker/sync-steps.ts';
+import { account, entry, openInMemory, priced } from '../../../testing/worker/test-database.ts';
 
 const cell = (value: number | string | null): CellValue => (typeof value === 'number' ? BigInt(value) : value);
 

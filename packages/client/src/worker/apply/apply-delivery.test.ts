@@ -1,9 +1,9 @@
 import { buildSchema } from '@rockpool/shared';
 import { expect, it } from 'vitest';
 import type { OpenDatabase } from '../database/open-database.ts';
-import { admitted, testDelivery, testGroup, testSync, testWelcome } from '../testing/sync-steps.ts';
-import { testTable } from '../testing/table-schema.ts';
-import { openInMemory } from '../testing/test-database.ts';
+import { admitted, testDelivery, testGroup, testSync, testWelcome } from '../../../testing/worker/sync-steps.ts';
+import { testTable } from '../../../testing/worker/table-schema.ts';
+import { openInMemory } from '../../../testing/worker/test-database.ts';
 
 const account = testTable('account', { id: 'text not null', name: 'text' }, { uniques: [['name']] });
 const entry = testTable(

@@ -8,9 +8,16 @@ import {
 } from '@rockpool/shared';
 import { describe, expect, it } from 'vitest';
 import type { OpenDatabase } from '../database/open-database.ts';
-import { admitted, testDelivery, testEpoch, testGroup, testSync, testWelcome } from '../testing/sync-steps.ts';
-import { testTable } from '../testing/table-schema.ts';
-import { openInMemory } from '../testing/test-database.ts';
+import {
+  admitted,
+  testDelivery,
+  testEpoch,
+  testGroup,
+  testSync,
+  testWelcome,
+} from '../../../testing/worker/sync-steps.ts';
+import { testTable } from '../../../testing/worker/table-schema.ts';
+import { openInMemory } from '../../../testing/worker/test-database.ts';
 
 const page = testTable(
   'page',

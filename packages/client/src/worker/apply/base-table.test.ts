@@ -1,7 +1,7 @@
 import { encodeKey, EXISTENCE_COLUMN_ID, buildSchema } from '@rockpool/shared';
 import { expect, it } from 'vitest';
-import { testTable } from '../testing/table-schema.ts';
-import { openInMemory } from '../testing/test-database.ts';
+import { testTable } from '../../../testing/worker/table-schema.ts';
+import { openInMemory } from '../../../testing/worker/test-database.ts';
 import { BaseTable } from './base-table.ts';
 import type { ColumnRules, PendingRowChange } from './row-state.ts';
 

@@ -11,10 +11,10 @@ import { repairRows } from '../audit/repair-rows.ts';
 import { readCaptureTable } from '../capture/capture-table.ts';
 import { SessionCapture } from '../capture/session-capture.ts';
 import type { OpenDatabase } from '../database/open-database.ts';
-import { testDelivery, testSync, testWelcome } from '../testing/sync-steps.ts';
-import { testTable } from '../testing/table-schema.ts';
-import { openInMemory } from '../testing/test-database.ts';
-import { writeAsBefore } from '../testing/write-as-before.ts';
+import { testDelivery, testSync, testWelcome } from '../../../testing/worker/sync-steps.ts';
+import { testTable } from '../../../testing/worker/table-schema.ts';
+import { openInMemory } from '../../../testing/worker/test-database.ts';
+import { writeAsBefore } from '../../../testing/worker/write-as-before.ts';
 import { PendingIndex } from './pending-index.ts';
 
 /*

@@ -2,9 +2,9 @@ import { buildSchema, DEFAULT_DOCUMENT_RULE, DEFAULT_MERGE_RULES, type Outcome }
 import { describe, expect, it, vi } from 'vitest';
 import type { OpenDatabase } from '../database/open-database.ts';
 import { Statement } from '../sqlite/statement.ts';
-import { admitted, testDelivery, testGroup, testSync, testWelcome } from '../testing/sync-steps.ts';
-import { testTable } from '../testing/table-schema.ts';
-import { openInMemory } from '../testing/test-database.ts';
+import { admitted, testDelivery, testGroup, testSync, testWelcome } from '../../../testing/worker/sync-steps.ts';
+import { testTable } from '../../../testing/worker/table-schema.ts';
+import { openInMemory } from '../../../testing/worker/test-database.ts';
 import { PendingIndex, type PendingChangeset, type RowRef } from './pending-index.ts';
 import { rebaseRow } from './rebase-row.ts';
 import type { PendingRowChange } from './row-state.ts';

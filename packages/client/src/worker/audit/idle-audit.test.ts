@@ -2,8 +2,8 @@ import { buildSchema, type Audit, type AuditAnswer, type RockpoolError } from '@
 import { afterEach, beforeEach, expect, it, vi } from 'vitest';
 import { PendingIndex } from '../apply/pending-index.ts';
 import { deliveryLog } from '../apply/delivery-log.ts';
-import { testTable } from '../testing/table-schema.ts';
-import { openInMemory } from '../testing/test-database.ts';
+import { testTable } from '../../../testing/worker/table-schema.ts';
+import { openInMemory } from '../../../testing/worker/test-database.ts';
 import { toAuditDatabase } from './audit-database.ts';
 import { ANSWER_DEADLINE_MS, createIdleAudit, type IdleAudit } from './idle-audit.ts';
 

@@ -3,7 +3,7 @@ import fc from 'fast-check';
 import { expect, it } from 'vitest';
 import { Connection } from '../sqlite/connection.ts';
 import { loadSqlite } from '../sqlite/load-sqlite.node.ts';
-import { testTable } from '../testing/table-schema.ts';
+import { testTable } from '../../../testing/worker/table-schema.ts';
 import { readCaptureTable } from './capture-table.ts';
 import { SessionCapture } from './session-capture.ts';
 

@@ -4,11 +4,16 @@ import { describe, expect, it } from 'vitest';
 import { Connection } from '../sqlite/connection.ts';
 import { loadSqlite } from '../sqlite/load-sqlite.node.ts';
 import type { SqliteRuntime } from '../sqlite/sqlite-runtime.ts';
-import { testTable } from '../testing/table-schema.ts';
+import { testTable } from '../../../testing/worker/table-schema.ts';
 import { readCaptureTable } from './capture-table.ts';
 import type { CapturedChanges } from './captured-changes.ts';
 import { SessionCapture } from './session-capture.ts';
-import { capturedDifferences, diffSnapshots, takeSnapshot, type Differences } from './testing/snapshot-diff.ts';
+import {
+  capturedDifferences,
+  diffSnapshots,
+  takeSnapshot,
+  type Differences,
+} from '../../../testing/capture/snapshot-diff.ts';
 
 const account = testTable('account', {
   id: 'text not null',

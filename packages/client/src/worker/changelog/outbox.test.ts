@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import type { OpenDatabase } from '../database/open-database.ts';
-import { openInMemory } from '../testing/test-database.ts';
+import { openInMemory } from '../../../testing/worker/test-database.ts';
 import { ADMITTED_RETENTION_MS } from './outbox.ts';
 
 const HOUR_MS = 60 * 60 * 1000;

@@ -1,8 +1,8 @@
 import { buildSchema, RockpoolError, type TableSchema } from '@rockpool/shared';
 import { describe, expect, it } from 'vitest';
 import type { OpenDatabase } from '../database/open-database.ts';
-import { testTable } from '../testing/table-schema.ts';
-import { openInMemory } from '../testing/test-database.ts';
+import { testTable } from '../../../testing/worker/table-schema.ts';
+import { openInMemory } from '../../../testing/worker/test-database.ts';
 
 const reason = new RockpoolError('constraint-unique', { table: 'account', columns: 'name' }).toData();
 

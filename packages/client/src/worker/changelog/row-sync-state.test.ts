@@ -2,8 +2,8 @@ import type { RockpoolError } from '@rockpool/shared';
 import { describe, expect, it } from 'vitest';
 import { withSent } from '../../rpc/row-sync-state.ts';
 import type { OpenDatabase } from '../database/open-database.ts';
-import { account, openInMemory } from '../testing/test-database.ts';
-import { admitted, testDelivery, testGroup, testSync, testWelcome } from '../testing/sync-steps.ts';
+import { account, openInMemory } from '../../../testing/worker/test-database.ts';
+import { admitted, testDelivery, testGroup, testSync, testWelcome } from '../../../testing/worker/sync-steps.ts';
 
 let requests = 0;
 function write(database: OpenDatabase, sql: string): void {

@@ -1,7 +1,7 @@
 import { RockpoolError } from '@rockpool/shared';
 import { expect, it } from 'vitest';
 import type { OpenDatabase } from '../database/open-database.ts';
-import { openInMemory } from '../testing/test-database.ts';
+import { openInMemory } from '../../../testing/worker/test-database.ts';
 import { keepUnsent, readUnsent } from './unsent.ts';
 
 const reason = new RockpoolError('storage-corrupt', { keptAs: 'budget.corrupt-1' }).toData();

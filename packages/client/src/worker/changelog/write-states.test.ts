@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import type { OpenDatabase } from '../database/open-database.ts';
-import { openInMemory, TestClock } from '../testing/test-database.ts';
-import { admitted, testDelivery, testSync, testWelcome } from '../testing/sync-steps.ts';
+import { openInMemory, TestClock } from '../../../testing/worker/test-database.ts';
+import { admitted, testDelivery, testSync, testWelcome } from '../../../testing/worker/sync-steps.ts';
 
 function write(database: OpenDatabase, id: string, sql = `INSERT INTO account (id) VALUES ('${id}')`): void {
   database.write({ id, statements: [{ sql, params: [] }] });

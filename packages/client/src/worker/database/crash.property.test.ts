@@ -4,7 +4,7 @@ import fc from 'fast-check';
 import { expect, it } from 'vitest';
 import { applyRows } from '../apply/apply-rows.ts';
 import { PendingIndex } from '../apply/pending-index.ts';
-import { openInMemory, openStored } from '../testing/test-database.ts';
+import { openInMemory, openStored } from '../../../testing/worker/test-database.ts';
 import type { OpenDatabase } from './open-database.ts';
 
 const id = fc.constantFrom('a', 'b', 'c', 'd');

@@ -4,7 +4,7 @@ import { afterEach, describe, expect, it } from 'vitest';
 import { decodeRows } from '../../rpc/rows-transfer.ts';
 import type { Reads } from '../../rpc/reads.ts';
 import { storageFailure } from '../storage/storage-failure.ts';
-import { openInMemory } from '../testing/test-database.ts';
+import { openInMemory } from '../../../testing/worker/test-database.ts';
 import { localReads } from './local-reads.ts';
 import type { OpenDatabase } from './open-database.ts';
 

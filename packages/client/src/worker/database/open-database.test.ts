@@ -3,7 +3,7 @@ import { memoryMedium, openStorage } from '@rockpool/vfs-opfs';
 import { describe, expect, it } from 'vitest';
 import { decodeRows } from '../../rpc/rows-transfer.ts';
 import { Connection } from '../sqlite/connection.ts';
-import { testColumn, testTable } from '../testing/table-schema.ts';
+import { testColumn, testTable } from '../../../testing/worker/table-schema.ts';
 import { STORAGE_FORMAT } from './internal-tables.ts';
 import type { OpenDatabase } from './open-database.ts';
 import {
@@ -15,7 +15,7 @@ import {
   priced,
   testRuntime,
   testSchema,
-} from '../testing/test-database.ts';
+} from '../../../testing/worker/test-database.ts';
 
 function failure(action: () => unknown): RockpoolError {
   try {

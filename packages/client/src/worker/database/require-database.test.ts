@@ -1,6 +1,6 @@
 import { memoryMedium } from '@rockpool/vfs-opfs';
 import { describe, expect, it } from 'vitest';
-import { openStored, testSchema } from '../testing/test-database.ts';
+import { openStored, testSchema } from '../../../testing/worker/test-database.ts';
 
 const mismatch = { code: 'database-mismatch', fields: { belongsTo: 'team', asked: 'team2' } };
 

@@ -1,6 +1,6 @@
 import { memoryMedium } from '@rockpool/vfs-opfs';
 import { describe, expect, it } from 'vitest';
-import { openStored } from '../testing/test-database.ts';
+import { openStored } from '../../../testing/worker/test-database.ts';
 
 const write = { id: 'w', statements: [{ sql: "INSERT INTO account (id) VALUES ('a')", params: [] }] };
 

@@ -2,8 +2,8 @@ import { buildSchema, RockpoolError, type Schema, type TableSchema } from '@rock
 import { memoryMedium, type Medium } from '@rockpool/vfs-opfs';
 import { describe, expect, it } from 'vitest';
 import type { Migration } from '../../rpc/migration.ts';
-import { testColumn, testTable } from '../testing/table-schema.ts';
-import { openStored, type StoredDatabase } from '../testing/test-database.ts';
+import { testColumn, testTable } from '../../../testing/worker/table-schema.ts';
+import { openStored, type StoredDatabase } from '../../../testing/worker/test-database.ts';
 import type { OpenDatabase } from './open-database.ts';
 
 const note = testTable('note', { id: 'text not null', text: 'text', rank: 'integer' });

@@ -2,8 +2,8 @@ import { buildSchema, RockpoolError, type Schema } from '@rockpool/shared';
 import { memoryMedium, type Medium } from '@rockpool/vfs-opfs';
 import { describe, expect, it } from 'vitest';
 import type { Migration } from '../../rpc/migration.ts';
-import { testTable } from '../testing/table-schema.ts';
-import { openStored, type StoredDatabase } from '../testing/test-database.ts';
+import { testTable } from '../../../testing/worker/table-schema.ts';
+import { openStored, type StoredDatabase } from '../../../testing/worker/test-database.ts';
 
 const migration = (tag: string, ...statements: string[]): Migration => ({
   tag,

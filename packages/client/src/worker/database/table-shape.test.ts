@@ -2,8 +2,8 @@ import { buildSchema, type TableSchema } from '@rockpool/shared';
 import { memoryMedium } from '@rockpool/vfs-opfs';
 import { describe, expect, it } from 'vitest';
 import { Connection } from '../sqlite/connection.ts';
-import { testTable } from '../testing/table-schema.ts';
-import { openStored, testRuntime } from '../testing/test-database.ts';
+import { testTable } from '../../../testing/worker/table-schema.ts';
+import { openStored, testRuntime } from '../../../testing/worker/test-database.ts';
 import { shapeDifferences, type ShapeDifference } from './table-shape.ts';
 
 const PARENT = 'CREATE TABLE parent (id text PRIMARY KEY NOT NULL)';

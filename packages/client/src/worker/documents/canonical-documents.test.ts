@@ -2,8 +2,8 @@ import { buildSchema, decodeChangesetBody, DEFAULT_DOCUMENT_RULE, DEFAULT_MERGE_
 import { decodeDocumentCell } from '@rockpool/shared/document';
 import { expect, it } from 'vitest';
 import type { OpenDatabase } from '../database/open-database.ts';
-import { testTable } from '../testing/table-schema.ts';
-import { openInMemory } from '../testing/test-database.ts';
+import { testTable } from '../../../testing/worker/table-schema.ts';
+import { openInMemory } from '../../../testing/worker/test-database.ts';
 
 const schema = buildSchema([
   testTable(

@@ -4,8 +4,8 @@ import { eq, sql } from 'drizzle-orm';
 import { sqliteTable, text } from 'drizzle-orm/sqlite-core';
 import { drizzle } from 'drizzle-orm/sqlite-proxy';
 import { expect, it } from 'vitest';
-import { testTable } from '../testing/table-schema.ts';
-import { openInMemory } from '../testing/test-database.ts';
+import { testTable } from '../../../testing/worker/table-schema.ts';
+import { openInMemory } from '../../../testing/worker/test-database.ts';
 
 const schema = buildSchema([
   testTable(

@@ -2,7 +2,7 @@ import { RockpoolError } from '@rockpool/shared';
 import { describe, expect, it } from 'vitest';
 import type { Reads } from '../../rpc/reads.ts';
 import type { EncodedRows } from '../../rpc/rows-transfer.ts';
-import { FAKE_STATUS, statement } from '../../testing/fake-tabs.ts';
+import { FAKE_STATUS, statement } from '../../../testing/fake-tabs.ts';
 import type { AskMessage, ChannelMessage } from './channel-message.ts';
 import type { WriteRequest } from '../../rpc/write-request.ts';
 import { Leadership, type WritableDatabase } from './leadership.ts';

@@ -1,7 +1,7 @@
 import type { RockpoolError } from '@rockpool/shared';
 import * as fc from 'fast-check';
 import { expect, it } from 'vitest';
-import { FakeBrowser, settle, statement, type FakeTab } from '../../testing/fake-tabs.ts';
+import { FakeBrowser, settle, statement, type FakeTab } from '../../../testing/fake-tabs.ts';
 
 type Step =
   | { readonly kind: 'open' | 'write' | 'kill' | 'close' | 'suspend' | 'resume'; readonly tab: number }

@@ -15,7 +15,7 @@ import {
   settle,
   statement,
   type FakeTab,
-} from '../../testing/fake-tabs.ts';
+} from '../../../testing/fake-tabs.ts';
 import { CHANNEL_PROTOCOL } from './channel-message.ts';
 import { NOTICE_REPEAT_MS } from './leadership.ts';
 

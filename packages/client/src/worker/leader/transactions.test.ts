@@ -1,6 +1,6 @@
 import type { ErrorCode, RockpoolError } from '@rockpool/shared';
 import { describe, expect, it } from 'vitest';
-import { FakeBrowser, settle, statement, type FakeTab } from '../../testing/fake-tabs.ts';
+import { FakeBrowser, settle, statement, type FakeTab } from '../../../testing/fake-tabs.ts';
 import { REQUEST_DEADLINE_MS } from './leader-link.ts';
 
 async function openTabs(browser: FakeBrowser, count: number): Promise<[FakeTab, FakeTab, FakeTab]> {

@@ -3,7 +3,7 @@ import { describe, expect, it } from 'vitest';
 import { applyDiff } from '../../rpc/rows-diff.ts';
 import { decodeRows, type EncodedRows } from '../../rpc/rows-transfer.ts';
 import type { SqlRow, SqlValue } from '../../rpc/sql-value.ts';
-import { openInMemory } from '../testing/test-database.ts';
+import { openInMemory } from '../../../testing/worker/test-database.ts';
 import { diffRows, isUnchanged } from './diff-rows.ts';
 
 const database = openInMemory();

@@ -5,7 +5,7 @@ import type { QueryResult } from '../../rpc/reads.ts';
 import type { EncodedRows } from '../../rpc/rows-transfer.ts';
 import { decodeRows } from '../../rpc/rows-transfer.ts';
 import type { WorkerEvent } from '../../rpc/worker-api.ts';
-import { openInMemory } from '../testing/test-database.ts';
+import { openInMemory } from '../../../testing/worker/test-database.ts';
 import { createLiveRunner, type LiveRunner } from './live-runner.ts';
 
 /** A database with one number per table; a query is a list of the tables that it reads, and gives their numbers. */

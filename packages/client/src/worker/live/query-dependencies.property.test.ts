@@ -3,8 +3,8 @@ import { describe, expect, it } from 'vitest';
 import { dependenciesAfter, mayAffect, type QueryDependencies } from '../../rpc/query-dependencies.ts';
 import { decodeRows } from '../../rpc/rows-transfer.ts';
 import type { SqlStatement } from '../../rpc/sql-statement.ts';
-import { QUERIES, query, SEED, WRITES } from '../testing/query-arbitraries.ts';
-import { openInMemory } from '../testing/test-database.ts';
+import { QUERIES, query, SEED, WRITES } from '../../../testing/worker/query-arbitraries.ts';
+import { openInMemory } from '../../../testing/worker/test-database.ts';
 
 describe('what a query depends on', () => {
   it('never misses a commit that changed its result', () => {

@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest';
-import { openInMemory } from '../testing/test-database.ts';
+import { openInMemory } from '../../../testing/worker/test-database.ts';
 
 it('what a query reads is known anew when the schema has changed', () => {
   const database = openInMemory();

@@ -3,9 +3,9 @@ import fc, { type Arbitrary } from 'fast-check';
 import { expect, it } from 'vitest';
 import { decodeRows } from '../../rpc/rows-transfer.ts';
 import type { OpenDatabase } from '../database/open-database.ts';
-import { admitted, testDelivery, testGroup, testSync } from '../testing/sync-steps.ts';
-import { testTable } from '../testing/table-schema.ts';
-import { openInMemory } from '../testing/test-database.ts';
+import { admitted, testDelivery, testGroup, testSync } from '../../../testing/worker/sync-steps.ts';
+import { testTable } from '../../../testing/worker/table-schema.ts';
+import { openInMemory } from '../../../testing/worker/test-database.ts';
 import { checkSearchIndexSql } from './search-index-sql.ts';
 
 const tokenize = 'unicode61 remove_diacritics 2';

@@ -11,9 +11,9 @@ import { mayAffect } from '../../rpc/query-dependencies.ts';
 import { decodeRows } from '../../rpc/rows-transfer.ts';
 import { searchText } from '../../search-text.ts';
 import type { OpenDatabase } from '../database/open-database.ts';
-import { testDelivery, testGroup, testSync } from '../testing/sync-steps.ts';
-import { testTable } from '../testing/table-schema.ts';
-import { openInMemory, openStored, testRuntime, type StoredDatabase } from '../testing/test-database.ts';
+import { testDelivery, testGroup, testSync } from '../../../testing/worker/sync-steps.ts';
+import { testTable } from '../../../testing/worker/table-schema.ts';
+import { openInMemory, openStored, testRuntime, type StoredDatabase } from '../../../testing/worker/test-database.ts';
 
 const words: SearchIndexSchema = {
   name: 'note_search',

@@ -1,7 +1,7 @@
 import type { RockpoolError } from '@rockpool/shared';
 import { expect, it } from 'vitest';
 import type { TouchedTables } from '../../rpc/query-dependencies.ts';
-import { openInMemory } from '../testing/test-database.ts';
+import { openInMemory } from '../../../testing/worker/test-database.ts';
 import { startSearchUpkeep, type SearchUpkeep } from './search-upkeep.ts';
 
 const MINUTE_MS = 60_000;

@@ -1,7 +1,7 @@
 import type { RockpoolError } from '@rockpool/shared';
 import { SimulatedDisk } from '@rockpool/vfs-opfs/testing';
 import { expect, it } from 'vitest';
-import { testRuntime, testSchema } from '../testing/test-database.ts';
+import { testRuntime, testSchema } from '../../../testing/worker/test-database.ts';
 import { createLocalOpener, type OpenLocal } from './open-local.ts';
 
 const PAGE_BYTES = 8192;

@@ -2,7 +2,7 @@ import { SimulatedDisk } from '@rockpool/vfs-opfs/testing';
 import { expect, it } from 'vitest';
 import type { OpenedDatabase } from '../leader/opened-database.ts';
 import type { OpenDatabase } from '../database/open-database.ts';
-import { testRuntime, testSchema } from '../testing/test-database.ts';
+import { testRuntime, testSchema } from '../../../testing/worker/test-database.ts';
 import { createLocalOpener } from './open-local.ts';
 
 const WRITES = 20;

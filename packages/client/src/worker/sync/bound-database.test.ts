@@ -1,7 +1,7 @@
 import { RockpoolError } from '@rockpool/shared';
 import { describe, expect, it } from 'vitest';
-import { openInMemory } from '../testing/test-database.ts';
-import { testEpoch, testSync, testWelcome } from '../testing/sync-steps.ts';
+import { openInMemory } from '../../../testing/worker/test-database.ts';
+import { testEpoch, testSync, testWelcome } from '../../../testing/worker/sync-steps.ts';
 
 const write = { id: 'w', statements: [{ sql: "INSERT INTO account (id) VALUES ('a')", params: [] }] };
 

@@ -2,9 +2,16 @@ import { buildSchema } from '@rockpool/shared';
 import { memoryMedium } from '@rockpool/vfs-opfs';
 import { expect, it } from 'vitest';
 import type { OpenDatabase } from '../database/open-database.ts';
-import { admitted, testDelivery, testEpoch, testGroup, testSync, testWelcome } from '../testing/sync-steps.ts';
-import { testTable } from '../testing/table-schema.ts';
-import { openStored } from '../testing/test-database.ts';
+import {
+  admitted,
+  testDelivery,
+  testEpoch,
+  testGroup,
+  testSync,
+  testWelcome,
+} from '../../../testing/worker/sync-steps.ts';
+import { testTable } from '../../../testing/worker/table-schema.ts';
+import { openStored } from '../../../testing/worker/test-database.ts';
 
 const note = testTable('note', { id: 'text not null', text: 'text', colour: 'text' });
 const label = testTable('label', { id: 'text not null', name: 'text' });

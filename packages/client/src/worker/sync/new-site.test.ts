@@ -1,8 +1,15 @@
 import { changesetHash, FIRST_PREVIOUS_HASH, RockpoolError } from '@rockpool/shared';
 import { describe, expect, it } from 'vitest';
 import type { OpenDatabase } from '../database/open-database.ts';
-import { account, openInMemory } from '../testing/test-database.ts';
-import { admitted, testDelivery, testEpoch, testGroup, testSync, testWelcome } from '../testing/sync-steps.ts';
+import { account, openInMemory } from '../../../testing/worker/test-database.ts';
+import {
+  admitted,
+  testDelivery,
+  testEpoch,
+  testGroup,
+  testSync,
+  testWelcome,
+} from '../../../testing/worker/sync-steps.ts';
 import { judgeWelcome, type OwnChangesets } from './judge-welcome.ts';
 
 let requests = 0;

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
-import { openInMemory } from '../testing/test-database.ts';
-import { admitted, testDelivery, testSync, testWelcome } from '../testing/sync-steps.ts';
+import { openInMemory } from '../../../testing/worker/test-database.ts';
+import { admitted, testDelivery, testSync, testWelcome } from '../../../testing/worker/sync-steps.ts';
 
 const write = (id: string): { id: string; statements: { sql: string; params: string[] }[] } => ({
   id,

@@ -12,8 +12,8 @@ import {
 } from '@rockpool/shared';
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
 import type { OpenDatabase } from '../database/open-database.ts';
-import { openInMemory, testSchema } from '../testing/test-database.ts';
-import { admitted, testDelivery, testSync, testWelcome } from '../testing/sync-steps.ts';
+import { openInMemory, testSchema } from '../../../testing/worker/test-database.ts';
+import { admitted, testDelivery, testSync, testWelcome } from '../../../testing/worker/sync-steps.ts';
 import { createSyncEngine, type SyncDatabase, type SyncEngine } from './sync-engine.ts';
 import type { SyncReport } from './sync-status.ts';
 import type { ServerConnectionEvents } from './web-socket.ts';

@@ -1,6 +1,6 @@
 import { RockpoolError, type ErrorCode, type ServerMessage } from '@rockpool/shared';
 import { describe, expect, it } from 'vitest';
-import { testDelivery, testWelcome } from '../testing/sync-steps.ts';
+import { testDelivery, testWelcome } from '../../../testing/worker/sync-steps.ts';
 import { NEXT_BYTES_TIMEOUT_MS } from './snapshot-wait.ts';
 import { INITIAL_STATE, nextStep, type MachineEvent, type MachineState } from './sync-machine.ts';
 

@@ -1,9 +1,9 @@
 import { buildSchema, columnIdOf } from '@rockpool/shared';
 import { memoryMedium } from '@rockpool/vfs-opfs';
 import { expect, it } from 'vitest';
-import { testDelivery, testGroup, testSync, testWelcome } from '../testing/sync-steps.ts';
-import { testTable } from '../testing/table-schema.ts';
-import { openStored } from '../testing/test-database.ts';
+import { testDelivery, testGroup, testSync, testWelcome } from '../../../testing/worker/sync-steps.ts';
+import { testTable } from '../../../testing/worker/table-schema.ts';
+import { openStored } from '../../../testing/worker/test-database.ts';
 
 const note = testTable('note', { id: 'text not null', text: 'text' });
 const withColour = testTable('note', { id: 'text not null', text: 'text', colour: 'text' });

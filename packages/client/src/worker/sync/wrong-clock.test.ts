@@ -1,8 +1,8 @@
 import { memoryMedium } from '@rockpool/vfs-opfs';
 import { describe, expect, it } from 'vitest';
 import type { OpenDatabase } from '../database/open-database.ts';
-import { openInMemory, openStored } from '../testing/test-database.ts';
-import { admitted, testDelivery, testSync, testWelcome } from '../testing/sync-steps.ts';
+import { openInMemory, openStored } from '../../../testing/worker/test-database.ts';
+import { admitted, testDelivery, testSync, testWelcome } from '../../../testing/worker/sync-steps.ts';
 
 const START_MS = 1_700_000_000_000;
 const HOUR_MS = 3_600_000;

@@ -3,7 +3,7 @@ import { describe, expect, it } from 'vitest';
 import { decodeRows } from '../../rpc/rows-transfer.ts';
 import type { SqlParam } from '../../rpc/sql-value.ts';
 import type { OpenDatabase } from '../database/open-database.ts';
-import { openInMemory, openStored } from '../testing/test-database.ts';
+import { openInMemory, openStored } from '../../../testing/worker/test-database.ts';
 import type { OpenTransaction } from './open-transaction.ts';
 
 const sql = (text: string, ...params: SqlParam[]): { sql: string; params: SqlParam[] } => ({ sql: text, params });

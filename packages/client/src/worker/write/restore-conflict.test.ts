@@ -9,8 +9,8 @@ import {
 import { describe, expect, it } from 'vitest';
 import type { WriteOutcome } from '../../rpc/write-request.ts';
 import type { OpenDatabase } from '../database/open-database.ts';
-import { testTable } from '../testing/table-schema.ts';
-import { openInMemory } from '../testing/test-database.ts';
+import { testTable } from '../../../testing/worker/table-schema.ts';
+import { openInMemory } from '../../../testing/worker/test-database.ts';
 
 const schema = buildSchema([
   testTable(

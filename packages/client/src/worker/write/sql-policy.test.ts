@@ -2,7 +2,7 @@ import { RockpoolError } from '@rockpool/shared';
 import { memoryMedium } from '@rockpool/vfs-opfs';
 import { describe, expect, it } from 'vitest';
 import type { OpenDatabase } from '../database/open-database.ts';
-import { openInMemory, openStored } from '../testing/test-database.ts';
+import { openInMemory, openStored } from '../../../testing/worker/test-database.ts';
 
 let request = 0;
 

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { decodeRows } from '../../rpc/rows-transfer.ts';
-import { openInMemory } from '../testing/test-database.ts';
+import { openInMemory } from '../../../testing/worker/test-database.ts';
 
 describe('a request that is asked again', () => {
   it('gives the same rows, whatever values are in them', () => {

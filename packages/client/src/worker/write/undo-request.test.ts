@@ -1,9 +1,9 @@
 import { buildSchema, RockpoolError } from '@rockpool/shared';
 import { describe, expect, it } from 'vitest';
 import type { OpenDatabase } from '../database/open-database.ts';
-import { testSync, testDelivery, testGroup } from '../testing/sync-steps.ts';
-import { testTable } from '../testing/table-schema.ts';
-import { account, openInMemory, testSchema } from '../testing/test-database.ts';
+import { testSync, testDelivery, testGroup } from '../../../testing/worker/sync-steps.ts';
+import { testTable } from '../../../testing/worker/table-schema.ts';
+import { account, openInMemory, testSchema } from '../../../testing/worker/test-database.ts';
 
 const write = (database: OpenDatabase, id: string, ...statements: string[]): unknown =>
   database.write({ id, statements: statements.map((sql) => ({ sql, params: [] })) });

@@ -10,7 +10,7 @@ import { describe, expect, it } from 'vitest';
 import type { SqlParam } from '../../rpc/sql-value.ts';
 import type { WriteOutcome } from '../../rpc/write-request.ts';
 import type { OpenDatabase } from '../database/open-database.ts';
-import { openInMemory, TestClock } from '../testing/test-database.ts';
+import { openInMemory, TestClock } from '../../../testing/worker/test-database.ts';
 
 let requests = 0;
 

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { openInMemory, TestClock } from '../testing/test-database.ts';
+import { openInMemory, TestClock } from '../../../testing/worker/test-database.ts';
 
 const START_MS = 1_700_000_000_000;
 const YEAR_MS = 365 * 24 * 3600 * 1000;

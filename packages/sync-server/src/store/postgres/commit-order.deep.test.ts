@@ -1,8 +1,8 @@
 import { expect, it } from 'vitest';
-import { checkCommitOrder } from '../../testing/commit-order.ts';
-import { postgresUnderTest } from '../../testing/postgres-under-test.ts';
-import { serverUnderTest } from '../../testing/server-under-test.ts';
-import { checkOrderOfInstances } from '../../testing/slow-instances.ts';
+import { checkCommitOrder } from '../../../testing/commit-order.ts';
+import { postgresUnderTest } from '../../../testing/postgres-under-test.ts';
+import { serverUnderTest } from '../../../testing/server-under-test.ts';
+import { checkOrderOfInstances } from '../../../testing/slow-instances.ts';
 
 const postgres = postgresUnderTest();
 const onFiles = serverUnderTest();

@@ -1,7 +1,7 @@
 import { expect, it } from 'vitest';
 import { atLevel } from '../../../../../tests/support/level.ts';
-import { postgresUnderTest } from '../../testing/postgres-under-test.ts';
-import { checkOrderOfInstances } from '../../testing/slow-instances.ts';
+import { postgresUnderTest } from '../../../testing/postgres-under-test.ts';
+import { checkOrderOfInstances } from '../../../testing/slow-instances.ts';
 
 const postgres = postgresUnderTest();
 

@@ -1,6 +1,6 @@
 import { expect, it } from 'vitest';
-import { checkKilledInstances } from '../../testing/killed-instances.ts';
-import { postgresUnderTest } from '../../testing/postgres-under-test.ts';
+import { checkKilledInstances } from '../../../testing/killed-instances.ts';
+import { postgresUnderTest } from '../../../testing/postgres-under-test.ts';
 
 const postgres = postgresUnderTest();
 

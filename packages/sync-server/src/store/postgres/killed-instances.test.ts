@@ -1,7 +1,7 @@
 import { expect, it } from 'vitest';
 import { atLevel } from '../../../../../tests/support/level.ts';
-import { checkKilledInstances } from '../../testing/killed-instances.ts';
-import { postgresUnderTest } from '../../testing/postgres-under-test.ts';
+import { checkKilledInstances } from '../../../testing/killed-instances.ts';
+import { postgresUnderTest } from '../../../testing/postgres-under-test.ts';
 
 const postgres = postgresUnderTest();
 

@@ -1,9 +1,9 @@
 import { expect, it } from 'vitest';
-import { insert } from '../../testing/changeset.ts';
-import { postgresUnderTest } from '../../testing/postgres-under-test.ts';
-import { pushUntil } from '../../testing/push-until.ts';
-import { TestSite, type TestConnection } from '../../testing/test-client.ts';
-import { DATABASE, temporaryFolder, TestServer } from '../../testing/test-server.ts';
+import { insert } from '../../../testing/changeset.ts';
+import { postgresUnderTest } from '../../../testing/postgres-under-test.ts';
+import { pushUntil } from '../../../testing/push-until.ts';
+import { TestSite, type TestConnection } from '../../../testing/test-client.ts';
+import { DATABASE, temporaryFolder, TestServer } from '../../../testing/test-server.ts';
 
 const postgres = postgresUnderTest();
 

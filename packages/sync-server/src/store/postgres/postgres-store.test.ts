@@ -1,8 +1,8 @@
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
 import { InProcessBus } from '../../bus/in-process-bus.ts';
-import { postgresUnderTest } from '../../testing/postgres-under-test.ts';
-import { TEST_SCHEMA } from '../../testing/test-schema.ts';
-import { temporaryFolder } from '../../testing/test-server.ts';
+import { postgresUnderTest } from '../../../testing/postgres-under-test.ts';
+import { TEST_SCHEMA } from '../../../testing/test-schema.ts';
+import { temporaryFolder } from '../../../testing/test-server.ts';
 import { storeContract } from '../store.contract.ts';
 import type { OpenDatabase } from '../durability.ts';
 import { Connections } from './connection.ts';

@@ -1,7 +1,7 @@
 import { expect, it } from 'vitest';
-import { postgresUnderTest } from '../../testing/postgres-under-test.ts';
-import { SEEN_EVERYWHERE } from '../../testing/tenants/tenant-trial.ts';
-import { runTenantsOfInstances } from '../../testing/tenants/tenants-of-instances.ts';
+import { postgresUnderTest } from '../../../testing/postgres-under-test.ts';
+import { SEEN_EVERYWHERE } from '../../../testing/tenants/tenant-trial.ts';
+import { runTenantsOfInstances } from '../../../testing/tenants/tenants-of-instances.ts';
 
 const postgres = postgresUnderTest();
 

@@ -1,11 +1,11 @@
 import { expect, it } from 'vitest';
 import { atLevel } from '../../../../../tests/support/level.ts';
 import { createSyncServer } from '../../create-sync-server.ts';
-import { postgresUnderTest } from '../../testing/postgres-under-test.ts';
-import { TEST_SCHEMA } from '../../testing/test-schema.ts';
-import { SEEN_EVERYWHERE } from '../../testing/tenants/tenant-trial.ts';
-import { runTenantsOfInstances } from '../../testing/tenants/tenants-of-instances.ts';
-import { TEST_SECRET, temporaryFolder } from '../../testing/test-server.ts';
+import { postgresUnderTest } from '../../../testing/postgres-under-test.ts';
+import { TEST_SCHEMA } from '../../../testing/test-schema.ts';
+import { SEEN_EVERYWHERE } from '../../../testing/tenants/tenant-trial.ts';
+import { runTenantsOfInstances } from '../../../testing/tenants/tenants-of-instances.ts';
+import { TEST_SECRET, temporaryFolder } from '../../../testing/test-server.ts';
 
 const postgres = postgresUnderTest();
 

@@ -1,0 +1,31 @@
+import type { Client, ClientOptions } from '../src/client.ts';
+import { newId } from '../src/new-id.ts';
+import type { TabWindow } from './tab-page.ts';
+
+/** A client in a page of its own, as in another tab of the same browser. */
+export interface BrowserTab {
+  readonly client: Client;
+  readonly window: Window;
+  /** The page goes without a word; its worker ends where it stands. */
+  kill(): void;
+}
+
+export async function openTab(options: ClientOptions): Promise<BrowserTab> {
+  const frame = document.createElement('iframe');
+  frame.src = new URL('./tab-page.html', import.meta.url).href;
+  const loaded = new Promise((resolve) => frame.addEventListener('load', resolve, { once: true }));
+  document.body.append(frame);
+  await loaded;
+  const window = frame.contentWindow as TabWindow | null;
+  if (window?.createClient === undefined) throw new Error('the page of the tab did not load');
+  return { client: await window.createClient(options), window, kill: () => frame.remove() };
+}
+
+export function freshName(): string {
+  return `test-${newId()}`;
+}
+
+/** Waits until something that changes by itself is so. */
+export async function until(isSo: () => boolean | Promise<boolean>): Promise<void> {
+  while (!(await isSo())) await new Promise((resolve) => setTimeout(resolve, 5));
+}

@@ -1,0 +1,625 @@
+import { encodeSchema, RockpoolError } from '@rockpool/shared';
+import { blob, integer, real, sqliteTable, text } from 'drizzle-orm/sqlite-core';
+import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import type {
+  Client,
+  ClientOptions,
+  LiveQuery,
+  Persistence,
+  SqlStatement,
+  SyncOptions,
+  SyncState,
+  TokenAnswer,
+  Transaction,
+  Write,
+} from '../src/client.ts';
+import { newId } from '../src/new-id.ts';
+import { defineSchema } from '../src/schema/define-schema.ts';
+import { searchIndex } from '../src/schema/search-index.ts';
+import { searchText } from '../src/search-text.ts';
+import { sql } from '../src/tab/sql.ts';
+import { freshName, until, type BrowserTab } from './browser-tabs.ts';
+
+const entry = sqliteTable('entry', { id: text().primaryKey(), number: integer().notNull(), note: text() });
+const other = sqliteTable('other', { id: text().primaryKey() });
+const seat = sqliteTable('seat', { id: text().primaryKey(), number: integer().notNull().unique() });
+const kinds = sqliteTable('kinds', {
+  id: text().primaryKey(),
+  number: integer(),
+  fraction: real(),
+  note: text(),
+  bytes: blob(),
+});
+const entrySearch = searchIndex(entry, { columns: [entry.note] });
+const schema = defineSchema({ entry, entrySearch, kinds, other, seat });
+
+export interface ContractOptions {
+  readonly createClient: (options: ClientOptions) => Promise<Client>;
+  /** A client in another page, which can be killed; null where there are no pages. */
+  readonly openTab: ((options: ClientOptions) => Promise<BrowserTab>) | null;
+  /** A real server's database. */
+  readonly sync: (schemaJson: string, databaseId: string) => Promise<{ readonly url: string; readonly token: string }>;
+  /** Whether tabs share the database. In a browser's memory they do not: every tab leads its own. */
+  readonly isShared: boolean;
+  /**
+   * `differences` leaves out the tests of what is the same code on every medium. They need one medium, which runs the
+   * `whole` contract.
+   */
+  readonly extent: 'whole' | 'differences';
+}
+
+/** Defines a test of what no medium changes. */
+function anywhere({ extent }: ContractOptions): (title: string, body: () => Promise<void>) => void {
+  return extent === 'whole' ? it : () => undefined;
+}
+
+let tested: ContractOptions;
+const clients: Client[] = [];
+const tabs: BrowserTab[] = [];
+
+async function closeAll(): Promise<void> {
+  await Promise.all(clients.splice(0).map((client) => client.close()));
+  for (const tab of tabs.splice(0)) tab.kill();
+}
+
+async function openHere(options: Partial<ClientOptions> & { readonly name: string }): Promise<Client> {
+  const client = await tested.createClient({ schema, ...options });
+  clients.push(client);
+  return client;
+}
+
+async function openElsewhere(options: Partial<ClientOptions> & { readonly name: string }): Promise<BrowserTab> {
+  const tab = await tested.openTab?.({ schema, ...options });
+  if (tab === undefined) throw new Error('there are no other pages here');
+  tabs.push(tab);
+  return tab;
+}
+
+/** Takes a good part of a second, row by row. */
+const LONG_QUERY_ROWS = 500_000;
+const LONG_QUERY = `WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n WHERE i < ${LONG_QUERY_ROWS}) SELECT i, (SELECT count(*) FROM entry WHERE i > 0) AS count FROM n`;
+
+interface Numbered {
+  readonly number: number;
+}
+
+const insertion = (number: number): SqlStatement => sql`INSERT INTO entry (id, number) VALUES (${newId()}, ${number})`;
+const insert = (client: Client, number: number): Write<unknown> => client.execute(insertion(number));
+const numbersIn = async (where: Client | Transaction): Promise<number[]> =>
+  (await where.query<Numbered>('SELECT number FROM entry ORDER BY number')).map(({ number }) => number);
+const upTo = (count: number): number[] => Array.from({ length: count }, (_, index) => index);
+
+function follow(client: Client): { readonly live: LiveQuery<Numbered>; readonly numbers: () => number[] } {
+  const live = client.live<Numbered>('SELECT number FROM entry ORDER BY number');
+  live.subscribe(() => undefined);
+  return { live, numbers: () => live.current.rows.map(({ number }) => number) };
+}
+
+/** What a client does on every medium, as the tab that leads and as one that follows. */
+export function describeClient(persistence: Persistence, options: ContractOptions): void {
+  describe(`Client on ${persistence}`, () => {
+    beforeEach(() => {
+      tested = options;
+    });
+    afterEach(closeAll);
+    describeRoles(persistence, options);
+    if (options.isShared && options.openTab !== null) describeSuccession(persistence, options);
+  });
+}
+
+async function syncWith({ sync }: ContractOptions, databaseId: string): Promise<SyncOptions> {
+  const { url, token } = await sync(encodeSchema(schema), databaseId);
+  return { url, databaseId, token: () => token };
+}
+
+function describeRoles(persistence: Persistence, options: ContractOptions): void {
+  const { isShared } = options;
+  const itAnywhere = anywhere(options);
+  const roles = isShared ? (['leader', 'follower'] as const) : (['leader'] as const);
+
+  describe.each(roles)('in the tab that is the %s', (role) => {
+    /** The client that is tested, and where tabs share a database another beside it. */
+    async function open(
+      more: Partial<ClientOptions> = {},
+    ): Promise<{ readonly name: string; readonly mine: Client; readonly others: readonly Client[] }> {
+      const name = freshName();
+      const first = await openHere({ name, persistence, ...more });
+      if (!isShared) return { name, mine: first, others: [] };
+      const second = await openHere({ name, persistence, ...more });
+      return role === 'leader' ? { name, mine: first, others: [second] } : { name, mine: second, others: [first] };
+    }
+
+    it('says where it keeps what it is given, and which role it has', async () => {
+      const { mine } = await open();
+      expect(mine.status).toMatchObject({ persistence, role });
+    });
+
+    it('reads at once what it wrote, and so does every other tab', async () => {
+      const { mine, others } = await open();
+      for (const number of upTo(20)) {
+        await insert(mine, number);
+        for (const client of [mine, ...others]) expect(await numbersIn(client)).toEqual(upTo(number + 1));
+      }
+    });
+
+    it('gives back every kind of value as it was written', async () => {
+      const { mine, others } = await open();
+      const long = 'x'.repeat(100_000);
+      await mine.execute(
+        sql`INSERT INTO kinds VALUES (${'ü😀'}, ${2n ** 60n}, 1.5, ${long}, x'00ff'), ('b', NULL, NULL, NULL, NULL)`,
+      );
+      for (const client of [mine, ...others]) {
+        expect(await client.query('SELECT * FROM kinds ORDER BY number DESC')).toEqual([
+          { id: 'ü😀', number: 2n ** 60n, fraction: 1.5, note: long, bytes: new Uint8Array([0, 255]) },
+          { id: 'b', number: null, fraction: null, note: null, bytes: null },
+        ]);
+      }
+    });
+
+    it('shows a write in live queries, its own and those of other tabs, and nothing when what they read was not touched', async () => {
+      const { mine, others } = await open();
+      const views = [mine, ...others].map(follow);
+      for (const { live } of views) await until(() => !live.current.loading);
+      const before = views.map(({ live }) => live.current);
+      await mine.execute(sql`INSERT INTO other VALUES ('a')`);
+      await insert(mine, 1);
+      for (const { numbers } of views) await until(() => numbers().length === 1);
+      expect(before.map(({ rows }) => rows)).toEqual(before.map(() => []));
+      if (others[0] !== undefined) await insert(others[0], 2);
+      else await insert(mine, 2);
+      for (const { numbers } of views) await until(() => numbers().length === 2);
+      for (const { numbers } of views) expect(numbers()).toEqual([1, 2]);
+    });
+
+    itAnywhere(
+      'finds by a search index what any tab wrote and what came from the server, in live queries too',
+      async () => {
+        const syncing = await syncWith(options, freshName());
+        const { mine, others } = await open({ sync: syncing });
+        const elsewhere = await openHere({ name: freshName(), persistence: 'memory', sync: syncing });
+        const views = [mine, ...others].map((client) =>
+          client.live<Numbered>(
+            sql`SELECT number FROM entry WHERE rowid IN (SELECT rowid FROM entry_search WHERE entry_search MATCH ${searchText('dro HER')}) ORDER BY number`,
+          ),
+        );
+        for (const view of views) view.subscribe(() => undefined);
+        const all = async (...numbers: number[]): Promise<void> => {
+          for (const view of views)
+            await until(
+              () => JSON.stringify(view.current.rows.map(({ number }) => number)) === JSON.stringify(numbers),
+            );
+        };
+        await mine.execute(sql`INSERT INTO entry VALUES ('a', 1, 'The drowsy heron'), ('b', 2, 'A kingfisher')`);
+        await all(1);
+        await until(async () => (await numbersIn(elsewhere)).length === 2);
+        await elsewhere.execute(sql`UPDATE entry SET note = ${'Another drowsy héron'} WHERE id = 'b'`);
+        await all(1, 2);
+        await elsewhere.execute(sql`DELETE FROM entry WHERE id = 'a'`);
+        await all(2);
+        expect(views.map(({ current }) => current.error)).toEqual(views.map(() => null));
+      },
+    );
+
+    itAnywhere('runs a batch whole or not at all', async () => {
+      const { mine, others } = await open();
+      const results = await mine.batch([
+        sql`INSERT INTO entry VALUES ('a', 1, NULL)`,
+        sql`UPDATE entry SET number = 2`,
+      ]);
+      expect(results.map(({ changes }) => changes)).toEqual([1, 1]);
+      const failing = mine.batch([
+        sql`INSERT INTO entry VALUES ('b', 3, NULL)`,
+        sql`INSERT INTO entry VALUES ('a', 4, NULL)`,
+      ]);
+      await expect(failing).rejects.toMatchObject({ code: 'constraint-primary-key' });
+      for (const client of [mine, ...others]) expect(await numbersIn(client)).toEqual([2]);
+    });
+
+    itAnywhere('gets errors with their code and what to do about them', async () => {
+      const { mine } = await open();
+      await expect(mine.execute(sql`INSERT INTO entry VALUES ('a', ${null}, NULL)`)).rejects.toMatchObject({
+        code: 'constraint-not-null',
+        recovery: 'ask-user',
+      });
+      await expect(mine.query('SELECT nonsense')).rejects.toMatchObject({ code: 'query-invalid' });
+      await expect(mine.query('DELETE FROM entry')).rejects.toMatchObject({ code: 'sql-read-only' });
+      const live = mine.live('SELECT nonsense FROM entry');
+      const unsubscribe = live.subscribe(() => undefined);
+      await until(() => live.current.error !== null);
+      expect(live.current.error?.code).toBe('query-invalid');
+      unsubscribe();
+    });
+
+    itAnywhere('keeps the order of what is written without waiting', async () => {
+      const { mine } = await open();
+      await insert(mine, 0);
+      await Promise.all(upTo(50).map(() => mine.execute('UPDATE entry SET number = number * 2 + 1')));
+      expect(await mine.query('SELECT number FROM entry')).toEqual([{ number: Number(2n ** 50n - 1n) }]);
+    });
+
+    it('writes while a long query runs, of its own or of another tab, which shows one moment all the same', async () => {
+      const { mine, others } = await open();
+      for (const reader of [mine, ...others]) {
+        await mine.execute('DELETE FROM entry');
+        await insert(mine, 1);
+        let hasEnded = false;
+        const reading = reader.query<{ count: number }>(LONG_QUERY).then((rows) => {
+          hasEnded = true;
+          return rows;
+        });
+        // It is under way when the next question has been answered.
+        await reader.query('SELECT 1');
+        await insert(mine, 2);
+        expect(hasEnded).toBe(false);
+        const rows = await reading;
+        expect(rows).toHaveLength(LONG_QUERY_ROWS);
+        expect(new Set(rows.map(({ count }) => count)).size).toBe(1);
+      }
+    });
+
+    itAnywhere('syncs with a server, both ways', async () => {
+      const databaseId = freshName();
+      const syncing = await syncWith(options, databaseId);
+      const { mine } = await open({ sync: syncing });
+      const elsewhere = await openHere({ name: freshName(), persistence: 'memory', sync: syncing });
+      await insert(mine, 1);
+      await until(async () => (await numbersIn(elsewhere)).length === 1);
+      const view = follow(mine);
+      await insert(elsewhere, 2);
+      await until(() => view.numbers().length === 2);
+      await until(() => mine.status.state === 'up-to-date' && mine.status.pendingCount === 0);
+      expect(view.numbers()).toEqual([1, 2]);
+    });
+
+    itAnywhere(
+      'tells when the server has a write, why it refused one, and where the changes of a row are, over a pause that all tabs see',
+      async () => {
+        const syncing = await syncWith(options, freshName());
+        const { mine, others } = await open({ sync: syncing });
+        const elsewhere = await openHere({ name: freshName(), persistence: 'memory', sync: syncing });
+        const take = (client: Client, id: string, number: number): Write<unknown> =>
+          client.execute(sql`INSERT INTO seat (id, number) VALUES (${id}, ${number})`);
+        await take(mine, 'first', 1).synced;
+        expect(await mine.rowSyncState('seat', 'first')).toMatchObject({ stage: 'admitted', conflicts: [] });
+
+        await mine.sync.pause();
+        for (const client of [mine, ...others]) await until(() => client.status.state === 'paused');
+        await take(elsewhere, 'theirs', 2).synced;
+        const late = take(mine, 'late', 2);
+        const fine = take(mine, 'fine', 3);
+        await Promise.all([late, fine]);
+        const outcomes = Promise.allSettled([late.synced, fine.synced]);
+        expect(mine.status.pendingCount).toBe(2); // at once: who has written must not read that all is sent
+        expect(await mine.rowSyncState('seat', 'late')).toMatchObject({
+          stage: 'pending',
+          changes: [{ stage: 'pending', reason: null }],
+        });
+        expect(await mine.rowSyncState('seat', 'theirs')).toMatchObject({ stage: 'none', changes: [] });
+
+        await mine.sync.resume();
+        expect(await outcomes).toMatchObject([
+          { status: 'rejected', reason: { code: 'constraint-unique' } },
+          { status: 'fulfilled' },
+        ]);
+        for (const client of [mine, ...others]) {
+          await until(async () => (await client.rowSyncState('seat', 'late')).stage === 'rejected');
+          expect(await client.rowSyncState('seat', 'late')).toMatchObject({
+            changes: [{ reason: { code: 'constraint-unique' } }],
+          });
+          expect(await client.rowSyncState('seat', ['theirs'])).toMatchObject({ stage: 'delivered', changes: [] });
+        }
+        await until(() => mine.status.state === 'up-to-date');
+        expect(await mine.query('SELECT id FROM seat ORDER BY number')).toEqual([
+          { id: 'first' },
+          { id: 'theirs' },
+          { id: 'fine' },
+        ]);
+      },
+    );
+
+    itAnywhere(
+      'tells a signed-out user, a network without the app’s server and a fault in the app’s code apart',
+      async () => {
+        const syncing = await syncWith(options, freshName());
+        const problems: RockpoolError[] = [];
+        let token: SyncOptions['token'] = () => {
+          throw new TypeError('Failed to fetch');
+        };
+        const { mine } = await open({
+          sync: { ...syncing, token: () => token() },
+          onError: (error) => void problems.push(error),
+        });
+        const becomes = async (next: SyncOptions['token'], state: SyncState, reason: object | null): Promise<void> => {
+          token = next;
+          await mine.sync.tryNow();
+          await until(() => mine.status.state === state);
+          if (reason === null) return expect(mine.status.reason).toBeNull();
+          await until(() => mine.status.reason !== null);
+          expect(mine.status.reason).toMatchObject(reason);
+        };
+        await becomes(token, 'offline', { code: 'network-unreachable', fields: { stage: 'token' } });
+        await becomes(() => null, 'needs-auth', { code: 'auth-signed-out' });
+        const thrown = new TypeError('user is undefined');
+        await becomes(() => Promise.reject(thrown), 'blocked', {
+          code: 'token-callback-failed',
+          fields: { stage: 'token', thrown: 'TypeError' },
+        });
+        expect(problems.map(({ code, cause }) => [code, cause])).toEqual([['token-callback-failed', thrown]]);
+        await becomes(() => Promise.reject(new RockpoolError('auth-database-forbidden')), 'needs-auth', {
+          code: 'auth-database-forbidden',
+        });
+        await becomes(() => 7 as unknown as string, 'blocked', {
+          code: 'token-callback-failed',
+          fields: { problem: 'not a string', type: 'number' },
+        });
+        await becomes(async () => new Response(null, { status: 502 }), 'offline', {
+          code: 'network-unreachable',
+          fields: { stage: 'token', status: 502 },
+        });
+        await becomes(async () => new Response((await syncing.token()) as string), 'up-to-date', null);
+      },
+    );
+
+    it('takes what the server has as a file, under what was written before, and tells live queries', async () => {
+      const databaseId = freshName();
+      const syncing = await syncWith(options, databaseId);
+      const elsewhere = await openHere({ name: freshName(), persistence: 'memory', sync: syncing });
+      await elsewhere.batch(upTo(300).map(insertion)).synced;
+      const token = Promise.withResolvers<TokenAnswer>();
+      const progress: { readonly receivedBytes: number; readonly totalBytes: number }[] = [];
+      const { mine, others } = await open({
+        sync: {
+          ...syncing,
+          token: () => token.promise,
+          firstSync: { answerWithinMs: 1, onProgress: (now) => void progress.push(now) },
+        },
+      });
+      const seen = follow(mine);
+      await insert(mine, 1_000);
+      token.resolve(await syncing.token());
+      const all = [...upTo(300), 1_000];
+      for (const client of [mine, ...others])
+        await until(
+          async () => client.status.state === 'up-to-date' && (await numbersIn(client)).length === all.length,
+        );
+      for (const client of [mine, ...others]) expect(await numbersIn(client)).toEqual(all);
+      await until(() => seen.numbers().length === all.length);
+      await until(async () => (await numbersIn(elsewhere)).length === all.length);
+      // It was a file: deliveries tell no bytes.
+      expect(progress.at(-1)).toEqual({
+        receivedBytes: progress.at(-1)?.totalBytes,
+        totalBytes: expect.any(Number) as number,
+      });
+    });
+
+    itAnywhere('has no second promise to give where there is no server', async () => {
+      const { mine } = await open();
+      await expect(insert(mine, 1).synced).rejects.toMatchObject({ code: 'config-invalid' });
+    });
+
+    describeTransactions(options, open);
+
+    if (persistence !== 'memory') {
+      it('is there again when it is opened the next time', async () => {
+        const { name, mine } = await open();
+        await insert(mine, 1);
+        await closeAll();
+        expect(await numbersIn(await openHere({ name, persistence }))).toEqual([1]);
+      });
+
+      it('with strict durability does the same', async () => {
+        const { name, mine, others } = await open({ durability: 'strict' });
+        await Promise.all(upTo(10).map((number) => insert(mine, number)));
+        for (const client of [mine, ...others]) expect(await numbersIn(client)).toEqual(upTo(10));
+        await closeAll();
+        expect(await numbersIn(await openHere({ name, persistence }))).toEqual(upTo(10));
+      });
+    }
+  });
+}
+
+interface Opened {
+  readonly mine: Client;
+  readonly others: readonly Client[];
+}
+
+function describeTransactions(options: ContractOptions, open: () => Promise<Opened>): void {
+  const itAnywhere = anywhere(options);
+  const forever = (): Promise<never> => new Promise(() => undefined);
+
+  it('sees in a transaction what that wrote, and others neither see it nor wait for it', async () => {
+    const { mine, others } = await open();
+    await insert(mine, 1);
+    const result = await mine.transaction(async (tx) => {
+      await tx.execute(insertion(2));
+      expect(await numbersIn(tx)).toEqual([1, 2]);
+      for (const client of [mine, ...others]) expect(await numbersIn(client)).toEqual([1]);
+      return 42;
+    });
+    expect(result).toBe(42);
+    for (const client of [mine, ...others]) expect(await numbersIn(client)).toEqual([1, 2]);
+  });
+
+  itAnywhere('takes back a transaction whose body throws, and rejects with what was thrown', async () => {
+    const { mine } = await open();
+    const thrown = new Error('no');
+    const failing = mine.transaction(async (tx) => {
+      await tx.execute(insertion(1));
+      throw thrown;
+    });
+    await expect(failing).rejects.toBe(thrown);
+    await insert(mine, 2);
+    expect(await numbersIn(mine)).toEqual([2]);
+  });
+
+  itAnywhere('takes back of nested transactions the one that throws, and keeps the others', async () => {
+    const { mine } = await open();
+    await mine.transaction(async (tx) => {
+      await tx.execute(insertion(1));
+      await tx.transaction((inner) => inner.execute(insertion(2)));
+      const failing = tx.transaction(async (inner) => {
+        await inner.execute(insertion(3));
+        await inner.transaction((innermost) => innermost.execute(insertion(4)));
+        throw new Error('no');
+      });
+      await expect(failing).rejects.toThrow('no');
+      await tx.execute(insertion(5));
+    });
+    expect(await numbersIn(mine)).toEqual([1, 2, 5]);
+  });
+
+  itAnywhere('ends a transaction when its signal aborts, with the reason', async () => {
+    const { mine } = await open();
+    const aborter = new AbortController();
+    const reason = new Error('changed my mind');
+    const running = mine.transaction(
+      async (tx) => {
+        await tx.execute(insertion(1));
+        aborter.abort(reason);
+        await forever();
+      },
+      { signal: aborter.signal },
+    );
+    await expect(running).rejects.toBe(reason);
+    await insert(mine, 2);
+    expect(await numbersIn(mine)).toEqual([2]);
+  });
+
+  itAnywhere('ends a transaction when its time is over, and then everybody can write', async () => {
+    const { mine, others } = await open();
+    const running = mine.transaction(
+      async (tx) => {
+        await tx.execute(insertion(1));
+        await forever();
+      },
+      { timeoutMs: 200 },
+    );
+    await expect(running).rejects.toMatchObject({ code: 'transaction-timeout', recovery: 'retry' });
+    for (const client of [mine, ...others]) await insert(client, 2);
+    expect(await numbersIn(mine)).toEqual([mine, ...others].map(() => 2));
+  });
+
+  itAnywhere('makes all writes wait for the end of a transaction', async () => {
+    const { mine, others } = await open();
+    const done: string[] = [];
+    let waiting: Promise<unknown>[] = [];
+    await mine.transaction(async (tx) => {
+      waiting = [mine, ...others].map((client) => insert(client, 2).then(() => done.push('write')));
+      await tx.execute(insertion(1));
+      await numbersIn(tx);
+      expect(done).toEqual([]);
+    });
+    await Promise.all(waiting);
+    expect(await numbersIn(mine)).toEqual([1, ...[mine, ...others].map(() => 2)]);
+  });
+}
+
+function describeSuccession(persistence: Persistence, options: ContractOptions): void {
+  const itAnywhere = anywhere(options);
+  describe('when the leading tab goes', () => {
+    /** Ten on the way at a time. Halfway something happens, and writing goes on meanwhile. */
+    async function insert200(client: Client, halfway: () => Promise<void> | void): Promise<void> {
+      let happening: Promise<void> | void = undefined;
+      for (let first = 0; first < 200; first += 10) {
+        const writes = upTo(10).map((index) => insert(client, first + index));
+        if (first === 100) happening = halfway();
+        await Promise.all(writes);
+      }
+      await happening;
+    }
+
+    it.each(['closed', 'killed'] as const)(
+      'a follower loses nothing and repeats nothing of what it writes, if that tab is %s',
+      async (how) => {
+        const name = freshName();
+        const leader = await openElsewhere({ name, persistence });
+        const mine = await openHere({ name, persistence });
+        const third = await openHere({ name, persistence });
+        const view = follow(third);
+        await insert200(mine, () => (how === 'closed' ? leader.client.close() : leader.kill()));
+        for (const client of [mine, third]) expect(await numbersIn(client)).toEqual(upTo(200));
+        await until(() => mine.status.role === 'leader');
+        await insert(third, 200);
+        await until(() => view.numbers().length === 201);
+        expect(view.numbers()).toEqual(upTo(201));
+      },
+    );
+
+    it('what it wrote itself is there if its promise had resolved, and once', async () => {
+      const name = freshName();
+      const leader = await openElsewhere({ name, persistence });
+      const mine = await openHere({ name, persistence });
+      const resolved: number[] = [];
+      for (const number of upTo(50))
+        insert(leader.client, number).then(
+          () => resolved.push(number),
+          () => undefined,
+        );
+      await until(() => resolved.length > 10);
+      leader.kill();
+      const numbers = await numbersIn(mine);
+      expect(new Set(numbers).size).toBe(numbers.length);
+      expect(numbers).toEqual(expect.arrayContaining(resolved));
+    });
+
+    itAnywhere('the second promise of a follower’s write stays, and so does a pause', async () => {
+      const syncing = await syncWith(options, freshName());
+      const name = freshName();
+      const leader = await openElsewhere({ name, persistence, sync: syncing });
+      const mine = await openHere({ name, persistence, sync: syncing });
+      await leader.client.sync.pause();
+      const write = insert(mine, 1);
+      await write;
+      let isSynced = false;
+      const synced = write.synced.then(() => (isSynced = true));
+      leader.kill();
+      await until(() => mine.status.role === 'leader' && mine.status.state === 'paused');
+      expect(isSynced).toBe(false);
+      await mine.sync.resume();
+      await synced;
+      expect(mine.status.pendingCount).toBe(0);
+    });
+
+    it('reads and live queries of a follower go on, and end when the next leads', async () => {
+      const name = freshName();
+      const leader = await openElsewhere({ name, persistence });
+      const mine = await openHere({ name, persistence });
+      await insert(mine, 1);
+      const view = follow(mine);
+      await until(() => view.numbers().length === 1);
+      leader.kill();
+      const reads = await Promise.all(upTo(10).map(() => numbersIn(mine)));
+      expect(reads).toEqual(reads.map(() => [1]));
+      await insert(mine, 2);
+      await until(() => view.numbers().length === 2);
+    });
+
+    it('a page that was hidden hands over, and shows what it missed when it is back', async () => {
+      const name = freshName();
+      const away = await openElsewhere({ name, persistence });
+      const here = await openHere({ name, persistence });
+      const view = follow(away.client);
+      await until(() => !view.live.current.loading);
+      away.window.dispatchEvent(new PageTransitionEvent('pagehide', { persisted: true }));
+      await until(() => here.status.role === 'leader');
+      await insert(here, 1);
+      const asked = insert(away.client, 2);
+      away.window.dispatchEvent(new PageTransitionEvent('pageshow', { persisted: true }));
+      await asked;
+      await until(() => view.numbers().length === 2);
+      expect(view.numbers()).toEqual([1, 2]);
+    });
+
+    itAnywhere('sync goes on in the next, with what was not sent', async () => {
+      const databaseId = freshName();
+      const syncing = await syncWith(options, databaseId);
+      const name = freshName();
+      const leader = await openElsewhere({ name, persistence, sync: syncing });
+      const mine = await openHere({ name, persistence, sync: syncing });
+      await insert200(mine, () => leader.kill());
+      const elsewhere = await openHere({ name: freshName(), persistence: 'memory', sync: syncing });
+      await until(async () => (await numbersIn(elsewhere)).length === 200);
+      expect(await numbersIn(elsewhere)).toEqual(upTo(200));
+    });
+  });
+}

@@ -1,0 +1,20 @@
+import { syncedTables } from '@rockpool/shared';
+import { readCaptureTable } from '../../src/worker/capture/capture-table.ts';
+import { SessionCapture } from '../../src/worker/capture/session-capture.ts';
+import type { OpenDatabase } from '../../src/worker/database/open-database.ts';
+
+/** One transaction as versions wrote it that took values of any type in any column. */
+export function writeAsBefore({ connection, changelog, meta, localTime, schema }: OpenDatabase, sql: string): void {
+  const capture = new SessionCapture(
+    connection,
+    syncedTables(schema).map((table) => readCaptureTable(connection, table)),
+  );
+  connection.run('BEGIN');
+  capture.begin();
+  connection.exec(sql);
+  const changes = capture.take();
+  capture.end();
+  changelog.append({ ...changes, atomic: false, cellBases: [], base: meta.cursor }, localTime);
+  connection.run('COMMIT');
+  capture.close();
+}

@@ -1,0 +1,182 @@
+import { tableIdOf, type Delivery } from '@rockpool/shared';
+import { expect } from 'vitest';
+import type { Role } from '../src/auth/role.ts';
+import { insert } from './changeset.ts';
+import { type TestConnection, TestSite } from './test-client.ts';
+import { DATABASE } from './test-server.ts';
+
+/** One of the instances of a server, in this process or in another. */
+export interface Instance {
+  connect(site: TestSite): Promise<TestConnection>;
+  token(role: Role, principal: string): Promise<string>;
+}
+
+export interface CommitOrderPlan {
+  readonly instances: readonly Instance[];
+  readonly writers: number;
+  readonly readers: number;
+  /** Rows inserted in all, each once. */
+  readonly rows: number;
+  /** At most 30. */
+  readonly rowsPerChangeset: number;
+}
+
+/**
+ * Of each writer. Few, or what waits for an instance's turn goes into few large commits, and there is little order to
+ * get wrong.
+ */
+const PUSHES_ON_THEIR_WAY = 2;
+
+/** What a reader is told at one instance before it goes on at the next, which may not have heard of all that yet. */
+const DELIVERIES_PER_STAY = 50;
+
+/**
+ * Writers push as fast as they are answered, each at one of the instances, while readers follow, now here and now
+ * there. Every reader is told of every row once, with the delivery that takes it over that row's watermark: nothing
+ * becomes visible behind a cursor.
+ */
+export async function checkCommitOrder({
+  instances,
+  writers,
+  readers,
+  rows,
+  rowsPerChangeset,
+}: CommitOrderPlan): Promise<void> {
+  const changesets = Math.ceil(rows / rowsPerChangeset / writers);
+  const instanceOf = (number: number): Instance => instances[number % instances.length] as Instance;
+  const writing = Array.from({ length: writers }, (_, number) => new Writer(number, changesets, rowsPerChangeset));
+  const reading = Array.from(
+    { length: readers },
+    (_, number) => new Reader(number, changesets * writers, rowsPerChangeset),
+  );
+  await Promise.all([
+    ...writing.map((writer, number) => writer.writeAt(instanceOf(number))),
+    ...reading.map((reader) => reader.readAt(instanceOf)),
+  ]);
+  const watermarks = writing.flatMap((writer) => writer.watermarks);
+  expect(new Set(watermarks).size, 'each changeset has a watermark of its own').toBe(watermarks.length);
+  for (const watermark of watermarks)
+    if (watermark < 1 || watermark > watermarks.length)
+      throw new Error(`the watermarks have gaps: one is ${watermark}`);
+  for (const reader of reading) reader.checkAgainst(watermarks);
+  if (instances.length > 1)
+    expectTurns(watermarks, (changeset) => Math.floor(changeset / changesets) % instances.length, writers);
+}
+
+/** The instances committed one among the other, or nothing was tried. */
+function expectTurns(watermarks: readonly number[], instanceOf: (changeset: number) => number, writers: number): void {
+  const inOrder: number[] = [];
+  watermarks.forEach((watermark, changeset) => (inOrder[watermark - 1] = instanceOf(changeset)));
+  const turns = inOrder.filter((instance, i) => i > 0 && instance !== inOrder[i - 1]).length;
+  expect(turns).toBeGreaterThan(watermarks.length / (writers * PUSHES_ON_THEIR_WAY));
+}
+
+/** Writes changesets that are numbered through over all writers. */
+class Writer {
+  /** Of its changesets, in order. */
+  readonly watermarks: number[] = [];
+  private readonly site = new TestSite();
+  private readonly number: number;
+  private readonly changesets: number;
+  private readonly rowsPerChangeset: number;
+
+  constructor(number: number, changesets: number, rowsPerChangeset: number) {
+    this.number = number;
+    this.changesets = changesets;
+    this.rowsPerChangeset = rowsPerChangeset;
+  }
+
+  async writeAt(instance: Instance): Promise<void> {
+    const connection = await instance.connect(this.site);
+    await connection.open(await instance.token('editor', `w${this.number}`), DATABASE);
+    while (this.watermarks.length < this.changesets) {
+      this.push(connection);
+      const { outcomes } = await connection.delivery();
+      this.site.links.clear();
+      for (const outcome of outcomes) {
+        if (outcome.kind !== 'admitted')
+          throw new Error(`changeset ${outcome.sequence} of writer ${this.number} was refused: ${outcome.code}`);
+        this.watermarks[outcome.sequence - 1] = outcome.watermark;
+      }
+    }
+    await connection.close();
+  }
+
+  private push(connection: TestConnection): void {
+    const { site, changesets } = this;
+    while (site.changelog.length < Math.min(changesets, site.lastAckedSequence + PUSHES_ON_THEIR_WAY)) {
+      const changeset = this.number * changesets + site.changelog.length;
+      const { sequence } = site.write(
+        Array.from({ length: this.rowsPerChangeset }, (_, row) =>
+          insert('entries', `${changeset}.${row}`, { amount: BigInt(row) }),
+        ),
+        { base: 0 },
+      );
+      connection.push(sequence);
+    }
+  }
+}
+
+/** Keeps little of each changeset: there are millions of rows, and many readers. */
+class Reader {
+  private readonly site = new TestSite();
+  private readonly number: number;
+  /** A bit for each row that is still to come. */
+  private readonly missing: Int32Array;
+  /** The delivery that each came with. */
+  private readonly from: Int32Array;
+  private readonly to: Int32Array;
+  private readonly changesets: number;
+
+  constructor(number: number, changesets: number, rowsPerChangeset: number) {
+    this.number = number;
+    this.missing = new Int32Array(changesets).fill(2 ** rowsPerChangeset - 1);
+    this.from = new Int32Array(changesets);
+    this.to = new Int32Array(changesets);
+    this.changesets = changesets;
+  }
+
+  async readAt(instanceOf: (number: number) => Instance): Promise<void> {
+    for (let stay = this.number; this.site.cursor < this.changesets; stay++) {
+      const instance = instanceOf(stay);
+      const connection = await instance.connect(this.site);
+      this.hear((await connection.open(await instance.token('viewer', 'reader'), DATABASE)).first);
+      for (let count = 1; count < DELIVERIES_PER_STAY && this.site.cursor < this.changesets; count++) {
+        this.site.links.clear();
+        this.hear(await connection.delivery());
+        connection.confirm();
+      }
+      await connection.close();
+    }
+  }
+
+  /** Throws for a row that comes twice, or in another delivery than the others of its changeset. */
+  private hear({ from, to, groups }: Delivery): void {
+    const entries = tableIdOf('entries');
+    for (const { tableId, keys } of groups) {
+      if (tableId !== entries) continue;
+      for (const key of keys[0] ?? []) {
+        const [changeset = 0, row = 0] = String(key).split('.').map(Number);
+        const missing = this.missing[changeset] ?? 0;
+        if ((missing & (1 << row)) === 0) throw new Error(`row ${row} of changeset ${changeset} came twice`);
+        if (this.to[changeset] !== 0 && this.to[changeset] !== to)
+          throw new Error(`changeset ${changeset} came in two deliveries`);
+        this.missing[changeset] = missing & ~(1 << row);
+        this.from[changeset] = from;
+        this.to[changeset] = to;
+      }
+    }
+  }
+
+  checkAgainst(watermarks: readonly number[]): void {
+    watermarks.forEach((watermark, changeset) => {
+      if (this.missing[changeset] !== 0)
+        throw new Error(`rows of changeset ${changeset}, of watermark ${watermark}, never came`);
+      const [from, to] = [this.from[changeset] ?? 0, this.to[changeset] ?? 0];
+      if (watermark <= from || watermark > to)
+        throw new Error(
+          `changeset ${changeset}, of watermark ${watermark}, came with the delivery from ${from} to ${to}`,
+        );
+    });
+  }
+}

@@ -1,0 +1,106 @@
+import fc from 'fast-check';
+import { expect } from 'vitest';
+import { LiveDatabase } from '../src/fanout/live-database.ts';
+import { openDatabaseFile } from '../src/store/database-file.ts';
+import { insert, update, type Change } from './changeset.ts';
+import { committed } from './committed.ts';
+import { DirectSession } from './direct-session.ts';
+import { Replica } from './replica.ts';
+import { TEST_SCHEMA } from './test-schema.ts';
+
+const NOW_MS = 1_700_000_000_000;
+const CHANGESETS = 6;
+
+/** Of some the server says no, always in the same words. */
+const change: fc.Arbitrary<Change> = fc.oneof(
+  fc.bigInt(1n, 9n).map((stock) => update('products', 'p', { stock })),
+  fc.constantFrom('Cash', 'Bank').chain((name) => fc.uuid().map((id) => insert('accounts', id, { name }))),
+);
+
+/**
+ * A push of some of what may be pushed, sent so often; then perhaps all that the server has said is lost, together with
+ * the connection.
+ */
+const request = fc.record({
+  from: fc.nat(CHANGESETS),
+  count: fc.integer({ min: 1, max: CHANGESETS }),
+  times: fc.nat(5),
+  isLost: fc.boolean(),
+  waits: fc.boolean(),
+});
+
+/**
+ * So many histories of a site whose pushes are repeated, cut in other places, put together and answered into nothing.
+ * Gives the number of pushes.
+ */
+export async function repeatPushes(histories: number, seed: number): Promise<number> {
+  let pushes = 0;
+  await fc.assert(
+    fc.asyncProperty(
+      fc.array(change, { minLength: CHANGESETS, maxLength: CHANGESETS }),
+      fc.array(request, { minLength: 4, maxLength: 12 }),
+      async (changes, requests) => {
+        const once = await decidedBy(changes, []);
+        const often = await decidedBy(changes, requests, () => pushes++);
+        expect(often).toEqual(once);
+      },
+    ),
+    { numRuns: histories, seed },
+  );
+  return pushes;
+}
+
+interface Decided {
+  readonly outcomes: unknown;
+  readonly rows: unknown;
+}
+
+async function decidedBy(
+  changes: readonly Change[],
+  requests: readonly { from: number; count: number; times: number; isLost: boolean; waits: boolean }[],
+  onPush: () => void = () => undefined,
+): Promise<Decided> {
+  const failures: unknown[] = [];
+  const database = new LiveDatabase(openDatabaseFile(':memory:', TEST_SCHEMA), {
+    onFailure: (error) => void failures.push(error),
+  });
+  const replica = new Replica();
+  replica.site.nowMs = () => NOW_MS;
+  replica.write([insert('products', 'p', { stock: 0n })]);
+  for (const one of changes) replica.write([one]);
+  const { site } = replica;
+  const last = site.changelog.length;
+  let session = new DirectSession(database, replica, NOW_MS);
+  // What the server has been sent at least once, in order: beyond its end nothing can be sent.
+  let sentUpTo = 0;
+  for (const { from, count, times, isLost, waits } of requests) {
+    const first = Math.min(1 + from, sentUpTo + 1);
+    const to = Math.min(last, first + count - 1);
+    for (let time = 0; time < times; time++) {
+      session.push(first, to, NOW_MS);
+      onPush();
+    }
+    if (times > 0) sentUpTo = Math.max(sentUpTo, to);
+    if (waits) await committed();
+    expect(session.failure).toBeNull();
+    if (!isLost) continue;
+    session.leave();
+    session = new DirectSession(database, replica, NOW_MS);
+    // A push that came before the end of its connection counts.
+    await committed();
+    session.leave();
+    session = new DirectSession(database, replica, NOW_MS);
+  }
+  session.push(1, last, NOW_MS);
+  await committed();
+  session.applyAll();
+  expect([session.failure, failures]).toEqual([null, []]);
+  const sql = (text: string): unknown => database.file.sql.all(text);
+  const rows = [
+    sql('SELECT * FROM products'),
+    sql('SELECT * FROM accounts ORDER BY id'),
+    sql('SELECT watermark, sequence FROM rockpool_log ORDER BY watermark'),
+  ];
+  void database.close();
+  return { outcomes: replica.outcomes, rows };
+}

@@ -1,0 +1,118 @@
+import { spawn, type ChildProcess } from 'node:child_process';
+import { writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import { encodeSchema } from '@rockpool/shared';
+import { afterEach } from 'vitest';
+import { issueToken } from '../src/auth/jwt.ts';
+import type { Role } from '../src/auth/role.ts';
+import { TestConnection, type TestSite } from './test-client.ts';
+import { TEST_SCHEMA } from './test-schema.ts';
+import { DATABASE, TEST_SECRET } from './test-server.ts';
+
+const BIN = fileURLToPath(new URL('../bin/rockpool-server.mjs', import.meta.url));
+
+const running = new Set<ChildProcess>();
+
+// A test that fails halfway must not leave its server behind.
+afterEach(() => {
+  for (const child of running) child.kill('SIGKILL');
+});
+
+export interface Finished {
+  readonly code: number | null;
+  readonly stdout: string;
+  readonly stderr: string;
+}
+
+/** Runs the command to its end. */
+export function runCommand(
+  args: readonly string[],
+  environment: Readonly<Record<string, string>> = {},
+): Promise<Finished> {
+  return finished(
+    spawn(process.execPath, [BIN, ...args], {
+      stdio: ['ignore', 'pipe', 'pipe'],
+      env: { ...process.env, ...environment },
+    }),
+  );
+}
+
+/** The flags of a server in a folder, with schema and secret in place. */
+export function serverFlags(folder: string): string[] {
+  const schema = join(folder, 'schema.json');
+  const secret = join(folder, 'secret');
+  writeFileSync(schema, encodeSchema(TEST_SCHEMA));
+  writeFileSync(secret, `${TEST_SECRET}\n`);
+  return ['--data', join(folder, 'data'), '--schema', schema, '--port', '0', '--secret-file', secret];
+}
+
+/** The command as a process of its own, which can be killed. */
+export class ServerProcess {
+  readonly url: string;
+  private readonly child: ChildProcess;
+  private readonly end: Promise<Finished>;
+
+  private constructor(child: ChildProcess, url: string, end: Promise<Finished>) {
+    this.child = child;
+    this.url = url;
+    this.end = end;
+  }
+
+  static async start(
+    folder: string,
+    flags: readonly string[] = serverFlags(folder),
+    environment: Readonly<Record<string, string>> = {},
+  ): Promise<ServerProcess> {
+    const child = spawn(process.execPath, [BIN, ...flags], {
+      stdio: ['ignore', 'pipe', 'pipe'],
+      env: { ...process.env, ...environment },
+    });
+    const end = finished(child);
+    const url = await new Promise<string>((resolve, reject) => {
+      child.stdout.on('data', (chunk: Buffer) => {
+        const [, found] = /listening on http:\/\/(\S+)/.exec(chunk.toString()) ?? [];
+        if (found !== undefined) resolve(`ws://${found}/sync`);
+      });
+      void end.then(({ stderr }) => reject(new Error(`the server ended: ${stderr}`)));
+    });
+    return new ServerProcess(child, url, end);
+  }
+
+  token(role: Role = 'editor', principal = 'ann', databaseId: string = DATABASE): Promise<string> {
+    return issueToken(
+      new TextEncoder().encode(TEST_SECRET),
+      { principal, databases: [databaseId], role, ttlMs: 3_600_000 },
+      Date.now(),
+    );
+  }
+
+  connect(site?: TestSite): Promise<TestConnection> {
+    return TestConnection.connect(this.url, site);
+  }
+
+  /** What the server tells of itself, by name and labels. */
+  async metrics(): Promise<ReadonlyMap<string, number>> {
+    const text = await (await fetch(this.url.replace('ws:', 'http:').replace('/sync', '/metrics'))).text();
+    return new Map([...text.matchAll(/^(rockpool_\S+) (\S+)$/gm)].map(([, name = '', value]) => [name, Number(value)]));
+  }
+
+  async signal(signal: NodeJS.Signals): Promise<Finished> {
+    this.child.kill(signal);
+    return this.end;
+  }
+}
+
+function finished(child: ChildProcess): Promise<Finished> {
+  let stdout = '';
+  let stderr = '';
+  child.stdout?.on('data', (chunk: Buffer) => (stdout += chunk.toString()));
+  child.stderr?.on('data', (chunk: Buffer) => (stderr += chunk.toString()));
+  running.add(child);
+  return new Promise((resolve) => {
+    child.once('close', (code) => {
+      running.delete(child);
+      resolve({ code, stdout, stderr });
+    });
+  });
+}

@@ -1,0 +1,42 @@
+import { afterEach, beforeEach, inject } from 'vitest';
+import type { SyncServerOptions } from '../src/create-sync-server.ts';
+import { createPostgresDatabase } from './postgres-server.ts';
+import type {} from './postgres-for-all.ts';
+import { temporaryFolder, TestServer } from './test-server.ts';
+
+/**
+ * A fresh server with an empty data directory for each test of a file: on files, and in the project `postgres` on
+ * PostgreSQL.
+ */
+export function serverUnderTest(options: Partial<SyncServerOptions> = {}): {
+  readonly server: TestServer;
+  restart(meanwhile?: () => void): Promise<void>;
+} {
+  let folder: ReturnType<typeof temporaryFolder> | undefined;
+  let server: TestServer | undefined;
+  let postgres: Partial<SyncServerOptions> = {};
+  const start = async (): Promise<void> => {
+    server = await TestServer.start((folder as ReturnType<typeof temporaryFolder>).path, { ...options, ...postgres });
+    await server.sync.ready();
+  };
+  beforeEach(async () => {
+    folder = temporaryFolder();
+    const port = inject('postgresPort');
+    if (port !== undefined) postgres = { postgres: (await createPostgresDatabase(port)).url };
+    await start();
+  });
+  afterEach(async () => {
+    await server?.stop();
+    folder?.remove();
+  });
+  return {
+    get server() {
+      return server as TestServer;
+    },
+    restart: async (meanwhile) => {
+      await server?.stop();
+      meanwhile?.();
+      await start();
+    },
+  };
+}

@@ -1,0 +1,127 @@
+import fc from 'fast-check';
+import { expect } from 'vitest';
+import type { SyncServerOptions } from '../../src/create-sync-server.ts';
+import type { SnapshotRules } from '../../src/snapshot/snapshots.ts';
+import type { TestServer } from '../test-server.ts';
+import type { CanaryForm } from './canary.ts';
+import { asText, CanaryWatch } from './canary-watch.ts';
+import { INTRUSIONS } from './tenant-intrusions.ts';
+import { OWN_STEPS } from './tenant-steps.ts';
+import { Tenant } from './tenant.ts';
+
+/** At a time. */
+const TENANTS = 3;
+
+/** Then others come, into databases of their own: to make those and their snapshots takes as long as some histories. */
+const HISTORIES_PER_TENANCY = 25;
+
+/** Of one tenant in one history. */
+const MAX_STEPS = 5;
+
+/** A tenant's files are asked for again and again: most answers are of what was kept. */
+const SNAPSHOTS: Partial<SnapshotRules> = { minFileBytes: 1, maxTailChangesets: 1_000 };
+
+/**
+ * Everywhere that a tenant's rows go, and their forms there: a look that finds nothing in anything would prove nothing.
+ */
+export const SEEN_EVERYWHERE: Readonly<Record<string, readonly CanaryForm[]>> = {
+  HTTP: ['integer', 'name', 'real', 'text'],
+  feed: ['integer', 'name', 'real', 'text'],
+  query: ['integer', 'real', 'text'],
+  rule: ['integer', 'real', 'text'],
+  snapshot: ['integer', 'name', 'real', 'text'],
+  sockets: ['integer', 'name', 'real', 'text'],
+};
+
+const ownStep = fc.record({ does: fc.constantFrom(...Object.keys(OWN_STEPS)), key: fc.nat(5) });
+const intrusion = fc.record({
+  tries: fc.constantFrom(...Object.keys(INTRUSIONS)),
+  neighbour: fc.integer({ min: 1, max: TENANTS - 1 }),
+  key: fc.nat(5),
+});
+/** What one tenant does. */
+const course = fc.array(fc.oneof({ weight: 3, arbitrary: ownStep }, { weight: 1, arbitrary: intrusion }), {
+  minLength: 1,
+  maxLength: MAX_STEPS,
+});
+type Course = typeof course extends fc.Arbitrary<infer Steps> ? Steps : never;
+
+/**
+ * Random histories of tenants of one server who act at the same time, and who try to get into each other's databases by
+ * every way there is. Everything that is anybody's is a canary; every byte that leaves the server is looked through,
+ * and so are errors and the log.
+ */
+export class TenantTrial {
+  private readonly watch = new CanaryWatch();
+  private readonly tenants = new Map<string, Tenant>();
+  private entered = 0;
+
+  /** What the server has to be started with. */
+  get options(): Partial<SyncServerOptions> {
+    return {
+      snapshots: SNAPSHOTS,
+      validate: (databaseId, changeset) => this.tenants.get(databaseId)?.judge(changeset) ?? null,
+    };
+  }
+
+  /**
+   * `servers`: one, or two instances of one. Says where tenants met what is theirs: SEEN_EVERYWHERE, if the histories
+   * are many.
+   */
+  async run(servers: readonly TestServer[], histories: number): Promise<Record<string, readonly CanaryForm[]>> {
+    const [server, elsewhere = server] = servers as [TestServer, TestServer?];
+    const publicDoor = await elsewhere.openDoor();
+    let run = 0;
+    try {
+      await fc.assert(
+        fc.asyncProperty(fc.tuple(...Array.from({ length: TENANTS }, () => course)), async (courses) => {
+          if (run++ % HISTORIES_PER_TENANCY === 0) await this.change(server, elsewhere);
+          await this.live(courses);
+          for (const path of ['/metrics', '/ready', '/health']) await (await publicDoor.ask('GET', path)).text();
+          this.watch.lookAtPublic(publicDoor.take());
+          for (const { events } of servers) this.watch.lookAtLog(asText(events.splice(0)));
+          expect(this.watch.leaks).toEqual([]);
+        }),
+        // A shorter history would begin where this one has ended: it would not be the same one.
+        { numRuns: histories, endOnFailure: true },
+      );
+    } finally {
+      await this.end();
+      await publicDoor.close();
+    }
+    for (const { events } of servers) this.watch.lookAtLog(asText(events));
+    expect(this.watch.leaks).toEqual([]);
+    return this.watch.sightings();
+  }
+
+  /** All at once. Everybody comes to an end, also where one of them fails. */
+  private async live(courses: readonly Course[]): Promise<void> {
+    const tenants = [...this.tenants.values()];
+    const lived = await Promise.allSettled(courses.map((steps, i) => follow(tenants, i, steps)));
+    for (const one of lived) if (one.status === 'rejected') throw one.reason;
+    for (const tenant of tenants) await tenant.look();
+  }
+
+  private async change(server: TestServer, elsewhere: TestServer): Promise<void> {
+    await this.end();
+    for (let i = 0; i < TENANTS; i++) {
+      const tenant = await Tenant.enter(server, elsewhere, this.watch, ++this.entered);
+      this.tenants.set(tenant.databaseId, tenant);
+      this.watch.keepSecret(tenant.number, tenant.token);
+    }
+  }
+
+  private async end(): Promise<void> {
+    for (const tenant of this.tenants.values()) await tenant.leave();
+    this.tenants.clear();
+    this.watch.forgetSecrets();
+  }
+}
+
+async function follow(tenants: readonly Tenant[], index: number, steps: Course): Promise<void> {
+  const tenant = tenants[index] as Tenant;
+  for (const step of steps) {
+    if ('does' in step) await OWN_STEPS[step.does]?.(tenant, step.key);
+    else await INTRUSIONS[step.tries]?.(tenant, tenants[(index + step.neighbour) % tenants.length] as Tenant, step.key);
+  }
+}

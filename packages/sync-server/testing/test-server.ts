@@ -1,0 +1,101 @@
+import { existsSync, mkdtempSync, rmSync } from 'node:fs';
+import type { Server } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { createAdaptorServer } from '@hono/node-server';
+import type { CellValue } from '@rockpool/shared';
+import type { Role } from '../src/auth/role.ts';
+import { createSyncServer, type SyncServer, type SyncServerOptions } from '../src/create-sync-server.ts';
+import { databaseFileName, databasePath } from '../src/store/data-directory.ts';
+import { SqliteFile } from '../src/store/sqlite-file.ts';
+import { askServer, type Ask } from './ask-server.ts';
+import { ServerDoor } from './server-door.ts';
+import { TestConnection, type TestSite } from './test-client.ts';
+import { TEST_SCHEMA } from './test-schema.ts';
+
+export const TEST_SECRET = 'c0ffee-0123456789-abcdefghijklmnop';
+export const DATABASE = 'household';
+
+export function temporaryFolder(): { readonly path: string; remove(): void } {
+  const path = mkdtempSync(join(tmpdir(), 'rockpool-server-'));
+  return { path, remove: () => rmSync(path, { recursive: true, force: true }) };
+}
+
+/** A real server on a real port with real files. */
+export class TestServer {
+  readonly dataDir: string;
+  readonly sync: SyncServer;
+  readonly events: { readonly event: string; readonly fields: object }[];
+  private readonly http: Server;
+
+  private constructor(dataDir: string, sync: SyncServer, http: Server, events: TestServer['events']) {
+    this.dataDir = dataDir;
+    this.sync = sync;
+    this.http = http;
+    this.events = events;
+  }
+
+  static async start(dataDir: string, options: Partial<SyncServerOptions> = {}): Promise<TestServer> {
+    const events: TestServer['events'] = [];
+    const log: SyncServerOptions['log'] = (event, fields) => void events.push({ event, fields });
+    const sync = createSyncServer({ dataDir, schema: TEST_SCHEMA, secret: TEST_SECRET, log, ...options });
+    const http = createAdaptorServer({ fetch: sync.app.fetch }) as Server;
+    sync.attach(http);
+    await new Promise<void>((resolve) => void http.listen(0, '127.0.0.1', resolve));
+    return new TestServer(dataDir, sync, http, events);
+  }
+
+  get host(): string {
+    return `127.0.0.1:${(this.http.address() as AddressInfo).port}`;
+  }
+
+  token(role: Role = 'editor', principal = 'ann', databaseId: string = DATABASE): Promise<string> {
+    return this.sync.issueToken({ principal, databases: [databaseId], role, ttlMs: 3_600_000 });
+  }
+
+  connect(site?: TestSite, headers?: Record<string, string>): Promise<TestConnection> {
+    return TestConnection.connect(`ws://${this.host}/sync`, site, headers);
+  }
+
+  /** A request over plain HTTP. */
+  readonly ask: Ask = (...request) => askServer(this.host, ...request);
+
+  /** One more port, whose bytes are kept. */
+  openDoor(): Promise<ServerDoor> {
+    return ServerDoor.open(this.http);
+  }
+
+  /** Connected, welcomed and caught up. */
+  async open(
+    site?: TestSite,
+    options: { principal?: string; databaseId?: string; role?: Role } = {},
+  ): Promise<TestConnection> {
+    const { principal = 'ann', databaseId = DATABASE, role = 'editor' } = options;
+    const connection = await this.connect(site);
+    await connection.open(await this.token(role, principal, databaseId), databaseId);
+    return connection;
+  }
+
+  /** Resolves once the server has logged the event. */
+  async logged(event: string): Promise<void> {
+    while (!this.events.some((logged) => logged.event === event)) await new Promise((resolve) => setImmediate(resolve));
+  }
+
+  /** Reads the database's file beside the server, as a backend would; with PostgreSQL the server's copy. */
+  query(sql: string, databaseId: string = DATABASE): readonly (readonly CellValue[])[] {
+    const copy = join(this.dataDir, 'working-copies', databaseFileName(databaseId));
+    const file = new SqliteFile(existsSync(copy) ? copy : databasePath(this.dataDir, databaseId), { readOnly: true });
+    try {
+      return file.all(sql);
+    } finally {
+      file.close();
+    }
+  }
+
+  async stop(): Promise<void> {
+    await this.sync.close();
+    this.http.closeAllConnections();
+    await new Promise<void>((resolve) => void this.http.close(() => resolve()));
+  }
+}

@@ -1,0 +1,206 @@
+import { openStorage } from '../src/open-storage.ts';
+import type { Durability, Storage } from '../src/storage.ts';
+import type { Tuning } from '../src/tuning.ts';
+import type { CrashImage } from './crash-images.ts';
+import type { SimulatedDisk } from './simulated-disk.ts';
+import { TestConnection } from './test-connection.ts';
+import type { TestModule } from './test-connection.ts';
+
+/**
+ * Small enough that a few dozen transactions go through records of several parts, several generations and WAL
+ * checkpoints.
+ */
+export const SMALL_TUNING: Partial<Tuning> = {
+  poolSizeBytes: 4 * 65536,
+  checkpointAfterBytes: 24 * 1024,
+  recordSizeBytes: 8 * 1024,
+  logPageBytes: 512,
+  segmentGrowthBytes: 4 * 1024,
+  flushWithinMs: Infinity,
+};
+
+const NAME = 'crash';
+const LOG_PAGE_SIZE_BYTES = 1024;
+const ACCOUNTS = 12;
+const TOTAL = ACCOUNTS * 1000;
+
+/**
+ * What happened, in calls to the disk: transaction `number` was begun after `from` calls and acknowledged after `to`.
+ */
+interface Acknowledged {
+  readonly number: number;
+  readonly from: number;
+  readonly to: number;
+}
+
+export interface Workload {
+  readonly durability: Durability;
+  readonly transactions: readonly Acknowledged[];
+  /** After so many calls, a flush had returned that covered all transactions up to `number`. */
+  readonly flushes: readonly { readonly calls: number; readonly number: number }[];
+}
+
+/**
+ * Runs transactions of many shapes on a disk, one writer, WAL checkpoints in between, and notes what was
+ * acknowledged when. SQLite's pages may be larger than the log's, as they are after a VACUUM that changes them.
+ */
+export async function runWorkload(
+  disk: SimulatedDisk,
+  module: TestModule,
+  durability: Durability,
+  count: number,
+  pageSizeBytes: number = LOG_PAGE_SIZE_BYTES,
+): Promise<Workload> {
+  const storage = await openCrashStorage(disk, durability);
+  const connection = new TestConnection(module, storage);
+  const transactions: Acknowledged[] = [];
+  const flushes: { calls: number; number: number }[] = [];
+  for (let number = 1; number <= count; number += 1) {
+    const from = disk.callCount;
+    connection.run(transactionSql(number, pageSizeBytes));
+    transactions.push({ number, from, to: disk.callCount });
+    if (number % 7 === 3) {
+      storage.flush();
+      flushes.push({ calls: disk.callCount, number });
+    }
+    if (number % 11 === 5) await storage.checkpoint();
+    // Gives WAL checkpoints in the background their turn.
+    else if (number % 3 === 0) await new Promise((resolve) => setTimeout(resolve, 0));
+  }
+  connection.close();
+  await storage.close();
+  return { durability, transactions, flushes };
+}
+
+export function openCrashStorage(disk: SimulatedDisk, durability: Durability): Promise<Storage> {
+  return openStorage({
+    name: NAME,
+    medium: disk.medium(),
+    role: 'writer',
+    durability,
+    pageSizeBytes: LOG_PAGE_SIZE_BYTES,
+    tuning: SMALL_TUNING,
+  });
+}
+
+/**
+ * Recovers an image and says what is wrong with it, or `undefined`. Right means: SQLite's own check passes, the
+ * transactions in it are 1 to n without a gap and with their whole content, and acknowledged ≤ n ≤ issued.
+ */
+export async function findFault(
+  image: CrashImage,
+  workload: Workload,
+  module: TestModule,
+  goesOn: boolean,
+): Promise<string | undefined> {
+  return findFaultOnDisk(image.restore(), image, workload, module, goesOn);
+}
+
+/** The same for a disk that has gone through more since. */
+export async function findFaultOnDisk(
+  disk: SimulatedDisk,
+  image: CrashImage,
+  workload: Workload,
+  module: TestModule,
+  goesOn: boolean,
+): Promise<string | undefined> {
+  const [atLeast, atMost] = bounds(image, workload);
+  let recovered = 0;
+  const fault = await onStorage(disk, workload.durability, module, (connection) => {
+    const found = contentFault(connection, atLeast, atMost);
+    if (found !== undefined || !goesOn) return found;
+    // What is written after a recovery must survive the next one.
+    recovered = lastTransaction(connection);
+    for (const number of [recovered + 1, recovered + 2]) connection.run(transactionSql(number, LOG_PAGE_SIZE_BYTES));
+    return undefined;
+  });
+  if (fault !== undefined || !goesOn) return fault;
+  const laterFault = await onStorage(disk, workload.durability, module, (connection) =>
+    contentFault(connection, recovered + 2, recovered + 2),
+  );
+  return laterFault === undefined ? undefined : `after going on: ${laterFault}`;
+}
+
+/** Opens, uses and closes; what stays open would stay in memory, thousands of times. */
+async function onStorage<T>(
+  disk: SimulatedDisk,
+  durability: Durability,
+  module: TestModule,
+  use: (connection: TestConnection) => T,
+): Promise<T> {
+  const storage = await openCrashStorage(disk, durability);
+  const connection = new TestConnection(module, storage);
+  try {
+    return use(connection);
+  } finally {
+    connection.close();
+    await storage.close();
+  }
+}
+
+/** A kill keeps what was acknowledged; a power cut keeps what was flushed, which with `strict` is the same. */
+function bounds(image: CrashImage, workload: Workload): readonly [number, number] {
+  const { transactions, flushes, durability } = workload;
+  const acknowledged = transactions.findLast((transaction) => transaction.to <= image.callCount)?.number ?? 0;
+  const flushed = flushes.findLast((flush) => flush.calls <= image.callCount)?.number ?? 0;
+  const issued = transactions.findLast((transaction) => transaction.from < image.callCount)?.number ?? 0;
+  return [durability === 'strict' || image.survivors === 'everything' ? acknowledged : flushed, issued];
+}
+
+function contentFault(connection: TestConnection, atLeast: number, atMost: number): string | undefined {
+  const check = connection.value('PRAGMA integrity_check');
+  if (check !== 'ok') return `integrity_check: ${String(check)}`;
+  const last = lastTransaction(connection);
+  if (last < atLeast) return `acknowledged transaction ${atLeast} is gone, the last one is ${last}`;
+  if (last > atMost) return `transaction ${last} was never issued, the last one was ${atMost}`;
+  if (last === 0) return undefined;
+  const [rows, wrong] = connection.run(
+    'SELECT count(*), sum(length(payload) <> (number * 37) % 900 + 1) FROM history',
+  )[0]!;
+  if (rows !== last) return `${String(rows)} of ${last} transactions are there`;
+  if (wrong !== 0) return `${String(wrong)} payloads differ`;
+  const total = connection.value('SELECT sum(amount) FROM account');
+  if (total !== TOTAL) return `a transaction is half there: the accounts hold ${String(total)}`;
+  const filler = connection.value('SELECT count(*) FROM filler');
+  return filler === fillerAfter(last) ? undefined : `${String(filler)} rows of filler, not ${fillerAfter(last)}`;
+}
+
+function lastTransaction(connection: TestConnection): number {
+  if (connection.value("SELECT count(*) FROM sqlite_schema WHERE name = 'history'") === 0) return 0;
+  return Number(connection.value('SELECT coalesce(max(number), 0) FROM history'));
+}
+
+const FILLER_ROWS = 40;
+
+/** Every ninth transaction fills a table over many pages, five later another one empties it and gives the room back. */
+function fillerAfter(number: number): number {
+  return number % 9 >= 4 ? FILLER_ROWS : 0;
+}
+
+/** The SQL of transaction `number`; its content depends on the number alone. */
+function transactionSql(number: number, pageSizeBytes: number): string {
+  const schema =
+    number === 1
+      ? `PRAGMA page_size = ${pageSizeBytes}; PRAGMA auto_vacuum = FULL; BEGIN;
+         CREATE TABLE history(number INTEGER PRIMARY KEY, payload TEXT);
+         CREATE TABLE account(id INTEGER PRIMARY KEY, amount INTEGER);
+         CREATE TABLE filler(id INTEGER PRIMARY KEY, content TEXT);
+         CREATE INDEX by_payload ON history(payload);
+         INSERT INTO account SELECT value, 1000 FROM (WITH RECURSIVE n(value) AS (SELECT 1 UNION ALL SELECT value + 1 FROM n WHERE value < ${ACCOUNTS}) SELECT value FROM n);`
+      : 'BEGIN;';
+  const from = (number % ACCOUNTS) + 1;
+  const to = ((number * 5 + 3) % ACCOUNTS) + 1;
+  const filler =
+    number % 9 === 4
+      ? `INSERT INTO filler SELECT value, printf('%.*c', 700, 'f') FROM (WITH RECURSIVE n(value) AS (SELECT 1 UNION ALL SELECT value + 1 FROM n WHERE value < ${FILLER_ROWS}) SELECT value FROM n);`
+      : number % 9 === 0
+        ? 'DELETE FROM filler;'
+        : '';
+  return `${schema}
+    UPDATE account SET amount = amount - ${number} WHERE id = ${from};
+    SAVEPOINT inner; DELETE FROM account; ROLLBACK TO inner; RELEASE inner;
+    INSERT INTO history VALUES (${number}, printf('%.*c', (${number} * 37) % 900 + 1, 'h'));
+    ${filler}
+    UPDATE account SET amount = amount + ${number} WHERE id = ${to};
+    COMMIT;`;
+}

@@ -1,0 +1,101 @@
+import { openReader } from '../src/open-reader.ts';
+import type { OpenedRole } from '../src/opened-role.ts';
+import { StorageError } from '../src/storage-error.ts';
+import { DEFAULT_TUNING } from '../src/tuning.ts';
+import { CallTimeline } from './call-timeline.ts';
+import type { TimelineReader } from './call-timeline.ts';
+import { everySchedule } from './every-schedule.ts';
+import { STAMPED_NAME, STAMPED_PAGE_BYTES, stampOf } from './stamped-writer.ts';
+import type { StampedRun } from './stamped-writer.ts';
+
+/** The smallest pool, which holds the whole database and never reads ahead. */
+const TUNING = { ...DEFAULT_TUNING, poolSizeBytes: 0 };
+
+/** What readers saw at all moments together. */
+export interface Findings {
+  schedules: number;
+  reads: number;
+  revoked: number;
+  readonly faults: Set<string>;
+}
+
+/**
+ * Where the writer goes on under the reader: while it opens; in its first read transaction, with nothing in its pool;
+ * or in its second, with a pool to be kept up to date.
+ */
+type Phase = 'opening' | 'first-read' | 'second-read';
+const PHASES: readonly Phase[] = ['opening', 'first-read', 'second-read'];
+
+/**
+ * A reader beside a writer, both the real code, at every moment: the reader opens at every moment of the run, makes two
+ * read transactions, and in one of the three phases the writer goes on, by any number of steps, before up to `moves` of
+ * its reads. Locks and signals protect nobody here, so what holds, holds with any of them lost.
+ */
+export async function lookAtEveryMoment({ calls, acknowledged }: StampedRun, moves: number): Promise<Findings> {
+  const timeline = new CallTimeline(calls);
+  const findings: Findings = { schedules: 0, reads: 0, revoked: 0, faults: new Set() };
+  const first = timeline.steps.findIndex(({ callCount }) => callCount >= acknowledged[0]!.callCount) + 1;
+  for (let start = first; start <= timeline.steps.length; start += 1) {
+    for (const phase of PHASES) {
+      findings.schedules += await everySchedule(1_000_000, (choose) =>
+        readTwice(timeline, acknowledged, timeline.reader(choose, start), phase, moves, findings),
+      );
+    }
+  }
+  return findings;
+}
+
+async function readTwice(
+  timeline: CallTimeline,
+  acknowledged: StampedRun['acknowledged'],
+  place: TimelineReader,
+  phase: Phase,
+  moves: number,
+  findings: Findings,
+): Promise<void> {
+  let reader: OpenedRole;
+  try {
+    place.movesLeft = phase === 'opening' ? moves : 0;
+    reader = await openReader({
+      name: STAMPED_NAME,
+      medium: place.medium,
+      timeoutMs: 0,
+      tuning: TUNING,
+      onError: () => undefined,
+    });
+  } catch (error) {
+    // The log moved on while it was read: a reader looks again until its time is over, which here it is at once.
+    if (error instanceof StorageError && error.code === 'storage-missing') return;
+    throw error;
+  }
+  let atLeast = 0;
+  for (const read of ['first-read', 'second-read'] as const) {
+    place.movesLeft = phase === read ? moves : 0;
+    const { callCount } = timeline.steps[place.position - 1]!;
+    atLeast = Math.max(atLeast, acknowledged.filter((transaction) => transaction.callCount <= callCount).length);
+    try {
+      reader.store.beginRead();
+      const stamps = readStamps(reader).join(' ');
+      findings.reads += 1;
+      const snapshot = acknowledged.findLastIndex((transaction) => transaction.stamps.join(' ') === stamps) + 1;
+      if (snapshot === 0) findings.faults.add(`pages of no one moment: ${stamps}`);
+      else if (snapshot < atLeast)
+        findings.faults.add(`transaction ${snapshot} where ${atLeast} was acknowledged or seen`);
+      atLeast = Math.max(atLeast, snapshot);
+    } catch (error) {
+      if (error instanceof StorageError && error.code === 'storage-snapshot-lost') findings.revoked += 1;
+      else findings.faults.add(String(error));
+    } finally {
+      reader.store.endRead();
+    }
+  }
+  await reader.close();
+}
+
+function readStamps({ store }: OpenedRole): (number | undefined)[] {
+  const page = new Uint8Array(STAMPED_PAGE_BYTES);
+  return Array.from({ length: store.sizeBytes() / STAMPED_PAGE_BYTES }, (_, index) => {
+    store.read(page, 0, page.length, index * STAMPED_PAGE_BYTES);
+    return stampOf(page);
+  });
+}

@@ -1,0 +1,165 @@
+import { vi } from 'vitest';
+import type { LockMode } from '../src/locks/storage-locks.ts';
+import type { FileMedium } from '../src/media/medium.ts';
+import type { Choose } from './every-schedule.ts';
+import { SimulatedDisk } from './simulated-disk.ts';
+import type { SimulatedMedium } from './simulated-disk.ts';
+
+/** How far schedules may differ from "one worker after the other". */
+export interface ScheduleBounds {
+  /** Times that a worker that could go on is made to wait for another one. */
+  readonly preemptions: number;
+  /** Workers that die, at any step or between any two calls to the disk. */
+  readonly deaths: number;
+  /** For a control: every lock is granted to everybody at once. */
+  readonly areLocksBroken?: boolean;
+}
+
+/** A worker under the scheduler: its medium, on which every step that takes time is the scheduler's to allow. */
+export interface ScheduledWorker {
+  readonly name: string;
+  readonly medium: FileMedium;
+}
+
+interface Worker extends ScheduledWorker {
+  readonly own: SimulatedMedium;
+  readonly steps: (() => void)[];
+  isDone: boolean;
+  isDead: boolean;
+}
+
+/**
+ * Workers that run the real code on one simulated disk, one at a time, where all that is asynchronous (a lock asked
+ * for, a lock granted, a file opened, a signal heard) happens when the scheduler lets it. Time passes only when nothing
+ * else can happen. Needs fake timers.
+ */
+export class ScheduledWorkers {
+  readonly disk: SimulatedDisk = new SimulatedDisk();
+  /** What ended a worker that was not dead. */
+  readonly failures: string[] = [];
+  readonly #choose: Choose;
+  readonly #bounds: { preemptions: number; deaths: number };
+  readonly #areLocksBroken: boolean;
+  readonly #workers: Worker[] = [];
+  #current: Worker | undefined;
+
+  constructor(choose: Choose, bounds: ScheduleBounds) {
+    this.#choose = choose;
+    this.#bounds = { ...bounds };
+    this.#areLocksBroken = bounds.areLocksBroken ?? false;
+    this.disk.observer = () => this.#mayDie();
+  }
+
+  add(name: string, work: (worker: ScheduledWorker) => Promise<void>): void {
+    const own = this.disk.medium();
+    const worker: Worker = {
+      name,
+      own,
+      steps: [],
+      isDone: false,
+      isDead: false,
+      medium: undefined as unknown as FileMedium,
+    };
+    Object.assign(worker, { medium: this.#scheduledMedium(worker) });
+    worker.steps.push(() => {
+      work(worker).then(
+        () => {
+          worker.isDone = true;
+        },
+        (error: unknown) => {
+          worker.isDone = true;
+          if (!worker.isDead) this.failures.push(`${name}: ${String(error)}`);
+        },
+      );
+    });
+    this.#workers.push(worker);
+  }
+
+  /** Lets all workers go on until they are done or dead. Throws when one can never go on. */
+  async run(): Promise<void> {
+    for (let idle = 0; this.#workers.some((worker) => !worker.isDone && !worker.isDead);) {
+      const worker = this.#next();
+      if (worker === undefined) {
+        idle += 1;
+        if (idle === 100 || vi.getTimerCount() === 0) throw new Error(`nobody can go on: ${this.#waiting()}`);
+        vi.advanceTimersToNextTimer();
+      } else {
+        idle = 0;
+        this.#current = worker;
+        if (!this.#mayDie()) worker.steps.shift()!();
+      }
+      await allReactions();
+    }
+  }
+
+  #waiting(): string {
+    return this.#workers
+      .filter((worker) => !worker.isDone && !worker.isDead)
+      .map(({ name }) => name)
+      .join(', ');
+  }
+
+  /** Who goes on: the one that ran last, unless it cannot or is made to wait. */
+  #next(): Worker | undefined {
+    const ready = this.#workers.filter((worker) => !worker.isDead && worker.steps.length > 0);
+    const isPreemption = this.#current !== undefined && ready.includes(this.#current);
+    if (isPreemption && this.#bounds.preemptions === 0) return this.#current;
+    const inOrder = isPreemption ? [this.#current!, ...ready.filter((worker) => worker !== this.#current)] : ready;
+    if (inOrder.length <= 1) return inOrder[0];
+    const chosen = inOrder[this.#choose(inOrder.length)]!;
+    if (isPreemption && chosen !== this.#current) this.#bounds.preemptions -= 1;
+    return chosen;
+  }
+
+  /** The worker that is running dies here, or does not. */
+  #mayDie(): boolean {
+    const worker = this.#current;
+    if (worker === undefined || worker.isDead || this.#bounds.deaths === 0 || this.#choose(2) === 0) return false;
+    this.#bounds.deaths -= 1;
+    worker.isDead = true;
+    worker.own.kill();
+    return true;
+  }
+
+  /** Asks the scheduler for a step; of a dead worker it never comes. */
+  #step<T>(worker: Worker, work: () => T): Promise<T> {
+    return new Promise((resolve, reject) => {
+      worker.steps.push(() => {
+        try {
+          resolve(work());
+        } catch (error) {
+          reject(error as Error);
+        }
+      });
+    });
+  }
+
+  #scheduledMedium(worker: Worker): FileMedium {
+    const { own } = worker;
+    const request = async (name: string, mode: LockMode, timeoutMs: number): Promise<(() => void) | undefined> => {
+      if (this.#areLocksBroken) return this.#step(worker, () => () => undefined);
+      const granted = await this.#step(worker, () => own.locks.request(name, mode, timeoutMs));
+      return this.#step(worker, () => granted);
+    };
+    return {
+      ...own,
+      locks: { request },
+      signals: {
+        post: (name) => own.signals.post(name),
+        listen: (name, onSignal) => own.signals.listen(name, () => void this.#step(worker, onSignal)),
+      },
+      open: async (fileName, create) => {
+        await this.#step(worker, () => undefined);
+        return own.open(fileName, create);
+      },
+    };
+  }
+}
+
+/** No chain of reactions to one step is longer than this. */
+const LONGEST_CHAIN = 64;
+
+/** Until everything that follows from a step, without another one, has happened. */
+async function allReactions(): Promise<void> {
+  for (let count = 0; count < LONGEST_CHAIN; count += 1) await Promise.resolve();
+}

@@ -1,0 +1,260 @@
+import { InProcessLocks } from '../src/locks/in-process-locks.ts';
+import type { InProcessOwner } from '../src/locks/in-process-locks.ts';
+import { MemoryBytes } from '../src/media/memory.ts';
+import type { FileMedium, StorageFile } from '../src/media/medium.ts';
+import { NEGATIVE_COUNT } from './disk-call.ts';
+import { tear, type Random } from './torn-write.ts';
+import type { DiskCall, DiskFault, PlannedCall } from './disk-call.ts';
+
+export interface SimulatedDiskOptions {
+  /** Keep every call, for `crashImages`. Default false, since it keeps every byte ever written. */
+  readonly keepCalls?: boolean;
+  /** Files to start with. */
+  readonly files?: ReadonlyMap<string, Uint8Array>;
+  /** Remember what was not flushed, for `losePower`. Default false. */
+  readonly canLosePower?: boolean;
+}
+
+/** A call that was not flushed, and how to take it back. */
+interface Unflushed {
+  readonly call: Extract<DiskCall, { kind: 'write' | 'truncate' }>;
+  readonly sizeBefore: number;
+  /** What stood where it wrote, or behind where it cut. */
+  readonly before: Uint8Array;
+  /**
+   * Half of a write that its worker did not survive. Sectors are written whole or not at all, so it does not outlast
+   * the power.
+   */
+  isHalf?: boolean;
+}
+
+/** One worker on a simulated disk: a medium whose death can be staged. */
+export interface SimulatedMedium extends FileMedium {
+  /**
+   * The worker dies: its handles stop working, its locks are free, and what it wrote stays as the operating system has
+   * it.
+   */
+  kill(): void;
+  /** A frozen worker hears no signals and runs no timers of its own; it keeps its locks. */
+  freeze(isFrozen: boolean): void;
+}
+
+/**
+ * A disk in memory that several workers share, as tabs share an origin's files: `medium()` is one worker. It can fail
+ * on demand, let a worker die, and (with `keepCalls`) say what every crash could have left of it.
+ */
+export class SimulatedDisk {
+  /** Calls so far, kept or not. */
+  callCount = 0;
+  readonly calls: DiskCall[] = [];
+  /** Asked before every write, truncate and flush. */
+  fault: ((call: PlannedCall) => DiskFault | undefined) | undefined;
+  /**
+   * Called before every change, and again in the middle of every write, when half of its bytes are visible to other
+   * workers.
+   */
+  observer: (() => void) | undefined;
+
+  /** What the disk says that it has room for. */
+  freeBytes: number | undefined;
+
+  /** What the disk began with. */
+  readonly initialFiles: ReadonlyMap<string, Uint8Array>;
+  readonly #files = new Map<string, MemoryBytes>();
+  readonly #locks = new InProcessLocks();
+  readonly #keepsCalls: boolean;
+  /** By file, in order. Null: nothing is remembered. */
+  readonly #unflushed: Map<string, Unflushed[]> | null;
+
+  constructor(options: SimulatedDiskOptions = {}) {
+    this.#keepsCalls = options.keepCalls ?? false;
+    this.#unflushed = options.canLosePower === true ? new Map() : null;
+    this.initialFiles = options.files ?? new Map();
+    for (const [name, content] of this.initialFiles) {
+      const bytes = new MemoryBytes();
+      bytes.write(content, 0);
+      this.#files.set(name, bytes);
+    }
+  }
+
+  /** A new worker. */
+  medium(): SimulatedMedium {
+    const owner = this.#locks.owner();
+    const life = { isAlive: true };
+    return {
+      kind: 'simulated',
+      persistence: 'memory',
+      allowsReaders: true,
+      locks: owner,
+      signals: owner,
+      missing: async () => [],
+      open: async (fileName, create) => this.#open(fileName, create, life),
+      freeBytes: async () => this.freeBytes,
+      rename: async (fileName, newName) => this.#rename(fileName, newName),
+      remove: async (fileName) => {
+        if (this.#files.delete(fileName)) this.#record({ kind: 'remove', file: fileName });
+        this.#unflushed?.delete(fileName);
+      },
+      list: async () => [...this.#files.keys()],
+      sizeBytes: async (fileName) => this.#files.get(fileName)?.sizeBytes,
+      kill: () => kill(owner, life),
+      freeze: (isFrozen) => {
+        owner.frozen = isFrozen;
+      },
+    };
+  }
+
+  /** A file's content; for looking at it, or for damaging it. */
+  file(fileName: string): MemoryBytes | undefined {
+    return this.#files.get(fileName);
+  }
+
+  /**
+   * The machine loses power, after all its workers have died. Of what was not flushed nothing is left, or any of the
+   * calls, or a part of one of them too. Returns how many calls are lost, in part or whole. Throws without
+   * `canLosePower`.
+   */
+  losePower(random: Random): number {
+    if (this.#unflushed === null) throw new Error('this disk does not remember what was not flushed');
+    let lost = 0;
+    for (const [name, unflushed] of this.#unflushed) {
+      const bytes = this.#files.get(name);
+      if (bytes === undefined) continue;
+      for (const one of unflushed.toReversed()) takeBack(bytes, one);
+      const share = [0, 0.5, 0.9][Math.floor(random() * 3)] ?? 0;
+      const kept = unflushed
+        .filter(({ isHalf }) => isHalf !== true)
+        .map(({ call }) => call)
+        .filter(() => random() < share);
+      const calls = random() < 0.5 ? tear(kept, random) : kept;
+      for (const call of calls) {
+        if (call.kind === 'write') bytes.write(call.bytes, call.at);
+        else if (call.kind === 'truncate') bytes.truncate(call.sizeBytes);
+      }
+      lost += unflushed.length - kept.length;
+    }
+    this.#unflushed.clear();
+    return lost;
+  }
+
+  /** Changes a file, and remembers how to take that back. */
+  #change(call: Unflushed['call'], bytes: MemoryBytes): void {
+    const sizeBefore = bytes.sizeBytes;
+    if (this.#unflushed !== null) {
+      const from = call.kind === 'write' ? call.at : call.sizeBytes;
+      const before = new Uint8Array(
+        Math.max(0, Math.min(call.kind === 'write' ? call.bytes.length : Infinity, sizeBefore - from)),
+      );
+      bytes.read(before, from);
+      const unflushed = this.#unflushed.get(call.file) ?? [];
+      this.#unflushed.set(call.file, unflushed);
+      unflushed.push({
+        call: call.kind === 'write' ? { ...call, bytes: call.bytes.slice() } : call,
+        sizeBefore,
+        before,
+      });
+    }
+    if (call.kind === 'write') bytes.write(call.bytes, call.at);
+    else bytes.truncate(call.sizeBytes);
+  }
+
+  #record(call: DiskCall): void {
+    this.callCount += 1;
+    if (this.#keepsCalls) this.calls.push(call);
+  }
+
+  #rename(fileName: string, newName: string): void {
+    const bytes = this.#files.get(fileName);
+    if (bytes === undefined) return;
+    this.#files.set(newName, bytes);
+    this.#files.delete(fileName);
+    const unflushed = this.#unflushed?.get(fileName);
+    this.#unflushed?.delete(fileName);
+    this.#unflushed?.delete(newName);
+    if (unflushed !== undefined)
+      this.#unflushed?.set(
+        newName,
+        unflushed.map((one) => ({ ...one, call: { ...one.call, file: newName } })),
+      );
+    this.#record({ kind: 'rename', file: fileName, newName });
+  }
+
+  #open(fileName: string, create: boolean, life: { readonly isAlive: boolean }): StorageFile | undefined {
+    let bytes = this.#files.get(fileName);
+    if (bytes === undefined) {
+      if (!create) return undefined;
+      bytes = new MemoryBytes();
+      this.#files.set(fileName, bytes);
+      this.#record({ kind: 'create', file: fileName });
+    }
+    return this.#handle(fileName, bytes, life);
+  }
+
+  #handle(file: string, bytes: MemoryBytes, life: { readonly isAlive: boolean }): StorageFile {
+    let isOpen = true;
+    const assertUsable = (): void => {
+      if (!isOpen || !life.isAlive) throw new DOMException('the handle is closed', 'InvalidStateError');
+    };
+    const faultOf = (call: PlannedCall): DiskFault | undefined => {
+      assertUsable();
+      const fault = this.fault?.(call);
+      if (fault === 'quota') throw new DOMException('over quota', 'QuotaExceededError');
+      if (fault === 'lost') throw new DOMException('the handle was taken away', 'InvalidStateError');
+      return fault;
+    };
+    return {
+      read: (into, at) => {
+        assertUsable();
+        return bytes.read(into, at);
+      },
+      write: (from, at) => {
+        const fault = faultOf({ kind: 'write', file, sizeBytes: from.length });
+        if (fault === 'negative') return NEGATIVE_COUNT;
+        const taken = fault === 'short' ? from.subarray(0, from.length >> 1) : from;
+        if (this.#keepsCalls) this.#record({ kind: 'write', file, at, bytes: taken.slice() });
+        else this.callCount += 1;
+        if (this.observer !== undefined) {
+          this.observer();
+          this.#change({ kind: 'write', file, at, bytes: taken.subarray(0, taken.length >> 1) }, bytes);
+          const half = this.#unflushed?.get(file)?.at(-1);
+          if (half !== undefined) half.isHalf = true;
+          this.observer();
+          // The rest follows: together they are one write.
+          if (half !== undefined) takeBack(bytes, half);
+          if (half !== undefined) this.#unflushed?.get(file)?.pop();
+        }
+        this.#change({ kind: 'write', file, at, bytes: taken }, bytes);
+        return fault === 'negative-after-write' ? NEGATIVE_COUNT : taken.length;
+      },
+      truncate: (sizeBytes) => {
+        faultOf({ kind: 'truncate', file, sizeBytes: 0 });
+        this.observer?.();
+        this.#record({ kind: 'truncate', file, sizeBytes });
+        this.#change({ kind: 'truncate', file, sizeBytes }, bytes);
+      },
+      flush: () => {
+        faultOf({ kind: 'flush', file, sizeBytes: 0 });
+        this.observer?.();
+        this.#unflushed?.delete(file);
+        this.#record({ kind: 'flush', file });
+      },
+      sizeBytes: () => {
+        assertUsable();
+        return bytes.sizeBytes;
+      },
+      close: () => {
+        isOpen = false;
+      },
+    };
+  }
+}
+
+function kill(owner: InProcessOwner, life: { isAlive: boolean }): void {
+  life.isAlive = false;
+  owner.die();
+}
+
+function takeBack(bytes: MemoryBytes, { call, sizeBefore, before }: Unflushed): void {
+  if (before.length > 0) bytes.write(before, call.kind === 'write' ? call.at : call.sizeBytes);
+  bytes.truncate(sizeBefore);
+}

@@ -1,0 +1,111 @@
+import { openStorage, opfsExclusiveMedium, opfsSharedMedium } from '../src/index.ts';
+import { indexedDbMedium } from '../src/media/indexeddb.ts';
+import type { Medium } from '../src/index.ts';
+import { loadBrowserSqlite } from './browser-sqlite.ts';
+import { NEGATIVE_COUNT } from './disk-call.ts';
+import { seenCapabilities } from './seen-capabilities.ts';
+import type { Capabilities } from './seen-capabilities.ts';
+import { createTab, tabFailureOf } from './tab-commands.ts';
+import type { TabCommands } from './tab-commands.ts';
+
+/** The media that a browser has, by name. */
+export type TestMedium = 'opfs-shared' | 'opfs-exclusive' | 'indexeddb' | 'indexeddb-2MB';
+
+export interface WorkerCommands extends TabCommands {
+  openWithout(capability: 'modes' | 'opfs' | 'permission'): Promise<void>;
+  capabilities(): Promise<Capabilities>;
+  /** How often this worker asked for a handle that somebody else held. */
+  refusedHandles(): Promise<number>;
+}
+
+const MEDIA: Readonly<Record<TestMedium, () => Medium>> = {
+  'opfs-shared': opfsSharedMedium,
+  'opfs-exclusive': opfsExclusiveMedium,
+  indexeddb: indexedDbMedium,
+  'indexeddb-2MB': () => indexedDbMedium({ memoryBudgetBytes: 2 * 1024 * 1024 }),
+};
+
+function createCommands(kind: TestMedium): WorkerCommands {
+  const medium = MEDIA[kind]();
+  const commands = createTab({
+    medium,
+    loadSqlite: loadBrowserSqlite,
+    setFull,
+    setFreeBytes: (freeBytes) => {
+      // Some WebKits have nothing there at all.
+      const storage: object = navigator.storage ?? {};
+      Object.defineProperty(storage, 'estimate', {
+        value: async () => ({ quota: freeBytes, usage: 0 }),
+        configurable: true,
+      });
+      Object.defineProperty(navigator, 'storage', { value: storage, configurable: true });
+    },
+  });
+  return {
+    ...commands,
+    async openWithout(capability) {
+      // The worker is thrown away afterwards, so what is taken away here need not come back.
+      if (capability === 'modes') Reflect.deleteProperty(FileSystemSyncAccessHandle.prototype, 'mode');
+      else if (capability === 'opfs') Object.defineProperty(navigator.storage, 'getDirectory', { value: undefined });
+      else
+        Object.defineProperty(navigator.storage, 'getDirectory', {
+          value: () => Promise.reject(new DOMException('no', 'SecurityError')),
+        });
+      await openStorage({ name: 'unsupported', medium, role: 'writer' });
+    },
+    capabilities: seenCapabilities,
+    refusedHandles: async () => refusedHandles,
+  };
+}
+
+let refusedHandles = 0;
+
+/**
+ * Counts the handles that are refused because somebody else holds them: what a medium waits for can then be waited for
+ * too.
+ */
+function countRefusedHandles(prototype: FileSystemFileHandle): void {
+  const { createSyncAccessHandle } = prototype;
+  prototype.createSyncAccessHandle = async function (...options) {
+    try {
+      return await createSyncAccessHandle.apply(this, options);
+    } catch (error) {
+      if (error instanceof DOMException && error.name === 'NoModificationAllowedError') refusedHandles += 1;
+      throw error;
+    }
+  };
+}
+
+const commitTransaction = IDBTransaction.prototype.commit;
+/** Not every browser has access handles. */
+const handlePrototype =
+  typeof FileSystemSyncAccessHandle === 'undefined' ? undefined : FileSystemSyncAccessHandle.prototype;
+const writeToHandle = handlePrototype?.write;
+
+/**
+ * A full disk cannot be had on demand; Chromium's answers to one can: a count, and an IndexedDB transaction that aborts
+ * after its puts.
+ */
+function setFull(isFull: boolean): void {
+  if (handlePrototype !== undefined) handlePrototype.write = isFull ? () => NEGATIVE_COUNT : writeToHandle!;
+  IDBTransaction.prototype.commit = isFull ? abortForQuota : commitTransaction;
+}
+
+function abortForQuota(this: IDBTransaction): void {
+  Object.defineProperty(this, 'error', { value: new DOMException('', 'QuotaExceededError') });
+  this.abort();
+}
+
+if (handlePrototype !== undefined) countRefusedHandles(FileSystemFileHandle.prototype);
+
+let created: WorkerCommands | undefined;
+
+addEventListener('message', (event: MessageEvent<[number, TestMedium, keyof WorkerCommands, unknown[]]>) => {
+  const [id, kind, command, parameters] = event.data;
+  created ??= createCommands(kind);
+  const call = created[command] as (...parameters: unknown[]) => Promise<unknown>;
+  call(...parameters).then(
+    (value) => postMessage([id, value]),
+    (error: unknown) => postMessage([id, undefined, tabFailureOf(error)]),
+  );
+});
