@@ -1,7 +1,7 @@
 import { readFileSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
 
-export const DEPLOY_FOLDER: string = fileURLToPath(new URL('../../deploy/', import.meta.url));
+export const DEPLOY_FOLDER: string = fileURLToPath(new URL('../deploy/', import.meta.url));
 
 /** What the Dockerfile's last stage starts with, and what its first stage runs for that. */
 export interface ImageSteps {

@@ -67,7 +67,7 @@ describe('frames that are noise', () => {
             connection.socketForAbuse.send(Uint8Array.from([9]));
           });
           expect(reason).toMatch(
-            /^(frame-(invalid|too-large|unexpected)|changeset-chain-broken|cursor-ahead|site-copied|auth-token-invalid|key-invalid|presence-invalid)$/,
+            /^(frame-(invalid|too-large|unexpected)|protocol-version|changeset-chain-broken|cursor-ahead|site-copied|auth-token-invalid|key-invalid|presence-invalid)$/,
           );
         },
       ),

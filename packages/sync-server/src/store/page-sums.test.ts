@@ -91,6 +91,38 @@ describe('the checksums of a database file', () => {
     sql.close();
   });
 
+  it('are taken from the file again where another program has moved the log of a killed server', async () => {
+    const killed = join(folder.path, 'killed.sqlite');
+    const sql = filled();
+    sql.checkpoint();
+    sql.transaction(() => fill(sql, 50, 400));
+    for (const suffix of ['', '-wal', '-sums']) copyFileSync(path + suffix, killed + suffix);
+    sql.close();
+    // A look with the sqlite3 shell: the last connection that closes moves the log.
+    const shell = new DatabaseSync(killed);
+    shell.prepare('SELECT count(*) FROM t').get();
+    shell.close();
+    expect(existsSync(`${killed}-wal`)).toBe(false);
+    const pages = statSync(killed).size / 4096;
+    expect((await verifyPages(killed)).damaged).toEqual([]);
+
+    new SqliteFile(killed).close();
+    expect(await verifyPages(killed)).toEqual({ compared: 0, unknown: pages, damaged: [] });
+    expect(sealUnknownPages(killed)).toBe(pages);
+    expect(await verifyPages(killed)).toEqual(INTACT);
+    flip(killed, 5_000);
+    expect((await verifyPages(killed)).damaged).toEqual([2]);
+  });
+
+  it('are still compared where a closed file was only looked at', async () => {
+    filled().close();
+    const shell = new DatabaseSync(path);
+    shell.prepare('SELECT count(*) FROM t').get();
+    shell.close();
+    flip(path, 5_000);
+    expect((await verifyPages(path)).damaged).toEqual([2]);
+  });
+
   it('find a flipped bit in the log before it is moved into the file', () => {
     const sql = filled();
     sql.checkpoint();

@@ -1,18 +1,24 @@
-import { closeSync, constants, fdatasyncSync, fstatSync, openSync, readSync, writeSync } from 'node:fs';
+import { closeSync, constants, fdatasyncSync, fstatSync, openSync, readSync, statSync, writeSync } from 'node:fs';
 import { crc32 } from 'node:zlib';
 
 /*
  * `<database>-sums`: a checksum for each page of a SQLite file, so that a byte that the disk has changed is noticed.
  *
- *   16 bytes   "RPSUMS1\n", u32 page size, u32 0
+ *   16 bytes   "RPSUMS1\n", u32 page size, u32 flags
  *   u32 each   CRC-32 of page 1, 2, 3 …; 0: not known
  *
  * All numbers are little-endian. In WAL mode only a checkpoint writes to the database file, so the sums of the pages in
  * the log are written and synced right before each checkpoint (sealed-log.ts). A page that is in the log at the moment
  * is not compared: the log has the newer one, with checksums of its own.
+ *
+ * Flag 1: the server has committed to the log, and has not closed the database since. A server that was killed leaves its log. Any
+ * program that then opens and closes the database, such as the sqlite3 shell, makes SQLite move the log into the file
+ * past the sums. So sums with this flag and no log beside them say nothing about the pages.
  */
 const MAGIC = 'RPSUMS1\n';
 const HEADER_BYTES = 16;
+const FLAGS_OFFSET = 12;
+const LOG_IN_USE = 1;
 const SUM_BYTES = 4;
 
 /** The file that holds the sums of a database file. */
@@ -29,20 +35,32 @@ export function pageSum(page: Uint8Array): number {
 export class PageSums {
   readonly pageSizeBytes: number;
   private readonly descriptor: number;
+  private readonly databasePath: string;
 
-  private constructor(descriptor: number, pageSizeBytes: number) {
+  private constructor(descriptor: number, databasePath: string, pageSizeBytes: number) {
     this.descriptor = descriptor;
+    this.databasePath = databasePath;
     this.pageSizeBytes = pageSizeBytes;
   }
 
-  /** Creates the file where it is missing, and empties one that belongs to another page size. */
+  /**
+   * Opens the sums for writing. Creates the file if it is missing, and forgets the sums of another page size and those
+   * that another program has made stale.
+   */
   static open(databasePath: string, pageSizeBytes: number): PageSums {
     const descriptor = openSync(sumsPath(databasePath), constants.O_RDWR | constants.O_CREAT, 0o644);
-    if (readPageSize(descriptor) === pageSizeBytes) return new PageSums(descriptor, pageSizeBytes);
+    if (readPageSize(descriptor) === pageSizeBytes) {
+      const existing = new PageSums(descriptor, databasePath, pageSizeBytes);
+      if (existing.isStale) {
+        existing.forget();
+        existing.setLogInUse(false);
+      }
+      return existing;
+    }
     const header = Buffer.alloc(HEADER_BYTES);
     header.write(MAGIC, 0, 'latin1');
     header.writeUInt32LE(pageSizeBytes, 8);
-    const sums = new PageSums(descriptor, pageSizeBytes);
+    const sums = new PageSums(descriptor, databasePath, pageSizeBytes);
     if (sums.pageCount > 0) sums.forget();
     writeSync(descriptor, header, 0, HEADER_BYTES, 0);
     return sums;
@@ -58,9 +76,28 @@ export class PageSums {
       throw error;
     }
     const pageSizeBytes = readPageSize(descriptor);
-    if (pageSizeBytes !== null) return new PageSums(descriptor, pageSizeBytes);
+    if (pageSizeBytes !== null) return new PageSums(descriptor, databasePath, pageSizeBytes);
     closeSync(descriptor);
     return null;
+  }
+
+  /** Another program has moved the log of a killed server into the file: the sums say nothing about the pages. */
+  get isStale(): boolean {
+    const logBytes = statSync(`${this.databasePath}-wal`, { throwIfNoEntry: false })?.size ?? 0;
+    return logBytes === 0 && this.isLogInUse;
+  }
+
+  /** The server has the log in use, or was killed while it had. */
+  get isLogInUse(): boolean {
+    return readHeader(this.descriptor)?.readUInt32LE(FLAGS_OFFSET) === LOG_IN_USE;
+  }
+
+  /** Set after the first commit to the log, and cleared once a closing server has moved the log into the file. Durable when it returns. */
+  setLogInUse(isInUse: boolean): void {
+    const flags = Buffer.alloc(4);
+    flags.writeUInt32LE(isInUse ? LOG_IN_USE : 0);
+    writeSync(this.descriptor, flags, 0, flags.length, FLAGS_OFFSET);
+    fdatasyncSync(this.descriptor);
   }
 
   /** How many pages the database had when it was last checkpointed. */
@@ -103,11 +140,11 @@ function offsetOf(page: number): number {
 }
 
 function readPageSize(descriptor: number): number | null {
+  return readHeader(descriptor)?.readUInt32LE(8) ?? null;
+}
+
+function readHeader(descriptor: number): Buffer | null {
   const header = Buffer.alloc(HEADER_BYTES);
-  if (
-    readSync(descriptor, header, 0, HEADER_BYTES, 0) < HEADER_BYTES ||
-    header.toString('latin1', 0, MAGIC.length) !== MAGIC
-  )
-    return null;
-  return header.readUInt32LE(8);
+  const isWhole = readSync(descriptor, header, 0, HEADER_BYTES, 0) === HEADER_BYTES;
+  return isWhole && header.toString('latin1', 0, MAGIC.length) === MAGIC ? header : null;
 }

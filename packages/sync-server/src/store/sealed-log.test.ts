@@ -31,6 +31,6 @@ it('a power cut in a checkpoint that takes the log leaves pages that agree with 
   log.checkpoint();
   expect(cuts).toBe(2);
   expect((await verifyPages(afterCut)).damaged).toEqual([]);
-  log.close();
+  log.close(true);
   database.close();
 });

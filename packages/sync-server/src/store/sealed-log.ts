@@ -17,6 +17,7 @@ export class SealedLog {
   private readonly database: DatabaseSync;
   private readonly sums: PageSums;
   private readonly syncLog: (logPath: string) => void;
+  private isInUse: boolean;
 
   /** `syncLog`: returns once the log is durable. */
   constructor(path: string, database: DatabaseSync, syncLog: (logPath: string) => void = syncFile) {
@@ -26,11 +27,17 @@ export class SealedLog {
     database.exec('PRAGMA wal_autocheckpoint = 0');
     const pageSize = database.prepare('PRAGMA page_size').get() as unknown as readonly [bigint];
     this.sums = PageSums.open(path, Number(pageSize[0]));
+    this.isInUse = this.sums.isLogInUse;
   }
 
-  /** To be called after each commit. */
+  /** Call after each commit. */
   checkpointIfLong(): void {
-    if (this.frameCount() >= CHECKPOINT_FRAMES) this.checkpoint();
+    const frameCount = this.frameCount();
+    if (frameCount > 0 && !this.isInUse) {
+      this.sums.setLogInUse(true);
+      this.isInUse = true;
+    }
+    if (frameCount >= CHECKPOINT_FRAMES) this.checkpoint();
   }
 
   /**
@@ -47,8 +54,13 @@ export class SealedLog {
     return isBusy === 0n && inLog === moved;
   }
 
-  close(): void {
-    this.sums.close();
+  /** Call once SQLite has closed the database. `isEmpty`: the last checkpoint moved the whole log. */
+  close(isEmpty: boolean): void {
+    try {
+      if (this.isInUse && isEmpty) this.sums.setLogInUse(false);
+    } finally {
+      this.sums.close();
+    }
   }
 
   /** Frames of committed transactions. */

@@ -141,12 +141,13 @@ export class SqliteFile {
 
   close(): void {
     this.statements.clear();
+    let isEmpty = false;
     try {
-      // SQLite moves what is left in the log when the last connection closes: its pages have to be sealed by then.
-      if (this.sealedLog !== null && !this.database.isTransaction) this.sealedLog.checkpoint();
+      // SQLite moves the rest of the log when the last connection closes: its pages have to be sealed by then.
+      if (this.sealedLog !== null && !this.database.isTransaction) isEmpty = this.sealedLog.checkpoint();
     } finally {
-      this.sealedLog?.close();
       this.database.close();
+      this.sealedLog?.close(isEmpty);
     }
   }
 

@@ -30,6 +30,11 @@ export async function verifyPages(
 ): Promise<PageVerification> {
   const sums = PageSums.openExisting(path);
   if (sums === null) return { compared: 0, unknown: 0, damaged: [] };
+  if (sums.isStale) {
+    const unknown = sums.pageCount;
+    sums.close();
+    return { compared: 0, unknown, damaged: [] };
+  }
   try {
     const file = await open(path);
     try {

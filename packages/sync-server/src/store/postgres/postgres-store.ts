@@ -159,7 +159,11 @@ export class PostgresStore implements Store {
   private heard(databaseId: string, head: number): void {
     const database = this.opened.get(databaseId);
     if (database?.isClosed === true) this.opened.delete(databaseId);
-    else if (database !== undefined && head > database.head) database.catchUp().catch(this.options.onError);
+    else if (database !== undefined && head > database.head)
+      database.catchUp().catch((error: unknown) => {
+        // One that closes meanwhile has nothing to catch up with.
+        if (!database.isClosed) this.options.onError(error);
+      });
   }
 
   /** Asks for the heads of all open databases in one query. */
