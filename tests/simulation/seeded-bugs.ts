@@ -141,14 +141,11 @@ export const SEEDED_BUGS: readonly SeededBug[] = [
     replace: 'void atomic; void requireWhole;',
   },
   {
-    // The server refuses what carries a part of a group, so it knows of none either.
+    // Both sides read the one policy: the server would refuse a part of a group that it knows.
     name: 'a column group taken apart',
-    file: client('capture/merge-rules.ts'),
-    find: 'groups: columnGroups(table),',
-    replace: 'groups: [],',
-    without: [
-      { file: server('store/stored-table.ts'), find: 'groups: columnGroups(schema) }', replace: 'groups: [] }' },
-    ],
+    file: shared('merge/policies/group.ts'),
+    find: "return { name: 'group', together: columnIds };",
+    replace: "void columnIds; return { name: 'group' };",
   },
   {
     name: 'tombstone pruned one too early',
@@ -239,7 +236,7 @@ export const SEEDED_BUGS: readonly SeededBug[] = [
   },
   {
     name: 'what others added is taken for seen by whoever added last',
-    file: shared('merge/row.ts'),
+    file: shared('merge/cell.ts'),
     find: 'return otherSite === undefined ? { value, version } : { value, version, otherSite };',
     replace: 'void otherSite; return { value, version };',
   },

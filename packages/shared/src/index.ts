@@ -42,20 +42,27 @@ export {
   type Recovery,
 } from './errors/error-codes.ts';
 export { RockpoolError, toRockpoolError, type ErrorData, type ErrorFields } from './errors/rockpool-error.ts';
-export { addToCounter, counterDelta } from './merge/counter.ts';
+export {
+  tablePolicies,
+  type CellMerge,
+  type CellWrite,
+  type ColumnPolicy,
+  type ColumnRebase,
+  type TablePolicies,
+} from './merge/column-policy.ts';
+export { counter } from './merge/policies/counter.ts';
+export {
+  bindDocuments,
+  document,
+  documentColumns,
+  type DocumentMerge,
+  type MergedDocument,
+  type OverwrittenPlace,
+} from './merge/policies/document.ts';
+export { lastWriter } from './merge/policies/last-writer.ts';
+export { POLICY_DECLARATIONS, policiesOf, policyOf } from './merge/policies/policies.ts';
 export { mergeRow } from './merge/row.ts';
-export type {
-  Cell,
-  DocumentMerge,
-  Conflict,
-  MergedDocument,
-  MergeRule,
-  OverwrittenPlace,
-  RowChange,
-  RowMerge,
-  RowRules,
-  StoredRow,
-} from './merge/row-model.ts';
+export type { Cell, Conflict, MergeRule, RowChange, RowMerge, RowRules, StoredRow } from './merge/row-model.ts';
 export { compareVersions, hasSeen, NO_VERSION, type Version } from './merge/version.ts';
 export type { Audit, AuditedTable } from './protocol/audit.ts';
 export type { AuditAnswer, DifferingTable } from './protocol/audit-answer.ts';
@@ -117,9 +124,6 @@ export {
   type SchemaOutline,
 } from './schema/schema-outline.ts';
 export {
-  columnGroups,
-  counterColumnIds,
-  documentColumns,
   DEFAULT_MERGE_RULES,
   DEFAULT_TOKENIZE,
   keyColumns,

@@ -1,9 +1,8 @@
 import {
-  addToCounter,
   columnIdOf,
-  counterColumnIds,
   EXISTENCE_COLUMN_ID,
   keyToString,
+  policiesOf,
   tableIdOf,
   type CellValue,
   type ChangeGroup,
@@ -15,9 +14,8 @@ import { toGroup, type Change } from './changeset.ts';
 import { TestSite } from './test-client.ts';
 import { TEST_SCHEMA } from './test-schema.ts';
 
-// A pending update of a counter is what it adds; a delivered one is the sum.
-const NO_COUNTERS: ReadonlySet<number> = new Set();
-const COUNTERS = new Map(TEST_SCHEMA.tables.map((table) => [table.id, counterColumnIds(table)]));
+// Pending updates are as captured; delivered values replace what is there.
+const POLICIES = new Map(TEST_SCHEMA.tables.map((table) => [table.id, policiesOf(table)]));
 
 type Rows = Map<string, Map<number, CellValue>>;
 
@@ -103,9 +101,11 @@ function fold(rows: Rows, groups: readonly ChangeGroup[], origin: 'pending' | 'd
         const row = rows.get(name);
         if (row === undefined && origin === 'delivered')
           throw new Error(`an update was delivered for a row that is not there: ${name}`);
-        const counters = origin === 'pending' ? (COUNTERS.get(group.tableId) ?? NO_COUNTERS) : NO_COUNTERS;
-        for (const [columnId, value] of cells)
-          row?.set(columnId, counters.has(columnId) ? addToCounter(row.get(columnId) ?? 0n, value) : value);
+        const policies = origin === 'pending' ? POLICIES.get(group.tableId) : undefined;
+        for (const [columnId, value] of cells) {
+          const rebase = policies?.byColumn.get(columnId)?.rebase;
+          row?.set(columnId, rebase?.pending(row.get(columnId) ?? null, value, 'update') ?? value);
+        }
       }
     }
   }

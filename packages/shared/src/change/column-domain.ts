@@ -1,5 +1,7 @@
 import { RockpoolError } from '../errors/rockpool-error.ts';
 import { utf8Length } from '../bytes/utf8-length.ts';
+import type { ColumnPolicy } from '../merge/column-policy.ts';
+import { policyOf } from '../merge/policies/policies.ts';
 import { keyColumns, valueColumns, type ColumnType, type TableSchema } from '../schema/schema.ts';
 import type { CellValue } from './cell-value.ts';
 import type { ChangeGroup } from './changeset.ts';
@@ -21,38 +23,35 @@ export const MAX_KEY_BYTES = 2_000;
 // An integer of 64 bits has 20 digits at most, its sign among them.
 const MAX_INTEGER_DIGITS = 20;
 
-/**
- * A column as this rule sees it. Documents have rules of their own (shared/document), and what travels for them is no
- * value of the column.
- */
 interface ColumnDomain {
   readonly name: string;
   readonly type: ColumnType;
-  readonly isCounter: boolean;
+  /** The policy's own check (merge/column-policy.ts), in the place of that of the type. */
+  readonly validate?: ColumnPolicy['validate'] | undefined;
 }
 
 /** What the columns of one table can hold. */
 export interface TableDomain {
   readonly table: string;
   readonly keys: readonly ColumnDomain[];
-  /** The value columns by id, without documents. */
+  /** The value columns by id. */
   readonly byId: ReadonlyMap<number, ColumnDomain>;
 }
 
 export function tableDomain(table: TableSchema): TableDomain {
-  const { counters, documents } = table.merge;
-  const plain = valueColumns(table).filter(({ name }) => !documents.some(({ column }) => column === name));
   return {
     table: table.name,
-    keys: keyColumns(table).map(({ name, type }) => ({ name, type, isCounter: false })),
-    byId: new Map(plain.map(({ id, name, type }) => [id, { name, type, isCounter: counters.includes(name) }])),
+    keys: keyColumns(table).map(({ name, type }) => ({ name, type })),
+    byId: new Map(
+      valueColumns(table).map(({ id, name, type }) => [id, { name, type, validate: policyOf(table, id).validate }]),
+    ),
   };
 }
 
 /**
- * Throws for a value that its column cannot hold: `constraint-data-type`, of a counter `value-invalid`, of a key
- * `key-invalid`; with table and column, their types, and no value. NULL is for NOT NULL to refuse. Keys are checked
- * where a row is made: rows of an older version, whose keys would not be taken any more, can still be changed and
+ * Throws for a value that its column cannot hold: `constraint-data-type`, or what the column's policy says; for a key
+ * `key-invalid`. The error has the table, the column and their types, and no value. NULL is left to NOT NULL. Keys are
+ * checked in inserts only: rows of an older version with keys that are no longer accepted can still be changed and
  * deleted.
  */
 export function requireInDomain({ table, keys, byId }: TableDomain, group: ChangeGroup): void {
@@ -73,10 +72,10 @@ export function requireInDomain({ table, keys, byId }: TableDomain, group: Chang
   group.columnIds.forEach((columnId, index) => {
     const column = byId.get(columnId);
     if (column === undefined) return;
-    const misfit = misfitOf(column.type, group.values[index] ?? []);
+    const values = group.values[index] ?? [];
+    if (column.validate !== undefined) return column.validate(values, { table, column: column.name });
+    const misfit = misfitOf(column.type, values);
     if (misfit === undefined) return;
-    if (column.isCounter)
-      throw new RockpoolError('value-invalid', { table, column: column.name, problem: 'counter-not-integer' });
     throw new RockpoolError('constraint-data-type', {
       table,
       column: column.name,

@@ -1,22 +1,30 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import type { CellValue } from '../change/cell-value.ts';
+import { tablePolicies, type TablePolicies } from './column-policy.ts';
+import { counter } from './policies/counter.ts';
+import { group } from './policies/group.ts';
 import { mergeRow } from './row.ts';
 import type { Conflict, RowChange, RowRules, StoredRow } from './row-model.ts';
 
 const COLUMNS = [11, 12];
 
-const PLAIN: RowRules = { deleteRule: 'delete-wins', counters: new Set(), groups: [], documents: new Map() };
+const PLAIN: RowRules = { deleteRule: 'delete-wins', policies: tablePolicies([]) };
+const GROUP = group(COLUMNS);
+const GROUPED = tablePolicies(COLUMNS.map((id) => [id, GROUP]));
+const counting = (...columnIds: number[]): TablePolicies => tablePolicies(columnIds.map((id) => [id, counter]));
 /** Every rule, alone and together. */
 const ALL_RULES: readonly RowRules[] = [
   PLAIN,
   { ...PLAIN, deleteRule: 'update-wins' },
-  { ...PLAIN, counters: new Set([11]) },
-  { ...PLAIN, deleteRule: 'update-wins', counters: new Set([12]) },
-  { ...PLAIN, deleteRule: 'update-wins', counters: new Set(COLUMNS) },
-  { ...PLAIN, groups: [COLUMNS] },
-  { ...PLAIN, deleteRule: 'update-wins', groups: [COLUMNS] },
+  { ...PLAIN, policies: counting(11) },
+  { deleteRule: 'update-wins', policies: counting(12) },
+  { deleteRule: 'update-wins', policies: counting(...COLUMNS) },
+  { ...PLAIN, policies: GROUPED },
+  { deleteRule: 'update-wins', policies: GROUPED },
 ];
+const addsUp = ({ policies }: RowRules): boolean =>
+  [...policies.byColumn.values()].some(({ accumulates }) => accumulates === true);
 
 interface Write {
   readonly site: string;
@@ -60,10 +68,10 @@ const history: fc.Arbitrary<History> = fc
 /** The values as they travel: an update of one column carries all of its group. */
 function carried(
   { kind, values }: Pick<Write, 'kind' | 'values'>,
-  { groups }: RowRules,
+  { policies }: RowRules,
 ): ReadonlyMap<number, CellValue> {
   const [value = null] = values.values();
-  return kind === 'update' && groups.length > 0 ? new Map(COLUMNS.map((id) => [id, value])) : values;
+  return kind === 'update' && policies.together.length > 0 ? new Map(COLUMNS.map((id) => [id, value])) : values;
 }
 
 function admit(
@@ -137,7 +145,7 @@ describe('merging concurrent writes of one row', () => {
     fc.assert(
       fc.property(
         history,
-        fc.constantFrom(...ALL_RULES.filter(({ counters }) => counters.size === 0)),
+        fc.constantFrom(...ALL_RULES.filter((rules) => !addsUp(rules))),
         ({ startsWithRow, bySite }, rules) => {
           const start = startsWithRow ? firstRow : undefined;
           const queues = bySite
@@ -161,7 +169,7 @@ describe('merging concurrent writes of one row', () => {
 
 describe('merging a write again', () => {
   it('at once, after a lost reply, leaves the row as it was: only additions would count twice, which the chain of changesets prevents', () => {
-    const withoutCounters = ALL_RULES.filter(({ counters }) => counters.size === 0);
+    const withoutCounters = ALL_RULES.filter((rules) => !addsUp(rules));
     fc.assert(
       fc.property(history, fc.constantFrom(...withoutCounters), fc.nat(), ({ startsWithRow, bySite }, rules, which) => {
         const start = startsWithRow ? firstRow : undefined;
@@ -227,7 +235,7 @@ describe('a column group', () => {
               version,
               baseOf,
             },
-            { ...PLAIN, groups: [COLUMNS] },
+            { ...PLAIN, policies: GROUPED },
           );
           row = merged.row as StoredRow;
           expect(new Set(COLUMNS.map((id) => row.cells.get(id)?.version)).size).toBe(1);
@@ -259,7 +267,9 @@ describe('merging sequential writes', () => {
           row = merged.row;
           if (kind === 'delete') expect(visible(row)).toBe('no row');
           const added = (id: number): bigint =>
-            kind === 'update' && rules.counters.has(id) ? (before?.cells.get(id)?.value as bigint) : 0n;
+            kind === 'update' && rules.policies.byColumn.get(id)?.accumulates === true
+              ? (before?.cells.get(id)?.value as bigint)
+              : 0n;
           for (const id of values.keys()) expect(row?.cells.get(id)?.value).toBe(added(id) + value);
         }
       }),

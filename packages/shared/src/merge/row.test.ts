@@ -1,6 +1,9 @@
 import { describe, expect, it } from 'vitest';
 import type { CellValue } from '../change/cell-value.ts';
 import { EXISTENCE_COLUMN_ID } from '../change/changeset.ts';
+import { tablePolicies } from './column-policy.ts';
+import { counter } from './policies/counter.ts';
+import { group } from './policies/group.ts';
 import { mergeRow } from './row.ts';
 import type { RowChange, RowMerge, RowRules, StoredRow } from './row-model.ts';
 
@@ -23,10 +26,17 @@ function change(
   };
 }
 
-const RULES: RowRules = { deleteRule: 'delete-wins', counters: new Set(), groups: [], documents: new Map() };
+const RULES: RowRules = { deleteRule: 'delete-wins', policies: tablePolicies([]) };
 const UPDATE_WINS: RowRules = { ...RULES, deleteRule: 'update-wins' };
-const GROUPED: RowRules = { ...RULES, groups: [[PAYEE, AMOUNT]] };
-const COUNTING: RowRules = { ...RULES, counters: new Set([AMOUNT]) };
+const PAYEE_AND_AMOUNT = group([PAYEE, AMOUNT]);
+const GROUPED: RowRules = {
+  ...RULES,
+  policies: tablePolicies([
+    [PAYEE, PAYEE_AND_AMOUNT],
+    [AMOUNT, PAYEE_AND_AMOUNT],
+  ]),
+};
+const COUNTING: RowRules = { ...RULES, policies: tablePolicies([[AMOUNT, counter]]) };
 
 function merge(row: StoredRow | undefined, incoming: RowChange, rules: RowRules = RULES): RowMerge {
   return mergeRow(row, incoming, rules);

@@ -1,23 +1,11 @@
-import { cellValuesEqual, type CellValue } from '../change/cell-value.ts';
+import { cellValuesEqual } from '../change/cell-value.ts';
 import { EXISTENCE_COLUMN_ID } from '../change/changeset.ts';
-import { RockpoolError } from '../errors/rockpool-error.ts';
-import { addToCounter } from './counter.ts';
-import type {
-  Cell,
-  DocumentMerge,
-  Conflict,
-  MergeRule,
-  OverwrittenPlace,
-  RowChange,
-  RowMerge,
-  RowRules,
-  StoredRow,
-} from './row-model.ts';
+import { hasSeenCell } from './cell.ts';
+import type { LostValue, TablePolicies } from './column-policy.ts';
+import { withGroupBases, withWholeGroups } from './policies/group.ts';
+import { lastWriter } from './policies/last-writer.ts';
+import type { Cell, Conflict, MergeRule, RowChange, RowMerge, RowRules, StoredRow } from './row-model.ts';
 import { compareVersions, hasSeen, NO_VERSION, type Version } from './version.ts';
-import { withGroupBases, withWholeGroups } from './whole-groups.ts';
-
-/** The path to the document itself. */
-const WHOLE_DOCUMENT = '[]';
 
 /**
  * Merges one change into one stored row. Pure, and the same on server and client.
@@ -32,8 +20,8 @@ const WHOLE_DOCUMENT = '[]';
  *    are.
  */
 export function mergeRow(stored: StoredRow | undefined, change: RowChange, rules: RowRules): RowMerge {
-  const { row, conflicts, corrected } = mergeColumns(stored, withGroupBases(change, rules.groups), rules);
-  return { row, conflicts: withWholeGroups(conflicts, row, rules.groups), corrected };
+  const { row, conflicts, corrected } = mergeColumns(stored, withGroupBases(change, rules.policies.together), rules);
+  return { row, conflicts: withWholeGroups(conflicts, row, rules.policies.together), corrected };
 }
 
 function mergeColumns(stored: StoredRow | undefined, change: RowChange, rules: RowRules): RowMerge {
@@ -43,21 +31,20 @@ function mergeColumns(stored: StoredRow | undefined, change: RowChange, rules: R
 }
 
 /**
- * The author had the row, so it was there once: it was deleted so long ago that its tombstone is gone, and with it what
- * an edit of its document would have made.
+ * The author had the row, so it existed: it was deleted so long ago that its tombstone is gone, and with it the
+ * documents that an edit would have changed.
  */
-function missingRow(change: RowChange, { documents }: RowRules): RowMerge {
+function missingRow(change: RowChange, { policies }: RowRules): RowMerge {
   const won = { value: null, version: NO_VERSION };
   const { version } = change;
-  const conflicts = [...change.values].map(([columnId, value]): Conflict =>
-    documents.get(columnId)?.isEdit(value) === true
-      ? lostEdit(columnId, 'delete-wins', version, won)
-      : { columnId, rule: 'delete-wins', lost: { value, version }, won },
-  );
+  const conflicts = [...change.values].map(([columnId, value]): Conflict => {
+    const lost = policies.byColumn.get(columnId)?.lost?.(value, null, version.site) ?? { value };
+    return conflictOf(columnId, 'delete-wins', lost, version, won);
+  });
   return { row: undefined, conflicts, corrected: correctedBy(change) };
 }
 
-function mergeInsert(stored: StoredRow | undefined, change: RowChange, { counters }: RowRules): RowMerge {
+function mergeInsert(stored: StoredRow | undefined, change: RowChange, { policies }: RowRules): RowMerge {
   const incoming = freshRow(change);
   if (stored === undefined) return { row: incoming, conflicts: [], corrected: [] };
   const base = change.baseOf(EXISTENCE_COLUMN_ID);
@@ -65,7 +52,7 @@ function mergeInsert(stored: StoredRow | undefined, change: RowChange, { counter
     // What others wrote meanwhile to the incarnation that this insert replaces goes with it.
     const unseen =
       stored.deleted === null
-        ? wholeRowConflicts(stored, incoming, counters).filter(
+        ? wholeRowConflicts(stored, incoming, policies).filter(
             ({ columnId }) => !hasSeenCell(change, columnId, stored.cells.get(columnId)),
           )
         : [];
@@ -74,7 +61,7 @@ function mergeInsert(stored: StoredRow | undefined, change: RowChange, { counter
   const incomingWins = compareVersions(change.version, stored.inserted) > 0;
   const [winner, loser] = incomingWins ? [incoming, stored] : [stored, incoming];
   // A loser that was deleted already has nothing left to lose.
-  const conflicts = loser.deleted === null ? wholeRowConflicts(loser, winner, counters) : [];
+  const conflicts = loser.deleted === null ? wholeRowConflicts(loser, winner, policies) : [];
   const stands = incomingWins || (winner.deleted === null && conflicts.length === 0);
   return { row: winner, conflicts, corrected: stands ? [] : correctedBy(change) };
 }
@@ -114,7 +101,7 @@ function mergeUpdate(stored: StoredRow, change: RowChange, rules: RowRules): Row
   const { version } = change;
   const rowBase = change.baseOf(EXISTENCE_COLUMN_ID);
   if (!hasSeen(rowBase, version.site, stored.inserted)) {
-    const conflicts = updateConflicts(stored, change, rules, 'one-insert-wins', stored.inserted);
+    const conflicts = updateConflicts(stored, change, rules.policies, 'one-insert-wins', stored.inserted);
     return {
       row: stored,
       conflicts,
@@ -125,7 +112,7 @@ function mergeUpdate(stored: StoredRow, change: RowChange, rules: RowRules): Row
   if (rules.deleteRule === 'delete-wins') {
     return {
       row: stored,
-      conflicts: updateConflicts(stored, change, rules, 'delete-wins', stored.deleted),
+      conflicts: updateConflicts(stored, change, rules.policies, 'delete-wins', stored.deleted),
       corrected: correctedBy(change),
     };
   }
@@ -140,7 +127,7 @@ function mergeUpdate(stored: StoredRow, change: RowChange, rules: RowRules): Row
   return { row, conflicts: [...conflicts, loss], corrected: correctedBy(change) };
 }
 
-function mergeCells(stored: StoredRow, change: RowChange, { counters, documents, deleteRule }: RowRules): RowMerge {
+function mergeCells(stored: StoredRow, change: RowChange, { policies, deleteRule }: RowRules): RowMerge {
   const { version } = change;
   const updated = deleteRule === 'update-wins' ? new Map(stored.updated).set(version.site, version) : stored.updated;
   const cells = new Map(stored.cells);
@@ -149,73 +136,30 @@ function mergeCells(stored: StoredRow, change: RowChange, { counters, documents,
   for (const [columnId, value] of change.values) {
     const before = stored.cells.get(columnId);
     const seen = hasSeenCell(change, columnId, before);
-    if (counters.has(columnId)) {
-      cells.set(columnId, added(before, addToCounter(before?.value ?? 0n, value), version));
-      if (!seen) corrected.push(columnId);
+    const policy = policies.byColumn.get(columnId);
+    const isPlain = policy?.merge === undefined;
+    if (isPlain && (seen || before === undefined)) {
+      cells.set(columnId, { value, version });
       continue;
     }
-    const document = documents.get(columnId);
-    if (document?.isEdit(value) === true) {
-      const merged = document.merge(before?.value ?? null, value, version.site);
-      if (merged === null)
-        conflicts.push(lostEdit(columnId, 'lww', version, before ?? { value: null, version: stored.inserted }));
-      else {
-        cells.set(columnId, added(before, merged.document, version));
-        conflicts.push(...merged.overwritten.map((place) => placeLoss(columnId, place, version)));
-      }
-      if (!seen || merged === null || !document.isEditOf(merged.document, value)) corrected.push(columnId);
-      continue;
-    }
-    const incoming: Cell = { value, version };
-    if (seen || before === undefined) {
-      cells.set(columnId, incoming);
-      continue;
-    }
-    const incomingWins = compareVersions(version, before.version) > 0;
-    if (incomingWins) cells.set(columnId, incoming);
-    if (cellValuesEqual(value, before.value)) continue;
-    if (!incomingWins) corrected.push(columnId);
-    conflicts.push({
-      columnId,
-      rule: 'lww',
-      lost: incomingWins ? before : incoming,
-      won: incomingWins ? incoming : before,
-    });
+    const write = { columnId, before, value, version, seen, inserted: stored.inserted };
+    const merged = (isPlain ? null : policy.merge?.(write)) ?? lastWriter.merge(write);
+    if (merged.cell !== undefined && merged.cell !== before) cells.set(columnId, merged.cell);
+    conflicts.push(...merged.conflicts);
+    if (merged.isCorrected) corrected.push(columnId);
   }
   return { row: { ...stored, updated, cells }, conflicts, corrected };
 }
 
-/** Whether the author of a change had seen everything that is in a cell. */
-function hasSeenCell({ baseOf, version: { site } }: RowChange, columnId: number, cell: Cell | undefined): boolean {
-  if (cell === undefined) return true;
-  const base = baseOf(columnId);
-  return hasSeen(base, site, cell.version) && (cell.otherSite === undefined || hasSeen(base, site, cell.otherSite));
-}
-
-/** A cell with one more write in it, which leaves in it what was there. */
-function added(before: Cell | undefined, value: CellValue, version: Version): Cell {
-  const otherSite = before === undefined || before.version.site === version.site ? before?.otherSite : before.version;
-  return otherSite === undefined ? { value, version } : { value, version, otherSite };
-}
-
-function placeLoss(
+function conflictOf(
   columnId: number,
-  { path, own, other, otherVersion, ownStands }: OverwrittenPlace,
+  rule: MergeRule,
+  { value, path }: LostValue,
   version: Version,
+  won: Conflict['won'],
 ): Conflict {
-  const [mine, theirs] = [
-    { value: own, version },
-    { value: other, version: otherVersion },
-  ];
-  return { columnId, path, rule: 'lww', lost: ownStands ? theirs : mine, won: ownStands ? mine : theirs };
-}
-
-/**
- * An edit whose document is gone: what it would have made is not known. It is no write of NULL, so it has the
- * document's own place.
- */
-function lostEdit(columnId: number, rule: MergeRule, version: Version, won: Conflict['won']): Conflict {
-  return { columnId, path: WHOLE_DOCUMENT, rule, lost: { value: null, version }, won };
+  const lost = { value, version };
+  return path === undefined ? { columnId, rule, lost, won } : { columnId, path, rule, lost, won };
 }
 
 function freshRow({ values, version }: RowChange): StoredRow {
@@ -229,16 +173,16 @@ function correctedBy(change: RowChange): number[] {
   return [EXISTENCE_COLUMN_ID, ...change.values.keys()];
 }
 
-function wholeRowConflicts(loser: StoredRow, winner: StoredRow, counters: ReadonlySet<number>): Conflict[] {
+function wholeRowConflicts(loser: StoredRow, winner: StoredRow, { byColumn }: TablePolicies): Conflict[] {
   const conflicts: Conflict[] = [];
   for (const [columnId, cell] of loser.cells) {
     const winning = winner.cells.get(columnId);
     const value = winner.deleted === null ? (winning?.value ?? null) : null;
     const isEqual = winner.deleted === null && cellValuesEqual(value, cell.value);
-    // What was added to the counter of one row is not in the other, though both came to the same; what both began with
-    // is.
+    // Differences that one row collected are not in the other, though both sums may be equal. Equal values that both
+    // rows began with are no loss.
     const hasMore =
-      counters.has(columnId) &&
+      byColumn.get(columnId)?.sendsDifference === true &&
       (cell.version.watermark !== loser.inserted.watermark || winning?.version.watermark !== winner.inserted.watermark);
     if (isEqual && !hasMore) continue;
     conflicts.push({
@@ -254,37 +198,21 @@ function wholeRowConflicts(loser: StoredRow, winner: StoredRow, counters: Readon
 function updateConflicts(
   stored: StoredRow,
   change: RowChange,
-  { counters, documents }: RowRules,
+  { byColumn }: TablePolicies,
   rule: MergeRule,
   by: Version,
 ): Conflict[] {
   const conflicts: Conflict[] = [];
   for (const [columnId, value] of change.values) {
-    const winning = stored.deleted === null ? (stored.cells.get(columnId)?.value ?? null) : null;
-    // What was to be added to a counter is lost, whatever its sum is.
-    if (stored.deleted === null && !counters.has(columnId) && cellValuesEqual(winning, value)) continue;
-    const document = documents.get(columnId);
-    const lost =
-      document?.isEdit(value) === true
-        ? editedImage(document, stored.cells.get(columnId)?.value ?? null, value, change.version.site)
-        : value;
-    // What stands in a row that is there may be by somebody who changed it after it was inserted.
-    const won = { value: winning, version: stored.deleted === null ? (stored.cells.get(columnId)?.version ?? by) : by };
-    conflicts.push(
-      lost === null && value !== null
-        ? lostEdit(columnId, rule, change.version, won)
-        : { columnId, rule, lost: { value: lost, version: change.version }, won },
-    );
+    const policy = byColumn.get(columnId);
+    const cell = stored.cells.get(columnId);
+    const winning = stored.deleted === null ? (cell?.value ?? null) : null;
+    // A difference is lost whatever it would have summed up to.
+    if (stored.deleted === null && policy?.sendsDifference !== true && cellValuesEqual(winning, value)) continue;
+    const lost = policy?.lost?.(value, cell?.value ?? null, change.version.site) ?? { value };
+    // A cell of a row that exists may be by an author who changed it after the insert.
+    const won = { value: winning, version: stored.deleted === null ? (cell?.version ?? by) : by };
+    conflicts.push(conflictOf(columnId, rule, lost, change.version, won));
   }
   return conflicts;
-}
-
-/** What a document would have become with an edit that lost; null where that cannot be told any more. */
-function editedImage(document: DocumentMerge, image: CellValue, edit: CellValue, site: string): CellValue {
-  try {
-    return document.merge(image, edit, site)?.document ?? null;
-  } catch (error) {
-    if (error instanceof RockpoolError) return null;
-    throw error;
-  }
 }

@@ -1,5 +1,6 @@
 import { sha256 } from '../bytes/sha256.ts';
-import type { DocumentColumn, TableSchema } from './schema.ts';
+import { POLICY_DECLARATIONS } from '../merge/policies/policies.ts';
+import type { TableSchema } from './schema.ts';
 
 /*
  * Tables and columns travel and are stored under ids that follow from their names alone: 32 bits of SHA-256.
@@ -54,19 +55,15 @@ export function identityOf(table: TableSchema): unknown[] {
     [
       table.merge.deleteRule,
       table.merge.uniqueRule ?? 'reject',
-      [...table.merge.counters].sort(),
-      table.merge.groups.map((columns) => [...columns].sort().join()).sort(),
-      [...table.merge.documents].map(documentIdentity).sort(),
+      ...POLICY_DECLARATIONS.map((declaration) =>
+        table.merge[declaration.key].map((entry) => declaration.identityOf(entry)).sort(),
+      ),
     ],
     table.indexes
       .filter(({ unique }) => unique)
       .map(({ expressions, whereSql }) => JSON.stringify([expressions, whereSql]))
       .sort(),
   ];
-}
-
-function documentIdentity({ column, text, elementKey, maxLength, maxDepth }: DocumentColumn): string {
-  return JSON.stringify([column, [...text].sort(), elementKey, maxLength, maxDepth]);
 }
 
 function byName(a: { readonly name: string }, b: { readonly name: string }): number {

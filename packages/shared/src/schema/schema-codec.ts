@@ -1,11 +1,13 @@
 import { RockpoolError } from '../errors/rockpool-error.ts';
+import type { PolicyDeclaration } from '../merge/column-policy.ts';
+import { POLICY_DECLARATIONS } from '../merge/policies/policies.ts';
 import { buildSchema } from './build-schema.ts';
 import { columnIdOf, tableIdOf } from './identity.ts';
+import { flag, invalid, list, object, oneOf, parse, text, textOrNull, texts } from './read-json.ts';
 import type {
   ColumnSchema,
   ColumnType,
   DeleteRule,
-  DocumentColumn,
   ForeignKeyAction,
   ForeignKeySchema,
   IndexSchema,
@@ -98,21 +100,9 @@ function readMergeRules(value: unknown): MergeRules {
     ...(rules['uniqueRule'] === undefined
       ? {}
       : { uniqueRule: oneOf(rules['uniqueRule'], ['reject'], 'uniqueRule') as UniqueRule }),
-    counters: texts(rules['counters'], 'counters'),
-    groups: list(rules['groups'], 'groups').map((columns) => texts(columns, 'groups')),
-    documents: list(rules['documents'], 'documents').map(readDocumentColumn),
-  };
-}
-
-function readDocumentColumn(value: unknown): DocumentColumn {
-  const rule = object(value, 'document');
-  return {
-    column: text(rule['column'], 'document column'),
-    text: texts(rule['text'], 'document text paths'),
-    ...(rule['richText'] === undefined ? {} : { richText: texts(rule['richText'], 'document rich text paths') }),
-    elementKey: text(rule['elementKey'], 'document element key'),
-    maxLength: wholeNumber(rule['maxLength'], 'document length'),
-    maxDepth: wholeNumber(rule['maxDepth'], 'document depth'),
+    ...(Object.fromEntries(
+      POLICY_DECLARATIONS.map(({ key, read }) => [key, list(rules[key], key).map((entry) => read(entry))]),
+    ) as unknown as Pick<MergeRules, PolicyDeclaration['key']>),
   };
 }
 
@@ -144,50 +134,4 @@ function readSearchIndex(value: unknown): SearchIndexSchema {
     columns: texts(index['columns'], 'search index columns'),
     tokenize: text(index['tokenize'], 'tokenize'),
   };
-}
-
-function invalid(problem: string): never {
-  throw new RockpoolError('schema-invalid', { count: 1, problems: problem });
-}
-
-function parse(json: string): unknown {
-  try {
-    return JSON.parse(json) as unknown;
-  } catch {
-    return invalid('this is not JSON');
-  }
-}
-
-function object(value: unknown, what: string): Record<string, unknown> {
-  return typeof value === 'object' && value !== null && !Array.isArray(value)
-    ? (value as Record<string, unknown>)
-    : invalid(`${what} should be an object`);
-}
-
-function list(value: unknown, what: string): unknown[] {
-  return Array.isArray(value) ? value : invalid(`${what} should be a list`);
-}
-
-function text(value: unknown, what: string): string {
-  return typeof value === 'string' && value.length > 0 ? value : invalid(`${what} should be text`);
-}
-
-function textOrNull(value: unknown, what: string): string | null {
-  return value === null ? null : text(value, what);
-}
-
-function texts(value: unknown, what: string): string[] {
-  return list(value, what).map((item) => text(item, what));
-}
-
-function flag(value: unknown, what: string): boolean {
-  return typeof value === 'boolean' ? value : invalid(`${what} should be true or false`);
-}
-
-function wholeNumber(value: unknown, what: string): number {
-  return Number.isSafeInteger(value) ? (value as number) : invalid(`${what} should be a whole number`);
-}
-
-function oneOf(value: unknown, allowed: readonly string[], what: string): string {
-  return typeof value === 'string' && allowed.includes(value) ? value : invalid(`${what} is unknown`);
 }

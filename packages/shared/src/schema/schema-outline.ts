@@ -1,4 +1,5 @@
 import { sha256 } from '../bytes/sha256.ts';
+import { POLICY_DECLARATIONS } from '../merge/policies/policies.ts';
 import { identityOf } from './identity.ts';
 import { syncedTables, type ColumnSchema, type Schema, type TableSchema } from './schema.ts';
 
@@ -57,14 +58,10 @@ export function outlineOf(schema: Schema): SchemaOutline {
 }
 
 function columnOutline(
-  { merge: { counters, groups, documents } }: TableSchema,
+  { merge }: TableSchema,
   { name, type, notNull, defaultSql, generated }: ColumnSchema,
 ): Declarations {
-  const rule = [
-    counters.includes(name),
-    groups.filter((names) => names.includes(name)).map((names) => [...names].sort()),
-    documents.filter(({ column }) => column === name),
-  ];
+  const rule = POLICY_DECLARATIONS.map((declaration) => declaration.ruleOf(merge, name));
   return {
     type,
     'NOT NULL': notNull,

@@ -121,26 +121,6 @@ export function valueColumns(table: TableSchema): ColumnSchema[] {
   return table.columns.filter((column) => column.generated === null && !table.primaryKey.includes(column.name));
 }
 
-export function counterColumnIds(table: TableSchema): ReadonlySet<number> {
-  return new Set(table.columns.filter(({ name }) => table.merge.counters.includes(name)).map(({ id }) => id));
-}
-
-/** The rules of the document columns, by column id. */
-export function documentColumns(table: TableSchema): ReadonlyMap<number, DocumentRule> {
-  return new Map(
-    table.merge.documents.flatMap((rule) =>
-      table.columns.filter(({ name }) => name === rule.column).map(({ id }) => [id, rule] as const),
-    ),
-  );
-}
-
-/** Ids of the columns of each group. */
-export function columnGroups(table: TableSchema): number[][] {
-  return table.merge.groups.map((names) =>
-    table.columns.filter(({ name }) => names.includes(name)).map(({ id }) => id),
-  );
-}
-
 /** Everything that a query can name: table, or search index, and column. */
 export function namedColumns(schema: Schema): (readonly [table: string, column: string])[] {
   return schema.tables.flatMap(({ name, columns, searchIndexes = [] }) => [

@@ -1,4 +1,4 @@
-import { MAX_DOCUMENT_DEPTH, MAX_DOCUMENT_LENGTH, pathSteps, RICH_TEXT_DEPTH } from '../document/document-rule.ts';
+import { POLICY_DECLARATIONS } from '../merge/policies/policies.ts';
 import { RESERVED_TABLE_PREFIX } from './system-tables.ts';
 import type { SearchIndexSchema, TableSchema } from './schema.ts';
 
@@ -142,34 +142,21 @@ function reportSyncedTable(table: TableSchema, tables: ReadonlyMap<string, Table
 }
 
 function reportMergeRules(table: TableSchema, report: Report): void {
-  const { counters, groups, documents } = table.merge;
   const ruled = new Set<string>();
-  for (const name of [...counters, ...groups.flat(), ...documents.map(({ column }) => column)]) {
-    const column = table.columns.find((candidate) => candidate.name === name);
-    if (column === undefined) report(name, 'A merge rule names a column that the table does not have.');
-    else if (column.generated !== null || table.primaryKey.includes(name))
-      report(name, 'A merge rule is for stored columns outside the key.');
-    else if (ruled.has(name)) report(name, 'Two merge rules name this column.');
-    else if (counters.includes(name) && (column.type !== 'integer' || !column.notNull))
-      report(name, 'A counter must be INTEGER NOT NULL: only whole numbers add up exactly.');
-    ruled.add(name);
+  for (const declaration of POLICY_DECLARATIONS) {
+    for (const name of table.merge[declaration.key].flatMap((entry) => declaration.columnsOf(entry))) {
+      const column = table.columns.find((candidate) => candidate.name === name);
+      if (column === undefined) report(name, 'A merge rule names a column that the table does not have.');
+      else if (column.generated !== null || table.primaryKey.includes(name))
+        report(name, 'A merge rule is for stored columns outside the key.');
+      else if (ruled.has(name)) report(name, 'Two merge rules name this column.');
+      else {
+        const problem = declaration.columnProblem?.(column) ?? null;
+        if (problem !== null) report(name, problem);
+      }
+      ruled.add(name);
+    }
   }
-  for (const { column: name, text, richText = [], elementKey, maxLength, maxDepth } of documents) {
-    const column = table.columns.find((candidate) => candidate.name === name);
-    if (column !== undefined && column.type !== 'text') report(name, 'A document must be TEXT: it holds JSON.');
-    if (elementKey === '' || [...text, ...richText].some((path) => pathSteps(path).includes('')))
-      report(name, 'A path or a key of a document has an empty part.');
-    if (richText.some((path) => text.includes(path)))
-      report(name, 'A path of a document is a text without formats or one with them, not both.');
-    if (richText.some((path) => pathSteps(path).length + RICH_TEXT_DEPTH > maxDepth))
-      report(name, `A text with formats takes ${RICH_TEXT_DEPTH} levels of a document, which may not be so deep here.`);
-    if (!(maxLength > 0 && maxLength <= MAX_DOCUMENT_LENGTH))
-      report(name, `A document may be 1 to ${MAX_DOCUMENT_LENGTH} characters long.`);
-    if (!(maxDepth > 0 && maxDepth <= MAX_DOCUMENT_DEPTH))
-      report(name, `A document may be 1 to ${MAX_DOCUMENT_DEPTH} levels deep.`);
-    if (table.uniques.some((columns) => columns.includes(name)))
-      report(name, 'A document cannot be UNIQUE: what merging makes of it nobody has chosen.');
-  }
-  for (const columns of groups)
-    if (columns.length < 2) report(columns[0] ?? null, 'A group of columns needs at least two.');
+  for (const declaration of POLICY_DECLARATIONS)
+    for (const entry of table.merge[declaration.key]) declaration.reportEntry?.(entry, table, report);
 }

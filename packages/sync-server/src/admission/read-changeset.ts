@@ -92,7 +92,7 @@ function tableOf(group: ChangeGroup, tableById: ReadonlyMap<number, StoredTable>
     if (!table.valueById.has(columnId))
       throw new RockpoolError('schema-unknown-column', { table: table.schema.name, columnId });
   }
-  if (group.kind === 'update' && table.rules.groups.some((columnIds) => isPartOf(group, columnIds))) {
+  if (group.kind === 'update' && table.rules.policies.together.some((columnIds) => isPartOf(group, columnIds))) {
     // What wins or loses together has to come together, or the copies would hold halves of two writes.
     throw new RockpoolError('changeset-invalid', { problem: 'a part of a column group', table: table.schema.name });
   }

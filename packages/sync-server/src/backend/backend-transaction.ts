@@ -124,20 +124,21 @@ function existing(file: DatabaseFile, table: StoredTable, key: readonly CellValu
   return readRowValues(file, table, key, encodeKey(key));
 }
 
-/** An update as it travels: what a counter gains, and groups of columns whole. */
+/** An update as it travels: what each column's policy captures, and whole groups of columns. */
 function asSent(
   table: StoredTable,
   stored: ReadonlyMap<number, CellValue>,
   values: ReadonlyMap<number, CellValue>,
 ): Map<number, CellValue> {
+  const { together, byColumn } = table.rules.policies;
   const sent = new Map(values);
-  for (const group of table.rules.groups) {
+  for (const group of together) {
     if (group.some((columnId) => values.has(columnId)))
       for (const columnId of group) sent.set(columnId, values.get(columnId) ?? stored.get(columnId) ?? null);
   }
-  for (const columnId of table.rules.counters) {
+  for (const [columnId, { capture }] of byColumn) {
     const [now, before] = [values.get(columnId), stored.get(columnId)];
-    if (typeof now === 'bigint' && typeof before === 'bigint') sent.set(columnId, now - before);
+    if (capture !== undefined && now !== undefined && before !== undefined) sent.set(columnId, capture(before, now));
   }
   return sent;
 }

@@ -1,10 +1,11 @@
-import type {
-  CellValue,
-  DocumentMerge,
-  DocumentRule,
-  MergedDocument,
-  OverwrittenPlace,
-  RowRules,
+import {
+  bindDocuments,
+  type CellValue,
+  type DocumentMerge,
+  type DocumentRule,
+  type MergedDocument,
+  type OverwrittenPlace,
+  type RowRules,
 } from '@rockpool/shared';
 import {
   canonicalJson,
@@ -43,10 +44,12 @@ export function rulesOfRow(
   { table, keyBytes }: Pick<RowWrite, 'table' | 'keyBytes'>,
   author: AuthorProgress,
 ): RowRules {
-  const documents = new Map<number, DocumentMerge>();
-  for (const [columnId, rule] of table.documents)
-    documents.set(columnId, documentMerge(file, { table, keyBytes, columnId }, rule, author));
-  return { ...table.rules, documents };
+  const { rules, documents } = table;
+  if (documents.size === 0) return rules;
+  const policies = bindDocuments(rules.policies, (columnId) => ({
+    merge: documentMerge(file, { table, keyBytes, columnId }, documents.get(columnId) as DocumentRule, author),
+  }));
+  return { ...rules, policies };
 }
 
 /** Edits go into the document; see document-work.ts. */

@@ -12,15 +12,12 @@ export function requireWhole(rows: readonly MergedRow[], version: Version): void
 
 function hasLost({ write, after, conflicts, corrected }: MergedRow, version: Version): boolean {
   if (conflicts.some(({ lost }) => lost.version === version)) return true;
-  // A correction without a loss: a delete of a row that is another one by now, say. It is none where a counter's sum or
-  // a merged document is told, where the write brought the row back and its author is told all of it, and where a row
-  // that was to go is gone.
-  const {
-    rules: { counters },
-    documents,
-  } = write.table;
+  // A correction without a conflict, such as a delete of a row that has been made anew. Not counted: the merged value of
+  // a column that accumulates writes, a row that the write brought back and that its author gets as a whole, and a row
+  // that was to be deleted and does not exist.
+  const { byColumn } = write.table.rules.policies;
   const otherwise = corrected.some(
-    (columnId) => columnId === EXISTENCE_COLUMN_ID || !(counters.has(columnId) || documents.has(columnId)),
+    (columnId) => columnId === EXISTENCE_COLUMN_ID || byColumn.get(columnId)?.accumulates !== true,
   );
   const hasRevived = after?.row.revived === version && after.row.deleted === null;
   const isGoneAsAsked = write.kind === 'delete' && after?.row.deleted !== null;

@@ -1,4 +1,5 @@
 import {
+  POLICY_DECLARATIONS,
   SYSTEM_TABLES,
   syncedTables,
   valueColumns,
@@ -35,21 +36,14 @@ export function schemaView(older: Schema, newer: Schema): SchemaView | null {
 /** What is new may have any rule; what was there keeps its own. */
 function mergesAlike({ columns, merge: old }: TableSchema, now: MergeRules | undefined): boolean {
   if (now === undefined) return false;
-  const known = new Set(columns.map(({ name }) => name));
-  const rulesOf = ({ deleteRule, counters, groups, documents }: MergeRules): string =>
-    JSON.stringify([
-      deleteRule,
-      counters.filter((name) => known.has(name)).sort(),
-      groups
-        .filter((names) => names.some((name) => known.has(name)))
-        .map((names) => [...names].sort().join())
-        .sort(),
-      documents
-        .filter(({ column }) => known.has(column))
-        .map((rule) => JSON.stringify(rule))
-        .sort(),
-    ]);
-  return rulesOf(old) === rulesOf(now);
+  return (
+    old.deleteRule === now.deleteRule &&
+    columns.every(({ name }) =>
+      POLICY_DECLARATIONS.every(
+        ({ ruleOf }) => JSON.stringify(ruleOf(old, name)) === JSON.stringify(ruleOf(now, name)),
+      ),
+    )
+  );
 }
 
 /** The part of a delivery that a client knows. What it does not know stays here for its newer versions. */

@@ -1,10 +1,9 @@
 import {
-  columnGroups,
-  counterColumnIds,
   createIndexSql,
   documentColumns,
   keyColumns,
   keyMatchSql,
+  policiesOf,
   quoteName,
   tableDomain,
   tableToDdl,
@@ -44,8 +43,8 @@ export interface StoredTable {
   readonly domain: TableDomain;
   /** Columns whose new value can collide with another row; null: any column may. */
   readonly uniqueColumnIds: ReadonlySet<number> | null;
-  /** Without those of documents, which need the row (documents/document-merge.ts). */
-  readonly rules: Omit<RowRules, 'documents'>;
+  /** The policies of documents are bound to their row in documents/document-merge.ts. */
+  readonly rules: RowRules;
   /**
    * The rules of the document columns, by id. Where cells are merged they are states (shared/document); the app's table
    * has their JSON.
@@ -76,7 +75,7 @@ export function toStoredTable(schema: TableSchema, system: boolean): StoredTable
     deleteSql: `DELETE FROM ${name} WHERE ${whereKey}`,
     domain: tableDomain(schema),
     uniqueColumnIds: uniqueColumnIds(schema, values),
-    rules: { deleteRule: schema.merge.deleteRule, counters: counterColumnIds(schema), groups: columnGroups(schema) },
+    rules: { deleteRule: schema.merge.deleteRule, policies: policiesOf(schema) },
     documents,
   };
 }

@@ -1,4 +1,4 @@
-import { encodeKey, EXISTENCE_COLUMN_ID, buildSchema } from '@rockpool/shared';
+import { encodeKey, EXISTENCE_COLUMN_ID, buildSchema, tablePolicies } from '@rockpool/shared';
 import { expect, it } from 'vitest';
 import { testTable } from '../../../testing/worker/table-schema.ts';
 import { openInMemory } from '../../../testing/worker/test-database.ts';
@@ -7,7 +7,7 @@ import type { ColumnRules, PendingRowChange } from './row-state.ts';
 
 const NAME = 7;
 const ROW = { tableId: 1, key: ['a'], keyText: 'ta' };
-const RULES = { documents: new Map(), counters: new Set() } as unknown as ColumnRules;
+const RULES: ColumnRules = { documents: new Map(), policies: tablePolicies([]) };
 
 it.each([
   ['of the cell', new Map([[NAME, 3]]), 3],

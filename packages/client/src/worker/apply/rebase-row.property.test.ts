@@ -1,4 +1,4 @@
-import type { CellValue } from '@rockpool/shared';
+import { counter, tablePolicies, type CellValue } from '@rockpool/shared';
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { rebaseRow } from './rebase-row.ts';
@@ -6,7 +6,7 @@ import { type ColumnRules, NO_ROW, type DeliveredRow, type PendingRowChange, typ
 
 const COUNTER = 3;
 const COLUMNS = [1, 2, COUNTER];
-const columns: ColumnRules = { counters: new Set([COUNTER]), documents: new Map() };
+const columns: ColumnRules = { documents: new Map(), policies: tablePolicies([[COUNTER, counter]]) };
 const small = fc.bigInt({ min: 0n, max: 4n });
 
 type Step =

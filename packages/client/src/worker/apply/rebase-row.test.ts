@@ -1,4 +1,4 @@
-import { DEFAULT_DOCUMENT_RULE, type CellValue } from '@rockpool/shared';
+import { DEFAULT_DOCUMENT_RULE, document, tablePolicies, type CellValue } from '@rockpool/shared';
 import {
   createDocument,
   documentText,
@@ -8,13 +8,15 @@ import {
   parseJson,
 } from '@rockpool/shared/document';
 import { beforeAll, expect, it } from 'vitest';
+import { bindToStates } from '../documents/document-rebase.ts';
 import { loadDocumentSupport } from '../documents/load-document-support.ts';
 import { rebaseRow } from './rebase-row.ts';
 import type { ColumnRules, PendingRowChange } from './row-state.ts';
 
 const PAGE = 1;
 const RULE = DEFAULT_DOCUMENT_RULE;
-const columns: ColumnRules = { counters: new Set(), documents: new Map([[PAGE, RULE]]) };
+const documents = new Map([[PAGE, RULE]]);
+const columns: ColumnRules = { documents, policies: bindToStates(tablePolicies([[PAGE, document]]), { documents }) };
 
 beforeAll(() => loadDocumentSupport());
 

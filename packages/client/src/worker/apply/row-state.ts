@@ -1,13 +1,12 @@
 import {
-  addToCounter,
   cellValuesEqual,
   EXISTENCE_COLUMN_ID,
-  RockpoolError,
   type CellValue,
   type ChangeKind,
+  type ColumnRebase,
+  type TablePolicies,
 } from '@rockpool/shared';
 import type { DocumentColumns } from '../documents/column-value.ts';
-import { documentSupport } from '../documents/load-document-support.ts';
 
 /**
  * One row as one side sees it. `values` are the columns outside the key, by id, of documents their states; a row that
@@ -28,7 +27,7 @@ export interface PendingRowChange {
   /** Older ones, of cells whose server value an earlier pending write hid from its author, by column id. */
   readonly cellBases: ReadonlyMap<number, number>;
   readonly kind: ChangeKind;
-  /** Of counters an update holds what it adds, of documents what it edits; of new documents their content. */
+  /** As the columns' policies capture them. */
   readonly values: ReadonlyMap<number, CellValue>;
   /** update: old values of the same columns; delete: the whole row; insert: none. */
   readonly before: ReadonlyMap<number, CellValue>;
@@ -46,82 +45,55 @@ export interface DeliveredRow {
   readonly values: ReadonlyMap<number, CellValue>;
 }
 
-/** The columns of the row's table that do not simply take the value that is written, by id. */
+/** How the columns of the row's table merge; the policies of documents are bound to the table's states. */
 export interface ColumnRules extends DocumentColumns {
-  readonly counters: ReadonlySet<number>;
+  readonly policies: TablePolicies;
 }
 
 /** What a changeset does to one row. */
 export type RowEdit = Pick<PendingRowChange, 'kind' | 'values'>;
 
 /**
- * Writes what a delivery says over a row: values as they are, counters too; news of a document go into it. An update of
- * a row that is not there does nothing. `atCursor`: the server's row before the delivery. News go into its document and
- * no other, not even one of the same id: where my own write put a document with the content of the first one in its
- * place, and lost, that one lacks the edits before.
+ * Writes what a delivery says over a row: values as they are, except updates of documents, which are merged into the
+ * document of `atCursor`, the server's row before the delivery. An update of a row that does not exist does nothing.
+ * Another document is never updated, not even one with the same id: where a local write replaced the document with one
+ * of the same content, and lost, that one lacks the edits before.
  */
 export function withDelivered(
   row: RowState,
   change: DeliveredRow,
-  { documents, readBase }: ColumnRules,
+  { policies }: ColumnRules,
   atCursor: RowState,
 ): RowState {
   return withEdit(row, change, (columnId, _before, value) => {
-    if (!documents.has(columnId)) return value;
-    return documentSupport().mergeDelivered(atCursor.values.get(columnId) ?? null, value, readBase);
+    const rebase = policies.byColumn.get(columnId)?.rebase;
+    return rebase?.delivered === undefined ? value : rebase.delivered(atCursor.values.get(columnId) ?? null, value);
   });
 }
 
 /**
- * Puts a change of my own on top of a row: counters add up, edits go into documents. An update of a row that is not
- * there does nothing. Throws `value-invalid` where a counter would leave 64 bits, and `document-gap` where an edit
- * builds on another one that is not in the document.
+ * Puts a pending change on top of a row, by the policy of each column. An update of a row that does not exist does
+ * nothing. Throws `value-invalid` or `document-gap` where the row does not take the change: the changeset is masked.
  */
 export function withChange(row: RowState, change: RowEdit, columns: ColumnRules): RowState {
-  return withEdit(row, change, (columnId, before, value) => {
-    if (columns.counters.has(columnId)) return change.kind === 'insert' ? value : addToCounter(before, value);
-    return withWrittenDocument(columns, columnId, before, value);
-  });
-}
-
-function withWrittenDocument(
-  { documents, readBase }: ColumnRules,
-  columnId: number,
-  before: CellValue,
-  value: CellValue,
-): CellValue {
-  const rule = documents.get(columnId);
-  if (rule === undefined) return value;
-  const { expandContent, isDocumentEdit, mergeEdit } = documentSupport();
-  return isDocumentEdit(value) ? mergeEdit(before, value, readBase) : expandContent(value, rule);
+  return rebased(row, change, columns, 'pending');
 }
 
 /**
- * The same for a change that the server has admitted. It fitted there, in whatever order; what it adds up to here on
- * the way does not matter, because a value that came out otherwise is delivered.
+ * The same for a change that the server has admitted. It fitted on the server, in whatever order. An intermediate value
+ * here does not matter, because a value that came out otherwise is delivered.
  */
 export function withAdmitted(row: RowState, change: RowEdit, columns: ColumnRules): RowState {
+  return rebased(row, change, columns, 'admitted');
+}
+
+type Decided = keyof ColumnRebase & ('pending' | 'admitted');
+
+function rebased(row: RowState, change: RowEdit, { policies }: ColumnRules, decided: Decided): RowState {
   return withEdit(row, change, (columnId, before, value) => {
-    if (!columns.counters.has(columnId)) return withAdmittedDocument(columns, columnId, before, value);
-    if (change.kind === 'insert' || typeof before !== 'bigint' || typeof value !== 'bigint') return value;
-    return BigInt.asIntN(64, before + value);
+    const rebase = policies.byColumn.get(columnId)?.rebase;
+    return rebase === undefined ? value : rebase[decided](before, value, change.kind);
   });
-}
-
-function withAdmittedDocument(columns: ColumnRules, columnId: number, before: CellValue, value: CellValue): CellValue {
-  return columns.documents.has(columnId) && documentSupport().isDocumentEdit(value)
-    ? withEditUnlessGap(columns, before, value)
-    : withWrittenDocument(columns, columnId, before, value);
-}
-
-/** What an edit builds on may be in the delivery that says that it was admitted: then so is the edit. */
-function withEditUnlessGap({ readBase }: ColumnRules, before: CellValue, edit: CellValue): CellValue {
-  try {
-    return documentSupport().mergeEdit(before, edit, readBase);
-  } catch (thrown) {
-    if (thrown instanceof RockpoolError && thrown.code === 'document-gap') return before;
-    throw thrown;
-  }
 }
 
 function withEdit(
@@ -138,73 +110,61 @@ function withEdit(
 
 /** The visible row: the server's, with the pending changes on top, in order. Throws like withChange. */
 export function fold(base: RowState, pending: readonly RowEdit[], columns: ColumnRules): RowState {
-  return foldRuns(base, pending, columns, withChange, (document, edits) =>
-    documentSupport().mergeEdits(document, edits, columns.readBase),
-  );
+  return foldRuns(base, pending, columns, 'pending');
 }
 
 /** The server's row with admitted changes in it, in order. */
 export function foldAdmitted(base: RowState, admitted: readonly RowEdit[], columns: ColumnRules): RowState {
-  return foldRuns(base, admitted, columns, withAdmitted, (document, edits) => {
-    try {
-      return documentSupport().mergeEdits(document, edits, columns.readBase);
-    } catch (thrown) {
-      if (!(thrown instanceof RockpoolError) || thrown.code !== 'document-gap') throw thrown;
-      return edits.reduce((before, edit) => withEditUnlessGap(columns, before, edit), document);
-    }
-  });
+  return foldRuns(base, admitted, columns, 'admitted');
 }
 
-/**
- * Applies changes in order. Edits of a document that follow each other are merged together: one by one, each would cost
- * what the document and the edits before it weigh. `one` applies a change, `run` merges the edits of one document.
- */
-function foldRuns(
-  base: RowState,
-  changes: readonly RowEdit[],
-  columns: ColumnRules,
-  one: (row: RowState, change: RowEdit, columns: ColumnRules) => RowState,
-  run: (document: CellValue, edits: readonly CellValue[]) => CellValue,
-): RowState {
-  if (columns.documents.size === 0) return changes.reduce((row, change) => one(row, change, columns), base);
+/** Applies changes in order. Edits of one document that follow each other are merged together (ColumnRebase.edits). */
+function foldRuns(base: RowState, changes: readonly RowEdit[], columns: ColumnRules, decided: Decided): RowState {
+  if (columns.documents.size === 0)
+    return changes.reduce((row, change) => rebased(row, change, columns, decided), base);
+  const { byColumn } = columns.policies;
   const runs = new Map<number, CellValue[]>();
   const finish = (row: RowState): RowState => {
     if (runs.size === 0) return row;
     const values = new Map(row.values);
-    for (const [columnId, edits] of runs) values.set(columnId, run(values.get(columnId) ?? null, edits));
+    for (const [columnId, edits] of runs) {
+      const merged = byColumn.get(columnId)?.rebase?.edits?.[decided](values.get(columnId) ?? null, edits);
+      if (merged !== undefined) values.set(columnId, merged);
+    }
     runs.clear();
     return { ...row, values };
   };
   let row = base;
   for (const change of changes) {
     const parts = withoutEdits(change, columns);
-    if (parts === null) row = one(finish(row), change, columns);
+    if (parts === null) row = rebased(finish(row), change, columns, decided);
     else if (row.exists) {
       for (const [columnId, edit] of parts.edits) {
         const edits = runs.get(columnId);
         if (edits === undefined) runs.set(columnId, [edit]);
         else edits.push(edit);
       }
-      row = one(row, parts.rest, columns);
+      row = rebased(row, parts.rest, columns, decided);
     }
   }
   return finish(row);
 }
 
 /**
- * The edits of documents in an update, and the rest of it. Null for a change that makes another document, or takes one
- * away.
+ * The edits in an update, and the rest of the update. Null for a change that replaces or removes a document, which ends
+ * its run.
  */
 function withoutEdits(
   change: RowEdit,
-  { documents }: ColumnRules,
+  { policies }: ColumnRules,
 ): { readonly edits: ReadonlyMap<number, CellValue>; readonly rest: RowEdit } | null {
   if (change.kind !== 'update') return null;
   const edits = new Map<number, CellValue>();
   const rest = new Map<number, CellValue>();
   for (const [columnId, value] of change.values) {
-    if (!documents.has(columnId)) rest.set(columnId, value);
-    else if (documentSupport().isDocumentEdit(value)) edits.set(columnId, value);
+    const isEdit = policies.byColumn.get(columnId)?.rebase?.edits?.isEdit(value);
+    if (isEdit === undefined) rest.set(columnId, value);
+    else if (isEdit) edits.set(columnId, value);
     else return null;
   }
   return { edits, rest: { kind: 'update', values: rest } };
@@ -220,7 +180,7 @@ export function baseRow(
   visible: RowState,
   pending: readonly PendingRowChange[],
   hidden: HiddenValues,
-  { documents }: ColumnRules,
+  { policies }: ColumnRules,
 ): RowState {
   const first = pending[0];
   const hiddenExistence = hidden.get(EXISTENCE_COLUMN_ID);
@@ -235,7 +195,7 @@ export function baseRow(
   // Backwards, so that the oldest old value stays.
   for (const change of pending.toReversed()) {
     for (const [columnId, value] of change.before) {
-      if (change.kind === 'update' && documents.has(columnId)) values.delete(columnId);
+      if (change.kind === 'update' && policies.byColumn.get(columnId)?.recordsChange === true) values.delete(columnId);
       else values.set(columnId, value);
     }
   }
@@ -258,7 +218,9 @@ export function hiddenValues(
   if (!base.exists) return hidden;
   for (const [columnId, value] of base.values) {
     const known =
-      derived.exists && !(hasDelete && rules.documents.has(columnId)) ? derived.values.get(columnId) : undefined;
+      derived.exists && !(hasDelete && rules.policies.byColumn.get(columnId)?.recordsChange === true)
+        ? derived.values.get(columnId)
+        : undefined;
     if (known === undefined || !cellValuesEqual(known, value)) hidden.set(columnId, value);
   }
   return hidden;

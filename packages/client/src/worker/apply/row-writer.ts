@@ -1,8 +1,8 @@
 import {
-  counterColumnIds,
   documentColumns,
   keyColumns,
   keyMatchSql,
+  policiesOf,
   quoteName,
   RockpoolError,
   valueColumns,
@@ -10,6 +10,7 @@ import {
   type ChangeGroup,
   type TableSchema,
 } from '@rockpool/shared';
+import { bindToStates } from '../documents/document-rebase.ts';
 import type { DocumentTable } from '../documents/document-table.ts';
 import { documentSupport } from '../documents/load-document-support.ts';
 import type { Connection } from '../sqlite/connection.ts';
@@ -42,7 +43,8 @@ export class RowWriter {
     const documents = documentColumns(table);
     this.documentTable =
       documents.size === 0 ? null : new (documentSupport().DocumentTable)(connection, table.id, documents);
-    this.columns = { counters: counterColumnIds(table), documents, readBase: this.documentTable?.readBase };
+    const readBase = this.documentTable?.readBase;
+    this.columns = { documents, readBase, policies: bindToStates(policiesOf(table), { documents, readBase }) };
     const columns = valueColumns(table);
     this.valueIds = columns.map(({ id }) => id);
     this.nameOfId = new Map(columns.map(({ id, name }) => [id, quoteName(name)]));

@@ -1,4 +1,4 @@
-import { buildSchema, DEFAULT_DOCUMENT_RULE, DEFAULT_MERGE_RULES, type Outcome } from '@rockpool/shared';
+import { buildSchema, DEFAULT_DOCUMENT_RULE, DEFAULT_MERGE_RULES, tablePolicies, type Outcome } from '@rockpool/shared';
 import { describe, expect, it, vi } from 'vitest';
 import type { OpenDatabase } from '../database/open-database.ts';
 import { Statement } from '../sqlite/statement.ts';
@@ -122,7 +122,7 @@ describe('of one row', () => {
       }));
       const decisions = new Map(Array.from({ length: AT_ONCE }, (_, n) => [n + 1, 'admitted' as const]));
       const visible = { exists: true, values: new Map([[2, BigInt(count)]]) };
-      const columns = { counters: new Set<number>(), documents: new Map() };
+      const columns = { documents: new Map(), policies: tablePolicies([]) };
       const after = rebaseRow({ visible, hidden: new Map(), pending: counting, columns }, [], {
         decisions,
         maskedBefore: new Set(),

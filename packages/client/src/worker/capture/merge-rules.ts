@@ -1,14 +1,13 @@
 import {
-  columnGroups,
-  counterColumnIds,
-  counterDelta,
   keyMatchSql,
+  policiesOf,
   quoteName,
   RockpoolError,
   valueColumns,
   type BeforeGroup,
   type CellValue,
   type ChangeGroup,
+  type TablePolicies,
   type TableSchema,
 } from '@rockpool/shared';
 import type { Author } from '@rockpool/shared/document';
@@ -16,38 +15,31 @@ import { documentSupport } from '../documents/load-document-support.ts';
 import type { Connection } from '../sqlite/connection.ts';
 import type { CapturedChanges } from './captured-changes.ts';
 
-/** What the merge rules of one table ask of its captured changes. */
+/** How one table's captured changes merge. */
 interface TableRules {
   readonly table: TableSchema;
-  readonly counters: ReadonlySet<number>;
-  readonly groups: readonly (readonly number[])[];
+  readonly policies: TablePolicies;
   readonly hasDocuments: boolean;
 }
 
-/** The tables that have counters, groups of columns or documents, by id. */
+/** The tables with columns that are not last writer wins, by id. */
 export type RulesByTable = ReadonlyMap<number, TableRules>;
 
 export function rulesByTable(tables: readonly TableSchema[]): RulesByTable {
   const rules = tables.map((table): TableRules => ({
     table,
-    counters: counterColumnIds(table),
-    groups: columnGroups(table),
+    policies: policiesOf(table),
     hasDocuments: table.merge.documents.length > 0,
   }));
-  return new Map(
-    rules
-      .filter(({ counters, groups, hasDocuments }) => counters.size > 0 || groups.length > 0 || hasDocuments)
-      .map((entry) => [entry.table.id, entry]),
-  );
+  return new Map(rules.filter(({ policies }) => policies.byColumn.size > 0).map((entry) => [entry.table.id, entry]));
 }
 
 /**
  * Brings captured changes into the form in which they merge. Call it at the end of the transaction.
  *
- * - An update of a counter says what it adds; its old value stays as it was. Throws `value-invalid` for a counter that
- *   is not an integer.
- * - An update of one column of a group says them all, so that they win or lose together.
- * - An update of a document says what it edits (documents/capture-documents.ts).
+ * - An update carries what the column's policy captures; its old value stays as it was. Throws `value-invalid`.
+ * - An update of one of several columns that stay together carries them all.
+ * - An update of a document carries its edit (documents/capture-documents.ts).
  */
 export function applyMergeRules(
   connection: Connection,
@@ -61,7 +53,7 @@ export function applyMergeRules(
     const before = changes.before[index] as BeforeGroup;
     const tableRules = rules.get(group.tableId);
     if (tableRules === undefined || group.kind !== 'update') return { group, before };
-    return addRestOfGroups(connection, tableRules, addUpCounters(tableRules, group, before), before);
+    return addColumnsTogether(connection, tableRules, captureValues(tableRules, group, before), before);
   });
   return { groups: pairs.map(({ group }) => group), before: pairs.map(({ before }) => before) };
 }
@@ -83,24 +75,24 @@ function withDocuments(
   return { groups: pairs.map(({ group }) => group), before: pairs.map(({ before }) => before) };
 }
 
-function addUpCounters({ table, counters }: TableRules, group: ChangeGroup, before: BeforeGroup): ChangeGroup {
-  if (!group.columnIds.some((columnId) => counters.has(columnId))) return group;
+function captureValues({ table, policies }: TableRules, group: ChangeGroup, before: BeforeGroup): ChangeGroup {
+  const capturing = group.columnIds.map((columnId) => policies.byColumn.get(columnId)?.capture);
+  if (capturing.every((capture) => capture === undefined)) return group;
   const values = group.values.map((column, index) => {
-    const columnId = group.columnIds[index] as number;
-    if (!counters.has(columnId)) return column;
+    const capture = capturing[index];
+    if (capture === undefined) return column;
     const old = before.values[index] ?? [];
-    return column.map((value, row) => {
-      const was = old[row] ?? null;
-      if (typeof value !== 'bigint' || typeof was !== 'bigint') throw notInteger(table, columnId);
-      return difference(table, columnId, was, value);
-    });
+    return naming(table, group.columnIds[index] as number, () =>
+      column.map((value, row) => capture(old[row] ?? null, value)),
+    );
   });
   return { ...group, values };
 }
 
-function difference(table: TableSchema, columnId: number, before: CellValue, after: CellValue): bigint {
+/** Adds the table and the column to the error of a value. */
+function naming<T>(table: TableSchema, columnId: number, body: () => T): T {
   try {
-    return counterDelta(before, after);
+    return body();
   } catch (cause) {
     if (!(cause instanceof RockpoolError)) throw cause;
     throw new RockpoolError(
@@ -111,13 +103,15 @@ function difference(table: TableSchema, columnId: number, before: CellValue, aft
   }
 }
 
-function addRestOfGroups(
+function addColumnsTogether(
   connection: Connection,
-  { table, groups }: TableRules,
+  { table, policies }: TableRules,
   group: ChangeGroup,
   before: BeforeGroup,
 ): { group: ChangeGroup; before: BeforeGroup } {
-  const touched = groups.filter((columnIds) => columnIds.some((columnId) => group.columnIds.includes(columnId)));
+  const touched = policies.together.filter((columnIds) =>
+    columnIds.some((columnId) => group.columnIds.includes(columnId)),
+  );
   const missing = touched.flat().filter((columnId) => !group.columnIds.includes(columnId));
   if (missing.length === 0) return { group, before };
   const columns = missing.map((columnId) => quoteName(columnName(table, columnId))).join(', ');
@@ -145,12 +139,4 @@ function addRestOfGroups(
 
 function columnName(table: TableSchema, columnId: number): string {
   return valueColumns(table).find(({ id }) => id === columnId)?.name ?? '';
-}
-
-function notInteger(table: TableSchema, columnId: number): RockpoolError {
-  return new RockpoolError('value-invalid', {
-    problem: 'counter-not-integer',
-    table: table.name,
-    column: columnName(table, columnId),
-  });
 }

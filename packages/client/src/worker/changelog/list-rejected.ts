@@ -1,6 +1,7 @@
 import {
-  counterColumnIds,
   documentColumns,
+  lastWriter,
+  policyOf,
   type BeforeGroup,
   type CellValue,
   type ChangeGroup,
@@ -39,7 +40,6 @@ export function listRejected(
 }
 
 function changesOf(table: TableSchema, group: ChangeGroup, before: BeforeGroup): RejectedChange[] {
-  const counters = counterColumnIds(table);
   const documents = documentColumns(table);
   const columnIds = group.kind === 'delete' ? before.columnIds : group.columnIds;
   return Array.from({ length: group.rowCount }, (_, row) => ({
@@ -53,13 +53,14 @@ function changesOf(table: TableSchema, group: ChangeGroup, before: BeforeGroup):
       const toColumn = (cell: CellValue): SqlValue => (documents.has(columnId) ? documentValue(cell) : toValue(cell));
       if (group.kind === 'delete') return [{ column, before: toColumn(old) }];
       const written = group.values[index]?.[row] ?? null;
-      if (documents.has(columnId) && documentSupport().isDocumentEdit(written))
-        return [{ column, change: String(old) }];
       if (group.kind === 'insert') return [{ column, after: toColumn(written) }];
-      // An update of a counter says what it added.
-      const after =
-        counters.has(columnId) && typeof old === 'bigint' && typeof written === 'bigint' ? old + written : written;
-      return [{ column, before: toColumn(old), after: toColumn(after) }];
+      // Of a document, new content replaces a value like any other.
+      const isReplaced = documents.has(columnId) && !documentSupport().isDocumentEdit(written);
+      const policy = isReplaced ? lastWriter : policyOf(table, columnId);
+      const described = (policy.describe ?? lastWriter.describe)(old, written);
+      return 'change' in described
+        ? [{ column, change: String(described.change) }]
+        : [{ column, before: toColumn(old), after: toColumn(described.after) }];
     }),
   }));
 }

@@ -310,7 +310,7 @@ describe('an older bundle after migrations', () => {
       ]),
       step: rebuilt('`id` text PRIMARY KEY NOT NULL, `text` text, `rank` integer'),
       insert: "INSERT INTO note (id) VALUES ('n')",
-      fields: { table: 'note', column: 'text', problem: 'how the document is merged changed' },
+      fields: { table: 'note', column: 'text', problem: 'the merge rule of the document changed' },
     },
     {
       what: 'needs a value that the older one never gives',

@@ -1,10 +1,12 @@
 import {
   columnSql,
   createIndexSql,
+  POLICY_DECLARATIONS,
   quoteName,
   RockpoolError,
   tableToDdl,
   type ColumnSchema,
+  type MergeRules,
   type Schema,
   type TableSchema,
 } from '@rockpool/shared';
@@ -47,21 +49,12 @@ function changeTable(before: TableSchema, after: TableSchema): SchemaStep[] {
   return [...after.columns.flatMap((column) => changeColumn(after, before, column)), ...changeIndexes(before, after)];
 }
 
-function changeColumn(
-  { name: table, merge: { counters, documents } }: TableSchema,
-  before: TableSchema,
-  column: ColumnSchema,
-): SchemaStep[] {
+function changeColumn({ name: table, merge }: TableSchema, before: TableSchema, column: ColumnSchema): SchemaStep[] {
   const known = before.columns.find(({ name }) => name === column.name);
   if (known !== undefined) {
     if (!same(known, column)) throw incompatible(table, column.name, 'the column has another type, default or rule');
-    // Changesets that wait say what they add, or what they set.
-    if (before.merge.counters.includes(column.name) !== counters.includes(column.name))
-      throw incompatible(table, column.name, 'the column has become a counter, or is none any more');
-    const ruleOf = (documents: TableSchema['merge']['documents']): unknown =>
-      documents.find((rule) => rule.column === column.name) ?? null;
-    if (!same(ruleOf(before.merge.documents), ruleOf(documents)))
-      throw incompatible(table, column.name, 'how the document is merged changed');
+    const problem = policyChangeProblem(before.merge, merge, column.name);
+    if (problem !== null) throw incompatible(table, column.name, problem);
     return [];
   }
   if (column.generated?.mode === 'stored')
@@ -69,6 +62,14 @@ function changeColumn(
   if (column.notNull && column.defaultSql === null && column.generated === null)
     throw incompatible(table, column.name, 'a new column needs a default or must allow NULL');
   return [{ sql: `ALTER TABLE ${quoteName(table)} ADD COLUMN ${columnSql(column)}`, table, column: column.name }];
+}
+
+/** Why a column with rows cannot go from one merge rule to another; null where it can. */
+export function policyChangeProblem(before: MergeRules, after: MergeRules, column: string): string | null {
+  const changed = POLICY_DECLARATIONS.find(
+    ({ changeProblem, ruleOf }) => changeProblem !== null && !same(ruleOf(before, column), ruleOf(after, column)),
+  );
+  return changed?.changeProblem ?? null;
 }
 
 function changeIndexes(before: TableSchema, after: TableSchema): SchemaStep[] {

@@ -1,11 +1,13 @@
 import {
   buildSchema,
+  POLICY_DECLARATIONS,
   RockpoolError,
   type ColumnSchema,
   type MergeRules,
   type Schema,
   type TableSchema,
 } from '@rockpool/shared';
+import { policyChangeProblem } from './schema-change.ts';
 
 /**
  * The schema of a file that bundles of several versions open: everything that is stored, and what the app declares
@@ -64,11 +66,8 @@ function requireSharedColumn(stored: TableSchema, app: TableSchema, column: Colu
     return;
   }
   if (!same(column, declared)) throw incompatible(table, column.name, 'the column has another type, default or rule');
-  if (stored.merge.counters.includes(column.name) !== app.merge.counters.includes(column.name))
-    throw incompatible(table, column.name, 'the column has become a counter, or is none any more');
-  const ruleOf = ({ documents }: MergeRules): unknown => documents.find((rule) => rule.column === column.name) ?? null;
-  if (!same(ruleOf(stored.merge), ruleOf(app.merge)))
-    throw incompatible(table, column.name, 'how the document is merged changed');
+  const problem = policyChangeProblem(stored.merge, app.merge, column.name);
+  if (problem !== null) throw incompatible(table, column.name, problem);
 }
 
 /** The file's rules, and those of the columns that it is about to get. */
@@ -77,15 +76,13 @@ function uniteRules(
   { merge: app }: TableSchema,
   added: ReadonlySet<string>,
 ): MergeRules {
-  const groups = app.groups.filter((columns) => columns.some((column) => added.has(column)));
-  if (groups.some((columns) => !columns.every((column) => added.has(column))))
-    throw incompatible(table, null, 'a new column belongs to a group of columns that are there already');
-  return {
-    ...stored,
-    counters: [...stored.counters, ...app.counters.filter((name) => added.has(name))],
-    groups: [...stored.groups, ...groups],
-    documents: [...stored.documents, ...app.documents.filter(({ column }) => added.has(column))],
-  };
+  const united = POLICY_DECLARATIONS.map(({ key, columnsOf }) => {
+    const entries = app[key].filter((entry) => columnsOf(entry).some((column) => added.has(column)));
+    if (!entries.every((entry) => columnsOf(entry).every((column) => added.has(column))))
+      throw incompatible(table, null, 'a new column belongs to a group of columns that are there already');
+    return [key, [...stored[key], ...entries]] as const;
+  });
+  return { ...stored, ...Object.fromEntries(united) };
 }
 
 /** The file may hold rows to more than the app declares, but not to less. */

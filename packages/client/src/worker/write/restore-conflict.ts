@@ -1,9 +1,8 @@
 import {
-  columnGroups,
   CONFLICT_TABLE_NAME,
-  counterColumnIds,
   keyColumns,
   keyMatchSql,
+  policyOf,
   quoteName,
   RockpoolError,
   valueColumns,
@@ -106,14 +105,13 @@ function restorePlace(
 
 /** The value and those of its group that lost with it. */
 function lostWithValue(connection: Connection, table: TableSchema, loss: Conflict): Map<string, CellValue> {
-  const column = requireColumn(table, loss.columnName);
-  if (counterColumnIds(table).has(column.id))
-    throw notRestorable('counter', { table: table.name, column: column.name });
-  const group = columnGroups(table).find((columnIds) => columnIds.includes(column.id)) ?? [];
+  const column = requireRestorable(table, loss.columnName);
+  const { together = [] } = policyOf(table, column.id);
   const values = new Map([[column.name, loss.value]]);
   for (const other of conflictsOf(connection, loss)) {
     const mate = table.columns.find(({ name }) => name === other.columnName);
-    if (mate !== undefined && group.includes(mate.id) && other.rule === loss.rule) values.set(mate.name, other.value);
+    if (mate !== undefined && together.includes(mate.id) && other.rule === loss.rule)
+      values.set(mate.name, other.value);
   }
   return values;
 }
@@ -123,10 +121,8 @@ function lostWithValue(connection: Connection, table: TableSchema, loss: Conflic
  */
 function lostWithRow(connection: Connection, table: TableSchema, loss: Conflict): Map<string, CellValue> {
   if (loss.columnName === null) return new Map();
-  const column = requireColumn(table, loss.columnName);
-  const counters = counterColumnIds(table);
-  if (counters.has(column.id)) throw notRestorable('counter', { table: table.name, column: column.name });
-  const restorable = valueColumns(table).filter(({ id }) => !counters.has(id));
+  requireRestorable(table, loss.columnName);
+  const restorable = valueColumns(table).filter(({ id }) => policyOf(table, id).refusesRestore === undefined);
   return new Map(
     // With a path it is an edit of a document that has gone, and its value is not known.
     conflictsOf(connection, loss).flatMap(({ columnName, rule, value, path }) =>
@@ -195,6 +191,14 @@ function run(connection: Connection, sql: string, cells: readonly CellValue[]): 
 function requireColumn(table: TableSchema, name: string | null): ColumnSchema {
   const column = valueColumns(table).find((candidate) => candidate.name === name);
   if (column === undefined) throw notRestorable('schema', { table: table.name, column: name ?? '' });
+  return column;
+}
+
+/** Throws where the column's policy does not allow its lost values to be written again. */
+function requireRestorable(table: TableSchema, name: string | null): ColumnSchema {
+  const column = requireColumn(table, name);
+  const { refusesRestore } = policyOf(table, column.id);
+  if (refusesRestore !== undefined) throw notRestorable(refusesRestore, { table: table.name, column: column.name });
   return column;
 }
 

@@ -1,7 +1,6 @@
 import {
   cellValuesEqual,
-  counterColumnIds,
-  documentColumns,
+  policyOf,
   RockpoolError,
   type BeforeGroup,
   type CellValue,
@@ -59,9 +58,9 @@ function requireRow(now: RowState, { kind }: PendingRow, table: TableSchema): vo
 }
 
 function requireUntouched(now: RowState, { kind, before }: PendingRow, table: TableSchema): void {
-  const merged = new Set([...counterColumnIds(table), ...documentColumns(table).keys()]);
   const isAsItWas = [...before].every(
-    ([columnId, value]) => merged.has(columnId) || cellValuesEqual(now.values.get(columnId) ?? null, value),
+    ([columnId, value]) =>
+      policyOf(table, columnId).accumulates === true || cellValuesEqual(now.values.get(columnId) ?? null, value),
   );
   if (now.exists !== (kind !== 'insert') || !isAsItWas) throw new RockpoolError('document-gap');
 }

@@ -1,5 +1,7 @@
 import {
   cellValuesEqual,
+  lastWriter,
+  policyOf,
   RockpoolError,
   type BeforeGroup,
   type CellValue,
@@ -99,8 +101,12 @@ function requireColumns(writer: RowWriter, { kind, columnIds }: ChangeGroup, bef
   const { table, columns } = writer;
   if ([...columnIds, ...before.columnIds].some((columnId) => !writer.hasColumn(columnId)))
     throw refused('schema', table);
-  const touches = kind === 'update' ? columnIds : [...columns.documents.keys()];
-  if (touches.some((columnId) => columns.documents.has(columnId))) throw refused('document', table);
+  const { byColumn } = columns.policies;
+  const touches = kind === 'update' ? columnIds : byColumn.keys();
+  for (const columnId of touches) {
+    const problem = byColumn.get(columnId)?.refusesUndo;
+    if (problem !== undefined) throw refused(problem, table);
+  }
 }
 
 function undoInsert(
@@ -130,11 +136,11 @@ function undoUpdate(
   const restored = columnIds.map((columnId, index) => {
     const current = now.values.get(columnId) ?? null;
     const written = values[index]?.[row] ?? null;
-    // Of a counter a changeset says what it added.
-    if (writer.columns.counters.has(columnId))
-      return typeof current === 'bigint' && typeof written === 'bigint' ? current - written : current;
-    if (!cellValuesEqual(current, written)) throw refused('changed', writer.table);
-    return before.values[before.columnIds.indexOf(columnId)]?.[row] ?? null;
+    const old = before.values[before.columnIds.indexOf(columnId)]?.[row] ?? null;
+    const { undo = lastWriter.undo } = policyOf(writer.table, columnId);
+    const undone = undo(current, written, old);
+    if (undone === undefined) throw refused('changed', writer.table);
+    return undone;
   });
   writer.patch(key, columnIds, restored);
 }

@@ -1,0 +1,141 @@
+import type { CellValue } from '../change/cell-value.ts';
+import type { ChangeKind } from '../change/changeset.ts';
+import type { ColumnSchema, MergeRules, TableSchema } from '../schema/schema.ts';
+import type { Cell, Conflict } from './row-model.ts';
+import type { Version } from './version.ts';
+
+/**
+ * How concurrent writes of one column come together, and what follows from that on the way of a write: what is checked,
+ * what travels, what the server stores, what a device shows while the write is pending, and how it is taken back.
+ *
+ * A part that a policy leaves out is that of `policies/last-writer.ts`: the value travels as it is written, and the
+ * later write replaces the earlier one. Each policy file says why it leaves out what it leaves out.
+ *
+ * Policies are pure and belong to no row. A document's policy needs its stored state and code that loads on demand, so
+ * each side binds it to both (policies/document.ts).
+ */
+export interface ColumnPolicy {
+  readonly name: 'last-writer' | 'counter' | 'group' | 'document';
+
+  /** The ids of the columns that are written, win and lose together with this one, itself among them. */
+  readonly together?: readonly number[];
+  /** A write adds to the value that it meets, so it replaces no other write: it cannot lose to one that stays. */
+  readonly accumulates?: true;
+  /** An update carries a difference: that two values are equal does not mean that both writes are kept. */
+  readonly sendsDifference?: true;
+  /** The old value that a device records of an update is the change, so it cannot be written back. */
+  readonly recordsChange?: true;
+  /** The problem with which `undo` refuses a column of this policy. */
+  readonly refusesUndo?: 'document';
+  /** The problem with which restoring a conflict refuses a column of this policy. */
+  readonly refusesRestore?: 'counter';
+
+  /**
+   * Checks what travels for the column, on the device before COMMIT and on the server at admission. Throws what rejects
+   * the transaction.
+   */
+  validate?(values: readonly CellValue[], place: ColumnPlace): void;
+  /** On the device: the value that an update carries. Throws `value-invalid`. */
+  capture?(before: CellValue, after: CellValue): CellValue;
+  /** On the server: an update in a row that exists. Null: it is merged as the last writer's. */
+  merge?(write: CellWrite): CellMerge | null;
+  /** What the conflict log keeps of an update that lost with its row or to another row. */
+  lost?(value: CellValue, standing: CellValue, site: string): LostValue;
+  /** On the device: a write on top of the rows of the server. */
+  readonly rebase?: ColumnRebase;
+  /** On the device: the value that takes an update back; undefined where another write has replaced it. */
+  undo?(current: CellValue, written: CellValue, before: CellValue): CellValue | undefined;
+  /** A rejected update, as the app sees it. */
+  describe?(before: CellValue, written: CellValue): DescribedValue;
+}
+
+/** The policy that has every part the others may leave out. */
+export type DefaultPolicy = Omit<ColumnPolicy, 'merge'> &
+  Required<Pick<ColumnPolicy, 'lost' | 'undo' | 'describe'>> & { merge(write: CellWrite): CellMerge };
+
+/** Names for an error. */
+export interface ColumnPlace {
+  readonly table: string;
+  readonly column: string;
+}
+
+export interface CellWrite {
+  readonly columnId: number;
+  /** Undefined for a column that the row has no cell of yet. */
+  readonly before: Cell | undefined;
+  readonly value: CellValue;
+  readonly version: Version;
+  /** Whether the author had seen everything in `before`. */
+  readonly seen: boolean;
+  /** The row's insert: the winner where `before` is undefined. */
+  readonly inserted: Version;
+}
+
+export interface CellMerge {
+  /** The same object as `before` when the write leaves the cell as it is. */
+  readonly cell: Cell | undefined;
+  readonly conflicts: readonly Conflict[];
+  /** The author's copy differs from the cell now. */
+  readonly isCorrected: boolean;
+}
+
+/** `path`: the value is of this place in a document, or of the document as a whole (`[]`) and not known any more. */
+export interface LostValue {
+  readonly value: CellValue;
+  readonly path?: string;
+}
+
+/** How pending, admitted and delivered writes of a column meet on a device. */
+export interface ColumnRebase {
+  /** The cell with a pending write on top. Throws what masks the changeset. */
+  pending(before: CellValue, value: CellValue, kind: ChangeKind): CellValue;
+  /** The cell with an admitted write in it. The write fitted on the server, so it never throws for its value. */
+  admitted(before: CellValue, value: CellValue, kind: ChangeKind): CellValue;
+  /** The cell as a delivery says; `atCursor` is the server's cell before it. Default: the delivered value. */
+  delivered?(atCursor: CellValue, value: CellValue): CellValue;
+  /** Merges a run of edits at once: one by one, each costs what the cell and the edits before it weigh. */
+  readonly edits?: {
+    isEdit(value: CellValue): boolean;
+    pending(cell: CellValue, edits: readonly CellValue[]): CellValue;
+    admitted(cell: CellValue, edits: readonly CellValue[]): CellValue;
+  };
+}
+
+/** `change`: the change itself, where there is no value after it. */
+export type DescribedValue = { readonly after: CellValue } | { readonly change: CellValue };
+
+/**
+ * How a policy is declared: `MergeRules[key]` is a list of entries, each of one column or several. Apart from
+ * ColumnPolicy, so that a page that checks a schema does not load what merges.
+ */
+export interface PolicyDeclaration<Entry = unknown> {
+  readonly key: 'counters' | 'groups' | 'documents';
+  columnsOf(entry: Entry): readonly string[];
+  /** Part of the schema's hash: it never changes for an entry that is declared already. */
+  identityOf(entry: Entry): string;
+  /** What the rules say about one column, as JSON; part of the outline that goes to other versions. */
+  ruleOf(rules: MergeRules, column: string): unknown;
+  /** Reads an entry of a schema file, trusting nothing. Throws `schema-invalid`. */
+  read(value: unknown): Entry;
+  /** Why the column cannot have this policy; null where it can. */
+  columnProblem?(column: ColumnSchema): string | null;
+  reportEntry?(entry: Entry, table: TableSchema, report: (column: string | null, problem: string) => void): void;
+  /**
+   * Why a column that has rows cannot take or lose this policy: pending changesets would mean something else. Null: it
+   * can.
+   */
+  readonly changeProblem: string | null;
+}
+
+/** The policies of one table, resolved once: a column that is not in `byColumn` is last writer wins. */
+export interface TablePolicies {
+  readonly byColumn: ReadonlyMap<number, ColumnPolicy>;
+  /** Each set of columns that stays together, once. */
+  readonly together: readonly (readonly number[])[];
+}
+
+export function tablePolicies(policies: Iterable<readonly [columnId: number, ColumnPolicy]>): TablePolicies {
+  const byColumn = new Map(policies);
+  const together = new Set([...byColumn.values()].flatMap((policy) => (policy.together ? [policy.together] : [])));
+  return { byColumn, together: [...together] };
+}

@@ -1,0 +1,184 @@
+import type { CellValue } from '../../change/cell-value.ts';
+import { MAX_DOCUMENT_DEPTH, MAX_DOCUMENT_LENGTH, pathSteps, RICH_TEXT_DEPTH } from '../../document/document-rule.ts';
+import type { DocumentRule } from '../../document/document-rule.ts';
+import { RockpoolError } from '../../errors/rockpool-error.ts';
+import { object, text, texts, wholeNumber } from '../../schema/read-json.ts';
+import type { DocumentColumn, TableSchema } from '../../schema/schema.ts';
+import { accumulated } from '../cell.ts';
+import type { ColumnPolicy, ColumnRebase, PolicyDeclaration, TablePolicies } from '../column-policy.ts';
+import type { Conflict } from '../row-model.ts';
+import type { Version } from '../version.ts';
+
+/** `documents`: TEXT columns whose JSON is merged inside. */
+export const documentDeclaration: PolicyDeclaration<DocumentColumn> = {
+  key: 'documents',
+  columnsOf: ({ column }) => [column],
+  identityOf: ({ column, text: paths, elementKey, maxLength, maxDepth }) =>
+    JSON.stringify([column, [...paths].sort(), elementKey, maxLength, maxDepth]),
+  ruleOf: ({ documents }, column) => documents.filter((rule) => rule.column === column),
+  read(value) {
+    const rule = object(value, 'document');
+    return {
+      column: text(rule['column'], 'document column'),
+      text: texts(rule['text'], 'document text paths'),
+      ...(rule['richText'] === undefined ? {} : { richText: texts(rule['richText'], 'document rich text paths') }),
+      elementKey: text(rule['elementKey'], 'document element key'),
+      maxLength: wholeNumber(rule['maxLength'], 'document length'),
+      maxDepth: wholeNumber(rule['maxDepth'], 'document depth'),
+    };
+  },
+  reportEntry({ column: name, text: paths, richText = [], elementKey, maxLength, maxDepth }, table, report) {
+    const column = table.columns.find((candidate) => candidate.name === name);
+    if (column !== undefined && column.type !== 'text') report(name, 'A document must be TEXT: it holds JSON.');
+    if (elementKey === '' || [...paths, ...richText].some((path) => pathSteps(path).includes('')))
+      report(name, 'A path or the element key of a document has an empty part.');
+    if (richText.some((path) => paths.includes(path)))
+      report(name, 'A path of a document is either a plain text or a rich text, not both.');
+    if (richText.some((path) => pathSteps(path).length + RICH_TEXT_DEPTH > maxDepth))
+      report(name, `A rich text takes ${RICH_TEXT_DEPTH} levels of a document; maxDepth leaves too few here.`);
+    if (!(maxLength > 0 && maxLength <= MAX_DOCUMENT_LENGTH))
+      report(name, `A document may be 1 to ${MAX_DOCUMENT_LENGTH} characters long.`);
+    if (!(maxDepth > 0 && maxDepth <= MAX_DOCUMENT_DEPTH))
+      report(name, `A document may be 1 to ${MAX_DOCUMENT_DEPTH} levels deep.`);
+    if (table.uniques.some((columns) => columns.includes(name)))
+      report(name, 'A document cannot be UNIQUE: merging makes values that nobody chose.');
+  },
+  changeProblem: 'the merge rule of the document changed',
+};
+
+/** The rules of the document columns, by column id. */
+export function documentColumns(table: TableSchema): ReadonlyMap<number, DocumentRule> {
+  return new Map(
+    table.merge.documents.flatMap((rule) =>
+      table.columns.filter(({ name }) => name === rule.column).map(({ id }) => [id, rule] as const),
+    ),
+  );
+}
+
+/** How the server gets edits into the document of one cell (document/document.ts). */
+export interface DocumentMerge {
+  /** False: the value is a whole document or NULL, and replaces the cell like any other value. */
+  readonly isEdit: (value: CellValue) => boolean;
+  /** Whether the author of the edit has this document, apart from what others edited in it. */
+  readonly isEditOf: (document: CellValue, edit: CellValue) => boolean;
+  /**
+   * The document with the edit in it; null when the edit belongs to a document that has been replaced. Throws what
+   * rejects the changeset.
+   */
+  readonly merge: (document: CellValue, edit: CellValue, site: string) => MergedDocument | null;
+}
+
+export interface MergedDocument {
+  readonly document: CellValue;
+  /** Places that two authors wrote without seeing each other. */
+  readonly overwritten: readonly OverwrittenPlace[];
+}
+
+/** Values are JSON texts; null where the place no longer exists. */
+export interface OverwrittenPlace {
+  /** JSON array of the steps from the document down. */
+  readonly path: string;
+  readonly own: CellValue;
+  readonly other: CellValue;
+  readonly otherVersion: Version;
+  readonly ownStands: boolean;
+}
+
+/**
+ * JSON that is merged inside. An update carries an edit, which is merged into the document; NULL and new content
+ * replace the cell, by last writer.
+ *
+ * - `validate`: the column's type says nothing about what travels; edits are checked where they are decoded.
+ * - `capture`: an edit is the difference to the stored state and changes that state, so it needs the device's tables
+ *   (client/src/worker/documents/capture-documents.ts) and cannot be a pure function of two values.
+ * - `merge` and `rebase` need the state, and code that loads on demand: see `bindDocuments`.
+ * - `undo`: refused. The editor of a document has an undo of its own, which keeps what others wrote since.
+ * - `describe`: an edit has no value of its own; the change of the JSON was recorded as the old value.
+ */
+const unbound: ColumnPolicy = {
+  name: 'document',
+  accumulates: true,
+  recordsChange: true,
+  refusesUndo: 'document',
+  validate() {},
+  merge: notBound,
+  rebase: { pending: notBound, admitted: notBound },
+  lost: notBound,
+  describe: (before) => ({ change: before }),
+};
+
+export const document: ColumnPolicy = unbound;
+
+/** What one side can do with its documents. */
+export type BoundDocument = { readonly merge: DocumentMerge } | { readonly rebase: ColumnRebase };
+
+/** The policies of a table, with those of its documents bound to one side's code and storage. */
+export function bindDocuments(policies: TablePolicies, bind: (columnId: number) => BoundDocument): TablePolicies {
+  const byColumn = new Map(policies.byColumn);
+  for (const [columnId, policy] of byColumn) {
+    if (policy.name !== 'document') continue;
+    const bound = bind(columnId);
+    byColumn.set(columnId, 'merge' in bound ? withMerge(bound.merge) : { ...unbound, rebase: bound.rebase });
+  }
+  return { ...policies, byColumn };
+}
+
+function withMerge(work: DocumentMerge): ColumnPolicy {
+  return {
+    ...unbound,
+    merge({ columnId, before, value, version, seen, inserted }) {
+      if (!work.isEdit(value)) return null;
+      const merged = work.merge(before?.value ?? null, value, version.site);
+      if (merged === null) {
+        const won = before ?? { value: null, version: inserted };
+        return {
+          cell: before,
+          conflicts: [{ columnId, rule: 'lww', ...UNKNOWN_EDIT_PATH, lost: { value: null, version }, won }],
+          isCorrected: true,
+        };
+      }
+      return {
+        cell: accumulated(before, merged.document, version),
+        conflicts: merged.overwritten.map((place) => placeConflict(columnId, place, version)),
+        isCorrected: !seen || !work.isEditOf(merged.document, value),
+      };
+    },
+    lost(value, standing, site) {
+      if (!work.isEdit(value)) return { value };
+      const image = editedImage(work, standing, value, site);
+      return image === null ? { value: null, ...UNKNOWN_EDIT_PATH } : { value: image };
+    },
+  };
+}
+
+/**
+ * The place of an edit whose document is gone: what it would have made is not known. It is no write of NULL, so its
+ * conflict names the document itself as its place.
+ */
+const UNKNOWN_EDIT_PATH = { path: '[]' } as const;
+
+function placeConflict(
+  columnId: number,
+  { path, own, other, otherVersion, ownStands }: OverwrittenPlace,
+  version: Version,
+): Conflict {
+  const [mine, theirs] = [
+    { value: own, version },
+    { value: other, version: otherVersion },
+  ];
+  return { columnId, path, rule: 'lww', lost: ownStands ? theirs : mine, won: ownStands ? mine : theirs };
+}
+
+/** What a document would have become with an edit that lost; null where that is no longer known. */
+function editedImage(work: DocumentMerge, image: CellValue, edit: CellValue, site: string): CellValue {
+  try {
+    return work.merge(image, edit, site)?.document ?? null;
+  } catch (error) {
+    if (error instanceof RockpoolError) return null;
+    throw error;
+  }
+}
+
+function notBound(): never {
+  throw new RockpoolError('internal', { problem: 'the policy of a document is not bound to its storage' });
+}

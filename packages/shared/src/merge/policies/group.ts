@@ -1,0 +1,68 @@
+import { texts } from '../../schema/read-json.ts';
+import type { ColumnPolicy, PolicyDeclaration } from '../column-policy.ts';
+import type { Conflict, RowChange, StoredRow } from '../row-model.ts';
+
+/** `groups`: the names of each group's columns. */
+export const groupDeclaration: PolicyDeclaration<readonly string[]> = {
+  key: 'groups',
+  columnsOf: (names) => names,
+  identityOf: (names) => [...names].sort().join(),
+  ruleOf: ({ groups }, column) => groups.filter((names) => names.includes(column)).map((names) => [...names].sort()),
+  read: (value) => texts(value, 'groups'),
+  reportEntry(names, _table, report) {
+    if (names.length < 2) report(names[0] ?? null, 'A group of columns needs at least two.');
+  },
+  // Statements mean the same whatever is grouped.
+  changeProblem: null,
+};
+
+/**
+ * Columns that mean something only together, such as an amount and its currency: last writer wins, for all of them at
+ * once. An update of one carries all (`together`), with one base, so that each column decides like the others; hence
+ * no `capture` or `merge` of its own. What is particular to a group concerns the row: the two functions below.
+ */
+export function group(columnIds: readonly number[]): ColumnPolicy {
+  return { name: 'group', together: columnIds };
+}
+
+/**
+ * The same change, with one base for all columns of a group: the least of theirs. Otherwise a value of the group that
+ * was hidden from its author would lose or win alone, beside one that both had written alike and so was not hidden.
+ */
+export function withGroupBases(change: RowChange, groups: readonly (readonly number[])[]): RowChange {
+  if (groups.length === 0) return change;
+  const baseOf = (columnId: number): number => {
+    const members = groups.find((columnIds) => columnIds.includes(columnId)) ?? [columnId];
+    return Math.min(...members.map(change.baseOf));
+  };
+  return { ...change, baseOf };
+}
+
+/**
+ * Adds to the conflicts of a row the columns of each group that lost which both authors had written alike: a group is
+ * restored as a whole, and without them its parts would stand beside values that others have written since.
+ *
+ * `row` is the row afterwards.
+ */
+export function withWholeGroups(
+  conflicts: readonly Conflict[],
+  row: StoredRow | undefined,
+  groups: readonly (readonly number[])[],
+): readonly Conflict[] {
+  const alike = groups.flatMap((members) => {
+    const recorded = conflicts.filter(({ columnId }) => members.includes(columnId));
+    const [conflict] = recorded;
+    if (conflict === undefined) return [];
+    const missing = members.filter((columnId) => recorded.every((other) => other.columnId !== columnId));
+    return missing.map((columnId): Conflict => {
+      const value = row?.cells.get(columnId)?.value ?? null;
+      return {
+        columnId,
+        rule: conflict.rule,
+        lost: { value, version: conflict.lost.version },
+        won: { value, version: conflict.won.version },
+      };
+    });
+  });
+  return alike.length === 0 ? conflicts : [...conflicts, ...alike];
+}
