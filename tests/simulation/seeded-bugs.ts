@@ -8,7 +8,7 @@ const shared = (file: string): string => `packages/shared/src/${file}`;
 export const SEEDED_BUGS: readonly SeededBug[] = [
   {
     name: 'skip the dedupe of changesets',
-    file: server('push/chain.ts'),
+    file: server('admission/chain.ts'),
     find: 'if (changeset.sequence < next) checkHash(changeset.sequence, hash, decidedHash);\n    else undecided.push({ changeset, hash });',
     replace:
       'undecided.push({ changeset: { ...changeset, sequence: Math.max(changeset.sequence, next + undecided.length) }, hash });',
@@ -58,15 +58,15 @@ export const SEEDED_BUGS: readonly SeededBug[] = [
   },
   {
     name: 'a correction dropped',
-    file: server('push/admit-changeset.ts'),
+    file: server('admission/admit-changeset.ts'),
     find: 'corrected: correctedRows(rows) };',
     replace: 'corrected: correctedRows(rows).slice(1) };',
   },
   {
     name: 'base not recorded for a hidden value',
     file: client('write/write-transaction.ts'),
-    find: 'const hiddenBases = findHiddenBases(connection, changes.groups);',
-    replace: 'const hiddenBases = findHiddenBases(connection, []);',
+    find: 'const cellBases = findCellBases(connection, changes.groups);',
+    replace: 'const cellBases = findCellBases(connection, []);',
   },
   {
     name: 'old value used for base after a rejection',
@@ -91,7 +91,7 @@ export const SEEDED_BUGS: readonly SeededBug[] = [
   },
   {
     name: 'stamp not corrected by age',
-    file: server('push/admit-changeset.ts'),
+    file: server('admission/admit-changeset.ts'),
     find: 'ageUs: changeset.ageUs,',
     replace: 'ageUs: sender.receivedMs * 1000 - changeset.stampUs,',
   },
@@ -123,9 +123,9 @@ export const SEEDED_BUGS: readonly SeededBug[] = [
   },
   {
     name: 'ledger entry skipped',
-    file: server('ledger/conflict-rows.ts'),
-    find: 'for (const loss of losses) {',
-    replace: 'for (const loss of losses.slice(1)) {',
+    file: server('conflict-log/conflict-rows.ts'),
+    find: 'for (const loss of conflicts) {',
+    replace: 'for (const loss of conflicts.slice(1)) {',
   },
   {
     name: 'key order of UNIQUE swaps ignored',
@@ -136,7 +136,7 @@ export const SEEDED_BUGS: readonly SeededBug[] = [
   },
   {
     name: 'an atomic changeset admitted in part',
-    file: server('push/admit-changeset.ts'),
+    file: server('admission/admit-changeset.ts'),
     find: 'if (atomic) requireWhole(rows, version);',
     replace: 'void atomic; void requireWhole;',
   },
@@ -150,8 +150,8 @@ export const SEEDED_BUGS: readonly SeededBug[] = [
   {
     name: 'tombstone pruned one too early',
     file: server('fanout/starting-point.ts'),
-    find: 'hello.cursor < tombstones.floor;',
-    replace: 'hello.cursor < tombstones.floor - 1;',
+    find: 'hello.cursor < tombstones.tombstoneHorizon;',
+    replace: 'hello.cursor < tombstones.tombstoneHorizon - 1;',
   },
   {
     name: 'outbox dropped on reload',
@@ -176,12 +176,12 @@ export const SEEDED_BUGS: readonly SeededBug[] = [
     // is known already, by the epoch alone.
     name: 'epoch ignored',
     file: server('fanout/starting-point.ts'),
-    find: 'const isOfThisEpoch = hello.epoch !== null && Buffer.compare(hello.epoch, epoch.id) === 0;',
+    find: 'const isOfThisEpoch = hello.logEpoch !== null && Buffer.compare(hello.logEpoch, logEpoch.id) === 0;',
     replace: 'const isOfThisEpoch = true;',
   },
   {
     name: 'what was seen of an older log is believed',
-    file: server('push/older-epoch.ts'),
+    file: server('admission/older-epoch.ts'),
     find: 'return sequence <= olderEpochUpTo;',
     replace: 'return sequence < Math.min(0, olderEpochUpTo);',
   },
@@ -273,8 +273,8 @@ export const SEEDED_BUGS: readonly SeededBug[] = [
   {
     name: 'a key-only insert that loses to a deleted row is not corrected',
     file: shared('merge/row.ts'),
-    find: 'const stands = incomingWins || (winner.deleted === null && losses.length === 0);',
-    replace: 'const stands = incomingWins || losses.length === 0;',
+    find: 'const stands = incomingWins || (winner.deleted === null && conflicts.length === 0);',
+    replace: 'const stands = incomingWins || conflicts.length === 0;',
   },
   {
     name: 'NULL looked for only in the first column of a composite foreign key',
@@ -284,7 +284,7 @@ export const SEEDED_BUGS: readonly SeededBug[] = [
   },
   {
     name: "a stamp of the log taken in place of the site's highest",
-    file: server('push/admit-changeset.ts'),
+    file: server('admission/admit-changeset.ts'),
     find: 'lastOfSiteUs: site.lastStampUs,',
     replace: 'lastOfSiteUs: file.log.maxStampUsAt(file.log.watermark),',
   },

@@ -2,7 +2,7 @@ import { registerHooks } from 'node:module';
 import { parentPort, workerData } from 'node:worker_threads';
 import type { Plan, Size } from './operations.ts';
 import type { Result } from './run-history.ts';
-import { editsOf, type SeededBug } from './seeded-bug.ts';
+import { editsOf, withEdit, type SeededBug } from './seeded-bug.ts';
 
 /** What a worker is to do: seeds one after the other, until it is told that there are no more. */
 export interface WorkerTask {
@@ -26,9 +26,7 @@ if (bug !== null) {
       for (const edit of missing) {
         if (!url.endsWith(edit.file)) continue;
         source ??= String(typeof loaded.source === 'string' ? loaded.source : Buffer.from(loaded.source as Uint8Array));
-        if (source.split(edit.find).length !== 2)
-          throw new Error(`${bug.name}: its line is not there once in ${edit.file}`);
-        source = source.replace(edit.find, () => edit.replace);
+        source = withEdit(source, edit);
         missing.delete(edit);
       }
       return source === null ? loaded : { ...loaded, source };
