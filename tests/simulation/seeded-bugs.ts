@@ -21,7 +21,7 @@ export const SEEDED_BUGS: readonly SeededBug[] = [
   },
   {
     name: 'ack before commit',
-    file: server('store/sqlite-file.ts'),
+    file: server('sqlite/sqlite-file.ts'),
     find: "const result = body();\n      this.database.exec('COMMIT');",
     replace: "const result = body();\n      queueMicrotask(() => this.database.exec('COMMIT'));",
   },

@@ -14,7 +14,7 @@ import {
 } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
-import { sumsPath } from '../../packages/sync-server/src/store/page-sums.ts';
+import { sumsPath } from '../../packages/sync-server/src/sqlite/page-sums.ts';
 import { databasePath } from '../../packages/sync-server/src/store/data-directory.ts';
 import type { OpenLogSync } from '../../packages/sync-server/src/store/sqlite-store.ts';
 import type { Random } from './random.ts';

@@ -8,7 +8,7 @@ export type { FeedChange, FeedPosition } from './backend/change-feed.ts';
 export type { BackendRow, BackendValue } from './backend/column-value.ts';
 export type { NamedRow, BackendRowChange, RowUpdate } from './backend/row-changes.ts';
 export type { ServerDatabase } from './backend/server-database.ts';
-export type { ChangesetToValidate } from './backend/validate.ts';
+export type { ChangesetToValidate } from './admission/validate.ts';
 export { createSyncServer, SYNC_PATH, type SyncServer, type SyncServerOptions } from './create-sync-server.ts';
 export type { Retention } from './log/retention.ts';
 export type { Logger, LogFields } from './observe/log-line.ts';

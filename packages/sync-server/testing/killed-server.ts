@@ -1,7 +1,7 @@
 import { join } from 'node:path';
 import { expect } from 'vitest';
 import { databasePath } from '../src/store/data-directory.ts';
-import { SqliteFile } from '../src/store/sqlite-file.ts';
+import { SqliteFile } from '../src/sqlite/sqlite-file.ts';
 import { insert } from './changeset.ts';
 import { pushUntil } from './push-until.ts';
 import { ServerProcess } from './server-process.ts';

@@ -8,7 +8,7 @@ import type { CellValue } from '@rockpool/shared';
 import type { Role } from '../src/auth/role.ts';
 import { createSyncServer, type SyncServer, type SyncServerOptions } from '../src/create-sync-server.ts';
 import { databaseFileName, databasePath } from '../src/store/data-directory.ts';
-import { SqliteFile } from '../src/store/sqlite-file.ts';
+import { SqliteFile } from '../src/sqlite/sqlite-file.ts';
 import { askServer, type Ask } from './ask-server.ts';
 import { ServerDoor } from './server-door.ts';
 import { TestConnection, type TestSite } from './test-client.ts';

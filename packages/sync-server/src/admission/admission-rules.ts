@@ -1,4 +1,4 @@
-import type { Validate } from '../backend/validate.ts';
+import type { Validate } from './validate.ts';
 import type { Retention } from '../log/retention.ts';
 import type { ForeignKeyChecks } from '../merge/foreign-keys.ts';
 

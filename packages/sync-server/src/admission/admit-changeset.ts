@@ -4,7 +4,7 @@ import { writeConflictRows } from '../conflict-log/conflict-rows.ts';
 import { withdrawCascadeConflicts } from '../conflict-log/delete-conflict.ts';
 import { saveOutcome, type StoredOutcome } from '../log/outcomes.ts';
 import type { SiteState } from '../log/sites.ts';
-import { requireValid } from '../backend/validate.ts';
+import { requireValid } from './validate.ts';
 import { requireWhole } from '../merge/atomic.ts';
 import { cascadeDeletes } from '../merge/cascade.ts';
 import { checkForeignKeys } from '../merge/foreign-keys.ts';

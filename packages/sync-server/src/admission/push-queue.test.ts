@@ -7,7 +7,7 @@ import { RETENTION } from '../log/retention.ts';
 import { foreignKeyChecks } from '../merge/foreign-keys.ts';
 import { openDatabaseFile, type DatabaseFile } from '../store/database-file.ts';
 import { durableInFile, type OpenDatabase } from '../store/durability.ts';
-import { SqliteFile } from '../store/sqlite-file.ts';
+import { SqliteFile } from '../sqlite/sqlite-file.ts';
 import { insert, toChangeset, withAges, type Change } from '../../testing/changeset.ts';
 import { temporaryFolder } from '../../testing/test-server.ts';
 import { TEST_SCHEMA } from '../../testing/test-schema.ts';

@@ -17,7 +17,7 @@ import {
 import { decodeDocumentCell } from '@rockpool/shared/document';
 import type { DocumentDesk } from '../documents/document-desk.ts';
 import type { DatabaseFile } from '../store/database-file.ts';
-import type { StoredTable } from '../store/stored-table.ts';
+import type { StoredTable } from '../sqlite/stored-table.ts';
 
 /** One row of a changeset, checked against the schema. */
 export interface RowWrite {

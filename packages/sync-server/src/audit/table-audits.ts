@@ -13,7 +13,7 @@ import {
 } from '@rockpool/shared';
 import type { DatabaseFile } from '../store/database-file.ts';
 import { readRowValues } from '../store/row-store.ts';
-import type { StoredTable } from '../store/stored-table.ts';
+import type { StoredTable } from '../sqlite/stored-table.ts';
 
 /**
  * What one answer carries, in cells, unless one range has more: a megabyte or a few. What differs beyond is found by

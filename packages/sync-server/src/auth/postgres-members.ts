@@ -1,5 +1,5 @@
-import type { Connections } from '../store/postgres/connection.ts';
-import { NAMESPACE } from '../store/postgres/mirrored-table.ts';
+import type { Connections } from '../postgres/connection.ts';
+import { NAMESPACE } from '../postgres/namespace.ts';
 import type { MemberStore, StoredInvitation, StoredMember } from './member-store.ts';
 import { isRole, type Role } from './role.ts';
 

@@ -1,4 +1,4 @@
-import { SqliteFile } from '../store/sqlite-file.ts';
+import { SqliteFile } from '../sqlite/sqlite-file.ts';
 import type { MemberStore, StoredInvitation, StoredMember } from './member-store.ts';
 import { isRole, type Role } from './role.ts';
 

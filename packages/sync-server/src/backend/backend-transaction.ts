@@ -10,8 +10,8 @@ import {
 } from '@rockpool/shared';
 import type { DatabaseFile } from '../store/database-file.ts';
 import { readRowValues } from '../store/row-store.ts';
-import type { SqlRow } from '../store/sqlite-file.ts';
-import type { StoredTable } from '../store/stored-table.ts';
+import type { SqlRow } from '../sqlite/sqlite-file.ts';
+import type { StoredTable } from '../sqlite/stored-table.ts';
 import { toCell, type BackendRow, type BackendValue } from './column-value.ts';
 import { toDocumentCell } from './document-value.ts';
 import { ownSite } from './own-site.ts';

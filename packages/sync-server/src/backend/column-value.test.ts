@@ -1,6 +1,6 @@
 import type { CellValue, ColumnType } from '@rockpool/shared';
 import { describe, expect, it } from 'vitest';
-import { SqliteFile } from '../store/sqlite-file.ts';
+import { SqliteFile } from '../sqlite/sqlite-file.ts';
 import { column } from '../../testing/test-schema.ts';
 import { toCell, type BackendValue } from './column-value.ts';
 

@@ -1,6 +1,6 @@
 import { randomBytes } from 'node:crypto';
 import { FIRST_PREVIOUS_HASH, ID_BYTES, type Push } from '@rockpool/shared';
-import { readMeta, writeMeta } from '../store/meta.ts';
+import { readMeta, writeMeta } from '../sqlite/meta.ts';
 import type { DatabaseFile } from '../store/database-file.ts';
 
 /** The site as which the server's own program writes into this database: 32 hex digits, made when it first does. */

@@ -3,7 +3,7 @@ import { toColumnValue } from '../documents/document-store.ts';
 import type { MergedRow } from '../merge/merge-changeset.ts';
 import type { DatabaseFile } from '../store/database-file.ts';
 import { readColumnValues, type KnownRow } from '../store/row-store.ts';
-import type { StoredTable } from '../store/stored-table.ts';
+import type { StoredTable } from '../sqlite/stored-table.ts';
 
 /** A row by the names of its columns; a document is its JSON text. */
 export type NamedRow = Readonly<Record<string, CellValue>>;

@@ -4,7 +4,7 @@ import { serverUnderTest } from '../../testing/server-under-test.ts';
 import { DATABASE } from '../../testing/test-server.ts';
 import type { FeedChange } from './change-feed.ts';
 import type { ServerDatabase } from './server-database.ts';
-import type { ChangesetToValidate } from './validate.ts';
+import type { ChangesetToValidate } from '../admission/validate.ts';
 
 let rule: (databaseId: string, changeset: ChangesetToValidate) => string | null = () => null;
 const tested = serverUnderTest({ validate: (databaseId, changeset) => rule(databaseId, changeset) });

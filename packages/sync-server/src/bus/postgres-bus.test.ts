@@ -1,5 +1,5 @@
 import { expect, it, vi } from 'vitest';
-import { Connections } from '../store/postgres/connection.ts';
+import { Connections } from '../postgres/connection.ts';
 import { postgresUnderTest } from '../../testing/postgres-under-test.ts';
 import { busContract } from './bus.contract.ts';
 import type { BusMessage } from './bus.ts';

@@ -1,5 +1,5 @@
 import type { PoolClient } from 'pg';
-import type { Connections } from '../store/postgres/connection.ts';
+import type { Connections } from '../postgres/connection.ts';
 import type { Bus, BusMessage } from './bus.ts';
 import { InProcessBus } from './in-process-bus.ts';
 

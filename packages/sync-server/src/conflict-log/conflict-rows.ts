@@ -12,9 +12,9 @@ import type { MergedRow } from '../merge/merge-changeset.ts';
 import { toColumnValue } from '../documents/document-store.ts';
 import { insertRow } from '../merge/write-rows.ts';
 import type { DatabaseFile } from '../store/database-file.ts';
-import { SERVER_SITE } from '../store/internal-tables.ts';
+import { SERVER_SITE } from '../sqlite/internal-tables.ts';
 import { writeKnownRow } from '../store/row-store.ts';
-import type { StoredTable } from '../store/stored-table.ts';
+import type { StoredTable } from '../sqlite/stored-table.ts';
 
 // Ids sort by watermark as text: 16 digits hold every safe integer.
 const WATERMARK_DIGITS = 16;

@@ -3,7 +3,7 @@ import type { MergedRow } from '../merge/merge-changeset.ts';
 import { isGoneByCascade, isThere } from '../merge/merged-rows.ts';
 import type { DatabaseFile } from '../store/database-file.ts';
 import { readKnownRow, writeKnownRow } from '../store/row-store.ts';
-import type { StoredTable } from '../store/stored-table.ts';
+import type { StoredTable } from '../sqlite/stored-table.ts';
 import { keyToJson } from './conflict-rows.ts';
 
 /** Takes an entry out of the ledger, for clients too: a delete at this watermark. Its tombstone keeps no values. */

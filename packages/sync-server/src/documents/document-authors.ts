@@ -1,7 +1,7 @@
 import { NO_VERSION, type Version } from '@rockpool/shared';
 import { clientsOf, hasOperation, type OperationId } from '@rockpool/shared/document';
 import type { DatabaseFile } from '../store/database-file.ts';
-import type { SqliteFile } from '../store/sqlite-file.ts';
+import type { SqliteFile } from '../sqlite/sqlite-file.ts';
 import { keyOf, type DocumentPlace } from './document-place.ts';
 
 /*

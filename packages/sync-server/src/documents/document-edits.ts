@@ -1,6 +1,6 @@
 import { decodeDocumentCell, encodeDocumentCell } from '@rockpool/shared/document';
 import type { CellValue } from '@rockpool/shared';
-import type { SqliteFile } from '../store/sqlite-file.ts';
+import type { SqliteFile } from '../sqlite/sqlite-file.ts';
 import { rememberAuthorsOfEdits } from './document-authors.ts';
 import { keyOf, type DocumentPlace } from './document-place.ts';
 

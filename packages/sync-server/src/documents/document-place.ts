@@ -1,4 +1,4 @@
-import type { StoredTable } from '../store/stored-table.ts';
+import type { StoredTable } from '../sqlite/stored-table.ts';
 
 /** One cell of one row. */
 export interface DocumentPlace {

@@ -10,8 +10,8 @@ import {
 } from '@rockpool/shared/document';
 import type { MergedRow } from '../merge/merge-changeset.ts';
 import type { DatabaseFile } from '../store/database-file.ts';
-import type { SqliteFile } from '../store/sqlite-file.ts';
-import type { StoredTable } from '../store/stored-table.ts';
+import type { SqliteFile } from '../sqlite/sqlite-file.ts';
+import type { StoredTable } from '../sqlite/stored-table.ts';
 import { forgetAuthors, moveAuthorsToReplaced, rememberAuthors, rememberAuthorsOfEdits } from './document-authors.ts';
 import { keepEdit } from './document-edits.ts';
 import { keyOf, type DocumentPlace } from './document-place.ts';

@@ -11,7 +11,7 @@ import {
   type Author,
   type OverwrittenMember,
 } from '@rockpool/shared/document';
-import { SERVER_SITE } from '../store/internal-tables.ts';
+import { SERVER_SITE } from '../sqlite/internal-tables.ts';
 
 /** What is to be done with a document that somebody sent, as data: in this thread or another (document-desk.ts). */
 export type DocumentWork = MergeWork | ExpandWork;

@@ -1,5 +1,5 @@
 import { RockpoolError } from '@rockpool/shared';
-import type { Validate } from '../backend/validate.ts';
+import type { Validate } from '../admission/validate.ts';
 import type { Bus } from '../bus/bus.ts';
 import type { DocumentPool } from '../documents/document-pool.ts';
 import { PresenceRelay } from '../presence/presence-relay.ts';

@@ -13,7 +13,7 @@ import {
 import { TableAudits } from '../audit/table-audits.ts';
 import type { Principal } from '../auth/principal.ts';
 import { ownPush, ownSite } from '../backend/own-site.ts';
-import type { Validate } from '../backend/validate.ts';
+import type { Validate } from '../admission/validate.ts';
 import type { DocumentPool } from '../documents/document-pool.ts';
 import { outcomesAfter } from '../log/outcomes.ts';
 import { RETENTION, type Retention } from '../log/retention.ts';

@@ -3,7 +3,7 @@ import type { Principal } from '../auth/principal.ts';
 import { admittedWatermarkUpTo, decidedHash } from '../log/outcomes.ts';
 import type { SiteState } from '../log/sites.ts';
 import type { DatabaseFile } from '../store/database-file.ts';
-import { SERVER_SITE } from '../store/internal-tables.ts';
+import { SERVER_SITE } from '../sqlite/internal-tables.ts';
 
 /** Where a session begins. */
 export interface StartingPoint {

@@ -1,7 +1,7 @@
 import { randomBytes } from 'node:crypto';
 import { ID_BYTES } from '@rockpool/shared';
-import type { SqliteFile } from '../store/sqlite-file.ts';
-import { readMeta, writeMeta } from '../store/meta.ts';
+import type { SqliteFile } from '../sqlite/sqlite-file.ts';
+import { readMeta, writeMeta } from '../sqlite/meta.ts';
 
 /**
  * The identity of a log. Watermarks mean something only within one epoch: a log that has lost its end, because its file

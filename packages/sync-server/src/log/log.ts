@@ -1,5 +1,5 @@
 import { FIRST_LOG_HASH, LOG_HASH_BYTES } from '@rockpool/shared';
-import type { SqliteFile } from '../store/sqlite-file.ts';
+import type { SqliteFile } from '../sqlite/sqlite-file.ts';
 import { nativeSha256 } from './sha256.ts';
 
 export interface LogEntry {

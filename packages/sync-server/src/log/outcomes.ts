@@ -1,5 +1,5 @@
 import { isErrorCode, type ErrorFields, type Outcome } from '@rockpool/shared';
-import type { SqliteFile, SqlRow } from '../store/sqlite-file.ts';
+import type { SqliteFile, SqlRow } from '../sqlite/sqlite-file.ts';
 import { decodeCorrected, encodeCorrected, type CorrectedRow } from './corrected-codec.ts';
 import type { SiteState } from './sites.ts';
 

@@ -1,5 +1,5 @@
 import { FIRST_PREVIOUS_HASH } from '@rockpool/shared';
-import type { SqliteFile, SqlRow } from '../store/sqlite-file.ts';
+import type { SqliteFile, SqlRow } from '../sqlite/sqlite-file.ts';
 
 /** How far the server is with one site. */
 export interface SiteState {

@@ -1,5 +1,5 @@
-import { readMeta, writeMeta } from '../store/meta.ts';
-import type { SqliteFile } from '../store/sqlite-file.ts';
+import { readMeta, writeMeta } from '../sqlite/meta.ts';
+import type { SqliteFile } from '../sqlite/sqlite-file.ts';
 
 // So that no commit waits long for an old database to be tidied: a hundred lookups. All tombstones of one watermark go
 // together.

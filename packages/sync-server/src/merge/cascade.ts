@@ -8,7 +8,7 @@ import {
 } from '@rockpool/shared';
 import { rowName, type RowWrite } from '../admission/read-changeset.ts';
 import type { DatabaseFile } from '../store/database-file.ts';
-import { SERVER_SITE } from '../store/internal-tables.ts';
+import { SERVER_SITE } from '../sqlite/internal-tables.ts';
 import {
   referenceBytes,
   referencedValues,

@@ -9,7 +9,7 @@ import {
 import type { RowWrite } from '../admission/read-changeset.ts';
 import type { DatabaseFile } from '../store/database-file.ts';
 import { readColumnValues, type KnownRow } from '../store/row-store.ts';
-import type { StoredTable } from '../store/stored-table.ts';
+import type { StoredTable } from '../sqlite/stored-table.ts';
 import type { MergedRow } from './merge-changeset.ts';
 
 /** One foreign key, from both ends. */

@@ -1,5 +1,5 @@
 import type { DatabaseFile } from '../store/database-file.ts';
-import { SERVER_SITE } from '../store/internal-tables.ts';
+import { SERVER_SITE } from '../sqlite/internal-tables.ts';
 import { readKnownRow, type KnownRow } from '../store/row-store.ts';
 import type { RowWrite } from '../admission/read-changeset.ts';
 import type { MergedRow } from './merge-changeset.ts';

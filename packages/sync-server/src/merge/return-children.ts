@@ -1,7 +1,7 @@
 import { decodeKey, EXISTENCE_COLUMN_ID, RockpoolError, type Version } from '@rockpool/shared';
 import { baseOf } from '../admission/read-changeset.ts';
 import type { DatabaseFile } from '../store/database-file.ts';
-import { SERVER_SITE } from '../store/internal-tables.ts';
+import { SERVER_SITE } from '../sqlite/internal-tables.ts';
 import type { KnownRow } from '../store/row-store.ts';
 import { unnamedWrite } from './cascade.ts';
 import {

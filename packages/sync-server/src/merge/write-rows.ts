@@ -1,8 +1,8 @@
 import type { Cell, CellValue, RockpoolError } from '@rockpool/shared';
 import { toColumnValue } from '../documents/document-store.ts';
 import type { DatabaseFile } from '../store/database-file.ts';
-import { sqliteCodeOf } from '../store/sqlite-file.ts';
-import { partialInsertSql, updateSql, type StoredTable } from '../store/stored-table.ts';
+import { sqliteCodeOf } from '../sqlite/sqlite-file.ts';
+import { partialInsertSql, updateSql, type StoredTable } from '../sqlite/stored-table.ts';
 import { constraintError } from './constraint-error.ts';
 import type { MergedRow } from './merge-changeset.ts';
 import { decideUniqueConflict } from './unique-conflict.ts';

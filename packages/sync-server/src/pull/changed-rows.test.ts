@@ -2,7 +2,7 @@ import { encodeKey, type CellValue } from '@rockpool/shared';
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
 import { openDatabaseFile, type DatabaseFile } from '../store/database-file.ts';
 import { readRowValues, type RowKey } from '../store/row-store.ts';
-import { ROWS_AT_ONCE, type StoredTable } from '../store/stored-table.ts';
+import { ROWS_AT_ONCE, type StoredTable } from '../sqlite/stored-table.ts';
 import { TEST_SCHEMA } from '../../testing/test-schema.ts';
 import { ChangedRows } from './changed-rows.ts';
 

@@ -2,7 +2,7 @@ import { decodeKey, type CellValue } from '@rockpool/shared';
 import type { DatabaseFile } from '../store/database-file.ts';
 import { decodeRowVersions, type RowVersions } from '../store/row-version-codec.ts';
 import { readValuesOfRows, type RowKey } from '../store/row-store.ts';
-import type { StoredTable } from '../store/stored-table.ts';
+import type { StoredTable } from '../sqlite/stored-table.ts';
 
 export interface ChangedRow extends RowKey {
   readonly table: StoredTable;

@@ -1,7 +1,7 @@
 import { encodeKey, quoteName, type CellValue, type ChangeGroup } from '@rockpool/shared';
 import { withDocuments } from '../documents/document-store.ts';
 import type { DatabaseFile } from '../store/database-file.ts';
-import type { StoredTable } from '../store/stored-table.ts';
+import type { StoredTable } from '../sqlite/stored-table.ts';
 
 /**
  * Every row there is, for a reader who has none: the tables are read from one end to the other, and nobody asks since

@@ -3,7 +3,7 @@ import type { DocumentPlace } from '../documents/document-place.ts';
 import { documentUpdate } from '../documents/document-edits.ts';
 import type { DatabaseFile } from '../store/database-file.ts';
 import type { RowKey } from '../store/row-store.ts';
-import type { StoredTable } from '../store/stored-table.ts';
+import type { StoredTable } from '../sqlite/stored-table.ts';
 import type { ChangedRows } from './changed-rows.ts';
 import type { RowDelivery } from './row-delivery.ts';
 

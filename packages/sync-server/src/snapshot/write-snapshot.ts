@@ -16,8 +16,8 @@ import {
 } from '@rockpool/shared';
 import { storedSchema } from '../store/inspect-database.ts';
 import { identityOf } from '../store/identity.ts';
-import { readMeta } from '../store/meta.ts';
-import { SqliteFile } from '../store/sqlite-file.ts';
+import { readMeta } from '../sqlite/meta.ts';
+import { SqliteFile } from '../sqlite/sqlite-file.ts';
 
 /** What stands in the file's own table `rockpool_snapshot`, and in the headers of its download. */
 export interface SnapshotFacts {

@@ -1,8 +1,8 @@
 import { closeSync, openSync, readSync, rmSync } from 'node:fs';
 import { damaged, markPath } from './file-damage.ts';
-import { PageSums, pageSum, sumsPath } from './page-sums.ts';
-import { SqliteFile } from './sqlite-file.ts';
-import { fileHeader } from './sqlite-header.ts';
+import { PageSums, pageSum, sumsPath } from '../sqlite/page-sums.ts';
+import { SqliteFile } from '../sqlite/sqlite-file.ts';
+import { fileHeader } from '../sqlite/sqlite-header.ts';
 
 const SLICE_PAGES = 256;
 

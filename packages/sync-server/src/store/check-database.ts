@@ -2,7 +2,7 @@ import { quoteName, RockpoolError, SYSTEM_TABLES, syncedTables, type Schema } fr
 import { identityOwner } from './identity.ts';
 import { storedSchema } from './inspect-database.ts';
 import { schemaAdditions } from './schema-additions.ts';
-import { SqliteFile } from './sqlite-file.ts';
+import { SqliteFile } from '../sqlite/sqlite-file.ts';
 
 /**
  * What is wrong with the file of the database of this id, one sentence each. Reads all of it. `schema`: the one that a

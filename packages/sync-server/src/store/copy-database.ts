@@ -6,7 +6,7 @@ import { Log } from '../log/log.ts';
 import { acceptFile } from './accept-file.ts';
 import { removeDatabaseFiles } from './data-directory.ts';
 import { claimCopy } from './identity.ts';
-import { SqliteFile } from './sqlite-file.ts';
+import { SqliteFile } from '../sqlite/sqlite-file.ts';
 
 const BUSY_TIMEOUT_MS = 30_000;
 

@@ -4,8 +4,8 @@ import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { temporaryFolder } from '../../testing/test-server.ts';
 import { ACCOUNTS, column, ENTRIES, LABELS, table, TEST_SCHEMA, TEST_TABLES } from '../../testing/test-schema.ts';
 import { openDatabaseFile } from './database-file.ts';
-import { STORAGE_FORMAT } from './internal-tables.ts';
-import { SqliteFile } from './sqlite-file.ts';
+import { STORAGE_FORMAT } from '../sqlite/internal-tables.ts';
+import { SqliteFile } from '../sqlite/sqlite-file.ts';
 
 let folder: ReturnType<typeof temporaryFolder>;
 let path: string;

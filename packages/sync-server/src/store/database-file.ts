@@ -15,11 +15,17 @@ import { Log } from '../log/log.ts';
 import { Sites } from '../log/sites.ts';
 import { Tombstones } from '../log/tombstones.ts';
 import { claimIdentity, newIdentity } from './identity.ts';
-import { INTERNAL_TABLES_SQL, MIGRATIONS, SERVER_SITE, SERVER_SITE_NUMBER, STORAGE_FORMAT } from './internal-tables.ts';
-import { readMeta, writeMeta } from './meta.ts';
+import {
+  INTERNAL_TABLES_SQL,
+  MIGRATIONS,
+  SERVER_SITE,
+  SERVER_SITE_NUMBER,
+  STORAGE_FORMAT,
+} from '../sqlite/internal-tables.ts';
+import { readMeta, writeMeta } from '../sqlite/meta.ts';
 import { schemaAdditions } from './schema-additions.ts';
-import { SqliteFile } from './sqlite-file.ts';
-import { storedTableToDdl, toStoredTable, type StoredTable } from './stored-table.ts';
+import { SqliteFile } from '../sqlite/sqlite-file.ts';
+import { storedTableToDdl, toStoredTable, type StoredTable } from '../sqlite/stored-table.ts';
 
 /** One open database: the app's tables and Rockpool's, in one file. */
 export interface DatabaseFile {

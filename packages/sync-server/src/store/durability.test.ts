@@ -6,7 +6,7 @@ import { temporaryFolder } from '../../testing/test-server.ts';
 import { openDatabaseFile } from './database-file.ts';
 import { durableOnceSynced, type OpenDatabase } from './durability.ts';
 import { LogSync } from './log-sync.ts';
-import { SqliteFile } from './sqlite-file.ts';
+import { SqliteFile } from '../sqlite/sqlite-file.ts';
 
 let folder: ReturnType<typeof temporaryFolder>;
 let path: string;

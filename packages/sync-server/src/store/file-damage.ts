@@ -1,8 +1,8 @@
 import { existsSync, readFileSync, statSync, writeFileSync } from 'node:fs';
 import { RockpoolError } from '@rockpool/shared';
-import { PageSums, sumsPath } from './page-sums.ts';
-import { fileHeader } from './sqlite-header.ts';
-import { sqliteCodeOf } from './sqlite-file.ts';
+import { PageSums, sumsPath } from '../sqlite/page-sums.ts';
+import { fileHeader } from '../sqlite/sqlite-header.ts';
+import { sqliteCodeOf } from '../sqlite/sqlite-file.ts';
 
 /** What is wrong with the file of a database, as it stands in logs, in errors and in `doctor`. */
 export type DamageProblem =

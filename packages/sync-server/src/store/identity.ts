@@ -1,7 +1,7 @@
 import { createHash, randomBytes } from 'node:crypto';
 import { ID_BYTES, RockpoolError } from '@rockpool/shared';
-import { readMeta, writeMeta } from './meta.ts';
-import type { SqliteFile } from './sqlite-file.ts';
+import { readMeta, writeMeta } from '../sqlite/meta.ts';
+import type { SqliteFile } from '../sqlite/sqlite-file.ts';
 
 /*
  * The identity of a database: 16 bytes that every client binds its local database to. It is issued with the database,

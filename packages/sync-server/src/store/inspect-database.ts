@@ -1,8 +1,8 @@
 import { statSync } from 'node:fs';
 import { decodeSchema, quoteName, syncedTables, type Schema } from '@rockpool/shared';
 import { identityOf } from './identity.ts';
-import { readMeta } from './meta.ts';
-import { SqliteFile } from './sqlite-file.ts';
+import { readMeta } from '../sqlite/meta.ts';
+import { SqliteFile } from '../sqlite/sqlite-file.ts';
 
 export interface DatabaseFacts {
   /** Hex; null in a file from before identities that no server has opened since. */

@@ -5,7 +5,7 @@ import { SqliteMembers } from '../auth/sqlite-members.ts';
 import type { Bus } from '../bus/bus.ts';
 import { PostgresBus } from '../bus/postgres-bus.ts';
 import { membersPath } from './data-directory.ts';
-import { Connections } from './postgres/connection.ts';
+import { Connections } from '../postgres/connection.ts';
 import { PostgresStore } from './postgres/postgres-store.ts';
 import { SqliteStore } from './sqlite-store.ts';
 import type { Store } from './store.ts';

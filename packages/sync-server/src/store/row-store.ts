@@ -12,8 +12,8 @@ import {
 import { withDocuments } from '../documents/document-store.ts';
 import type { DatabaseFile } from './database-file.ts';
 import { decodeRowVersions, encodeRowVersions, type StoredVersion } from './row-version-codec.ts';
-import type { SqlRow } from './sqlite-file.ts';
-import { ROWS_AT_ONCE, type StoredTable } from './stored-table.ts';
+import type { SqlRow } from '../sqlite/sqlite-file.ts';
+import { ROWS_AT_ONCE, type StoredTable } from '../sqlite/stored-table.ts';
 
 /** A row with its versions, dead or alive, and since when its key has been known. */
 export interface KnownRow {

@@ -7,7 +7,7 @@ import {
   type Schema,
   type TableSchema,
 } from '@rockpool/shared';
-import { foreignKeyIndexes, storedTableToDdl } from './stored-table.ts';
+import { foreignKeyIndexes, storedTableToDdl } from '../sqlite/stored-table.ts';
 
 /**
  * The statements that bring a stored database from one schema to another by adding tables, columns and plain indexes.

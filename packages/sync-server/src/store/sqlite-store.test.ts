@@ -4,7 +4,7 @@ import { expect, it } from 'vitest';
 import { temporaryFolder } from '../../testing/test-server.ts';
 import { TEST_SCHEMA } from '../../testing/test-schema.ts';
 import { databasePath } from './data-directory.ts';
-import { SqliteFile } from './sqlite-file.ts';
+import { SqliteFile } from '../sqlite/sqlite-file.ts';
 import { storeContract } from './store.contract.ts';
 import { SqliteStore } from './sqlite-store.ts';
 

@@ -1,6 +1,6 @@
 import { RockpoolError } from '@rockpool/shared';
 import { sqliteDamage } from './file-damage.ts';
-import { sqliteCodeOf } from './sqlite-file.ts';
+import { sqliteCodeOf } from '../sqlite/sqlite-file.ts';
 
 const SQLITE_FULL = 13;
 const FULL_DISK_CODES: ReadonlySet<string> = new Set(['ENOSPC', 'EDQUOT']);

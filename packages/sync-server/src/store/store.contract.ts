@@ -3,7 +3,7 @@ import { buildSchema, type CellValue, type Schema } from '@rockpool/shared';
 import { column, table, TEST_SCHEMA, TEST_TABLES } from '../../testing/test-schema.ts';
 import type { OpenDatabase } from './durability.ts';
 import { identityOf } from './identity.ts';
-import { SqliteFile } from './sqlite-file.ts';
+import { SqliteFile } from '../sqlite/sqlite-file.ts';
 import type { Store } from './store.ts';
 
 /** One place where databases are, for one test. */

@@ -1,6 +1,6 @@
 import { open, type FileHandle } from 'node:fs/promises';
-import { PageSums, pageSum } from './page-sums.ts';
-import { pagesInLog } from './wal-frames.ts';
+import { PageSums, pageSum } from '../sqlite/page-sums.ts';
+import { pagesInLog } from '../sqlite/wal-frames.ts';
 
 /** What is read in one go: reading takes a thread of the pool, the sums some 0.5 ms of the caller's. */
 const SLICE_BYTES = 1024 * 1024;

@@ -2,7 +2,7 @@ import { gunzipSync } from 'node:zlib';
 import type { Hello } from '@rockpool/shared';
 import type { FeedPosition } from '../../src/backend/change-feed.ts';
 import type { ServerDatabase } from '../../src/backend/server-database.ts';
-import type { ChangesetToValidate } from '../../src/backend/validate.ts';
+import type { ChangesetToValidate } from '../../src/admission/validate.ts';
 import type { AskedWith } from '../ask-server.ts';
 import type { Change } from '../changeset.ts';
 import type { ServerDoor } from '../server-door.ts';

@@ -6,8 +6,9 @@ import { PostgresMembers } from '../../auth/postgres-members.ts';
 import { InProcessBus } from '../../bus/in-process-bus.ts';
 import { restoreDatabase } from '../copy-database.ts';
 import { openDatabaseFile } from '../database-file.ts';
-import { Connections } from './connection.ts';
-import { DATABASE_COLUMN, NAMESPACE, qualifiedName } from './mirrored-table.ts';
+import { Connections } from '../../postgres/connection.ts';
+import { NAMESPACE } from '../../postgres/namespace.ts';
+import { DATABASE_COLUMN, qualifiedName } from './mirrored-table.ts';
 import { PostgresStore, selectSql } from './postgres-store.ts';
 import { typeChecks } from './typed-table.ts';
 

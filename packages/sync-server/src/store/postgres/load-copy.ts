@@ -1,8 +1,9 @@
 import { quoteName, RockpoolError, type CellValue, type Schema } from '@rockpool/shared';
 import type { DatabaseFile } from '../database-file.ts';
 import { resyncFile } from '../durability.ts';
-import type { Connection, Connections } from './connection.ts';
-import { DATABASE_COLUMN, fromPostgres, NAMESPACE, qualifiedName, type MirroredTable } from './mirrored-table.ts';
+import type { Connection, Connections } from '../../postgres/connection.ts';
+import { NAMESPACE } from '../../postgres/namespace.ts';
+import { DATABASE_COLUMN, fromPostgres, qualifiedName, type MirroredTable } from './mirrored-table.ts';
 import { insertRow, type CommitPosition } from './working-copy.ts';
 
 /** Rows that are in memory at a time. */

@@ -1,10 +1,8 @@
 import { decodeKey, encodeKey, quoteName, RockpoolError, type CellValue, type Schema } from '@rockpool/shared';
 import { openDatabaseFile } from '../database-file.ts';
-import type { SqliteFile } from '../sqlite-file.ts';
+import type { SqliteFile } from '../../sqlite/sqlite-file.ts';
+import { NAMESPACE } from '../../postgres/namespace.ts';
 import { typedTableToDdl } from './typed-table.ts';
-
-/** The PostgreSQL schema in which all of it is. */
-export const NAMESPACE = 'rockpool';
 
 /** Leads every table and every key, so that rows can be distributed by it. */
 export const DATABASE_COLUMN = 'database_id';

@@ -5,7 +5,7 @@ import { TEST_SCHEMA } from '../../../testing/test-schema.ts';
 import { temporaryFolder } from '../../../testing/test-server.ts';
 import { storeContract } from '../store.contract.ts';
 import type { OpenDatabase } from '../durability.ts';
-import { Connections } from './connection.ts';
+import { Connections } from '../../postgres/connection.ts';
 import { PostgresStore } from './postgres-store.ts';
 
 const postgres = postgresUnderTest();

@@ -1,12 +1,12 @@
 import { decodeSchema, encodeSchema, quoteName, RockpoolError, type Schema } from '@rockpool/shared';
-import { STORAGE_FORMAT } from '../internal-tables.ts';
+import { STORAGE_FORMAT } from '../../sqlite/internal-tables.ts';
 import { schemaAdditions } from '../schema-additions.ts';
-import { SqliteFile } from '../sqlite-file.ts';
-import { SCHEMA_LOCK, type Connection, type Connections } from './connection.ts';
+import { SqliteFile } from '../../sqlite/sqlite-file.ts';
+import { SCHEMA_LOCK, type Connection, type Connections } from '../../postgres/connection.ts';
+import { NAMESPACE } from '../../postgres/namespace.ts';
 import {
   DATABASE_COLUMN,
   mirroredTables,
-  NAMESPACE,
   qualifiedName,
   sqlType,
   toPostgresText,

@@ -6,7 +6,7 @@ import {
   type ColumnType,
   type TableSchema,
 } from '@rockpool/shared';
-import { storedTableToDdl } from '../stored-table.ts';
+import { storedTableToDdl } from '../../sqlite/stored-table.ts';
 
 /** Of the CHECKs below. constraint-error.ts knows them. */
 export const TYPE_CHECK_PREFIX = 'rockpool_type_';

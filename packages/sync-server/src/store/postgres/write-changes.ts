@@ -1,7 +1,7 @@
 import { quoteName, type CellValue } from '@rockpool/shared';
+import { NAMESPACE } from '../../postgres/namespace.ts';
 import {
   DATABASE_COLUMN,
-  NAMESPACE,
   qualifiedName,
   sqlType,
   toPostgresText,

@@ -3,10 +3,10 @@ import { join } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { temporaryFolder } from '../../testing/test-server.ts';
-import { acceptFile, sealUnknownPages } from './accept-file.ts';
+import { acceptFile, sealUnknownPages } from '../store/accept-file.ts';
 import { PageSums, sumsPath } from './page-sums.ts';
 import { SqliteFile } from './sqlite-file.ts';
-import { verifyPages } from './verify-pages.ts';
+import { verifyPages } from '../store/verify-pages.ts';
 
 let folder: ReturnType<typeof temporaryFolder>;
 let path: string;

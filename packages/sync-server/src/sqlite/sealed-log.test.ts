@@ -5,7 +5,7 @@ import { afterEach, beforeEach, expect, it } from 'vitest';
 import { temporaryFolder } from '../../testing/test-server.ts';
 import { sumsPath } from './page-sums.ts';
 import { SealedLog } from './sealed-log.ts';
-import { verifyPages } from './verify-pages.ts';
+import { verifyPages } from '../store/verify-pages.ts';
 
 let folder: ReturnType<typeof temporaryFolder>;
 

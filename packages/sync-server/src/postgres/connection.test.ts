@@ -1,6 +1,6 @@
 import { afterEach, beforeEach, expect, it } from 'vitest';
-import { postgresUnderTest } from '../../../testing/postgres-under-test.ts';
-import { SlowLink } from '../../../testing/slow-link.ts';
+import { postgresUnderTest } from '../../testing/postgres-under-test.ts';
+import { SlowLink } from '../../testing/slow-link.ts';
 import { Connections } from './connection.ts';
 
 const postgres = postgresUnderTest();

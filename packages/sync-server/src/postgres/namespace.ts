@@ -1,0 +1,2 @@
+/** The PostgreSQL schema of every table that the server keeps. */
+export const NAMESPACE = 'rockpool';
