@@ -6,8 +6,8 @@ import { readSegmentHeader } from './log/segment-header.ts';
 import type { FileMedium } from './media/medium.ts';
 import { openFiles } from './open-files.ts';
 import type { OpenFiles } from './open-files.ts';
-import { readerRole } from './opened-role.ts';
-import type { OpenedRole } from './opened-role.ts';
+import { openedReader } from './opened-store.ts';
+import type { OpenedStore } from './opened-store.ts';
 import { PageView } from './pages/page-view.ts';
 import { ReaderStore } from './reader-store.ts';
 import { StorageError, errorFromMedium } from './storage-error.ts';
@@ -30,7 +30,7 @@ export interface OpenReaderOptions {
  * Opens beside a writer, or where a writer has been. A reader creates nothing: until a writer has made the database it
  * waits, and after `timeoutMs` it fails with `storage-missing`.
  */
-export async function openReader(options: OpenReaderOptions): Promise<OpenedRole> {
+export async function openReader(options: OpenReaderOptions): Promise<OpenedStore> {
   const { name, medium, timeoutMs } = options;
   const pins = new SnapshotPins(medium.locks, name);
   const deadline = performance.now() + timeoutMs;
@@ -71,18 +71,23 @@ async function pinnedLog(files: OpenFiles, pins: SnapshotPins, timeoutMs: number
   return undefined;
 }
 
-function startReading(options: OpenReaderOptions, files: OpenFiles, pins: SnapshotPins, log: RecoveredLog): OpenedRole {
+function startReading(
+  options: OpenReaderOptions,
+  files: OpenFiles,
+  pins: SnapshotPins,
+  log: RecoveredLog,
+): OpenedStore {
   const { name, medium, tuning, onError } = options;
   const view = new PageView(files, log.pageSizeBytes, tuning.poolSizeBytes, log.active!, log.sealed);
   const store = new ReaderStore(files, view, tuning.poolSizeBytes, pins);
   const stopListening = medium.signals.listen(advanceSignalName(name), () => {
     try {
-      store.nudge();
+      store.advanceWhenIdle();
     } catch (error) {
       onError(error);
     }
   });
-  return readerRole(store, {
+  return openedReader(store, {
     openReader: (onReaderError) => openReader({ ...options, files, onError: onReaderError }),
     async close() {
       stopListening();

@@ -1,7 +1,8 @@
 import { openReader } from './open-reader.ts';
 import { openWriter } from './open-writer.ts';
-import type { OpenedRole } from './opened-role.ts';
-import { LastFailure, storageOver } from './opened-storage.ts';
+import type { OpenedStore } from './opened-store.ts';
+import { LastFailure } from './last-failure.ts';
+import { createStorage } from './opened-storage.ts';
 import { StorageError } from './storage-error.ts';
 import { checkStorageName } from './storage-name.ts';
 import type { OpenStorageOptions, Storage } from './storage.ts';
@@ -27,16 +28,16 @@ export async function openStorage(options: OpenStorageOptions): Promise<Storage>
   }
   const missing = await medium.missing();
   if (missing.length > 0) throw new StorageError('storage-unsupported', { medium: medium.kind, missing });
-  if (role === 'reader' && !medium.allowsReaders) throw noReaders(medium.kind);
+  if (role === 'reader' && !medium.allowsReaders) throw readersUnsupported(medium.kind);
   const tuning = { ...DEFAULT_TUNING, ...options.tuning };
   const timeoutMs = options.timeoutMs ?? DEFAULT_TIMEOUT_MS;
   const failure = new LastFailure();
   const onError = failure.note;
   const isStrict = options.durability === 'strict';
   const onUndone = options.onUndone ?? ((): void => undefined);
-  return storageOver(await openRole(), { name, role, persistence: medium.persistence }, failure);
+  return createStorage(await openStore(), { name, role, persistence: medium.persistence }, failure);
 
-  function openRole(): Promise<OpenedRole> {
+  function openStore(): Promise<OpenedStore> {
     if ('openWriter' in medium)
       return medium.openWriter({ name, pageSizeBytes, timeoutMs, isStrict, onError, onUndone });
     return role === 'writer'
@@ -45,7 +46,7 @@ export async function openStorage(options: OpenStorageOptions): Promise<Storage>
   }
 }
 
-function noReaders(kind: string): StorageError {
+function readersUnsupported(kind: string): StorageError {
   return new StorageError('storage-unsupported', {
     medium: kind,
     missing: ['readers beside the writer: followers go through the leader'],

@@ -1,7 +1,7 @@
 import { finishImport } from './files/replace-database.ts';
-import { holdWriterLock } from './locks/hold-writer.ts';
+import { holdWriterLock } from './locks/storage-locks.ts';
 import type { Generation } from './log/generation.ts';
-import { LogKeeper } from './log/log-keeper.ts';
+import { LogMaintenance } from './log/log-maintenance.ts';
 import { LogWriter } from './log/log-writer.ts';
 import { readLog } from './log/recovery.ts';
 import type { RecoveredLog } from './log/recovery.ts';
@@ -9,7 +9,7 @@ import type { FileMedium } from './media/medium.ts';
 import { openFiles } from './open-files.ts';
 import type { OpenFiles } from './open-files.ts';
 import { openReader } from './open-reader.ts';
-import type { OpenedRole } from './opened-role.ts';
+import type { OpenedStore } from './opened-store.ts';
 import { PageView } from './pages/page-view.ts';
 import { SQLITE_HEADER_BYTES, checkSqliteHeader } from './sqlite-file-header.ts';
 import { StorageError, errorFromMedium } from './storage-error.ts';
@@ -20,7 +20,7 @@ import { WriterStore } from './writer-store.ts';
  * Up to this much log is moved into the database file on closing, or the next opening reads it all: some 2 ms a
  * megabyte. A hand-over leaves it in any case.
  */
-const LARGEST_LOG_COPIED_ON_CLOSE_BYTES = 64 * 1024 * 1024;
+const MAX_LOG_COPIED_ON_CLOSE_BYTES = 64 * 1024 * 1024;
 
 export interface OpenWriterOptions {
   readonly name: string;
@@ -33,7 +33,7 @@ export interface OpenWriterOptions {
 }
 
 /** Takes the writer's lock, recovers what the log holds, and goes on where it ends. */
-export async function openWriter(options: OpenWriterOptions): Promise<OpenedRole> {
+export async function openWriter(options: OpenWriterOptions): Promise<OpenedStore> {
   const release = await holdWriterLock(options.medium.locks, options.name, options.timeoutMs);
   try {
     return await openAsLockHolder(options, release);
@@ -44,7 +44,7 @@ export async function openWriter(options: OpenWriterOptions): Promise<OpenedRole
 }
 
 /** The same for a caller who holds the writer's lock; `release` is called on closing. */
-export async function openAsLockHolder(options: OpenWriterOptions, release: () => void): Promise<OpenedRole> {
+export async function openAsLockHolder(options: OpenWriterOptions, release: () => void): Promise<OpenedStore> {
   const { name, medium } = options;
   let files: OpenFiles | undefined;
   try {
@@ -59,17 +59,17 @@ export async function openAsLockHolder(options: OpenWriterOptions, release: () =
   }
 }
 
-function startWriting(options: OpenWriterOptions, files: OpenFiles, release: () => void): OpenedRole {
+function startWriting(options: OpenWriterOptions, files: OpenFiles, release: () => void): OpenedStore {
   const { name, medium, tuning, timeoutMs, onError } = options;
   const recovered = readLog(files.segments);
   if (recovered?.active === undefined) checkFile(files);
   const pageSizeBytes = recovered?.active === undefined ? tuning.logPageBytes : recovered.pageSizeBytes;
   const log = new LogWriter(files.segments, pageSizeBytes, tuning.segmentGrowthBytes);
-  const active = recovered?.active ?? beginFirst(log, files, recovered);
+  const active = recovered?.active ?? beginFirstGeneration(log, files, recovered);
   const view = new PageView(files, pageSizeBytes, tuning.poolSizeBytes, active, recovered?.sealed);
   const newPageSizeBytes = checkDatabase(view) ?? options.pageSizeBytes;
-  if (recovered?.active !== undefined) mendTail(log, recovered, active);
-  const keeper = new LogKeeper({
+  if (recovered?.active !== undefined) repairTail(log, recovered, active);
+  const maintenance = new LogMaintenance({
     storageName: name,
     locks: medium.locks,
     signals: medium.signals,
@@ -78,25 +78,25 @@ function startWriting(options: OpenWriterOptions, files: OpenFiles, release: () 
     tuning,
     onError,
   });
-  keeper.shortenLater();
+  maintenance.scheduleShortening();
   const store = new WriterStore(view, log, tuning.recordSizeBytes, newPageSizeBytes, options.isStrict, () =>
-    keeper.onCommit(),
+    maintenance.onCommit(),
   );
   return {
     store,
-    dirtySinceMs: () => keeper.dirtySinceMs,
-    flush: () => keeper.flush(),
+    dirtySinceMs: () => maintenance.dirtySinceMs,
+    flush: () => maintenance.flush(),
     // The log has a transaction when its COMMIT returns.
     committed: () => Promise.resolve(),
-    checkpoint: (waitMs) => keeper.checkpoint(waitMs),
+    checkpoint: (waitMs) => maintenance.checkpoint(waitMs),
     openReader: (onReaderError) => openReader({ name, medium, files, timeoutMs, tuning, onError: onReaderError }),
     async close(leavesLog) {
       try {
-        await keeper.close();
-        keeper.flush();
+        await maintenance.close();
+        maintenance.flush();
         const logBytes = view.active.end + (view.sealed?.end ?? 0);
         // Without room for it the log keeps everything, and whoever opens next moves it.
-        if (!leavesLog && logBytes <= LARGEST_LOG_COPIED_ON_CLOSE_BYTES) await keeper.checkpoint(0).catch(onError);
+        if (!leavesLog && logBytes <= MAX_LOG_COPIED_ON_CLOSE_BYTES) await maintenance.checkpoint(0).catch(onError);
       } finally {
         files.close();
         release();
@@ -118,7 +118,7 @@ function checkFile({ database }: OpenFiles): void {
  * The first generation over a database file that holds everything: a new one, an imported one, or one whose log is
  * done.
  */
-function beginFirst(log: LogWriter, files: OpenFiles, recovered: RecoveredLog | undefined): Generation {
+function beginFirstGeneration(log: LogWriter, files: OpenFiles, recovered: RecoveredLog | undefined): Generation {
   return log.begin({
     generation: (recovered?.newest ?? 0) + 1,
     salt: crypto.getRandomValues(new Int32Array(1))[0]!,
@@ -141,7 +141,7 @@ function checkDatabase(view: PageView): number | undefined {
  * After a kill between two calls, readers still there find their way: to the end, and from a complete generation to the
  * next.
  */
-function mendTail(log: LogWriter, recovered: RecoveredLog, active: Generation): void {
+function repairTail(log: LogWriter, recovered: RecoveredLog, active: Generation): void {
   log.markEnd(active);
   if (recovered.sealed !== undefined) log.markSealed(recovered.sealed);
 }

@@ -1,26 +1,17 @@
-import { streamOf } from './files/byte-source.ts';
-import { snapshotSource } from './files/snapshot-source.ts';
-import type { OpenedRole } from './opened-role.ts';
+import { snapshotSource, streamOf } from './files/byte-source.ts';
+import { LastFailure } from './last-failure.ts';
+import type { OpenedStore } from './opened-store.ts';
 import { vfsOf, VFS_NAME } from './sqlite/register-vfs.ts';
 import type { SqliteModule } from './sqlite/sqlite-module.ts';
 import type { Vfs } from './sqlite/vfs.ts';
-import { StorageError, errorFromMedium } from './storage-error.ts';
+import { StorageError } from './storage-error.ts';
 import type { Storage } from './storage.ts';
-
-/** The last failure of a storage, also of work in the background, where there is nobody to throw to. */
-export class LastFailure {
-  error: StorageError | undefined;
-
-  readonly note = (thrown: unknown): void => {
-    this.error = errorFromMedium(thrown, 'background');
-  };
-}
 
 let openedCount = 0;
 
 /** What was opened, as the storage that a caller gets. */
-export function storageOver(
-  opened: OpenedRole,
+export function createStorage(
+  opened: OpenedStore,
   identity: Pick<Storage, 'name' | 'role' | 'persistence'>,
   failure: LastFailure,
 ): Storage {
@@ -34,14 +25,14 @@ class OpenedStorage implements Storage {
   readonly persistence: Storage['persistence'];
   readonly path: string;
   readonly vfsName: string = VFS_NAME;
-  readonly #opened: OpenedRole;
+  readonly #opened: OpenedStore;
   readonly #failure: LastFailure;
   #vfs: Vfs | undefined;
   #hasConnection = false;
   #isClosed = false;
 
   constructor(
-    opened: OpenedRole,
+    opened: OpenedStore,
     identity: Pick<Storage, 'name' | 'role' | 'persistence'>,
     path: string,
     failure: LastFailure,
@@ -96,7 +87,7 @@ class OpenedStorage implements Storage {
   async openReader(): Promise<Storage> {
     this.#assertOpen();
     const failure = new LastFailure();
-    return storageOver(
+    return createStorage(
       await this.#opened.openReader(failure.note),
       { name: this.name, role: 'reader', persistence: this.persistence },
       failure,

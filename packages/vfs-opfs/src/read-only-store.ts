@@ -14,7 +14,7 @@ const CHANGE_COUNTER_BYTES = 16;
  */
 export abstract class ReadOnlyStore implements DatabaseStore {
   readonly isReadOnly = true;
-  #mustLookChanged = false;
+  #mustInvalidateSqliteCache = false;
 
   abstract readonly pageSizeBytes: number;
   abstract beginRead(): void;
@@ -25,8 +25,8 @@ export abstract class ReadOnlyStore implements DatabaseStore {
 
   read(heap: Uint8Array, target: number, length: number, at: number): number {
     const count = this.readSnapshot(heap, target, length, at);
-    if (this.#mustLookChanged && at === CHANGE_COUNTER_AT && length === CHANGE_COUNTER_BYTES) {
-      this.#mustLookChanged = false;
+    if (this.#mustInvalidateSqliteCache && at === CHANGE_COUNTER_AT && length === CHANGE_COUNTER_BYTES) {
+      this.#mustInvalidateSqliteCache = false;
       heap[target] = heap[target]! ^ 0xff;
     }
     return count;
@@ -48,8 +48,8 @@ export abstract class ReadOnlyStore implements DatabaseStore {
    * From the next read transaction on SQLite reads everything anew, also when the change counter is by chance the one
    * that it remembers.
    */
-  protected lookChanged(): void {
-    this.#mustLookChanged = true;
+  protected invalidateSqliteCache(): void {
+    this.#mustInvalidateSqliteCache = true;
   }
 }
 

@@ -1,5 +1,5 @@
 import type { SnapshotPins } from './locks/snapshot-pins.ts';
-import { LogFollower } from './log/follow.ts';
+import { LogFollower } from './log/log-follower.ts';
 import { readLog } from './log/recovery.ts';
 import { PageView } from './pages/page-view.ts';
 import type { DatabaseFiles } from './pages/page-view.ts';
@@ -14,7 +14,7 @@ export class ReaderStore extends ReadOnlyStore {
   #view: PageView;
   #follower: LogFollower;
   #isReading = false;
-  #wasNudged = false;
+  #mustAdvance = false;
 
   constructor(files: DatabaseFiles, view: PageView, poolSizeBytes: number, pins: SnapshotPins) {
     super();
@@ -36,14 +36,14 @@ export class ReaderStore extends ReadOnlyStore {
 
   endRead(): void {
     this.#isReading = false;
-    if (this.#wasNudged) this.nudge();
+    if (this.#mustAdvance) this.advanceWhenIdle();
   }
 
   /**
    * The writer waits for readers to leave an old generation: move on now, or when the running read transaction ends.
    */
-  nudge(): void {
-    this.#wasNudged = this.#isReading;
+  advanceWhenIdle(): void {
+    this.#mustAdvance = this.#isReading;
     if (!this.#isReading) this.#advance();
   }
 
@@ -70,7 +70,7 @@ export class ReaderStore extends ReadOnlyStore {
       if (log?.active === undefined) break;
       this.#view = new PageView(this.#files, log.pageSizeBytes, this.#poolSizeBytes, log.active, log.sealed);
       this.#follower = new LogFollower(this.#view);
-      this.lookChanged();
+      this.invalidateSqliteCache();
       if (this.#follower.advance() === 'current') return;
     }
     throw new StorageError('storage-snapshot-lost', { generation: this.#view.active.number });

@@ -7,7 +7,7 @@ import { TransactionPages } from './pages/transaction-pages.ts';
  * A larger transaction is logged as it is: comparing takes about as long as writing, and saves most where a page has
  * one new row.
  */
-const LARGEST_COMPARED_BYTES = 128 * 1024;
+const MAX_COMPARED_BYTES = 128 * 1024;
 
 /** The one writer's database: the view of the last commit, and over it the pages of the open transaction. */
 export class WriterStore implements DatabaseStore {
@@ -125,7 +125,7 @@ export class WriterStore implements DatabaseStore {
   /** SQLite writes whole pages of its own. Of a small transaction only what differs from the last commit is logged. */
   #dropUnchanged(): void {
     const { pageNumbers, pageSizeBytes, records } = this.#pages;
-    if (records.length > 1 || pageNumbers.length * pageSizeBytes > LARGEST_COMPARED_BYTES) return;
+    if (records.length > 1 || pageNumbers.length * pageSizeBytes > MAX_COMPARED_BYTES) return;
     const { words } = records[0]!;
     this.#pages.keep((slot) => {
       const page = pageNumbers[slot]!;

@@ -1,5 +1,5 @@
 import { openReader } from '../src/open-reader.ts';
-import type { OpenedRole } from '../src/opened-role.ts';
+import type { OpenedStore } from '../src/opened-store.ts';
 import { StorageError } from '../src/storage-error.ts';
 import { DEFAULT_TUNING } from '../src/tuning.ts';
 import { CallTimeline } from './call-timeline.ts';
@@ -53,7 +53,7 @@ async function readTwice(
   moves: number,
   findings: Findings,
 ): Promise<void> {
-  let reader: OpenedRole;
+  let reader: OpenedStore;
   try {
     place.movesLeft = phase === 'opening' ? moves : 0;
     reader = await openReader({
@@ -92,7 +92,7 @@ async function readTwice(
   await reader.close();
 }
 
-function readStamps({ store }: OpenedRole): (number | undefined)[] {
+function readStamps({ store }: OpenedStore): (number | undefined)[] {
   const page = new Uint8Array(STAMPED_PAGE_BYTES);
   return Array.from({ length: store.sizeBytes() / STAMPED_PAGE_BYTES }, (_, index) => {
     store.read(page, 0, page.length, index * STAMPED_PAGE_BYTES);

@@ -1,7 +1,7 @@
 import { vi } from 'vitest';
 import { openReader } from '../src/open-reader.ts';
 import { openWriter } from '../src/open-writer.ts';
-import type { OpenedRole } from '../src/opened-role.ts';
+import type { OpenedStore } from '../src/opened-store.ts';
 import { StorageError } from '../src/storage-error.ts';
 import { DEFAULT_TUNING } from '../src/tuning.ts';
 import { everySchedule } from './every-schedule.ts';
@@ -105,7 +105,7 @@ async function read(worker: ScheduledWorker, work: LockedWork, ledger: Ledger): 
 }
 
 /** One read transaction, in whose middle the others may go on. */
-async function readOnce({ store }: OpenedRole, { name, medium }: ScheduledWorker, ledger: Ledger): Promise<void> {
+async function readOnce({ store }: OpenedStore, { name, medium }: ScheduledWorker, ledger: Ledger): Promise<void> {
   const atLeast = ledger.acknowledged;
   store.beginRead();
   const [first] = stampsOf(store, PAGES.slice(0, 1));
@@ -116,14 +116,14 @@ async function readOnce({ store }: OpenedRole, { name, medium }: ScheduledWorker
   if (first! < atLeast) ledger.faults.push(`${name} sees commit ${first!} where ${atLeast} was acknowledged`);
 }
 
-function open({ medium }: ScheduledWorker, role: 'writer' | 'reader'): Promise<OpenedRole> {
+function open({ medium }: ScheduledWorker, role: 'writer' | 'reader'): Promise<OpenedStore> {
   const options = { name: NAME, medium, timeoutMs: TIMEOUT_MS, tuning: TUNING, onError: () => undefined };
   return role === 'reader'
     ? openReader(options)
     : openWriter({ ...options, pageSizeBytes: PAGE_BYTES, isStrict: false });
 }
 
-function commit({ store }: OpenedRole, ledger: Ledger): void {
+function commit({ store }: OpenedStore, ledger: Ledger): void {
   const stamp = stampsOf(store)[0]! + 1;
   if (stamp <= ledger.issued && stamp <= ledger.acknowledged) ledger.faults.push(`commit ${stamp} was made twice`);
   ledger.issued = Math.max(ledger.issued, stamp);
@@ -156,7 +156,7 @@ async function lookAfterwards({ disk }: ScheduledWorkers, ledger: Ledger): Promi
 }
 
 /** A database that is empty has stamps of 0. */
-function stampsOf(store: OpenedRole['store'], pages: readonly number[] = PAGES): number[] {
+function stampsOf(store: OpenedStore['store'], pages: readonly number[] = PAGES): number[] {
   const bytes = new Uint8Array(PAGE_BYTES);
   return pages.map((page) => {
     bytes.fill(0);

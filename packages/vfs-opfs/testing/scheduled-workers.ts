@@ -157,9 +157,9 @@ export class ScheduledWorkers {
 }
 
 /** No chain of reactions to one step is longer than this. */
-const LONGEST_CHAIN = 64;
+const MAX_CHAIN = 64;
 
 /** Until everything that follows from a step, without another one, has happened. */
 async function allReactions(): Promise<void> {
-  for (let count = 0; count < LONGEST_CHAIN; count += 1) await Promise.resolve();
+  for (let count = 0; count < MAX_CHAIN; count += 1) await Promise.resolve();
 }

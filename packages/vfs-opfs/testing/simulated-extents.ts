@@ -1,4 +1,4 @@
-import type { ExtentBackend, ExtentBatch, ExtentPlace } from '../src/extents/extent-backend.ts';
+import type { ExtentBackend, ExtentBatch, ExtentCatalog } from '../src/extents/extent-backend.ts';
 import { extentMedium } from '../src/extents/extent-medium.ts';
 import { decodePatches, encodePatches, type Patch } from '../src/extents/patch.ts';
 import { InProcessLocks } from '../src/locks/in-process-locks.ts';
@@ -16,7 +16,7 @@ interface Stored {
 export type BatchFate = 'completes' | 'aborts' | 'never-ends';
 
 /** A medium that takes whole batches asynchronously, as IndexedDB does, and whose aborts and deaths can be staged. */
-export class SimulatedExtents implements ExtentPlace {
+export class SimulatedExtents implements ExtentCatalog {
   /** Asked for every batch, before it takes effect. */
   fate: (batch: ExtentBatch) => BatchFate = () => 'completes';
   /** Number of extents in each batch so far. */
@@ -32,7 +32,7 @@ export class SimulatedExtents implements ExtentPlace {
   medium(budgetBytes: number = 64 * 1024 * 1024): StoreMedium & { kill(): void } {
     const owner = this.#locks.owner();
     const life = { isAlive: true };
-    const place: ExtentPlace = {
+    const place: ExtentCatalog = {
       open: async (name) => this.#backend(this.#openStored(name), life),
       exists: (name) => this.exists(name),
       sizeBytes: (name) => this.sizeBytes(name),
@@ -42,7 +42,7 @@ export class SimulatedExtents implements ExtentPlace {
     const medium = extentMedium({
       kind: 'simulated-extents',
       persistence: 'memory',
-      place,
+      catalog: place,
       locks: owner,
       budgetBytes,
       missing: async () => [],

@@ -18,7 +18,7 @@ export class CommitQueue {
   #lastCommit = 0;
   #durableCommit = 0;
   #isSending = false;
-  #unheard: StorageError | undefined;
+  #unreportedFailure: StorageError | undefined;
   /** When the oldest commit that has not taken effect was made, in milliseconds since 1970. */
   pendingSinceMs: number | undefined;
 
@@ -43,9 +43,9 @@ export class CommitQueue {
    * the next who asks.
    */
   committed(): Promise<void> {
-    const unheard = this.#unheard;
-    this.#unheard = undefined;
-    if (unheard !== undefined) return Promise.reject(unheard);
+    const unreportedFailure = this.#unreportedFailure;
+    this.#unreportedFailure = undefined;
+    if (unreportedFailure !== undefined) return Promise.reject(unreportedFailure);
     if (this.#durableCommit === this.#lastCommit) return Promise.resolve();
     return new Promise((resolve, reject) => this.#waiters.push({ commit: this.#lastCommit, resolve, reject }));
   }
@@ -76,7 +76,7 @@ export class CommitQueue {
     this.pendingSinceMs = undone === this.#lastCommit ? undefined : Date.now();
     const waiters = this.#waiters;
     this.#waiters = waiters.filter((waiter) => waiter.commit > undone);
-    if (waiters.length === this.#waiters.length) this.#unheard = error;
+    if (waiters.length === this.#waiters.length) this.#unreportedFailure = error;
     for (const waiter of waiters) if (waiter.commit <= undone) waiter.reject(error);
   }
 

@@ -40,7 +40,7 @@ export interface ExtentBackend {
 }
 
 /** A place for such databases. */
-export interface ExtentPlace {
+export interface ExtentCatalog {
   open(name: string, isStrict: boolean): Promise<ExtentBackend>;
   exists(name: string): Promise<boolean>;
   sizeBytes(name: string): Promise<number>;

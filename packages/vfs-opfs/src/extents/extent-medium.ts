@@ -1,17 +1,18 @@
+import type { ByteSource } from '../files/byte-source.ts';
 import type { StorageLocks } from '../locks/storage-locks.ts';
-import type { Persistence, StoreMedium } from '../media/medium.ts';
-import { LastFailure } from '../opened-storage.ts';
-import { readerRole, type OpenedRole } from '../opened-role.ts';
+import type { Persistence, ReplaceOptions, StoreMedium } from '../media/medium.ts';
+import { LastFailure } from '../last-failure.ts';
+import { openedReader, type OpenedStore } from '../opened-store.ts';
 import { StorageError, errorFromMedium } from '../storage-error.ts';
-import type { ExtentBackend, ExtentPlace } from './extent-backend.ts';
+import type { ExtentBackend, ExtentCatalog, LoadedExtents } from './extent-backend.ts';
 import { ExtentStore } from './extent-store.ts';
 import { MemoryExtents } from './memory-extents.ts';
-import { gather, loadWhole, pagesOf, storeWhole } from './whole-content.ts';
+import { extentsFrom, loadWhole, pagesOf, storeWhole } from './whole-content.ts';
 
 export interface ExtentMediumOptions {
   readonly kind: string;
   readonly persistence: Persistence;
-  readonly place: ExtentPlace;
+  readonly catalog: ExtentCatalog;
   readonly locks: StorageLocks;
   readonly budgetBytes: number;
   missing(): Promise<readonly string[]>;
@@ -20,20 +21,14 @@ export interface ExtentMediumOptions {
 
 const DEFAULT_TIMEOUT_MS = 3000;
 /** The page size of a new database, where there is none. */
-const NO_NEW_PAGES = 4096;
+const UNUSED_PAGE_SIZE_BYTES = 4096;
 
 /** A medium whose databases live in memory and are written behind, with one opener at a time. */
 export function extentMedium(options: ExtentMediumOptions): StoreMedium {
-  const { kind, persistence, place, locks, budgetBytes, missing, freeBytes } = options;
+  const { kind, persistence, catalog, budgetBytes, missing, freeBytes } = options;
 
-  async function hold(name: string, timeoutMs: number): Promise<() => void> {
-    const release = await locks.request(`rockpool:${name}:${kind}-writer`, 'exclusive', timeoutMs);
-    if (release === undefined) throw new StorageError('storage-busy', { name, holder: 'a writer', timeoutMs });
-    return release;
-  }
-
-  async function held<T>(name: string, timeoutMs: number, work: () => Promise<T>): Promise<T> {
-    const release = await hold(name, timeoutMs);
+  const withWriterLock = async <T>(name: string, timeoutMs: number, work: () => Promise<T>): Promise<T> => {
+    const release = await holdWriterLock(options, name, timeoutMs);
     try {
       return await work();
     } catch (cause) {
@@ -41,7 +36,7 @@ export function extentMedium(options: ExtentMediumOptions): StoreMedium {
     } finally {
       release();
     }
-  }
+  };
 
   return {
     kind,
@@ -50,61 +45,82 @@ export function extentMedium(options: ExtentMediumOptions): StoreMedium {
     missing,
     freeBytes,
     async openWriter({ name, timeoutMs, isStrict, pageSizeBytes, onError, onUndone }) {
-      const release = await hold(name, timeoutMs);
+      const release = await holdWriterLock(options, name, timeoutMs);
       let backend: ExtentBackend | undefined;
       try {
-        backend = await place.open(name, isStrict);
+        backend = await catalog.open(name, isStrict);
         const store = new ExtentStore(backend, await backend.load(), pageSizeBytes, budgetBytes, { onError, onUndone });
-        return openedRole(store, backend, isStrict, release);
+        return openedStore(store, backend, isStrict, release);
       } catch (cause) {
         backend?.close();
         release();
         throw errorFromMedium(cause, 'open');
       }
     },
-    list: () => place.list(),
+    list: () => catalog.list(),
     async sizes(name) {
-      return (await place.exists(name)) ? { databaseBytes: await place.sizeBytes(name), logBytes: 0 } : undefined;
+      return (await catalog.exists(name)) ? { databaseBytes: await catalog.sizeBytes(name), logBytes: 0 } : undefined;
     },
-    remove: (name) => held(name, 0, () => place.remove(name)),
+    remove: (name) => withWriterLock(name, 0, () => catalog.remove(name)),
     rename: (name, newName) =>
-      held(name, DEFAULT_TIMEOUT_MS, async () => {
-        await storeWhole(place, newName, await loadWhole(place, name));
-        await place.remove(name);
+      withWriterLock(name, DEFAULT_TIMEOUT_MS, async () => {
+        await storeWhole(catalog, newName, await loadWhole(catalog, name));
+        await catalog.remove(name);
       }),
     async openExport(name) {
-      if (!(await place.exists(name))) throw new StorageError('storage-missing', { name });
-      return held(name, 0, async () => {
-        // All of it is in memory now, so a writer may come.
-        const loaded = await loadWhole(place, name);
-        const pages = pagesOf(loaded);
-        return {
-          sizeBytes: loaded.sizeBytes,
-          read: (into, at) => {
-            pages.read(into, 0, into.length, at);
-          },
-          close: async () => undefined,
-        };
+      if (!(await catalog.exists(name))) throw new StorageError('storage-missing', { name });
+      return withWriterLock(name, 0, async () => {
+        // The whole database is loaded here, so a writer may open it while the export is read.
+        return memorySource(await loadWhole(catalog, name));
       });
     },
     replace: (name, content, { timeoutMs, check }) =>
-      held(name, timeoutMs, async () => {
-        const staged = new MemoryExtents(await gather(content, budgetBytes));
-        const failure = new LastFailure();
-        const newPages = new ExtentStore(staged, await staged.load(), NO_NEW_PAGES, budgetBytes, {
-          onError: failure.note,
-          onUndone: () => undefined,
-        });
-        await check(
-          openedRole(newPages, staged, true, () => undefined),
-          failure,
-        );
-        await storeWhole(place, name, await staged.load());
+      withWriterLock(name, timeoutMs, async () => {
+        const staged = await stagedExtents(content, budgetBytes, check);
+        await storeWhole(catalog, name, await staged.load());
       }),
   };
 }
 
-function openedRole(
+async function holdWriterLock(
+  { kind, locks }: ExtentMediumOptions,
+  name: string,
+  timeoutMs: number,
+): Promise<() => void> {
+  const release = await locks.request(`rockpool:${name}:${kind}-writer`, 'exclusive', timeoutMs);
+  if (release === undefined) throw new StorageError('storage-busy', { name, holder: 'a writer', timeoutMs });
+  return release;
+}
+
+function memorySource(loaded: LoadedExtents): ByteSource {
+  const pages = pagesOf(loaded);
+  return {
+    sizeBytes: loaded.sizeBytes,
+    read: (into, at) => {
+      pages.read(into, 0, into.length, at);
+    },
+    close: async () => undefined,
+  };
+}
+
+/** Reads `content` into memory and lets `check` open, and change, it there. */
+async function stagedExtents(
+  content: AsyncIterable<Uint8Array>,
+  budgetBytes: number,
+  check: ReplaceOptions['check'],
+): Promise<MemoryExtents> {
+  const staged = new MemoryExtents(await extentsFrom(content, budgetBytes));
+  const failure = new LastFailure();
+  const store = new ExtentStore(staged, await staged.load(), UNUSED_PAGE_SIZE_BYTES, budgetBytes, {
+    onError: failure.note,
+    onUndone: () => undefined,
+  });
+  const opened = openedStore(store, staged, true, () => undefined);
+  await check(opened, failure);
+  return staged;
+}
+
+function openedStore(
   store: ExtentStore,
   backend: ExtentBackend,
   isStrict: boolean,
@@ -138,6 +154,6 @@ function openedRole(
   };
 }
 
-async function openReader(store: ExtentStore): Promise<OpenedRole> {
-  return readerRole(store.openReader(), { openReader: () => openReader(store), close: () => Promise.resolve() });
+async function openReader(store: ExtentStore): Promise<OpenedStore> {
+  return openedReader(store.openReader(), { openReader: () => openReader(store), close: () => Promise.resolve() });
 }

@@ -6,7 +6,7 @@ import { ExtentPages, type ExtentSnapshot } from './extent-pages.ts';
 
 /** Not a divisor of the extent, so that writes cross its edges. */
 const STEP_BYTES = 9_973;
-const LARGEST_BYTES = 6 * EXTENT_BYTES;
+const MAX_BYTES = 6 * EXTENT_BYTES;
 const EXTENT_SIZES = [EXTENT_BYTES, EXTENT_BYTES / 8, EXTENT_BYTES * 2];
 
 /** A file as plain bytes, cut and grown with zeros. */
@@ -50,12 +50,12 @@ describe('pages in extents', () => {
         const action = below(10);
         if (action < 5) {
           const from = new Uint8Array(1 + below(STEP_BYTES)).fill(1 + below(255));
-          const at = below(LARGEST_BYTES);
+          const at = below(MAX_BYTES);
           open = resized(open, Math.max(open.length, at + from.length));
           open.set(from, at);
           pages.write(from, 0, from.length, at);
         } else if (action < 7) {
-          open = resized(open, below(LARGEST_BYTES));
+          open = resized(open, below(MAX_BYTES));
           pages.truncate(open.length);
         } else if (action < 8) {
           pages.rollback();

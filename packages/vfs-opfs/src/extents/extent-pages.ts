@@ -8,18 +8,18 @@ import { differences, patchBytes, type Patch } from './patch.ts';
  * A commit that touched more extents than this sends them whole: it has changed too much for patches to be worth
  * looking for.
  */
-const MOST_PATCHED_EXTENTS = 8;
+const MAX_PATCHED_EXTENTS = 8;
 /**
  * Patches are sent up to this much in a batch, a quarter of an extent: beyond it the extents themselves are no dearer.
  */
-const LARGEST_PATCHES_BYTES = 16 * 1024;
+const MAX_PATCHES_BYTES = 16 * 1024;
 /**
  * With this much in patches, the extents under them are sent whole, and the patches go: it bounds what an opening has
  * to put together.
  */
 const PATCHES_KEPT_BYTES = 1024 * 1024;
 /** As many as a small transaction needs. */
-const MOST_SPARE_EXTENTS = MOST_PATCHED_EXTENTS;
+const MAX_SPARE_EXTENTS = MAX_PATCHED_EXTENTS;
 
 /** What was committed at one moment. Committed extents never change, so a snapshot shares them. */
 export interface ExtentSnapshot {
@@ -151,7 +151,7 @@ export class ExtentPages {
     }
     for (const [extent, { bytes }] of this.#open) {
       const replaced = this.#committed.get(extent);
-      if (replaced !== undefined && this.#unshared.delete(replaced)) this.#spareFor(replaced);
+      if (replaced !== undefined && this.#unshared.delete(replaced)) this.#recycle(replaced);
       this.#committed.set(extent, bytes);
       this.#unshared.add(bytes);
       this.#unsent.add(extent);
@@ -163,7 +163,7 @@ export class ExtentPages {
   }
 
   rollback(): void {
-    for (const { bytes } of this.#open.values()) this.#spareFor(bytes);
+    for (const { bytes } of this.#open.values()) this.#recycle(bytes);
     this.#endTransaction();
   }
 
@@ -227,14 +227,14 @@ export class ExtentPages {
   #addPatches(): void {
     const patches = this.#unsentPatches;
     if (patches === undefined) return;
-    const isTooMuch = this.#openCutFrom !== Infinity || this.#open.size > MOST_PATCHED_EXTENTS;
+    const isTooMuch = this.#openCutFrom !== Infinity || this.#open.size > MAX_PATCHED_EXTENTS;
     if (!isTooMuch) {
       for (const [extent, { bytes, written }] of this.#open) {
         const older = this.#committed.get(extent) ?? new Uint8Array(this.#extentBytes);
         patches.push(...differences(older, bytes, extent * this.#extentBytes, written));
       }
     }
-    if (isTooMuch || patchBytes(patches) > LARGEST_PATCHES_BYTES) this.#unsentPatches = undefined;
+    if (isTooMuch || patchBytes(patches) > MAX_PATCHES_BYTES) this.#unsentPatches = undefined;
   }
 
   /** A patch lies within one extent. */
@@ -273,8 +273,8 @@ export class ExtentPages {
     return spare;
   }
 
-  #spareFor(bytes: Uint8Array): void {
-    if (this.#spare.length < MOST_SPARE_EXTENTS) this.#spare.push(bytes);
+  #recycle(bytes: Uint8Array): void {
+    if (this.#spare.length < MAX_SPARE_EXTENTS) this.#spare.push(bytes);
   }
 }
 

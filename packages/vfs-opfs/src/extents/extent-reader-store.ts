@@ -17,7 +17,7 @@ export class ExtentReaderStore extends ReadOnlyStore {
   beginRead(): void {
     const next = this.#pages.snapshot();
     // Commits were undone since, and others may have come in their place.
-    if (next.timesReplaced !== this.#snapshot.timesReplaced) this.lookChanged();
+    if (next.timesReplaced !== this.#snapshot.timesReplaced) this.invalidateSqliteCache();
     this.#snapshot = next;
   }
 

@@ -31,9 +31,9 @@ async function close({ storage, connection }: Opened): Promise<void> {
 }
 
 async function openWithTable(
-  place: SimulatedExtents,
+  catalog: SimulatedExtents,
 ): Promise<Opened & { medium: ReturnType<SimulatedExtents['medium']> }> {
-  const medium = place.medium();
+  const medium = catalog.medium();
   const opened = await open(medium);
   opened.connection.run(`CREATE TABLE t(id INTEGER PRIMARY KEY, content TEXT); ${INSERT}; ${INSERT}`);
   await opened.storage.committed();
@@ -44,8 +44,8 @@ async function openWithTable(
 const turn = (): Promise<void> => new Promise((resolve) => setTimeout(resolve));
 
 /** Resolves when that has become of the last batch, and everybody who waited for it has heard. */
-async function hasCome(place: SimulatedExtents, fate: BatchFate): Promise<void> {
-  while (place.fates.at(-1) !== fate) await turn();
+async function hasCome(catalog: SimulatedExtents, fate: BatchFate): Promise<void> {
+  while (catalog.fates.at(-1) !== fate) await turn();
   await turn();
 }
 
@@ -55,47 +55,47 @@ const FULL = 13;
 
 describe('a commit on a medium that is asynchronous', () => {
   it('is acknowledged by committed() and by nothing before', async () => {
-    const place = new SimulatedExtents();
-    const { storage, connection, medium } = await openWithTable(place);
-    place.fate = () => 'never-ends';
+    const catalog = new SimulatedExtents();
+    const { storage, connection, medium } = await openWithTable(catalog);
+    catalog.fate = () => 'never-ends';
     connection.run(INSERT);
     expect(storage.dirtySinceMs).toBeLessThanOrEqual(Date.now());
     let isAcknowledged = false;
     void storage.committed().then(() => {
       isAcknowledged = true;
     });
-    await hasCome(place, 'never-ends');
+    await hasCome(catalog, 'never-ends');
     expect(isAcknowledged).toBe(false);
     expect(() => storage.flush()).toThrow(StorageError);
     medium.kill();
-    place.fate = () => 'completes';
-    const again = await open(place.medium());
+    catalog.fate = () => 'completes';
+    const again = await open(catalog.medium());
     expect(again.connection.value(COUNT)).toBe(2);
     await close(again);
   });
 
   it('shares its batch with the commits that come while one is under way', async () => {
-    const place = new SimulatedExtents();
-    const opened = await openWithTable(place);
-    const before = place.batches.length;
+    const catalog = new SimulatedExtents();
+    const opened = await openWithTable(catalog);
+    const before = catalog.batches.length;
     for (let count = 0; count < 200; count += 1) opened.connection.run(INSERT);
     await opened.storage.committed();
-    expect(place.batches.length - before).toBe(2);
+    expect(catalog.batches.length - before).toBe(2);
     // The first was a patch; 199 pages of changes are more than an extent is worth.
-    expect(place.batches.slice(before)).toEqual([0, 1]);
+    expect(catalog.batches.slice(before)).toEqual([0, 1]);
     expect(opened.storage.dirtySinceMs).toBeUndefined();
     await close(opened);
   });
 
   it('that is small is stored as a patch; now and then extents take the patches in, and nothing is lost by it', async () => {
-    const place = new SimulatedExtents();
-    const opened = await openWithTable(place);
+    const catalog = new SimulatedExtents();
+    const opened = await openWithTable(catalog);
     const { connection, storage } = opened;
     connection.run(
       `INSERT INTO t(content) SELECT printf('%.*c', 900, 'x') FROM (WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n WHERE i < 1000) SELECT i FROM n)`,
     );
     await storage.committed();
-    const before = place.batches.length;
+    const before = catalog.batches.length;
     const commits = 1000;
     for (let count = 0; count < commits; count += 1) {
       connection.run(
@@ -103,24 +103,24 @@ describe('a commit on a medium that is asynchronous', () => {
       );
       await storage.committed();
     }
-    const extents = place.batches.slice(before);
+    const extents = catalog.batches.slice(before);
     expect(extents).toHaveLength(commits);
     const folds = extents.filter((count) => count > 0).length;
     expect(folds).toBeGreaterThan(0);
     expect(folds).toBeLessThan(commits / 100);
     const content = connection.run('SELECT group_concat(content) FROM t');
     await close(opened);
-    const again = await open(place.medium());
+    const again = await open(catalog.medium());
     expect(again.connection.run('SELECT group_concat(content) FROM t')).toEqual(content);
     expect(again.connection.value('PRAGMA integrity_check')).toBe('ok');
     await close(again);
   });
 
   it('that fails rejects, takes the commits on top of it along, and leaves what was there before', async () => {
-    const place = new SimulatedExtents();
-    const opened = await openWithTable(place);
+    const catalog = new SimulatedExtents();
+    const opened = await openWithTable(catalog);
     const { connection, storage } = opened;
-    place.fate = () => 'aborts';
+    catalog.fate = () => 'aborts';
     connection.run(INSERT);
     const first = storage.committed();
     connection.run('DELETE FROM t');
@@ -130,40 +130,40 @@ describe('a commit on a medium that is asynchronous', () => {
       expect(outcome).toMatchObject({ status: 'rejected', reason: { code: 'storage-full' } });
     expect(storage.lastError?.code).toBe('storage-full');
     expect(storage.dirtySinceMs).toBeUndefined();
-    place.fate = () => 'completes';
+    catalog.fate = () => 'completes';
     expect(connection.value(COUNT)).toBe(2);
     connection.run(INSERT);
     await storage.committed();
     await close(opened);
-    const again = await open(place.medium());
+    const again = await open(catalog.medium());
     expect(again.connection.run(`PRAGMA integrity_check; ${COUNT}`)).toEqual([[3]]);
     await close(again);
   });
 
   it('that fails unheard is told to the next who asks, also on closing', async () => {
-    const place = new SimulatedExtents();
-    const opened = await openWithTable(place);
-    place.fate = () => 'aborts';
+    const catalog = new SimulatedExtents();
+    const opened = await openWithTable(catalog);
+    catalog.fate = () => 'aborts';
     opened.connection.run(INSERT);
-    await hasCome(place, 'aborts');
+    await hasCome(catalog, 'aborts');
     opened.connection.close();
     await expect(opened.storage.close()).rejects.toMatchObject({ code: 'storage-full' });
-    place.fate = () => 'completes';
-    const again = await open(place.medium());
+    catalog.fate = () => 'completes';
+    const again = await open(catalog.medium());
     expect(again.connection.value(COUNT)).toBe(2);
     await close(again);
   });
 
   it('that fails ends a transaction that was begun on top of it', async () => {
-    const place = new SimulatedExtents();
-    const opened = await openWithTable(place);
+    const catalog = new SimulatedExtents();
+    const opened = await openWithTable(catalog);
     const { connection, storage } = opened;
-    place.fate = () => 'aborts';
+    catalog.fate = () => 'aborts';
     connection.run(INSERT);
     const outcome = storage.committed().catch((error: unknown) => error);
     connection.run(`BEGIN; ${INSERT}`);
     expect(await outcome).toMatchObject({ code: 'storage-full' });
-    place.fate = () => 'completes';
+    catalog.fate = () => 'completes';
     expect(() => connection.run('COMMIT')).toThrow(TestSqliteError);
     if (connection.inTransaction) connection.run('ROLLBACK');
     expect(connection.value(COUNT)).toBe(2);
@@ -179,8 +179,8 @@ describe('the memory budget', () => {
     `INSERT INTO t(content) SELECT printf('%.*c', 1000, 'x') FROM (WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n WHERE i < ${count}) SELECT i FROM n)`;
 
   it('fails a transaction that does not fit, with SQLITE_FULL and storage-full, and the storage goes on', async () => {
-    const place = new SimulatedExtents();
-    const opened = await open(place.medium(1024 * 1024));
+    const catalog = new SimulatedExtents();
+    const opened = await open(catalog.medium(1024 * 1024));
     const { connection, storage } = opened;
     connection.run(`CREATE TABLE t(id INTEGER PRIMARY KEY, content TEXT); ${ROWS(100)}`);
     for (const cache of ['PRAGMA cache_size = 5', 'PRAGMA cache_size = 2000']) {
@@ -205,15 +205,15 @@ describe('the memory budget', () => {
   });
 
   it('refuses to open what is larger, and leaves it for a larger budget', async () => {
-    const place = new SimulatedExtents();
-    const opened = await open(place.medium());
+    const catalog = new SimulatedExtents();
+    const opened = await open(catalog.medium());
     opened.connection.run(`CREATE TABLE t(id INTEGER PRIMARY KEY, content TEXT); ${ROWS(1000)}`);
     await close(opened);
-    await expect(open(place.medium(512 * 1024))).rejects.toMatchObject({
+    await expect(open(catalog.medium(512 * 1024))).rejects.toMatchObject({
       code: 'storage-full',
       fields: { limit: 'memory' },
     });
-    const again = await open(place.medium());
+    const again = await open(catalog.medium());
     expect(again.connection.value(COUNT)).toBe(1000);
     await close(again);
   });
@@ -224,8 +224,8 @@ describe('any history of commits, aborts and deaths', () => {
     it(`loses nothing acknowledged and keeps nothing half, with seed ${seed}`, async () => {
       const random = seededRandom(seed);
       const chance = (one: number): boolean => random() < 1 / one;
-      const place = new SimulatedExtents();
-      let medium = place.medium();
+      const catalog = new SimulatedExtents();
+      let medium = catalog.medium();
       let opened = await open(medium);
       opened.connection.run(
         'CREATE TABLE t(number INTEGER PRIMARY KEY, content TEXT); CREATE TABLE twin(number INTEGER PRIMARY KEY)',
@@ -235,7 +235,7 @@ describe('any history of commits, aborts and deaths', () => {
       let acknowledged: number[] = [];
       // Commits made since the last acknowledgement, in order: a prefix of them may be there.
       let pending: number[] = [];
-      place.fate = () => (chance(6) ? 'aborts' : 'completes');
+      catalog.fate = () => (chance(6) ? 'aborts' : 'completes');
       const listed = (): number[] =>
         opened.connection.run('SELECT number FROM t ORDER BY number').map((row) => Number(row[0]));
       const expectPrefix = (): void => {
@@ -250,7 +250,7 @@ describe('any history of commits, aborts and deaths', () => {
       for (let step = 0; step < 60; step += 1) {
         if (chance(12)) {
           medium.kill();
-          medium = place.medium();
+          medium = catalog.medium();
           opened = await open(medium);
           expectPrefix();
         } else if (chance(10)) {
@@ -275,7 +275,7 @@ describe('any history of commits, aborts and deaths', () => {
           expectPrefix();
         }
       }
-      place.fate = () => 'completes';
+      catalog.fate = () => 'completes';
       // The last batch may have met its fate already.
       await opened.storage.committed().catch(() => undefined);
       expectPrefix();

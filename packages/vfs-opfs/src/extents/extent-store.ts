@@ -13,7 +13,7 @@ export interface ExtentListeners {
   readonly onUndone: (error: StorageError) => void;
 }
 
-const NOBODY: ExtentListeners = { onError: () => undefined, onUndone: () => undefined };
+const NO_LISTENERS: ExtentListeners = { onError: () => undefined, onUndone: () => undefined };
 
 /**
  * The one writer's database on a medium without synchronous files: pages in memory, batches of whole extents behind.
@@ -40,7 +40,7 @@ export class ExtentStore implements DatabaseStore {
     loaded: LoadedExtents,
     newPageSizeBytes: number,
     budgetBytes: number,
-    listeners: ExtentListeners = NOBODY,
+    listeners: ExtentListeners = NO_LISTENERS,
   ) {
     this.#backend = backend;
     this.#pages = new ExtentPages(budgetBytes);

@@ -1,5 +1,5 @@
 /** More stretches than this count as one: a transaction that writes here and there in an extent changes most of it. */
-const MOST_STRETCHES = 8;
+const MAX_RANGES = 8;
 
 /**
  * An extent that the open transaction changes: a copy of its own, and where it was written, so that only that is
@@ -29,7 +29,7 @@ export class OpenExtent {
     const last = written.length - 1;
     // Neighbours mostly come one after the other, and the same page sometimes again.
     if (last > 0 && from <= written[last]! && from >= written[last - 1]!) written[last] = Math.max(written[last]!, to);
-    else if (written.length < 2 * MOST_STRETCHES) written.push(from, to);
+    else if (written.length < 2 * MAX_RANGES) written.push(from, to);
     else written.splice(0, written.length, Math.min(from, ...written), Math.max(to, ...written));
   }
 }

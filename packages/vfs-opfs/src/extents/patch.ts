@@ -22,15 +22,15 @@ export function differences(
   older: Uint8Array,
   newer: Uint8Array,
   extentAt: number,
-  stretches: readonly number[],
+  ranges: readonly number[],
 ): Patch[] {
   const oldWords = wordsOf(older);
   const newWords = wordsOf(newer);
   const patches: Patch[] = [];
-  for (let index = 0; index < stretches.length; index += 2) {
+  for (let index = 0; index < ranges.length; index += 2) {
     let start = -1;
-    const first = stretches[index]! - (stretches[index]! % BLOCK_BYTES);
-    const end = Math.ceil(stretches[index + 1]! / BLOCK_BYTES) * BLOCK_BYTES;
+    const first = ranges[index]! - (ranges[index]! % BLOCK_BYTES);
+    const end = Math.ceil(ranges[index + 1]! / BLOCK_BYTES) * BLOCK_BYTES;
     for (let at = first; at <= end; at += BLOCK_BYTES) {
       const isChanged = at < end && !isBlockEqual(oldWords, newWords, at / 4);
       if (isChanged && start === -1) start = at;

@@ -1,8 +1,8 @@
-import type { ExtentPlace, LoadedExtents } from './extent-backend.ts';
+import type { ExtentCatalog, LoadedExtents } from './extent-backend.ts';
 import { ExtentPages } from './extent-pages.ts';
 
 /** A stream of bytes as extents in memory. Throws `storage-full` beyond the budget. */
-export async function gather(content: AsyncIterable<Uint8Array>, budgetBytes: number): Promise<LoadedExtents> {
+export async function extentsFrom(content: AsyncIterable<Uint8Array>, budgetBytes: number): Promise<LoadedExtents> {
   const pages = new ExtentPages(budgetBytes);
   let at = 0;
   for await (const chunk of content) {
@@ -14,8 +14,8 @@ export async function gather(content: AsyncIterable<Uint8Array>, budgetBytes: nu
   return { ...batch, extents: new Map(batch.extents) };
 }
 
-export async function loadWhole(place: ExtentPlace, name: string): Promise<LoadedExtents> {
-  const backend = await place.open(name, false);
+export async function loadWhole(catalog: ExtentCatalog, name: string): Promise<LoadedExtents> {
+  const backend = await catalog.open(name, false);
   try {
     return await backend.load();
   } finally {
@@ -24,8 +24,8 @@ export async function loadWhole(place: ExtentPlace, name: string): Promise<Loade
 }
 
 /** Replaces all that is there, in one batch, flushed. */
-export async function storeWhole(place: ExtentPlace, name: string, loaded: LoadedExtents): Promise<void> {
-  const backend = await place.open(name, true);
+export async function storeWhole(catalog: ExtentCatalog, name: string, loaded: LoadedExtents): Promise<void> {
+  const backend = await catalog.open(name, true);
   try {
     await backend.write({ ...loaded, dropsPatches: true, cutFrom: 0 });
   } finally {

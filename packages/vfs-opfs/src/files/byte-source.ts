@@ -1,3 +1,5 @@
+import type { OpenedStore } from '../opened-store.ts';
+
 /** Bytes that can be read anywhere, as of one moment. */
 export interface ByteSource {
   readonly sizeBytes: number;
@@ -36,4 +38,17 @@ export function streamOf(source: ByteSource): ReadableStream<Uint8Array> {
     // Nothing is read before somebody asks.
     { highWaterMark: 0 },
   );
+}
+
+/** The latest commit, as of now. Closing the source closes the reader, and so does a failure to begin. */
+export async function snapshotSource({ store, close }: Pick<OpenedStore, 'store' | 'close'>): Promise<ByteSource> {
+  try {
+    store.beginRead();
+    const sizeBytes = store.sizeBytes();
+    const read = (into: Uint8Array, at: number): void => void store.read(into, 0, into.length, at);
+    return { sizeBytes, read, close };
+  } catch (thrown) {
+    await close();
+    throw thrown;
+  }
 }

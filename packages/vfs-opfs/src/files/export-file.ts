@@ -1,13 +1,12 @@
-import { holdWriterLock } from '../locks/hold-writer.ts';
+import { holdWriterLock } from '../locks/storage-locks.ts';
 import type { FileMedium, Medium } from '../media/medium.ts';
 import { GuardedFile } from '../media/guarded-file.ts';
 import { openReader } from '../open-reader.ts';
 import { StorageError, errorFromMedium } from '../storage-error.ts';
 import { checkStorageName, storageFileNames } from '../storage-name.ts';
 import { DEFAULT_TUNING } from '../tuning.ts';
-import { streamOf } from './byte-source.ts';
+import { snapshotSource, streamOf } from './byte-source.ts';
 import type { ByteSource } from './byte-source.ts';
-import { snapshotSource } from './snapshot-source.ts';
 
 /**
  * The latest commit as a stream of the bytes of one plain SQLite file, for `new Response(stream).blob()` or

@@ -1,7 +1,8 @@
-import { holdWriterLock } from '../locks/hold-writer.ts';
+import { holdWriterLock } from '../locks/storage-locks.ts';
 import type { FileMedium, Medium } from '../media/medium.ts';
-import { LastFailure, storageOver } from '../opened-storage.ts';
-import type { OpenedRole } from '../opened-role.ts';
+import { LastFailure } from '../last-failure.ts';
+import { createStorage } from '../opened-storage.ts';
+import type { OpenedStore } from '../opened-store.ts';
 import { openAsLockHolder, openWriter } from '../open-writer.ts';
 import type { OpenWriterOptions } from '../open-writer.ts';
 import { StorageError, errorFromMedium } from '../storage-error.ts';
@@ -65,11 +66,11 @@ export async function importFile(options: ImportOptions): Promise<void> {
   }
 }
 
-type CheckStaged = (opened: OpenedRole, failure: LastFailure) => Promise<void>;
+type CheckStaged = (opened: OpenedStore, failure: LastFailure) => Promise<void>;
 
 function checkAndClose({ name, medium, check }: ImportOptions): CheckStaged {
   return async (opened, failure) => {
-    const storage = storageOver(opened, { name, role: 'writer', persistence: medium.persistence }, failure);
+    const storage = createStorage(opened, { name, role: 'writer', persistence: medium.persistence }, failure);
     try {
       await check?.(storage);
       // What the check changed is part of what is imported.

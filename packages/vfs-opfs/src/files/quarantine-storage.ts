@@ -1,11 +1,11 @@
-import { holdWriterLock } from '../locks/hold-writer.ts';
+import { holdWriterLock } from '../locks/storage-locks.ts';
 import type { Medium } from '../media/medium.ts';
 import { StorageError } from '../storage-error.ts';
 import { checkStorageName, storageFileNames } from '../storage-name.ts';
 import { listStorages, storageSizes } from './storage-files.ts';
 
 const TIMEOUT_MS = 3000;
-const LONGEST_NAME = 100;
+const MAX_NAME = 100;
 
 /**
  * Sets a damaged database aside, log and all, under a name of its own, which it returns: `budget.corrupt-1`. Nothing of
@@ -39,7 +39,7 @@ async function freeName(name: string, medium: Medium): Promise<string> {
   const names = await listStorages(medium);
   for (let number = 1; ; number += 1) {
     const suffix = `.corrupt-${number}`;
-    const candidate = name.slice(0, LONGEST_NAME - suffix.length) + suffix;
+    const candidate = name.slice(0, MAX_NAME - suffix.length) + suffix;
     if (!names.includes(candidate)) return candidate;
   }
 }

@@ -1,7 +1,7 @@
 import { snapshotLockName } from '../locks/storage-locks.ts';
 import { generationFromHeader } from '../log/generation.ts';
 import { LogWriter } from '../log/log-writer.ts';
-import { decidedImport, readLog } from '../log/recovery.ts';
+import { pendingImport, readLog } from '../log/recovery.ts';
 import type { FileMedium } from '../media/medium.ts';
 import { GuardedFile } from '../media/guarded-file.ts';
 import { openFiles } from '../open-files.ts';
@@ -60,7 +60,7 @@ export async function replaceWithStaged(
 
 /** Goes on with an import that was decided; does nothing when there is none. */
 export async function finishImport(name: string, medium: FileMedium, files: OpenFiles): Promise<void> {
-  const header = decidedImport(files.segments);
+  const header = pendingImport(files.segments);
   if (header === undefined) return;
   const staged = await medium.open(storageFileNames(stagedName(name))[0], false);
   if (staged === undefined) throw new StorageError('storage-corrupt', { what: 'the file of a decided import is gone' });

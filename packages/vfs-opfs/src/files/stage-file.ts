@@ -1,4 +1,5 @@
-import { LastFailure, storageOver } from '../opened-storage.ts';
+import { LastFailure } from '../last-failure.ts';
+import { createStorage } from '../opened-storage.ts';
 import { openWriter } from '../open-writer.ts';
 import { memoryMedium } from '../media/memory.ts';
 import type { FileMedium, Medium } from '../media/medium.ts';
@@ -55,7 +56,7 @@ export async function stageFile({ name, medium, source, sizeBytes }: StageOption
       isStrict: false,
       onError: failure.note,
     });
-    const storage = storageOver(
+    const storage = createStorage(
       opened,
       { name: stagedName(name), role: 'writer', persistence: files.persistence },
       failure,

@@ -1,4 +1,4 @@
-import { holdWriterLock } from '../locks/hold-writer.ts';
+import { holdWriterLock } from '../locks/storage-locks.ts';
 import type { Medium, StorageSizes } from '../media/medium.ts';
 import { checkStorageName, stagedName, storageFileNames, storageNameOf } from '../storage-name.ts';
 

@@ -42,7 +42,7 @@ export class SnapshotPins {
     if (generation === this.#wanted) return;
     // A reader without its lock is still safe, only more easily told to read again; so a failure here needs no
     // handling.
-    void this.acquire(generation, LONGEST_WAIT_MS).catch(() => undefined);
+    void this.acquire(generation, MAX_WAIT_MS).catch(() => undefined);
   }
 
   releaseAll(): void {
@@ -58,4 +58,4 @@ export class SnapshotPins {
 }
 
 /** Long enough for any WAL checkpoint in progress; a request that is never granted must not wait for ever. */
-const LONGEST_WAIT_MS = 60_000;
+const MAX_WAIT_MS = 60_000;

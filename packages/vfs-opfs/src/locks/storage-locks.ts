@@ -1,3 +1,5 @@
+import { StorageError } from '../storage-error.ts';
+
 export type LockMode = 'shared' | 'exclusive';
 
 /**
@@ -15,6 +17,17 @@ export interface StorageLocks {
 /** Held, exclusively, by the one writer of a database for as long as it is open. */
 export function writerLockName(storageName: string): string {
   return `rockpool:${storageName}:writer`;
+}
+
+/**
+ * Takes the writer's lock of a database and returns what gives it back; throws `storage-busy` when it is not granted in
+ * time.
+ */
+export async function holdWriterLock(locks: StorageLocks, storageName: string, timeoutMs: number): Promise<() => void> {
+  const release = await locks.request(writerLockName(storageName), 'exclusive', timeoutMs);
+  if (release === undefined)
+    throw new StorageError('storage-busy', { name: storageName, holder: 'a writer', timeoutMs });
+  return release;
 }
 
 /**

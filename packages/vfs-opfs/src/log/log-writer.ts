@@ -18,9 +18,18 @@ import {
 import { FORMAT_VERSION, RECORDS_START, SEGMENT_HEADER_BYTES, writeSegmentHeader } from './segment-header.ts';
 import type { SegmentHeader, SegmentState } from './segment-header.ts';
 import { wordBuffer } from './words.ts';
+import type { WordBuffer } from './words.ts';
 
 /** Zeros take a few milliseconds a megabyte, and the commit that needs them waits. */
-const LARGEST_ZEROED_BYTES = 1024 * 1024;
+const MAX_ZEROED_BYTES = 1024 * 1024;
+
+/** One record of a transaction, ready to be written. */
+interface CompleteRecord extends WordBuffer {
+  readonly pageCount: number;
+  /** Bytes that the record takes in its segment, without the end mark. */
+  readonly length: number;
+  readonly checksum: number;
+}
 
 /** Writes to the two segments. What it appends is valid at every moment, or invisible. */
 export class LogWriter {
@@ -53,8 +62,8 @@ export class LogWriter {
    * tail has been cut off again and `generation` is as it was.
    */
   append(generation: Generation, pages: TransactionPages, sizeBytes: number, isFlushed: boolean): void {
-    const segment = this.#segments[generation.segment]!;
-    const recordCount = pages.recordCount;
+    const { recordCount } = pages;
+    const transactionId = generation.lastTransactionId + 1;
     const positions: number[] = [];
     let at = generation.end;
     let chain = generation.lastChecksum;
@@ -63,39 +72,19 @@ export class LogWriter {
     try {
       for (let part = 0; part < recordCount; part += 1) {
         const isLast = part === recordCount - 1;
-        const first = part * pages.pagesPerRecord;
-        const pageCount = Math.min(pages.pagesPerRecord, pages.pageNumbers.length - first);
-        const { bytes, words } = pages.records[part]!;
-        this.#fillHeader(
-          generation,
-          isLast ? KIND_COMMIT : KIND_PART,
-          generation.lastTransactionId + 1,
-          sizeBytes,
-          chain,
-        );
-        this.#header.pageCount = pageCount;
-        this.#header.partNumber = part;
-        putRecordHeader(words, 0, this.#header);
-        const numbers = pageNumbersAt(pageCount, this.#pageSizeBytes) / 4;
-        const trailer = trailerAt(pageCount, this.#pageSizeBytes);
-        for (let index = 0; index < pageCount; index += 1) words[numbers + index] = pages.pageNumbers[first + index]!;
-        words.fill(0, numbers + pageCount, trailer / 4);
-        chain = putTrailer(words, trailer, generation.salt);
-        const length = recordLength(pageCount, this.#pageSizeBytes);
-        words.fill(0, trailer / 4 + 4, length / 4);
-        let writeLength = length;
+        const record = this.#completeRecord(generation, pages, part, sizeBytes, chain);
+        chain = record.checksum;
+        let writeLength = record.length;
         if (isLast) {
-          this.#fillHeader(generation, KIND_END, generation.lastTransactionId + 1, sizeBytes, chain);
-          putRecordHeader(words, length / 4, this.#header);
+          this.#fillHeader(generation, KIND_END, transactionId, sizeBytes, chain);
+          putRecordHeader(record.words, record.length / 4, this.#header);
           writeLength += RECORD_HEADER_BYTES;
         }
-        this.#reserve(generation.segment, at + writeLength, isFlushed);
-        segment.write(bytes.subarray(0, writeLength), at);
-        this.#lengths[generation.segment] = Math.max(this.#lengths[generation.segment]!, at + writeLength);
-        for (let index = 0; index < pageCount; index += 1)
+        this.#writeRecord(generation.segment, record.bytes.subarray(0, writeLength), at, isFlushed);
+        for (let index = 0; index < record.pageCount; index += 1)
           positions.push(at + RECORD_HEADER_BYTES + index * this.#pageSizeBytes);
         lastRecordAt = at;
-        at += length;
+        at += record.length;
       }
       if (isFlushed) this.flush();
     } catch (error) {
@@ -111,6 +100,38 @@ export class LogWriter {
     generation.lastTransactionId += 1;
     generation.lastChecksum = chain;
     generation.lastRecordAt = lastRecordAt;
+  }
+
+  /** Fills in the header, page numbers and trailer around the pages of one record. The end mark is not part of it. */
+  #completeRecord(
+    generation: Generation,
+    pages: TransactionPages,
+    part: number,
+    sizeBytes: number,
+    chain: number,
+  ): CompleteRecord {
+    const first = part * pages.pagesPerRecord;
+    const pageCount = Math.min(pages.pagesPerRecord, pages.pageNumbers.length - first);
+    const { bytes, words } = pages.records[part]!;
+    const kind = part === pages.recordCount - 1 ? KIND_COMMIT : KIND_PART;
+    this.#fillHeader(generation, kind, generation.lastTransactionId + 1, sizeBytes, chain);
+    this.#header.pageCount = pageCount;
+    this.#header.partNumber = part;
+    putRecordHeader(words, 0, this.#header);
+    const numbers = pageNumbersAt(pageCount, this.#pageSizeBytes) / 4;
+    const trailer = trailerAt(pageCount, this.#pageSizeBytes);
+    for (let index = 0; index < pageCount; index += 1) words[numbers + index] = pages.pageNumbers[first + index]!;
+    words.fill(0, numbers + pageCount, trailer / 4);
+    const checksum = putTrailer(words, trailer, generation.salt);
+    const length = recordLength(pageCount, this.#pageSizeBytes);
+    words.fill(0, trailer / 4 + 4, length / 4);
+    return { bytes, words, pageCount, length, checksum };
+  }
+
+  #writeRecord(segment: number, bytes: Uint8Array, at: number, isFlushed: boolean): void {
+    this.#reserve(segment, at + bytes.length, isFlushed);
+    this.#segments[segment]!.write(bytes, at);
+    this.#lengths[segment] = Math.max(this.#lengths[segment]!, at + bytes.length);
   }
 
   /**
@@ -240,7 +261,7 @@ export class LogWriter {
   #reserve(segment: number, neededBytes: number, isFlushed: boolean): void {
     const length = this.#lengths[segment]!;
     if (neededBytes <= length) return;
-    const growthBytes = isFlushed ? Math.min(this.#growthBytes, LARGEST_ZEROED_BYTES) : this.#growthBytes;
+    const growthBytes = isFlushed ? Math.min(this.#growthBytes, MAX_ZEROED_BYTES) : this.#growthBytes;
     if (neededBytes - length >= growthBytes) return;
     try {
       if (isFlushed) this.#segments[segment]!.write(new Uint8Array(growthBytes), length);

@@ -51,7 +51,7 @@ export class RecordReader {
   }
 
   /** Takes the next transaction into `generation` and says `commit`; `seal` and `none` leave it as it was. */
-  take(segment: GuardedFile, generation: Generation, proof: Proof): 'commit' | 'seal' | 'none' {
+  readTransaction(segment: GuardedFile, generation: Generation, proof: Proof): 'commit' | 'seal' | 'none' {
     this.pageNumbers.length = 0;
     this.#positions.length = 0;
     const header = this.#header;

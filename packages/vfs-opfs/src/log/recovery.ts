@@ -52,7 +52,7 @@ export function readLog(segments: readonly [GuardedFile, GuardedFile]): Recovere
 }
 
 /** The header of an import that was decided and not finished, when there is one: then nothing else counts. */
-export function decidedImport(segments: readonly [GuardedFile, GuardedFile]): SegmentHeader | undefined {
+export function pendingImport(segments: readonly [GuardedFile, GuardedFile]): SegmentHeader | undefined {
   const newest = readHeaders(segments).at(-1);
   return newest?.state === 'importing' ? newest : undefined;
 }
@@ -83,6 +83,6 @@ function scan(segments: readonly [GuardedFile, GuardedFile], header: SegmentHead
   const generation = generationFromHeader(header);
   const segment = segments[header.generation % 2]!;
   const reader = new RecordReader(header.pageSizeBytes);
-  while (reader.take(segment, generation, 'every-record') === 'commit');
+  while (reader.readTransaction(segment, generation, 'every-record') === 'commit');
   return generation;
 }

@@ -1,13 +1,12 @@
 import { extentMedium } from '../extents/extent-medium.ts';
 import { webLocks } from '../locks/web-locks.ts';
 import { EXTENT_BYTES } from '../pages/extent-pool.ts';
-import { originFreeBytes } from './free-bytes.ts';
-import { indexedDbPlace } from './indexeddb-place.ts';
-import { assertFilesAreKept } from './kept-files.ts';
+import { indexedDbCatalog } from './indexeddb-extents.ts';
+import { assertNotEphemeral, originFreeBytes } from './origin-storage.ts';
 import type { StoreMedium } from './medium.ts';
 
 const SMALLEST_EXTENT_BYTES = 8 * 1024;
-const LARGEST_EXTENT_BYTES = 1024 * 1024;
+const MAX_EXTENT_BYTES = 1024 * 1024;
 const DESKTOP_BUDGET_BYTES = 256 * 1024 * 1024;
 /** About a fifth of what browsers on phones let one tab have before they end it. */
 const MOBILE_BUDGET_BYTES = 64 * 1024 * 1024;
@@ -34,7 +33,7 @@ export function indexedDbMedium(options: IndexedDbOptions = {}): StoreMedium {
   const { extentBytes = EXTENT_BYTES } = options;
   if (
     extentBytes < SMALLEST_EXTENT_BYTES ||
-    extentBytes > LARGEST_EXTENT_BYTES ||
+    extentBytes > MAX_EXTENT_BYTES ||
     (extentBytes & (extentBytes - 1)) !== 0
   ) {
     throw new RangeError('extentBytes must be a power of two from 8192 to 1048576');
@@ -42,12 +41,12 @@ export function indexedDbMedium(options: IndexedDbOptions = {}): StoreMedium {
   return extentMedium({
     kind: 'indexeddb',
     persistence: 'indexeddb',
-    place: indexedDbPlace(extentBytes),
+    catalog: indexedDbCatalog(extentBytes),
     locks: webLocks,
     budgetBytes: options.memoryBudgetBytes ?? (isMobile() ? MOBILE_BUDGET_BYTES : DESKTOP_BUDGET_BYTES),
     freeBytes: originFreeBytes,
     async missing() {
-      await assertFilesAreKept();
+      await assertNotEphemeral();
       const missing: string[] = [];
       if (typeof navigator === 'undefined' || navigator.locks === undefined) missing.push('Web Locks');
       if (typeof indexedDB === 'undefined') missing.push('IndexedDB');

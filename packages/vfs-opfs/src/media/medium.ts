@@ -1,8 +1,8 @@
 import type { ByteSource } from '../files/byte-source.ts';
 import type { StorageLocks } from '../locks/storage-locks.ts';
 import type { StorageSignals } from '../locks/storage-signals.ts';
-import type { OpenedRole } from '../opened-role.ts';
-import type { LastFailure } from '../opened-storage.ts';
+import type { OpenedStore } from '../opened-store.ts';
+import type { LastFailure } from '../last-failure.ts';
 import type { StorageError } from '../storage-error.ts';
 
 /** Where the bytes are kept. Always visible to the app; never changed behind its back. */
@@ -70,7 +70,7 @@ export interface OpenStoreOptions {
 export interface ReplaceOptions {
   readonly timeoutMs: number;
   /** Sees the new content, may change it, stops the replacement by throwing, and closes what it was given. */
-  readonly check: (opened: OpenedRole, failure: LastFailure) => Promise<void>;
+  readonly check: (opened: OpenedStore, failure: LastFailure) => Promise<void>;
 }
 
 /** A place without synchronous files (IndexedDB): it keeps whole databases in its own way. Names were checked. */
@@ -80,7 +80,7 @@ export interface StoreMedium {
   readonly allowsReaders: false;
   missing(): Promise<readonly string[]>;
   freeBytes(): Promise<number | undefined>;
-  openWriter(options: OpenStoreOptions): Promise<OpenedRole>;
+  openWriter(options: OpenStoreOptions): Promise<OpenedStore>;
   list(): Promise<readonly string[]>;
   sizes(name: string): Promise<StorageSizes | undefined>;
   rename(name: string, newName: string): Promise<void>;

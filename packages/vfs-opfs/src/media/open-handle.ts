@@ -3,7 +3,7 @@ import { StorageError } from '../storage-error.ts';
 /** A worker that was told to end while busy goes on, and holds its handles, for about two seconds in Chromium. */
 export const OPEN_TIMEOUT_MS = 3000;
 const FIRST_PAUSE_MS = 5;
-const LONGEST_PAUSE_MS = 200;
+const MAX_PAUSE_MS = 200;
 
 /**
  * Opens a sync access handle, trying again while somebody else holds it. The writer's lock is ours by now, so whoever
@@ -15,9 +15,9 @@ export async function openHandle(
   openWithinMs: number,
 ): Promise<FileSystemSyncAccessHandle> {
   const deadline = performance.now() + openWithinMs;
-  for (let pauseMs = FIRST_PAUSE_MS; ; pauseMs = Math.min(2 * pauseMs, LONGEST_PAUSE_MS)) {
+  for (let pauseMs = FIRST_PAUSE_MS; ; pauseMs = Math.min(2 * pauseMs, MAX_PAUSE_MS)) {
     try {
-      return await answered(open(), openWithinMs);
+      return await withTimeout(open(), openWithinMs);
     } catch (cause) {
       const isHeld = cause instanceof DOMException && cause.name === 'NoModificationAllowedError';
       if (!isHeld) throw cause;
@@ -28,7 +28,7 @@ export async function openHandle(
   }
 }
 
-function answered(
+function withTimeout(
   opening: Promise<FileSystemSyncAccessHandle>,
   timeoutMs: number,
 ): Promise<FileSystemSyncAccessHandle> {

@@ -1,6 +1,5 @@
 import { errorFromMedium } from '../storage-error.ts';
-import { originFreeBytes } from './free-bytes.ts';
-import { throwIfRefused } from './kept-files.ts';
+import { throwIfEphemeral, originFreeBytes } from './origin-storage.ts';
 import type { FileMedium } from './medium.ts';
 
 const DIRECTORY = 'rockpool';
@@ -67,7 +66,7 @@ export async function missingForOpfs(): Promise<readonly string[]> {
   try {
     await originRoot();
   } catch (cause) {
-    throwIfRefused(cause);
+    throwIfEphemeral(cause);
     // Absent on insecure origins and in some web views.
     missing.push('origin-private file system');
   }

@@ -1,7 +1,7 @@
 export const EXTENT_BYTES = 65536;
 
 /** 1 MB: reading it in one call costs as much as nine reads of 4 KB, and the next doubling gains nothing measurable. */
-const LARGEST_RUN_EXTENTS = 16;
+const MAX_RUN_EXTENTS = 16;
 /** A scan goes to and fro a little where tables and indexes grew together, so more than the last run stays. */
 const RUNS = 4;
 
@@ -35,7 +35,7 @@ export class ExtentPool {
 
   constructor(sizeBytes: number) {
     const total = Math.max(4, Math.floor(sizeBytes / EXTENT_BYTES));
-    this.runExtents = Math.max(1, Math.min(LARGEST_RUN_EXTENTS, Math.floor(total / (2 * RUNS))));
+    this.runExtents = Math.max(1, Math.min(MAX_RUN_EXTENTS, Math.floor(total / (2 * RUNS))));
     this.#capacity = total - (this.runExtents > 1 ? RUNS * this.runExtents : 0);
     this.#extents = new Int32Array(total).fill(-1);
     this.#buffers = new Array<Uint8Array>(total);

@@ -11,7 +11,7 @@ export interface DatabaseFiles {
 
 /**
  * Says whether what was just read can be trusted: a reader looks whether a segment was reused or the database file
- * changed under it (`follow.ts`). `again` means: the view was corrected, read once more.
+ * changed under it (`log-follower.ts`). `again` means: the view was corrected, read once more.
  */
 export type ReadCheck = (usedSealed: boolean) => 'good' | 'again';
 

@@ -120,13 +120,13 @@ export class Vfs {
     // Asked twice per read transaction (is there a journal? a WAL?), so the usual answer needs no decoding of the name.
     const isAllowed =
       (this.#namedFiles.size > 0 || !this.#namesJournalOrWal(namePointer)) &&
-      this.#isThere(this.#module.UTF8ToString(namePointer), flags);
+      this.#exists(this.#module.UTF8ToString(namePointer), flags);
     this.#words()[out >> 2] = isAllowed ? 1 : 0;
     return SQLITE_OK;
   }
 
   /** As in SQLite's own VFS, a database file without a byte is not there yet. */
-  #isThere(path: string, flags: number): boolean {
+  #exists(path: string, flags: number): boolean {
     const store = this.#databases.get(path)?.store;
     if (store === undefined) return this.#namedFiles.has(path);
     return store.sizeBytes() > 0 && (flags !== ACCESS_READWRITE || !store.isReadOnly);

@@ -8,17 +8,17 @@ import type { LogWriter } from './log-writer.ts';
 import { copyIntoDatabase } from './wal-checkpoint.ts';
 
 /** Copying pauses after this long, so that a writer that also answers requests is never away for 50 ms. */
-const LONGEST_SLICE_MS = 20;
+const MAX_SLICE_MS = 20;
 /**
  * A reader that hears the signal moves on within a millisecond; one in a long read transaction need not be asked often.
  */
 const FIRST_PAUSE_MS = 2;
-const LONGEST_PAUSE_MS = 100;
+const MAX_PAUSE_MS = 100;
 /** How long a WAL checkpoint in the background waits for readers before it lets the log grow and tries again later. */
 const BACKGROUND_WAIT_MS = 1000;
 
-/** What the keeper needs of the storage that it serves. */
-export interface KeeperContext {
+/** What the maintenance needs of the storage that it serves. */
+export interface LogMaintenanceContext {
   readonly storageName: string;
   readonly locks: StorageLocks;
   readonly signals: StorageSignals;
@@ -30,8 +30,8 @@ export interface KeeperContext {
 }
 
 /** Keeps the writer's log short and flushed: seals a full segment, runs the WAL checkpoint, and flushes in time. */
-export class LogKeeper {
-  readonly #context: KeeperContext;
+export class LogMaintenance {
+  readonly #context: LogMaintenanceContext;
   #flushTimer: ReturnType<typeof setTimeout> | undefined;
   #shortenTimer: ReturnType<typeof setTimeout> | undefined;
   #dirtySinceMs: number | undefined;
@@ -39,10 +39,10 @@ export class LogKeeper {
   #isInBackground = false;
   #isClosed = false;
   /** WAL checkpoints that were asked for and have not ended. */
-  #askedFor = 0;
+  #requestedCheckpoints = 0;
   #endPause: () => void = () => undefined;
 
-  constructor(context: KeeperContext) {
+  constructor(context: LogMaintenanceContext) {
     this.#context = context;
   }
 
@@ -57,7 +57,7 @@ export class LogKeeper {
    * A long log that was found makes every further opening read it again, even if nobody writes. It is copied once
    * whoever opened has had time for what they opened for.
    */
-  shortenLater(): void {
+  scheduleShortening(): void {
     const { view, tuning } = this.#context;
     if ((!this.#isLong && view.sealed === undefined) || tuning.flushWithinMs === Infinity) return;
     this.#shortenTimer = setTimeout(() => this.#shorten(), tuning.flushWithinMs);
@@ -81,13 +81,13 @@ export class LogKeeper {
 
   /** Resolves to false when readers still needed an old snapshot after `waitMs`. */
   checkpoint(waitMs: number): Promise<boolean> {
-    this.#askedFor += 1;
+    this.#requestedCheckpoints += 1;
     this.#endPause();
     const next = this.#running
       .catch(() => false)
       .then(() => this.#checkpointAll(waitMs))
       .finally(() => {
-        this.#askedFor -= 1;
+        this.#requestedCheckpoints -= 1;
       });
     this.#running = next;
     return next;
@@ -107,7 +107,7 @@ export class LogKeeper {
 
   #shorten(): void {
     try {
-      if (this.#isLong && this.#context.view.sealed === undefined) this.#swap();
+      if (this.#isLong && this.#context.view.sealed === undefined) this.#swapSegments();
     } catch (error) {
       // What is committed stands; the log goes on in the segment where it is.
       this.#context.onError(error);
@@ -145,8 +145,8 @@ export class LogKeeper {
   /** While one generation was being copied, the next one may have become as long. */
   async #copyUntilShort(): Promise<boolean> {
     while (await this.#copySealed(BACKGROUND_WAIT_MS, true)) {
-      if (!this.#isLong || this.#isClosed || this.#askedFor > 0) return true;
-      this.#swap();
+      if (!this.#isLong || this.#isClosed || this.#requestedCheckpoints > 0) return true;
+      this.#swapSegments();
     }
     return false;
   }
@@ -155,12 +155,12 @@ export class LogKeeper {
     const { view } = this.#context;
     if (!(await this.#copySealed(waitMs, false))) return false;
     if (view.active.lastRecordAt === 0) return true;
-    this.#swap();
+    this.#swapSegments();
     return this.#copySealed(waitMs, false);
   }
 
   /** The active generation ends, and the next begins in the other segment, which is free. */
-  #swap(): void {
+  #swapSegments(): void {
     const { view, log, tuning } = this.#context;
     const ended = view.active;
     const begun = log.begin({
@@ -185,12 +185,12 @@ export class LogKeeper {
     if (sealed === undefined) return true;
     const release = await this.#waitForReaders(sealed.number, waitMs, isBackground);
     // Past its limit the log matters more than a reader that does not answer: that one notices, and reads again
-    // (follow.ts).
+    // (log-follower.ts).
     if (release === undefined && (waitMs === 0 || view.active.end < tuning.logLimitBytes)) return false;
     try {
       let sliceStart = performance.now();
       for (const _ of copyIntoDatabase(view.files, log, sealed, view.pageSizeBytes)) {
-        if (performance.now() - sliceStart < LONGEST_SLICE_MS) continue;
+        if (performance.now() - sliceStart < MAX_SLICE_MS) continue;
         await new Promise((resolve) => setTimeout(resolve, 0));
         sliceStart = performance.now();
       }
@@ -209,10 +209,10 @@ export class LogKeeper {
     const { locks, signals, storageName } = this.#context;
     const name = snapshotLockName(storageName, generation);
     const deadline = performance.now() + waitMs;
-    for (let pauseMs = FIRST_PAUSE_MS; ; pauseMs = Math.min(2 * pauseMs, LONGEST_PAUSE_MS)) {
+    for (let pauseMs = FIRST_PAUSE_MS; ; pauseMs = Math.min(2 * pauseMs, MAX_PAUSE_MS)) {
       const release = await locks.request(name, 'exclusive', 0);
       const leftMs = deadline - performance.now();
-      if (release !== undefined || leftMs <= 0 || this.#isClosed || (isBackground && this.#askedFor > 0))
+      if (release !== undefined || leftMs <= 0 || this.#isClosed || (isBackground && this.#requestedCheckpoints > 0))
         return release;
       // A reminder may be lost, so each round sends one.
       signals.post(advanceSignalName(storageName));

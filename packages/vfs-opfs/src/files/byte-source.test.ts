@@ -1,7 +1,7 @@
 import { expect, it } from 'vitest';
 import type { DatabaseStore } from '../database-store.ts';
 import { StorageError } from '../storage-error.ts';
-import { snapshotSource } from './snapshot-source.ts';
+import { snapshotSource } from './byte-source.ts';
 
 it('a snapshot that cannot be begun leaves no reader behind', async () => {
   let isClosed = false;

@@ -55,11 +55,11 @@ export class LogFollower {
       const count = segment.read(this.#probe.bytes, active.end);
       if (count === RECORD_HEADER_BYTES && this.#isExpectedEnd()) return 'current';
       const sizeBefore = active.sizeBytes;
-      const found = this.#reader.take(segment, active, 'last-record');
-      if (found === 'commit') this.#absorb(sizeBefore);
+      const found = this.#reader.readTransaction(segment, active, 'last-record');
+      if (found === 'commit') this.#updatePool(sizeBefore);
       else if (found === 'seal') {
-        if (!this.#moveOn()) return 'lost';
-      } else return this.#isInPlace() ? 'current' : 'lost';
+        if (!this.#switchSegment()) return 'lost';
+      } else return this.#isPositionValid() ? 'current' : 'lost';
     }
   }
 
@@ -87,7 +87,7 @@ export class LogFollower {
   }
 
   /** Brings the pool up to the transaction just read: patched where the bytes are at hand, dropped elsewhere. */
-  #absorb(sizeBefore: number): void {
+  #updatePool(sizeBefore: number): void {
     const { pool, pageSizeBytes, active } = this.#view;
     const { pageNumbers, inBufferFrom, buffer } = this.#reader;
     for (let index = 0; index < pageNumbers.length; index += 1) {
@@ -101,7 +101,7 @@ export class LogFollower {
     this.#expectEnd();
   }
 
-  #moveOn(): boolean {
+  #switchSegment(): boolean {
     const { active, files } = this.#view;
     const header = readSettledHeader(files.segments[1 - active.segment]!);
     if (header === undefined || header.generation !== active.number + 1) return false;
@@ -117,7 +117,7 @@ export class LogFollower {
    * Neither an end mark nor a record: either one is being written right now, or the log was rewritten from before our
    * place.
    */
-  #isInPlace(): boolean {
+  #isPositionValid(): boolean {
     const { active, files } = this.#view;
     const segment = files.segments[active.segment]!;
     const header = readSettledHeader(segment);

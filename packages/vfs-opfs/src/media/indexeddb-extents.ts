@@ -1,4 +1,4 @@
-import type { ExtentBackend, ExtentBatch, ExtentPlace, LoadedExtents } from '../extents/extent-backend.ts';
+import type { ExtentBackend, ExtentBatch, ExtentCatalog, LoadedExtents } from '../extents/extent-backend.ts';
 import { decodePatches, encodePatches } from '../extents/patch.ts';
 import { EXTENT_BYTES } from '../pages/extent-pool.ts';
 import { StorageError } from '../storage-error.ts';
@@ -21,7 +21,7 @@ interface Meta {
 }
 
 /** `extentBytes` is for new databases. */
-export function indexedDbPlace(extentBytes: number): ExtentPlace {
+export function indexedDbCatalog(extentBytes: number): ExtentCatalog {
   return {
     async open(name, isStrict) {
       return backendOf(await openDatabase(name), isStrict ? 'strict' : 'relaxed', extentBytes);
@@ -38,7 +38,7 @@ export function indexedDbPlace(extentBytes: number): ExtentPlace {
       }
     },
     async remove(name) {
-      await answered(indexedDB.deleteDatabase(PREFIX + name));
+      await withTimeout(indexedDB.deleteDatabase(PREFIX + name));
     },
     async list() {
       return names();
@@ -63,7 +63,7 @@ function openDatabase(name: string): Promise<IDBDatabase> {
     }
     request.result.createObjectStore(PATCHES, { autoIncrement: true });
   };
-  return answered(request);
+  return withTimeout(request);
 }
 
 /**
@@ -73,20 +73,20 @@ function openDatabase(name: string): Promise<IDBDatabase> {
 const ANSWER_WITHIN_MS = 10_000;
 
 /** Throws `storage-busy` when there is no answer in time; what is opened later is closed. */
-function answered(request: IDBOpenDBRequest): Promise<IDBDatabase> {
+function withTimeout(request: IDBOpenDBRequest): Promise<IDBDatabase> {
   return new Promise((resolve, reject) => {
     const timer = setTimeout(() => {
       reject(new StorageError('storage-busy', { holder: 'the browser did not answer', timeoutMs: ANSWER_WITHIN_MS }));
       // A deletion has no result.
       request.onsuccess = () => (request.result as IDBDatabase | undefined)?.close();
     }, ANSWER_WITHIN_MS);
-    whenDone(request)
+    requestResult(request)
       .then(resolve, reject)
       .finally(() => clearTimeout(timer));
   });
 }
 
-function whenDone<T>(request: IDBRequest<T>): Promise<T> {
+function requestResult<T>(request: IDBRequest<T>): Promise<T> {
   return new Promise((resolve, reject) => {
     request.onsuccess = () => resolve(request.result);
     request.onerror = () => reject(request.error ?? new DOMException('', 'UnknownError'));
@@ -94,7 +94,7 @@ function whenDone<T>(request: IDBRequest<T>): Promise<T> {
 }
 
 function readMeta(database: IDBDatabase): Promise<Meta | undefined> {
-  return whenDone<Meta | undefined>(database.transaction(META).objectStore(META).get(META_KEY));
+  return requestResult<Meta | undefined>(database.transaction(META).objectStore(META).get(META_KEY));
 }
 
 function backendOf(database: IDBDatabase, durability: IDBTransactionDurability, newExtentBytes: number): ExtentBackend {
