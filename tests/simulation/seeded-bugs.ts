@@ -52,9 +52,9 @@ export const SEEDED_BUGS: readonly SeededBug[] = [
   {
     name: 'cursor advanced before the rows',
     file: client('apply/apply-delivery.ts'),
-    find: 'const news = newOutcomes(log, delivery, isFirst);',
+    find: 'const news = newOutcomes(progress, delivery, isFirst);',
     replace:
-      "const news = newOutcomes(log, delivery, isFirst); log.advance(delivery, log.lastAckedSequence); connection.exec('COMMIT'); connection.exec('BEGIN IMMEDIATE');",
+      "const news = newOutcomes(progress, delivery, isFirst); progress.advance(delivery, progress.lastAckedSequence); connection.exec('COMMIT'); connection.exec('BEGIN IMMEDIATE');",
   },
   {
     name: 'a correction dropped',
@@ -71,16 +71,16 @@ export const SEEDED_BUGS: readonly SeededBug[] = [
   {
     name: 'old value used for base after a rejection',
     file: client('apply/rebase-row.ts'),
-    find: 'const atCursor = baseRow(row.visible, shownBefore, row.hidden',
+    find: 'const atCursor = baseRow(row.visible, shownBefore, row.covered',
     replace:
-      "const atCursor = baseRow(row.visible, shownBefore, row.pending.some(({ sequence }) => decisions.get(sequence) === 'rejected') ? new Map() : row.hidden",
+      "const atCursor = baseRow(row.visible, shownBefore, row.pending.some(({ sequence }) => outcomeKinds.get(sequence) === 'rejected') ? new Map() : row.covered",
   },
   {
     name: 'a delta applied again after a lost reply',
     file: client('apply/rebase-row.ts'),
-    find: 'const visible = isAsShown ? row.visible : fold(base, shown',
+    find: 'const visible = isAlreadyVisible ? row.visible : fold(base, shown',
     replace:
-      "const visible = fold(base, row.pending.filter((change) => shown.includes(change) || (decisions.get(change.sequence) === 'admitted' && delivered.length > 0))",
+      "const visible = fold(base, row.pending.filter((change) => shown.includes(change) || (outcomeKinds.get(change.sequence) === 'admitted' && delivered.length > 0))",
   },
   {
     name: 'outcome forgotten when a later changeset is admitted',
@@ -97,13 +97,13 @@ export const SEEDED_BUGS: readonly SeededBug[] = [
   },
   {
     name: 'triggers left on while applying',
-    file: client('apply/quiet-transaction.ts'),
+    file: client('apply/apply-transaction.ts'),
     find: 'connection.setTriggers(false);',
     replace: '',
   },
   {
     name: 'cascade run on apply',
-    file: client('apply/quiet-transaction.ts'),
+    file: client('apply/apply-transaction.ts'),
     find: 'connection.setForeignKeys(false);',
     replace: '',
   },
@@ -155,13 +155,13 @@ export const SEEDED_BUGS: readonly SeededBug[] = [
   },
   {
     name: 'outbox dropped on reload',
-    file: client('apply/delivery-log.ts'),
-    find: 'outbox.markUndecidedAfter(lastAckedSequence, nowMs());',
-    replace: 'outbox.markDecided(changelog.head().sequence, nowMs());',
+    file: client('apply/sync-progress.ts'),
+    find: 'outbox.markPendingAfter(lastAckedSequence, nowMs());',
+    replace: 'outbox.markAcknowledged(changelog.head().sequence, nowMs());',
   },
   {
     name: 'local tables dropped on reload',
-    file: client('apply/delivery-log.ts'),
+    file: client('apply/sync-progress.ts'),
     find: 'const known = meta.logEpoch;',
     replace: "const known = meta.logEpoch; meta.connection.run('DELETE FROM draft');",
   },
@@ -230,7 +230,7 @@ export const SEEDED_BUGS: readonly SeededBug[] = [
   },
   {
     name: 'a client id of documents goes on after a rejected edit',
-    file: client('documents/generation.ts'),
+    file: client('documents/document-author.ts'),
     find: "meta.set('document_generation', meta.documentGeneration + 1);",
     replace: "meta.set('document_generation', meta.documentGeneration);",
   },
@@ -242,7 +242,7 @@ export const SEEDED_BUGS: readonly SeededBug[] = [
   },
   {
     name: 'a search index does not learn what deliveries write',
-    file: client('apply/quiet-transaction.ts'),
+    file: client('apply/apply-transaction.ts'),
     find: 'searchIndexes.catchUp();',
     replace: 'void searchIndexes;',
   },

@@ -3,15 +3,15 @@ import type { TableChange } from '../../rpc/query-dependencies.ts';
 import type { Connection } from '../sqlite/connection.ts';
 import type { LookupsByTable } from '../write/table-changes.ts';
 import { changesOfGroups, changesOfWrites } from './applied-changes.ts';
-import { BaseTable, type HiddenCell } from './base-table.ts';
+import { CellBaseTable, type CoveredCell } from './cell-base-table.ts';
 import { rowId, type PendingIndex, type RowRef } from './pending-index.ts';
-import { putBack } from './put-back.ts';
-import { rebaseRow, type Decisions, type RebaseRules, type RowAfter } from './rebase-row.ts';
+import { reapplyPending } from './reapply-pending.ts';
+import { rebaseRow, type OutcomeKinds, type RebaseRules, type RowAfter } from './rebase-row.ts';
 import type { DeliveredRow, RowState } from './row-state.ts';
 import type { RowWriter } from './row-writer.ts';
 import { RowWriters } from './row-writers.ts';
-import { unlessRefused } from './unless-refused.ts';
-import { inWritingOrder, writeAfterRemovingAll, writeGroups, writeInPlace, type RowWrite } from './write-rows.ts';
+import { tryInSavepoint } from './try-in-savepoint.ts';
+import { inWritingOrder, removeAllThenWrite, writeGroups, writeInPlace, type RowWrite } from './write-rows.ts';
 
 /*
  * Puts the rows of one delivery into the tables, inside a transaction that the caller has begun with triggers and
@@ -32,7 +32,7 @@ export interface ApplyRowsInput {
   /** To tell what changes. Default: it is not told. */
   readonly lookups?: LookupsByTable;
   readonly pending: PendingIndex;
-  readonly decisions: Decisions;
+  readonly outcomeKinds: OutcomeKinds;
   readonly groups: readonly ChangeGroup[];
 }
 
@@ -51,7 +51,7 @@ const NO_LOOKUPS: LookupsByTable = new Map();
 export function applyRows(input: ApplyRowsInput): AppliedRows {
   const writers = new RowWriters(input.connection, input.tablesById);
   try {
-    const applied = applyWith(writers, input);
+    const applied = applyWithWriters(writers, input);
     writers.finish();
     return applied;
   } finally {
@@ -59,20 +59,20 @@ export function applyRows(input: ApplyRowsInput): AppliedRows {
   }
 }
 
-function applyWith(writers: RowWriters, input: ApplyRowsInput): AppliedRows {
-  const { connection, pending, decisions, lookups = NO_LOOKUPS } = input;
-  const base = new BaseTable(connection);
-  if (decisions.size === 0 && pending.isEmpty && base.isEmpty()) {
+function applyWithWriters(writers: RowWriters, input: ApplyRowsInput): AppliedRows {
+  const { connection, pending, outcomeKinds, lookups = NO_LOOKUPS } = input;
+  const base = new CellBaseTable(connection);
+  if (outcomeKinds.size === 0 && pending.isEmpty && base.isEmpty()) {
     const changes = changesOfGroups(connection, lookups, input.groups);
-    const touched = unlessRefused(connection, () => writeGroups(writers, input.groups));
+    const touched = tryInSavepoint(connection, () => writeGroups(writers, input.groups));
     if (touched instanceof Set) return { touched, changes, masked: new Map() };
   }
   const rows = new DeliveredRows(input, writers, base);
-  const maskedBefore = [...pending.masked].filter((sequence) => !decisions.has(sequence));
+  const maskedBefore = [...pending.masked].filter((sequence) => !outcomeKinds.has(sequence));
   // Something that did not fit may fit now.
-  if (maskedBefore.length > 0) return refit(input, rows, base, writers);
-  for (const write of [writeInPlace, writeAfterRemovingAll]) {
-    const writes = unlessRefused(connection, () => rebase(rows, base, write));
+  if (maskedBefore.length > 0) return reapplyAll(input, rows, base, writers);
+  for (const write of [writeInPlace, removeAllThenWrite]) {
+    const writes = tryInSavepoint(connection, () => rebase(rows, base, write));
     if (writes instanceof RockpoolError) continue;
     // Rows that went and came have other rowids: nothing is known of them then.
     return {
@@ -81,14 +81,14 @@ function applyWith(writers: RowWriters, input: ApplyRowsInput): AppliedRows {
       masked: new Map(),
     };
   }
-  return refit(input, rows, base, writers);
+  return reapplyAll(input, rows, base, writers);
 }
 
 interface TouchedRow {
   readonly ref: RowRef;
   readonly writer: RowWriter;
   readonly before: RowState;
-  readonly hidden: ReadonlyMap<number, HiddenCell>;
+  readonly covered: ReadonlyMap<number, CoveredCell>;
   readonly delivered: readonly DeliveredRow[];
 }
 
@@ -96,15 +96,15 @@ interface TouchedRow {
 class DeliveredRows {
   private readonly input: ApplyRowsInput;
   private readonly writers: RowWriters;
-  private readonly base: BaseTable;
+  private readonly base: CellBaseTable;
   private readonly delivered: Map<string, { readonly ref: RowRef; readonly changes: DeliveredRow[] }> = new Map();
-  private readonly hiddenAnywhere: boolean;
+  private readonly hasCoveredCells: boolean;
 
-  constructor(input: ApplyRowsInput, writers: RowWriters, base: BaseTable) {
+  constructor(input: ApplyRowsInput, writers: RowWriters, base: CellBaseTable) {
     this.input = input;
     this.writers = writers;
     this.base = base;
-    this.hiddenAnywhere = !base.isEmpty();
+    this.hasCoveredCells = !base.isEmpty();
     for (const group of inWritingOrder(input.groups)) this.addGroup(group);
   }
 
@@ -114,10 +114,10 @@ class DeliveredRows {
    * server's state of the document, which is there from now on.
    */
   changing(): TouchedRow[] {
-    const { decisions, pending } = this.input;
+    const { outcomeKinds, pending } = this.input;
     const isWhole = (sequence: number, decision: 'admitted' | 'rejected'): boolean =>
-      decision === 'rejected' || this.hiddenAnywhere || pending.masked.has(sequence);
-    const refs = [...decisions].flatMap(([sequence, decision]) =>
+      decision === 'rejected' || this.hasCoveredCells || pending.masked.has(sequence);
+    const refs = [...outcomeKinds].flatMap(([sequence, decision]) =>
       pending.rowsOf(sequence).filter((ref) => isWhole(sequence, decision) || this.hasPendingEdits(ref)),
     );
     return this.rowsAt(refs);
@@ -126,7 +126,7 @@ class DeliveredRows {
   private hasPendingEdits(ref: RowRef): boolean {
     return (
       this.writers.of(ref.tableId).columns.documents.size > 0 &&
-      this.input.pending.changesOf(ref).some(({ sequence }) => !this.input.decisions.has(sequence))
+      this.input.pending.changesOf(ref).some(({ sequence }) => !this.input.outcomeKinds.has(sequence))
     );
   }
 
@@ -137,11 +137,11 @@ class DeliveredRows {
   }
 
   after(row: TouchedRow, maskedAfter: ReadonlySet<number>): RowAfter {
-    const { decisions, pending } = this.input;
-    const rules: RebaseRules = { decisions, maskedBefore: pending.masked, maskedAfter };
-    const hidden = new Map([...row.hidden].map(([columnId, { value }]) => [columnId, value]));
+    const { outcomeKinds, pending } = this.input;
+    const rules: RebaseRules = { outcomeKinds, maskedBefore: pending.masked, maskedAfter };
+    const covered = new Map([...row.covered].map(([columnId, { value }]) => [columnId, value]));
     return rebaseRow(
-      { visible: row.before, hidden, pending: pending.changesOf(row.ref), columns: row.writer.columns },
+      { visible: row.before, covered, pending: pending.changesOf(row.ref), columns: row.writer.columns },
       row.delivered,
       rules,
     );
@@ -153,9 +153,9 @@ class DeliveredRows {
     for (const ref of others) refs.set(rowId(ref), ref);
     return [...refs].map(([id, ref]) => {
       const writer = this.writers.of(ref.tableId);
-      const hidden: ReadonlyMap<number, HiddenCell> = this.hiddenAnywhere ? this.base.read(ref) : new Map();
-      if (hidden.size > 0) writer.finishLater(ref.key);
-      return { ref, writer, before: writer.read(ref.key), hidden, delivered: this.delivered.get(id)?.changes ?? [] };
+      const covered: ReadonlyMap<number, CoveredCell> = this.hasCoveredCells ? this.base.read(ref) : new Map();
+      if (covered.size > 0) writer.scheduleCleanup(ref.key);
+      return { ref, writer, before: writer.read(ref.key), covered, delivered: this.delivered.get(id)?.changes ?? [] };
     });
   }
 
@@ -172,11 +172,11 @@ class DeliveredRows {
   }
 }
 
-function rebase(rows: DeliveredRows, base: BaseTable, write: (writes: readonly RowWrite[]) => void): RowWrite[] {
+function rebase(rows: DeliveredRows, base: CellBaseTable, write: (writes: readonly RowWrite[]) => void): RowWrite[] {
   const writes: RowWrite[] = [];
   for (const row of rows.changing()) {
     const after = rows.after(row, new Set());
-    base.write(row.ref, row.hidden, after.hidden, after.shown, row.writer.columns);
+    base.write(row.ref, row.covered, after.covered, after.shown, row.writer.columns);
     writes.push({ writer: row.writer, key: row.ref.key, before: row.before, after: after.visible });
   }
   write(writes);
@@ -187,13 +187,13 @@ function tablesOf(rows: readonly Pick<RowWrite, 'writer'>[]): Set<string> {
   return new Set(rows.map(({ writer }) => writer.table.name));
 }
 
-function refit(
-  { connection, pending, decisions }: ApplyRowsInput,
+function reapplyAll(
+  { connection, pending, outcomeKinds }: ApplyRowsInput,
   rows: DeliveredRows,
-  base: BaseTable,
+  base: CellBaseTable,
   writers: RowWriters,
 ): AppliedRows {
-  const undecided = pending.sequences.filter((sequence) => !decisions.has(sequence));
+  const undecided = pending.sequences.filter((sequence) => !outcomeKinds.has(sequence));
   const touchedRows = rows.all();
   const everything = new Set(undecided);
   const current = new Map<string, RowState>();
@@ -202,13 +202,13 @@ function refit(
     current.set(rowId(row.ref), after);
     return { writer: row.writer, key: row.ref.key, before: row.before, after };
   });
-  writeAfterRemovingAll(serverRows);
+  removeAllThenWrite(serverRows);
 
-  const masked = putBack({ connection, writers, pending }, undecided, current);
+  const masked = reapplyPending({ connection, writers, pending }, undecided, current);
   const maskedAfter = new Set(masked.keys());
   for (const row of touchedRows) {
     const after = rows.after(row, maskedAfter);
-    base.write(row.ref, row.hidden, after.hidden, after.shown, row.writer.columns);
+    base.write(row.ref, row.covered, after.covered, after.shown, row.writer.columns);
   }
   return { touched: tablesOf(touchedRows), changes: [], masked };
 }

@@ -167,7 +167,7 @@ it('an audit puts the server’s row with the key 1 in the place of one with the
     searchIndexes,
     tablesById,
     pending: new PendingIndex(),
-    log: { masked: () => undefined, shown: () => undefined } as never,
+    progress: { masked: () => undefined, shown: () => undefined } as never,
   };
   const theirs: ChangeGroup = {
     tableId: tag.id,

@@ -58,7 +58,7 @@ export class PendingIndex {
         const change: PendingRowChange = {
           sequence: changeset.sequence,
           base: changeset.base,
-          cellBases: cellBases.get(id) ?? NO_HIDDEN_BASES,
+          cellBases: cellBases.get(id) ?? NO_CELL_BASES,
           kind: group.kind,
           values: rowOf(group.columnIds, group.values, row),
           before: before === undefined ? new Map() : rowOf(before.columnIds, before.values, row),
@@ -135,7 +135,7 @@ export function rowId({ tableId, keyText }: RowRef): string {
   return `${tableId}:${keyText}`;
 }
 
-const NO_HIDDEN_BASES: ReadonlyMap<number, number> = new Map();
+const NO_CELL_BASES: ReadonlyMap<number, number> = new Map();
 
 function cellBasesByRow(cellBases: readonly CellBase[]): ReadonlyMap<string, ReadonlyMap<number, number>> {
   const byRow = new Map<string, Map<number, number>>();

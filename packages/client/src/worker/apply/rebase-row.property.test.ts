@@ -71,7 +71,7 @@ describe('rebasing one row', () => {
           let modelBase: RowState = startsWithRow ? { exists: true, values: wholeRow(9n) } : NO_ROW;
           let pending: readonly PendingRowChange[] = [];
           let visible = modelBase;
-          let hidden: ReadonlyMap<number, CellValue> = new Map();
+          let covered: ReadonlyMap<number, CellValue> = new Map();
           let masked: ReadonlySet<number> = new Set();
           let sequence = 0;
           for (const current of steps) {
@@ -81,14 +81,14 @@ describe('rebasing one row', () => {
               visible = edited(visible, change, 'me');
             } else {
               const decided = pending.slice(0, current.decide);
-              const decisions = new Map(
+              const outcomeKinds = new Map(
                 decided.map(({ sequence: number }, index) => [
                   number,
                   current.verdicts[index] === true ? ('admitted' as const) : ('rejected' as const),
                 ]),
               );
               for (const change of decided)
-                if (decisions.get(change.sequence) === 'admitted') modelBase = edited(modelBase, change, 'me');
+                if (outcomeKinds.get(change.sequence) === 'admitted') modelBase = edited(modelBase, change, 'me');
               const delivered: DeliveredRow[] =
                 current.kind === 'none'
                   ? []
@@ -106,19 +106,19 @@ describe('rebasing one row', () => {
               const maskedAfter = new Set(
                 left.filter((_, index) => current.withhold[index] === true).map(({ sequence: number }) => number),
               );
-              const after = rebaseRow({ visible, hidden, pending, columns }, delivered, {
-                decisions,
+              const after = rebaseRow({ visible, covered, pending, columns }, delivered, {
+                outcomeKinds,
                 maskedBefore: masked,
                 maskedAfter,
               });
-              ({ visible, hidden } = after);
+              ({ visible, covered } = after);
               pending = left;
               masked = maskedAfter;
               expect(after.base).toEqual(modelBase);
             }
             const shown = pending.filter(({ sequence: number }) => !masked.has(number));
             expect(visible).toEqual(shown.reduce((row, change) => edited(row, change, 'me'), modelBase));
-            if (shown.length === 0) expect(hidden.size).toBe(0);
+            if (shown.length === 0) expect(covered.size).toBe(0);
           }
         },
       ),

@@ -52,9 +52,9 @@ it.each<[string, CellValue]>([
     before: new Map(),
   };
   const visible = { exists: true, values: new Map<number, CellValue>([[PAGE, null]]) };
-  const row = { visible, hidden: new Map([[PAGE, state]]), pending: [own], columns };
+  const row = { visible, covered: new Map([[PAGE, state]]), pending: [own], columns };
   const after = rebaseRow(row, [{ kind: 'update', values: new Map([[PAGE, news]]) }], {
-    decisions: new Map([[1, 'admitted']]),
+    outcomeKinds: new Map([[1, 'admitted']]),
     maskedBefore: new Set(),
     maskedAfter: new Set(),
   });

@@ -3,21 +3,21 @@ import {
   baseRow,
   fold,
   foldAdmitted,
-  hiddenValues,
+  coveredValues,
   withDelivered,
   type ColumnRules,
   type DeliveredRow,
-  type HiddenValues,
+  type CoveredValues,
   type PendingRowChange,
   type RowState,
 } from './row-state.ts';
 
 /** What became of pending changesets, by number. What is not in it is still pending. */
-export type Decisions = ReadonlyMap<number, 'admitted' | 'rejected'>;
+export type OutcomeKinds = ReadonlyMap<number, 'admitted' | 'rejected'>;
 
 export interface RowBefore {
   readonly visible: RowState;
-  readonly hidden: HiddenValues;
+  readonly covered: CoveredValues;
   /** Every changeset without an outcome before this delivery that touches the row, in order. */
   readonly pending: readonly PendingRowChange[];
   readonly columns: ColumnRules;
@@ -27,13 +27,13 @@ export interface RowAfter {
   /** The server's row. */
   readonly base: RowState;
   readonly visible: RowState;
-  readonly hidden: ReadonlyMap<number, CellValue>;
+  readonly covered: ReadonlyMap<number, CellValue>;
   /** What is still pending and shown. */
   readonly shown: readonly PendingRowChange[];
 }
 
 export interface RebaseRules {
-  readonly decisions: Decisions;
+  readonly outcomeKinds: OutcomeKinds;
   /** Pending changesets that the visible rows did not show so far: a constraint stood against them. */
   readonly maskedBefore: ReadonlySet<number>;
   /** Those that they shall not show from now on. */
@@ -50,18 +50,18 @@ export interface RebaseRules {
  * otherwise, the delivery says so.
  */
 export function rebaseRow(row: RowBefore, delivered: readonly DeliveredRow[], rules: RebaseRules): RowAfter {
-  const { decisions, maskedBefore, maskedAfter } = rules;
+  const { outcomeKinds, maskedBefore, maskedAfter } = rules;
   const shownBefore = row.pending.filter(({ sequence }) => !maskedBefore.has(sequence));
-  const atCursor = baseRow(row.visible, shownBefore, row.hidden, row.columns);
-  const admitted = row.pending.filter(({ sequence }) => decisions.get(sequence) === 'admitted');
+  const atCursor = baseRow(row.visible, shownBefore, row.covered, row.columns);
+  const admitted = row.pending.filter(({ sequence }) => outcomeKinds.get(sequence) === 'admitted');
   let base = foldAdmitted(atCursor, admitted, row.columns);
   for (const change of delivered) base = withDelivered(base, change, row.columns, atCursor);
-  const shown = row.pending.filter(({ sequence }) => !decisions.has(sequence) && !maskedAfter.has(sequence));
+  const shown = row.pending.filter(({ sequence }) => !outcomeKinds.has(sequence) && !maskedAfter.has(sequence));
   // What moved from the pending changes into the server's row is in the visible one already.
-  const isAsShown =
+  const isAlreadyVisible =
     delivered.length === 0 &&
     admitted.length + shown.length === shownBefore.length &&
     row.pending.length === shownBefore.length;
-  const visible = isAsShown ? row.visible : fold(base, shown, row.columns);
-  return { base, visible, hidden: hiddenValues(base, visible, shown, row.columns), shown };
+  const visible = isAlreadyVisible ? row.visible : fold(base, shown, row.columns);
+  return { base, visible, covered: coveredValues(base, visible, shown, row.columns), shown };
 }

@@ -1,12 +1,12 @@
 import { quoteName, type ChangeGroup, type RockpoolError, type TableSchema } from '@rockpool/shared';
 import type { Connection } from '../sqlite/connection.ts';
 import { applyRows } from './apply-rows.ts';
-import { BaseTable } from './base-table.ts';
+import { CellBaseTable } from './cell-base-table.ts';
 import { PendingIndex, rowId, type RowRef } from './pending-index.ts';
-import { putBack } from './put-back.ts';
-import { hiddenValues, type RowState } from './row-state.ts';
+import { reapplyPending } from './reapply-pending.ts';
+import { coveredValues, type RowState } from './row-state.ts';
 import { RowWriters } from './row-writers.ts';
-import { takeRows } from './take-rows.ts';
+import { copySnapshotRows } from './snapshot-file.ts';
 import { writeGroups } from './write-rows.ts';
 
 export interface ReplaceRowsInput {
@@ -33,10 +33,12 @@ export function replaceRows({ connection, tablesById, pending, groups, hasFile }
   const writers = new RowWriters(connection, tablesById);
   try {
     connection.exec('DELETE FROM rockpool_base; DELETE FROM rockpool_document_base');
-    const differing = hasFile ? takeRows(connection, tablesById.values()) : emptied(connection, tablesById.values());
+    const differing = hasFile
+      ? copySnapshotRows(connection, tablesById.values())
+      : emptyTables(connection, tablesById.values());
     // What came after a file may have swapped unique keys.
     const written = hasFile
-      ? applyRows({ connection, tablesById, pending: new PendingIndex(), decisions: new Map(), groups }).touched
+      ? applyRows({ connection, tablesById, pending: new PendingIndex(), outcomeKinds: new Map(), groups }).touched
       : writeGroups(writers, groups);
 
     const refs = new Map<string, RowRef>();
@@ -45,16 +47,16 @@ export function replaceRows({ connection, tablesById, pending, groups, hasFile }
       [...refs].map(([id, { tableId, key }]) => [id, writers.of(tableId).read(key)]),
     );
     const visibleRows = new Map(serverRows);
-    const masked = putBack({ connection, writers, pending }, pending.sequences, visibleRows);
+    const masked = reapplyPending({ connection, writers, pending }, pending.sequences, visibleRows);
 
-    const base = new BaseTable(connection);
+    const base = new CellBaseTable(connection);
     for (const [id, ref] of refs) {
       const shown = pending.changesOf(ref).filter(({ sequence }) => !masked.has(sequence));
       const { columns } = writers.of(ref.tableId);
       base.write(
         ref,
         new Map(),
-        hiddenValues(serverRows.get(id) as RowState, visibleRows.get(id) as RowState, shown, columns),
+        coveredValues(serverRows.get(id) as RowState, visibleRows.get(id) as RowState, shown, columns),
         shown,
         columns,
       );
@@ -67,7 +69,7 @@ export function replaceRows({ connection, tablesById, pending, groups, hasFile }
   }
 }
 
-function emptied(connection: Connection, tables: Iterable<TableSchema>): Set<string> {
+function emptyTables(connection: Connection, tables: Iterable<TableSchema>): Set<string> {
   const names = [...tables].map(({ name }) => name);
   for (const name of names) connection.exec(`DELETE FROM main.${quoteName(name)}`);
   connection.exec('DELETE FROM rockpool_document');

@@ -6,7 +6,7 @@ import {
   type ColumnRebase,
   type TablePolicies,
 } from '@rockpool/shared';
-import type { DocumentColumns } from '../documents/column-value.ts';
+import type { DocumentColumns } from '../documents/document-columns.ts';
 
 /**
  * One row as one side sees it. `values` are the columns outside the key, by id, of documents their states; a row that
@@ -37,7 +37,7 @@ export interface PendingRowChange {
  * A server value that the visible row does not show, because a pending write covers it. EXISTENCE_COLUMN_ID holds 1n or
  * 0n: whether the row is there.
  */
-export type HiddenValues = ReadonlyMap<number, CellValue>;
+export type CoveredValues = ReadonlyMap<number, CellValue>;
 
 /** What a delivery says about one row. */
 export interface DeliveredRow {
@@ -136,7 +136,7 @@ function foldRuns(base: RowState, changes: readonly RowEdit[], columns: ColumnRu
   };
   let row = base;
   for (const change of changes) {
-    const parts = withoutEdits(change, columns);
+    const parts = splitEdits(change, columns);
     if (parts === null) row = rebased(finish(row), change, columns, decided);
     else if (row.exists) {
       for (const [columnId, edit] of parts.edits) {
@@ -154,7 +154,7 @@ function foldRuns(base: RowState, changes: readonly RowEdit[], columns: ColumnRu
  * The edits in an update, and the rest of the update. Null for a change that replaces or removes a document, which ends
  * its run.
  */
-function withoutEdits(
+function splitEdits(
   change: RowEdit,
   { policies }: ColumnRules,
 ): { readonly edits: ReadonlyMap<number, CellValue>; readonly rest: RowEdit } | null {
@@ -179,17 +179,17 @@ function withoutEdits(
 export function baseRow(
   visible: RowState,
   pending: readonly PendingRowChange[],
-  hidden: HiddenValues,
+  covered: CoveredValues,
   { policies }: ColumnRules,
 ): RowState {
   const first = pending[0];
-  const hiddenExistence = hidden.get(EXISTENCE_COLUMN_ID);
+  const coveredExistence = covered.get(EXISTENCE_COLUMN_ID);
   const exists =
-    hiddenExistence === undefined
+    coveredExistence === undefined
       ? first === undefined
         ? visible.exists
         : first.kind !== 'insert'
-      : hiddenExistence === 1n;
+      : coveredExistence === 1n;
   if (!exists) return NO_ROW;
   const values = new Map(visible.values);
   // Backwards, so that the oldest old value stays.
@@ -199,29 +199,29 @@ export function baseRow(
       else values.set(columnId, value);
     }
   }
-  for (const [columnId, value] of hidden) if (columnId !== EXISTENCE_COLUMN_ID) values.set(columnId, value);
+  for (const [columnId, value] of covered) if (columnId !== EXISTENCE_COLUMN_ID) values.set(columnId, value);
   return { exists: true, values };
 }
 
 /** The hidden values that must be kept so that baseRow finds `base` again under the changes that are still pending. */
-export function hiddenValues(
+export function coveredValues(
   base: RowState,
   visible: RowState,
   pending: readonly PendingRowChange[],
   rules: ColumnRules,
 ): Map<number, CellValue> {
-  const hidden = new Map<number, CellValue>();
-  if (pending.length === 0) return hidden;
+  const covered = new Map<number, CellValue>();
+  if (pending.length === 0) return covered;
   const derived = baseRow(visible, pending, new Map(), rules);
   const hasDelete = pending.some(({ kind }) => kind === 'delete');
-  if (derived.exists !== base.exists) hidden.set(EXISTENCE_COLUMN_ID, base.exists ? 1n : 0n);
-  if (!base.exists) return hidden;
+  if (derived.exists !== base.exists) covered.set(EXISTENCE_COLUMN_ID, base.exists ? 1n : 0n);
+  if (!base.exists) return covered;
   for (const [columnId, value] of base.values) {
     const known =
       derived.exists && !(hasDelete && rules.policies.byColumn.get(columnId)?.recordsChange === true)
         ? derived.values.get(columnId)
         : undefined;
-    if (known === undefined || !cellValuesEqual(known, value)) hidden.set(columnId, value);
+    if (known === undefined || !cellValuesEqual(known, value)) covered.set(columnId, value);
   }
-  return hidden;
+  return covered;
 }

@@ -153,8 +153,8 @@ export class RowWriter {
   }
 
   /** Of a row that may no longer need what it needed so far, though nothing of it is written here. */
-  finishLater(key: readonly CellValue[]): void {
-    this.documentTable?.finishLater(key);
+  scheduleCleanup(key: readonly CellValue[]): void {
+    this.documentTable?.scheduleCleanup(key);
   }
 
   /** To be called once everything is written. */

@@ -31,23 +31,23 @@ export function writeGroups(writers: RowWriters, groups: readonly ChangeGroup[])
 
 /** Writes only what differs. */
 export function writeInPlace(writes: readonly RowWrite[]): void {
-  removeGone(writes);
+  removeDeleted(writes);
   patchAndPut(writes);
 }
 
 /** For foreign keys that act: what refers to a row has left it by the time it goes, and does not go with it. */
 export function writeThenRemove(writes: readonly RowWrite[]): void {
   patchAndPut(writes);
-  removeGone(writes);
+  removeDeleted(writes);
 }
 
 /** For rows whose unique keys swap places, where each is in the way of the other: all go, then all come. */
-export function writeAfterRemovingAll(writes: readonly RowWrite[]): void {
+export function removeAllThenWrite(writes: readonly RowWrite[]): void {
   for (const { writer, key, before } of writes) if (before.exists) writer.remove(key);
   for (const write of writes) if (write.after.exists) put(write);
 }
 
-function removeGone(writes: readonly RowWrite[]): void {
+function removeDeleted(writes: readonly RowWrite[]): void {
   for (const { writer, key, before, after } of writes) if (before.exists && !after.exists) writer.remove(key);
 }
 

@@ -1,5 +1,5 @@
 import { RockpoolError, syncedTables, type AuditAnswer, type TableSchema } from '@rockpool/shared';
-import type { DeliveryLog } from '../apply/apply-delivery.ts';
+import type { SyncProgress } from '../apply/apply-delivery.ts';
 import type { PendingIndex } from '../apply/pending-index.ts';
 import type { OpenDatabase } from '../database/open-database.ts';
 import { baseRowSlices, type BaseRow } from './base-rows.ts';
@@ -24,14 +24,14 @@ export interface AuditDatabase {
 export interface AuditDatabaseOptions {
   readonly database: OpenDatabase;
   readonly pending: PendingIndex;
-  readonly log: DeliveryLog;
+  readonly progress: SyncProgress;
   readonly onApplied: (touched: ReadonlySet<string>) => void;
 }
 
-export function toAuditDatabase({ database, pending, log, onApplied }: AuditDatabaseOptions): AuditDatabase {
+export function toAuditDatabase({ database, pending, progress, onApplied }: AuditDatabaseOptions): AuditDatabase {
   const { connection, searchIndexes, tablesById, meta, schema } = database;
-  const knowPending = (): void => {
-    for (const changeset of log.pendingAfter(pending.newestSequence)) pending.add(changeset);
+  const readPending = (): void => {
+    for (const changeset of progress.pendingAfter(pending.newestSequence)) pending.add(changeset);
   };
   return {
     tables: syncedTables(schema),
@@ -39,11 +39,11 @@ export function toAuditDatabase({ database, pending, log, onApplied }: AuditData
       return meta.cursor;
     },
     baseRows(table) {
-      knowPending();
+      readPending();
       return baseRowSlices(connection, table, pending);
     },
     repair(answer, rangeCounts) {
-      knowPending();
+      readPending();
       return answer.differing.map((differing) => {
         const table = tablesById.get(differing.tableId);
         const rangeCount = rangeCounts.get(differing.tableId);
@@ -51,7 +51,7 @@ export function toAuditDatabase({ database, pending, log, onApplied }: AuditData
           throw new RockpoolError('frame-unexpected', { problem: 'an audit answer about what was not asked' });
         const theirs = answer.groups.find(({ tableId }) => tableId === table.id);
         const { rowCount, touched } = repairRows(
-          { connection, searchIndexes, tablesById, pending, log },
+          { connection, searchIndexes, tablesById, pending, progress },
           table,
           rangeCount,
           differing,

@@ -1,9 +1,9 @@
 import { auditedColumnIds, auditSliceSql, keyToString, type CellValue, type TableSchema } from '@rockpool/shared';
-import { BaseTable } from '../apply/base-table.ts';
+import { CellBaseTable } from '../apply/cell-base-table.ts';
 import { rowId, type PendingIndex, type RowRef } from '../apply/pending-index.ts';
 import { baseRow } from '../apply/row-state.ts';
 import { RowWriter } from '../apply/row-writer.ts';
-import { toColumnValue } from '../documents/column-value.ts';
+import { toColumnValue } from '../documents/document-columns.ts';
 import type { Connection } from '../sqlite/connection.ts';
 
 /** A row as the server has it: what is pending is not in it. */
@@ -32,7 +32,7 @@ export function* baseRowSlices(
       ? rows
       : rows.filter(({ key }) => !refs.has(rowId({ tableId: table.id, key, keyText: keyToString(key) })));
   }
-  if (refs.size > 0) yield underPending(connection, table, pending, [...refs.values()]);
+  if (refs.size > 0) yield rowsUnderPending(connection, table, pending, [...refs.values()]);
 }
 
 function pendingRefs(table: TableSchema, pending: PendingIndex): Map<string, RowRef> {
@@ -60,20 +60,20 @@ function readSlice(connection: Connection, table: TableSchema, after: readonly C
   return rows;
 }
 
-function underPending(
+function rowsUnderPending(
   connection: Connection,
   table: TableSchema,
   pending: PendingIndex,
   refs: readonly RowRef[],
 ): BaseRow[] {
   const writer = new RowWriter(connection, table);
-  const hiddenCells = new BaseTable(connection);
+  const cellBaseTable = new CellBaseTable(connection);
   const columnIds = auditedColumnIds(table);
   try {
     return refs.flatMap((ref) => {
-      const hidden = new Map([...hiddenCells.read(ref)].map(([columnId, { value }]) => [columnId, value]));
+      const covered = new Map([...cellBaseTable.read(ref)].map(([columnId, { value }]) => [columnId, value]));
       const shown = pending.changesOf(ref).filter(({ sequence }) => !pending.masked.has(sequence));
-      const { exists, values } = baseRow(writer.read(ref.key), shown, hidden, writer.columns);
+      const { exists, values } = baseRow(writer.read(ref.key), shown, covered, writer.columns);
       return exists
         ? [
             {

@@ -1,7 +1,7 @@
 import { buildSchema, type Audit, type AuditAnswer, type RockpoolError } from '@rockpool/shared';
 import { afterEach, beforeEach, expect, it, vi } from 'vitest';
 import { PendingIndex } from '../apply/pending-index.ts';
-import { deliveryLog } from '../apply/delivery-log.ts';
+import { syncProgress } from '../apply/sync-progress.ts';
 import { testTable } from '../../../testing/worker/table-schema.ts';
 import { openInMemory } from '../../../testing/worker/test-database.ts';
 import { toAuditDatabase } from './audit-database.ts';
@@ -26,7 +26,7 @@ beforeEach(() => {
     database: toAuditDatabase({
       database,
       pending: new PendingIndex(),
-      log: deliveryLog(database, () => 0),
+      progress: syncProgress(database, () => 0),
       onApplied: () => undefined,
     }),
     nowMs: () => Date.now(),

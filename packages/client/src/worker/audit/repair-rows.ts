@@ -9,17 +9,17 @@ import {
   type DifferingTable,
   type TableSchema,
 } from '@rockpool/shared';
-import { recordMasked, type DeliveryLog } from '../apply/apply-delivery.ts';
+import { updateMasked, type SyncProgress } from '../apply/apply-delivery.ts';
 import { applyRows } from '../apply/apply-rows.ts';
 import type { PendingIndex } from '../apply/pending-index.ts';
-import { quietTransaction, type QuietTransactionParts } from '../apply/quiet-transaction.ts';
-import { toColumnValue } from '../documents/column-value.ts';
+import { inApplyTransaction, type ApplyTransactionParts } from '../apply/apply-transaction.ts';
+import { toColumnValue } from '../documents/document-columns.ts';
 import { baseRowSlices, type BaseRow } from './base-rows.ts';
 
-export interface RepairParts extends QuietTransactionParts {
+export interface RepairParts extends ApplyTransactionParts {
   readonly tablesById: ReadonlyMap<number, TableSchema>;
   readonly pending: PendingIndex;
-  readonly log: DeliveryLog;
+  readonly progress: SyncProgress;
 }
 
 /**
@@ -33,14 +33,14 @@ export function repairRows(
   { ranges }: DifferingTable,
   theirs: ChangeGroup | undefined,
 ): { readonly rowCount: number; readonly touched: ReadonlySet<string> } {
-  const { connection, searchIndexes, tablesById, pending, log } = parts;
+  const { connection, searchIndexes, tablesById, pending, progress } = parts;
   const { wrong, extra } = compare(parts, table, rangeCount, new Set(ranges), rowsOf(table, theirs));
   const groups = [toGroup(table, 'delete', extra), toGroup(table, 'insert', wrong)].filter(
     ({ rowCount }) => rowCount > 0,
   );
-  const applied = quietTransaction({ connection, searchIndexes }, () => {
-    const result = applyRows({ connection, tablesById, pending, decisions: new Map(), groups });
-    recordMasked(log, pending, result.masked, new Map());
+  const applied = inApplyTransaction({ connection, searchIndexes }, () => {
+    const result = applyRows({ connection, tablesById, pending, outcomeKinds: new Map(), groups });
+    updateMasked(progress, pending, result.masked, new Map());
     return result;
   });
   pending.setMasked(applied.masked.keys());

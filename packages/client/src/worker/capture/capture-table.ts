@@ -34,7 +34,7 @@ export interface CaptureTable {
    * name a column that has its default: server and other devices have the same one, and a server that does not know the
    * column yet takes the insert as well.
    */
-  readonly unsaidDefaults: ReadonlyMap<number, CellValue>;
+  readonly omittedDefaults: ReadonlyMap<number, CellValue>;
 }
 
 // `hidden` in PRAGMA table_xinfo: 0 for an ordinary column, 2 and 3 for virtual and stored generated ones.
@@ -64,7 +64,7 @@ export function readCaptureTable(
     keyPositions: keyColumns(schema).map(positionOf),
     valuePositions: values.map(positionOf),
     valueColumnIds: values.map(({ id }) => id),
-    unsaidDefaults: readUnsaidDefaults(
+    omittedDefaults: readOmittedDefaults(
       connection,
       values,
       appSchema.tables.find(({ name }) => name === schema.name),
@@ -75,7 +75,7 @@ export function readCaptureTable(
 /** The same on every device at every time; an expression such as CURRENT_TIMESTAMP is not. */
 const LITERAL = /^\s*(?:\(\s*)*(?:NULL|TRUE|FALSE|[-+]?\s*\d+(?:\.\d+)?|X?'(?:[^']|'')*')(?:\s*\))*\s*$/i;
 
-function readUnsaidDefaults(
+function readOmittedDefaults(
   connection: Connection,
   values: readonly ColumnSchema[],
   app: TableSchema | undefined,

@@ -34,28 +34,28 @@ export class ChangeCollector {
   private readonly groups: Map<string, OpenGroup> = new Map();
 
   insert(table: CaptureTable, after: readonly CellValue[]): void {
-    const { valuePositions, valueColumnIds, unsaidDefaults } = table;
-    if (unsaidDefaults.size > 0) return this.insertSaid(table, after);
+    const { valuePositions, valueColumnIds, omittedDefaults } = table;
+    if (omittedDefaults.size > 0) return this.insertWithoutDefaults(table, after);
     const group = this.group(table, 'insert', valueColumnIds, []);
     appendKey(group, table, after);
     for (let i = 0; i < valuePositions.length; i++) appendTo(group.values, i, after[valuePositions[i] as number]);
   }
 
   /** See CaptureTable.unsaidDefaults. */
-  private insertSaid(table: CaptureTable, after: readonly CellValue[]): void {
-    const { valuePositions, valueColumnIds, unsaidDefaults } = table;
-    const said = valuePositions.flatMap((position, index) => {
-      const unsaid = unsaidDefaults.get(index);
-      return unsaid !== undefined && cellValuesEqual(unsaid, after[position] as CellValue) ? [] : [index];
+  private insertWithoutDefaults(table: CaptureTable, after: readonly CellValue[]): void {
+    const { valuePositions, valueColumnIds, omittedDefaults } = table;
+    const given = valuePositions.flatMap((position, index) => {
+      const omitted = omittedDefaults.get(index);
+      return omitted !== undefined && cellValuesEqual(omitted, after[position] as CellValue) ? [] : [index];
     });
     const group = this.group(
       table,
       'insert',
-      said.map((index) => valueColumnIds[index] as number),
+      given.map((index) => valueColumnIds[index] as number),
       [],
     );
     appendKey(group, table, after);
-    for (const [i, index] of said.entries()) appendTo(group.values, i, after[valuePositions[index] as number]);
+    for (const [i, index] of given.entries()) appendTo(group.values, i, after[valuePositions[index] as number]);
   }
 
   delete(table: CaptureTable, before: readonly CellValue[]): void {

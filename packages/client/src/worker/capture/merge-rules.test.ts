@@ -145,8 +145,8 @@ describe('a rejected change of a counter', () => {
     const database = open();
     write(database, "UPDATE page SET hits = hits + 3, note = 'again' WHERE id = 'a'");
     database.connection.exec("UPDATE page SET hits = 100, note = NULL WHERE id = 'a'");
-    database.rejected.reject(2, new RockpoolError('constraint-check').toData(), 1);
-    database.outbox.markDecided(2, 1);
+    database.rejected.add(2, new RockpoolError('constraint-check').toData(), 1);
+    database.outbox.markAcknowledged(2, 1);
     database.retryRejected(2);
     expect(database.connection.rows("SELECT hits, note FROM page WHERE id = 'a'")).toEqual([[103, 'again']]);
     expect(last(database)).toEqual([

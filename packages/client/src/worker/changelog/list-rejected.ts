@@ -11,14 +11,14 @@ import type { RejectedChange, RejectedChangeset, RejectedValue } from '../../rpc
 import type { SqlValue } from '../../rpc/sql-value.ts';
 import { documentSupport } from '../documents/load-document-support.ts';
 import type { Outbox } from './outbox.ts';
-import type { Rejected } from './rejected.ts';
+import type { RejectedTable } from './rejected-table.ts';
 
 /**
  * The rejected changesets as the app sees them: by names, with old and new values. Tables and columns that the schema
  * no longer has are left out.
  */
 export function listRejected(
-  rejected: Rejected,
+  rejected: RejectedTable,
   outbox: Outbox,
   tablesById: ReadonlyMap<number, TableSchema>,
 ): RejectedChangeset[] {

@@ -37,19 +37,19 @@ describe('the outbox', () => {
   it('counts what has no outcome yet', () => {
     const { outbox, close } = withChangesets(5);
     expect([outbox.lastAckedSequence(), outbox.pendingCount()]).toEqual([0, 5]);
-    outbox.markDecided(3, 1000);
+    outbox.markAcknowledged(3, 1000);
     expect([outbox.lastAckedSequence(), outbox.pendingCount()]).toEqual([3, 2]);
-    outbox.markDecided(2, 2000);
+    outbox.markAcknowledged(2, 2000);
     expect(outbox.lastAckedSequence()).toBe(3);
-    outbox.markDecided(5, 1000 + 2 * HOUR_MS);
+    outbox.markAcknowledged(5, 1000 + 2 * HOUR_MS);
     expect([outbox.lastAckedSequence(), outbox.pendingCount()]).toEqual([5, 0]);
     close();
   });
 
   it('sends rejected changesets too: the numbers have no gap', () => {
     const { outbox, rejected, close } = withChangesets(5);
-    outbox.markDecided(2, 1000);
-    rejected.reject(4, { code: 'constraint-unique', fields: {}, recovery: 'ask-user', message: '' }, 1000);
+    outbox.markAcknowledged(2, 1000);
+    rejected.add(4, { code: 'constraint-unique', fields: {}, recovery: 'ask-user', message: '' }, 1000);
     expect(outbox.nextPush(2, 1e9)?.changesets.map(({ sequence }) => sequence)).toEqual([3, 4, 5]);
     close();
   });
@@ -57,9 +57,9 @@ describe('the outbox', () => {
   it('keeps admitted changesets for seven days, rejected ones and the last for longer', () => {
     const database = withChangesets(6);
     const { outbox, rejected, changelog } = database;
-    outbox.markDecided(2, 0);
-    outbox.markDecided(4, 2 * HOUR_MS);
-    rejected.reject(1, { code: 'constraint-check', fields: {}, recovery: 'ask-user', message: '' }, 0);
+    outbox.markAcknowledged(2, 0);
+    outbox.markAcknowledged(4, 2 * HOUR_MS);
+    rejected.add(1, { code: 'constraint-check', fields: {}, recovery: 'ask-user', message: '' }, 0);
     outbox.prune(ADMITTED_RETENTION_MS);
     expect(sequencesIn(database)).toEqual([1, 2, 3, 4, 5, 6]);
     outbox.prune(ADMITTED_RETENTION_MS + HOUR_MS);
@@ -67,7 +67,7 @@ describe('the outbox', () => {
     outbox.prune(ADMITTED_RETENTION_MS + 3 * HOUR_MS);
     expect(sequencesIn(database)).toEqual([1, 4, 5, 6]);
     expect(outbox.lastAckedSequence()).toBe(4);
-    outbox.markDecided(6, 3 * HOUR_MS);
+    outbox.markAcknowledged(6, 3 * HOUR_MS);
     outbox.prune(2 * ADMITTED_RETENTION_MS);
     expect(sequencesIn(database)).toEqual([1, 6]);
     expect(changelog.head().sequence).toBe(6);

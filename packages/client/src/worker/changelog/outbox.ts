@@ -6,7 +6,7 @@ import type { Changelog } from './changelog.ts';
 export const ADMITTED_RETENTION_MS: number = 7 * 24 * 60 * 60 * 1000;
 
 // Deliveries come several a second while people work together; when they were decided matters by the hour.
-const DECIDED_RESOLUTION_MS = 60 * 60 * 1000;
+const ACKNOWLEDGED_RESOLUTION_MS = 60 * 60 * 1000;
 
 /** Changesets in order, as they are sent. */
 export interface PushBatch {
@@ -60,12 +60,12 @@ export class Outbox {
   }
 
   /** Call in the transaction that applies the outcomes. What was decided before stays so. */
-  markDecided(upTo: number, nowMs: number): void {
+  markAcknowledged(upTo: number, nowMs: number): void {
     const [last] = this.connection.rows(
       'SELECT up_to, decided_ms FROM rockpool_decided ORDER BY up_to DESC LIMIT 1',
     ) as [number, number][];
     if (last !== undefined && last[0] >= upTo) return;
-    if (last !== undefined && nowMs >= last[1] && nowMs - last[1] < DECIDED_RESOLUTION_MS) {
+    if (last !== undefined && nowMs >= last[1] && nowMs - last[1] < ACKNOWLEDGED_RESOLUTION_MS) {
       this.connection.run(
         'UPDATE rockpool_decided SET up_to = ?, decided_ms = ? WHERE up_to = ?',
         upTo,
@@ -79,9 +79,9 @@ export class Outbox {
    * The server has lost what it had decided after this number, or this database is another site now: it is pending
    * again.
    */
-  markUndecidedAfter(upTo: number, nowMs: number): void {
+  markPendingAfter(upTo: number, nowMs: number): void {
     this.connection.run('DELETE FROM rockpool_decided WHERE up_to > ?', upTo);
-    if (upTo > 0) this.markDecided(upTo, nowMs);
+    if (upTo > 0) this.markAcknowledged(upTo, nowMs);
   }
 
   /**

@@ -14,9 +14,9 @@ export function renumber(connection: Connection, firstOwn: number, mark: number)
   const lastAckedSequence = (connection.value('SELECT max(up_to) FROM rockpool_decided') ?? 0) as number;
   // Masked here, and decided there for another copy: its fate comes by the stream.
   connection.run('DELETE FROM rockpool_parked WHERE sequence < ? AND sequence > ?', firstOwn, lastAckedSequence);
-  const refused = 'SELECT sequence FROM rockpool_parked WHERE sequence > 0 AND (closed = 1 OR sequence < ?)';
-  let lowest = lowestNumber(connection);
-  for (const [sequence] of connection.rows(refused, firstOwn)) {
+  const rejected = 'SELECT sequence FROM rockpool_parked WHERE sequence > 0 AND (closed = 1 OR sequence < ?)';
+  let lowest = lowestSequence(connection);
+  for (const [sequence] of connection.rows(rejected, firstOwn)) {
     move(connection, sequence as number, --lowest);
     connection.run(
       "UPDATE rockpool_request SET outcome_json = json_set(outcome_json, '$.sequence', ?) WHERE json_extract(outcome_json, '$.sequence') = ?",
@@ -50,7 +50,7 @@ export function renumber(connection: Connection, firstOwn: number, mark: number)
 }
 
 /** The lowest number that anything has; 0 where nothing is below. */
-export function lowestNumber(connection: Connection): number {
+export function lowestSequence(connection: Connection): number {
   return connection.value(
     'SELECT min(0, ifnull((SELECT min(sequence) FROM rockpool_changelog), 0), ifnull((SELECT min(sequence) FROM rockpool_parked), 0))',
   ) as number;

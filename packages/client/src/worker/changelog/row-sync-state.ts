@@ -5,13 +5,13 @@ import { RowWriter } from '../apply/row-writer.ts';
 import type { Connection } from '../sqlite/connection.ts';
 import type { Changelog } from './changelog.ts';
 import type { Outbox } from './outbox.ts';
-import type { Rejected } from './rejected.ts';
+import type { RejectedTable } from './rejected-table.ts';
 
 export interface RowSyncStateParts {
   readonly connection: Connection;
   readonly changelog: Changelog;
   readonly outbox: Outbox;
-  readonly rejected: Rejected;
+  readonly rejected: RejectedTable;
 }
 
 // Half a second of decoding at worst; admitted changesets behind so many newer ones are as good as forgotten.
@@ -87,11 +87,11 @@ function isThere(connection: Connection, table: TableSchema, key: readonly CellV
 
 function conflictsOf(connection: Connection, table: TableSchema, key: readonly CellValue[]): string[] {
   const sql = 'SELECT id FROM rockpool_conflict WHERE table_name = ? AND row_key = ? ORDER BY id';
-  return connection.rows(sql, table.name, ledgerKey(key)).map(([id]) => id as string);
+  return connection.rows(sql, table.name, conflictLogKey(key)).map(([id]) => id as string);
 }
 
 /** As the ledger writes keys: integers as text, blobs as hex. */
-function ledgerKey(key: readonly CellValue[]): string {
+function conflictLogKey(key: readonly CellValue[]): string {
   return JSON.stringify(
     key.map((part) =>
       typeof part === 'bigint'

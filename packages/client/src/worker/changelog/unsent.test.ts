@@ -2,7 +2,7 @@ import { RockpoolError } from '@rockpool/shared';
 import { expect, it } from 'vitest';
 import type { OpenDatabase } from '../database/open-database.ts';
 import { openInMemory } from '../../../testing/worker/test-database.ts';
-import { keepUnsent, readUnsent } from './unsent.ts';
+import { importUnsent, readUnsent } from './unsent.ts';
 
 const reason = new RockpoolError('storage-corrupt', { keptAs: 'budget.corrupt-1' }).toData();
 
@@ -14,9 +14,9 @@ function withUnsent(): OpenDatabase {
       id: `w${id}`,
       statements: [{ sql: `INSERT INTO account (id, name) VALUES ('${id}', 'n${id}')`, params: [] }],
     });
-  for (const sequence of [2, 3]) database.rejected.reject(sequence, reason, 1000);
+  for (const sequence of [2, 3]) database.rejected.add(sequence, reason, 1000);
   database.rejected.close(3);
-  database.outbox.markDecided(3, 1000);
+  database.outbox.markAcknowledged(3, 1000);
   return database;
 }
 
@@ -26,7 +26,7 @@ it('what was not sent, and what waited for the user, waits for the user in anoth
   const unsent = readUnsent(withUnsent().connection);
   expect(unsent.isComplete).toBe(true);
   const anew = openInMemory();
-  keepUnsent(anew.connection, anew.rejected, unsent, reason, 2000);
+  importUnsent(anew.connection, anew.rejected, unsent, reason, 2000);
   expect(keys(anew)).toEqual(['2', '4', '5']);
   expect(anew.changelog.head().sequence).toBe(0);
   anew.retryRejected(-1);
@@ -37,7 +37,7 @@ it('what was not sent, and what waited for the user, waits for the user in anoth
 it('a second time they come before those that wait already', () => {
   const anew = openInMemory();
   for (const time of [1, 2])
-    keepUnsent(anew.connection, anew.rejected, readUnsent(withUnsent().connection), reason, time);
+    importUnsent(anew.connection, anew.rejected, readUnsent(withUnsent().connection), reason, time);
   expect(keys(anew)).toEqual(['2', '4', '5', '2', '4', '5']);
   expect(anew.listRejected().map(({ sequence }) => sequence)).toEqual([-6, -5, -4, -3, -2, -1]);
 });

@@ -1,8 +1,8 @@
 import type { ErrorData } from '@rockpool/shared';
 import type { Connection } from '../sqlite/connection.ts';
 import type { SqlValue } from '../../rpc/sql-value.ts';
-import type { Rejected } from './rejected.ts';
-import { lowestNumber } from './renumber.ts';
+import type { RejectedTable } from './rejected-table.ts';
+import { lowestSequence } from './renumber.ts';
 
 /** What a changelog says of writes that the server has not decided about, and of those that wait for the user. */
 export interface Unsent {
@@ -39,9 +39,9 @@ export function readUnsent(connection: Connection): Unsent {
  * Keeps them in a database of another site, rejected for that reason: the user decides about each. They are not sent by
  * themselves, since the server may have admitted some of them without an answer coming back.
  */
-export function keepUnsent(
+export function importUnsent(
   connection: Connection,
-  rejected: Rejected,
+  rejected: RejectedTable,
   { changesets }: Unsent,
   reason: ErrorData,
   nowMs: number,
@@ -49,7 +49,7 @@ export function keepUnsent(
   if (changesets.length === 0) return;
   connection.exec('BEGIN IMMEDIATE');
   try {
-    const lowest = lowestNumber(connection);
+    const lowest = lowestSequence(connection);
     // The oldest gets the lowest number: they are listed in order.
     for (const [index, row] of changesets.entries()) {
       const sequence = lowest - changesets.length + index;
@@ -58,7 +58,7 @@ export function keepUnsent(
         sequence,
         ...row,
       );
-      rejected.reject(sequence, reason, nowMs);
+      rejected.add(sequence, reason, nowMs);
     }
     connection.exec('COMMIT');
   } catch (thrown) {

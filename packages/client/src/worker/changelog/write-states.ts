@@ -2,7 +2,7 @@ import { RockpoolError } from '@rockpool/shared';
 import type { WriteState } from '../../rpc/write-state.ts';
 import type { Connection } from '../sqlite/connection.ts';
 
-const FATE_SQL = `
+const WRITE_STATE_SQL = `
   SELECT request.sequence, request.sequence > (SELECT coalesce(max(up_to), 0) FROM rockpool_decided), rejected.code, rejected.fields_json
   FROM (SELECT json_extract(outcome_json, '$.sequence') AS sequence FROM rockpool_request WHERE id = ?) AS request
   LEFT JOIN rockpool_parked AS rejected ON rejected.sequence = request.sequence`;
@@ -10,7 +10,7 @@ const FATE_SQL = `
 /** What became of the writes that were asked for under these ids. A reader can tell as well. */
 export function writeStates(connection: Connection, requestIds: readonly string[]): WriteState[] {
   return requestIds.map((id) => {
-    const [row] = connection.rows(FATE_SQL, id);
+    const [row] = connection.rows(WRITE_STATE_SQL, id);
     if (row === undefined) return { state: 'unknown' };
     const [sequence, isPending, code, fieldsJson] = row as [number | null, number, string | null, string | null];
     if (sequence === null) return { state: 'admitted' };

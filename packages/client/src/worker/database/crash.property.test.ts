@@ -66,7 +66,7 @@ it(
         const { connection, tablesById } = replica;
         for (const { groups } of database.changelog.readAfter(0)) {
           connection.exec('BEGIN');
-          applyRows({ connection, tablesById, pending: new PendingIndex(), decisions: new Map(), groups });
+          applyRows({ connection, tablesById, pending: new PendingIndex(), outcomeKinds: new Map(), groups });
           connection.exec('COMMIT');
         }
         const synced = ['account', 'entry', 'priced'];

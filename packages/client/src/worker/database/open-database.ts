@@ -27,11 +27,11 @@ import { SessionCapture } from '../capture/session-capture.ts';
 import { Changelog, type DecodedChangeset } from '../changelog/changelog.ts';
 import { listRejected } from '../changelog/list-rejected.ts';
 import { Outbox } from '../changelog/outbox.ts';
-import { Rejected } from '../changelog/rejected.ts';
+import { RejectedTable } from '../changelog/rejected-table.ts';
 import { rowSyncState } from '../changelog/row-sync-state.ts';
 import { writeStates } from '../changelog/write-states.ts';
 import { documentSupport } from '../documents/load-document-support.ts';
-import { documentTables } from '../documents/tables-with-documents.ts';
+import { documentTables } from '../documents/document-columns.ts';
 import { SearchIndexes } from '../search/search-indexes.ts';
 import { Connection } from '../sqlite/connection.ts';
 import type { SqliteRuntime } from '../sqlite/sqlite-runtime.ts';
@@ -42,7 +42,7 @@ import {
   dropRejected,
   replaceRejected,
   retryRejected,
-  retryUntouched,
+  retryIfUnchanged,
   type RejectedParts,
 } from '../write/retry-rejected.ts';
 import { createDependencyReader } from '../live/query-dependencies.ts';
@@ -100,7 +100,7 @@ export interface OpenDatabase extends LocalDatabase {
   readonly meta: Meta;
   readonly changelog: Changelog;
   readonly outbox: Outbox;
-  readonly rejected: Rejected;
+  readonly rejected: RejectedTable;
   readonly searchIndexes: SearchIndexes;
   /** Of this opening: another one begins where the changelog ends. */
   readonly localTime: LocalTime;
@@ -121,7 +121,7 @@ export interface OpenDatabase extends LocalDatabase {
   /** Makes a rejected changeset a new one. See write/retry-rejected.ts. */
   retryRejected(sequence: number): WriteOutcome;
   /** The same where nobody is asked. */
-  retryUntouched(sequence: number): WriteOutcome;
+  retryIfUnchanged(sequence: number): WriteOutcome;
 }
 
 /**
@@ -210,7 +210,7 @@ function assemble(
   const tablesById = new Map([...syncedTables(schema), ...SYSTEM_TABLES].map((table) => [table.id, table]));
   const changelog = new Changelog(connection);
   const outbox = new Outbox(connection, changelog);
-  const rejected = new Rejected(connection, changelog);
+  const rejected = new RejectedTable(connection, changelog);
   const localTime = createLocalTime(
     lastStamp(changelog.head(), meta.clockContact),
     nowMs,
@@ -366,7 +366,7 @@ function assemble(
     writeStates: (requestIds: readonly string[]) => atOneMoment(() => writeStates(connection, requestIds)),
     flush: options.flush ?? ((): void => undefined),
     retryRejected: (sequence: number): WriteOutcome => retryRejected(rejectedParts(), sequence),
-    retryUntouched: (sequence: number): WriteOutcome => retryUntouched(rejectedParts(), sequence),
+    retryIfUnchanged: (sequence: number): WriteOutcome => retryIfUnchanged(rejectedParts(), sequence),
     close(): void {
       if (closed) return;
       closed = true;

@@ -29,7 +29,7 @@ describe('whose a database is', () => {
     });
     const again = await openStored(medium, { principal: 'ada' });
     expect(again.database.outbox.pendingCount()).toBe(1);
-    again.database.outbox.markDecided(1, Date.now());
+    again.database.outbox.markAcknowledged(1, Date.now());
     await again.close();
     await (await openStored(medium, { principal: 'ben' })).close();
     await expect(openStored(medium, { principal: 'ada' }).then(({ close }) => close())).resolves.toBeUndefined();

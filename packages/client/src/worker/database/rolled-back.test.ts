@@ -217,7 +217,7 @@ describe('an older bundle after migrations', () => {
       [CREATE],
     );
     // Nothing that waits may name what goes.
-    await using(medium, FIRST, (database) => database.outbox.markDecided(1, 0), [CREATE]);
+    await using(medium, FIRST, (database) => database.outbox.markAcknowledged(1, 0), [CREATE]);
     await using(medium, second, () => undefined, [CREATE, ...migrations]);
     return medium;
   }

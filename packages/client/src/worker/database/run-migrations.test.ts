@@ -211,7 +211,7 @@ describe('migrations of the app', () => {
       fields: { table: 'todo', column: 'title' },
     });
     const { database, close } = await open(medium, firstSchema, FIRST);
-    database.outbox.markDecided(1, Date.now());
+    database.outbox.markAcknowledged(1, Date.now());
     await close();
     expect(await rowsOf(medium, renamed, [FIRST, rename], 'SELECT id, name FROM todo')).toEqual([['milk', 'milk']]);
     const drop = migration('0002_drop', 'DROP TABLE `todo`');

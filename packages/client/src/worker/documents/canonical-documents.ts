@@ -18,7 +18,7 @@ import {
 } from '@rockpool/shared/document';
 import type { CapturedChanges } from '../capture/captured-changes.ts';
 import type { Connection } from '../sqlite/connection.ts';
-import type { DocumentTables } from './tables-with-documents.ts';
+import type { DocumentTables } from './document-columns.ts';
 
 /** Canonical texts that a transaction has left, by table, column and key. */
 export type CanonicalTexts = Map<string, string>;

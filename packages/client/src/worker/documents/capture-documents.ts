@@ -19,7 +19,7 @@ import {
 } from '@rockpool/shared/document';
 import type { Connection } from '../sqlite/connection.ts';
 import { DocumentTable } from './document-table.ts';
-import { SEEN_ALL } from './seen-all.ts';
+import { DOCUMENT_EDIT_BASE } from './document-author.ts';
 
 interface Captured {
   readonly group: ChangeGroup;
@@ -115,6 +115,6 @@ function keepBase(
     encodeKey(key),
     columnId,
     state as Uint8Array | null,
-    SEEN_ALL,
+    DOCUMENT_EDIT_BASE,
   );
 }

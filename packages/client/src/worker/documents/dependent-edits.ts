@@ -6,15 +6,15 @@ import type { OpenDatabase } from '../database/open-database.ts';
  * is wrong with them. They are made once more in the document as it is now; what does not fit, or would write over
  * newer values, stays rejected with its reason. Returns the names of the tables touched.
  */
-export function rebuildDependentEdits({
+export function retryDependentEdits({
   rejected,
   outbox,
-  retryUntouched,
-}: Pick<OpenDatabase, 'rejected' | 'outbox' | 'retryUntouched'>): ReadonlySet<string> {
+  retryIfUnchanged,
+}: Pick<OpenDatabase, 'rejected' | 'outbox' | 'retryIfUnchanged'>): ReadonlySet<string> {
   const touched = new Set<string>();
   for (const sequence of rejected.rejectedWith('document-gap', outbox.lastAckedSequence())) {
     try {
-      for (const table of retryUntouched(sequence).touchedTables) touched.add(table);
+      for (const table of retryIfUnchanged(sequence).touchedTables) touched.add(table);
     } catch (thrown) {
       if (!(thrown instanceof RockpoolError)) throw thrown;
     }

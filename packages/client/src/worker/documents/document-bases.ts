@@ -35,18 +35,18 @@ export function writeBase(
 }
 
 /** Layers begin with a 5, 8 bytes of the document's id, and 16 of the base's (shared/document/document-cell.ts). */
-const isNamedIn = (table: string, column: string): string =>
+const isReferencedIn = (table: string, column: string): string =>
   `EXISTS (SELECT 1 FROM ${table} AS named WHERE named.table_id = base.table_id AND named.key = base.key AND named.column_id = base.column_id
     AND typeof(named.${column}) = 'blob' AND substr(named.${column}, 1, 1) = x'05' AND substr(named.${column}, 10, 16) = base.id)`;
 
-const FORGET_UNNAMED = `DELETE FROM rockpool_document_base AS base WHERE NOT ${isNamedIn('rockpool_document', 'state')} AND NOT ${isNamedIn('rockpool_base', 'value')}`;
+const DELETE_UNUSED_SQL = `DELETE FROM rockpool_document_base AS base WHERE NOT ${isReferencedIn('rockpool_document', 'state')} AND NOT ${isReferencedIn('rockpool_base', 'value')}`;
 
 /** Forgets the bases of one document that no state names any more; without a place those of all documents. */
-export function forgetBases(connection: Connection, place?: DocumentPlace): void {
-  if (place === undefined) connection.run(FORGET_UNNAMED);
+export function deleteUnusedBases(connection: Connection, place?: DocumentPlace): void {
+  if (place === undefined) connection.run(DELETE_UNUSED_SQL);
   else
     connection.run(
-      `${FORGET_UNNAMED} AND base.table_id = ? AND base.key = ? AND base.column_id = ?`,
+      `${DELETE_UNUSED_SQL} AND base.table_id = ? AND base.key = ? AND base.column_id = ?`,
       place.tableId,
       place.keyBytes,
       place.columnId,

@@ -6,7 +6,7 @@ import {
   type DocumentRule,
   type TablePolicies,
 } from '@rockpool/shared';
-import type { DocumentColumns } from './column-value.ts';
+import type { DocumentColumns } from './document-columns.ts';
 import { documentSupport } from './load-document-support.ts';
 
 /** The policies of a table on a device, with those of its documents bound to the states in its tables. */

@@ -13,9 +13,9 @@ export {
   withValueAt,
 } from '@rockpool/shared/document';
 export { makeDocumentsCanonical } from './canonical-documents.ts';
-export { forgetBases } from './document-bases.ts';
+export { deleteUnusedBases } from './document-bases.ts';
 export { captureDocuments } from './capture-documents.ts';
 export { changeDocument, readDocument } from './change-document.ts';
 export { DocumentTable } from './document-table.ts';
-export { rewriteEdits } from './edits-of-new-site.ts';
-export { documentsAsText } from './write-again.ts';
+export { rewriteEdits } from './rewrite-edits.ts';
+export { documentsAsJson } from './documents-as-json.ts';

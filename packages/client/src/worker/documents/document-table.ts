@@ -12,8 +12,8 @@ import {
 } from '@rockpool/shared/document';
 import { Meta } from '../database/meta.ts';
 import type { Connection } from '../sqlite/connection.ts';
-import { baseReader, forgetBases, writeBase, type DocumentPlace } from './document-bases.ts';
-import { beginGeneration, documentAuthor } from './generation.ts';
+import { baseReader, deleteUnusedBases, writeBase, type DocumentPlace } from './document-bases.ts';
+import { beginGeneration, documentAuthor } from './document-author.ts';
 
 /**
  * rockpool_document: the states of one table's documents, as the visible rows show them. A document that nobody has
@@ -94,7 +94,7 @@ export class DocumentTable {
     const place = this.placeOf(key, columnId);
     if (layers === null || this.stored(place) === undefined) return this.write(key, columnId, state);
     this.put(place, layers.state);
-    forgetBases(this.connection, place);
+    deleteUnusedBases(this.connection, place);
     writeBase(this.connection, place, layers.baseId, layers.base);
   }
 
@@ -112,13 +112,13 @@ export class DocumentTable {
   }
 
   /** Has the documents of a row looked at in the end, though nothing of it is written here. */
-  finishLater(key: readonly CellValue[]): void {
+  scheduleCleanup(key: readonly CellValue[]): void {
     for (const columnId of this.documents.keys()) this.changed.push(this.placeOf(key, columnId));
   }
 
   /** Forgets the bases that are no longer needed. To be called in the end: what is written later may stand on them. */
   finish(): void {
-    for (const place of this.changed.splice(0)) forgetBases(this.connection, place);
+    for (const place of this.changed.splice(0)) deleteUnusedBases(this.connection, place);
   }
 
   private stored({ tableId, keyBytes, columnId }: DocumentPlace): Uint8Array | undefined {

@@ -5,10 +5,10 @@ import type { OpenedDatabase } from '../leader/opened-database.ts';
 import type { Migration } from '../../rpc/migration.ts';
 import type { Durability } from '../../rpc/worker-api.ts';
 import { loadDocumentSupport } from '../documents/load-document-support.ts';
-import { documentTables } from '../documents/tables-with-documents.ts';
+import { documentTables } from '../documents/document-columns.ts';
 import { localReads, type LocalReadsOptions } from '../database/local-reads.ts';
 import { openDatabase, type OpenDatabase } from '../database/open-database.ts';
-import { keepUnsent } from '../changelog/unsent.ts';
+import { importUnsent } from '../changelog/unsent.ts';
 import type { SqliteRuntime } from '../sqlite/sqlite-runtime.ts';
 import { Backups } from './backups.ts';
 import { isCorrupt, quarantine, type QuarantinedDatabase } from './quarantine.ts';
@@ -121,7 +121,7 @@ async function parkUnsent(
     return 0;
   try {
     if (databaseIdentity !== null) meta.set('database_identity', databaseIdentity);
-    keepUnsent(
+    importUnsent(
       database.connection,
       database.rejected,
       unsent,

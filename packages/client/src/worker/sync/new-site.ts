@@ -1,13 +1,13 @@
 import { ID_BYTES } from '@rockpool/shared';
-import { recordMasked, type DeliveryLog } from '../apply/apply-delivery.ts';
+import { updateMasked, type SyncProgress } from '../apply/apply-delivery.ts';
 import { applyRows } from '../apply/apply-rows.ts';
 import type { PendingIndex } from '../apply/pending-index.ts';
-import { quietTransaction } from '../apply/quiet-transaction.ts';
+import { inApplyTransaction } from '../apply/apply-transaction.ts';
 import { renumber } from '../changelog/renumber.ts';
-import type { EditsAre } from '../documents/edits-of-new-site.ts';
-import { beginGeneration, documentAuthor } from '../documents/generation.ts';
+import type { EditVisibility } from '../documents/rewrite-edits.ts';
+import { beginGeneration, documentAuthor } from '../documents/document-author.ts';
 import { documentSupport } from '../documents/load-document-support.ts';
-import { documentTables } from '../documents/tables-with-documents.ts';
+import { documentTables } from '../documents/document-columns.ts';
 import type { OpenDatabase } from '../database/open-database.ts';
 
 /**
@@ -21,18 +21,18 @@ import type { OpenDatabase } from '../database/open-database.ts';
 export function becomeNewSite(
   database: OpenDatabase,
   pending: PendingIndex,
-  log: DeliveryLog,
+  progress: SyncProgress,
   firstOwn: number,
 ): ReadonlySet<string> {
   const { connection, tablesById, meta } = database;
   try {
-    return quietTransaction(database, () => {
-      for (const changeset of log.pendingAfter(pending.newestSequence)) pending.add(changeset);
+    return inApplyTransaction(database, () => {
+      for (const changeset of progress.pendingAfter(pending.newestSequence)) pending.add(changeset);
       const leaving = new Map(
         pending.sequences.filter((sequence) => sequence < firstOwn).map((sequence) => [sequence, 'rejected' as const]),
       );
-      const { touched, masked } = applyRows({ connection, tablesById, pending, decisions: leaving, groups: [] });
-      recordMasked(log, pending, masked, leaving);
+      const { touched, masked } = applyRows({ connection, tablesById, pending, outcomeKinds: leaving, groups: [] });
+      updateMasked(progress, pending, masked, leaving);
       meta.set('site_id', database.randomBytes(ID_BYTES));
       meta.set('is_restored', null);
       const documents = documentTables(tablesById.values());
@@ -55,7 +55,7 @@ export function becomeNewSite(
   }
 }
 
-function whereEditsAre({ outbox, rejected }: OpenDatabase): (sequence: number) => EditsAre {
+function whereEditsAre({ outbox, rejected }: OpenDatabase): (sequence: number) => EditVisibility {
   const lastAckedSequence = outbox.lastAckedSequence();
   const notShown = rejected.sequences();
   return (sequence) => (notShown.has(sequence) ? 'masked' : sequence <= lastAckedSequence ? 'in-base' : 'shown');

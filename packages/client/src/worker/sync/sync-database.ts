@@ -11,12 +11,12 @@ import {
   type Welcome,
 } from '@rockpool/shared';
 import { applyDelivery, type SnapshotFile } from '../apply/apply-delivery.ts';
-import { deliveryLog } from '../apply/delivery-log.ts';
+import { syncProgress } from '../apply/sync-progress.ts';
 import { columnIdsByTable, withinSchema } from '../apply/within-schema.ts';
 import { PendingIndex } from '../apply/pending-index.ts';
 import type { OpenDatabase } from '../database/open-database.ts';
 import { toAuditDatabase } from '../audit/audit-database.ts';
-import { rebuildDependentEdits } from '../documents/dependent-edits.ts';
+import { retryDependentEdits } from '../documents/dependent-edits.ts';
 import type { TableChange, TouchedTables } from '../../rpc/query-dependencies.ts';
 import { lookupsByTable } from '../write/table-changes.ts';
 import { judgeWelcome, type WelcomeVerdict } from './judge-welcome.ts';
@@ -44,7 +44,7 @@ export function toSyncDatabase({ database, elapsedMs, onApplied }: SyncDatabaseO
     database;
   const lookups = lookupsByTable(syncedTables(schema));
   const pending = new PendingIndex();
-  const log = deliveryLog(database, serverNowMs);
+  const progress = syncProgress(database, serverNowMs);
   // Of the last welcome. Stored together with the rows that belong to it.
   let epochThere: Uint8Array | null = null;
   let latestContact: ClockContact | null = null;
@@ -171,8 +171,8 @@ export function toSyncDatabase({ database, elapsedMs, onApplied }: SyncDatabaseO
     get isPaused() {
       return meta.isSyncPaused;
     },
-    audit: toAuditDatabase({ database, pending, log, onApplied: applied }),
-    becomeNewSite: (firstOwn) => applied(becomeNewSite(database, pending, log, firstOwn)),
+    audit: toAuditDatabase({ database, pending, progress, onApplied: applied }),
+    becomeNewSite: (firstOwn) => applied(becomeNewSite(database, pending, progress, firstOwn)),
     nextPush(sequence, maxBytes) {
       const batch = outbox.nextPush(sequence, maxBytes);
       if (batch === null) return null;
@@ -191,13 +191,13 @@ export function toSyncDatabase({ database, elapsedMs, onApplied }: SyncDatabaseO
         tablesById,
         lookups,
         pending,
-        log,
+        progress,
         delivery,
         snapshot,
         logEpoch: epochThere,
         isFirst,
       });
-      const madeAnew = rebuildDependentEdits(database);
+      const madeAnew = retryDependentEdits(database);
       applied(
         new Set([...touched, ...madeAnew]),
         changes.filter(({ table }) => !madeAnew.has(table)),

@@ -1,5 +1,5 @@
 import { encodeKey, EXISTENCE_COLUMN_ID, type CellValue, type ChangeGroup, type CellBase } from '@rockpool/shared';
-import { SEEN_ALL } from '../documents/seen-all.ts';
+import { DOCUMENT_EDIT_BASE } from '../documents/document-author.ts';
 import type { Connection } from '../sqlite/connection.ts';
 
 /**
@@ -13,23 +13,23 @@ export function findCellBases(connection: Connection, groups: readonly ChangeGro
   for (const group of groups) {
     for (let row = 0; row < group.rowCount; row++) {
       const key = group.keys.map((part) => part[row] as CellValue);
-      const hidden = connection.rows(
+      const covered = connection.rows(
         'SELECT column_id, base FROM rockpool_base WHERE table_id = ? AND key = ? AND base <> ?',
         group.tableId,
         encodeKey(key),
-        SEEN_ALL,
+        DOCUMENT_EDIT_BASE,
       ) as [number, number][];
-      if (hidden.length === 0) continue;
+      if (covered.length === 0) continue;
       if (group.kind === 'delete') {
         cellBases.push({
           tableId: group.tableId,
           key,
           columnId: EXISTENCE_COLUMN_ID,
-          base: Math.min(...hidden.map(([, base]) => base)),
+          base: Math.min(...covered.map(([, base]) => base)),
         });
         continue;
       }
-      for (const [columnId, base] of hidden) {
+      for (const [columnId, base] of covered) {
         if (columnId === EXISTENCE_COLUMN_ID || group.columnIds.includes(columnId))
           cellBases.push({ tableId: group.tableId, key, columnId, base });
       }

@@ -41,7 +41,7 @@ export class OpenTransaction {
 
   /** Sees what the transaction wrote so far. */
   query({ sql, params }: SqlStatement): EncodedRows {
-    return this.during(() => {
+    return this.whileOpen(() => {
       const { connection, searchIndexes } = this.writer.parts;
       const statement = connection.prepare(sql, READ_POLICY);
       try {
@@ -56,7 +56,7 @@ export class OpenTransaction {
   }
 
   execute(statement: SqlStatement): StatementOutcome {
-    return this.during(() => {
+    return this.whileOpen(() => {
       const { writer } = this;
       const { results, tablesWritten } = writer.parts.connection.underPolicy(writer.policy, () =>
         writer.runStatements([statement]),
@@ -67,16 +67,16 @@ export class OpenTransaction {
   }
 
   savepoint(depth: number): void {
-    this.during(() => this.writer.parts.connection.run(`SAVEPOINT ${savepointName(depth)}`));
+    this.whileOpen(() => this.writer.parts.connection.run(`SAVEPOINT ${savepointName(depth)}`));
   }
 
   release(depth: number): void {
-    this.during(() => this.writer.parts.connection.run(`RELEASE ${savepointName(depth)}`));
+    this.whileOpen(() => this.writer.parts.connection.run(`RELEASE ${savepointName(depth)}`));
   }
 
   /** Takes back what was done since the savepoint, and ends it. */
   undo(depth: number): void {
-    this.during(() => {
+    this.whileOpen(() => {
       const { connection } = this.writer.parts;
       connection.run(`ROLLBACK TO ${savepointName(depth)}`);
       connection.run(`RELEASE ${savepointName(depth)}`);
@@ -85,12 +85,12 @@ export class OpenTransaction {
 
   /** Rows, changeset and request id commit together, or the transaction is rolled back and this throws. */
   commit(requestId: string): WriteOutcome {
-    return this.during(() => {
+    return this.whileOpen(() => {
       const { capture, connection, requests, nowMs } = this.writer.parts;
       try {
-        const captured = this.writer.takeCanonical();
+        const captured = this.writer.takeCanonicalChanges();
         capture.end();
-        const outcome = this.writer.log(
+        const outcome = this.writer.appendChangeset(
           { results: [], tablesWritten: this.tablesWritten, atomic: this.atomic },
           captured,
         );
@@ -113,7 +113,7 @@ export class OpenTransaction {
     if (connection.inTransaction) connection.run('ROLLBACK');
   }
 
-  private during<T>(run: () => T): T {
+  private whileOpen<T>(run: () => T): T {
     if (this.ended) throw new RockpoolError('transaction-ended');
     try {
       return run();

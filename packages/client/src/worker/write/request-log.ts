@@ -9,11 +9,11 @@ export const REQUEST_RETENTION_MS: number = 24 * 60 * 60 * 1000;
 const PRUNE_EVERY = 1000;
 
 /** So many are kept whatever the clock says: set ahead, it would end their time at once. */
-const LEAST_KEPT = 1_000;
+const MIN_KEPT_REQUESTS = 1_000;
 
 // What waits for the server's word is kept: somebody may wait for that word with it.
 const PRUNE_SQL = `
-  DELETE FROM rockpool_request WHERE done_ms < ? AND id NOT IN (SELECT id FROM rockpool_request ORDER BY done_ms DESC LIMIT ${LEAST_KEPT})
+  DELETE FROM rockpool_request WHERE done_ms < ? AND id NOT IN (SELECT id FROM rockpool_request ORDER BY done_ms DESC LIMIT ${MIN_KEPT_REQUESTS})
     AND coalesce(json_extract(outcome_json, '$.sequence'), 0) <= (SELECT coalesce(max(up_to), 0) FROM rockpool_decided)`;
 
 /** `results` is not there where there are none. */

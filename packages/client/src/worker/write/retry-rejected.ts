@@ -10,17 +10,17 @@ import {
 import type { WriteOutcome, WriteRequest } from '../../rpc/write-request.ts';
 import { withChange, type PendingRowChange, type RowState } from '../apply/row-state.ts';
 import { RowWriters } from '../apply/row-writers.ts';
-import { writeAfterRemovingAll, writeThenRemove, type RowWrite } from '../apply/write-rows.ts';
+import { removeAllThenWrite, writeThenRemove, type RowWrite } from '../apply/write-rows.ts';
 import type { DecodedChangeset } from '../changelog/changelog.ts';
 import type { Outbox } from '../changelog/outbox.ts';
-import type { Rejected } from '../changelog/rejected.ts';
+import type { RejectedTable } from '../changelog/rejected-table.ts';
 import { documentSupport } from '../documents/load-document-support.ts';
 import type { Connection } from '../sqlite/connection.ts';
 import type { WriteTransaction } from './write-transaction.ts';
 
 export interface RejectedParts {
   readonly connection: Connection;
-  readonly rejected: Rejected;
+  readonly rejected: RejectedTable;
   readonly outbox: Outbox;
   readonly transaction: WriteTransaction;
   readonly tablesById: ReadonlyMap<number, TableSchema>;
@@ -36,7 +36,7 @@ export interface RejectedParts {
  * twice; and `row-missing` where a row that it changes has gone: what is left would be half of what its author wrote.
  */
 export function retryRejected(parts: RejectedParts, sequence: number, requestId: string | null = null): WriteOutcome {
-  return retryOn(parts, sequence, requestId, requireRow);
+  return retryWithTriggersOff(parts, sequence, requestId, requireRow);
 }
 
 /**
@@ -44,8 +44,8 @@ export function retryRejected(parts: RejectedParts, sequence: number, requestId:
  * apart, which go into whatever is there. Else newer values would give way to it, and nobody would have meant it.
  * Throws `document-gap` then, and leaves it rejected.
  */
-export function retryUntouched(parts: RejectedParts, sequence: number): WriteOutcome {
-  return retryOn(parts, sequence, null, requireUntouched);
+export function retryIfUnchanged(parts: RejectedParts, sequence: number): WriteOutcome {
+  return retryWithTriggersOff(parts, sequence, null, requireUnchanged);
 }
 
 /** What a row is now, and what the rejected changeset found there and did. Throws where that does not fit together. */
@@ -57,7 +57,7 @@ function requireRow(now: RowState, { kind }: PendingRow, table: TableSchema): vo
   if (kind === 'update' && !now.exists) throw new RockpoolError('row-missing', { table: table.name });
 }
 
-function requireUntouched(now: RowState, { kind, before }: PendingRow, table: TableSchema): void {
+function requireUnchanged(now: RowState, { kind, before }: PendingRow, table: TableSchema): void {
   const isAsItWas = [...before].every(
     ([columnId, value]) =>
       policyOf(table, columnId).accumulates === true || cellValuesEqual(now.values.get(columnId) ?? null, value),
@@ -67,17 +67,22 @@ function requireUntouched(now: RowState, { kind, before }: PendingRow, table: Ta
 
 // Perhaps rows of it exchange unique values, or a row goes with what RESTRICT holds it for: one row of it is in the way
 // of another.
-const IN_EACH_OTHERS_WAY: ReadonlySet<string> = new Set(['constraint-unique', 'constraint-foreign-key']);
+const ORDER_DEPENDENT_CONSTRAINTS: ReadonlySet<string> = new Set(['constraint-unique', 'constraint-foreign-key']);
 
-function retryOn(parts: RejectedParts, sequence: number, requestId: string | null, check: CheckRow): WriteOutcome {
+function retryWithTriggersOff(
+  parts: RejectedParts,
+  sequence: number,
+  requestId: string | null,
+  check: CheckRow,
+): WriteOutcome {
   const { connection } = parts;
   connection.setTriggers(false); // SQLite ignores this switch inside a transaction.
   try {
     return retry(parts, sequence, requestId, check, (writes) => writeUnderForeignKeys(connection, writes));
   } catch (thrown) {
-    if (!(thrown instanceof RockpoolError) || !IN_EACH_OTHERS_WAY.has(thrown.code)) throw thrown;
+    if (!(thrown instanceof RockpoolError) || !ORDER_DEPENDENT_CONSTRAINTS.has(thrown.code)) throw thrown;
     connection.setForeignKeys(false);
-    return retry(parts, sequence, requestId, check, (writes) => writeAllAnew(connection, writes));
+    return retry(parts, sequence, requestId, check, (writes) => removeAllThenCheck(connection, writes));
   } finally {
     connection.setForeignKeys(true);
     connection.setTriggers(true);
@@ -115,9 +120,9 @@ function writeUnderForeignKeys(connection: Connection, writes: readonly RowWrite
 }
 
 /** The rows go, then come: foreign keys are off, so that nothing goes with them, and are checked in the end. */
-function writeAllAnew(connection: Connection, writes: readonly RowWrite[]): void {
+function removeAllThenCheck(connection: Connection, writes: readonly RowWrite[]): void {
   const before = brokenForeignKeys(connection);
-  writeAfterRemovingAll(writes);
+  removeAllThenWrite(writes);
   if (brokenForeignKeys(connection) > before) throw new RockpoolError('constraint-foreign-key');
 }
 
@@ -142,7 +147,7 @@ function writesOf(
     writer.read(key).values.get(columnId) ?? null;
   const table = tablesById.get(captured.tableId) ?? writer.table;
   const group =
-    table.merge.documents.length === 0 ? captured : documentSupport().documentsAsText(table, captured, old, textOf);
+    table.merge.documents.length === 0 ? captured : documentSupport().documentsAsJson(table, captured, old, textOf);
   return Array.from({ length: group.rowCount }, (_, row) => {
     const key = group.keys.map((part) => part[row] as CellValue);
     const values = new Map(group.columnIds.map((columnId, index) => [columnId, group.values[index]?.[row] ?? null]));
@@ -189,7 +194,7 @@ export function dropRejected(
   }, requestId);
 }
 
-function requireDecided(rejected: Rejected, outbox: Outbox, sequence: number): DecodedChangeset {
+function requireDecided(rejected: RejectedTable, outbox: Outbox, sequence: number): DecodedChangeset {
   const { changeset } = rejected.get(sequence);
   if (sequence > outbox.lastAckedSequence()) throw new RockpoolError('changeset-undecided', { sequence });
   return changeset;

@@ -231,7 +231,7 @@ function refuseAlways({ code, first }: SqlAction): RockpoolError | null {
 }
 
 /** Whether it is the name of a temporary table or trigger that writes down what the app's statements do to rows. */
-export function isLog(name: string): boolean {
+export function isSearchLog(name: string): boolean {
   return name.startsWith(SEARCH_PREFIX);
 }
 
@@ -241,7 +241,7 @@ function isReserved(name: string): boolean {
 
 /** The triggers of search indexes log into tables of their own. */
 function isOwnTrigger({ first, trigger }: SqlAction): boolean {
-  return isLog(first) && isLog(trigger);
+  return isSearchLog(first) && isSearchLog(trigger);
 }
 
 function forbidden(problem: string, fields: Readonly<Record<string, string>> = {}): RockpoolError {

@@ -150,7 +150,7 @@ describe('undoing a transaction', () => {
         }),
       );
       write(database, 'w', "UPDATE account SET name = 'mine' WHERE id = 'b'");
-      database.outbox.markDecided(2, Date.now());
+      database.outbox.markAcknowledged(2, Date.now());
       fromElsewhere(database, what);
       expect(
         problemOf(() => undo(database, 'w')),

@@ -301,7 +301,7 @@ describe('a repeated request', () => {
     const clock = new TestClock();
     const database = openInMemory({ nowMs: clock.now });
     write(database, "INSERT INTO account (id) VALUES ('a')");
-    database.outbox.markDecided(1, clock.ms);
+    database.outbox.markAcknowledged(1, clock.ms);
     clock.ms += 25 * 60 * 60 * 1000;
     for (let i = 0; i < 1000; i++) write(database, 'DELETE FROM draft');
     expect(database.connection.value('SELECT count(*) FROM rockpool_request')).toBe(1000);

@@ -18,9 +18,9 @@ import { applyMergeRules, rulesByTable, type RulesByTable } from '../capture/mer
 import type { Changelog } from '../changelog/changelog.ts';
 import type { Meta } from '../database/meta.ts';
 import type { CanonicalTexts } from '../documents/canonical-documents.ts';
-import { documentAuthor } from '../documents/generation.ts';
+import { documentAuthor } from '../documents/document-author.ts';
 import { documentSupport } from '../documents/load-document-support.ts';
-import { documentTables, type DocumentTables } from '../documents/tables-with-documents.ts';
+import { documentTables, type DocumentTables } from '../documents/document-columns.ts';
 import type { SearchIndexes } from '../search/search-indexes.ts';
 import type { SqlPolicy } from '../sqlite/authorizer.ts';
 import type { Connection } from '../sqlite/connection.ts';
@@ -31,7 +31,7 @@ import { OpenTransaction } from './open-transaction.ts';
 import type { RequestLog } from './request-log.ts';
 import { lookupsByTable, tableChanges, type LookupsByTable } from './table-changes.ts';
 import { commit } from './commit.ts';
-import { createWritePolicy, isLog } from './sql-policy.ts';
+import { createWritePolicy, isSearchLog } from './sql-policy.ts';
 
 export interface WriteParts {
   readonly connection: Connection;
@@ -92,7 +92,7 @@ export class WriteTransaction {
   run({ id, statements, action }: WriteRequest): WriteOutcome {
     const body = (): BodyResult => ({ ...this.runStatements(statements), atomic: action?.kind === 'atomic' });
     // When a statement has to be compiled anew, because one before it changed the schema, it is judged anew.
-    return this.once(id, () => this.parts.connection.underPolicy(this.policy, body));
+    return this.runOnce(id, () => this.parts.connection.underPolicy(this.policy, body));
   }
 
   /**
@@ -103,7 +103,7 @@ export class WriteTransaction {
     body: () => Pick<BodyResult, 'atomic'> & Partial<BodyResult>,
     requestId: string | null = null,
   ): WriteOutcome {
-    return this.once(requestId, () => ({ results: [], tablesWritten: new Set(), ...body() }));
+    return this.runOnce(requestId, () => ({ results: [], tablesWritten: new Set(), ...body() }));
   }
 
   /**
@@ -115,7 +115,7 @@ export class WriteTransaction {
     readAgain: () => readonly StatementOutcome[],
     requestId: string,
   ): WriteOutcome {
-    const outcome = this.once(requestId, () => ({ tablesWritten: new Set(), ...body() }), false);
+    const outcome = this.runOnce(requestId, () => ({ tablesWritten: new Set(), ...body() }), false);
     return outcome.repeated ? { ...outcome, results: readAgain() } : outcome;
   }
 
@@ -128,7 +128,7 @@ export class WriteTransaction {
     return new OpenTransaction(this, atomic);
   }
 
-  private once(requestId: string | null, body: () => BodyResult, keepsResults: boolean = true): WriteOutcome {
+  private runOnce(requestId: string | null, body: () => BodyResult, keepsResults: boolean = true): WriteOutcome {
     const { requests, nowMs } = this.parts;
     return this.inTransaction(() => {
       const known = requestId === null ? null : requests.find(requestId);
@@ -150,14 +150,14 @@ export class WriteTransaction {
       const named = [...statement.tablesWritten];
       const changesSchema = named.includes('sqlite_master') || named.includes('sqlite_temp_master');
       // Our triggers write logs; SQLite itself writes the schema.
-      for (const table of named) if (!table.startsWith('sqlite_') && !isLog(table)) tablesWritten.add(table);
+      for (const table of named) if (!table.startsWith('sqlite_') && !isSearchLog(table)) tablesWritten.add(table);
       const changesRows = named.length > 0 && !changesSchema;
       try {
         for (; next < statements.length; next++) {
           const { sql: nextSql, params } = statements[next] as SqlStatement;
           if (nextSql !== sql) break;
           searchIndexes.catchUpFor(statement);
-          const rows = this.runOne(statement, params);
+          const rows = this.runStatement(statement, params);
           results.push({ changes: changesRows ? connection.changes : 0, ...rows });
         }
       } finally {
@@ -169,7 +169,7 @@ export class WriteTransaction {
   }
 
   /** Runs it to its end; gives its rows if it gives any, as with RETURNING. */
-  private runOne(statement: Statement, params: readonly SqlParam[]): { readonly rows?: EncodedRows } {
+  private runStatement(statement: Statement, params: readonly SqlParam[]): { readonly rows?: EncodedRows } {
     if (statement.columnCount === 0) {
       statement.run(...params);
       return {};
@@ -185,18 +185,18 @@ export class WriteTransaction {
     let done: BodyResult;
     try {
       done = body();
-      captured = this.takeCanonical();
+      captured = this.takeCanonicalChanges();
     } finally {
       capture.end();
     }
-    return this.log(done, captured);
+    return this.appendChangeset(done, captured);
   }
 
   /**
    * Puts what was captured into the changelog, as one changeset, and its words into the search indexes. The last step
    * before COMMIT.
    */
-  log(done: BodyResult, captured: CapturedChanges): WriteOutcome {
+  appendChangeset(done: BodyResult, captured: CapturedChanges): WriteOutcome {
     const { changelog, connection, meta, localTime, searchIndexes } = this.parts;
     const described = tableChanges(connection, this.lookups, captured);
     const changes = applyMergeRules(connection, this.rules, () => documentAuthor(meta), captured);
@@ -221,7 +221,7 @@ export class WriteTransaction {
   }
 
   /** What was changed, documents in their canonical form. Call it while capture is on. */
-  takeCanonical(): CapturedChanges {
+  takeCanonicalChanges(): CapturedChanges {
     const { capture, connection } = this.parts;
     const known: CanonicalTexts = new Map();
     for (let round = 0; round < MAX_ROUNDS; round++) {

@@ -13,8 +13,8 @@ function write(database: OpenDatabase, ...statements: readonly string[]): void {
 }
 
 function rejectedAsDecided(database: OpenDatabase, sequence: number): void {
-  database.rejected.reject(sequence, reason, 1000);
-  database.outbox.markDecided(database.changelog.head().sequence, 1000);
+  database.rejected.add(sequence, reason, 1000);
+  database.outbox.markAcknowledged(database.changelog.head().sequence, 1000);
 }
 
 /** A changeset whose rows the apply has taken out again. */
@@ -42,7 +42,7 @@ describe('a rejected changeset', () => {
       ['update', [['old']]],
       ['insert', [['a']]],
     ]);
-    database.rejected.reject(2, new RockpoolError('internal').toData(), 2000);
+    database.rejected.add(2, new RockpoolError('internal').toData(), 2000);
     expect(database.rejected.list()[0]?.error.code).toBe('constraint-unique');
     database.close();
   });
@@ -313,7 +313,7 @@ describe('a rejected changeset', () => {
   it('can be neither tried again nor dropped before the server has decided', () => {
     const database = openInMemory();
     write(database, "INSERT INTO account (id) VALUES ('a')");
-    database.rejected.reject(1, reason, 1000);
+    database.rejected.add(1, reason, 1000);
     for (const kind of ['retry-rejected', 'drop-rejected'] as const) {
       expect(() => database.write({ id: kind, statements: [], action: { kind, sequence: 1 } })).toThrow(
         expect.objectContaining({ code: 'changeset-undecided' }),

@@ -31,14 +31,14 @@ export function withSnapshotFile<T>(connection: Connection, path: string, body: 
  * foreign keys off. Only rows that differ are written; those that changed go and come, so that unique keys may have
  * swapped places. Returns the names of the tables in which anything differed.
  */
-export function takeRows(connection: Connection, tables: Iterable<TableSchema>): Set<string> {
+export function copySnapshotRows(connection: Connection, tables: Iterable<TableSchema>): Set<string> {
   const differing = new Set<string>();
-  for (const table of [...tables].map(toCompared)) if (takeTable(connection, table)) differing.add(table.name);
-  takeTable(connection, DOCUMENTS);
+  for (const table of [...tables].map(toComparedTable)) if (copyTable(connection, table)) differing.add(table.name);
+  copyTable(connection, DOCUMENTS);
   return differing;
 }
 
-function toCompared({ name, primaryKey, columns }: TableSchema): ComparedTable {
+function toComparedTable({ name, primaryKey, columns }: TableSchema): ComparedTable {
   return {
     name,
     keys: primaryKey,
@@ -46,7 +46,7 @@ function toCompared({ name, primaryKey, columns }: TableSchema): ComparedTable {
   };
 }
 
-function takeTable(connection: Connection, { name, keys, columns }: ComparedTable): boolean {
+function copyTable(connection: Connection, { name, keys, columns }: ComparedTable): boolean {
   const table = quoteName(name);
   const hasKey = keys.map((key) => `theirs.${quoteName(key)} = mine.${quoteName(key)}`).join(' AND ');
   // To SQLite 1 is 1.0, to us it is not.

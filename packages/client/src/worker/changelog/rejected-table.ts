@@ -14,7 +14,7 @@ export interface StoredRejection {
  * the changeset is pruned: a server that was restored from a backup would be sent it again otherwise. Below 0 it stays
  * without its changeset, for whoever asks what became of the write.
  */
-export class Rejected {
+export class RejectedTable {
   private readonly connection: Connection;
   private readonly changelog: Changelog;
 
@@ -81,7 +81,7 @@ export class Rejected {
    * Call in the transaction that takes its changes out of the tables. A changeset that is rejected already keeps its
    * first reason.
    */
-  reject(sequence: number, reason: ErrorData, nowMs: number): void {
+  add(sequence: number, reason: ErrorData, nowMs: number): void {
     const code = isErrorCode(reason.code) ? reason.code : 'internal';
     this.connection.run(
       `INSERT INTO rockpool_parked (sequence, code, fields_json, parked_ms) VALUES (?, ?, ?, ?)
@@ -94,7 +94,7 @@ export class Rejected {
   }
 
   /** It counts after all. */
-  readmit(sequence: number): void {
+  remove(sequence: number): void {
     this.connection.run('DELETE FROM rockpool_parked WHERE sequence = ?', sequence);
   }
 

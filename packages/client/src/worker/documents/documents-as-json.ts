@@ -20,7 +20,7 @@ import {
  * A captured group as the app would write it now: JSON where documents are, with the change that it made once made in
  * the JSON of now. `textOf` reads a document's column as it is.
  */
-export function documentsAsText(
+export function documentsAsJson(
   table: TableSchema,
   group: ChangeGroup,
   before: BeforeGroup,

@@ -1,15 +1,15 @@
 import { cellValuesEqual, RockpoolError, type ErrorCode, type ErrorFields } from '@rockpool/shared';
 import type { OpenDatabase } from '../database/open-database.ts';
-import { beginGeneration } from '../documents/generation.ts';
-import type { DeliveryLog } from './apply-delivery.ts';
+import { beginGeneration } from '../documents/document-author.ts';
+import type { SyncProgress } from './apply-delivery.ts';
 import type { PendingChangeset } from './pending-index.ts';
 import { columnIdsByTable, withinSchema } from './within-schema.ts';
 
 /** Where a delivery finds and leaves what it changes beside rows: changelog, outbox, rejected changesets, cursor. */
-export function deliveryLog(
+export function syncProgress(
   { meta, outbox, rejected, changelog, tablesById }: OpenDatabase,
   nowMs: () => number,
-): DeliveryLog {
+): SyncProgress {
   const columnsById = columnIdsByTable(tablesById);
   return {
     get cursor() {
@@ -33,21 +33,21 @@ export function deliveryLog(
       }
     },
     // What is decided and not rejected was admitted.
-    admitted: (sequence) => rejected.readmit(sequence),
-    rejected(sequence: number, code: ErrorCode, fields: ErrorFields): void {
+    recordAdmitted: (sequence) => rejected.remove(sequence),
+    recordRejected(sequence: number, code: ErrorCode, fields: ErrorFields): void {
       beginGeneration(meta);
-      rejected.readmit(sequence); // the server's reason is the one that counts
-      rejected.reject(sequence, new RockpoolError(code, fields).toData(), nowMs());
+      rejected.remove(sequence); // the server's reason is the one that counts
+      rejected.add(sequence, new RockpoolError(code, fields).toData(), nowMs());
     },
-    masked(sequence, reason): void {
+    recordMasked(sequence, reason): void {
       beginGeneration(meta);
-      rejected.reject(sequence, reason.toData(), nowMs());
+      rejected.add(sequence, reason.toData(), nowMs());
     },
-    shown: (sequence) => rejected.readmit(sequence),
+    recordUnmasked: (sequence) => rejected.remove(sequence),
     advance({ to, logHash }, lastAckedSequence): void {
       meta.set('cursor', to);
       meta.set('cursor_link', logHash);
-      if (lastAckedSequence > 0) outbox.markDecided(lastAckedSequence, nowMs());
+      if (lastAckedSequence > 0) outbox.markAcknowledged(lastAckedSequence, nowMs());
       outbox.prune(nowMs());
     },
     startOver(logEpoch, { to, logHash }, lastAckedSequence): void {
@@ -60,7 +60,7 @@ export function deliveryLog(
       beginGeneration(meta);
       meta.set('cursor', to);
       meta.set('cursor_link', logHash);
-      outbox.markUndecidedAfter(lastAckedSequence, nowMs());
+      outbox.markPendingAfter(lastAckedSequence, nowMs());
     },
   };
 }

@@ -15,3 +15,9 @@ export function documentAuthor(meta: Meta): Author {
 export function beginGeneration(meta: Meta): void {
   meta.set('document_generation', meta.documentGeneration + 1);
 }
+
+/**
+ * The base watermark of every document edit. An author has seen every delivered edit of a document, including those
+ * under pending edits, so no watermark is too new.
+ */
+export const DOCUMENT_EDIT_BASE: number = Number.MAX_SAFE_INTEGER;

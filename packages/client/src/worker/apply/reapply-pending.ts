@@ -3,15 +3,15 @@ import type { Connection } from '../sqlite/connection.ts';
 import { rowId, type PendingIndex } from './pending-index.ts';
 import { withChange, type RowState } from './row-state.ts';
 import type { RowWriters } from './row-writers.ts';
-import { unlessRefused } from './unless-refused.ts';
-import { writeAfterRemovingAll } from './write-rows.ts';
+import { tryInSavepoint } from './try-in-savepoint.ts';
+import { removeAllThenWrite } from './write-rows.ts';
 
 /**
  * Puts pending changesets back on top of the server's rows, one by one, and says which no longer fit; with the reason
  * where they fitted before. `current` has the server's row of every row that they concern, and has the visible one
  * afterwards.
  */
-export function putBack(
+export function reapplyPending(
   {
     connection,
     writers,
@@ -22,7 +22,7 @@ export function putBack(
 ): Map<number, RockpoolError | null> {
   const masked = new Map<number, RockpoolError | null>();
   for (const sequence of sequences) {
-    const written = unlessRefused(connection, () => {
+    const written = tryInSavepoint(connection, () => {
       const writes = pending.rowsOf(sequence).map((ref) => {
         const writer = writers.of(ref.tableId);
         const before = current.get(rowId(ref)) as RowState;
@@ -35,7 +35,7 @@ export function putBack(
           after: change === undefined ? before : withChange(before, change, writer.columns),
         };
       });
-      writeAfterRemovingAll(writes);
+      removeAllThenWrite(writes);
       return writes;
     });
     if (written instanceof RockpoolError) masked.set(sequence, pending.masked.has(sequence) ? null : written);

@@ -120,11 +120,11 @@ describe('of one row', () => {
           return change.values;
         },
       }));
-      const decisions = new Map(Array.from({ length: AT_ONCE }, (_, n) => [n + 1, 'admitted' as const]));
+      const outcomeKinds = new Map(Array.from({ length: AT_ONCE }, (_, n) => [n + 1, 'admitted' as const]));
       const visible = { exists: true, values: new Map([[2, BigInt(count)]]) };
       const columns = { documents: new Map(), policies: tablePolicies([]) };
-      const after = rebaseRow({ visible, hidden: new Map(), pending: counting, columns }, [], {
-        decisions,
+      const after = rebaseRow({ visible, covered: new Map(), pending: counting, columns }, [], {
+        outcomeKinds,
         maskedBefore: new Set(),
         maskedAfter: new Set(),
       });

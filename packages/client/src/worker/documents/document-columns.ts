@@ -1,4 +1,4 @@
-import type { CellValue, DocumentRule } from '@rockpool/shared';
+import type { CellValue, DocumentRule, TableSchema } from '@rockpool/shared';
 import type { ReadBase } from '@rockpool/shared/document';
 import { documentSupport } from './load-document-support.ts';
 
@@ -13,4 +13,11 @@ export interface DocumentColumns {
 /** What a column of the app holds for a value of a row: of documents their JSON. */
 export function toColumnValue({ documents, readBase }: DocumentColumns, columnId: number, value: CellValue): CellValue {
   return value === null || !documents.has(columnId) ? value : documentSupport().documentText(value, readBase);
+}
+
+/** Tables with document columns, by id. */
+export type DocumentTables = ReadonlyMap<number, TableSchema>;
+
+export function documentTables(tables: Iterable<TableSchema>): DocumentTables {
+  return new Map([...tables].filter(({ merge }) => merge.documents.length > 0).map((table) => [table.id, table]));
 }

@@ -5,7 +5,7 @@ import type { Connection } from '../sqlite/connection.ts';
  * Runs the body; when a constraint stands against it, a counter would leave 64 bits, or an edit lacks what it builds
  * on, nothing of it happened and the reason is returned.
  */
-export function unlessRefused<T>(connection: Connection, body: () => T): T | RockpoolError {
+export function tryInSavepoint<T>(connection: Connection, body: () => T): T | RockpoolError {
   connection.exec('SAVEPOINT rockpool_rows');
   try {
     const result = body();

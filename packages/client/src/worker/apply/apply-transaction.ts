@@ -1,7 +1,7 @@
 import type { SearchIndexes } from '../search/search-indexes.ts';
 import type { Connection } from '../sqlite/connection.ts';
 
-export interface QuietTransactionParts {
+export interface ApplyTransactionParts {
   readonly connection: Connection;
   readonly searchIndexes: SearchIndexes;
 }
@@ -11,7 +11,7 @@ export interface QuietTransactionParts {
  * with the changeset that caused them. Search indexes are no such effects: they are brought up to date here. Rolls back
  * and throws what the body throws.
  */
-export function quietTransaction<T>({ connection, searchIndexes }: QuietTransactionParts, body: () => T): T {
+export function inApplyTransaction<T>({ connection, searchIndexes }: ApplyTransactionParts, body: () => T): T {
   // SQLite ignores these switches inside a transaction.
   connection.setForeignKeys(false);
   connection.setTriggers(false);

@@ -2,7 +2,7 @@ import { encodeKey, EXISTENCE_COLUMN_ID, buildSchema, tablePolicies } from '@roc
 import { expect, it } from 'vitest';
 import { testTable } from '../../../testing/worker/table-schema.ts';
 import { openInMemory } from '../../../testing/worker/test-database.ts';
-import { BaseTable } from './base-table.ts';
+import { CellBaseTable } from './cell-base-table.ts';
 import type { ColumnRules, PendingRowChange } from './row-state.ts';
 
 const NAME = 7;
@@ -31,7 +31,7 @@ it.each([
     values: new Map([[NAME, 'mine']]),
     before: new Map(),
   };
-  new BaseTable(database.connection).write(ROW, new Map(), new Map([[NAME, 'theirs']]), [pending], RULES);
+  new CellBaseTable(database.connection).write(ROW, new Map(), new Map([[NAME, 'theirs']]), [pending], RULES);
   expect(database.connection.rows('SELECT base FROM rockpool_base WHERE key = ?', encodeKey(ROW.key))).toEqual(
     [[BigInt(expected)]].map(([base]) => [Number(base)]),
   );

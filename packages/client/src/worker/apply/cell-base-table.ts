@@ -1,17 +1,17 @@
 import { encodeKey, EXISTENCE_COLUMN_ID, type CellValue } from '@rockpool/shared';
-import { SEEN_ALL } from '../documents/seen-all.ts';
+import { DOCUMENT_EDIT_BASE } from '../documents/document-author.ts';
 import type { Connection } from '../sqlite/connection.ts';
 import type { RowRef } from './pending-index.ts';
 import type { ColumnRules, PendingRowChange } from './row-state.ts';
 
-export interface HiddenCell {
+export interface CoveredCell {
   readonly value: CellValue;
   /** The watermark that the author of the covering write had really seen of this cell. */
   readonly base: number;
 }
 
 /** rockpool_base: server values that pending writes cover, of documents their states. Empty most of the time. */
-export class BaseTable {
+export class CellBaseTable {
   private readonly connection: Connection;
 
   constructor(connection: Connection) {
@@ -22,14 +22,14 @@ export class BaseTable {
     return this.connection.value('SELECT 1 FROM rockpool_base LIMIT 1') === undefined;
   }
 
-  read({ tableId, key }: RowRef): Map<number, HiddenCell> {
+  read({ tableId, key }: RowRef): Map<number, CoveredCell> {
     const statement = this.connection.prepare(
       'SELECT column_id, value, base FROM rockpool_base WHERE table_id = ? AND key = ?',
     );
     try {
       statement.bindCell(1, BigInt(tableId));
       statement.bindCell(2, encodeKey(key));
-      const cells = new Map<number, HiddenCell>();
+      const cells = new Map<number, CoveredCell>();
       while (statement.step())
         cells.set(Number(statement.readValue(0)), {
           value: statement.readCell(1),
@@ -44,22 +44,22 @@ export class BaseTable {
   /** Replaces what is kept for one row. */
   write(
     row: RowRef,
-    before: ReadonlyMap<number, HiddenCell>,
-    hidden: ReadonlyMap<number, CellValue>,
+    before: ReadonlyMap<number, CoveredCell>,
+    covered: ReadonlyMap<number, CellValue>,
     pending: readonly PendingRowChange[],
     { documents }: ColumnRules,
   ): void {
     const key = encodeKey(row.key);
     if (before.size > 0)
       this.connection.run('DELETE FROM rockpool_base WHERE table_id = ? AND key = ?', row.tableId, key);
-    if (hidden.size === 0) return;
+    if (covered.size === 0) return;
     const statement = this.connection.prepare(
       'INSERT INTO rockpool_base (table_id, key, column_id, value, base) VALUES (?, ?, ?, ?, ?)',
     );
     try {
-      for (const [columnId, value] of hidden) {
+      for (const [columnId, value] of covered) {
         const base = documents.has(columnId)
-          ? SEEN_ALL
+          ? DOCUMENT_EDIT_BASE
           : (before.get(columnId)?.base ?? coveringBase(columnId, pending));
         statement.runCells(BigInt(row.tableId), key, BigInt(columnId), value, BigInt(base));
       }

@@ -388,7 +388,7 @@ describe('an outcome that the server has forgotten', () => {
     const { database, sync } = atFive();
     sync.greet(testWelcome({ lastAckedSequence: 4 }));
     expect(() => sync.applyDelivery(gap)).toThrow(
-      new RockpoolError('site-copied', { problem: 'an outcome is missing', decidedHere: 2, sequence: 5 }),
+      new RockpoolError('site-copied', { problem: 'an outcome is missing', ackedHere: 2, sequence: 5 }),
     );
     database.close();
   });

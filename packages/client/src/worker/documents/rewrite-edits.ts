@@ -30,9 +30,9 @@ import {
   type JsonValue,
 } from '@rockpool/shared/document';
 import type { Connection } from '../sqlite/connection.ts';
-import { baseReader, forgetBases } from './document-bases.ts';
+import { baseReader, deleteUnusedBases } from './document-bases.ts';
 import { DocumentTable } from './document-table.ts';
-import type { DocumentTables } from './tables-with-documents.ts';
+import type { DocumentTables } from './document-columns.ts';
 
 /** A document as this site made it so far, and as the new site makes it. */
 interface Rewritten {
@@ -65,7 +65,7 @@ export interface NewAuthors {
  * Where the edits of a changeset are: in what shows, in nothing that shows because it was refused or masked, or in the
  * server's rows as they are known here since a log that is lost had admitted it.
  */
-export type EditsAre = 'shown' | 'masked' | 'in-base';
+export type EditVisibility = 'shown' | 'masked' | 'in-base';
 
 /**
  * Makes the pending edits of documents once more, under the name of a new site: under the old one another copy of this
@@ -81,7 +81,7 @@ export function rewriteEdits(
   tables: DocumentTables,
   authors: NewAuthors,
   firstOwn: number,
-  whereAre: (sequence: number) => EditsAre,
+  visibilityOf: (sequence: number) => EditVisibility,
 ): void {
   const documents = new PendingDocuments(connection, authors);
   for (const [sequence, body, before] of connection.rows(
@@ -90,7 +90,7 @@ export function rewriteEdits(
   )) {
     const changeset = decodeChangesetBody(body as Uint8Array);
     const olds = decodeBefore(before as Uint8Array, changeset.groups);
-    const edits = whereAre(sequence as number);
+    const edits = visibilityOf(sequence as number);
     const groups = changeset.groups.map((group, index) => {
       const table = tables.get(group.tableId);
       return table === undefined
@@ -119,7 +119,7 @@ class PendingDocuments {
   rewriteGroup(
     { group, before }: { readonly group: ChangeGroup; readonly before: BeforeGroup },
     table: TableSchema,
-    edits: EditsAre,
+    edits: EditVisibility,
   ): ChangeGroup {
     const rules = documentColumns(table);
     const values = group.values.map((column, index) => {
@@ -154,7 +154,7 @@ class PendingDocuments {
         key,
       );
     }
-    forgetBases(this.connection);
+    deleteUnusedBases(this.connection);
   }
 
   private edit(chains: Chains, pending: PendingEdit, rule: DocumentRule, isShown: boolean): CellValue {
