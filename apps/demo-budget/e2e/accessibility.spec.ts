@@ -30,7 +30,7 @@ const landmarks: Readonly<Record<PageName, (page: Page) => Locator>> = {
   'cash-flow': (page) => page.getByRole('group', { name: /each month/ }),
   'net-worth': (page) => page.getByRole('group', { name: /each month/ }),
   schedules: (page) => page.getByRole('heading', { level: 1, name: 'Scheduled' }),
-  notes: (page) => page.getByRole('button', { name: 'Begin the notes' }),
+  notes: (page) => page.getByRole('button', { name: 'Start writing' }),
   categories: (page) => page.getByRole('form', { name: 'New category' }),
   rules: (page) => page.getByRole('searchbox', { name: 'Search payees' }),
   sync: (page) => page.getByRole('heading', { level: 1, name: 'Sync and storage' }),
@@ -86,7 +86,7 @@ for (const { viewport, schemes } of windows) {
     // What opens on pages.
     await openAccount(page, 'Giro');
     await page
-      .getByRole('button', { name: /^Begin a note on / })
+      .getByRole('button', { name: /^Add a note on / })
       .first()
       .focus();
     await page.keyboard.press('Enter');
@@ -96,35 +96,35 @@ for (const { viewport, schemes } of windows) {
     await page.getByRole('button', { name: 'New entry' }).click();
     await page.getByRole('form', { name: 'New entry' }).getByRole('button', { name: 'Split', exact: true }).click();
     await look('entry form');
-    await page.getByRole('button', { name: 'Keyboard' }).click();
-    await expect(page.getByRole('dialog', { name: 'By keyboard' })).toBeVisible();
+    await page.getByRole('button', { name: 'Keyboard shortcuts' }).click();
+    await expect(page.getByRole('dialog', { name: 'Keyboard shortcuts' })).toBeVisible();
     await look('keys');
     await page.keyboard.press('Escape');
     await goTo(page, 'Budget');
     await page
-      .getByRole('button', { name: /^Goal of / })
+      .getByRole('button', { name: /^Goal for / })
       .first()
       .click();
     await look('goal form');
     await goTo(page, 'Payees');
     await page.getByRole('button', { name: 'New rule' }).click();
     const rule = page.getByRole('form', { name: 'New rule' });
-    await rule.getByLabel('What of condition 1').fill('a');
+    await rule.getByLabel('Value of condition 1').fill('a');
     await rule.getByRole('button', { name: 'Add a condition' }).click();
-    await rule.getByLabel('What of condition 2').fill('b');
-    await expect(rule.getByRole('region', { name: 'What it matches' })).toBeVisible();
+    await rule.getByLabel('Value of condition 2').fill('b');
+    await expect(rule.getByRole('region', { name: 'Matching entries' })).toBeVisible();
     await look('rule form');
     await goTo(page, 'Notes');
-    await page.getByRole('button', { name: 'Begin the notes' }).click();
+    await page.getByRole('button', { name: 'Start writing' }).click();
     await page.getByRole('textbox', { name: 'Notes of this budget' }).click();
     await page.keyboard.type('Summer');
-    for (const name of ['Heading', 'Strike through']) await page.getByRole('button', { name, exact: true }).click();
+    for (const name of ['Heading', 'Strikethrough']) await page.getByRole('button', { name, exact: true }).click();
     await look('notes, begun');
     await goTo(page, 'Reports');
     for (const name of ['Spending', 'Cash flow', 'Net worth']) {
       await page.getByRole('navigation', { name: 'Reports' }).getByRole('link', { name }).click();
       const chart = page.getByRole('group', { name: /each month/ });
-      // By keyboard alone: to the chart, along it, and to the entries behind a month.
+      // Keyboard shortcuts alone: to the chart, along it, and to the entries behind a month.
       await chart.getByRole('button').last().focus();
       await page.keyboard.press('ArrowLeft');
       await page.keyboard.press('Enter');

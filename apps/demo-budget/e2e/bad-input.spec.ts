@@ -44,9 +44,9 @@ test('a wrong delimiter is named, together with the right one, and the preview s
     name: 'semicolons.csv',
     contents: 'Datum;Empfänger;Betrag\n01.06.2025;Bäcker;-1,00\n02.06.2025;Miete;-900,00\n',
   });
-  await page.getByLabel('Columns divided by').selectOption({ label: 'commas' });
+  await page.getByLabel('Separator').selectOption({ label: 'commas' });
   await expect(page.getByRole('alert')).toHaveText(
-    'The columns of this file are not divided by commas. Try semicolons.',
+    'The columns of this file are not separated by commas. Try semicolons.',
   );
   await importPreviewed(page, 2);
 });
@@ -65,14 +65,12 @@ test('rows with dates that do not parse, or amounts over 2^53 minor units, hold 
   await expect(summary).toContainText('3 rows cannot be read.');
   const preview = page.getByRole('table', { name: 'Preview' });
   await expect(preview.getByRole('row').filter({ hasText: 'No such day' })).toContainText(
-    'There is no such day in the chosen order.',
+    'This date does not exist in the chosen date order.',
   );
   await expect(preview.getByRole('row').filter({ hasText: 'No date' })).toContainText(
-    'The date cannot be read in the chosen order.',
+    'The date does not match the chosen date order.',
   );
-  await expect(preview.getByRole('row').filter({ hasText: 'Too much' })).toContainText(
-    'This amount is too large to be kept exactly',
-  );
+  await expect(preview.getByRole('row').filter({ hasText: 'Too much' })).toContainText('This amount is too large');
   await expect(page.getByRole('button', { name: /^Import \d+ entr/ })).toBeDisabled();
 
   await summary.getByRole('button', { name: 'Skip these 3 rows' }).click();
@@ -141,7 +139,7 @@ test.describe('a token that the server does not take', () => {
       await expect(syncBadge(page)).toHaveText('No access');
       await openAccount(page, 'Cash');
       await addEntry(page, { payee: 'Kept', amount: '1' });
-      await expect(syncBadge(page)).toHaveText('No access · 1 to send');
+      await expect(syncBadge(page)).toHaveText('No access · 1 to sync');
       await openSyncPage(page);
       await expect(page.getByRole('main')).toContainText(code);
       const stored = serverDatabase(server.dataFolder, link);

@@ -5,7 +5,7 @@ import { addEntry, addTransfer, ledgerRow } from './steps/entries.ts';
 import { goTo } from './steps/navigation.ts';
 
 function available(page: Page, category: string): Locator {
-  return page.getByRole('button', { name: `Move money of ${category}` });
+  return page.getByRole('button', { name: `Move money from ${category}` });
 }
 
 async function assign(page: Page, category: string, amount: string): Promise<void> {
@@ -59,16 +59,16 @@ test('what is bought by card, paid to the card, put into a pension, and overspen
   await expect(available(page, 'Bills and insurance')).toHaveText('€50.00');
   await expect(toAssign).toHaveText('€830.00');
 
-  // What was overspent is made good when the month ends, unless its envelope keeps it; what is left is taken over.
-  const next = page.getByRole('button', { name: 'Month after' });
+  // What was overspent is covered each month when the month ends, unless its envelope keeps it; what is left is taken over.
+  const next = page.getByRole('button', { name: 'Next month' });
   await next.click();
   await expect(available(page, 'Groceries')).toHaveText('€0.00');
   await expect(available(page, 'Bills and insurance')).toHaveText('€50.00');
   await expect(toAssign).toHaveText('€820.00');
   await available(page, 'Groceries').click();
   await page
-    .getByRole('form', { name: 'Move money of Groceries' })
-    .getByRole('button', { name: 'Keep overspending in it' })
+    .getByRole('form', { name: 'Move money from Groceries' })
+    .getByRole('button', { name: 'Carry overspending over' })
     .click();
   await expect(available(page, 'Groceries')).toHaveText('-€10.00');
   await expect(toAssign).toHaveText('€830.00');

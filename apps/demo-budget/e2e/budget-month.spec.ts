@@ -12,7 +12,7 @@ async function assign(page: Page, category: string, amount: string): Promise<voi
 }
 
 function available(page: Page, category: string): ReturnType<Page['getByRole']> {
-  return page.getByRole('button', { name: `Move money of ${category}` });
+  return page.getByRole('button', { name: `Move money from ${category}` });
 }
 
 test('a month is budgeted by two people, one of them offline, and what both assign adds up', async ({
@@ -25,7 +25,7 @@ test('a month is budgeted by two people, one of them offline, and what both assi
   await goTo(anna.page, 'Budget');
   await assign(anna.page, 'Groceries', '300');
   await expect(available(anna.page, 'Groceries')).toHaveText('€257.50');
-  await expect(anna.page.getByText('to assign')).toBeVisible();
+  await expect(anna.page.getByText('ready to assign')).toBeVisible();
   await expect(anna.page.getByRole('main')).toContainText('€700.00');
   await expectUpToDate(anna.page);
 
@@ -42,14 +42,14 @@ test('a month is budgeted by two people, one of them offline, and what both assi
   for (const { page } of [anna, ben])
     await expect(page.getByRole('textbox', { name: 'Assigned to Groceries' })).toHaveValue('370.00');
 
-  // Too much fun, made good from the groceries.
+  // Too much fun, covered each month from the groceries.
   await openAccount(anna.page, 'Household');
   await addEntry(anna.page, { payee: 'Cinema', amount: '25', category: 'Leisure' });
   await goTo(anna.page, 'Budget');
   await expect(available(anna.page, 'Leisure')).toHaveText('-€5.00');
   await testInfo.attach('overspent', { body: await anna.page.screenshot(), contentType: 'image/png' });
   await available(anna.page, 'Groceries').click();
-  const form = anna.page.getByRole('form', { name: 'Move money of Groceries' });
+  const form = anna.page.getByRole('form', { name: 'Move money from Groceries' });
   await expect(form.getByLabel('Move from Groceries')).toHaveValue('5.00');
   await form.getByRole('button', { name: 'Move', exact: true }).click();
   await expect(available(anna.page, 'Leisure')).toHaveText('€0.00');
@@ -57,8 +57,8 @@ test('a month is budgeted by two people, one of them offline, and what both assi
   await expect(available(ben.page, 'Groceries')).toHaveText('€322.50');
 
   // What is left stays for the next month, which can begin like this one.
-  await anna.page.getByRole('button', { name: 'Month after' }).click();
+  await anna.page.getByRole('button', { name: 'Next month' }).click();
   await expect(available(anna.page, 'Groceries')).toHaveText('€322.50');
-  await anna.page.getByRole('button', { name: /^Assign as in / }).click();
+  await anna.page.getByRole('button', { name: /^Copy from / }).click();
   await expect(available(anna.page, 'Groceries')).toHaveText('€687.50');
 });

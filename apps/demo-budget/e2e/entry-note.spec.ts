@@ -29,7 +29,7 @@ test('two people write the note of one entry at the same time, from the keyboard
   await openAccount(anna, 'Household');
   await expect(marked(anna)).toHaveCount(0);
 
-  // By keyboard alone: to the row, and into its note.
+  // Keyboard shortcuts alone: to the row, and into its note.
   for (const page of [anna, ben]) {
     await expect(ledgerRow(page, 'Dentist')).toBeVisible();
     await page.keyboard.press('ArrowDown');
@@ -48,9 +48,9 @@ test('two people write the note of one entry at the same time, from the keyboard
   // Letters that are keys of the ledger elsewhere were text here.
   await expect(anna.getByRole('form')).toHaveCount(0);
   await anna.keyboard.press('Escape');
-  await expect(anna.getByRole('button', { name: /^Change Dentist/ })).toBeFocused();
+  await expect(anna.getByRole('button', { name: /^Edit Dentist/ })).toBeFocused();
   await expect(marked(anna)).toHaveAccessibleName('Note on Dentist, 3 Jan 2025');
-  await expect(anna.getByRole('button', { name: 'Begin a note on Kiosk, 2 Jan 2025' })).toBeAttached();
+  await expect(anna.getByRole('button', { name: 'Add a note on Kiosk, 2 Jan 2025' })).toBeAttached();
   await anna.getByRole('searchbox', { name: 'Search entries' }).fill('insured');
   await expect(anna.getByRole('search')).toContainText('1 entry found, -€180.00');
   await expectUpToDate(anna);
@@ -58,7 +58,7 @@ test('two people write the note of one entry at the same time, from the keyboard
   const { page: carla } = await newPerson({ link: await invite(anna, 'viewer') });
   await join(carla, 'Carla');
   await openAccount(carla, 'Household');
-  await expect(carla.getByRole('button', { name: /^Begin a note/ })).toHaveCount(0);
+  await expect(carla.getByRole('button', { name: /^Add a note/ })).toHaveCount(0);
   await marked(carla).click();
   await expect(noteOf(carla, 'Dentist')).toContainText('insured', patience);
   await expect(noteOf(carla, 'Dentist')).toHaveAttribute('contenteditable', 'false');

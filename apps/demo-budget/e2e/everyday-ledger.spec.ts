@@ -18,8 +18,8 @@ test('a person records, splits, transfers, undoes and reconciles', async ({ newP
     { category: 'Home', amount: '10' },
   ]);
   await form.getByRole('button', { name: 'Add entry' }).click();
-  await expect(form).toContainText('The parts do not add up to the amount yet.');
-  await expect(form).toContainText('€2.50 left to divide');
+  await expect(form).toContainText('The parts do not add up to the total yet.');
+  await expect(form).toContainText('€2.50 left to assign');
   await form.getByLabel('Amount of part 2').fill('12.50');
   await form.getByRole('button', { name: 'Add entry' }).click();
   await expect(ledgerRow(page, 'Market')).toContainText('Split into 2');
@@ -39,8 +39,8 @@ test('a person records, splits, transfers, undoes and reconciles', async ({ newP
   await expect(ledgerRow(page, 'To Purse')).toContainText('-€50.00');
   await toast(page).getByRole('button', { name: 'Redo' }).click();
   await expect(ledgerRow(page, 'To Purse')).toContainText('-€60.00');
-  await page.getByRole('button', { name: 'Change To Purse,' }).click();
-  await page.getByRole('form', { name: 'Change entry' }).getByRole('button', { name: 'Delete' }).click();
+  await page.getByRole('button', { name: 'Edit To Purse,' }).click();
+  await page.getByRole('form', { name: 'Edit entry' }).getByRole('button', { name: 'Delete' }).click();
   await expectBalance(page, '€957.50', '1 entry');
   await toast(page).getByRole('button', { name: 'Undo' }).click();
   await expectBalance(page, '€897.50', '2 entries');
@@ -51,16 +51,16 @@ test('a person records, splits, transfers, undoes and reconciles', async ({ newP
   await page.getByRole('button', { name: 'Reconcile', exact: true }).click();
   await page
     .getByRole('form', { name: 'Reconcile' })
-    .getByLabel(/What does the bank say/)
+    .getByLabel(/balance on your statement/)
     .fill('897.00');
   await page.getByRole('button', { name: 'Compare' }).click();
   await expect(page.getByRole('region', { name: 'Reconcile' })).toContainText('-€0.50');
-  await page.getByRole('button', { name: 'Enter the difference' }).click();
+  await page.getByRole('button', { name: 'Add adjustment' }).click();
   await page.getByRole('button', { name: 'Finish' }).click();
   await expect(toast(page)).toContainText('3 entries are locked');
   await expect(page.getByRole('button', { name: 'Reconciled: Market' })).toBeDisabled();
-  await page.getByRole('button', { name: 'Change Market,' }).click();
-  const change = page.getByRole('form', { name: 'Change entry' });
+  await page.getByRole('button', { name: 'Edit Market,' }).click();
+  const change = page.getByRole('form', { name: 'Edit entry' });
   await expect(change.getByLabel(/^Amount in /)).toBeDisabled();
   await change.getByRole('button', { name: 'Unlock' }).click();
   await expect(change.getByLabel(/^Amount in /)).toBeEnabled();
@@ -90,7 +90,7 @@ test('the ledger goes by keyboard, and several entries change at once', async ({
     .evaluateAll((rows) => rows.map((row) => row.getBoundingClientRect().height));
   expect(new Set(heights)).toEqual(new Set([56]));
   const open = (payee: string, day: string): ReturnType<typeof page.getByRole> =>
-    page.getByRole('button', { name: `Change ${payee}, ${day}` });
+    page.getByRole('button', { name: `Edit ${payee}, ${day}` });
 
   await page.keyboard.press('Escape');
   await page.evaluate(() => (document.activeElement as HTMLElement).blur());
@@ -102,7 +102,7 @@ test('the ledger goes by keyboard, and several entries change at once', async ({
   await page.keyboard.press('Space');
   const selection = page.getByRole('toolbar', { name: 'Selected entries' });
   await expect(selection).toContainText('2 selected');
-  await selection.getByLabel('Category for the selected').selectOption({ label: 'Groceries' });
+  await selection.getByLabel('Category of the selected entries').selectOption({ label: 'Groceries' });
   await expect(toast(page)).toContainText('2 entries changed.');
   await expect(page.getByLabel('Category of Kiosk')).toHaveValue('');
   await selection.getByRole('button', { name: 'Delete' }).click();
@@ -117,7 +117,7 @@ test('the ledger goes by keyboard, and several entries change at once', async ({
   await expect(page.getByRole('search')).toContainText('1 entry found, -€2.00');
   await page.keyboard.press('Escape');
   await page.keyboard.press('?');
-  await expect(page.getByRole('dialog', { name: 'By keyboard' })).toBeVisible();
+  await expect(page.getByRole('dialog', { name: 'Keyboard shortcuts' })).toBeVisible();
   await page.keyboard.press('Escape');
 
   // The payee's last category comes by itself.
@@ -152,18 +152,18 @@ test('an amount and the parts of it, changed by two people at once, both stay, a
 
   await ben.goOffline();
   const change = async (page: typeof anna.page, total: string, groceries: string): Promise<void> => {
-    await page.getByRole('button', { name: 'Change Market,' }).click();
-    const fields = page.getByRole('form', { name: 'Change entry' });
+    await page.getByRole('button', { name: 'Edit Market,' }).click();
+    const fields = page.getByRole('form', { name: 'Edit entry' });
     await fields.getByLabel(/^Amount in /).fill(total);
     await fields.getByLabel('Amount of part 1').fill(groceries);
     await fields.getByRole('button', { name: 'Save' }).click();
     await expect(fields).toBeHidden();
   };
   await change(ben.page, '24', '19');
-  await expect(syncBadge(ben.page)).toHaveText(/1 to send/);
+  await expect(syncBadge(ben.page)).toHaveText(/1 to sync/);
   // Anna divides the same money anew.
-  await anna.page.getByRole('button', { name: 'Change Market,' }).click();
-  const fields = anna.page.getByRole('form', { name: 'Change entry' });
+  await anna.page.getByRole('button', { name: 'Edit Market,' }).click();
+  const fields = anna.page.getByRole('form', { name: 'Edit entry' });
   await fields.getByLabel('Amount of part 1').fill('12');
   await fields.getByLabel('Amount of part 2').fill('8');
   await fields.getByRole('button', { name: 'Save' }).click();

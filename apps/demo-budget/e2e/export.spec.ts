@@ -26,7 +26,7 @@ test('everything is saved as CSV, as JSON and as the SQLite file itself, without
     tables: { entries: object[] };
   };
   expect(tables.entries).toMatchObject([{ payee: 'Market', amountMinor: -2050 }]);
-  const database = new DatabaseSync(await save('The database itself'), { readOnly: true });
+  const database = new DatabaseSync(await save('SQLite database'), { readOnly: true });
   expect(database.prepare('SELECT payee, amountMinor FROM entries').all()).toEqual([
     { payee: 'Market', amountMinor: -2050 },
   ]);
@@ -45,7 +45,7 @@ test('what was saved, as JSON or as SQLite, opens as a budget of its own; what i
     await goTo(page, 'Import');
     await page.getByRole('link', { name: 'Export' }).click();
   };
-  for (const title of ['Everything as JSON', 'The database itself']) {
+  for (const title of ['Everything as JSON', 'SQLite database']) {
     await page.goto(own);
     await toExport();
     const started = page.waitForEvent('download');
@@ -71,7 +71,7 @@ test('what was saved, as JSON or as SQLite, opens as a budget of its own; what i
     [
       'budget.json',
       '{"format":"rockpool-budget-1","tables":{"entries":[{"id":"e","accountId":"nobody","date":"2025-01-01","amountMinor":1,"enteredAtMs":1}]}}',
-      'does not fit together',
+      'is inconsistent',
     ],
     ['budget.sqlite', 'SQLite format 3\u0000 and then nothing', 'Nothing|nothing'],
   ] as const) {
@@ -81,5 +81,5 @@ test('what was saved, as JSON or as SQLite, opens as a budget of its own; what i
     await expect(alert).toContainText(new RegExp(words));
   }
   await goTo(page, 'Share');
-  await expect(page.getByText('made here')).toHaveCount(2);
+  await expect(page.getByText('created here')).toHaveCount(2);
 });

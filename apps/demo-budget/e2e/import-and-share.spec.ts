@@ -57,7 +57,9 @@ test('the same statement imported again, on either device, adds nothing', async 
   await expect(ben.getByRole('link', { name: /Giro/ })).toContainText('355 entries');
   for (const page of [anna, ben]) {
     await chooseFile(page, samples.meridian);
-    await expect(page.getByRole('region', { name: 'Import', exact: true })).toContainText('355 rows are there already');
+    await expect(page.getByRole('region', { name: 'Import', exact: true })).toContainText(
+      '355 rows are already imported',
+    );
     await expect(page.getByRole('button', { name: 'Import 0 entries' })).toBeDisabled();
   }
 });
@@ -83,6 +85,6 @@ test('the same statement imported by two people without a network is there once,
   for (const { page } of [anna, ben]) {
     await expectBalance(page, '€5,097.34', '355 entries');
     await openSyncPage(page);
-    await expect(page.getByText('Nothing so far.')).toBeVisible();
+    await expect(page.getByText('No conflicts.')).toBeVisible();
   }
 });

@@ -23,7 +23,7 @@ test('an OFX file is imported as the bank wrote it, whatever it is called, and t
   await addEntry(page, { payee: 'cafe café', amount: '3.50', date: '2025-06-01' });
   await chooseFile(page, { name: 'statement.txt', contents: Buffer.from(ofx, 'latin1') });
   const summary = page.getByRole('region', { name: 'Import', exact: true });
-  await expect(summary).toContainText('1 new entry, 1 is perhaps there already.');
+  await expect(summary).toContainText('1 new entry, 1 possible duplicate.');
   await importPreviewed(page, 1);
   await openAccount(page, 'Giro');
   await expect(ledgerRow(page, 'Rent & Co')).toContainText('-€900.00');
@@ -35,11 +35,11 @@ test('an OFX file is imported as the bank wrote it, whatever it is called, and t
     .replace('20250604', '20250605')
     .replace(/<(DTPOSTED|TRNAMT|FITID|NAME|CURDEF|ACCTID|TRNTYPE)>([^<]*)/g, '<$1>$2</$1>')}`;
   await chooseFile(page, { name: 'statement.qfx', contents: qfx });
-  await expect(summary).toContainText('1 is perhaps there already');
+  await expect(summary).toContainText('1 possible duplicate');
   await expect(
     page.getByRole('table', { name: 'Preview' }).getByRole('row').filter({ hasText: 'Rent & Co' }),
   ).toContainText('Already there');
-  await page.getByRole('checkbox', { name: /^Import row 1 all the same/ }).check();
+  await page.getByRole('checkbox', { name: /^Import row 1 anyway/ }).check();
   await importPreviewed(page, 1);
   await openAccount(page, 'Giro');
   await expect(ledgerRow(page, 'Café Nero')).toContainText('-€3.50');
@@ -54,8 +54,8 @@ test('a row is corrected in the preview, and the next statement of the account i
     name: 'may.csv',
     contents: 'When,Who,How much\n05/04/2025,Coffee,3.50\nsoon,Rent,900\n05/05/2025,Tea,1.00\n',
   });
-  await page.getByLabel('Order of dates').selectOption({ label: '12/31/2025 (month first)' });
-  await page.getByLabel('Turn signs').check();
+  await page.getByLabel('Date order').selectOption({ label: '12/31/2025 (month first)' });
+  await page.getByLabel('Flip signs').check();
   await page.getByRole('button', { name: 'Correct row 3' }).click();
   const correction = page.getByRole('form', { name: 'Correct row 3' });
   await correction.getByLabel('When').fill('05/06/2025');
@@ -66,7 +66,7 @@ test('a row is corrected in the preview, and the next statement of the account i
   await expectBalance(page, '-€904.50', '3 entries');
 
   await chooseFile(page, { name: 'june.csv', contents: 'When,Note,How much,Who\n06/04/2025,,4.50,Coffee\n' });
-  await expect(page.getByText('Read as the last statement of Card was.')).toBeVisible();
+  await expect(page.getByText('Using the settings of the last statement of Card.')).toBeVisible();
   await importPreviewed(page, 1);
   await openAccount(page, 'Card');
   await expect(ledgerRow(page, 'Coffee').first()).toContainText('4 Jun 2025');

@@ -41,7 +41,7 @@ test('the app can be installed; a newer version is offered, leaves alone who is 
     await expect(offer).toBeVisible();
     await form.getByRole('button', { name: 'Cancel' }).click();
     await addEntry(page, { payee: 'Market', amount: '20' });
-    await page.getByRole('button', { name: 'Start it' }).click();
+    await page.getByRole('button', { name: 'Update now' }).click();
     await expect(offer).toBeHidden();
     await expect(ledgerRow(page, 'Market')).toBeVisible();
     expect(await page.evaluate(async () => await caches.keys())).toEqual([`app-${'f'.repeat(16)}`]);

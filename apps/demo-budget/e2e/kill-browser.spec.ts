@@ -37,7 +37,7 @@ test('a write that had resolved is there when the browser was killed right after
       await device.page.goto(link);
       await openAccount(device.page, 'Cash');
       await expect(
-        device.page.getByRole('table', { name: 'Entries of Cash' }).getByRole('button', { name: /^Change Round/ }),
+        device.page.getByRole('table', { name: 'Entries of Cash' }).getByRole('button', { name: /^Edit Round/ }),
       ).toHaveCount(round);
       await expect(ledgerRow(device.page, `Round ${round}.`)).toContainText('-€1.00');
 

@@ -147,5 +147,5 @@ function entryCount(stored: ServerDatabase): number {
 async function waitingCount(page: Page): Promise<number> {
   await expect(syncBadge(page)).toHaveText(/^(Offline|Connecting)/);
   const text = await syncBadge(page).innerText();
-  return Number(/· (\d+) to send/.exec(text)?.[1] ?? 0);
+  return Number(/· (\d+) to sync/.exec(text)?.[1] ?? 0);
 }

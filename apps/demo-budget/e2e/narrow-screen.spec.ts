@@ -82,7 +82,7 @@ test('on tablets, and beside the list of pages, a ledger has room for payees, an
   newPerson,
 }) => {
   const { page } = await newPerson({ viewport: { width: 768, height: 900 } });
-  await page.getByRole('button', { name: 'Look at a sample budget' }).click();
+  await page.getByRole('button', { name: 'Explore a sample budget' }).click();
   await openAccount(page, 'Household');
   await expect(page.locator('.entry-payee').first()).toBeVisible();
   for (const width of [768, 970, 1150, 1280]) {

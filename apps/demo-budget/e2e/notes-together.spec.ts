@@ -28,9 +28,9 @@ function cursors(page: Page): Locator {
 
 async function callOneself(page: Page, name: string): Promise<void> {
   await goTo(page, 'Share');
-  await page.getByRole('textbox', { name: 'What the others call you' }).fill(name);
-  await page.getByRole('button', { name: 'Keep the name' }).click();
-  await expect(page.getByText('Kept on this device.')).toBeVisible();
+  await page.getByRole('textbox', { name: 'The name that others see' }).fill(name);
+  await page.getByRole('button', { name: 'Save name' }).click();
+  await expect(page.getByText('Saved on this device.')).toBeVisible();
 }
 
 test('two people write and format one note at the same time, see each other, and one goes offline for a while', async ({
@@ -39,7 +39,7 @@ test('two people write and format one note at the same time, see each other, and
 }) => {
   const anna = await newPerson({ scriptPrefix: heldClock });
   await goTo(anna.page, 'Notes');
-  await anna.page.getByRole('button', { name: 'Begin the notes' }).click();
+  await anna.page.getByRole('button', { name: 'Start writing' }).click();
   await notes(anna.page).click();
   await anna.page.keyboard.type('Summer');
   await expectUpToDate(anna.page);
@@ -120,7 +120,7 @@ test('what is pasted into a note keeps its formats and loses all else, and the T
 }) => {
   const { page } = await newPerson();
   await goTo(page, 'Notes');
-  await page.getByRole('button', { name: 'Begin the notes' }).click();
+  await page.getByRole('button', { name: 'Start writing' }).click();
   await notes(page).click();
   await notes(page).evaluate((element) => {
     const clipboardData = new DataTransfer();

@@ -121,7 +121,7 @@ test('a write that follows what its author had seen is no conflict, and a lost v
 /** Changes an entry, and makes sure that it waits, so that a network that was not really cut would be noticed. */
 async function changeOffline({ page }: Person, payee: string, change: EntryInput, waitingCount: number): Promise<void> {
   await changeEntry(page, payee, change);
-  await expect(syncBadge(page)).toHaveText(new RegExp(`(Offline|Connecting) · ${waitingCount} to send`));
+  await expect(syncBadge(page)).toHaveText(new RegExp(`(Offline|Connecting) · ${waitingCount} to sync`));
 }
 
 /** Lets the page's own clock pass: what is tested depends on time, so time has to be. */
@@ -150,23 +150,23 @@ test('what lost of a goal, a rule, a scheduled entry or an entry’s state is to
 
   await ben.goOffline();
   await setGoal(ben.page, '300');
-  await schedule(ben.page, 'Change scheduled entry', '550');
-  await setRule(ben.page, 'Change rule', 'shop');
+  await schedule(ben.page, 'Edit scheduled entry', '550');
+  await setRule(ben.page, 'Edit rule', 'shop');
   await passTime(ben.page, clearlyLaterMs);
   await setGoal(anna.page, '500');
-  await schedule(anna.page, 'Change scheduled entry', '650');
-  await setRule(anna.page, 'Change rule', 'store');
+  await schedule(anna.page, 'Edit scheduled entry', '650');
+  await setRule(anna.page, 'Edit rule', 'store');
   await expectUpToDate(anna.page);
   await ben.goOnline();
   await expectUpToDate(ben.page);
 
   await openSyncPage(ben.page);
   await expect(conflicts(ben.page)).toHaveCount(3);
-  const goal = conflicts(ben.page).filter({ hasText: 'Goal of Groceries' });
+  const goal = conflicts(ben.page).filter({ hasText: 'Goal for Groceries' });
   await expect(goal).toContainText(
     '€500.00 each month from another device replaced €300.00 each month from this device',
   );
-  await expect(goal).toContainText('the later one stands');
+  await expect(goal).toContainText('the later change won');
   await testInfo.attach('conflicts', { body: await ben.page.screenshot({ fullPage: true }), contentType: 'image/png' });
   await goal.getByRole('button', { name: 'Restore €300.00 each month' }).click();
   await conflicts(ben.page)
@@ -186,20 +186,20 @@ test('what lost of a goal, a rule, a scheduled entry or an entry’s state is to
   await expect(anna.page.getByRole('main')).toContainText('If the payee contains “shop”');
 });
 
-async function setRule(page: Page, form: 'New rule' | 'Change rule', value: string): Promise<void> {
+async function setRule(page: Page, form: 'New rule' | 'Edit rule', value: string): Promise<void> {
   await goTo(page, 'Payees');
-  await page.getByRole('button', { name: form === 'New rule' ? form : /^Change the rule/ }).click();
+  await page.getByRole('button', { name: form === 'New rule' ? form : /^Edit the rule/ }).click();
   const fields = page.getByRole('form', { name: form });
-  await fields.getByLabel('What of condition 1').fill(value);
-  await fields.getByLabel('Then the category is').selectOption({ label: 'Groceries' });
+  await fields.getByLabel('Value of condition 1').fill(value);
+  await fields.getByLabel('Set the category to').selectOption({ label: 'Groceries' });
   await fields.getByRole('button', { name: /^(Add rule|Save)$/ }).click();
   await expect(fields).toBeHidden();
 }
 
 async function setGoal(page: Page, amount: string): Promise<void> {
   await goTo(page, 'Budget');
-  await page.getByRole('button', { name: 'Goal of Groceries' }).click();
-  const form = page.getByRole('form', { name: 'Goal of Groceries' });
+  await page.getByRole('button', { name: 'Goal for Groceries' }).click();
+  const form = page.getByRole('form', { name: 'Goal for Groceries' });
   await form.getByLabel(/^Amount in /).fill(amount);
   await form.getByRole('button', { name: 'Save goal' }).click();
   await expect(form).toBeHidden();
@@ -207,11 +207,11 @@ async function setGoal(page: Page, amount: string): Promise<void> {
 
 async function schedule(
   page: Page,
-  form: 'New scheduled entry' | 'Change scheduled entry',
+  form: 'New scheduled entry' | 'Edit scheduled entry',
   amount: string,
 ): Promise<void> {
   await goTo(page, 'Scheduled');
-  await page.getByRole('button', { name: form === 'New scheduled entry' ? form : 'Change Landlord' }).click();
+  await page.getByRole('button', { name: form === 'New scheduled entry' ? form : 'Edit Landlord' }).click();
   const fields = page.getByRole('form', { name: form });
   await fields.getByLabel('Payee').fill('Landlord');
   await fields.getByLabel(/^Amount in /).fill(amount);

@@ -18,13 +18,13 @@ test('a pause holds in every tab and over a reload, and what was written meanwhi
   await other.goto(ledger);
   await expect(syncBadge(other)).toHaveText('Paused');
   await addEntry(other, { payee: 'While paused', amount: '3' });
-  await expect(syncBadge(other)).toHaveText('Paused · 1 to send');
-  await expect(syncBadge(page)).toHaveText('Paused · 1 to send');
+  await expect(syncBadge(other)).toHaveText('Paused · 1 to sync');
+  await expect(syncBadge(page)).toHaveText('Paused · 1 to sync');
 
   await other.close();
   await page.reload();
   await openSyncPage(page);
-  await expect(syncBadge(page)).toHaveText('Paused · 1 to send');
+  await expect(syncBadge(page)).toHaveText('Paused · 1 to sync');
   await expect(page.getByRole('button', { name: 'Try now' })).toBeDisabled();
   await page.getByRole('button', { name: 'Resume sync' }).click();
   await expectUpToDate(page);
@@ -39,7 +39,7 @@ test('somebody whose network is back need not wait for the next attempt', async 
   await expectUpToDate(page);
   gateway.cut();
   await addEntry(page, { payee: 'Offline', amount: '3' });
-  await expect(syncBadge(page)).toHaveText('Offline · 1 to send', { timeout: 60_000 });
+  await expect(syncBadge(page)).toHaveText('Offline · 1 to sync', { timeout: 60_000 });
   await openSyncPage(page);
   await expect(page.getByRole('button', { name: 'Try now' })).toBeEnabled();
   await page.exposeFunction('restoreNetwork', () => gateway.restore());

@@ -19,14 +19,14 @@ test('a scheduled entry that two people enter, one of them offline, is entered o
   await goTo(anna.page, 'Scheduled');
   await goTo(ben.page, 'Scheduled');
   const enter = (page: typeof anna.page): ReturnType<typeof page.getByRole> =>
-    page.getByRole('region', { name: 'Due' }).getByRole('button', { name: /^Enter Landlord/ });
+    page.getByRole('region', { name: 'Due' }).getByRole('button', { name: /^Add Landlord/ });
   await expect(enter(ben.page)).toBeVisible();
 
   await ben.goOffline();
   await enter(ben.page).click();
   await expect(enter(ben.page)).toBeHidden();
   await enter(anna.page).click();
-  await expect(toast(anna.page)).toContainText('Landlord was entered.');
+  await expect(toast(anna.page)).toContainText('Landlord was added.');
   await expectUpToDate(anna.page);
   await ben.goOnline();
   await expectUpToDate(ben.page);
@@ -50,9 +50,9 @@ test('a transfer that comes again and again is entered on both sides', async ({ 
   await form.getByRole('button', { name: 'Add', exact: true }).click();
   await page
     .getByRole('region', { name: 'Due' })
-    .getByRole('button', { name: /^Enter Transfer to Savings/ })
+    .getByRole('button', { name: /^Add Transfer to Savings/ })
     .click();
-  await expect(toast(page)).toContainText('Transfer to Savings was entered.');
+  await expect(toast(page)).toContainText('Transfer to Savings was added.');
   await openAccount(page, 'Household');
   await expectBalance(page, '€850.00', '1 entry');
   await openAccount(page, 'Savings');
@@ -63,14 +63,14 @@ test('envelopes have goals, and rules sort what is typed', async ({ newPerson })
   const { page } = await newPerson();
   await addAccount(page, { name: 'Household', currency: 'EUR', opening: '1000' });
   await goTo(page, 'Budget');
-  await page.getByRole('button', { name: 'Goal of Groceries' }).click();
-  const goal = page.getByRole('form', { name: 'Goal of Groceries' });
+  await page.getByRole('button', { name: 'Goal for Groceries' }).click();
+  const goal = page.getByRole('form', { name: 'Goal for Groceries' });
   await goal.getByLabel(/^Amount in /).fill('400');
   await goal.getByRole('button', { name: 'Save goal' }).click();
   await expect(page.getByRole('table', { name: /^Budget of / })).toContainText(
     '€400.00 each month · €400.00 more this month',
   );
-  await page.getByRole('button', { name: 'Assign what goals need' }).click();
+  await page.getByRole('button', { name: 'Fund goals' }).click();
   await expect(page.getByRole('textbox', { name: 'Assigned to Groceries' })).toHaveValue('400.00');
   await expect(page.getByRole('table', { name: /^Budget of / })).toContainText('reached');
   await toast(page).getByRole('button', { name: 'Undo' }).click();
@@ -79,9 +79,9 @@ test('envelopes have goals, and rules sort what is typed', async ({ newPerson })
   await goTo(page, 'Payees');
   await page.getByRole('button', { name: 'New rule' }).click();
   const rule = page.getByRole('form', { name: 'New rule' });
-  await rule.getByLabel('What of condition 1').fill('market');
-  await rule.getByLabel('Then the category is').selectOption({ label: 'Groceries' });
-  await rule.getByLabel('And the payee becomes').fill('Market');
+  await rule.getByLabel('Value of condition 1').fill('market');
+  await rule.getByLabel('Set the category to').selectOption({ label: 'Groceries' });
+  await rule.getByLabel('Set the payee to').fill('Market');
   await rule.getByRole('button', { name: 'Add rule' }).click();
   await expect(page.getByRole('main')).toContainText(
     'If the payee contains “market”, the category is Groceries and the payee becomes “Market”.',

@@ -33,7 +33,7 @@ test('an import, an export and the first visit of another device say how far the
 
   const ben = await newPerson({ link: await shareLink(anna.page), scriptPrefix: progressWatch });
   await expect(ben.page.getByRole('link', { name: /Household/ })).toContainText('8,000 entries');
-  expectToRise(await takeProgressShown(ben.page), /^The budget comes to this device, [\d.]+ MB of [\d.]+ MB$/);
+  expectToRise(await takeProgressShown(ben.page), /^Downloading the budget, [\d.]+ MB of [\d.]+ MB$/);
 });
 
 /** A bar of that name was there, and never went back. */

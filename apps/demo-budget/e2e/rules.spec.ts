@@ -16,24 +16,24 @@ test('a rule with several conditions shows what it matches, is given to what is 
   await goTo(page, 'Payees');
   await page.getByRole('button', { name: 'New rule' }).click();
   const rule = page.getByRole('form', { name: 'New rule' });
-  await rule.getByLabel('How of condition 1').selectOption({ label: 'begins with' });
-  await rule.getByLabel('What of condition 1').fill('market');
-  const preview = rule.getByRole('region', { name: 'What it matches' });
-  await expect(preview).toContainText('It matches 2 entries');
+  await rule.getByLabel('Operator of condition 1').selectOption({ label: 'begins with' });
+  await rule.getByLabel('Value of condition 1').fill('market');
+  const preview = rule.getByRole('region', { name: 'Matching entries' });
+  await expect(preview).toContainText('2 existing entries match');
   await rule.getByRole('button', { name: 'Add a condition' }).click();
   await rule.getByLabel('Field of condition 2').selectOption({ label: 'the amount' });
-  await rule.getByLabel('How of condition 2').selectOption({ label: 'is at most' });
-  await rule.getByLabel('What of condition 2').fill('100');
+  await rule.getByLabel('Operator of condition 2').selectOption({ label: 'is at most' });
+  await rule.getByLabel('Value of condition 2').fill('100');
   await rule.getByRole('button', { name: 'Add a condition' }).click();
   await rule.getByLabel('Field of condition 3').selectOption({ label: 'the account' });
-  await rule.getByLabel('How of condition 3').selectOption({ label: 'is one of' });
-  await rule.getByLabel('What of condition 3').selectOption([{ label: 'Household' }]);
-  await expect(preview).toContainText('It matches 1 entry');
+  await rule.getByLabel('Operator of condition 3').selectOption({ label: 'is one of' });
+  await rule.getByLabel('Value of condition 3').selectOption([{ label: 'Household' }]);
+  await expect(preview).toContainText('1 existing entry matches');
   await expect(preview).toContainText('MARKET 0815');
-  await rule.getByLabel('Then the category is').selectOption({ label: 'Groceries' });
-  await rule.getByLabel('And the payee becomes').fill('Market');
-  await rule.getByLabel('And the notes become').fill('by card');
-  await rule.getByLabel('Also give it to this entry').check();
+  await rule.getByLabel('Set the category to').selectOption({ label: 'Groceries' });
+  await rule.getByLabel('Set the payee to').fill('Market');
+  await rule.getByLabel('Set the memo to').fill('by card');
+  await rule.getByLabel('Also apply to this entry').check();
   await rule.getByRole('button', { name: 'Add rule' }).click();
   const main = page.getByRole('main');
   const sentence =
@@ -77,19 +77,19 @@ test('a rule is changed to hold where one of its conditions does', async ({ newP
   await goTo(page, 'Payees');
   await page.getByRole('button', { name: 'New rule' }).click();
   const rule = page.getByRole('form', { name: 'New rule' });
-  await rule.getByLabel('How of condition 1').selectOption({ label: 'is one of' });
-  await rule.getByLabel('What of condition 1').fill('Baker\nMiller');
-  await rule.getByLabel('Then the category is').selectOption({ label: 'Groceries' });
+  await rule.getByLabel('Operator of condition 1').selectOption({ label: 'is one of' });
+  await rule.getByLabel('Value of condition 1').fill('Baker\nMiller');
+  await rule.getByLabel('Set the category to').selectOption({ label: 'Groceries' });
   await rule.getByRole('button', { name: 'Add rule' }).click();
-  await page.getByRole('button', { name: /^Change the rule/ }).click();
-  const change = page.getByRole('form', { name: 'Change rule' });
+  await page.getByRole('button', { name: /^Edit the rule/ }).click();
+  const change = page.getByRole('form', { name: 'Edit rule' });
   await change.getByRole('button', { name: 'Add a condition' }).click();
   await change.getByLabel('Field of condition 2').selectOption({ label: 'the notes' });
-  await change.getByLabel('What of condition 2').fill('bread');
-  await change.getByLabel('How many have to hold').selectOption({ label: 'one of these holds' });
+  await change.getByLabel('Value of condition 2').fill('bread');
+  await change.getByLabel('Conditions to match').selectOption({ label: 'any condition matches' });
   await change.getByRole('button', { name: 'Save' }).click();
   await expect(page.getByRole('main')).toContainText(
-    'If the payee is one of “Baker”, “Miller” or the notes contain “bread”, the category is Groceries.',
+    'If the payee is one of “Baker”, “Miller” or the memo contains “bread”, the category is Groceries.',
   );
 
   await chooseFile(page, {

@@ -8,10 +8,10 @@ test('a sample is one press away, fills every page, is nobody’s own budget, an
   newPerson,
 }) => {
   const { page } = await newPerson();
-  await page.getByRole('button', { name: 'Look at a sample budget' }).click();
+  await page.getByRole('button', { name: 'Explore a sample budget' }).click();
   const notice = page.getByText('This is a sample');
   await expect(notice).toBeVisible();
-  await expect(page.getByRole('main')).toContainText('Together in EUR');
+  await expect(page.getByRole('main')).toContainText('Total in EUR');
   await page.keyboard.press('Control+z');
   await expect(toast(page)).toContainText('There is nothing to undo.');
   await openAccount(page, 'Credit card');

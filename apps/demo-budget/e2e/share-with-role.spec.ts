@@ -9,10 +9,10 @@ import { expectUpToDate, syncBadge } from './steps/sync.ts';
 /** Nothing on the page that would write, whether it is pressed or typed into. */
 async function expectNothingToChange(page: Page): Promise<void> {
   const main = page.getByRole('main');
-  await expect(main.getByText('You may look at this budget')).toBeVisible();
+  await expect(main.getByText('You can view this budget')).toBeVisible();
   await expect(
     main.getByRole('button', {
-      name: /^(New|Add|Assign|Begin|Change|Close this account|Enter|Goal of|Hide|Import|Move|Reconcile|Restore|Select|Skip|Delete)/,
+      name: /^(New|Add|Assign|Copy from|Fund|Start|Edit|Close this account|Goal for|Hide|Import|Move|Reconcile|Restore|Select|Skip|Delete)/,
     }),
   ).toHaveCount(0);
   await expect(main.getByRole('checkbox')).toHaveCount(0);
@@ -30,7 +30,7 @@ test('a viewer sees what an owner enters and changes nothing; as an editor they 
   await addAccount(anna, { name: 'Household', currency: 'EUR', opening: '100' });
   await addEntry(anna, { payee: 'Market', amount: '20', category: 'Groceries' });
   await goTo(anna, 'Notes');
-  await anna.getByRole('button', { name: 'Begin the notes' }).click();
+  await anna.getByRole('button', { name: 'Start writing' }).click();
   await goTo(anna, 'Scheduled');
   await anna.getByRole('button', { name: 'New scheduled entry' }).click();
   const scheduled = anna.getByRole('form', { name: 'New scheduled entry' });
@@ -41,7 +41,7 @@ test('a viewer sees what an owner enters and changes nothing; as an editor they 
 
   const { page: ben, context: benContext } = await newPerson({ link: await invite(anna, 'viewer') });
   await join(ben, 'Ben');
-  await expect(ben.getByText('You may look at this budget')).toBeVisible();
+  await expect(ben.getByText('You can view this budget')).toBeVisible();
   await expect(ben.getByRole('navigation', { name: 'Pages' }).getByRole('link', { name: 'Import' })).toHaveCount(0);
   await openAccount(ben, 'Household');
   await expect(ledgerRow(ben, 'Market')).toContainText('-€20.00');
@@ -50,7 +50,7 @@ test('a viewer sees what an owner enters and changes nothing; as an editor they 
   await expect(ledgerRow(ben, 'Kiosk')).toContainText('-€3.00');
   await expectNothingToChange(ben);
   await ben.keyboard.press('?');
-  const keys = ben.getByRole('dialog', { name: 'By keyboard' });
+  const keys = ben.getByRole('dialog', { name: 'Keyboard shortcuts' });
   await expect(keys).toContainText('Read the note on an entry');
   await expect(keys).not.toContainText('New entry');
   await keys.getByRole('button', { name: 'Close' }).click();
@@ -69,11 +69,11 @@ test('a viewer sees what an owner enters and changes nothing; as an editor they 
   await expectNothingToChange(secondTab);
 
   await goTo(anna, 'Share');
-  await anna.getByLabel('What Ben may do').selectOption('editor');
-  await expect(anna.getByLabel('What Ben may do')).toHaveValue('editor');
+  await anna.getByLabel('Role of Ben').selectOption('editor');
+  await expect(anna.getByLabel('Role of Ben')).toHaveValue('editor');
   // While they look, in every tab.
   for (const tab of [ben, secondTab]) {
-    await expect(tab.getByText('You may look at this budget')).toBeHidden();
+    await expect(tab.getByText('You can view this budget')).toBeHidden();
     await expect(tab.getByRole('button', { name: 'New entry' })).toBeVisible();
   }
   await addEntry(ben, { payee: 'Allowed', amount: '1' });
@@ -83,8 +83,8 @@ test('a viewer sees what an owner enters and changes nothing; as an editor they 
   await expectUpToDate(ben);
 
   await goTo(anna, 'Share');
-  await anna.getByLabel('What Ben may do').selectOption('viewer');
-  await expect(ben.getByText('You may look at this budget')).toBeVisible();
+  await anna.getByLabel('Role of Ben').selectOption('viewer');
+  await expect(ben.getByText('You can view this budget')).toBeVisible();
   await expectNothingToChange(ben);
   await anna.getByRole('button', { name: 'Remove Ben' }).click();
   await expect(anna.getByText('Nobody has been invited yet.')).toBeVisible();
@@ -103,7 +103,7 @@ test('an invitation works once', async ({ newPerson }) => {
 
   const { page: carla } = await newPerson({ link });
   await join(carla, 'Carla');
-  await expect(carla.getByRole('alert')).toContainText('was used already');
+  await expect(carla.getByRole('alert')).toContainText('was already used');
 
   await goTo(ben, 'Share');
   await ben.getByRole('button', { name: 'Leave' }).click();

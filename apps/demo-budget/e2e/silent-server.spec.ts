@@ -17,10 +17,10 @@ test('a server that greets and never says what became of a change is named, with
   await addEntry(page, { payee: 'Market', amount: '20' });
   await openSyncPage(page);
   const stuck = page.getByText(
-    /^The server does not say what became of your changes \(tried \d+ times\); they are sent once more next\.$/,
+    /^The server does not acknowledge your changes \(tried \d+ times\); sending them again next\.$/,
   );
   await expect(stuck).toBeVisible({ timeout: 60_000 });
-  await expect(page.getByRole('main')).toContainText(/Waits to be sent\s*1 change/);
+  await expect(page.getByRole('main')).toContainText(/Waiting to sync\s*1 change/);
   await testInfo.attach('stuck', { body: await page.screenshot(), contentType: 'image/png' });
 
   gateway.restore();
@@ -36,10 +36,10 @@ test('a server that takes the connection and says nothing at all is told from on
   await expectUpToDate(page);
   await openSyncPage(page);
   gateway.loseWhatIsSent('beginning');
-  const state = page.getByRole('region', { name: 'State' });
-  await expect(state).toContainText('The server takes the connection and does not answer.', { timeout: 60_000 });
+  const state = page.getByRole('region', { name: 'Status' });
+  await expect(state).toContainText('The server accepts the connection but does not respond.', { timeout: 60_000 });
   gateway.cut();
-  await expect(state).toContainText('The server cannot be reached.', { timeout: 60_000 });
+  await expect(state).toContainText('The server is unreachable.', { timeout: 60_000 });
   gateway.restore();
   await expectUpToDate(page);
 });

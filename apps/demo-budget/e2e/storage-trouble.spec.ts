@@ -12,19 +12,19 @@ test('a window that keeps nothing says so; whoever goes on there all the same is
   const { page } = await newPerson({ scriptPrefix: refusedStorage });
   await expect(page.getByRole('alert')).toContainText('This is a private window');
   await testInfo.attach('refused', { body: await page.screenshot(), contentType: 'image/png' });
-  await page.getByRole('button', { name: 'Go on without keeping anything' }).click();
-  await expect(page.getByText('Nothing is kept on this device')).toBeVisible();
+  await page.getByRole('button', { name: 'Continue without saving on this device' }).click();
+  await expect(page.getByText('Nothing is saved on this device')).toBeVisible();
   await addAccount(page, { name: 'Household', currency: 'EUR', opening: '100' });
   await addEntry(page, { payee: 'Market', amount: '20' });
   await expectUpToDate(page);
   await openSyncPage(page);
-  await expect(page.getByRole('main')).toContainText('No: it is gone when this tab closes');
+  await expect(page.getByRole('main')).toContainText('No, only until this tab closes');
   await testInfo.attach('kept nowhere', { body: await page.screenshot(), contentType: 'image/png' });
 
   const elsewhere = await newPerson({ link: await shareLink(page) });
   await openAccount(elsewhere.page, 'Household');
   await expect(ledgerRow(elsewhere.page, 'Market')).toContainText('-€20.00');
-  await expect(elsewhere.page.getByText('Nothing is kept on this device')).toBeHidden();
+  await expect(elsewhere.page.getByText('Nothing is saved on this device')).toBeHidden();
 });
 
 test('a device without room keeps what was typed in the form, says what to do, and saves it once there is room', async ({
@@ -39,8 +39,8 @@ test('a device without room keeps what was typed in the form, says what to do, a
   const form = page.getByRole('form', { name: 'New entry' });
   await fillEntryForm(form, { payee: 'Market', amount: '20', notes: 'a long list' });
   await form.getByRole('button', { name: 'Add entry' }).click();
-  await expect(page.getByRole('alert')).toContainText('no room left on this device, so this change was not saved');
-  await expect(form.getByLabel('Notes')).toHaveValue('a long list');
+  await expect(page.getByRole('alert')).toContainText('This device is out of space, so this change was not saved');
+  await expect(form.getByLabel('Memo')).toHaveValue('a long list');
   await testInfo.attach('full', { body: await page.screenshot(), contentType: 'image/png' });
   await expectBalance(page, '€99.00', '1 entry');
 
@@ -65,7 +65,7 @@ test('a device without room keeps what was typed in every form, and each is save
     const typed = await field.inputValue();
     await setStorage(page, 'full');
     await form.getByRole('button', { name: button, exact: true }).click();
-    await expect(alert).toContainText('no room left on this device');
+    await expect(alert).toContainText('out of space');
     await expect(alert).toBeInViewport();
     await expect(field).toHaveValue(typed);
     await setStorage(page, 'none');
@@ -89,15 +89,15 @@ test('a device without room keeps what was typed in every form, and each is save
   await goTo(page, 'Payees');
   await page.getByRole('button', { name: 'New rule' }).click();
   const rule = page.getByRole('form', { name: 'New rule' });
-  await rule.getByLabel('What of condition 1').fill('market');
-  await rule.getByLabel('And the payee becomes').fill('Market');
-  await sendTwice(rule, 'Add rule', rule.getByLabel('What of condition 1'));
+  await rule.getByLabel('Value of condition 1').fill('market');
+  await rule.getByLabel('Set the payee to').fill('Market');
+  await sendTwice(rule, 'Add rule', rule.getByLabel('Value of condition 1'));
   await expect(main).toContainText('If the payee contains “market”');
   // A name is its own form: it is offered to try again.
   await setStorage(page, 'full');
   await page.getByLabel('Name of Baker').fill('Bakery');
   await page.getByLabel('Name of Baker').press('Enter');
-  await expect(alert).toContainText('no room left');
+  await expect(alert).toContainText('out of space');
   await expect(page.getByLabel('Name of Baker')).toHaveValue('Bakery');
   await setStorage(page, 'none');
   await alert.getByRole('button', { name: 'Try again' }).click();
@@ -109,26 +109,26 @@ test('a device without room keeps what was typed in every form, and each is save
   await scheduled.getByLabel('Payee').fill('Landlord');
   await scheduled.getByLabel(/^Amount in /).fill('600');
   await sendTwice(scheduled, 'Add', scheduled.getByLabel('Payee'));
-  await expect(page.getByRole('button', { name: 'Change Landlord' })).toBeVisible();
+  await expect(page.getByRole('button', { name: 'Edit Landlord' })).toBeVisible();
 
   await goTo(page, 'Budget');
   const assigned = page.getByRole('textbox', { name: 'Assigned to Groceries' });
   await setStorage(page, 'full');
   await assigned.fill('50');
   await assigned.press('Enter');
-  await expect(alert).toContainText('no room left');
+  await expect(alert).toContainText('out of space');
   await expect(assigned).toHaveValue('50');
   await setStorage(page, 'none');
   await assigned.focus();
   await assigned.press('Enter');
   await expect(assigned).toHaveValue('50.00');
-  await page.getByRole('button', { name: 'Move money of Groceries' }).click();
-  const moved = page.getByRole('form', { name: 'Move money of Groceries' });
+  await page.getByRole('button', { name: 'Move money from Groceries' }).click();
+  const moved = page.getByRole('form', { name: 'Move money from Groceries' });
   await moved.getByLabel('Move from Groceries').fill('20');
   await sendTwice(moved, 'Move', moved.getByLabel('Move from Groceries'));
   await expect(assigned).toHaveValue('30.00');
-  await page.getByRole('button', { name: 'Goal of Groceries' }).click();
-  const goal = page.getByRole('form', { name: 'Goal of Groceries' });
+  await page.getByRole('button', { name: 'Goal for Groceries' }).click();
+  const goal = page.getByRole('form', { name: 'Goal for Groceries' });
   await goal.getByLabel(/^Amount in /).fill('400');
   await sendTwice(goal, 'Save goal', goal.getByLabel(/^Amount in /));
   await expect(page.getByRole('table', { name: /^Budget of / })).toContainText('€400.00 each month');
@@ -137,19 +137,19 @@ test('a device without room keeps what was typed in every form, and each is save
   await page.getByRole('checkbox', { name: 'Select Bakery' }).check();
   const selection = page.getByRole('toolbar', { name: 'Selected entries' });
   await selection.getByRole('button', { name: 'Payee…' }).click();
-  await selection.getByLabel('Payee for the selected').fill('Corner bakery');
-  await sendTwice(selection, 'Set', selection.getByLabel('Payee for the selected'));
+  await selection.getByLabel('Payee of the selected entries').fill('Corner bakery');
+  await sendTwice(selection, 'Set', selection.getByLabel('Payee of the selected entries'));
   await expect(ledgerRow(page, 'Corner bakery')).toBeVisible();
   // What was chosen stays chosen where it could not be deleted.
   await setStorage(page, 'full');
   await selection.getByRole('button', { name: 'Delete' }).click();
-  await expect(alert).toContainText('no room left');
+  await expect(alert).toContainText('out of space');
   await expect(selection).toContainText('1 selected');
   await setStorage(page, 'none');
   await entryButton(page, 'Corner bakery').click();
-  const entry = page.getByRole('form', { name: 'Change entry' });
-  await entry.getByLabel('Notes').fill('rolls');
-  await sendTwice(entry, 'Save', entry.getByLabel('Notes'));
+  const entry = page.getByRole('form', { name: 'Edit entry' });
+  await entry.getByLabel('Memo').fill('rolls');
+  await sendTwice(entry, 'Save', entry.getByLabel('Memo'));
   await expect(ledgerRow(page, 'Corner bakery')).toContainText('rolls');
   await expectUpToDate(page);
 });
@@ -164,7 +164,7 @@ test('storage that another program holds is named, and opening is tried again at
   await page.goto('about:blank');
   const release = await holdFiles(context, gateway.url);
   await page.goto(link);
-  await expect(page.getByText('The budget is being opened')).toBeVisible();
+  await expect(page.getByText('Opening the budget')).toBeVisible();
   await expect(page.getByRole('alert')).toContainText('Close other windows of this page', { timeout: 60_000 });
   await testInfo.attach('held', { body: await page.screenshot(), contentType: 'image/png' });
   await release();

@@ -27,7 +27,7 @@ test('two tabs without a network show each other’s writes, and all of them are
   await expect(ledgerRow(first, 'From the second')).toContainText('€6.25');
   await changeEntry(second, 'From the first', { notes: 'changed by the second' });
   await expect(ledgerRow(first, 'From the first')).toContainText('changed by the second');
-  for (const page of [first, second]) await expect(syncBadge(page)).toHaveText(/(Offline|Connecting) · 3 to send/);
+  for (const page of [first, second]) await expect(syncBadge(page)).toHaveText(/(Offline|Connecting) · 3 to sync/);
 
   await anna.goOnline();
   for (const page of [first, second]) await expectUpToDate(page);

@@ -15,7 +15,7 @@ test('each kind of action is taken back by one key, and done again by another', 
   };
   const redo = async (): Promise<void> => {
     await page.keyboard.press('Control+y');
-    await expect(toast(page)).toContainText('Done again.');
+    await expect(toast(page)).toContainText('Redone.');
   };
   await addAccount(page, { name: 'Purse', currency: 'EUR', kind: 'Cash' });
   await addAccount(page, { name: 'Household', currency: 'EUR', opening: '100' });
@@ -29,14 +29,14 @@ test('each kind of action is taken back by one key, and done again by another', 
   await undo();
   await expect(main.getByRole('heading', { level: 1 })).toHaveText('Household');
   await page.getByRole('button', { name: 'Close this account' }).click();
-  await expect(page.getByRole('button', { name: 'Open this account again' })).toBeVisible();
+  await expect(page.getByRole('button', { name: 'Reopen this account' })).toBeVisible();
   await undo();
   await expect(page.getByRole('button', { name: 'Close this account' })).toBeVisible();
 
   // An entry that becomes a transfer, with an other side that was there or is made.
   await addEntry(page, { payee: 'ATM', amount: '20', date: '2025-01-02' });
   await entryButton(page, 'ATM').click();
-  const change = page.getByRole('form', { name: 'Change entry' });
+  const change = page.getByRole('form', { name: 'Edit entry' });
   await change.getByRole('button', { name: 'Transfer', exact: true }).click();
   await change.getByRole('button', { name: 'Save' }).click();
   await expect(ledgerRow(page, 'To Purse')).toContainText('-€20.00');
@@ -49,7 +49,7 @@ test('each kind of action is taken back by one key, and done again by another', 
   // Entries that were in the wrong account.
   await addEntry(page, { payee: 'Kiosk', amount: '3' });
   await page.getByRole('checkbox', { name: 'Select Kiosk' }).check();
-  await page.getByLabel('Account for the selected').selectOption({ label: 'Household' });
+  await page.getByLabel('Account of the selected entries').selectOption({ label: 'Household' });
   await expectBalance(page, '€20.00', '1 entry');
   await undo();
   await expectBalance(page, '€17.00', '2 entries');
@@ -65,7 +65,7 @@ test('each kind of action is taken back by one key, and done again by another', 
   await page.getByRole('button', { name: 'Reconcile', exact: true }).click();
   await page
     .getByRole('form', { name: 'Reconcile' })
-    .getByLabel(/What does the bank say/)
+    .getByLabel(/balance on your statement/)
     .fill('20');
   await page.getByRole('button', { name: 'Compare' }).click();
   await page.getByRole('button', { name: 'Finish' }).click();
@@ -80,15 +80,15 @@ test('each kind of action is taken back by one key, and done again by another', 
   await assigned.fill('40');
   await assigned.press('Enter');
   await expect(assigned).toHaveValue('40.00');
-  await page.getByRole('button', { name: 'Goal of Groceries' }).click();
-  const goal = page.getByRole('form', { name: 'Goal of Groceries' });
-  await goal.getByLabel('How often').selectOption({ label: 'Filled up to so much each month' });
+  await page.getByRole('button', { name: 'Goal for Groceries' }).click();
+  const goal = page.getByRole('form', { name: 'Goal for Groceries' });
+  await goal.getByLabel('How often').selectOption({ label: 'Refill to an amount each month' });
   await goal.getByLabel(/^Amount in /).fill('60');
   await goal.getByRole('button', { name: 'Save goal' }).click();
   const table = page.getByRole('table', { name: /^Budget of / });
-  await expect(table).toContainText('filled up to €60.00 · €20.00 more this month');
+  await expect(table).toContainText('refill to €60.00 · €20.00 more this month');
   await undo();
-  await expect(table).not.toContainText('filled up to');
+  await expect(table).not.toContainText('refill to');
   await undo();
   await expect(assigned).toHaveValue('0.00');
 
@@ -101,8 +101,8 @@ test('each kind of action is taken back by one key, and done again by another', 
   await goTo(page, 'Payees');
   await page.getByRole('button', { name: 'New rule' }).click();
   const rule = page.getByRole('form', { name: 'New rule' });
-  await rule.getByLabel('What of condition 1').fill('market');
-  await rule.getByLabel('And the payee becomes').fill('Market');
+  await rule.getByLabel('Value of condition 1').fill('market');
+  await rule.getByLabel('Set the payee to').fill('Market');
   await rule.getByRole('button', { name: 'Add rule' }).click();
   await expect(main).toContainText('If the payee contains “market”');
   await undo();
@@ -121,7 +121,7 @@ test('each kind of action is taken back by one key, and done again by another', 
   await undo();
   await expect(page.getByRole('region', { name: 'Due' })).toBeVisible();
   await undo();
-  await expect(page.getByRole('button', { name: 'Change Landlord' })).toBeHidden();
+  await expect(page.getByRole('button', { name: 'Edit Landlord' })).toBeHidden();
 
   // An import, which is more than one transaction, has a button of its own; and may be done once more.
   const statement = {
@@ -136,8 +136,8 @@ test('each kind of action is taken back by one key, and done again by another', 
       .getByLabel('CSV, OFX or QFX file')
       .setInputFiles({ name: statement.name, mimeType: 'text/csv', buffer: Buffer.from(statement.contents) });
     await importPreviewed(page, 2);
-    await page.getByRole('button', { name: 'Take this import back' }).click();
-    await expect(toast(page)).toContainText('2 entries are gone again.');
+    await page.getByRole('button', { name: 'Undo import' }).click();
+    await expect(toast(page)).toContainText('2 entries removed.');
   }
   await openAccount(page, 'Household');
   await expectBalance(page, '€80.00', '1 entry');

@@ -114,7 +114,7 @@ async function takePictures(page: Page, name: string): Promise<void> {
 async function writeNotes(page: Page, other: Page): Promise<void> {
   const notesOf = (who: Page): Locator => who.getByRole('textbox', { name: 'Notes of this budget' });
   await goTo(page, 'Notes');
-  await page.getByRole('button', { name: 'Begin the notes' }).click();
+  await page.getByRole('button', { name: 'Start writing' }).click();
   await notesOf(page).evaluate((element) => {
     const clipboardData = new DataTransfer();
     clipboardData.setData(
@@ -125,8 +125,8 @@ async function writeNotes(page: Page, other: Page): Promise<void> {
   });
   await expectUpToDate(page);
   await goTo(other, 'Share');
-  await other.getByRole('textbox', { name: 'What the others call you' }).fill('Anna');
-  await other.getByRole('button', { name: 'Keep the name' }).click();
+  await other.getByRole('textbox', { name: 'The name that others see' }).fill('Anna');
+  await other.getByRole('button', { name: 'Save name' }).click();
   await goTo(other, 'Notes');
   await notesOf(other).getByText('the big pan').click();
   await other.keyboard.press('End');

@@ -50,7 +50,7 @@ if (element === null) throw new Error('index.html has no element with the id roo
 const root = createRoot(element);
 
 /**
- * The same for every attempt to open it: a budget that was made here, and not opened yet, is in no address and on no
+ * The same for every attempt to open it: a budget that was created here, and not opened yet, is in no address and on no
  * server.
  */
 let chosen: { readonly budget: KnownBudget; readonly device: string } | null = null;

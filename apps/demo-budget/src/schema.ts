@@ -41,7 +41,7 @@ export const categories = sqliteTable('categories', {
   /** 0 or 1. */
   hidden: integer().notNull().default(0),
   /**
-   * 1: what its envelope has overspent stays in it, month after month; 0: it is made good from unassigned money when
+   * 1: what its envelope has overspent stays in it, month after month; 0: it is covered each month from unassigned money when
    * the month ends.
    */
   keepsOverspent: integer().notNull().default(0),

@@ -84,7 +84,7 @@ export async function openGateway({ serverPort, scriptPrefix }: GatewayOptions):
     const serverSide = connect(serverPort, '127.0.0.1');
     syncSockets.add(browserSide);
     for (const side of [browserSide, serverSide]) side.on('error', () => side.destroy());
-    serverSide.once('close', () => browserSide.end()); // with what is still on its way
+    serverSide.once('close', () => browserSide.end()); // with what is still on track
     browserSide.once('close', () => {
       syncSockets.delete(browserSide);
       serverSide.end();

@@ -20,7 +20,7 @@ export async function addEntry(page: Page, entry: EntryInput): Promise<void> {
 /** Changes fields of the entry of a payee, in the ledger that is shown. */
 export async function changeEntry(page: Page, payee: string, entry: EntryInput): Promise<void> {
   await entryButton(page, payee).click();
-  const form = page.getByRole('form', { name: 'Change entry' });
+  const form = page.getByRole('form', { name: 'Edit entry' });
   await fillEntryForm(form, entry);
   await form.getByRole('button', { name: 'Save' }).click();
   await expect(form).toBeHidden();
@@ -65,7 +65,7 @@ export async function fillEntryForm(
   if (date !== undefined) await form.getByLabel('Date').fill(date);
   if (payee !== undefined) await form.getByLabel('Payee').fill(payee);
   if (amount !== undefined) await form.getByLabel(/^Amount in /).fill(amount);
-  if (notes !== undefined) await form.getByLabel('Notes').fill(notes);
+  if (notes !== undefined) await form.getByLabel('Memo').fill(notes);
   if (category !== undefined) await form.getByLabel('Category').selectOption({ label: category });
 }
 
@@ -87,5 +87,5 @@ export async function ledgerText(page: Page): Promise<string[]> {
 
 /** Opens the entries of a payee: with notes they are part of what it is called. */
 export function entryButton(page: Page, payee: string): Locator {
-  return page.getByRole('button', { name: /^(Change|Show) / }).filter({ has: page.getByText(payee, { exact: true }) });
+  return page.getByRole('button', { name: /^(Edit|Show) / }).filter({ has: page.getByText(payee, { exact: true }) });
 }

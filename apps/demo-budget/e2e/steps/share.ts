@@ -5,7 +5,7 @@ import { goTo } from './navigation.ts';
 export async function invite(page: Page, role: 'viewer' | 'editor' | 'owner'): Promise<string> {
   await goTo(page, 'Share');
   await page.getByRole('combobox', { name: 'As', exact: true }).selectOption(role);
-  await page.getByRole('button', { name: 'Make a link' }).click();
+  await page.getByRole('button', { name: 'Create link' }).click();
   return await page.getByRole('textbox', { name: 'Invitation' }).inputValue();
 }
 

@@ -25,8 +25,8 @@ export function AccountForm({ onDone }: { readonly onDone: (accountId: string | 
   const submit = (event: FormEvent): void => {
     event.preventDefault();
     const code = currency.trim().toUpperCase();
-    if (name.trim() === '') return setProblem('The account needs a name.');
-    if (!isCurrency(code)) return setProblem('This is not a currency code such as EUR.');
+    if (name.trim() === '') return setProblem('Enter a name for the account.');
+    if (!isCurrency(code)) return setProblem('Enter a currency code such as EUR.');
     const openingMinor =
       opening.trim() === ''
         ? ({ ok: true, value: 0 } as const)

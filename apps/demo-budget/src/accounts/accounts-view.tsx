@@ -40,7 +40,7 @@ export function AccountsView({ budget }: { readonly budget: Budget }): ReactNode
         <Welcome budget={budget} onAdd={() => setAdding(true)} />
       )}
       {!loading && accounts.length === 0 && !mayWrite && (
-        <p className="empty">There are no accounts yet, or they have not arrived from the server.</p>
+        <p className="empty">No accounts yet. If you joined a shared budget, they may still be syncing.</p>
       )}
       {accounts.length > 0 && <Totals accounts={accounts} />}
       <ul className="account-list">
@@ -66,7 +66,7 @@ function Totals({ accounts }: { readonly accounts: readonly AccountRow[] }): Rea
     <dl className="totals">
       {totalsByCurrency(accounts).map(({ currency, totalMinor }) => (
         <div key={currency}>
-          <dt>Together in {currency}</dt>
+          <dt>Total in {currency}</dt>
           <dd>
             <Amount minor={totalMinor} currency={currency} />
           </dd>
@@ -82,8 +82,8 @@ function Welcome({ budget, onAdd }: { readonly budget: Budget; readonly onAdd: (
     <section className="card welcome">
       <h2>A budget that lives on your device</h2>
       <p>
-        Everything you enter is kept in this browser and works without a network. When the server can be reached, it is
-        sent there and to everyone you share the budget with.
+        Everything you enter is saved in this browser and works offline. When you are online, it syncs with the server
+        and with everyone you share the budget with.
       </p>
       <div className="buttons">
         <button type="button" className="primary" onClick={onAdd}>

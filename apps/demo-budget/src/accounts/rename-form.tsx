@@ -19,7 +19,7 @@ export function RenameForm({
   const [problem, setProblem] = useState<string | null>(null);
   const submit = (event: FormEvent): void => {
     event.preventDefault();
-    if (name.trim() === '') return setProblem('The account needs a name.');
+    if (name.trim() === '') return setProblem('Enter a name for the account.');
     save(() => renameAccount(client, account.id, name.trim()), 'Account renamed.', onDone);
   };
   return (

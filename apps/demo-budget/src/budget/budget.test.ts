@@ -42,7 +42,7 @@ describe('the budget to open', () => {
     expect(knownBudgets(items)).toEqual([]);
   });
 
-  it('keeps its key when it was made here, whatever a link says', () => {
+  it('keeps its key when it was created here, whatever a link says', () => {
     const items = memoryItems();
     const own = currentBudget('', items);
     expect(currentBudget(linkTo({ ...makeBudget(), databaseId: own.databaseId }), items)).toEqual(own);
@@ -86,7 +86,7 @@ describe('fetching a token', () => {
     expect(asked).toEqual(['/api/token']);
   });
 
-  it('registers a budget that was made here and that the server does not know', async () => {
+  it('registers a budget that was created here and that the server does not know', async () => {
     const asked = serverAnswers({
       '/api/token': new Response(null, { status: 404 }),
       '/api/budgets': Response.json({ token: 't' }),

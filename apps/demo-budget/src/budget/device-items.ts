@@ -50,7 +50,7 @@ export async function withDeviceItems<T>(work: (items: DeviceItems) => T): Promi
         if (result !== undefined) resolve(result.value);
       };
       transaction.onabort = () =>
-        reject(transaction.error ?? new Error('what this device remembers could not be written'));
+        reject(transaction.error ?? new Error('the settings of this device could not be saved'));
     });
   } finally {
     database.close();
@@ -62,6 +62,6 @@ function openItems(): Promise<IDBDatabase> {
     const request = indexedDB.open(databaseName);
     request.onupgradeneeded = () => void request.result.createObjectStore(storeName);
     request.onsuccess = () => resolve(request.result);
-    request.onerror = () => reject(request.error ?? new Error('what this device remembers cannot be opened'));
+    request.onerror = () => reject(request.error ?? new Error('the settings of this device cannot be opened'));
   });
 }

@@ -9,7 +9,7 @@ import type { DeviceItems } from './device-items.ts';
 const itemName = 'budgets';
 
 export interface KnownBudget extends Budget {
-  /** Made on this device, which therefore registers it with the server; otherwise it was opened by a link. */
+  /** Made on this device, which therefore registers it with the server; otherwise it was opened by link. */
   readonly madeHere: boolean;
   /** Made up, to look around in; see sample/. */
   readonly isSample?: boolean;
@@ -34,7 +34,7 @@ export function currentBudget(hash: string, items: DeviceItems): KnownBudget {
   return budget;
 }
 
-/** A link to a budget that was made here cannot replace its key: the one kept here is the right one. */
+/** A link to a budget that was created here cannot replace its key: the one kept here is the right one. */
 function openedBy(linked: Budget, known: readonly KnownBudget[]): KnownBudget {
   const same = known.find(
     (budget) => budget.databaseId === linked.databaseId && (budget.madeHere || budget.shareKey === linked.shareKey),

@@ -37,7 +37,7 @@ export async function openBudget({ budget, device, persistence, onArrival }: Ope
       url: `${location.protocol === 'https:' ? 'wss' : 'ws'}://${location.host}/sync`,
       databaseId: budget.databaseId,
       token: async () => fetchToken(budget, device, await withDeviceItems(personName), learnRole),
-      // Of a budget that was made here the server has nothing to begin with.
+      // Of a budget that was created here the server has nothing to begin with.
       ...(budget.madeHere ? {} : { firstSync: { onProgress: onArrival } }),
     },
   };

@@ -18,7 +18,7 @@ export async function setCategoryHidden(writer: Writer, id: string, hidden: bool
 }
 
 /**
- * Whether what its envelope has overspent stays in it, or is made good from unassigned money when the month ends; for
+ * Whether what its envelope has overspent stays in it, or is covered each month from unassigned money when the month ends; for
  * all months.
  */
 export async function setKeepsOverspent(writer: Writer, id: string, keeps: boolean): Promise<void> {

@@ -46,9 +46,9 @@ export function EntriesView({ budget, accountId }: { readonly budget: Budget; re
   if (accounts.loading) return null;
   return (
     <>
-      <h1>No such account</h1>
+      <h1>Account not found</h1>
       <p>
-        It may not have arrived from the server yet. <a href={hashOf(budget)}>All accounts</a>
+        It may not have synced to this device yet. <a href={hashOf(budget)}>All accounts</a>
       </p>
     </>
   );
@@ -295,7 +295,7 @@ function Ledger({ budget, account, accounts }: LedgerProps): ReactNode {
       )}
       <footer className="page-foot buttons">
         <button type="button" className="quiet" onClick={() => setHelping(true)}>
-          Keyboard
+          Keyboard shortcuts
         </button>
         {mayWrite && (
           <button
@@ -316,11 +316,11 @@ function Ledger({ budget, account, accounts }: LedgerProps): ReactNode {
             onClick={() =>
               run(
                 () => setAccountClosed(client, account.id, account.closed === 0),
-                account.closed === 0 ? 'Account closed.' : 'Account opened again.',
+                account.closed === 0 ? 'Account closed.' : 'Account reopened.',
               )
             }
           >
-            {account.closed === 0 ? 'Close this account' : 'Open this account again'}
+            {account.closed === 0 ? 'Close this account' : 'Reopen this account'}
           </button>
         )}
       </footer>

@@ -213,9 +213,9 @@ it('entries go into another account of the same currency; transfers and what was
   const ids = [plain, checked, transfer];
   await expect(setAccount(writer, ids, dollars)).resolves.toBe(0);
   await expect(setAccount(writer, ids, savings)).resolves.toBe(1);
-  const rowSyncState = (): object[] => writer.rows('SELECT accountId, categoryId FROM entries WHERE id = ?', [plain]);
-  expect(rowSyncState()).toEqual([{ accountId: savings, categoryId: 'starter-home' }]);
+  const assignment = (): object[] => writer.rows('SELECT accountId, categoryId FROM entries WHERE id = ?', [plain]);
+  expect(assignment()).toEqual([{ accountId: savings, categoryId: 'starter-home' }]);
   await setAccount(writer, ids, pension);
-  expect(rowSyncState()).toEqual([{ accountId: pension, categoryId: null }]);
+  expect(assignment()).toEqual([{ accountId: pension, categoryId: null }]);
   expect(writer.rows('SELECT count(*) AS count FROM entries WHERE accountId = ?', [accountId])).toEqual([{ count: 2 }]);
 });

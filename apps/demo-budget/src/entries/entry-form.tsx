@@ -136,8 +136,8 @@ export function EntryForm({
     if (!amountParsed.ok) return setProblem(amountSentence(amountParsed.problem));
     if (!/^\d{4}-\d{2}-\d{2}$/.test(date)) return setProblem('There is no date.');
     if (isTransfer) return saveTransfer();
-    if (parts === undefined) return setProblem('The amount of a part cannot be read.');
-    if (parts.length > 0 && restMinor !== 0n) return setProblem('The parts do not add up to the amount yet.');
+    if (parts === undefined) return setProblem('Enter a valid amount for each part.');
+    if (parts.length > 0 && restMinor !== 0n) return setProblem('The parts do not add up to the total yet.');
     onSave({
       kind: 'entry',
       fields: {
@@ -179,11 +179,11 @@ export function EntryForm({
       className="form entry-form"
       onSubmit={submit}
       onKeyDown={leaveOnEscape}
-      aria-label={isSaved ? 'Change entry' : 'New entry'}
+      aria-label={isSaved ? 'Edit entry' : 'New entry'}
     >
       {locked && (
         <p className="lock">
-          <span>This entry was checked against a statement. Its day and amount are locked.</span>
+          <span>This entry is reconciled. Its date and amount are locked.</span>
           <button type="button" onClick={onUnlock}>
             Unlock
           </button>
@@ -257,7 +257,7 @@ export function EntryForm({
         </label>
         {otherCurrency !== null && (
           <label>
-            {sign === -1 ? 'Arrives in' : 'Leaves in'} {otherCurrency}
+            {sign === -1 ? 'Amount received in' : 'Amount sent in'} {otherCurrency}
             <input
               className="amount-input"
               value={otherAmount}
@@ -284,7 +284,7 @@ export function EntryForm({
           </label>
         </fieldset>
         <label className="wide">
-          Notes
+          Memo
           <textarea
             value={notes}
             onChange={(event) => setNotes(event.target.value)}

@@ -35,7 +35,7 @@ export function noteButtonId(entryId: string): string {
 /** What an entry is called: its payee, or the account that it moves money to or from. */
 export function entryName(entry: LedgerRow): string {
   if (entry.otherAccountName !== null) return `${entry.amountMinor < 0 ? 'To' : 'From'} ${entry.otherAccountName}`;
-  return entry.payee === '' ? 'Entry without payee' : entry.payee;
+  return entry.payee === '' ? 'No payee' : entry.payee;
 }
 
 const statusWords: Readonly<Record<EntryStatus, string>> = {
@@ -92,7 +92,7 @@ export const EntryRow = memo(function EntryRow({
           id={entryButtonId(entry.id)}
           className="entry-open"
           onClick={() => onEdit(entry)}
-          aria-label={`${mayWrite ? 'Change' : 'Show'} ${shown}, ${formatDay(entry.date)}`}
+          aria-label={`${mayWrite ? 'Edit' : 'Show'} ${shown}, ${formatDay(entry.date)}`}
         >
           <span className="payee">{name}</span> {entry.notes !== '' && <span className="notes">{entry.notes}</span>}
         </button>
@@ -102,8 +102,8 @@ export const EntryRow = memo(function EntryRow({
             id={noteButtonId(entry.id)}
             className={entry.hasNote === 1 ? 'entry-note-button written' : 'entry-note-button'}
             onClick={() => onNote(entry)}
-            aria-label={`${entry.hasNote === 1 ? 'Note' : 'Begin a note'} on ${name}, ${formatDay(entry.date)}`}
-            title={entry.hasNote === 1 ? 'Note' : 'Begin a note'}
+            aria-label={`${entry.hasNote === 1 ? 'Note' : 'Add a note'} on ${name}, ${formatDay(entry.date)}`}
+            title={entry.hasNote === 1 ? 'Note' : 'Add a note'}
           />
         )}
       </td>

@@ -60,7 +60,7 @@ export function FilterBar({ filter, categories, currency, found, searchField, on
               }
             >
               <option value="">Any</option>
-              <option value="none">Without category</option>
+              <option value="none">Uncategorized</option>
               {categories.map((category) => (
                 <option key={category.id} value={category.id}>
                   {category.name}
@@ -109,7 +109,7 @@ export function FilterBar({ filter, categories, currency, found, searchField, on
         <p className="found" role="status">
           <span>
             {found.entryCount === 0
-              ? 'Nothing found'
+              ? 'No entries found'
               : `${found.entryCount === 1 ? '1 entry' : `${found.entryCount.toLocaleString(locale)} entries`} found, `}
             {found.entryCount > 0 && <Amount minor={found.totalMinor} currency={currency} />}
           </span>

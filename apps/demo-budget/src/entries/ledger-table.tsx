@@ -63,7 +63,7 @@ export function LedgerTable({
             Date
           </th>
           <th role="columnheader" scope="col">
-            Payee and notes
+            Payee and memo
           </th>
           <th role="columnheader" scope="col">
             Category

@@ -52,7 +52,7 @@ export function SelectionBar({
       )}
       {!offBudget && (
         <select
-          aria-label="Category for the selected"
+          aria-label="Category of the selected entries"
           value=""
           onChange={(event) =>
             run(() => setCategory(client, ids, event.target.value === 'none' ? null : event.target.value), changed)
@@ -76,7 +76,7 @@ export function SelectionBar({
       ) : (
         <form onSubmit={rename} className="selection-payee">
           <input
-            aria-label="Payee for the selected"
+            aria-label="Payee of the selected entries"
             value={payee}
             onChange={(event) => setPayeeText(event.target.value)}
             list="selection-payees"
@@ -88,25 +88,23 @@ export function SelectionBar({
         </form>
       )}
       <select
-        aria-label="State for the selected"
+        aria-label="Status of the selected entries"
         value=""
         onChange={(event) => run(() => setCleared(client, ids, event.target.value === 'cleared'), changed)}
       >
-        <option value="">State…</option>
+        <option value="">Status…</option>
         <option value="cleared">Cleared</option>
         <option value="open">Not cleared</option>
       </select>
       {otherAccounts.length > 0 && (
         <select
-          aria-label="Account for the selected"
+          aria-label="Account of the selected entries"
           value=""
           onChange={(event) =>
             save(
               () => setAccount(client, ids, event.target.value),
               (count) =>
-                count === 0
-                  ? 'Transfers and what was reconciled stay where they are; nothing was moved.'
-                  : `${entriesWord(count)} moved.`,
+                count === 0 ? 'Transfers and reconciled entries cannot be moved.' : `${entriesWord(count)} moved.`,
               onClear,
             )
           }

@@ -54,7 +54,7 @@ export function EnvelopeRow({ envelope, currency, goal, onAssign, onMove, onGoal
             type="button"
             className="quiet envelope-name"
             onClick={onGoal}
-            aria-label={`Goal of ${envelope.name}`}
+            aria-label={`Goal for ${envelope.name}`}
           >
             {envelope.name}
           </button>
@@ -64,7 +64,7 @@ export function EnvelopeRow({ envelope, currency, goal, onAssign, onMove, onGoal
         {goal !== null && <GoalLine {...goal} currency={currency} />}
         {envelope.carriedMinor !== 0n && (
           <span className="notes">
-            <Amount minor={envelope.carriedMinor} currency={currency} /> from before
+            <Amount minor={envelope.carriedMinor} currency={currency} /> carried over
           </span>
         )}
       </th>
@@ -98,7 +98,7 @@ export function EnvelopeRow({ envelope, currency, goal, onAssign, onMove, onGoal
             type="button"
             className="quiet available"
             onClick={onMove}
-            aria-label={`Move money of ${envelope.name}: ${formatMinor(envelope.availableMinor, currency, locale)}`}
+            aria-label={`Move money from ${envelope.name}: ${formatMinor(envelope.availableMinor, currency, locale)}`}
           >
             <Amount minor={envelope.availableMinor} currency={currency} />
           </button>

@@ -36,11 +36,11 @@ export function EnvelopesView({ budget }: { readonly budget: Budget }): ReactNod
         <CurrencyChoice {...choice} />
       </header>
       <div className="month-choice" role="group" aria-label="Month">
-        <button type="button" onClick={() => setMonth(monthAfter(month, -1))} aria-label="Month before">
+        <button type="button" onClick={() => setMonth(monthAfter(month, -1))} aria-label="Previous month">
           ‹
         </button>
         <strong aria-live="polite">{formatMonthInFull(month)}</strong>
-        <button type="button" onClick={() => setMonth(monthAfter(month, 1))} aria-label="Month after">
+        <button type="button" onClick={() => setMonth(monthAfter(month, 1))} aria-label="Next month">
           ›
         </button>
       </div>
@@ -48,7 +48,7 @@ export function EnvelopesView({ budget }: { readonly budget: Budget }): ReactNod
         <MonthOf key={currency} budget={budget} currency={currency} month={month} openingMinor={openingMinor} />
       )}
       {!currencies.loading && currency === undefined && (
-        <NoAccountYet budget={budget}>There is no money to plan with yet.</NoAccountYet>
+        <NoAccountYet budget={budget}>No money to budget yet.</NoAccountYet>
       )}
     </>
   );
@@ -115,8 +115,8 @@ function MonthOf({ budget, currency, month, openingMinor }: MonthOfProps): React
         save(
           () => setKeepsOverspent(client, from.categoryId, !from.keepsOverspent),
           from.keepsOverspent
-            ? `${from.name}: what it overspends is made good when the month ends.`
-            : `${from.name} keeps what it overspends.`,
+            ? `${from.name}: overspending is covered at the end of the month.`
+            : `${from.name}: overspending carries over.`,
           close,
         )
       }
@@ -142,32 +142,32 @@ function MonthOf({ budget, currency, month, openingMinor }: MonthOfProps): React
           <span className="unassigned-amount">
             <Amount minor={plan.unassignedMinor} currency={currency} />
           </span>
-          <span>{plan.unassignedMinor < 0n ? 'more is assigned than there is' : 'to assign'}</span>
+          <span>{plan.unassignedMinor < 0n ? 'more assigned than you have' : 'ready to assign'}</span>
         </p>
         {plan.overspentBeforeMinor > 0n && (
           <p className="hint">
-            <Amount minor={plan.overspentBeforeMinor} currency={currency} /> that earlier months overspent has been made
-            good from it.
+            <Amount minor={plan.overspentBeforeMinor} currency={currency} /> of overspending in earlier months was
+            covered from this amount.
           </p>
         )}
         {mayWrite && likeLastMonth.length + forGoals.length > 0 && (
           <div className="buttons">
             {forGoals.length > 0 && (
-              <button
-                type="button"
-                onClick={() => run(() => assignAll(client, forGoals), 'The goals have what they need.')}
-              >
-                Assign what goals need
+              <button type="button" onClick={() => run(() => assignAll(client, forGoals), 'All goals are funded.')}>
+                Fund goals
               </button>
             )}
             {likeLastMonth.length > 0 && (
               <button
                 type="button"
                 onClick={() =>
-                  run(() => assignAll(client, likeLastMonth), `Assigned as in ${formatMonthInFull(monthBefore)}.`)
+                  run(
+                    () => assignAll(client, likeLastMonth),
+                    `Copied assignments from ${formatMonthInFull(monthBefore)}.`,
+                  )
                 }
               >
-                Assign as in {formatMonthInFull(monthBefore)}
+                Copy from {formatMonthInFull(monthBefore)}
               </button>
             )}
           </div>
@@ -216,7 +216,7 @@ function MonthOf({ budget, currency, month, openingMinor }: MonthOfProps): React
         <tfoot role="rowgroup">
           <tr role="row">
             <th role="rowheader" scope="row">
-              Together
+              Total
             </th>
             <td role="cell" data-of="Assigned" className="number">
               <Amount minor={plan.assignedMinor} currency={currency} />

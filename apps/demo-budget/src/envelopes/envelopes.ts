@@ -6,7 +6,7 @@ export interface Envelope {
   readonly categoryId: string;
   readonly name: string;
   readonly hidden: boolean;
-  /** What it has overspent stays in it, instead of being made good when the month ends. */
+  /** What it has overspent stays in it, instead of being covered each month when the month ends. */
   readonly keepsOverspent: boolean;
   /** What was left over from the months before; less than nothing only where it keeps what it has overspent. */
   readonly carriedMinor: bigint;
@@ -24,7 +24,7 @@ export interface MonthBudget {
   readonly assignedMinor: bigint;
   readonly spentMinor: bigint;
   readonly availableMinor: bigint;
-  /** What earlier months overspent, and this and earlier months' unassigned money made good. */
+  /** What earlier months overspent, and this and earlier months' unassigned money covered each month. */
   readonly overspentBeforeMinor: bigint;
 }
 
@@ -40,7 +40,7 @@ export interface EnvelopeInput {
 
 /**
  * The envelopes of a month, from all months up to it. What is left in an envelope stays in it; what one has overspent
- * is made good from unassigned money when its month ends, and the envelope begins anew with nothing, unless it is one
+ * is covered each month from unassigned money when its month ends, and the envelope begins anew with nothing, unless it is one
  * that keeps that.
  *
  * One sum always holds: unassigned money and all that is available are together what the accounts held at the end of

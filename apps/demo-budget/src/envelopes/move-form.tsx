@@ -29,7 +29,7 @@ export function MoveForm({ from, envelopes, currency, onMove, onKeepOverspent, o
     event.preventDefault();
     const parsed = parseTypedAmount(amount, currency, mark);
     if (!parsed.ok) return setProblem(amountSentence(parsed.problem));
-    if (parsed.value <= 0) return setProblem('Say how much to move.');
+    if (parsed.value <= 0) return setProblem('Enter an amount to move.');
     onMove(toCategoryId, parsed.value);
   };
 
@@ -40,7 +40,7 @@ export function MoveForm({ from, envelopes, currency, onMove, onKeepOverspent, o
       onKeyDown={(event) => {
         if (event.key === 'Escape') onCancel();
       }}
-      aria-label={`Move money of ${from.name}`}
+      aria-label={`Move money from ${from.name}`}
     >
       <div className="fields">
         <label>
@@ -67,12 +67,12 @@ export function MoveForm({ from, envelopes, currency, onMove, onKeepOverspent, o
       </div>
       <p className="hint">
         {from.keepsOverspent
-          ? 'What it overspends stays in it, month after month.'
-          : 'What it overspends is made good from unassigned money when the month ends.'}
+          ? 'Overspending carries over to the next month.'
+          : 'Overspending is covered from unassigned money at the end of the month.'}
       </p>
       <FormEnd problem={problem} submit="Move" onCancel={onCancel}>
         <button type="button" className="quiet" onClick={onKeepOverspent}>
-          {from.keepsOverspent ? 'Make overspending good' : 'Keep overspending in it'}
+          {from.keepsOverspent ? 'Cover overspending each month' : 'Carry overspending over'}
         </button>
       </FormEnd>
     </form>

@@ -13,19 +13,18 @@ const formats: readonly { readonly format: Format; readonly title: string; reado
   {
     format: 'csv',
     title: 'Entries as CSV',
-    words: 'Every entry of every account, a line for each part of a split one. For spreadsheets and other budget apps.',
+    words: 'Every entry of every account, one line per part of a split entry. For spreadsheets and other budget apps.',
   },
   {
     format: 'json',
     title: 'Everything as JSON',
     words:
-      'Every account, entry, category, assignment, rule and schedule, as it is kept. To be opened here again, or for programs of your own.',
+      'All accounts, entries, categories, assignments, rules and schedules. Open it here again, or use it in your own programs.',
   },
   {
     format: 'sqlite',
-    title: 'The database itself',
-    words:
-      'The SQLite file that this device works with, as a whole. For a backup that can be opened here again, or to look into it with any SQLite tool.',
+    title: 'SQLite database',
+    words: 'The complete SQLite file of this device. Open it here again as a backup, or in any SQLite tool.',
   },
 ];
 
@@ -61,7 +60,7 @@ export function ExportView(): ReactNode {
   return (
     <>
       <h1>Export</h1>
-      <p className="hint">What you entered is yours. Take all of it with you, at any time, also without a network.</p>
+      <p className="hint">Your data is yours. Export it at any time, even offline.</p>
       <ul className="exports">
         {formats.map(({ format, title, words }) => (
           <li key={format} className="card">

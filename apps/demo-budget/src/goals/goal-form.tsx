@@ -44,8 +44,8 @@ export function GoalForm({
     event.preventDefault();
     const parsed = parseTypedAmount(amount, currency, mark);
     if (!parsed.ok) return setProblem(amountSentence(parsed.problem));
-    if (parsed.value <= 0) return setProblem('Say how much it is to be.');
-    if (kind === 'by-month' && !/^\d{4}-\d{2}$/.test(byMonth)) return setProblem('There is no month, such as 2026-08.');
+    if (parsed.value <= 0) return setProblem('Enter an amount.');
+    if (kind === 'by-month' && !/^\d{4}-\d{2}$/.test(byMonth)) return setProblem('Enter a month, such as 2026-08.');
     onSave({ kind, amountMinor: parsed.value, byMonth: kind === 'by-month' ? byMonth : null });
   };
 
@@ -56,16 +56,16 @@ export function GoalForm({
       onKeyDown={(event) => {
         if (event.key === 'Escape') onCancel();
       }}
-      aria-label={`Goal of ${categoryName}`}
+      aria-label={`Goal for ${categoryName}`}
     >
-      <h2>Goal of {categoryName}</h2>
+      <h2>Goal for {categoryName}</h2>
       <div className="fields">
         <label>
           How often
           <select value={kind} onChange={(event) => setKind(event.target.value as GoalKind)}>
-            <option value="monthly">So much each month</option>
-            <option value="up-to">Filled up to so much each month</option>
-            <option value="by-month">So much by a month</option>
+            <option value="monthly">Save an amount each month</option>
+            <option value="up-to">Refill to an amount each month</option>
+            <option value="by-month">Reach an amount by a month</option>
           </select>
         </label>
         <label>

@@ -17,7 +17,7 @@ export function GoalLine({
   const amount = formatMinor(goal.amountMinor, currency, locale);
   const aim =
     goal.kind === 'up-to'
-      ? `filled up to ${amount}`
+      ? `refill to ${amount}`
       : goal.byMonth === null
         ? `${amount} each month`
         : `${amount} by ${formatMonth(goal.byMonth)}`;
@@ -25,7 +25,7 @@ export function GoalLine({
     state.neededMinor === 0n
       ? state.progress === 1
         ? 'reached'
-        : 'on its way'
+        : 'on track'
       : `${formatMinor(state.neededMinor, currency, locale)} more this month`;
   return (
     <span className="goal">

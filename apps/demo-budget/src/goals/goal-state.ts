@@ -3,7 +3,7 @@ import type { Envelope } from '../envelopes/envelopes.ts';
 import type { GoalRow } from '../queries/goals.ts';
 
 export interface GoalState {
-  /** What the envelope still lacks this month to be on its way. Never negative. */
+  /** What the envelope still lacks this month to be on track. Never negative. */
   readonly neededMinor: bigint;
   /** From 0 to 1. */
   readonly progress: number;

@@ -28,7 +28,7 @@ describe('a goal for each month', () => {
   });
 });
 
-it('a goal to be filled up to asks for what lacked when the month began, whatever is spent in it', () => {
+it('a goal to be refill to asks for what lacked when the month began, whatever is spent in it', () => {
   const upTo: GoalRow = { categoryId: 'car', kind: 'up-to', amountMinor: 40_000, byMonth: null };
   expect(goalState(upTo, envelope(30_000n, 0n, 25_000n), '2025-11')).toEqual({ neededMinor: 10_000n, progress: 0.75 });
   expect(goalState(upTo, envelope(30_000n, 10_000n, 40_000n), '2025-11')).toEqual({ neededMinor: 0n, progress: 1 });

@@ -32,7 +32,7 @@ export function FileStep({ accounts, accountId, onAccount, onFile }: FileStepPro
       .then(async (response) =>
         response.ok ? read(fileName, await response.blob()) : setProblem('The sample cannot be loaded.'),
       )
-      .catch(() => setProblem('The sample has to be loaded from the server, which cannot be reached now.'));
+      .catch(() => setProblem('The sample is loaded from the server, which is unreachable right now.'));
   };
 
   const drop = (event: DragEvent): void => {
@@ -47,7 +47,7 @@ export function FileStep({ accounts, accountId, onAccount, onFile }: FileStepPro
       <section className="card form">
         <div className="fields">
           <label className="wide">
-            Into the account
+            Import into
             <select value={accountId} onChange={(event) => onAccount(event.target.value)}>
               {accounts.map((account) => (
                 <option key={account.id} value={account.id}>
@@ -67,9 +67,7 @@ export function FileStep({ accounts, accountId, onAccount, onFile }: FileStepPro
           onDrop={drop}
         >
           <span className="drop-title">Choose a CSV, OFX or QFX file</span>
-          <span className="hint">
-            or drop it here. Any bank, any separator; you will see what it says before anything is imported.
-          </span>
+          <span className="hint">or drop it here. You can review everything before it is imported.</span>
           <FileInput
             label="CSV, OFX or QFX file"
             accept=".csv,.tsv,.txt,.ofx,.qfx,application/x-ofx,text/csv,text/tab-separated-values,text/plain"
@@ -84,7 +82,7 @@ export function FileStep({ accounts, accountId, onAccount, onFile }: FileStepPro
       </section>
       <section className="samples">
         <h2>No file at hand?</h2>
-        <p>Try a made-up statement:</p>
+        <p>Try a sample statement:</p>
         <ul>
           {samples.map((sample) => (
             <li key={sample.fileName}>

@@ -20,9 +20,9 @@ const roleWords: readonly (readonly [ColumnRole, string])[] = [
   ['amount', 'Amount'],
   ['debit', 'Money out'],
   ['credit', 'Money in'],
-  ['notes', 'Notes'],
+  ['notes', 'Memo'],
   ['currency', 'Currency'],
-  ['bankId', 'Bank’s number'],
+  ['bankId', 'Reference'],
 ];
 
 const dateOrderWords: Readonly<Record<DateOrder, string>> = {
@@ -58,7 +58,7 @@ export function FormatForm({ file, formats, onDelimiter, onFormats }: FormatForm
       <p className="hint">
         {file.fileName} · {encodingWords[file.encoding]} ·{' '}
         {file.table.rows.length === 1 ? '1 row' : `${file.table.rows.length} rows`}
-        {file.table.hasHeader ? '' : ' · no column names'}
+        {file.table.hasHeader ? '' : ' · no header row'}
       </p>
       <div className="fields compact">
         {roleWords.map(([role, word]) => (
@@ -80,7 +80,7 @@ export function FormatForm({ file, formats, onDelimiter, onFormats }: FormatForm
       </div>
       <div className="fields">
         <label>
-          Columns divided by
+          Separator
           <select value={file.table.delimiter ?? ''} onChange={(event) => onDelimiter(event.target.value as Delimiter)}>
             {delimiters.map((delimiter) => (
               <option key={delimiter} value={delimiter}>
@@ -90,7 +90,7 @@ export function FormatForm({ file, formats, onDelimiter, onFormats }: FormatForm
           </select>
         </label>
         <label>
-          Order of dates
+          Date order
           <select
             value={formats.dateOrderOpen ? '' : formats.dateOrder}
             aria-invalid={formats.dateOrderOpen}
@@ -107,7 +107,7 @@ export function FormatForm({ file, formats, onDelimiter, onFormats }: FormatForm
           </select>
         </label>
         <label>
-          Decimal mark
+          Decimal separator
           <select
             value={formats.decimalMarkOpen ? '' : formats.decimalMark}
             aria-invalid={formats.decimalMarkOpen}
@@ -127,12 +127,12 @@ export function FormatForm({ file, formats, onDelimiter, onFormats }: FormatForm
       </div>
       {formats.dateOrderOpen && (
         <p className="problem">
-          The dates of this file can be read in two ways, such as 4 May or 5 April. Please choose the order.
+          The dates in this file are ambiguous, such as 4 May or 5 April. Choose the date order.
         </p>
       )}
       {formats.decimalMarkOpen && (
         <p className="problem">
-          The amounts of this file can be read in two ways, such as 1.234 or 1234. Please choose the decimal mark.
+          The amounts in this file are ambiguous, such as 1.234 or 1234. Choose the decimal separator.
         </p>
       )}
     </section>

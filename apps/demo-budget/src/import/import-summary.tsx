@@ -28,7 +28,7 @@ export function ImportSummary({
   return (
     <section className="import-summary" aria-label="Import">
       <div className="summary-words" role="status">
-        {!complete && <p className="problem">Choose the columns of the date and of the amount.</p>}
+        {!complete && <p className="problem">Choose the date and amount columns.</p>}
         {plan !== null && !plan.ok && <p className="problem">{planProblemSentence(plan.problem)}</p>}
         {plan?.ok === true && <p>{planWords(plan.value)}</p>}
       </div>
@@ -51,12 +51,11 @@ export function ImportSummary({
 
 function planWords({ entries, duplicateCount, alikeCount, skippedCount }: ImportPlan): string {
   if (entries.length === 0 && duplicateCount > 0 && skippedCount + alikeCount === 0)
-    return `Nothing new: ${duplicateCount === 1 ? 'the one row is' : `all ${duplicateCount} rows are`} there already.`;
+    return `Nothing new: ${duplicateCount === 1 ? 'the one row is' : `all ${duplicateCount} rows are`} already imported.`;
   const words = [entries.length === 1 ? '1 new entry' : `${entries.length} new entries`];
   if (duplicateCount > 0)
-    words.push(duplicateCount === 1 ? '1 is there already' : `${duplicateCount} are there already`);
-  if (alikeCount > 0)
-    words.push(alikeCount === 1 ? '1 is perhaps there already' : `${alikeCount} are perhaps there already`);
+    words.push(duplicateCount === 1 ? '1 already imported' : `${duplicateCount} already imported`);
+  if (alikeCount > 0) words.push(alikeCount === 1 ? '1 possible duplicate' : `${alikeCount} possible duplicates`);
   if (skippedCount > 0) words.push(`${skippedCount} skipped`);
   return `${words.join(', ')}.`;
 }

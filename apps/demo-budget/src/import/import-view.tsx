@@ -24,7 +24,7 @@ export function ImportView({ budget, accountId }: { readonly budget: Budget; rea
     return (
       <>
         <h1>Import</h1>
-        <p>Statements are imported by those who may change the budget.</p>
+        <p>Only editors and owners can import statements.</p>
       </>
     );
   }
@@ -32,7 +32,7 @@ export function ImportView({ budget, accountId }: { readonly budget: Budget; rea
     return (
       <>
         <h1>Import</h1>
-        <p>First, an account for the entries to go into.</p>
+        <p>Add an account to import into.</p>
         <AccountForm onDone={goTo} />
       </>
     );

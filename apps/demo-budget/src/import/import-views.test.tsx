@@ -37,7 +37,7 @@ describe('the preview', () => {
     const html = renderToStaticMarkup(<PreviewTable rows={[sound, troubled]} currency="EUR" {...choices} />);
     expect(html.indexOf('soon · Rent · -900')).toBeGreaterThan(0);
     expect(html.indexOf('soon · Rent · -900')).toBeLessThan(html.indexOf('Coffee'));
-    expect(html).toContain('The date cannot be read in the chosen order.');
+    expect(html).toContain('The date does not match the chosen date order.');
     expect(html).toContain('aria-label="Skip row 3"');
   });
 
@@ -62,8 +62,8 @@ describe('the preview', () => {
         {...choices}
       />,
     );
-    expect(html).toContain('Perhaps there already: Coffee house');
-    expect(html).toContain('aria-label="Import row 2 all the same"');
+    expect(html).toContain('Possible duplicate of Coffee house');
+    expect(html).toContain('aria-label="Import row 2 anyway"');
     expect(html).toContain('class="skipped"');
   });
 
@@ -113,7 +113,7 @@ describe('the summary of an import', () => {
         plan={{ ok: true, value: { entries: [draft], duplicateCount: 2, alikeCount: 1, skippedCount: 1 } }}
       />,
     );
-    expect(html).toContain('1 new entry, 2 are there already, 1 is perhaps there already, 1 skipped.');
+    expect(html).toContain('1 new entry, 2 already imported, 1 possible duplicate, 1 skipped.');
     expect(html).toContain('Import 1 entry');
     expect(html).not.toContain('disabled');
   });
@@ -125,7 +125,7 @@ describe('the summary of an import', () => {
         plan={{ ok: true, value: { entries: [], duplicateCount: 2000, alikeCount: 0, skippedCount: 0 } }}
       />,
     );
-    expect(html).toContain('Nothing new: all 2000 rows are there already.');
+    expect(html).toContain('Nothing new: all 2000 rows are already imported.');
     expect(html).toContain('disabled=""');
   });
 

@@ -56,7 +56,7 @@ export function PreviewTable({
               Date
             </th>
             <th role="columnheader" scope="col">
-              Payee and notes
+              Payee and memo
             </th>
             <th role="columnheader" scope="col" className="number">
               Amount
@@ -166,16 +166,16 @@ function Fate({ row, skipped, kept, onSkip, onKeep }: FateProps): ReactNode {
     return (
       <>
         <span>
-          Perhaps there already: {payee === '' ? 'no payee' : payee}, {formatDay(date)}
+          Possible duplicate of {payee === '' ? 'no payee' : payee}, {formatDay(date)}
         </span>
         <label className="check">
           <input
             type="checkbox"
             checked={kept}
             onChange={() => onKeep(row.rowNumber)}
-            aria-label={`Import row ${row.rowNumber} all the same`}
+            aria-label={`Import row ${row.rowNumber} anyway`}
           />
-          Import all the same
+          Import anyway
         </label>
       </>
     );

@@ -123,9 +123,9 @@ export function ReviewStep({ budget, account, file, onFile }: ReviewStepProps): 
       )}
       {fromProfile && (
         <p className="offer">
-          <span>Read as the last statement of {account.name} was.</span>
+          <span>Using the settings of the last statement of {account.name}.</span>
           <button type="button" className="quiet" onClick={() => run(() => forgetProfile(client, account.id))}>
-            Forget that
+            Reset
           </button>
         </p>
       )}
@@ -218,7 +218,7 @@ function ImportDone({ budget, account, done, onAgain }: ImportDoneProps): ReactN
   const takeBack = (): void =>
     save(
       () => takeImportBack(client, done.addedIds),
-      (gone) => (gone === 1 ? 'The entry is gone again.' : `${gone} entries are gone again.`),
+      (gone) => (gone === 1 ? 'Import undone: 1 entry removed.' : `Import undone: ${gone} entries removed.`),
       onAgain,
     );
   return (
@@ -226,8 +226,10 @@ function ImportDone({ budget, account, done, onAgain }: ImportDoneProps): ReactN
       <h2>{count === 1 ? '1 entry imported' : `${count} entries imported`}</h2>
       <p>
         {done.duplicateCount === 0
-          ? 'None of them was there before.'
-          : `${done.duplicateCount} were there already and were left as they are.`}
+          ? 'No duplicates were found.'
+          : done.duplicateCount === 1
+            ? '1 duplicate was skipped.'
+            : `${done.duplicateCount} duplicates were skipped.`}
         {done.skippedCount > 0 && ` ${done.skippedCount} skipped.`}
       </p>
       <div className="buttons">
@@ -239,7 +241,7 @@ function ImportDone({ budget, account, done, onAgain }: ImportDoneProps): ReactN
         </button>
         {count > 0 && (
           <button type="button" className="danger" onClick={takeBack}>
-            Take this import back
+            Undo import
           </button>
         )}
       </div>

@@ -15,7 +15,7 @@ export function TurnSigns({ formats, onFormats }: TurnSignsProps): ReactNode {
         checked={formats.turnSigns}
         onChange={(event) => onFormats({ ...formats, turnSigns: event.target.checked })}
       />
-      Turn signs: spending is written without a minus
+      Flip signs: this file shows spending without a minus
     </label>
   );
 }

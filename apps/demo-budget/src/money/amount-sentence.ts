@@ -4,14 +4,14 @@ import type { AmountProblem } from './parse.ts';
 export function amountSentence(problem: AmountProblem): string {
   switch (problem.code) {
     case 'amount-missing':
-      return 'There is no amount.';
+      return 'Enter an amount.';
     case 'amount-unreadable':
-      return 'This is not an amount that can be read.';
+      return 'Enter a valid amount.';
     case 'amount-too-precise':
       return problem.minorDigits === 0
-        ? 'This currency has no decimals, but the amount has some.'
-        : `This currency has ${problem.minorDigits} decimals, but the amount has more.`;
+        ? 'This currency has no decimals.'
+        : `This currency has ${problem.minorDigits} decimals at most.`;
     case 'amount-too-large':
-      return 'This amount is too large to be kept exactly, so it was not taken.';
+      return 'This amount is too large.';
   }
 }

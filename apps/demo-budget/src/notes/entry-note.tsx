@@ -44,12 +44,12 @@ export function EntryNote({ entryId, name, onClose }: EntryNoteProps): ReactNode
           key={String(mayWrite)}
           noteId={noteId}
           label={`Note on ${name}`}
-          hint="What the others should know of it …"
+          hint="Details for the others …"
           focused={mayWrite}
           mayWrite={mayWrite}
         />
       )}
-      {begun === 0 && !mayWrite && <p className="hint">Nobody has begun it yet.</p>}
+      {begun === 0 && !mayWrite && <p className="hint">No notes yet.</p>}
     </section>
   );
 }

@@ -54,13 +54,13 @@ export function NoteEditor({ noteId, label, mayWrite, focused = false, hint }: N
     <section className="card notes-text">
       <div ref={host} className="notes-editor" />
       <p className="hint" role="status">
-        {problem ?? (mayWrite ? 'Kept as you type, on this device first.' : 'You may read along.')}
+        {problem ?? (mayWrite ? 'Saved as you type.' : 'Read-only.')}
       </p>
     </section>
   );
 }
 
 function problemOf({ state, error }: LiveDocument<NoteContent>): string | null {
-  if (state === 'gone') return 'Somebody has deleted this note.';
-  return error === null ? null : `Not kept yet. ${errorSentence(error)}`;
+  if (state === 'gone') return 'This note was deleted.';
+  return error === null ? null : `Not saved yet. ${errorSentence(error)}`;
 }

@@ -19,16 +19,13 @@ export function NotesView(): ReactNode {
       <h1>Notes</h1>
       {begun === 0 && (
         <section className="card notes-begin">
-          <p>
-            A page for whatever belongs to the budget and is not a number. Everybody who has the budget writes on it, at
-            the same time if they like.
-          </p>
+          <p>Shared notes about the budget. Everyone can edit them at the same time.</p>
           {mayWrite ? (
             <button type="button" className="primary" onClick={() => run(() => beginNote(client, budgetNoteId))}>
-              Begin the notes
+              Start writing
             </button>
           ) : (
-            <p className="hint">Nobody has begun it yet.</p>
+            <p className="hint">No notes yet.</p>
           )}
         </section>
       )}
@@ -37,7 +34,7 @@ export function NotesView(): ReactNode {
           key={String(mayWrite)}
           noteId={budgetNoteId}
           label="Notes of this budget"
-          hint="What everybody should know: the plan for the summer, who pays what …"
+          hint="Plans for the summer, who pays what …"
           mayWrite={mayWrite}
         />
       )}

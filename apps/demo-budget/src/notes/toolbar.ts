@@ -20,7 +20,7 @@ const TOOLS: readonly Tool[] = [
   { name: 'Bold', sign: 'B', format: 'bold', value: true, key: { key: 'b' }, shortcut: 'Control+B' },
   { name: 'Italic', sign: 'I', format: 'italic', value: true, key: { key: 'i' }, shortcut: 'Control+I' },
   {
-    name: 'Strike through',
+    name: 'Strikethrough',
     sign: 'S',
     format: 'strike',
     value: true,
@@ -36,7 +36,7 @@ const TOOLS: readonly Tool[] = [
     shortcut: 'Control+Alt+1',
   },
   {
-    name: 'Smaller heading',
+    name: 'Subheading',
     sign: 'H2',
     format: 'header',
     value: 3,

@@ -9,7 +9,7 @@ export function UpdateOffer(): ReactNode {
     <p className="offer" role="status">
       <span>A new version of the app is ready.</span>
       <button type="button" onClick={() => takeVersion(version)}>
-        Start it
+        Update now
       </button>
     </p>
   );

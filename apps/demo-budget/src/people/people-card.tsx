@@ -40,9 +40,9 @@ export function PeopleCard({ device }: { readonly device: string }): ReactNode {
 
   return (
     <section className="card people-card">
-      <h2>Here now</h2>
+      <h2>Online now</h2>
       {people.length === 0 ? (
-        <p className="hint">Nobody else has this budget open, as far as this device knows.</p>
+        <p className="hint">Nobody else has this budget open right now.</p>
       ) : (
         <ul>
           {people.map((person) => (
@@ -64,7 +64,7 @@ export function PeopleCard({ device }: { readonly device: string }): ReactNode {
       )}
       <form onSubmit={submit} aria-label="Your name">
         <label>
-          What the others call you
+          The name that others see
           <input
             value={name}
             maxLength={40}
@@ -76,9 +76,9 @@ export function PeopleCard({ device }: { readonly device: string }): ReactNode {
           />
         </label>
         <div className="buttons">
-          <button type="submit">Keep the name</button>
+          <button type="submit">Save name</button>
           <span role="status" className="hint">
-            {kept && 'Kept on this device.'}
+            {kept && 'Saved on this device.'}
           </span>
         </div>
       </form>

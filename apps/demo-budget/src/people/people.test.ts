@@ -24,7 +24,7 @@ describe('who is here', () => {
     ];
     expect(peopleOf(others, 'here')).toEqual([
       { principal: 'device-1', name: 'Anna', color: 'teal', page: 'Budget', sinceMs: 1 },
-      { principal: 'device-2', name: 'Somebody (2)', color: 'teal', page: 'Notes', sinceMs: 2 },
+      { principal: 'device-2', name: 'Someone (2)', color: 'teal', page: 'Notes', sinceMs: 2 },
     ]);
   });
 

@@ -41,7 +41,7 @@ function firstLetter(word: string): string {
 }
 
 function unnamed(principal: string): string {
-  return `Somebody (${formatShortId(principal.replace(/^device-/, ''))})`;
+  return `Someone (${formatShortId(principal.replace(/^device-/, ''))})`;
 }
 
 /** It comes from another device: whatever is not as this app writes it is passed over. */

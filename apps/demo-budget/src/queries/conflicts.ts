@@ -45,7 +45,7 @@ export const latestConflicts = `
          conflict.lost_value AS lostValue, conflict.won_value AS wonValue, conflict.lost_by AS lostBy, conflict.won_by AS wonBy,
          conflict.lost_at_ms AS lostAtMs, conflict.won_at_ms AS wonAtMs,
          CASE conflict.table_name
-           WHEN 'goals' THEN 'Goal of ' || category.name
+           WHEN 'goals' THEN 'Goal for ' || category.name
            WHEN 'assignments' THEN 'Money for ' || category.name
            WHEN 'importProfiles' THEN 'Statements of ' || account.name
            WHEN 'schedules' THEN CASE WHEN schedule.otherAccountId IS NULL THEN 'Scheduled: ' || schedule.payee ELSE 'Scheduled transfer' END

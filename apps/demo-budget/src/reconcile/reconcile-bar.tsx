@@ -41,7 +41,7 @@ export function ReconcileBar({
       () => finishReconciling(client, account.id),
       (count) =>
         count === 0
-          ? 'Reconciled. There was nothing new to lock.'
+          ? 'Reconciled. No new entries to lock.'
           : `Reconciled: ${count === 1 ? '1 entry is' : `${count} entries are`} locked.`,
       onDone,
     );
@@ -51,7 +51,7 @@ export function ReconcileBar({
     return (
       <form className="card form reconcile" onSubmit={submit} aria-label="Reconcile">
         <label>
-          What does the bank say the account holds?
+          What is the balance on your statement?
           <input
             className="amount-input"
             value={typed}
@@ -75,8 +75,8 @@ export function ReconcileBar({
       </dl>
       <p className="hint" role="status">
         {differenceMinor === 0n
-          ? 'It agrees. Finish to lock what is cleared.'
-          : 'Tick the entries that the statement has. What is missing here can be added; what is left can be entered as it is.'}
+          ? 'The balances match. Finish to lock the cleared entries.'
+          : 'Mark the entries on the statement as cleared, and add any that are missing. You can add the remaining difference as an adjustment.'}
       </p>
       <div className="buttons">
         {differenceMinor === 0n ? (
@@ -89,15 +89,15 @@ export function ReconcileBar({
             onClick={() =>
               run(
                 () => enterDifference(client, { accountId: account.id, date: today(), statementMinor, clearedMinor }),
-                'The difference was entered.',
+                'Adjustment added.',
               )
             }
           >
-            Enter the difference
+            Add adjustment
           </button>
         )}
         <button type="button" onClick={() => setStatementMinor(null)}>
-          Another amount
+          Change amount
         </button>
         <button type="button" className="quiet" onClick={onDone}>
           Stop

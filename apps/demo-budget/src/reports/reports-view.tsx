@@ -66,9 +66,7 @@ export function ReportsView({ budget, page }: { readonly budget: Budget; readonl
       {currency !== undefined && !span.loading && (
         <Report key={currency} budget={budget} currency={currency} period={period} />
       )}
-      {!loading && currency === undefined && (
-        <NoAccountYet budget={budget}>There is nothing to report yet.</NoAccountYet>
-      )}
+      {!loading && currency === undefined && <NoAccountYet budget={budget}>Nothing to report yet.</NoAccountYet>}
     </>
   );
 }

@@ -32,7 +32,7 @@ async function isSqlite(file: Blob): Promise<boolean> {
 }
 
 /**
- * Of "The database itself": opened for itself, without the server, under a name that nothing else has, and deleted when
+ * Of "SQLite database": opened for itself, without the server, under a name that nothing else has, and deleted when
  * it is read.
  */
 async function readSavedSqlite(file: Blob): Promise<Result<SavedBudget, SavedProblem>> {

@@ -28,11 +28,8 @@ export function RestoreCard(): ReactNode {
   };
   return (
     <section className="card form">
-      <h2>Open what was saved</h2>
-      <p>
-        A .json or .sqlite file of an export becomes a budget of its own, on this device. The budget that is open now
-        stays as it is.
-      </p>
+      <h2>Open a saved budget</h2>
+      <p>Opens an exported .json or .sqlite file as a new budget on this device. The current budget does not change.</p>
       {opening ? (
         <label className="progress">
           {progress === null ? 'Reading …' : `${progress.writtenCount} of ${progress.totalCount} rows`}

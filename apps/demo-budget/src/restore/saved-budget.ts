@@ -14,10 +14,10 @@ export type SavedProblem = 'not-a-budget' | 'newer-version' | 'cut-off' | 'damag
 
 const sentences: Readonly<Record<SavedProblem, string>> = {
   'not-a-budget':
-    'This is not a budget that this app has saved. Choose the .json or .sqlite file of an export; statements of banks are imported instead.',
-  'newer-version': 'A newer version of this app has saved this file. Reload the page, then try again.',
-  'cut-off': 'This file ends in the middle, so nothing of it was opened. Use another copy of it.',
-  damaged: 'What this file holds does not fit together, so nothing of it was opened. Use another copy of it.',
+    'This file is not a saved budget. Choose an exported .json or .sqlite file. To add a bank statement, use Import.',
+  'newer-version': 'This file was saved by a newer version of this app. Reload the page, then try again.',
+  'cut-off': 'This file is incomplete, so nothing was opened. Use another copy.',
+  damaged: 'This file is inconsistent, so nothing was opened. Use another copy.',
 };
 
 export function savedProblemSentence(problem: SavedProblem): string {

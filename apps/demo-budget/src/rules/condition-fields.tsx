@@ -2,7 +2,7 @@ import type { ReactNode } from 'react';
 import type { AccountRow } from '../queries/accounts.ts';
 import type { RuleField, RuleTest } from '../schema.ts';
 import { choicesOf, testsOf, type RuleCondition } from './rule.ts';
-import { fieldWords, testWord } from './rule-words.ts';
+import { fieldWords, testWords } from './rule-words.ts';
 
 /** A condition while it is typed: an amount as the person writes it. */
 export interface ConditionDraft extends RuleCondition {
@@ -36,7 +36,7 @@ export function ConditionFields({
       value: keepsValue ? value : chosen === 'account' ? (accounts[0]?.id ?? '') : '',
     });
   };
-  const label = `What of condition ${number}`;
+  const label = `Value of condition ${number}`;
   return (
     <div className="condition" role="group" aria-label={`Condition ${number}`}>
       <select
@@ -51,13 +51,13 @@ export function ConditionFields({
         ))}
       </select>
       <select
-        aria-label={`How of condition ${number}`}
+        aria-label={`Operator of condition ${number}`}
         value={test}
         onChange={(event) => onChange({ test: event.target.value as RuleTest })}
       >
         {testsOf[field].map((choice) => (
           <option key={choice} value={choice}>
-            {testWord(field, choice)}
+            {testWords[choice]}
           </option>
         ))}
       </select>

@@ -43,8 +43,8 @@ export function RuleForm({ rule, categories, accounts, currency, onSave, onCance
     event.preventDefault();
     if (!read.ok) return setProblem(read.problem);
     if (categoryId === null && payee.trim() === '' && notes.trim() === '')
-      return setProblem('Say what an entry is given: a category, a payee, notes, or several of them.');
-    if (toExisting && matches === undefined) return setProblem('What it matches is still being looked for. Try again.');
+      return setProblem('Choose what to set: a category, a payee, a memo, or several.');
+    if (toExisting && matches === undefined) return setProblem('Matching entries are still loading. Try again.');
     onSave(
       { needs, conditions: read.value, categoryId, payee: textOrNull(payee), notes: textOrNull(notes) },
       toExisting ? (matches?.ids ?? []) : [],
@@ -58,19 +58,19 @@ export function RuleForm({ rule, categories, accounts, currency, onSave, onCance
       onKeyDown={(event) => {
         if (event.key === 'Escape') onCancel();
       }}
-      aria-label={rule === undefined ? 'New rule' : 'Change rule'}
+      aria-label={rule === undefined ? 'New rule' : 'Edit rule'}
     >
       <div className="conditions">
         <p className="conditions-head">
           If
           {drafts.length > 1 && (
             <select
-              aria-label="How many have to hold"
+              aria-label="Conditions to match"
               value={needs}
               onChange={(event) => setNeeds(event.target.value as RuleNeeds)}
             >
-              <option value="all">all of these hold</option>
-              <option value="any">one of these holds</option>
+              <option value="all">all conditions match</option>
+              <option value="any">any condition matches</option>
             </select>
           )}
         </p>
@@ -98,11 +98,11 @@ export function RuleForm({ rule, categories, accounts, currency, onSave, onCance
       </div>
       <div className="fields">
         <label>
-          Then the category is
+          Set the category to
           <CategorySelect categories={categories} value={categoryId} onChange={setCategoryId} />
         </label>
         <label>
-          And the payee becomes
+          Set the payee to
           <input
             value={payee}
             onChange={(event) => setPayee(event.target.value)}
@@ -111,7 +111,7 @@ export function RuleForm({ rule, categories, accounts, currency, onSave, onCance
           />
         </label>
         <label>
-          And the notes become
+          Set the memo to
           <input
             value={notes}
             onChange={(event) => setNotes(event.target.value)}
@@ -124,7 +124,7 @@ export function RuleForm({ rule, categories, accounts, currency, onSave, onCance
       {matches !== undefined && matches.ids.length > 0 && (
         <label className="check">
           <input type="checkbox" checked={toExisting} onChange={(event) => setToExisting(event.target.checked)} />
-          Also give it to{' '}
+          Also apply to{' '}
           {matches.ids.length === 1 ? 'this entry' : `these ${matches.ids.length.toLocaleString(locale)} entries`}
         </label>
       )}
@@ -149,7 +149,7 @@ function conditionsOf(drafts: readonly ConditionDraft[], currency: string): Resu
   const conditions: RuleCondition[] = [];
   for (const { field, test, value } of drafts) {
     const wanted = test === 'one-of' ? choicesOf(value).join('\n') : value.trim();
-    if (wanted === '') return fail('Say what to look for.');
+    if (wanted === '') return fail('Enter what to match.');
     const amount = field === 'amount' ? parseTypedAmount(value, currency, decimalMarkOf(locale)) : null;
     if (amount !== null && !amount.ok) return fail(amountSentence(amount.problem));
     conditions.push({ field, test, value: amount === null ? wanted : String(Math.abs(amount.value)) });

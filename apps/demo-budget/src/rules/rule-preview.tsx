@@ -35,11 +35,11 @@ export function useMatches(rule: Pick<Rule, 'needs' | 'conditions'> | null): Rul
 export function RulePreview({ matches }: { readonly matches: RuleMatches }): ReactNode {
   const count = matches.ids.length;
   return (
-    <section className="rule-preview" aria-label="What it matches">
+    <section className="rule-preview" aria-label="Matching entries">
       <p role="status">
         {count === 0
-          ? 'It matches none of the entries that are there.'
-          : `It matches ${count === 1 ? '1 entry that is' : `${count.toLocaleString(locale)} entries that are`} there${count > matches.newest.length ? ', such as' : ''}:`}
+          ? 'No existing entries match.'
+          : `${count === 1 ? '1 existing entry matches' : `${count.toLocaleString(locale)} existing entries match`}${count > matches.newest.length ? ', such as' : ''}:`}
       </p>
       <ul>
         {matches.newest.map((entry) => (

@@ -13,12 +13,12 @@ export interface RuleNames {
 
 export const fieldWords: Readonly<Record<RuleField, string>> = {
   payee: 'the payee',
-  notes: 'the notes',
+  notes: 'the memo',
   amount: 'the amount',
   account: 'the account',
 };
 
-const testWordsOfOne: Readonly<Record<RuleTest, string>> = {
+export const testWords: Readonly<Record<RuleTest, string>> = {
   contains: 'contains',
   is: 'is',
   starts: 'begins with',
@@ -26,26 +26,13 @@ const testWordsOfOne: Readonly<Record<RuleTest, string>> = {
   'at-least': 'is at least',
   'at-most': 'is at most',
 };
-const testWordsOfSeveral: Readonly<Record<RuleTest, string>> = {
-  contains: 'contain',
-  is: 'are',
-  starts: 'begin with',
-  'one-of': 'are one of',
-  'at-least': 'are at least',
-  'at-most': 'are at most',
-};
-
-/** `contains`, as it is said of a field: the notes contain. */
-export function testWord(field: RuleField, test: RuleTest): string {
-  return (field === 'notes' ? testWordsOfSeveral : testWordsOfOne)[test];
-}
 
 /** `If the payee contains “market” and the amount is at least 10.00, the category is Groceries.` */
 export function ruleSentence(rule: Rule, names: RuleNames): string {
   const outcomes = [
     ...(rule.categoryId === null ? [] : [`the category is ${names.category(rule.categoryId)}`]),
     ...(rule.payee === null ? [] : [`the payee becomes “${rule.payee}”`]),
-    ...(rule.notes === null ? [] : [`the notes become “${rule.notes}”`]),
+    ...(rule.notes === null ? [] : [`the memo becomes “${rule.notes}”`]),
   ];
   return `If ${conditionsSentence(rule, names)}, ${outcomes.join(' and ')}.`;
 }
@@ -56,10 +43,7 @@ export function conditionsSentence(
   names: Pick<RuleNames, 'account' | 'currency'>,
 ): string {
   return conditions
-    .map(
-      (condition) =>
-        `${fieldWords[condition.field]} ${testWord(condition.field, condition.test)} ${valueWords(condition, names)}`,
-    )
+    .map((condition) => `${fieldWords[condition.field]} ${testWords[condition.test]} ${valueWords(condition, names)}`)
     .join(needs === 'all' ? ' and ' : ' or ');
 }
 

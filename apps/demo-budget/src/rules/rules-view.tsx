@@ -64,7 +64,7 @@ export function RulesView(): ReactNode {
         <h2>Rules</h2>
         {rules.length === 0 && (
           <p className="empty">
-            None yet. A rule gives entries a category, a clean payee or notes as they are imported or typed.
+            No rules yet. A rule sets the category, payee or memo of entries as you import or add them.
           </p>
         )}
         {rules.length > 0 && (
@@ -117,7 +117,7 @@ function RuleLine({
   const rule = readRule(row);
   const words =
     rule === undefined
-      ? 'A rule that a newer version of this app has made. It is kept, and not applied on this device.'
+      ? 'Made by a newer version of this app. It is kept but not applied on this device.'
       : ruleSentence(rule, names);
   return (
     <li>
@@ -125,8 +125,8 @@ function RuleLine({
       {mayWrite && (
         <span className="buttons">
           {rule !== undefined && (
-            <button type="button" className="quiet" onClick={onEdit} aria-label={`Change the rule: ${words}`}>
-              Change
+            <button type="button" className="quiet" onClick={onEdit} aria-label={`Edit the rule: ${words}`}>
+              Edit
             </button>
           )}
           <button
@@ -152,7 +152,7 @@ function Payees({ nameOf }: { readonly nameOf: (categoryId: string | null) => st
     <section>
       <h2>Payees</h2>
       <p className="hint">
-        A new entry begins with the category that its payee had last. Give two payees one name, and they are one.
+        New entries get the last category of their payee. To merge two payees, rename one to the name of the other.
       </p>
       <input
         type="search"
@@ -162,7 +162,9 @@ function Payees({ nameOf }: { readonly nameOf: (categoryId: string | null) => st
         value={search}
         onChange={(event) => setSearch(event.target.value)}
       />
-      {!loading && payees.length === 0 && <p className="empty">{search === '' ? 'Nobody yet.' : 'Nothing found.'}</p>}
+      {!loading && payees.length === 0 && (
+        <p className="empty">{search === '' ? 'No payees yet.' : 'No entries found.'}</p>
+      )}
       {payees.length > 0 && (
         <ul className="payee-list card">
           {payees.map((row) => (

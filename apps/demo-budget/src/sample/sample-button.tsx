@@ -19,7 +19,7 @@ export function SampleButton(): ReactNode {
   };
   return (
     <button type="button" disabled={opening} onClick={open}>
-      {opening ? 'Making it …' : 'Look at a sample budget'}
+      {opening ? 'Creating the sample …' : 'Explore a sample budget'}
     </button>
   );
 }

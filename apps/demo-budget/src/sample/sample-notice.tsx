@@ -19,10 +19,7 @@ export function SampleNotice({ budget }: { readonly budget: KnownBudget }): Reac
     });
   return (
     <p className="offer sample-notice">
-      <span>
-        This is a sample. Try whatever you like. Leaving deletes it from this device; the server keeps the copy that it
-        has.
-      </span>
+      <span>This is a sample budget. Leaving deletes it from this device; the server keeps its copy.</span>
       <button type="button" onClick={leave}>
         Leave the sample
       </button>

@@ -12,7 +12,7 @@ export function DueOffer({ budget }: { readonly budget: Budget }): ReactNode {
   return (
     <p className="offer">
       <span>{count === 1 ? 'One scheduled entry is due.' : `${count} scheduled entries are due.`}</span>
-      <a href={hashOf(budget, { page: 'schedules' })}>See what</a>
+      <a href={hashOf(budget, { page: 'schedules' })}>Review</a>
     </p>
   );
 }

@@ -64,11 +64,11 @@ export function ScheduleForm({
     if (account === undefined) return setProblem('Choose an account.');
     const parsed = parseTypedAmount(amount, account.currency, mark);
     if (!parsed.ok) return setProblem(amountSentence(parsed.problem));
-    if (other === undefined && payee.trim() === '') return setProblem('Say who it goes to, or comes from.');
-    if (!/^\d{4}-\d{2}-\d{2}$/.test(firstDate)) return setProblem('There is no first day.');
+    if (other === undefined && payee.trim() === '') return setProblem('Enter a payee.');
+    if (!/^\d{4}-\d{2}-\d{2}$/.test(firstDate)) return setProblem('Enter a first date.');
     const stride = Number(every);
     if (!Number.isInteger(stride) || stride < 1 || stride > 1_000)
-      return setProblem('How often is a whole number, from 1 on.');
+      return setProblem('Enter a whole number of at least 1.');
     const minor = Math.abs(parsed.value);
     const isIn = other === undefined && moneyIn;
     onSave({
@@ -92,7 +92,7 @@ export function ScheduleForm({
       onKeyDown={(event) => {
         if (event.key === 'Escape') onCancel();
       }}
-      aria-label={schedule === undefined ? 'New scheduled entry' : 'Change scheduled entry'}
+      aria-label={schedule === undefined ? 'New scheduled entry' : 'Edit scheduled entry'}
     >
       <div className="fields">
         {other === undefined && (
@@ -152,11 +152,11 @@ export function ScheduleForm({
           </fieldset>
         )}
         <label className="wide">
-          Notes
+          Memo
           <input value={notes} onChange={(event) => setNotes(event.target.value)} autoComplete="off" />
         </label>
         <label>
-          First day
+          First date
           <input type="date" value={firstDate} onChange={(event) => setFirstDate(event.target.value)} required />
         </label>
         <div className="every" role="group" aria-label="How often">
@@ -173,7 +173,7 @@ export function ScheduleForm({
           </select>
         </div>
         <label>
-          Last day, if any
+          Last date (optional)
           <input type="date" value={lastDate} onChange={(event) => setLastDate(event.target.value)} />
         </label>
       </div>

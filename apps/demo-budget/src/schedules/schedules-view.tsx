@@ -56,10 +56,10 @@ export function SchedulesView({ budget }: { readonly budget: Budget }): ReactNod
       )}
       {due.length > 0 && <DueList due={due} />}
       {schedules.length === 0 && accounts.length > 0 && !adding && (
-        <p className="empty">Rent, wages, the phone bill: what comes again and again needs to be written down once.</p>
+        <p className="empty">Enter rent, wages or the phone bill once, and they repeat.</p>
       )}
       {accounts.length === 0 && (
-        <NoAccountYet budget={budget}>There is no account yet for scheduled entries to go into.</NoAccountYet>
+        <NoAccountYet budget={budget}>Add an account first, then schedule entries.</NoAccountYet>
       )}
       {schedules.length > 0 && (
         <section>
@@ -96,7 +96,7 @@ export function SchedulesView({ budget }: { readonly budget: Budget }): ReactNod
                       type="button"
                       className="quiet schedule-open"
                       onClick={() => setEdited(schedule)}
-                      aria-label={`Change ${scheduleName(schedule)}`}
+                      aria-label={`Edit ${scheduleName(schedule)}`}
                     >
                       <ScheduleWords schedule={schedule} />
                     </button>
@@ -148,7 +148,7 @@ function DueList({ due }: { readonly due: readonly DueDay[] }): ReactNode {
             type="button"
             onClick={() => run(() => enterDays(client, overdue), `${overdue.length} entries added.`)}
           >
-            Enter all {overdue.length} that are due
+            Add all {overdue.length} that are due
           </button>
         )}
       </div>
@@ -166,10 +166,10 @@ function DueList({ due }: { readonly due: readonly DueDay[] }): ReactNode {
               <span className="buttons">
                 <button
                   type="button"
-                  onClick={() => run(() => enterDays(client, [day]), `${scheduleName(day.schedule)} was entered.`)}
-                  aria-label={`Enter ${scheduleName(day.schedule)} of ${formatDay(day.date)}`}
+                  onClick={() => run(() => enterDays(client, [day]), `${scheduleName(day.schedule)} was added.`)}
+                  aria-label={`Add ${scheduleName(day.schedule)} of ${formatDay(day.date)}`}
                 >
-                  Enter
+                  Add
                 </button>
                 <button
                   type="button"

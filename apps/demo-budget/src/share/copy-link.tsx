@@ -26,12 +26,12 @@ export function CopyLink({ label, link, hint }: CopyLinkProps): ReactNode {
       </label>
       <div className="buttons">
         <button type="button" onClick={copy}>
-          Copy the link
+          Copy link
         </button>
         <span role="status" className="hint">
           {copied === 'no' && hint}
           {copied === 'yes' && 'Copied.'}
-          {copied === 'failed' && 'The browser does not let this page copy. Select the link and copy it yourself.'}
+          {copied === 'failed' && 'The browser blocked copying. Select the link and copy it.'}
         </span>
       </div>
     </>

@@ -12,7 +12,7 @@ export function InviteCard({ budget }: { readonly budget: Budget }): ReactNode {
   const [link, setLink] = useState<string | null>(null);
   return (
     <section className="card form">
-      <h2>Invite somebody</h2>
+      <h2>Invite someone</h2>
       <div className="invite">
         <label>
           As
@@ -35,13 +35,13 @@ export function InviteCard({ budget }: { readonly budget: Budget }): ReactNode {
           className="primary"
           onClick={() => run(async () => setLink(invitationLink(await invite(budget, role))))}
         >
-          Make a link
+          Create link
         </button>
       </div>
       <p className="hint" role="status">
         {roleWords[role].title}: {roleWords[role].may}.
       </p>
-      {link !== null && <CopyLink label="Invitation" link={link} hint="It lets one person in, once, within a week." />}
+      {link !== null && <CopyLink label="Invitation" link={link} hint="It works once and expires in a week." />}
     </section>
   );
 }

@@ -39,7 +39,7 @@ export function JoinView({ code, onJoined }: JoinViewProps): ReactNode {
     <main className="unopened">
       <form className="card form" onSubmit={submit} aria-label="Join a budget">
         <h1>You are invited to a budget</h1>
-        <p>Everybody who shares it sees by this name that you are there.</p>
+        <p>The other members see this name.</p>
         <label>
           Your name
           <input

@@ -51,7 +51,7 @@ export function MembersCard({ budget }: { readonly budget: Budget }): ReactNode 
 
   return (
     <section className="card form">
-      <h2>Who shares this budget</h2>
+      <h2>Members</h2>
       {problem !== null && <p className="hint">{problem}</p>}
       {people?.length === 0 && <p className="hint">Nobody has been invited yet.</p>}
       {people !== null && people.length > 0 && (
@@ -63,7 +63,7 @@ export function MembersCard({ budget }: { readonly budget: Budget }): ReactNode 
               </span>
               {role === 'owner' ? (
                 <select
-                  aria-label={`What ${person.name} may do`}
+                  aria-label={`Role of ${person.name}`}
                   value={person.role}
                   onChange={(event) => change(person, event.target.value as BudgetRole)}
                 >
@@ -96,7 +96,7 @@ export function MembersCard({ budget }: { readonly budget: Budget }): ReactNode 
           ))}
         </ul>
       )}
-      <p className="hint">Whoever is removed keeps what is on their devices, and gets and sends nothing more.</p>
+      <p className="hint">Removed members keep the data on their devices but no longer sync.</p>
     </section>
   );
 }

@@ -24,10 +24,10 @@ export class PeopleError extends Error {
 }
 
 const sentences: Readonly<Record<PeopleProblem, string>> = {
-  unreachable: 'The server knows who shares this budget, and cannot be reached now.',
-  'not-allowed': 'Only an owner of the budget may do that.',
-  'invitation-invalid': 'This invitation was used already, or is older than a week. Ask for another one.',
-  failed: 'The server could not do that. Please try again.',
+  unreachable: 'The member list is on the server, which is unreachable right now.',
+  'not-allowed': 'Only owners can do that.',
+  'invitation-invalid': 'This invitation was already used or has expired. Ask for a new one.',
+  failed: 'The server could not do that. Try again.',
 };
 
 export async function fetchPeople(budget: Budget): Promise<readonly Person[]> {

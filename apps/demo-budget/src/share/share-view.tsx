@@ -11,7 +11,7 @@ import { InviteCard } from './invite-card.tsx';
 import { MembersCard } from './members-card.tsx';
 import { formatShortId } from './short-id.ts';
 
-/** Who shares this budget, how others are let in, and the other budgets that this device knows. */
+/** Members, how others are let in, and the other budgets that this device knows. */
 export function ShareView({ budget, device }: { readonly budget: Budget; readonly device: string }): ReactNode {
   const link = `${location.origin}${location.pathname}${hashOf(budget)}`;
   const role = useRole();
@@ -30,8 +30,8 @@ export function ShareView({ budget, device }: { readonly budget: Budget; readonl
         <h2>Your other devices</h2>
         <p>
           {role === 'owner'
-            ? 'Whoever has this link owns the budget and cannot be removed. Keep it to yourself, or to those you would hand your wallet.'
-            : 'This link is yours: on any device it opens the budget as what you are.'}
+            ? 'Anyone with this link owns the budget and cannot be removed. Share it only with people you fully trust.'
+            : 'This is your personal link. It opens the budget with your role on any device.'}
         </p>
         <CopyLink label="Share link" link={link} hint="Open it on your other devices." />
       </section>
@@ -49,9 +49,9 @@ export function ShareView({ budget, device }: { readonly budget: Budget; readonl
                 {other.isSample === true
                   ? 'a sample'
                   : other.madeHere
-                    ? 'made here'
+                    ? 'created here'
                     : other.membership === undefined
-                      ? 'opened by a link'
+                      ? 'opened by link'
                       : 'shared with you'}
               </span>
             </li>
@@ -65,7 +65,7 @@ export function ShareView({ budget, device }: { readonly budget: Budget; readonl
             })
           }
         >
-          Begin another budget
+          New budget
         </button>
       </section>
     </>

@@ -68,11 +68,7 @@ export function App({ client, budget, device }: AppProps): ReactNode {
       <main>
         <UpdateOffer />
         <NothingKept />
-        {!mayWrite && (
-          <p className="looking-only">
-            You may look at this budget, and what you see stays current. To change something, ask an owner.
-          </p>
-        )}
+        {!mayWrite && <p className="looking-only">You can view this budget. To make changes, ask an owner.</p>}
         <FailureNotice page={`${page} ${accountId}`}>
           <SampleNotice budget={budget} />
           {page === 'accounts' && <AccountsView budget={budget} />}

@@ -67,8 +67,7 @@ export function useReport(): Actions['report'] {
 }
 
 /** Said instead of writing what the server would refuse. */
-const lookingOnlySentence =
-  'You may look at this budget and not change it, so nothing was changed. An owner can let you do more.';
+const lookingOnlySentence = 'You can view this budget but not change it. Ask an owner for access.';
 
 /** Whether the same action may succeed once the person, or time, has made room for it. */
 function mayWorkLater(error: unknown): boolean {

@@ -10,15 +10,15 @@ interface Key {
 
 const keys: readonly Key[] = [
   { key: 'n', what: 'New entry', whatToLook: null },
-  { key: '↑ ↓', what: 'From entry to entry' },
+  { key: '↑ ↓', what: 'Move between entries' },
   { key: 'Enter', what: 'Open an entry; save it', whatToLook: 'Open an entry' },
   { key: 'm', what: 'Write a note on an entry', whatToLook: 'Read the note on an entry' },
   { key: 'Space', what: 'Select an entry', whatToLook: null },
-  { key: 'Esc', what: 'Leave, or select nothing', whatToLook: 'Leave' },
+  { key: 'Esc', what: 'Close, or clear the selection', whatToLook: 'Leave' },
   { key: '/', what: 'Search' },
   { key: 'Ctrl Z', what: 'Undo', whatToLook: null },
   { key: 'Ctrl Y', what: 'Redo', whatToLook: null },
-  { key: '?', what: 'This list' },
+  { key: '?', what: 'Show this list' },
 ];
 
 /** The keys of the ledger. */
@@ -31,7 +31,7 @@ export function KeysHelp({ onClose }: { readonly onClose: () => void }): ReactNo
   useEffect(() => dialog.current?.showModal(), []);
   return (
     <dialog ref={dialog} className="keys-help" aria-labelledby="keys-help-title" onClose={onClose}>
-      <h2 id="keys-help-title">By keyboard</h2>
+      <h2 id="keys-help-title">Keyboard shortcuts</h2>
       <dl>
         {shown.map(({ key, what }) => (
           <div key={key}>

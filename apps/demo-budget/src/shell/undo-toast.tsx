@@ -59,7 +59,7 @@ function undone(went: boolean): Done {
 }
 
 function redone(went: boolean): Done {
-  return went ? { sentence: 'Done again.', offer: 'undo' } : { sentence: 'There is nothing to do again.', offer: null };
+  return went ? { sentence: 'Redone.', offer: 'undo' } : { sentence: 'There is nothing to redo.', offer: null };
 }
 
 function useUndoKeys(go: (way: 'undo' | 'redo') => void): void {

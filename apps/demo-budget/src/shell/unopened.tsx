@@ -14,7 +14,7 @@ export function Opening({ arrival }: { readonly arrival: Arrival | null }): Reac
     return (
       <main className="unopened">
         <label className="progress">
-          The budget comes to this device, {megabytes(receivedBytes)} of {megabytes(totalBytes)}
+          Downloading the budget, {megabytes(receivedBytes)} of {megabytes(totalBytes)}
           <progress value={receivedBytes} max={totalBytes} />
         </label>
       </main>
@@ -22,7 +22,7 @@ export function Opening({ arrival }: { readonly arrival: Arrival | null }): Reac
   }
   return (
     <main className="unopened slow">
-      <p role="status">The budget is being opened. It waits where another window of this page holds it.</p>
+      <p role="status">Opening the budget. If another window is using it, this may take a moment.</p>
     </main>
   );
 }
@@ -42,8 +42,8 @@ export function Unopened({ error, onKeepNothing }: UnopenedProps): ReactNode {
       <p role="alert">{errorSentence(error)}</p>
       {refused && (
         <p>
-          You can look at it here all the same: it comes from the server, and what you change is sent there. What is not
-          sent when this tab closes is lost.
+          You can still open it without saving on this device. It loads from the server, and changes are sent there.
+          Changes that are not sent when this tab closes are lost.
         </p>
       )}
       <div className="buttons">
@@ -52,7 +52,7 @@ export function Unopened({ error, onKeepNothing }: UnopenedProps): ReactNode {
         </button>
         {refused && (
           <button type="button" onClick={onKeepNothing}>
-            Go on without keeping anything
+            Continue without saving on this device
           </button>
         )}
       </div>

@@ -15,7 +15,7 @@ export interface PartsFieldsProps {
   readonly onAdd: () => void;
 }
 
-/** The parts of a split entry: a category and an amount each, and what is left to divide. */
+/** The parts of a split entry: a category and an amount each, and what is left to assign. */
 export function PartsFields({ parts, categories, currency, restMinor, onChange, onAdd }: PartsFieldsProps): ReactNode {
   const set = (index: number, change: Partial<PartDraft>): void =>
     onChange(parts.map((part, at) => (at === index ? { ...part, ...change } : part)));
@@ -32,8 +32,8 @@ export function PartsFields({ parts, categories, currency, restMinor, onChange, 
           />
           <input
             className="part-notes"
-            aria-label={`Notes of part ${index + 1}`}
-            placeholder="Notes"
+            aria-label={`Memo of part ${index + 1}`}
+            placeholder="Memo"
             value={part.notes}
             onChange={(event) => set(index, { notes: event.target.value })}
             autoComplete="off"
@@ -69,9 +69,9 @@ export function PartsFields({ parts, categories, currency, restMinor, onChange, 
 }
 
 function restSentence(restMinor: bigint | undefined, currency: string): string {
-  if (restMinor === undefined) return 'One of the amounts cannot be read.';
-  if (restMinor === 0n) return 'It adds up.';
+  if (restMinor === undefined) return 'One of the amounts is not valid.';
+  if (restMinor === 0n) return 'The parts add up.';
   return restMinor > 0n
-    ? `${formatMinor(restMinor, currency, locale)} left to divide`
+    ? `${formatMinor(restMinor, currency, locale)} left to assign`
     : `${formatMinor(-restMinor, currency, locale)} too much`;
 }

@@ -34,11 +34,11 @@ export function ConflictList({ budget, device }: { readonly budget: Budget; read
   if (loading) return null;
   return (
     <section>
-      <h2>Changed on two devices at once</h2>
+      <h2>Conflicts</h2>
       {conflicts.length === 0 && (
         <p className="empty">
-          Nothing so far. Where two devices change the same thing before they hear of each other, the later change
-          stands, and the other is kept here.
+          No conflicts. When two devices change the same thing before they sync, the later change wins and the other one
+          is kept here.
         </p>
       )}
       <ul className="conflicts">
@@ -55,7 +55,7 @@ export function ConflictList({ budget, device }: { readonly budget: Budget; read
             {mayWrite && isRestorable(conflict) && (
               <button type="button" onClick={() => run(() => restoreLost(client, conflict), 'Restored.')}>
                 {conflict.first.columnName === null
-                  ? 'Delete it after all'
+                  ? 'Delete it anyway'
                   : `Restore ${wentWithRow(conflict.first) ? 'it' : valueWords(conflict, 'lostValue', wording)}`}
               </button>
             )}
@@ -67,8 +67,8 @@ export function ConflictList({ budget, device }: { readonly budget: Budget; read
 }
 
 function nameOf({ first }: Conflict): string {
-  if (first.rowName === null) return 'Something that was deleted';
-  return first.rowName === '' ? 'Entry without payee' : first.rowName;
+  if (first.rowName === null) return 'Deleted item';
+  return first.rowName === '' ? 'No payee' : first.rowName;
 }
 
 interface SentenceProps {
@@ -88,7 +88,7 @@ function Sentence({ conflict, wording, whoIs }: SentenceProps): ReactNode {
   if (wentWithRow(first)) {
     return (
       <>
-        {lost} from {loser}, {lostAt}, was lost with what {winner} had deleted.
+        {lost} from {loser}, {lostAt}, was lost because {winner} deleted the item it belonged to.
       </>
     );
   }

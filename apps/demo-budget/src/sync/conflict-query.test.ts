@@ -87,7 +87,7 @@ describe('the latest conflicts', () => {
       ['7', null, null, null],
       ['6', 'Scheduled: Landlord', null, 'EUR'],
       ['5', 'Rule “market”', null, null],
-      ['4', 'Goal of Food', null, 'EUR'],
+      ['4', 'Goal for Food', null, 'EUR'],
       ['3', 'Coffee', '2025-01-31', 'EUR'],
       ['2', 'Coffee', '2025-01-31', 'EUR'],
       ['1', 'Purse', null, 'EUR'],

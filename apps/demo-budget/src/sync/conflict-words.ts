@@ -27,15 +27,15 @@ const columnWords: Readonly<Record<string, string>> = {
   openingMinor: 'Opening balance',
   closed: 'Closed',
   hidden: 'Hidden',
-  keepsOverspent: 'What it overspends',
+  keepsOverspent: 'Overspending',
   accountId: 'Account',
   otherAccountId: 'To account',
   date: 'Date',
   payee: 'Payee',
-  notes: 'Notes',
+  notes: 'Memo',
   categoryId: 'Category',
   amountMinor: 'Amount',
-  status: 'State',
+  status: 'Status',
   lastDate: 'Last day',
   content: 'Text',
 };
@@ -44,8 +44,8 @@ const columnWords: Readonly<Record<string, string>> = {
 const groupWords: Readonly<Record<string, string>> = {
   goals: 'Goal',
   rules: 'Condition',
-  schedules: 'When it comes',
-  importProfiles: 'How they are read',
+  schedules: 'Repeats',
+  importProfiles: 'Import settings',
 };
 
 /** What lost, as the app calls it: `Amount`, `Goal`. */
@@ -73,7 +73,7 @@ function groupSentence(tableName: string, values: Values, currency: string | nul
   const word = (column: string): string => valueWord(column, values[column] ?? null, currency, wording);
   switch (tableName) {
     case 'goals':
-      if (values['kind'] === 'up-to') return `filled up to ${word('amountMinor')}`;
+      if (values['kind'] === 'up-to') return `refill to ${word('amountMinor')}`;
       return `${word('amountMinor')} ${values['byMonth'] === null ? 'each month' : `by ${formatMonthInFull(String(values['byMonth']))}`}`;
     case 'rules':
       return conditionWords(values, wording);
@@ -96,7 +96,7 @@ const fixedWords: Readonly<Record<string, Readonly<Record<string, string>>>> = {
   status: { open: 'not cleared', cleared: 'cleared', reconciled: 'reconciled' },
   closed: { 0: 'open', 1: 'closed' },
   hidden: { 0: 'shown', 1: 'hidden' },
-  keepsOverspent: { 0: 'made good', 1: 'kept' },
+  keepsOverspent: { 0: 'covered each month', 1: 'kept' },
 };
 
 function valueWord(
@@ -127,9 +127,9 @@ function valueWord(
 
 /** Why the one stands and the other does not. */
 export const ruleWords: Readonly<Record<MergeRule, string>> = {
-  lww: 'Of two changes that did not know of each other, the later one stands.',
-  'one-insert-wins': 'Both added it; what is added twice stands once, whole.',
-  'delete-wins': 'What is deleted stays deleted: the change came too late.',
-  cascade: 'What it belonged to was deleted, and it went with that.',
-  'update-wins': 'What is changed meanwhile is not deleted.',
+  lww: 'Both changed it before they synced; the later change won.',
+  'one-insert-wins': 'Both added it; one of the two was kept as a whole.',
+  'delete-wins': 'It was deleted before the change arrived, and deletes win.',
+  cascade: 'The item it belonged to was deleted.',
+  'update-wins': 'It was changed in the meantime, and changes win over deletes.',
 };

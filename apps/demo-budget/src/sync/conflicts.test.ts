@@ -27,7 +27,7 @@ const goal: ConflictRow = {
   ...amount,
   tableName: 'goals',
   rowKey: '["c1/EUR"]',
-  rowName: 'Goal of Food',
+  rowName: 'Goal for Food',
   rowDate: null,
   currentRow: JSON.stringify({ kind: 'monthly', amountMinor: 40_000, byMonth: null }),
 };
@@ -53,8 +53,8 @@ describe('conflicts', () => {
     [{}, ['Amount', '-€41.90']],
     [{ columnName: 'categoryId', lostValue: 'c1' }, ['Category', 'Groceries']],
     [{ columnName: 'categoryId', lostValue: null }, ['Category', 'no category']],
-    [{ columnName: 'notes', lostValue: '' }, ['Notes', 'nothing']],
-    [{ columnName: 'status', lostValue: 'cleared' }, ['State', 'cleared']],
+    [{ columnName: 'notes', lostValue: '' }, ['Memo', 'nothing']],
+    [{ columnName: 'status', lostValue: 'cleared' }, ['Status', 'cleared']],
     [{ columnName: 'accountId', lostValue: 'a1' }, ['Account', 'Purse']],
     [{ columnName: 'date', lostValue: '2025-02-01' }, ['Date', 'Feb 1, 2025']],
     [{ tableName: 'accounts', columnName: 'closed', lostValue: 1 }, ['Closed', 'closed']],
@@ -99,7 +99,7 @@ describe('conflicts', () => {
       },
     ]);
     expect([lossWords(schedule), valueWords(schedule, 'lostValue', wording)]).toEqual([
-      'When it comes',
+      'Repeats',
       'every 2 months from Feb 1, 2025 on',
     ]);
   });
@@ -130,5 +130,5 @@ describe('conflicts', () => {
     expect(isRestorable(only(columns.slice(1)))).toBe(false);
   });
 
-  it('say which rule decided', () => expect(ruleWords['lww']).toContain('the later one stands'));
+  it('say which rule decided', () => expect(ruleWords['lww']).toContain('the later change won'));
 });

@@ -8,8 +8,8 @@ export function NothingKept(): ReactNode {
   if (persistence !== 'memory') return null;
   return (
     <p className="nothing-kept" role="status">
-      Nothing is kept on this device: what the server does not have when this tab closes is lost.{' '}
-      {pendingCount === 0 ? 'It has everything now.' : `Not there yet: ${changes(pendingCount)}.`}
+      Nothing is saved on this device. Changes that the server does not have when this tab closes are lost.{' '}
+      {pendingCount === 0 ? 'The server has everything now.' : `Waiting to sync: ${changes(pendingCount)}.`}
     </p>
   );
 }

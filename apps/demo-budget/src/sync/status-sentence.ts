@@ -15,62 +15,60 @@ export function statusWords(status: SyncStatus): StatusWords {
   const { state, pendingCount, reason, waitingFor } = status;
   switch (state) {
     case 'opening':
-      return { label: 'Opening', detail: 'The budget on this device is being opened.', tone: 'working' };
+      return { label: 'Opening', detail: 'Opening the budget on this device.', tone: 'working' };
     case 'paused':
       return {
-        label: pendingCount === 0 ? 'Paused' : `Paused · ${pendingCount} to send`,
-        detail:
-          'Sync is paused in all tabs of this device. Everything works and is kept on this device; nothing is sent or fetched until you resume.',
+        label: pendingCount === 0 ? 'Paused' : `Paused · ${pendingCount} to sync`,
+        detail: 'Sync is paused in all tabs on this device. You can keep working; changes sync when you resume.',
         tone: 'waiting',
       };
     case 'offline':
       return {
-        label: pendingCount === 0 ? 'Offline' : `Offline · ${pendingCount} to send`,
-        detail: `${offlineSentence(reason)} Everything works, is kept on this device, and will be sent later.`,
+        label: pendingCount === 0 ? 'Offline' : `Offline · ${pendingCount} to sync`,
+        detail: `${offlineSentence(reason)} You can keep working. Changes are saved on this device and sync later.`,
         tone: 'waiting',
       };
     case 'connecting':
       return {
-        label: pendingCount === 0 ? 'Connecting' : `Connecting · ${pendingCount} to send`,
+        label: pendingCount === 0 ? 'Connecting' : `Connecting · ${pendingCount} to sync`,
         detail: `${reason === null ? '' : `${offlineSentence(reason)} `}${waitSentence(waitingFor)}`,
         tone: 'working',
       };
     case 'pushing':
       return {
         label: `Sending ${pendingCount}`,
-        detail: `${changes(pendingCount)} on the way to the server.`,
+        detail: `${changes(pendingCount)} being sent to the server.`,
         tone: 'working',
       };
     case 'up-to-date':
       return {
         label: 'Up to date',
-        detail: 'The server has all changes of this device, and this device all of the others’.',
+        detail: 'This device and the server have the same data.',
         tone: 'good',
       };
     case 'unavailable':
       return {
-        label: pendingCount === 0 ? 'Server trouble' : `Server trouble · ${pendingCount} to send`,
-        detail: `${unavailableSentence(reason)} Everything works, is kept on this device, and will be sent later.`,
+        label: pendingCount === 0 ? 'Server trouble' : `Server trouble · ${pendingCount} to sync`,
+        detail: `${unavailableSentence(reason)} You can keep working. Changes are saved on this device and sync later.`,
         tone: 'waiting',
       };
     case 'needs-auth':
       return {
-        label: pendingCount === 0 ? 'No access' : `No access · ${pendingCount} to send`,
+        label: pendingCount === 0 ? 'No access' : `No access · ${pendingCount} to sync`,
         detail:
-          'The server does not accept this budget’s key. Open the budget by its share link again. Your work is kept on this device.',
+          'The server rejected this budget’s key. Open the budget by its share link again. Your work is saved on this device.',
         tone: 'attention',
       };
     case 'outdated':
       return {
         label: 'Reload this tab',
-        detail:
-          'Another tab runs a newer version of this app. Reload this tab to go on; nothing that it has saved is lost.',
+        detail: 'Another tab runs a newer version of this app. Reload this tab to continue; all saved work is safe.',
         tone: 'attention',
       };
     case 'blocked':
       return {
-        label: pendingCount === 0 ? 'Sync stopped' : `Sync stopped · ${pendingCount} to send`,
-        detail: `${blockedSentence(reason)} Your work is kept on this device.`,
+        label: pendingCount === 0 ? 'Sync stopped' : `Sync stopped · ${pendingCount} to sync`,
+        detail: `${blockedSentence(reason)} Your work is saved on this device.`,
         tone: 'attention',
       };
   }
@@ -83,17 +81,17 @@ export function statusWords(status: SyncStatus): StatusWords {
 function blockedSentence(reason: ErrorData | null): string {
   switch (reason?.recovery) {
     case 'upgrade':
-      return 'This app and its server are of different versions. Reload the page; if that does not help, the server has to be updated.';
+      return 'This app and its server run different versions. Reload the page. If that does not help, the server needs an update.';
     case 'free-space':
-      return 'There is no room left on this device for what the server has. Delete files or apps that you do not need, then press “Try now”.';
+      return 'This device is out of space for data from the server. Free up some space, then press “Try now”.';
     case 'bug':
       if (reason.code === 'token-callback-failed')
-        return 'This app could not ask the server for access, through a fault of its own. It tries again by itself.';
-      return 'The server sent something that this app does not understand. It is asked again by itself in a minute, or at once with “Try now”.';
+        return 'This app could not request access because of an internal error. It retries automatically.';
+      return 'The server sent data that this app does not understand. It retries in a minute, or press “Try now”.';
     default:
       return reason?.code === 'auth-forbidden'
-        ? 'You may only look at this budget now, and have changed it before you knew. An owner can let you change it again; then it is sent.'
-        : `Sync cannot go on by itself. ${reason?.message ?? ''}`.trim();
+        ? 'You can only view this budget now, but you have changes that did not sync. They sync if an owner lets you edit again.'
+        : `Sync needs your attention. ${reason?.message ?? ''}`.trim();
   }
 }
 
@@ -107,17 +105,17 @@ function unavailableSentence(reason: ErrorData | null): string {
   switch (reason?.code) {
     case 'database-unavailable':
       if (reason.fields['problem'] === 'not registered')
-        return 'The server does not know this budget yet: it will, once the device that made it has been online.';
-      return 'The server cannot open this budget now. Whoever runs the server finds the reason in its log.';
+        return 'The server does not know this budget yet. It appears once the device that created it has been online.';
+      return 'The server cannot open this budget right now. The server log gives the reason.';
     case 'database-damaged':
-      return 'The server’s copy of this budget is damaged. Whoever runs the server has to restore it.';
+      return 'The server’s copy of this budget is damaged. The server’s operator needs to restore it.';
     case 'server-disk-full':
-      return 'The server’s disk is full. Whoever runs the server has to make room.';
+      return 'The server’s disk is full. The server’s operator needs to free up space.';
     case 'rate-limited':
     case 'too-many-connections':
-      return 'The server has too much to do now.';
+      return 'The server is busy right now.';
     default:
-      return 'The server cannot serve this budget now.';
+      return 'The server cannot serve this budget right now.';
   }
 }
 
@@ -125,18 +123,18 @@ function unavailableSentence(reason: ErrorData | null): string {
 function waitSentence(wait: SyncStatus['waitingFor']): string {
   switch (wait?.stage) {
     case 'welcome':
-      return 'The server is asked what is new.';
+      return 'Checking for changes.';
     case 'snapshot-answer':
     case 'snapshot-build':
       return 'The server is preparing the budget for download.';
     case 'snapshot-download':
-      return 'The budget is being downloaded.';
+      return 'Downloading the budget.';
     case 'snapshot-store':
-      return 'The downloaded budget is being stored on this device.';
+      return 'Saving the downloaded budget on this device.';
     case 'delivery':
-      return 'The server is sending what is new.';
+      return 'Receiving changes.';
     default:
-      return 'A connection to the server is being made.';
+      return 'Connecting to the server.';
   }
 }
 
@@ -144,28 +142,28 @@ function waitSentence(wait: SyncStatus['waitingFor']): string {
 function unreachableSentence(stage: unknown): string {
   switch (stage) {
     case 'welcome':
-      return 'The server takes the connection and does not answer.';
+      return 'The server accepts the connection but does not respond.';
     case 'silence':
-      return 'The server has stopped answering.';
+      return 'The server stopped responding.';
     case 'outcome':
     case 'delivery':
       return `${stuckWhat[stage]}.`;
     default:
-      return 'The server cannot be reached.';
+      return 'The server is unreachable.';
   }
 }
 
 const stuckWhat: Readonly<Record<StuckStage['stage'], string>> = {
-  delivery: 'The server answers, but does not send what it has',
-  outcome: 'The server does not say what became of your changes',
-  apply: 'What the server sent cannot be written on this device',
+  delivery: 'The server responds but does not send changes',
+  outcome: 'The server does not acknowledge your changes',
+  apply: 'Changes from the server cannot be saved on this device',
   audit: 'Some rows here differ from the server’s',
 };
 const stuckNext: Readonly<Record<StuckStage['next'], string>> = {
-  reconnect: 'a new connection is tried next',
-  resend: 'they are sent once more next',
-  reload: 'everything is loaded anew next; what waits to be sent stays',
-  restart: 'the background worker is started anew next',
+  reconnect: 'reconnecting next',
+  resend: 'sending them again next',
+  reload: 'loading everything again next; unsent changes are kept',
+  restart: 'restarting the background worker next',
 };
 
 /** What does not get on, how often it was tried, and what is tried next. */

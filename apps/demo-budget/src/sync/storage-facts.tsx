@@ -26,15 +26,15 @@ export function StorageFacts({ persistence }: { readonly persistence: Persistenc
   useEffect(refresh, []);
   return (
     <div>
-      <dt>Kept on this device</dt>
+      <dt>Saved on this device</dt>
       <dd>
-        {persistence === 'memory' ? 'No: it is gone when this tab closes' : 'Yes, in this browser’s storage'}
+        {persistence === 'memory' ? 'No, only until this tab closes' : 'Yes, in this browser’s storage'}
         {storage !== null && `, ${megabytes(storage.usedBytes)} of ${megabytes(storage.quotaBytes)}`}
         {storage !== null && !storage.promised && persistence !== 'memory' && (
           <>
-            . The browser may clear it when the device runs out of room.{' '}
+            . The browser may clear it when the device runs out of space.{' '}
             <button type="button" className="quiet" onClick={() => void navigator.storage.persist().then(refresh)}>
-              Ask it not to
+              Protect it
             </button>
           </>
         )}

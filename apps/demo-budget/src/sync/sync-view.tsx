@@ -12,7 +12,7 @@ import { useNow } from './use-now.ts';
 const roleWords: Readonly<Record<TabRole, string>> = {
   leader: 'Saves and syncs for all tabs of this budget',
   follower: 'Another tab saves and syncs for it',
-  none: 'Takes no part now: it is opening, or outdated',
+  none: 'Not active: opening or outdated',
 };
 
 /** How the budget is kept and sent, in plain language. */
@@ -24,7 +24,7 @@ export function SyncView({ budget, device }: { readonly budget: Budget; readonly
   return (
     <>
       <h1>Sync and storage</h1>
-      <section className={`card sync-state tone-${words.tone}`} aria-label="State">
+      <section className={`card sync-state tone-${words.tone}`} aria-label="Status">
         <h2>{words.label}</h2>
         <p>{words.detail}</p>
         {status.stuck !== null && <p>{stuckSentence(status.stuck)}</p>}
@@ -32,12 +32,12 @@ export function SyncView({ budget, device }: { readonly budget: Budget; readonly
       </section>
       <dl className="card facts">
         <div>
-          <dt>Waits to be sent</dt>
+          <dt>Waiting to sync</dt>
           <dd>{status.pendingCount === 0 ? 'Nothing' : changes(status.pendingCount)}</dd>
         </div>
         {status.rejectedCount > 0 && (
           <div>
-            <dt>Refused by the server</dt>
+            <dt>Rejected by the server</dt>
             <dd>{changes(status.rejectedCount)}, kept on this device</dd>
           </div>
         )}
@@ -45,7 +45,7 @@ export function SyncView({ budget, device }: { readonly budget: Budget; readonly
           <dt>Last contact</dt>
           <dd>
             {status.lastContactMs === null ? (
-              'None since the page was opened'
+              'None since the page opened'
             ) : (
               <time title={formatMoment(status.lastContactMs)}>{timeAgo(status.lastContactMs, nowMs, locale)}</time>
             )}
@@ -64,8 +64,8 @@ export function SyncView({ budget, device }: { readonly budget: Budget; readonly
             <dt>Clock</dt>
             <dd>
               This device’s clock is {timeSpan(Math.abs(clockOffsetMs), locale)}{' '}
-              {clockOffsetMs > 0 ? 'ahead' : 'behind'}. Your changes are placed by the server’s clock; set yours right,
-              or dates you enter will be off.
+              {clockOffsetMs > 0 ? 'ahead' : 'behind'}. Changes are ordered by the server’s clock, but dates you enter
+              may be wrong until you correct yours.
             </dd>
           </div>
         )}

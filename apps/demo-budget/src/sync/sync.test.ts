@@ -21,10 +21,10 @@ const status: SyncStatus = {
 
 describe('the words for sync', () => {
   it('say what waits to be sent', () => {
-    expect(statusWords({ ...status, state: 'offline', pendingCount: 3 }).label).toBe('Offline · 3 to send');
+    expect(statusWords({ ...status, state: 'offline', pendingCount: 3 }).label).toBe('Offline · 3 to sync');
     expect(statusWords({ ...status, state: 'pushing', pendingCount: 1 })).toMatchObject({
       label: 'Sending 1',
-      detail: '1 change on the way to the server.',
+      detail: '1 change being sent to the server.',
     });
     expect(statusWords(status)).toMatchObject({ label: 'Up to date', tone: 'good' });
   });
@@ -38,10 +38,10 @@ describe('the words for sync', () => {
     });
     expect(statusWords(unavailable('not registered')).detail).toContain('does not know this budget yet');
     expect(statusWords(unavailable('disk-full'))).toMatchObject({
-      label: 'Server trouble · 2 to send',
-      detail: expect.stringContaining('cannot open this budget now') as string,
+      label: 'Server trouble · 2 to sync',
+      detail: expect.stringContaining('cannot open this budget right now') as string,
     });
-    expect(statusWords({ ...status, state: 'offline' }).detail).toContain('cannot be reached');
+    expect(statusWords({ ...status, state: 'offline' }).detail).toContain('unreachable');
   });
 
   it('ask for a reload of a tab that is outdated', () => {
@@ -55,8 +55,8 @@ describe('the words for sync', () => {
     const waiting = (stage: 'snapshot-build' | 'snapshot-download' | 'token'): string =>
       statusWords({ ...status, state: 'connecting', waitingFor: { stage, sinceMs: 0, deadlineMs: 1 } }).detail;
     expect(waiting('snapshot-build')).toContain('preparing');
-    expect(waiting('snapshot-download')).toContain('being downloaded');
-    expect(waiting('token')).toBe('A connection to the server is being made.');
+    expect(waiting('snapshot-download')).toContain('Downloading');
+    expect(waiting('token')).toBe('Connecting to the server.');
   });
 
   it('say of a server that does not answer that it does not, also while the next connection is made', () => {
@@ -67,15 +67,15 @@ describe('the words for sync', () => {
       message: '',
     });
     expect(statusWords({ ...status, state: 'offline', reason: unanswered('welcome') }).detail).toContain(
-      'takes the connection and does not answer. Everything works',
+      'accepts the connection but does not respond. You can keep working',
     );
     expect(statusWords({ ...status, state: 'connecting', reason: unanswered('outcome') }).detail).toBe(
-      'The server does not say what became of your changes. A connection to the server is being made.',
+      'The server does not acknowledge your changes. Connecting to the server.',
     );
     expect(statusWords({ ...status, state: 'connecting', reason: unanswered('socket') }).detail).toContain(
-      'cannot be reached',
+      'unreachable',
     );
-    expect(statusWords({ ...status, state: 'connecting' }).detail).toBe('A connection to the server is being made.');
+    expect(statusWords({ ...status, state: 'connecting' }).detail).toBe('Connecting to the server.');
   });
 
   it('give the reason where sync is blocked', () => {
@@ -90,16 +90,16 @@ describe('the words for sync', () => {
       detail: expect.stringContaining('Reload the page') as string,
     });
     const full = { code: 'storage-full', fields: {}, recovery: 'free-space', message: '' } as const;
-    expect(statusWords({ ...status, state: 'blocked', reason: full }).detail).toContain('no room left on this device');
+    expect(statusWords({ ...status, state: 'blocked', reason: full }).detail).toContain('out of space');
     const forbidden = { code: 'auth-forbidden', fields: {}, recovery: 'ask-user', message: '' } as const;
-    expect(statusWords({ ...status, state: 'blocked', reason: forbidden }).detail).toContain('You may only look');
+    expect(statusWords({ ...status, state: 'blocked', reason: forbidden }).detail).toContain('You can only view');
   });
 
   it('name a pause, what does not get on, and what is tried next', () => {
-    expect(statusWords({ ...status, state: 'paused', pendingCount: 2 }).label).toBe('Paused · 2 to send');
+    expect(statusWords({ ...status, state: 'paused', pendingCount: 2 }).label).toBe('Paused · 2 to sync');
     const error = { code: 'internal', fields: {}, recovery: 'bug', message: '' } as const;
     expect(stuckSentence({ stage: 'apply', times: 3, error, next: 'reload' })).toBe(
-      'What the server sent cannot be written on this device (tried 3 times); everything is loaded anew next; what waits to be sent stays.',
+      'Changes from the server cannot be saved on this device (tried 3 times); loading everything again next; unsent changes are kept.',
     );
   });
 

@@ -27,7 +27,7 @@ export function delimiterName(delimiter: Delimiter): string {
 export function fileProblemSentence(problem: FileProblem): string {
   switch (problem.code) {
     case 'file-empty':
-      return 'This file is empty. Ask your bank for the export again.';
+      return 'This file is empty. Export it from your bank again.';
     case 'file-too-large':
       return `This file has ${megabytes(problem.sizeBytes)} MB, more than the ${megabytes(problem.maxBytes)} MB that can be imported at once. Export a shorter period.`;
     case 'file-not-text':
@@ -43,19 +43,19 @@ export function fileProblemSentence(problem: FileProblem): string {
       }
       break;
     case 'file-is-web-page':
-      return 'This is a web page. It often means that the bank had logged you out before the export was saved.';
+      return 'This is a web page. Your bank probably logged you out before the export was saved.';
     case 'file-not-a-table':
       return 'No table with several columns was found in this file.';
     case 'file-wrong-delimiter':
-      return `The columns of this file are not divided by ${delimiterName(problem.delimiter)}. Try ${delimiterName(problem.suggested)}.`;
+      return `The columns of this file are not separated by ${delimiterName(problem.delimiter)}. Try ${delimiterName(problem.suggested)}.`;
     case 'file-quote-unclosed':
-      return `A quotation mark that opens in row ${problem.rowNumber} is never closed, so the rows after it cannot be told apart. The file may be cut off.`;
+      return `A quotation mark that opens in row ${problem.rowNumber} is never closed, so the rows after it cannot be read. The file may be incomplete.`;
     case 'file-cut-off':
-      return 'This file ends in the middle, so entries may be missing. Ask your bank for it again.';
+      return 'This file is incomplete, so entries may be missing. Export it from your bank again.';
     case 'file-has-no-entries':
       return 'This file is a statement without any entries. Export another period.';
     case 'file-is-refusal':
-      return 'This file holds an error message of the bank instead of a statement. Ask your bank for it again.';
+      return 'This file contains an error message from the bank instead of a statement. Export it again.';
     case 'file-too-many-rows':
       return `This file has ${problem.rowCount} rows, more than the ${problem.maxRows} that can be imported at once. Export a shorter period.`;
   }

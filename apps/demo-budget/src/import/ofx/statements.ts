@@ -12,7 +12,7 @@ export interface OfxStatement {
   readonly table: Table;
 }
 
-const header = ['Date', 'Amount', 'Payee', 'Notes', 'Currency', 'Bank’s number'] as const;
+const header = ['Date', 'Amount', 'Payee', 'Notes', 'Currency', 'Reference'] as const;
 
 /** Where a statement's table has what: always the same. */
 export const ofxColumns: ColumnChoice = {

@@ -14,13 +14,13 @@ export function rowProblemSentence(problem: RowProblem): string {
     case 'date-missing':
       return 'There is no date.';
     case 'date-unreadable':
-      return 'The date cannot be read in the chosen order.';
+      return 'The date does not match the chosen date order.';
     case 'date-impossible':
-      return 'There is no such day in the chosen order.';
+      return 'This date does not exist in the chosen date order.';
     case 'amount-on-both-sides':
       return 'Money out and money in are both filled.';
     case 'currency-differs':
-      return 'The currency is not the one of the account.';
+      return 'The currency differs from the currency of the account.';
     default:
       return amountSentence(problem);
   }

@@ -28,7 +28,7 @@ export function CashFlowReport({ budget, currency, period }: ReportProps): React
   const columns = useMemo(() => cashFlowColumns(flows), [flows]);
   const [chosen, setChosen] = useState<{ readonly month: string; readonly side: Side | '' } | null>(null);
   if (loading) return null;
-  if (rows.length === 0) return <p className="empty">Nothing came in and nothing was spent in these months.</p>;
+  if (rows.length === 0) return <p className="empty">No income or spending in these months.</p>;
 
   const total = totalOf(flows);
   const choose = (month: string, segmentId: string | null): void => {
@@ -42,7 +42,7 @@ export function CashFlowReport({ budget, currency, period }: ReportProps): React
         facts={[
           { name: 'Income', minor: total.incomeMinor },
           { name: 'Spending', minor: total.spentMinor },
-          { name: 'Kept', minor: total.keptMinor },
+          { name: 'Net', minor: total.keptMinor },
         ]}
       />
       <section className="card chart">
@@ -51,7 +51,7 @@ export function CashFlowReport({ budget, currency, period }: ReportProps): React
           entries={[
             ['Income', '--chart-in'],
             ['Spending', '--chart-out'],
-            ['Kept', '--chart-line'],
+            ['Net', '--chart-line'],
           ]}
         />
         <ColumnChart
@@ -65,7 +65,7 @@ export function CashFlowReport({ budget, currency, period }: ReportProps): React
           <FigureTable
             caption={`Income and spending by month, in ${currency}`}
             currency={currency}
-            head={['Month', 'Income', 'Spending', 'Kept']}
+            head={['Month', 'Income', 'Spending', 'Net']}
             rows={flows.map(({ month, incomeMinor, spentMinor, keptMinor }) => ({
               id: month,
               name: formatMonthInFull(month),

@@ -45,6 +45,6 @@ export function cashFlowColumns(flows: readonly MonthFlow[]): ChartColumn[] {
       [{ id: 'spending', name: 'Spending', minor: spentMinor, colour: '--chart-out' }],
     ],
     lineMinor: keptMinor,
-    summary: [{ name: 'Kept', minor: keptMinor }],
+    summary: [{ name: 'Net', minor: keptMinor }],
   }));
 }

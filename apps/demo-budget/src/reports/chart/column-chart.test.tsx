@@ -7,7 +7,7 @@ const column = (id: string, minors: readonly bigint[], lineMinor?: bigint): Char
   label: id,
   title: `Month ${id}`,
   bars: [minors.map((minor, index) => ({ id: `s${index}`, name: `Segment ${index}`, minor, colour: '--series-1' }))],
-  summary: [{ name: 'Together', minor: minors.reduce((sum, minor) => sum + minor, 0n) }],
+  summary: [{ name: 'Total', minor: minors.reduce((sum, minor) => sum + minor, 0n) }],
   ...(lineMinor === undefined ? {} : { lineMinor }),
 });
 
@@ -20,7 +20,7 @@ function draw(columns: readonly ChartColumn[], chosenId: string | null = null): 
 describe('a chart of columns', () => {
   it('tells screen readers the figures of each column, and takes one place in the order of the tab key', () => {
     const html = draw([column('1', [100_00n, 50_00n]), column('2', [20_00n])], '1');
-    expect(html).toContain('aria-label="Month 1, Together 150 EUR"');
+    expect(html).toContain('aria-label="Month 1, Total 150 EUR"');
     expect(html).toContain('aria-pressed="true"');
     expect(html.match(/tabindex="0"/g)).toHaveLength(1);
   });

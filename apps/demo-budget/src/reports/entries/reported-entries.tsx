@@ -52,7 +52,7 @@ export function ReportedEntries({
             {allCount === 1 ? '1 entry' : `${allCount} entries`}
             {allCount > 0 && (
               <>
-                {', together '}
+                {', total '}
                 <Amount minor={rows[0]?.allMinor ?? 0} currency={currency} />
               </>
             )}
@@ -68,7 +68,7 @@ export function ReportedEntries({
           <thead className="visually-hidden">
             <tr>
               <th scope="col">Date</th>
-              <th scope="col">Payee and notes</th>
+              <th scope="col">Payee and memo</th>
               <th scope="col">Category and account</th>
               <th scope="col">Amount</th>
             </tr>

@@ -30,7 +30,7 @@ export function NetWorthReport({ budget, currency, period }: ReportProps): React
   const first = worth.months[0];
   const last = worth.months.at(-1);
   if (loading || first === undefined || last === undefined) return null;
-  if (rows.length === 0) return <p className="empty">Nothing had moved in any account up to then.</p>;
+  if (rows.length === 0) return <p className="empty">No entries in any account by then.</p>;
 
   return (
     <>
@@ -39,7 +39,7 @@ export function NetWorthReport({ budget, currency, period }: ReportProps): React
         facts={[
           { name: 'Net worth', minor: last.worthMinor },
           { name: `Since ${formatMonthInFull(first.month)}`, minor: last.worthMinor - first.worthMinor },
-          { name: 'Owed', minor: last.owedMinor },
+          { name: 'Debts', minor: last.owedMinor },
         ]}
       />
       <div className="report-split">
@@ -47,8 +47,8 @@ export function NetWorthReport({ budget, currency, period }: ReportProps): React
           <h2>At the end of each month, in {currency}</h2>
           <Legend
             entries={[
-              ['Owned', '--chart-in'],
-              ['Owed', '--chart-out'],
+              ['Assets', '--chart-in'],
+              ['Debts', '--chart-out'],
               ['Net worth', '--chart-line'],
             ]}
           />
@@ -63,7 +63,7 @@ export function NetWorthReport({ budget, currency, period }: ReportProps): React
             <FigureTable
               caption={`Net worth by month, in ${currency}`}
               currency={currency}
-              head={['Month', 'Owned', 'Owed', 'Net worth']}
+              head={['Month', 'Assets', 'Debts', 'Net worth']}
               rows={worth.months.map(({ month: id, ownedMinor, owedMinor, worthMinor }) => ({
                 id,
                 name: formatMonthInFull(id),

@@ -57,8 +57,8 @@ export function netWorthColumns(months: readonly MonthWorth[]): ChartColumn[] {
     title: formatMonthInFull(month),
     bars: [
       [
-        { id: 'owned', name: 'Owned', minor: ownedMinor, colour: '--chart-in' },
-        { id: 'owed', name: 'Owed', minor: owedMinor, colour: '--chart-out' },
+        { id: 'owned', name: 'Assets', minor: ownedMinor, colour: '--chart-in' },
+        { id: 'owed', name: 'Debts', minor: owedMinor, colour: '--chart-out' },
       ],
     ],
     lineMinor: worthMinor,

@@ -16,7 +16,7 @@ describe('the columns of spending', () => {
     const segments = january?.bars[0] ?? [];
     expect(segments.map(({ id }) => id)).toEqual(['c0', 'c1', 'c2', 'c3', 'c4', 'c5', 'rest']);
     expect(segments.reduce((sum, { minor }) => sum + minor, 0n)).toBe(report.totalMinor);
-    expect(january?.summary).toEqual([{ name: 'Together', minor: report.totalMinor }]);
+    expect(january?.summary).toEqual([{ name: 'Total', minor: report.totalMinor }]);
   });
 
   it('leave out all but one category when it is asked for, in the colour it has among the others', () => {

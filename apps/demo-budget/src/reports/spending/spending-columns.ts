@@ -36,7 +36,7 @@ export function spendingColumns(report: SpendingReport, onlyCategory: string | n
       summary:
         segments.length === 1
           ? [{ name: segments[0]?.name ?? '', minor: totalMinor }]
-          : [{ name: 'Together', minor: totalMinor }],
+          : [{ name: 'Total', minor: totalMinor }],
     };
   });
 }

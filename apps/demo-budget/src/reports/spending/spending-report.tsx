@@ -27,7 +27,7 @@ export function SpendingReport({ budget, currency, period }: ReportProps): React
   const only = report.lines.some(({ categoryId }) => categoryId === category) ? category : undefined;
   const columns = useMemo(() => spendingColumns(report, only), [only, report]);
   if (spending.loading) return null;
-  if (report.lines.length === 0) return <p className="empty">Nothing was spent in these months.</p>;
+  if (report.lines.length === 0) return <p className="empty">No spending in these months.</p>;
 
   const choose = (chosenMonth: string, segmentId: string | null): void => {
     const again = chosenMonth === month && segmentId === null;

@@ -19,7 +19,7 @@ export function SpendingTable({
           <tr>
             <th scope="col">Category</th>
             <th scope="col" className="number">
-              Together
+              Total
             </th>
             {report.months.map((month) => (
               <th key={month} scope="col" className="number">
