@@ -30,8 +30,8 @@ const deepBrowserTests = '**/*.deep.browser.test.{ts,tsx}';
  */
 const filesAlone = [
   'auth/host-rules',
-  'fanout/database-cache',
-  'fanout/reload',
+  'database/database-cache',
+  'database/reload',
   'log/killed-server',
   'admission/copied-site',
 ].map((name) => `packages/sync-server/src/${name}.test.ts`);

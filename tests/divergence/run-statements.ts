@@ -1,6 +1,6 @@
 import { expect } from 'vitest';
 import { RockpoolError, type CellValue } from '../../packages/shared/src/index.ts';
-import { LiveDatabase } from '../../packages/sync-server/src/fanout/live-database.ts';
+import { LiveDatabase } from '../../packages/sync-server/src/database/live-database.ts';
 import { openDatabaseFile } from '../../packages/sync-server/src/store/database-file.ts';
 import { DirectDevice } from '../merge/direct-device.ts';
 import { divergenceSchema, randomFrom, StatementGenerator, SYNCED_COLUMNS } from './statements.ts';

@@ -25,7 +25,7 @@ import { documentStateHash } from '../../packages/shared/testing/document-state-
 import { json, richText } from '../../packages/shared/testing/json-arbitraries.ts';
 import { plainYjs } from '../../packages/shared/testing/plain-yjs.ts';
 import { sampleColumn, sampleTable } from '../../packages/shared/testing/index.ts';
-import { LiveDatabase } from '../../packages/sync-server/src/fanout/live-database.ts';
+import { LiveDatabase } from '../../packages/sync-server/src/database/live-database.ts';
 import { openDatabaseFile } from '../../packages/sync-server/src/store/database-file.ts';
 import { Device } from './device.ts';
 import { documentStates, type AskForValue } from './document-states.ts';

@@ -16,7 +16,7 @@ import type { OpenDatabase } from '../../packages/client/src/worker/database/ope
 import { toSyncDatabase } from '../../packages/client/src/worker/sync/sync-database.ts';
 import type { SyncDatabase } from '../../packages/client/src/worker/sync/sync-engine.ts';
 import { openInMemory } from '../../packages/client/testing/worker/test-database.ts';
-import type { LiveDatabase } from '../../packages/sync-server/src/fanout/live-database.ts';
+import type { LiveDatabase } from '../../packages/sync-server/src/database/live-database.ts';
 import type { Subscriber } from '../../packages/sync-server/src/fanout/subscription.ts';
 
 const NOW_MS = 1_700_000_000_000;

@@ -2,7 +2,7 @@ import fc from 'fast-check';
 import { expect } from 'vitest';
 import { testTable } from '../../packages/client/testing/worker/table-schema.ts';
 import { buildSchema, type CellValue, type RockpoolError } from '../../packages/shared/src/index.ts';
-import { LiveDatabase } from '../../packages/sync-server/src/fanout/live-database.ts';
+import { LiveDatabase } from '../../packages/sync-server/src/database/live-database.ts';
 import { openDatabaseFile } from '../../packages/sync-server/src/store/database-file.ts';
 import { openCopyFile } from '../../packages/sync-server/src/store/postgres/working-copy.ts';
 import { DirectDevice } from './direct-device.ts';

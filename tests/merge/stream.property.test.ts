@@ -2,7 +2,7 @@ import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { buildSchema, RockpoolError, type Delivery } from '../../packages/shared/src/index.ts';
 import { testTable } from '../../packages/client/testing/worker/table-schema.ts';
-import { LiveDatabase } from '../../packages/sync-server/src/fanout/live-database.ts';
+import { LiveDatabase } from '../../packages/sync-server/src/database/live-database.ts';
 import { openDatabaseFile } from '../../packages/sync-server/src/store/database-file.ts';
 import { committed } from '../../packages/sync-server/testing/committed.ts';
 import { DirectDevice } from './direct-device.ts';

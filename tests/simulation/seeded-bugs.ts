@@ -39,7 +39,7 @@ export const SEEDED_BUGS: readonly SeededBug[] = [
   },
   {
     name: '>= for > in the cursor',
-    file: server('fanout/live-database.ts'),
+    file: server('database/session-pushes.ts'),
     find: 'if (cursor > subscription.cursor || lastAckedSequence > subscription.lastAckedSequence)',
     replace: 'if (cursor >= subscription.cursor || lastAckedSequence > subscription.lastAckedSequence)',
   },
@@ -149,7 +149,7 @@ export const SEEDED_BUGS: readonly SeededBug[] = [
   },
   {
     name: 'tombstone pruned one too early',
-    file: server('fanout/starting-point.ts'),
+    file: server('database/starting-point.ts'),
     find: 'hello.cursor < tombstones.tombstoneHorizon;',
     replace: 'hello.cursor < tombstones.tombstoneHorizon - 1;',
   },
@@ -175,7 +175,7 @@ export const SEEDED_BUGS: readonly SeededBug[] = [
     // That the rows are of another log shows by its links as well (docs/decisions/0027-links-of-the-log.md); that this
     // is known already, by the epoch alone.
     name: 'epoch ignored',
-    file: server('fanout/starting-point.ts'),
+    file: server('database/starting-point.ts'),
     find: 'const isOfThisEpoch = hello.logEpoch !== null && Buffer.compare(hello.logEpoch, logEpoch.id) === 0;',
     replace: 'const isOfThisEpoch = true;',
   },
@@ -187,13 +187,13 @@ export const SEEDED_BUGS: readonly SeededBug[] = [
   },
   {
     name: 'epoch not renewed when the log has lost its end',
-    file: server('fanout/live-database.ts'),
-    find: 'if (logLostSomething && access.canWrite) {',
-    replace: 'if (logLostSomething && access.canWrite && commonUpTo < 0) {',
+    file: server('database/joining.ts'),
+    find: 'if (start.logLostSomething && access.canWrite) {',
+    replace: 'if (start.logLostSomething && access.canWrite && start.commonUpTo < 0) {',
   },
   {
     name: 'a log that was put back and has gone on is believed',
-    file: server('fanout/starting-point.ts'),
+    file: server('database/starting-point.ts'),
     find: 'const isOfAnotherLog = hello.cursor <= log.watermark &&',
     replace: 'const isOfAnotherLog = hello.cursor < 0 &&',
   },
@@ -296,7 +296,7 @@ export const SEEDED_BUGS: readonly SeededBug[] = [
   },
   {
     name: 'a database that was made anew is taken for the old one put back',
-    file: server('fanout/require-same-database.ts'),
+    file: server('database/require-same-database.ts'),
     find: 'if (Buffer.compare(databaseIdentity, identityOf(sql)) === 0) return;',
     replace: 'return;',
     without: [

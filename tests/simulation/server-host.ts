@@ -10,8 +10,8 @@ import {
 } from '../../packages/shared/src/index.ts';
 import { decodeDocumentCell } from '../../packages/shared/src/document/index.ts';
 import { Gate } from '../../packages/sync-server/src/auth/gate.ts';
-import { DatabaseCache } from '../../packages/sync-server/src/fanout/database-cache.ts';
-import type { LiveDatabase } from '../../packages/sync-server/src/fanout/live-database.ts';
+import { DatabaseCache } from '../../packages/sync-server/src/database/database-cache.ts';
+import type { LiveDatabase } from '../../packages/sync-server/src/database/live-database.ts';
 import { RETENTION, type Retention } from '../../packages/sync-server/src/log/retention.ts';
 import type { Logger } from '../../packages/sync-server/src/observe/log-line.ts';
 import { ServerMetrics } from '../../packages/sync-server/src/observe/server-metrics.ts';

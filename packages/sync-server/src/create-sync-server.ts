@@ -13,7 +13,7 @@ import { secretProblem } from './auth/secret.ts';
 import { toServerDatabase, type ServerDatabase } from './backend/server-database.ts';
 import type { ChangesetToValidate } from './admission/validate.ts';
 import { DocumentPool } from './documents/document-pool.ts';
-import { DatabaseCache } from './fanout/database-cache.ts';
+import { DatabaseCache } from './database/database-cache.ts';
 import { RETENTION, type Retention } from './log/retention.ts';
 import { errorFields, logFailure, logToStderr, neverThrows, type Logger } from './observe/log-line.ts';
 import { ServerMetrics } from './observe/server-metrics.ts';

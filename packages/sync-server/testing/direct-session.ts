@@ -5,7 +5,7 @@ import {
   type Delivery,
   type RockpoolError,
 } from '@rockpool/shared';
-import type { LiveDatabase } from '../src/fanout/live-database.ts';
+import type { LiveDatabase } from '../src/database/live-database.ts';
 import type { Subscriber } from '../src/fanout/subscription.ts';
 import { withAges } from './changeset.ts';
 import type { Replica } from './replica.ts';

@@ -11,7 +11,7 @@ import {
 } from '@rockpool/shared';
 import { expect } from 'vitest';
 import { Gate } from '../src/auth/gate.ts';
-import { LiveDatabase } from '../src/fanout/live-database.ts';
+import { LiveDatabase } from '../src/database/live-database.ts';
 import { ServerMetrics } from '../src/observe/server-metrics.ts';
 import { SESSION_LIMITS } from '../src/session/limits.ts';
 import { ConnectionQuota } from '../src/session/connection-quota.ts';

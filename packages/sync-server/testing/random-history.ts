@@ -1,7 +1,7 @@
 import fc from 'fast-check';
 import { keyColumns, syncedTables, SYSTEM_TABLES, valueColumns, type CellValue } from '@rockpool/shared';
 import { expect } from 'vitest';
-import { LiveDatabase } from '../src/fanout/live-database.ts';
+import { LiveDatabase } from '../src/database/live-database.ts';
 import type { Retention } from '../src/log/retention.ts';
 import { openDatabaseFile } from '../src/store/database-file.ts';
 import { insert, remove, update, type Change } from './changeset.ts';

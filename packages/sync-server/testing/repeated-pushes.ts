@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { expect } from 'vitest';
-import { LiveDatabase } from '../src/fanout/live-database.ts';
+import { LiveDatabase } from '../src/database/live-database.ts';
 import { openDatabaseFile } from '../src/store/database-file.ts';
 import { insert, update, type Change } from './changeset.ts';
 import { committed } from './committed.ts';

@@ -7,7 +7,7 @@ import {
 } from '../../../packages/shared/src/index.ts';
 import { openDatabase, type OpenDatabase } from '../../../packages/client/src/worker/database/open-database.ts';
 import { toSyncDatabase } from '../../../packages/client/src/worker/sync/sync-database.ts';
-import { LiveDatabase } from '../../../packages/sync-server/src/fanout/live-database.ts';
+import { LiveDatabase } from '../../../packages/sync-server/src/database/live-database.ts';
 import type { Subscriber } from '../../../packages/sync-server/src/fanout/subscription.ts';
 import { openDatabaseFile } from '../../../packages/sync-server/src/store/database-file.ts';
 import { openStorage } from '../../../packages/vfs-opfs/src/index.ts';

@@ -1,5 +1,4 @@
 import { correctStampUs, RockpoolError, type ErrorCode, type Version } from '@rockpool/shared';
-import { writeDocuments } from '../documents/document-store.ts';
 import { writeConflictRows } from '../conflict-log/conflict-rows.ts';
 import { withdrawCascadeConflicts } from '../conflict-log/delete-conflict.ts';
 import { saveOutcome, type StoredOutcome } from '../log/outcomes.ts';
@@ -11,6 +10,7 @@ import { checkForeignKeys } from '../merge/foreign-keys.ts';
 import { correctedRows, mergeChangeset } from '../merge/merge-changeset.ts';
 import { MergedRows } from '../merge/merged-rows.ts';
 import { returnChildren } from '../merge/return-children.ts';
+import { writeDocuments } from '../merge/write-documents.ts';
 import { writeRows } from '../merge/write-rows.ts';
 import type { DatabaseFile } from '../store/database-file.ts';
 import { writeKnownRow } from '../store/row-store.ts';

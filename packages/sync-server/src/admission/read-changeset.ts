@@ -2,35 +2,20 @@ import {
   cellValueProblem,
   decodeChangesetBody,
   encodeKey,
-  EXISTENCE_COLUMN_ID,
-  keyToString,
   MAX_CHANGESET_BYTES,
   MAX_VALUE_BYTES,
   requireInDomain,
   RockpoolError,
   type CellValue,
   type ChangeGroup,
-  type ChangeKind,
   type DocumentRule,
   type CellBase,
 } from '@rockpool/shared';
 import { decodeDocumentCell } from '@rockpool/shared/document';
 import type { DocumentDesk } from '../documents/document-desk.ts';
+import { rowName, type RowWrite } from '../merge/row-write.ts';
 import type { DatabaseFile } from '../store/database-file.ts';
 import type { StoredTable } from '../sqlite/stored-table.ts';
-
-/** One row of a changeset, checked against the schema. */
-export interface RowWrite {
-  readonly table: StoredTable;
-  readonly kind: ChangeKind;
-  readonly key: readonly CellValue[];
-  readonly keyBytes: Uint8Array;
-  /** Table and key, as the name of the row in a Map. */
-  readonly name: string;
-  readonly values: ReadonlyMap<number, CellValue>;
-  /** Older bases of cells that an earlier pending write had hidden from the author, by column id. */
-  readonly cellBases: ReadonlyMap<number, number>;
-}
 
 /** A changeset's body, row by row. */
 export interface ReadChangeset {
@@ -168,23 +153,4 @@ function indexCellBases(cellBases: readonly CellBase[]): Map<string, Map<number,
     byRow.set(name, bases.set(columnId, base));
   }
   return byRow;
-}
-
-export function rowName(tableId: number, key: readonly CellValue[]): string {
-  return `${tableId}:${keyToString(key)}`;
-}
-
-/**
- * What the author of a write had seen of a column. A base of the row as a whole bounds those of its columns:
- * whoever had not seen the row had not seen its cells.
- */
-export function baseOf(
-  { cellBases }: RowWrite,
-  changesetBase: number,
-  cellBase: number = changesetBase,
-): (columnId: number) => number {
-  if (cellBases.size === 0 && cellBase === changesetBase) return () => changesetBase;
-  const rowBase = Math.min(changesetBase, cellBases.get(EXISTENCE_COLUMN_ID) ?? changesetBase);
-  return (columnId) =>
-    columnId === EXISTENCE_COLUMN_ID ? rowBase : Math.min(rowBase, cellBase, cellBases.get(columnId) ?? rowBase);
 }

@@ -1,6 +1,6 @@
 import { RockpoolError } from '@rockpool/shared';
-import type { MergedRow } from '../merge/merge-changeset.ts';
-import { toRowChange, type BackendRowChange } from '../backend/row-changes.ts';
+import type { MergedRow } from '../merge/merged-row.ts';
+import { toRowChange, type BackendRowChange } from '../merge/named-row.ts';
 
 /** A changeset that is about to be admitted, as the rows would be. */
 export interface ChangesetToValidate {

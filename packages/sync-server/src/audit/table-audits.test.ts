@@ -1,6 +1,6 @@
 import { auditedColumnIds, columnIdOf, TableFingerprint, type AuditedTable } from '@rockpool/shared';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
-import { LiveDatabase } from '../fanout/live-database.ts';
+import { LiveDatabase } from '../database/live-database.ts';
 import { openDatabaseFile } from '../store/database-file.ts';
 import { insert, toBody, type Change } from '../../testing/changeset.ts';
 import { ACCOUNTS, TEST_SCHEMA } from '../../testing/test-schema.ts';

@@ -14,7 +14,7 @@ import type { SqlRow } from '../sqlite/sqlite-file.ts';
 import type { StoredTable } from '../sqlite/stored-table.ts';
 import { toCell, type BackendRow, type BackendValue } from './column-value.ts';
 import { toDocumentCell } from './document-value.ts';
-import { ownSite } from './own-site.ts';
+import { ownSite } from '../database/own-site.ts';
 
 /** Writes of the server's own program, collected to be one changeset. What it reads is as it was before them. */
 export interface BackendTransaction {

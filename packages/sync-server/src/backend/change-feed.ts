@@ -1,7 +1,7 @@
-import type { LiveDatabase } from '../fanout/live-database.ts';
+import type { LiveDatabase } from '../database/live-database.ts';
 import { ChangedRows } from '../pull/changed-rows.ts';
 import { deliveredGroups } from '../pull/delivery.ts';
-import { toRowUpdates, type RowUpdate } from './row-changes.ts';
+import { toRowUpdates, type RowUpdate } from './row-updates.ts';
 
 /** Where a service is in a database's log. Kept by the service, and given back to go on from there. */
 export interface FeedPosition {

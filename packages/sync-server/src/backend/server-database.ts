@@ -1,4 +1,4 @@
-import type { LiveDatabase } from '../fanout/live-database.ts';
+import type { LiveDatabase } from '../database/live-database.ts';
 import { collectChangeset, type BackendTransaction } from './backend-transaction.ts';
 import { changesAfter, followChanges, type FeedChange, type FeedPosition } from './change-feed.ts';
 

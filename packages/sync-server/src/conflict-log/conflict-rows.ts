@@ -8,7 +8,7 @@ import {
   type Conflict,
   type Version,
 } from '@rockpool/shared';
-import type { MergedRow } from '../merge/merge-changeset.ts';
+import type { MergedRow } from '../merge/merged-row.ts';
 import { toColumnValue } from '../documents/document-store.ts';
 import { insertRow } from '../merge/write-rows.ts';
 import type { DatabaseFile } from '../store/database-file.ts';

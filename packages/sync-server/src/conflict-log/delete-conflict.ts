@@ -1,6 +1,6 @@
 import { CONFLICT_TABLE, CONFLICT_TABLE_NAME, encodeKey } from '@rockpool/shared';
-import type { MergedRow } from '../merge/merge-changeset.ts';
-import { isGoneByCascade, isThere } from '../merge/merged-rows.ts';
+import type { MergedRow } from '../merge/merged-row.ts';
+import { isGoneByCascade, isThere } from '../merge/merged-row.ts';
 import type { DatabaseFile } from '../store/database-file.ts';
 import { readKnownRow, writeKnownRow } from '../store/row-store.ts';
 import type { StoredTable } from '../sqlite/stored-table.ts';

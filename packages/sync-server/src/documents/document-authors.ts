@@ -1,7 +1,7 @@
 import { NO_VERSION, type Version } from '@rockpool/shared';
 import { clientsOf, hasOperation, type OperationId } from '@rockpool/shared/document';
-import type { DatabaseFile } from '../store/database-file.ts';
 import type { SqliteFile } from '../sqlite/sqlite-file.ts';
+import type { DocumentFile } from './document-file.ts';
 import { keyOf, type DocumentPlace } from './document-place.ts';
 
 /*
@@ -64,7 +64,7 @@ export function forgetAuthors(sql: SqliteFile, place: DocumentPlace): void {
 
 /** Who made operations of a document, and when: of the last of them. NO_VERSION where there are none. */
 export function versionOfOperations(
-  file: DatabaseFile,
+  file: Pick<DocumentFile, 'sql' | 'sites'>,
   place: DocumentPlace,
   which: WhichDocument,
   operations: readonly OperationId[],

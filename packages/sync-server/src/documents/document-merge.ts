@@ -14,9 +14,8 @@ import {
   type JsonValue,
   type OverwrittenMember,
 } from '@rockpool/shared/document';
-import type { RowWrite } from '../admission/read-changeset.ts';
-import type { DatabaseFile } from '../store/database-file.ts';
 import { versionOfOperations, type WhichDocument } from './document-authors.ts';
+import type { DocumentFile } from './document-file.ts';
 import type { DocumentPlace } from './document-place.ts';
 import { hasEditedAbove } from './document-edits.ts';
 import { compactAbove, readReplaced } from './document-store.ts';
@@ -40,8 +39,8 @@ const BACKLOG_GROWTH = 4;
 
 /** The rules of one row. */
 export function rulesOfRow(
-  file: DatabaseFile,
-  { table, keyBytes }: Pick<RowWrite, 'table' | 'keyBytes'>,
+  file: DocumentFile,
+  { table, keyBytes }: Omit<DocumentPlace, 'columnId'>,
   author: AuthorProgress,
 ): RowRules {
   const { rules, documents } = table;
@@ -54,7 +53,7 @@ export function rulesOfRow(
 
 /** Edits go into the document; see document-work.ts. */
 function documentMerge(
-  file: DatabaseFile,
+  file: DocumentFile,
   place: DocumentPlace,
   rule: DocumentRule,
   author: AuthorProgress,
@@ -85,7 +84,7 @@ function documentMerge(
 
 /** The size of a state, in bytes, above which the document is compacted with this edit. */
 function compactNow(
-  file: DatabaseFile,
+  file: DocumentFile,
   place: DocumentPlace,
   site: string,
   { base, isFollowed }: AuthorProgress,
@@ -96,7 +95,7 @@ function compactNow(
 }
 
 function overwrittenPlace(
-  file: DatabaseFile,
+  file: DocumentFile,
   place: DocumentPlace,
   { path, own, other, otherIds, ownStands }: OverwrittenMember,
   which: WhichDocument,

@@ -9,8 +9,8 @@ import {
   type DocumentEdit,
 } from '@rockpool/shared/document';
 import { afterEach, describe, expect, it, onTestFinished, vi } from 'vitest';
-import { ownSite } from '../backend/own-site.ts';
-import { LiveDatabase } from '../fanout/live-database.ts';
+import { ownSite } from '../database/own-site.ts';
+import { LiveDatabase } from '../database/live-database.ts';
 import { openDatabaseFile } from '../store/database-file.ts';
 import { durableInFile } from '../store/durability.ts';
 import { insert, toBody, update } from '../../testing/changeset.ts';

@@ -8,12 +8,11 @@ import {
   isEditOf,
   parseJson,
 } from '@rockpool/shared/document';
-import type { MergedRow } from '../merge/merge-changeset.ts';
-import type { DatabaseFile } from '../store/database-file.ts';
 import type { SqliteFile } from '../sqlite/sqlite-file.ts';
 import type { StoredTable } from '../sqlite/stored-table.ts';
 import { forgetAuthors, moveAuthorsToReplaced, rememberAuthors, rememberAuthorsOfEdits } from './document-authors.ts';
 import { keepEdit } from './document-edits.ts';
+import type { DocumentFile } from './document-file.ts';
 import { keyOf, type DocumentPlace } from './document-place.ts';
 import { GROWTH } from './document-work.ts';
 
@@ -81,8 +80,8 @@ export function compactAbove(sql: SqliteFile, place: DocumentPlace): number {
 }
 
 /** Stores a cell: a state with the edit that led to it, or one that took the place of `old`; NULL for none. */
-function writeDocument(
-  { sql, documents }: DatabaseFile,
+export function writeDocument(
+  { sql, documents }: DocumentFile,
   place: DocumentPlace,
   old: CellValue,
   state: CellValue,
@@ -160,33 +159,8 @@ function growthLimit(state: CellValue): number {
   return Math.max(MIN_COMPACTED_BYTES, GROWTH * (state as Uint8Array).length);
 }
 
-/** Writes the documents of merged rows, once the rows are in the app's tables. */
-export function writeDocuments(file: DatabaseFile, rows: readonly MergedRow[], watermark: number): void {
-  for (const { write, before, after } of rows) {
-    const { table, keyBytes } = write;
-    if (table.documents.size === 0 || before === after) continue;
-    if (after?.row.deleted !== null) {
-      deleteDocuments(file.sql, table, keyBytes);
-      continue;
-    }
-    for (const columnId of table.documents.keys()) {
-      const cell = after.row.cells.get(columnId);
-      const old = before?.row.deleted === null ? before.row.cells.get(columnId) : undefined;
-      if (cell !== old)
-        writeDocument(
-          file,
-          { table, keyBytes, columnId },
-          old?.value ?? null,
-          cell?.value ?? null,
-          write.values.get(columnId) ?? null,
-          watermark,
-        );
-    }
-  }
-}
-
 /** All documents of a row that goes. They may come back with it, and then their authors are known. */
-function deleteDocuments(sql: SqliteFile, table: StoredTable, keyBytes: Uint8Array): void {
+export function deleteDocuments(sql: SqliteFile, table: StoredTable, keyBytes: Uint8Array): void {
   for (const columnId of table.documents.keys()) {
     const place = { table, keyBytes, columnId };
     rememberAuthorsOfEdits(sql, place);

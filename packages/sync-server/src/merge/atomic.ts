@@ -1,5 +1,5 @@
 import { EXISTENCE_COLUMN_ID, RockpoolError, type Version } from '@rockpool/shared';
-import type { MergedRow } from './merge-changeset.ts';
+import type { MergedRow } from './merged-row.ts';
 
 /**
  * An atomic changeset stands as it was sent or not at all. Throws `atomic-conflict` when any write of it lost to a

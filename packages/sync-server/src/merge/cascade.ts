@@ -6,7 +6,7 @@ import {
   type Conflict,
   type Version,
 } from '@rockpool/shared';
-import { rowName, type RowWrite } from '../admission/read-changeset.ts';
+import { rowName, type RowWrite } from './row-write.ts';
 import type { DatabaseFile } from '../store/database-file.ts';
 import { SERVER_SITE } from '../sqlite/internal-tables.ts';
 import {
@@ -16,8 +16,9 @@ import {
   type ForeignKeyCheck,
   type ForeignKeyChecks,
 } from './foreign-keys.ts';
-import type { MergedRow } from './merge-changeset.ts';
-import { isThere, type MergedRows } from './merged-rows.ts';
+import type { MergedRow } from './merged-row.ts';
+import { type MergedRows } from './merged-rows.ts';
+import { isThere } from './merged-row.ts';
 import { UnseenDeletes } from './unseen-delete.ts';
 
 /** A row that has gone in this changeset, and the delete that is the reason. */

@@ -6,11 +6,11 @@ import {
   type CellValue,
   type ForeignKeySchema,
 } from '@rockpool/shared';
-import type { RowWrite } from '../admission/read-changeset.ts';
+import type { RowWrite } from './row-write.ts';
 import type { DatabaseFile } from '../store/database-file.ts';
 import { readColumnValues, type KnownRow } from '../store/row-store.ts';
 import type { StoredTable } from '../sqlite/stored-table.ts';
-import type { MergedRow } from './merge-changeset.ts';
+import type { MergedRow } from './merged-row.ts';
 
 /** One foreign key, from both ends. */
 export interface ForeignKeyCheck {

@@ -2,7 +2,6 @@ import {
   compareVersions,
   EXISTENCE_COLUMN_ID,
   mergeRow,
-  type Conflict,
   type RowChange,
   type RowMerge,
   type RowRules,
@@ -11,21 +10,10 @@ import {
 } from '@rockpool/shared';
 import { rulesOfRow, type AuthorProgress } from '../documents/document-merge.ts';
 import type { CorrectedRow } from '../log/corrected-codec.ts';
-import { baseOf, type RowWrite } from '../admission/read-changeset.ts';
+import { baseOf, type RowWrite } from './row-write.ts';
 import type { DatabaseFile } from '../store/database-file.ts';
 import { readKnownRow, type KnownRow } from '../store/row-store.ts';
-import { isGoneByCascade } from './merged-rows.ts';
-
-/** One row before and after a changeset. */
-export interface MergedRow {
-  readonly write: RowWrite;
-  readonly before: KnownRow | undefined;
-  /** The same object as `before` when the changeset leaves the row as it is. */
-  readonly after: KnownRow | undefined;
-  readonly conflicts: readonly Conflict[];
-  /** Columns in which the author's own copy differs from the row now; see RowMerge. */
-  readonly corrected: readonly number[];
-}
+import { isGoneByCascade, type MergedRow } from './merged-row.ts';
 
 export interface ChangesetProgress extends AuthorProgress {
   /** See ChangesetToDecide. Default: no. */

@@ -1,8 +1,7 @@
 import type { DatabaseFile } from '../store/database-file.ts';
-import { SERVER_SITE } from '../sqlite/internal-tables.ts';
-import { readKnownRow, type KnownRow } from '../store/row-store.ts';
-import type { RowWrite } from '../admission/read-changeset.ts';
-import type { MergedRow } from './merge-changeset.ts';
+import { readKnownRow } from '../store/row-store.ts';
+import type { RowWrite } from './row-write.ts';
+import type { MergedRow } from './merged-row.ts';
 
 /** The rows of one changeset as they are merged so far, and the rows that go or come with them. */
 export class MergedRows {
@@ -29,13 +28,4 @@ export class MergedRows {
   all(): MergedRow[] {
     return [...this.byName.values()];
   }
-}
-
-export function isThere(known: KnownRow | undefined): boolean {
-  return known?.row.deleted === null;
-}
-
-/** Nobody deleted the row: it went with its parent. */
-export function isGoneByCascade(known: KnownRow | undefined): boolean {
-  return known?.row.deleted?.site === SERVER_SITE;
 }

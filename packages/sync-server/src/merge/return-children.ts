@@ -1,5 +1,5 @@
 import { decodeKey, EXISTENCE_COLUMN_ID, RockpoolError, type Version } from '@rockpool/shared';
-import { baseOf } from '../admission/read-changeset.ts';
+import { baseOf } from './row-write.ts';
 import type { DatabaseFile } from '../store/database-file.ts';
 import { SERVER_SITE } from '../sqlite/internal-tables.ts';
 import type { KnownRow } from '../store/row-store.ts';
@@ -11,8 +11,9 @@ import {
   type ForeignKeyCheck,
   type ForeignKeyChecks,
 } from './foreign-keys.ts';
-import type { MergedRow } from './merge-changeset.ts';
-import { isGoneByCascade, isThere, type MergedRows } from './merged-rows.ts';
+import type { MergedRow } from './merged-row.ts';
+import { type MergedRows } from './merged-rows.ts';
+import { isGoneByCascade, isThere } from './merged-row.ts';
 import { insertRow } from './write-rows.ts';
 
 /** A row that has come in this changeset, and what its author had seen. */

@@ -1,8 +1,8 @@
 import { encodeKey, EXISTENCE_COLUMN_ID, hasSeen, keyToString, type CellValue, type Version } from '@rockpool/shared';
-import { baseOf } from '../admission/read-changeset.ts';
+import { baseOf } from './row-write.ts';
 import type { DatabaseFile } from '../store/database-file.ts';
 import { readTombstone, readTombstones } from '../store/row-store.ts';
-import type { MergedRow } from './merge-changeset.ts';
+import type { MergedRow } from './merged-row.ts';
 import { referencedValues, referringValues, type ForeignKeyCheck, type ForeignKeyChecks } from './foreign-keys.ts';
 
 /** A parent that is missing, because of a delete that the author of the child had not seen. */

@@ -4,7 +4,7 @@ import type { DatabaseFile } from '../store/database-file.ts';
 import { sqliteCodeOf } from '../sqlite/sqlite-file.ts';
 import { partialInsertSql, updateSql, type StoredTable } from '../sqlite/stored-table.ts';
 import { constraintError } from './constraint-error.ts';
-import type { MergedRow } from './merge-changeset.ts';
+import type { MergedRow } from './merged-row.ts';
 import { decideUniqueConflict } from './unique-conflict.ts';
 
 /** What is to happen to one row of an app's table. */

@@ -1,7 +1,7 @@
 import { encodeKey, type CellValue, type ChangeGroup } from '@rockpool/shared';
 import { encodeDocumentCell } from '@rockpool/shared/document';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
-import { LiveDatabase } from '../fanout/live-database.ts';
+import { LiveDatabase } from '../database/live-database.ts';
 import { openDatabaseFile } from '../store/database-file.ts';
 import { insert, remove, toBody, update, type Change } from '../../testing/changeset.ts';
 import { TEST_SCHEMA } from '../../testing/test-schema.ts';

@@ -13,7 +13,7 @@ import {
 } from '@rockpool/shared';
 import { refusalOf, type Gate } from '../auth/gate.ts';
 import type { Principal } from '../auth/principal.ts';
-import type { LiveDatabase } from '../fanout/live-database.ts';
+import type { LiveDatabase } from '../database/live-database.ts';
 import type { Subscriber } from '../fanout/subscription.ts';
 import { errorFields, type Logger } from '../observe/log-line.ts';
 import type { ServerMetrics } from '../observe/server-metrics.ts';

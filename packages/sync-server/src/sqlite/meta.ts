@@ -3,7 +3,7 @@ import type { SqliteFile } from './sqlite-file.ts';
 /**
  * What a file says of itself. `epoch_start`: the watermark at which the epoch began; `floor`: see log/tombstones.ts;
  * missing, either is 0. `epochs_before`: the ids of earlier epochs, one after the other. `own_site`: see
- * backend/own-site.ts. `identity…`: see identity.ts.
+ * database/own-site.ts. `identity…`: see identity.ts.
  */
 export type MetaName =
   | 'storage_format'

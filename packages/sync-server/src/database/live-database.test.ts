@@ -19,7 +19,7 @@ import { TestSite } from '../../testing/test-client.ts';
 import { TEST_SCHEMA } from '../../testing/test-schema.ts';
 import { temporaryFolder } from '../../testing/test-server.ts';
 import { LiveDatabase } from './live-database.ts';
-import type { Subscriber } from './subscription.ts';
+import type { Subscriber } from '../fanout/subscription.ts';
 
 const NOW_MS = 1_763_683_200_000;
 

@@ -1,0 +1,239 @@
+import {
+  DELIVERY_PART_BYTES,
+  toRockpoolError,
+  type Audit,
+  type Hello,
+  type Presence,
+  type Push,
+  type RockpoolError,
+} from '@rockpool/shared';
+import type { Sender } from '../admission/admit-changeset.ts';
+import { PushQueue } from '../admission/push-queue.ts';
+import type { Validate } from '../admission/validate.ts';
+import { TableAudits } from '../audit/table-audits.ts';
+import type { DocumentPool } from '../documents/document-pool.ts';
+import { Deliveries } from '../fanout/deliveries.ts';
+import { FanOut } from '../fanout/fan-out.ts';
+import type { Subscriber } from '../fanout/subscription.ts';
+import { RETENTION, type Retention } from '../log/retention.ts';
+import { foreignKeyChecks } from '../merge/foreign-keys.ts';
+import type { PresenceRelay } from '../presence/presence-relay.ts';
+import { PresenceRoom, type PresenceSender } from '../presence/presence-room.ts';
+import type { DatabaseFile } from '../store/database-file.ts';
+import { durableInFile, type OpenDatabase } from '../store/durability.ts';
+import { sqliteDamage } from '../store/file-damage.ts';
+import { writeFromBackend } from './backend-writes.ts';
+import { CommitWaiters } from './commit-waiters.ts';
+import { Joining, type Access } from './joining.ts';
+import { SessionAudits } from './session-audits.ts';
+import { SessionPushes } from './session-pushes.ts';
+import { Sessions } from './sessions.ts';
+
+export interface LiveDatabaseOptions {
+  /** Called for unexpected failures: a file that cannot be written, a bug. */
+  readonly onFailure: (error: unknown) => void;
+  readonly retention?: Retention;
+  readonly validate?: Validate | null;
+  /** Presence at the other instances of the server. Default: a server of one instance. */
+  readonly presenceRelay?: PresenceRelay | null;
+  /** See shared/protocol/limits.ts. */
+  readonly deliveryPartBytes?: number | undefined;
+  /** Threads for large documents. Default: all work on documents is done on this thread. */
+  readonly documentPool?: DocumentPool | null;
+  /** Whether a client that needs the full state should download a snapshot instead. Default: never. */
+  readonly offersSnapshot?: () => boolean;
+}
+
+/**
+ * One open database and its sessions.
+ *
+ *   hello ─► joining ─► welcome and first delivery
+ *   push ──► queue ─► one transaction ─► commit (durable) ─► fan-out to every session
+ *
+ * Each commit queues its delivery to every session at once, so a session's cursor is the end of the log before the next
+ * push is read.
+ */
+export class LiveDatabase {
+  readonly file: DatabaseFile;
+  private readonly database: OpenDatabase;
+  private readonly onFailure: (error: unknown) => void;
+  private readonly sessions = new Sessions();
+  private readonly commitWaiters = new CommitWaiters();
+  private readonly queue: PushQueue;
+  private readonly joining: Joining;
+  private readonly pushes: SessionPushes;
+  private readonly fanOut: FanOut;
+  private readonly tableAudits: TableAudits;
+  private readonly audits: SessionAudits;
+  private readonly presence: PresenceRoom;
+  // Calls of `read` that wait. A caller may join only afterwards, and the database must stay open until then.
+  private reading = 0;
+
+  /** A plain file is durable in itself. */
+  constructor(
+    database: DatabaseFile | OpenDatabase,
+    {
+      onFailure,
+      retention = RETENTION,
+      validate = null,
+      presenceRelay = null,
+      deliveryPartBytes = DELIVERY_PART_BYTES,
+      documentPool = null,
+      offersSnapshot = () => false,
+    }: LiveDatabaseOptions,
+  ) {
+    this.database = 'file' in database ? database : durableInFile(database);
+    const { sessions } = this;
+    const { file } = this.database;
+    this.file = file;
+    this.onFailure = onFailure;
+    if (documentPool !== null) file.documents.use(documentPool);
+    const onSessionFailure = (subscriber: Subscriber, error: unknown): void => this.sessionFailed(subscriber, error);
+    const deliveries = new Deliveries(file, deliveryPartBytes);
+    this.fanOut = new FanOut({
+      file,
+      deliveries,
+      subscribed: () => sessions.subscribed(),
+      onFailure: onSessionFailure,
+    });
+    this.queue = new PushQueue({
+      database: this.database,
+      rules: { checks: foreignKeyChecks(file.tableByName), retention, validate },
+      onCommitted: (authors) => this.publish(authors),
+      onFailure,
+    });
+    this.joining = new Joining({ database: this.database, queue: this.queue, sessions, deliveries, offersSnapshot });
+    this.pushes = new SessionPushes(file, this.queue, sessions);
+    this.tableAudits = new TableAudits(file);
+    this.audits = new SessionAudits(this.tableAudits, sessions, onSessionFailure);
+    this.presence = new PresenceRoom(presenceRelay);
+  }
+
+  /** True when the file may be closed: no session, no caller that waits, no commit under way. */
+  get isIdle(): boolean {
+    return (
+      this.reading === 0 &&
+      this.sessions.isEmpty &&
+      this.commitWaiters.isEmpty &&
+      this.queue.isEmpty &&
+      this.database.settling() === null
+    );
+  }
+
+  /** See Joining.join. Call `catchUp` first. */
+  join(subscriber: Subscriber, hello: Hello, access: Access): Promise<void> | void {
+    return this.joining.join(subscriber, hello, access);
+  }
+
+  leave(subscriber: Subscriber): void {
+    this.sessions.remove(subscriber);
+    this.presence.leave(subscriber);
+  }
+
+  /** See SessionPushes.push. */
+  push(
+    subscriber: Subscriber,
+    push: Push,
+    author: Pick<Sender, 'principal' | 'receivedMs'>,
+    settled: (refusal: RockpoolError | null) => void,
+  ): void {
+    this.pushes.push(subscriber, push, author, settled);
+  }
+
+  /** Throws `frame-unexpected` for a confirmation of a delivery or an outcome that was never sent. */
+  confirm(subscriber: Subscriber, cursor: number, lastAckedSequence: number): void {
+    this.pushes.confirm(subscriber, cursor, lastAckedSequence);
+  }
+
+  /** Sends the answer later. Throws `frame-unexpected` while an audit of this session is running. */
+  audit(subscriber: Subscriber, audit: Audit, onDifference: (tableIds: readonly number[]) => void): void {
+    this.audits.audit(subscriber, audit, onDifference);
+  }
+
+  /**
+   * Takes the presence of a session's tabs. The first call also subscribes the session to the presence of others.
+   * Throws `presence-invalid`.
+   */
+  show(subscriber: Subscriber, { states }: Presence, sender: PresenceSender): void {
+    if (this.sessions.subscriptionOf(subscriber) !== undefined) this.presence.show(subscriber, sender, states);
+  }
+
+  /**
+   * Applies the commits of other instances to the file, and resolves once the file's content is durable. Await it before
+   * `join`, and before anything read from the file is sent.
+   */
+  catchUp(): Promise<void> {
+    return this.read(() => undefined);
+  }
+
+  /**
+   * Catches up, then runs `body` in the same turn of the event loop, so that everything `body` reads is durable and may
+   * be sent. In a later turn another commit may be under way.
+   */
+  async read<Result>(body: () => Result): Promise<Result> {
+    this.reading++;
+    try {
+      await this.database.catchUp();
+      // Commits that begin while this waits for one have to become durable as well.
+      for (let settling = this.database.settling(); settling !== null; settling = this.database.settling())
+        await settling;
+      return body();
+    } finally {
+      this.reading--;
+    }
+  }
+
+  /** Decides everything pushed so far, or begins to, where commits are asynchronous. */
+  settle(): void {
+    void this.queue.drainAll();
+  }
+
+  /** See writeFromBackend. */
+  write(body: Uint8Array, principal: string, nowMs: number): Promise<number> {
+    return writeFromBackend(this.file, this.queue, { body, principal, nowMs });
+  }
+
+  /** Publishes commits of other instances that the file has caught up to. */
+  followed(): void {
+    this.publish(this.fanOut.unpublishedAuthors());
+  }
+
+  /** Ends all sessions and closes the file, because the file differs from the stored state. */
+  lose(error: RockpoolError): void {
+    this.sessions.failAll(error);
+    this.commitWaiters.wake(true);
+    this.presence.close();
+    this.tableAudits.close();
+    this.database.close();
+  }
+
+  /**
+   * Resolves with true after the next commit, and after `lose`: the caller then opens the database again. Resolves with
+   * false when the signal aborts or the database closes.
+   */
+  nextCommit(signal: AbortSignal): Promise<boolean> {
+    return this.commitWaiters.next(signal);
+  }
+
+  /** Decides what waits in the queue, then closes the file. */
+  close(): Promise<void> | void {
+    this.presence.close();
+    this.tableAudits.close();
+    const draining = this.queue.drainAll();
+    if (draining !== null) return draining.then(() => this.close());
+    this.commitWaiters.wake(false);
+    this.database.close();
+  }
+
+  private publish(authors: ReadonlySet<string>): void {
+    this.commitWaiters.wake(true);
+    this.fanOut.publish(authors);
+  }
+
+  /** Ends one session, or all of them where the file is damaged. */
+  private sessionFailed(subscriber: Subscriber, error: unknown): void {
+    const damage = sqliteDamage(error);
+    if (damage !== null) this.onFailure(damage);
+    subscriber.fail(damage ?? toRockpoolError(error));
+  }
+}

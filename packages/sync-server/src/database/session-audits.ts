@@ -1,0 +1,42 @@
+import { encodeMessage, RockpoolError, type Audit } from '@rockpool/shared';
+import type { TableAudits } from '../audit/table-audits.ts';
+import type { Subscriber } from '../fanout/subscription.ts';
+import type { Sessions } from './sessions.ts';
+
+/** Answers the audits of sessions, one at a time for each. */
+export class SessionAudits {
+  private readonly audits: TableAudits;
+  private readonly sessions: Sessions;
+  private readonly onFailure: (subscriber: Subscriber, error: unknown) => void;
+  private readonly running = new Set<Subscriber>();
+
+  constructor(audits: TableAudits, sessions: Sessions, onFailure: (subscriber: Subscriber, error: unknown) => void) {
+    this.audits = audits;
+    this.sessions = sessions;
+    this.onFailure = onFailure;
+  }
+
+  /** Sends the answer later. Throws `frame-unexpected` while an audit of this session is running. */
+  audit(subscriber: Subscriber, audit: Audit, onDifference: (tableIds: readonly number[]) => void): void {
+    if (this.running.has(subscriber))
+      throw new RockpoolError('frame-unexpected', { problem: 'an audit is not answered yet' });
+    // Fingerprints over columns that only one side knows always differ.
+    if (this.sessions.subscriptionOf(subscriber)?.view !== null)
+      return subscriber.send(
+        encodeMessage({ type: 'audit-answer', cursor: audit.cursor, compared: false, differing: [], groups: [] }),
+      );
+    this.running.add(subscriber);
+    this.audits.answer(audit).then(
+      (answer) => {
+        this.running.delete(subscriber);
+        if (this.sessions.subscriptionOf(subscriber) === undefined) return;
+        if (answer.differing.length > 0) onDifference(answer.differing.map(({ tableId }) => tableId));
+        subscriber.send(encodeMessage(answer));
+      },
+      (thrown: unknown) => {
+        this.running.delete(subscriber);
+        this.onFailure(subscriber, thrown);
+      },
+    );
+  }
+}

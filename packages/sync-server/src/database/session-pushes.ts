@@ -1,0 +1,50 @@
+import { RockpoolError, type Push } from '@rockpool/shared';
+import type { Sender } from '../admission/admit-changeset.ts';
+import { baseInEpoch } from '../admission/older-epoch.ts';
+import type { PushQueue } from '../admission/push-queue.ts';
+import type { Subscriber } from '../fanout/subscription.ts';
+import type { DatabaseFile } from '../store/database-file.ts';
+import type { Sessions } from './sessions.ts';
+
+/** Takes pushes and confirmations of sessions into the queue of their database, checked against what was sent to them. */
+export class SessionPushes {
+  private readonly file: DatabaseFile;
+  private readonly queue: PushQueue;
+  private readonly sessions: Sessions;
+
+  constructor(file: DatabaseFile, queue: PushQueue, sessions: Sessions) {
+    this.file = file;
+    this.queue = queue;
+    this.sessions = sessions;
+  }
+
+  /**
+   * Calls `settled` with null once the push is decided and durable, or with the reason why it was refused as a whole.
+   * Outcomes of single changesets are part of deliveries. Refuses a push with `cursor-ahead` where its author claims to
+   * have seen more than this session was sent.
+   */
+  push(
+    subscriber: Subscriber,
+    push: Push,
+    author: Pick<Sender, 'principal' | 'receivedMs'>,
+    settled: (refusal: RockpoolError | null) => void,
+  ): void {
+    const isForeign = this.sessions.isForeign(subscriber);
+    const delivered = isForeign ? Infinity : (this.sessions.subscriptionOf(subscriber)?.cursor ?? 0);
+    const ahead = push.changesets.find(
+      (changeset) => baseInEpoch(push, changeset, this.file.logEpoch.startedAt) > delivered,
+    );
+    if (ahead !== undefined) return settled(new RockpoolError('cursor-ahead', { base: ahead.base, delivered }));
+    this.queue.push({ site: subscriber.site, push, sender: { ...author, isForeign } }, settled);
+  }
+
+  /** Throws `frame-unexpected` for a confirmation of a delivery or an outcome that was never sent. */
+  confirm(subscriber: Subscriber, cursor: number, lastAckedSequence: number): void {
+    const subscription = this.sessions.subscriptionOf(subscriber);
+    if (subscription === undefined) return;
+    if (cursor > subscription.cursor || lastAckedSequence > subscription.lastAckedSequence) {
+      throw new RockpoolError('frame-unexpected', { problem: 'confirms what was not sent' });
+    }
+    this.queue.confirm({ site: subscriber.site, cursor, lastAckedSequence });
+  }
+}

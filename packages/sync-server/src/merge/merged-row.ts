@@ -1,0 +1,24 @@
+import type { Conflict } from '@rockpool/shared';
+import { SERVER_SITE } from '../sqlite/internal-tables.ts';
+import type { KnownRow } from '../store/row-store.ts';
+import type { RowWrite } from './row-write.ts';
+
+/** One row before and after a changeset. */
+export interface MergedRow {
+  readonly write: RowWrite;
+  readonly before: KnownRow | undefined;
+  /** The same object as `before` when the changeset leaves the row as it is. */
+  readonly after: KnownRow | undefined;
+  readonly conflicts: readonly Conflict[];
+  /** Columns in which the author's own copy differs from the row now; see RowMerge. */
+  readonly corrected: readonly number[];
+}
+
+export function isThere(known: KnownRow | undefined): boolean {
+  return known?.row.deleted === null;
+}
+
+/** Nobody deleted the row: it went with its parent. */
+export function isGoneByCascade(known: KnownRow | undefined): boolean {
+  return known?.row.deleted?.site === SERVER_SITE;
+}
