@@ -1,0 +1,24 @@
+// The order of the folders of each package: a file imports files of its own layer and of layers above it in the list.
+// Types count as well: a folder that needs a type of a later layer cannot be read, tested or moved without it.
+
+/**
+ * From the bottom up. Each line is one layer: folders, and files by name, that may not import each other either. `.`
+ * stands for the files of the package's root.
+ *
+ * @type {Readonly<Record<string, readonly (readonly string[])[]>>}
+ */
+export const LAYERS = {
+  'packages/sync-server/src': [
+    ['sqlite', 'postgres', 'observe'],
+    ['bus', 'log'],
+    ['auth', 'documents'],
+    ['store'],
+    ['merge'],
+    ['conflict-log', 'pull', 'audit', 'presence', 'snapshot'],
+    ['admission', 'fanout'],
+    ['database'],
+    ['backend', 'session', 'cli'],
+    ['routes'],
+    ['.'],
+  ],
+};
