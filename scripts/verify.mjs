@@ -1,8 +1,9 @@
-// `npm run verify`: types, lint, format, tests and build; the same for a person and for CI. `--deep` adds the tests that take
-// longer.
+// `npm run verify`: types, lint, format, build, documentation and tests; the same for a person and for CI. `--deep` adds
+// the tests that take longer.
 
 import { join } from 'node:path';
 import { root, run, runNode24, stopSignal } from './children.mjs';
+import { runVitePress } from './docs.mjs';
 import { runCommand, pnpm, setup } from './setup.mjs';
 import { runTests } from './test.mjs';
 
@@ -23,6 +24,7 @@ const steps = [
   ['lint', oxlint],
   ['format', oxfmt],
   ['build', () => turbo('build')],
+  ['docs', async () => (await runVitePress('build')) === 0],
   ['tests', () => runTests({ level: deep ? 'deep' : 'verify' })],
 ];
 

@@ -1,0 +1,160 @@
+// What a person does about each error code, for docs/errors.md. The cause is the sentence in error-codes.ts.
+
+/** @typedef {import('../../packages/shared/src/errors/error-codes.ts').ErrorCode} ErrorCode */
+
+/** @type {[title: string, remedies: Partial<Record<ErrorCode, string>>][]} */
+export const ERROR_GROUPS = [
+  [
+    'Opening a database',
+    {
+      'app-outdated':
+        'Reads work and sync goes on; every write rejects. Deploy a bundle that knows the newer schema. `table`, `column` and `problem` name the difference.',
+      'client-closed': 'Do not use a client after `close()` or `leave()`. Create a new one.',
+      'config-invalid': 'Correct every problem that `problems` lists, one per line.',
+      'database-mismatch':
+        'Open the database that `belongsTo` names, or choose another `name`. To give the local database up: `client.backup()`, then `client.leave({ discardUnsent: true })`.',
+      'database-newer': 'Deploy a version of Rockpool at least as new as the one that wrote the file.',
+      'migration-failed':
+        'Correct the migration. `table`, `column` and the declared and found definitions name the difference; the database is as it was.',
+      'migration-refused':
+        'Let the device send its changes with the older bundle, or decide its rejected changes, then migrate.',
+      'other-principal':
+        'Sign the former user in again so that their changes are sent, or open the database under another `name`.',
+      'schema-incompatible':
+        'Change the schema additively: new tables, columns with a default or NULL, and plain indexes.',
+      'schema-invalid': 'Correct the schema; `problems` lists what `defineSchema` or the schema file got wrong.',
+      'tab-options-differ': 'Reload or close the other tab. `option` names the option that differs.',
+      'tab-outdated': 'Reload this tab. If a deploy was rolled back, close the tab of the newer bundle.',
+      'worker-stuck': 'Nothing: the client restarts the worker. Repeat the call if it rejects with this code.',
+      'worker-unavailable': 'Use `@rockpool/client/node` in Node, and a browser with module workers elsewhere.',
+      'worker-unloadable':
+        'Let the bundler emit the worker as an entry of its own. `url` and `problem` say what the page found instead.',
+    },
+  ],
+  [
+    'Storage on the device',
+    {
+      'storage-busy': 'Close the other tab, or try again when it has finished.',
+      'storage-corrupt':
+        'With `sync`, the client has already started a fresh copy and kept the damaged one (`keptAs`). Without it, call `quarantineDatabase`.',
+      'storage-ephemeral': 'Ask the user to open the app in a window that is not private.',
+      'storage-full': 'Ask the user to free space, then repeat the write.',
+      'storage-lost': 'Nothing: the client opens the storage again. Repeat the call.',
+      'storage-missing': 'Wait until a tab with write access has created the database, or check the name.',
+      'storage-unflushed':
+        'Do not repeat the write: it is committed and will be sent. Tell the user that a power loss may still take it from this device.',
+      'storage-unsupported':
+        'Use a browser that has the APIs listed in `missing` ([browser support](browser-support.md)).',
+    },
+  ],
+  [
+    'Statements and transactions',
+    {
+      'leader-unreachable': 'Try again. The leading tab is busy or closing; another one takes over.',
+      'query-invalid': 'Correct the statement. The message has SQLite’s reason.',
+      'sql-forbidden': 'See `problem`; the [client guide](guides/client.md#statements) lists what is not allowed.',
+      'sql-read-only': 'Use `execute`, `batch` or `transaction` to write.',
+      'transaction-ended': 'Await every statement before the body of the transaction returns.',
+      'transaction-lost': 'Run the transaction again.',
+      'transaction-timeout':
+        'Keep network calls and user input out of the transaction, or raise `timeoutMs` (8 s at most).',
+      'undo-refused': '`problem` says what changed since. Undo an older transaction, or write the value yourself.',
+      'write-forgotten': 'Read the row. The outcome of a write is kept for a day.',
+      'write-in-transaction': 'Write through the `tx` that the body receives.',
+    },
+  ],
+  [
+    'Constraints and values',
+    {
+      'changeset-too-large': 'Split the transaction. [Limits](server.md#limits)',
+      'constraint-check': 'Correct the value.',
+      'constraint-data-type': 'Write a value of the type that the column declares ([values and keys](values.md)).',
+      'constraint-foreign-key': 'Write the parent row first, or remove the child first.',
+      'constraint-not-null': 'Give the column a value or a default.',
+      'constraint-primary-key': 'Use another key; `client.newId()` makes unique ones.',
+      'constraint-trigger': 'Correct what the trigger’s `RAISE` names.',
+      'constraint-unique': 'Use another value, or edit the row that has it.',
+      'key-invalid': 'Write a key of the declared type, at most 2,000 bytes ([values and keys](values.md)).',
+      'row-missing': 'Read the row again: it has been deleted, or the key is wrong.',
+      'value-invalid':
+        '`problem` names the value’s fault, such as an integer beyond 64 bits or text that is not well-formed.',
+    },
+  ],
+  [
+    'Rejected changes and conflicts',
+    {
+      'atomic-conflict': 'Show the rejected change to its author, who retries, edits or drops it.',
+      'changes-unsent':
+        'Wait for `status.pendingCount` and `status.rejectedCount` to reach 0, or pass `discardUnsent`.',
+      'changeset-not-rejected': 'List the rejected changesets again: this one was retried, replaced or dropped.',
+      'changeset-refused': 'The `validate` rule of your server rejects the change; `reason` has its sentence.',
+      'changeset-undecided': 'Wait until the server has decided the changeset, then retry or drop it.',
+      'conflict-not-restorable': '`problem` says why: `unknown`, `schema`, `row-gone`, `counter` or `incomplete`.',
+    },
+  ],
+  [
+    'Documents',
+    {
+      'document-gap':
+        'Nothing: the client makes the edit again on the document as it is now, or keeps it as a rejected change.',
+      'document-gone': 'Insert the row, or write JSON into the column, then open the document again.',
+      'document-invalid': 'Write JSON that can be merged ([documents](guides/client.md#documents)).',
+      'document-too-costly': 'Split the document. The server limits the time and memory that one edit may take.',
+      'document-unknown': 'Declare the column under `documents` in `merge`.',
+    },
+  ],
+  [
+    'Sign-in and access',
+    {
+      'auth-database-forbidden': 'Issue a token that lists this database, or invite the user.',
+      'auth-forbidden': 'Give the user a role that allows the operation.',
+      'auth-origin-refused': 'Add the page’s origin to `--origin` (`origins`).',
+      'auth-signed-out': 'Let the user sign in, then call `client.sync.tryNow()`.',
+      'auth-site-confirmed': 'Nothing: the client reconnects.',
+      'auth-site-refused': 'Sign in as the user who synced this database, or open it under another `name`.',
+      'auth-token-expired': 'Nothing, if `token` fetches a new one for each call; the client asks again.',
+      'auth-token-invalid':
+        'Compare `--secret-file` or `--key-set`, `--issuer` and `--audience` with what signs the tokens.',
+      'auth-unavailable': 'Restore access to the identity provider’s key set or to your `authenticate` function.',
+      'invitation-invalid': 'Create a new invitation.',
+      'token-callback-failed': 'Fix the `token` callback; `cause` has what it threw.',
+    },
+  ],
+  [
+    'Connection and protocol',
+    {
+      'frame-invalid': 'Look for a proxy that changes frames, or report a bug.',
+      'frame-too-large': 'Report a bug: the client splits messages below the limit.',
+      'frame-unexpected': 'Report a bug.',
+      'network-unreachable': 'Nothing: the client retries. `stage` says what did not answer.',
+      'presence-invalid': 'Show less: a presence state is JSON of at most 2 KB.',
+      'protocol-version': 'Update the server first, then the app.',
+      'rate-limited': 'Nothing: the client slows down. An operator can raise `limits`.',
+      'request-invalid': 'Correct the HTTP request; `problem` names the fault.',
+      'session-replaced': 'Nothing, unless it repeats: then two copies of one local database are in use.',
+      'slow-consumer': 'Nothing: the client reconnects and catches up.',
+      'snapshot-unavailable': 'Nothing: rows arrive as deliveries. `stage` says where the download failed.',
+      'too-many-connections': 'Close unused clients of this user, or raise `limits`.',
+    },
+  ],
+  [
+    'Server and history',
+    {
+      'changeset-chain-broken': 'Report a bug.',
+      'changeset-invalid': 'Report a bug.',
+      'cursor-ahead': 'Nothing: the client takes a full resync and sends what the server lacks.',
+      'database-damaged': 'The operator repairs the database: [a damaged database](server.md#a-damaged-database).',
+      'database-unavailable': 'The operator reads the server’s log for the cause.',
+      'epoch-changed': 'Nothing: the client reconnects and syncs with the restored log.',
+      internal: 'Report a bug, with the fields of the error.',
+      'replica-diverged': 'Report a bug. The rows are already the server’s again.',
+      'schema-mismatch':
+        'Give the server the newer schema, or update the app. `table`, `column` and `side` name the first difference.',
+      'schema-unknown-column': 'Update the older side, or correct the name of the column.',
+      'schema-unknown-table': 'Update the older side, or correct the name of the table.',
+      'search-index-damaged': 'Nothing: the leading tab builds the index again.',
+      'server-disk-full': 'The operator frees disk space. Nothing is lost on the device.',
+      'site-copied': 'Nothing: the client continues as a new site and sends its changes again.',
+    },
+  ],
+];
