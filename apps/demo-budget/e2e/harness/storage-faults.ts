@@ -57,10 +57,21 @@ export async function holdFiles(context: BrowserContext, origin: string): Promis
   const held = await page.evaluateHandle(async () => {
     const source = `onmessage = async () => {
       const handles = [];
+      // A worker of the page before may still be ending, and holds its files until it has.
+      const open = async (file) => {
+        for (;;) {
+          try {
+            return await file.createSyncAccessHandle();
+          } catch (error) {
+            if (error.name !== 'NoModificationAllowedError') throw error;
+            await new Promise((resolve) => setTimeout(resolve));
+          }
+        }
+      };
       const hold = async (folder) => {
         for await (const entry of folder.values()) {
           if (entry.kind === 'directory') await hold(entry);
-          else handles.push(await entry.createSyncAccessHandle());
+          else handles.push(await open(entry));
         }
       };
       await hold(await navigator.storage.getDirectory());
