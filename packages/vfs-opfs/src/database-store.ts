@@ -1,24 +1,24 @@
 /**
- * What the VFS asks of a medium's database: the seam between SQLite and everything below. The stores over the
- * write-ahead log (`writer-store.ts`, `reader-store.ts`) implement it for all media with synchronous files; a medium
- * without them (IndexedDB) has its own store behind the same methods.
+ * The interface between SQLite's VFS and the storage below it. The stores over the write-ahead log (`writer-store.ts`,
+ * `reader-store.ts`) implement it for every medium with synchronous files; IndexedDB, which has none, has its own store
+ * behind the same methods.
  *
  * Methods throw a `StorageError`; the VFS turns it into a SQLite result code.
  */
 export interface DatabaseStore {
   readonly isReadOnly: boolean;
-  /** What a new database takes as its page size. */
+  /** Page size that SQLite uses for a new database. */
   readonly pageSizeBytes: number;
-  /** A read transaction begins: from now on, until `endRead`, all reads are of one snapshot, the latest commit. */
+  /** Begins a read transaction: until `endRead`, all reads see one snapshot, which is the latest commit. */
   beginRead(): void;
   endRead(): void;
   sizeBytes(): number;
-  /** Copies into `heap[target, target + length)`; returns how many bytes there were, the rest is left alone. */
+  /** Copies into `heap[target, target + length)` and returns the number of bytes available; the rest is unchanged. */
   read(heap: Uint8Array, target: number, length: number, at: number): number;
-  /** Takes part of the open transaction; nobody else sees it before `commit`. */
+  /** Adds to the open transaction, which only this connection sees until `commit`. */
   write(heap: Uint8Array, source: number, length: number, at: number): void;
   truncate(sizeBytes: number): void;
-  /** Everything written since the last `commit` or `rollback` takes effect, or nothing does and this throws. */
+  /** Commits everything written since the last `commit` or `rollback`, or throws and commits nothing. */
   commit(): void;
   rollback(): void;
 }

@@ -1,7 +1,7 @@
 import { errorFromMedium } from './storage-error.ts';
 import type { StorageError } from './storage-error.ts';
 
-/** The last failure of a storage, also of work in the background, where there is nobody to throw to. */
+/** Keeps the last failure of a storage, including failures of background work, which has no caller to throw to. */
 export class LastFailure {
   error: StorageError | undefined;
 

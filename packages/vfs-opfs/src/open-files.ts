@@ -4,12 +4,12 @@ import type { DatabaseFiles } from './pages/page-view.ts';
 import { errorFromMedium } from './storage-error.ts';
 import { storageFileNames } from './storage-name.ts';
 
-/** A database's three files, open. */
+/** The three open files of a database. */
 export interface OpenFiles extends DatabaseFiles {
   close(): void;
 }
 
-/** `undefined` when one of the files does not exist and `create` is false. */
+/** Returns `undefined` when one of the files does not exist and `create` is false. */
 export async function openFiles(
   medium: FileMedium,
   storageName: string,

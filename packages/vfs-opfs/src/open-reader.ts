@@ -13,13 +13,13 @@ import { ReaderStore } from './reader-store.ts';
 import { StorageError, errorFromMedium } from './storage-error.ts';
 import type { Tuning } from './tuning.ts';
 
-/** How often a reader looks again while there is no database yet. */
+/** How often a reader checks for the database while it does not exist yet. */
 const LOOK_AGAIN_MS = 20;
 
 export interface OpenReaderOptions {
   readonly name: string;
   readonly medium: FileMedium;
-  /** Files that are open already, and not this reader's to close. Default: it opens its own. */
+  /** Open files that the caller owns and closes. Default: the reader opens its own. */
   readonly files?: OpenFiles;
   readonly timeoutMs: number;
   readonly tuning: Tuning;
@@ -27,8 +27,8 @@ export interface OpenReaderOptions {
 }
 
 /**
- * Opens beside a writer, or where a writer has been. A reader creates nothing: until a writer has made the database it
- * waits, and after `timeoutMs` it fails with `storage-missing`.
+ * Opens a reader, with or without a live writer. A reader creates nothing: it waits until a writer has created the
+ * database, and fails with `storage-missing` after `timeoutMs`.
  */
 export async function openReader(options: OpenReaderOptions): Promise<OpenedStore> {
   const { name, medium, timeoutMs } = options;
@@ -52,7 +52,7 @@ export async function openReader(options: OpenReaderOptions): Promise<OpenedStor
   throw new StorageError('storage-missing', { name, timeoutMs });
 }
 
-/** Reads the log and takes hold of the generation in which it ends; `undefined` when it moved on in between. */
+/** Reads the log and locks the generation in which it ends. Returns `undefined` when the log moved on in between. */
 async function pinnedLog(files: OpenFiles, pins: SnapshotPins, timeoutMs: number): Promise<RecoveredLog | undefined> {
   const log = readLog(files.segments);
   if (log?.active === undefined) return undefined;

@@ -12,12 +12,16 @@ const DEFAULT_TIMEOUT_MS = 3000;
 const DEFAULT_PAGE_SIZE_BYTES = 8192;
 
 /**
- * Opens a database for one SQLite connection, as its one writer or as a reader beside the writer.
+ * Opens a database for one SQLite connection, as its only writer or as a reader.
  *
- * Throws a `StorageError`: `storage-unsupported` (with what is missing; also a reader on a medium for one opener),
- * `storage-ephemeral` (a private window that keeps nothing), `storage-busy` (another writer, or a handle that is not
- * given back), `storage-missing` (a reader found no database within `timeoutMs`), `storage-corrupt` (the file is not
- * SQLite's, or is cut off; it is left as it is: see `quarantineStorage`), `storage-full`.
+ * Throws a `StorageError` with one of these codes:
+ * - `storage-unsupported`: the medium lacks something that `fields.missing` lists, or allows one opener and `role` is
+ *   `reader`
+ * - `storage-ephemeral`: a private window that keeps nothing
+ * - `storage-busy`: another writer is open, or another worker still holds a file handle
+ * - `storage-missing`: a reader found no database within `timeoutMs`
+ * - `storage-corrupt`: the file is not a SQLite database or is truncated; it is left unchanged, see `quarantineStorage`
+ * - `storage-full`: the quota, the disk or the memory budget is full
  */
 export async function openStorage(options: OpenStorageOptions): Promise<Storage> {
   const { name, medium, role } = options;

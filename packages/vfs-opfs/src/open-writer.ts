@@ -17,8 +17,8 @@ import type { Tuning } from './tuning.ts';
 import { WriterStore } from './writer-store.ts';
 
 /**
- * Up to this much log is moved into the database file on closing, or the next opening reads it all: some 2 ms a
- * megabyte. A hand-over leaves it in any case.
+ * Closing moves a log up to this size into the database file. A longer log stays for the next opening, which reads all
+ * of it at about 2 ms a megabyte. A handover never moves the log.
  */
 const MAX_LOG_COPIED_ON_CLOSE_BYTES = 64 * 1024 * 1024;
 
@@ -32,7 +32,7 @@ export interface OpenWriterOptions {
   readonly onError: (error: unknown) => void;
 }
 
-/** Takes the writer's lock, recovers what the log holds, and goes on where it ends. */
+/** Takes the writer's lock, recovers the log, and continues where it ends. */
 export async function openWriter(options: OpenWriterOptions): Promise<OpenedStore> {
   const release = await holdWriterLock(options.medium.locks, options.name, options.timeoutMs);
   try {
@@ -43,7 +43,7 @@ export async function openWriter(options: OpenWriterOptions): Promise<OpenedStor
   }
 }
 
-/** The same for a caller who holds the writer's lock; `release` is called on closing. */
+/** Like `openWriter`, for a caller that holds the writer's lock. Calls `release` on closing. */
 export async function openAsLockHolder(options: OpenWriterOptions, release: () => void): Promise<OpenedStore> {
   const { name, medium } = options;
   let files: OpenFiles | undefined;
@@ -86,7 +86,7 @@ function startWriting(options: OpenWriterOptions, files: OpenFiles, release: () 
     store,
     dirtySinceMs: () => maintenance.dirtySinceMs,
     flush: () => maintenance.flush(),
-    // The log has a transaction when its COMMIT returns.
+    // COMMIT returns after the record is in the log.
     committed: () => Promise.resolve(),
     checkpoint: (waitMs) => maintenance.checkpoint(waitMs),
     openReader: (onReaderError) => openReader({ name, medium, files, timeoutMs, tuning, onError: onReaderError }),
@@ -95,7 +95,7 @@ function startWriting(options: OpenWriterOptions, files: OpenFiles, release: () 
         await maintenance.close();
         maintenance.flush();
         const logBytes = view.active.end + (view.sealed?.end ?? 0);
-        // Without room for it the log keeps everything, and whoever opens next moves it.
+        // Without room for the copy the log keeps everything, and the next opener copies it.
         if (!leavesLog && logBytes <= MAX_LOG_COPIED_ON_CLOSE_BYTES) await maintenance.checkpoint(0).catch(onError);
       } finally {
         files.close();
@@ -105,7 +105,7 @@ function startWriting(options: OpenWriterOptions, files: OpenFiles, release: () 
   };
 }
 
-/** Before anything is written beside it. Throws `storage-corrupt`. */
+/** Checks the database file before a log is created beside it. Throws `storage-corrupt`. */
 function checkFile({ database }: OpenFiles): void {
   const sizeBytes = database.sizeBytes();
   if (sizeBytes === 0) return;
@@ -115,8 +115,8 @@ function checkFile({ database }: OpenFiles): void {
 }
 
 /**
- * The first generation over a database file that holds everything: a new one, an imported one, or one whose log is
- * done.
+ * Begins the first generation over a database file that is complete by itself: a new file, an imported one, or one with
+ * a log that is `done`.
  */
 function beginFirstGeneration(log: LogWriter, files: OpenFiles, recovered: RecoveredLog | undefined): Generation {
   return log.begin({
@@ -129,7 +129,10 @@ function beginFirstGeneration(log: LogWriter, files: OpenFiles, recovered: Recov
   });
 }
 
-/** Page size of the database as recovered, log included; `undefined` when it is empty. Throws `storage-corrupt`. */
+/**
+ * Returns the page size of the recovered database, log included; `undefined` when it is empty. Throws
+ * `storage-corrupt`.
+ */
 function checkDatabase(view: PageView): number | undefined {
   if (view.sizeBytes === 0) return undefined;
   const header = new Uint8Array(SQLITE_HEADER_BYTES);
@@ -138,8 +141,8 @@ function checkDatabase(view: PageView): number | undefined {
 }
 
 /**
- * After a kill between two calls, readers still there find their way: to the end, and from a complete generation to the
- * next.
+ * Restores the marks that a kill between two calls prevented, so that open readers find the end of the log, and the way
+ * from a complete generation to the next.
  */
 function repairTail(log: LogWriter, recovered: RecoveredLog, active: Generation): void {
   log.markEnd(active);

@@ -9,7 +9,7 @@ import type { Storage } from './storage.ts';
 
 let openedCount = 0;
 
-/** What was opened, as the storage that a caller gets. */
+/** Wraps an opened store as the storage that the caller gets. */
 export function createStorage(
   opened: OpenedStore,
   identity: Pick<Storage, 'name' | 'role' | 'persistence'>,

@@ -1,19 +1,19 @@
 import type { DatabaseStore } from './database-store.ts';
 
-/** What opening as a writer or as a reader yields: the store for SQLite, and the work beside it. */
+/** The result of opening a writer or a reader: the store for SQLite, and the operations around it. */
 export interface OpenedStore {
   readonly store: DatabaseStore;
   dirtySinceMs(): number | undefined;
   flush(): void;
   committed(): Promise<void>;
   checkpoint(waitMs: number): Promise<boolean>;
-  /** A reader on what this one has open; see Storage. */
+  /** Opens a reader on the same files; see `Storage.openReader`. */
   openReader(onError: (error: unknown) => void): Promise<OpenedStore>;
-  /** `leavesLog`: see Storage. */
+  /** `leavesLog`: see `Storage.close`. */
   close(leavesLog?: boolean): Promise<void>;
 }
 
-/** A reader has nothing to flush, to store or to move. */
+/** A reader has nothing to flush, commit or copy. */
 export function openedReader(store: DatabaseStore, more: Pick<OpenedStore, 'openReader' | 'close'>): OpenedStore {
   return {
     store,

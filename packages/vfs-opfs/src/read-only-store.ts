@@ -2,16 +2,13 @@ import type { DatabaseStore } from './database-store.ts';
 import { StorageError } from './storage-error.ts';
 
 /**
- * Bytes 24 to 39 of the file: SQLite compares them at the start of a read transaction to learn whether its page cache
- * is stale.
+ * Bytes 24 to 39 of the file. SQLite compares them at the start of a read transaction to find out whether its page
+ * cache is stale.
  */
 const CHANGE_COUNTER_AT = 24;
 const CHANGE_COUNTER_BYTES = 16;
 
-/**
- * What readers have in common, whatever they read from: they refuse to write, and can make SQLite forget its page
- * cache.
- */
+/** The common part of all readers: rejects writes, and can make SQLite drop its page cache. */
 export abstract class ReadOnlyStore implements DatabaseStore {
   readonly isReadOnly = true;
   #mustInvalidateSqliteCache = false;
@@ -20,7 +17,7 @@ export abstract class ReadOnlyStore implements DatabaseStore {
   abstract beginRead(): void;
   abstract endRead(): void;
   abstract sizeBytes(): number;
-  /** As `read` of the interface, of the snapshot as it is. */
+  /** Reads from the snapshot as `DatabaseStore.read` does. */
   protected abstract readSnapshot(heap: Uint8Array, target: number, length: number, at: number): number;
 
   read(heap: Uint8Array, target: number, length: number, at: number): number {
@@ -40,13 +37,13 @@ export abstract class ReadOnlyStore implements DatabaseStore {
     throw refused('truncate');
   }
 
-  // SQLite opens the file read-only, so there is never anything to commit.
+  // SQLite opens the file read-only, so commit and rollback have nothing to do.
   commit(): void {}
   rollback(): void {}
 
   /**
-   * From the next read transaction on SQLite reads everything anew, also when the change counter is by chance the one
-   * that it remembers.
+   * Makes SQLite drop its page cache at the next read transaction, even if the change counter happens to equal the one
+   * in its cache.
    */
   protected invalidateSqliteCache(): void {
     this.#mustInvalidateSqliteCache = true;

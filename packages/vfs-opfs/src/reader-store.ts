@@ -6,7 +6,7 @@ import type { DatabaseFiles } from './pages/page-view.ts';
 import { ReadOnlyStore } from './read-only-store.ts';
 import { StorageError } from './storage-error.ts';
 
-/** A reader's database: the view of the latest commit as of the start of its read transaction. */
+/** A reader's database: the view of the latest commit at the start of its read transaction. */
 export class ReaderStore extends ReadOnlyStore {
   readonly #files: DatabaseFiles;
   readonly #poolSizeBytes: number;
@@ -40,7 +40,7 @@ export class ReaderStore extends ReadOnlyStore {
   }
 
   /**
-   * The writer waits for readers to leave an old generation: move on now, or when the running read transaction ends.
+   * Leaves the old generation that the writer waits to copy: at once, or at the end of the current read transaction.
    */
   advanceWhenIdle(): void {
     this.#mustAdvance = this.#isReading;
@@ -64,7 +64,7 @@ export class ReaderStore extends ReadOnlyStore {
   }
 
   #rebuild(): void {
-    // Between reading the log and this point the writer may have moved on again; then the next look finds out.
+    // The writer may have moved on since the log was read; the next attempt reads it again.
     for (let attempt = 0; attempt < 3; attempt += 1) {
       const log = readLog(this.#files.segments);
       if (log?.active === undefined) break;

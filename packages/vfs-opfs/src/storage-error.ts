@@ -1,24 +1,21 @@
 /**
- * Every expected failure of this package. A caller acts on `code`; `message` is for people.
+ * Every expected failure of this package, by code. Callers act on `code`; `message` is for people.
  *
- * | code | meaning | what helps |
- * |---|---|---|
- * | `storage-busy` | another tab or worker holds what was asked for | retry, or open as reader |
- * | `storage-missing` | a reader found no database, and no writer made one in time | retry once a writer is open |
- * | `storage-unsupported` | this browser or context lacks something; `fields.missing` lists it | another medium, chosen
- * by the app |
- * | `storage-full` | the quota, the disk, or with `fields.limit` 'memory' the budget of IndexedDB's medium is full |
- * free space; nothing acknowledged is lost |
- * | `storage-lost` | the browser took the file handles away | open again |
- * | `storage-corrupt` | the file is not a SQLite database, or is cut off; nothing was changed | `quarantineStorage`,
- * then start anew or restore; or for an import, another file |
- * | `storage-newer` | a newer version of this package wrote it; nothing was changed | load that version of the app |
- * | `storage-ephemeral` | this window is private and keeps nothing | another window, or the memory medium if the app
- * asks for it |
- * | `storage-snapshot-lost` | this reader slept through a forced WAL checkpoint | run the read again |
- * | `storage-name-invalid` | the name cannot be a file name | another name |
- * | `storage-closed` | the storage was closed before this call | a bug in the caller |
- * | `storage-failed` | any other failure of the medium; `fields.reason` is the name of its exception | open again |
+ * - `storage-busy`: another tab or worker holds the lock or the file. Retry, or open as a reader.
+ * - `storage-missing`: a reader found no database, and no writer created one in time. Retry once a writer is open.
+ * - `storage-unsupported`: the browser or context lacks what `fields.missing` lists. The app may choose another medium.
+ * - `storage-full`: the quota or the disk is full, or the memory budget of the IndexedDB medium (`fields.limit` is
+ *   `'memory'`). Free space; every acknowledged commit is kept.
+ * - `storage-lost`: the browser took the file handles away. Open again.
+ * - `storage-corrupt`: the file is not a SQLite database or is truncated; nothing was changed. Call
+ *   `quarantineStorage`, then create or restore the database; for an import, choose another file.
+ * - `storage-newer`: a newer version of this package wrote the file; nothing was changed. Load that version of the app.
+ * - `storage-ephemeral`: this window is private and keeps nothing. Use another window, or the memory medium if the app
+ *   asks for it.
+ * - `storage-snapshot-lost`: a forced WAL checkpoint overtook this reader. Run the read again.
+ * - `storage-name-invalid`: the name cannot be a file name. Choose another name.
+ * - `storage-closed`: the storage was closed before this call, which is a bug in the caller.
+ * - `storage-failed`: any other failure of the medium; `fields.reason` is the name of its exception. Open again.
  */
 export type StorageErrorCode =
   | 'storage-busy'
@@ -37,7 +34,7 @@ export type StorageErrorCode =
 /** Facts about a failure: sizes, names of operations, capabilities. Never row data. */
 export type StorageErrorFields = Readonly<Record<string, string | number | boolean | readonly string[]>>;
 
-/** A failure of the storage, with a `code` to act upon and `fields` that survive being sent to another thread. */
+/** A storage failure with a `code` to act on. `fields` survive being sent to another thread. */
 export class StorageError extends Error {
   readonly code: StorageErrorCode;
   readonly fields: StorageErrorFields;
@@ -57,7 +54,7 @@ function describe(fields: StorageErrorFields): string {
   return parts.length === 0 ? '' : `: ${parts.join('; ')}`;
 }
 
-/** What an exception of a browser's file interface means to us. */
+/** Translates an exception of a browser's file interface. */
 export function errorFromMedium(cause: unknown, operation: string): StorageError {
   if (cause instanceof StorageError) return cause;
   const reason = cause instanceof Error || cause instanceof DOMException ? cause.name : 'unknown';

@@ -3,7 +3,10 @@ import { StorageError } from './storage-error.ts';
 const ALLOWED = /^[A-Za-z0-9][A-Za-z0-9._-]{0,99}$/;
 const DATABASE_SUFFIX = '.sqlite';
 
-/** Names become file names and lock names, so they are letters, digits, dot, dash and underscore, at most 100. */
+/**
+ * Throws `storage-name-invalid`. Names become file names and lock names, so they consist of at most 100 letters,
+ * digits, dots, dashes and underscores.
+ */
 export function checkStorageName(name: string): void {
   if (!ALLOWED.test(name))
     throw new StorageError('storage-name-invalid', { allowed: 'A-Z a-z 0-9 . _ -, at most 100' });
@@ -14,7 +17,7 @@ export function storageFileNames(name: string): readonly [string, string, string
   return [`${name}${DATABASE_SUFFIX}`, `${name}${DATABASE_SUFFIX}-log0`, `${name}${DATABASE_SUFFIX}-log1`];
 }
 
-/** The storage that a database file belongs to; `undefined` for segments and foreign files. */
+/** Returns the storage that a database file belongs to; `undefined` for log segments and other files. */
 export function storageNameOf(fileName: string): string | undefined {
   if (!fileName.endsWith(DATABASE_SUFFIX)) return undefined;
   const name = fileName.slice(0, -DATABASE_SUFFIX.length);
@@ -22,8 +25,8 @@ export function storageNameOf(fileName: string): string | undefined {
 }
 
 /**
- * Where an import is put together before it takes the place of `name`. No storage can have this name, so it is never
- * listed.
+ * The name under which an import is prepared before it replaces `name`. `checkStorageName` rejects it for storages, so
+ * it is never listed.
  */
 export function stagedName(name: string): string {
   return `${name}~import`;

@@ -1,33 +1,32 @@
 /**
- * Numbers that trade memory, latency and write volume; the defaults fit an app's database of some 50 MB. Tests make
- * them small to reach rare paths with little data.
+ * Trade-offs between memory, latency and write volume. The defaults suit an app's database of about 50 MB. Tests use
+ * small values to reach rare paths with little data.
  */
 export interface Tuning {
-  /** Bound of the read cache. 32 MB holds most apps' hot pages and is a tenth of what a phone gives a tab. */
+  /** Limit of the read cache. 32 MB holds the hot pages of most apps and is a tenth of what a phone allows a tab. */
   readonly poolSizeBytes: number;
-  /**
-   * The active segment is sealed when it is this long: about a thousand small transactions, and some 20 ms of copying.
-   */
+  /** Length at which the active segment is sealed: about a thousand small transactions, and about 20 ms of copying. */
   readonly checkpointAfterBytes: number;
   /**
-   * A reader that pins the log beyond this length is told to read again: bounds the log while a frozen tab holds a
-   * snapshot.
+   * Limit of the log while a reader holds a snapshot, for example in a frozen tab. Beyond it the reader must read
+   * again.
    */
   readonly logLimitBytes: number;
   /**
-   * One write takes at most about this much; larger transactions take several. A megabyte is where calls stop
-   * mattering.
+   * Approximate limit of one write; larger transactions take several. Beyond a megabyte, fewer calls save no more time.
    */
   readonly recordSizeBytes: number;
   /**
-   * What the log counts in, a power of two from 512 to 65536: of SQLite's pages, a small transaction logs only the
-   * pieces of this size that it changed. A row is then some 5 KB instead of 25; half of it would save another 2 KB and
-   * double what the index of a large transaction takes.
+   * Page size of the log, a power of two from 512 to 65536. A small transaction logs only the pieces of this size that
+   * it changed in SQLite's pages: about 5 KB for a row instead of 25 KB. Half this size would save another 2 KB, and
+   * double the index of a large transaction.
    */
   readonly logPageBytes: number;
-  /** Segments grow by this much at once: as much as they need before they are sealed. */
+  /** How much a segment grows at a time. The default is its length when it is sealed. */
   readonly segmentGrowthBytes: number;
-  /** With `relaxed` durability, the longest time between a commit and its flush; Infinity leaves it to `flush()`. */
+  /**
+   * With `relaxed` durability, the longest time between a commit and its flush. Infinity leaves flushing to `flush()`.
+   */
   readonly flushWithinMs: number;
 }
 

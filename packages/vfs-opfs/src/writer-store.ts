@@ -4,12 +4,12 @@ import type { PageView } from './pages/page-view.ts';
 import { TransactionPages } from './pages/transaction-pages.ts';
 
 /**
- * A larger transaction is logged as it is: comparing takes about as long as writing, and saves most where a page has
- * one new row.
+ * Larger transactions are logged whole. Comparing takes about as long as writing, and saves most where a page has one
+ * new row.
  */
 const MAX_COMPARED_BYTES = 128 * 1024;
 
-/** The one writer's database: the view of the last commit, and over it the pages of the open transaction. */
+/** The writer's database: the view of the last commit, with the pages of the open transaction over it. */
 export class WriterStore implements DatabaseStore {
   readonly isReadOnly = false;
   readonly pageSizeBytes: number;
@@ -19,7 +19,7 @@ export class WriterStore implements DatabaseStore {
   readonly #pages: TransactionPages;
   readonly #isStrict: boolean;
   readonly #onCommit: () => void;
-  /** Size of the database within the open transaction; -1 when nothing was written yet. */
+  /** Size of the database within the open transaction; -1 when the transaction has written nothing. */
   #openSizeBytes = -1;
 
   constructor(
@@ -38,7 +38,7 @@ export class WriterStore implements DatabaseStore {
     this.#onCommit = onCommit;
   }
 
-  // The only writer always sees the latest commit: there is nothing to look for.
+  // The only writer always sees the latest commit.
   beginRead(): void {}
   endRead(): void {}
 
@@ -77,8 +77,8 @@ export class WriterStore implements DatabaseStore {
     if (this.#openSizeBytes === -1) return;
     const sizeBytes = this.#openSizeBytes;
     const isShrinking = sizeBytes < this.#view.sizeBytes;
-    // A transaction that only cuts the database needs a record too; a record has at least one page, so it carries the
-    // first.
+    // A transaction that only truncates the database needs a record too. A record has at least one page, so it carries
+    // the first page.
     if (this.#pages.isEmpty) {
       if (!isShrinking && sizeBytes === this.#view.sizeBytes) return this.rollback();
       this.#readPadded(this.#pages.bytesOf(this.#pages.slotFor(1)), this.#pages.offsetOf(0), 0);
@@ -100,7 +100,7 @@ export class WriterStore implements DatabaseStore {
   }
 
   /**
-   * Neighbours mostly stand side by side in the record, and then one copy does for all. Returns how many bytes it took.
+   * Copies whole pages with one call where their slots are adjacent in the record. Returns the number of bytes copied.
    */
   #writeWhole(heap: Uint8Array, source: number, page: number, most: number): number {
     const slot = this.#pages.slotsFor(page, most);
@@ -109,7 +109,7 @@ export class WriterStore implements DatabaseStore {
     return length;
   }
 
-  /** Where SQLite's pages are smaller than the log's. */
+  /** Needed where SQLite's pages are smaller than the log's. */
   #writePart(heap: Uint8Array, source: number, most: number, page: number, offset: number): number {
     const pageSize = this.#view.pageSizeBytes;
     const length = Math.min(most, pageSize - offset);
@@ -122,7 +122,7 @@ export class WriterStore implements DatabaseStore {
     return length;
   }
 
-  /** SQLite writes whole pages of its own. Of a small transaction only what differs from the last commit is logged. */
+  /** SQLite writes whole pages; a small transaction logs only the pieces that differ from the last commit. */
   #dropUnchanged(): void {
     const { pageNumbers, pageSizeBytes, records } = this.#pages;
     if (records.length > 1 || pageNumbers.length * pageSizeBytes > MAX_COMPARED_BYTES) return;
@@ -163,7 +163,7 @@ export class WriterStore implements DatabaseStore {
     }
   }
 
-  /** The last commit's bytes; zeros beyond its end. */
+  /** Reads the last commit; zeros beyond its end. */
   #readCommitted(heap: Uint8Array, target: number, length: number, at: number): void {
     const count = Math.max(0, Math.min(length, this.#view.sizeBytes - at));
     if (count > 0) this.#view.read(heap, target, count, at);

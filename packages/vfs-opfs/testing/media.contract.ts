@@ -404,7 +404,7 @@ function describeMedium(medium: ContractMedium): void {
       const { name, tab } = await closedDatabase('zz there');
       await expect(tab.call('importCopy', name, `${name}-copy`, { change: 'cut-off' })).rejects.toMatchObject({
         code: 'storage-corrupt',
-        fields: { what: 'shorter than its header says' },
+        fields: { what: 'shorter than its header states' },
       });
     });
 

@@ -7,9 +7,9 @@ interface Waiter {
 }
 
 /**
- * SQLite's commits on their way to a medium that takes them asynchronously. At most one batch is under way; commits
- * that come meanwhile go together with the next. So batches take effect in order, none ever builds on one that failed,
- * and a burst of small commits writes each extent once.
+ * Sends SQLite's commits to a medium that stores them asynchronously. At most one batch is pending; commits that arrive
+ * meanwhile form the next batch. So batches take effect in order, no batch builds on one that failed, and a burst of
+ * small commits writes each extent once.
  */
 export class CommitQueue {
   readonly #send: () => Promise<void>;
@@ -19,19 +19,19 @@ export class CommitQueue {
   #durableCommit = 0;
   #isSending = false;
   #unreportedFailure: StorageError | undefined;
-  /** When the oldest commit that has not taken effect was made, in milliseconds since 1970. */
+  /** Time of the oldest commit that has not taken effect, in milliseconds since 1970. */
   pendingSinceMs: number | undefined;
 
   /**
-   * `send` writes everything committed since it was called last. `onFailure` brings the pages back to what took effect,
-   * and resolves with the error for those who wait; from its call until then no commit can be made.
+   * `send` writes everything committed since its last call. `onFailure` reloads the pages that took effect and resolves
+   * with the error for the waiting callers; from its call until then no commit can be made.
    */
   constructor(send: () => Promise<void>, onFailure: (error: unknown) => Promise<StorageError>) {
     this.#send = send;
     this.#onFailure = onFailure;
   }
 
-  /** A commit was made. */
+  /** Queues a commit that was just made. */
   add(): void {
     this.#lastCommit += 1;
     this.pendingSinceMs ??= Date.now();
@@ -39,8 +39,8 @@ export class CommitQueue {
   }
 
   /**
-   * Resolves when all commits so far took effect; rejects when one did not. A failure that nobody waited for is told to
-   * the next who asks.
+   * Resolves when all commits so far have taken effect; rejects when one has not. A failure that no caller waited for
+   * rejects the next call.
    */
   committed(): Promise<void> {
     const unreportedFailure = this.#unreportedFailure;
@@ -69,7 +69,7 @@ export class CommitQueue {
 
   async #fail(cause: unknown): Promise<void> {
     const recovering = this.#onFailure(cause);
-    // Commits that came while the batch was under way were made on top of it.
+    // Commits made while the batch was pending built on it, so they are undone too.
     const undone = this.#lastCommit;
     const error = await recovering;
     this.#durableCommit = undone;

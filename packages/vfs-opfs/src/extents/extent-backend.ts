@@ -1,45 +1,45 @@
 import type { Patch } from './patch.ts';
 
 /**
- * What a database holds: its size, and its content in pieces of one size, 64 KB unless told otherwise, with patches
- * over them, the later over the earlier. A piece that is missing, or short, is zeros from there on.
+ * The content of a database: its size, its extents of equal size (64 KB by default), and patches over them, later ones
+ * over earlier ones. A missing extent, or the missing end of a short one, reads as zeros.
  */
 export interface LoadedExtents {
   readonly sizeBytes: number;
-  /** A database keeps the size of the extents that it was made with. */
+  /** A database keeps the extent size that it was created with. */
   readonly extentBytes: number;
   readonly extents: Map<number, Uint8Array>;
   readonly patches: readonly Patch[];
 }
 
 /**
- * One or more SQLite commits, as the difference from the last batch: whole extents, or patches where little changed, so
- * that nothing needs to be read first.
+ * One or more SQLite commits as the difference from the last batch: whole extents, or patches where little changed. The
+ * backend writes them without reading anything first.
  */
 export interface ExtentBatch {
   readonly sizeBytes: number;
   readonly extentBytes: number;
-  /** All patches so far are gone: `extents` has what they said. */
+  /** Deletes all stored patches: `extents` includes their content. */
   readonly dropsPatches: boolean;
-  /** Extents from this number on are gone, unless they are in `extents`; Infinity when the database was not cut. */
+  /**
+   * Deletes the stored extents from this number on; Infinity when the database was not truncated. Applies before
+   * `extents`.
+   */
   readonly cutFrom: number;
   readonly extents: ReadonlyMap<number, Uint8Array>;
-  /** Come over the extents, and over the patches so far. */
+  /** Apply over the extents and the stored patches. */
   readonly patches: readonly Patch[];
 }
 
-/** One open database that is written in whole batches, asynchronously. */
+/** One open database that takes whole batches, asynchronously. */
 export interface ExtentBackend {
   load(): Promise<LoadedExtents>;
-  /**
-   * Takes its copy of the bytes before it returns. Resolves when the batch took effect, and rejects when nothing of it
-   * did.
-   */
+  /** Copies the bytes before it returns. Resolves when the batch took effect, and rejects when nothing of it did. */
   write(batch: ExtentBatch): Promise<void>;
   close(): void;
 }
 
-/** A place for such databases. */
+/** The databases of one medium. */
 export interface ExtentCatalog {
   open(name: string, isStrict: boolean): Promise<ExtentBackend>;
   exists(name: string): Promise<boolean>;

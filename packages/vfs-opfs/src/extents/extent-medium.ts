@@ -20,10 +20,10 @@ export interface ExtentMediumOptions {
 }
 
 const DEFAULT_TIMEOUT_MS = 3000;
-/** The page size of a new database, where there is none. */
+/** The staged content is a complete database, so this default for new databases is never used. */
 const UNUSED_PAGE_SIZE_BYTES = 4096;
 
-/** A medium whose databases live in memory and are written behind, with one opener at a time. */
+/** A medium for one opener at a time that holds databases in memory and writes commits behind. */
 export function extentMedium(options: ExtentMediumOptions): StoreMedium {
   const { kind, persistence, catalog, budgetBytes, missing, freeBytes } = options;
 
@@ -103,7 +103,7 @@ function memorySource(loaded: LoadedExtents): ByteSource {
   };
 }
 
-/** Reads `content` into memory and lets `check` open, and change, it there. */
+/** Reads `content` into memory, where `check` may open and change it. */
 async function stagedExtents(
   content: AsyncIterable<Uint8Array>,
   budgetBytes: number,

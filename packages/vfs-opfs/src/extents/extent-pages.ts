@@ -4,35 +4,30 @@ import type { ExtentBatch, LoadedExtents } from './extent-backend.ts';
 import { OpenExtent } from './open-extent.ts';
 import { differences, patchBytes, type Patch } from './patch.ts';
 
-/**
- * A commit that touched more extents than this sends them whole: it has changed too much for patches to be worth
- * looking for.
- */
+/** A commit that touched more extents than this sends whole extents; searching for patches would not pay. */
 const MAX_PATCHED_EXTENTS = 8;
-/**
- * Patches are sent up to this much in a batch, a quarter of an extent: beyond it the extents themselves are no dearer.
- */
+/** Limit of the patches in one batch, a quarter of an extent. Beyond it, whole extents cost no more. */
 const MAX_PATCHES_BYTES = 16 * 1024;
 /**
- * With this much in patches, the extents under them are sent whole, and the patches go: it bounds what an opening has
- * to put together.
+ * Limit of the stored patches. The next batch beyond it replaces them with whole extents, which bounds the work of
+ * opening.
  */
 const PATCHES_KEPT_BYTES = 1024 * 1024;
-/** As many as a small transaction needs. */
+/** Enough for a small transaction. */
 const MAX_SPARE_EXTENTS = MAX_PATCHED_EXTENTS;
 
-/** What was committed at one moment. Committed extents never change, so a snapshot shares them. */
+/** The committed state at one moment. Committed extents never change, so snapshots share them. */
 export interface ExtentSnapshot {
   readonly sizeBytes: number;
-  /** How often everything had been replaced by then. */
+  /** How often `replace` had run when the snapshot was taken. */
   readonly timesReplaced: number;
-  /** Returns how many bytes there were. */
+  /** Returns the number of bytes available. */
   read(heap: Uint8Array, target: number, length: number, at: number): number;
 }
 
 /**
- * A whole database in memory, in extents, and over it the extents that the open transaction has changed: each is copied
- * at its first write, so that a rollback forgets them and a commit puts them in place.
+ * A whole database in memory, in extents, with the extents that the open transaction has changed over it. Each extent
+ * is copied at its first write: a rollback discards the copies, and a commit puts them in place.
  */
 export class ExtentPages {
   readonly #budgetBytes: number;
@@ -40,26 +35,26 @@ export class ExtentPages {
   #committed = new Map<number, Uint8Array>();
   #committedSizeBytes = 0;
   readonly #open = new Map<number, OpenExtent>();
-  /** Committed extents that no snapshot holds: once they are replaced, their memory serves again. */
+  /** Committed extents that no snapshot holds. Their memory is reused once they are replaced. */
   readonly #unshared = new Set<Uint8Array>();
   readonly #spare: Uint8Array[] = [];
-  /** Committed extents from this number on are cut off in the open transaction. */
+  /** The open transaction truncates the committed extents from this number on. */
   #openCutFrom = Infinity;
   #openSizeBytes = -1;
-  // What was committed since the last batch.
+  // Committed since the last batch.
   readonly #unsent = new Set<number>();
   #unsentCutFrom = Infinity;
   #timesReplaced = 0;
   #snapshot: ExtentSnapshot | undefined;
-  /** The same as patches; `undefined` when it is too much for them. */
+  /** The unsent commits as patches; `undefined` when they are too large for patches. */
   #unsentPatches: Patch[] | undefined = [];
-  // What the medium has in patches, so that its extents are behind.
+  // Extents with stored patches: the stored extents are out of date.
   readonly #patched = new Set<number>();
   #patchedBytes = 0;
 
   /**
-   * Empty, in extents of the usual size, until `replace`. `budgetBytes` bounds the database and its open transaction
-   * together.
+   * Starts empty, with extents of the default size, until `replace`. `budgetBytes` limits the database and its open
+   * transaction together.
    */
   constructor(budgetBytes: number) {
     this.#budgetBytes = budgetBytes;
@@ -69,7 +64,7 @@ export class ExtentPages {
     return this.#openSizeBytes === -1 ? this.#committedSizeBytes : this.#openSizeBytes;
   }
 
-  /** Replaces everything. Throws `storage-full` when it is more than the budget. */
+  /** Replaces the whole content. Throws `storage-full` when it exceeds the budget. */
   replace(loaded: LoadedExtents): void {
     const neededBytes = loaded.extents.size * loaded.extentBytes;
     if (neededBytes > this.#budgetBytes) throw overBudget(neededBytes, this.#budgetBytes);
@@ -91,7 +86,7 @@ export class ExtentPages {
     this.#snapshot = undefined;
   }
 
-  /** The extents that only a snapshot still holds come on top of the budget. */
+  /** Extents that only a snapshot still holds are not counted in the budget. */
   snapshot(): ExtentSnapshot {
     if (this.#snapshot !== undefined) return this.#snapshot;
     this.#unshared.clear();
@@ -105,7 +100,7 @@ export class ExtentPages {
     return this.#snapshot;
   }
 
-  /** Returns how many bytes there were. */
+  /** Returns the number of bytes available. */
   read(heap: Uint8Array, target: number, length: number, at: number): number {
     return copyOut(
       (extent) => this.#find(extent),
@@ -131,7 +126,7 @@ export class ExtentPages {
     if (sizeBytes < this.sizeBytes) {
       const offset = sizeBytes % this.#extentBytes;
       const last = Math.floor(sizeBytes / this.#extentBytes);
-      // What is beyond the end must read as zeros when the database grows again.
+      // Bytes beyond the end must read as zeros when the database grows again.
       if (offset > 0 && this.#find(last) !== undefined) this.#own(last).clearFrom(offset);
       const firstGone = Math.ceil(sizeBytes / this.#extentBytes);
       for (const extent of this.#open.keys()) if (extent >= firstGone) this.#open.delete(extent);
@@ -140,7 +135,7 @@ export class ExtentPages {
     this.#openSizeBytes = sizeBytes;
   }
 
-  /** Puts the open transaction in place; returns false when it changed nothing. */
+  /** Puts the open transaction in place. Returns false when it changed nothing. */
   commit(): boolean {
     if (this.#openSizeBytes === -1) return false;
     this.#addPatches();
@@ -173,7 +168,7 @@ export class ExtentPages {
     this.#openSizeBytes = -1;
   }
 
-  /** Everything committed since the last call. */
+  /** Takes everything committed since the last call. */
   takeBatch(): ExtentBatch {
     const patches = this.#unsentPatches;
     const batch =
@@ -203,7 +198,7 @@ export class ExtentPages {
     const extents = new Map<number, Uint8Array>();
     for (const extent of [...this.#unsent, ...this.#patched]) {
       const bytes = this.#committed.get(extent);
-      // Patched and then cut off.
+      // The extent was patched and then truncated.
       if (bytes === undefined) continue;
       extents.set(
         extent,
@@ -223,7 +218,7 @@ export class ExtentPages {
     };
   }
 
-  /** What the open transaction changes, as patches over what is committed. */
+  /** Adds the changes of the open transaction as patches over the committed extents. */
   #addPatches(): void {
     const patches = this.#unsentPatches;
     if (patches === undefined) return;
@@ -237,11 +232,11 @@ export class ExtentPages {
     if (isTooMuch || patchBytes(patches) > MAX_PATCHES_BYTES) this.#unsentPatches = undefined;
   }
 
-  /** A patch lies within one extent. */
+  /** Applies a patch, which never crosses an extent boundary. */
   #apply(at: number, bytes: Uint8Array): void {
     const extent = Math.floor(at / this.#extentBytes);
     const known = this.#committed.get(extent);
-    // What was loaded may be shared with whoever loaded it.
+    // The caller of `replace` may still use the loaded extents, so the first patch copies.
     const into =
       known !== undefined && this.#patched.has(extent) ? known : (known?.slice() ?? new Uint8Array(this.#extentBytes));
     into.set(bytes, at % this.#extentBytes);
@@ -253,7 +248,7 @@ export class ExtentPages {
     return this.#open.get(extent)?.bytes ?? (extent < this.#openCutFrom ? this.#committed.get(extent) : undefined);
   }
 
-  /** The open transaction's own copy of an extent. */
+  /** Returns the open transaction's copy of an extent, making it first if needed. */
   #own(extent: number): OpenExtent {
     const owned = this.#open.get(extent);
     if (owned !== undefined) return owned;
@@ -264,7 +259,7 @@ export class ExtentPages {
     return copy;
   }
 
-  /** Fresh memory for every small transaction is what costs, more than the copying. */
+  /** Reuses memory: for small transactions, allocating costs more than copying. */
   #copyOf(bytes: Uint8Array | undefined): Uint8Array {
     const spare = this.#spare.pop();
     if (spare === undefined) return bytes?.slice() ?? new Uint8Array(this.#extentBytes);
@@ -278,7 +273,7 @@ export class ExtentPages {
   }
 }
 
-/** Copies `count` bytes, zeros for extents that are not there. Returns how many, which is none for a negative count. */
+/** Copies `count` bytes; missing extents read as zeros. Returns the number of bytes, 0 for a negative count. */
 function copyOut(
   find: (extent: number) => Uint8Array | undefined,
   extentBytes: number,

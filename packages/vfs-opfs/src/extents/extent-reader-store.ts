@@ -1,7 +1,7 @@
 import { ReadOnlyStore } from '../read-only-store.ts';
 import type { ExtentPages, ExtentSnapshot } from './extent-pages.ts';
 
-/** A reader in the writer's worker: each read transaction is of the extents that were committed when it began. */
+/** A reader in the writer's worker. Each read transaction sees the extents committed when it began. */
 export class ExtentReaderStore extends ReadOnlyStore {
   readonly pageSizeBytes: number;
   readonly #pages: ExtentPages;
@@ -16,7 +16,7 @@ export class ExtentReaderStore extends ReadOnlyStore {
 
   beginRead(): void {
     const next = this.#pages.snapshot();
-    // Commits were undone since, and others may have come in their place.
+    // Commits were undone since the last read, and others may have replaced them.
     if (next.timesReplaced !== this.#snapshot.timesReplaced) this.invalidateSqliteCache();
     this.#snapshot = next;
   }

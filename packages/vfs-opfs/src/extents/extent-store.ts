@@ -9,19 +9,19 @@ import { ExtentReaderStore } from './extent-reader-store.ts';
 
 export interface ExtentListeners {
   readonly onError: (error: unknown) => void;
-  /** The pages were loaded again, without the commits that the medium refused. */
+  /** Called after the pages were loaded again without the commits that the medium rejected. */
   readonly onUndone: (error: StorageError) => void;
 }
 
 const NO_LISTENERS: ExtentListeners = { onError: () => undefined, onUndone: () => undefined };
 
 /**
- * The one writer's database on a medium without synchronous files: pages in memory, batches of whole extents behind.
+ * The writer's database on a medium without synchronous files: pages in memory, batches written behind.
  *
- * COMMIT returns before the medium has the commit; `committed` says when it has. When the medium refuses, everything
- * since the last batch that took effect is gone: the pages are loaded again, and a transaction that was open over the
- * others gets the error at its next step. SQLite drops its page cache by itself: every commit that is gone had raised
- * the change counter in page 1.
+ * COMMIT returns before the medium has the commit; `committed` resolves when it has. When the medium rejects a batch,
+ * everything since the last batch that took effect is undone: the pages are loaded again, and a transaction that was
+ * open over the lost pages gets the error at its next step. SQLite drops its page cache by itself, because every undone
+ * commit had raised the change counter in page 1.
  */
 export class ExtentStore implements DatabaseStore {
   readonly isReadOnly = false;
@@ -95,7 +95,7 @@ export class ExtentStore implements DatabaseStore {
     return new ExtentReaderStore(this.#pages, this.pageSizeBytes);
   }
 
-  /** `undefined` for an empty database. Throws `storage-corrupt`. */
+  /** Returns `undefined` for an empty database. Throws `storage-corrupt`. */
   #pageSize(): number | undefined {
     if (this.#pages.sizeBytes === 0) return undefined;
     const header = new Uint8Array(SQLITE_HEADER_BYTES);
@@ -118,7 +118,7 @@ export class ExtentStore implements DatabaseStore {
       this.#recover();
       this.#listeners.onUndone(error);
     } catch (again) {
-      // Then the storage stays failed, with the reason; opening again is what is left.
+      // The storage stays failed with this reason; the caller must open it again.
       this.#failure = errorFromMedium(again, 'load');
       this.#listeners.onError(this.#failure);
     }

@@ -1,10 +1,7 @@
 import type { ExtentBackend, ExtentBatch, LoadedExtents } from './extent-backend.ts';
 import type { Patch } from './patch.ts';
 
-/**
- * A database in memory only, behind the interface of those that are stored: what an import is checked on before it is
- * stored.
- */
+/** A backend that stores nothing: holds the content of an import while it is checked. */
 export class MemoryExtents implements ExtentBackend {
   readonly #extents: Map<number, Uint8Array>;
   #patches: readonly Patch[];

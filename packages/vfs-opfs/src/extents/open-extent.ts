@@ -1,13 +1,10 @@
-/** More stretches than this count as one: a transaction that writes here and there in an extent changes most of it. */
+/** More ranges than this merge into one: a transaction that writes all over an extent changes most of it. */
 const MAX_RANGES = 8;
 
-/**
- * An extent that the open transaction changes: a copy of its own, and where it was written, so that only that is
- * searched for changes.
- */
+/** The open transaction's copy of an extent, with the ranges that were written. Only these are searched for changes. */
 export class OpenExtent {
   readonly bytes: Uint8Array;
-  /** From and to of each stretch that was written, one after the other, in the order of the writes. */
+  /** Start and end of each written range, flattened, in the order of the writes. */
   readonly written: number[] = [];
 
   constructor(bytes: Uint8Array) {
@@ -27,7 +24,7 @@ export class OpenExtent {
   #note(from: number, to: number): void {
     const { written } = this;
     const last = written.length - 1;
-    // Neighbours mostly come one after the other, and the same page sometimes again.
+    // Writes are mostly sequential, and sometimes repeat the same page.
     if (last > 0 && from <= written[last]! && from >= written[last - 1]!) written[last] = Math.max(written[last]!, to);
     else if (written.length < 2 * MAX_RANGES) written.push(from, to);
     else written.splice(0, written.length, Math.min(from, ...written), Math.max(to, ...written));

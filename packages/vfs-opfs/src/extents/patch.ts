@@ -1,22 +1,22 @@
 import { StorageError } from '../storage-error.ts';
 
-/** Bytes that changed, and where they stand in the database. */
+/** Changed bytes and their offset in the database. */
 export interface Patch {
   readonly at: number;
   readonly bytes: Uint8Array;
 }
 
 /**
- * What is equal between two changes goes along when it is shorter than this: a patch costs 8 bytes of its own, and
- * looking costs time.
+ * Granularity of the comparison. Shorter runs of equal bytes between two changes are included: each patch costs 8 bytes
+ * of its own, and finer comparison costs time.
  */
 const BLOCK_BYTES = 128;
 const PATCH_HEADER_BYTES = 8;
 
 /**
- * Where two extents of the same length differ, in blocks of 128 bytes, neighbours together. The bytes are copies of the
- * newer one. Looked at is only what lies in `stretches`, from and to of each one after the other; elsewhere they are
- * equal.
+ * Returns the differences between two extents of the same length, in blocks of 128 bytes, adjacent blocks joined. The
+ * bytes are copies from the newer extent. Compares only `ranges`, a flat list of starts and ends; the extents are equal
+ * elsewhere.
  */
 export function differences(
   older: Uint8Array,
@@ -42,7 +42,7 @@ export function differences(
   return patches;
 }
 
-/** Most blocks are equal, and those are gone through to the end: four words a step. */
+/** Compares four words a step, because most blocks are equal and are compared to the end. */
 function isBlockEqual(one: Int32Array, other: Int32Array, from: number): boolean {
   for (let word = from; word < from + BLOCK_BYTES / 4; word += 4) {
     const difference =
@@ -63,7 +63,7 @@ export function patchBytes(patches: readonly Patch[]): number {
   return patches.reduce((total, { bytes }) => total + PATCH_HEADER_BYTES + bytes.length, 0);
 }
 
-/** Patches as one run of bytes: of each its place and length, 32 bits little-endian, then its bytes. */
+/** Encodes each patch as its offset and its length, 32 bits little-endian each, followed by its bytes. */
 export function encodePatches(patches: readonly Patch[]): Uint8Array {
   const encoded = new Uint8Array(patchBytes(patches));
   const view = new DataView(encoded.buffer);
@@ -77,7 +77,7 @@ export function encodePatches(patches: readonly Patch[]): Uint8Array {
   return encoded;
 }
 
-/** Throws `storage-corrupt` for what `encodePatches` did not make. */
+/** Throws `storage-corrupt` when the bytes do not decode. */
 export function decodePatches(encoded: Uint8Array): Patch[] {
   const view = new DataView(encoded.buffer, encoded.byteOffset, encoded.byteLength);
   const patches: Patch[] = [];
@@ -85,7 +85,7 @@ export function decodePatches(encoded: Uint8Array): Patch[] {
   while (offset < encoded.length) {
     const length = offset + PATCH_HEADER_BYTES <= encoded.length ? view.getUint32(offset + 4, true) : Infinity;
     const end = offset + PATCH_HEADER_BYTES + length;
-    if (end > encoded.length) throw new StorageError('storage-corrupt', { what: 'patches of the database' });
+    if (end > encoded.length) throw new StorageError('storage-corrupt', { what: 'patches that do not decode' });
     patches.push({ at: view.getUint32(offset, true), bytes: encoded.subarray(offset + PATCH_HEADER_BYTES, end) });
     offset = end;
   }

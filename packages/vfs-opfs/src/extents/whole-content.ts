@@ -1,7 +1,7 @@
 import type { ExtentCatalog, LoadedExtents } from './extent-backend.ts';
 import { ExtentPages } from './extent-pages.ts';
 
-/** A stream of bytes as extents in memory. Throws `storage-full` beyond the budget. */
+/** Reads a stream into extents in memory. Throws `storage-full` beyond the budget. */
 export async function extentsFrom(content: AsyncIterable<Uint8Array>, budgetBytes: number): Promise<LoadedExtents> {
   const pages = new ExtentPages(budgetBytes);
   let at = 0;
@@ -23,7 +23,7 @@ export async function loadWhole(catalog: ExtentCatalog, name: string): Promise<L
   }
 }
 
-/** Replaces all that is there, in one batch, flushed. */
+/** Replaces the stored content in one flushed batch. */
 export async function storeWhole(catalog: ExtentCatalog, name: string, loaded: LoadedExtents): Promise<void> {
   const backend = await catalog.open(name, true);
   try {
@@ -33,7 +33,7 @@ export async function storeWhole(catalog: ExtentCatalog, name: string, loaded: L
   }
 }
 
-/** Bytes of `loaded` at any place; what is missing is zeros. */
+/** Gives random access to the bytes of `loaded`; missing extents read as zeros. */
 export function pagesOf(loaded: LoadedExtents): ExtentPages {
   const pages = new ExtentPages(Infinity);
   pages.replace(loaded);

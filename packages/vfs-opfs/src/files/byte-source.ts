@@ -1,6 +1,6 @@
 import type { OpenedStore } from '../opened-store.ts';
 
-/** Bytes that can be read anywhere, as of one moment. */
+/** Random access to bytes that do not change. */
 export interface ByteSource {
   readonly sizeBytes: number;
   /** Fills `into` from `at` on; the caller stays within `sizeBytes`. */
@@ -8,12 +8,12 @@ export interface ByteSource {
   close(): Promise<void>;
 }
 
-/** A megabyte is where the number of calls stops mattering. */
+/** Beyond a megabyte, fewer calls save no more time. */
 const CHUNK_BYTES = 1024 * 1024;
 
 /**
- * The bytes as a stream of chunks of a megabyte, read as they are asked for. The source is closed at the end, on
- * failure and on cancelling.
+ * Streams the bytes in chunks of a megabyte, each read on demand. Closes the source at the end, on failure and on
+ * cancelling.
  */
 export function streamOf(source: ByteSource): ReadableStream<Uint8Array> {
   let at = 0;
@@ -35,12 +35,12 @@ export function streamOf(source: ByteSource): ReadableStream<Uint8Array> {
       },
       cancel: () => source.close(),
     },
-    // Nothing is read before somebody asks.
+    // Reads nothing before the consumer asks.
     { highWaterMark: 0 },
   );
 }
 
-/** The latest commit, as of now. Closing the source closes the reader, and so does a failure to begin. */
+/** Reads the latest commit. Closing the source closes the reader; so does a failure to begin. */
 export async function snapshotSource({ store, close }: Pick<OpenedStore, 'store' | 'close'>): Promise<ByteSource> {
   try {
     store.beginRead();

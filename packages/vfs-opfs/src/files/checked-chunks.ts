@@ -4,8 +4,8 @@ import { StorageError } from '../storage-error.ts';
 export type ImportSource = Blob | ReadableStream<Uint8Array>;
 
 /**
- * The chunks of a file that is to be imported, from a header that was checked on. Throws `storage-corrupt` at the first
- * chunk when the file is not SQLite's, and at the end when it was cut off.
+ * Streams the chunks of a file to import, checking the header first. Throws `storage-corrupt` at the first chunk when
+ * the file is not a SQLite database, and at the end when it is truncated.
  */
 export async function* checkedChunks(source: ImportSource): AsyncGenerator<Uint8Array, void, undefined> {
   const header = new Uint8Array(SQLITE_HEADER_BYTES);
@@ -31,7 +31,7 @@ export async function* checkedChunks(source: ImportSource): AsyncGenerator<Uint8
     throw new StorageError('storage-corrupt', { what: 'not a whole number of pages', sizeBytes, pageSizeBytes });
 }
 
-/** Streams are iterable themselves, but not yet in every browser. */
+/** Not every browser supports iterating a stream directly. */
 async function* chunksOf(source: ImportSource): AsyncGenerator<Uint8Array, void, undefined> {
   const reader = (source instanceof Blob ? source.stream() : source).getReader();
   let isDone = false;
@@ -43,7 +43,7 @@ async function* chunksOf(source: ImportSource): AsyncGenerator<Uint8Array, void,
       yield next.value;
     }
   } finally {
-    // Whoever stops early has no use for the rest, and its sender should know.
+    // The consumer stopped early; cancelling notifies the sender.
     if (!isDone) await reader.cancel().catch(() => undefined);
   }
 }

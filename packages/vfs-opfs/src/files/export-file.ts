@@ -9,15 +9,15 @@ import { snapshotSource, streamOf } from './byte-source.ts';
 import type { ByteSource } from './byte-source.ts';
 
 /**
- * The latest commit as a stream of the bytes of one plain SQLite file, for `new Response(stream).blob()` or
- * `stream.pipeTo(file)`. All of it is one snapshot, whatever a writer does meanwhile. Read it to its end or cancel it,
- * since until then it holds the files open.
+ * Streams the latest commit as the bytes of one plain SQLite file, for `new Response(stream).blob()` or
+ * `stream.pipeTo(file)`. The stream is one snapshot, unaffected by a writer. It holds the files open, so read it to the
+ * end or cancel it.
  *
- * Also exports what cannot be opened any more: a quarantined database comes as it is, with whatever can be read of its
- * log.
+ * A database that cannot be opened is exported too: a quarantined database comes as it is, with the part of its log
+ * that can be read.
  *
- * Throws `storage-missing`; on a medium for one opener at a time `storage-busy` while it is open: there whoever has it
- * open exports it, by `storage.exportFile()`.
+ * Throws `storage-missing`, and `storage-busy` while the database is open on a medium for one opener at a time. There
+ * the opener exports it with `storage.exportFile()`.
  */
 export async function exportFile(name: string, medium: Medium): Promise<ReadableStream<Uint8Array>> {
   checkStorageName(name);
@@ -54,7 +54,7 @@ async function openSnapshot(name: string, medium: FileMedium): Promise<ByteSourc
   }
 }
 
-/** A database file that has no log that counts: one just imported, or one whose log is beyond reading. */
+/** Opens a database file without a valid log: just imported, or with a log that cannot be read. */
 async function openWithoutLog(name: string, medium: FileMedium): Promise<ByteSource | undefined> {
   try {
     const opened = await medium.open(storageFileNames(name)[0], false);

@@ -19,15 +19,17 @@ import { writeStaged } from './write-staged.ts';
 const DEFAULT_TIMEOUT_MS = 3000;
 
 export interface ImportOptions {
-  /** What is there under this name is replaced; the name may be new. */
+  /** The database to replace, or a new name. */
   readonly name: string;
   readonly medium: Medium;
-  /** A plain SQLite file. A stream is never held in memory whole, except on IndexedDB, where every database is. */
+  /**
+   * A plain SQLite file. A stream is never held in memory whole, except on IndexedDB, which holds every database in
+   * memory.
+   */
   readonly source: ImportSource;
   /**
-   * Sees the imported database before it replaces anything, as a storage to open one connection on: run `PRAGMA
-   * quick_check`, look at the schema, change what must be changed. Close the connection, not the storage. What it
-   * throws stops the import.
+   * Receives the imported database before it replaces anything, as a storage for one connection: run `PRAGMA
+   * quick_check`, inspect the schema, migrate. Close the connection, not the storage. Throwing cancels the import.
    */
   readonly check?: (storage: Storage) => void | Promise<void>;
   /** How long to wait for the writer's lock and for readers. Default 3000. */
@@ -35,13 +37,13 @@ export interface ImportOptions {
 }
 
 /**
- * Replaces a database by a SQLite file, whole or not at all, whatever dies in between. Nobody may have the database
- * open.
+ * Replaces a database with a SQLite file, completely or not at all, even if the process dies. No connection may have
+ * the database open.
  *
- * Throws `storage-full` (before anything is written when the browser says that there is no room), `storage-corrupt`
- * (the source is no SQLite file or is cut off; or the database to be replaced is damaged: quarantine it first),
- * `storage-busy` (somebody has it open), what the source's stream and `check` throw. After each of these the old
- * database is there as it was.
+ * Throws `storage-full` (before writing anything, if the browser's estimate is too low), `storage-corrupt` (the source
+ * is not a SQLite file or is truncated; or the database to replace is damaged: quarantine it first), `storage-busy`
+ * (the database is open), and any error of the source stream or of `check`. After each of these the old database is
+ * unchanged.
  */
 export async function importFile(options: ImportOptions): Promise<void> {
   const { name, medium, source } = options;
@@ -73,7 +75,7 @@ function checkAndClose({ name, medium, check }: ImportOptions): CheckStaged {
     const storage = createStorage(opened, { name, role: 'writer', persistence: medium.persistence }, failure);
     try {
       await check?.(storage);
-      // What the check changed is part of what is imported.
+      // The changes of `check` are part of the import.
       await storage.checkpoint();
     } finally {
       await storage.close();
@@ -82,8 +84,8 @@ function checkAndClose({ name, medium, check }: ImportOptions): CheckStaged {
 }
 
 /**
- * On media with files the staged one is there beside the database, which grows to its size; IndexedDB puts the new one
- * beside the old.
+ * Media with files hold the staged file and the database, which grows to the same size. IndexedDB stores the new
+ * content beside the old.
  */
 async function neededBytes(name: string, medium: Medium, sizeBytes: number): Promise<number> {
   if ('openWriter' in medium) return sizeBytes;
@@ -92,8 +94,8 @@ async function neededBytes(name: string, medium: Medium, sizeBytes: number): Pro
 }
 
 /**
- * Everything that can fail: the staged file is written, checked and flushed, and the old database's log is in its file.
- * Returns the new size.
+ * Does everything that can fail: writes, checks and flushes the staged file, and moves the old database's log into its
+ * file. Returns the new size in bytes.
  */
 async function prepare(
   name: string,

@@ -8,11 +8,11 @@ const TIMEOUT_MS = 3000;
 const MAX_NAME = 100;
 
 /**
- * Sets a damaged database aside, log and all, under a name of its own, which it returns: `budget.corrupt-1`. Nothing of
- * it is changed or deleted. The old name is free then: open it to start anew, or import a backup. Under the new one
- * `exportFile` gives the bytes as they are, and if its header is sound it can be opened, to read what can be read.
+ * Renames a damaged database and its log, for example to `budget.corrupt-1`, and returns the new name. Nothing is
+ * changed or deleted. The old name is then free for a new database or an import of a backup. Under the new name
+ * `exportFile` streams the bytes as they are, and a database with a valid header can be opened to read undamaged pages.
  *
- * Throws `storage-missing`, and `storage-busy` while somebody has it open.
+ * Throws `storage-missing`, and `storage-busy` while the database is open.
  */
 export async function quarantineStorage(name: string, medium: Medium): Promise<string> {
   checkStorageName(name);
@@ -24,8 +24,8 @@ export async function quarantineStorage(name: string, medium: Medium): Promise<s
   }
   const release = await holdWriterLock(medium.locks, name, TIMEOUT_MS);
   try {
-    // The database goes first: a log that a kill leaves behind without it is noticed as damage at the next opening, not
-    // taken for less data.
+    // The database is renamed first. After a kill in between, the next opening reports the log without a database as
+    // damage, instead of taking it for an empty database.
     const newFileNames = storageFileNames(newName);
     for (const [index, fileName] of storageFileNames(name).entries())
       await medium.rename(fileName, newFileNames[index]!);

@@ -9,17 +9,17 @@ import type { OpenFiles } from '../open-files.ts';
 import { StorageError } from '../storage-error.ts';
 import { stagedName, storageFileNames } from '../storage-name.ts';
 
-/** How much is written with one call. */
+/** Size of one write. */
 const CHUNK_BYTES = 1024 * 1024;
 
 /**
- * Puts the staged import, which is flushed, in the place of a database, for a holder of the writer's lock. The
- * database's log must have been moved into its file.
+ * Replaces a database with the staged import, which must be flushed. The caller holds the writer's lock and has moved
+ * the database's log into its file.
  *
- * The order of calls is what makes a kill between any two of them harmless: room for the new file is made; then one
- * sector, the header `importing`, decides, and is flushed; then the staged file is copied over the database file; that
- * is flushed; `done`. Until the decision the old database is there as it was, and after it whoever opens copies again.
- * After it nothing needs room any more.
+ * A kill between any two calls is harmless because of their order: make room for the new file; write and flush one
+ * sector, the header `importing`, which decides the import; copy the staged file over the database file; flush it;
+ * write `done`. Before the decision the old database is unchanged; after it, every writer that opens repeats the copy.
+ * After the decision nothing needs more room.
  */
 export async function replaceWithStaged(
   name: string,
@@ -49,7 +49,7 @@ export async function replaceWithStaged(
       'importing',
     );
     writer.flush();
-    // A reader that comes now must not take the old generation for what the database file holds.
+    // A reader that opens now must not take the old generation for the content of the database file.
     writer.setState(log.active, 'done');
     await finishImport(name, medium, files);
   } finally {
@@ -58,12 +58,13 @@ export async function replaceWithStaged(
   }
 }
 
-/** Goes on with an import that was decided; does nothing when there is none. */
+/** Finishes a decided import, if there is one. */
 export async function finishImport(name: string, medium: FileMedium, files: OpenFiles): Promise<void> {
   const header = pendingImport(files.segments);
   if (header === undefined) return;
   const staged = await medium.open(storageFileNames(stagedName(name))[0], false);
-  if (staged === undefined) throw new StorageError('storage-corrupt', { what: 'the file of a decided import is gone' });
+  if (staged === undefined)
+    throw new StorageError('storage-corrupt', { what: 'the staged file of a decided import is missing' });
   const source = new GuardedFile(staged);
   try {
     copy(source, files.database);
@@ -80,7 +81,7 @@ export async function removeStaged(name: string, medium: FileMedium): Promise<vo
   for (const fileName of storageFileNames(stagedName(name))) await medium.remove(fileName);
 }
 
-/** Zeros beyond the database's end, which its log says: they are not part of it. */
+/** Writes zeros beyond the end of the database. The log holds the database's size, so they are not part of it. */
 function makeRoom(database: GuardedFile, sizeBytes: number): void {
   const before = database.sizeBytes();
   const zeros = new Uint8Array(CHUNK_BYTES);

@@ -3,9 +3,8 @@ import { StorageError } from '../storage-error.ts';
 import { storageSizes } from './storage-files.ts';
 
 /**
- * Throws `storage-full` when the browser says that there is no room for so many more bytes: better before the work than
- * in its middle. Browsers give an estimate, and some give none; so passing is no promise, and every write is still
- * checked.
+ * Throws `storage-full` when the browser's estimate leaves less room than needed, before the work instead of in the
+ * middle of it. An estimate is no promise, and some browsers give none, so every write is checked as well.
  */
 export async function assertRoom(medium: Medium, neededBytes: number, operation: string): Promise<void> {
   const freeBytes = await medium.freeBytes();
@@ -14,9 +13,8 @@ export async function assertRoom(medium: Medium, neededBytes: number, operation:
 }
 
 /**
- * To be asked before a VACUUM, which writes the whole database once more: throws `storage-full` when there is no room
- * for that. Without asking, a VACUUM that finds no room fails with SQLITE_FULL and changes nothing, but only after the
- * work.
+ * Checks that a VACUUM, which writes a second copy of the whole database, has room; throws `storage-full` otherwise.
+ * Without this check such a VACUUM fails with SQLITE_FULL and changes nothing, but only after the work.
  */
 export async function assertRoomForVacuum(name: string, medium: Medium): Promise<void> {
   const sizes = await storageSizes(name, medium);

@@ -12,11 +12,11 @@ import { removeStaged } from './replace-database.ts';
 import { assertRoom } from './room.ts';
 import { writeStaged } from './write-staged.ts';
 
-/** A worker that was ended a moment ago may still have the last one. */
+/** A worker that was just terminated may still hold the previous staged file. */
 const LOCK_TIMEOUT_MS = 3000;
 
 export interface StageOptions {
-  /** The database that the file is put beside. Only whoever writes to it may do this. */
+  /** The database to stage the file beside. The caller must be its writer. */
   readonly name: string;
   readonly medium: Medium;
   /** A plain SQLite file. */
@@ -24,20 +24,20 @@ export interface StageOptions {
   readonly sizeBytes: number;
 }
 
-/** A file to read from beside a database, for as long as it is of use. */
+/** A temporary database to read from. */
 export interface StagedFile {
   readonly storage: Storage;
-  /** Closes it and takes it away. No connection may have it open. */
+  /** Closes and deletes it. No connection may have it open. */
   remove(): Promise<void>;
 }
 
 /**
- * Puts a SQLite file beside a database, to be read from and thrown away: on media with files as one of theirs, on
- * IndexedDB, which holds every database in memory, in memory. What a kill leaves behind is removed by the next one, by
- * an import, and with the database.
+ * Opens a SQLite file as a temporary database beside another one: as a file on media with files, and in memory on
+ * IndexedDB, which holds every database in memory. What a kill leaves behind is removed by the next call, by an import,
+ * and with the database.
  *
- * Throws `storage-full`, `storage-corrupt` (the source is no SQLite file or is cut off), and what the source's stream
- * throws; then nothing is left.
+ * Throws `storage-full`, `storage-corrupt` (the source is not a SQLite file or is truncated), and any error of the
+ * source stream. After each of these nothing is left behind.
  */
 export async function stageFile({ name, medium, source, sizeBytes }: StageOptions): Promise<StagedFile> {
   checkStorageName(name);
@@ -74,7 +74,7 @@ export async function stageFile({ name, medium, source, sizeBytes }: StageOption
   }
 }
 
-/** Removes what a worker that was killed has left beside a database. Only for whoever writes to it. */
+/** Removes the staged file of a worker that was killed. The caller must be the database's writer. */
 export async function discardStaged({ name, medium }: Pick<StageOptions, 'name' | 'medium'>): Promise<void> {
   if (!('openWriter' in medium)) await removeStaged(name, medium);
 }

@@ -2,7 +2,7 @@ import { holdWriterLock } from '../locks/storage-locks.ts';
 import type { Medium, StorageSizes } from '../media/medium.ts';
 import { checkStorageName, stagedName, storageFileNames, storageNameOf } from '../storage-name.ts';
 
-/** Names of the databases on a medium, quarantined ones too. */
+/** Names of the databases on a medium, including quarantined ones. */
 export async function listStorages(medium: Medium): Promise<readonly string[]> {
   const fileNames = await medium.list();
   if ('openWriter' in medium) return fileNames.toSorted();
@@ -12,7 +12,7 @@ export async function listStorages(medium: Medium): Promise<readonly string[]> {
     .sort();
 }
 
-/** `undefined` when there is no such database. */
+/** Returns `undefined` when the database does not exist. */
 export async function storageSizes(name: string, medium: Medium): Promise<StorageSizes | undefined> {
   checkStorageName(name);
   if ('openWriter' in medium) return medium.sizes(name);
@@ -23,13 +23,13 @@ export async function storageSizes(name: string, medium: Medium): Promise<Storag
   return { databaseBytes: database, logBytes: (first ?? 0) + (second ?? 0) };
 }
 
-/** Deletes a database and its log. Throws `storage-busy` while a writer has it open; readers must be closed first. */
+/** Deletes a database and its log. Throws `storage-busy` while a writer has it open. Readers must be closed first. */
 export async function deleteStorage(name: string, medium: Medium): Promise<void> {
   checkStorageName(name);
   if ('openWriter' in medium) return medium.remove(name);
   const release = await holdWriterLock(medium.locks, name, 0);
   try {
-    // The log goes first: a database without its log is old but whole, a log without its database is neither.
+    // The log is deleted first: a database without its log is old but whole; a log without its database is useless.
     const [database, first, second] = storageFileNames(name);
     for (const fileName of [...storageFileNames(stagedName(name)), second, first, database])
       await medium.remove(fileName);

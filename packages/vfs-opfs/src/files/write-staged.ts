@@ -5,7 +5,7 @@ import { stagedName, storageFileNames } from '../storage-name.ts';
 import { checkedChunks } from './checked-chunks.ts';
 import type { ImportSource } from './checked-chunks.ts';
 
-/** Writes a SQLite file beside the database of this name, chunk by chunk, flushed in the end. */
+/** Writes the staged file of this database chunk by chunk, then flushes it. */
 export async function writeStaged(name: string, medium: FileMedium, source: ImportSource): Promise<void> {
   const opened = await medium.open(storageFileNames(stagedName(name))[0], true);
   if (opened === undefined)

@@ -12,14 +12,12 @@ interface Queue {
   readonly waiting: Waiter[];
 }
 
-/**
- * Locks and signals among openers within one process: for the memory medium and for tests, with the order of Web Locks.
- */
+/** Locks and signals within one process, for the memory medium and for tests. Grants in the order of Web Locks. */
 export class InProcessLocks {
   readonly #queues = new Map<string, Queue>();
   readonly #listeners = new Map<string, Set<Listener>>();
 
-  /** Locks are held by an owner, so that its death can free them. */
+  /** Creates an owner of locks; its death frees them. */
   owner(): InProcessOwner {
     return new InProcessOwner(this.#queues, this.#listeners);
   }
@@ -30,11 +28,11 @@ interface Listener {
   readonly onSignal: () => void;
 }
 
-/** One worker's view of the locks. `die()` frees what it holds, as the end of a worker does. */
+/** One worker's view of the locks. `die()` frees all it holds, as the end of a worker does. */
 export class InProcessOwner implements StorageLocks, StorageSignals {
   readonly #queues: Map<string, Queue>;
   readonly #listeners: Map<string, Set<Listener>>;
-  /** A frozen owner hears no signal, as a frozen tab does not. */
+  /** A frozen owner receives no signals, like a frozen tab. */
   frozen = false;
 
   constructor(queues: Map<string, Queue>, listeners: Map<string, Set<Listener>>) {

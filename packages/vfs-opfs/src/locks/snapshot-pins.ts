@@ -2,9 +2,9 @@ import { snapshotLockName } from './storage-locks.ts';
 import type { StorageLocks } from './storage-locks.ts';
 
 /**
- * A reader's hold on the generation in which its snapshot ends, hand over hand: the old generation is let go only when
- * the new one is held. Until then the old hold protects both, because generations are moved into the database file in
- * order. So a read transaction, which cannot wait, may move on at once and let the lock follow.
+ * A reader's locks on the generation in which its snapshot ends. The old generation is released only when the new one
+ * is locked. Until then the old lock protects both, because generations are moved into the database file in order. So a
+ * read transaction, which cannot wait, may move on at once and let the lock follow.
  */
 export class SnapshotPins {
   readonly #locks: StorageLocks;
@@ -37,11 +37,10 @@ export class SnapshotPins {
     return true;
   }
 
-  /** Asks for the lock without waiting for it. */
+  /** Requests the lock without waiting for it. */
   moveTo(generation: number): void {
     if (generation === this.#wanted) return;
-    // A reader without its lock is still safe, only more easily told to read again; so a failure here needs no
-    // handling.
+    // A reader without its lock is still safe, but may have to read again sooner; so a failure needs no handling.
     void this.acquire(generation, MAX_WAIT_MS).catch(() => undefined);
   }
 
@@ -57,5 +56,5 @@ export class SnapshotPins {
   }
 }
 
-/** Long enough for any WAL checkpoint in progress; a request that is never granted must not wait for ever. */
+/** Longer than any WAL checkpoint in progress; limits a request that is never granted. */
 const MAX_WAIT_MS = 60_000;

@@ -2,25 +2,22 @@ import { StorageError } from '../storage-error.ts';
 
 export type LockMode = 'shared' | 'exclusive';
 
-/**
- * Named locks between workers and tabs, granted in the order in which they were asked for, and freed when their holder
- * dies.
- */
+/** Named locks between workers and tabs, granted in the order of the requests and freed when their holder dies. */
 export interface StorageLocks {
   /**
-   * Resolves with a function that gives the lock back, or with `undefined` when it was not granted within `timeoutMs`
-   * (0 means: only if it is free now).
+   * Resolves with a function that releases the lock, or with `undefined` when it was not granted within `timeoutMs` (0:
+   * only if it is free now).
    */
   request(name: string, mode: LockMode, timeoutMs: number): Promise<(() => void) | undefined>;
 }
 
-/** Held, exclusively, by the one writer of a database for as long as it is open. */
+/** Lock of the writer: held exclusively while the database is open. */
 export function writerLockName(storageName: string): string {
   return `rockpool:${storageName}:writer`;
 }
 
 /**
- * Takes the writer's lock of a database and returns what gives it back; throws `storage-busy` when it is not granted in
+ * Takes the writer's lock and returns the function that releases it. Throws `storage-busy` when it is not granted in
  * time.
  */
 export async function holdWriterLock(locks: StorageLocks, storageName: string, timeoutMs: number): Promise<() => void> {
@@ -31,8 +28,8 @@ export async function holdWriterLock(locks: StorageLocks, storageName: string, t
 }
 
 /**
- * Held, shared, by every reader whose snapshot ends in this generation of the log, and taken exclusively by the writer
- * before it moves that generation into the database file. It changes hands only when the log's segments swap.
+ * Lock of a generation of the log: shared by every reader whose snapshot ends in it, and taken exclusively by the
+ * writer before it moves that generation into the database file. It changes hands only when the log's segments swap.
  */
 export function snapshotLockName(storageName: string, generation: number): string {
   return `rockpool:${storageName}:snapshot:${generation}`;

@@ -1,5 +1,5 @@
 /**
- * Wake-up calls between the openers of one database. They carry nothing and may be lost, doubled or late: correctness
+ * Wake-up signals between the openers of one database. They carry no data and may be lost, doubled or late: correctness
  * never depends on them. The writer posts one when it waits for readers to leave an old snapshot.
  */
 export interface StorageSignals {

@@ -1,6 +1,6 @@
 import type { LockMode, StorageLocks } from './storage-locks.ts';
 
-/** The browser's Web Locks, as locks that are handed back by calling a function. */
+/** Web Locks with a release function instead of a callback. */
 export const webLocks: StorageLocks = {
   request(name: string, mode: LockMode, timeoutMs: number): Promise<(() => void) | undefined> {
     return new Promise((resolve, reject) => {
@@ -19,7 +19,7 @@ export const webLocks: StorageLocks = {
       };
       const abort = new AbortController();
       const timer = timeoutMs === 0 ? undefined : setTimeout(() => abort.abort(), timeoutMs);
-      // `signal` and `ifAvailable` exclude each other in the specification.
+      // The specification forbids combining `signal` and `ifAvailable`.
       const options: LockOptions = timeoutMs === 0 ? { mode, ifAvailable: true } : { mode, signal: abort.signal };
       navigator.locks.request(name, options, give).catch(fail);
     });

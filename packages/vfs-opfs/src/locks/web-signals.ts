@@ -1,6 +1,6 @@
 import type { StorageSignals } from './storage-signals.ts';
 
-/** Wake-up calls over BroadcastChannel. */
+/** Signals over BroadcastChannel. */
 export const webSignals: StorageSignals = {
   post(name: string): void {
     const channel = new BroadcastChannel(name);

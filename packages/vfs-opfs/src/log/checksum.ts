@@ -1,5 +1,5 @@
-// Four independent lanes keep the multiplier busy: a page of 8 KB takes 2 to 4 µs, a tenth of what writing it takes.
-// The constants are odd with about half their bits set, so that a multiplication spreads every bit upwards; the
+// Four independent lanes keep the multiplier busy: a page of 8 KB takes 2 to 4 µs, a tenth of the time of writing it.
+// The constants are odd, with about half their bits set, so that a multiplication spreads every bit upwards; the
 // rotation brings them back down.
 const MULTIPLY_A = 0x9e3779b1 | 0;
 const MULTIPLY_B = 0x85ebca77 | 0;
@@ -7,8 +7,8 @@ const MULTIPLY_C = 0xc2b2ae3d | 0;
 const MULTIPLY_D = 0x27d4eb2f | 0;
 
 /**
- * A 53-bit checksum over `words[from, to)`, as a non-negative whole number. It tells a torn or stale record from a
- * whole one (one in 2^53 slips through); it is no defence against somebody who forges records.
+ * Returns a 53-bit checksum of `words[from, to)` as a non-negative integer. It detects torn and stale records, except
+ * one in 2^53. It is no defence against forged records.
  */
 export function checksum(words: Int32Array, from: number, to: number, seed: number): number {
   let a = (seed ^ MULTIPLY_A) | 0;

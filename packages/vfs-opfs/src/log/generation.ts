@@ -1,29 +1,28 @@
 import { RECORDS_START } from './segment-header.ts';
 import type { SegmentHeader } from './segment-header.ts';
 
-/** What a connection knows of one generation of the log: which pages its records hold, and where it ends. */
+/** A connection's index of one generation of the log: which pages its records hold, and where it ends. */
 export interface Generation {
   readonly number: number;
-  /** 0 or 1: the segment file that holds it. */
+  /** The segment file that holds it: 0 or 1. */
   readonly segment: number;
   readonly salt: number;
   readonly baseTransactionId: number;
   readonly baseChecksum: number;
   readonly baseSizeBytes: number;
   readonly isFirst: boolean;
-  /** Page number (1 is the first) → where its latest version starts in the segment file. */
+  /** Page number (from 1) → offset of its latest version in the segment file. */
   readonly positions: Map<number, number>;
-  /** Where the next record goes. */
+  /** Offset of the next record. */
   end: number;
   lastTransactionId: number;
   lastChecksum: number;
-  /** Where the last record starts; 0 when there is none. */
+  /** Offset of the last record; 0 when there is none. */
   lastRecordAt: number;
   /** Size of the database after the last record. */
   sizeBytes: number;
   /**
-   * The smallest that the database ever was in this generation: beyond it, the database file may hold what was cut off
-   * since.
+   * Smallest size of the database in this generation. Beyond it, the database file may still hold truncated content.
    */
   smallestSizeBytes: number;
 }
@@ -47,7 +46,7 @@ export function generationFromHeader(header: SegmentHeader): Generation {
   };
 }
 
-/** Takes note of the database's size after a transaction; pages that were cut off leave the index. */
+/** Records the database's size after a transaction and removes truncated pages from the index. */
 export function resizeGeneration(generation: Generation, sizeBytes: number, pageSizeBytes: number): void {
   if (sizeBytes < generation.sizeBytes) {
     const pageCount = Math.ceil(sizeBytes / pageSizeBytes);

@@ -18,17 +18,14 @@ import type { SegmentHeader } from './segment-header.ts';
 import { wordBuffer } from './words.ts';
 
 /**
- * A reader's place in the log of a living writer.
+ * Follows the log of a live writer.
  *
  * Invariants
- * 1. `advance` ends at the latest commit: it stops only at the end mark that the writer put behind its last record (or
- *    at a record
- *    that is being written, whose commit has not returned).
- * 2. Between two advances the view is one snapshot. What could change under it is a WAL checkpoint of the generation in
- *    which it
- * ends, and the reuse of the sealed generation's segment. The first is held off by the snapshot lock; both are noticed
- *    after
- *    every read from a file (`check`), so that not even a revoked reader returns a wrong page.
+ * 1. `advance` ends at the latest commit: it stops only at the end mark that the writer put behind its last record, or
+ *    at a record that is being written, whose commit has not returned.
+ * 2. Between two advances the view is one snapshot. Two events could change it: a WAL checkpoint of the generation in
+ *    which it ends, and the reuse of the sealed generation's segment. The snapshot lock holds off the first. `check`
+ *    detects both after every read from a file, so that even a reader without its lock never returns a wrong page.
  */
 export class LogFollower {
   readonly #view: PageView;
@@ -45,8 +42,7 @@ export class LogFollower {
   }
 
   /**
-   * Moves the view to the latest commit. `lost` means that the log has been rewritten since, and the view must be built
-   * anew.
+   * Moves the view to the latest commit. Returns `lost` when the log has been rewritten; the view must then be rebuilt.
    */
   advance(): 'current' | 'lost' {
     for (;;) {
@@ -80,13 +76,13 @@ export class LogFollower {
   #isExpectedEnd(): boolean {
     const probe = this.#probe.words;
     const expected = this.#expectedEnd.words;
-    // The last two words are the checksum of all others.
+    // The last two words are the checksum of the others.
     if (probe[14] !== expected[14]) return false;
     for (let index = 0; index < probe.length; index += 1) if (probe[index] !== expected[index]) return false;
     return true;
   }
 
-  /** Brings the pool up to the transaction just read: patched where the bytes are at hand, dropped elsewhere. */
+  /** Applies the transaction just read to the pool: patches extents with the bytes at hand, drops the others. */
   #updatePool(sizeBefore: number): void {
     const { pool, pageSizeBytes, active } = this.#view;
     const { pageNumbers, inBufferFrom, buffer } = this.#reader;
@@ -114,8 +110,8 @@ export class LogFollower {
   }
 
   /**
-   * Neither an end mark nor a record: either one is being written right now, or the log was rewritten from before our
-   * place.
+   * Called when neither an end mark nor a record follows: either one is being written right now, or the log was
+   * rewritten from before our position.
    */
   #isPositionValid(): boolean {
     const { active, files } = this.#view;
@@ -129,8 +125,7 @@ export class LogFollower {
     )
       return false;
     if (active.lastRecordAt === 0) return true;
-    // The last record that we took must still be the same one: a write that failed as a whole is cut off and its place
-    // used again.
+    // The last record that we read must be unchanged: a write that failed as a whole is truncated and its space reused.
     segment.readOrZeros(this.#probe.bytes, active.lastRecordAt);
     if (!getRecordHeader(this.#probe.words, 0, active.number, active.salt, this.#header)) return false;
     const trailer = trailerAt(this.#header.pageCount, this.#view.pageSizeBytes);
@@ -148,13 +143,16 @@ export class LogFollower {
     const other = readSettledHeader(files.segments[sealed.segment]!);
     if (other === undefined) throw new StorageError('storage-snapshot-lost', { generation: sealed.number });
     if (other.generation === sealed.number && other.salt === sealed.salt) return 'good';
-    // Its segment was reused, so all of it is in the database file: read from there.
+    // The sealed segment was reused, so the database file has all of its pages; read them from there.
     this.#view.sealed = undefined;
     return 'again';
   }
 }
 
-/** A header may be read while it is being written, though hardly twice: a few tries tell a moment from a state. */
+/**
+ * A header may be read while it is being written, but hardly twice in a row. A few attempts separate that case from
+ * damage.
+ */
 function readSettledHeader(segment: GuardedFile): SegmentHeader | undefined {
   for (let attempt = 0; attempt < 10; attempt += 1) {
     const header = readSegmentHeader(segment);

@@ -7,17 +7,15 @@ import type { Tuning } from '../tuning.ts';
 import type { LogWriter } from './log-writer.ts';
 import { copyIntoDatabase } from './wal-checkpoint.ts';
 
-/** Copying pauses after this long, so that a writer that also answers requests is never away for 50 ms. */
+/** Copying pauses after this long, so that a writer that also answers requests is never busy for 50 ms. */
 const MAX_SLICE_MS = 20;
-/**
- * A reader that hears the signal moves on within a millisecond; one in a long read transaction need not be asked often.
- */
+/** A reader moves on within a millisecond of the signal; one in a long read transaction needs few reminders. */
 const FIRST_PAUSE_MS = 2;
 const MAX_PAUSE_MS = 100;
-/** How long a WAL checkpoint in the background waits for readers before it lets the log grow and tries again later. */
+/** How long a background WAL checkpoint waits for readers before it lets the log grow and tries again later. */
 const BACKGROUND_WAIT_MS = 1000;
 
-/** What the maintenance needs of the storage that it serves. */
+/** The parts of a storage that log maintenance uses. */
 export interface LogMaintenanceContext {
   readonly storageName: string;
   readonly locks: StorageLocks;
@@ -25,11 +23,11 @@ export interface LogMaintenanceContext {
   readonly view: PageView;
   readonly log: LogWriter;
   readonly tuning: Tuning;
-  /** Failures of work in the background, where there is nobody to throw to. */
+  /** Receives failures of background work, which has no caller to throw to. */
   readonly onError: (error: unknown) => void;
 }
 
-/** Keeps the writer's log short and flushed: seals a full segment, runs the WAL checkpoint, and flushes in time. */
+/** Keeps the writer's log short and flushed: seals a full segment, runs WAL checkpoints, and flushes in time. */
 export class LogMaintenance {
   readonly #context: LogMaintenanceContext;
   #flushTimer: ReturnType<typeof setTimeout> | undefined;
@@ -38,7 +36,7 @@ export class LogMaintenance {
   #running: Promise<boolean> = Promise.resolve(true);
   #isInBackground = false;
   #isClosed = false;
-  /** WAL checkpoints that were asked for and have not ended. */
+  /** WAL checkpoints that callers requested and that have not ended. */
   #requestedCheckpoints = 0;
   #endPause: () => void = () => undefined;
 
@@ -46,16 +44,14 @@ export class LogMaintenance {
     this.#context = context;
   }
 
-  /**
-   * When the oldest commit that is not flushed was made, in milliseconds since 1970; `undefined` when all are flushed.
-   */
+  /** Time of the oldest commit that is not flushed, in milliseconds since 1970; `undefined` when all are flushed. */
   get dirtySinceMs(): number | undefined {
     return this.#dirtySinceMs;
   }
 
   /**
-   * A long log that was found makes every further opening read it again, even if nobody writes. It is copied once
-   * whoever opened has had time for what they opened for.
+   * Schedules a WAL checkpoint for a long log that was found at opening: every further opening would read it again,
+   * even if nothing is written. The delay lets the opener do its own work first.
    */
   scheduleShortening(): void {
     const { view, tuning } = this.#context;
@@ -73,7 +69,7 @@ export class LogMaintenance {
   }
 
   flush(): void {
-    // First: where it fails, the timer tries again.
+    // Comes first: if it fails, the timer stays set and tries again.
     this.#context.log.flush();
     clearTimeout(this.#flushTimer);
     this.#dirtySinceMs = undefined;
@@ -109,7 +105,7 @@ export class LogMaintenance {
     try {
       if (this.#isLong && this.#context.view.sealed === undefined) this.#swapSegments();
     } catch (error) {
-      // What is committed stands; the log goes on in the segment where it is.
+      // The commit is complete; the log continues in its current segment.
       this.#context.onError(error);
     }
     if (!this.#isInBackground) this.#checkpointInBackground();
@@ -142,7 +138,7 @@ export class LogMaintenance {
       });
   }
 
-  /** While one generation was being copied, the next one may have become as long. */
+  /** Repeats, because the next generation may have grown just as long during the copy. */
   async #copyUntilShort(): Promise<boolean> {
     while (await this.#copySealed(BACKGROUND_WAIT_MS, true)) {
       if (!this.#isLong || this.#isClosed || this.#requestedCheckpoints > 0) return true;
@@ -159,7 +155,7 @@ export class LogMaintenance {
     return this.#copySealed(waitMs, false);
   }
 
-  /** The active generation ends, and the next begins in the other segment, which is free. */
+  /** Ends the active generation and begins the next one in the other, free segment. */
   #swapSegments(): void {
     const { view, log, tuning } = this.#context;
     const ended = view.active;
@@ -171,9 +167,9 @@ export class LogMaintenance {
       baseSizeBytes: ended.sizeBytes,
       isFirst: false,
     });
-    // Only now: before its header said so, a reader could still be reading the segment's old records.
+    // Before the new header was written, a reader could still be reading the segment's old records.
     log.shrink(begun.segment, 2 * tuning.checkpointAfterBytes);
-    // The seal comes last: whoever sees it finds the next generation in place.
+    // The seal comes last: a reader that sees it finds the next generation in place.
     log.markSealed(ended);
     view.sealed = ended;
     view.active = begun;
@@ -184,8 +180,8 @@ export class LogMaintenance {
     const sealed = view.sealed;
     if (sealed === undefined) return true;
     const release = await this.#waitForReaders(sealed.number, waitMs, isBackground);
-    // Past its limit the log matters more than a reader that does not answer: that one notices, and reads again
-    // (log-follower.ts).
+    // Beyond its limit, bounding the log matters more than a reader that does not answer. That reader detects the copy
+    // and reads again (log-follower.ts).
     if (release === undefined && (waitMs === 0 || view.active.end < tuning.logLimitBytes)) return false;
     try {
       let sliceStart = performance.now();
@@ -202,8 +198,8 @@ export class LogMaintenance {
   }
 
   /**
-   * Holds the generation's lock as soon as no reader's snapshot ends in it. `undefined` after `waitMs`, on closing, and
-   * in the background as soon as somebody asks for a WAL checkpoint, who should not have to wait behind it.
+   * Takes the generation's lock as soon as no reader's snapshot ends in it. Returns `undefined` after `waitMs`, on
+   * closing, and, in the background, as soon as a caller requests a WAL checkpoint, which should not wait behind it.
    */
   async #waitForReaders(generation: number, waitMs: number, isBackground: boolean): Promise<(() => void) | undefined> {
     const { locks, signals, storageName } = this.#context;
@@ -214,7 +210,7 @@ export class LogMaintenance {
       const leftMs = deadline - performance.now();
       if (release !== undefined || leftMs <= 0 || this.#isClosed || (isBackground && this.#requestedCheckpoints > 0))
         return release;
-      // A reminder may be lost, so each round sends one.
+      // A signal may be lost, so each round sends one.
       signals.post(advanceSignalName(storageName));
       await this.#pause(Math.min(pauseMs, leftMs));
     }

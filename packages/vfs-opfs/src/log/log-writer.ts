@@ -20,7 +20,7 @@ import type { SegmentHeader, SegmentState } from './segment-header.ts';
 import { wordBuffer } from './words.ts';
 import type { WordBuffer } from './words.ts';
 
-/** Zeros take a few milliseconds a megabyte, and the commit that needs them waits. */
+/** Writing zeros takes a few milliseconds a megabyte, and the commit that needs them waits. */
 const MAX_ZEROED_BYTES = 1024 * 1024;
 
 /** One record of a transaction, ready to be written. */
@@ -31,7 +31,7 @@ interface CompleteRecord extends WordBuffer {
   readonly checksum: number;
 }
 
-/** Writes to the two segments. What it appends is valid at every moment, or invisible. */
+/** Writes to the two segments. At every moment the appended bytes are either valid or invisible. */
 export class LogWriter {
   readonly #segments: readonly [GuardedFile, GuardedFile];
   readonly #pageSizeBytes: number;
@@ -40,15 +40,12 @@ export class LogWriter {
   readonly #mark = wordBuffer(RECORD_HEADER_BYTES);
   readonly #lengths: [number, number];
   /**
-   * Segments with writes that may not be flushed. One that is there already may be: its writer may have died before it
-   * flushed what is recovered now.
+   * Segments with writes that may not be flushed. An existing segment counts: its writer may have died before it
+   * flushed what is now recovered.
    */
   readonly #dirty: [boolean, boolean];
 
-  /**
-   * A segment grows by `growthBytes` at once and keeps its length, since writing over existing bytes costs a third of
-   * appending.
-   */
+  /** A segment grows by `growthBytes` at a time and keeps its length, since overwriting costs a third of appending. */
   constructor(segments: readonly [GuardedFile, GuardedFile], pageSizeBytes: number, growthBytes: number) {
     this.#segments = segments;
     this.#pageSizeBytes = pageSizeBytes;
@@ -58,8 +55,8 @@ export class LogWriter {
   }
 
   /**
-   * Appends one transaction, one write a record, flushed if asked, and takes it into `generation`. When it throws, the
-   * tail has been cut off again and `generation` is as it was.
+   * Appends one transaction to `generation`, one write a record, and flushes it if `isFlushed`. When it throws, it has
+   * cut off the tail again and `generation` is unchanged.
    */
   append(generation: Generation, pages: TransactionPages, sizeBytes: number, isFlushed: boolean): void {
     const { recordCount } = pages;
@@ -135,9 +132,9 @@ export class LogWriter {
   }
 
   /**
-   * Makes sure that nothing after the end of `generation` can be read as a record. The mark stands where bytes already
-   * are, so it needs no quota; should even that fail, the file is cut, and should that fail too, the checksum of a
-   * half-written record does it.
+   * Ensures that nothing after the end of `generation` can be read as a record. The end mark overwrites existing bytes,
+   * so it needs no quota. If the mark fails, the file is truncated; if that fails too, the checksum invalidates a
+   * half-written record.
    */
   cut(generation: Generation): void {
     const segment = this.#segments[generation.segment]!;
@@ -151,24 +148,24 @@ export class LogWriter {
         segment.truncate(generation.end);
         this.#lengths[generation.segment] = generation.end;
       } catch {
-        // The medium takes neither writes nor cuts. The caller already has the error that says so.
+        // The medium accepts neither writes nor truncation. The caller already has the error.
       }
     }
   }
 
-  /** Says at the end of a generation that nothing follows (yet). */
+  /** Marks the end of a generation: nothing follows yet. */
   markEnd(generation: Generation): void {
     this.#writeMark(generation, KIND_END);
   }
 
-  /** Says at the end of a generation that the log goes on in the other segment. */
+  /** Marks the end of a complete generation: the log continues in the other segment. */
   markSealed(generation: Generation): void {
     this.#writeMark(generation, KIND_SEAL);
   }
 
   /**
-   * Begins a generation: its header and an end mark, in one write. Nothing is flushed: until its first record is, it
-   * can be lost.
+   * Begins a generation by writing its header and an end mark in one call. Nothing is flushed; until its first record
+   * is flushed, the generation may be lost.
    */
   begin(
     header: Omit<SegmentHeader, 'formatVersion' | 'state' | 'pageSizeBytes'>,
@@ -197,7 +194,7 @@ export class LogWriter {
     this.#segments[generation.segment]!.write(buffer.bytes, 0);
   }
 
-  /** Gives back what a huge transaction took; the segment's first bytes stay for reuse. */
+  /** Truncates the segment after a huge transaction; its first bytes stay for reuse. */
   shrink(segment: number, sizeBytes: number): void {
     if (this.#lengths[segment]! <= sizeBytes) return;
     this.#segments[segment]!.truncate(sizeBytes);
@@ -254,9 +251,9 @@ export class LogWriter {
   }
 
   /**
-   * Growing takes a question to the browser's own process about quota, so it is done seldom. Who flushes at every
-   * commit gets zeros, a megabyte a time: they spare each flush the file system's own journal. The others are better
-   * off with a hole.
+   * Grows a segment in large steps, because growing asks the browser's own process for quota. With a flush at every
+   * commit the new space is zeros, a megabyte at a time, which spares each flush the file system's journal. Otherwise
+   * it is a hole.
    */
   #reserve(segment: number, neededBytes: number, isFlushed: boolean): void {
     const length = this.#lengths[segment]!;
@@ -268,7 +265,7 @@ export class LogWriter {
       else this.#segments[segment]!.truncate(length + growthBytes);
       this.#lengths[segment] = length + growthBytes;
     } catch {
-      // No room to grow ahead: the record itself may still fit.
+      // No room to grow ahead; the record itself may still fit.
     }
   }
 }

@@ -2,14 +2,14 @@ import { checksum } from './checksum.ts';
 import { getNumber, putNumber } from './words.ts';
 
 /*
- * One transaction is one record (a huge one: several), written with one call:
+ * One transaction is one record (several for a huge one), written with one call:
  *
  *   header 64 B │ pages │ page numbers, 4 B each │ zeros to 16 │ trailer 16 B │ zeros to 512 │ end mark 64 B
  *
- * The numbers follow the pages, so that pages can be put in their place while SQLite hands them out and the number of
- * pages is not known yet. Records start on a multiple of 512 B: what is being written never shares a sector with what
- * was flushed. The end mark has the form of a header and is overwritten by the next record. A reader compares it with
- * the one that it expects: equal means that nothing was committed since.
+ * The numbers follow the pages, so that pages can be placed while SQLite still hands them out and their number is
+ * unknown. Records start on a multiple of 512 B, so that bytes being written never share a sector with flushed bytes.
+ * The end mark has the form of a header, and the next record overwrites it. A reader compares it with the mark that it
+ * expects: if they are equal, nothing was committed since.
  */
 
 export const RECORD_HEADER_BYTES = 64;
@@ -20,16 +20,19 @@ const RECORD_ALIGNMENT_BYTES = 512;
 const HEADER_MAGIC = 0x524c5052; // "RPLR"
 const TRAILER_MAGIC = 0x544c5052; // "RPLT"
 
-/** One more record of the same transaction follows. */
+/** Another record of the same transaction follows. */
 export const KIND_PART = 1;
-/** The last or only record of a transaction: with it, the transaction is committed. */
+/** The last or only record of a transaction, which commits it. */
 export const KIND_COMMIT = 2;
-/** The generation is complete; the log goes on in the other segment. */
+/** The generation is complete; the log continues in the other segment. */
 export const KIND_SEAL = 3;
-/** Nothing has been written after this place. */
+/** Nothing follows. */
 export const KIND_END = 4;
 
-/** What a header says. `chain` is the checksum of the record before, which ties each record to its whole history. */
+/**
+ * The fields of a record header. `chain` is the checksum of the record before, which ties each record to its whole
+ * history.
+ */
 export interface RecordHeader {
   kind: number;
   generation: number;
@@ -61,7 +64,7 @@ export function putRecordHeader(words: Int32Array, at: number, header: RecordHea
   putNumber(words, at + 14, checksum(words, at, at + RECORD_HEADER_WORDS - 2, header.salt));
 }
 
-/** Fills `header` from the words at `at`; false when they are not a header of this generation. */
+/** Fills `header` from the words at `at`. Returns false when they are not a header of this generation. */
 export function getRecordHeader(
   words: Int32Array,
   at: number,
@@ -82,22 +85,22 @@ export function getRecordHeader(
   return true;
 }
 
-/** Where the page numbers stand, counted from the start of the record. */
+/** Offset of the page numbers from the start of the record. */
 export function pageNumbersAt(pageCount: number, pageSizeBytes: number): number {
   return RECORD_HEADER_BYTES + pageCount * pageSizeBytes;
 }
 
-/** Where the trailer stands, counted from the start of the record. The checksum covers everything before it. */
+/** Offset of the trailer from the start of the record. The checksum covers everything before it. */
 export function trailerAt(pageCount: number, pageSizeBytes: number): number {
   return pageNumbersAt(pageCount, pageSizeBytes) + alignUp(pageCount * 4, 16);
 }
 
-/** The room that a record takes in its segment. */
+/** Length of a record in its segment, in bytes. */
 export function recordLength(pageCount: number, pageSizeBytes: number): number {
   return alignUp(trailerAt(pageCount, pageSizeBytes) + RECORD_TRAILER_BYTES, RECORD_ALIGNMENT_BYTES);
 }
 
-/** Completes a record whose header, pages and page numbers are in place; returns its checksum. */
+/** Writes the trailer of a record with its header, pages and page numbers in place. Returns the checksum. */
 export function putTrailer(words: Int32Array, trailerBytes: number, salt: number): number {
   const at = trailerBytes / 4;
   const sum = checksum(words, 0, at, salt);
@@ -107,13 +110,13 @@ export function putTrailer(words: Int32Array, trailerBytes: number, salt: number
   return sum;
 }
 
-/** The checksum that a trailer claims, or -1 when there is no trailer. */
+/** Returns the checksum that the trailer contains, or -1 when there is no trailer. */
 export function getTrailer(words: Int32Array, at: number, trailerBytes: number): number {
   if (words[at] !== TRAILER_MAGIC || words[at + 1] !== trailerBytes) return -1;
   return getNumber(words, at + 2);
 }
 
-/** The checksum of a whole record at the start of `words`, or -1 when it is torn. */
+/** Verifies a whole record at the start of `words`. Returns its checksum, or -1 when it is torn. */
 export function verifiedChecksum(words: Int32Array, trailerBytes: number, salt: number): number {
   const claimed = getTrailer(words, trailerBytes / 4, trailerBytes);
   return claimed !== -1 && claimed === checksum(words, 0, trailerBytes / 4, salt) ? claimed : -1;

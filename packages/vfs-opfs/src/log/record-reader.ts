@@ -19,20 +19,16 @@ import { wordBuffer } from './words.ts';
 import type { WordBuffer } from './words.ts';
 
 /**
- * How much of a transaction must prove itself. After a crash every record may be torn: `every-record`. Beside a living
- * writer only the last one can be half visible, since its earlier records were written by calls that had returned:
- * `last-record`.
+ * How much of a transaction is verified. After a crash every record may be torn: `every-record`. With a live writer
+ * only the last one can be half visible, because the calls that wrote the earlier records had returned: `last-record`.
  */
 export type Proof = 'every-record' | 'last-record';
 
-/** Reads the log forwards, a transaction at a time, and stops at the first record that is not whole. */
+/** Reads the log forwards, one transaction at a time, and stops at the first incomplete record. */
 export class RecordReader {
-  /**
-   * Numbers of the pages of the transaction just taken, in the order of its records; 0 stands for a page that was cut
-   * off again.
-   */
+  /** Page numbers of the transaction just read, in the order of its records; 0 for a page that was truncated. */
   readonly pageNumbers: number[] = [];
-  /** From this index on, the pages' bytes are in `buffer`: those of the last record. */
+  /** First index in `pageNumbers` with bytes in `buffer`: the pages of the last record. */
   inBufferFrom = 0;
   buffer: WordBuffer = wordBuffer(0);
 
@@ -45,12 +41,12 @@ export class RecordReader {
     this.#pageSizeBytes = pageSizeBytes;
   }
 
-  /** Where in `buffer` the page with this index in `pageNumbers` starts. */
+  /** Offset in `buffer` of the page with this index in `pageNumbers`. */
   pageInBuffer(index: number): number {
     return RECORD_HEADER_BYTES + (index - this.inBufferFrom) * this.#pageSizeBytes;
   }
 
-  /** Takes the next transaction into `generation` and says `commit`; `seal` and `none` leave it as it was. */
+  /** Reads the next transaction into `generation` and returns `commit`; `seal` and `none` leave it unchanged. */
   readTransaction(segment: GuardedFile, generation: Generation, proof: Proof): 'commit' | 'seal' | 'none' {
     this.pageNumbers.length = 0;
     this.#positions.length = 0;
@@ -84,7 +80,7 @@ export class RecordReader {
     const whole = this.#read(segment, at, trailer + RECORD_TRAILER_BYTES);
     if (!whole) return -1;
     const { words } = this.buffer;
-    // The header is judged again: between the two reads the writer may have cut this record off and begun another.
+    // Checks the header again: between the two reads the writer may have cut this record off and begun another.
     if (
       !getRecordHeader(words, 0, generation.number, generation.salt, this.#header) ||
       this.#header.pageCount !== pageCount

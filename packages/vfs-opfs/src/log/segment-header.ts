@@ -14,21 +14,22 @@ export const FORMAT_VERSION = 1;
 
 /**
  * - `live`: the generation's records count.
- * - `copying`: they count, and are being copied into the database file (readers whose snapshot ends here must stop).
- * - `done`: all of them are in the database file; the segment may be used again.
- * - `importing`: there are none; the staged import takes the place of the database file, and whoever opens as writer
- *   goes on with that.
+ * - `copying`: they count, and are being copied into the database file. Readers with a snapshot that ends here must
+ *   stop.
+ * - `done`: the database file holds all of them; the segment may be reused.
+ * - `importing`: there are no records. The staged import replaces the database file, and every writer that opens
+ *   continues that copy.
  */
 export type SegmentState = 'live' | 'copying' | 'done' | 'importing';
 const STATES: readonly SegmentState[] = ['live', 'copying', 'done', 'importing'];
 
 /**
- * A **generation** of the log is what one segment holds between two swaps. Generation g lives in segment g mod 2, and
- * continues where generation g − 1 ended: its base is the last transaction of that one.
+ * The header of a **generation**, which is the content of one segment between two swaps. Generation g is in segment g
+ * mod 2 and continues where generation g − 1 ended: its base is the last transaction of that generation.
  */
 export interface SegmentHeader {
   readonly generation: number;
-  /** Random, so that no record of an earlier use of the segment can pass for one of this generation. */
+  /** Random, so that no record from an earlier use of the segment can pass for one of this generation. */
   readonly salt: number;
   readonly pageSizeBytes: number;
   readonly state: SegmentState;
@@ -36,7 +37,7 @@ export interface SegmentHeader {
   readonly baseChecksum: number;
   /** Size of the database at the base. */
   readonly baseSizeBytes: number;
-  /** The base is the database file as it was found; no earlier generation counts any more. */
+  /** The base is the database file as it was found; earlier generations no longer count. */
   readonly isFirst: boolean;
   readonly formatVersion: number;
 }
@@ -60,7 +61,7 @@ export function writeSegmentHeader(buffer: WordBuffer, header: SegmentHeader): v
 const scratch = wordBuffer(SEGMENT_HEADER_BYTES);
 
 /**
- * `undefined` when the segment holds no valid header: it is new, or was made void. Throws `storage-newer` for one of a
+ * Returns `undefined` when the segment has no valid header: it is new or was invalidated. Throws `storage-newer` for a
  * later format.
  */
 export function readSegmentHeader(segment: GuardedFile): SegmentHeader | undefined {
@@ -68,7 +69,7 @@ export function readSegmentHeader(segment: GuardedFile): SegmentHeader | undefin
   segment.readOrZeros(bytes, 0);
   if (words[0] !== MAGIC || getNumber(words, 14) !== checksum(words, 0, 14, MAGIC)) return undefined;
   const formatVersion = words[1]!;
-  // Before anything else is read: a later format may have states that this one does not know.
+  // Checked first, because a later format may have states that this version does not know.
   if (formatVersion > FORMAT_VERSION)
     throw new StorageError('storage-newer', { logFormat: formatVersion, supported: FORMAT_VERSION });
   const state = STATES[words[5]! - 1];

@@ -3,17 +3,17 @@ import type { DatabaseFiles } from '../pages/page-view.ts';
 import type { Generation } from './generation.ts';
 import type { LogWriter } from './log-writer.ts';
 
-/** How much is read, put together and written with one call. */
+/** Limit of the bytes that are read, assembled and written with one call. */
 const RUN_BYTES = 1024 * 1024;
 
 /**
- * Moves a sealed generation into the database file: the newest version of each of its pages, in order, neighbours with
- * one write.
+ * Copies a sealed generation into the database file: the newest version of each of its pages, in order, adjacent pages
+ * with one write.
  *
- * The order of calls is what makes a kill between any two of them harmless (docs/storage.md, crash table):
+ * A kill between any two calls is harmless because of their order (docs/storage.md, crash table):
  * flush the log → mark it `copying` → copy → flush the database file → mark it `done` → flush that mark.
- * Only then may the segment be written anew. It yields after each write, so that a caller can let other work in
- * between.
+ *
+ * Only then may the segment be reused. Yields after each write, so that the caller can run other work in between.
  */
 export function* copyIntoDatabase(
   files: DatabaseFiles,
@@ -47,7 +47,7 @@ function* copyPages(
       count += 1;
     readRun(segment, generation, pages.subarray(first, first + count), buffer, pageSizeBytes);
     const at = (pages[first]! - 1) * pageSizeBytes;
-    // The last page may reach beyond the database's end, when SQLite's pages are smaller than the log's.
+    // The last page may reach beyond the end of the database when SQLite's pages are smaller than the log's.
     const length = Math.min(count * pageSizeBytes, generation.sizeBytes - at);
     if (length > 0) database.write(buffer.subarray(0, length), at);
     first += count;
@@ -55,7 +55,7 @@ function* copyPages(
   }
 }
 
-/** Reads pages that are neighbours in the database; those that are neighbours in the log too come with one call. */
+/** Reads pages that are adjacent in the database, with one call for those that are adjacent in the log too. */
 function readRun(
   segment: GuardedFile,
   generation: Generation,

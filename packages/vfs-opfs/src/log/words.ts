@@ -1,7 +1,7 @@
-// Everything in the log is made of 32-bit little-endian words, which is how every platform that runs WebAssembly stores
-// them, so that typed arrays can read and write them without a DataView.
+// All fields of the log are 32-bit little-endian words. Every platform that runs WebAssembly stores them so, and typed
+// arrays read and write them without a DataView.
 
-/** Stores a whole number below 2^53 in two words. */
+/** Stores an integer below 2^53 in two words. */
 export function putNumber(words: Int32Array, index: number, value: number): void {
   words[index] = value | 0;
   words[index + 1] = Math.floor(value / 0x1_0000_0000);

@@ -1,8 +1,8 @@
 import type { StorageFile } from './medium.ts';
 
-/** An OPFS sync access handle, of either mode, as a file. */
+/** Wraps an OPFS sync access handle, of either mode, as a file. */
 export function accessHandleFile(handle: FileSystemSyncAccessHandle): StorageFile {
-  // One options object for all calls: reads are the hot path, and a call allocates nothing else.
+  // All calls share one options object, so that reads, which are frequent, allocate nothing for it.
   const options = { at: 0 };
   return {
     read(into, at) {

@@ -2,11 +2,10 @@ import { StorageError, errorFromMedium } from '../storage-error.ts';
 import type { StorageFile } from './medium.ts';
 
 /**
- * The guardian: a file whose failures are typed and whose writes are whole or thrown.
+ * A file with typed failures, where a write is either complete or throws.
  *
- * A write over quota throws in Safari, is short in Firefox, and in Chromium 150 and later returns 4294967288 (a
- * negative error code read as unsigned). So the only safe rule is: any count but the asked one means that the storage
- * is full.
+ * A write over quota throws in Safari, is short in Firefox, and returns 4294967288 in Chromium 150 and later (a
+ * negative error code read as unsigned). So any count other than the requested one means that the storage is full.
  */
 export class GuardedFile {
   readonly #file: StorageFile;
@@ -23,7 +22,7 @@ export class GuardedFile {
     }
   }
 
-  /** Reads exactly `into.length` bytes; what lies beyond the end of the file reads as zeros. */
+  /** Reads exactly `into.length` bytes; bytes beyond the end of the file read as zeros. */
   readOrZeros(into: Uint8Array, at: number): void {
     const count = this.read(into, at);
     if (count < into.length) into.fill(0, count);

@@ -3,11 +3,13 @@ import { decodePatches, encodePatches } from '../extents/patch.ts';
 import { EXTENT_BYTES } from '../pages/extent-pool.ts';
 import { StorageError } from '../storage-error.ts';
 
-// One IndexedDB database for each of ours. Store `extents`: number of the extent → Uint8Array of at most 64 KB. Store
-// `meta`: key 'database' → { sizeBytes, extentBytes }, absent until the first commit; without `extentBytes` it is 64
-// KB. Store `patches`: ascending number → Uint8Array, the patches of one batch.
+// Each database is one IndexedDB database with three object stores:
+// - `extents`: number of the extent → Uint8Array of at most `extentBytes`
+// - `meta`: key 'database' → { sizeBytes, extentBytes }, absent until the first commit; without `extentBytes` it is 64
+//   KB
+// - `patches`: ascending number → Uint8Array, the patches of one batch
 const PREFIX = 'rockpool:';
-const FORMAT = 2; // 2: patches
+const FORMAT = 2; // Version 2 added patches.
 const EXTENTS = 'extents';
 const PATCHES = 'patches';
 const META = 'meta';
@@ -20,7 +22,7 @@ interface Meta {
   readonly extentBytes?: number;
 }
 
-/** `extentBytes` is for new databases. */
+/** `extentBytes` applies to new databases. */
 export function indexedDbCatalog(extentBytes: number): ExtentCatalog {
   return {
     async open(name, isStrict) {
@@ -67,17 +69,17 @@ function openDatabase(name: string): Promise<IDBDatabase> {
 }
 
 /**
- * The lock is ours by now: whoever still has the database open, or keeps the browser from answering, is a worker that
- * has not ended yet.
+ * This worker holds the writer's lock, so only a worker that has not ended yet can keep the database open, or keep the
+ * browser from answering.
  */
 const ANSWER_WITHIN_MS = 10_000;
 
-/** Throws `storage-busy` when there is no answer in time; what is opened later is closed. */
+/** Throws `storage-busy` when there is no answer in time, and then closes a database that opens later. */
 function withTimeout(request: IDBOpenDBRequest): Promise<IDBDatabase> {
   return new Promise((resolve, reject) => {
     const timer = setTimeout(() => {
       reject(new StorageError('storage-busy', { holder: 'the browser did not answer', timeoutMs: ANSWER_WITHIN_MS }));
-      // A deletion has no result.
+      // The result of a deletion is undefined.
       request.onsuccess = () => (request.result as IDBDatabase | undefined)?.close();
     }, ANSWER_WITHIN_MS);
     requestResult(request)
@@ -112,8 +114,8 @@ function backendOf(database: IDBDatabase, durability: IDBTransactionDurability, 
 }
 
 /**
- * Everything, as of one IndexedDB transaction: each request is made in the callback of the one before, so that it stays
- * open.
+ * Loads everything in one IndexedDB transaction. Each request is made in the callback of the one before, so that the
+ * transaction stays open.
  */
 function load(database: IDBDatabase, newExtentBytes: number): Promise<LoadedExtents> {
   return new Promise((resolve, reject) => {
@@ -150,7 +152,10 @@ function load(database: IDBDatabase, newExtentBytes: number): Promise<LoadedExte
   });
 }
 
-/** One IndexedDB transaction: all of the batch takes effect, or nothing does. A small commit is one request in it. */
+/**
+ * Writes a batch in one IndexedDB transaction, which takes effect completely or not at all. A small commit is one
+ * request.
+ */
 function write(
   database: IDBDatabase,
   durability: IDBTransactionDurability,
@@ -168,7 +173,7 @@ function write(
       const patches = transaction.objectStore(PATCHES);
       if (batch.dropsPatches) patches.clear();
       if (batch.cutFrom !== Infinity) transaction.objectStore(EXTENTS).delete(IDBKeyRange.lowerBound(batch.cutFrom));
-      // A view would be stored with the whole of its buffer.
+      // Storing a view would store its whole buffer.
       for (const [extent, bytes] of batch.extents)
         transaction.objectStore(EXTENTS).put(bytes.length === bytes.buffer.byteLength ? bytes : bytes.slice(), extent);
       if (batch.patches.length > 0) patches.add(encodePatches(batch.patches));
@@ -178,7 +183,7 @@ function write(
           .put({ sizeBytes: batch.sizeBytes, extentBytes: batch.extentBytes } satisfies Meta, META_KEY);
       transaction.commit();
     } catch (cause) {
-      // Otherwise what was put so far would be committed by itself.
+      // Without abort, IndexedDB would commit the requests made so far.
       transaction.abort();
       reject(cause);
     }

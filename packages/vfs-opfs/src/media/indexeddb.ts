@@ -8,26 +8,26 @@ import type { StoreMedium } from './medium.ts';
 const SMALLEST_EXTENT_BYTES = 8 * 1024;
 const MAX_EXTENT_BYTES = 1024 * 1024;
 const DESKTOP_BUDGET_BYTES = 256 * 1024 * 1024;
-/** About a fifth of what browsers on phones let one tab have before they end it. */
+/** About a fifth of the memory that phones allow a tab before they end it. */
 const MOBILE_BUDGET_BYTES = 64 * 1024 * 1024;
 
 export interface IndexedDbOptions {
   /**
-   * Bound of a database together with its open transaction, both in memory. Default 256 MB, on phones 64 MB. Beyond it:
-   * `storage-full`.
+   * Limit of a database together with its open transaction, both in memory, in bytes. Default 256 MB, on phones 64 MB.
+   * Beyond it: `storage-full`.
    */
   readonly memoryBudgetBytes?: number;
   /**
-   * The largest piece that a new database is stored in, a power of two from 8 KB to 1 MB. Default 64 KB. An existing
-   * one keeps its own.
+   * Extent size of a new database in bytes, a power of two from 8 KB to 1 MB. Default 64 KB. An existing database keeps
+   * its own.
    */
   readonly extentBytes?: number;
 }
 
 /**
- * IndexedDB, for where there is no origin-private file system. The whole database is in memory; COMMIT returns before
- * IndexedDB has the commit, and **only `storage.committed()` acknowledges it**. Opens as writer only: followers go
- * through the leader.
+ * IndexedDB, for browsers and contexts without the origin-private file system. The whole database is in memory. COMMIT
+ * returns before IndexedDB has the commit, and **only `storage.committed()` acknowledges it**. Opens writers only;
+ * followers go through the leader.
  */
 export function indexedDbMedium(options: IndexedDbOptions = {}): StoreMedium {
   const { extentBytes = EXTENT_BYTES } = options;

@@ -5,16 +5,15 @@ import type { OpenedStore } from '../opened-store.ts';
 import type { LastFailure } from '../last-failure.ts';
 import type { StorageError } from '../storage-error.ts';
 
-/** Where the bytes are kept. Always visible to the app; never changed behind its back. */
+/** Where a database is kept. Always visible to the app, and never changed without its request. */
 export type Persistence = 'opfs' | 'indexeddb' | 'memory';
 
 /**
  * One open file, synchronous like an OPFS access handle. Methods may throw what a browser throws (`QuotaExceededError`,
- * `InvalidStateError`) and `write` may return another count than was asked: the guardian (`guarded-file.ts`) gives that
- * a meaning.
+ * `InvalidStateError`), and `write` may return a smaller count; `guarded-file.ts` turns both into a `StorageError`.
  */
 export interface StorageFile {
-  /** Returns how many bytes there were; fewer than asked at the end of the file. */
+  /** Returns the number of bytes read, which is smaller than asked at the end of the file. */
   read(into: Uint8Array, at: number): number;
   write(from: Uint8Array, at: number): number;
   truncate(sizeBytes: number): void;
@@ -25,34 +24,34 @@ export interface StorageFile {
 }
 
 /**
- * A place that holds files: the origin-private file system, memory, a simulated disk. Whoever opens a file twice sees
- * the same bytes at once, in the order in which they were written; that is all that the write-ahead log asks for.
+ * A medium that holds files: the origin-private file system, memory, a simulated disk. All openers of a file see the
+ * same bytes at once, in the order of the writes; the write-ahead log requires no more.
  */
 export interface FileMedium {
   readonly kind: string;
   readonly persistence: Persistence;
-  /** Whether readers may open the files beside the writer; without it, one opener at a time. */
+  /** Whether readers may open the files beside the writer. If false, one opener at a time. */
   readonly allowsReaders: boolean;
   readonly locks: StorageLocks;
   readonly signals: StorageSignals;
   /**
-   * Names of what is missing here, empty when the medium can be used. Throws `storage-ephemeral` in a private window
-   * that keeps nothing.
+   * Lists what the browser or context lacks; empty when the medium can be used. Throws `storage-ephemeral` in a private
+   * window that keeps nothing.
    */
   missing(): Promise<readonly string[]>;
-  /** How much more can be stored, about; `undefined` when nobody says. */
+  /** Estimate of how many more bytes can be stored; `undefined` when there is none. */
   freeBytes(): Promise<number | undefined>;
-  /** `undefined` when the file does not exist and `create` is false. */
+  /** Returns `undefined` when the file does not exist and `create` is false. */
   open(fileName: string, create: boolean): Promise<StorageFile | undefined>;
-  /** Gives a file that nobody has open another name, which no file has. Does nothing when there is no such file. */
+  /** Renames a file that is not open to a name that is not in use. Does nothing when the file does not exist. */
   rename(fileName: string, newName: string): Promise<void>;
   remove(fileName: string): Promise<void>;
   list(): Promise<readonly string[]>;
-  /** `undefined` when the file does not exist. */
+  /** Returns `undefined` when the file does not exist. */
   sizeBytes(fileName: string): Promise<number | undefined>;
 }
 
-/** Sizes on the medium, in bytes. The log's segments keep their length for reuse; a medium without a log has 0. */
+/** Sizes on the medium in bytes. The log's segments keep their length for reuse; a medium without a log has 0. */
 export interface StorageSizes {
   readonly databaseBytes: number;
   readonly logBytes: number;
@@ -69,11 +68,16 @@ export interface OpenStoreOptions {
 
 export interface ReplaceOptions {
   readonly timeoutMs: number;
-  /** Sees the new content, may change it, stops the replacement by throwing, and closes what it was given. */
+  /**
+   * Receives the new content as an open store, which it may change and must close. Throwing cancels the replacement.
+   */
   readonly check: (opened: OpenedStore, failure: LastFailure) => Promise<void>;
 }
 
-/** A place without synchronous files (IndexedDB): it keeps whole databases in its own way. Names were checked. */
+/**
+ * A medium without synchronous files (IndexedDB), which stores whole databases in its own way. Callers have checked the
+ * names.
+ */
 export interface StoreMedium {
   readonly kind: string;
   readonly persistence: Persistence;
@@ -86,7 +90,7 @@ export interface StoreMedium {
   rename(name: string, newName: string): Promise<void>;
   remove(name: string): Promise<void>;
   openExport(name: string): Promise<ByteSource>;
-  /** Puts `content` in the place of what is there, in one step. */
+  /** Replaces the database with `content` in one step. */
   replace(name: string, content: AsyncIterable<Uint8Array>, options: ReplaceOptions): Promise<void>;
 }
 

@@ -2,8 +2,8 @@ import { InProcessLocks } from '../locks/in-process-locks.ts';
 import type { FileMedium, StorageFile } from './medium.ts';
 
 /**
- * Files in this process's memory: nothing outlives it, and `persistence` says so. For tests, and for apps that ask for
- * it. Storages opened on the same medium object see each other's files.
+ * Files in this process's memory, for tests and for apps that ask for it. Nothing survives the process, and
+ * `persistence` is `memory`. Storages opened on the same medium object share its files.
  */
 export function memoryMedium(): FileMedium {
   const files = new Map<string, MemoryBytes>();
@@ -43,7 +43,7 @@ export function memoryMedium(): FileMedium {
   };
 }
 
-/** A file's content in one buffer that doubles as it grows. */
+/** The content of a file in one buffer that doubles as it grows. */
 export class MemoryBytes {
   #buffer = new Uint8Array(0);
   sizeBytes = 0;

@@ -1,14 +1,13 @@
 import { StorageError } from '../storage-error.ts';
 
-/** A worker that was told to end while busy goes on, and holds its handles, for about two seconds in Chromium. */
+/** In Chromium, a busy worker that is terminated keeps running, and keeps its handles, for about two seconds. */
 export const OPEN_TIMEOUT_MS = 3000;
 const FIRST_PAUSE_MS = 5;
 const MAX_PAUSE_MS = 200;
 
 /**
- * Opens a sync access handle, trying again while somebody else holds it. The writer's lock is ours by now, so whoever
- * still does is about to lose it: a worker that has not ended yet. Throws `storage-busy` after `openWithinMs`, also
- * when the browser does not answer at all.
+ * Opens a sync access handle and retries while another worker holds it. This worker has the writer's lock, so the other
+ * one has only not ended yet. Throws `storage-busy` after `openWithinMs`, also when the browser does not answer.
  */
 export async function openHandle(
   open: () => Promise<FileSystemSyncAccessHandle>,

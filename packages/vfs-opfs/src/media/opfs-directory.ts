@@ -4,10 +4,10 @@ import type { FileMedium } from './medium.ts';
 
 const DIRECTORY = 'rockpool';
 
-/** Browsers have it for files in OPFS; TypeScript's library does not know it yet. */
+/** Browsers support `move` for files in OPFS; TypeScript's library does not declare it yet. */
 type MovableHandle = FileSystemFileHandle & { move(newName: string): Promise<void> };
 
-/** The part of a medium that does not depend on how its files are opened: both media in OPFS have the same files. */
+/** The methods that both OPFS media share, because their files are the same and only opening differs. */
 export const opfsDirectory: Pick<FileMedium, 'rename' | 'remove' | 'list' | 'sizeBytes' | 'freeBytes'> = {
   freeBytes: originFreeBytes,
   async rename(fileName, newName) {
@@ -40,28 +40,28 @@ export const opfsDirectory: Pick<FileMedium, 'rename' | 'remove' | 'list' | 'siz
   },
 };
 
-/** `undefined` when the file does not exist and `create` is false. */
+/** Returns `undefined` when the file does not exist and `create` is false. */
 export async function opfsFile(fileName: string, create: boolean): Promise<FileSystemFileHandle | undefined> {
   try {
     return await (await directory()).getFileHandle(fileName, { create });
   } catch (cause) {
     if (!isNotFound(cause)) throw cause;
-    // Somebody may have cleared this site's data since the folder was opened.
+    // The site's data may have been cleared since the directory was opened.
     forgetDirectory();
     return create ? (await directory()).getFileHandle(fileName, { create }) : undefined;
   }
 }
 
-/** What every use of OPFS needs and this context lacks. Throws `storage-ephemeral`. */
+/** Lists what OPFS needs and this context lacks. Throws `storage-ephemeral`. */
 export async function missingForOpfs(): Promise<readonly string[]> {
   const missing: string[] = [];
   if (typeof navigator === 'undefined' || navigator.locks === undefined) missing.push('Web Locks');
   if (typeof BroadcastChannel === 'undefined') missing.push('BroadcastChannel');
   if (typeof FileSystemFileHandle === 'undefined' || !('createSyncAccessHandle' in FileSystemFileHandle.prototype)) {
-    // Also the answer outside a dedicated worker, where browsers hide the method.
+    // Browsers also hide the method outside a dedicated worker.
     missing.push('createSyncAccessHandle (dedicated worker)');
   }
-  // Asked for here, the folder is there once the writer's lock is.
+  // Starts opening the directory, in parallel with the request for the writer's lock.
   void directory();
   try {
     await originRoot();
@@ -76,7 +76,10 @@ export async function missingForOpfs(): Promise<readonly string[]> {
 let root: Promise<FileSystemDirectoryHandle> | undefined;
 let opened: Promise<FileSystemDirectoryHandle> | undefined;
 
-/** Finding it takes two questions to the browser's own process, and opening a database needs it several times. */
+/**
+ * Cached: finding the directory takes two calls to the browser's own process, and opening a database needs it several
+ * times.
+ */
 function directory(): Promise<FileSystemDirectoryHandle> {
   if (opened === undefined) {
     opened = originRoot().then((found) => found.getDirectoryHandle(DIRECTORY, { create: true }));

@@ -6,13 +6,13 @@ import { OPEN_TIMEOUT_MS, openHandle } from './open-handle.ts';
 import { missingForOpfs, opfsDirectory, opfsFile } from './opfs-directory.ts';
 
 export interface OpfsExclusiveOptions {
-  /** How long to try again while somebody else holds a handle, before `storage-busy`. Default 3000. */
+  /** How long to retry while another worker holds a handle, before `storage-busy`. Default 3000. */
   readonly openWithinMs?: number;
 }
 
 /**
- * The origin-private file system through ordinary access handles, which the browser gives to one opener at a time: for
- * browsers without `readwrite-unsafe`. The same files as on the shared medium. Opens as writer only: followers go
+ * The origin-private file system through ordinary access handles, which the browser grants to one opener at a time: for
+ * browsers without `readwrite-unsafe`. The files are the same as on the shared medium. Opens writers only; followers go
  * through the leader.
  */
 export function opfsExclusiveMedium(options: OpfsExclusiveOptions = {}): FileMedium {

@@ -5,14 +5,14 @@ import type { FileMedium } from './medium.ts';
 import { OPEN_TIMEOUT_MS, openHandle } from './open-handle.ts';
 import { missingForOpfs, opfsDirectory, opfsFile } from './opfs-directory.ts';
 
-/** The part of an access handle that TypeScript's library does not know yet. */
+/** The option and property that TypeScript's library does not declare yet. */
 type SharedAccessHandle = FileSystemSyncAccessHandle & { readonly mode?: string };
 type OpenShared = (options: { mode: 'readwrite-unsafe' }) => Promise<SharedAccessHandle>;
 
 /**
  * The origin-private file system through `readwrite-unsafe` access handles (Chromium 121 and later): one writer and any
- * number of readers, in any tab, on the same files. "Unsafe" means that the browser does not exclude anybody; our
- * writer's lock does.
+ * number of readers, in any tab, on the same files. "Unsafe" means that the browser excludes no opener; the writer's
+ * lock does.
  */
 export function opfsSharedMedium(): FileMedium {
   return {
@@ -23,7 +23,7 @@ export function opfsSharedMedium(): FileMedium {
     signals: webSignals,
     async missing() {
       const missing = await missingForOpfs();
-      // Without modes the option would be ignored in silence, and the second tab locked out.
+      // A browser without modes would ignore the option silently, and lock out the second tab.
       const hasModes =
         typeof FileSystemSyncAccessHandle !== 'undefined' && 'mode' in FileSystemSyncAccessHandle.prototype;
       return hasModes ? missing : [...missing, 'readwrite-unsafe access handles'];

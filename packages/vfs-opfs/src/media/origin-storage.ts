@@ -1,8 +1,8 @@
 import { StorageError } from '../storage-error.ts';
 
 /**
- * Throws `storage-ephemeral` in a window that has files of its origin and refuses to keep any: a private window of
- * Firefox, or a person's choice. Its IndexedDB works, and is gone with the window.
+ * Throws `storage-ephemeral` in a window that has the file API and refuses to keep files: a private window of Firefox,
+ * or a setting of the user. IndexedDB works in such a window, but its data is lost with the window.
  */
 export async function assertNotEphemeral(): Promise<void> {
   try {
@@ -12,13 +12,13 @@ export async function assertNotEphemeral(): Promise<void> {
   }
 }
 
-/** `cause` is what asking for the origin's directory threw. */
+/** Throws `storage-ephemeral` when `cause`, from asking for the origin's directory, is a refusal. */
 export function throwIfEphemeral(cause: unknown): void {
   if (cause instanceof DOMException && cause.name === 'SecurityError')
     throw new StorageError('storage-ephemeral', { refused: 'origin-private file system' });
 }
 
-/** How much more this origin may store, as the browser estimates it; `undefined` when it does not say. */
+/** How many more bytes this origin may store, by the browser's estimate; `undefined` when it gives none. */
 export async function originFreeBytes(): Promise<number | undefined> {
   const { quota, usage } = (await navigator.storage?.estimate?.()) ?? {};
   return quota === undefined || usage === undefined ? undefined : Math.max(0, quota - usage);

@@ -1,35 +1,35 @@
 export const EXTENT_BYTES = 65536;
 
-/** 1 MB: reading it in one call costs as much as nine reads of 4 KB, and the next doubling gains nothing measurable. */
+/** 1 MB: one read of this size costs as much as nine reads of 4 KB, and doubling it gains nothing measurable. */
 const MAX_RUN_EXTENTS = 16;
-/** A scan goes to and fro a little where tables and indexes grew together, so more than the last run stays. */
+/** A scan alternates between a few places where tables and indexes grew together, so several runs are kept. */
 const RUNS = 4;
 
 /**
- * A bounded cache of 64 KB extents of the database **as the connection's snapshot sees it**, log included: a page found
- * here is current, so a hit needs neither the log's index nor the file. Whoever learns of a newer page patches it here
- * or drops its extent.
+ * A bounded cache of 64 KB extents of the database **as the connection's snapshot sees it**, log included. A cached
+ * page is current, so a hit needs neither the log's index nor the file. Code that reads a newer page patches it here or
+ * drops its extent.
  *
- * It has two parts. What is asked for by itself stays as long as it is used: eviction is CLOCK, a hand that goes round
- * and spares what was used since it last came by. What is read ahead goes through a few buffers in turn: SQLite's own
- * cache keeps the pages of a scan, which would only push everything else out of here; and reading into memory that is
- * in use already takes a fifth of the time that fresh memory does.
+ * The cache has two parts. Extents read individually stay while they are used; eviction is CLOCK, a hand that moves
+ * round and spares what was used since its last visit. Extents read ahead go through a few buffers in turn: SQLite's
+ * own cache keeps the pages of a scan, which would only evict everything else here; and reading into memory already in
+ * use takes a fifth of the time of reading into fresh memory.
  */
 export class ExtentPool {
-  /** How many neighbours one read may fill. */
+  /** How many adjacent extents one read may fill. */
   readonly runExtents: number;
   readonly #capacity: number;
   readonly #slots = new Map<number, number>();
-  /** By slot: first those of the clock, then those of the runs. -1 where there is none. */
+  /** Extent by slot, first the slots of the clock, then those of the runs. -1 for an empty slot. */
   readonly #extents: Int32Array;
-  /** By slot, made when they are needed first. */
+  /** Buffer by slot, allocated on first use. */
   readonly #buffers: Uint8Array[];
   readonly #runs: Uint8Array[] = [];
   readonly #used: Uint8Array;
   #grown = 0;
   #hand = 0;
   #nextRun = 0;
-  // The extent found last: consecutive pages mostly share it, and comparing is cheaper than looking up.
+  // The extent found last. Consecutive pages mostly share it, and a comparison is cheaper than a lookup.
   #lastExtent = -1;
   #lastSlot = -1;
 
@@ -42,7 +42,7 @@ export class ExtentPool {
     this.#used = new Uint8Array(total);
   }
 
-  /** The extent's bytes, or `undefined` when it is not cached. */
+  /** Returns the extent's bytes, or `undefined` when it is not cached. */
   find(extent: number): Uint8Array | undefined {
     if (extent === this.#lastExtent) return this.#buffers[this.#lastSlot];
     const slot = this.#slots.get(extent);
@@ -57,14 +57,14 @@ export class ExtentPool {
     return this.#slots.has(extent);
   }
 
-  /** A buffer for an extent that is not cached; the caller fills it, or calls `drop` if it cannot. */
+  /** Returns a buffer for an extent that is not cached. The caller fills it, or calls `drop` if it cannot. */
   take(extent: number): Uint8Array {
     const slot = this.#grown < this.#capacity ? this.#grow() : this.#evict();
     this.#hold(extent, slot);
     return this.#buffers[slot]!;
   }
 
-  /** The same for 2 to `runExtents` neighbours, side by side in one buffer, so that one read fills them. */
+  /** Like `take`, for 2 to `runExtents` adjacent extents in one buffer, so that one read fills them. */
   takeRun(extent: number, count: number): Uint8Array {
     const run = this.#nextRun;
     this.#nextRun = (run + 1) % RUNS;
@@ -79,14 +79,14 @@ export class ExtentPool {
     return buffer.subarray(0, count * EXTENT_BYTES);
   }
 
-  /** Replaces part of the database by newer bytes, where it is cached. */
+  /** Replaces part of the database with newer bytes, where it is cached. */
   patch(from: Uint8Array, fromOffset: number, at: number, length: number): void {
     if (this.#slots.size === 0) return;
     const buffer = this.find(Math.floor(at / EXTENT_BYTES));
     if (buffer !== undefined) buffer.set(from.subarray(fromOffset, fromOffset + length), at % EXTENT_BYTES);
   }
 
-  /** Drops the extent that holds this offset. */
+  /** Drops the extent that contains this offset. */
   dropAt(at: number): void {
     this.drop(Math.floor(at / EXTENT_BYTES));
   }

@@ -10,12 +10,12 @@ export interface DatabaseFiles {
 }
 
 /**
- * Says whether what was just read can be trusted: a reader looks whether a segment was reused or the database file
- * changed under it (`log-follower.ts`). `again` means: the view was corrected, read once more.
+ * Validates a read: a reader checks whether a segment was reused or the database file changed meanwhile
+ * (`log-follower.ts`). `again` means that the view was corrected and must be read again.
  */
 export type ReadCheck = (usedSealed: boolean) => 'good' | 'again';
 
-/** The database as of one snapshot: the database file, with the log's pages over it, behind a bounded pool. */
+/** The database at one snapshot: the database file with the log's pages over it, behind a bounded pool. */
 export class PageView {
   readonly files: DatabaseFiles;
   readonly pageSizeBytes: number;
@@ -50,10 +50,7 @@ export class PageView {
     return this.active.sizeBytes;
   }
 
-  /**
-   * Copies `length` bytes at `at` to `into[target…]`; the caller has made sure that they are within the database's
-   * size.
-   */
+  /** Copies `length` bytes at `at` to `into[target…]`. The caller stays within the database's size. */
   read(into: Uint8Array, target: number, length: number, at: number): void {
     let extent = Math.floor(at / EXTENT_BYTES);
     let offset = at - extent * EXTENT_BYTES;
@@ -68,7 +65,7 @@ export class PageView {
     } while (done < length);
   }
 
-  /** Whether the page at `at` lies within the database and equals the words from `from` on. */
+  /** Whether the page at `at` is within the database and equals the words from `from` on. */
   isSame(words: Int32Array, from: number, at: number): boolean {
     if (at + this.pageSizeBytes > this.sizeBytes) return false;
     const number = Math.floor(at / EXTENT_BYTES);
@@ -76,8 +73,7 @@ export class PageView {
     const known = this.#wordsOf(extent);
     const first = (at % EXTENT_BYTES) / 4;
     const end = first + this.pageSizeBytes / 4;
-    // Most pieces of a page are as they were, so what counts is how fast equal ones are gone through: four words a
-    // step.
+    // Compares four words a step, because most pieces of a page are equal and are compared to the end.
     for (let left = first, right = from; left < end; left += 4, right += 4) {
       const difference =
         (known[left]! ^ words[right]!) |
@@ -89,7 +85,7 @@ export class PageView {
     return true;
   }
 
-  /** Neighbours are compared one after the other, so the view of the last one mostly serves again. */
+  /** Reuses the last view, because adjacent pages are compared one after the other. */
   #wordsOf(extent: Uint8Array): Int32Array {
     if (extent !== this.#comparedExtent) {
       this.#comparedExtent = extent;
@@ -116,7 +112,7 @@ export class PageView {
     }
   }
 
-  /** Sequential misses double what is read at once; a miss elsewhere starts over with one extent. */
+  /** Doubles the read-ahead at sequential misses; a miss elsewhere starts over with one extent. */
   #planReadAhead(extent: number): number {
     const isSequential = extent === this.#lastMiss + this.#readAheadExtents;
     let count = isSequential ? Math.min(this.#readAheadExtents * 2, this.pool.runExtents) : 1;
@@ -127,9 +123,9 @@ export class PageView {
     return this.#readAheadExtents;
   }
 
-  /** Fills `count` extents that are not in the pool; returns whether the sealed generation was needed for it. */
+  /** Fills `count` extents that are not in the pool. Returns whether this used the sealed generation. */
   #fill(extent: number, count: number): boolean {
-    // What the database file holds beyond the smallest size since its last WAL checkpoint was cut off: it reads as
+    // Content of the database file beyond the smallest size since its last WAL checkpoint was truncated and reads as
     // zeros.
     const limit = Math.min(this.active.smallestSizeBytes, this.sealed?.smallestSizeBytes ?? Infinity);
     const from = extent * EXTENT_BYTES;
@@ -163,7 +159,7 @@ export class PageView {
   }
 
   /**
-   * Puts the log's pages over an extent; neighbours in the database that are neighbours in the log are read with one
+   * Puts the log's pages over an extent. Pages that are adjacent both in the database and in the log are read with one
    * call.
    */
   #overlay(extent: number, bytes: Uint8Array): boolean {
@@ -199,8 +195,8 @@ export class PageView {
   }
 
   /**
-   * The sealed generation keeps its whole index, for the copy into the database file; what was cut off since does not
-   * show.
+   * The sealed generation keeps its whole index for the copy into the database file; pages truncated since are hidden
+   * here.
    */
   #sealedPosition(page: number): number | undefined {
     if ((page - 1) * this.pageSizeBytes >= this.active.smallestSizeBytes) return undefined;

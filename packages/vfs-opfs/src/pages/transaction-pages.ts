@@ -2,27 +2,27 @@ import { RECORD_HEADER_BYTES, RECORD_TRAILER_BYTES } from '../log/record-format.
 import { wordBuffer } from '../log/words.ts';
 import type { WordBuffer } from '../log/words.ts';
 
-/** Room after the trailer: up to 512 bytes of alignment and the end mark. */
+/** Space after the trailer: up to 512 bytes of alignment and the end mark. */
 const TAIL_ROOM_BYTES = 1024;
 
 /**
  * The pages that the open transaction has written, whether SQLite sent them as one atomic batch or one by one because
- * its cache overflowed. They stand where their log record wants them, so that a commit copies nothing; nobody else sees
- * them until then.
+ * its cache overflowed. They are placed where their log record needs them, so that a commit copies nothing. Nothing is
+ * visible to others until then.
  */
 export class TransactionPages {
   readonly pageSizeBytes: number;
   readonly pagesPerRecord: number;
   /** One buffer per record. */
   readonly records: WordBuffer[] = [];
-  /** Slot → page number; 0 for a page that was cut off again. */
+  /** Slot → page number; 0 for a page that was truncated. */
   readonly pageNumbers: number[] = [];
   /** Set by `slotsFor`. */
   runLength = 0;
   readonly #slots = new Map<number, number>();
   readonly #recordBytes: number;
 
-  /** `recordSizeBytes` is about how much one record may hold; larger transactions take several. */
+  /** `recordSizeBytes` is about the size of one record; larger transactions take several. */
   constructor(pageSizeBytes: number, recordSizeBytes: number) {
     this.pageSizeBytes = pageSizeBytes;
     this.pagesPerRecord = Math.max(1, Math.floor(recordSizeBytes / (pageSizeBytes + 4)));
@@ -38,7 +38,7 @@ export class TransactionPages {
     return Math.ceil(this.pageNumbers.length / this.pagesPerRecord);
   }
 
-  /** -1 when this transaction has not written the page. */
+  /** Returns -1 when this transaction has not written the page. */
   slotOf(page: number): number {
     return this.#slots.get(page) ?? -1;
   }
@@ -47,19 +47,19 @@ export class TransactionPages {
     return this.records[Math.floor(slot / this.pagesPerRecord)]!.bytes;
   }
 
-  /** Where the slot's page starts within `bytesOf(slot)`. */
+  /** Offset of the slot's page within `bytesOf(slot)`. */
   offsetOf(slot: number): number {
     return RECORD_HEADER_BYTES + (slot % this.pagesPerRecord) * this.pageSizeBytes;
   }
 
-  /** The slot for a page, new or the one that it has; the caller fills all of it. */
+  /** Returns the page's slot, or a new one. The caller fills all of it. */
   slotFor(page: number): number {
     return this.#slots.get(page) ?? this.#add(page);
   }
 
   /**
-   * The same for up to `most` neighbours, as long as their slots stand side by side in one record; `runLength` then
-   * says how many do.
+   * Like `slotFor`, for up to `most` adjacent pages, as long as their slots are adjacent in one record. `runLength` is
+   * then their number.
    */
   slotsFor(page: number, most: number): number {
     const known = this.#slots.get(page);
@@ -77,8 +77,8 @@ export class TransactionPages {
   }
 
   /**
-   * Leaves only the pages for which `isKept` says so, or the last one, since a record has at least one. Only where all
-   * of them stand in one record, and before nothing but a commit or `clear`.
+   * Keeps only the pages for which `isKept` returns true, or the last page, since a record has at least one. All pages
+   * must be in one record, and only a commit or `clear` may follow.
    */
   keep(isKept: (slot: number) => boolean): void {
     const { pageNumbers } = this;
@@ -103,7 +103,7 @@ export class TransactionPages {
   clear(): void {
     this.#slots.clear();
     this.pageNumbers.length = 0;
-    // One buffer stays for the next transaction; those of a huge one are given back.
+    // Keeps one buffer for the next transaction and frees those of a huge one.
     this.records.length = Math.min(this.records.length, 1);
   }
 

@@ -1,4 +1,4 @@
-// Result codes, operations and flags of SQLite's C interface, as far as the VFS needs them (sqlite3.h).
+// The result codes, operations and flags of SQLite's C interface that the VFS uses (sqlite3.h).
 
 export const SQLITE_OK = 0;
 export const SQLITE_ERROR = 1;

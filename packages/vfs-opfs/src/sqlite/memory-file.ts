@@ -1,8 +1,8 @@
 const CHUNK_BYTES = 65536;
 
 /**
- * A file that need not outlive the connection: temporary tables, sorter runs, statement journals, and the rollback
- * journal once SQLite's page cache overflows. In chunks, so that growing copies nothing.
+ * A file that does not outlive the connection: temporary tables, sorter runs, statement journals, and the rollback
+ * journal once SQLite's page cache overflows. It consists of chunks, so that growing copies nothing.
  */
 export class MemoryFile {
   readonly #chunks: (Uint8Array | undefined)[] = [];
@@ -12,7 +12,7 @@ export class MemoryFile {
     return this.#sizeBytes;
   }
 
-  /** Returns how many bytes there were. */
+  /** Returns the number of bytes read. */
   read(heap: Uint8Array, target: number, length: number, at: number): number {
     const count = Math.max(0, Math.min(length, this.#sizeBytes - at));
     for (let done = 0; done < count;) {

@@ -1,10 +1,11 @@
 /**
- * Pragmas that would take away what this storage promises. Returns why one is refused, or `undefined` when SQLite may
- * go on.
+ * Returns why a pragma is rejected, or `undefined` when SQLite may run it. Rejects the pragmas that would break this
+ * storage's guarantees:
  *
- * - `synchronous = OFF` makes SQLite give up its atomic batches; how durable a commit is, is the storage's own setting.
- * - `journal_mode = WAL` would put a second log, in memory, over ours; `OFF` would lose ROLLBACK.
- * - `locking_mode = EXCLUSIVE` stops the change counter, by which readers in other tabs notice a commit.
+ * - `synchronous = OFF` makes SQLite give up its atomic batches; the durability of a commit is the storage's own
+ *   setting.
+ * - `journal_mode = WAL` would add a second log, in memory, over ours; `OFF` would lose ROLLBACK.
+ * - `locking_mode = EXCLUSIVE` stops the change counter, by which readers in other tabs detect a commit.
  */
 export function refusedPragma(name: string, value: string | undefined): string | undefined {
   if (value === undefined) return undefined;

@@ -7,11 +7,11 @@ export const VFS_NAME = 'rockpool';
 const vfsByModule = new WeakMap<SqliteModule, Vfs>();
 
 /**
- * The module's VFS, registered on first use and then shared by all storages.
+ * Returns the module's VFS, which is registered on first use and shared by all storages.
  *
- * wa-sqlite's function table cannot grow, so C structures of our own are out; its relay is what remains. Given an
- * object, the relay decodes the name of the method on every call. Given a function, it passes the pointer to that name
- * on, which is a constant of the build and so serves as the method's number.
+ * wa-sqlite's function table cannot grow, so this package cannot add C structures of its own and uses wa-sqlite's
+ * relay. Given an object, the relay decodes the name of the method on every call. Given a function, it passes the
+ * pointer to that name, which is a constant of the build and so serves as the method's number.
  */
 export function vfsOf(module: SqliteModule): Vfs {
   const known = vfsByModule.get(module);

@@ -1,7 +1,7 @@
 import { StorageError } from '../storage-error.ts';
 import { SQLITE_BUSY, SQLITE_CORRUPT, SQLITE_FULL, SQLITE_IOERR } from './codes.ts';
 
-/** Whatever was thrown, as one of our errors. */
+/** Turns any thrown value into a `StorageError`. */
 export function storageErrorOf(error: unknown): StorageError {
   if (error instanceof StorageError) return error;
   return new StorageError('storage-failed', {
@@ -10,7 +10,7 @@ export function storageErrorOf(error: unknown): StorageError {
   });
 }
 
-/** SQLite's nearest result code: FULL and BUSY are what callers know how to answer. */
+/** Returns SQLite's nearest result code. Callers handle FULL and BUSY specifically. */
 export function resultCodeOf(error: StorageError): number {
   switch (error.code) {
     case 'storage-full':

@@ -1,6 +1,6 @@
-/** What this package needs of a `wa-sqlite` module (the object that its factory resolves to). */
+/** The parts of a `wa-sqlite` module (the object that its factory resolves to) that this package uses. */
 export interface SqliteModule {
-  /** Replaced whenever the memory grows, so it is read anew on every use. */
+  /** Replaced whenever the memory grows, so read it again on every use. */
   readonly HEAPU8: Uint8Array;
   readonly HEAP32: Int32Array;
   UTF8ToString(pointer: number): string;

@@ -29,7 +29,7 @@ import { refusedPragma } from './pragmas.ts';
 import { resultCodeOf, storageErrorOf } from './result-code.ts';
 import type { SqliteModule } from './sqlite-module.ts';
 
-/** A database as the VFS knows it: where its pages are, and whom to tell why something failed. */
+/** A database as the VFS sees it: its store, and the callbacks for failures and for opening and closing. */
 export interface VfsDatabase {
   readonly store: DatabaseStore;
   onError(error: StorageError): void;
@@ -52,13 +52,13 @@ const WAL: Uint8Array = new TextEncoder().encode('-wal');
  * SQLite's file methods, for one wa-sqlite module and all databases that it opens.
  *
  * How SQLite commits here: its rollback journal stays in memory because the file promises atomic batches, so a commit
- * arrives as file-control 31, the page writes, 32, 21, xSync, 22. When its page cache overflows it writes pages early,
- * outside a batch, and its journal becomes a file (in memory, below). In both cases every page stays in the store's
- * open transaction, and 22 (COMMIT_PHASETWO), the last step of every commit and of nothing else, is where the store
- * commits; giving up the write lock without it is a rollback. So no promise of ours depends on which of the two ways a
+ * arrives as file-control 31, the page writes, 32, 21, xSync, 22. When its page cache overflows, SQLite writes pages
+ * early, outside a batch, and its journal becomes a file (in memory, below). In both cases every page stays in the
+ * store's open transaction. The store commits at 22 (COMMIT_PHASETWO), which is the last step of every commit and of
+ * nothing else; giving up the write lock without it is a rollback. So no guarantee depends on which of the two ways a
  * transaction took.
  *
- * Methods get numbers only and throw nothing. 64-bit offsets arrive as two halves.
+ * Methods receive numbers only and never throw. 64-bit offsets arrive as two halves.
  */
 export class Vfs {
   readonly name = 'rockpool';
@@ -73,7 +73,7 @@ export class Vfs {
   readonly #deleteOnClose = new Map<number, string>();
   #heapBytes: Uint8Array = new Uint8Array(0);
   #heapWords: Int32Array = new Int32Array(0);
-  // The database that was used last: mostly there is one.
+  // The database used last. Mostly there is only one.
   #lastFile = 0;
   #lastOpen: OpenDatabase | undefined;
 
@@ -90,7 +90,7 @@ export class Vfs {
     this.#namedFiles.delete(`${path}-journal`);
   }
 
-  /** The module asks this of every VFS; nothing here is asynchronous. */
+  /** The module asks this of every VFS; no method here is asynchronous. */
   hasAsyncMethod(): boolean {
     return false;
   }
@@ -117,7 +117,7 @@ export class Vfs {
   }
 
   xAccess(_vfs: number, namePointer: number, flags: number, out: number): number {
-    // Asked twice per read transaction (is there a journal? a WAL?), so the usual answer needs no decoding of the name.
+    // Called twice per read transaction (is there a journal? a WAL?), so the usual answer does not decode the name.
     const isAllowed =
       (this.#namedFiles.size > 0 || !this.#namesJournalOrWal(namePointer)) &&
       this.#exists(this.#module.UTF8ToString(namePointer), flags);
@@ -125,14 +125,14 @@ export class Vfs {
     return SQLITE_OK;
   }
 
-  /** As in SQLite's own VFS, a database file without a byte is not there yet. */
+  /** As in SQLite's own VFS, an empty database file does not exist yet. */
   #exists(path: string, flags: number): boolean {
     const store = this.#databases.get(path)?.store;
     if (store === undefined) return this.#namedFiles.has(path);
     return store.sizeBytes() > 0 && (flags !== ACCESS_READWRITE || !store.isReadOnly);
   }
 
-  /** No path of a database ends so: open-storage.ts adds `.sqlite`. */
+  /** No database path ends this way: opened-storage.ts appends `.sqlite`. */
   #namesJournalOrWal(namePointer: number): boolean {
     const heap = this.#bytes();
     const end = heap.indexOf(0, namePointer);
@@ -207,7 +207,7 @@ export class Vfs {
     return SQLITE_OK;
   }
 
-  /** Durability is decided at the commit, not here: see the class comment. */
+  /** The commit decides durability, not xSync: see the class comment. */
   xSync(): number {
     return SQLITE_OK;
   }
@@ -249,7 +249,7 @@ export class Vfs {
     }
   }
 
-  /** This storage serves one connection, so nobody else can hold the lock. */
+  /** This storage serves one connection, so no other connection can hold the lock. */
   xCheckReservedLock(_file: number, out: number): number {
     this.#words()[out >> 2] = 0;
     return SQLITE_OK;
@@ -272,7 +272,7 @@ export class Vfs {
     }
   }
 
-  /** SQLite takes this as the page size of a new database. */
+  /** SQLite uses this as the page size of a new database. */
   xSectorSize(file: number): number {
     return this.#find(file)?.store.pageSizeBytes ?? 4096;
   }
@@ -281,7 +281,7 @@ export class Vfs {
     return this.#find(file) === undefined ? 0 : CAPABILITIES;
   }
 
-  // A module object has hundreds of properties and is slow to look up; a view that memory growth has detached is empty.
+  // A module object has hundreds of properties and is slow to look up. A view detached by memory growth is empty.
   #bytes(): Uint8Array {
     if (this.#heapBytes.length === 0) this.#heapBytes = this.#module.HEAPU8;
     return this.#heapBytes;
@@ -356,7 +356,7 @@ function endTransaction(store: DatabaseStore): void {
   store.endRead();
 }
 
-/** Keeps the typed error for whoever asks, and gives SQLite the nearest of its codes. */
+/** Stores the typed error for the caller and returns SQLite's nearest result code. */
 function report(open: OpenDatabase, error: unknown): number {
   const known = storageErrorOf(error);
   open.database.onError(known);
