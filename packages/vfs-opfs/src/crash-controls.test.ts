@@ -5,7 +5,7 @@ import type { DiskCall } from '../testing/disk-call.ts';
 import { loadNodeSqlite } from '../testing/node-sqlite.ts';
 import { SimulatedDisk } from '../testing/simulated-disk.ts';
 
-/** Faults found when the disk forgets these flushes, as if the code had never asked for them. */
+/** Returns the faults found when the disk ignores these flushes, as if the code had never requested them. */
 async function faultsWithout(isForgotten: (call: DiskCall) => boolean): Promise<string[]> {
   const module = await loadNodeSqlite();
   const disk = new SimulatedDisk({ keepCalls: true });
@@ -22,16 +22,16 @@ async function faultsWithout(isForgotten: (call: DiskCall) => boolean): Promise<
   return faults;
 }
 
-describe('the crash images notice', () => {
-  it('nothing as long as every flush is kept', { timeout: 60_000 }, async () => {
+describe('the crash images', () => {
+  it('find no fault when every flush is kept', { timeout: 60_000 }, async () => {
     expect(await faultsWithout(() => false)).toEqual([]);
   });
 
-  it('a segment that is used again before the database file was flushed', { timeout: 60_000 }, async () => {
+  it('detect a segment that is reused before the database file was flushed', { timeout: 60_000 }, async () => {
     expect(await faultsWithout((call) => call.file === 'crash.sqlite')).not.toEqual([]);
   });
 
-  it('a commit that is acknowledged before its segment was flushed', { timeout: 60_000 }, async () => {
+  it('detect a commit that is acknowledged before its segment was flushed', { timeout: 60_000 }, async () => {
     expect(await faultsWithout((call) => call.file !== 'crash.sqlite')).not.toEqual([]);
   });
 });

@@ -4,10 +4,10 @@ import { findFault, findFaultOnDisk, openCrashStorage, runWorkload } from '../te
 import { loadNodeSqlite } from '../testing/node-sqlite.ts';
 import { SimulatedDisk } from '../testing/simulated-disk.ts';
 
-// What crash-images.test.ts does once, with many seeds and more of every kind.
+// Repeats crash-images.test.ts with many seeds and more images of every kind.
 for (const durability of ['relaxed', 'strict'] as const) {
   for (let seed = 1; seed <= 6; seed += 1) {
-    it(`crashes with durability ${durability} leave every acknowledged transaction whole, seed ${seed}`, async () => {
+    it(`a crash keeps every acknowledged transaction whole, with durability ${durability} and seed ${seed}`, async () => {
       const module = await loadNodeSqlite();
       const disk = new SimulatedDisk({ keepCalls: true });
       const workload = await runWorkload(disk, module, durability, 60, seed % 2 === 0 ? 1024 : 4096);

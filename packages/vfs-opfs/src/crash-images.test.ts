@@ -7,14 +7,14 @@ import { SimulatedDisk } from '../testing/simulated-disk.ts';
 const SEED = 20260921;
 let imageTotal = 0;
 
-describe('a crash after any call to the disk', () => {
+describe('a crash after any disk call', () => {
   for (const [durability, pageSizeBytes] of [
     ['relaxed', 1024],
     ['strict', 1024],
     ['relaxed', 4096],
   ] as const) {
     it(
-      `leaves every acknowledged transaction whole and nothing else, with durability ${durability} and pages of ${pageSizeBytes} bytes`,
+      `keeps every acknowledged transaction whole and nothing else, with durability ${durability} and pages of ${pageSizeBytes} bytes`,
       { timeout: 120_000 },
       async () => {
         const module = await loadNodeSqlite();
@@ -37,7 +37,7 @@ describe('a crash after any call to the disk', () => {
     );
   }
 
-  it('during a recovery leaves what the crash before it left', { timeout: 120_000 }, async () => {
+  it('keeps what the first crash left when it hits the recovery', { timeout: 120_000 }, async () => {
     const module = await loadNodeSqlite();
     const disk = new SimulatedDisk({ keepCalls: true });
     const workload = await runWorkload(disk, module, 'strict', 30);
@@ -47,7 +47,7 @@ describe('a crash after any call to the disk', () => {
     for (const image of crashImages(disk, random, 1)) {
       if (random() > 0.2) continue;
       const recovering = image.restore();
-      // Only opening, then the worker dies: what opening wrote is torn in its turn.
+      // Only opens, then the worker dies: the recovery's own writes are torn in turn.
       await openCrashStorage(recovering, 'strict');
       for (const second of crashImages(recovering, random, 1)) {
         count += 1;

@@ -22,7 +22,7 @@ function open(disk: SimulatedDisk): Promise<Storage> {
   });
 }
 
-/** Transactions of one and of many records; every one adds its number to `entry`. */
+/** Transactions of one and of many records; each adds its number to `entry`. */
 function transactionSql(number: number): string {
   const rows = number % 5 === 0 ? 40 : 1;
   return `BEGIN; INSERT INTO entry VALUES (${number}, printf('%.*c', 500, 'x'));
@@ -30,7 +30,7 @@ function transactionSql(number: number): string {
 }
 
 interface FaultyRun {
-  /** Transactions whose COMMIT returned. */
+  /** Transactions that COMMIT acknowledged. */
   readonly acknowledged: readonly number[];
   readonly failures: readonly { readonly number: number; readonly resultCode: number }[];
   readonly recorded: StorageError | undefined;
@@ -38,8 +38,8 @@ interface FaultyRun {
 }
 
 /**
- * Runs 25 transactions of which some call to the disk fails, goes on after the failure, and compares what is there with
- * what was acknowledged.
+ * Runs 25 transactions with a fault at one disk call, continues after the failure, and compares the content with what
+ * was acknowledged.
  */
 async function runWithFault(fault: DiskFault, failingCall: number, repeats: number): Promise<FaultyRun> {
   const module = await loadNodeSqlite();
@@ -49,7 +49,7 @@ async function runWithFault(fault: DiskFault, failingCall: number, repeats: numb
   connection.run(
     'CREATE TABLE entry(number INTEGER PRIMARY KEY, content TEXT); CREATE TABLE filler(number INTEGER, content TEXT)',
   );
-  // Every other run lets the page cache overflow, so that SQLite writes early and keeps a journal.
+  // In every other run the page cache overflows, so that SQLite writes early and keeps a journal.
   connection.run(`PRAGMA cache_size = ${failingCall % 2 === 0 ? 5 : 2000}`);
   let calls = 0;
   disk.fault = (call) => {
@@ -81,7 +81,8 @@ async function runWithFault(fault: DiskFault, failingCall: number, repeats: numb
   const again = await open(disk);
   const after = new TestConnection(module, again);
   const recovered = listed(after);
-  // When even the cut fails, the outcome of the transaction in flight is open: its COMMIT failed, and it may be there.
+  // When even the truncation fails, the outcome of the transaction in flight is open: its COMMIT failed, but it may be
+  // there.
   const mayBeThere = fault === 'lost' && failures.length > 0 ? [failures[0]!.number] : [];
   expect(recovered.filter((number) => !mayBeThere.includes(Number(number)))).toEqual(acknowledged);
   expect(after.value('PRAGMA integrity_check')).toBe('ok');
@@ -90,23 +91,27 @@ async function runWithFault(fault: DiskFault, failingCall: number, repeats: numb
   return { acknowledged, failures, recorded, writes: calls };
 }
 
-describe('a disk that fails', () => {
+describe('a failing disk', () => {
   for (const fault of ['short', 'negative', 'negative-after-write', 'quota'] as const) {
-    it(`at any one write, as ${fault}, costs at most the transaction that it hit`, { timeout: 30_000 }, async () => {
-      const { writes } = await runWithFault(fault, Infinity, 0);
-      expect(writes).toBeGreaterThan(50);
-      let failed = 0;
-      for (let call = 0; call < writes; call += 1) {
-        const run = await runWithFault(fault, call, 1);
-        expect(run.failures.length).toBeLessThanOrEqual(1);
-        for (const failure of run.failures) expect(failure.resultCode).toBe(FULL);
-        if (run.failures.length > 0) expect(run.recorded?.code).toBe('storage-full');
-        failed += run.failures.length;
-      }
-      expect(failed).toBeGreaterThan(20);
-    });
+    it(
+      `loses at most the transaction that the fault hit, when one write fails as ${fault}`,
+      { timeout: 30_000 },
+      async () => {
+        const { writes } = await runWithFault(fault, Infinity, 0);
+        expect(writes).toBeGreaterThan(50);
+        let failed = 0;
+        for (let call = 0; call < writes; call += 1) {
+          const run = await runWithFault(fault, call, 1);
+          expect(run.failures.length).toBeLessThanOrEqual(1);
+          for (const failure of run.failures) expect(failure.resultCode).toBe(FULL);
+          if (run.failures.length > 0) expect(run.recorded?.code).toBe('storage-full');
+          failed += run.failures.length;
+        }
+        expect(failed).toBeGreaterThan(20);
+      },
+    );
 
-    it(`for a while, as ${fault}, keeps what was acknowledged and works again once there is room`, async () => {
+    it(`keeps what was acknowledged and works again once there is room, when writes fail as ${fault} for a while`, async () => {
       const run = await runWithFault(fault, 20, 25);
       expect(run.recorded?.code).toBe('storage-full');
       expect(run.failures.length).toBeGreaterThan(3);
@@ -115,7 +120,7 @@ describe('a disk that fails', () => {
     });
   }
 
-  it('because the browser took the handles away says storage-lost and keeps what was acknowledged', async () => {
+  it('fails with storage-lost and keeps what was acknowledged when the browser takes the handles away', async () => {
     for (let call = 0; call < 60; call += 7) {
       const run = await runWithFault('lost', call, Infinity);
       expect(run.recorded?.code).toBe('storage-lost');
@@ -123,7 +128,7 @@ describe('a disk that fails', () => {
     }
   });
 
-  it('while the log is moved on closing fails nothing: the log has it all, and the next writer moves it', async () => {
+  it('does not fail closing while the log is copied; the next writer copies it', async () => {
     const module = await loadNodeSqlite();
     const disk = new SimulatedDisk();
     const storage = await open(disk);

@@ -1,12 +1,12 @@
 import { describe, expect, it } from 'vitest';
-import { LOCKED_CASTS, everyLockSchedule } from '../testing/lock-protocol.ts';
+import { LOCK_SCENARIOS, everyLockSchedule } from '../testing/lock-protocol.ts';
 
-// What lock-protocol.test.ts does, with more that may happen in one schedule.
+// Repeats lock-protocol.test.ts with more events per schedule.
 describe('the lock protocol', () => {
-  for (const [title, cast] of Object.entries(LOCKED_CASTS)) {
-    it(`holds under every schedule: ${title}, one of them dead at any step`, async () => {
-      const { schedules, faults } = await everyLockSchedule(cast, {
-        preemptions: Object.keys(cast).length < 3 ? 2 : 1,
+  for (const [title, scenario] of Object.entries(LOCK_SCENARIOS)) {
+    it(`holds under every schedule: ${title}, with one death at any step`, async () => {
+      const { schedules, faults } = await everyLockSchedule(scenario, {
+        preemptions: Object.keys(scenario).length < 3 ? 2 : 1,
         deaths: 1,
       });
       console.log(`${title}: ${schedules} schedules`);

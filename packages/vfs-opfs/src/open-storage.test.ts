@@ -43,7 +43,7 @@ async function create(disk: SimulatedDisk, name: string): Promise<void> {
 }
 
 describe('opening', () => {
-  it('as a second writer fails with storage-busy, until the first one closes', async () => {
+  it('fails with storage-busy for a second writer, until the first one closes', async () => {
     const disk = new SimulatedDisk();
     const first = await openStorage({ name: 'one', medium: disk.medium(), role: 'writer' });
     await expectCode(
@@ -55,7 +55,7 @@ describe('opening', () => {
     await (await waiting).close();
   });
 
-  it('as a reader waits for a writer to create the database, and then fails with storage-missing', async () => {
+  it('makes a reader wait for a writer to create the database, then fails with storage-missing', async () => {
     const disk = new SimulatedDisk();
     await expectCode(
       openStorage({ name: 'one', medium: disk.medium(), role: 'reader', timeoutMs: 10 }),
@@ -71,13 +71,13 @@ describe('opening', () => {
     await reader.close();
   });
 
-  it('where the medium lacks something fails with storage-unsupported and says what', async () => {
+  it('fails with storage-unsupported and lists what the medium lacks', async () => {
     const error = await failure(openStorage({ name: 'one', medium: opfsSharedMedium(), role: 'writer' }));
     expect(error.code).toBe('storage-unsupported');
     expect(error.fields['missing']).toContain('origin-private file system');
   });
 
-  it('a file that is not a database fails with storage-corrupt and leaves it as it is', async () => {
+  it('fails with storage-corrupt for a file that is not a database, and leaves it unchanged', async () => {
     const content = new TextEncoder().encode('These are not the pages you are looking for. '.repeat(40));
     const disk = new SimulatedDisk({ files: new Map([['one.sqlite', content]]) });
     await expectCode(openStorage({ name: 'one', medium: disk.medium(), role: 'writer' }), 'storage-corrupt');
@@ -87,7 +87,7 @@ describe('opening', () => {
     await expectCode(openStorage({ name: 'one', medium: disk.medium(), role: 'writer' }), 'storage-corrupt');
   });
 
-  it('takes a plain SQLite file from elsewhere, whatever its page size', async () => {
+  it('accepts a plain SQLite file of any page size', async () => {
     const origin = new SimulatedDisk();
     await create(origin, 'origin');
     const image = await exportedBytes(await exportFile('origin', origin.medium()));
@@ -102,13 +102,13 @@ describe('opening', () => {
     await storage.close();
   });
 
-  it('refuses names that cannot be file names', async () => {
+  it('rejects names that cannot be file names', async () => {
     for (const name of ['', '../x', 'a b', 'é', '.hidden', 'x'.repeat(101)]) {
       await expectCode(openStorage({ name, medium: memoryMedium(), role: 'writer' }), 'storage-name-invalid');
     }
   });
 
-  it('says where the bytes are kept', async () => {
+  it('reports the persistence of the medium', async () => {
     const storage = await openStorage({ name: 'one', medium: memoryMedium(), role: 'writer' });
     expect(storage.persistence).toBe('memory');
     await storage.close();
@@ -116,7 +116,7 @@ describe('opening', () => {
 });
 
 describe('an open storage', () => {
-  it('serves one connection at a time', async () => {
+  it('accepts one connection at a time', async () => {
     const storage = await openStorage({ name: 'one', medium: memoryMedium(), role: 'writer' });
     const connection = new TestConnection(module, storage);
     connection.run(CREATE);
@@ -131,7 +131,7 @@ describe('an open storage', () => {
     expect(() => storage.flush()).toThrow(StorageError);
   });
 
-  it('as a reader refuses writes with SQLITE_READONLY, and can be opened again as the writer', async () => {
+  it('rejects writes of a reader with SQLITE_READONLY, and can be reopened as the writer', async () => {
     const disk = new SimulatedDisk();
     const leader = disk.medium();
     const first = await openStorage({ name: 'one', medium: leader, role: 'writer' });
@@ -151,7 +151,7 @@ describe('an open storage', () => {
     await promoted.close();
   });
 
-  it('with relaxed durability says since when a power cut could take something, until it is flushed', async () => {
+  it('reports since when a power cut could lose commits, with relaxed durability, until the flush', async () => {
     const disk = new SimulatedDisk();
     const flushed: string[] = [];
     disk.fault = (call) => {
@@ -179,7 +179,7 @@ describe('an open storage', () => {
     await storage.close();
   });
 
-  it('with strict durability flushes every commit', async () => {
+  it('flushes every commit with strict durability', async () => {
     const disk = new SimulatedDisk();
     const storage = await openStorage({ name: 'one', medium: disk.medium(), role: 'writer', durability: 'strict' });
     const connection = new TestConnection(module, storage);
@@ -198,7 +198,7 @@ describe('an open storage', () => {
 });
 
 describe('closing', () => {
-  it('moves the log into the database file, or leaves it to the next writer, flushed', async () => {
+  it('copies the log into the database file, or flushes it and leaves it to the next writer', async () => {
     const disk = new SimulatedDisk();
     const written: string[] = [];
     const writeAndClose = async (leavesLog: boolean): Promise<string[]> => {
@@ -224,8 +224,8 @@ describe('closing', () => {
   });
 });
 
-describe('files on a medium', () => {
-  it('can be listed, measured and deleted, but not under a writer', async () => {
+describe('the files on a medium', () => {
+  it('can be listed, measured and deleted, but not deleted under a writer', async () => {
     const disk = new SimulatedDisk();
     const medium = disk.medium();
     await create(disk, 'b');
@@ -240,7 +240,7 @@ describe('files on a medium', () => {
     expect(await storageSizes('a', medium)).toBeUndefined();
   });
 
-  it('can be exported beside a writer, with everything committed so far', async () => {
+  it('can be exported beside a writer, with all commits so far', async () => {
     const disk = new SimulatedDisk();
     const writer: Storage = await openStorage({ name: 'one', medium: disk.medium(), role: 'writer' });
     const connection = new TestConnection(module, writer);
@@ -260,7 +260,7 @@ describe('files on a medium', () => {
     await copy.close();
   });
 
-  it('that do not exist cannot be exported', async () => {
+  it('cannot be exported when they do not exist', async () => {
     await expectCode(exportFile('none', memoryMedium()), 'storage-missing');
   });
 });

@@ -4,12 +4,11 @@ import { lookAtEveryMoment } from '../testing/every-moment.ts';
 import { FIRST, LARGE, SMALL, STAMPED_NAME, runStampedWriter } from '../testing/stamped-writer.ts';
 import type { StampedRun } from '../testing/stamped-writer.ts';
 
-// A writer that made its calls in another order, or left one out, must be noticed by the readers that look at every
-// moment.
+// Readers that read at every moment must detect a writer that reorders or omits its disk calls.
 
 const STEPS = [FIRST, 'checkpoint', SMALL, 'checkpoint', LARGE, 'checkpoint', SMALL] as const;
 
-/** The state word of a segment header, which is written alone or with an end mark behind it. */
+/** Returns the state word of a segment header, which is written alone or with an end mark behind it. */
 function headerState(call: DiskCall): number | undefined {
   if (call.kind !== 'write' || call.at !== 0 || call.file === `${STAMPED_NAME}.sqlite`) return undefined;
   return new DataView(call.bytes.buffer, call.bytes.byteOffset).getInt32(5 * 4, true);
@@ -18,7 +17,7 @@ function headerState(call: DiskCall): number | undefined {
 const isBeginning = (call: DiskCall): boolean =>
   call.kind === 'write' && headerState(call) === 1 && call.bytes.length > 64;
 
-/** The run as if the call at `from` had been made before the one at `to`. */
+/** Returns the run as if the call at `from` had been made before the one at `to`. */
 function moved({ calls, acknowledged }: StampedRun, from: number, to: number): StampedRun {
   const call = calls[from]!;
   const others = calls.filter((_, index) => index !== from);
@@ -35,13 +34,19 @@ async function faultsOf(run: StampedRun): Promise<readonly string[]> {
   return [...(await lookAtEveryMoment(run, 1)).faults];
 }
 
-it('a commit that is acknowledged before its record is written is noticed', { timeout: 600_000 }, async () => {
-  const run = await runStampedWriter(STEPS);
-  const acknowledged = run.acknowledged.map(({ callCount, stamps }) => ({ stamps, callCount: callCount - 1 }));
-  expect(await faultsOf({ ...run, acknowledged })).toContainEqual(expect.stringContaining('was acknowledged or seen'));
-});
+it(
+  'readers at every moment detect a commit that is acknowledged before its record is written',
+  { timeout: 600_000 },
+  async () => {
+    const run = await runStampedWriter(STEPS);
+    const acknowledged = run.acknowledged.map(({ callCount, stamps }) => ({ stamps, callCount: callCount - 1 }));
+    expect(await faultsOf({ ...run, acknowledged })).toContainEqual(
+      expect.stringContaining('was acknowledged or seen'),
+    );
+  },
+);
 
-it('a WAL checkpoint that does not say that it is copying is noticed', { timeout: 600_000 }, async () => {
+it('readers at every moment detect a WAL checkpoint that is not marked as copying', { timeout: 600_000 }, async () => {
   const run = await runStampedWriter(STEPS);
   const isCopying = (call: DiskCall): boolean => headerState(call) === 2;
   expect(run.calls.some(isCopying)).toBe(true);
@@ -51,10 +56,10 @@ it('a WAL checkpoint that does not say that it is copying is noticed', { timeout
   expect(await faultsOf({ ...run, calls })).toContainEqual(expect.stringContaining('pages of no one moment'));
 });
 
-it('a segment that is used again before it was copied is noticed', { timeout: 600_000 }, async () => {
+it('readers at every moment detect a segment that is reused before it was copied', { timeout: 600_000 }, async () => {
   const run = await runStampedWriter(STEPS);
-  // The third generation begins in the segment of the first; its pages are copied with the first writes to the database
-  // file.
+  // The third generation begins in the segment of the first, whose pages are copied with the first writes to the
+  // database file.
   const third = run.calls.findIndex(
     (call, index) => isBeginning(call) && run.calls.slice(0, index).filter(isBeginning).length === 2,
   );

@@ -2,7 +2,7 @@ import { describe, expect, it } from 'vitest';
 import { lookAtEveryMoment } from '../testing/every-moment.ts';
 import { STAMPED_RUNS, runStampedWriter } from '../testing/stamped-writer.ts';
 
-// What readers-at-every-moment.test.ts does with one move of the writer, with up to three.
+// Repeats readers-at-every-moment.test.ts with up to three moves of the writer instead of one.
 describe('a reader at every moment of a writer', () => {
   for (const { title, steps } of STAMPED_RUNS) {
     it(`sees whole snapshots, never older than what was acknowledged: ${title}`, async () => {

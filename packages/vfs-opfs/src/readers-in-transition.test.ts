@@ -4,7 +4,7 @@ import { SimulatedDisk } from '../testing/simulated-disk.ts';
 import type { TestModule } from '../testing/test-connection.ts';
 import { COUNT, CREATE, INSERT, closeWorker, fill, openTestWorker } from '../testing/test-worker.ts';
 
-// Moments between two states, each staged on purpose because chance seldom finds them.
+// Stages moments between two states that random tests seldom reach.
 
 let modules: TestModule[] = [];
 
@@ -13,14 +13,14 @@ beforeAll(async () => {
 });
 
 describe('a reader', () => {
-  it('reads on from the database file when the sealed segment of its snapshot is used again', async () => {
+  it('continues from the database file when the sealed segment of its snapshot is reused', async () => {
     const disk = new SimulatedDisk();
     const writer = await openTestWorker(disk, 'writer', modules[0]!);
     writer.connection.run(CREATE);
     await writer.storage.checkpoint();
     const reader = await openTestWorker(disk, 'reader', modules[1]!);
     reader.connection.run('PRAGMA cache_size = 5');
-    // Sealed by its own commit; what copies it runs only after the reader has begun, with a snapshot that ends in the
+    // This commit seals the generation. The copy runs only after the reader has begun, with a snapshot that ends in the
     // next generation.
     fill(writer.connection, 3000);
     const statement = reader.connection.prepare('SELECT id, length(content) FROM entry ORDER BY id');
@@ -42,14 +42,13 @@ describe('a reader', () => {
     for (const worker of [reader, writer]) await closeWorker(worker);
   });
 
-  it('finds its way when the writer dies between beginning a generation and sealing the one before', async () => {
+  it('finds the latest commit when the writer dies between beginning a generation and sealing the one before', async () => {
     const disk = new SimulatedDisk();
     let writer = await openTestWorker(disk, 'writer', modules[0]!);
     writer.connection.run(CREATE);
     const reader = await openTestWorker(disk, 'reader', modules[1]!);
     disk.fault = (call) => {
-      // A header with an end mark behind it, and nothing else, is what begins a generation. This call still takes
-      // effect.
+      // A generation begins with a write of a header and an end mark. This write still takes effect.
       if (call.kind === 'write' && call.sizeBytes === 4096 + 64) writer.medium.kill();
       return undefined;
     };
@@ -66,7 +65,7 @@ describe('a reader', () => {
   });
 
   for (const failedLength of [6, 20_000]) {
-    it(`forgets a transaction with a text of ${failedLength} that was fully visible for a moment and then failed`, async () => {
+    it(`drops a transaction with a text of ${failedLength} that was fully visible for a moment and then failed`, async () => {
       const disk = new SimulatedDisk();
       const writer = await openTestWorker(disk, 'writer', modules[0]!, {
         checkpointAfterBytes: 1024 * 1024,
@@ -94,8 +93,8 @@ describe('a reader', () => {
       disk.observer = undefined;
       disk.fault = undefined;
       expect(seen).toContain('n');
-      // The same length: the change counter and the size are as SQLite remembers them. A shorter one: the end of the
-      // failed record is still where the reader looks, unless it was cut off.
+      // The same length: the change counter and the size equal those that SQLite remembers. A shorter one: the end of
+      // the failed record is still where the reader looks, unless it was truncated.
       writer.connection.run("UPDATE note SET content = 'second' WHERE id = 1");
       expect(reader.connection.value(initial)).toBe('s');
       for (const worker of [reader, writer]) await closeWorker(worker);

@@ -10,9 +10,9 @@ import { TestConnection, TestSqliteError } from '../testing/test-connection.ts';
 import type { TestModule, TestStatement } from '../testing/test-connection.ts';
 
 /*
- * One writer and two readers do things in any order: commit, checkpoint, read, hold a read transaction open, freeze,
- * die. The table holds the number of the last commit in every one of its rows, so a read that mixes two commits shows
- * two numbers, and a read that misses one shows an old number. Readers also look in the middle of every write.
+ * One writer and two readers act in any order: commit, checkpoint, read, hold a read transaction open, freeze, die.
+ * Every row of the table holds the number of the last commit, so a read that mixes two commits shows two numbers, and a
+ * read that misses one shows an old number. Readers also look in the middle of every write.
  */
 
 const BUSY = 5;
@@ -91,7 +91,7 @@ class Model {
   writer!: Tab;
   readers: ReaderTab[] = [];
   committed = 0;
-  /** A commit that is being written: readers may see it or not. */
+  /** A commit that is being written. Readers may or may not see it. */
   inFlight: number | undefined;
   peekFailure: unknown;
 
@@ -104,7 +104,7 @@ class Model {
       try {
         for (const reader of this.readers) if (reader.peeks && reader.statement === undefined) this.read(reader);
       } catch (error) {
-        // Thrown from here it would look like a failing disk.
+        // Thrown from here, it would look like a failing disk.
         this.peekFailure ??= error;
       }
     };
@@ -138,7 +138,7 @@ class Model {
     reader.statement = statement;
   }
 
-  /** Goes on reading in the open transaction; a reader that was revoked is told so, and then may begin again. */
+  /** Continues reading in the open transaction. A revoked reader gets an error and may then begin again. */
   next(reader: ReaderTab): void {
     try {
       const row = reader.statement?.step();
@@ -220,18 +220,14 @@ class Model {
   }
 }
 
-it(
-  'readers see one whole commit, the latest, whatever the writer and its log do meanwhile',
-  { timeout: 60_000 },
-  async () => {
-    await fc.assert(
-      fc.asyncProperty(fc.array(step, { minLength: 10, maxLength: 80 }), async (steps) => {
-        const model = new Model();
-        await model.start();
-        for (const next of steps) await model.take(next);
-        await model.finish();
-      }),
-      { numRuns: 150 },
-    );
-  },
-);
+it('readers see exactly one commit, the latest, whatever the writer and its log do', { timeout: 60_000 }, async () => {
+  await fc.assert(
+    fc.asyncProperty(fc.array(step, { minLength: 10, maxLength: 80 }), async (steps) => {
+      const model = new Model();
+      await model.start();
+      for (const next of steps) await model.take(next);
+      await model.finish();
+    }),
+    { numRuns: 150 },
+  );
+});

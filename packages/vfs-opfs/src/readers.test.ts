@@ -41,7 +41,7 @@ describe('readers beside a writer', () => {
     for (const worker of [...readers, writer]) await closeWorker(worker);
   });
 
-  it('see a transaction of many records whole or not at all, even while it is being written', async () => {
+  it('see a transaction of many records completely or not at all, even while it is being written', async () => {
     const disk = new SimulatedDisk();
     const writer = await openWorker(disk, 'writer', 0);
     writer.connection.run(CREATE);
@@ -96,7 +96,7 @@ describe('readers beside a writer', () => {
     for (const worker of [reader, writer]) await closeWorker(worker);
   });
 
-  it('that sleep in a read transaction past the log limit are told to read again, and never get a wrong page', async () => {
+  it('must read again after sleeping in a read transaction past the log limit, and never get a wrong page', async () => {
     const disk = new SimulatedDisk();
     const writer = await openWorker(disk, 'writer', 0, { logLimitBytes: 64 * 1024 });
     writer.connection.run(CREATE);
@@ -125,7 +125,7 @@ describe('readers beside a writer', () => {
     for (const worker of [reader, writer]) await closeWorker(worker);
   });
 
-  it('that were frozen while idle see the latest commit when they wake, however often the segments were used since', async () => {
+  it('see the latest commit after being frozen while idle, however often the segments were reused', async () => {
     const disk = new SimulatedDisk();
     const writer = await openWorker(disk, 'writer', 0, { logLimitBytes: 0 });
     writer.connection.run(CREATE);
@@ -146,7 +146,7 @@ describe('readers beside a writer', () => {
 });
 
 describe('a writer that dies', () => {
-  it('is followed by another that goes on where it ended, under the eyes of a reader', async () => {
+  it('is succeeded by a writer that continues the log, while a reader stays open', async () => {
     const disk = new SimulatedDisk();
     let writer = await openWorker(disk, 'writer', 0);
     writer.connection.run(CREATE);

@@ -25,7 +25,7 @@ const INSERT = "INSERT INTO entry(content) VALUES ('x')";
 const COUNT = 'SELECT count(*) FROM entry';
 
 describe('a database in OPFS', () => {
-  it('is there again after closing, as a plain SQLite file', async () => {
+  it('reopens after closing, as a plain SQLite file', async () => {
     const name = newName();
     const tab = newTab();
     await tab.call('open', name, 'writer', 3000);
@@ -43,12 +43,12 @@ describe('a database in OPFS', () => {
     expect(await other.call('names')).not.toContain(name);
   });
 
-  it('keeps what was committed when the worker is terminated, and the next one takes over', async () => {
+  it('keeps all commits when the worker is terminated and another takes over', async () => {
     const name = newName();
     let committed = 0;
     for (let round = 0; round < 5; round += 1) {
       const tab = newTab();
-      // A terminated worker may hold its lock for about two seconds more.
+      // A terminated worker may hold its lock for about two more seconds.
       await tab.call('open', name, 'writer', 10_000);
       if (round === 0) await tab.call('run', CREATE);
       expect(await tab.call('run', COUNT)).toEqual([[committed]]);
@@ -72,7 +72,7 @@ describe('a database in OPFS', () => {
     expect(await first.call('run', `${COUNT}; PRAGMA integrity_check`)).toEqual([['ok']]);
   });
 
-  it('never goes backwards for readers while a writer commits and its log goes round', async () => {
+  it('never goes backwards for readers while a writer commits and reuses its log segments', async () => {
     const name = newName();
     const [writer, first, second] = [newTab(), newTab(), newTab()];
     await writer.call('open', name, 'writer', 3000);
@@ -99,21 +99,21 @@ describe('a database in OPFS', () => {
 });
 
 describe('opening in OPFS', () => {
-  it('as a second writer fails with storage-busy', async () => {
+  it('fails with storage-busy for a second writer', async () => {
     const name = newName();
     const [first, second] = [newTab(), newTab()];
     await first.call('open', name, 'writer', 3000);
     await expect(second.call('open', name, 'writer', 50)).rejects.toMatchObject({ code: 'storage-busy' });
   });
 
-  it('as a reader of nothing fails with storage-missing and creates nothing', async () => {
+  it('fails with storage-missing for a reader without a database, and creates nothing', async () => {
     const name = newName();
     const tab = newTab();
     await expect(tab.call('open', name, 'reader', 50)).rejects.toMatchObject({ code: 'storage-missing' });
     expect(await tab.call('names')).not.toContain(name);
   });
 
-  it('without what it needs fails with storage-unsupported and says what is missing', async () => {
+  it('fails with storage-unsupported and lists what the browser lacks', async () => {
     await expect(newTab().openWithout('modes')).rejects.toMatchObject({
       code: 'storage-unsupported',
       fields: { missing: ['readwrite-unsafe access handles'] },
@@ -124,7 +124,7 @@ describe('opening in OPFS', () => {
     });
   });
 
-  it('where the window refuses to keep files fails with storage-ephemeral', async () => {
+  it('fails with storage-ephemeral where the window refuses to keep files', async () => {
     await expect(newTab().openWithout('permission')).rejects.toMatchObject({ code: 'storage-ephemeral' });
   });
 });

@@ -1,11 +1,11 @@
-/** The media that browsers may have. */
+/** The media that a browser may support. */
 export type BrowserMedium = 'opfs-shared' | 'opfs-exclusive' | 'indexeddb';
 
 declare module 'vitest' {
   interface ProvidedContext {
-    /** Which media a run expects to work in its browser. */
+    /** The media that this run expects to work in its browser. */
     usableMedia: readonly BrowserMedium[];
-    /** The code with which the others are refused. */
+    /** The code that the other media fail with. */
     refusal: 'storage-unsupported' | 'storage-ephemeral';
   }
 }

@@ -3,7 +3,7 @@ import type { TestModule } from './test-connection.ts';
 
 let loading: Promise<TestModule> | undefined;
 
-/** The synchronous wa-sqlite build in a browser; loaded once for each worker. */
+/** The synchronous wa-sqlite build in a browser, loaded once for each worker. */
 export function loadBrowserSqlite(): Promise<TestModule> {
   loading ??= factory() as Promise<TestModule>;
   return loading;

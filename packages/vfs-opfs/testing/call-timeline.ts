@@ -4,13 +4,13 @@ import type { FileMedium, StorageFile } from '../src/media/medium.ts';
 import type { DiskCall } from './disk-call.ts';
 import type { Choose } from './every-schedule.ts';
 
-/** Always whole or not at all. */
+/** Written completely or not at all. */
 const SECTOR_BYTES = 512;
 
 /** One step of a writer as another process sees it: a call, or part of a write. */
 export interface TimelineStep {
   readonly call: DiskCall;
-  /** Number of calls that are whole after this step. */
+  /** Number of calls that are complete after this step. */
   readonly callCount: number;
 }
 
@@ -18,18 +18,18 @@ export interface TimelineReader {
   readonly medium: FileMedium;
   /** Number of steps that the writer has made. */
   position: number;
-  /** Before so many more of the reader's reads the writer may go on. */
+  /** Before how many more of the reader's reads the writer may move. */
   movesLeft: number;
 }
 
 /**
- * All states of a disk that a writer went through, call by call and in the middle of each write, for readers that look
- * at any of them, in order, as late as they like. What the reader does to locks does not reach the writer: it is as if
- * every lock that protects the reader had been lost, so what holds here does not depend on locks or signals at all.
+ * All states of a disk that a writer passed through, call by call and in the middle of each write. Readers look at any
+ * of them, in order, as late as they like. The reader's locks do not reach the writer, as if every lock that protects
+ * the reader had been lost. So the results do not depend on locks or signals.
  */
 export class CallTimeline {
   readonly steps: readonly TimelineStep[];
-  /** Content of every file after so many steps. */
+  /** Content of every file, by number of steps. */
   readonly #states: ReadonlyMap<string, Uint8Array>[] = [new Map()];
   readonly #moments = new Map<string, readonly number[]>();
 
@@ -40,7 +40,7 @@ export class CallTimeline {
     for (const { call } of this.steps) this.#states.push(stateAfter(this.#states.at(-1)!, call));
   }
 
-  /** A reader that begins after so many steps. */
+  /** Returns a reader that begins after `position` steps. */
   reader(choose: Choose, position: number): TimelineReader {
     const locks = new InProcessLocks().owner();
     const reader: { position: number; movesLeft: number; medium: FileMedium } = {
@@ -84,8 +84,8 @@ export class CallTimeline {
   }
 
   /**
-   * Lets the writer go on before a read: to any moment, but of those that give the read the same bytes only to the
-   * first, since whatever can be seen later from another one can be seen from that too.
+   * Lets the writer move on before a read, to any later moment. Of the moments that give the read the same bytes only
+   * the first is tried, since everything visible later from another one is visible from it too.
    */
   #moveOn(choose: Choose, position: number, fileName: string, at: number, length: number): number {
     const key = `${position} ${fileName} ${at} ${length}`;
@@ -119,7 +119,7 @@ function readOnly(): never {
   throw new Error('readers write nothing');
 }
 
-/** A write comes into sight in the order that is worst: its beginning, its end, and what lies between last. */
+/** Splits a write into the worst order of visibility: its beginning, its end, and then the middle. */
 function partsOf(call: DiskCall): DiskCall[] {
   if (call.kind !== 'write' || call.bytes.length <= SECTOR_BYTES) return [call];
   const middle = Math.max(SECTOR_BYTES, call.bytes.length >> 1);

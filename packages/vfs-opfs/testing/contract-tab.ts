@@ -1,10 +1,10 @@
 import { createTab, tabFailureOf } from './tab-commands.ts';
 import type { TabCommands, TabTools } from './tab-commands.ts';
 
-/** A tab that a test commands: in this process, or in a worker of its own. Failures are rejected as `TabFailure`. */
+/** A tab under a test's control, in this process or in a worker of its own. Its commands reject with a `TabFailure`. */
 export interface ContractTab {
   call<K extends keyof TabCommands>(command: K, ...parameters: Parameters<TabCommands[K]>): ReturnType<TabCommands[K]>;
-  /** Ends it as it is: nothing is closed. */
+  /** Ends the tab without closing anything. */
   terminate(): void;
 }
 

@@ -4,10 +4,10 @@ import { SimulatedDisk } from './simulated-disk.ts';
 import { tear, type Random } from './torn-write.ts';
 
 /**
- * - `everything`: the process died, the machine lives on: all calls made are there.
- * - `flushed-only`: a power cut, and nothing that was not flushed had reached the disk.
- * - `some`: a power cut, and any of the unflushed calls had reached it, in any order.
- * - `torn`: as `some`, and one unflushed write had reached it in part: any of its sectors.
+ * - `everything`: the process died and the machine did not. All calls survive.
+ * - `flushed-only`: a power cut before any unflushed call had reached the disk.
+ * - `some`: a power cut after any of the unflushed calls had reached the disk, in any order.
+ * - `torn`: like `some`, and one unflushed write had reached the disk in part: any of its sectors.
  */
 export type Survivors = 'everything' | 'flushed-only' | 'some' | 'torn';
 
@@ -15,7 +15,7 @@ export interface CrashImage {
   /** The crash came after this many calls. */
   readonly callCount: number;
   readonly survivors: Survivors;
-  /** A new disk with what survived. */
+  /** Returns a new disk with what survived. */
   restore(): SimulatedDisk;
 }
 
@@ -31,8 +31,8 @@ export function seededRandom(seed: number): Random {
 }
 
 /**
- * What crashes could have left of a disk: for every prefix of its calls one image that kept everything, one that kept
- * only what was flushed, `subsetsPerCall` that kept a random part, and as many with a torn write.
+ * Yields what crashes could have left of a disk. For every prefix of its calls: one image with everything, one with
+ * only the flushed calls, `subsetsPerCall` with a random part, and as many with a torn write.
  */
 export function* crashImages(
   disk: SimulatedDisk,

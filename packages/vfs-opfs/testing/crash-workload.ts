@@ -7,7 +7,7 @@ import { TestConnection } from './test-connection.ts';
 import type { TestModule } from './test-connection.ts';
 
 /**
- * Small enough that a few dozen transactions go through records of several parts, several generations and WAL
+ * Small enough that a few dozen transactions pass through records of several parts, several generations and WAL
  * checkpoints.
  */
 export const SMALL_TUNING: Partial<Tuning> = {
@@ -24,9 +24,7 @@ const LOG_PAGE_SIZE_BYTES = 1024;
 const ACCOUNTS = 12;
 const TOTAL = ACCOUNTS * 1000;
 
-/**
- * What happened, in calls to the disk: transaction `number` was begun after `from` calls and acknowledged after `to`.
- */
+/** Transaction `number` began after `from` disk calls and was acknowledged after `to` calls. */
 interface Acknowledged {
   readonly number: number;
   readonly from: number;
@@ -36,13 +34,13 @@ interface Acknowledged {
 export interface Workload {
   readonly durability: Durability;
   readonly transactions: readonly Acknowledged[];
-  /** After so many calls, a flush had returned that covered all transactions up to `number`. */
+  /** After `calls` disk calls, a flush that covered all transactions up to `number` had returned. */
   readonly flushes: readonly { readonly calls: number; readonly number: number }[];
 }
 
 /**
- * Runs transactions of many shapes on a disk, one writer, WAL checkpoints in between, and notes what was
- * acknowledged when. SQLite's pages may be larger than the log's, as they are after a VACUUM that changes them.
+ * Runs transactions of many shapes on a disk, with one writer and WAL checkpoints in between, and records when each was
+ * acknowledged. SQLite's pages may be larger than the log's, as they are after a VACUUM that changes the page size.
  */
 export async function runWorkload(
   disk: SimulatedDisk,
@@ -64,7 +62,7 @@ export async function runWorkload(
       flushes.push({ calls: disk.callCount, number });
     }
     if (number % 11 === 5) await storage.checkpoint();
-    // Gives WAL checkpoints in the background their turn.
+    // Lets background WAL checkpoints run.
     else if (number % 3 === 0) await new Promise((resolve) => setTimeout(resolve, 0));
   }
   connection.close();
@@ -84,8 +82,8 @@ export function openCrashStorage(disk: SimulatedDisk, durability: Durability): P
 }
 
 /**
- * Recovers an image and says what is wrong with it, or `undefined`. Right means: SQLite's own check passes, the
- * transactions in it are 1 to n without a gap and with their whole content, and acknowledged ≤ n ≤ issued.
+ * Recovers an image and returns the fault in it, or `undefined`. In a correct image SQLite's own check passes, the
+ * transactions are 1 to n without a gap and with their whole content, and acknowledged ≤ n ≤ issued.
  */
 export async function findFault(
   image: CrashImage,
@@ -96,7 +94,7 @@ export async function findFault(
   return findFaultOnDisk(image.restore(), image, workload, module, goesOn);
 }
 
-/** The same for a disk that has gone through more since. */
+/** Like `findFault`, for a disk that has been used since the crash. */
 export async function findFaultOnDisk(
   disk: SimulatedDisk,
   image: CrashImage,
@@ -109,7 +107,7 @@ export async function findFaultOnDisk(
   const fault = await onStorage(disk, workload.durability, module, (connection) => {
     const found = contentFault(connection, atLeast, atMost);
     if (found !== undefined || !goesOn) return found;
-    // What is written after a recovery must survive the next one.
+    // Writes made after a recovery must survive the next one.
     recovered = lastTransaction(connection);
     for (const number of [recovered + 1, recovered + 2]) connection.run(transactionSql(number, LOG_PAGE_SIZE_BYTES));
     return undefined;
@@ -121,7 +119,7 @@ export async function findFaultOnDisk(
   return laterFault === undefined ? undefined : `after going on: ${laterFault}`;
 }
 
-/** Opens, uses and closes; what stays open would stay in memory, thousands of times. */
+/** Opens, uses and closes a storage. Without closing, thousands of them would stay in memory. */
 async function onStorage<T>(
   disk: SimulatedDisk,
   durability: Durability,
@@ -138,7 +136,7 @@ async function onStorage<T>(
   }
 }
 
-/** A kill keeps what was acknowledged; a power cut keeps what was flushed, which with `strict` is the same. */
+/** A kill keeps what was acknowledged. A power cut keeps what was flushed, which with `strict` is the same. */
 function bounds(image: CrashImage, workload: Workload): readonly [number, number] {
   const { transactions, flushes, durability } = workload;
   const acknowledged = transactions.findLast((transaction) => transaction.to <= image.callCount)?.number ?? 0;
@@ -172,12 +170,15 @@ function lastTransaction(connection: TestConnection): number {
 
 const FILLER_ROWS = 40;
 
-/** Every ninth transaction fills a table over many pages, five later another one empties it and gives the room back. */
+/**
+ * Every ninth transaction fills a table over many pages; five transactions later another one empties it and frees the
+ * space.
+ */
 function fillerAfter(number: number): number {
   return number % 9 >= 4 ? FILLER_ROWS : 0;
 }
 
-/** The SQL of transaction `number`; its content depends on the number alone. */
+/** The SQL of transaction `number`. Its content depends on the number alone. */
 function transactionSql(number: number, pageSizeBytes: number): string {
   const schema =
     number === 1

@@ -1,6 +1,6 @@
 /**
- * One call that changed a simulated disk. Creating, renaming and removing files is durable at once; the rest is when
- * its file is flushed.
+ * One call that changed a simulated disk. Creating, renaming and removing files is durable at once; other calls are
+ * durable when their file is flushed.
  */
 export type DiskCall =
   | { readonly kind: 'create' | 'remove' | 'flush'; readonly file: string }
@@ -9,20 +9,20 @@ export type DiskCall =
   | { readonly kind: 'truncate'; readonly file: string; readonly sizeBytes: number };
 
 /**
- * What goes wrong with one call:
- * - `short`: half of the bytes are written, and the count says so (Firefox over quota)
- * - `negative`: nothing is written, the count is 4294967288 (Chromium over quota)
- * - `negative-after-write`: all is written, and the count is 4294967288 all the same
+ * The ways in which a call can fail:
+ * - `short`: half of the bytes are written, and the count is half (Firefox over quota)
+ * - `negative`: nothing is written, and the count is 4294967288 (Chromium over quota)
+ * - `negative-after-write`: everything is written, and the count is 4294967288 nevertheless
  * - `quota`: throws QuotaExceededError
- * - `lost`: throws InvalidStateError, as a handle does that the browser closed
+ * - `lost`: throws InvalidStateError, like a handle that the browser closed
  */
 export type DiskFault = 'short' | 'negative' | 'negative-after-write' | 'quota' | 'lost';
 
-/** A call about to happen, for deciding whether it fails. */
+/** A call about to be made, for deciding whether it fails. */
 export interface PlannedCall {
   readonly kind: 'write' | 'truncate' | 'flush';
   readonly file: string;
-  /** Bytes to write; 0 for others. */
+  /** Bytes to write; 0 for other calls. */
   readonly sizeBytes: number;
 }
 

@@ -11,7 +11,7 @@ import type { StampedRun } from './stamped-writer.ts';
 /** The smallest pool, which holds the whole database and never reads ahead. */
 const TUNING = { ...DEFAULT_TUNING, poolSizeBytes: 0 };
 
-/** What readers saw at all moments together. */
+/** What the readers saw at all moments together. */
 export interface Findings {
   schedules: number;
   reads: number;
@@ -20,16 +20,16 @@ export interface Findings {
 }
 
 /**
- * Where the writer goes on under the reader: while it opens; in its first read transaction, with nothing in its pool;
- * or in its second, with a pool to be kept up to date.
+ * When the writer moves: while the reader opens; in the reader's first read transaction, with an empty pool; or in the
+ * second, with a pool that must be kept up to date.
  */
 type Phase = 'opening' | 'first-read' | 'second-read';
 const PHASES: readonly Phase[] = ['opening', 'first-read', 'second-read'];
 
 /**
- * A reader beside a writer, both the real code, at every moment: the reader opens at every moment of the run, makes two
- * read transactions, and in one of the three phases the writer goes on, by any number of steps, before up to `moves` of
- * its reads. Locks and signals protect nobody here, so what holds, holds with any of them lost.
+ * Runs a reader beside a writer, both with the production code, at every moment: the reader opens at every moment of
+ * the run and makes two read transactions, and in one of the three phases the writer moves by any number of steps
+ * before up to `moves` of the reads. Locks and signals have no effect here, so the results hold even if they are lost.
  */
 export async function lookAtEveryMoment({ calls, acknowledged }: StampedRun, moves: number): Promise<Findings> {
   const timeline = new CallTimeline(calls);
@@ -64,7 +64,7 @@ async function readTwice(
       onError: () => undefined,
     });
   } catch (error) {
-    // The log moved on while it was read: a reader looks again until its time is over, which here it is at once.
+    // The log moved on while it was read. A reader retries until its timeout, which is zero here.
     if (error instanceof StorageError && error.code === 'storage-missing') return;
     throw error;
   }

@@ -1,12 +1,12 @@
 /**
- * Asked at each point where something else could happen: returns which of `count` possibilities does, 0 to `count` − 1.
+ * Called wherever more than one event could come next. Returns the index of the chosen event, from 0 to `count` − 1.
  */
 export type Choose = (count: number) => number;
 
 /**
- * Runs `run` once for every sequence of choices that there is, depth first; a run makes the same choices again as the
- * one before up to the last that has a possibility left. Returns the number of runs, or throws after `limit` of them:
- * then "every" would not be true.
+ * Runs `run` once for every possible sequence of choices, depth first. Each run repeats the choices of the run before
+ * up to the last one with an untried alternative. Returns the number of runs. Throws after `limit` runs, because the
+ * result would then not cover every schedule.
  */
 export async function everySchedule(limit: number, run: (choose: Choose) => Promise<void>): Promise<number> {
   const schedule = new Schedule();
@@ -20,7 +20,7 @@ export async function everySchedule(limit: number, run: (choose: Choose) => Prom
   return runs;
 }
 
-/** The choices of the run under way, and how many possibilities each had. */
+/** The choices of the current run, and how many alternatives each had. */
 class Schedule {
   readonly #chosen: number[] = [];
   readonly #counts: number[] = [];
@@ -40,7 +40,7 @@ class Schedule {
     return this.#chosen[depth]!;
   }
 
-  /** Moves on to the next sequence; false when there is none. */
+  /** Moves on to the next sequence. Returns false when there is none. */
   next(): boolean {
     while (this.#chosen.length > 0) {
       const last = this.#chosen.length - 1;

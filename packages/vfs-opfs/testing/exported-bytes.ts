@@ -1,4 +1,4 @@
-/** A whole exported file in memory. */
+/** Reads a whole exported file into memory. */
 export async function exportedBytes(file: ReadableStream<Uint8Array>): Promise<Uint8Array<ArrayBuffer>> {
   const chunks: Uint8Array<ArrayBuffer>[] = [];
   const reader = file.getReader();

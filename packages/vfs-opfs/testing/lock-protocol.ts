@@ -10,9 +10,9 @@ import type { ScheduleBounds, ScheduledWorker } from './scheduled-workers.ts';
 
 const NAME = 'locked';
 const PAGE_BYTES = 512;
-/** Each in another extent, so that none is in a reader's pool because of another one. */
+/** Each page in another extent, so that none is in a reader's pool because of another one. */
 const PAGES = [1, 200, 400];
-/** Longer than all that the others do; time passes only when nothing else can happen. */
+/** Longer than everything else in a run. Time passes only when no other event is possible. */
 const TIMEOUT_MS = 60_000;
 const TUNING = {
   ...DEFAULT_TUNING,
@@ -22,22 +22,22 @@ const TUNING = {
   flushWithinMs: Infinity,
 };
 
-/** Every commit stamps all pages with one number more than the one before, whoever makes it. */
-interface Ledger {
+/** Every commit of any worker stamps all pages with the next number. */
+interface CommitRecord {
   acknowledged: number;
   issued: number;
   readonly faults: string[];
 }
 
-/** What a worker does, in order. */
-export type LockedWork = readonly ('commit' | 'checkpoint' | 'read')[];
+/** The operations of a worker, in order. */
+export type WorkerOperations = readonly ('commit' | 'checkpoint' | 'read')[];
 
-/** A name that begins with `reader` reads; all others write. */
-export type LockedCast = Readonly<Record<string, LockedWork>>;
+/** Workers with a name that begins with `reader` read; all others write. */
+export type LockScenario = Readonly<Record<string, WorkerOperations>>;
 
-/** Who takes part. */
-export const LOCKED_CASTS: Readonly<
-  Record<'two writers in turn' | 'a writer and a reader' | 'a writer, the next one, and a reader', LockedCast>
+/** The workers of each scenario. */
+export const LOCK_SCENARIOS: Readonly<
+  Record<'two writers in turn' | 'a writer and a reader' | 'a writer, the next one, and a reader', LockScenario>
 > = {
   'two writers in turn': { first: ['commit', 'checkpoint', 'commit'], second: ['commit', 'checkpoint'] },
   'a writer and a reader': {
@@ -51,31 +51,31 @@ export const LOCKED_CASTS: Readonly<
   },
 };
 
-export interface LockedFindings {
+export interface LockFindings {
   readonly schedules: number;
   readonly faults: readonly string[];
 }
 
 /**
- * Runs workers that open, work and close under every schedule within the bounds. Then, whoever died, a new writer must
- * open, find everything that was acknowledged, and find no lock left that holds up its WAL checkpoint. Until then no
- * reader may see a mixture, or less than was acknowledged, or be told to read again, since no limit was reached.
+ * Runs workers that open, work and close under every schedule within the bounds. No reader may see a mixture of
+ * commits, miss an acknowledged one, or have to read again, since no limit is reached. Afterwards, whichever workers
+ * died, a new writer must open, find everything acknowledged, and find no lock that blocks its WAL checkpoint.
  */
-export async function everyLockSchedule(cast: LockedCast, bounds: ScheduleBounds): Promise<LockedFindings> {
+export async function everyLockSchedule(scenario: LockScenario, bounds: ScheduleBounds): Promise<LockFindings> {
   vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout', 'performance'] });
   const faults = new Set<string>();
   try {
     const schedules = await everySchedule(1_000_000, async (choose) => {
-      const ledger: Ledger = { acknowledged: 0, issued: 0, faults: [] };
+      const record: CommitRecord = { acknowledged: 0, issued: 0, faults: [] };
       const workers = new ScheduledWorkers(choose, bounds);
-      for (const [name, work] of Object.entries(cast))
+      for (const [name, work] of Object.entries(scenario))
         workers.add(name, (worker) =>
-          name.startsWith('reader') ? read(worker, work, ledger) : write(worker, work, ledger),
+          name.startsWith('reader') ? read(worker, work, record) : write(worker, work, record),
         );
-      await workers.run().catch((error: unknown) => ledger.faults.push(String(error)));
+      await workers.run().catch((error: unknown) => record.faults.push(String(error)));
       workers.disk.observer = undefined;
-      await lookAfterwards(workers, ledger);
-      for (const fault of [...workers.failures, ...ledger.faults]) faults.add(fault);
+      await lookAfterwards(workers, record);
+      for (const fault of [...workers.failures, ...record.faults]) faults.add(fault);
       vi.clearAllTimers();
     });
     return { schedules, faults: [...faults] };
@@ -84,36 +84,40 @@ export async function everyLockSchedule(cast: LockedCast, bounds: ScheduleBounds
   }
 }
 
-async function write(worker: ScheduledWorker, work: LockedWork, ledger: Ledger): Promise<void> {
+async function write(worker: ScheduledWorker, work: WorkerOperations, record: CommitRecord): Promise<void> {
   const writer = await open(worker, 'writer');
   for (const task of work) {
     if (task === 'checkpoint') await writer.checkpoint(TIMEOUT_MS);
-    else commit(writer, ledger);
+    else commit(writer, record);
   }
   await writer.close();
 }
 
-async function read(worker: ScheduledWorker, work: LockedWork, ledger: Ledger): Promise<void> {
+async function read(worker: ScheduledWorker, work: WorkerOperations, record: CommitRecord): Promise<void> {
   const reader = await open(worker, 'reader').catch((error: unknown) => {
-    // Whoever would have made the database may have died before.
-    if (error instanceof StorageError && error.code === 'storage-missing' && ledger.acknowledged === 0)
+    // The worker that would have created the database may have died.
+    if (error instanceof StorageError && error.code === 'storage-missing' && record.acknowledged === 0)
       return undefined;
     throw error;
   });
-  for (const _ of reader === undefined ? [] : work) await readOnce(reader!, worker, ledger);
+  for (const _ of reader === undefined ? [] : work) await readOnce(reader!, worker, record);
   await reader?.close();
 }
 
-/** One read transaction, in whose middle the others may go on. */
-async function readOnce({ store }: OpenedStore, { name, medium }: ScheduledWorker, ledger: Ledger): Promise<void> {
-  const atLeast = ledger.acknowledged;
+/** Runs one read transaction, during which the other workers may act. */
+async function readOnce(
+  { store }: OpenedStore,
+  { name, medium }: ScheduledWorker,
+  record: CommitRecord,
+): Promise<void> {
+  const atLeast = record.acknowledged;
   store.beginRead();
   const [first] = stampsOf(store, PAGES.slice(0, 1));
   await medium.open('no such file', false);
   const stamps = [first!, ...stampsOf(store, PAGES.slice(1))];
   store.endRead();
-  if (new Set(stamps).size !== 1) ledger.faults.push(`${name} sees a mixture: ${stamps.join(' ')}`);
-  if (first! < atLeast) ledger.faults.push(`${name} sees commit ${first!} where ${atLeast} was acknowledged`);
+  if (new Set(stamps).size !== 1) record.faults.push(`${name} sees a mixture: ${stamps.join(' ')}`);
+  if (first! < atLeast) record.faults.push(`${name} sees commit ${first!} where ${atLeast} was acknowledged`);
 }
 
 function open({ medium }: ScheduledWorker, role: 'writer' | 'reader'): Promise<OpenedStore> {
@@ -123,18 +127,18 @@ function open({ medium }: ScheduledWorker, role: 'writer' | 'reader'): Promise<O
     : openWriter({ ...options, pageSizeBytes: PAGE_BYTES, isStrict: false });
 }
 
-function commit({ store }: OpenedStore, ledger: Ledger): void {
+function commit({ store }: OpenedStore, record: CommitRecord): void {
   const stamp = stampsOf(store)[0]! + 1;
-  if (stamp <= ledger.issued && stamp <= ledger.acknowledged) ledger.faults.push(`commit ${stamp} was made twice`);
-  ledger.issued = Math.max(ledger.issued, stamp);
+  if (stamp <= record.issued && stamp <= record.acknowledged) record.faults.push(`commit ${stamp} was made twice`);
+  record.issued = Math.max(record.issued, stamp);
   for (const page of PAGES) store.write(pageOf(stamp, page), 0, PAGE_BYTES, (page - 1) * PAGE_BYTES);
   store.commit();
-  ledger.acknowledged = stamp;
+  record.acknowledged = stamp;
 }
 
-async function lookAfterwards({ disk }: ScheduledWorkers, ledger: Ledger): Promise<void> {
+async function lookAfterwards({ disk }: ScheduledWorkers, record: CommitRecord): Promise<void> {
   const medium = disk.medium();
-  // On a clock that stands still, a lock that is not free is never granted.
+  // Time stands still here, so a lock that is not free is never granted.
   const writer = await openWriter({
     name: NAME,
     medium,
@@ -144,18 +148,18 @@ async function lookAfterwards({ disk }: ScheduledWorkers, ledger: Ledger): Promi
     isStrict: false,
     onError: () => undefined,
   }).catch((error: unknown) => {
-    ledger.faults.push(`opening afterwards: ${String(error)}`);
+    record.faults.push(`opening afterwards: ${String(error)}`);
   });
   if (writer === undefined) return;
   const stamps = stampsOf(writer.store);
-  if (new Set(stamps).size !== 1) ledger.faults.push(`a mixture is stored: ${stamps.join(' ')}`);
-  if (stamps[0]! < ledger.acknowledged)
-    ledger.faults.push(`commit ${ledger.acknowledged} was acknowledged, ${stamps[0]!} is stored`);
-  if (!(await writer.checkpoint(0))) ledger.faults.push('a lock is left that nobody holds');
+  if (new Set(stamps).size !== 1) record.faults.push(`a mixture is stored: ${stamps.join(' ')}`);
+  if (stamps[0]! < record.acknowledged)
+    record.faults.push(`commit ${record.acknowledged} was acknowledged, ${stamps[0]!} is stored`);
+  if (!(await writer.checkpoint(0))) record.faults.push('a lock is left that nobody holds');
   await writer.close();
 }
 
-/** A database that is empty has stamps of 0. */
+/** An empty database has stamps of 0. */
 function stampsOf(store: OpenedStore['store'], pages: readonly number[] = PAGES): number[] {
   const bytes = new Uint8Array(PAGE_BYTES);
   return pages.map((page) => {

@@ -2,16 +2,16 @@ import { describe, expect, it } from 'vitest';
 import type { ContractTab } from './contract-tab.ts';
 import type { TabOpenOptions } from './tab-commands.ts';
 
-/** A medium as the contract needs it. */
+/** A medium under the contract. */
 export interface ContractMedium {
   readonly title: string;
-  /** Another tab on the same medium: its own worker where the medium has workers. */
+  /** Opens another tab on the same medium, with its own worker where the medium has workers. */
   newTab(): ContractTab;
   /** Whether readers may open beside the writer. */
   readonly allowsReaders: boolean;
-  /** Whether what is stored outlives the worker that stored it, so that a worker may end without closing. */
+  /** Whether stored data outlives the worker that stored it, so that a worker may end without closing. */
   readonly outlivesWorkers: boolean;
-  /** How a full medium shows, after the tab's `setFull`: COMMIT fails, or what was committed is refused afterwards. */
+  /** How a full medium appears after the tab's `setFull`: COMMIT fails, or `committed()` rejects afterwards. */
   readonly whenFull: 'commit-fails' | 'committed-rejects' | 'cannot-be-staged';
 }
 
@@ -28,7 +28,7 @@ function rowsSql(count: number): string {
   return `INSERT INTO entry(content) SELECT printf('%.*c', 990, 'x') || i FROM (WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n WHERE i < ${count}) SELECT i FROM n);`;
 }
 
-/** What every medium promises to SQLite and to those who open it. */
+/** The guarantees of every medium to SQLite and to its openers. */
 export function describeMediaContract(medium: ContractMedium): void {
   describe(medium.title, () => {
     describeMedium(medium);
@@ -50,7 +50,7 @@ function describeMedium(medium: ContractMedium): void {
     return { name, tab };
   }
 
-  /** Closes, opens in another tab, and expects a sound database there. */
+  /** Closes, opens in another tab, and expects an intact database there. */
   async function reopen(
     opened: { name: string; tab: ContractTab },
     options: TabOpenOptions = {},
@@ -64,7 +64,7 @@ function describeMedium(medium: ContractMedium): void {
 
   describe('a database', () => {
     for (const durability of ['relaxed', 'strict'] as const) {
-      it(`is there again after closing, with ${durability} durability`, async () => {
+      it(`reopens after closing, with ${durability} durability`, async () => {
         const opened = await openNew({ durability });
         await opened.tab.call('run', CREATE);
         for (let count = 0; count < 30; count += 1)
@@ -78,7 +78,7 @@ function describeMedium(medium: ContractMedium): void {
       });
     }
 
-    it('does not have what was rolled back', async () => {
+    it('drops what was rolled back', async () => {
       const opened = await openNew();
       await opened.tab.call(
         'run',
@@ -91,7 +91,7 @@ function describeMedium(medium: ContractMedium): void {
       await again.call('close');
     });
 
-    it('does not have what was not committed when its connection closed', async () => {
+    it('drops what was not committed when its connection closed', async () => {
       const opened = await openNew();
       await opened.tab.call(
         'run',
@@ -102,7 +102,7 @@ function describeMedium(medium: ContractMedium): void {
       await again.call('close');
     });
 
-    it('takes transactions larger than the page cache, committed and rolled back', async () => {
+    it('accepts transactions larger than the page cache, committed and rolled back', async () => {
       const opened = await openNew();
       await opened.tab.call('run', `${TINY_CACHE} ${CREATE} ${rowsSql(3000)}`);
       await opened.tab.call('run', `BEGIN; UPDATE entry SET content = 'gone'; ${rowsSql(2000)} ROLLBACK;`);
@@ -130,7 +130,7 @@ function describeMedium(medium: ContractMedium): void {
       });
     }
 
-    it('grows smaller by VACUUM, and can grow again', async () => {
+    it('shrinks by VACUUM, and can grow again', async () => {
       const opened = await openNew();
       await opened.tab.call(
         'run',
@@ -165,7 +165,7 @@ function describeMedium(medium: ContractMedium): void {
       });
     }
 
-    it('may be larger than the memory given to its pages', async () => {
+    it('may be larger than the page cache', async () => {
       const options = { tuning: { poolSizeBytes: 4 * 65536 } };
       const opened = await openNew(options);
       await opened.tab.call('run', `${CREATE} ${rowsSql(4000)}`);
@@ -178,7 +178,7 @@ function describeMedium(medium: ContractMedium): void {
       await again.call('close');
     });
 
-    it('can be searched in full text, after reopening too', async () => {
+    it('supports full-text search, also after reopening', async () => {
       const opened = await openNew();
       await opened.tab.call(
         'run',
@@ -206,11 +206,11 @@ function describeMedium(medium: ContractMedium): void {
     });
 
     if (medium.outlivesWorkers) {
-      it('can be searched in full text after its worker ended without closing, again and again', async () => {
+      it('supports full-text search after its worker repeatedly ended without closing', async () => {
         const name = newName();
         for (let round = 1; round <= 4; round += 1) {
           const tab = medium.newTab();
-          // A worker that was told to end may go on for two seconds.
+          // A terminated worker may run on for two seconds.
           await tab.call('open', name, 'writer', 10_000);
           if (round === 1) await tab.call('run', 'CREATE VIRTUAL TABLE note USING fts5(body)');
           await tab.call('run', `INSERT INTO note VALUES ('coffee, round ${round}'), ('tea')`);
@@ -219,7 +219,7 @@ function describeMedium(medium: ContractMedium): void {
             `${CHECK}; SELECT body FROM note WHERE note MATCH 'coffee' ORDER BY rowid`,
           );
           expect(found).toEqual(Array.from({ length: round }, (_, index) => [`coffee, round ${index + 1}`]));
-          // In the middle of a statement, every other time.
+          // Every other time, in the middle of a statement.
           if (round % 2 === 0)
             tab
               .call(
@@ -251,7 +251,7 @@ function describeMedium(medium: ContractMedium): void {
       expect(await other.call('sizes', opened.name)).toBeUndefined();
     });
 
-    it('is empty when it was deleted and is opened again', async () => {
+    it('is empty when it is reopened after deletion', async () => {
       const opened = await openNew();
       await opened.tab.call('run', `${CREATE} ${rowsSql(100)}`);
       await opened.tab.call('close');
@@ -281,7 +281,7 @@ function describeMedium(medium: ContractMedium): void {
     }
 
     for (const asStream of [false, true]) {
-      it(`take in an exported file, ${asStream ? 'streamed' : 'whole'}, under a new name and in the place of another`, async () => {
+      it(`import an exported file, ${asStream ? 'streamed' : 'whole'}, under a new name and over another database`, async () => {
         const { name, tab } = await closedDatabase('zz first');
         const other = await closedDatabase('zz second');
         await other.tab.call('open', other.name, 'writer', 3000);
@@ -304,13 +304,13 @@ function describeMedium(medium: ContractMedium): void {
       });
     }
 
-    it('take in a file that was used in WAL mode', async () => {
+    it('import a file that was used in WAL mode', async () => {
       const { name, tab } = await closedDatabase('zz wal');
       await tab.call('importCopy', name, `${name}-copy`, { change: 'wal-mode' });
       await expectContent(tab, `${name}-copy`, [[100, 'zz wal']]);
     });
 
-    it('refuse to take in what is not a whole and sound database, and leave what was there', async () => {
+    it('reject the import of an incomplete or damaged database, and keep the old one', async () => {
       const good = await closedDatabase('zz good');
       const old = await closedDatabase('zz old');
       const { tab } = good;
@@ -326,7 +326,7 @@ function describeMedium(medium: ContractMedium): void {
           code: 'storage-corrupt',
         });
       }
-      // What the check throws, the caller gets.
+      // The caller gets the error of the check.
       await expect(tab.call('importCopy', good.name, old.name, { change: 'damaged-page' })).rejects.toMatchObject({
         resultCode: SQLITE_CORRUPT,
       });
@@ -336,7 +336,7 @@ function describeMedium(medium: ContractMedium): void {
       await expectContent(tab, old.name, [[100, 'zz good']]);
     });
 
-    it('refuse to take in a file where somebody has the database open', async () => {
+    it('reject an import while the database is open', async () => {
       const { name, tab } = await closedDatabase('zz good');
       const writer = await openNew();
       await expect(tab.call('importCopy', name, writer.name, { timeoutMs: 50 })).rejects.toMatchObject({
@@ -359,7 +359,7 @@ function describeMedium(medium: ContractMedium): void {
       await expectContent(tab, writer.name, [[100, 'zz good']]);
     });
 
-    it('of a database with a damaged header are kept under another name, exported as they are, and make room for a new one', async () => {
+    it('of a database with a damaged header are kept under another name, exported as they are, and free the old name', async () => {
       const { name, tab } = await closedDatabase('zz lost');
       const before = (await tab.call('sizes', name))!;
       for (const number of [1, 2]) {
@@ -383,7 +383,7 @@ function describeMedium(medium: ContractMedium): void {
       await expect(tab.call('quarantine', newName())).rejects.toMatchObject({ code: 'storage-missing' });
     });
 
-    it('of a database with a damaged page still give what is on the others', async () => {
+    it('of a database with a damaged page still serve the undamaged pages', async () => {
       const { name, tab } = await closedDatabase('zz there');
       await tab.call('open', name, 'writer', 3000);
       await tab.call(
@@ -400,7 +400,7 @@ function describeMedium(medium: ContractMedium): void {
       await tab.call('close');
     });
 
-    it('that were cut off are noticed at opening', async () => {
+    it('fail to open when they are truncated', async () => {
       const { name, tab } = await closedDatabase('zz there');
       await expect(tab.call('importCopy', name, `${name}-copy`, { change: 'cut-off' })).rejects.toMatchObject({
         code: 'storage-corrupt',
@@ -409,7 +409,7 @@ function describeMedium(medium: ContractMedium): void {
     });
 
     if (medium.whenFull !== 'cannot-be-staged') {
-      it('are not begun when the browser says that there is no room', async () => {
+      it('reject an import or VACUUM before it starts when the estimate leaves no room', async () => {
         const { name, tab } = await closedDatabase('zz there');
         const { databaseBytes } = (await tab.call('sizes', name))!;
         const full = { code: 'storage-full', fields: { freeBytes: 100_000 } };
@@ -422,7 +422,7 @@ function describeMedium(medium: ContractMedium): void {
         await expectContent(tab, `${name}-copy`, [[100, 'zz there']]);
       });
 
-      it('are left as they are by an import that finds no room on the way', async () => {
+      it('stay unchanged when an import runs out of room', async () => {
         const good = await closedDatabase('zz good');
         const old = await closedDatabase('zz old');
         await old.tab.call('setFull', true);
@@ -434,7 +434,7 @@ function describeMedium(medium: ContractMedium): void {
   });
 
   describe('opening', () => {
-    it('as a second writer fails with storage-busy, and so does deleting, until the first one closes', async () => {
+    it('fails with storage-busy for a second writer, as does deleting, until the first one closes', async () => {
       const opened = await openNew();
       const second = medium.newTab();
       await expect(second.call('open', opened.name, 'writer', 50)).rejects.toMatchObject({ code: 'storage-busy' });
@@ -447,13 +447,13 @@ function describeMedium(medium: ContractMedium): void {
       await second.call('close');
     });
 
-    it('a name that cannot be a file name fails with storage-name-invalid', async () => {
+    it('fails with storage-name-invalid for a name that cannot be a file name', async () => {
       await expect(medium.newTab().call('open', '../up', 'writer', 50)).rejects.toMatchObject({
         code: 'storage-name-invalid',
       });
     });
 
-    it('exporting what does not exist fails with storage-missing and creates nothing', async () => {
+    it('fails with storage-missing for an export of a missing database, and creates nothing', async () => {
       const name = newName();
       const tab = medium.newTab();
       await expect(tab.call('queryExport', name, COUNT)).rejects.toMatchObject({ code: 'storage-missing' });
@@ -461,7 +461,7 @@ function describeMedium(medium: ContractMedium): void {
       expect(await tab.call('sizes', name)).toBeUndefined();
     });
 
-    it('beside the writer in one worker reads what is committed, and not the open transaction', async () => {
+    it('gives a reader in the worker of the writer the commits, and not the open transaction', async () => {
       const { tab } = await openNew();
       await tab.call('run', `${CREATE} ${rowsSql(100)}`);
       await tab.call('openBeside');
@@ -478,7 +478,7 @@ function describeMedium(medium: ContractMedium): void {
     });
 
     if (medium.whenFull !== 'cannot-be-staged') {
-      it('beside the writer in one worker reads what was committed in the place of what the medium refused', async () => {
+      it('gives a reader in the worker of the writer the commits made after the medium rejected others', async () => {
         const { tab } = await openNew();
         await tab.call('run', `${CREATE} ${rowsSql(1)}`);
         await tab.call('openBeside');
@@ -495,7 +495,7 @@ function describeMedium(medium: ContractMedium): void {
       });
     }
 
-    it('beside the writer in one worker reads one snapshot to its end, whatever the writer commits meanwhile', async () => {
+    it('gives a reader in the worker of the writer one snapshot to its end, whatever the writer commits', async () => {
       const { tab } = await openNew({ tuning: { checkpointAfterBytes: 64 * 1024 } });
       await tab.call('run', `${CREATE} ${rowsSql(1000)}`);
       await tab.call('openBeside');
@@ -510,7 +510,7 @@ function describeMedium(medium: ContractMedium): void {
       await tab.call('close');
     });
 
-    it('as the writer exports one snapshot of what is committed, whatever is committed meanwhile and beside a transaction that is open', async () => {
+    it('lets the writer export one snapshot of the commits, during later commits and an open transaction', async () => {
       const { tab } = await openNew({ tuning: { checkpointAfterBytes: 64 * 1024 } });
       await tab.call(
         'run',
@@ -531,19 +531,19 @@ function describeMedium(medium: ContractMedium): void {
         );
       }
       expect((await exporting).rows).toEqual([[1]]);
-      // Nothing of an export stays open.
+      // The exports have left nothing open.
       await tab.call('close');
     });
 
     if (medium.allowsReaders) {
-      it('as a reader of nothing fails with storage-missing and creates nothing', async () => {
+      it('fails with storage-missing for a reader without a database, and creates nothing', async () => {
         const name = newName();
         const tab = medium.newTab();
         await expect(tab.call('open', name, 'reader', 50)).rejects.toMatchObject({ code: 'storage-missing' });
         expect(await tab.call('names')).not.toContain(name);
       });
 
-      it('as a reader shows every commit of the writer', async () => {
+      it('gives a reader every commit of the writer', async () => {
         const opened = await openNew();
         await opened.tab.call('run', CREATE);
         const reader = medium.newTab();
@@ -556,7 +556,7 @@ function describeMedium(medium: ContractMedium): void {
         await opened.tab.call('close');
       });
 
-      it('for an export gives one snapshot, whatever the writer does meanwhile', async () => {
+      it('gives an export one snapshot, whatever the writer does', async () => {
         const opened = await openNew({ tuning: { checkpointAfterBytes: 64 * 1024 } });
         await opened.tab.call(
           'run',
@@ -579,13 +579,13 @@ function describeMedium(medium: ContractMedium): void {
         await opened.tab.call('close');
       });
 
-      it('as a reader that holds a snapshot does not let the log grow without bound: past its limit the reader is told to read again', async () => {
+      it('bounds the log while a reader holds a snapshot: past the limit the reader must read again', async () => {
         const logLimitBytes = 512 * 1024;
         const opened = await openNew({
           tuning: { checkpointAfterBytes: 64 * 1024, segmentGrowthBytes: 16 * 1024, logLimitBytes },
         });
         await opened.tab.call('run', `${CREATE} ${rowsSql(2000)}`);
-        // What this large one took goes when its segment is used again.
+        // The segment of this large transaction is truncated when it is reused.
         await opened.tab.call('checkpoint', 1000);
         const reader = medium.newTab();
         await reader.call('open', opened.name, 'reader', 3000, { tuning: { poolSizeBytes: 4 * 65536 } });
@@ -599,13 +599,13 @@ function describeMedium(medium: ContractMedium): void {
         }
         await opened.tab.call('run', rowsSql(2000));
         for (let count = 0; count < 4; count += 1) await opened.tab.call('checkpoint', 20);
-        // Both segments up to their limit, and the transaction that went over it.
+        // Both segments up to their limit, and the transaction that exceeded it.
         expect(largestBytes).toBeLessThan(2 * logLimitBytes + 1024 * 1024);
         await expect(reader.call('endScan')).rejects.toMatchObject({ resultCode: SQLITE_BUSY });
         expect(await reader.call('lastError')).toBe('storage-snapshot-lost');
         expect(await reader.call('run', COUNT)).toEqual([[4000]]);
         await reader.call('close');
-        // What a huge transaction took is given back when its segment is used again.
+        // The space of a huge transaction is freed when its segment is reused.
         for (let count = 0; count < 4; count += 1) {
           await opened.tab.call('run', rowsSql(1));
           await opened.tab.call('checkpoint', 1000);
@@ -614,7 +614,7 @@ function describeMedium(medium: ContractMedium): void {
         await opened.tab.call('close');
       });
     } else {
-      it('as a reader fails with storage-unsupported, which says that followers go through the leader', async () => {
+      it('fails with storage-unsupported for a reader, because followers go through the leader', async () => {
         const opened = await openNew();
         await expect(medium.newTab().call('open', opened.name, 'reader', 50)).rejects.toMatchObject({
           code: 'storage-unsupported',
@@ -623,7 +623,7 @@ function describeMedium(medium: ContractMedium): void {
         await opened.tab.call('close');
       });
 
-      it('for an export by another than the writer fails with storage-busy', async () => {
+      it('fails with storage-busy for an export by another tab than the writer', async () => {
         const opened = await openNew();
         await opened.tab.call('run', CREATE);
         await expect(medium.newTab().call('queryExport', opened.name, COUNT)).rejects.toMatchObject({
@@ -637,7 +637,7 @@ function describeMedium(medium: ContractMedium): void {
   if (medium.whenFull !== 'cannot-be-staged') {
     const failure = medium.whenFull === 'commit-fails' ? { resultCode: SQLITE_FULL } : { code: 'storage-full' };
     describe('without room', () => {
-      it('fails what is written with storage-full, keeps what was acknowledged, and works again once there is room', async () => {
+      it('fails writes with storage-full, keeps what was acknowledged, and works again once there is room', async () => {
         const opened = await openNew({ durability: 'strict' });
         const { tab } = opened;
         await tab.call('run', `${CREATE} ${rowsSql(3)}`);

@@ -2,7 +2,7 @@ import type { ContractTab } from './contract-tab.ts';
 import type { TabCommands, TabFailure } from './tab-commands.ts';
 import type { TestMedium, WorkerCommands } from './tab.worker.ts';
 
-/** A worker as another tab has one. Failures are rejected as `TabFailure`. */
+/** A tab in a worker of its own. Commands reject with a `TabFailure`. */
 export class RemoteTab implements ContractTab {
   readonly #worker = new Worker(new URL('./tab.worker.ts', import.meta.url), { type: 'module' });
   readonly #waiting = new Map<number, { resolve: (value: never) => void; reject: (failure: TabFailure) => void }>();
@@ -24,7 +24,7 @@ export class RemoteTab implements ContractTab {
     return this.#send(command, parameters) as ReturnType<TabCommands[K]>;
   }
 
-  /** Takes a capability away from this worker for good, and opens. */
+  /** Permanently removes a capability from this worker, then opens. */
   openWithout(...parameters: Parameters<WorkerCommands['openWithout']>): Promise<void> {
     return this.#send('openWithout', parameters) as Promise<void>;
   }
@@ -33,7 +33,7 @@ export class RemoteTab implements ContractTab {
     return this.#send('capabilities', []) as ReturnType<WorkerCommands['capabilities']>;
   }
 
-  /** How often the worker asked for a handle that somebody else held. */
+  /** How often the worker requested a handle that another worker held. */
   refusedHandles(): ReturnType<WorkerCommands['refusedHandles']> {
     return this.#send('refusedHandles', []) as ReturnType<WorkerCommands['refusedHandles']>;
   }

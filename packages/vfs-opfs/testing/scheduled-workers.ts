@@ -5,17 +5,17 @@ import type { Choose } from './every-schedule.ts';
 import { SimulatedDisk } from './simulated-disk.ts';
 import type { SimulatedMedium } from './simulated-disk.ts';
 
-/** How far schedules may differ from "one worker after the other". */
+/** How far schedules may deviate from one worker running after the other. */
 export interface ScheduleBounds {
-  /** Times that a worker that could go on is made to wait for another one. */
+  /** How often a worker that could continue must wait for another one. */
   readonly preemptions: number;
-  /** Workers that die, at any step or between any two calls to the disk. */
+  /** How many workers die, at any step or between any two disk calls. */
   readonly deaths: number;
-  /** For a control: every lock is granted to everybody at once. */
+  /** For a control test: grants every lock at once. */
   readonly areLocksBroken?: boolean;
 }
 
-/** A worker under the scheduler: its medium, on which every step that takes time is the scheduler's to allow. */
+/** A worker under the scheduler: its medium, where the scheduler decides when each asynchronous step happens. */
 export interface ScheduledWorker {
   readonly name: string;
   readonly medium: FileMedium;
@@ -29,13 +29,13 @@ interface Worker extends ScheduledWorker {
 }
 
 /**
- * Workers that run the real code on one simulated disk, one at a time, where all that is asynchronous (a lock asked
- * for, a lock granted, a file opened, a signal heard) happens when the scheduler lets it. Time passes only when nothing
- * else can happen. Needs fake timers.
+ * Workers that run the production code on one simulated disk, one at a time. Everything asynchronous (a lock requested
+ * or granted, a file opened, a signal received) happens when the scheduler chooses. Time passes only when no other
+ * event is possible. Requires fake timers.
  */
 export class ScheduledWorkers {
   readonly disk: SimulatedDisk = new SimulatedDisk();
-  /** What ended a worker that was not dead. */
+  /** Errors that ended a worker that had not died. */
   readonly failures: string[] = [];
   readonly #choose: Choose;
   readonly #bounds: { preemptions: number; deaths: number };
@@ -75,7 +75,7 @@ export class ScheduledWorkers {
     this.#workers.push(worker);
   }
 
-  /** Lets all workers go on until they are done or dead. Throws when one can never go on. */
+  /** Runs all workers until they finish or die. Throws when a worker can never continue. */
   async run(): Promise<void> {
     for (let idle = 0; this.#workers.some((worker) => !worker.isDone && !worker.isDead);) {
       const worker = this.#next();
@@ -99,7 +99,7 @@ export class ScheduledWorkers {
       .join(', ');
   }
 
-  /** Who goes on: the one that ran last, unless it cannot or is made to wait. */
+  /** Chooses the next worker: the one that ran last, unless it cannot continue or is preempted. */
   #next(): Worker | undefined {
     const ready = this.#workers.filter((worker) => !worker.isDead && worker.steps.length > 0);
     const isPreemption = this.#current !== undefined && ready.includes(this.#current);
@@ -111,7 +111,7 @@ export class ScheduledWorkers {
     return chosen;
   }
 
-  /** The worker that is running dies here, or does not. */
+  /** Decides whether the running worker dies here. */
   #mayDie(): boolean {
     const worker = this.#current;
     if (worker === undefined || worker.isDead || this.#bounds.deaths === 0 || this.#choose(2) === 0) return false;
@@ -121,7 +121,7 @@ export class ScheduledWorkers {
     return true;
   }
 
-  /** Asks the scheduler for a step; of a dead worker it never comes. */
+  /** Waits for a step from the scheduler. It never comes for a dead worker. */
   #step<T>(worker: Worker, work: () => T): Promise<T> {
     return new Promise((resolve, reject) => {
       worker.steps.push(() => {
@@ -156,10 +156,10 @@ export class ScheduledWorkers {
   }
 }
 
-/** No chain of reactions to one step is longer than this. */
+/** Longer than any chain of reactions to one step. */
 const MAX_CHAIN = 64;
 
-/** Until everything that follows from a step, without another one, has happened. */
+/** Waits until all reactions to a step that need no other step have happened. */
 async function allReactions(): Promise<void> {
   for (let count = 0; count < MAX_CHAIN; count += 1) await Promise.resolve();
 }

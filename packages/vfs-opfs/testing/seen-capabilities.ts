@@ -1,4 +1,4 @@
-/** What a worker of this browser has of all that the media need; a text is the reason why not. */
+/** The capabilities that the media need, as a worker of this browser has them; a text is the reason for a failure. */
 export type Capabilities = Readonly<Record<(typeof CAPABILITIES)[number], boolean | string>>;
 
 const CAPABILITIES = [
@@ -14,7 +14,7 @@ const CAPABILITIES = [
   'quota estimate',
 ] as const;
 
-/** Tried, not looked up by name and version. */
+/** Tries every capability instead of looking it up by name and version. */
 export async function seenCapabilities(): Promise<Capabilities> {
   return {
     ...(await fileCapabilities()),

@@ -7,63 +7,57 @@ import { tear, type Random } from './torn-write.ts';
 import type { DiskCall, DiskFault, PlannedCall } from './disk-call.ts';
 
 export interface SimulatedDiskOptions {
-  /** Keep every call, for `crashImages`. Default false, since it keeps every byte ever written. */
+  /** Keeps every call, for `crashImages`. Default false, since it keeps every byte ever written. */
   readonly keepCalls?: boolean;
-  /** Files to start with. */
+  /** Initial files. */
   readonly files?: ReadonlyMap<string, Uint8Array>;
-  /** Remember what was not flushed, for `losePower`. Default false. */
+  /** Records unflushed calls, for `losePower`. Default false. */
   readonly canLosePower?: boolean;
 }
 
-/** A call that was not flushed, and how to take it back. */
+/** A call that was not flushed, with the bytes to undo it. */
 interface Unflushed {
   readonly call: Extract<DiskCall, { kind: 'write' | 'truncate' }>;
   readonly sizeBefore: number;
-  /** What stood where it wrote, or behind where it cut. */
+  /** The bytes that it overwrote or truncated. */
   readonly before: Uint8Array;
   /**
-   * Half of a write that its worker did not survive. Sectors are written whole or not at all, so it does not outlast
-   * the power.
+   * Half of a write whose worker died during it. Sectors are written completely or not at all, so a power cut undoes
+   * it.
    */
   isHalf?: boolean;
 }
 
-/** One worker on a simulated disk: a medium whose death can be staged. */
+/** One worker on a simulated disk: a medium with a death that tests can stage. */
 export interface SimulatedMedium extends FileMedium {
-  /**
-   * The worker dies: its handles stop working, its locks are free, and what it wrote stays as the operating system has
-   * it.
-   */
+  /** The worker dies: its handles stop working, its locks are freed, and its writes stay with the operating system. */
   kill(): void;
-  /** A frozen worker hears no signals and runs no timers of its own; it keeps its locks. */
+  /** A frozen worker receives no signals and runs no timers of its own; it keeps its locks. */
   freeze(isFrozen: boolean): void;
 }
 
 /**
- * A disk in memory that several workers share, as tabs share an origin's files: `medium()` is one worker. It can fail
- * on demand, let a worker die, and (with `keepCalls`) say what every crash could have left of it.
+ * A disk in memory that several workers share, as tabs share an origin's files; each `medium()` is one worker. It can
+ * fail on demand, let a worker die, and (with `keepCalls`) provide what every crash could have left of it.
  */
 export class SimulatedDisk {
-  /** Calls so far, kept or not. */
+  /** Number of calls so far, kept or not. */
   callCount = 0;
   readonly calls: DiskCall[] = [];
-  /** Asked before every write, truncate and flush. */
+  /** Called before every write, truncate and flush; returns the fault to inject. */
   fault: ((call: PlannedCall) => DiskFault | undefined) | undefined;
-  /**
-   * Called before every change, and again in the middle of every write, when half of its bytes are visible to other
-   * workers.
-   */
+  /** Called before every change, and again in the middle of every write, when other workers see half of its bytes. */
   observer: (() => void) | undefined;
 
-  /** What the disk says that it has room for. */
+  /** The free space that the disk reports. */
   freeBytes: number | undefined;
 
-  /** What the disk began with. */
+  /** The initial content of the disk. */
   readonly initialFiles: ReadonlyMap<string, Uint8Array>;
   readonly #files = new Map<string, MemoryBytes>();
   readonly #locks = new InProcessLocks();
   readonly #keepsCalls: boolean;
-  /** By file, in order. Null: nothing is remembered. */
+  /** Unflushed calls by file, in order. Null when they are not recorded. */
   readonly #unflushed: Map<string, Unflushed[]> | null;
 
   constructor(options: SimulatedDiskOptions = {}) {
@@ -77,7 +71,7 @@ export class SimulatedDisk {
     }
   }
 
-  /** A new worker. */
+  /** Adds a worker. */
   medium(): SimulatedMedium {
     const owner = this.#locks.owner();
     const life = { isAlive: true };
@@ -104,15 +98,14 @@ export class SimulatedDisk {
     };
   }
 
-  /** A file's content; for looking at it, or for damaging it. */
+  /** Returns a file's content, for inspecting or damaging it. */
   file(fileName: string): MemoryBytes | undefined {
     return this.#files.get(fileName);
   }
 
   /**
-   * The machine loses power, after all its workers have died. Of what was not flushed nothing is left, or any of the
-   * calls, or a part of one of them too. Returns how many calls are lost, in part or whole. Throws without
-   * `canLosePower`.
+   * Cuts the power, after all workers have died. Of the unflushed calls nothing survives, or any subset, or one of them
+   * in part as well. Returns how many calls are lost, in part or completely. Throws without `canLosePower`.
    */
   losePower(random: Random): number {
     if (this.#unflushed === null) throw new Error('this disk does not remember what was not flushed');
@@ -137,7 +130,7 @@ export class SimulatedDisk {
     return lost;
   }
 
-  /** Changes a file, and remembers how to take that back. */
+  /** Changes a file and records how to undo the change. */
   #change(call: Unflushed['call'], bytes: MemoryBytes): void {
     const sizeBefore = bytes.sizeBytes;
     if (this.#unflushed !== null) {
@@ -219,7 +212,7 @@ export class SimulatedDisk {
           const half = this.#unflushed?.get(file)?.at(-1);
           if (half !== undefined) half.isHalf = true;
           this.observer();
-          // The rest follows: together they are one write.
+          // The other half follows: together they are one write.
           if (half !== undefined) takeBack(bytes, half);
           if (half !== undefined) this.#unflushed?.get(file)?.pop();
         }

@@ -12,23 +12,23 @@ interface Stored {
   patches: readonly Patch[];
 }
 
-/** What happens to a batch that is under way. */
-export type BatchFate = 'completes' | 'aborts' | 'never-ends';
+/** The outcome of a pending batch. */
+export type BatchOutcome = 'completes' | 'aborts' | 'never-ends';
 
-/** A medium that takes whole batches asynchronously, as IndexedDB does, and whose aborts and deaths can be staged. */
+/** A medium that takes whole batches asynchronously, as IndexedDB does. Tests can stage aborts and deaths. */
 export class SimulatedExtents implements ExtentCatalog {
-  /** Asked for every batch, before it takes effect. */
-  fate: (batch: ExtentBatch) => BatchFate = () => 'completes';
+  /** Called for every batch before it takes effect. */
+  outcome: (batch: ExtentBatch) => BatchOutcome = () => 'completes';
   /** Number of extents in each batch so far. */
   readonly batches: number[] = [];
-  /** What has become of each batch so far. A batch that is under way is not in it yet. */
-  readonly fates: BatchFate[] = [];
-  /** What the place says that it has room for. */
+  /** The outcome of each batch so far, without the pending one. */
+  readonly outcomes: BatchOutcome[] = [];
+  /** The free space that the medium reports. */
   freeBytes: number | undefined;
   readonly #stored = new Map<string, Stored>();
   readonly #locks = new InProcessLocks();
 
-  /** A new worker; `kill` ends it: its locks are free, and what it still sends goes nowhere. */
+  /** Adds a worker. `kill` ends it: its locks are freed, and its later batches have no effect. */
   medium(budgetBytes: number = 64 * 1024 * 1024): StoreMedium & { kill(): void } {
     const owner = this.#locks.owner();
     const life = { isAlive: true };
@@ -98,11 +98,11 @@ export class SimulatedExtents implements ExtentCatalog {
         const copied = new Map([...batch.extents].map(([extent, bytes]) => [extent, bytes.slice()]));
         const encodedPatches = encodePatches(batch.patches);
         this.batches.push(copied.size);
-        const fate = this.fate(batch);
+        const outcome = this.outcome(batch);
         await new Promise((resolve) => setTimeout(resolve, 0));
-        this.fates.push(fate);
-        if (!life.isAlive || fate === 'never-ends') return new Promise<void>(() => undefined);
-        if (fate === 'aborts') throw new DOMException('', 'QuotaExceededError');
+        this.outcomes.push(outcome);
+        if (!life.isAlive || outcome === 'never-ends') return new Promise<void>(() => undefined);
+        if (outcome === 'aborts') throw new DOMException('', 'QuotaExceededError');
         stored.patches = [...(batch.dropsPatches ? [] : stored.patches), ...decodePatches(encodedPatches)];
         for (const extent of stored.extents.keys()) if (extent >= batch.cutFrom) stored.extents.delete(extent);
         for (const [extent, bytes] of copied) stored.extents.set(extent, bytes);

@@ -6,10 +6,10 @@ import { SimulatedDisk } from './simulated-disk.ts';
 
 export const STAMPED_NAME = 'stamped';
 export const STAMPED_PAGE_BYTES = 8192;
-/** A record holds two pages, so that a transaction of three takes two records. */
+/** A record holds two pages, so a transaction of three pages takes two records. */
 const RECORD_BYTES = 2 * STAMPED_PAGE_BYTES + 4096;
 
-/** One transaction: it stamps its number on these pages, and the database has so many pages then. */
+/** One transaction: it stamps its number on these pages, after which the database has `pageCount` pages. */
 export interface StampedTransaction {
   readonly pages: readonly number[];
   readonly pageCount: number;
@@ -41,18 +41,15 @@ export const STAMPED_RUNS: readonly { readonly title: string; readonly steps: re
 ];
 
 /**
- * What a writer did: its calls to the disk, and after how many of them each transaction was acknowledged, with the
- * stamps of all pages then.
+ * The disk calls of a writer, and for each transaction after how many calls it was acknowledged, with the stamps of all
+ * pages at that time.
  */
 export interface StampedRun {
   readonly calls: readonly DiskCall[];
   readonly acknowledged: readonly { readonly callCount: number; readonly stamps: readonly number[] }[];
 }
 
-/**
- * Runs the real writer, without SQLite: of a page, only the number of the transaction that wrote it last is of
- * interest.
- */
+/** Runs the production writer without SQLite. A page contains only the number of the transaction that wrote it last. */
 export async function runStampedWriter(steps: readonly StampedStep[]): Promise<StampedRun> {
   const disk = new SimulatedDisk({ keepCalls: true });
   const writer = await openWriter({
@@ -99,7 +96,7 @@ export async function runStampedWriter(steps: readonly StampedStep[]): Promise<S
   return { calls, acknowledged };
 }
 
-/** Every word of the page is the stamp, but for the header of SQLite on the first. */
+/** Every word of the page is the stamp, except SQLite's header on the first page. */
 function stampedPage(number: number, page: number, pageCount: number): Uint8Array {
   const words = new Uint32Array(STAMPED_PAGE_BYTES / 4).fill(number);
   const bytes = new Uint8Array(words.buffer);
@@ -111,7 +108,7 @@ function stampedPage(number: number, page: number, pageCount: number): Uint8Arra
   return bytes;
 }
 
-/** The stamp of a page that was read, or `undefined` when it is torn. */
+/** Returns the stamp of a page, or `undefined` when it is torn. */
 export function stampOf(page: Uint8Array): number | undefined {
   const words = new Uint32Array(page.buffer, page.byteOffset, page.length / 4);
   const last = words.length - 1;

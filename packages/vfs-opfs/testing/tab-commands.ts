@@ -15,14 +15,14 @@ import { exportedBytes } from './exported-bytes.ts';
 import { TestConnection, TestSqliteError } from './test-connection.ts';
 import type { TestModule, TestStatement, TestValue } from './test-connection.ts';
 
-/** What a test may set beside name and role. */
+/** Options of a test besides name and role. */
 export interface TabOpenOptions {
   readonly durability?: Durability;
   readonly pageSizeBytes?: number;
   readonly tuning?: Partial<Tuning>;
 }
 
-/** An exported file: its first bytes as text, its size, and what a query finds in it. */
+/** An exported file: its first bytes as text, its size, and the result of a query on it. */
 export interface ExportedFile {
   readonly magic: string;
   readonly sizeBytes: number;
@@ -31,19 +31,21 @@ export interface ExportedFile {
 
 export interface ImportCopyOptions {
   readonly change?: 'none' | 'not-sqlite' | 'cut-off' | 'half-a-page' | 'wal-mode' | 'damaged-page';
-  /** Sent as a stream of small chunks, not as a blob. */
+  /** Sends a stream of small chunks instead of a blob. */
   readonly asStream?: boolean;
-  /** Run on the imported database before it replaces anything; what is not `ok` refuses it. */
+  /** SQL that runs on the imported database before it replaces anything. Any result but `ok` rejects the import. */
   readonly checkSql?: string;
   readonly timeoutMs?: number;
 }
 
-/** What the tests ask of a worker: one tab's share of the work. */
+/** The commands of one tab. */
 export interface TabCommands {
   open(name: string, role: Role, timeoutMs: number, options?: TabOpenOptions): Promise<void>;
-  /** Runs, and waits until the medium has what was committed. */
+  /** Runs SQL and waits until the medium has stored all commits. */
   run(sql: string): Promise<TestValue[][]>;
-  /** Reads again and again for a while; returns how often, and how many values were smaller than the one before. */
+  /**
+   * Reads repeatedly for a while. Returns the number of reads, and how many values were smaller than the one before.
+   */
   watch(sql: string, durationMs: number): Promise<{ reads: number; backwards: number }>;
   /**
    * Reads the first row and leaves the read transaction open; `endScan` reads the rest and returns the number of rows.
@@ -57,29 +59,29 @@ export interface TabCommands {
   names(): Promise<readonly string[]>;
   sizes(name: string): Promise<StorageSizes | undefined>;
   remove(name: string): Promise<void>;
-  /** Exports a database, opens the bytes as they are in memory, and runs a query there. */
+  /** Exports a database, opens the bytes in memory, and runs a query there. */
   queryExport(name: string, sql: string): Promise<ExportedFile>;
-  /** The same of the database that this tab has open. */
+  /** Like `queryExport`, for the database that this tab has open. */
   queryOwnExport(sql: string): Promise<ExportedFile>;
-  /** A reader in this tab, on what its writer has open. */
+  /** Opens a reader in this tab on the files that its writer has open. */
   openBeside(): Promise<void>;
   runBeside(sql: string): Promise<TestValue[][]>;
-  /** The first row of the reader's scan; `endScan` takes the rest. */
+  /** Reads the first row with the reader; `endScan` reads the rest. */
   beginScanBeside(sql: string): Promise<void>;
   closeBeside(): Promise<void>;
-  /** Exports a database and imports the bytes, changed as asked, under another name. */
+  /** Exports a database and imports the bytes, optionally changed, under another name. */
   importCopy(from: string, to: string, options?: ImportCopyOptions): Promise<void>;
-  /** Writes noise into a closed database, behind SQLite's back. */
+  /** Writes noise into a closed database, bypassing SQLite. */
   damage(name: string, at: number): Promise<void>;
   quarantine(name: string): Promise<string>;
   assertRoomForVacuum(name: string): Promise<void>;
-  /** From now on the medium says that it has room for so many bytes. */
+  /** Makes the medium report this much free space from now on. */
   setFreeBytes(freeBytes: number): Promise<void>;
-  /** From now on, until called with false, this tab's storage has no room. */
+  /** From now on, until called with false, writes of this tab's storage find no room. */
   setFull(isFull: boolean): Promise<void>;
 }
 
-/** A failure as it leaves a tab: a storage's code, or SQLite's result code. */
+/** A failure of a tab: the code of a storage, or SQLite's result code. */
 export interface TabFailure {
   readonly code: string;
   readonly fields: StorageError['fields'];
@@ -89,12 +91,12 @@ export interface TabFailure {
 export interface TabTools {
   readonly medium: Medium;
   loadSqlite(): Promise<TestModule>;
-  /** Makes the medium refuse writes, as a full disk does. */
+  /** Makes the medium reject writes, as a full disk does. */
   setFull(isFull: boolean): void;
   setFreeBytes(freeBytes: number): void;
 }
 
-/** One tab over a medium: at most one storage and one connection at a time. */
+/** One tab over a medium, with at most one storage and one connection at a time. */
 export function createTab(tools: TabTools): TabCommands {
   const { medium } = tools;
   let storage: Storage | undefined;
@@ -210,7 +212,7 @@ export function createTab(tools: TabTools): TabCommands {
 }
 
 const NOISE = new Uint8Array(64).fill(0xa5);
-/** Neither a divisor nor a multiple of anything in the file, so that chunks end anywhere. */
+/** Neither a divisor nor a multiple of any length in the file, so that chunks end anywhere. */
 const CHUNK_BYTES = 7001;
 
 async function importCopy(

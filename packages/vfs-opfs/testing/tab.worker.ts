@@ -8,13 +8,13 @@ import type { Capabilities } from './seen-capabilities.ts';
 import { createTab, tabFailureOf } from './tab-commands.ts';
 import type { TabCommands } from './tab-commands.ts';
 
-/** The media that a browser has, by name. */
+/** The media of a browser, by name. */
 export type TestMedium = 'opfs-shared' | 'opfs-exclusive' | 'indexeddb' | 'indexeddb-2MB';
 
 export interface WorkerCommands extends TabCommands {
   openWithout(capability: 'modes' | 'opfs' | 'permission'): Promise<void>;
   capabilities(): Promise<Capabilities>;
-  /** How often this worker asked for a handle that somebody else held. */
+  /** How often this worker requested a handle that another worker held. */
   refusedHandles(): Promise<number>;
 }
 
@@ -32,7 +32,7 @@ function createCommands(kind: TestMedium): WorkerCommands {
     loadSqlite: loadBrowserSqlite,
     setFull,
     setFreeBytes: (freeBytes) => {
-      // Some WebKits have nothing there at all.
+      // Some WebKits have no `navigator.storage`.
       const storage: object = navigator.storage ?? {};
       Object.defineProperty(storage, 'estimate', {
         value: async () => ({ quota: freeBytes, usage: 0 }),
@@ -44,7 +44,7 @@ function createCommands(kind: TestMedium): WorkerCommands {
   return {
     ...commands,
     async openWithout(capability) {
-      // The worker is thrown away afterwards, so what is taken away here need not come back.
+      // The worker is discarded afterwards, so removed capabilities need not be restored.
       if (capability === 'modes') Reflect.deleteProperty(FileSystemSyncAccessHandle.prototype, 'mode');
       else if (capability === 'opfs') Object.defineProperty(navigator.storage, 'getDirectory', { value: undefined });
       else
@@ -61,8 +61,8 @@ function createCommands(kind: TestMedium): WorkerCommands {
 let refusedHandles = 0;
 
 /**
- * Counts the handles that are refused because somebody else holds them: what a medium waits for can then be waited for
- * too.
+ * Counts the handles that are refused because another worker holds them, so that tests can wait for what a medium waits
+ * for.
  */
 function countRefusedHandles(prototype: FileSystemFileHandle): void {
   const { createSyncAccessHandle } = prototype;
@@ -83,8 +83,8 @@ const handlePrototype =
 const writeToHandle = handlePrototype?.write;
 
 /**
- * A full disk cannot be had on demand; Chromium's answers to one can: a count, and an IndexedDB transaction that aborts
- * after its puts.
+ * A disk cannot be filled on demand. This imitates Chromium's behaviour on a full one: a wrong count, and an IndexedDB
+ * transaction that aborts after its puts.
  */
 function setFull(isFull: boolean): void {
   if (handlePrototype !== undefined) handlePrototype.write = isFull ? () => NEGATIVE_COUNT : writeToHandle!;

@@ -34,7 +34,7 @@ export class TestSqliteError extends Error {
   }
 }
 
-/** The smallest SQLite connection that tests need: SQL in, rows out, everything synchronous. */
+/** A minimal, synchronous SQLite connection for tests. */
 export class TestConnection {
   readonly #module: TestModule;
   readonly #db: number;
@@ -81,7 +81,7 @@ export class TestConnection {
     return this.#module._sqlite3_get_autocommit(this.#db) === 0;
   }
 
-  /** The first value of the first row. */
+  /** Returns the first value of the first row. */
   value(sql: string): TestValue | undefined {
     return this.run(sql)[0]?.[0];
   }
@@ -149,7 +149,7 @@ export class TestConnection {
 }
 
 export interface TestStatement {
-  /** The next row, or `undefined` at the end. */
+  /** Returns the next row, or `undefined` at the end. */
   step(): TestValue[] | undefined;
   finalize(): void;
 }

@@ -6,7 +6,7 @@ import type { SimulatedDisk, SimulatedMedium } from './simulated-disk.ts';
 import { TestConnection } from './test-connection.ts';
 import type { TestModule } from './test-connection.ts';
 
-/** One tab's worker: its own SQLite, its own handles, its own locks. */
+/** The worker of one tab: its own SQLite, its own handles, its own locks. */
 export interface TestWorker {
   readonly medium: SimulatedMedium;
   readonly storage: Storage;

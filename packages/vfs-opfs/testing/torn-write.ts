@@ -1,9 +1,9 @@
 import type { DiskCall } from './disk-call.ts';
 
-/** The unit in which a disk is assumed to write whole or not at all. */
+/** The unit that a disk is assumed to write completely or not at all. */
 const SECTOR_BYTES = 512;
 
-/** A source of numbers from 0 to 1, so that a failing run can be repeated. */
+/** Returns numbers from 0 to 1. A seeded source makes a failing run repeatable. */
 export type Random = () => number;
 
 /** Replaces one of the writes by some of its sectors. */

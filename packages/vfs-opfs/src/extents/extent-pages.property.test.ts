@@ -9,7 +9,7 @@ const STEP_BYTES = 9_973;
 const MAX_BYTES = 6 * EXTENT_BYTES;
 const EXTENT_SIZES = [EXTENT_BYTES, EXTENT_BYTES / 8, EXTENT_BYTES * 2];
 
-/** A file as plain bytes, cut and grown with zeros. */
+/** Truncates a file, or extends it with zeros. */
 function resized(bytes: Uint8Array, sizeBytes: number): Uint8Array {
   const next = new Uint8Array(sizeBytes);
   next.set(bytes.subarray(0, sizeBytes));
@@ -36,7 +36,7 @@ function isSame(one: Uint8Array, other: Uint8Array): boolean {
 
 describe('pages in extents', () => {
   for (let seed = 1; seed <= 12; seed += 1) {
-    it(`are those of a plain file under any writes, cuts, commits and rollbacks, and so is what their batches add up to, with seed ${seed}`, () => {
+    it(`equal a plain file under any writes, truncations, commits and rollbacks, as do their batches combined, with seed ${seed}`, () => {
       const random = seededRandom(seed);
       const below = (limit: number): number => Math.floor(random() * limit);
       const pages = new ExtentPages(Infinity);

@@ -5,7 +5,7 @@ import { StorageError } from '../storage-error.ts';
 import type { Storage } from '../storage.ts';
 import { seededRandom } from '../../testing/crash-images.ts';
 import { loadNodeSqlite } from '../../testing/node-sqlite.ts';
-import { SimulatedExtents, type BatchFate } from '../../testing/simulated-extents.ts';
+import { SimulatedExtents, type BatchOutcome } from '../../testing/simulated-extents.ts';
 import { TestConnection, TestSqliteError } from '../../testing/test-connection.ts';
 import type { TestModule } from '../../testing/test-connection.ts';
 
@@ -40,12 +40,12 @@ async function openWithTable(
   return { ...opened, medium };
 }
 
-/** A turn of the event loop: every promise that can be settled is. */
+/** One turn of the event loop, in which every promise that can settle does. */
 const turn = (): Promise<void> => new Promise((resolve) => setTimeout(resolve));
 
-/** Resolves when that has become of the last batch, and everybody who waited for it has heard. */
-async function hasCome(catalog: SimulatedExtents, fate: BatchFate): Promise<void> {
-  while (catalog.fates.at(-1) !== fate) await turn();
+/** Resolves when the last batch has reached this outcome and every waiting caller has been notified. */
+async function reachesOutcome(catalog: SimulatedExtents, outcome: BatchOutcome): Promise<void> {
+  while (catalog.outcomes.at(-1) !== outcome) await turn();
   await turn();
 }
 
@@ -53,41 +53,41 @@ const INSERT = "INSERT INTO t(content) VALUES ('x')";
 const COUNT = 'SELECT count(*) FROM t';
 const FULL = 13;
 
-describe('a commit on a medium that is asynchronous', () => {
-  it('is acknowledged by committed() and by nothing before', async () => {
+describe('a commit on an asynchronous medium', () => {
+  it('is acknowledged by committed() and not before', async () => {
     const catalog = new SimulatedExtents();
     const { storage, connection, medium } = await openWithTable(catalog);
-    catalog.fate = () => 'never-ends';
+    catalog.outcome = () => 'never-ends';
     connection.run(INSERT);
     expect(storage.dirtySinceMs).toBeLessThanOrEqual(Date.now());
     let isAcknowledged = false;
     void storage.committed().then(() => {
       isAcknowledged = true;
     });
-    await hasCome(catalog, 'never-ends');
+    await reachesOutcome(catalog, 'never-ends');
     expect(isAcknowledged).toBe(false);
     expect(() => storage.flush()).toThrow(StorageError);
     medium.kill();
-    catalog.fate = () => 'completes';
+    catalog.outcome = () => 'completes';
     const again = await open(catalog.medium());
     expect(again.connection.value(COUNT)).toBe(2);
     await close(again);
   });
 
-  it('shares its batch with the commits that come while one is under way', async () => {
+  it('shares its batch with other commits made while a batch is pending', async () => {
     const catalog = new SimulatedExtents();
     const opened = await openWithTable(catalog);
     const before = catalog.batches.length;
     for (let count = 0; count < 200; count += 1) opened.connection.run(INSERT);
     await opened.storage.committed();
     expect(catalog.batches.length - before).toBe(2);
-    // The first was a patch; 199 pages of changes are more than an extent is worth.
+    // The first commit was a patch; the other 199 change too many pages for patches.
     expect(catalog.batches.slice(before)).toEqual([0, 1]);
     expect(opened.storage.dirtySinceMs).toBeUndefined();
     await close(opened);
   });
 
-  it('that is small is stored as a patch; now and then extents take the patches in, and nothing is lost by it', async () => {
+  it('is stored as a patch when it is small, and loses nothing when extents absorb the patches', async () => {
     const catalog = new SimulatedExtents();
     const opened = await openWithTable(catalog);
     const { connection, storage } = opened;
@@ -116,11 +116,11 @@ describe('a commit on a medium that is asynchronous', () => {
     await close(again);
   });
 
-  it('that fails rejects, takes the commits on top of it along, and leaves what was there before', async () => {
+  it('rejects when it fails, undoes the commits that build on it, and keeps the earlier ones', async () => {
     const catalog = new SimulatedExtents();
     const opened = await openWithTable(catalog);
     const { connection, storage } = opened;
-    catalog.fate = () => 'aborts';
+    catalog.outcome = () => 'aborts';
     connection.run(INSERT);
     const first = storage.committed();
     connection.run('DELETE FROM t');
@@ -130,7 +130,7 @@ describe('a commit on a medium that is asynchronous', () => {
       expect(outcome).toMatchObject({ status: 'rejected', reason: { code: 'storage-full' } });
     expect(storage.lastError?.code).toBe('storage-full');
     expect(storage.dirtySinceMs).toBeUndefined();
-    catalog.fate = () => 'completes';
+    catalog.outcome = () => 'completes';
     expect(connection.value(COUNT)).toBe(2);
     connection.run(INSERT);
     await storage.committed();
@@ -140,30 +140,30 @@ describe('a commit on a medium that is asynchronous', () => {
     await close(again);
   });
 
-  it('that fails unheard is told to the next who asks, also on closing', async () => {
+  it('reports a failure that no caller waited for to the next caller, also on closing', async () => {
     const catalog = new SimulatedExtents();
     const opened = await openWithTable(catalog);
-    catalog.fate = () => 'aborts';
+    catalog.outcome = () => 'aborts';
     opened.connection.run(INSERT);
-    await hasCome(catalog, 'aborts');
+    await reachesOutcome(catalog, 'aborts');
     opened.connection.close();
     await expect(opened.storage.close()).rejects.toMatchObject({ code: 'storage-full' });
-    catalog.fate = () => 'completes';
+    catalog.outcome = () => 'completes';
     const again = await open(catalog.medium());
     expect(again.connection.value(COUNT)).toBe(2);
     await close(again);
   });
 
-  it('that fails ends a transaction that was begun on top of it', async () => {
+  it('ends a transaction that began over it when it fails', async () => {
     const catalog = new SimulatedExtents();
     const opened = await openWithTable(catalog);
     const { connection, storage } = opened;
-    catalog.fate = () => 'aborts';
+    catalog.outcome = () => 'aborts';
     connection.run(INSERT);
     const outcome = storage.committed().catch((error: unknown) => error);
     connection.run(`BEGIN; ${INSERT}`);
     expect(await outcome).toMatchObject({ code: 'storage-full' });
-    catalog.fate = () => 'completes';
+    catalog.outcome = () => 'completes';
     expect(() => connection.run('COMMIT')).toThrow(TestSqliteError);
     if (connection.inTransaction) connection.run('ROLLBACK');
     expect(connection.value(COUNT)).toBe(2);
@@ -178,7 +178,7 @@ describe('the memory budget', () => {
   const ROWS = (count: number): string =>
     `INSERT INTO t(content) SELECT printf('%.*c', 1000, 'x') FROM (WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n WHERE i < ${count}) SELECT i FROM n)`;
 
-  it('fails a transaction that does not fit, with SQLITE_FULL and storage-full, and the storage goes on', async () => {
+  it('fails a transaction that does not fit, with SQLITE_FULL and storage-full, and stays usable', async () => {
     const catalog = new SimulatedExtents();
     const opened = await open(catalog.medium(1024 * 1024));
     const { connection, storage } = opened;
@@ -204,7 +204,7 @@ describe('the memory budget', () => {
     await close(opened);
   });
 
-  it('refuses to open what is larger, and leaves it for a larger budget', async () => {
+  it('refuses to open a larger database, and leaves it for a larger budget', async () => {
     const catalog = new SimulatedExtents();
     const opened = await open(catalog.medium());
     opened.connection.run(`CREATE TABLE t(id INTEGER PRIMARY KEY, content TEXT); ${ROWS(1000)}`);
@@ -221,7 +221,7 @@ describe('the memory budget', () => {
 
 describe('any history of commits, aborts and deaths', () => {
   for (let seed = 1; seed <= 40; seed += 1) {
-    it(`loses nothing acknowledged and keeps nothing half, with seed ${seed}`, async () => {
+    it(`loses nothing acknowledged and keeps no partial batch, with seed ${seed}`, async () => {
       const random = seededRandom(seed);
       const chance = (one: number): boolean => random() < 1 / one;
       const catalog = new SimulatedExtents();
@@ -233,9 +233,9 @@ describe('any history of commits, aborts and deaths', () => {
       await opened.storage.committed();
       let number = 0;
       let acknowledged: number[] = [];
-      // Commits made since the last acknowledgement, in order: a prefix of them may be there.
+      // Commits made since the last acknowledgement, in order. A prefix of them may be there.
       let pending: number[] = [];
-      catalog.fate = () => (chance(6) ? 'aborts' : 'completes');
+      catalog.outcome = () => (chance(6) ? 'aborts' : 'completes');
       const listed = (): number[] =>
         opened.connection.run('SELECT number FROM t ORDER BY number').map((row) => Number(row[0]));
       const expectPrefix = (): void => {
@@ -275,8 +275,8 @@ describe('any history of commits, aborts and deaths', () => {
           expectPrefix();
         }
       }
-      catalog.fate = () => 'completes';
-      // The last batch may have met its fate already.
+      catalog.outcome = () => 'completes';
+      // The last batch may already have failed.
       await opened.storage.committed().catch(() => undefined);
       expectPrefix();
       await close(opened);

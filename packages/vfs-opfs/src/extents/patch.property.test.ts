@@ -5,7 +5,7 @@ import { decodePatches, differences, encodePatches, patchBytes } from './patch.t
 const EXTENT_BYTES = 65536;
 
 describe('patches', () => {
-  it('make the newer extent of the older one, also through their encoding, and hold little beside the changes', () => {
+  it('turn the older extent into the newer one, also after encoding, and hold little beside the changes', () => {
     const change = fc.record({ at: fc.nat(EXTENT_BYTES - 1), value: fc.nat(255) });
     fc.assert(
       fc.property(fc.array(change, { maxLength: 20 }), fc.nat(1000), (changes, extent) => {
@@ -21,7 +21,7 @@ describe('patches', () => {
     );
   });
 
-  it('are found where something was written, whatever lies beside it', () => {
+  it('are found where bytes were written, whatever is beside them', () => {
     const older = new Uint8Array(EXTENT_BYTES);
     const newer = older.slice();
     newer.fill(1, 8192, 8200).fill(2, 40_000, 40_010);
@@ -30,7 +30,7 @@ describe('patches', () => {
     expect(older).toEqual(newer);
   });
 
-  it('that were cut off are told from whole ones', () => {
+  it('are rejected when they are truncated', () => {
     const encoded = encodePatches([{ at: 5, bytes: new Uint8Array(100) }]);
     for (const length of [1, 7, 8, 107]) {
       expect(() => decodePatches(encoded.subarray(0, length))).toThrow(

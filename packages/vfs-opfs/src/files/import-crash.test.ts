@@ -43,13 +43,13 @@ async function build(disk: SimulatedDisk, module: TestModule, name: string, mark
   await close();
 }
 
-/** What is there after a crash: which of the two databases, whole. */
+/** Returns which of the two databases a crash left, after checking that it is whole. */
 async function found(image: CrashImage, module: TestModule): Promise<string> {
   const { connection, close } = await open(image.restore(), module, NAME);
   const check = connection.value('PRAGMA integrity_check');
   const isThere = connection.value("SELECT count(*) FROM sqlite_schema WHERE name = 'entry'") === 1;
   const rows = isThere ? connection.run('SELECT DISTINCT mark, count(*) FROM entry') : [['nothing', 0]];
-  // What was imported can be written to, and the next opening finds that.
+  // The imported database can be written to, and the next opening finds that write.
   connection.run('CREATE TABLE after(x); INSERT INTO after VALUES (1)');
   await close();
   return `${String(check)}: ${rows.map((row) => row.join(' × ')).join(', ')}`;
@@ -81,7 +81,7 @@ describe('a crash after any call of an import', () => {
         const content = await found(image, module);
         seen.set(content, (seen.get(content) ?? 0) + 1);
         if (content === newContent) firstNew = Math.min(firstNew, image.callCount);
-        // Once importFile has returned the new one is there for good.
+        // Once importFile has returned, the new database stays.
         if (image.callCount === before.calls.length) expect(content).toBe(newContent);
       }
       expect([...seen.keys()].sort()).toEqual([newContent, oldContent].sort());
@@ -91,8 +91,8 @@ describe('a crash after any call of an import', () => {
   }
 });
 
-describe('a disk that is full', () => {
-  it('at any one write of an import costs the import, and never the database', { timeout: 600_000 }, async () => {
+describe('a full disk', () => {
+  it('at any write of an import fails the import and keeps the database', { timeout: 600_000 }, async () => {
     const module = await loadNodeSqlite();
     const source = new SimulatedDisk();
     await build(source, module, 'source', 'new', 90);
@@ -117,7 +117,7 @@ describe('a disk that is full', () => {
       const mark = String(connection.value('SELECT mark FROM entry'));
       expect(connection.value('SELECT count(*) FROM entry')).toBe(mark === 'old' ? 40 : 90);
       await close();
-      // A failure while the old log was moved is kept from the caller: the next WAL checkpoint does it.
+      // The caller gets no error for a failed copy of the old log: the next WAL checkpoint repeats it.
       if (failure === undefined) expect(mark).toBe('new');
       else expect(failure).toMatchObject({ code: 'storage-full' });
       outcomes.add(`${mark}, ${failure === undefined ? 'imported' : 'failed'}`);

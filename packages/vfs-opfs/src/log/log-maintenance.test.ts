@@ -18,7 +18,7 @@ beforeAll(async () => {
   module = await loadNodeSqlite();
 });
 
-/** How much of the log whoever opens next would have to read. */
+/** Length of the log that the next opener would have to read. */
 async function logBytes(disk: SimulatedDisk): Promise<number> {
   const files = (await openFiles(disk.medium(), 'one', false))!;
   const log = readLog(files.segments);
@@ -30,7 +30,7 @@ async function untilShort(disk: SimulatedDisk): Promise<void> {
   while ((await logBytes(disk)) >= CHECKPOINT_AFTER_BYTES) await new Promise((resolve) => setTimeout(resolve, 5));
 }
 
-/** Opens, runs each of `transactions` without a pause between them, and hands over to `then` before it closes. */
+/** Opens, runs `transactions` without a pause between them, and calls `then` before closing. */
 async function write(
   disk: SimulatedDisk,
   tuning: Partial<Tuning>,
@@ -46,7 +46,7 @@ async function write(
 }
 
 describe('a long log', () => {
-  it('becomes short without another commit, also when it grew while the one before was being copied', async () => {
+  it('becomes short without another commit, also when it grew during a copy', async () => {
     const disk = new SimulatedDisk();
     const tuning = { checkpointAfterBytes: CHECKPOINT_AFTER_BYTES };
     await write(
@@ -58,7 +58,7 @@ describe('a long log', () => {
     expect(await logBytes(disk)).toBeLessThan(CHECKPOINT_AFTER_BYTES);
   });
 
-  it('that an opening finds becomes short although nobody writes, and loses nothing', async () => {
+  it('becomes short after an opening finds it, without a write, and loses nothing', async () => {
     const disk = new SimulatedDisk();
     const never = { checkpointAfterBytes: Infinity };
     await write(
@@ -77,7 +77,7 @@ describe('a long log', () => {
     await storage.close();
   });
 
-  it('is moved on closing, also after an import of many megabytes', async () => {
+  it('is copied on closing, also after an import of many megabytes', async () => {
     const disk = new SimulatedDisk();
     const storage = await openStorage({
       name: 'one',
@@ -96,7 +96,7 @@ describe('a long log', () => {
   });
 });
 
-it('a flush that fails, whoever asked for it, is tried again without anybody asking', async () => {
+it('retries a failed flush by itself, whether a timer or a caller started it', async () => {
   const disk = new SimulatedDisk();
   await write(disk, { flushWithinMs: 1 }, ['CREATE TABLE t(id INTEGER PRIMARY KEY)'], async (storage) => {
     disk.fault = ({ kind }) => (kind === 'flush' ? 'lost' : undefined);

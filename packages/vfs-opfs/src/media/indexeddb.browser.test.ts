@@ -30,7 +30,7 @@ function rowsSql(count: number): string {
 }
 
 describe('a database in IndexedDB', () => {
-  it('keeps what was acknowledged when the worker is terminated, with writes still under way', async () => {
+  it('keeps what was acknowledged when the worker is terminated during writes', async () => {
     const name = newName();
     let acknowledged = 0;
     for (let round = 0; round < 6; round += 1) {
@@ -38,7 +38,7 @@ describe('a database in IndexedDB', () => {
       await tab.call('open', name, 'writer', 10_000);
       if (round === 0) await tab.call('run', CREATE);
       const found = await tab.call('run', `PRAGMA integrity_check; ${COUNT}`);
-      // What was under way when the worker ended may be there, whole or not at all: it is 300 rows.
+      // The batch of 300 rows that was pending when the worker ended is there completely or not at all.
       expect([acknowledged, acknowledged + 300]).toContain(found[0]![0]);
       acknowledged = Number(found[0]![0]);
       for (let count = 0; count < 10; count += 1) await tab.call('run', INSERT);
@@ -49,7 +49,7 @@ describe('a database in IndexedDB', () => {
     }
   });
 
-  it('of several megabytes is whole after reopening', async () => {
+  it('is whole after reopening at several megabytes', async () => {
     const name = newName();
     const tab = newTab('indexeddb');
     await tab.call('open', name, 'writer', 3000);
@@ -62,7 +62,7 @@ describe('a database in IndexedDB', () => {
     await again.call('close');
   });
 
-  it('beyond the memory budget fails with storage-full and stays usable', async () => {
+  it('fails with storage-full beyond the memory budget and stays usable', async () => {
     const name = newName();
     const tab = newTab('indexeddb-2MB');
     await tab.call('open', name, 'writer', 3000);

@@ -24,7 +24,7 @@ const MEDIA: Readonly<Record<BrowserMedium, Omit<ContractMedium, 'newTab'>>> = {
   indexeddb: { title: 'IndexedDB', allowsReaders: false, outlivesWorkers: true, whenFull: 'committed-rejects' },
 };
 
-// Each browser's run says what it expects to work there; what is not expected must be refused, not half work.
+// Each browser's run declares the media it expects to work. Every other medium must be rejected, not work in part.
 const usable = inject('usableMedia');
 
 for (const [kind, medium] of Object.entries(MEDIA) as [BrowserMedium, Omit<ContractMedium, 'newTab'>][]) {
@@ -33,7 +33,7 @@ for (const [kind, medium] of Object.entries(MEDIA) as [BrowserMedium, Omit<Contr
     continue;
   }
   describe(medium.title, () => {
-    it(`is refused with ${inject('refusal')}`, async () => {
+    it(`is rejected with ${inject('refusal')}`, async () => {
       await expect(newTab(kind).call('open', 'refused', 'writer', 50)).rejects.toMatchObject({
         code: inject('refusal'),
       });
@@ -42,7 +42,7 @@ for (const [kind, medium] of Object.entries(MEDIA) as [BrowserMedium, Omit<Contr
 }
 
 describe('this browser', () => {
-  it('says what it has', async ({ task }) => {
+  it('reports its capabilities', async ({ task }) => {
     const capabilities = await newTab('indexeddb').capabilities();
     expect(capabilities.IndexedDB).toBe(true);
     // For the table in docs/browser-support.md.

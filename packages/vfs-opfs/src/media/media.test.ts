@@ -45,7 +45,7 @@ describeMediaContract({
   newTab() {
     const medium = extents.medium();
     const setFull = (isFull: boolean): void => {
-      extents.fate = () => (isFull ? 'aborts' : 'completes');
+      extents.outcome = () => (isFull ? 'aborts' : 'completes');
     };
     const setFreeBytes = (freeBytes: number): void => {
       extents.freeBytes = freeBytes;

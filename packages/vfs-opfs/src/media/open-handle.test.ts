@@ -9,7 +9,7 @@ function handle(): FileSystemSyncAccessHandle & { readonly isClosed: boolean } {
 const held = (): Promise<never> => Promise.reject(new DOMException('', 'NoModificationAllowedError'));
 
 describe('an access handle', () => {
-  it('that somebody else holds is opened as soon as it is free', async () => {
+  it('opens as soon as another holder releases it', async () => {
     const free = handle();
     let tries = 0;
     const opened = await openHandle(() => {
@@ -20,14 +20,14 @@ describe('an access handle', () => {
     expect(tries).toBe(4);
   });
 
-  it('that stays held is storage-busy after the deadline', async () => {
+  it('fails with storage-busy when it stays held until the deadline', async () => {
     await expect(openHandle(held, 30)).rejects.toMatchObject({
       code: 'storage-busy',
       fields: { holder: 'another access handle' },
     });
   });
 
-  it('about which the browser never answers is storage-busy after the deadline, and closed should it come late', async () => {
+  it('fails with storage-busy when the browser does not answer in time, and is closed if it opens late', async () => {
     const late = handle();
     let answer: (handle: FileSystemSyncAccessHandle) => void = () => undefined;
     const opening = openHandle(() => new Promise((resolve) => (answer = resolve)), 30);
@@ -40,7 +40,7 @@ describe('an access handle', () => {
     expect(late.isClosed).toBe(true);
   });
 
-  it('that cannot be opened for any other reason fails at once', async () => {
+  it('fails at once for any other reason', async () => {
     await expect(openHandle(() => Promise.reject(new DOMException('', 'NotFoundError')), 10_000)).rejects.toMatchObject(
       { name: 'NotFoundError' },
     );

@@ -1,13 +1,13 @@
 import { afterEach, describe, expect, it, vi } from 'vitest';
 import { missingForOpfs, opfsFile } from './opfs-directory.ts';
 
-/** The origin's files as far as finding them goes; `clear` takes everything away, as clearing a site's data does. */
+/** The origin's files, as far as finding them goes; `clear` removes everything, as clearing a site's data does. */
 class FakeOrigin {
-  asked = 0;
+  vfsCalls = 0;
   #folder: { readonly names: Set<string>; isThere: boolean } | undefined;
 
   getDirectory = async (): Promise<unknown> => {
-    this.asked += 1;
+    this.vfsCalls += 1;
     return { getDirectoryHandle: async () => this.#handleOf((this.#folder ??= { names: new Set(), isThere: true })) };
   };
 
@@ -29,15 +29,15 @@ class FakeOrigin {
 
 afterEach(() => vi.unstubAllGlobals());
 
-describe('the folder of the databases', () => {
-  it('is looked up once for many files, and anew after the site was cleared', async () => {
+describe('the directory of the databases', () => {
+  it('is looked up once for many files, and again after the site data was cleared', async () => {
     const origin = new FakeOrigin();
     vi.stubGlobal('navigator', { storage: origin });
     await missingForOpfs();
-    const askedAtFirst = origin.asked;
+    const askedAtFirst = origin.vfsCalls;
     await opfsFile('a', true);
     await opfsFile('b', true);
-    expect(origin.asked).toBe(askedAtFirst);
+    expect(origin.vfsCalls).toBe(askedAtFirst);
 
     origin.clear();
     expect(await opfsFile('a', false)).toBeUndefined();

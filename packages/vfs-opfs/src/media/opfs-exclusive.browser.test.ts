@@ -51,7 +51,7 @@ describe('the exclusive and the shared medium in OPFS', () => {
 });
 
 describe('opening on the exclusive medium', () => {
-  it('succeeds after every termination of the worker before, without losing a commit', async () => {
+  it('succeeds after each termination of the previous worker, without losing a commit', async () => {
     const name = newName();
     let committed = 0;
     for (let round = 0; round < 8; round += 1) {
@@ -61,7 +61,7 @@ describe('opening on the exclusive medium', () => {
       expect(await tab.call('run', `PRAGMA integrity_check; ${COUNT}`)).toEqual([[committed]]);
       for (let count = 0; count < 10; count += 1) await tab.call('run', INSERT);
       committed += 10;
-      // Every other worker is in the middle of a long statement when it ends.
+      // Every other worker ends in the middle of a long statement.
       if (round % 2 === 1)
         tab
           .call(
@@ -73,13 +73,12 @@ describe('opening on the exclusive medium', () => {
     }
   });
 
-  it('waits while somebody else still holds a handle, and opens when it is free', async () => {
+  it('waits while another worker holds a handle, and opens when it is free', async () => {
     const name = newName();
     const [writer, holder, next] = [newTab('opfs-shared'), newTab('opfs-shared'), newTab('opfs-exclusive')];
     await writer.call('open', name, 'writer', 3000);
     await writer.call('run', CREATE);
-    // A reader has the files open without the writer's lock: what a worker looks like whose lock was freed before its
-    // handles.
+    // A reader holds the files without the writer's lock, like a worker that lost its lock before its handles.
     await holder.call('open', name, 'reader', 3000);
     await writer.call('close');
     let isOpen = false;
@@ -94,7 +93,7 @@ describe('opening on the exclusive medium', () => {
     await next.call('close');
   });
 
-  it('fails with storage-busy when the handle stays held, and gives its lock back', async () => {
+  it('fails with storage-busy when the handle stays held, and releases its lock', async () => {
     const name = newName();
     const [writer, holder, next] = [newTab('opfs-shared'), newTab('opfs-shared'), newTab('opfs-exclusive')];
     await writer.call('open', name, 'writer', 3000);

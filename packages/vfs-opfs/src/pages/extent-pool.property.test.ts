@@ -19,7 +19,7 @@ const step: fc.Arbitrary<Step> = fc.oneof(
 );
 
 describe('the pool', () => {
-  it('has the newest bytes of whatever it has, and never more than it may', () => {
+  it('holds the newest bytes of every cached extent, and stays within its limit', () => {
     fc.assert(
       fc.property(fc.array(step, { maxLength: 200 }), (steps) => {
         const pool = new ExtentPool(32 * EXTENT_BYTES);
@@ -46,7 +46,7 @@ describe('the pool', () => {
     );
   });
 
-  it('keeps what is asked for by itself while a scan passes through', () => {
+  it('keeps extents that were read individually while a scan passes through', () => {
     const pool = new ExtentPool(64 * EXTENT_BYTES);
     expect(pool.runExtents).toBe(8);
     pool.take(1000);

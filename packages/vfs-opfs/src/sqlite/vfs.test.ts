@@ -44,7 +44,7 @@ async function close(opened: Opened): Promise<void> {
   await opened.storage.close();
 }
 
-/** Closes, opens again from what is on the disk, and returns the value there. */
+/** Closes, reopens from the disk, and returns the value. */
 async function valueAfterReopening(opened: Opened, sql: string): Promise<unknown> {
   await close(opened);
   const again = await open(opened.disk);
@@ -59,7 +59,7 @@ const ROWS = (count: number): string =>
 const CREATE = 'CREATE TABLE t(id INTEGER PRIMARY KEY, content TEXT);';
 const COUNT = 'SELECT count(*) FROM t';
 
-/** A page cache of five pages: every transaction overflows it, so SQLite writes pages early and opens a journal. */
+/** With a page cache of five pages every transaction overflows it, so SQLite writes pages early and opens a journal. */
 const TINY_CACHE = 'PRAGMA cache_size = 5;';
 
 describe('a transaction larger than the page cache', () => {
@@ -97,13 +97,13 @@ describe('a transaction larger than the page cache', () => {
     expect(await valueAfterReopening(opened, COUNT)).toBe(330);
   });
 
-  it('is as if it never was when the connection closes in the middle of it', async () => {
+  it('leaves nothing behind when the connection closes in the middle of it', async () => {
     const opened = await open();
     opened.connection.run(`${TINY_CACHE}${CREATE} ${ROWS(10)} BEGIN; ${ROWS(800)}`);
     expect(await valueAfterReopening(opened, COUNT)).toBe(10);
   });
 
-  it('is undone when one of its statements fails, and the rest of it commits', async () => {
+  it('undoes a statement that fails, and commits the rest', async () => {
     const opened = await open();
     opened.connection.run(`${TINY_CACHE}${CREATE} BEGIN; ${ROWS(300)}`);
     expect(() =>
@@ -114,13 +114,13 @@ describe('a transaction larger than the page cache', () => {
   });
 });
 
-describe('the files of a database, as SQLite asks for them', () => {
+describe('the VFS methods for files', () => {
   const CANNOT_OPEN = 14;
   const MAIN_JOURNAL = 0x800;
   const [EXISTS, READWRITE, READ] = [0, 1, 2];
 
   /** Calls the methods as SQLite does, with pointers to texts. */
-  function asked(storage: Storage): {
+  function vfsCalls(storage: Storage): {
     access(path: string, flags?: number): number;
     open(path: string | null, flags: number): number;
     delete(path: string): void;
@@ -157,10 +157,10 @@ describe('the files of a database, as SQLite asks for them', () => {
     };
   }
 
-  it('are said to be there when they are: the database once it has a byte, a journal once it was made', async () => {
+  it('report a database once it has a byte, and a journal once it was created', async () => {
     const disk = new SimulatedDisk();
     const { storage, connection } = await open(disk);
-    const files = asked(storage);
+    const files = vfsCalls(storage);
     const all = [storage.path, `${storage.path}-journal`, `${storage.path}-wal`, `${storage.path}x`];
     expect(all.map((path) => files.access(path))).toEqual([0, 0, 0, 0]);
     connection.run(CREATE);
@@ -171,7 +171,7 @@ describe('the files of a database, as SQLite asks for them', () => {
     files.delete(`${storage.path}-journal`);
     expect(all.map((path) => files.access(path))).toEqual([1, 0, 0, 0]);
     const reader = await openStorage({ name: 'vfs', medium: disk.medium(), role: 'reader', tuning: SMALL_TUNING });
-    const read = asked(reader);
+    const read = vfsCalls(reader);
     expect([EXISTS, READWRITE, READ].map((flags) => read.access(reader.path, flags))).toEqual([1, 0, 1]);
     read.close();
     files.close();
@@ -180,9 +180,9 @@ describe('the files of a database, as SQLite asks for them', () => {
     expect(await storage.close()).toBeUndefined();
   });
 
-  it('are opened only where they are there or may be created', async () => {
+  it('open only files that exist or may be created', async () => {
     const { storage, connection } = await open();
-    const files = asked(storage);
+    const files = vfsCalls(storage);
     const journal = `${storage.path}-journal`;
     expect(files.open(journal, MAIN_JOURNAL | 0x2)).toBe(CANNOT_OPEN);
     expect(files.open(journal, MAIN_JOURNAL | 0x1)).toBe(CANNOT_OPEN);
@@ -199,7 +199,7 @@ describe('the files of a database, as SQLite asks for them', () => {
 
 describe('a log of a later format', () => {
   for (const role of ['writer', 'reader'] as const) {
-    it(`is not opened by a ${role}, and left as it is`, async () => {
+    it(`is not opened by a ${role}, and stays unchanged`, async () => {
       const opened = await open();
       opened.connection.run(CREATE + ROWS(3));
       const disk = new SimulatedDisk({
@@ -208,7 +208,7 @@ describe('a log of a later format', () => {
         ),
       });
       await close(opened);
-      // A state that this version does not know, in a header whose checksum is right.
+      // A state that this version does not know, in a header with a valid checksum.
       const later = wordBuffer(SEGMENT_HEADER_BYTES);
       const segment = ['vfs.sqlite-log0', 'vfs.sqlite-log1'].find((name) =>
         contentOf(disk, name)
@@ -255,7 +255,7 @@ describe('VACUUM', () => {
     [8192, 512],
     [512, 65536],
   ] as const) {
-    it(`changes the page size from ${from} to ${to} and goes on`, async () => {
+    it(`changes the page size from ${from} to ${to} and stays usable`, async () => {
       const opened = await open(new SimulatedDisk(), { pageSizeBytes: from });
       const { connection } = opened;
       connection.run(`${CREATE} ${ROWS(300)} PRAGMA page_size = ${to}; VACUUM;`);
@@ -268,7 +268,7 @@ describe('VACUUM', () => {
     });
   }
 
-  it('with auto_vacuum gives room back at every commit', async () => {
+  it('frees space at every commit with auto_vacuum', async () => {
     const opened = await open();
     opened.connection.run(`PRAGMA auto_vacuum = FULL; ${CREATE}`);
     for (let round = 0; round < 10; round += 1) {
@@ -282,7 +282,7 @@ describe('VACUUM', () => {
 });
 
 describe('pages that are read from storage', () => {
-  it('are the latest ones, wherever they are: pool, log, sealed log or database file', async () => {
+  it('are the latest ones in the pool, the log, the sealed log and the database file', async () => {
     const opened = await open();
     const { connection } = opened;
     connection.run(TINY_CACHE + CREATE + ROWS(2000));
@@ -321,7 +321,7 @@ describe('settings', () => {
     await storage.close();
   });
 
-  it('log what they changed, not the pages that they changed it in', async () => {
+  it('log the changed pieces, not the whole pages', async () => {
     const opened = await open(new SimulatedDisk(), { pageSizeBytes: 8192, tuning: {} });
     opened.connection.run(
       `PRAGMA page_size = 8192; CREATE TABLE k(key TEXT PRIMARY KEY, content TEXT); INSERT INTO k VALUES ('a', 'x')`,
@@ -361,7 +361,7 @@ describe('settings', () => {
     'locking_mode = EXCLUSIVE',
     'main.journal_mode = wal',
   ]) {
-    it(`refuse PRAGMA ${pragma}`, async () => {
+    it(`reject PRAGMA ${pragma}`, async () => {
       const opened = await open();
       opened.connection.run(CREATE);
       expect(() => opened.connection.run(`PRAGMA ${pragma}`)).toThrow(/refused/);
@@ -370,7 +370,7 @@ describe('settings', () => {
     });
   }
 
-  it('can be asked for', async () => {
+  it('can be read', async () => {
     const opened = await open();
     expect(opened.connection.value('PRAGMA journal_mode')).toBe('delete');
     expect(opened.connection.value('PRAGMA synchronous')).toBe(2);
