@@ -52,9 +52,9 @@ export const SEEDED_BUGS: readonly SeededBug[] = [
   {
     name: 'cursor advanced before the rows',
     file: client('apply/apply-delivery.ts'),
-    find: 'const news = newOutcomes(progress, delivery, isFirst);',
+    find: 'const newOutcomes = readNewOutcomes(progress, delivery, isFirst);',
     replace:
-      "const news = newOutcomes(progress, delivery, isFirst); progress.advance(delivery, progress.lastAckedSequence); connection.exec('COMMIT'); connection.exec('BEGIN IMMEDIATE');",
+      "const newOutcomes = readNewOutcomes(progress, delivery, isFirst); progress.advance(delivery, progress.lastAckedSequence); connection.exec('COMMIT'); connection.exec('BEGIN IMMEDIATE');",
   },
   {
     name: 'a correction dropped',

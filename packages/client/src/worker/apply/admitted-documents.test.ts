@@ -18,8 +18,8 @@ function write(database: OpenDatabase, sql: string): void {
   database.write({ id: `w${++requests}`, statements: [{ sql, params: [] }] });
 }
 
-/** A page that was made and edited here, and the server's state, which knows of neither, in the place of all rows. */
-function reloaded(): { readonly database: OpenDatabase; readonly sync: ReturnType<typeof testSync> } {
+/** A page that was inserted and edited here, then a full resync without it. */
+function resynced(): { readonly database: OpenDatabase; readonly sync: ReturnType<typeof testSync> } {
   const database = openInMemory({ schema: buildSchema([account, page]) });
   const sync = testSync(database);
   sync.greet(testWelcome());
@@ -35,24 +35,21 @@ function reloaded(): { readonly database: OpenDatabase; readonly sync: ReturnTyp
 }
 
 it.each([
-  ['comes alone', []],
-  ['comes with news of other rows', [testGroup('update', account, [{ id: 'a', name: 'Till' }])]],
-])(
-  'a document stays when its row is admitted before an edit of it, after a reload, and the outcome %s',
-  (_, groups) => {
-    const { database, sync } = reloaded();
-    sync.applyDelivery(testDelivery({ from: 1, to: 2, lastAckedSequence: 1, outcomes: admitted(1, 1), groups }));
-    // A value of the server is hidden under the pending change of the account.
-    sync.applyDelivery(
-      testDelivery({
-        from: 2,
-        to: 3,
-        lastAckedSequence: 1,
-        groups: [testGroup('update', account, [{ id: 'a', name: 'Bank' }])],
-      }),
-    );
-    sync.applyDelivery(testDelivery({ from: 3, to: 4, lastAckedSequence: 2, outcomes: admitted(2, 2) }));
-    expect(database.connection.rows('SELECT content FROM page')).toEqual([['{"items":[],"title":"Tides"}']]);
-    database.close();
-  },
-);
+  ['arrives alone', []],
+  ['arrives with changes of other rows', [testGroup('update', account, [{ id: 'a', name: 'Till' }])]],
+])('keeps a document whose row is admitted before its edit, after a full resync, when the outcome %s', (_, groups) => {
+  const { database, sync } = resynced();
+  sync.applyDelivery(testDelivery({ from: 1, to: 2, lastAckedSequence: 1, outcomes: admitted(1, 1), groups }));
+  // The pending change of the account covers a server value.
+  sync.applyDelivery(
+    testDelivery({
+      from: 2,
+      to: 3,
+      lastAckedSequence: 1,
+      groups: [testGroup('update', account, [{ id: 'a', name: 'Bank' }])],
+    }),
+  );
+  sync.applyDelivery(testDelivery({ from: 3, to: 4, lastAckedSequence: 2, outcomes: admitted(2, 2) }));
+  expect(database.connection.rows('SELECT content FROM page')).toEqual([['{"items":[],"title":"Tides"}']]);
+  database.close();
+});

@@ -11,14 +11,14 @@ import { account, entry, openInMemory, priced } from '../../../testing/worker/te
 
 const cell = (value: number | string | null): CellValue => (typeof value === 'number' ? BigInt(value) : value);
 
-/** What a server may say of a row, and also what its constraints would never let it say: that is refused here too. */
+/** Rows that a server may deliver, and rows that its constraints exclude, which are rejected here too. */
 const GROUPS: Arbitrary<ChangeGroup> = fc.oneof(
   fc
     .tuple(ID, ID, AMOUNT)
     .map(([id, name, amount]) => testGroup('insert', account, [{ id, name, amount: cell(amount) }])),
   fc.tuple(ID, AMOUNT).map(([id, amount]) => testGroup('update', account, [{ id, amount: cell(amount) }])),
   fc.tuple(ID, ID).map(([id, name]) => testGroup('update', account, [{ id, name }])),
-  // Servers still have what was written before a column refused values of another type.
+  // Servers may still hold values from before columns enforced their types.
   fc
     .tuple(ID, fc.constantFrom<CellValue>('0x2', '10', ' 2', '', 'a', 2, null))
     .map(([id, rate]) => testGroup('update', account, [{ id, rate }])),
@@ -31,8 +31,9 @@ const GROUPS: Arbitrary<ChangeGroup> = fc.oneof(
 
 interface Step {
   readonly groups: readonly ChangeGroup[];
-  /** What is written here before it comes; some of it the server has admitted then. */
+  /** Local writes before the delivery. */
   readonly written: readonly SqlStatement[];
+  /** Whether the delivery admits all changesets so far. */
   readonly isAdmitted: boolean;
 }
 
@@ -42,7 +43,7 @@ const STEPS: Arbitrary<Step> = fc.record({
   isAdmitted: fc.boolean(),
 });
 
-it('a delivery never changes the result of a query that what is told of it leaves alone', { timeout: 180_000 }, () => {
+it('never changes the result of a query that the described changes do not affect', { timeout: 180_000 }, () => {
   let skipped = 0;
   fc.assert(
     fc.property(
@@ -64,8 +65,8 @@ it('a delivery never changes the result of a query that what is told of it leave
           try {
             if (written.length > 0) database.write({ id: String(number), statements: written });
           } catch (thrown) {
-            // A new key writes the whole row again, and what an earlier delivery put there may not have the type of its
-            // column.
+            // A changed key writes the whole row again, and an earlier delivery may have stored a value of another type
+            // there.
             if (!(thrown instanceof RockpoolError) || thrown.code !== 'constraint-data-type') throw thrown;
           }
           const last = isAdmitted ? database.changelog.head().sequence : lastAckedSequence;
@@ -104,7 +105,7 @@ it('a delivery never changes the result of a query that what is told of it leave
   expect(skipped).toBeGreaterThan(150);
 });
 
-it('leaves a query alone whose rows a delivery did not touch', () => {
+it('does not affect a query whose rows a delivery leaves alone', () => {
   const database = openInMemory();
   let touched: TouchedTables = { tables: [], changes: [] };
   const sync = toSyncDatabase({ database, elapsedMs: () => 0, onApplied: (now) => (touched = now) });

@@ -13,8 +13,8 @@ import { MAX_ROWS, tableChanges, type LookupsByTable, type TableLookups } from '
 import type { RowWrite } from './write-rows.ts';
 
 /**
- * What groups of a delivery change, for live queries. Call it before they are written: where rows were found until then
- * is read.
+ * Describes what groups of a delivery change, for live queries. Call it before writing the groups: it reads the old
+ * values, by which queries found the rows so far.
  */
 export function changesOfGroups(
   connection: Connection,
@@ -49,7 +49,7 @@ function oldValues(connection: Connection, { table, valueColumns }: TableLookups
   return { columnIds, values };
 }
 
-/** The same of rows that are written one by one, of which only what differs is. */
+/** Describes what row-by-row writes change. Only columns that differ count. */
 export function changesOfWrites(lookups: LookupsByTable, writes: readonly RowWrite[]): TableChange[] {
   return [...Map.groupBy(writes, ({ writer }) => writer.table.id)].flatMap(([tableId, rows]): TableChange[] => {
     const table = lookups.get(tableId);
@@ -79,7 +79,7 @@ function keysOf({ table, keyColumn, valueColumns }: TableLookups, rows: readonly
   if (keyColumn !== null)
     keys[keyColumn] = rows.map(({ key }) => lookupKey(key[table.primaryKey.indexOf(keyColumn)] as CellValue));
   for (const { id, name } of valueColumns) {
-    // A new row gets the default of a column that is not given, which is not known here.
+    // A new row takes the default of an omitted column, and defaults are unknown here.
     if (rows.some(({ after }) => after.exists && !after.values.has(id))) continue;
     keys[name] = rows.flatMap(({ before, after }) =>
       [before, after].filter(({ exists }) => exists).map(({ values }) => lookupKey(values.get(id) ?? null)),

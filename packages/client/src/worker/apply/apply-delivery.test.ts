@@ -29,7 +29,7 @@ function write(database: OpenDatabase, ...statements: readonly string[]): void {
   database.write({ id: `w${++requests}`, statements: statements.map((sql) => ({ sql, params: [] })) });
 }
 
-/** Two accounts of the server with an entry each, and a trigger of the app. */
+/** Two delivered accounts with an entry each, and a trigger of the app. */
 function filled(): { readonly database: OpenDatabase; readonly sync: ReturnType<typeof testSync> } {
   const database = openInMemory({ schema: buildSchema([account, entry, seen]) });
   const sync = testSync(database);
@@ -53,10 +53,10 @@ function filled(): { readonly database: OpenDatabase; readonly sync: ReturnType<
 
 const rows = (database: OpenDatabase, sql: string): unknown[][] => database.connection.rows(sql);
 
-it('a delivery runs neither the triggers of the app nor foreign-key actions, and what the app writes afterwards does', () => {
+it('runs no triggers and no foreign-key actions, while later writes of the app run both', () => {
   const { database, sync } = filled();
   expect(rows(database, 'SELECT account_id FROM seen')).toEqual([]);
-  // What goes with it is told by the server, with the delete or later.
+  // The server delivers cascading deletes itself, with this delete or later.
   sync.applyDelivery(testDelivery({ from: 1, to: 2, groups: [testGroup('delete', account, [{ id: 'a' }])] }));
   expect(rows(database, 'SELECT id FROM entry ORDER BY id')).toEqual([['e'], ['f']]);
   write(database, "INSERT INTO account (id, name) VALUES ('c', 'Card')", "DELETE FROM account WHERE id = 'b'");
@@ -65,7 +65,7 @@ it('a delivery runs neither the triggers of the app nor foreign-key actions, and
   database.close();
 });
 
-it('a delivery may exchange unique values between rows', () => {
+it('swaps unique values between rows', () => {
   const { database, sync } = filled();
   sync.applyDelivery(
     testDelivery({
@@ -87,12 +87,12 @@ it('a delivery may exchange unique values between rows', () => {
   database.close();
 });
 
-it('a delivery that says only that all was admitted leaves the same as one that is applied row by row', () => {
+it('gives the same result for bare admissions as for a delivery applied row by row', () => {
   const results = [false, true].map((slow) => {
     const { database, sync } = filled();
     write(database, "UPDATE account SET name = 'Purse' WHERE id = 'a'");
     write(database, "DELETE FROM account WHERE id = 'b'");
-    // A row that others have changed beside: then nothing is taken as shown.
+    // Another site's change of the row rules out the fast path.
     if (slow)
       sync.applyDelivery(
         testDelivery({ from: 1, to: 2, groups: [testGroup('update', account, [{ id: 'a', name: 'Till' }])] }),
@@ -112,7 +112,7 @@ it('a delivery that says only that all was admitted leaves the same as one that 
   expect(results[0]?.[0]).toEqual([['a', 'Purse']]);
 });
 
-it('a delivery that does not go on from here changes nothing', () => {
+it('changes nothing for a delivery that does not continue the cursor', () => {
   const { database, sync } = filled();
   const ahead = testDelivery({ from: 5, to: 6, groups: [testGroup('delete', account, [{ id: 'a' }])] });
   expect(() => sync.applyDelivery(ahead)).toThrow(expect.objectContaining({ code: 'frame-unexpected' }));

@@ -5,7 +5,6 @@ import {
   type Outcome,
   type TableSchema,
   type ErrorCode,
-  type SnapshotPosition,
 } from '@rockpool/shared';
 import type { TableChange } from '../../rpc/query-dependencies.ts';
 import type { Connection } from '../sqlite/connection.ts';
@@ -15,39 +14,35 @@ import { CellBaseTable } from './cell-base-table.ts';
 import type { PendingChangeset, PendingIndex } from './pending-index.ts';
 import { inApplyTransaction, type ApplyTransactionParts } from './apply-transaction.ts';
 import { replaceRows, type ReplacedRows } from './replace-rows.ts';
-import { withSnapshotFile } from './snapshot-file.ts';
+import { withSnapshotFile, type SnapshotFile } from './snapshot-file.ts';
 
-/** The cursor that a delivery brings, and the link that belongs to it. */
+/** The cursor after a delivery, with its log hash. */
 export type DeliveredCursor = Pick<Delivery, 'to' | 'logHash'>;
 
-/** A file with the server's rows at one place of its log, beside the database. */
-export interface SnapshotFile {
-  readonly position: SnapshotPosition;
-  /** In the VFS of the database. */
-  readonly path: string;
-}
-
-/** What a delivery changes beside rows. All calls happen inside its transaction. */
+/**
+ * What a delivery reads and changes besides rows: cursor, outcomes, pending and rejected changesets. Every call happens
+ * inside the delivery's transaction.
+ */
 export interface SyncProgress {
   readonly cursor: number;
   readonly lastAckedSequence: number;
-  /** Changesets were refused or masked, and still matter. */
+  /** Whether any rejected or masked changeset still matters. */
   readonly hasRejected: boolean;
-  /** The user has decided about a refused changeset after this one: it must not be sent again. */
+  /** Whether the user has closed a rejected changeset above `sequence`. A closed changeset must not be sent again. */
   hasClosedAfter(sequence: number): boolean;
-  /** Changesets without an outcome, decoded, with numbers above `sequence`, in order. */
+  /** Decoded changesets above `sequence` that have no outcome, in order. */
   pendingAfter(sequence: number): Iterable<PendingChangeset>;
   recordAdmitted(sequence: number): void;
   recordRejected(sequence: number, code: ErrorCode, fields: ErrorFields): void;
-  /** A constraint of the rows as they are now stands against a pending changeset. */
+  /** A pending changeset violates a constraint of the current rows. */
   recordMasked(sequence: number, reason: RockpoolError): void;
-  /** It fits again. */
+  /** A masked changeset fits again. */
   recordUnmasked(sequence: number): void;
-  /** The new cursor, and the last changeset that has its outcome. */
+  /** Stores the new cursor and the last acknowledged sequence. */
   advance(reached: DeliveredCursor, lastAckedSequence: number): void;
   /**
-   * The same for a state that replaces everything: the epoch it belongs to (null: the one that is known); what is
-   * decided may become less.
+   * Stores the same for a full resync, which may lower the last acknowledged sequence. `logEpoch` null keeps the known
+   * log epoch.
    */
   startOver(logEpoch: Uint8Array | null, reached: DeliveredCursor, lastAckedSequence: number): void;
 }
@@ -55,34 +50,33 @@ export interface SyncProgress {
 export interface ApplyDeliveryInput extends ApplyTransactionParts {
   readonly tablesById: ReadonlyMap<number, TableSchema>;
   readonly lookups: LookupsByTable;
-  /** Kept between deliveries; it is brought up to date here. */
+  /** Lives across deliveries. `applyDelivery` brings it up to date. */
   readonly pending: PendingIndex;
   readonly progress: SyncProgress;
   readonly delivery: Delivery;
-  /**
-   * The log epoch that the server named in its welcome; null for the one that is known. Matters for a whole state
-   * alone.
-   */
+  /** The log epoch of the server's welcome; null for the known one. Used by a full resync only. */
   readonly logEpoch?: Uint8Array | null;
-  /** The file that a whole state goes on from, where it does. Default: none. */
+  /** The snapshot file that a full resync continues from. Default: none. */
   readonly snapshot?: SnapshotFile | null;
-  /** The first one after a welcome, with the outcomes that the server still has for this site. */
+  /** The first delivery after a welcome: it carries every outcome that the server still keeps for this site. */
   readonly isFirst?: boolean;
 }
 
 export interface AppliedDelivery {
   /** Names of the tables touched. */
   readonly touched: ReadonlySet<string>;
-  /** What is known of the changes in them. */
+  /** Known changes in those tables, for live queries. */
   readonly changes: readonly TableChange[];
 }
 
 /**
- * Applies one delivery in one transaction: outcomes, rows, cursor; all or nothing.
+ * Applies one delivery in one transaction: outcomes, rows and cursor, all or nothing.
  *
- * Throws `frame-unexpected` for a delivery that does not continue what is here, `site-copied` for changesets that the
- * server called decided before this connection and does not say how, and where its whole state would make one pending
- * again that the user has decided about; and what SQLite throws.
+ * Throws
+ * - `frame-unexpected` for a delivery that does not continue the cursor,
+ * - `site-copied` when the server acknowledged a changeset before this connection and its outcome is missing, or when a
+ *   full resync would make a changeset pending again that the user has closed,
+ * - SQLite's errors.
  */
 export function applyDelivery(input: ApplyDeliveryInput): AppliedDelivery {
   return input.delivery.whole ? applyFullResync(input) : applyUpdate(input);
@@ -103,21 +97,21 @@ function applyUpdate({
   if (from > cursor || to < cursor)
     throw new RockpoolError('frame-unexpected', { problem: 'delivery does not continue the cursor', cursor, from, to });
   const { outcomes, touched, changes, masked } = inApplyTransaction({ connection, searchIndexes }, () => {
-    const news = newOutcomes(progress, delivery, isFirst);
+    const newOutcomes = readNewOutcomes(progress, delivery, isFirst);
     if (
-      isAlreadyVisible(connection, progress, delivery, news) &&
-      !hasPendingDocumentEdits(tablesById, progress, news)
+      isAlreadyVisible(connection, progress, delivery, newOutcomes) &&
+      !hasPendingDocumentEdits(tablesById, progress, newOutcomes)
     ) {
       progress.advance(delivery, Math.max(progress.lastAckedSequence, delivery.lastAckedSequence));
-      return { touched: new Set<string>(), changes: [], masked: new Map<number, null>(), outcomes: news };
+      return { touched: new Set<string>(), changes: [], masked: new Map<number, null>(), outcomes: newOutcomes };
     }
     for (const changeset of progress.pendingAfter(pending.newestSequence)) pending.add(changeset);
-    const outcomeKinds = new Map(news.map(({ sequence, kind }) => [sequence, kind]));
+    const outcomeKinds = new Map(newOutcomes.map(({ sequence, kind }) => [sequence, kind]));
     const applied = applyRows({ connection, tablesById, lookups, pending, outcomeKinds, groups: delivery.groups });
     updateMasked(progress, pending, applied.masked, outcomeKinds);
-    for (const outcome of news) record(progress, outcome);
+    for (const outcome of newOutcomes) record(progress, outcome);
     progress.advance(delivery, Math.max(progress.lastAckedSequence, delivery.lastAckedSequence));
-    return { ...applied, outcomes: news };
+    return { ...applied, outcomes: newOutcomes };
   });
   pending.remove(outcomes.map(({ sequence }) => sequence));
   pending.setMasked(masked.keys());
@@ -125,48 +119,48 @@ function applyUpdate({
 }
 
 /**
- * All that was sent was admitted, and nobody else wrote: the rows show that already, so that pending changesets need
- * not even be read.
+ * Whether the rows already show this delivery: every outcome is an admission and no other site wrote. Pending changesets
+ * then need not be read.
  */
 function isAlreadyVisible(
   connection: Connection,
   progress: SyncProgress,
   { groups }: Delivery,
-  news: readonly Outcome[],
+  newOutcomes: readonly Outcome[],
 ): boolean {
   return (
     groups.length === 0 &&
-    news.every(({ kind }) => kind === 'admitted') &&
+    newOutcomes.every(({ kind }) => kind === 'admitted') &&
     !progress.hasRejected &&
     new CellBaseTable(connection).isEmpty()
   );
 }
 
 /**
- * Whether edits of documents may stay pending on something that was admitted: then the server's state of the document
- * has to be kept under them.
+ * Whether document edits may remain pending after these outcomes. The server's state of each document must then be kept
+ * under its edits.
  */
 function hasPendingDocumentEdits(
   tablesById: ApplyDeliveryInput['tablesById'],
   progress: SyncProgress,
-  news: readonly Outcome[],
+  newOutcomes: readonly Outcome[],
 ): boolean {
-  const last = news.at(-1);
+  const last = newOutcomes.at(-1);
   if (last === undefined || ![...tablesById.values()].some(({ merge }) => merge.documents.length > 0)) return false;
   for (const _ of progress.pendingAfter(last.sequence)) return true;
   return false;
 }
 
 /**
- * The server's whole state takes the place of what is here. What it has not decided, perhaps because it was restored
- * from a backup, is pending (again) on top; local tables are not touched.
+ * Replaces all synced rows with the server's. Changesets without an outcome there stay pending on top, or become pending
+ * again if the server lost their outcomes in a restore from a backup. Local tables are untouched.
  */
 function applyFullResync(input: ApplyDeliveryInput): AppliedDelivery {
   const { connection, delivery, snapshot = null } = input;
   if (delivery.from === 0) return replaceAll(input, false);
   if (snapshot === null || snapshot.position.watermark !== delivery.from)
     throw new RockpoolError('frame-unexpected', {
-      problem: 'delivery does not go on from the snapshot',
+      problem: 'delivery does not continue from the snapshot',
       from: delivery.from,
     });
   return withSnapshotFile(connection, snapshot.path, () => replaceAll(input, true));
@@ -185,16 +179,16 @@ function replaceAll(
   }: ApplyDeliveryInput,
   hasFile: boolean,
 ): AppliedDelivery {
-  // Nearly all rows are new, or nearly none are.
+  // Without a file, or into an empty database, nearly all rows are new: rebuilding search indexes beats updating them.
   const isNew = !hasFile || progress.cursor === 0;
   try {
     const { touched, masked } = inApplyTransaction({ connection, searchIndexes }, () => {
-      for (const outcome of newOutcomes(progress, delivery, isFirst)) record(progress, outcome);
-      // Decided about since the welcome, which was found to fit: to the server it is not decided, and would be sent
-      // once more.
+      for (const outcome of readNewOutcomes(progress, delivery, isFirst)) record(progress, outcome);
+      // The welcome fitted, so the user closed the changeset after it. The server has no outcome for it and would be
+      // sent it again.
       if (progress.hasClosedAfter(delivery.lastAckedSequence))
         throw new RockpoolError('site-copied', {
-          problem: 'a changeset that is not decided there is off the list here',
+          problem: 'a changeset without an outcome on the server is closed here',
           sequence: delivery.lastAckedSequence + 1,
         });
       progress.startOver(logEpoch, delivery, delivery.lastAckedSequence);
@@ -214,18 +208,22 @@ function replaceAll(
   }
 }
 
-/** The outcomes that are news here, checked to be complete: one for each number up to `lastAckedSequence`. */
-function newOutcomes(progress: SyncProgress, { lastAckedSequence, outcomes }: Delivery, isFirst: boolean): Outcome[] {
+/** The outcomes that are new here, checked for gaps: one for each sequence up to `lastAckedSequence`. */
+function readNewOutcomes(
+  progress: SyncProgress,
+  { lastAckedSequence, outcomes }: Delivery,
+  isFirst: boolean,
+): Outcome[] {
   const ackedHere = progress.lastAckedSequence;
   const fresh = outcomes.filter(({ sequence }) => sequence > ackedHere).sort((a, b) => a.sequence - b.sequence);
   const expected = Math.max(0, lastAckedSequence - ackedHere);
   const gapless = fresh.every(({ sequence }, index) => sequence === ackedHere + 1 + index);
   if (fresh.length !== expected || !gapless) {
-    // Later on one that came before did not arrive: on a new connection it comes again.
+    // An earlier delivery was lost. A new connection brings the outcome again.
     if (!isFirst)
       throw new RockpoolError('frame-unexpected', { problem: 'an outcome is missing', ackedHere, lastAckedSequence });
-    // The server forgets an outcome when it is confirmed: another copy of this file has confirmed it, or this is an old
-    // copy put back.
+    // The server forgets an outcome once it is confirmed: another copy of this file confirmed it, or this file was
+    // restored from an old copy.
     throw new RockpoolError('site-copied', {
       problem: 'an outcome is missing',
       ackedHere,
@@ -235,7 +233,7 @@ function newOutcomes(progress: SyncProgress, { lastAckedSequence, outcomes }: De
   return fresh;
 }
 
-/** Brings the list of masked changesets up to date. */
+/** Stores which pending changesets are masked now. */
 export function updateMasked(
   progress: SyncProgress,
   pending: PendingIndex,

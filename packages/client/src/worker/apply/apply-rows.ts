@@ -14,22 +14,23 @@ import { tryInSavepoint } from './try-in-savepoint.ts';
 import { inWritingOrder, removeAllThenWrite, writeGroups, writeInPlace, type RowWrite } from './write-rows.ts';
 
 /*
- * Puts the rows of one delivery into the tables, inside a transaction that the caller has begun with triggers and
- * foreign keys off. Four ways, each for what stops the one before; all end in the same rows:
+ * Writes the rows of one delivery into the tables, in a transaction that the caller began with triggers and foreign keys
+ * off. Tries four ways, each slower and for a case that stops the one before. All four end in the same rows:
  *
- *   1 straight    nothing is pending: groups are written as they come
- *   2 in place    rows that anything pending concerns are rebased (rebase-row.ts), and what differs is written
- *   3 all anew    unique keys swap places: the rows go, then come
- * 4 refit       a pending changeset stands in the way of the server's rows: all pending ones are taken out, then put
- *   back one by one;
- * those that no longer fit are masked. They are sent all the same, and shown again as soon as they fit or are admitted.
+ *   1 straight      nothing is pending: writes groups as they come
+ *   2 in place      rebases the rows that changesets touch (rebase-row.ts), and writes what differs
+ *   3 remove, write unique keys swap: deletes the rows, then inserts them
+ *   4 reapply all   a pending changeset conflicts with the server's rows: removes all pending changesets, then reapplies
+ *                   them one by one and masks those that no longer fit
+ *
+ * Masked changesets are sent like any other, and shown again once they fit or are admitted.
  */
 
 export interface ApplyRowsInput {
   readonly connection: Connection;
   /** Synced tables and system tables, by id. */
   readonly tablesById: ReadonlyMap<number, TableSchema>;
-  /** To tell what changes. Default: it is not told. */
+  /** For describing changes to live queries. Default: none, so changes are not described. */
   readonly lookups?: LookupsByTable;
   readonly pending: PendingIndex;
   readonly outcomeKinds: OutcomeKinds;
@@ -39,15 +40,15 @@ export interface ApplyRowsInput {
 export interface AppliedRows {
   /** Names of the tables in which something may have changed. */
   readonly touched: ReadonlySet<string>;
-  /** What is known of the changes in them. */
+  /** Known changes in those tables, for live queries. */
   readonly changes: readonly TableChange[];
-  /** Pending changesets that the rows do not show now; with the reason where this delivery was the cause. */
+  /** Pending changesets that the rows do not show; with the reason if this delivery masked them, else null. */
   readonly masked: ReadonlyMap<number, RockpoolError | null>;
 }
 
 const NO_LOOKUPS: LookupsByTable = new Map();
 
-/** Throws what SQLite throws when even the server's rows alone do not fit; the caller rolls back. */
+/** Throws SQLite's error when the server's rows alone violate a constraint; the caller rolls back. */
 export function applyRows(input: ApplyRowsInput): AppliedRows {
   const writers = new RowWriters(input.connection, input.tablesById);
   try {
@@ -69,12 +70,12 @@ function applyWithWriters(writers: RowWriters, input: ApplyRowsInput): AppliedRo
   }
   const rows = new DeliveredRows(input, writers, base);
   const maskedBefore = [...pending.masked].filter((sequence) => !outcomeKinds.has(sequence));
-  // Something that did not fit may fit now.
+  // A masked changeset may fit now.
   if (maskedBefore.length > 0) return reapplyAll(input, rows, base, writers);
   for (const write of [writeInPlace, removeAllThenWrite]) {
     const writes = tryInSavepoint(connection, () => rebase(rows, base, write));
     if (writes instanceof RockpoolError) continue;
-    // Rows that went and came have other rowids: nothing is known of them then.
+    // Rows that were deleted and inserted have new rowids, so their changes cannot be described.
     return {
       touched: tablesOf(writes),
       changes: write === writeInPlace ? changesOfWrites(lookups, writes) : [],
@@ -92,7 +93,7 @@ interface TouchedRow {
   readonly delivered: readonly DeliveredRow[];
 }
 
-/** The rows that a delivery concerns, as they are before it. */
+/** The rows that a delivery touches, as they were before it. */
 class DeliveredRows {
   private readonly input: ApplyRowsInput;
   private readonly writers: RowWriters;
@@ -109,9 +110,9 @@ class DeliveredRows {
   }
 
   /**
-   * Rows that change: delivered ones, those of rejected and masked changesets, those of admitted ones that cover
-   * something, and those of admitted ones whose documents have edits that are still pending. Those edits need the
-   * server's state of the document, which is there from now on.
+   * The rows that may change: delivered rows; rows of rejected and masked changesets; rows of admitted changesets if any
+   * cell is covered; and rows of admitted changesets whose documents have edits still pending, which need the server's
+   * document state from now on.
    */
   changing(): TouchedRow[] {
     const { outcomeKinds, pending } = this.input;
@@ -130,7 +131,7 @@ class DeliveredRows {
     );
   }
 
-  /** Those, and every row that anything pending concerns. */
+  /** Delivered rows, and every row that a changeset of the pending index touches. */
   all(): TouchedRow[] {
     const { pending } = this.input;
     return this.rowsAt(pending.sequences.flatMap((sequence) => pending.rowsOf(sequence)));
@@ -147,7 +148,7 @@ class DeliveredRows {
     );
   }
 
-  /** These, and the delivered ones. */
+  /** The delivered rows and `others`. */
   private rowsAt(others: readonly RowRef[]): TouchedRow[] {
     const refs = new Map([...this.delivered].map(([id, { ref }]) => [id, ref]));
     for (const ref of others) refs.set(rowId(ref), ref);
@@ -193,9 +194,9 @@ function reapplyAll(
   base: CellBaseTable,
   writers: RowWriters,
 ): AppliedRows {
-  const undecided = pending.sequences.filter((sequence) => !outcomeKinds.has(sequence));
+  const stillPending = pending.sequences.filter((sequence) => !outcomeKinds.has(sequence));
   const touchedRows = rows.all();
-  const everything = new Set(undecided);
+  const everything = new Set(stillPending);
   const current = new Map<string, RowState>();
   const serverRows = touchedRows.map((row): RowWrite => {
     const after = rows.after(row, everything).base;
@@ -204,7 +205,7 @@ function reapplyAll(
   });
   removeAllThenWrite(serverRows);
 
-  const masked = reapplyPending({ connection, writers, pending }, undecided, current);
+  const masked = reapplyPending({ connection, writers, pending }, stillPending, current);
   const maskedAfter = new Set(masked.keys());
   for (const row of touchedRows) {
     const after = rows.after(row, maskedAfter);

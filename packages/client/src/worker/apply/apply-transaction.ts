@@ -7,9 +7,8 @@ export interface ApplyTransactionParts {
 }
 
 /**
- * One transaction in which rows are written as they are told: without triggers and foreign keys, whose effects came
- * with the changeset that caused them. Search indexes are no such effects: they are brought up to date here. Rolls back
- * and throws what the body throws.
+ * Runs the body in one transaction with triggers and foreign keys off: the changesets already carry the effects of both.
+ * Search indexes are local, so they catch up before the commit. Rolls back on any error of the body and rethrows it.
  */
 export function inApplyTransaction<T>({ connection, searchIndexes }: ApplyTransactionParts, body: () => T): T {
   // SQLite ignores these switches inside a transaction.
@@ -23,7 +22,7 @@ export function inApplyTransaction<T>({ connection, searchIndexes }: ApplyTransa
       connection.exec('COMMIT');
       return result;
     } catch (thrown) {
-      // Some failures of storage have rolled back already.
+      // Some storage errors roll back by themselves.
       if (connection.inTransaction) connection.exec('ROLLBACK');
       throw thrown;
     }

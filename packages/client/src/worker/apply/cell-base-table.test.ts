@@ -10,8 +10,8 @@ const ROW = { tableId: 1, key: ['a'], keyText: 'ta' };
 const RULES: ColumnRules = { documents: new Map(), policies: tablePolicies([]) };
 
 it.each([
-  ['of the cell', new Map([[NAME, 3]]), 3],
-  ['of the row, when the row itself was hidden', new Map([[EXISTENCE_COLUMN_ID, 2]]), 2],
+  ['that of the cell', new Map([[NAME, 3]]), 3],
+  ['that of the row, if the row itself was covered', new Map([[EXISTENCE_COLUMN_ID, 2]]), 2],
   [
     'the older of both',
     new Map([
@@ -20,8 +20,8 @@ it.each([
     ]),
     1,
   ],
-  ['of the changeset, when nothing was hidden', new Map<number, number>(), 9],
-])('a value that a pending write covers keeps the base that its author had seen: %s', (_, cellBases, expected) => {
+  ['the base of the changeset, if nothing was covered', new Map<number, number>(), 9],
+])('stores the cell base of the covering write: %s', (_, cellBases, expected) => {
   const database = openInMemory({ schema: buildSchema([testTable('account', { id: 'text not null', name: 'text' })]) });
   const pending: PendingRowChange = {
     sequence: 1,

@@ -4,13 +4,17 @@ import type { Connection } from '../sqlite/connection.ts';
 import type { RowRef } from './pending-index.ts';
 import type { ColumnRules, PendingRowChange } from './row-state.ts';
 
+/** A server value that a pending write covers. */
 export interface CoveredCell {
   readonly value: CellValue;
-  /** The watermark that the author of the covering write had really seen of this cell. */
+  /** The cell base: the watermark that the author of the covering write had seen of this cell. */
   readonly base: number;
 }
 
-/** rockpool_base: server values that pending writes cover, of documents their states. Empty most of the time. */
+/**
+ * rockpool_base: the server values that pending writes cover, each with its cell base. A document is stored as its
+ * state. Usually empty.
+ */
 export class CellBaseTable {
   private readonly connection: Connection;
 
@@ -41,7 +45,7 @@ export class CellBaseTable {
     }
   }
 
-  /** Replaces what is kept for one row. */
+  /** Replaces the covered cells of one row. */
   write(
     row: RowRef,
     before: ReadonlyMap<number, CoveredCell>,
@@ -70,9 +74,9 @@ export class CellBaseTable {
 }
 
 /**
- * What the author of the first pending change that covers this cell had seen of it, counted as the server counts it.
- * That change may itself have been written over a server value that was hidden from its author: whoever writes on top
- * of it has not seen that value either.
+ * The cell base of the first pending change that covers this cell, counted as the server counts it. That change may
+ * itself have a cell base below its base, because an earlier pending write covered the server value. Later writes on top
+ * have not seen that value either.
  */
 function coveringBase(columnId: number, pending: readonly PendingRowChange[]): number {
   const covering =

@@ -18,8 +18,8 @@ import { writeAsBefore } from '../../../testing/worker/write-as-before.ts';
 import { PendingIndex } from './pending-index.ts';
 
 /*
- * Rows whose keys SQLite takes for the same though they are not, in files of versions that let them in: a key column
- * without an affinity, which holds values of any type.
+ * Rows with different keys that SQLite takes for equal, such as 1 and 1.0. Earlier versions allowed key columns without
+ * affinity, which hold values of any type.
  */
 
 const tag = testTable('tag', { id: 'blob not null', note: 'text' });
@@ -54,7 +54,7 @@ const tags = ({ connection }: OpenDatabase): unknown => connection.rows('SELECT 
 const bares = ({ connection }: OpenDatabase): unknown => connection.rows('SELECT quote(id) FROM bare ORDER BY id');
 
 describe('a pending row with the key 1.0', () => {
-  it('gives way to the server’s row with the key 1, and leaves it alone when it is rejected', () => {
+  it('gives way to the server’s row with the key 1, and leaves that row alone when rejected', () => {
     const { database, sync } = open();
     writeAsBefore(database, "INSERT INTO tag VALUES (1.0, 'mine'); INSERT INTO bare VALUES (1.0)");
     sync.applyDelivery(testDelivery({ to: 1, groups: [tagGroup('insert', 1n, 'theirs'), bareGroup('insert', 1n)] }));
@@ -68,7 +68,7 @@ describe('a pending row with the key 1.0', () => {
     database.close();
   });
 
-  it('that replaced the server’s row with the key 1 goes when it is rejected, and the other comes back', () => {
+  it('that replaced the server’s row with the key 1 is removed when rejected, and the server’s row returns', () => {
     const { database, sync } = open();
     sync.applyDelivery(
       testDelivery({ to: 1, groups: [tagGroup('insert', 1n, 'theirs'), tagGroup('insert', 2n, 'beside')] }),
@@ -88,7 +88,7 @@ describe('a pending row with the key 1.0', () => {
     database.close();
   });
 
-  it('is not what the server’s updates and deletes of the key 1 are about', () => {
+  it('is not touched by the server’s updates and deletes of the key 1', () => {
     const { database, sync } = open();
     writeAsBefore(database, "INSERT INTO tag VALUES (1.0, 'mine')");
     sync.applyDelivery(testDelivery({ to: 1, groups: [tagGroup('update', 1n, 'theirs')] }));
@@ -99,7 +99,7 @@ describe('a pending row with the key 1.0', () => {
     database.close();
   });
 
-  it('cannot be tried again: it stays rejected, and no row is touched', () => {
+  it('cannot be retried: the changeset stays rejected, and no row is touched', () => {
     const { database, sync } = open();
     writeAsBefore(database, "INSERT INTO tag VALUES (1.0, 'mine')");
     sync.applyDelivery(
@@ -117,7 +117,7 @@ describe('a pending row with the key 1.0', () => {
   });
 });
 
-it('rows of keys that would not be taken any more can still be changed and deleted', () => {
+it('changes and deletes rows with keys that new rows may no longer have', () => {
   const { database, sync } = open();
   sync.applyDelivery(testDelivery({ to: 1, groups: [tagGroup('insert', 1n, 'a'), tagGroup('insert', 'x', 'b')] }));
   database.write({
@@ -134,7 +134,7 @@ it('rows of keys that would not be taken any more can still be changed and delet
   database.close();
 });
 
-it('a key that changes into one that SQLite takes for the same is refused, by type and by collation', () => {
+it('rejects a key change to a key that SQLite takes for equal, by type and by collation', () => {
   const { database, sync } = open();
   sync.applyDelivery(testDelivery({ to: 1, groups: [tagGroup('insert', 1n, 'a')] }));
   expect(() => database.write({ id: 'w', statements: [{ sql: 'UPDATE tag SET id = 1.0', params: [] }] })).toThrow(
@@ -144,7 +144,7 @@ it('a key that changes into one that SQLite takes for the same is refused, by ty
     }) as Error,
   );
   expect(tags(database)).toEqual([['1', 'a']]);
-  // A table that a migration made.
+  // A table as a migration may create it.
   database.connection.exec('DROP TABLE tag; CREATE TABLE tag (id TEXT COLLATE NOCASE PRIMARY KEY NOT NULL, note TEXT)');
   const capture = new SessionCapture(database.connection, [readCaptureTable(database.connection, tag)]);
   database.connection.exec("INSERT INTO tag VALUES ('a', 'x')");
@@ -155,7 +155,7 @@ it('a key that changes into one that SQLite takes for the same is refused, by ty
   database.close();
 });
 
-it('an audit puts the server’s row with the key 1 in the place of one with the key 1.0', () => {
+it('replaces a row with the key 1.0 by the server’s row with the key 1 in an audit', () => {
   const { database, sync } = open();
   sync.applyDelivery(
     testDelivery({ to: 1, groups: [tagGroup('insert', 1n, 'theirs'), tagGroup('insert', 2n, 'beside')] }),
@@ -167,7 +167,7 @@ it('an audit puts the server’s row with the key 1 in the place of one with the
     searchIndexes,
     tablesById,
     pending: new PendingIndex(),
-    progress: { masked: () => undefined, shown: () => undefined } as never,
+    progress: { recordMasked: () => undefined, recordUnmasked: () => undefined } as never,
   };
   const theirs: ChangeGroup = {
     tableId: tag.id,

@@ -37,7 +37,7 @@ function write(database: OpenDatabase, ...statements: readonly string[]): void {
 const pages = (database: OpenDatabase): unknown[][] =>
   database.connection.rows('SELECT id, title, hits FROM page ORDER BY id');
 
-/** Four changesets, the first two decided at watermark 5; with one of every kind of thing that is not the server's. */
+/** Four changesets, the first two acknowledged at watermark 5, and a local row: one of everything that is not the server's. */
 function atFive(): { database: OpenDatabase; sync: ReturnType<typeof testSync> } {
   const database = openInMemory({ schema });
   const sync = testSync(database);
@@ -53,7 +53,7 @@ function atFive(): { database: OpenDatabase; sync: ReturnType<typeof testSync> }
       to: 5,
       lastAckedSequence: 2,
       outcomes: admitted(1, 2),
-      groups: [testGroup('insert', note, [{ id: 'n', text: 'gone soon' }])],
+      groups: [testGroup('insert', note, [{ id: 'n', text: 'deleted by the resync' }])],
     }),
   );
   write(database, "UPDATE page SET hits = hits + 2 WHERE id = 'a'");
@@ -73,10 +73,10 @@ const whole = (
   });
 
 /**
- * After those four a note that somebody else made too, at watermark 8, and that was changed here without having been
- * seen so. The change comes with a page.
+ * Adds to `atFive` a note that another site inserted too, at watermark 8. The local insert covers its text, and a later
+ * local change of the note, in one changeset with a page, has not seen it.
  */
-function overHiddenNote(): ReturnType<typeof atFive> {
+function withCoveredNote(): ReturnType<typeof atFive> {
   const { database, sync } = atFive();
   write(database, "INSERT INTO note (id, text) VALUES ('x', 'mine')");
   sync.applyDelivery(
@@ -100,8 +100,8 @@ function newestCellBases(database: OpenDatabase, sync: ReturnType<typeof testSyn
   return decodeChangesetBody(newest?.body ?? new Uint8Array()).cellBases;
 }
 
-describe('a whole state', () => {
-  it('takes the place of all synced rows and of the ledger, with what is pending on top; site, local tables and outbox stay', () => {
+describe('a full resync', () => {
+  it('replaces all synced rows and the conflict log, reapplies pending changesets, and keeps site, local tables and outbox', () => {
     const { database, sync } = atFive();
     const { siteId } = database;
     database.connection.exec(
@@ -132,7 +132,7 @@ describe('a whole state', () => {
         lastAckedSequence: 2,
         groups: [testGroup('update', page, [{ id: 'a', hits: 40n }])],
       }),
-    ); // hidden under 3
+    ); // Covered by changeset 3.
     sync.greet(testWelcome({ fullResync: true, lastAckedSequence: 2, decidedHash: database.changelog.hashOf(2) }));
     sync.applyDelivery(whole({ groups: [...whole().groups, ledger] }));
     expect(pages(database)).toEqual([
@@ -144,7 +144,7 @@ describe('a whole state', () => {
     expect(database.connection.rows('SELECT text FROM draft')).toEqual([['mine']]);
     expect(database.siteId).toEqual(siteId);
     expect(sync.position()).toMatchObject({ cursor: 90, lastAckedSequence: 2, lastSequence: 4 });
-    // The fold goes on as if nothing had happened.
+    // Later deliveries apply as usual.
     sync.applyDelivery(
       testDelivery({
         from: 90,
@@ -160,7 +160,7 @@ describe('a whole state', () => {
     database.close();
   });
 
-  it('of a server that was restored from a backup makes pending again what the server has lost, under the new epoch', () => {
+  it('from a restored server makes changesets pending again whose outcomes the server has lost, under the new log epoch', () => {
     const { database, sync } = atFive();
     expect(
       sync.greet(
@@ -172,7 +172,7 @@ describe('a whole state', () => {
         }),
       ),
     ).toEqual({ kind: 'fits' });
-    // What is sent before the state has come is of the old epoch.
+    // Changesets pushed before the rows arrive belong to the old epoch.
     expect(sync.nextPush(1, 1e9)?.olderEpochUpTo).toBe(4);
     sync.applyDelivery(
       whole({ to: 1, lastAckedSequence: 1, groups: [testGroup('insert', page, [{ id: 'a', title: 'A', hits: 30n }])] }),
@@ -194,7 +194,7 @@ describe('a whole state', () => {
     database.close();
   });
 
-  it('that would send once more what the user has tried again since the welcome changes nothing, and the database goes on as another site', () => {
+  it('that would resend a changeset retried since the welcome changes nothing, and the database continues as a new site', () => {
     const { database, sync } = atFive();
     const { siteId } = database;
     sync.applyDelivery(
@@ -223,7 +223,7 @@ describe('a whole state', () => {
       kind: 'fits',
     });
     sync.applyDelivery(whole({ lastAckedSequence: 0 }));
-    // What 3 had added is added once: by the changeset that has taken its place.
+    // The addition of changeset 3 counts once, through the changeset that replaced it.
     expect(pages(database)).toEqual([
       ['a', 'A2', 52],
       ['b', 'B', 0],
@@ -232,7 +232,7 @@ describe('a whole state', () => {
     database.close();
   });
 
-  it('of another epoch leaves no watermark of the old one in what is written from then on', () => {
+  it('under another log epoch leaves no watermark of the old epoch in later changesets', () => {
     const { database, sync } = atFive();
     sync.greet(
       testWelcome({
@@ -253,8 +253,8 @@ describe('a whole state', () => {
     database.close();
   });
 
-  it('leaves what was hidden from the author of a pending write hidden from whoever writes on top of it', () => {
-    const { database, sync } = overHiddenNote();
+  it('keeps the cell base of a pending write for later writes on top of it', () => {
+    const { database, sync } = withCoveredNote();
     sync.greet(testWelcome({ fullResync: true, lastAckedSequence: 5, decidedHash: database.changelog.hashOf(5) }));
     sync.applyDelivery(
       whole({
@@ -270,7 +270,7 @@ describe('a whole state', () => {
     database.close();
   });
 
-  it('brings the outcomes that are still due', () => {
+  it('delivers outstanding outcomes', () => {
     const { database, sync } = atFive();
     sync.greet(testWelcome({ fullResync: true, lastAckedSequence: 3, decidedHash: database.changelog.hashOf(3) }));
     sync.applyDelivery(
@@ -286,7 +286,7 @@ describe('a whole state', () => {
     database.close();
   });
 
-  it('masks what no longer fits, and shows it when it fits again', () => {
+  it('masks a changeset that no longer fits, and unmasks it once it fits', () => {
     const { database, sync } = atFive();
     sync.greet(testWelcome({ fullResync: true, lastAckedSequence: 2, decidedHash: database.changelog.hashOf(2) }));
     sync.applyDelivery(whole({ groups: [testGroup('insert', page, [{ id: 'a', title: 'B', hits: 50n }])] }));
@@ -307,7 +307,7 @@ describe('a whole state', () => {
     database.close();
   });
 
-  it('that fails changes nothing, and can come again', () => {
+  it('that fails changes nothing, and can be delivered again', () => {
     const { database, sync } = atFive();
     sync.greet(
       testWelcome({
@@ -332,9 +332,9 @@ describe('a whole state', () => {
   });
 });
 
-describe('a pending write that was masked', () => {
-  it('hides from its author, once it is shown again, what it had hidden before', () => {
-    const { database, sync } = overHiddenNote();
+describe('a masked pending write', () => {
+  it('keeps its cell base once it is unmasked', () => {
+    const { database, sync } = withCoveredNote();
     const theirPage = (title: string): ReturnType<typeof testGroup> =>
       testGroup('insert', page, [{ id: 'd', title, hits: 0n }]);
     sync.applyDelivery(
@@ -357,7 +357,7 @@ describe('a pending write that was masked', () => {
   });
 });
 
-describe('a pending counter that no longer fits into 64 bits', () => {
+describe('a pending counter beyond 64 bits', () => {
   it('is masked until it fits', () => {
     const database = openInMemory({ schema });
     const sync = testSync(database);
@@ -384,7 +384,7 @@ describe('a pending counter that no longer fits into 64 bits', () => {
 describe('an outcome that the server has forgotten', () => {
   const gap = testDelivery({ from: 5, to: 7, lastAckedSequence: 4, outcomes: admitted(4, 4) });
 
-  it('means in the first delivery after a welcome that another copy of the file has confirmed it', () => {
+  it('in the first delivery after a welcome, means that another copy of the file has confirmed it', () => {
     const { database, sync } = atFive();
     sync.greet(testWelcome({ lastAckedSequence: 4 }));
     expect(() => sync.applyDelivery(gap)).toThrow(
@@ -393,7 +393,7 @@ describe('an outcome that the server has forgotten', () => {
     database.close();
   });
 
-  it('means later on that a delivery did not arrive, and leaves all as it is for the next connection', () => {
+  it('in a later delivery, means that a delivery was lost, and changes nothing', () => {
     const { database, sync } = atFive();
     sync.greet(testWelcome({ lastAckedSequence: 2 }));
     sync.applyDelivery(testDelivery({ from: 5, to: 5, lastAckedSequence: 2 }));
@@ -404,7 +404,7 @@ describe('an outcome that the server has forgotten', () => {
 });
 
 describe('a rejected changeset', () => {
-  it('is rejected and leaves the rows; what follows stays, and is rejected only where it depends on it', () => {
+  it('leaves the rows; later changesets stay, and are rejected only if they depend on it', () => {
     const { database, sync } = atFive();
     write(database, "INSERT INTO page (id, title) VALUES ('c', 'C')");
     write(database, "UPDATE page SET title = 'B2' WHERE id = 'b'");

@@ -22,14 +22,12 @@ const page = testTable(
 );
 const schema = buildSchema([page]);
 
-/** Changesets that are decided by one delivery. */
+/** Outcomes per delivery. */
 const AT_ONCE = 100;
 
 type Write = (n: number) => string;
 
-/**
- * Writes so many changesets, and has them decided. Gives the steps of SQLite statements per changeset that this took.
- */
+/** Writes `count` changesets and delivers their outcomes. Returns the SQLite statement steps per changeset. */
 function stepsPerChangeset(
   count: number,
   write: Write,
@@ -43,13 +41,13 @@ function stepsPerChangeset(
   put(`INSERT INTO page (id, title, reads, content) VALUES ('p', 'a', 0, '{"n":0}')`);
   sync.applyDelivery(testDelivery({ from: 0, to: 1, lastAckedSequence: 1, outcomes: admitted(1, 1) }));
   for (let n = 1; n <= count; n++) put(write(n));
-  // Somebody else has written to the row before all of that: what they wrote is hidden under what is pending.
+  // Another site wrote to the row first, and the pending changes cover those values.
   sync.applyDelivery(
     testDelivery({
       from: 1,
       to: 2,
       lastAckedSequence: 1,
-      groups: [testGroup('update', page, [{ id: 'p', title: 'hidden', reads: 5n }])],
+      groups: [testGroup('update', page, [{ id: 'p', title: 'covered', reads: 5n }])],
     }),
   );
   const step = vi.spyOn(Statement.prototype, 'step');
@@ -59,7 +57,7 @@ function stepsPerChangeset(
       sync.applyDelivery(testDelivery({ from, to: to + 1, lastAckedSequence: to, outcomes: outcomesOf(from, to) }));
     }
     expect(database.outbox.pendingCount()).toBe(0);
-    expect(baseRows(database)).toBe(0);
+    expect(coveredCellCount(database)).toBe(0);
     return step.mock.calls.length / count;
   } finally {
     step.mockRestore();
@@ -67,7 +65,8 @@ function stepsPerChangeset(
   }
 }
 
-const baseRows = (database: OpenDatabase): unknown => database.connection.value('SELECT count(*) FROM rockpool_base');
+const coveredCellCount = (database: OpenDatabase): unknown =>
+  database.connection.value('SELECT count(*) FROM rockpool_base');
 const tenthRejected = (from: number, to: number): Outcome[] =>
   admitted(from, to).map((outcome): Outcome =>
     outcome.sequence % 10 === 0
@@ -75,15 +74,15 @@ const tenthRejected = (from: number, to: number): Outcome[] =>
       : outcome,
   );
 
-describe('what a changeset costs to be settled', () => {
+describe('the cost of an outcome', () => {
   it.each<[what: string, write: Write, outcomesOf?: typeof tenthRejected]>([
     ['a column', (n) => `UPDATE page SET title = '${n}'`],
     ['a counter', () => 'UPDATE page SET reads = reads + 1'],
     ['a document', (n) => `UPDATE page SET content = json_set(content, '$.n', ${n})`],
-    ['rows of their own', (n) => `INSERT INTO page (id, title, reads, content) VALUES ('${n}', 'a', 0, NULL)`],
+    ['a row each', (n) => `INSERT INTO page (id, title, reads, content) VALUES ('${n}', 'a', 0, NULL)`],
     ['a column, and every tenth is rejected', (n) => `UPDATE page SET title = '${n}'`, tenthRejected],
   ])(
-    'does not depend on how many are pending: %s',
+    'does not depend on the number of pending changesets: %s',
     (_, write, outcomesOf) => {
       const [few, many] = [stepsPerChangeset(500, write, outcomesOf), stepsPerChangeset(4_000, write, outcomesOf)];
       expect(many).toBeLessThan(1.3 * few);
@@ -92,7 +91,7 @@ describe('what a changeset costs to be settled', () => {
   );
 });
 
-describe('of one row', () => {
+describe('with many pending changes of one row', () => {
   const ROW: RowRef = { tableId: 1, key: ['p'], keyText: 'p' };
   const changesetOf = (sequence: number): PendingChangeset => ({
     sequence,
@@ -109,7 +108,7 @@ describe('of one row', () => {
     return { pending, ref: pending.rowsOf(1)[0] ?? ROW };
   }
 
-  it('a delivery of outcomes reads the values of those changesets alone', () => {
+  it('a delivery of outcomes reads only the values of the acknowledged changesets', () => {
     const reads = (count: number): number => {
       const { pending, ref } = pendingOf(count);
       let found = 0;
@@ -134,7 +133,7 @@ describe('of one row', () => {
     expect(reads(5_000)).toBe(reads(500));
   });
 
-  it('outcomes are looked up in what is pending once a delivery', () => {
+  it('a delivery looks up outcomes among pending changes once', () => {
     const { pending, ref } = pendingOf(1_000);
     let reads = 0;
     for (const change of pending.changesOf(ref)) {

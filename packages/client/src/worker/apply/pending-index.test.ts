@@ -12,7 +12,7 @@ function insertOf(sequence: number, keys: readonly string[]): PendingChangeset {
   };
 }
 
-it('holds no more rows than its changesets have, however many have come and gone', () => {
+it('holds only the rows of its changesets, however many were added and removed', () => {
   const index = new PendingIndex();
   for (let sequence = 1; sequence <= 100; sequence++) {
     index.add(insertOf(sequence, [`row ${sequence}`, 'shared']));

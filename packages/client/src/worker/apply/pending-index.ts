@@ -1,7 +1,7 @@
 import { keyToString, type BeforeGroup, type CellValue, type ChangeGroup, type CellBase } from '@rockpool/shared';
 import type { PendingRowChange } from './row-state.ts';
 
-/** A changeset of the outbox, decoded, with its old values. */
+/** A decoded changeset of the outbox, with its old values. */
 export interface PendingChangeset {
   readonly sequence: number;
   readonly base: number;
@@ -9,9 +9,7 @@ export interface PendingChangeset {
   /** One for each group, in the same order. */
   readonly before: readonly BeforeGroup[];
   readonly cellBases: readonly CellBase[];
-  /**
-   * Not shown in the visible rows, because a constraint stood against it. It is sent all the same: the server decides.
-   */
+  /** Left out of the visible rows, because it violated a constraint. It is still sent: the server decides. */
   readonly masked: boolean;
 }
 
@@ -21,17 +19,14 @@ export interface RowRef {
   readonly keyText: string;
 }
 
-/**
- * Which rows have pending changes, and which: what a delivery must be folded under. Lives in memory, rebuilt from the
- * outbox.
- */
+/** The pending changes of each row, in memory, rebuilt from the outbox. A delivery is applied beneath these changes. */
 export class PendingIndex {
   private readonly changesByRow: Map<string, PendingRowChange[]> = new Map();
   private readonly rowsBySequence: Map<number, RowRef[]> = new Map();
   private maskedSequences: Set<number> = new Set();
   private newest = 0;
 
-  /** The last changeset that was added; later ones have to be read from the outbox. */
+  /** The last changeset that was added. Later ones must be read from the outbox. */
   get newestSequence(): number {
     return this.newest;
   }
@@ -40,7 +35,7 @@ export class PendingIndex {
     return this.rowsBySequence.size === 0;
   }
 
-  /** How many rows are held. */
+  /** The number of rows with pending changes. */
   get rowCount(): number {
     return this.changesByRow.size;
   }
@@ -77,10 +72,10 @@ export class PendingIndex {
     return this.changesByRow.get(rowId(row)) ?? [];
   }
 
-  /** What one changeset does to a row. */
+  /** The change that one changeset makes to a row. */
   changeOf(row: RowRef, sequence: number): PendingRowChange | undefined {
     const changes = this.changesOf(row);
-    // They are in order, and a row may have thousands.
+    // A binary search: changes are in order, and a row may have thousands.
     let [low, high] = [0, changes.length];
     while (low < high) {
       const middle = (low + high) >>> 1;
@@ -90,7 +85,7 @@ export class PendingIndex {
     return changes[low]?.sequence === sequence ? changes[low] : undefined;
   }
 
-  /** In order. */
+  /** The pending sequences, in order. */
   get sequences(): readonly number[] {
     return [...this.rowsBySequence.keys()];
   }
@@ -107,7 +102,7 @@ export class PendingIndex {
     return this.rowsBySequence.get(sequence) ?? [];
   }
 
-  /** Forgets everything: it is read from the outbox anew. */
+  /** Forgets everything. The next delivery reads the outbox again. */
   clear(): void {
     this.changesByRow.clear();
     this.rowsBySequence.clear();
@@ -115,7 +110,7 @@ export class PendingIndex {
     this.newest = 0;
   }
 
-  /** Forgets changesets that are decided. Looks at each of their rows once, however many of them concern it. */
+  /** Forgets acknowledged changesets. Visits each row once, however many of them touch it. */
   remove(sequences: Iterable<number>): void {
     const removed = new Set(sequences);
     const rows = new Set<string>();

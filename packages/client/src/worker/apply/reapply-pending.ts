@@ -7,9 +7,9 @@ import { tryInSavepoint } from './try-in-savepoint.ts';
 import { removeAllThenWrite } from './write-rows.ts';
 
 /**
- * Puts pending changesets back on top of the server's rows, one by one, and says which no longer fit; with the reason
- * where they fitted before. `current` has the server's row of every row that they concern, and has the visible one
- * afterwards.
+ * Reapplies pending changesets on top of the server's rows, one by one. Returns those that no longer fit: with the
+ * reason if they fitted before, else null. `current` holds the server's state of every row that they touch, and holds
+ * the visible state afterwards.
  */
 export function reapplyPending(
   {

@@ -10,12 +10,12 @@ const columns: ColumnRules = { documents: new Map(), policies: tablePolicies([[C
 const small = fc.bigInt({ min: 0n, max: 4n });
 
 type Step =
-  | { readonly act: 'write'; readonly wish: 'update' | 'delete'; readonly column: number; readonly value: bigint }
+  | { readonly act: 'write'; readonly intent: 'update' | 'delete'; readonly column: number; readonly value: bigint }
   | {
       readonly act: 'deliver';
       readonly decide: number;
       readonly verdicts: readonly boolean[];
-      readonly withhold: readonly boolean[];
+      readonly mask: readonly boolean[];
       readonly kind: 'none' | 'update' | 'insert' | 'delete';
       readonly column: number;
       readonly value: bigint;
@@ -23,7 +23,7 @@ type Step =
 
 const write = fc.record({
   act: fc.constant('write' as const),
-  wish: fc.constantFrom('update' as const, 'update' as const, 'delete' as const),
+  intent: fc.constantFrom('update' as const, 'update' as const, 'delete' as const),
   column: fc.constantFrom(...COLUMNS),
   value: small,
 });
@@ -31,8 +31,8 @@ const deliver = fc.record({
   act: fc.constant('deliver' as const),
   decide: fc.nat({ max: 3 }),
   verdicts: fc.array(fc.boolean(), { minLength: 3, maxLength: 3 }),
-  // Most deliveries meet no constraint.
-  withhold: fc.oneof(
+  // Most deliveries violate no constraint.
+  mask: fc.oneof(
     { weight: 3, arbitrary: fc.constant([]) },
     { weight: 1, arbitrary: fc.array(fc.boolean(), { maxLength: 4 }) },
   ),
@@ -41,7 +41,7 @@ const deliver = fc.record({
   value: small,
 });
 
-/** The rules in plain words: a delivery sets, my own update adds to a counter and sets what else it names. */
+/** The model: a delivery sets values; a local update adds to the counter and sets other columns. */
 function edited(
   row: RowState,
   { kind, values }: Pick<PendingRowChange, 'kind' | 'values'>,
@@ -60,13 +60,13 @@ function edited(
 const wholeRow = (value: CellValue): Map<number, CellValue> => new Map(COLUMNS.map((id) => [id, value]));
 
 describe('rebasing one row', () => {
-  it('shows the fold of what is pending and fits over the server row, however decisions, deliveries, writes and constraints are mixed', () => {
+  it('shows the unmasked pending changes on top of the server’s row, for any mix of outcomes, deliveries, writes and constraints', () => {
     fc.assert(
       fc.property(
         fc.boolean(),
         fc.array(fc.oneof<fc.Arbitrary<Step>[]>(write, deliver), { maxLength: 12 }),
         (startsWithRow, steps) => {
-          // The model knows the server's row outright; the subject has only the visible row, old values and hidden
+          // The model holds the server's row directly. The code under test has the visible row, old values and covered
           // values.
           let modelBase: RowState = startsWithRow ? { exists: true, values: wholeRow(9n) } : NO_ROW;
           let pending: readonly PendingRowChange[] = [];
@@ -76,7 +76,7 @@ describe('rebasing one row', () => {
           let sequence = 0;
           for (const current of steps) {
             if (current.act === 'write') {
-              const change = localChange(visible, current.wish, current.column, current.value, ++sequence);
+              const change = localChange(visible, current.intent, current.column, current.value, ++sequence);
               pending = [...pending, change];
               visible = edited(visible, change, 'me');
             } else {
@@ -104,7 +104,7 @@ describe('rebasing one row', () => {
               for (const change of delivered) modelBase = edited(modelBase, change, 'server');
               const left = pending.slice(current.decide);
               const maskedAfter = new Set(
-                left.filter((_, index) => current.withhold[index] === true).map(({ sequence: number }) => number),
+                left.filter((_, index) => current.mask[index] === true).map(({ sequence: number }) => number),
               );
               const after = rebaseRow({ visible, covered, pending, columns }, delivered, {
                 outcomeKinds,
@@ -129,14 +129,14 @@ describe('rebasing one row', () => {
 
 function localChange(
   visible: RowState,
-  wish: 'update' | 'delete',
+  intent: 'update' | 'delete',
   column: number,
   value: bigint,
   sequence: number,
 ): PendingRowChange {
   const written = { sequence, base: 0, cellBases: new Map<number, number>() };
   if (!visible.exists) return { ...written, kind: 'insert', values: wholeRow(value), before: new Map() };
-  if (wish === 'delete') return { ...written, kind: 'delete', values: new Map(), before: visible.values };
+  if (intent === 'delete') return { ...written, kind: 'delete', values: new Map(), before: visible.values };
   return {
     ...written,
     kind: 'update',

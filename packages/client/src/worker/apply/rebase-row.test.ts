@@ -20,8 +20,8 @@ const columns: ColumnRules = { documents, policies: bindToStates(tablePolicies([
 
 beforeAll(() => loadDocumentSupport());
 
-/** A document that began as {"title":"Idea"} and was edited by somebody else, and the news of their next edit of it. */
-function edited(): { readonly state: CellValue; readonly news: CellValue } {
+/** A document that began as {"title":"Idea"} and was edited by another site, and the update of that site's next edit. */
+function edited(): { readonly state: CellValue; readonly update: CellValue } {
   const author = { site: 'other', generation: 1 };
   const { state } = editDocument(
     createDocument(parseJson('{"title":"Idea"}', RULE), RULE),
@@ -34,15 +34,15 @@ function edited(): { readonly state: CellValue; readonly news: CellValue } {
     ReturnType<typeof decodeDocumentCell>,
     { kind: 'edit' }
   >;
-  return { state, news: encodeDocumentCell({ kind: 'update', documentId, updates: [update] }) };
+  return { state, update: encodeDocumentCell({ kind: 'update', documentId, updates: [update] }) };
 }
 
 it.each<[string, CellValue]>([
   ['NULL', null],
   ['another document', encodeDocumentCell({ kind: 'content', json: '{"title":"Mine"}' })],
-  ['what it began with', encodeDocumentCell({ kind: 'content', json: '{"title":"Idea"}' })],
-])('where my own write of %s lost, news go into the document that stood there before', (_what, written) => {
-  const { state, news } = edited();
+  ['the initial content', encodeDocumentCell({ kind: 'content', json: '{"title":"Idea"}' })],
+])('merges an update into the earlier document if a local write of %s lost', (_, written) => {
+  const { state, update } = edited();
   const own: PendingRowChange = {
     sequence: 1,
     base: 1,
@@ -53,7 +53,7 @@ it.each<[string, CellValue]>([
   };
   const visible = { exists: true, values: new Map<number, CellValue>([[PAGE, null]]) };
   const row = { visible, covered: new Map([[PAGE, state]]), pending: [own], columns };
-  const after = rebaseRow(row, [{ kind: 'update', values: new Map([[PAGE, news]]) }], {
+  const after = rebaseRow(row, [{ kind: 'update', values: new Map([[PAGE, update]]) }], {
     outcomeKinds: new Map([[1, 'admitted']]),
     maskedBefore: new Set(),
     maskedAfter: new Set(),

@@ -12,13 +12,13 @@ import {
   type RowState,
 } from './row-state.ts';
 
-/** What became of pending changesets, by number. What is not in it is still pending. */
+/** Outcomes of pending changesets, by sequence. A changeset that is not in the map is still pending. */
 export type OutcomeKinds = ReadonlyMap<number, 'admitted' | 'rejected'>;
 
 export interface RowBefore {
   readonly visible: RowState;
   readonly covered: CoveredValues;
-  /** Every changeset without an outcome before this delivery that touches the row, in order. */
+  /** Every change to the row without an outcome before this delivery, in order. */
   readonly pending: readonly PendingRowChange[];
   readonly columns: ColumnRules;
 }
@@ -28,26 +28,26 @@ export interface RowAfter {
   readonly base: RowState;
   readonly visible: RowState;
   readonly covered: ReadonlyMap<number, CellValue>;
-  /** What is still pending and shown. */
+  /** The changes that remain pending and visible. */
   readonly shown: readonly PendingRowChange[];
 }
 
 export interface RebaseRules {
   readonly outcomeKinds: OutcomeKinds;
-  /** Pending changesets that the visible rows did not show so far: a constraint stood against them. */
+  /** Pending changesets that were masked before this delivery. */
   readonly maskedBefore: ReadonlySet<number>;
-  /** Those that they shall not show from now on. */
+  /** Pending changesets that are masked after it. */
   readonly maskedAfter: ReadonlySet<number>;
 }
 
 /**
- * Takes one row through one delivery, in the order of the stream: first what the server decided about my own
- * changesets, then what it says about the row; what is still pending goes on top again.
+ * Takes one row through one delivery, in the order of the stream: applies the outcomes of this site's changesets, then
+ * the delivered changes, then the changes that remain pending.
  *
- * Throws as withChange does, for what is still pending.
+ * An admitted change becomes part of the server's row as it was sent, whether or not it was visible. If the merge gave
+ * another value, the delivery contains that value.
  *
- * An admitted change becomes part of the server's row as I sent it, whether or not it was shown. Where it came out
- * otherwise, the delivery says so.
+ * Throws like withChange for changes that remain pending.
  */
 export function rebaseRow(row: RowBefore, delivered: readonly DeliveredRow[], rules: RebaseRules): RowAfter {
   const { outcomeKinds, maskedBefore, maskedAfter } = rules;
@@ -57,7 +57,7 @@ export function rebaseRow(row: RowBefore, delivered: readonly DeliveredRow[], ru
   let base = foldAdmitted(atCursor, admitted, row.columns);
   for (const change of delivered) base = withDelivered(base, change, row.columns, atCursor);
   const shown = row.pending.filter(({ sequence }) => !outcomeKinds.has(sequence) && !maskedAfter.has(sequence));
-  // What moved from the pending changes into the server's row is in the visible one already.
+  // Changes that moved from pending into the server's row are in the visible row already.
   const isAlreadyVisible =
     delivered.length === 0 &&
     admitted.length + shown.length === shownBefore.length &&

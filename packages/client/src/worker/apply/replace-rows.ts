@@ -13,11 +13,11 @@ export interface ReplaceRowsInput {
   readonly connection: Connection;
   /** Synced tables and system tables, by id. */
   readonly tablesById: ReadonlyMap<number, TableSchema>;
-  /** What goes on top again. */
+  /** Reapplied on top. */
   readonly pending: PendingIndex;
-  /** Everything there is, or what came after the file. */
+  /** All rows, or with a file the rows that changed after it. */
   readonly groups: readonly ChangeGroup[];
-  /** A snapshot's file is attached, and has the rows that the groups go on from. */
+  /** Whether a snapshot file is attached that the groups continue from. */
   readonly hasFile: boolean;
 }
 
@@ -28,7 +28,7 @@ export interface ReplacedRows {
   readonly masked: ReadonlyMap<number, RockpoolError | null>;
 }
 
-/** Puts the server's whole state in the place of what is here, then what is pending on top. */
+/** Replaces all rows with the server's, then reapplies pending changesets on top. */
 export function replaceRows({ connection, tablesById, pending, groups, hasFile }: ReplaceRowsInput): ReplacedRows {
   const writers = new RowWriters(connection, tablesById);
   try {
@@ -36,7 +36,7 @@ export function replaceRows({ connection, tablesById, pending, groups, hasFile }
     const differing = hasFile
       ? copySnapshotRows(connection, tablesById.values())
       : emptyTables(connection, tablesById.values());
-    // What came after a file may have swapped unique keys.
+    // Changes after the file may have swapped unique keys.
     const written = hasFile
       ? applyRows({ connection, tablesById, pending: new PendingIndex(), outcomeKinds: new Map(), groups }).touched
       : writeGroups(writers, groups);

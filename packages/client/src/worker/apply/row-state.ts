@@ -9,8 +9,8 @@ import {
 import type { DocumentColumns } from '../documents/document-columns.ts';
 
 /**
- * One row as one side sees it. `values` are the columns outside the key, by id, of documents their states; a row that
- * is not there has none.
+ * One row as the server has it or as the app sees it. `values` maps the ids of columns outside the key to values, and of
+ * document columns to states. It is empty for a row that does not exist.
  */
 export interface RowState {
   readonly exists: boolean;
@@ -19,45 +19,46 @@ export interface RowState {
 
 export const NO_ROW: RowState = { exists: false, values: new Map() };
 
-/** What one pending changeset does to one row, with the old values that it replaced. */
+/** The change that one pending changeset makes to one row, with the old values that it replaced. */
 export interface PendingRowChange {
   readonly sequence: number;
-  /** The watermark that its author had seen. */
+  /** The watermark that the author had seen. */
   readonly base: number;
-  /** Older ones, of cells whose server value an earlier pending write hid from its author, by column id. */
+  /** Cell bases, older than `base`, of cells whose server value an earlier pending write covered. By column id. */
   readonly cellBases: ReadonlyMap<number, number>;
   readonly kind: ChangeKind;
-  /** As the columns' policies capture them. */
+  /** New values, in the form that each column's policy captures. */
   readonly values: ReadonlyMap<number, CellValue>;
-  /** update: old values of the same columns; delete: the whole row; insert: none. */
+  /** Update: old values of the same columns. Delete: the whole row. Insert: none. */
   readonly before: ReadonlyMap<number, CellValue>;
 }
 
 /**
- * A server value that the visible row does not show, because a pending write covers it. EXISTENCE_COLUMN_ID holds 1n or
- * 0n: whether the row is there.
+ * Server values that the visible row does not show because pending writes cover them, by column id. EXISTENCE_COLUMN_ID
+ * holds 1n if the row exists on the server, else 0n.
  */
 export type CoveredValues = ReadonlyMap<number, CellValue>;
 
-/** What a delivery says about one row. */
+/** A delivered change of one row. */
 export interface DeliveredRow {
   readonly kind: ChangeKind;
   readonly values: ReadonlyMap<number, CellValue>;
 }
 
-/** How the columns of the row's table merge; the policies of documents are bound to the table's states. */
+/** How the columns of a table merge. Document policies are bound to the table's states. */
 export interface ColumnRules extends DocumentColumns {
   readonly policies: TablePolicies;
 }
 
-/** What a changeset does to one row. */
+/** A change of one row without its history. */
 export type RowEdit = Pick<PendingRowChange, 'kind' | 'values'>;
 
 /**
- * Writes what a delivery says over a row: values as they are, except updates of documents, which are merged into the
+ * Applies a delivered change to a row. Values replace the old ones, except document updates, which merge into the
  * document of `atCursor`, the server's row before the delivery. An update of a row that does not exist does nothing.
- * Another document is never updated, not even one with the same id: where a local write replaced the document with one
- * of the same content, and lost, that one lacks the edits before.
+ *
+ * Updates never merge into another document, even one with the same id: if a local write replaced the document with one
+ * of the same content, and lost, the replacement lacks the earlier edits.
  */
 export function withDelivered(
   row: RowState,
@@ -72,16 +73,16 @@ export function withDelivered(
 }
 
 /**
- * Puts a pending change on top of a row, by the policy of each column. An update of a row that does not exist does
- * nothing. Throws `value-invalid` or `document-gap` where the row does not take the change: the changeset is masked.
+ * Applies a pending change on top of a row, by the policy of each column. An update of a row that does not exist does
+ * nothing. Throws `value-invalid` or `document-gap` if the change does not fit the row; the changeset is then masked.
  */
 export function withChange(row: RowState, change: RowEdit, columns: ColumnRules): RowState {
   return rebased(row, change, columns, 'pending');
 }
 
 /**
- * The same for a change that the server has admitted. It fitted on the server, in whatever order. An intermediate value
- * here does not matter, because a value that came out otherwise is delivered.
+ * Applies a change that the server has admitted. It fitted there, perhaps in another order. An intermediate value here
+ * does not matter: if the merge gave another value, the server delivers that value.
  */
 export function withAdmitted(row: RowState, change: RowEdit, columns: ColumnRules): RowState {
   return rebased(row, change, columns, 'admitted');
@@ -108,12 +109,12 @@ function withEdit(
   return { exists: true, values };
 }
 
-/** The visible row: the server's, with the pending changes on top, in order. Throws like withChange. */
+/** The visible row: the server's row with the pending changes on top, in order. Throws like withChange. */
 export function fold(base: RowState, pending: readonly RowEdit[], columns: ColumnRules): RowState {
   return foldRuns(base, pending, columns, 'pending');
 }
 
-/** The server's row with admitted changes in it, in order. */
+/** The server's row after admitted changes, in order. */
 export function foldAdmitted(base: RowState, admitted: readonly RowEdit[], columns: ColumnRules): RowState {
   return foldRuns(base, admitted, columns, 'admitted');
 }
@@ -171,10 +172,11 @@ function splitEdits(
 }
 
 /**
- * The server's row under the visible one: hidden values where there are any, else what stood there before the first
- * pending change that touched it, else what is visible. Of a document that a pending change touches there is always a
- * hidden value: the old values of updates say what was changed in it, not what it was, and a row that was deleted may
- * be there again, with a document of mine.
+ * The server's row under the visible row. Each column takes its covered value if there is one, else the value before the
+ * first pending change that touched the column, else the visible value.
+ *
+ * A document that a pending change touches always has a covered value. The old value of an update records the change of
+ * the document and not its state, and a deleted row may have been inserted again here with another document.
  */
 export function baseRow(
   visible: RowState,
@@ -192,7 +194,7 @@ export function baseRow(
       : coveredExistence === 1n;
   if (!exists) return NO_ROW;
   const values = new Map(visible.values);
-  // Backwards, so that the oldest old value stays.
+  // In reverse order, so the oldest old value wins.
   for (const change of pending.toReversed()) {
     for (const [columnId, value] of change.before) {
       if (change.kind === 'update' && policies.byColumn.get(columnId)?.recordsChange === true) values.delete(columnId);
@@ -203,7 +205,7 @@ export function baseRow(
   return { exists: true, values };
 }
 
-/** The hidden values that must be kept so that baseRow finds `base` again under the changes that are still pending. */
+/** The covered values to store, so that baseRow finds `base` again under the pending changes. */
 export function coveredValues(
   base: RowState,
   visible: RowState,

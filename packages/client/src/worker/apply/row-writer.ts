@@ -18,7 +18,7 @@ import type { Statement } from '../sqlite/statement.ts';
 import { NO_ROW, type ColumnRules, type RowState } from './row-state.ts';
 
 /**
- * Reads and writes rows of one table by exact values, documents as their states. Hold one for one delivery, then
+ * Reads and writes the rows of one table by exact values, and documents as their states. Use one per delivery, then
  * `release` it.
  */
 export class RowWriter {
@@ -31,8 +31,8 @@ export class RowWriter {
   private readonly nameOfId: ReadonlyMap<number, string>;
   private readonly keyNames: readonly string[];
   /**
-   * A row can have a key that SQLite takes for the same though its type is another: a column without an affinity keeps
-   * `1` and `1.0` apart.
+   * Whether SQLite may take two different keys for equal: a column without affinity stores both `1` and `1.0`, which
+   * compare as equal.
    */
   private readonly hasLooseKey: boolean;
   private readonly statements: Map<string, Statement> = new Map();
@@ -69,12 +69,12 @@ export class RowWriter {
     }
   }
 
-  /** Writes the whole row, whether or not it is there. Columns that are not given get their defaults. */
+  /** Inserts the row or overwrites it. A new row gets the defaults of omitted columns. */
   put(key: readonly CellValue[], columnIds: readonly number[], values: readonly CellValue[]): void {
     this.runPut(this.putStatement(columnIds), key, this.toColumns(key, columnIds, values));
   }
 
-  /** Writes some columns of a row; does nothing when the row is not there. */
+  /** Updates some columns of a row. Does nothing if the row does not exist. */
   patch(key: readonly CellValue[], columnIds: readonly number[], values: readonly CellValue[]): void {
     if (columnIds.length === 0) return;
     const statement = this.patchStatement(columnIds);
@@ -90,7 +90,7 @@ export class RowWriter {
     this.documentTable?.remove(key);
   }
 
-  /** All rows of a group, straight from its columns. */
+  /** Writes all rows of a group straight from its columns. */
   writeGroup(group: ChangeGroup): void {
     const { keys, values, rowCount, columnIds, kind } = group;
     if (kind === 'update' && columnIds.length === 0) return;
@@ -131,7 +131,7 @@ export class RowWriter {
     }
   }
 
-  /** What the table itself holds; states go where documents are. */
+  /** Converts values to what the app's table stores, and stores document states beside it. */
   private toColumns(
     key: readonly CellValue[],
     columnIds: readonly number[],
@@ -152,12 +152,12 @@ export class RowWriter {
     }
   }
 
-  /** Of a row that may no longer need what it needed so far, though nothing of it is written here. */
+  /** Has `finish` clean up after the documents of a row that is not written here. */
   scheduleCleanup(key: readonly CellValue[]): void {
     this.documentTable?.scheduleCleanup(key);
   }
 
-  /** To be called once everything is written. */
+  /** Call after the last write: deletes document bases that are no longer used. */
   finish(): void {
     this.documentTable?.finish();
   }
@@ -174,7 +174,7 @@ export class RowWriter {
     this.requireWritten();
   }
 
-  /** After a put: a row of another key is in the way, which SQLite takes for the same. */
+  /** Throws if the last put wrote nothing, because SQLite takes another row's key for the same. */
   private requireWritten(): void {
     if (this.hasLooseKey && this.connection.changes === 0)
       throw new RockpoolError('constraint-primary-key', { table: this.table.name });

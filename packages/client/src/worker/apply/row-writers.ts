@@ -2,7 +2,7 @@ import { RockpoolError, type ChangeGroup, type TableSchema } from '@rockpool/sha
 import type { Connection } from '../sqlite/connection.ts';
 import { RowWriter } from './row-writer.ts';
 
-/** The row writers of one delivery, made as tables occur. */
+/** The row writers of one delivery, created on first use of each table. */
 export class RowWriters {
   private readonly connection: Connection;
   private readonly tablesById: ReadonlyMap<number, TableSchema>;
@@ -24,7 +24,7 @@ export class RowWriters {
     return writer;
   }
 
-  /** The writer of a group's table, after a check that all its columns are known. */
+  /** The writer of a group's table. Throws `schema-unknown-column` or `changeset-invalid` if the group does not fit it. */
   ofGroup(group: ChangeGroup): RowWriter {
     const writer = this.of(group.tableId);
     for (const columnId of group.columnIds) {
@@ -36,7 +36,7 @@ export class RowWriters {
     return writer;
   }
 
-  /** See RowWriter. */
+  /** See RowWriter.finish. */
   finish(): void {
     for (const writer of this.byTable.values()) writer.finish();
   }

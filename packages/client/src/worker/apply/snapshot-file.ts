@@ -1,10 +1,17 @@
-import { quoteName, type TableSchema } from '@rockpool/shared';
+import { quoteName, type SnapshotPosition, type TableSchema } from '@rockpool/shared';
 import type { Connection } from '../sqlite/connection.ts';
 
-/** The name under which a snapshot's file is attached. */
+/** A snapshot file beside the database: the server's rows at one watermark. */
+export interface SnapshotFile {
+  readonly position: SnapshotPosition;
+  /** Path in the VFS of the database. */
+  readonly path: string;
+}
+
+// The schema name of the attached snapshot file.
 const FILE = 'rockpool_file';
 
-/** A table as it is compared: the names of its key and of all that is stored. */
+/** A table by name, with the names of its key columns and of all stored columns. */
 type ComparedTable = { readonly name: string; readonly keys: readonly string[]; readonly columns: readonly string[] };
 
 const DOCUMENTS: ComparedTable = {
@@ -13,11 +20,11 @@ const DOCUMENTS: ComparedTable = {
   columns: ['table_id', 'key', 'column_id', 'state'],
 };
 
-/** Runs the body with a snapshot's file at hand, of which nothing is written. Outside of a transaction. */
+/** Runs the body with the snapshot file attached. The body must not write to it. Call it outside a transaction. */
 export function withSnapshotFile<T>(connection: Connection, path: string, body: () => T): T {
   connection.run(`ATTACH ? AS ${FILE}`, path);
   try {
-    // It takes no part in the commit, which is then of one file, as any other.
+    // Without a journal file the attached file takes no part in the commit, which covers one file as usual.
     connection.exec(`PRAGMA ${FILE}.journal_mode = MEMORY`);
     return body();
   } finally {
@@ -27,9 +34,9 @@ export function withSnapshotFile<T>(connection: Connection, path: string, body: 
 }
 
 /**
- * Makes the tables, and the states of documents, what they are in the file, inside a transaction with triggers and
- * foreign keys off. Only rows that differ are written; those that changed go and come, so that unique keys may have
- * swapped places. Returns the names of the tables in which anything differed.
+ * Makes the tables and document states equal to those of the attached file, in a transaction with triggers and foreign
+ * keys off. Writes only rows that differ. Changed rows are deleted and then inserted, so unique keys may have been
+ * swapped. Returns the names of the tables that differed.
  */
 export function copySnapshotRows(connection: Connection, tables: Iterable<TableSchema>): Set<string> {
   const differing = new Set<string>();
@@ -49,17 +56,17 @@ function toComparedTable({ name, primaryKey, columns }: TableSchema): ComparedTa
 function copyTable(connection: Connection, { name, keys, columns }: ComparedTable): boolean {
   const table = quoteName(name);
   const hasKey = keys.map((key) => `theirs.${quoteName(key)} = mine.${quoteName(key)}`).join(' AND ');
-  // To SQLite 1 is 1.0, to us it is not.
+  // SQLite takes 1 and 1.0 for equal; here they are two values.
   const isEqual = columns
     .map(quoteName)
     .map((column) => `theirs.${column} IS mine.${column} AND typeof(theirs.${column}) = typeof(mine.${column})`);
   connection.run(
     `DELETE FROM main.${table} AS mine WHERE NOT EXISTS (SELECT 1 FROM ${FILE}.${table} AS theirs WHERE ${[hasKey, ...isEqual].join(' AND ')})`,
   );
-  const { changes: gone } = connection;
+  const { changes: deleted } = connection;
   const all = columns.map(quoteName).join(', ');
   connection.run(
     `INSERT INTO main.${table} (${all}) SELECT ${all} FROM ${FILE}.${table} AS theirs WHERE NOT EXISTS (SELECT 1 FROM main.${table} AS mine WHERE ${hasKey})`,
   );
-  return gone + connection.changes > 0;
+  return deleted + connection.changes > 0;
 }

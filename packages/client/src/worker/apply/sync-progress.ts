@@ -5,7 +5,7 @@ import type { SyncProgress } from './apply-delivery.ts';
 import type { PendingChangeset } from './pending-index.ts';
 import { columnIdsByTable, withinSchema } from './within-schema.ts';
 
-/** Where a delivery finds and leaves what it changes beside rows: changelog, outbox, rejected changesets, cursor. */
+/** The progress of sync as the database stores it, in changelog, outbox, rejected changesets and metadata. */
 export function syncProgress(
   { meta, outbox, rejected, changelog, tablesById }: OpenDatabase,
   nowMs: () => number,
@@ -27,16 +27,16 @@ export function syncProgress(
       const masked = rejected.sequences(after);
       const { olderEpochUpTo } = meta;
       for (const changeset of changelog.readAfter(after)) {
-        // Watermarks of another log mean nothing in this one.
+        // Watermarks of an older log epoch do not compare with this log's.
         const base = changeset.sequence <= olderEpochUpTo ? 0 : changeset.base;
         yield { ...withinSchema(changeset, columnsById), base, masked: masked.has(changeset.sequence) };
       }
     },
-    // What is decided and not rejected was admitted.
+    // An acknowledged changeset without a rejection counts as admitted.
     recordAdmitted: (sequence) => rejected.remove(sequence),
     recordRejected(sequence: number, code: ErrorCode, fields: ErrorFields): void {
       beginGeneration(meta);
-      rejected.remove(sequence); // the server's reason is the one that counts
+      rejected.remove(sequence); // The server's reason replaces a local one.
       rejected.add(sequence, new RockpoolError(code, fields).toData(), nowMs());
     },
     recordMasked(sequence, reason): void {

@@ -2,8 +2,8 @@ import { RockpoolError } from '@rockpool/shared';
 import type { Connection } from '../sqlite/connection.ts';
 
 /**
- * Runs the body; when a constraint stands against it, a counter would leave 64 bits, or an edit lacks what it builds
- * on, nothing of it happened and the reason is returned.
+ * Runs the body in a savepoint. On a constraint violation, a counter beyond 64 bits (`value-invalid`) or an edit whose
+ * base is missing (`document-gap`) it rolls the savepoint back and returns the error. Throws any other error.
  */
 export function tryInSavepoint<T>(connection: Connection, body: () => T): T | RockpoolError {
   connection.exec('SAVEPOINT rockpool_rows');

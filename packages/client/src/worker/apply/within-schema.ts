@@ -1,7 +1,7 @@
 import { valueColumns, type BeforeGroup, type TableSchema } from '@rockpool/shared';
 import type { DecodedChangeset } from '../changelog/changelog.ts';
 
-/** The ids of its value columns, by table id. */
+/** The ids of each table's value columns, by table id. */
 export function columnIdsByTable(
   tablesById: ReadonlyMap<number, TableSchema>,
 ): ReadonlyMap<number, ReadonlySet<number>> {
@@ -9,9 +9,10 @@ export function columnIdsByTable(
 }
 
 /**
- * What a changeset does to the tables and columns that there are. Migrations let others go once nothing undecided names
- * them, but a server that was restored may have lost what it decided: then it is pending again. It is sent as it was
- * written.
+ * The part of a changeset that concerns existing tables and columns. Returns the same object if that is all of it.
+ *
+ * Migrations drop a table or column only when no pending changeset names it. After a server restore, however, an
+ * acknowledged changeset may be pending again. It is still sent as it was written.
  */
 export function withinSchema(
   changeset: DecodedChangeset,

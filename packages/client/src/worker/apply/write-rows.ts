@@ -3,7 +3,7 @@ import type { RowState } from './row-state.ts';
 import type { RowWriter } from './row-writer.ts';
 import type { RowWriters } from './row-writers.ts';
 
-/** One row, as it is in its table and as it shall be. */
+/** One row: its current state and the state to write. */
 export interface RowWrite {
   readonly writer: RowWriter;
   readonly key: readonly CellValue[];
@@ -11,14 +11,14 @@ export interface RowWrite {
   readonly after: RowState;
 }
 
-// Deletes first, inserts last: what leaves a unique key makes room for what takes it.
+// Deletes come first and inserts last, so a unique value is free before another row takes it.
 const ORDER = { delete: 0, update: 1, insert: 2 } as const;
 
 export function inWritingOrder(groups: readonly ChangeGroup[]): ChangeGroup[] {
   return [...groups].sort((a, b) => ORDER[a.kind] - ORDER[b.kind]);
 }
 
-/** For rows that nothing pending concerns: straight from the delivery into the tables, without reading. */
+/** Writes groups without reading rows first. For rows without pending changes. */
 export function writeGroups(writers: RowWriters, groups: readonly ChangeGroup[]): Set<string> {
   const touched = new Set<string>();
   for (const group of inWritingOrder(groups)) {
@@ -29,19 +29,19 @@ export function writeGroups(writers: RowWriters, groups: readonly ChangeGroup[])
   return touched;
 }
 
-/** Writes only what differs. */
+/** Deletes rows first, then writes only the columns that differ. */
 export function writeInPlace(writes: readonly RowWrite[]): void {
   removeDeleted(writes);
   patchAndPut(writes);
 }
 
-/** For foreign keys that act: what refers to a row has left it by the time it goes, and does not go with it. */
+/** Deletes rows last. For active foreign keys: references move away from a row before its delete could cascade to them. */
 export function writeThenRemove(writes: readonly RowWrite[]): void {
   patchAndPut(writes);
   removeDeleted(writes);
 }
 
-/** For rows whose unique keys swap places, where each is in the way of the other: all go, then all come. */
+/** Deletes all rows, then inserts them. For rows that swap unique values, where each blocks the other. */
 export function removeAllThenWrite(writes: readonly RowWrite[]): void {
   for (const { writer, key, before } of writes) if (before.exists) writer.remove(key);
   for (const write of writes) if (write.after.exists) put(write);

@@ -7,7 +7,7 @@ import {
   type StagedFile,
 } from '@rockpool/vfs-opfs';
 import type { SnapshotProgress } from '../../rpc/snapshot-progress.ts';
-import type { SnapshotFile } from '../apply/apply-delivery.ts';
+import type { SnapshotFile } from '../apply/snapshot-file.ts';
 import { Connection } from '../sqlite/connection.ts';
 import type { SqliteRuntime } from '../sqlite/sqlite-runtime.ts';
 import { storageFailure } from '../storage/storage-failure.ts';

@@ -1,5 +1,5 @@
 import { RockpoolError, toRockpoolError, type ErrorData, type Hello } from '@rockpool/shared';
-import type { SnapshotFile } from '../apply/apply-delivery.ts';
+import type { SnapshotFile } from '../apply/snapshot-file.ts';
 import type { SnapshotProgress } from '../../rpc/snapshot-progress.ts';
 import type { SnapshotWait } from './snapshot-wait.ts';
 import type { MachineEvent } from './sync-machine.ts';

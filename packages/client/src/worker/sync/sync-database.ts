@@ -10,7 +10,8 @@ import {
   type Delivery,
   type Welcome,
 } from '@rockpool/shared';
-import { applyDelivery, type SnapshotFile } from '../apply/apply-delivery.ts';
+import { applyDelivery } from '../apply/apply-delivery.ts';
+import type { SnapshotFile } from '../apply/snapshot-file.ts';
 import { syncProgress } from '../apply/sync-progress.ts';
 import { columnIdsByTable, withinSchema } from '../apply/within-schema.ts';
 import { PendingIndex } from '../apply/pending-index.ts';

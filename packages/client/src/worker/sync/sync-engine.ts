@@ -12,7 +12,7 @@ import {
   type ServerMessage,
   type Welcome,
 } from '@rockpool/shared';
-import type { SnapshotFile } from '../apply/apply-delivery.ts';
+import type { SnapshotFile } from '../apply/snapshot-file.ts';
 import type { PresenceLine } from '../presence/site-presence.ts';
 import type { SnapshotProgress } from '../../rpc/snapshot-progress.ts';
 import type { WelcomeVerdict } from './judge-welcome.ts';
