@@ -5,19 +5,19 @@ import type { OpenDatabase } from '../database/open-database.ts';
 import { baseRowSlices, type BaseRow } from './base-rows.ts';
 import { repairRows } from './repair-rows.ts';
 
-/** What was repaired in one table. */
+/** The number of rows repaired in one table. */
 export interface Repair {
   readonly table: string;
   readonly rowCount: number;
 }
 
-/** What an audit needs of the local database. */
+/** The local database as an audit uses it. */
 export interface AuditDatabase {
   readonly tables: readonly TableSchema[];
   readonly cursor: number;
   /** See base-rows.ts. */
   baseRows(table: TableSchema): Generator<readonly BaseRow[]>;
-  /** Puts the rows of an answer in the place of what is here. `rangeCounts`: what was asked for, by table id. */
+  /** Replaces local rows with those of an answer. `rangeCounts` holds the ranges that were asked for, by table id. */
   repair(answer: AuditAnswer, rangeCounts: ReadonlyMap<number, number>): Repair[];
 }
 
@@ -48,7 +48,9 @@ export function toAuditDatabase({ database, pending, progress, onApplied }: Audi
         const table = tablesById.get(differing.tableId);
         const rangeCount = rangeCounts.get(differing.tableId);
         if (table === undefined || rangeCount === undefined)
-          throw new RockpoolError('frame-unexpected', { problem: 'an audit answer about what was not asked' });
+          throw new RockpoolError('frame-unexpected', {
+            problem: 'an audit answer about a table that was not asked for',
+          });
         const theirs = answer.groups.find(({ tableId }) => tableId === table.id);
         const { rowCount, touched } = repairRows(
           { connection, searchIndexes, tablesById, pending, progress },

@@ -6,16 +6,16 @@ import { RowWriter } from '../apply/row-writer.ts';
 import { toColumnValue } from '../documents/document-columns.ts';
 import type { Connection } from '../sqlite/connection.ts';
 
-/** A row as the server has it: what is pending is not in it. */
+/** A row as the server has it, without pending changes. */
 export interface BaseRow {
   readonly key: readonly CellValue[];
-  /** In the order of `auditedColumnIds`, of documents their JSON. */
+  /** In the order of `auditedColumnIds`. Documents as JSON. */
   readonly cells: readonly CellValue[];
 }
 
 /**
- * All rows of a table as the server has them, in slices, so that other work comes in between; nothing may be committed
- * in between. First the rows that nothing pending concerns, then those underneath what is pending.
+ * All rows of a table as the server has them, in slices between which other work may run, but nothing may be committed.
+ * Rows without pending changes come first, then the rows under pending changes.
  */
 export function* baseRowSlices(
   connection: Connection,

@@ -5,7 +5,7 @@ import { syncProgress } from '../apply/sync-progress.ts';
 import { testTable } from '../../../testing/worker/table-schema.ts';
 import { openInMemory } from '../../../testing/worker/test-database.ts';
 import { toAuditDatabase } from './audit-database.ts';
-import { ANSWER_DEADLINE_MS, createIdleAudit, type IdleAudit } from './idle-audit.ts';
+import { ANSWER_DEADLINE_MS, IdleAudit } from './idle-audit.ts';
 
 const page = testTable('page', { id: 'text not null', title: 'text' });
 const TIMES = { quietMs: 20_000, intervalMs: 3_600_000 };
@@ -22,7 +22,7 @@ beforeEach(() => {
   [sent, reported, unrepaired, failures] = [[], [], [], []];
   const database = openInMemory({ schema: buildSchema([page]) });
   close = () => database.close();
-  audit = createIdleAudit({
+  audit = new IdleAudit({
     database: toAuditDatabase({
       database,
       pending: new PendingIndex(),
@@ -55,20 +55,20 @@ const answer = (parts: Partial<AuditAnswer> = {}): AuditAnswer => ({
   ...parts,
 });
 
-it('an audit begins when nothing has happened for a while, and its time begins anew when something does', () => {
+it('starts after a quiet time, which any activity starts over', () => {
   audit.start();
   vi.advanceTimersByTime(TIMES.quietMs - 1);
-  audit.disturb();
+  audit.postpone();
   vi.advanceTimersByTime(TIMES.quietMs - 1);
   expect(sent).toEqual([]);
   vi.advanceTimersByTime(100);
   expect(sent).toMatchObject([{ type: 'audit', cursor: 0, tables: [{ tableId: page.id }] }]);
 });
 
-it('replicas that are the same are compared again after the interval, and not before', () => {
+it('compares equal replicas again after the interval, and not before', () => {
   audit.start();
   vi.advanceTimersByTime(TIMES.quietMs + 100);
-  audit.answered(answer());
+  audit.handleAnswer(answer());
   vi.advanceTimersByTime(TIMES.intervalMs - 1_000);
   expect(sent).toHaveLength(1);
   vi.advanceTimersByTime(2_000);
@@ -76,21 +76,21 @@ it('replicas that are the same are compared again after the interval, and not be
   expect(reported).toEqual([]);
 });
 
-it('where the log had moved on nothing is said to differ, and it is asked again at the next quiet moment', () => {
+it('reports no difference if the server’s log has moved on, and asks again after the next quiet time', () => {
   audit.start();
   vi.advanceTimersByTime(TIMES.quietMs + 100);
-  audit.answered(answer({ compared: false }));
+  audit.handleAnswer(answer({ compared: false }));
   vi.advanceTimersByTime(TIMES.quietMs + 100);
   expect(sent).toHaveLength(2);
   expect(reported).toEqual([]);
 });
 
-it('a server that does not compare, whenever it is asked, is asked again after the interval', () => {
+it('waits for the interval after three answers without a comparison', () => {
   audit.start();
   for (let asked = 1; asked <= 3; asked++) {
     vi.advanceTimersByTime(TIMES.quietMs + 100);
     expect(sent).toHaveLength(asked);
-    audit.answered(answer({ compared: false }));
+    audit.handleAnswer(answer({ compared: false }));
   }
   vi.advanceTimersByTime(TIMES.intervalMs - 1_000);
   expect(sent).toHaveLength(3);
@@ -98,24 +98,26 @@ it('a server that does not compare, whenever it is asked, is asked again after t
   expect(sent).toHaveLength(4);
 });
 
-it('an answer about another watermark is out of place', () => {
+it('rejects an answer for another watermark', () => {
   audit.start();
   vi.advanceTimersByTime(TIMES.quietMs + 100);
-  expect(() => audit.answered(answer({ cursor: 3 }))).toThrow(expect.objectContaining({ code: 'frame-unexpected' }));
+  expect(() => audit.handleAnswer(answer({ cursor: 3 }))).toThrow(
+    expect.objectContaining({ code: 'frame-unexpected' }),
+  );
 });
 
-it('what differs is asked for by ranges, repaired and reported; and what differs still after many repairs is given up for the interval, and that is said', () => {
+it('asks for differing tables by ranges, repairs and reports them; after too many repairs, reports that and waits for the interval', () => {
   audit.start();
   vi.advanceTimersByTime(TIMES.quietMs + 100);
   for (let round = 0; round < 20 && unrepaired.length === 0; round++) {
     const whole = (sent.at(-1)?.tables[0]?.sums.length ?? 0) === 2 && sent.length % 2 === 1;
-    audit.answered(answer({ differing: [{ tableId: page.id, ranges: whole ? [] : [0] }] }));
+    audit.handleAnswer(answer({ differing: [{ tableId: page.id, ranges: whole ? [] : [0] }] }));
     vi.advanceTimersByTime(100);
   }
   expect(reported.length).toBeGreaterThan(1);
   expect(reported[0]?.toData()).toMatchObject({ code: 'replica-diverged', fields: { table: 'page' } });
   expect(unrepaired.map(({ code }) => code)).toEqual(['replica-diverged']);
-  // The connection ends, and on the next one comes the whole state.
+  // The connection ends, and the next one brings a full resync.
   audit.stop();
   sent.length = 0;
   audit.start();
@@ -125,10 +127,10 @@ it('what differs is asked for by ranges, repaired and reported; and what differs
   expect(sent).toHaveLength(1);
 });
 
-it('one that is not answered is told, and not asked again before the interval, on whatever connection', () => {
+it('reports an unanswered audit, and sends none before the interval, even over a new connection', () => {
   audit.start();
   vi.advanceTimersByTime(TIMES.quietMs + ANSWER_DEADLINE_MS);
-  audit.disturb();
+  audit.postpone();
   vi.advanceTimersByTime(100);
   expect(failures.splice(0)).toMatchObject([
     { code: 'network-unreachable', fields: { stage: 'audit', waitedMs: ANSWER_DEADLINE_MS } },
@@ -139,6 +141,6 @@ it('one that is not answered is told, and not asked again before the interval, o
   expect(sent).toHaveLength(1);
   vi.advanceTimersByTime(2_000);
   expect(sent).toHaveLength(2);
-  audit.answered(answer());
+  audit.handleAnswer(answer());
   vi.advanceTimersByTime(TIMES.intervalMs - 1_000);
 });

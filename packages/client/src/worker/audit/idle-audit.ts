@@ -9,125 +9,155 @@ import {
 import type { AuditDatabase } from './audit-database.ts';
 
 /*
- * Compares this replica with the server's while nothing else happens:
+ * Compares this replica with the server's during idle time:
  *
- *   resting ── quiet for a while, and due ──► reading tables ──► asked ── all the same ──► resting
- *                                                 ▲                └── some differ ──► reading those by ranges ──► asked ──► repaired ─┐
- *                                                 └────────────────────────────────────────── once more ◄───────────────────────────────┘
+ *   resting ── quiet, and due ──► reading tables ──► asked ── all equal ──► resting
+ *                                       ▲              └── some differ ──► reading those in ranges ──► asked ──► repaired ─┐
+ *                                       └───────────────────────────────── again ◄─────────────────────────────────────────┘
  *
- * Reading starts over when anything is committed meanwhile: the numbers belong to one cursor.
+ * Reading starts over when anything is committed meanwhile, because the fingerprints belong to one cursor.
  */
 
 export interface AuditTimes {
-  /** Nothing was committed or delivered for this long: nobody waits for this worker. */
+  /** Time without commits and deliveries before an audit starts, so that an audit delays nothing else in this worker. */
   readonly quietMs: number;
-  /**
-   * A replica that was the same is looked at again after this: an accident that nobody noticed must not stay for ever.
-   */
+  /** Time until a replica without differences is compared again, so that a later divergence is found as well. */
   readonly intervalMs: number;
 }
 
 export const AUDIT_TIMES: AuditTimes = { quietMs: 20_000, intervalMs: 60 * 60 * 1000 };
 
 /**
- * An answer is fingerprints of tables, made in slices beside other work. Without one the connection is made anew, once
- * an interval: this must not end without a word.
+ * Deadline for the server's answer, which fingerprints tables in slices beside other work. A missed deadline is reported
+ * and ends the connection, at most once per interval.
  */
 export const ANSWER_DEADLINE_MS = 60_000;
 
 /**
- * A log that moves on is quiet a little later; a server that does not compare, such as one that has another schema,
- * would have every row read again and again for nothing.
+ * Answers in a row without a comparison before waiting a whole interval. A log that grew meanwhile is quiet a little later. But
+ * a server that never compares, for example because of another schema, would make the client read every row repeatedly
+ * for nothing.
  */
 const MAX_UNCOMPARED = 3;
 
-/** What differs still after so many repairs will not be mended by one more. */
+/** Repairs in a row before giving up for an interval. One more would not fix what this many have not. */
 const MAX_REPAIRS = 8;
 
 export interface IdleAuditOptions {
   readonly database: AuditDatabase;
-  /** Time that never goes back. */
+  /** A monotonic clock. */
   readonly nowMs: () => number;
   readonly times: AuditTimes;
   readonly send: (message: Audit) => void;
-  /** Runs what reads: now, or when the transaction that a tab has open is over. */
+  /** Runs a job that reads: now, or after the open transaction of a tab. */
   readonly inTurn: (job: () => void) => void;
-  /** Rows were repaired: the error says how many of which table. */
+  /** Rows were repaired. The error names the table and the number of rows. */
   readonly onDiverged: (error: RockpoolError) => void;
-  /** They differ still, after many repairs. */
+  /** Rows still differ after MAX_REPAIRS repairs. */
   readonly onUnrepaired: (error: RockpoolError) => void;
-  /** A failure of our own side, or no answer (`network-unreachable`). */
+  /** A local failure, or `network-unreachable` for a missing answer. */
   readonly onFailed: (thrown: unknown) => void;
 }
 
-export interface IdleAudit {
-  /** The connection is live, and what the server had is here. */
-  start(): void;
-  /** Something was committed or delivered. */
-  disturb(): void;
-  answered(answer: AuditAnswer): void;
-  /** The connection has ended. */
-  stop(): void;
+/** An audit that was sent: the ranges asked for and the rows read, by table id. */
+interface SentAudit {
+  readonly rangeCounts: ReadonlyMap<number, number>;
+  readonly rowCounts: ReadonlyMap<number, number>;
+  readonly cursor: number;
 }
 
-export function createIdleAudit({
-  database,
-  nowMs,
-  times,
-  send,
-  inTurn,
-  onDiverged,
-  onUnrepaired,
-  onFailed,
-}: IdleAuditOptions): IdleAudit {
-  let timer: ReturnType<typeof setTimeout> | undefined;
-  // Counts what was planned: what waits for its turn may not be wanted any more when that comes.
-  let plan = 0;
-  // What was asked and is not answered: how many ranges of each table.
-  let asked: {
-    readonly rangeCounts: ReadonlyMap<number, number>;
-    readonly rowCounts: ReadonlyMap<number, number>;
-    readonly cursor: number;
-  } | null = null;
-  let isRunning = false;
-  // Kept from one connection to the next: a network that comes and goes is no reason to look more often.
-  let dueMs = nowMs();
-  let repairs = 0;
-  let uncompared = 0;
+export class IdleAudit {
+  private readonly options: IdleAuditOptions;
+  private timer: ReturnType<typeof setTimeout> | undefined;
+  /** Counts scheduled jobs. A job that was replaced while it waited in `inTurn` does nothing. */
+  private latestJob = 0;
+  private asked: SentAudit | null = null;
+  private isRunning = false;
+  /** Survives reconnects: a flaky network is no reason to audit more often. */
+  private dueMs: number;
+  private repairs = 0;
+  private uncompared = 0;
 
-  function after(delayMs: number, work: () => void): void {
-    clearTimeout(timer);
-    const mine = ++plan;
+  constructor(options: IdleAuditOptions) {
+    this.options = options;
+    this.dueMs = options.nowMs();
+  }
+
+  /** Call when the connection is live and this replica has caught up. */
+  start(): void {
+    if (this.isRunning) return;
+    this.isRunning = true;
+    this.repairs = 0;
+    this.waitUntilQuiet();
+  }
+
+  /** Call after every commit and delivery: the quiet time starts over. */
+  postpone(): void {
+    if (this.isRunning && this.asked === null) this.waitUntilQuiet();
+  }
+
+  /** Throws `frame-unexpected` for an answer to another audit. */
+  handleAnswer(answer: AuditAnswer): void {
+    if (this.asked === null || answer.cursor !== this.asked.cursor)
+      throw new RockpoolError('frame-unexpected', { problem: 'an audit answer to no audit' });
+    const { rangeCounts, rowCounts, cursor } = this.asked;
+    if (answer.compared) this.uncompared = 0;
+    else if (++this.uncompared >= MAX_UNCOMPARED) {
+      this.uncompared = 0;
+      this.dueMs = this.nextDueMs();
+    }
+    if (!answer.compared || this.options.database.cursor !== cursor) return this.restUntil(this.dueMs);
+    if (answer.differing.every(({ ranges }) => ranges.length === 0)) this.readDiffering(answer, rowCounts);
+    else this.repair(answer, rangeCounts);
+  }
+
+  /** Call when the connection ends. */
+  stop(): void {
+    this.isRunning = false;
+    this.asked = null;
+    this.latestJob++;
+    clearTimeout(this.timer);
+  }
+
+  private schedule(delayMs: number, work: () => void): void {
+    clearTimeout(this.timer);
+    const job = ++this.latestJob;
     const run = (): void => {
-      if (mine !== plan) return;
+      if (job !== this.latestJob) return;
       try {
         work();
       } catch (thrown) {
-        onFailed(thrown);
+        this.options.onFailed(thrown);
       }
     };
-    timer = setTimeout(() => inTurn(run), delayMs);
+    this.timer = setTimeout(() => this.options.inTurn(run), delayMs);
   }
 
-  function restUntil(moment: number): void {
-    asked = null;
-    dueMs = moment;
-    waitUntilQuiet();
+  private nextDueMs(): number {
+    return this.options.nowMs() + this.options.times.intervalMs;
   }
 
-  function readAllTables(): void {
-    read(new Map(database.tables.map(({ id }) => [id, 1])));
+  private restUntil(dueMs: number): void {
+    this.asked = null;
+    this.dueMs = dueMs;
+    this.waitUntilQuiet();
   }
 
-  function waitUntilQuiet(): void {
-    after(Math.max(times.quietMs, dueMs - nowMs()), readAllTables);
+  private waitUntilQuiet(): void {
+    const { nowMs, times } = this.options;
+    this.schedule(Math.max(times.quietMs, this.dueMs - nowMs()), () => this.readAllTables());
   }
 
-  /** Reads these tables, in so many ranges each, a slice at a time; then asks. */
-  function read(rangeCounts: ReadonlyMap<number, number>): void {
+  private readAllTables(): void {
+    this.read(new Map(this.options.database.tables.map(({ id }) => [id, 1])));
+  }
+
+  /** Fingerprints these tables, in so many ranges each, one slice at a time, then sends the audit. */
+  private read(rangeCounts: ReadonlyMap<number, number>): void {
+    const { database, send } = this.options;
     const { cursor } = database;
     const fingerprints = new Map<number, TableFingerprint>();
-    const slices = readAll(
+    const slices = fingerprintSlices(
       database,
       database.tables.filter(({ id }) => rangeCounts.has(id)),
       (table) => {
@@ -136,86 +166,53 @@ export function createIdleAudit({
         return fingerprint;
       },
     );
-    const step = (): void => {
-      if (slices.next().done !== true) return after(0, step);
-      asked = {
-        cursor,
-        rangeCounts,
-        rowCounts: new Map([...fingerprints].map(([id, { rowCount }]) => [id, rowCount])),
-      };
-      send({
-        type: 'audit',
-        cursor,
-        tables: [...fingerprints].map(([tableId, { sums }]) => ({ tableId, sums: [...sums] })),
-      });
-      after(ANSWER_DEADLINE_MS, giveUp);
+    const readNext = (): void => {
+      if (slices.next().done !== true) return this.schedule(0, readNext);
+      const rowCounts = new Map([...fingerprints].map(([id, { rowCount }]) => [id, rowCount]));
+      this.asked = { cursor, rangeCounts, rowCounts };
+      const tables = [...fingerprints].map(([tableId, { sums }]) => ({ tableId, sums: [...sums] }));
+      send({ type: 'audit', cursor, tables });
+      this.schedule(ANSWER_DEADLINE_MS, () => this.giveUp());
     };
-    step();
+    readNext();
   }
 
-  function giveUp(): void {
-    dueMs = nowMs() + times.intervalMs;
+  private giveUp(): void {
+    this.dueMs = this.nextDueMs();
     throw new RockpoolError('network-unreachable', { stage: 'audit', waitedMs: ANSWER_DEADLINE_MS });
   }
 
-  function compared({ differing }: AuditAnswer, rowCounts: ReadonlyMap<number, number>): void {
+  /** Reads the tables that differ again, in ranges small enough to repair; rests if none differs. */
+  private readDiffering({ differing }: AuditAnswer, rowCounts: ReadonlyMap<number, number>): void {
     if (differing.length === 0) {
-      repairs = 0;
-      return restUntil(nowMs() + times.intervalMs);
+      this.repairs = 0;
+      return this.restUntil(this.nextDueMs());
     }
-    asked = null;
-    after(0, () =>
-      read(new Map(differing.map(({ tableId }) => [tableId, auditRangeCount(rowCounts.get(tableId) ?? 0)]))),
+    this.asked = null;
+    const rangeCounts = new Map(
+      differing.map(({ tableId }) => [tableId, auditRangeCount(rowCounts.get(tableId) ?? 0)]),
     );
+    this.schedule(0, () => this.read(rangeCounts));
   }
 
-  function repair(answer: AuditAnswer, rangeCounts: ReadonlyMap<number, number>): void {
-    repairs++;
+  private repair(answer: AuditAnswer, rangeCounts: ReadonlyMap<number, number>): void {
+    const { database, onDiverged, onUnrepaired } = this.options;
+    this.repairs++;
     for (const { table, rowCount } of database.repair(answer, rangeCounts))
       onDiverged(new RockpoolError('replica-diverged', { table, rowCount, cursor: answer.cursor }));
-    // Once more at once: there may be more than one answer carries, and what was repaired is to be seen.
-    if (repairs >= MAX_REPAIRS) {
-      // What a reload does not mend either must not be loaded anew at every quiet moment.
-      dueMs = nowMs() + times.intervalMs;
-      return onUnrepaired(new RockpoolError('replica-diverged', { repairs, cursor: answer.cursor }));
+    if (this.repairs >= MAX_REPAIRS) {
+      // `onUnrepaired` leads to a full resync. If that does not help either, the next one must wait for the interval.
+      this.dueMs = this.nextDueMs();
+      return onUnrepaired(new RockpoolError('replica-diverged', { repairs: this.repairs, cursor: answer.cursor }));
     }
-    asked = null;
-    after(0, readAllTables);
+    // Reads again at once: an answer may not carry every difference, and the repair has to be verified.
+    this.asked = null;
+    this.schedule(0, () => this.readAllTables());
   }
-
-  return {
-    start() {
-      if (isRunning) return;
-      isRunning = true;
-      repairs = 0;
-      waitUntilQuiet();
-    },
-    disturb() {
-      if (isRunning && asked === null) waitUntilQuiet();
-    },
-    answered(answer) {
-      if (asked === null || answer.cursor !== asked.cursor)
-        throw new RockpoolError('frame-unexpected', { problem: 'an audit answer to no audit' });
-      const { rangeCounts, rowCounts, cursor } = asked;
-      if (answer.compared) uncompared = 0;
-      else if (++uncompared >= MAX_UNCOMPARED) {
-        uncompared = 0;
-        dueMs = nowMs() + times.intervalMs;
-      }
-      if (!answer.compared || database.cursor !== cursor) return restUntil(dueMs);
-      if (answer.differing.every(({ ranges }) => ranges.length === 0)) compared(answer, rowCounts);
-      else repair(answer, rangeCounts);
-    },
-    stop() {
-      isRunning = false;
-      asked = null;
-      plan++;
-      clearTimeout(timer);
-    },
-  };
 }
 
-function* readAll(
+/** Adds each slice of rows to its table's fingerprint, and yields after it. */
+function* fingerprintSlices(
   database: AuditDatabase,
   tables: readonly TableSchema[],
   fingerprintOf: (table: TableSchema) => TableFingerprint,

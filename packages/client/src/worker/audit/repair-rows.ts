@@ -23,8 +23,8 @@ export interface RepairParts extends ApplyTransactionParts {
 }
 
 /**
- * Puts the server's rows in the place of what is here, in the ranges in which they differ, in one transaction. What is
- * pending stays on top. Returns how many rows were replaced, added or removed, and the tables touched.
+ * Replaces the rows of differing ranges with the server's, in one transaction. Pending changes stay on top. Returns the
+ * number of rows that were replaced, added or removed, and the tables touched.
  */
 export function repairRows(
   parts: RepairParts,
@@ -76,7 +76,7 @@ function compare(
   return { wrong: [...wrong.values()], extra };
 }
 
-/** Of documents the answer has states. */
+/** The rows of an answer by key. Documents are states. */
 function rowsOf(table: TableSchema, group: ChangeGroup | undefined): Map<string, BaseRow> {
   const rows = new Map<string, BaseRow>();
   if (group === undefined) return rows;

@@ -8,31 +8,31 @@ import {
 } from '@rockpool/shared';
 import type { Connection } from '../sqlite/connection.ts';
 
-/** A column as it lies in the file. */
+/** A column of the table in the database file. */
 export interface CaptureColumn {
   readonly name: string;
-  /** Null for a column that the schema does not know: it is never captured. */
+  /** Null for a column outside the schema, which is never captured. */
   readonly columnId: number | null;
 }
 
 /**
- * How a synced table lies in the file. SQLite's sessions give values by position, and positions in the file differ from
- * the schema's order once columns have been added.
+ * The layout of a synced table in the database file. SQLite sessions report values by position, and positions in the
+ * file differ from the schema's order once columns have been added.
  */
 export interface CaptureTable {
   readonly schema: TableSchema;
-  /** The stored columns (generated ones are left out), in the order of the file. */
+  /** The stored columns, without generated ones, in the order of the file. */
   readonly columns: readonly CaptureColumn[];
-  /** Positions in `columns` of the key's parts, in key order. */
+  /** Positions of the key columns in `columns`, in key order. */
   readonly keyPositions: readonly number[];
-  /** Positions in `columns` of what travels beside the key, in schema order. */
+  /** Positions of the other synced columns in `columns`, in schema order. */
   readonly valuePositions: readonly number[];
-  /** In the order of `valuePositions`. */
+  /** Column ids, in the order of `valuePositions`. */
   readonly valueColumnIds: readonly number[];
   /**
-   * Of columns that the app does not know: their literal defaults, by place in `valuePositions`. An insert does not
-   * name a column that has its default: server and other devices have the same one, and a server that does not know the
-   * column yet takes the insert as well.
+   * The literal defaults of columns unknown to the app's schema, by index in `valuePositions`. An insert omits such a
+   * column if it holds its default. The server and other devices have the same default, and a server without the column
+   * still accepts the insert.
    */
   readonly omittedDefaults: ReadonlyMap<number, CellValue>;
 }
@@ -40,7 +40,7 @@ export interface CaptureTable {
 // `hidden` in PRAGMA table_xinfo: 0 for an ordinary column, 2 and 3 for virtual and stored generated ones.
 const ORDINARY = 0;
 
-/** `appSchema`: of the bundle that writes; the table may have more. Default: the same. */
+/** `appSchema`: the schema of the writing bundle. The file's table may have more columns. Default: the same columns. */
 export function readCaptureTable(
   connection: Connection,
   schema: TableSchema,
@@ -72,7 +72,7 @@ export function readCaptureTable(
   };
 }
 
-/** The same on every device at every time; an expression such as CURRENT_TIMESTAMP is not. */
+/** A default that is the same on every device at any time, unlike an expression such as CURRENT_TIMESTAMP. */
 const LITERAL = /^\s*(?:\(\s*)*(?:NULL|TRUE|FALSE|[-+]?\s*\d+(?:\.\d+)?|X?'(?:[^']|'')*')(?:\s*\))*\s*$/i;
 
 function readOmittedDefaults(
@@ -89,7 +89,7 @@ function readOmittedDefaults(
   return defaults;
 }
 
-/** As the column stores it: '1' in a column of text. */
+/** The default as the column stores it, for example '1' in a text column. */
 function storedDefault(connection: Connection, { type, defaultSql }: ColumnSchema): CellValue {
   connection.exec(`CREATE TEMP TABLE rockpool_default (value ${type.toUpperCase()} DEFAULT (${defaultSql ?? 'NULL'}))`);
   try {

@@ -1,7 +1,7 @@
 import { cellValuesEqual, type BeforeGroup, type CellValue, type ChangeGroup, type ChangeKind } from '@rockpool/shared';
 import type { CaptureTable } from './capture-table.ts';
 
-/** The net effect of one transaction on the synced tables, with the old values: `before[i]` belongs to `groups[i]`. */
+/** The net effect of one transaction on the synced tables, with old values: `before[i]` belongs to `groups[i]`. */
 export interface CapturedChanges {
   readonly groups: readonly ChangeGroup[];
   readonly before: readonly BeforeGroup[];
@@ -23,12 +23,11 @@ interface OpenGroup {
 const KIND_ORDER: readonly ChangeKind[] = ['delete', 'update', 'insert'];
 
 /**
- * Collects changed rows into groups by table, kind and set of columns. Rows are given as arrays in the order of
+ * Collects changed rows into groups by table, kind and set of columns. Rows are arrays in the order of
  * `CaptureTable.columns`.
  *
- * Groups come out with deletes first, then updates, then inserts: a value of a UNIQUE column that moves from one row to
- * another is free before it is taken. The order of rows within a group means nothing: sessions give them in the order
- * of a hash.
+ * `finish` returns deletes first, then updates, then inserts, so a unique value that moves to another row is free before
+ * it is taken. The order of rows within a group has no meaning: sessions report them in hash order.
  */
 export class ChangeCollector {
   private readonly groups: Map<string, OpenGroup> = new Map();
@@ -41,7 +40,7 @@ export class ChangeCollector {
     for (let i = 0; i < valuePositions.length; i++) appendTo(group.values, i, after[valuePositions[i] as number]);
   }
 
-  /** See CaptureTable.unsaidDefaults. */
+  /** Omits the columns that hold their default (CaptureTable.omittedDefaults). */
   private insertWithoutDefaults(table: CaptureTable, after: readonly CellValue[]): void {
     const { valuePositions, valueColumnIds, omittedDefaults } = table;
     const given = valuePositions.flatMap((position, index) => {
@@ -65,7 +64,7 @@ export class ChangeCollector {
       appendTo(group.beforeValues, i, before[table.valuePositions[i] as number]);
   }
 
-  /** `after` is undefined where a column did not change; the key is read from `before`. */
+  /** `after` is undefined for unchanged columns. The key is read from `before`. */
   update(
     table: CaptureTable,
     before: readonly (CellValue | undefined)[],
@@ -79,7 +78,7 @@ export class ChangeCollector {
       positions.push(position);
       columnIds.push(table.valueColumnIds[i] as number);
     }
-    // Only columns that the schema does not know changed.
+    // Only columns outside the schema changed.
     if (columnIds.length === 0) return;
     const group = this.group(table, 'update', columnIds, columnIds);
     appendKey(group, table, before);
@@ -136,6 +135,6 @@ function appendKey(group: OpenGroup, table: CaptureTable, row: readonly (CellVal
 }
 
 function appendTo(columns: CellValue[][], index: number, value: CellValue | undefined): void {
-  if (value === undefined) throw new Error('a captured row lacks a value that it must have');
+  if (value === undefined) throw new Error('a captured row lacks a required value');
   (columns[index] as CellValue[]).push(value);
 }

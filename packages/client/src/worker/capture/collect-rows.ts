@@ -4,8 +4,8 @@ import type { ChangeCollector } from './captured-changes.ts';
 import { requireSendable } from './sendable-value.ts';
 
 /**
- * Collects what a session tells of one table. Throws `value-invalid` for a new value that can never be sent, and
- * `key-invalid` for a new key that SQLite takes for the old one.
+ * Reads a session's rows of one table into the collector. Throws `value-invalid` for a new value that cannot be sent, and
+ * `key-invalid` for a changed key that SQLite takes for equal to the old one.
  */
 export function collectRows(table: CaptureTable, collector: ChangeCollector): SessionRowReader {
   const columnName = (position: number): string => table.columns[position]?.name ?? '';
@@ -16,8 +16,8 @@ export function collectRows(table: CaptureTable, collector: ChangeCollector): Se
     }
   };
   /**
-   * A changed key comes as a delete and an insert, unless SQLite takes the new one for the old one: by its collation,
-   * or `1.0` for `1`. To every other device they are two.
+   * A session reports a changed key as a delete and an insert, unless SQLite takes both keys for equal, by collation or
+   * because `1.0` equals `1`. Other devices would see two keys.
    */
   const requireSameKey = (after: readonly (CellValue | undefined)[]): void => {
     for (const position of table.keyPositions) {

@@ -19,7 +19,7 @@ const schema = buildSchema([
       merge: { deleteRule: 'delete-wins', counters: ['hits'], groups: [['amount', 'currency']], documents: [] },
     },
   ),
-  // Captured by triggers.
+  // Its changes come from triggers.
   testTable(
     'priced',
     { id: 'text not null', hits: 'integer not null default 0', double: 'integer as hits*2 stored' },
@@ -45,7 +45,7 @@ function write(database: OpenDatabase, ...statements: readonly string[]): void {
   database.write({ id: `m${++requests}`, statements: statements.map((sql) => ({ sql, params: [] })) });
 }
 
-/** Changes and old values of the last changeset, by column name, one entry for each group. */
+/** Changes and old values of the newest changeset, by column name, one entry per group. */
 function last(database: OpenDatabase): unknown[] {
   const changeset = database.changelog.read(database.changelog.head().sequence);
   const nameOf = (id: number): string =>
@@ -78,7 +78,7 @@ function failure(action: () => unknown): RockpoolError {
 }
 
 describe('a counter', () => {
-  it('is captured as what an update adds, with the old value as it was, and as its value in an insert', () => {
+  it('is captured as a delta in an update, with its old value, and as a value in an insert', () => {
     const database = open();
     write(database, "UPDATE page SET hits = hits + 3, note = 'n' WHERE id = 'a'");
     expect(last(database)).toEqual([['update', ['a'], { hits: [3n], note: ['n'] }, { hits: [5n], note: [null] }]]);
@@ -91,7 +91,7 @@ describe('a counter', () => {
     database.close();
   });
 
-  it('that would become anything but an integer of 64 bits is refused at the write, by table and column', () => {
+  it('rejects a write that would make it anything but a 64-bit integer, naming table and column', () => {
     const database = open();
     const refused = {
       code: 'value-invalid',
@@ -114,7 +114,7 @@ describe('a counter', () => {
 });
 
 describe('a group of columns', () => {
-  it('is captured whole when one of its columns changes', () => {
+  it('is captured as a whole when one of its columns changes', () => {
     const database = open();
     write(
       database,
@@ -141,7 +141,7 @@ describe('a group of columns', () => {
 });
 
 describe('a rejected change of a counter', () => {
-  it('is added once more to what is there when it is tried again', () => {
+  it('is added to the current value when retried', () => {
     const database = open();
     write(database, "UPDATE page SET hits = hits + 3, note = 'again' WHERE id = 'a'");
     database.connection.exec("UPDATE page SET hits = 100, note = NULL WHERE id = 'a'");

@@ -15,7 +15,7 @@ import { documentSupport } from '../documents/load-document-support.ts';
 import type { Connection } from '../sqlite/connection.ts';
 import type { CapturedChanges } from './captured-changes.ts';
 
-/** How one table's captured changes merge. */
+/** The merge rules of one table. */
 interface TableRules {
   readonly table: TableSchema;
   readonly policies: TablePolicies;
@@ -35,10 +35,10 @@ export function rulesByTable(tables: readonly TableSchema[]): RulesByTable {
 }
 
 /**
- * Brings captured changes into the form in which they merge. Call it at the end of the transaction.
+ * Converts captured changes to the form in which they merge. Call it at the end of the transaction.
  *
- * - An update carries what the column's policy captures; its old value stays as it was. Throws `value-invalid`.
- * - An update of one of several columns that stay together carries them all.
+ * - An update carries what the column's policy captures, with the unconverted old value. Throws `value-invalid`.
+ * - An update of one column of a group carries every column of the group.
  * - An update of a document carries its edit (documents/capture-documents.ts).
  */
 export function applyMergeRules(
@@ -123,14 +123,14 @@ function addColumnsTogether(
     for (let row = 0; row < group.rowCount; row++) {
       group.keys.forEach((part, index) => statement.bindCell(index + 1, part[row] as CellValue));
       if (!statement.step())
-        throw new RockpoolError('internal', { problem: 'an updated row is not there', table: table.name });
+        throw new RockpoolError('internal', { problem: 'an updated row is missing', table: table.name });
       for (const [index, column] of added.entries()) column.push(statement.readCell(index));
       statement.reset();
     }
   } finally {
     statement.release();
   }
-  // They did not change, so their old values are what they are.
+  // These columns did not change, so their old values equal their values.
   return {
     group: { ...group, columnIds: [...group.columnIds, ...missing], values: [...group.values, ...added] },
     before: { columnIds: [...before.columnIds, ...missing], values: [...before.values, ...added] },

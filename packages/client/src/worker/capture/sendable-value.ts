@@ -1,6 +1,6 @@
 import { cellValueProblem, MAX_VALUE_BYTES, RockpoolError, type CellValue } from '@rockpool/shared';
 
-/** Throws `value-invalid`, naming table and column, for a value that could be stored here but never be sent. */
+/** Throws `value-invalid`, naming table and column, for a value that SQLite stores but that cannot be sent. */
 export function requireSendable(value: CellValue, table: string, column: string): void {
   if (value === null || typeof value === 'bigint') return;
   const problem = cellValueProblem(value) ?? (isTooLarge(value) ? 'too-large' : null);
@@ -14,7 +14,7 @@ export function requireSendable(value: CellValue, table: string, column: string)
 function isTooLarge(value: number | string | Uint8Array): boolean {
   if (typeof value === 'number') return false;
   if (typeof value !== 'string') return value.length > MAX_VALUE_BYTES;
-  // One UTF-16 unit takes one to three bytes: only in between is it necessary to count.
+  // A UTF-16 unit encodes to one to three bytes, so only lengths in between need counting.
   if (value.length * 3 <= MAX_VALUE_BYTES) return false;
   return value.length > MAX_VALUE_BYTES || new TextEncoder().encode(value).length > MAX_VALUE_BYTES;
 }

@@ -101,7 +101,7 @@ class Bench {
     );
   }
 
-  /** Changes a table as opening a newer schema does. */
+  /** Alters a table the way opening a newer schema does. */
   alter(sql: string, schema: TableSchema): void {
     this.capture.close();
     this.connection.exec(sql);
@@ -113,7 +113,7 @@ class Bench {
     this.capture = this.createCapture();
   }
 
-  /** Runs statements in one transaction; those marked with `!` must fail, and the transaction goes on. */
+  /** Runs statements in one transaction. A statement marked with `!` must fail, and the transaction continues. */
   transaction(...statements: readonly string[]): { captured: CapturedChanges; expected: Differences } {
     const before = takeSnapshot(this.connection, this.tables);
     this.connection.exec('BEGIN IMMEDIATE');
@@ -134,7 +134,7 @@ class Bench {
     }
   }
 
-  /** The captured net effect equals the difference of the tables before and after. Returns it. */
+  /** Checks that the captured net effect equals the difference of the tables before and after, and returns it. */
   check(...statements: readonly string[]): Differences {
     const { captured, expected } = this.transaction(...statements);
     expect(capturedDifferences(captured, this.tables)).toEqual(expected);
@@ -151,12 +151,12 @@ const scenario = (name: string, statements: readonly string[], changedRows: numb
   it(name, () => {
     const bench = new Bench(setUp === undefined ? {} : { setUp });
     expect(Object.keys(bench.check(...statements))).toHaveLength(changedRows);
-    // Nothing lingers: a second transaction has its own changes only.
+    // A second transaction captures only its own changes.
     expect(Object.keys(bench.check("INSERT INTO account (id) VALUES ('later')"))).toEqual(['account/tlater']);
     bench.close();
   });
 
-describe('capture gives the net effect of', () => {
+describe('captures the net effect of', () => {
   scenario(
     'inserts, updates and deletes of every type of value',
     [
@@ -208,7 +208,7 @@ describe('capture gives the net effect of', () => {
   );
   scenario('UPDATE of a primary key', ['UPDATE pair SET "left" = 5 WHERE "left" = 1'], 4);
   scenario(
-    'UPDATE of primary keys that move along',
+    'UPDATE that shifts primary keys',
     [
       'UPDATE pair SET "left" = "left" + 1 WHERE "right" = \'x\' AND "left" = 2',
       'UPDATE pair SET "left" = "left" + 1 WHERE "right" = \'x\' AND "left" = 1',
@@ -251,7 +251,7 @@ describe('capture gives the net effect of', () => {
     0,
   );
   scenario(
-    'a row deleted and inserted anew',
+    'a row deleted and inserted again',
     ["DELETE FROM account WHERE id = 'b'", "INSERT INTO account (id, name) VALUES ('b', 'new')"],
     2,
   );
@@ -272,14 +272,14 @@ describe('capture gives the net effect of', () => {
     CREATE TRIGGER gone BEFORE DELETE ON entry BEGIN UPDATE pair SET value = old.note WHERE "left" = 2; END;`,
   );
   scenario(
-    'a trigger that inserts before the row it fires for',
+    'a trigger that inserts before the row that fires it',
     ["INSERT OR REPLACE INTO entry VALUES ('4', 'a', 'four', NULL)"],
     1,
     `
     CREATE TRIGGER guess BEFORE INSERT ON entry WHEN new.id = '4' AND NOT EXISTS (SELECT 1 FROM entry WHERE id = '5') BEGIN INSERT INTO entry VALUES ('5', 'a', 'four', 'will be evicted'); END;`,
   );
   scenario(
-    'what a rolled back savepoint leaves',
+    'a transaction with a rolled-back savepoint',
     [
       "UPDATE account SET amount = 1 WHERE id = 'a'",
       'SAVEPOINT s',
@@ -324,13 +324,13 @@ describe('capture gives the net effect of', () => {
     END;`,
   );
 
-  it('no changes at all, without writing anything', () => {
+  it('a transaction that only reads', () => {
     const bench = new Bench();
     expect(bench.transaction('SELECT 1').captured).toEqual({ groups: [], before: [] });
     bench.close();
   });
 
-  it('a table that gets another column between two transactions', () => {
+  it('a table that gains a column between two transactions', () => {
     const bench = new Bench();
     bench.check("UPDATE account SET amount = 1 WHERE id = 'a'");
     const wider = testTable('account', {
@@ -355,8 +355,8 @@ describe('capture gives the net effect of', () => {
   });
 });
 
-describe('capture refuses', () => {
-  const refused = (name: string, statement: string, fields: object): void =>
+describe('rejects', () => {
+  const rejects = (name: string, statement: string, fields: object): void =>
     it(name, () => {
       const bench = new Bench();
       let error: unknown;
@@ -373,45 +373,45 @@ describe('capture refuses', () => {
       bench.close();
     });
 
-  refused('infinity', "UPDATE account SET rate = 9e999 WHERE id = 'b'", {
+  rejects('infinity', "UPDATE account SET rate = 9e999 WHERE id = 'b'", {
     problem: 'not-finite',
     table: 'account',
     column: 'rate',
   });
-  refused('infinity in a new row', "INSERT INTO account (id, rate) VALUES ('n', -9e999)", {
+  rejects('infinity in a new row', "INSERT INTO account (id, rate) VALUES ('n', -9e999)", {
     problem: 'not-finite',
     table: 'account',
     column: 'rate',
   });
-  refused('text with NUL', "UPDATE account SET name = 'a' || char(0) || 'b' WHERE id = 'b'", {
+  rejects('text with NUL', "UPDATE account SET name = 'a' || char(0) || 'b' WHERE id = 'b'", {
     problem: 'text-nul',
     table: 'account',
     column: 'name',
   });
-  refused('text that is not UTF-8', "UPDATE account SET name = CAST(x'eda080' AS TEXT) WHERE id = 'b'", {
+  rejects('text that is not UTF-8', "UPDATE account SET name = CAST(x'eda080' AS TEXT) WHERE id = 'b'", {
     problem: 'text-not-utf8',
     table: 'account',
     column: 'name',
   });
-  refused('a key that is not UTF-8', "INSERT INTO account (id) VALUES (CAST(x'ff' AS TEXT))", {
+  rejects('a key that is not UTF-8', "INSERT INTO account (id) VALUES (CAST(x'ff' AS TEXT))", {
     problem: 'text-not-utf8',
     table: 'account',
     column: 'id',
   });
-  refused('a value over the limit', "UPDATE account SET extra = zeroblob(8 * 1024 * 1024 + 1) WHERE id = 'b'", {
+  rejects('a value over the limit', "UPDATE account SET extra = zeroblob(8 * 1024 * 1024 + 1) WHERE id = 'b'", {
     problem: 'too-large',
     table: 'account',
     column: 'extra',
     maxBytes: 8 * 1024 * 1024,
   });
-  refused(
+  rejects(
     'a text over the limit in bytes',
     "UPDATE account SET name = replace(hex(zeroblob(1500 * 1024)), '0', 'ü€') WHERE id = 'b'",
     { problem: 'too-large', table: 'account', column: 'name', maxBytes: 8 * 1024 * 1024 },
   );
 });
 
-it('a DELETE without WHERE is captured although it was compiled and kept before anything was recorded', () => {
+it('captures a DELETE without WHERE that was prepared before recording began', () => {
   const bench = new Bench();
   const { connection } = bench;
   const rows = "INSERT INTO pair VALUES (1, 'a', NULL), (2, 'b', NULL)";
@@ -428,7 +428,7 @@ it('a DELETE without WHERE is captured although it was compiled and kept before 
   bench.close();
 });
 
-describe('capture on generated columns', () => {
+describe('a table with generated columns', () => {
   const generated = (name: string, statements: readonly string[], changedRows: number): void =>
     it(name, () => {
       const bench = new Bench({ generated: true });
@@ -441,7 +441,7 @@ describe('capture on generated columns', () => {
     });
 
   generated(
-    'sends only what is stored',
+    'captures only stored columns',
     [
       "INSERT INTO priced (id, net, tax) VALUES ('s', 1, 1)",
       "UPDATE priced SET net = 11 WHERE id = 'p'",
@@ -450,27 +450,27 @@ describe('capture on generated columns', () => {
     3,
   );
   generated(
-    'sees a REPLACE that evicts by a generated column',
+    'captures a REPLACE that evicts by a generated column',
     ["INSERT OR REPLACE INTO priced (id, net, tax) VALUES ('s', 6, 6)"],
     2,
   );
   generated(
-    'sees an UPDATE OR REPLACE that evicts by a generated column',
+    'captures an UPDATE OR REPLACE that evicts by a generated column',
     ["UPDATE OR REPLACE priced SET net = 8 WHERE id = 'q'"],
     2,
   );
   generated(
-    'follows keys and upserts',
+    'captures key changes and upserts',
     [
       "UPDATE priced SET id = 'pp' WHERE id = 'p'",
       "INSERT INTO priced (id, net) VALUES ('q', 1) ON CONFLICT (id) DO UPDATE SET net = excluded.net",
     ],
     3,
   );
-  generated('sees DELETE without WHERE', ['DELETE FROM priced'], 3);
+  generated('captures a DELETE without WHERE', ['DELETE FROM priced'], 3);
 });
 
-it('capture equals the difference of the tables for random statements', () => {
+it('captures the difference of the tables for random statements', () => {
   fc.assert(
     fc.property(
       fc.array(fc.array(randomStatement, { minLength: 1, maxLength: 12 }), { minLength: 1, maxLength: 3 }),

@@ -6,7 +6,7 @@ import type { CaptureTable } from './capture-table.ts';
 import { ChangeCollector, NO_CHANGES, type CapturedChanges } from './captured-changes.ts';
 import { collectRows } from './collect-rows.ts';
 
-/** Learns what a transaction changes in the synced tables, from SQLite's session extension: about 1 µs a row. */
+/** Captures the changes of a transaction in the synced tables through SQLite's session extension, at about 1 µs a row. */
 export class SessionCapture {
   private readonly connection: Connection;
   private readonly tablesByName: ReadonlyMap<string, CaptureTable>;
@@ -22,12 +22,12 @@ export class SessionCapture {
     this.tableNames = tables.map((table) => memory.allocateCString(table.schema.name));
   }
 
-  /** Call inside the transaction, before the first statement of the app. */
+  /** Starts recording. Call inside the transaction, before the app's first statement. */
   begin(): void {
     if (this.tableNames.length > 0) this.session = new Session(this.connection, this.schemaName, this.tableNames);
   }
 
-  /** Call just before COMMIT. Throws `value-invalid` for a value that can never be sent. */
+  /** The changes so far. Call just before COMMIT. Throws `value-invalid` for a value that cannot be sent. */
   take(): CapturedChanges {
     const { session } = this;
     if (session === null) return NO_CHANGES;
@@ -39,9 +39,7 @@ export class SessionCapture {
     });
   }
 
-  /**
-   * Stop recording: call after every `begin`, whatever happened in between, while the transaction may still be open.
-   */
+  /** Stops recording. Call after every `begin`, also after an error, while the transaction may still be open. */
   end(): void {
     this.session?.delete();
     this.session = null;

@@ -18,28 +18,28 @@ import {
 } from '@rockpool/shared';
 import type { Connection } from '../sqlite/connection.ts';
 
-/** The newest changeset. Sequence 0: there is none yet. */
+/** The newest changeset. Sequence 0 if there is none yet. */
 export interface ChangelogHead extends LastStamp {
   readonly sequence: number;
   readonly hash: Uint8Array;
 }
 
-/** What a transaction changed, about to become a changeset. */
+/** The changes of a transaction that are about to become a changeset. */
 export interface NewChangeset {
-  /** All of it or nothing: see ChangesetBody. */
+  /** Admitted as a whole or not: see ChangesetBody. */
   readonly atomic: boolean;
   readonly groups: readonly ChangeGroup[];
-  /** One for each group, in the same order. */
+  /** Old values, one entry per group, in the same order. */
   readonly before: readonly BeforeGroup[];
   readonly cellBases: readonly CellBase[];
-  /** The cursor. */
+  /** The cursor at the time of the write. */
   readonly base: number;
 }
 
-/** A changeset of the changelog, decoded, with the old values. */
+/** A decoded changeset of the changelog, with old values. */
 export interface DecodedChangeset {
   readonly sequence: number;
-  /** What the wall clock of this device showed then. */
+  /** The device's wall clock at the time of the write. */
   readonly writtenMs: number;
   readonly base: number;
   readonly atomic: boolean;
@@ -48,7 +48,7 @@ export interface DecodedChangeset {
   readonly cellBases: readonly CellBase[];
 }
 
-/** rockpool_changelog: appended to in the transaction of each write. */
+/** rockpool_changelog: each write appends its changeset in its own transaction. */
 export class Changelog {
   private readonly connection: Connection;
 
@@ -70,8 +70,8 @@ export class Changelog {
   }
 
   /**
-   * Numbers, stamps and stores a changeset; returns its number. Throws `changeset-too-large` for what could never be
-   * sent.
+   * Gives a changeset its sequence and stamp, stores it and returns the sequence. Throws `changeset-too-large` beyond
+   * MAX_CHANGESET_BYTES, which could never be sent.
    */
   append(changes: NewChangeset, localTime: LocalTime): number {
     const body = encodeChangesetBody({ atomic: changes.atomic, groups: changes.groups, cellBases: changes.cellBases });
@@ -99,26 +99,24 @@ export class Changelog {
   }
 
   /**
-   * The hash that the successor of this changeset was linked to. Throws when it has been pruned, which the last decided
-   * one never is.
+   * The hash of a changeset, which the next changeset's hash builds on. Throws for a pruned changeset. The last
+   * acknowledged one is never pruned.
    */
   hashOf(sequence: number): Uint8Array {
     if (sequence === 0) return FIRST_PREVIOUS_HASH;
     const hash = this.connection.value('SELECT hash FROM rockpool_changelog WHERE sequence = ?', sequence);
     if (hash === undefined)
-      throw new RockpoolError('internal', { problem: 'a changeset is not in the changelog', sequence });
+      throw new RockpoolError('internal', { problem: 'a changeset is missing from the changelog', sequence });
     return hash as Uint8Array;
   }
 
-  /** Null for a changeset that was never made or has been pruned. */
+  /** The hash of a changeset; null if the changeset does not exist or was pruned. */
   findHash(sequence: number): Uint8Array | null {
     return (this.connection.value('SELECT hash FROM rockpool_changelog WHERE sequence = ?', sequence) ??
       null) as Uint8Array | null;
   }
 
-  /**
-   * The first of the changesets from which on none is missing up to the last; one after the last where there is none.
-   */
+  /** The start of the gapless run of changesets that ends with the newest; the newest sequence plus 1 if there is none. */
   firstRetained(): number {
     const { sequence: last } = this.head();
     const gap = this.connection.value(
@@ -127,7 +125,7 @@ export class Changelog {
     return typeof gap === 'number' ? gap : last + 1;
   }
 
-  /** Null when it has been pruned. */
+  /** Null for a pruned changeset. */
   read(sequence: number): DecodedChangeset | null {
     const [row] = this.connection.rows(
       'SELECT sequence, stamp_us + shift_us, base, body, before FROM rockpool_changelog WHERE sequence = ?',
@@ -136,7 +134,7 @@ export class Changelog {
     return row === undefined ? null : decodeRow(row);
   }
 
-  /** Changesets after `sequence`, in order, one at a time. The transaction must not end in between. */
+  /** Changesets after `sequence`, in order, one at a time. The transaction must stay open meanwhile. */
   *readAfter(sequence: number): Generator<DecodedChangeset> {
     const statement = this.connection.prepare(
       'SELECT sequence, stamp_us + shift_us, base, body, before FROM rockpool_changelog WHERE sequence > ? ORDER BY sequence',

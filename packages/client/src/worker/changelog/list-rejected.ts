@@ -14,8 +14,8 @@ import type { Outbox } from './outbox.ts';
 import type { RejectedTable } from './rejected-table.ts';
 
 /**
- * The rejected changesets as the app sees them: by names, with old and new values. Tables and columns that the schema
- * no longer has are left out.
+ * The rejected changesets as the app sees them: with names of tables and columns, old values and new values. Leaves out
+ * tables and columns that the schema no longer has.
  */
 export function listRejected(
   rejected: RejectedTable,
@@ -54,7 +54,7 @@ function changesOf(table: TableSchema, group: ChangeGroup, before: BeforeGroup):
       if (group.kind === 'delete') return [{ column, before: toColumn(old) }];
       const written = group.values[index]?.[row] ?? null;
       if (group.kind === 'insert') return [{ column, after: toColumn(written) }];
-      // Of a document, new content replaces a value like any other.
+      // New content of a document replaces the old value, like that of any other column.
       const isReplaced = documents.has(columnId) && !documentSupport().isDocumentEdit(written);
       const policy = isReplaced ? lastWriter : policyOf(table, columnId);
       const described = (policy.describe ?? lastWriter.describe)(old, written);
@@ -65,7 +65,7 @@ function changesOf(table: TableSchema, group: ChangeGroup, before: BeforeGroup):
   }));
 }
 
-/** The JSON of a document; a changeset holds it as its state, as what a new one contains, or as it stood there. */
+/** The JSON of a document, which a changeset holds as a state, as new content or as JSON. */
 function documentValue(cell: CellValue): SqlValue {
   if (!(cell instanceof Uint8Array)) return toValue(cell);
   const { decodeDocumentCell, documentText } = documentSupport();
@@ -73,7 +73,7 @@ function documentValue(cell: CellValue): SqlValue {
   return decoded.kind === 'content' ? decoded.json : documentText(cell);
 }
 
-/** As queries give values: integers as numbers where they are exact. */
+/** A value as queries return it: integers as numbers where exact, else as bigint. */
 function toValue(cell: CellValue): SqlValue {
   return typeof cell === 'bigint' && cell >= BigInt(Number.MIN_SAFE_INTEGER) && cell <= BigInt(Number.MAX_SAFE_INTEGER)
     ? Number(cell)

@@ -20,7 +20,7 @@ const sequencesIn = (database: OpenDatabase): unknown[] =>
   database.connection.rows('SELECT sequence FROM rockpool_changelog ORDER BY sequence').flat();
 
 describe('the outbox', () => {
-  it('gives changesets in order, up to a size, at least one', () => {
+  it('returns changesets in order, up to a size but at least one', () => {
     const { outbox, changelog, close } = withChangesets(10);
     const sequencesOf = (after: number, maxBytes: number): number[] | undefined =>
       outbox.nextPush(after, maxBytes)?.changesets.map(({ sequence }) => sequence);
@@ -34,7 +34,7 @@ describe('the outbox', () => {
     close();
   });
 
-  it('counts what has no outcome yet', () => {
+  it('counts changesets without an outcome', () => {
     const { outbox, close } = withChangesets(5);
     expect([outbox.lastAckedSequence(), outbox.pendingCount()]).toEqual([0, 5]);
     outbox.markAcknowledged(3, 1000);
@@ -46,7 +46,7 @@ describe('the outbox', () => {
     close();
   });
 
-  it('sends rejected changesets too: the numbers have no gap', () => {
+  it('sends masked changesets too, so that sequences have no gaps', () => {
     const { outbox, rejected, close } = withChangesets(5);
     outbox.markAcknowledged(2, 1000);
     rejected.add(4, { code: 'constraint-unique', fields: {}, recovery: 'ask-user', message: '' }, 1000);
@@ -54,7 +54,7 @@ describe('the outbox', () => {
     close();
   });
 
-  it('keeps admitted changesets for seven days, rejected ones and the last for longer', () => {
+  it('keeps admitted changesets for seven days, and rejected ones and the last for longer', () => {
     const database = withChangesets(6);
     const { outbox, rejected, changelog } = database;
     outbox.markAcknowledged(2, 0);

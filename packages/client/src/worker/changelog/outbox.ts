@@ -2,22 +2,22 @@ import type { Changeset } from '@rockpool/shared';
 import type { Connection } from '../sqlite/connection.ts';
 import type { Changelog } from './changelog.ts';
 
-/** Admitted changesets are kept this long, so that a server restored from a backup can be given back what it lost. */
+/** How long admitted changesets are kept, so that a server restored from a backup can be sent what it lost. */
 export const ADMITTED_RETENTION_MS: number = 7 * 24 * 60 * 60 * 1000;
 
-// Deliveries come several a second while people work together; when they were decided matters by the hour.
+// Deliveries may come several times a second, but for pruning the time of an outcome matters only by the hour.
 const ACKNOWLEDGED_RESOLUTION_MS = 60 * 60 * 1000;
 
-/** Changesets in order, as they are sent. */
+/** Consecutive changesets for one push. */
 export interface PushBatch {
-  /** Of the changeset before the first one. */
+  /** The hash of the changeset before the first one. */
   readonly previousHash: Uint8Array;
   readonly changesets: readonly Changeset[];
 }
 
 /**
- * The part of the changelog that the server has not decided about, in order of their numbers. Decisions come in the
- * same order. A rejected changeset that is not decided is still sent: the numbers have no gaps.
+ * The part of the changelog that the server has not acknowledged, in order of sequence. Outcomes arrive in the same
+ * order. A masked changeset is still sent, because sequences have no gaps.
  */
 export class Outbox {
   private readonly connection: Connection;
@@ -28,17 +28,17 @@ export class Outbox {
     this.changelog = changelog;
   }
 
-  /** The last changeset whose outcome is known here; 0 for none. */
+  /** The last sequence whose outcome is known here; 0 if there is none. */
   lastAckedSequence(): number {
     return (this.connection.value('SELECT max(up_to) FROM rockpool_decided') ?? 0) as number;
   }
 
-  /** How many changesets wait for an outcome. */
+  /** The number of changesets without an outcome. */
   pendingCount(): number {
     return this.changelog.head().sequence - this.lastAckedSequence();
   }
 
-  /** The next changesets after `sequence`, up to about `maxBytes` of bodies, at least one; null when there is none. */
+  /** The changesets after `sequence`, up to `maxBytes` of bodies but at least one; null if there is none. */
   nextPush(sequence: number, maxBytes: number): PushBatch | null {
     const statement = this.connection.prepare(
       'SELECT sequence, stamp_us, base, body FROM rockpool_changelog WHERE sequence > ? ORDER BY sequence',
@@ -59,7 +59,7 @@ export class Outbox {
     return changesets.length === 0 ? null : { previousHash: this.changelog.hashOf(sequence), changesets };
   }
 
-  /** Call in the transaction that applies the outcomes. What was decided before stays so. */
+  /** Raises the last acknowledged sequence, never lowers it. Call in the transaction that applies the outcomes. */
   markAcknowledged(upTo: number, nowMs: number): void {
     const [last] = this.connection.rows(
       'SELECT up_to, decided_ms FROM rockpool_decided ORDER BY up_to DESC LIMIT 1',
@@ -76,8 +76,7 @@ export class Outbox {
   }
 
   /**
-   * The server has lost what it had decided after this number, or this database is another site now: it is pending
-   * again.
+   * Makes the changesets after `upTo` pending again: the server has lost their outcomes, or this database is a new site.
    */
   markPendingAfter(upTo: number, nowMs: number): void {
     this.connection.run('DELETE FROM rockpool_decided WHERE up_to > ?', upTo);
@@ -85,8 +84,8 @@ export class Outbox {
   }
 
   /**
-   * Removes what was decided longer ago than ADMITTED_RETENTION_MS, except rejected ones and the last one, whose hash
-   * the next needs.
+   * Removes changesets acknowledged more than ADMITTED_RETENTION_MS ago, except rejected ones and the last, whose hash
+   * the next changeset needs.
    */
   prune(nowMs: number): void {
     const upTo = this.connection.value(

@@ -17,7 +17,7 @@ function rejectedAsDecided(database: OpenDatabase, sequence: number): void {
   database.outbox.markAcknowledged(database.changelog.head().sequence, 1000);
 }
 
-/** A changeset whose rows the apply has taken out again. */
+/** A rejected changeset whose rows are already out of the tables. */
 function withRejected(): OpenDatabase {
   const database = openInMemory();
   write(database, "INSERT INTO account (id, name) VALUES ('old', 'x')");
@@ -47,7 +47,7 @@ describe('a rejected changeset', () => {
     database.close();
   });
 
-  it('becomes a new changeset when it is tried again', () => {
+  it('becomes a new changeset when retried', () => {
     const database = withRejected();
     expect(database.retryRejected(2)).toMatchObject({ sequence: 3, touchedTables: ['account'] });
     expect(database.connection.rows('SELECT id, name, amount FROM account ORDER BY id')).toEqual([
@@ -59,7 +59,7 @@ describe('a rejected changeset', () => {
     database.close();
   });
 
-  it('does not do again what triggers of the app did, nor keeps them off afterwards', () => {
+  it('is retried without triggers, which run again afterwards', () => {
     const database = openInMemory();
     write(database, "INSERT INTO account (id, amount) VALUES ('sum', 0)");
     write(
@@ -77,7 +77,7 @@ describe('a rejected changeset', () => {
     database.close();
   });
 
-  it('stays rejected when it still does not fit', () => {
+  it('stays rejected if it still does not fit', () => {
     const database = withRejected();
     write(database, "INSERT INTO account (id, name) VALUES ('b', 'Cash')");
     expect(() => database.retryRejected(2)).toThrow(expect.objectContaining({ code: 'constraint-unique' }));
@@ -88,7 +88,7 @@ describe('a rejected changeset', () => {
     database.close();
   });
 
-  it('stays rejected where a row that it changes has gone: it takes effect whole, or not at all', () => {
+  it('stays rejected if a row that it changes is gone: it takes effect as a whole or not at all', () => {
     const database = withRejected();
     write(database, "DELETE FROM account WHERE id = 'old'");
     expect(() => database.retryRejected(2)).toThrow(
@@ -105,7 +105,7 @@ describe('a rejected changeset', () => {
     database.close();
   });
 
-  it('may exchange unique values between rows, which keep what hangs on them', () => {
+  it('may swap unique values between rows, which keep the rows that refer to them', () => {
     const database = openInMemory();
     write(
       database,
@@ -138,7 +138,7 @@ describe('a rejected changeset', () => {
   it.each([
     ['another name', 'New'],
     ['the name that it had', 'Cash'],
-  ])('takes a row to its new key, and what refers to it, under %s', (_, name) => {
+  ])('moves a row and its references to a new key under %s', (_, name) => {
     const database = openInMemory();
     write(
       database,
@@ -156,7 +156,7 @@ describe('a rejected changeset', () => {
   });
 
   it.each(['no action', 'restrict', 'cascade'] as const)(
-    'may make a row and what refers to it, or delete both, under ON DELETE %s, whichever table comes first',
+    'may insert or delete a row together with its references under ON DELETE %s, in any order of tables',
     (onDelete) => {
       const reference = (foreignTable: string): Partial<TableSchema> => ({
         foreignKeys: [{ columns: ['of'], foreignTable, foreignColumns: ['id'], onDelete, onUpdate: 'no action' }],
@@ -196,7 +196,7 @@ describe('a rejected changeset', () => {
     },
   );
 
-  it('that deletes a row takes with it what refers to that row by now', () => {
+  it('that deletes a row also deletes current references to it by ON DELETE CASCADE', () => {
     const database = openInMemory();
     write(database, "INSERT INTO account (id, name) VALUES ('x', 'Cash')");
     write(database, 'DELETE FROM account');
@@ -215,7 +215,7 @@ describe('a rejected changeset', () => {
     database.close();
   });
 
-  it('that would leave a row without its parent stays rejected', () => {
+  it('stays rejected if it would leave a row without its parent', () => {
     const database = openInMemory();
     write(database, "INSERT INTO account (id) VALUES ('x')");
     write(database, "INSERT INTO entry (id, account_id) VALUES ('e', 'x')");
@@ -230,7 +230,7 @@ describe('a rejected changeset', () => {
     database.close();
   });
 
-  it('that would leave rows without their parent stays rejected, also where its unique values are exchanged', () => {
+  it('stays rejected if it would leave rows without their parent, even when it swaps unique values', () => {
     const database = openInMemory();
     write(database, "INSERT INTO account (id, name) VALUES ('a', 'Cash'), ('b', 'Bank')");
     write(
@@ -258,7 +258,7 @@ describe('a rejected changeset', () => {
     database.close();
   });
 
-  it('can be replaced by what the user makes of it, in one transaction', () => {
+  it('can be replaced by other statements, in one transaction', () => {
     const database = withRejected();
     write(database, "INSERT INTO account (id, name) VALUES ('b', 'Cash')");
     const replace = (sql: string): ReturnType<OpenDatabase['write']> =>
@@ -282,7 +282,7 @@ describe('a rejected changeset', () => {
     database.close();
   });
 
-  it('can be dropped for good', () => {
+  it('can be dropped', () => {
     const database = withRejected();
     const drop = { id: 'drop', statements: [], action: { kind: 'drop-rejected', sequence: 2 } } as const;
     expect(database.write(drop)).toEqual({
@@ -301,7 +301,7 @@ describe('a rejected changeset', () => {
     database.close();
   });
 
-  it('is tried again once, however often the request comes', () => {
+  it('is retried once, however often the request arrives', () => {
     const database = withRejected();
     const retry = { id: 'retry', statements: [], action: { kind: 'retry-rejected', sequence: 2 } } as const;
     expect(database.write(retry)).toMatchObject({ sequence: 3, repeated: false });
@@ -310,7 +310,7 @@ describe('a rejected changeset', () => {
     database.close();
   });
 
-  it('can be neither tried again nor dropped before the server has decided', () => {
+  it('can be neither retried nor dropped before its outcome', () => {
     const database = openInMemory();
     write(database, "INSERT INTO account (id) VALUES ('a')");
     database.rejected.add(1, reason, 1000);
@@ -323,7 +323,7 @@ describe('a rejected changeset', () => {
     database.close();
   });
 
-  it('stays whole when it is tried again, if it was atomic', () => {
+  it('stays atomic when retried', () => {
     const database = openInMemory();
     database.write({
       id: 'atomic',
@@ -340,7 +340,7 @@ describe('a rejected changeset', () => {
     database.close();
   });
 
-  it('is shown to the app by names, with old and new values', () => {
+  it('is listed with table and column names, old values and new values', () => {
     const schema = buildSchema([
       testTable(
         'page',

@@ -2,7 +2,7 @@ import { isErrorCode, RockpoolError, type ErrorCode, type ErrorData } from '@roc
 import type { Connection } from '../sqlite/connection.ts';
 import type { Changelog, DecodedChangeset } from './changelog.ts';
 
-/** A changeset that does not count, and why. */
+/** A rejected changeset with the reason. */
 export interface StoredRejection {
   readonly changeset: DecodedChangeset;
   readonly error: ErrorData;
@@ -10,9 +10,11 @@ export interface StoredRejection {
 }
 
 /**
- * rockpool_parked: what was refused and waits for a decision of the user. What it decided about stays as closed until
- * the changeset is pruned: a server that was restored from a backup would be sent it again otherwise. Below 0 it stays
- * without its changeset, for whoever asks what became of the write.
+ * rockpool_parked: rejected changesets, which stay until the user retries, replaces or drops them.
+ *
+ * An entry that the user has dealt with stays as closed until its changeset is pruned. Otherwise the changeset would be
+ * sent again to a server restored from a backup. An entry with a sequence below 0 stays closed without its changeset, so
+ * that the state of the write remains known.
  */
 export class RejectedTable {
   private readonly connection: Connection;
@@ -27,7 +29,7 @@ export class RejectedTable {
     return this.connection.value('SELECT count(*) FROM rockpool_parked WHERE closed = 0') as number;
   }
 
-  /** Nothing is rejected, nor was anything that may be sent once more. */
+  /** Whether there is no rejected changeset, and no closed one that might be sent again. */
   isEmpty(): boolean {
     return (
       this.connection.value('SELECT 1 FROM rockpool_parked WHERE closed = 0 OR sequence > 0 LIMIT 1') === undefined
@@ -35,8 +37,8 @@ export class RejectedTable {
   }
 
   /**
-   * Those with numbers above `after`; default all. A device may have thousands that wait for the user: what is done
-   * with each delivery must not read them all.
+   * Rejected sequences above `after`; default all. A device may keep thousands of rejected changesets, which a delivery
+   * must not read.
    */
   sequences(after: number = Number.MIN_SAFE_INTEGER): Set<number> {
     return new Set(
@@ -46,7 +48,7 @@ export class RejectedTable {
     );
   }
 
-  /** Those that the server has rejected with a code, oldest first. */
+  /** The sequences that the server rejected with this code, oldest first. */
   rejectedWith(code: ErrorCode, lastAckedSequence: number): number[] {
     return this.connection
       .rows(
@@ -57,14 +59,14 @@ export class RejectedTable {
       .map(([sequence]) => sequence as number);
   }
 
-  /** Oldest first. */
+  /** All rejected changesets, oldest first. */
   list(): StoredRejection[] {
     return this.connection
       .rows('SELECT sequence FROM rockpool_parked WHERE closed = 0 ORDER BY sequence')
       .map(([sequence]) => this.get(sequence as number));
   }
 
-  /** Throws `changeset-not-rejected`. */
+  /** Throws `changeset-not-rejected` for any other changeset. */
   get(sequence: number): StoredRejection {
     const [row] = this.connection.rows(
       'SELECT code, fields_json, parked_ms FROM rockpool_parked WHERE sequence = ? AND closed = 0',
@@ -78,8 +80,8 @@ export class RejectedTable {
   }
 
   /**
-   * Call in the transaction that takes its changes out of the tables. A changeset that is rejected already keeps its
-   * first reason.
+   * Adds a changeset with its reason, in the transaction that removes its changes from the tables. A changeset that is
+   * in the table already keeps its first reason, unless it is closed.
    */
   add(sequence: number, reason: ErrorData, nowMs: number): void {
     const code = isErrorCode(reason.code) ? reason.code : 'internal';
@@ -93,23 +95,23 @@ export class RejectedTable {
     );
   }
 
-  /** It counts after all. */
+  /** Removes a changeset that counts in the tables again. */
   remove(sequence: number): void {
     this.connection.run('DELETE FROM rockpool_parked WHERE sequence = ?', sequence);
   }
 
-  /** The user has decided: it is off the list for good. */
+  /** Closes an entry that the user has retried, replaced or dropped. */
   close(sequence: number): void {
     this.connection.run('UPDATE rockpool_parked SET closed = 1 WHERE sequence = ?', sequence);
     if (sequence < 0) this.connection.run('DELETE FROM rockpool_changelog WHERE sequence = ?', sequence);
   }
 
-  /** Whether the user has decided about this one. */
+  /** Whether the user has closed this entry. */
   isClosed(sequence: number): boolean {
     return this.connection.value('SELECT closed FROM rockpool_parked WHERE sequence = ?', sequence) === 1;
   }
 
-  /** Whether the user has decided about any of the changesets after this one. */
+  /** Whether the user has closed any entry after this sequence. */
   hasClosedAfter(sequence: number): boolean {
     return (
       this.connection.value('SELECT 1 FROM rockpool_parked WHERE sequence > ? AND closed = 1 LIMIT 1', sequence) !==

@@ -2,17 +2,19 @@ import { changesetHash, FIRST_PREVIOUS_HASH } from '@rockpool/shared';
 import type { Connection } from '../sqlite/connection.ts';
 
 /**
- * Numbers the changesets from `firstOwn` on from 1, for a site that has written nothing yet: what they say stays, their
- * chain of hashes is new, and nothing of it is decided. Those before it are on the server already and go; so do those
- * that the user has decided against. What was refused is kept under numbers below 0, out of the outbox: changesets that
- * still wait for the user, and of the others that they were refused, or their requests would be taken for those of the
- * changesets beside them.
+ * Renumbers the changesets from `firstOwn` on, starting at 1, for a new site. Bodies stay, the hash chain is new, and
+ * every changeset is pending.
  *
- * Call in a transaction. Returns the new number of the last changeset up to `mark`.
+ * - Changesets before `firstOwn` are on the server already and are removed.
+ * - Rejected changesets before `firstOwn` move to sequences below 0, out of the outbox.
+ * - Closed changesets are removed. Their entries move below 0 as well, so that their requests are not attributed to the
+ *   changesets that take over their sequences.
+ *
+ * Call in a transaction. Returns the new sequence of the last changeset up to `mark`.
  */
 export function renumber(connection: Connection, firstOwn: number, mark: number): number {
   const lastAckedSequence = (connection.value('SELECT max(up_to) FROM rockpool_decided') ?? 0) as number;
-  // Masked here, and decided there for another copy: its fate comes by the stream.
+  // Masked here, while the server has the outcome for another copy of the file: its rows come with a delivery.
   connection.run('DELETE FROM rockpool_parked WHERE sequence < ? AND sequence > ?', firstOwn, lastAckedSequence);
   const rejected = 'SELECT sequence FROM rockpool_parked WHERE sequence > 0 AND (closed = 1 OR sequence < ?)';
   let lowest = lowestSequence(connection);
@@ -40,7 +42,7 @@ export function renumber(connection: Connection, firstOwn: number, mark: number)
     const [row] = connection.rows('SELECT stamp_us, base, body FROM rockpool_changelog WHERE sequence = ?', sequence);
     const [stampUs, base, body] = row as [number, number, Uint8Array];
     hash = changesetHash(hash, { sequence: ++number, stampUs, base, body });
-    // Never onto another one: numbers only become smaller, from the first on.
+    // Sequences only shrink, in order, so none lands on another.
     move(connection, sequence, number);
     connection.run('UPDATE rockpool_changelog SET hash = ? WHERE sequence = ?', hash, number);
     if (sequence <= mark) marked = number;
@@ -49,7 +51,7 @@ export function renumber(connection: Connection, firstOwn: number, mark: number)
   return marked;
 }
 
-/** The lowest number that anything has; 0 where nothing is below. */
+/** The lowest sequence in use; 0 if none is below. */
 export function lowestSequence(connection: Connection): number {
   return connection.value(
     'SELECT min(0, ifnull((SELECT min(sequence) FROM rockpool_changelog), 0), ifnull((SELECT min(sequence) FROM rockpool_parked), 0))',
@@ -57,8 +59,8 @@ export function lowestSequence(connection: Connection): number {
 }
 
 /**
- * Whoever waits for the outcome of a write finds it under its new number; what is on the server already, under 0: it is
- * decided.
+ * Gives each request the new sequence of its changeset, so that its write state stays known. Requests whose changesets are
+ * on the server already get 0, which counts as acknowledged.
  */
 function renumberRequests(connection: Connection, firstOwn: number): void {
   const own = `(SELECT count(*) FROM rockpool_changelog WHERE sequence > 0 AND sequence <= json_extract(outcome_json, '$.sequence'))`;

@@ -10,8 +10,8 @@ function write(database: OpenDatabase, sql: string): void {
   database.write({ id: `w${++requests}`, statements: [{ sql, params: [] }] });
 }
 
-describe('where a row’s changes are', () => {
-  it('is told stage by stage, with the least of them for the row', () => {
+describe('the sync state of a row', () => {
+  it('reports each change’s stage, and the least of them for the row', () => {
     const database = openInMemory();
     write(database, "INSERT INTO account (id, name) VALUES ('a', 'x')");
     write(database, "INSERT INTO account (id, name) VALUES ('b', 'y')");
@@ -48,7 +48,7 @@ describe('where a row’s changes are', () => {
     database.close();
   });
 
-  it('is that it came from others, or that there is no such row', () => {
+  it('distinguishes a delivered row from a row that does not exist', () => {
     const database = openInMemory();
     const sync = testSync(database);
     sync.greet(testWelcome());
@@ -58,7 +58,7 @@ describe('where a row’s changes are', () => {
     database.close();
   });
 
-  it('names the entries of the conflict log about the row', () => {
+  it('lists the row’s entries in the conflict log', () => {
     const database = openInMemory();
     database.connection
       .exec(`INSERT INTO rockpool_conflict (id, table_name, row_key, rule, lost_by, won_by, lost_site, won_site, lost_at_ms, won_at_ms, watermark)
@@ -67,7 +67,7 @@ describe('where a row’s changes are', () => {
     database.close();
   });
 
-  it('refuses tables that are not synced, and keys of another number of parts', () => {
+  it('rejects tables that are not synced, and keys with a wrong number of parts', () => {
     const database = openInMemory();
     expect(() => database.rowSyncState('draft', [1])).toThrow(
       expect.objectContaining({ code: 'schema-unknown-table' }) as RockpoolError,

@@ -14,12 +14,12 @@ export interface RowSyncStateParts {
   readonly rejected: RejectedTable;
 }
 
-// Half a second of decoding at worst; admitted changesets behind so many newer ones are as good as forgotten.
+// Limits decoding to half a second at worst. Admitted changesets behind so many newer ones are left out.
 const MAX_CHANGESETS = 5_000;
 
 /**
- * What this device knows about the changes of a row. What is on its way is only known to whoever sends: it counts as
- * pending here.
+ * How far the changes of a row have come, as the database knows it. Only the sync engine knows which changesets are being
+ * sent; they count as pending here.
  */
 export function rowSyncState(parts: RowSyncStateParts, table: TableSchema, given: readonly SqlValue[]): RowSyncState {
   const key = toKey(table, given);
@@ -47,7 +47,7 @@ function changesOf(
     );
     if (!touches) continue;
     const reason = reasons.get(sequence) ?? null;
-    // The user has decided: it counts no more.
+    // A closed changeset no longer counts.
     if (reason === null && sequence <= lastAckedSequence && rejected.isClosed(sequence)) continue;
     changes.push({
       sequence,
@@ -65,7 +65,7 @@ function hasKey(keys: readonly (readonly CellValue[])[], rowCount: number, keyTe
   return false;
 }
 
-/** The API gives integers as numbers; keys hold them exactly. */
+/** The API passes integers as numbers; keys hold them as bigint. */
 function toKey(table: TableSchema, given: readonly SqlValue[]): CellValue[] {
   const columns = keyColumns(table);
   if (given.length !== columns.length)
@@ -90,7 +90,7 @@ function conflictsOf(connection: Connection, table: TableSchema, key: readonly C
   return connection.rows(sql, table.name, conflictLogKey(key)).map(([id]) => id as string);
 }
 
-/** As the ledger writes keys: integers as text, blobs as hex. */
+/** A key as the conflict log stores it: integers as text, blobs as hex. */
 function conflictLogKey(key: readonly CellValue[]): string {
   return JSON.stringify(
     key.map((part) =>

@@ -6,7 +6,7 @@ import { importUnsent, readUnsent } from './unsent.ts';
 
 const reason = new RockpoolError('storage-corrupt', { keptAs: 'budget.corrupt-1' }).toData();
 
-/** Changesets 1 to 5: 1 admitted, 2 refused and waiting, 3 refused and dropped, 4 and 5 not sent. */
+/** Changesets 1 to 5: 1 admitted, 2 rejected, 3 rejected and dropped, 4 and 5 pending. */
 function withUnsent(): OpenDatabase {
   const database = openInMemory();
   for (const id of ['1', '2', '3', '4', '5'])
@@ -22,7 +22,7 @@ function withUnsent(): OpenDatabase {
 
 const keys = (database: OpenDatabase): unknown[] => database.listRejected().map(({ changes }) => changes[0]?.key[0]);
 
-it('what was not sent, and what waited for the user, waits for the user in another database', () => {
+it('imports pending and rejected changesets as rejected', () => {
   const unsent = readUnsent(withUnsent().connection);
   expect(unsent.isComplete).toBe(true);
   const anew = openInMemory();
@@ -34,7 +34,7 @@ it('what was not sent, and what waited for the user, waits for the user in anoth
   expect(keys(anew)).toEqual(['2', '4']);
 });
 
-it('a second time they come before those that wait already', () => {
+it('puts a second import before the first', () => {
   const anew = openInMemory();
   for (const time of [1, 2])
     importUnsent(anew.connection, anew.rejected, readUnsent(withUnsent().connection), reason, time);
@@ -42,7 +42,7 @@ it('a second time they come before those that wait already', () => {
   expect(anew.listRejected().map(({ sequence }) => sequence)).toEqual([-6, -5, -4, -3, -2, -1]);
 });
 
-it('of a changelog that cannot be read nothing is taken, and that is said', () => {
+it('reports an unreadable changelog as incomplete', () => {
   const database = withUnsent();
   database.connection.exec('ALTER TABLE rockpool_changelog RENAME COLUMN body TO gone');
   expect(readUnsent(database.connection)).toEqual({ changesets: [], isComplete: false });

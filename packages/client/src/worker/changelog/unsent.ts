@@ -4,11 +4,11 @@ import type { SqlValue } from '../../rpc/sql-value.ts';
 import type { RejectedTable } from './rejected-table.ts';
 import { lowestSequence } from './renumber.ts';
 
-/** What a changelog says of writes that the server has not decided about, and of those that wait for the user. */
+/** The pending and rejected changesets of a database. */
 export interface Unsent {
   /** Rows of rockpool_changelog, oldest first. */
   readonly changesets: readonly UnsentRow[];
-  /** False when the database could not be read to the end: there may have been more. */
+  /** False if the database could not be read to the end, so there may have been more. */
   readonly isComplete: boolean;
 }
 
@@ -16,7 +16,7 @@ type UnsentRow = readonly [stampUs: SqlValue, base: SqlValue, body: SqlValue, be
 
 const COLUMNS = 'stamp_us, base, body, before, shift_us';
 
-/** Reads one row at a time, so that a damaged page costs what is behind it and not what came before. */
+/** Reads row by row, so that a damaged page costs the rows after it and not those before. */
 export function readUnsent(connection: Connection): Unsent {
   const changesets: UnsentRow[] = [];
   try {
@@ -36,8 +36,8 @@ export function readUnsent(connection: Connection): Unsent {
 }
 
 /**
- * Keeps them in a database of another site, rejected for that reason: the user decides about each. They are not sent by
- * themselves, since the server may have admitted some of them without an answer coming back.
+ * Imports unsent changesets into the database of another site as rejected, so that the user decides about each. They are
+ * not sent automatically, because the server may have admitted some of them without the outcome arriving.
  */
 export function importUnsent(
   connection: Connection,
@@ -50,7 +50,7 @@ export function importUnsent(
   connection.exec('BEGIN IMMEDIATE');
   try {
     const lowest = lowestSequence(connection);
-    // The oldest gets the lowest number: they are listed in order.
+    // The oldest gets the lowest sequence, which keeps the list in order.
     for (const [index, row] of changesets.entries()) {
       const sequence = lowest - changesets.length + index;
       connection.run(

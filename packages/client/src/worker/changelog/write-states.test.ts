@@ -10,8 +10,8 @@ function write(database: OpenDatabase, id: string, sql = `INSERT INTO account (i
 const states = (database: OpenDatabase, ...ids: string[]): string[] =>
   database.writeStates(ids).map(({ state }) => state);
 
-describe('the fate of a write', () => {
-  it('is pending until the server has decided, then admitted or rejected with the reason', () => {
+describe('the state of a write', () => {
+  it('is pending until the outcome, then admitted, or rejected with the reason', () => {
     const database = openInMemory();
     for (const id of ['a', 'b', 'c']) write(database, id);
     const sync = testSync(database);
@@ -23,20 +23,20 @@ describe('the fate of a write', () => {
     expect(database.writeStates(['b'])).toMatchObject([
       { error: { code: 'constraint-unique', fields: { table: 'account' }, recovery: 'ask-user' } },
     ]);
-    // The user has decided: it was refused all the same.
+    // Closing the changeset does not change the state.
     database.write({ id: 'drop', statements: [], action: { kind: 'drop-rejected', sequence: 2 } });
     expect(states(database, 'b', 'drop')).toEqual(['rejected', 'admitted']);
     database.close();
   });
 
-  it('is admitted at once where nothing in it is synced, and unknown where nobody wrote it', () => {
+  it('is admitted at once for a write to local tables only, and unknown for an unknown request', () => {
     const database = openInMemory();
     write(database, 'local', "INSERT INTO draft (id, text) VALUES (1, 'x')");
     expect(states(database, 'local', 'nobody')).toEqual(['admitted', 'unknown']);
     database.close();
   });
 
-  it('is found again when the database goes on as another site', () => {
+  it('survives a new site id', () => {
     const database = openInMemory();
     for (const id of ['a', 'b', 'c', 'd']) write(database, id);
     const sync = testSync(database);
@@ -57,7 +57,7 @@ describe('the fate of a write', () => {
     database.close();
   });
 
-  it('is never that of the write before it, where the user has decided against it and the database goes on as another site', () => {
+  it('stays rejected for a closed changeset after a new site id, and is not that of an earlier write', () => {
     const database = openInMemory();
     for (const id of ['a', 'b', 'c', 'd', 'e']) write(database, id);
     const sync = testSync(database);
@@ -80,7 +80,7 @@ describe('the fate of a write', () => {
       'rejected',
       'pending',
     ]);
-    // Undoing it would take back the write before it.
+    // Undoing it must not undo the write before it.
     const undo = (): unknown =>
       database.write({ id: 'undo', statements: [], action: { kind: 'undo', requestId: 'd' } });
     expect(undo).toThrow(expect.objectContaining({ code: 'undo-refused', fields: { problem: 'rejected' } }));
@@ -88,7 +88,7 @@ describe('the fate of a write', () => {
     database.close();
   });
 
-  it('stays that of a refused one once the user has decided about it, also under a number below 0', () => {
+  it('stays rejected once the user closes the changeset, even with a sequence below 0', () => {
     const database = openInMemory();
     write(database, 'a');
     const sync = testSync(database);
@@ -105,7 +105,7 @@ describe('the fate of a write', () => {
     expect(states(database, 'a')).toEqual(['rejected']);
     expect(database.listRejected()).toEqual([]);
     expect(database.rejected.isEmpty()).toBe(true);
-    // Nor does another one get its number.
+    // And no other changeset gets its sequence.
     write(database, 'b');
     sync.greet(testWelcome());
     sync.applyDelivery(
@@ -121,7 +121,7 @@ describe('the fate of a write', () => {
     database.close();
   });
 
-  it('is known for as long as it is open, however long that takes', () => {
+  it('is kept for as long as the write is pending', () => {
     const clock = new TestClock();
     const database = openInMemory({ nowMs: clock.now });
     write(database, 'first');

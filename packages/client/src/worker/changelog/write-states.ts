@@ -7,7 +7,7 @@ const WRITE_STATE_SQL = `
   FROM (SELECT json_extract(outcome_json, '$.sequence') AS sequence FROM rockpool_request WHERE id = ?) AS request
   LEFT JOIN rockpool_parked AS rejected ON rejected.sequence = request.sequence`;
 
-/** What became of the writes that were asked for under these ids. A reader can tell as well. */
+/** The states of the writes with these request ids. A read-only connection suffices. */
 export function writeStates(connection: Connection, requestIds: readonly string[]): WriteState[] {
   return requestIds.map((id) => {
     const [row] = connection.rows(WRITE_STATE_SQL, id);

@@ -19,7 +19,7 @@ function write(database: OpenDatabase, ...statements: readonly string[]): void {
   database.write({ id: `r${++requests}`, statements: statements.map((sql) => ({ sql, params: [] })) });
 }
 
-/** The rows of the last changeset, documents as their JSON. */
+/** The rows of the newest changeset, with documents as JSON. */
 function lastSent(database: OpenDatabase): unknown[] {
   const { groups } = decodeChangesetBody(
     database.connection.value('SELECT body FROM rockpool_changelog ORDER BY sequence DESC LIMIT 1') as Uint8Array,
@@ -36,7 +36,7 @@ function lastSent(database: OpenDatabase): unknown[] {
 const rows = (database: OpenDatabase): unknown[] =>
   database.connection.rows('SELECT id, content, note FROM page ORDER BY id');
 
-it('documents that come in any form are sent as they then stand', () => {
+it('sends a document of any form in its canonical form, as it is then stored', () => {
   const database = openInMemory({ schema });
   write(
     database,
@@ -52,7 +52,7 @@ it('documents that come in any form are sent as they then stand', () => {
   database.close();
 });
 
-it('what a trigger writes because of that is sent too', () => {
+it('captures writes of triggers that the canonical form fires', () => {
   const database = openInMemory({ schema });
   write(
     database,
@@ -67,7 +67,7 @@ it('what a trigger writes because of that is sent too', () => {
   database.close();
 });
 
-it('a trigger that keeps a document from being written so has the transaction refused, also where it writes something in its place', () => {
+it('rejects a transaction whose trigger prevents the canonical form or replaces it', () => {
   const database = openInMemory({ schema });
   write(
     database,

@@ -20,15 +20,17 @@ import type { CapturedChanges } from '../capture/captured-changes.ts';
 import type { Connection } from '../sqlite/connection.ts';
 import type { DocumentTables } from './document-columns.ts';
 
-/** Canonical texts that a transaction has left, by table, column and key. */
+/** Canonical texts that a transaction has left in the tables, by table, column and key. */
 export type CanonicalTexts = Map<string, string>;
 
 /**
- * Writes the documents that a transaction has left in another form (blanks, the order of keys, a text with formats cut
- * in another way) in the canonical one: what is merged ends there, and equal documents have to be equal bytes. Returns
- * what the transaction has changed with that, or null where it has to be captured anew. Throws `document-invalid` for
- * what is no JSON or not within the column's rule. `known`: of the rounds before, whose texts need not be read again;
- * this one's are added.
+ * Rewrites the documents that a transaction left in another form than the canonical one, for example with blanks, another
+ * order of keys or another split of rich text. Merging ends in the canonical form, and equal documents must be equal
+ * bytes.
+ *
+ * Returns the changes of the transaction with canonical texts, or null if they must be captured again. Throws
+ * `document-invalid` for text that is not JSON or violates the column's rule. `known` holds the texts of earlier rounds,
+ * which are not read again, and receives those of this round.
  */
 export function makeDocumentsCanonical(
   connection: Connection,
@@ -38,7 +40,7 @@ export function makeDocumentsCanonical(
 ): CapturedChanges | null {
   const changesBefore = connection.totalChanges;
   let rewritten = 0;
-  let isUndone = false;
+  let isBackAtOld = false;
   const canonicalGroups = groups.map((group, index): ChangeGroup => {
     const table = tables.get(group.tableId);
     if (table === undefined) return group;
@@ -57,15 +59,15 @@ export function makeDocumentsCanonical(
         if (canonical !== null) known.set(place, canonical);
         if (canonical === value) return value;
         rewritten += update(connection, table, columnId, key, canonical);
-        isUndone ||= canonical === old;
+        isBackAtOld ||= canonical === old;
         return canonical;
       });
     });
     return { ...group, values };
   });
-  // Nothing but these rows was written, by no trigger either, and none of them is now what it was before: so this is
-  // what capture would say.
-  return rewritten === connection.totalChanges - changesBefore && !isUndone
+  // If only these rows were written, none by a trigger, and none is back at its old value, another capture would give the
+  // same result.
+  return rewritten === connection.totalChanges - changesBefore && !isBackAtOld
     ? { groups: canonicalGroups, before }
     : null;
 }
@@ -97,7 +99,7 @@ function canonicalForm(text: string, old: string | null, rule: DocumentRule): st
   return canonical === read.value ? read.text : canonicalJson(canonical);
 }
 
-/** Gives the number of rows that it wrote: none where a trigger of the app keeps it from doing so. */
+/** Returns the number of rows written: 0 if a trigger of the app prevented the write. */
 function update(
   connection: Connection,
   table: TableSchema,

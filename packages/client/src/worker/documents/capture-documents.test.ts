@@ -19,7 +19,7 @@ function write(database: OpenDatabase, sql: string): void {
   database.write({ id: String(requests++), statements: [{ sql, params: [] }] });
 }
 
-/** Of somebody else's edit of a document that began as {"title":"Idea"}. */
+/** The update of another site's edit of a document that began as {"title":"Idea"}. */
 function updateOfEdit(title: string): Uint8Array {
   const { edit } = editDocument(
     createDocument({ title: 'Idea' }, DEFAULT_DOCUMENT_RULE),
@@ -34,7 +34,7 @@ function updateOfEdit(title: string): Uint8Array {
   return encodeDocumentCell({ kind: 'update', documentId, updates: [update] });
 }
 
-it('a document that was deleted here, made anew and edited is not taken for the server’s when that one is edited by somebody else', () => {
+it('keeps a document that was deleted, inserted again and edited here apart from the server’s, which another site edits', () => {
   const database = openInMemory({ schema });
   const sync = testSync(database);
   const content = (): unknown => database.connection.value('SELECT content FROM page');
@@ -42,7 +42,7 @@ it('a document that was deleted here, made anew and edited is not taken for the 
   sync.greet(testWelcome());
   sync.applyDelivery(testDelivery({ to: 1, lastAckedSequence: 1, outcomes: admitted(1, 1) }));
   write(database, 'DELETE FROM page');
-  // The news of somebody who wrote nothing in between: what is hidden is written anew.
+  // A delivery to a site without further writes stores the covered values again.
   sync.applyDelivery(
     testDelivery({
       from: 1,

@@ -27,14 +27,14 @@ interface Captured {
 }
 
 /**
- * Brings what a transaction did to documents into the form in which it merges, and stores their new states.
+ * Converts a transaction's changes of documents to the form in which they merge, and stores the new states.
  *
- * - An insert, or an update from or to NULL, says the content.
- * - Any other update says the edit. Its old value is the change of the JSON, which weighs what the edit weighs.
- * - A delete keeps states as old values, so that the row can come back as it was.
+ * - An insert, or an update from or to NULL, carries the content.
+ * - Any other update carries the edit. Its old value is the change of the JSON, which is about as large as the edit.
+ * - A delete carries states as old values, so that the row can be restored.
  *
- * The first pending update or delete of a document leaves the server's state in rockpool_base: what is merged cannot be
- * taken apart again, and what is inserted in its place must not be taken for the server's when it is edited.
+ * The first pending update or delete of a document stores the server's state in rockpool_base. A merge cannot be undone,
+ * and edits of a document inserted in its place must not be applied to the server's document.
  */
 export function captureDocuments(
   connection: Connection,

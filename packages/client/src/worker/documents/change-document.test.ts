@@ -27,7 +27,7 @@ beforeEach(() => {
 });
 afterEach(() => database.close());
 
-/** Sets the member `n`, as the page of a document does. */
+/** Sets the member `n`, as an open document on the page does. */
 function setN(id: string, from: number, to: number): WriteOutcome {
   const changeJson = JSON.stringify({ members: { n: { set: [from, to] } } });
   return database.write({
@@ -41,13 +41,13 @@ const textsOf = ({ results }: WriteOutcome): string[] =>
   results.flatMap((result) => toStatementResult<{ text: string }>(result).rows.map(({ text }) => text));
 const contentWith = (n: number): string => JSON.stringify({ body: BODY, n });
 
-it('the record of a change of a document does not hold the document', () => {
+it('does not store the document with the request', () => {
   expect(textsOf(setN('a', 0, 1))).toEqual([contentWith(1)]);
   const recorded = database.connection.value(`SELECT length(outcome_json) FROM rockpool_request WHERE id = 'a'`);
   expect(recorded).toBeLessThan(100);
 });
 
-it('a change of a document that is asked for again is made once, and gives the document as it is then', () => {
+it('carries out a repeated request once, and returns the current document', () => {
   setN('a', 0, 1);
   setN('b', 1, 2);
   const again = setN('a', 0, 1);
@@ -56,7 +56,7 @@ it('a change of a document that is asked for again is made once, and gives the d
 });
 
 it.each([`DELETE FROM page`, `UPDATE page SET content = NULL`])(
-  'a change that is asked for again gives no row where the document is gone since (%s)',
+  'returns no row for a repeated request if the document is gone since (%s)',
   (sql) => {
     setN('a', 0, 1);
     database.write({ id: 'gone', statements: [{ sql, params: [] }] });

@@ -15,9 +15,9 @@ import { encodeRows } from '../sqlite/encode-rows.ts';
 type DocumentChange = Extract<WriteAction, { kind: 'change-document' }>;
 
 /**
- * Makes a change in a document as it is now, in a transaction that is open and captured, and gives what its column then
- * holds. Throws `document-gone` when there is no such row, or NULL in its place, and `document-unknown` for a column
- * that is no document.
+ * Applies a change to the current document, in an open and captured transaction, and returns the column's new value.
+ * Throws `document-gone` if the row does not exist or the column is NULL, and `document-unknown` if the column is not a
+ * document.
  */
 export function changeDocument(connection: Connection, schema: Schema, change: DocumentChange): StatementOutcome {
   const { table: name, key, column, changeJson } = change;
@@ -35,8 +35,8 @@ export function changeDocument(connection: Connection, schema: Schema, change: D
 }
 
 /**
- * What the column of a document holds, as the result of a change: one row with `text`; none where there is no document
- * any more. Throws `document-unknown`.
+ * The value of a document column as the result of a change: one row with `text`, or none if the document is gone. Throws
+ * `document-unknown` if the column is not a document.
  */
 export function readDocument(connection: Connection, schema: Schema, change: DocumentChange): StatementOutcome {
   const { table } = requireDocument(schema, change);

@@ -2,9 +2,9 @@ import { RockpoolError } from '@rockpool/shared';
 import type { OpenDatabase } from '../database/open-database.ts';
 
 /**
- * Edits of a document count on from each other, so when one was rejected, those made after it are too, though nothing
- * is wrong with them. They are made once more in the document as it is now; what does not fit, or would write over
- * newer values, stays rejected with its reason. Returns the names of the tables touched.
+ * Retries edits of documents that were rejected only because an earlier edit was (`document-gap`): each edit builds on
+ * those before it. Edits that do not fit the current document, or would overwrite newer values, stay rejected. Returns
+ * the names of the tables touched.
  */
 export function retryDependentEdits({
   rejected,

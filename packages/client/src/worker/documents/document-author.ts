@@ -1,16 +1,16 @@
 import type { Author } from '@rockpool/shared/document';
 import type { Meta } from '../database/meta.ts';
 
-/** Who edits documents here. */
+/** The author of document edits made here. */
 export function documentAuthor(meta: Meta): Author {
   const site = [...meta.siteId].map((byte) => byte.toString(16).padStart(2, '0')).join('');
   return { site, generation: meta.documentGeneration };
 }
 
 /**
- * Edits from now on are told apart from all before. Call it whenever a document here may have become one that lacks
- * edits made here: Yjs would count on from what it sees, and give two operations one name. Costs each document a few
- * bytes.
+ * Begins a new generation, which separates later edits from earlier ones. Call it whenever a local document may now lack
+ * edits made here: Yjs numbers operations from the state that it sees, and would give two operations the same id. Each
+ * generation costs a document a few bytes.
  */
 export function beginGeneration(meta: Meta): void {
   meta.set('document_generation', meta.documentGeneration + 1);

@@ -36,7 +36,7 @@ const stateOf = (database: OpenDatabase): Uint8Array =>
 const bases = (database: OpenDatabase): unknown[][] =>
   database.connection.rows('SELECT id FROM rockpool_document_base');
 
-/** The JSON of what is stored, whatever is open in memory. */
+/** The JSON of the stored state, read without the memory of this connection. */
 function storedText(database: OpenDatabase): string {
   const cell = decodeDocumentCell(stateOf(database));
   if (cell.kind !== 'layers') throw new Error('a state without a base');
@@ -50,7 +50,7 @@ function storedText(database: OpenDatabase): string {
   );
 }
 
-it('an edit of a large document writes little more than itself', () => {
+it('writes little more than the edit itself for a large document', () => {
   const database = edited();
   const before = bases(database);
   write(
@@ -64,7 +64,7 @@ it('an edit of a large document writes little more than itself', () => {
   database.close();
 });
 
-it('what many edits wrote goes into a new base, and only what is still needed is kept', () => {
+it('moves many edits into a new base, and keeps only bases in use', () => {
   const database = edited();
   const [first] = bases(database);
   for (let n = 0; n < 120; n++)
@@ -75,7 +75,7 @@ it('what many edits wrote goes into a new base, and only what is still needed is
       `note ${n} of many, and longer than it was before`,
     );
   expect(storedText(database)).toBe(database.connection.value('SELECT content FROM page'));
-  // The server's state stands on the first one, for as long as the edits wait.
+  // The server's state uses the first base for as long as the edits are pending.
   expect(bases(database)).toHaveLength(2);
   expect(bases(database)).toContainEqual(first);
   write(database, "DELETE FROM page WHERE id = 'p'");
@@ -83,12 +83,12 @@ it('what many edits wrote goes into a new base, and only what is still needed is
   database.close();
 });
 
-it('a new base takes the room of the one before it in the file', () => {
+it('lets a new base reuse the file space of the old one', () => {
   const database = edited();
   const free = (): number =>
     (database.connection.value('PRAGMA freelist_count') as number) *
     (database.connection.value('PRAGMA page_size') as number);
-  // What was pending first stands on the first base, which stays.
+  // The oldest pending edit uses the first base, which stays.
   for (let n = 0; n < 3; n++) {
     const before = bases(database);
     write(
@@ -106,7 +106,7 @@ it('a new base takes the room of the one before it in the file', () => {
   database.close();
 });
 
-it('a write that is rolled back leaves the document as it was, and the next one builds on that', () => {
+it('leaves the document unchanged after a rollback, and builds the next edit on it', () => {
   const database = edited();
   const before = stateOf(database);
   expect(() =>

@@ -2,12 +2,11 @@ import type { ReadBase } from '@rockpool/shared/document';
 import type { Connection } from '../sqlite/connection.ts';
 
 /*
- * rockpool_document_base: what the states of documents that were edited here stand on (shared/document, layers). A base
- * is named in rockpool_document, where the state is that the visible row shows, and in rockpool_base, where it is the
- * server's underneath.
+ * rockpool_document_base: the bases of layered document states, for documents that were edited here (shared/document,
+ * layers). States in rockpool_document (the visible row) and in rockpool_base (the server's row beneath) refer to them.
  */
 
-/** Where a document is. */
+/** The place of a document: table, row and column. */
 export interface DocumentPlace {
   readonly tableId: number;
   readonly keyBytes: Uint8Array;
@@ -34,14 +33,14 @@ export function writeBase(
   );
 }
 
-/** Layers begin with a 5, 8 bytes of the document's id, and 16 of the base's (shared/document/document-cell.ts). */
+/** A layered state starts with a 5, 8 bytes of the document id and 16 bytes of the base id (shared/document/document-cell.ts). */
 const isReferencedIn = (table: string, column: string): string =>
   `EXISTS (SELECT 1 FROM ${table} AS named WHERE named.table_id = base.table_id AND named.key = base.key AND named.column_id = base.column_id
     AND typeof(named.${column}) = 'blob' AND substr(named.${column}, 1, 1) = x'05' AND substr(named.${column}, 10, 16) = base.id)`;
 
 const DELETE_UNUSED_SQL = `DELETE FROM rockpool_document_base AS base WHERE NOT ${isReferencedIn('rockpool_document', 'state')} AND NOT ${isReferencedIn('rockpool_base', 'value')}`;
 
-/** Forgets the bases of one document that no state names any more; without a place those of all documents. */
+/** Deletes the bases of one document that no state refers to, or without `place` those of all documents. */
 export function deleteUnusedBases(connection: Connection, place?: DocumentPlace): void {
   if (place === undefined) connection.run(DELETE_UNUSED_SQL);
   else

@@ -6,11 +6,11 @@ import { documentSupport } from './load-document-support.ts';
 export interface DocumentColumns {
   /** By id. */
   readonly documents: ReadonlyMap<number, DocumentRule>;
-  /** What states of documents stand on, where they do. */
+  /** Reads the bases of layered document states, if the table may have any. */
   readonly readBase?: ReadBase | undefined;
 }
 
-/** What a column of the app holds for a value of a row: of documents their JSON. */
+/** The value of the app's column for a value of a row state: JSON for a document, else the value itself. */
 export function toColumnValue({ documents, readBase }: DocumentColumns, columnId: number, value: CellValue): CellValue {
   return value === null || !documents.has(columnId) ? value : documentSupport().documentText(value, readBase);
 }

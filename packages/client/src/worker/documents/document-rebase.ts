@@ -9,7 +9,7 @@ import {
 import type { DocumentColumns } from './document-columns.ts';
 import { documentSupport } from './load-document-support.ts';
 
-/** The policies of a table on a device, with those of its documents bound to the states in its tables. */
+/** The policies of a table, with those of document columns bound to the stored states. */
 export function bindToStates(policies: TablePolicies, { documents, readBase }: DocumentColumns): TablePolicies {
   if (documents.size === 0) return policies;
   return bindDocuments(policies, (columnId) => ({
@@ -26,7 +26,7 @@ function documentRebase(rule: DocumentRule, readBase: DocumentColumns['readBase'
     unlessGap(() => merged(document, edit)) ?? document;
   return {
     pending: (before, value) => (isEdit(value) ? merged(before, value) : expand(value)),
-    // The edit may build on one that the same delivery brings: then the delivered document has both.
+    // An edit with a gap may build on one that the same delivery carries; the delivered document then contains both.
     admitted: (before, value) => (isEdit(value) ? mergedUnlessGap(before, value) : expand(value)),
     delivered: (atCursor, value) => documentSupport().mergeDelivered(atCursor, value, readBase),
     edits: {
@@ -39,7 +39,7 @@ function documentRebase(rule: DocumentRule, readBase: DocumentColumns['readBase'
   };
 }
 
-/** Undefined where an edit builds on another one that the document lacks. */
+/** Undefined if an edit builds on one that the document lacks. */
 function unlessGap(merge: () => CellValue): CellValue | undefined {
   try {
     return merge();

@@ -1,5 +1,5 @@
-// What documents need beyond any other column. One chunk, with Yjs in it: load-document-support.ts brings it in where a
-// schema has documents.
+// The code that only documents need, including Yjs, as one chunk. load-document-support.ts loads it for a schema with
+// documents.
 export {
   canonicalJson,
   decodeDocumentCell,

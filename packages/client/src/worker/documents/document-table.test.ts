@@ -19,7 +19,7 @@ function write(database: OpenDatabase, sql: string, ...params: string[]): void {
   database.write({ id: String(requests++), statements: [{ sql, params }] });
 }
 
-/** A page that was edited here; the server has it all. */
+/** A page that was edited here, with every edit admitted. */
 function editedAndAdmitted(start: JsonValue): {
   readonly database: OpenDatabase;
   readonly sync: ReturnType<typeof testSync>;
@@ -38,7 +38,7 @@ const generation = (database: OpenDatabase): number => database.meta.documentGen
 it.each([
   ['small', 'tide'],
   ['large', 'tide '.repeat(4_000)],
-])('edits of a %s document that others removed and made again alike are told apart from those before', (_, body) => {
+])('begins a generation when others remove a %s document and insert an equal one', (_, body) => {
   const { database, sync } = editedAndAdmitted({ body, n: 0 });
   const before = generation(database);
   const again = createDocument({ body, n: 0 }, DEFAULT_DOCUMENT_RULE);
@@ -58,7 +58,7 @@ it.each([
 it.each([
   ['small', 'tide'],
   ['large', 'tide '.repeat(4_000)],
-])('edits of a %s document that goes on count on', (_, body) => {
+])('keeps the generation while a %s document continues', (_, body) => {
   const { database, sync } = editedAndAdmitted({ body, n: 0 });
   const before = generation(database);
   for (let n = 2; n < 40; n++)

@@ -16,19 +16,19 @@ import { baseReader, deleteUnusedBases, writeBase, type DocumentPlace } from './
 import { beginGeneration, documentAuthor } from './document-author.ts';
 
 /**
- * rockpool_document: the states of one table's documents, as the visible rows show them. A document that nobody has
- * edited has no line: its state follows from its JSON. Where a state goes, or gives way to one of another document or
- * to one that lacks edits made here, a new generation of edits begins.
+ * rockpool_document: the document states of one table's visible rows. A document without edits has no entry, because its
+ * state follows from its JSON. A new generation of edits begins when a state is removed, or replaced by that of another
+ * document or by one that lacks edits made here.
  *
- * The state of a large document that is edited stands on a base of its own (document-bases.ts), so that an edit writes
- * little more than itself.
+ * The state of a large edited document is layered on a separate base (document-bases.ts), so that an edit writes little
+ * more than itself.
  */
 export class DocumentTable {
   readonly readBase: ReadBase;
   private readonly connection: Connection;
   private readonly tableId: number;
   private readonly documents: ReadonlyMap<number, DocumentRule>;
-  /** Where bases may have lost their name. */
+  /** Places whose bases may be unused now. */
   private readonly changed: DocumentPlace[] = [];
 
   /** `documents`: the rules of the table's document columns, by id. */
@@ -40,14 +40,14 @@ export class DocumentTable {
   }
 
   /**
-   * The state of a document whose column holds `text()`; null where it holds NULL. Throws `document-invalid` for text
-   * that is no JSON.
+   * The state of a document whose column holds `text()`; null for NULL. Throws `document-invalid` for text that is not
+   * JSON.
    */
   read(key: readonly CellValue[], columnId: number, text: () => CellValue): CellValue {
     return this.stored(this.placeOf(key, columnId)) ?? newState(this.documents.get(columnId) as DocumentRule, text());
   }
 
-  /** The same for a document that is about to be edited. */
+  /** The state of a document that is about to be edited, layered on a base if it is large. */
   readToEdit(key: readonly CellValue[], columnId: number, text: () => CellValue): CellValue {
     const state = this.read(key, columnId, text);
     if (state === null) return null;
@@ -57,12 +57,12 @@ export class DocumentTable {
     return onBase;
   }
 
-  /** The state by itself, for where it has to stand alone. */
+  /** The whole state, without reference to a base. */
   readWhole(key: readonly CellValue[], columnId: number, text: () => CellValue): CellValue {
     return wholeState(this.read(key, columnId, text), this.readBase);
   }
 
-  /** Puts states where a row read from its table has their JSON. */
+  /** Replaces the JSON of documents in a row read from its table by their states. */
   withStates(key: readonly CellValue[], values: Map<number, CellValue>): Map<number, CellValue> {
     for (const columnId of this.documents.keys())
       values.set(
@@ -72,10 +72,7 @@ export class DocumentTable {
     return values;
   }
 
-  /**
-   * Stores the states among the values of a row, and returns the values as the table of the app has them: JSON in their
-   * places.
-   */
+  /** Stores the document states among a row's values. Returns the values for the app's table, with JSON instead of states. */
   store(key: readonly CellValue[], columnIds: readonly number[], values: readonly CellValue[]): readonly CellValue[] {
     return values.map((value, index) => {
       const columnId = columnIds[index] as number;
@@ -86,8 +83,8 @@ export class DocumentTable {
   }
 
   /**
-   * The same for the state after an edit that is captured. A new base goes where the old one was: no state that is
-   * written later in the transaction stands on that one, and the file does not grow by both.
+   * Stores the state after a captured edit. A new base replaces the old one at once, so that the file does not grow by
+   * both: no state written later in the transaction refers to the old base.
    */
   writeEdited(key: readonly CellValue[], columnId: number, state: Uint8Array): void {
     const layers = toLayers(state);
@@ -106,17 +103,17 @@ export class DocumentTable {
     this.put(place, stored === undefined ? (state as Uint8Array) : this.onBase(place, state as Uint8Array));
   }
 
-  /** All documents of a row that goes. */
+  /** Removes all documents of a deleted row. */
   remove(key: readonly CellValue[]): void {
     for (const columnId of this.documents.keys()) this.removeColumn(key, columnId);
   }
 
-  /** Has the documents of a row looked at in the end, though nothing of it is written here. */
+  /** Has `finish` check the bases of a row's documents, even if nothing of the row is written here. */
   scheduleCleanup(key: readonly CellValue[]): void {
     for (const columnId of this.documents.keys()) this.changed.push(this.placeOf(key, columnId));
   }
 
-  /** Forgets the bases that are no longer needed. To be called in the end: what is written later may stand on them. */
+  /** Deletes bases that are no longer used. Call it last, because later writes may still refer to a base. */
   finish(): void {
     for (const place of this.changed.splice(0)) deleteUnusedBases(this.connection, place);
   }
@@ -130,10 +127,10 @@ export class DocumentTable {
     ) as Uint8Array | undefined;
   }
 
-  /** A document that was removed and made again with the same content is the same one, and has none of the edits. */
+  /** A document that was removed and inserted again with equal content has the same id, but none of the edits. */
   private lacksOwnEdits(before: CellValue, after: CellValue): boolean {
     if (!isSameDocument(before, after)) return true;
-    // What stands on one base only grows, unless an edit is refused or masked, which begins a generation by itself.
+    // States on one base only grow, unless an edit is rejected or masked, which begins a generation itself.
     if (baseIdOf(after) !== null && cellValuesEqual(baseIdOf(before), baseIdOf(after))) return false;
     const author = documentAuthor(new Meta(this.connection));
     return operationsOf(after, author, this.readBase) < operationsOf(before, author, this.readBase);

@@ -17,8 +17,8 @@ import {
 } from '@rockpool/shared/document';
 
 /**
- * A captured group as the app would write it now: JSON where documents are, with the change that it made once made in
- * the JSON of now. `textOf` reads a document's column as it is.
+ * A captured group as the app would write it now: documents as JSON. An edit becomes the current JSON with the recorded
+ * change applied. `textOf` reads the current value of a document column.
  */
 export function documentsAsJson(
   table: TableSchema,

@@ -5,15 +5,15 @@ type DocumentSupport = typeof import('./document-support.ts');
 let loaded: DocumentSupport | null = null;
 
 /**
- * Brings the code of documents in, once. To be awaited before a database with document columns opens: nothing that
- * works on rows can wait.
+ * Loads the code of documents, once. Await it before opening a database with document columns: code that works on rows is
+ * synchronous.
  */
 export async function loadDocumentSupport(): Promise<void> {
   loaded ??= await import('./document-support.ts');
 }
 
-/** Only to be called for a document column. */
+/** The loaded code of documents. Call it only for a document column. */
 export function documentSupport(): DocumentSupport {
-  if (loaded === null) throw new RockpoolError('internal', { problem: 'a document before its code is loaded' });
+  if (loaded === null) throw new RockpoolError('internal', { problem: 'the code of documents is not loaded' });
   return loaded;
 }

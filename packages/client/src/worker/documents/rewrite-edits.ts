@@ -34,47 +34,47 @@ import { baseReader, deleteUnusedBases } from './document-bases.ts';
 import { DocumentTable } from './document-table.ts';
 import type { DocumentTables } from './document-columns.ts';
 
-/** A document as this site made it so far, and as the new site makes it. */
+/** The state of a document with the old site's edits, and with the rewritten edits of the new site. */
 interface Rewritten {
   readonly old: CellValue;
   readonly now: CellValue;
 }
 
 /**
- * One document under pending edits: as it shows, and with the edits that are masked. Those show nowhere, and nothing
- * that shows may count on from them.
+ * One document with pending edits: the visible state, and the state with masked edits as well. Visible edits must not
+ * build on masked ones.
  */
 interface Chains {
   shown: Rewritten;
   all: Rewritten;
 }
 
-/** An edit as it stands in the changelog, with the change of the JSON that it made. */
+/** An edit from the changelog, with the change of the JSON that it made. */
 interface PendingEdit {
   readonly value: CellValue;
   readonly changeJson: CellValue;
 }
 
-/** Whose names edits are made under: their clocks must not count on from each other. */
+/** The authors of rewritten edits. Visible and masked edits must not share an author's clock. */
 export interface NewAuthors {
   readonly shown: Author;
   readonly masked: Author;
 }
 
 /**
- * Where the edits of a changeset are: in what shows, in nothing that shows because it was refused or masked, or in the
- * server's rows as they are known here since a log that is lost had admitted it.
+ * Where the edits of a changeset are visible: in the rows (`shown`), nowhere because the changeset was rejected or masked
+ * (`masked`), or already in the server's rows known here, because a log that was lost had admitted it (`in-base`).
  */
 export type EditVisibility = 'shown' | 'masked' | 'in-base';
 
 /**
- * Makes the pending edits of documents once more, under the name of a new site: under the old one another copy of this
- * file may have made others. Changesets from `firstOwn` on get new bodies (their hashes follow, see renumber.ts). Call
- * it in the transaction that changes the site.
+ * Rewrites the pending edits of documents for a new site, because another copy of this file may have made other edits
+ * under the old site id. Changesets from `firstOwn` on get new bodies; renumber.ts updates their hashes. Call it in the
+ * transaction that changes the site.
  *
- * An edit that the server's documents of now do not take, since they still have it or are others than it was made in,
- * becomes one with a gap: what the server will have is not known yet. It is refused, and made anew in what is there
- * then (dependent-edits.ts); or it lost with its document.
+ * An edit may not apply to the server's known document, because that contains the edit already or is another document.
+ * Such an edit becomes one with a gap, as the server's future state is unknown. The server rejects it, and it is then
+ * retried on the current document (dependent-edits.ts), unless it was lost with its document.
  */
 export function rewriteEdits(
   connection: Connection,
@@ -143,7 +143,7 @@ class PendingDocuments {
 
   storeShown(): void {
     for (const [place, { shown }] of this.chains) {
-      // NULL has no line, nor has a row that went.
+      // NULL and deleted rows have no entry.
       if (shown.now === null) continue;
       const [tableId, columnId, key] = JSON.parse(place) as [number, number, string];
       this.connection.run(
@@ -182,7 +182,7 @@ class PendingDocuments {
     return chains;
   }
 
-  /** The server's state: that under the first edit that shows; what shows where none does. */
+  /** The server's state: the one beneath the first visible edit, or the visible state without such an edit. */
   private firstState(table: TableSchema, key: readonly CellValue[], columnId: number): CellValue {
     const { connection } = this;
     const base = connection.value(
@@ -207,8 +207,7 @@ class PendingDocuments {
 }
 
 /**
- * Null where the edit builds on one that is not there: one that has gone to the server under the old name, and comes
- * back from there.
+ * Null if the edit builds on a missing one, which was sent under the old site id and comes back from the server.
  */
 function mergeUnlessGap(state: CellValue, edit: CellValue): CellValue {
   try {

@@ -1,4 +1,4 @@
-import { AUDIT_TIMES, createIdleAudit, type AuditTimes } from '../audit/idle-audit.ts';
+import { AUDIT_TIMES, IdleAudit, type AuditTimes } from '../audit/idle-audit.ts';
 import type { AuditDatabase } from '../audit/audit-database.ts';
 import {
   createSteadyClock,
@@ -152,7 +152,7 @@ export function createSyncEngine(options: SyncEngineOptions): SyncEngine {
     return connection !== null;
   });
   const snapshots = createSnapshotTaking({ source: options.snapshots, dispatch, onProblem: options.onProblem });
-  const audit = createIdleAudit({
+  const audit = new IdleAudit({
     database: database.audit,
     nowMs: steadyMs,
     times: options.auditTimes ?? AUDIT_TIMES,
@@ -235,7 +235,7 @@ export function createSyncEngine(options: SyncEngineOptions): SyncEngine {
         guarded(() => database.noteServerTime(effect.serverNowMs));
         break;
       case 'audit-answer':
-        guarded(() => audit.answered(effect.answer));
+        guarded(() => audit.handleAnswer(effect.answer));
         break;
       case 'presence':
         presence?.heard(effect.update);
@@ -368,7 +368,7 @@ export function createSyncEngine(options: SyncEngineOptions): SyncEngine {
     // A delivery that decides nothing sends nothing by itself.
     if (hasWritten) dispatch({ type: 'committed' });
     if (!database.isNarrow) audit.start();
-    audit.disturb();
+    audit.postpone();
     pushes.decided(delivery.lastAckedSequence);
     confirmTimer ??= setTimeout(confirm, CONFIRM_DELAY_MS);
   }
@@ -391,7 +391,7 @@ export function createSyncEngine(options: SyncEngineOptions): SyncEngine {
         const isPaused = state.phase === 'paused';
         if (state.phase !== 'stopped' && database.isPaused !== isPaused)
           return dispatch({ type: isPaused ? 'resume' : 'pause' });
-        audit.disturb();
+        audit.postpone();
         dispatch({ type: 'committed' });
       }),
     tryNow: () => dispatch({ type: 'try-now' }),
