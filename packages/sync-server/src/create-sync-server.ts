@@ -26,7 +26,7 @@ import { knownSchemas, schemaViews } from './store/known-schemas.ts';
 import { postgresStores, sqliteStores } from './store/open-stores.ts';
 import { MIN_CONNECTIONS } from './postgres/connection.ts';
 import { lockDirectory } from './store/directory-lock.ts';
-import { damaged } from './store/file-damage.ts';
+import { damagedError } from './store/file-damage.ts';
 import { Scrubber, SCRUB_TIMES, type ScrubTimes } from './store/scrub.ts';
 import { verifyPages } from './store/verify-pages.ts';
 
@@ -206,7 +206,7 @@ export function createSyncServer(options: SyncServerOptions): SyncServer {
   const requireIntact = async (databaseId: string): Promise<void> => {
     const { damaged: pages } = await verifyPages(store.pathOf(databaseId));
     if (pages.length === 0) return;
-    const error = damaged('page-checksum', { pages: pages.length });
+    const error = damagedError('page-checksum', { pages: pages.length });
     takeOffline(databaseId, error);
     throw error;
   };
@@ -222,7 +222,7 @@ export function createSyncServer(options: SyncServerOptions): SyncServer {
     options.postgres === undefined
       ? new Scrubber({
           dataDir,
-          onDamaged: (databaseId, pages) => takeOffline(databaseId, damaged('page-checksum', { pages })),
+          onDamaged: (databaseId, pages) => takeOffline(databaseId, damagedError('page-checksum', { pages })),
           onFailure: (database, error) => log('scrub-failed', { database, ...errorFields(error) }),
           times: { ...SCRUB_TIMES, ...options.scrub },
         })

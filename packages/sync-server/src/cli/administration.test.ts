@@ -62,7 +62,7 @@ describe('an administrator', () => {
     });
     expect(readFileSync(at('copy.sqlite')).equals(exported)).toBe(true);
     expect((await runCommand(['databases', 'import', DATABASE, at('copy.sqlite'), '--data', data])).stderr).toContain(
-      'is there already',
+      'already exists',
     );
     const again = await ServerProcess.start(folder.path);
     expect((await connected(again)).site.cursor).toBe(1);

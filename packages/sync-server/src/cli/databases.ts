@@ -7,7 +7,7 @@ import { copyDatabase, restoreDatabase } from '../store/copy-database.ts';
 import {
   databaseIds,
   databasePath,
-  keepDatabaseFiles,
+  renameReplacedFiles,
   membersPath,
   removeDatabaseFiles,
 } from '../store/data-directory.ts';
@@ -112,7 +112,7 @@ function replaceDatabase({ dataDir, databaseId, file, print }: Action): void {
       throw new RockpoolError('storage-missing', { database: databaseId });
     inspectDatabase(file); // throws for what is not a database of ours, before anything is changed
     const path = databasePath(dataDir, databaseId);
-    const kept = keepDatabaseFiles(path);
+    const kept = renameReplacedFiles(path);
     restoreDatabase(file, path, databaseId);
     print(`replaced ${databaseId} by ${file}${kept === null ? '' : `; the old file is ${kept}`}`);
   } finally {
@@ -137,5 +137,5 @@ function existing(dataDir: string, databaseId: string): string {
 }
 
 function refuseOverwrite(path: string): void {
-  if (existsSync(path)) failWith([`${path} is there already`]);
+  if (existsSync(path)) failWith([`${path} already exists`]);
 }

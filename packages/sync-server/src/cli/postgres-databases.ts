@@ -19,7 +19,7 @@ const ACTIONS: Readonly<Record<string, (administration: PostgresAdministration, 
   inspect: async (administration, { databaseId, print }) =>
     print(JSON.stringify(await administration.withCopy(databaseId, inspectDatabase), null, 2)),
   export: async (administration, { databaseId, file, print }) => {
-    if (existsSync(file)) failWith([`${file} is there already`]);
+    if (existsSync(file)) failWith([`${file} already exists`]);
     await administration.withCopy(databaseId, (path) => copyDatabase(path, file));
     print(`exported ${databaseId} to ${file}`);
   },

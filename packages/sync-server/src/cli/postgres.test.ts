@@ -42,7 +42,7 @@ it('an administrator lists, inspects, exports, imports and deletes databases in 
   expect(await command('databases', 'export', DATABASE, copy)).toMatchObject({ code: 0 });
   expect(await command('databases', 'import', DATABASE, copy)).toMatchObject({
     code: 1,
-    stderr: expect.stringContaining('is there already') as string,
+    stderr: expect.stringContaining('already exists') as string,
   });
   expect(await command('databases', 'import', 'second', copy)).toMatchObject({ code: 0 });
   const second = await server.open(undefined, { databaseId: 'second' });

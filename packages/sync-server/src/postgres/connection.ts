@@ -2,40 +2,39 @@ import { createRequire } from 'node:module';
 import type pg from 'pg';
 import { RockpoolError } from '@rockpool/shared';
 
-// Where files are the store, the driver costs nothing.
+// Loads the driver on first use, so that a server with SQLite files does not need it.
 const loadDriver = (): typeof pg => createRequire(import.meta.url)('pg') as typeof pg;
 
-/** What is used of the driver. */
+/** The part of the driver that the store uses. */
 export interface Connection {
-  /** Without parameters it may be several statements; the rows are of the last one that has some. */
+  /** Without parameters, `sql` may hold several statements; returns the rows of the last statement that has any. */
   query(sql: string, parameters?: readonly unknown[]): Promise<readonly (readonly unknown[])[]>;
 }
 
-/** Also for a connection that is free. */
+/** Also limits the wait for a free connection of the pool. */
 const CONNECT_TIMEOUT_MS = 10_000;
 
 /**
- * How long a statement may go without its answer: longer than PostgreSQL lets one run. A line that has fallen silent (a
- * machine between that is gone) ends by nothing else for a quarter of an hour, and all pushes of a database would wait
- * for it.
+ * How long a statement may wait for its answer: longer than PostgreSQL's own statement timeout. Without it a silent
+ * connection (a machine in between failed) would last a quarter of an hour, and block all pushes of a database.
  */
 const ANSWER_DEADLINE_MS = 70_000;
 
-/** Of one process, by default. Each commit has one to itself; a database commits one at a time. */
+/** Default limit per process. Each commit takes one connection, and a database commits one at a time. */
 const MAX_CONNECTIONS = 16;
 
-/** One listens to the other instances all the time, and something has to be left for everything else. */
+/** The bus permanently uses one connection to listen; everything else needs at least one more. */
 export const MIN_CONNECTIONS = 2;
 
 /*
- * A process that hangs in the middle of a commit holds up the others with that database until then. SIGKILL needs none
- * of it: the system closes its sockets.
+ * A process that hangs in the middle of a commit blocks the other instances on that database until these timeouts.
+ * After SIGKILL they are not needed: the operating system closes the sockets.
  */
 const TRANSACTION_SETTINGS = `SET LOCAL lock_timeout = '10s'; SET LOCAL statement_timeout = '60s'; SET LOCAL idle_in_transaction_session_timeout = '10s'`;
 
 /**
- * Held, shared, by every commit; alone by whoever changes tables, so that no commit meets a table that is changing. Any
- * number that nobody else uses.
+ * Advisory lock that every commit holds shared and a schema change holds exclusively, so that no commit sees a table
+ * that is changing. An arbitrary number that nothing else uses.
  */
 export const SCHEMA_LOCK = 7_205_759_403;
 
@@ -43,7 +42,7 @@ export const SCHEMA_LOCK = 7_205_759_403;
 export class Connections {
   private readonly pool: pg.Pool;
 
-  /** `maxConnections`: at least FEWEST_CONNECTIONS where a bus listens. */
+  /** `maxConnections` is at least MIN_CONNECTIONS if a bus listens. */
   constructor(
     url: string,
     {
@@ -59,13 +58,13 @@ export class Connections {
       query_timeout: answerDeadlineMs,
       application_name: 'rockpool-server',
     });
-    // Whoever uses a connection that breaks hears of it by their next query, and one that nobody uses is replaced: no
-    // reason to end the process.
+    // A broken connection fails its next query, and the pool replaces an idle one. Without these listeners the event
+    // would end the process.
     this.pool.on('error', () => undefined);
     this.pool.on('connect', (client) => client.on('error', () => undefined));
   }
 
-  /** One statement by itself. Throws `database-unavailable`. */
+  /** Runs one statement outside of a transaction. Throws `database-unavailable`. */
   async query(sql: string, parameters: readonly unknown[] = []): Promise<readonly (readonly unknown[])[]> {
     try {
       const { rows } = await this.pool.query<unknown[]>({ text: sql, values: [...parameters], rowMode: 'array' });
@@ -76,9 +75,9 @@ export class Connections {
   }
 
   /**
-   * Runs `body` in a transaction that sees one database's rows alone, if the server's role cannot pass row-level
-   * security. `body` says whether to commit. Throws what `body` throws, and `database-unavailable`: **then it is not
-   * known whether it was committed, unless `body` has thrown it.**
+   * Runs `body` in a transaction that sees only the rows of one database, provided that the server's role cannot bypass
+   * row-level security. `body` returns whether to commit. Throws the errors of `body`, and `database-unavailable`:
+   * **then the commit may or may not have happened, unless `body` threw it.**
    */
   async transaction<Result>(
     databaseId: string | null,
@@ -90,7 +89,7 @@ export class Connections {
     let isBroken = true;
     try {
       const isolation = mode === 'READ WRITE' ? mode : `ISOLATION LEVEL ${mode}`;
-      // Ids are letters, digits, _ and -, and are quoted all the same.
+      // Ids contain only letters, digits, _ and -; they are escaped as a second defence.
       const scope = databaseId === null ? '' : `; SET LOCAL rockpool.database = ${client.escapeLiteral(databaseId)}`;
       const lock =
         databaseId === null || mode !== 'READ WRITE' ? '' : `; SELECT pg_advisory_xact_lock_shared(${SCHEMA_LOCK})`;
@@ -100,12 +99,12 @@ export class Connections {
       isBroken = false;
       return result;
     } finally {
-      // Broken or not: closing it is the surest way to roll back.
+      // After a failure, closing the connection is the safest way to roll back.
       client.release(isBroken);
     }
   }
 
-  /** A connection of one's own, for as long as one wants. */
+  /** Takes a connection out of the pool until the caller releases it. */
   async connect(): Promise<pg.PoolClient> {
     try {
       return await this.pool.connect();
@@ -137,7 +136,7 @@ async function queryClient(
   }
 }
 
-/** Neither the statement nor its values leave this place: only PostgreSQL's code does. */
+/** Keeps the statement and its values out of the error: only PostgreSQL's error code is included. */
 function unavailable(error: unknown): RockpoolError {
   const systemCode = error instanceof Error && 'code' in error && typeof error.code === 'string' ? error.code : 'none';
   return new RockpoolError('database-unavailable', { problem: 'PostgreSQL', systemCode });

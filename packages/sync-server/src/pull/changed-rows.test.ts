@@ -2,7 +2,7 @@ import { encodeKey, type CellValue } from '@rockpool/shared';
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
 import { openDatabaseFile, type DatabaseFile } from '../store/database-file.ts';
 import { readRowValues, type RowKey } from '../store/row-store.ts';
-import { ROWS_AT_ONCE, type StoredTable } from '../sqlite/stored-table.ts';
+import { ROWS_PER_SELECT, type StoredTable } from '../sqlite/stored-table.ts';
 import { TEST_SCHEMA } from '../../testing/test-schema.ts';
 import { ChangedRows } from './changed-rows.ts';
 
@@ -16,7 +16,7 @@ const tableOf = (name: string): StoredTable => file.tableByName.get(name) as Sto
 const rowKey = (...key: CellValue[]): RowKey => ({ key, keyBytes: encodeKey(key) });
 
 /** Two batches, and some more. */
-const COUNT = 2 * ROWS_AT_ONCE + 3;
+const COUNT = 2 * ROWS_PER_SELECT + 3;
 
 describe('the values of many rows', () => {
   it('are those of each, in the order that was asked for', () => {

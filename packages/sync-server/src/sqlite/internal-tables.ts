@@ -1,15 +1,15 @@
 const DOCUMENT_TABLES_SQL: string = `
-CREATE TABLE rockpool_document (         -- one line per document of a row that is there; the app's column has its JSON
+CREATE TABLE rockpool_document (         -- one row per document of an existing row; the app's column has its JSON
   table_id INTEGER NOT NULL,
   key BLOB NOT NULL,
   column_id INTEGER NOT NULL,
   state BLOB NOT NULL,                   -- shared/document/document-cell.ts
-  edits_above INTEGER NOT NULL,          -- every edit above this watermark stands in rockpool_document_edit
-  compact_above INTEGER NOT NULL,        -- the size of the state, in bytes, from which on it is replaced by one without a history
+  edits_above INTEGER NOT NULL,          -- every edit above this watermark is in rockpool_document_edit
+  compact_above INTEGER NOT NULL,        -- size of the state, in bytes, above which it is replaced by a state without history
   PRIMARY KEY (table_id, key, column_id)
 ) WITHOUT ROWID;
 
-CREATE TABLE rockpool_document_replaced ( -- the document that the present one took the place of, with the late edits that it still gets
+CREATE TABLE rockpool_document_replaced ( -- the previous document of a cell that was replaced, with late edits to it
   table_id INTEGER NOT NULL,
   key BLOB NOT NULL,
   column_id INTEGER NOT NULL,
@@ -28,21 +28,24 @@ CREATE TABLE rockpool_document_edit (    -- the last edits of each document
 `;
 
 const DOCUMENT_AUTHOR_SQL: string = `
-CREATE TABLE rockpool_document_author (  -- whose operations are in a document, of the edits that are not kept any more. Goes with the document, or with the tombstone of its row
+CREATE TABLE rockpool_document_author (  -- authors of the operations in a document whose edits have been pruned. Deleted with the document, or with the tombstone of its row
   table_id INTEGER NOT NULL,
   key BLOB NOT NULL,
   column_id INTEGER NOT NULL,
-  of_replaced INTEGER NOT NULL,          -- 1: of the document in rockpool_document_replaced
+  of_replaced INTEGER NOT NULL,          -- 1: belongs to the document in rockpool_document_replaced
   client INTEGER NOT NULL,               -- a Yjs client id (shared/document/document-id.ts)
-  watermark INTEGER NOT NULL,            -- of the last of its edits
+  watermark INTEGER NOT NULL,            -- of the client's last edit
   PRIMARY KEY (table_id, key, column_id, of_replaced, client)
 ) WITHOUT ROWID;
 `;
 
-/** The layout of the tables below, in rockpool_meta. A change of layout raises it and brings its migration. */
+/**
+ * Version of the layout of the tables below, stored in rockpool_meta. A change of the layout increments it and adds a
+ * migration.
+ */
 export const STORAGE_FORMAT = 8;
 
-/** What brings a file of an older format to the next one, by the format it has. */
+/** The statements that migrate a file to the next storage format, by its current format. */
 export const MIGRATIONS: Readonly<Record<number, string>> = {
   1: `ALTER TABLE rockpool_outcome ADD COLUMN decided_ms INTEGER NOT NULL DEFAULT 0`,
   2: `ALTER TABLE rockpool_log ADD COLUMN received_ms INTEGER NOT NULL DEFAULT 0;
@@ -56,13 +59,14 @@ export const MIGRATIONS: Readonly<Record<number, string>> = {
   7: DOCUMENT_AUTHOR_SQL,
 };
 
-/** The number of the server's own site in rockpool_site: the author of the conflict log. */
+/** The number of the server's own site in rockpool_site, which is the author of the conflict log. */
 export const SERVER_SITE_NUMBER = 0;
 export const SERVER_SITE: string = '0'.repeat(32);
 
 /**
- * What the server keeps beside the app's tables, in the same file and the same transactions.
- * Names with the prefix rockpool_ are reserved (shared/schema/validate.ts), so they never meet the app's.
+ * The server's own tables, in the same file and the same transactions as the app's tables. Names with the prefix
+ * rockpool_ are reserved (shared/schema/validate.ts), so they never collide with the app's. SQLite stores the comments
+ * of a CREATE TABLE with the table; nothing compares that text.
  */
 export const INTERNAL_TABLES_SQL: string = `
 CREATE TABLE rockpool_meta (
@@ -71,48 +75,48 @@ CREATE TABLE rockpool_meta (
 ) WITHOUT ROWID;
 
 CREATE TABLE rockpool_site (
-  number INTEGER PRIMARY KEY,            -- stands for the site in packed versions; 0 is the server itself
+  number INTEGER PRIMARY KEY,            -- identifies the site in packed versions; 0 is the server itself
   site BLOB NOT NULL UNIQUE,             -- 16 bytes
-  principal TEXT NOT NULL,               -- who pushed last as this site
-  last_sequence INTEGER NOT NULL,        -- its last decided changeset, admitted or rejected
-  last_hash BLOB NOT NULL,               -- the hash of that changeset
-  last_stamp_us INTEGER NOT NULL,        -- its highest corrected stamp
-  confirmed_cursor INTEGER NOT NULL,     -- what the site has durably applied
-  confirmed_sequence INTEGER NOT NULL,   -- outcomes up to here are durable at the site and forgotten here
+  principal TEXT NOT NULL,               -- principal of the last push by this site
+  last_sequence INTEGER NOT NULL,        -- last decided changeset, admitted or rejected
+  last_hash BLOB NOT NULL,               -- hash of that changeset
+  last_stamp_us INTEGER NOT NULL,        -- highest corrected stamp of the site
+  confirmed_cursor INTEGER NOT NULL,     -- cursor that the site has durably applied
+  confirmed_sequence INTEGER NOT NULL,   -- outcomes up to here are durable at the site and pruned here
   confirmed_watermark INTEGER NOT NULL   -- of its last admitted changeset up to confirmed_sequence
 );
 
-CREATE TABLE rockpool_outcome (          -- what became of a changeset; once its site has confirmed it, only that it was decided (log/outcomes.ts)
+CREATE TABLE rockpool_outcome (          -- the outcome of a changeset; its details are pruned once the site has confirmed it (log/outcomes.ts)
   site_number INTEGER NOT NULL,
   sequence INTEGER NOT NULL,
-  hash BLOB NOT NULL,                    -- of the changeset: another one under this number is a copied site's
-  watermark INTEGER,                     -- admitted: its place in the log
-  loss_count INTEGER,                    -- admitted: how many of its writes lost
-  error_code TEXT,                       -- rejected: why
-  error_fields TEXT,                     -- rejected: JSON
-  corrected BLOB,                        -- cells that came out otherwise than sent (log/corrected-codec.ts); NULL: none
-  decided_ms INTEGER NOT NULL DEFAULT 0, -- by the server's clock, ms since 1970
+  hash BLOB NOT NULL,                    -- hash of the changeset: a different changeset under this sequence comes from a copied site
+  watermark INTEGER,                     -- if admitted: its watermark
+  loss_count INTEGER,                    -- if admitted: the number of its writes that lost
+  error_code TEXT,                       -- if rejected: the error code
+  error_fields TEXT,                     -- if rejected: the error's fields as JSON
+  corrected BLOB,                        -- cells with another value after the merge than sent (log/corrected-codec.ts); NULL: none
+  decided_ms INTEGER NOT NULL DEFAULT 0, -- time of the decision by the server's clock, ms since 1970
   PRIMARY KEY (site_number, sequence)
 ) WITHOUT ROWID;
 
-CREATE TABLE rockpool_log (              -- one line per admitted changeset
+CREATE TABLE rockpool_log (              -- one row per admitted changeset
   watermark INTEGER PRIMARY KEY,         -- 1, 2, 3 … without gaps
   site_number INTEGER NOT NULL,
   sequence INTEGER NOT NULL,
   stamp_us INTEGER NOT NULL,             -- corrected
-  max_stamp_us INTEGER NOT NULL,         -- highest stamp up to here: no later write may claim to be older
-  principal TEXT NOT NULL,               -- who wrote it, for the conflict log
-  received_ms INTEGER NOT NULL DEFAULT 0, -- when it came, by the server's clock, ms since 1970
-  link BLOB NOT NULL DEFAULT x'00000000000000000000000000000000' -- 16 bytes of a hash over the link before it, this changeset and how it was merged (log/log.ts)
+  max_stamp_us INTEGER NOT NULL,         -- highest stamp up to here; a write by a site that has seen this entry cannot claim a lower one
+  principal TEXT NOT NULL,               -- author, for the conflict log
+  received_ms INTEGER NOT NULL DEFAULT 0, -- time of receipt by the server's clock, ms since 1970
+  link BLOB NOT NULL DEFAULT x'00000000000000000000000000000000' -- the log hash: 16 bytes over the previous log hash, this changeset and how it was merged (log/log.ts)
 );
 
-CREATE TABLE rockpool_row_version (      -- one line per row of a synced table, and per tombstone that is kept (log/tombstones.ts)
+CREATE TABLE rockpool_row_version (      -- one row per row of a synced table, and per tombstone that is kept (log/tombstones.ts)
   table_id INTEGER NOT NULL,
   key BLOB NOT NULL,                     -- shared/change/primary-key.ts
-  watermark INTEGER NOT NULL,            -- the highest of all versions in the row
-  versions BLOB NOT NULL,                -- of its existence and of each cell (row-version-codec.ts)
-  image BLOB,                            -- a deleted row's cells; NULL while the row is there
-  waits_for BLOB,                        -- of a row that went with its parent: the parent that it refers to (merge/foreign-keys.ts)
+  watermark INTEGER NOT NULL,            -- highest watermark of the row's versions
+  versions BLOB NOT NULL,                -- versions of the row and of each cell (store/row-version-codec.ts)
+  image BLOB,                            -- cells of a deleted row; NULL while the row exists
+  waits_for BLOB,                        -- for a row that was deleted by a cascade: the parent that it refers to (merge/foreign-keys.ts)
   PRIMARY KEY (table_id, key)
 ) WITHOUT ROWID;
 

@@ -1,9 +1,9 @@
 import type { SqliteFile } from './sqlite-file.ts';
 
 /**
- * What a file says of itself. `epoch_start`: the watermark at which the epoch began; `floor`: see log/tombstones.ts;
- * missing, either is 0. `epochs_before`: the ids of earlier epochs, one after the other. `own_site`: see
- * database/own-site.ts. `identity…`: see identity.ts.
+ * Facts that a database file stores about itself. `epoch_start` is the watermark at which the log epoch began, and
+ * `floor` the tombstone horizon (log/tombstones.ts); either is 0 if missing. `epochs_before` holds the ids of earlier
+ * log epochs, concatenated. `own_site`: see database/own-site.ts. `identity…`: see store/identity.ts.
  */
 export type MetaName =
   | 'storage_format'

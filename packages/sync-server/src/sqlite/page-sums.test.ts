@@ -3,7 +3,7 @@ import { join } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { temporaryFolder } from '../../testing/test-server.ts';
-import { acceptFile, sealUnknownPages } from '../store/accept-file.ts';
+import { acceptFile, writeMissingSums } from '../store/accept-file.ts';
 import { PageSums, sumsPath } from './page-sums.ts';
 import { SqliteFile } from './sqlite-file.ts';
 import { verifyPages } from '../store/verify-pages.ts';
@@ -108,7 +108,7 @@ describe('the checksums of a database file', () => {
 
     new SqliteFile(killed).close();
     expect(await verifyPages(killed)).toEqual({ compared: 0, unknown: pages, damaged: [] });
-    expect(sealUnknownPages(killed)).toBe(pages);
+    expect(writeMissingSums(killed)).toBe(pages);
     expect(await verifyPages(killed)).toEqual(INTACT);
     flip(killed, 5_000);
     expect((await verifyPages(killed)).damaged).toEqual([2]);
@@ -147,7 +147,7 @@ describe('the checksums of a database file', () => {
     const sql = new SqliteFile(path);
     expect(await verifyPages(path)).toMatchObject({ compared: 0, unknown: statSync(path).size / 4096, damaged: [] });
     sql.transaction(() => fill(sql, 1, 1));
-    expect(sealUnknownPages(path)).toBe(statSync(path).size / 4096);
+    expect(writeMissingSums(path)).toBe(statSync(path).size / 4096);
     sql.close();
     expect(await verifyPages(path)).toEqual(INTACT);
     const otherProgram = new DatabaseSync(path);

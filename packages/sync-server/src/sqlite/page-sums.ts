@@ -2,18 +2,18 @@ import { closeSync, constants, fdatasyncSync, fstatSync, openSync, readSync, sta
 import { crc32 } from 'node:zlib';
 
 /*
- * `<database>-sums`: a checksum for each page of a SQLite file, so that a byte that the disk has changed is noticed.
+ * `<database>-sums`: a checksum for each page of a SQLite file, so that bytes that changed on disk are noticed.
  *
  *   16 bytes   "RPSUMS1\n", u32 page size, u32 flags
- *   u32 each   CRC-32 of page 1, 2, 3 …; 0: not known
+ *   u32 each   CRC-32 of page 1, 2, 3 …; 0 if unknown
  *
- * All numbers are little-endian. In WAL mode only a checkpoint writes to the database file, so the sums of the pages in
- * the log are written and synced right before each checkpoint (sealed-log.ts). A page that is in the log at the moment
- * is not compared: the log has the newer one, with checksums of its own.
+ * All numbers are little-endian. In WAL mode only a checkpoint writes to the database file, so the checksums of the
+ * pages in the log are written and synced right before each checkpoint (wal-checkpointer.ts). A page that is currently in the
+ * log is not compared: the log holds a newer version, with its own checksums.
  *
- * Flag 1: the server has committed to the log, and has not closed the database since. A server that was killed leaves its log. Any
- * program that then opens and closes the database, such as the sqlite3 shell, makes SQLite move the log into the file
- * past the sums. So sums with this flag and no log beside them say nothing about the pages.
+ * Flag 1: the server has committed to the log and has not closed the database since. A killed server leaves its log
+ * behind. Any program that then opens and closes the database, such as the sqlite3 shell, makes SQLite move the log
+ * into the file without updating the checksums. Checksums with this flag and no log beside them are therefore stale.
  */
 const MAGIC = 'RPSUMS1\n';
 const HEADER_BYTES = 16;
@@ -21,12 +21,12 @@ const FLAGS_OFFSET = 12;
 const LOG_IN_USE = 1;
 const SUM_BYTES = 4;
 
-/** The file that holds the sums of a database file. */
+/** The path of the checksum file of a database file. */
 export function sumsPath(databasePath: string): string {
   return `${databasePath}-sums`;
 }
 
-/** CRC-32 of a page, as it is stored: never 0, which means that nothing is known. */
+/** CRC-32 of a page as stored: never 0, which stands for unknown. */
 export function pageSum(page: Uint8Array): number {
   return crc32(page) || 1;
 }
@@ -44,8 +44,8 @@ export class PageSums {
   }
 
   /**
-   * Opens the sums for writing. Creates the file if it is missing, and forgets the sums of another page size and those
-   * that another program has made stale.
+   * Opens the checksum file for writing. Creates it if it is missing, and clears checksums that are stale or for
+   * another page size.
    */
   static open(databasePath: string, pageSizeBytes: number): PageSums {
     const descriptor = openSync(sumsPath(databasePath), constants.O_RDWR | constants.O_CREAT, 0o644);
@@ -66,7 +66,7 @@ export class PageSums {
     return sums;
   }
 
-  /** Null where there is no such file, or one that was never finished. */
+  /** Returns null if the file is missing or its header is incomplete. */
   static openExisting(databasePath: string): PageSums | null {
     let descriptor: number;
     try {
@@ -81,18 +81,24 @@ export class PageSums {
     return null;
   }
 
-  /** Another program has moved the log of a killed server into the file: the sums say nothing about the pages. */
+  /**
+   * True if another program has moved the log of a killed server into the file, so that the checksums no longer
+   * describe the pages.
+   */
   get isStale(): boolean {
     const logBytes = statSync(`${this.databasePath}-wal`, { throwIfNoEntry: false })?.size ?? 0;
     return logBytes === 0 && this.isLogInUse;
   }
 
-  /** The server has the log in use, or was killed while it had. */
+  /** Whether the server is using the log, or was killed while it did. */
   get isLogInUse(): boolean {
     return readHeader(this.descriptor)?.readUInt32LE(FLAGS_OFFSET) === LOG_IN_USE;
   }
 
-  /** Set after the first commit to the log, and cleared once a closing server has moved the log into the file. Durable when it returns. */
+  /**
+   * Sets the flag after the first commit to the log, and clears it once a closing server has moved the log into the
+   * file. The flag is durable when this returns.
+   */
   setLogInUse(isInUse: boolean): void {
     const flags = Buffer.alloc(4);
     flags.writeUInt32LE(isInUse ? LOG_IN_USE : 0);
@@ -100,20 +106,19 @@ export class PageSums {
     fdatasyncSync(this.descriptor);
   }
 
-  /** How many pages the database had when it was last checkpointed. */
+  /** The number of pages that the database had at its last checkpoint. */
   get pageCount(): number {
     return Math.max(0, Math.floor((fstatSync(this.descriptor).size - HEADER_BYTES) / SUM_BYTES));
   }
 
-  /** The sums of `count` pages from `first` on; 0 for those that are not known. */
+  /** Reads the checksums of `count` pages starting at page `first`; 0 if unknown. */
   read(first: number, count: number): Uint32Array {
     const sums = new Uint32Array(count);
     readSync(this.descriptor, new Uint8Array(sums.buffer), 0, count * SUM_BYTES, offsetOf(first));
     return sums;
   }
 
-  /** Durable when it returns. */
-  write(sumByPage: ReadonlyMap<number, number>): void {
+  /** Writes checksums; they are durable when this returns. */ write(sumByPage: ReadonlyMap<number, number>): void {
     const pages = [...sumByPage.keys()].sort((a, b) => a - b);
     for (let start = 0; start < pages.length;) {
       let end = start + 1;

@@ -1,36 +1,36 @@
 import { constants, DatabaseSync, type StatementSync } from 'node:sqlite';
 import { RockpoolError, type CellValue } from '@rockpool/shared';
-import { SealedLog } from './sealed-log.ts';
+import { WalCheckpointer } from './wal-checkpointer.ts';
 
-/** A row as SQLite holds it: INTEGER as bigint, REAL as number. The same distinction as in CellValue. */
+/** A row as SQLite stores it: INTEGER as bigint, REAL as number, the same distinction as in CellValue. */
 export type SqlRow = readonly CellValue[];
 
-// A statement per combination of columns that clients write: few for honest apps, many for hostile ones.
+// One statement per combination of columns that clients write: few for an honest app, many for a hostile client.
 const MAX_STATEMENTS = 400;
 
-// Only a person with the sqlite3 shell can hold the file besides this process (directory-lock.ts).
+// Only a shell such as sqlite3 can hold the file besides this process (store/directory-lock.ts).
 const BUSY_TIMEOUT_MS = 5_000;
 
 export interface SqliteFileOptions {
-  /** Opens a file that something else writes to. Default false. */
+  /** Opens a file that another connection writes to. Default false. */
   readonly readOnly?: boolean;
-  /** The file may be lost with the machine, and commits need not wait for the disk. Default false. */
+  /** The file may be lost in a power cut, so commits do not wait for the disk. Default false. */
   readonly disposable?: boolean;
   /**
-   * Keeps a checksum of each page beside the file (page-sums.ts); never for a disposable file. Transactions only: what
-   * is written outside of `transaction` is sealed by the next one, or by `close`. Default true.
+   * Keeps a checksum of each page beside the file (page-sums.ts), except for a disposable file. Checkpoints run after
+   * `transaction` and in `close`; writes made outside of `transaction` wait for the next of these. Default true.
    */
   readonly hasChecksums?: boolean;
 }
 
 /**
- * One open SQLite file: exact values in and out, prepared statements kept. Synchronous, as node:sqlite is: between two
- * awaits nothing else touches the file, so a transaction never meets another one of this process.
+ * One open SQLite file, with exact values in and out and a cache of prepared statements. Synchronous like node:sqlite:
+ * between two awaits nothing else in this process touches the file, so two of its transactions never overlap.
  */
 export class SqliteFile {
   private readonly database: DatabaseSync;
-  // Null where the file has no page checksums.
-  private readonly sealedLog: SealedLog | null = null;
+  // Null if the file has no page checksums.
+  private readonly checkpointer: WalCheckpointer | null = null;
   private readonly statements = new Map<string, StatementSync>();
 
   constructor(path: string, { readOnly = false, disposable = false, hasChecksums = true }: SqliteFileOptions = {}) {
@@ -40,22 +40,23 @@ export class SqliteFile {
       readOnly,
       timeout: BUSY_TIMEOUT_MS,
       // Cascades must not run here: their effects were captured where they happened. merge/foreign-keys.ts checks
-      // instead.
+      // foreign keys instead.
       enableForeignKeyConstraints: false,
       enableDoubleQuotedStringLiterals: false,
     });
     if (readOnly) return;
     try {
-      // FULL: COMMIT returns after fsync of the write-ahead log. An acknowledgement rests on it.
+      // FULL: COMMIT returns after fsync of the write-ahead log. Acknowledgements depend on it.
       this.database.exec(`PRAGMA journal_mode = WAL; PRAGMA synchronous = ${disposable ? 'OFF' : 'FULL'}`);
-      if (hasChecksums && !disposable && path !== ':memory:') this.sealedLog = new SealedLog(path, this.database);
+      if (hasChecksums && !disposable && path !== ':memory:')
+        this.checkpointer = new WalCheckpointer(path, this.database);
     } catch (error) {
       this.database.close();
       throw error;
     }
   }
 
-  /** Statements without parameters or results. */
+  /** Runs statements without parameters or results. */
   exec(sql: string): void {
     this.database.exec(sql);
   }
@@ -72,12 +73,12 @@ export class SqliteFile {
     return this.prepared(sql).all(...parameters) as unknown as SqlRow[];
   }
 
-  /** One row at a time, for tables that do not fit in memory. */
+  /** Yields one row at a time, for tables that do not fit in memory. */
   *rows(sql: string): Generator<SqlRow> {
     yield* this.database.prepare(sql).iterate() as unknown as Iterable<SqlRow>;
   }
 
-  /** Commits durably when `body` returns; leaves nothing behind when it throws. */
+  /** Commits when `body` returns, and rolls back when it throws. */
   transaction<Result>(body: () => Result): Result {
     this.database.exec('BEGIN IMMEDIATE');
     try {
@@ -86,15 +87,15 @@ export class SqliteFile {
       this.checkpointIfLong();
       return result;
     } catch (error) {
-      // After some failures (disk full, I/O) SQLite has rolled back already.
+      // After some failures (disk full, I/O) SQLite has already rolled back.
       if (this.database.isTransaction) this.database.exec('ROLLBACK');
       throw error;
     }
   }
 
   /**
-   * Does and undoes `body`. Returns with its result what it changed, in the format of SQLite's session extension;
-   * empty: nothing.
+   * Runs `body` and rolls it back. Returns its result and its changes in the format of SQLite's session extension,
+   * empty if it changed nothing.
    */
   rehearse<Result>(body: () => Result): { readonly result: Result; readonly changeset: Uint8Array } {
     this.database.exec('BEGIN IMMEDIATE');
@@ -108,14 +109,14 @@ export class SqliteFile {
   }
 
   /**
-   * Changes what a changeset of rehearse says, or returns false: it does not fit, or two of its rows swap a unique
-   * value, which takes other means.
+   * Applies a changeset from `rehearse`. Returns false if it does not fit, or if two of its rows swap a unique value,
+   * which SQLite cannot apply row by row.
    */
   apply(changeset: Uint8Array): boolean {
     return this.database.applyChangeset(changeset, { onConflict: () => constants.SQLITE_CHANGESET_ABORT });
   }
 
-  /** A part of a transaction that can fail alone. */
+  /** Runs a part of a transaction that can fail on its own. */
   savepoint<Result>(body: () => Result): Result {
     this.run('SAVEPOINT part');
     try {
@@ -132,29 +133,30 @@ export class SqliteFile {
   }
 
   /**
-   * Moves the log into the file. Returns false where a reader of an older state, or another process, keeps a part of
-   * it. Throws `database-damaged`.
+   * Moves the log into the file. Returns false if a reader of an older state, or another process, still needs part of
+   * the log. Throws `database-damaged`.
    */
   checkpoint(): boolean {
-    return this.sealedLog?.checkpoint() ?? true;
+    return this.checkpointer?.checkpoint() ?? true;
   }
 
   close(): void {
     this.statements.clear();
     let isEmpty = false;
     try {
-      // SQLite moves the rest of the log when the last connection closes: its pages have to be sealed by then.
-      if (this.sealedLog !== null && !this.database.isTransaction) isEmpty = this.sealedLog.checkpoint();
+      // SQLite checkpoints the rest of the log when the last connection closes, so the page checksums must be written
+      // before.
+      if (this.checkpointer !== null && !this.database.isTransaction) isEmpty = this.checkpointer.checkpoint();
     } finally {
       this.database.close();
-      this.sealedLog?.close(isEmpty);
+      this.checkpointer?.close(isEmpty);
     }
   }
 
-  /** The commit stands, whatever fails here: the log keeps it, and the next commit tries again. */
+  /** A failed checkpoint does not affect the commit: the log keeps it, and the next commit tries again. */
   private checkpointIfLong(): void {
     try {
-      this.sealedLog?.checkpointIfLong();
+      this.checkpointer?.checkpointIfLong();
     } catch (error) {
       if (error instanceof RockpoolError && error.code === 'database-damaged') throw error;
     }
@@ -175,7 +177,7 @@ export class SqliteFile {
   }
 }
 
-/** SQLite's extended result code of something thrown by node:sqlite, or null. */
+/** The extended result code of an error thrown by node:sqlite, or null for any other value. */
 export function sqliteCodeOf(thrown: unknown): number | null {
   if (!(thrown instanceof Error) || !('errcode' in thrown)) return null;
   return typeof thrown.errcode === 'number' ? thrown.errcode : null;

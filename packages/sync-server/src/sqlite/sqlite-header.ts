@@ -5,15 +5,15 @@ const HEADER_BYTES = 100;
 
 export interface SqliteFileHeader {
   readonly pageSizeBytes: number;
-  /** Whole pages in the file; those that are in its log alone do not count. */
+  /** Whole pages in the file, without those that exist only in its log. */
   readonly pageCount: number;
 }
 
 /**
- * What a SQLite file says of itself, without opening it with SQLite; null where it is no SQLite file. See
+ * Reads the header of a SQLite file without opening it with SQLite. Returns null if it is not a SQLite file. See
  * https://sqlite.org/fileformat2.html#the_database_header.
  */
-export function fileHeader(path: string): SqliteFileHeader | null {
+export function readSqliteHeader(path: string): SqliteFileHeader | null {
   const descriptor = openSync(path, 'r');
   try {
     const header = Buffer.alloc(HEADER_BYTES);

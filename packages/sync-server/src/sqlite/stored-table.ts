@@ -17,37 +17,37 @@ import {
   type TableSchema,
 } from '@rockpool/shared';
 
-/** Rows that one statement reads: each by one of its own takes three times as long. */
-export const ROWS_AT_ONCE = 64;
+/** Rows per SELECT: one statement per row takes three times as long. */
+export const ROWS_PER_SELECT = 64;
 
 /**
- * A synced table with the SQL that admission and delivery use. Names come from the schema alone, never from a frame.
+ * A synced table with the SQL that admission and deliveries use. Names in SQL come from the schema, never from a frame.
  */
 export interface StoredTable {
   readonly schema: TableSchema;
-  /** Rockpool's own: clients read it and never write it. */
+  /** A system table of Rockpool, which clients read but never write. */
   readonly system: boolean;
   readonly keys: readonly ColumnSchema[];
   readonly values: readonly ColumnSchema[];
   readonly valueById: ReadonlyMap<number, ColumnSchema>;
-  /** Of the value columns. */
+  /** The ids of `values`. */
   readonly columnIds: readonly number[];
-  /** The value columns in schema order (or the constant 1 where there are none), by key. */
+  /** Selects the value columns in schema order by key, or the constant 1 if there are none. */
   readonly selectSql: string;
-  /** The same for ROWS_AT_ONCE keys, one after the other, and with each row at which place its key was given. */
-  readonly selectTogetherSql: string;
+  /** Selects the rows of ROWS_PER_SELECT keys. The last column is the position of the key in the parameters. */
+  readonly selectBatchSql: string;
   readonly deleteSql: string;
-  /** Parameters: the key's parts, then the value columns in schema order. */
+  /** Parameters: the parts of the key, then the value columns in schema order. */
   readonly insertSql: string;
-  /** What its columns can hold. */
+  /** The values that its columns accept. */
   readonly domain: TableDomain;
-  /** Columns whose new value can collide with another row; null: any column may. */
+  /** Columns with a new value that can collide with another row. Null if any column can. */
   readonly uniqueColumnIds: ReadonlySet<number> | null;
-  /** The policies of documents are bound to their row in documents/document-merge.ts. */
+  /** The merge rules; documents/document-merge.ts binds the policies of documents to their row. */
   readonly rules: RowRules;
   /**
-   * The rules of the document columns, by id. Where cells are merged they are states (shared/document); the app's table
-   * has their JSON.
+   * The rules of the document columns, by id. A merge works on document states (shared/document); the app's table
+   * stores their JSON.
    */
   readonly documents: ReadonlyMap<number, DocumentRule>;
 }
@@ -67,7 +67,7 @@ export function toStoredTable(schema: TableSchema, system: boolean): StoredTable
     columnIds: values.map(({ id }) => id),
     valueById: new Map(values.map((column) => [column.id, column])),
     selectSql: `SELECT ${selected} FROM ${name} WHERE ${whereKey}`,
-    selectTogetherSql: selectTogether(name, keys, values),
+    selectBatchSql: selectBatch(name, keys, values),
     insertSql: insertInto(
       schema.name,
       [...keys, ...values].map((column) => column.name),
@@ -80,24 +80,22 @@ export function toStoredTable(schema: TableSchema, system: boolean): StoredTable
   };
 }
 
-/** CROSS JOIN: the keys lead, and the table is looked into by its index. */
-function selectTogether(name: string, keys: readonly ColumnSchema[], values: readonly ColumnSchema[]): string {
-  const asked = Array.from({ length: ROWS_AT_ONCE }, (_, at) => `(${at}${', ?'.repeat(keys.length)})`).join(', ');
-  const isAsked = keys
+/** CROSS JOIN makes the keys the outer loop, so that SQLite looks up the table by its index. */
+function selectBatch(name: string, keys: readonly ColumnSchema[], values: readonly ColumnSchema[]): string {
+  const keyRows = Array.from({ length: ROWS_PER_SELECT }, (_, at) => `(${at}${', ?'.repeat(keys.length)})`).join(', ');
+  const matchesKey = keys
     .map(
       (column, k) =>
-        `${name}.${quoteName(column.name)} = rockpool_asked.column${k + 2} AND typeof(${name}.${quoteName(column.name)}) = typeof(rockpool_asked.column${k + 2})`,
+        `${name}.${quoteName(column.name)} = rockpool_key.column${k + 2} AND typeof(${name}.${quoteName(column.name)}) = typeof(rockpool_key.column${k + 2})`,
     )
     .join(' AND ');
-  const selected = [...values.map((column) => `${name}.${quoteName(column.name)}`), 'rockpool_asked.column1'].join(
-    ', ',
-  );
-  return `SELECT ${selected} FROM (VALUES ${asked}) AS rockpool_asked CROSS JOIN ${name} ON ${isAsked}`;
+  const selected = [...values.map((column) => `${name}.${quoteName(column.name)}`), 'rockpool_key.column1'].join(', ');
+  return `SELECT ${selected} FROM (VALUES ${keyRows}) AS rockpool_key CROSS JOIN ${name} ON ${matchesKey}`;
 }
 
 /**
- * Parameters: the key's parts, then the values of `columnIds`. For the table's own columns it stands ready as
- * `insertSql`.
+ * An INSERT of some columns. Parameters: the parts of the key, then the values of `columnIds`. `insertSql` is the same
+ * for all columns.
  */
 export function partialInsertSql(table: StoredTable, columnIds: readonly number[]): string {
   return insertInto(table.schema.name, [
@@ -110,14 +108,15 @@ function insertInto(tableName: string, columnNames: readonly string[]): string {
   return `INSERT INTO ${quoteName(tableName)} (${columnNames.map(quoteName).join(', ')}) VALUES (${columnNames.map(() => '?').join(', ')})`;
 }
 
-/** Parameters: the values of `columnIds`, then the key's parts. */
+/** Parameters: the values of `columnIds`, then the parts of the key. */
 export function updateSql(table: StoredTable, columnIds: readonly number[]): string {
   const sets = columnIds.map((id) => `${quoteName(columnName(table, id))} = ?`).join(', ');
   return `UPDATE ${quoteName(table.schema.name)} SET ${sets} WHERE ${keyMatchSql(table.schema, { first: columnIds.length + 1 })}`;
 }
 
 /**
- * The table, its indexes, and an index for each foreign key that has none: deleting a parent looks for its children.
+ * The DDL of the table, its indexes, and an index for each foreign key that lacks one: deleting a parent searches for
+ * its children.
  */
 export function storedTableToDdl(schema: TableSchema): string[] {
   return [...tableToDdl(schema), ...foreignKeyIndexes(schema).map((index) => createIndexSql(schema.name, index))];

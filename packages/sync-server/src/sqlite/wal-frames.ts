@@ -3,15 +3,15 @@ import { RockpoolError } from '@rockpool/shared';
 import { pageSum } from './page-sums.ts';
 
 /*
- * SQLite's write-ahead log, as https://sqlite.org/fileformat2.html#walformat describes it: a header of 32 bytes, then
- * frames of 24 bytes and a page. All numbers are big-endian; the checksums run over the words in the order that the
- * magic number names.
+ * SQLite's write-ahead log, as described in https://sqlite.org/fileformat2.html#walformat: a header of 32 bytes, then
+ * frames, each a header of 24 bytes and a page. All numbers are big-endian; the magic number names the byte order of
+ * the words that the checksums run over.
  */
 const WAL_HEADER_BYTES = 32;
 const FRAME_HEADER_BYTES = 24;
 const MAGIC_LITTLE_ENDIAN = 0x377f0682;
 
-/** How many frames are read at once: some megabytes of the usual pages. */
+/** Frames per read: about 2 MB with pages of 4 KiB. */
 const FRAMES_PER_READ = 512;
 
 interface WalHeader {
@@ -22,8 +22,8 @@ interface WalHeader {
 }
 
 /**
- * The sums of the newest version of each page among the first `frameCount` frames of a log. Throws `database-damaged`
- * where a frame is not what SQLite wrote: it would otherwise be copied into the database file.
+ * Returns the checksum of the newest version of each page among the first `frameCount` frames of a log. Throws
+ * `database-damaged` if a frame is not what SQLite wrote, before a checkpoint copies it into the database file.
  */
 export function sumsOfLog(databasePath: string, frameCount: number): Map<number, number> {
   const sums = new Map<number, number>();
@@ -47,7 +47,8 @@ export function sumsOfLog(databasePath: string, frameCount: number): Map<number,
 }
 
 /**
- * The pages that a log may hold a newer version of. Reads no checksums: it may name a page too many, never one too few.
+ * Returns the pages of which a log may hold a newer version. Does not verify checksums, so the result may contain extra
+ * pages but never lacks one.
  */
 export function pagesInLog(databasePath: string): Set<number> {
   const pages = new Set<number>();
@@ -59,7 +60,7 @@ export function pagesInLog(databasePath: string): Set<number> {
   return pages;
 }
 
-/** `visit` returns the checksum that the next frame continues, or null to stop. */
+/** `visit` returns the running checksum for the next frame, or null to stop. */
 function forEachFrame(
   databasePath: string,
   visit: (header: WalHeader, frame: Buffer, previous: readonly [number, number]) => readonly [number, number] | null,
@@ -103,7 +104,7 @@ function readHeader(descriptor: number): WalHeader | null {
   const header = Buffer.alloc(WAL_HEADER_BYTES);
   if (readSync(descriptor, header, 0, WAL_HEADER_BYTES, 0) < WAL_HEADER_BYTES) return null;
   const magic = header.readUInt32BE(0);
-  // The lowest bit tells the byte order; the rest is the same for both.
+  // The lowest bit gives the byte order; the other bits are constant.
   if ((magic & ~1) >>> 0 !== MAGIC_LITTLE_ENDIAN) return null;
   return {
     pageSizeBytes: header.readUInt32BE(8),
@@ -113,7 +114,7 @@ function readHeader(descriptor: number): WalHeader | null {
   };
 }
 
-/** Continues the log's running checksum over the first 8 bytes of a frame's header and its page. */
+/** Continues the running checksum of the log over the first 8 bytes of a frame header and the page. */
 function frameChecksum(
   { isLittleEndian }: WalHeader,
   frame: Buffer,

@@ -1,19 +1,20 @@
 import { closeSync, openSync, readSync, rmSync } from 'node:fs';
-import { damaged, markPath } from './file-damage.ts';
+import { damagedError, markPath } from './file-damage.ts';
 import { PageSums, pageSum, sumsPath } from '../sqlite/page-sums.ts';
 import { SqliteFile } from '../sqlite/sqlite-file.ts';
-import { fileHeader } from '../sqlite/sqlite-header.ts';
+import { readSqliteHeader } from '../sqlite/sqlite-header.ts';
 
 const SLICE_PAGES = 256;
 
 /**
- * Takes a database file as it is: computes the checksums of all its pages again and lifts the mark of a damaged one.
- * Only while no server has it open. Throws `database-damaged`, and changes nothing, where SQLite finds it damaged.
+ * Accepts a database file in its current state: recomputes the checksums of all pages and removes the damage mark. No
+ * server may have the file open. Throws `database-damaged`, without changing anything, if SQLite's integrity check
+ * fails.
  */
 export function acceptFile(path: string): void {
   const looking = new SqliteFile(path, { readOnly: true });
   try {
-    if (looking.get('PRAGMA integrity_check(1)')?.[0] !== 'ok') throw damaged('sqlite-corrupt');
+    if (looking.get('PRAGMA integrity_check(1)')?.[0] !== 'ok') throw damagedError('sqlite-corrupt');
   } finally {
     looking.close();
   }
@@ -21,20 +22,20 @@ export function acceptFile(path: string): void {
   const sql = new SqliteFile(path);
   try {
     sql.checkpoint();
-    sealUnknownPages(path);
+    writeMissingSums(path);
   } finally {
     sql.close();
   }
 }
 
 /**
- * Gives the pages of a file that have no checksum yet the one of what they hold, such as those that an earlier version
- * has written. Only in the process and thread that makes the checkpoints: none may come between reading a page and
- * writing its sum. Returns how many pages had none.
+ * Writes checksums for pages that have none yet, such as pages written by an earlier version. Must run in the process
+ * and thread that runs the WAL checkpoints: a checkpoint between reading a page and writing its checksum would leave a
+ * wrong checksum. Returns the number of pages that had no checksum.
  */
-export function sealUnknownPages(path: string): number {
-  const header = fileHeader(path);
-  if (header === null) throw damaged('not-sqlite');
+export function writeMissingSums(path: string): number {
+  const header = readSqliteHeader(path);
+  if (header === null) throw damagedError('not-sqlite');
   const { pageSizeBytes, pageCount } = header;
   const sums = PageSums.open(path, pageSizeBytes);
   const descriptor = openSync(path, 'r');

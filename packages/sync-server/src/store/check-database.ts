@@ -5,14 +5,14 @@ import { schemaAdditions } from './schema-additions.ts';
 import { SqliteFile } from '../sqlite/sqlite-file.ts';
 
 /**
- * What is wrong with the file of the database of this id, one sentence each. Reads all of it. `schema`: the one that a
- * server is to run with; null: not known.
+ * Returns the problems of a database file, one sentence each. Reads the whole file. `databaseId` is the id that the
+ * file is stored under; `schema` is the schema that the server will run with, or null if unknown.
  */
 export function databaseProblems(path: string, databaseId: string, schema: Schema | null): string[] {
   const sql = new SqliteFile(path, { readOnly: true });
   try {
     const integrity = sql.all('PRAGMA integrity_check').map(([line]) => String(line));
-    if (integrity[0] !== 'ok') return integrity.map(() => 'SQLite finds the file damaged');
+    if (integrity[0] !== 'ok') return integrity.map(() => 'SQLite reports that the file is damaged');
     const stored = storedSchema(sql);
     return [
       ...ownerProblems(sql, databaseId),
@@ -29,13 +29,15 @@ export function databaseProblems(path: string, databaseId: string, schema: Schem
   }
 }
 
-/** A server does not open it: the clients of either would take the other for theirs. */
+/**
+ * A server does not open a file that belongs to another id: clients of one database would take the other for theirs.
+ */
 function ownerProblems(sql: SqliteFile, databaseId: string): string[] {
   const owner = identityOwner(sql);
   return owner === null || owner === databaseId
     ? []
     : [
-        `the file was copied or renamed by hand from the database ${owner}: move it away, and put it in with databases import`,
+        `the file was copied or renamed by hand from the database ${owner}: move it out of the data directory, then add it with databases import`,
       ];
 }
 
@@ -45,8 +47,8 @@ function logProblems(sql: SqliteFile): string[] {
 }
 
 /**
- * Every row has versions, and every living version a row: whoever wrote past Rockpool broke that, and their rows never
- * sync.
+ * Every row has a version record, and every version record that is not a tombstone has a row. A mismatch means that
+ * another program wrote to the table; its rows never sync.
  */
 function rowProblems(sql: SqliteFile, schema: Schema): string[] {
   return [...syncedTables(schema), ...SYSTEM_TABLES].flatMap(({ id, name }) => {
@@ -56,7 +58,7 @@ function rowProblems(sql: SqliteFile, schema: Schema): string[] {
     );
     return rows === versions
       ? []
-      : [`${name}: ${rows} rows, but ${versions} of them known to sync: something else has written to the table`];
+      : [`${name}: ${rows} rows, but ${versions} of them known to sync: another program has written to the table`];
   });
 }
 

@@ -11,12 +11,12 @@ import { SqliteFile } from '../sqlite/sqlite-file.ts';
 const BUSY_TIMEOUT_MS = 30_000;
 
 /**
- * Writes a compact copy of a SQLite file as it is at one moment, beside whatever writes to it meanwhile. Throws
- * `storage-missing` where there is none.
+ * Writes a compact copy of a SQLite file as of one moment; other processes may write to the file meanwhile. Throws
+ * `storage-missing` if the file does not exist.
  */
 export function copyDatabase(from: string, to: string): void {
   if (!existsSync(from)) throw new RockpoolError('storage-missing', { path: from });
-  // Read-only: a second writer would move the log into the file behind the checksums of its pages.
+  // Read-only: a second writer would run WAL checkpoints without updating the page checksums.
   const database = new DatabaseSync(from, { timeout: BUSY_TIMEOUT_MS, readOnly: true });
   try {
     database.prepare('VACUUM INTO ?').run(to);
@@ -26,10 +26,10 @@ export function copyDatabase(from: string, to: string): void {
 }
 
 /**
- * Puts a copy in its place. It gets a log epoch of its own: what clients have seen since the copy was made is not in
- * it, so each of them loads its state anew and pushes again what this log has lost. Under the id that it had it is the
- * same database, and its clients go on; under another id it is a database of its own, which clients of the original are
- * refused by.
+ * Installs a copy as a database. The copy gets a new log epoch, because it lacks everything that clients have seen
+ * since it was made: each client does a full resync and pushes again what this log has lost. Under its original id the
+ * copy keeps its identity, and its clients continue. Under another id it becomes a separate database, which rejects
+ * clients of the original.
  */
 export function restoreDatabase(from: string, to: string, databaseId: string): void {
   removeDatabaseFiles(to);

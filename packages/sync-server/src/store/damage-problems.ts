@@ -13,7 +13,10 @@ const SENTENCES: Readonly<Record<DamageProblem, string>> = {
   'sqlite-corrupt': 'the server took it offline because SQLite found it damaged; restore it from a backup',
 };
 
-/** What is damaged in a database file, one sentence each. Reads all of it, also while a server writes to it. */
+/**
+ * Returns what is damaged in a database file, one sentence each. Reads the whole file, also while a server writes to
+ * it.
+ */
 export async function damageProblems(path: string): Promise<string[]> {
   const problem = damageBeforeOpening(path);
   const found = problem === null ? [] : [SENTENCES[problem]];

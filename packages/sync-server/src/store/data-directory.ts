@@ -2,10 +2,12 @@ import { existsSync, mkdirSync, readdirSync, renameSync, rmSync } from 'node:fs'
 import { join } from 'node:path';
 
 /*
- * Everything of a server that must outlive it:
- * databases/db-<id>.sqlite   one file per database; beside it -wal and -shm (SQLite's log), -sums (page-sums.ts),
- *   -damaged (file-damage.ts)
- *   members.sqlite             who may do what, beyond what tokens say
+ * The files in a server's data directory:
+ *
+ *   databases/db-<id>.sqlite   one file per database; beside it -wal and -shm (SQLite's log), -sums (page-sums.ts) and
+ *                              -damaged (file-damage.ts)
+ *   members.sqlite             roles that the server stores, which override tokens
+ *   schemas/<hash>.json        schemas that the server has run with (known-schemas.ts)
  *   server.lock                held by the one process that runs here
  */
 
@@ -23,12 +25,12 @@ export function databasePath(dataDir: string, databaseId: string): string {
   return join(databasesDirectory(dataDir), databaseFileName(databaseId));
 }
 
-/** Capitals are escaped: on file systems that ignore case `A` and `a` would be one file, that is, one database. */
+/** Escapes capitals: on file systems that ignore case, the databases `A` and `a` would share one file. */
 export function databaseFileName(databaseId: string): string {
   return `db-${databaseId.replaceAll(/[A-Z]/g, (letter) => `~${letter.toLowerCase()}`)}.sqlite`;
 }
 
-/** Null: this is not the file of a database. */
+/** Returns null if the name is not that of a database file. */
 export function databaseIdOfFile(fileName: string): string | null {
   const name = /^db-(.+)\.sqlite$/.exec(fileName)?.[1];
   return name === undefined ? null : unescaped(name);
@@ -39,8 +41,8 @@ function unescaped(name: string): string {
 }
 
 /**
- * The ids of all databases that have a file, sorted. `withMissing`: those too whose file is missing while its checksums
- * are there.
+ * Returns the ids of all databases that have a file, sorted. With `withMissing`, also those of databases that have a
+ * checksum file but no database file.
  */
 export function databaseIds(
   dataDir: string,
@@ -54,15 +56,18 @@ export function databaseIds(
 }
 
 /**
- * Removes a database and everything beside it. The file goes first: what is left of a removal that was cut off says
- * that it is missing.
+ * Removes a database and the files beside it. The database file goes first, so that an interrupted removal leaves a
+ * database that is reported as missing.
  */
 export function removeDatabaseFiles(path: string): void {
   for (const suffix of ['', '-wal', '-shm', '-damaged', '-sums']) rmSync(path + suffix, { force: true });
 }
 
-/** Moves the file and log of a database out of the way, and returns the new path; null where there is no file. */
-export function keepDatabaseFiles(path: string): string | null {
+/**
+ * Renames a database file and its write-ahead log to `<path>.replaced-<n>` and returns the new path, or null if there
+ * is no file.
+ */
+export function renameReplacedFiles(path: string): string | null {
   if (!existsSync(path)) return null;
   let number = 1;
   while (existsSync(`${path}.replaced-${number}`)) number++;

@@ -27,7 +27,7 @@ import { schemaAdditions } from './schema-additions.ts';
 import { SqliteFile } from '../sqlite/sqlite-file.ts';
 import { storedTableToDdl, toStoredTable, type StoredTable } from '../sqlite/stored-table.ts';
 
-/** One open database: the app's tables and Rockpool's, in one file. */
+/** One open database: the app's tables and Rockpool's tables, in one file. */
 export interface DatabaseFile {
   readonly sql: SqliteFile;
   readonly tableById: ReadonlyMap<number, StoredTable>;
@@ -40,17 +40,20 @@ export interface DatabaseFile {
 }
 
 export interface DatabaseFileOptions {
-  /** Something else is what lasts, and the file is made anew from it: its commits wait for no disk. */
+  /** The file can be rebuilt from another store, so commits do not wait for the disk. Default false. */
   readonly disposable?: boolean;
-  /** The id that the database is opened under: its identity belongs to it (identity.ts). Default: nobody asks. */
+  /**
+   * The id that the database is opened under, which owns its identity (identity.ts). Default: the owner is not checked.
+   */
   readonly databaseId?: string;
-  /** The statements of a table of the app, or of Rockpool's that clients see too. */
+  /** Returns the DDL statements of a table: an app's table, or a system table that clients see too. */
   readonly toDdl?: (table: TableSchema, isSystem: boolean) => string[];
 }
 
 /**
- * Opens the file, makes it where it is missing, adds to it what a newer schema adds.
- * Throws `schema-incompatible`, or `database-unavailable` for a file of another format or of another database id.
+ * Opens the file, creating it if it is missing, and applies the additions of a newer schema. Throws
+ * `schema-incompatible`, or `database-unavailable` if the file has an unknown storage format or belongs to another
+ * database id.
  */
 export function openDatabaseFile(
   path: string,
@@ -62,7 +65,7 @@ export function openDatabaseFile(
     sql.transaction(() => {
       const isNew = sql.get(`SELECT 1 FROM sqlite_schema LIMIT 1`) === undefined;
       if (isNew) create(sql, schema, toDdl);
-      else bringToSchema(sql, schema);
+      else migrate(sql, schema);
       if (databaseId !== undefined) claimIdentity(sql, databaseId);
     });
     const tables = [
@@ -101,7 +104,7 @@ function create(sql: SqliteFile, schema: Schema, toDdl: NonNullable<DatabaseFile
   );
 }
 
-function bringToSchema(sql: SqliteFile, schema: Schema): void {
+function migrate(sql: SqliteFile, schema: Schema): void {
   if (sql.get(`SELECT 1 FROM sqlite_schema WHERE name = 'rockpool_meta'`) === undefined) {
     throw new RockpoolError('database-unavailable', { problem: 'the file is not a Rockpool database' });
   }
@@ -126,10 +129,10 @@ function addToSchema(sql: SqliteFile, statement: string): void {
   try {
     sql.exec(statement);
   } catch (error) {
-    // Such as a default that is not a constant, on a table that has rows.
+    // For example a default that is not a constant, on a table that has rows.
     throw new RockpoolError(
       'schema-incompatible',
-      { count: 1, problems: 'SQLite cannot add a part of the schema to the stored rows' },
+      { count: 1, problems: 'SQLite cannot add part of the schema to the stored rows' },
       { cause: error },
     );
   }

@@ -7,9 +7,10 @@ export interface DirectoryLock {
 }
 
 /**
- * One server process per data directory: two would each keep their own idea of a log's end.
- * The lock is an open exclusive transaction on a small SQLite file, so the system releases it however the process ends.
- * Throws `database-unavailable` when another server holds it. Not reliable on network file systems, nor is SQLite.
+ * Allows one server process per data directory: two processes would each cache a different end of the log. The lock is
+ * an open exclusive transaction on a small SQLite file, so the operating system releases it however the process ends.
+ * Throws `database-unavailable` if another server holds it. Like SQLite itself, the lock is not reliable on network
+ * file systems.
  */
 export function lockDirectory(directory: string): DirectoryLock {
   const database = new DatabaseSync(join(directory, 'server.lock'));

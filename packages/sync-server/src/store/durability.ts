@@ -3,20 +3,20 @@ import type { DatabaseFile } from './database-file.ts';
 import type { LogSync } from './log-sync.ts';
 
 /**
- * Where what is decided on a database's file becomes durable: in the file itself, or in a store that other instances
- * share (postgres/). The file decides in both cases, and nobody is told of anything before `commit` is done.
+ * How commits to a database file become durable: in the file itself, or in a store that other instances share
+ * (postgres/). Admission decides on the file in both cases. No outcome or delivery is sent before `commit` is done.
  */
 export interface Durability {
   /**
-   * What `body` writes into the file lasts when this returns, or resolves. When it throws, or rejects, nothing of it
-   * has happened here; all of it may be done again.
+   * Runs `body` in a transaction; its writes are durable once this returns or resolves. If it throws or rejects, the
+   * file is unchanged and the caller may retry.
    */
   commit<Result>(body: () => Result): Result | Promise<Result>;
-  /** Brings the file up to what others have committed. Null: there are no others. */
+  /** Applies what other instances have committed. Null if there are no other instances. */
   catchUp(): Promise<void> | null;
   /**
-   * Null: all that the file holds lasts. Else it holds a commit that does not last yet, and nobody is told of what is
-   * in the file before this resolves. Rejects with `database-unavailable` where it never will.
+   * Null if everything in the file is durable. Otherwise the file holds a commit that is not durable yet, and its
+   * content must not be sent before this resolves. Rejects with `database-unavailable` if that commit failed.
    */
   settling(): Promise<void> | null;
   close(): void;
@@ -26,7 +26,7 @@ export interface OpenDatabase extends Durability {
   readonly file: DatabaseFile;
 }
 
-/** The file is what lasts, and SQLite itself waits for the disk at each commit. */
+/** The file is the durable store, and SQLite waits for the disk at each commit. */
 export function durableInFile(file: DatabaseFile): OpenDatabase {
   return {
     file,
@@ -38,39 +38,39 @@ export function durableInFile(file: DatabaseFile): OpenDatabase {
 }
 
 /**
- * The file is what lasts, once its log is synced, which happens beside the thread. Of two commits that are under way at
- * the same time the later one lasts only with the earlier. Where the disk fails, nobody knows what is on it: `onLost`
- * is told, once, and nothing is committed any more.
+ * The file is the durable store, and a commit is durable once the write-ahead log is synced, which happens off the main
+ * thread. Of two commits in flight, the later is durable only together with the earlier. After a disk failure the
+ * content of the disk is unknown: `onLost` is called once, and every later commit is rejected.
  */
 export function durableOnceSynced(
   file: DatabaseFile,
   log: Pick<LogSync, 'sync' | 'close'>,
   onLost: (error: unknown) => void,
 ): OpenDatabase {
-  // SQLite syncs the log only before it moves it into the file.
+  // NORMAL: SQLite syncs the log only at WAL checkpoints.
   file.sql.exec('PRAGMA synchronous = NORMAL');
   let last: Promise<void> | null = null;
-  let lost: RockpoolError | null = null;
-  const lose = (error: unknown): void => {
-    lost = new RockpoolError('database-unavailable', {}, { cause: error });
-    last = Promise.reject(lost);
-    last.catch(() => undefined); // Whoever asks hears of it; nobody has to ask.
+  let failure: RockpoolError | null = null;
+  const fail = (error: unknown): void => {
+    failure = new RockpoolError('database-unavailable', {}, { cause: error });
+    last = Promise.reject(failure);
+    last.catch(() => undefined); // Callers of `settling` get the rejection; there may be none.
     onLost(error);
   };
   const sync = async (before: Promise<void> | null): Promise<void> => {
     try {
       await log.sync();
     } catch (error) {
-      if (lost === null) lose(error);
+      if (failure === null) fail(error);
     }
-    // Of several who sync a file at the same time the system tells one of a failure, and the others that all is well.
+    // When several callers sync a file at once, the system reports a failure to one of them and success to the others.
     await before;
-    if (lost !== null) throw lost;
+    if (failure !== null) throw failure;
   };
   return {
     file,
     commit: async (body) => {
-      if (lost !== null) throw lost;
+      if (failure !== null) throw failure;
       const result = transaction(file, body);
       const synced = sync(last);
       last = synced;
@@ -100,8 +100,8 @@ function transaction<Result>(file: DatabaseFile, body: () => Result): Result {
 }
 
 /**
- * What is kept in memory of a file, read anew: after a transaction that did not commit, or one that was not made by
- * admission.
+ * Reloads the state that is cached in memory from the file, after a transaction that rolled back or that admission did
+ * not make.
  */
 export function resyncFile({ logEpoch, log, sites, tombstones }: DatabaseFile): void {
   for (const part of [logEpoch, log, sites, tombstones]) part.reload();

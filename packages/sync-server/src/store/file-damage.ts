@@ -1,24 +1,24 @@
 import { existsSync, readFileSync, statSync, writeFileSync } from 'node:fs';
 import { RockpoolError } from '@rockpool/shared';
 import { PageSums, sumsPath } from '../sqlite/page-sums.ts';
-import { fileHeader } from '../sqlite/sqlite-header.ts';
+import { readSqliteHeader } from '../sqlite/sqlite-header.ts';
 import { sqliteCodeOf } from '../sqlite/sqlite-file.ts';
 
-/** What is wrong with the file of a database, as it stands in logs, in errors and in `doctor`. */
+/** What is wrong with a database file, as named in log lines, errors and `doctor`. */
 export type DamageProblem =
-  | 'missing' // its checksums are there, the file is not
+  | 'missing' // there is a checksum file, but no database file
   | 'empty'
   | 'truncated'
   | 'not-sqlite'
   | 'page-checksum' // pages differ from their checksums
-  | 'log-checksum' // so does the write-ahead log
-  | 'sqlite-corrupt'; // SQLite itself finds it damaged
+  | 'log-checksum' // frames of the write-ahead log differ from their checksums
+  | 'sqlite-corrupt'; // SQLite reports that the file is damaged
 
 // Primary result codes of SQLite.
 const SQLITE_CORRUPT = 11;
 const SQLITE_NOTADB = 26;
 
-export function damaged(
+export function damagedError(
   problem: DamageProblem,
   { pages, cause }: { readonly pages?: number; readonly cause?: unknown } = {},
 ): RockpoolError {
@@ -30,23 +30,25 @@ export function damaged(
 }
 
 /**
- * Looks at a file before SQLite opens it, which would make an empty one of it, or begin a new database where it is
- * missing. Null: nothing is wrong, or there never was one.
+ * Checks a file before SQLite opens it, because SQLite would create a new database in place of a missing or empty file.
+ * Returns null if nothing is wrong, or if the database never existed.
  */
 export function damageBeforeOpening(path: string): DamageProblem | null {
   const mark = damageMark(path);
   if (mark !== null) return mark;
   const sums = PageSums.openExisting(path);
-  // A server that was killed while it created the database has not got as far as its checksums.
+  // A server that was killed while it created the database has not written the checksum file yet.
   if (sums === null) return null;
   sums.close();
   const sizeBytes = statSync(path, { throwIfNoEntry: false })?.size;
   if (sizeBytes === undefined) return 'missing';
   if (sizeBytes === 0) return 'empty';
-  return fileHeader(path) === null ? 'not-sqlite' : null;
+  return readSqliteHeader(path) === null ? 'not-sqlite' : null;
 }
 
-/** Whether a file lacks pages that a checkpoint has moved into it. To be called while its log is empty. */
+/**
+ * Whether a file lacks pages that a WAL checkpoint has moved into it. Call it only while the write-ahead log is empty.
+ */
 export function isTruncated(path: string): boolean {
   const sums = PageSums.openExisting(path);
   if (sums === null) return false;
@@ -55,14 +57,16 @@ export function isTruncated(path: string): boolean {
   return statSync(path).size < pageCount * pageSizeBytes;
 }
 
-/** `database-damaged` where SQLite says that a file is damaged; null for everything else. */
+/** Returns `database-damaged` if SQLite reports a damaged file, or null for any other error. */
 export function sqliteDamage(thrown: unknown): RockpoolError | null {
   const code = sqliteCodeOf(thrown);
   const primary = code === null ? null : code & 0xff;
-  return primary === SQLITE_CORRUPT || primary === SQLITE_NOTADB ? damaged('sqlite-corrupt', { cause: thrown }) : null;
+  return primary === SQLITE_CORRUPT || primary === SQLITE_NOTADB
+    ? damagedError('sqlite-corrupt', { cause: thrown })
+    : null;
 }
 
-/** Holds across restarts that a database is damaged: it stays offline until its file is replaced or accepted. */
+/** Marks a database as damaged across restarts: it stays offline until its file is replaced or accepted. */
 export function markDamaged(path: string, problem: DamageProblem): void {
   writeFileSync(markPath(path), `${problem}\n`);
 }
@@ -72,11 +76,11 @@ export function markPath(path: string): string {
 }
 
 /**
- * Makes the checksum file of a database of an earlier version, so that from now on a missing or emptied file is
- * noticed.
+ * Creates the checksum file of a database from an earlier version, so that a missing or emptied database file is
+ * noticed from now on.
  */
-export function beginChecksums(path: string): void {
-  const header = existsSync(sumsPath(path)) ? null : fileHeader(path);
+export function createChecksumFile(path: string): void {
+  const header = existsSync(sumsPath(path)) ? null : readSqliteHeader(path);
   if (header !== null) PageSums.open(path, header.pageSizeBytes).close();
 }
 

@@ -4,9 +4,9 @@ import { readMeta, writeMeta } from '../sqlite/meta.ts';
 import type { SqliteFile } from '../sqlite/sqlite-file.ts';
 
 /*
- * The identity of a database: 16 bytes that every client binds its local database to. It is issued with the database,
- * stored in it, and belongs to one database id. A backup that is restored under the same id keeps it; a copy under
- * another id is another database and gets one of its own.
+ * The identity of a database: 16 bytes that every client binds its local database to. It is issued when the database is
+ * created, stored in the file, and belongs to one database id. A backup that is restored under the same id keeps the
+ * identity; a copy under another id is another database and gets a new identity.
  */
 
 export function newIdentity(): Uint8Array {
@@ -17,17 +17,14 @@ export function identityOf(sql: SqliteFile): Uint8Array {
   return readMeta(sql, 'identity') as Uint8Array;
 }
 
-/**
- * The database id that the identity belongs to; null in a file that was written before identities, until a server has
- * opened it.
- */
+/** The database id that the identity belongs to. Null in a file from before identities, until a server opens it. */
 export function identityOwner(sql: SqliteFile): string | null {
   return (readMeta(sql, 'identity_of') ?? null) as string | null;
 }
 
 /**
- * The links of the log up to here do not show that a client knows this database: they are also in the database that it
- * was copied from.
+ * The watermark up to which log hashes do not prove that a client knows this database, because the database that it was
+ * copied from has the same ones.
  */
 export function identityStart(sql: SqliteFile): number {
   return Number(readMeta(sql, 'identity_start') ?? 0);
@@ -38,24 +35,24 @@ export function isClaimed(sql: SqliteFile, databaseId: string): boolean {
 }
 
 /**
- * Gives the database that is opened under this id its identity, unless it has one; inside a transaction. Throws
- * `database-unavailable` for a file that belongs to another id: somebody copied or renamed it by hand, and its clients
- * would take one database for the other.
+ * Assigns the identity of a database to `databaseId`, issuing one if the file has none. Call inside a transaction.
+ * Throws `database-unavailable` if the file belongs to another id: it was copied or renamed by hand, and clients would
+ * take one database for the other.
  */
 export function claimIdentity(sql: SqliteFile, databaseId: string): void {
   const owner = identityOwner(sql);
   if (owner === databaseId) return;
   if (owner !== null)
     throw new RockpoolError('database-unavailable', {
-      problem: 'the file belongs to another database id; `rockpool-server doctor` says to which',
+      problem: 'the file belongs to another database id; `rockpool-server doctor` names it',
     });
   if (readMeta(sql, 'identity') === undefined) writeMeta(sql, 'identity', derivedIdentity(sql, databaseId));
   writeMeta(sql, 'identity_of', databaseId);
 }
 
 /**
- * The same for a copy that is put in its place: under another id it is another database. Returns whether it is; inside
- * a transaction.
+ * Assigns the identity of a copy that is being installed. Under another id the copy becomes another database with a new
+ * identity; returns whether it did. Call inside a transaction.
  */
 export function claimCopy(sql: SqliteFile, databaseId: string, watermark: number): boolean {
   const owner = identityOwner(sql);
@@ -70,9 +67,9 @@ export function claimCopy(sql: SqliteFile, databaseId: string, watermark: number
 }
 
 /**
- * Of a database from before identities. Not random: clients bind to what the database gets at its first opening, and a
- * backup from before that has to get the same when it is restored. The first device that has ever written is in every
- * backup; where none has, the epoch stands in.
+ * Derives the identity of a database from before identities. It is not random: clients bind to the identity that the
+ * database gets at its first opening, and an older backup must get the same one when it is restored. The seed is the
+ * first site that ever wrote, which every backup contains, or the log epoch if no site has written.
  */
 function derivedIdentity(sql: SqliteFile, databaseId: string): Uint8Array {
   const [firstSite] = sql.get('SELECT site FROM rockpool_site WHERE number > 0 ORDER BY number LIMIT 1') ?? [];

@@ -4,19 +4,19 @@ import { identityOf } from './identity.ts';
 import { readMeta } from '../sqlite/meta.ts';
 import { SqliteFile } from '../sqlite/sqlite-file.ts';
 
-export interface DatabaseFacts {
-  /** Hex; null in a file from before identities that no server has opened since. */
+export interface DatabaseSummary {
+  /** In hex. Null in a file from before identities that no server has opened since. */
   readonly identity: string | null;
   readonly sizeBytes: number;
   readonly watermark: number;
-  /** Devices that have written. */
+  /** The number of sites that have written. */
   readonly sites: number;
   readonly schemaHash: string;
   readonly rowsByTable: Readonly<Record<string, number>>;
 }
 
-/** Looks into a database's file, also while a server has it open. */
-export function inspectDatabase(path: string): DatabaseFacts {
+/** Reads facts about a database from its file, also while a server has it open. */
+export function inspectDatabase(path: string): DatabaseSummary {
   const sql = new SqliteFile(path, { readOnly: true });
   try {
     const schema = storedSchema(sql);

@@ -3,17 +3,20 @@ import { join } from 'node:path';
 import { decodeSchema, encodeSchema, type Schema } from '@rockpool/shared';
 import { schemaView, type SchemaView } from './schema-view.ts';
 
-/** By hash: the schemas whose clients are served. Null: the server's own, with nothing to leave out. */
+/** The schemas whose clients are served, by hash. Null stands for the server's own schema, which hides nothing. */
 export type KnownSchemas = ReadonlyMap<string, SchemaView | null>;
 
-/** Whatever it was built by: with the members of its rules in the order of the file. */
-function asFile(schema: Schema): Schema {
+/**
+ * Round-trips a schema through its file format, so that the members of its rules have the same order however it was
+ * built.
+ */
+function roundTrip(schema: Schema): Schema {
   return decodeSchema(encodeSchema(schema));
 }
 
 /**
- * The server's schema, and those that it ran with before in this data directory (`schemas/<hash>.json`) or that are
- * named to it, as far as their clients can go on. Remembers the present one.
+ * Returns the server's schema and the older schemas whose clients can still be served: those that the server ran with
+ * in this data directory (`schemas/<hash>.json`), and those in `older`. Stores the current schema there.
  */
 export function knownSchemas(
   dataDir: string,
@@ -31,11 +34,11 @@ export function knownSchemas(
   return new Map([...schemaViews([...remembered, ...older], schema), [schema.hash, null]]);
 }
 
-/** Of those whose clients can go on with a server of `schema`. */
+/** Returns views for those of the older schemas whose clients a server with `schema` can serve. */
 export function schemaViews(older: readonly Schema[], schema: Schema): Map<string, SchemaView> {
   const views = new Map<string, SchemaView>();
   for (const one of older) {
-    const view = one.hash === schema.hash ? null : schemaView(asFile(one), asFile(schema));
+    const view = one.hash === schema.hash ? null : schemaView(roundTrip(one), roundTrip(schema));
     if (view !== null) views.set(one.hash, view);
   }
   return views;

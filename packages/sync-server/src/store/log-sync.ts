@@ -6,10 +6,9 @@ import { promisify } from 'node:util';
 const syncDescriptor = promisify(fdatasync);
 
 /**
- * Syncs the write-ahead log of an open SQLite file, on threads of Node's pool: the one that serves everybody does not
- * wait for the disk, and the logs of many databases are synced at the same time. SQLite keeps the same log for as long
- * as it has the file open, and its locks are on other files, so that a descriptor beside its own changes nothing for
- * it.
+ * Syncs the write-ahead log of an open SQLite file on Node's thread pool: the main thread does not wait for the disk,
+ * and the logs of many databases sync at the same time. A second descriptor on the log is safe, because SQLite keeps
+ * the same log file while the database is open and takes its locks on other files.
  */
 export class LogSync {
   private readonly descriptor: number;
@@ -23,11 +22,12 @@ export class LogSync {
     this.descriptor = openSync(`${databasePath}-wal`, 'r+');
   }
 
-  /** Resolves once everything that was committed before lasts. */
+  /** Resolves once every earlier commit is durable. */
   async sync(): Promise<void> {
     this.underWay++;
     try {
-      // SQLite has made the log at opening, if the last server closed well: after a power cut it would not be found.
+      // If the last server closed cleanly, SQLite created the log at opening. Without a sync of the directory a power
+      // cut could lose its name.
       this.directorySync ??= syncDirectory(this.directory);
       await Promise.all([syncDescriptor(this.descriptor), this.directorySync]);
     } finally {
@@ -47,7 +47,7 @@ export class LogSync {
 }
 
 async function syncDirectory(path: string): Promise<void> {
-  // Windows has no such call: there the file system takes care of names.
+  // Windows has no such call; its file systems make names durable themselves.
   if (process.platform === 'win32') return;
   const directory = await open(path);
   try {

@@ -10,18 +10,21 @@ import { PostgresStore } from './postgres/postgres-store.ts';
 import { SqliteStore } from './sqlite-store.ts';
 import type { Store } from './store.ts';
 
-/** Everything that a server keeps, in one place. */
+/** The stores of a server: databases, members, and the bus between its instances. */
 export interface Stores {
   readonly store: Store;
   readonly memberStore: MemberStore;
-  /** Null: there is one instance. */
+  /** Null if there is one instance. */
   readonly bus: Bus | null;
-  /** Resolves once something can be stored, with the schemas that were in use here before. Throws why not. */
+  /**
+   * Resolves once the store accepts commits, with the schemas that were used here before. Rejects with the reason if it
+   * cannot.
+   */
   ready(): Promise<readonly Schema[]>;
   close(): Promise<void>;
 }
 
-/** In files of one directory. */
+/** Stores everything in the files of one directory. */
 export function sqliteStores(dataDir: string, schema: Schema): Stores {
   const store = new SqliteStore(dataDir, schema);
   return {
@@ -34,7 +37,7 @@ export function sqliteStores(dataDir: string, schema: Schema): Stores {
 }
 
 export interface PostgresStoresOptions {
-  /** Of the working copies. */
+  /** Holds the working copies. */
   readonly dataDir: string;
   readonly schema: Schema;
   readonly maxConnections?: number | undefined;
@@ -42,7 +45,7 @@ export interface PostgresStoresOptions {
   readonly onError: (error: unknown) => void;
 }
 
-/** In PostgreSQL, with any number of instances. */
+/** Stores everything in PostgreSQL, shared by any number of instances. */
 export function postgresStores(url: string, options: PostgresStoresOptions): Stores {
   const connections = new Connections(url, { maxConnections: options.maxConnections });
   const bus = new PostgresBus(connections, options.onError);

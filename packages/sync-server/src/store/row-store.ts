@@ -13,17 +13,20 @@ import { withDocuments } from '../documents/document-store.ts';
 import type { DatabaseFile } from './database-file.ts';
 import { decodeRowVersions, encodeRowVersions, type StoredVersion } from './row-version-codec.ts';
 import type { SqlRow } from '../sqlite/sqlite-file.ts';
-import { ROWS_AT_ONCE, type StoredTable } from '../sqlite/stored-table.ts';
+import { ROWS_PER_SELECT, type StoredTable } from '../sqlite/stored-table.ts';
 
-/** A row with its versions, dead or alive, and since when its key has been known. */
+/** A row, existing or deleted, with its versions. */
 export interface KnownRow {
   readonly row: StoredRow;
   readonly bornAt: number;
-  /** A row that went with a parent: what it refers to there (merge/foreign-keys.ts). Null for any other. */
+  /**
+   * For a row that was deleted by a cascade: the parent values that it refers to (merge/foreign-keys.ts). Null for any
+   * other row.
+   */
   readonly waitsFor: Uint8Array | null;
 }
 
-/** Undefined: no row of this key has ever been admitted. */
+/** Returns undefined if no row with this key was ever admitted. */
 export function readKnownRow(
   file: DatabaseFile,
   table: StoredTable,
@@ -38,7 +41,7 @@ export function readKnownRow(
   return stored === undefined ? undefined : toKnownRow(file, stored, () => readRowValues(file, table, key, keyBytes));
 }
 
-/** Undefined: no row of this key is known to be deleted. */
+/** Returns undefined if no tombstone has this key. */
 export function readTombstone(file: DatabaseFile, table: StoredTable, keyBytes: Uint8Array): KnownRow | undefined {
   const stored = file.sql.get(
     `SELECT versions, image, waits_for FROM rockpool_row_version WHERE table_id = ? AND key = ? AND image IS NOT NULL`,
@@ -48,7 +51,7 @@ export function readTombstone(file: DatabaseFile, table: StoredTable, keyBytes: 
   return stored === undefined ? undefined : toKnownRow(file, stored, () => NO_CELLS);
 }
 
-/** All deleted rows of a table that are remembered. */
+/** Returns all tombstones of a table. */
 export function readTombstones(
   file: DatabaseFile,
   table: StoredTable,
@@ -63,8 +66,8 @@ export function readTombstones(
 
 const NO_CELLS: ReadonlyMap<number, CellValue> = new Map();
 
-/** `stored`: versions, image, what it waits for. */
-function toKnownRow(file: DatabaseFile, stored: SqlRow, readLiving: () => ReadonlyMap<number, CellValue>): KnownRow {
+/** `stored` holds the columns versions, image and waits_for. */
+function toKnownRow(file: DatabaseFile, stored: SqlRow, readExisting: () => ReadonlyMap<number, CellValue>): KnownRow {
   const { bornAt, inserted, revived, updated, deleted, cells, otherSites } = decodeRowVersions(stored[0] as Uint8Array);
   const toVersion = ({ watermark, stampUs, siteNumber }: StoredVersion): Version => ({
     watermark,
@@ -72,7 +75,7 @@ function toKnownRow(file: DatabaseFile, stored: SqlRow, readLiving: () => Readon
     site: file.sites.siteOf(siteNumber),
   });
   const insertedVersion = toVersion(inserted);
-  const values = deleted === null ? readLiving() : readImage(stored[1] as Uint8Array);
+  const values = deleted === null ? readExisting() : readImage(stored[1] as Uint8Array);
   const rowCells = new Map<number, Cell>();
   for (const [columnId, value] of values) {
     const version = cells.get(columnId);
@@ -93,7 +96,7 @@ function toKnownRow(file: DatabaseFile, stored: SqlRow, readLiving: () => Readon
   return { row, bornAt, waitsFor: stored[2] as Uint8Array | null };
 }
 
-/** The cells of a row that is there, by column id in schema order. */
+/** Returns the cells of an existing row, by column id in schema order. */
 export function readRowValues(
   file: DatabaseFile,
   table: StoredTable,
@@ -103,31 +106,31 @@ export function readRowValues(
   return withDocuments(file.sql, table, keyBytes, readColumnValues(file, table, key));
 }
 
-/** Names a row that is there. */
+/** Identifies an existing row. */
 export interface RowKey {
   readonly key: readonly CellValue[];
   readonly keyBytes: Uint8Array;
 }
 
-/** The cells of many rows, in their order. */
+/** Returns the cells of many rows, in the order of `rows`. */
 export function readValuesOfRows(
   file: DatabaseFile,
   table: StoredTable,
   rows: readonly RowKey[],
 ): Map<number, CellValue>[] {
   const found: Map<number, CellValue>[] = [];
-  for (let at = 0; at < rows.length; at += ROWS_AT_ONCE) {
-    const some = rows.slice(at, at + ROWS_AT_ONCE).map(({ key }) => key);
+  for (let at = 0; at < rows.length; at += ROWS_PER_SELECT) {
+    const batch = rows.slice(at, at + ROWS_PER_SELECT).map(({ key }) => key);
     found.push(
-      ...(some.length === ROWS_AT_ONCE
-        ? readTogether(file, table, some)
-        : some.map((key) => readColumnValues(file, table, key))),
+      ...(batch.length === ROWS_PER_SELECT
+        ? readBatch(file, table, batch)
+        : batch.map((key) => readColumnValues(file, table, key))),
     );
   }
   return rows.map(({ keyBytes }, i) => withDocuments(file.sql, table, keyBytes, found[i] as Map<number, CellValue>));
 }
 
-/** The same as the app's table has them: of documents their JSON. */
+/** Returns the cells as the app's table stores them, with documents as JSON. */
 export function readColumnValues(
   file: DatabaseFile,
   table: StoredTable,
@@ -136,28 +139,28 @@ export function readColumnValues(
   return toValues(table, file.sql.get(table.selectSql, ...key));
 }
 
-function readTogether(
+function readBatch(
   file: DatabaseFile,
   table: StoredTable,
   keys: readonly (readonly CellValue[])[],
 ): Map<number, CellValue>[] {
   const rows = new Array<SqlRow>(keys.length);
-  for (const row of file.sql.all(table.selectTogetherSql, ...keys.flat())) rows[Number(row.at(-1))] = row;
+  for (const row of file.sql.all(table.selectBatchSql, ...keys.flat())) rows[Number(row.at(-1))] = row;
   return keys.map((_, i) => toValues(table, rows[i]));
 }
 
 function toValues(table: StoredTable, row: SqlRow | undefined): Map<number, CellValue> {
   if (row === undefined) {
-    // Someone deleted it past Rockpool. Guessing here would spread to every device.
+    // Another program deleted the row. A guess here would spread to every device.
     throw new RockpoolError('storage-corrupt', {
-      problem: 'a row is missing that its versions say is there',
+      problem: 'a row is missing, although its version record says that it exists',
       table: table.schema.name,
     });
   }
   return new Map(table.values.map((column, i) => [column.id, row[i] as CellValue]));
 }
 
-/** Replaces the versions of a row; for a dead one also its image. */
+/** Replaces the versions of a row and, for a deleted row, its image. */
 export function writeKnownRow(
   file: DatabaseFile,
   table: StoredTable,
@@ -199,7 +202,7 @@ export function writeKnownRow(
   );
 }
 
-// An image is one row of old values in the changeset codec.
+// An image is encoded as one row of old values of a changeset.
 const ONE_ROW: readonly ChangeGroup[] = [
   { tableId: 0, kind: 'delete', rowCount: 1, keys: [], columnIds: [], values: [] },
 ];

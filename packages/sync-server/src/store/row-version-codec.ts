@@ -1,6 +1,6 @@
 import { ByteReader, ByteWriter } from '@rockpool/shared';
 
-/** A version as it is stored: the site by its number in rockpool_site. */
+/** A version as stored: the site is its number in rockpool_site. */
 export interface StoredVersion {
   readonly watermark: number;
   readonly stampUs: number;
@@ -8,17 +8,17 @@ export interface StoredVersion {
 }
 
 export interface RowVersions {
-  /** Watermark of the first insert ever of this key: whoever is at an earlier watermark has never had such a row. */
+  /** Watermark of the first insert with this key. A site at an earlier cursor has never had such a row. */
   readonly bornAt: number;
   readonly inserted: StoredVersion;
-  /** The update that brought the row back last, under `update-wins`. */
+  /** The last update that revived the row, under `update-wins`. */
   readonly revived: StoredVersion | null;
-  /** The last update of each site; only under `update-wins`. */
+  /** The last update of each site, only under `update-wins`. */
   readonly updated: readonly StoredVersion[];
   readonly deleted: StoredVersion | null;
-  /** Cells that were written after the insert. Every other cell has the version of the insert. */
+  /** Versions of cells that were written after the insert. Every other cell has the version of the insert. */
   readonly cells: ReadonlyMap<number, StoredVersion>;
-  /** Of cells whose writes add up: the last write of another site (shared/merge/row-model.ts). */
+  /** For cells of counters: the last write by another site (shared/merge/row-model.ts). */
   readonly otherSites: ReadonlyMap<number, StoredVersion>;
 }
 
@@ -28,8 +28,8 @@ const UPDATED = 4;
 const OTHER_SITES = 8;
 
 /*
- * Packed versions of one row (varints as in ByteWriter): most rows were written by one changeset, so distinct versions
- * stand once.
+ * Packed versions of one row (varints as in ByteWriter). Most rows were written by one changeset, so each distinct
+ * version is stored once and referred to by index.
  *   varint  bornAt
  *   varint  number of distinct versions; each: varint watermark, varint stampUs, varint site number
  *   varint  which is `inserted`
@@ -92,7 +92,7 @@ function writeColumns(writer: ByteWriter, columns: readonly (readonly [columnId:
   }
 }
 
-/** Throws `storage-corrupt` for anything that encodeRowVersions does not write. */
+/** Throws `storage-corrupt` for bytes that encodeRowVersions does not produce. */
 export function decodeRowVersions(bytes: Uint8Array): RowVersions {
   const reader = new ByteReader(bytes, 'storage-corrupt');
   const bornAt = reader.varint();

@@ -10,9 +10,9 @@ import {
 import { foreignKeyIndexes, storedTableToDdl } from '../sqlite/stored-table.ts';
 
 /**
- * The statements that bring a stored database from one schema to another by adding tables, columns and plain indexes.
- * Whatever would change or drop something that rows may rest on is refused with `schema-incompatible`, all of it at
- * once.
+ * Returns the statements that migrate a stored database additively from one schema to another: new tables, columns and
+ * plain indexes. Throws `schema-incompatible`, listing every difference that would change or drop something that stored
+ * rows may depend on.
  */
 export function schemaAdditions(before: Schema, after: Schema): string[] {
   const problems: string[] = [];
@@ -21,7 +21,7 @@ export function schemaAdditions(before: Schema, after: Schema): string[] {
   for (const old of syncedTables(before)) {
     const table = wanted.get(old.name);
     wanted.delete(old.name);
-    if (table === undefined) problems.push(`${old.name}: the table is gone`);
+    if (table === undefined) problems.push(`${old.name}: the table is missing from the new schema`);
     else statements.push(...tableAdditions(old, table, problems));
   }
   for (const table of wanted.values()) statements.push(...storedTableToDdl(table));
@@ -41,13 +41,13 @@ function tableAdditions(old: TableSchema, table: TableSchema, problems: string[]
       if (JSON.stringify(oldColumn) !== JSON.stringify(column))
         report(`the column ${column.name} is declared differently`);
     } else if (column.generated?.mode === 'stored') {
-      report(`the new column ${column.name} is generated and stored, which SQLite cannot add`);
+      report(`the new column ${column.name} is a stored generated column, which SQLite cannot add`);
     } else if (column.notNull && column.defaultSql === null && column.generated === null) {
       report(`the new column ${column.name} is NOT NULL and has no default`);
     } else statements.push(`ALTER TABLE ${quoteName(table.name)} ADD COLUMN ${columnSql(column)}`);
   }
-  for (const name of oldColumns.keys()) report(`the column ${name} is gone`);
-  if (!sameList([old.primaryKey], [table.primaryKey])) report('the primary key is another one');
+  for (const name of oldColumns.keys()) report(`the column ${name} is missing from the new schema`);
+  if (!sameList([old.primaryKey], [table.primaryKey])) report('the primary key differs');
   if (!sameList(old.uniques, table.uniques)) report('UNIQUE constraints differ');
   if (!sameList(old.foreignKeys, table.foreignKeys)) report('foreign keys differ');
   if (!sameList(old.checks, table.checks)) report('CHECK constraints differ');
@@ -55,7 +55,7 @@ function tableAdditions(old: TableSchema, table: TableSchema, problems: string[]
   return [...statements, ...indexChanges(old, table)];
 }
 
-/** Plain indexes hold no data of their own: they come and go. */
+/** Plain indexes hold no data of their own, so they are created and dropped freely. */
 function indexChanges(old: TableSchema, table: TableSchema): string[] {
   const sql = (from: TableSchema): string[] =>
     [...from.indexes, ...foreignKeyIndexes(from)]

@@ -1,22 +1,22 @@
 import { performance } from 'node:perf_hooks';
 import { setTimeout as delay } from 'node:timers/promises';
-import { sealUnknownPages } from './accept-file.ts';
+import { writeMissingSums } from './accept-file.ts';
 import { databaseIds, databasePath } from './data-directory.ts';
 import { verifyPages } from './verify-pages.ts';
 
 export interface ScrubTimes {
-  /** Between two slices of 1 MiB: 50 ms read at most 20 MiB a second. */
+  /** Pause between two slices of 1 MiB: 50 ms limits reads to 20 MiB a second. */
   readonly sliceIntervalMs: number;
-  /** Between two passes over all databases. */
+  /** Pause between two passes over all databases. */
   readonly passIntervalMs: number;
 }
 
 export const SCRUB_TIMES: ScrubTimes = { sliceIntervalMs: 50, passIntervalMs: 60 * 60_000 };
 
-/** A busier thread than this serves first. */
+/** Above this event loop utilization the scrub waits. */
 const BUSY_UTILIZATION = 0.5;
 
-/** A server that is never idle is scrubbed all the same, at a hundredth of the pace. */
+/** Limits the waits per slice, so that a server that is never idle is still scrubbed, at a hundredth of the pace. */
 const MOST_BUSY_WAITS = 100;
 
 export interface ScrubberOptions {
@@ -27,8 +27,8 @@ export interface ScrubberOptions {
 }
 
 /**
- * Compares the pages of all databases of a data directory with their checksums, open or not, slowly and again and
- * again, while the server has little else to do.
+ * Compares the pages of all databases in a data directory, open or not, with their checksums: slowly, repeatedly, and
+ * while the server is mostly idle.
  */
 export class Scrubber {
   private readonly options: ScrubberOptions;
@@ -54,7 +54,7 @@ export class Scrubber {
     }
   }
 
-  /** Every database once. */
+  /** Checks every database once. */
   async pass(): Promise<void> {
     const { dataDir, onDamaged, onFailure } = this.options;
     for (const databaseId of databaseIds(dataDir)) {
@@ -65,7 +65,7 @@ export class Scrubber {
           signal: this.stopped.signal,
         });
         if (damaged.length > 0) onDamaged(databaseId, damaged.length);
-        else if (unknown > 0) sealUnknownPages(path);
+        else if (unknown > 0) writeMissingSums(path);
       } catch (error) {
         this.stopped.signal.throwIfAborted();
         onFailure(databaseId, error);

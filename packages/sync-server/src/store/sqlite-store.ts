@@ -5,9 +5,9 @@ import { databaseIds, databasePath, databasesDirectory } from './data-directory.
 import { openDatabaseFile, type DatabaseFile } from './database-file.ts';
 import { durableOnceSynced, type OpenDatabase } from './durability.ts';
 import {
-  beginChecksums,
+  createChecksumFile,
   damageBeforeOpening,
-  damaged,
+  damagedError,
   isTruncated,
   markDamaged,
   sqliteDamage,
@@ -17,12 +17,12 @@ import { LogSync } from './log-sync.ts';
 import type { Readiness, Store, StoreEvents } from './store.ts';
 
 /**
- * With less than this the disk counts as full: the largest changeset and the log of its commit need some tens of
- * megabytes.
+ * With less free space the disk counts as full: the largest changeset and the write-ahead log of its commit need some
+ * tens of megabytes.
  */
 const MIN_FREE_BYTES = 64 * 1024 * 1024;
 
-/** Opens what syncs the write-ahead log of the database at a path. */
+/** Opens the object that syncs the write-ahead log of the database at a path. */
 export type OpenLogSync = (databasePath: string) => Pick<LogSync, 'sync' | 'close'>;
 
 export interface SqliteStoreOptions {
@@ -32,7 +32,7 @@ export interface SqliteStoreOptions {
   readonly openLogSync?: OpenLogSync;
 }
 
-/** One file per database, in a directory that one process has to itself. */
+/** Stores one file per database, in a directory that belongs to one process. */
 export class SqliteStore implements Store {
   private readonly dataDir: string;
   private readonly schema: Schema;
@@ -49,20 +49,20 @@ export class SqliteStore implements Store {
     this.dataDir = dataDir;
     this.schema = schema;
     databasesDirectory(dataDir);
-    for (const databaseId of databaseIds(dataDir)) beginChecksums(this.pathOf(databaseId));
+    for (const databaseId of databaseIds(dataDir)) createChecksumFile(this.pathOf(databaseId));
   }
 
   open(databaseId: string, { onLost }: Pick<StoreEvents, 'onLost'>): OpenDatabase {
     const path = this.pathOf(databaseId);
     const problem = damageBeforeOpening(path);
-    if (problem !== null) throw damaged(problem);
-    const wasLeft = (statSync(`${path}-wal`, { throwIfNoEntry: false })?.size ?? 0) > 0;
-    // While a log is left, what is missing may lie there.
-    if (!wasLeft && isTruncated(path)) throw damaged('truncated');
+    if (problem !== null) throw damagedError(problem);
+    const hasLeftoverLog = (statSync(`${path}-wal`, { throwIfNoEntry: false })?.size ?? 0) > 0;
+    // If a log was left behind, the missing pages may be in it.
+    if (!hasLeftoverLog && isTruncated(path)) throw damagedError('truncated');
     const file = this.openFile(path, databaseId);
     try {
-      if (wasLeft) moveLog(file);
-      if (isTruncated(path)) throw damaged('truncated');
+      if (hasLeftoverLog) checkpointLeftoverLog(file);
+      if (isTruncated(path)) throw damagedError('truncated');
       return durableOnceSynced(file, this.openLogSync(path), onLost);
     } catch (error) {
       file.sql.close();
@@ -97,11 +97,11 @@ export class SqliteStore implements Store {
 }
 
 /**
- * Whoever had the file before was killed, or its disk failed: the log may hold commits that the disk does not have, and
- * everything that is in the file is told from now on. SQLite syncs the log, and then the file with what it moves there;
- * where that fails, so does opening.
+ * Checkpoints the log that a server left behind when it was killed or its disk failed. The log may hold commits that
+ * are not durable, and clients see the whole content of the file from now on. SQLite syncs the log, then the file; if a
+ * sync fails, so does opening.
  */
-function moveLog({ sql }: DatabaseFile): void {
+function checkpointLeftoverLog({ sql }: DatabaseFile): void {
   if (!sql.checkpoint())
     throw new RockpoolError('database-unavailable', { problem: 'another process is moving the log into the file' });
 }

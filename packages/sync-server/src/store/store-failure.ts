@@ -6,8 +6,9 @@ const SQLITE_FULL = 13;
 const FULL_DISK_CODES: ReadonlySet<string> = new Set(['ENOSPC', 'EDQUOT']);
 
 /**
- * Why something could not be stored, as clients and logs get it: `server-disk-full`, `database-damaged`, else
- * `database-unavailable`. An error of ours stays as it is.
+ * Converts a failed read or write to the error that clients and logs see: `server-disk-full`, `database-damaged` or,
+ * for any other cause, `database-unavailable`. Returns a RockpoolError unchanged, unless it is a `database-unavailable`
+ * whose cause names one of the first two.
  */
 export function storeFailure(thrown: unknown): RockpoolError {
   if (thrown instanceof RockpoolError && !(thrown.code === 'database-unavailable' && thrown.cause !== undefined))

@@ -3,29 +3,29 @@ import type { DamageProblem } from './file-damage.ts';
 
 export type Readiness = 'ready' | 'disk-full' | 'unavailable';
 
-/** What a store tells of an open database. */
+/** Events of an open database. */
 export interface StoreEvents {
-  /** Others have committed, and the file has it now. */
+  /** Commits of other instances have been applied to the file. */
   readonly onFollowed: () => void;
-  /** The file is not what is stored, and cannot be brought there: it is to be closed, and opened again. */
+  /** The file differs from the store and cannot catch up. The owner must close the database and open it again. */
   readonly onLost: (error: unknown) => void;
 }
 
-/** Where the databases of a server are. One contract holds for all of them: store.contract.ts. */
+/** Stores the databases of a server. Every implementation passes store.contract.ts. */
 export interface Store {
   /**
-   * Makes the database where it is missing. Throws `schema-incompatible`, `database-damaged` or `database-unavailable`.
-   * The id is checked already.
+   * Opens a database, creating it if it is missing. The caller has validated the id. Throws `schema-incompatible`,
+   * `database-damaged` or `database-unavailable`.
    */
   open(databaseId: string, events: StoreEvents): OpenDatabase | Promise<OpenDatabase>;
-  /** The file that stands for an open database on this machine; others may read it meanwhile. */
+  /** The path of an open database's file on this machine. Other connections may read it meanwhile. */
   pathOf(databaseId: string): string;
   /**
-   * Notes that the file of a database is damaged: `open` throws `database-damaged` from now on, also after a restart.
-   * Does nothing where the file is a working copy, which is made again.
+   * Marks a database file as damaged: `open` throws `database-damaged` from now on, also after a restart. Does nothing
+   * if the file is a working copy, which is rebuilt.
    */
   markDamaged(databaseId: string, problem: DamageProblem): void;
-  /** Whether it can commit now. */
+  /** Whether the store can commit now. */
   readiness(): Promise<Readiness>;
   close(): Promise<void>;
 }

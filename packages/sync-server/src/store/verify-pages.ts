@@ -2,27 +2,29 @@ import { open, type FileHandle } from 'node:fs/promises';
 import { PageSums, pageSum } from '../sqlite/page-sums.ts';
 import { pagesInLog } from '../sqlite/wal-frames.ts';
 
-/** What is read in one go: reading takes a thread of the pool, the sums some 0.5 ms of the caller's. */
+/**
+ * Bytes per read. Reading runs on the thread pool; the checksums of a slice take about 0.5 ms of the caller's thread.
+ */
 const SLICE_BYTES = 1024 * 1024;
 
 export interface PageVerification {
-  /** Pages that were compared with their checksums. */
+  /** Number of pages compared with their checksums. */
   readonly compared: number;
-  /** Pages that have no checksum yet. */
+  /** Number of pages that have no checksum yet. */
   readonly unknown: number;
-  /** Numbers of pages that differ from their checksums, the first being 1. */
+  /** Page numbers, from 1, of pages that differ from their checksums. */
   readonly damaged: readonly number[];
 }
 
 export interface VerifyOptions {
-  /** Called between slices; what it returns is awaited. Default: reads on at once. */
+  /** Awaited between slices. Default: no pause. */
   readonly pause?: () => Promise<void>;
   readonly signal?: AbortSignal;
 }
 
 /**
  * Compares all pages of a database file with their checksums, also while a server writes to it. Reads the file once.
- * Throws what the disk throws, and the signal's reason.
+ * Rejects with an I/O error, or with the reason of the signal.
  */
 export async function verifyPages(
   path: string,
@@ -86,8 +88,8 @@ async function compareSlice(
 const NO_PAGE = new Uint8Array(0);
 
 /**
- * A checkpoint may have moved a newer version between the two reads, or be about to. Looks again until sum and page are
- * the same twice: a damaged page stays as it is.
+ * A mismatch may come from a checkpoint that moves a newer version of the page between the two reads. Reads again until
+ * checksum and page are the same twice in a row: a damaged page does not change.
  */
 async function isDamaged(path: string, file: FileHandle, sums: PageSums, page: number): Promise<boolean> {
   for (let last: string | null = null; ;) {

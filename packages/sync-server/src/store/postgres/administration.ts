@@ -12,7 +12,7 @@ import { DATABASE_COLUMN, qualifiedName } from './mirrored-table.ts';
 import { PostgresStore, selectSql } from './postgres-store.ts';
 import { typeChecks } from './typed-table.ts';
 
-/** What a person does with the databases in PostgreSQL, also while instances run. */
+/** The administration of databases in PostgreSQL, also while instances run. */
 export class PostgresAdministration {
   readonly schema: Schema;
   private readonly connections: Connections;
@@ -34,8 +34,8 @@ export class PostgresAdministration {
   }
 
   /**
-   * Runs `work` with the store as it is. Throws `storage-missing` where no server has made one, `database-unavailable`
-   * where nobody answers.
+   * Runs `work` with the existing store. Throws `storage-missing` if no server has created one, or
+   * `database-unavailable` if PostgreSQL does not answer.
    */
   static async use<Result>(
     url: string,
@@ -43,8 +43,8 @@ export class PostgresAdministration {
   ): Promise<Result> {
     const connections = new Connections(url);
     try {
-      const [[isThere] = []] = await connections.query(`SELECT to_regclass('${NAMESPACE}.rockpool_store') IS NOT NULL`);
-      if (isThere !== true)
+      const [[exists] = []] = await connections.query(`SELECT to_regclass('${NAMESPACE}.rockpool_store') IS NOT NULL`);
+      if (exists !== true)
         throw new RockpoolError('storage-missing', { problem: 'no server has used this PostgreSQL database yet' });
       const [[schema] = []] = await connections.query(`SELECT schema FROM ${NAMESPACE}.rockpool_store`);
       const administration = new PostgresAdministration(connections, decodeSchema(schema as string));
@@ -63,7 +63,7 @@ export class PostgresAdministration {
     return this.store.list();
   }
 
-  /** Gives `work` a file that is as the database is now. Throws `storage-missing`. */
+  /** Passes `work` the path of a file with the current state of the database. Throws `storage-missing`. */
   async withCopy<Result>(databaseId: string, work: (path: string) => Result): Promise<Result> {
     if (!(await this.has(databaseId))) throw new RockpoolError('storage-missing', { database: databaseId });
     const database = await this.store.open(databaseId, { onFollowed: () => undefined, onLost: () => undefined });
@@ -75,8 +75,8 @@ export class PostgresAdministration {
   }
 
   /**
-   * Puts a database's file in, under a new log epoch. Throws `config-invalid` where there is one already, or the file
-   * has values that PostgreSQL's columns do not take.
+   * Imports a database file under a new log epoch. Throws `config-invalid` if the database exists, or if the file has
+   * values that PostgreSQL's columns cannot store.
    */
   async import(databaseId: string, from: string): Promise<void> {
     const path = join(this.directory, 'import.sqlite');
@@ -90,7 +90,7 @@ export class PostgresAdministration {
             : [`${table.name}: ${check.problem}`],
         ),
       );
-      if (await this.has(databaseId)) problems.push(`${databaseId} is there already`);
+      if (await this.has(databaseId)) problems.push(`${databaseId} already exists`);
       if (problems.length > 0)
         throw new RockpoolError('config-invalid', { count: problems.length, problems: problems.join('\n') });
       await this.store.fill(databaseId, (table) => sql.rows(selectSql(table)));
@@ -99,7 +99,10 @@ export class PostgresAdministration {
     }
   }
 
-  /** Whoever has it open is sent away, and would make it anew. Throws `storage-missing`. */
+  /**
+   * Deletes a database. Instances that have it open close it; a client that connects again creates a new one. Throws
+   * `storage-missing`.
+   */
   async delete(databaseId: string): Promise<void> {
     if (!(await this.has(databaseId))) throw new RockpoolError('storage-missing', { database: databaseId });
     const tables = [...(await this.store.ready()).keys(), 'rockpool_commit'];
@@ -112,16 +115,16 @@ export class PostgresAdministration {
     await new PostgresMembers(this.connections, () => Promise.resolve()).forgetDatabase(databaseId);
   }
 
-  /** What an acknowledgement, or the separation of databases, cannot rest on. */
+  /** Returns settings of PostgreSQL that break the durability of acknowledgements or the separation of databases. */
   async problems(): Promise<string[]> {
     const [[bypasses, fsync] = []] = await this.connections.query(
       `SELECT rolsuper OR rolbypassrls, current_setting('fsync') FROM pg_roles WHERE rolname = current_user`,
     );
     return [
       ...(bypasses === true
-        ? ['the role passes row-level security: give the server one that is neither superuser nor BYPASSRLS']
+        ? ['the role bypasses row-level security: give the server a role that is neither superuser nor BYPASSRLS']
         : []),
-      ...(fsync === 'off' ? ['PostgreSQL runs with fsync = off: a power cut loses what was acknowledged'] : []),
+      ...(fsync === 'off' ? ['PostgreSQL runs with fsync = off: a power cut loses acknowledged changes'] : []),
     ];
   }
 

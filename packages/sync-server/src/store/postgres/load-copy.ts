@@ -6,13 +6,16 @@ import { NAMESPACE } from '../../postgres/namespace.ts';
 import { DATABASE_COLUMN, fromPostgres, qualifiedName, type MirroredTable } from './mirrored-table.ts';
 import { insertRow, type CommitPosition } from './working-copy.ts';
 
-/** Rows that are in memory at a time. */
+/** Limits the rows that are in memory at a time. */
 const ROWS_PER_FETCH = 2_000;
 
-/** Of the instance and not of the database: they never go to PostgreSQL. */
+/** Entries of rockpool_meta that belong to the instance and not to the database; they never go to PostgreSQL. */
 export const OWN_META: readonly string[] = ['storage_format', 'schema'];
 
-/** Fills a new file with a database as PostgreSQL has it at one moment. Null: it has none of this id. */
+/**
+ * Fills a new file with the state of a database in PostgreSQL at one moment. Returns null if PostgreSQL has no database
+ * with this id.
+ */
 export async function loadCopy(
   connections: Connections,
   databaseId: string,
@@ -45,13 +48,13 @@ export async function loadCopy(
 }
 
 /**
- * An instance whose schema is not that of the tables any more could pass over columns. Throws `database-unavailable`:
- * its clients find another instance.
+ * Throws `database-unavailable` if the tables now have another schema than this instance, which could then ignore
+ * columns. Its clients find another instance.
  */
 export function requireSchema(stored: unknown, schema: Schema): void {
   if (stored !== schema.hash)
     throw new RockpoolError('database-unavailable', {
-      problem: 'another instance has brought the tables to another schema: start this one with it',
+      problem: 'another instance has migrated the tables to another schema: restart this instance with that schema',
     });
 }
 
@@ -61,7 +64,7 @@ async function* storedRows(
   table: MirroredTable,
 ): AsyncGenerator<CellValue[]> {
   const columns = table.columns.map(({ name }) => quoteName(name)).join(', ');
-  // A cursor takes no parameters. The id is letters, digits, _ and -.
+  // A cursor takes no parameters. The id contains only letters, digits, _ and -.
   await connection.query(
     `DECLARE stored NO SCROLL CURSOR FOR SELECT ${columns} FROM ${qualifiedName(table.name)} WHERE ${DATABASE_COLUMN} = '${databaseId.replaceAll("'", "''")}'`,
   );

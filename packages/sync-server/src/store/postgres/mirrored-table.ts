@@ -4,7 +4,7 @@ import type { SqliteFile } from '../../sqlite/sqlite-file.ts';
 import { NAMESPACE } from '../../postgres/namespace.ts';
 import { typedTableToDdl } from './typed-table.ts';
 
-/** Leads every table and every key, so that rows can be distributed by it. */
+/** The first column of every table and key, so that rows can be partitioned by it. */
 export const DATABASE_COLUMN = 'database_id';
 
 export interface MirroredColumn {
@@ -12,18 +12,18 @@ export interface MirroredColumn {
   readonly type: PostgresType;
   readonly notNull: boolean;
   readonly isKey: boolean;
-  /** An SQL expression of SQLite, or null. */
+  /** A default expression in SQLite's SQL, or null. */
   readonly defaultSql: string | null;
 }
 
-/** A table of a database's file, and of PostgreSQL beside those of the other databases. */
+/** A table of a database file that PostgreSQL mirrors, in one table for all databases. */
 export interface MirroredTable {
   readonly name: string;
-  /** As SQLite's sessions tell them: without generated ones. */
+  /** The columns in the order of SQLite's session extension, without generated columns. */
   readonly columns: readonly MirroredColumn[];
 }
 
-/** `bytea` of `anything`: a value with its type, as keys are encoded. */
+/** `anything` is a `bytea` that holds a value with its type, encoded like a key. */
 type PostgresType = 'bigint' | 'double precision' | 'text' | 'bytea' | 'numeric' | 'anything';
 
 const TYPES: Readonly<Record<string, PostgresType>> = {
@@ -34,16 +34,16 @@ const TYPES: Readonly<Record<string, PostgresType>> = {
   NUMERIC: 'numeric',
 };
 
-/** Rockpool's own columns that hold values of any type. */
+/** Columns of Rockpool's tables that hold values of any type. */
 const ANYTHING: ReadonlySet<string> = new Set([
   'rockpool_meta.value',
   'rockpool_conflict.lost_value',
   'rockpool_conflict.won_value',
 ]);
 
-/** PostgreSQL cuts longer names, and two of them may become one. */
+/** PostgreSQL truncates longer names, so two of them could collide. */
 const MAX_NAME_BYTES = 63;
-const TAKEN_COLUMNS: ReadonlySet<string> = new Set([
+const RESERVED_COLUMNS: ReadonlySet<string> = new Set([
   DATABASE_COLUMN,
   'tableoid',
   'xmin',
@@ -54,7 +54,8 @@ const TAKEN_COLUMNS: ReadonlySet<string> = new Set([
 ]);
 
 /**
- * The tables that PostgreSQL needs for databases of a schema. Throws `schema-incompatible` where it cannot have them.
+ * Returns the tables that PostgreSQL needs for databases of a schema. Throws `schema-incompatible` if PostgreSQL cannot
+ * store them.
  */
 export function mirroredTables(schema: Schema): MirroredTable[] {
   const { sql } = openDatabaseFile(':memory:', schema, { toDdl: typedTableToDdl });
@@ -93,10 +94,12 @@ function nameProblems({ name, columns }: MirroredTable): string[] {
   const tooLong = [name, ...columns.map((column) => column.name)].filter(
     (one) => Buffer.byteLength(one) > MAX_NAME_BYTES,
   );
-  const taken = columns.filter((column) => TAKEN_COLUMNS.has(column.name.toLowerCase()));
+  const reserved = columns.filter((column) => RESERVED_COLUMNS.has(column.name.toLowerCase()));
   return [
-    ...tooLong.map((one) => `${name}: ${one} is longer than PostgreSQL’s names are`),
-    ...taken.map((column) => `${name}: PostgreSQL needs the name ${column.name} for itself`),
+    ...tooLong.map(
+      (one) => `${name}: ${one} is longer than the ${MAX_NAME_BYTES} bytes that PostgreSQL allows in a name`,
+    ),
+    ...reserved.map((column) => `${name}: the column name ${column.name} is reserved in PostgreSQL`),
   ];
 }
 
@@ -104,17 +107,17 @@ export function qualifiedName(table: string): string {
   return `${NAMESPACE}.${quoteName(table)}`;
 }
 
-/** As it stands in DDL and in casts. */
+/** The type as written in DDL and casts. */
 export function sqlType({ type }: MirroredColumn): string {
   return type === 'anything' ? 'bytea' : type;
 }
 
-/** A value as PostgreSQL reads it from text; null for NULL. */
+/** A value in PostgreSQL's text format; null for NULL. */
 export function toPostgresText({ type }: MirroredColumn, value: CellValue): string | null {
   if (value === null) return null;
   if (type === 'anything') return hexText(encodeKey([value]));
   if (value instanceof Uint8Array) return hexText(value);
-  // Number to text and back is exact; but it forgets the sign of zero.
+  // Converting a number to text and back is exact, except for the sign of zero.
   return Object.is(value, -0) ? '-0' : String(value);
 }
 
@@ -123,12 +126,13 @@ function hexText(bytes: Uint8Array): string {
 }
 
 /**
- * What the driver gives for a column, as SQLite is to store it. A NUMERIC column makes a number of its text by itself.
+ * Converts a value from the driver to the value that SQLite stores. SQLite itself converts the text of a NUMERIC column
+ * to a number.
  */
 export function fromPostgres({ type }: MirroredColumn, value: unknown): CellValue {
   if (value === null) return null;
   if (type === 'bigint') return BigInt(value as string);
-  // The driver's Buffers share memory with each other.
+  // The driver's Buffers share memory, so the bytes are copied.
   const plain = value instanceof Uint8Array ? new Uint8Array(value) : value;
   return type === 'anything' ? (decodeKey(plain as Uint8Array)[0] ?? null) : (plain as CellValue);
 }

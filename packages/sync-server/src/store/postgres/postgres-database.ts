@@ -20,28 +20,28 @@ export interface PostgresDatabaseOptions {
   readonly schema: Schema;
   readonly copy: WorkingCopy;
   readonly events: StoreEvents;
-  /** Tells the other instances, which would find out by themselves later. */
+  /** Notifies the other instances, which would otherwise notice the commit at their next poll. */
   readonly announce: (head: number) => void;
-  /** A commit took this long, ms. */
+  /** Called with the duration of each commit in ms. */
   readonly measure: (durationMs: number) => void;
 }
 
 /**
- * One database of several instances. To commit:
+ * One database that several instances share. The steps of a commit:
  *
- *   1  lock its line in rockpool_database: the order is taken before anything is decided, so nothing is decided twice
- *   2  apply what others have committed since to the working copy
- *   3  decide on the working copy, see what that changes, and undo it
- *   4  write those rows, the changeset and the next head in the same transaction; COMMIT
- *   5  apply them to the working copy, and tell whoever waits
+ *   1  lock its row in rockpool_database: the order is fixed before anything is decided, so nothing is decided twice
+ *   2  apply the commits of other instances since then to the working copy
+ *   3  run the commit on the working copy, record its changes, and roll it back
+ *   4  write the changed rows, the changeset and the next head in the same transaction; COMMIT
+ *   5  apply the changes to the working copy, and resolve the commit
  *
- * A crash before COMMIT leaves nothing. One after it, or a COMMIT of which nobody has heard, is found in step 2 by
- * whoever comes next; until then nobody is told of it.
+ * A crash before COMMIT leaves nothing behind. After a crash later, or a COMMIT without an answer, the next commit or
+ * catch-up of any instance finds the commit in step 2; until then no client sees it.
  */
 export class PostgresDatabase implements OpenDatabase {
   readonly file: DatabaseFile;
   private readonly options: PostgresDatabaseOptions;
-  // One at a time: what the working copy is asked and told must not overlap.
+  // The last queued operation: operations on the working copy must not overlap.
   private last: Promise<unknown> = Promise.resolve();
   private nextCatchUp: Promise<void> | null = null;
   private closed = false;
@@ -60,19 +60,19 @@ export class PostgresDatabase implements OpenDatabase {
   }
 
   commit<Result>(body: () => Result): Promise<Result> {
-    return this.inTurn(() => this.commitNow(body));
+    return this.enqueue(() => this.commitNow(body));
   }
 
-  /** One that has not begun serves all who ask meanwhile: many sessions that come back at once wait for one look. */
+  /** Calls share a catch-up that has not started yet: many sessions that reconnect at once wait for one query. */
   catchUp(): Promise<void> {
-    this.nextCatchUp ??= this.inTurn(() => {
+    this.nextCatchUp ??= this.enqueue(() => {
       this.nextCatchUp = null;
       return this.catchUpNow();
     });
     return this.nextCatchUp;
   }
 
-  /** What is not in PostgreSQL is not in the file. */
+  /** The file only holds what PostgreSQL has committed. */
   settling(): null {
     return null;
   }
@@ -82,7 +82,7 @@ export class PostgresDatabase implements OpenDatabase {
     this.file.sql.close();
   }
 
-  private inTurn<Result>(work: () => Promise<Result>): Promise<Result> {
+  private enqueue<Result>(work: () => Promise<Result>): Promise<Result> {
     const done = this.last.then(() => {
       if (this.closed) throw new RockpoolError('database-unavailable', { problem: 'the database is closed here' });
       return work();
@@ -127,7 +127,7 @@ export class PostgresDatabase implements OpenDatabase {
     );
     if (changeset.length === 0) return result;
     measure(performance.now() - startedMs);
-    this.orLost(() => copy.apply(changeset, position));
+    this.orGiveUp(() => copy.apply(changeset, position));
     announce(position.head);
     return result;
   }
@@ -137,16 +137,16 @@ export class PostgresDatabase implements OpenDatabase {
       `SELECT head, commit_id, (SELECT schema_hash FROM ${NAMESPACE}.rockpool_store) FROM ${NAMESPACE}.rockpool_database WHERE id = $1 ${lock}`,
       [this.options.databaseId],
     );
-    if (head === undefined) this.lose(new Error('the database was deleted'));
+    if (head === undefined) this.giveUp(new Error('the database was deleted'));
     requireSchema(schemaHash, this.options.schema);
     return { head: Number(head), commitId: commitId as Uint8Array };
   }
 
-  /** Applies what others have committed. */
+  /** Applies the commits of other instances. */
   private async follow(connection: Connection, to: CommitPosition): Promise<void> {
     const { copy, databaseId, events } = this.options;
     const from = copy.position;
-    if (to.head === from.head && isSame(to, from)) return;
+    if (to.head === from.head && isSameCommit(to, from)) return;
     const rows = await connection.query(
       `SELECT head, commit_id, changeset FROM ${NAMESPACE}.rockpool_commit WHERE ${DATABASE_COLUMN} = $1 AND head >= $2 ORDER BY head`,
       [databaseId, from.head],
@@ -157,33 +157,41 @@ export class PostgresDatabase implements OpenDatabase {
       changeset: changeset as Uint8Array,
     }));
     const [own, ...others] = commits;
-    // Too far behind; or this store was put back to an older state, and has gone on in another way.
-    if (own === undefined || own.head !== from.head || !isSame(own, from) || others.length !== to.head - from.head)
-      this.lose(new Error('the working copy cannot follow'));
-    this.orLost(() => {
+    // Too far behind, or the store was restored to an older state and has diverged since.
+    if (
+      own === undefined ||
+      own.head !== from.head ||
+      !isSameCommit(own, from) ||
+      others.length !== to.head - from.head
+    )
+      this.giveUp(new Error('the working copy cannot follow'));
+    this.orGiveUp(() => {
       for (const { changeset, ...position } of others) copy.apply(changeset, position);
     });
     events.onFollowed();
   }
 
-  private orLost(body: () => void): void {
+  private orGiveUp(body: () => void): void {
     try {
       body();
     } catch (error) {
-      this.lose(error);
+      this.giveUp(error);
     }
   }
 
-  /** The working copy is of no use any more. */
-  private lose(error: unknown): never {
+  /** Gives up the working copy. */
+  private giveUp(error: unknown): never {
     this.closed = true;
-    // Not while somebody is in the middle of something with it.
+    // Deferred, because a caller may be using the copy.
     setImmediate(() => this.options.events.onLost(error));
-    throw new RockpoolError('database-unavailable', { problem: 'the working copy is made anew' }, { cause: error });
+    throw new RockpoolError('database-unavailable', { problem: 'the working copy is being rebuilt' }, { cause: error });
   }
 }
 
-/** Writes a commit's rows, and moves the head. Inside the transaction that has locked the database's line. */
+/**
+ * Writes the rows of a commit and advances the head. Call inside the transaction that has locked the row of the
+ * database.
+ */
 export async function writeCommit(
   connection: Connection,
   databaseId: string,
@@ -196,12 +204,12 @@ export async function writeCommit(
   const [[changed] = []] = await connection.query(sql, parameters);
   if (Number(changed) !== rowCount)
     throw new RockpoolError('storage-corrupt', {
-      problem: 'PostgreSQL does not hold the rows that were decided on',
+      problem: 'the rows in PostgreSQL differ from the working copy',
       expected: rowCount,
       changed: Number(changed),
     });
 }
 
-function isSame(a: CommitPosition, b: CommitPosition): boolean {
+function isSameCommit(a: CommitPosition, b: CommitPosition): boolean {
   return Buffer.compare(a.commitId, b.commitId) === 0;
 }

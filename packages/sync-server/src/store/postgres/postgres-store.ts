@@ -17,30 +17,30 @@ import type { StoredChange } from './stored-change.ts';
 import { openCopyFile, WorkingCopy, type CommitPosition } from './working-copy.ts';
 
 /**
- * What an instance does not hear by the bus it finds by looking, this often: a message was lost, or its sender died
- * before it sent it.
+ * Poll interval for commits that the bus did not announce, because a message was lost or its sender died before sending
+ * it.
  */
-const LOOK_INTERVAL_MS = 1_000;
+const POLL_INTERVAL_MS = 1_000;
 
 export interface PostgresStoreOptions {
   readonly connections: Connections;
   readonly bus: Bus;
-  /** The working copies lie here, in a folder of their own that is emptied at the start. One process at a time. */
+  /** Holds the working copies in a folder that is emptied at the start. One process at a time may use it. */
   readonly dataDir: string;
   readonly schema: Schema;
   readonly measureCommit: (durationMs: number) => void;
   readonly onError: (error: unknown) => void;
 }
 
-/** Databases in PostgreSQL, of any number of instances. */
+/** Stores databases in PostgreSQL, shared by any number of instances. */
 export class PostgresStore implements Store {
   private readonly options: PostgresStoreOptions;
   private readonly directory: string;
   private readonly opened = new Map<string, PostgresDatabase>();
   private readonly tables: Promise<ReadonlyMap<string, MirroredTable>>;
   private readonly unsubscribe: () => void;
-  private readonly looking: NodeJS.Timeout;
-  private isLooking = false;
+  private readonly pollTimer: NodeJS.Timeout;
+  private isPolling = false;
 
   constructor(options: PostgresStoreOptions) {
     this.options = options;
@@ -48,20 +48,20 @@ export class PostgresStore implements Store {
     rmSync(this.directory, { recursive: true, force: true });
     mkdirSync(this.directory, { recursive: true });
     this.tables = prepareSchema(options.connections, options.schema);
-    this.tables.catch(() => undefined); // whoever needs them hears of it
+    this.tables.catch(() => undefined); // callers of `ready` get the rejection
     this.unsubscribe = options.bus.subscribe(
-      (message) => message.kind === 'commit' && this.heard(message.databaseId, message.head),
+      (message) => message.kind === 'commit' && this.onHead(message.databaseId, message.head),
     );
-    this.looking = setInterval(() => void this.look(), LOOK_INTERVAL_MS);
-    this.looking.unref();
+    this.pollTimer = setInterval(() => void this.poll(), POLL_INTERVAL_MS);
+    this.pollTimer.unref();
   }
 
-  /** The tables. Throws what is wrong with them, or with the way to them. */
+  /** Resolves with the tables. Rejects if they cannot be prepared or PostgreSQL cannot be reached. */
   ready(): Promise<ReadonlyMap<string, MirroredTable>> {
     return this.tables;
   }
 
-  /** Those that the tables have had. */
+  /** Returns all schemas that the tables have had. */
   async schemas(): Promise<Schema[]> {
     await this.tables;
     return (await this.options.connections.query(`SELECT schema FROM ${NAMESPACE}.rockpool_schema`)).map(([schema]) =>
@@ -78,7 +78,7 @@ export class PostgresStore implements Store {
     try {
       const load = (): Promise<CommitPosition | null> =>
         loadCopy(connections, databaseId, file, tables.values(), schema);
-      // Where another instance has made it at the same moment, it is there the second time.
+      // If another instance creates the database at the same moment, the second load finds it.
       const position =
         (await load()) ?? (await this.fill(databaseId, (table) => file.sql.rows(selectSql(table)))) ?? (await load());
       if (position === null) throw new Error('a database was deleted while it was opened');
@@ -92,8 +92,8 @@ export class PostgresStore implements Store {
         announce: (head) => bus.publish({ kind: 'commit', databaseId, head }),
         measure: measureCommit,
       });
-      // From before identities, or a copy that somebody made by hand, which is refused. The commit takes turns with
-      // other instances, so that one of them issues it.
+      // Either a database from before identities, or a copy made by hand, which claimIdentity rejects. The commit is
+      // serialized with other instances, so only one of them issues the identity.
       if (!isClaimed(file.sql, databaseId)) await database.commit(() => claimIdentity(file.sql, databaseId));
       this.opened.set(databaseId, database);
       return database;
@@ -107,7 +107,7 @@ export class PostgresStore implements Store {
     return join(this.directory, databaseFileName(databaseId));
   }
 
-  /** The ids of all databases, sorted. */
+  /** Returns the ids of all databases, sorted. */
   async list(): Promise<string[]> {
     await this.tables;
     const rows = await this.options.connections.query(`SELECT id FROM ${NAMESPACE}.rockpool_database ORDER BY id`);
@@ -129,13 +129,13 @@ export class PostgresStore implements Store {
   }
 
   async close(): Promise<void> {
-    clearInterval(this.looking);
+    clearInterval(this.pollTimer);
     this.unsubscribe();
     await this.tables.catch(() => undefined);
     rmSync(this.directory, { recursive: true, force: true });
   }
 
-  /** Makes a database with these rows, all at once. Null: somebody else has made it meanwhile. */
+  /** Creates a database with these rows in one transaction. Returns null if the database already exists. */
   async fill(
     databaseId: string,
     rowsOf: (table: MirroredTable) => Iterable<readonly CellValue[]>,
@@ -143,21 +143,21 @@ export class PostgresStore implements Store {
     const tables = await this.tables;
     return this.options.connections.transaction(databaseId, 'READ WRITE', async (connection) => {
       const commitId = randomBytes(COMMIT_ID_BYTES);
-      const made = await connection.query(
+      const created = await connection.query(
         `INSERT INTO ${NAMESPACE}.rockpool_database (id, head, commit_id) VALUES ($1, 0, $2) ON CONFLICT DO NOTHING RETURNING 1`,
         [databaseId, commitId],
       );
-      if (made.length === 0) return { commit: false, result: null };
+      if (created.length === 0) return { commit: false, result: null };
       let head = 0;
-      // Nobody follows from before it was there: all that counts are the tables.
+      // No instance follows from before the database existed, so the changeset stays empty and only the tables count.
       const write = (changes: readonly StoredChange[]): Promise<void> =>
         writeCommit(connection, databaseId, tables, { head: ++head, commitId }, new Uint8Array(0), changes);
-      for (const changes of inChunks(firstChanges(tables, rowsOf))) await write(changes);
+      for (const changes of inChunks(insertsOf(tables, rowsOf))) await write(changes);
       return { commit: true, result: { head, commitId } };
     });
   }
 
-  private heard(databaseId: string, head: number): void {
+  private onHead(databaseId: string, head: number): void {
     const database = this.opened.get(databaseId);
     if (database?.isClosed === true) this.opened.delete(databaseId);
     else if (database !== undefined && head > database.head)
@@ -167,30 +167,30 @@ export class PostgresStore implements Store {
       });
   }
 
-  /** Asks for the heads of all open databases in one query. */
-  private async look(): Promise<void> {
-    if (this.isLooking || this.opened.size === 0) return;
-    this.isLooking = true;
+  /** Reads the heads of all open databases in one query. */
+  private async poll(): Promise<void> {
+    if (this.isPolling || this.opened.size === 0) return;
+    this.isPolling = true;
     try {
       const rows = await this.options.connections.query(
         `SELECT id, head FROM ${NAMESPACE}.rockpool_database WHERE id = ANY ($1)`,
         [[...this.opened.keys()]],
       );
       const heads = new Map(rows.map(([id, head]) => [id as string, Number(head)]));
-      // One that is gone is told so when it asks.
-      for (const databaseId of [...this.opened.keys()]) this.heard(databaseId, heads.get(databaseId) ?? Infinity);
+      // A deleted database has no head; the catch-up finds out.
+      for (const databaseId of [...this.opened.keys()]) this.onHead(databaseId, heads.get(databaseId) ?? Infinity);
     } catch (error) {
       this.options.onError(error);
     } finally {
-      this.isLooking = false;
+      this.isPolling = false;
     }
   }
 }
 
-/** Rows that are in memory at a time. */
+/** Limits the rows that are in memory at a time. */
 const ROWS_PER_STATEMENT = 5_000;
 
-function* firstChanges(
+function* insertsOf(
   tables: ReadonlyMap<string, MirroredTable>,
   rowsOf: (table: MirroredTable) => Iterable<readonly CellValue[]>,
 ): Generator<StoredChange> {
@@ -213,7 +213,7 @@ function* inChunks(changes: Iterable<StoredChange>): Generator<StoredChange[]> {
   yield chunk;
 }
 
-/** The rows of a table of a file, as PostgreSQL has them. */
+/** Selects the rows of a table of a file in the column order of PostgreSQL. */
 export function selectSql({ name, columns }: MirroredTable): string {
   return `SELECT ${columns.map((column) => quoteName(column.name)).join(', ')} FROM ${quoteName(name)}`;
 }

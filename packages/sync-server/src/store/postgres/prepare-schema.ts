@@ -14,24 +14,24 @@ import {
   type MirroredTable,
 } from './mirrored-table.ts';
 
-/** What PostgreSQL has beside a table for each one of a database's file. */
+/** The tables that PostgreSQL has besides one for each table of a database file. */
 const SHARED_TABLES_SQL = `
-CREATE TABLE ${NAMESPACE}.rockpool_store (      -- one line
+CREATE TABLE ${NAMESPACE}.rockpool_store (      -- one row
   one boolean PRIMARY KEY DEFAULT true CHECK (one),
-  storage_format integer NOT NULL,             -- of the tables (internal-tables.ts)
-  schema text NOT NULL,                        -- the app's, as its build wrote it
+  storage_format integer NOT NULL,             -- of the tables (sqlite/internal-tables.ts)
+  schema text NOT NULL,                        -- the app's schema, as its build wrote it
   schema_hash text NOT NULL
 );
 
-CREATE TABLE ${NAMESPACE}.rockpool_schema (     -- those that the tables have had: their clients go on
+CREATE TABLE ${NAMESPACE}.rockpool_schema (     -- all schemas that the tables have had; their clients are still served
   hash text PRIMARY KEY,
   schema text NOT NULL
 );
 
-CREATE TABLE ${NAMESPACE}.rockpool_database (   -- one line per database: whoever has locked it commits next
+CREATE TABLE ${NAMESPACE}.rockpool_database (   -- one row per database; the transaction that locks it commits next
   id text COLLATE "C" PRIMARY KEY,
-  head bigint NOT NULL,                        -- counts its commits. Set under the lock, so it is in the order in which they become visible
-  commit_id bytea NOT NULL                     -- 16 random bytes: a head that was given twice, by a log that was put back, is told by it
+  head bigint NOT NULL,                        -- number of its commits. Set under the lock, so numbers follow the order in which commits become visible
+  commit_id bytea NOT NULL                     -- 16 random bytes, which tell apart two commits with the same head after the log was restored
 );
 
 CREATE TABLE ${NAMESPACE}.rockpool_commit (     -- the last commits, for the working copies of other instances
@@ -43,11 +43,11 @@ CREATE TABLE ${NAMESPACE}.rockpool_commit (     -- the last commits, for the wor
   PRIMARY KEY (${DATABASE_COLUMN}, head)
 );
 
-CREATE TABLE ${NAMESPACE}.rockpool_member (     -- who may do what, beyond what tokens say
+CREATE TABLE ${NAMESPACE}.rockpool_member (     -- stored roles, which override tokens
   ${DATABASE_COLUMN} text COLLATE "C" NOT NULL,
   principal text COLLATE "C" NOT NULL,
-  role text,                                   -- NULL: revoked, whatever a token says
-  written_at timestamptz NOT NULL DEFAULT now(), -- so that other instances find what is new
+  role text,                                   -- NULL: revoked, whatever role a token has
+  written_at timestamptz NOT NULL DEFAULT now(), -- lets other instances find recent changes
   PRIMARY KEY (${DATABASE_COLUMN}, principal)
 );
 CREATE INDEX rockpool_member_written ON ${NAMESPACE}.rockpool_member (written_at);
@@ -60,9 +60,9 @@ CREATE TABLE ${NAMESPACE}.rockpool_invitation (
 );`;
 
 /**
- * Makes the tables, or adds what a newer schema adds. One instance at a time; the others wait, and find it done.
- * Returns the tables. Throws `schema-incompatible` for any other difference, also for an instance that is older than
- * the tables, and `config-invalid` for a server that cannot hold what SQLite holds.
+ * Creates the tables, or migrates them additively to a newer schema, and returns them. One instance at a time does
+ * this; the others wait and find it done. Throws `schema-incompatible` for any other difference, also if the instance's
+ * schema is older than the tables, and `config-invalid` if PostgreSQL cannot store what SQLite stores.
  */
 export async function prepareSchema(
   connections: Connections,
@@ -70,10 +70,10 @@ export async function prepareSchema(
 ): Promise<ReadonlyMap<string, MirroredTable>> {
   const tables = mirroredTables(schema);
   await connections.transaction(null, 'READ WRITE', async (connection) => {
-    await requireFit(connection);
+    await requireSettings(connection);
     await connection.query(`SELECT pg_advisory_xact_lock(${SCHEMA_LOCK})`);
-    const [[isThere] = []] = await connection.query(`SELECT to_regclass('${NAMESPACE}.rockpool_store') IS NOT NULL`);
-    if (isThere === true) await bringToSchema(connection, tables, schema);
+    const [[exists] = []] = await connection.query(`SELECT to_regclass('${NAMESPACE}.rockpool_store') IS NOT NULL`);
+    if (exists === true) await migrate(connection, tables, schema);
     else await create(connection, tables, schema);
     await connection.query(
       `INSERT INTO ${NAMESPACE}.rockpool_schema (hash, schema) VALUES ($1, $2) ON CONFLICT DO NOTHING`,
@@ -84,15 +84,15 @@ export async function prepareSchema(
   return new Map(tables.map((table) => [table.name, table]));
 }
 
-async function requireFit(connection: Connection): Promise<void> {
+async function requireSettings(connection: Connection): Promise<void> {
   const [[encoding, synchronousCommit] = []] = await connection.query(
     `SELECT current_setting('server_encoding'), current_setting('synchronous_commit')`,
   );
   const problems = [
     ...(encoding === 'UTF8' ? [] : ['the PostgreSQL database does not have the encoding UTF8']),
-    // An acknowledgement rests on it.
+    // Acknowledgements depend on it.
     ...(synchronousCommit === 'off'
-      ? ['PostgreSQL runs with synchronous_commit = off: what it has acknowledged may be lost']
+      ? ['PostgreSQL runs with synchronous_commit = off: acknowledged changes may be lost']
       : []),
   ];
   if (problems.length > 0)
@@ -110,7 +110,7 @@ async function create(connection: Connection, tables: readonly MirroredTable[], 
   );
 }
 
-async function bringToSchema(connection: Connection, tables: readonly MirroredTable[], schema: Schema): Promise<void> {
+async function migrate(connection: Connection, tables: readonly MirroredTable[], schema: Schema): Promise<void> {
   const [[storageFormat, stored] = []] = await connection.query(
     `SELECT storage_format, schema FROM ${NAMESPACE}.rockpool_store`,
   );
@@ -119,13 +119,13 @@ async function bringToSchema(connection: Connection, tables: readonly MirroredTa
       problem: 'the tables have another storage format',
       supported: STORAGE_FORMAT,
     });
-  // Tables that were made before commits were forgotten by time.
+  // Tables from before commits were pruned by age.
   await connection.query(
     `ALTER TABLE ${NAMESPACE}.rockpool_commit ADD COLUMN IF NOT EXISTS committed_at timestamptz NOT NULL DEFAULT clock_timestamp()`,
   );
   if (stored === encodeSchema(schema)) return;
   const before = decodeSchema(stored as string);
-  schemaAdditions(before, schema); // throws for what is more than an addition
+  schemaAdditions(before, schema); // throws unless the schema only adds
   const old = new Map(mirroredTables(before).map((table) => [table.name, table]));
   for (const table of tables) {
     const known = new Set(old.get(table.name)?.columns.map(({ name }) => name));
@@ -156,7 +156,10 @@ function columnSql(column: MirroredColumn): string {
   return `${quoteName(column.name)} ${sqlType(column)}${collation}${column.notNull ? ' NOT NULL' : ''}`;
 }
 
-/** Of all rows that are there the column gets what SQLite gives them; rows that come have their value with them. */
+/**
+ * Existing rows get the default that SQLite would give them. The DEFAULT is dropped again, because new rows always come
+ * with a value.
+ */
 function addColumnSql(table: MirroredTable, column: MirroredColumn): string {
   const name = quoteName(column.name);
   const literal = column.defaultSql === null ? null : toPostgresText(column, evaluate(column));
@@ -165,7 +168,10 @@ function addColumnSql(table: MirroredTable, column: MirroredColumn): string {
   return `${add} DEFAULT '${literal.replaceAll("'", "''")}'::${sqlType(column)}; ALTER TABLE ${qualifiedName(table.name)} ALTER COLUMN ${name} DROP DEFAULT`;
 }
 
-/** SQLite adds columns with constant defaults alone. It converts them as it would when it stores them. */
+/**
+ * Lets SQLite evaluate the default and convert it to the column's type. SQLite only adds columns with constant
+ * defaults.
+ */
 function evaluate({ name, type, defaultSql }: MirroredColumn): ReturnType<SqliteFile['all']>[number][number] {
   const sql = new SqliteFile(':memory:');
   try {
@@ -186,7 +192,10 @@ function evaluate({ name, type, defaultSql }: MirroredColumn): ReturnType<Sqlite
   }
 }
 
-/** The second line: whatever a statement says, a session that has named one database meets no other's rows. */
+/**
+ * The second line of defence: whatever a statement selects, a session that has named one database sees no rows of
+ * another.
+ */
 function isolationSql(table: string): string {
   const name = qualifiedName(table);
   return `ALTER TABLE ${name} ENABLE ROW LEVEL SECURITY; ALTER TABLE ${name} FORCE ROW LEVEL SECURITY;

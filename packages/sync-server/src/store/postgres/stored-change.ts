@@ -1,19 +1,19 @@
 import { readSessionChangeset, type CellValue, type PartialRecord, type SessionRowReader } from '@rockpool/shared';
 
-/** One row of a transaction. */
+/** One changed row of a transaction. */
 export interface StoredChange {
   readonly table: string;
   readonly kind: 'insert' | 'update' | 'delete';
   /**
-   * In the order of the table's columns that are not generated. Undefined: an update left it as it was; of a delete all
-   * but the key.
+   * Values in the order of the table's columns, without generated ones. Undefined for a column that an update left
+   * unchanged, and for every column of a delete outside the key.
    */
   readonly values: PartialRecord;
 }
 
 /**
- * Reads what SQLite has told of a transaction, here or at another instance of the same store. Throws `internal` for
- * what it cannot have told.
+ * Reads a changeset of SQLite's session extension, recorded here or at another instance of the same store. Throws
+ * `internal` if it is malformed.
  */
 export function readStoredChanges(sessionChangeset: Uint8Array): StoredChange[] {
   const changes: StoredChange[] = [];

@@ -8,7 +8,7 @@ import {
 } from '@rockpool/shared';
 import { storedTableToDdl } from '../../sqlite/stored-table.ts';
 
-/** Of the CHECKs below. constraint-error.ts knows them. */
+/** Names of the CHECKs below, which merge/constraint-error.ts recognizes. */
 export const TYPE_CHECK_PREFIX = 'rockpool_type_';
 export const KEY_SIZE_CHECK = 'rockpool_key_size';
 
@@ -21,8 +21,8 @@ const TYPE_NAMES: Readonly<Record<ColumnType, string>> = {
 };
 
 /**
- * A table's statements for a working copy. SQLite lets any column hold any type, PostgreSQL does not: so that one place
- * decides, SQLite is told to refuse what PostgreSQL could not store.
+ * Returns the DDL of a table in a working copy. SQLite lets any column hold any type and PostgreSQL does not, so CHECKs
+ * make SQLite reject what PostgreSQL could not store. The decision is then made in one place.
  */
 export function typedTableToDdl(table: TableSchema, isSystem: boolean): string[] {
   if (isSystem) return storedTableToDdl(table);
@@ -30,7 +30,7 @@ export function typedTableToDdl(table: TableSchema, isSystem: boolean): string[]
   return [createTableSql({ ...table, checks: [...table.checks, ...typeChecks(table)] }), ...indexes];
 }
 
-/** What has to hold of a row; `problem` says what does not. */
+/** The CHECKs of a table. `problem` describes a violation. */
 export function typeChecks(
   table: TableSchema,
 ): { readonly name: string; readonly sql: string; readonly problem: string }[] {

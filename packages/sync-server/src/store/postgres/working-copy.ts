@@ -5,16 +5,16 @@ import type { MirroredTable } from './mirrored-table.ts';
 import { readStoredChanges, type StoredChange } from './stored-change.ts';
 import { typedTableToDdl } from './typed-table.ts';
 
-/** A commit of a database, by its number and its 16 random bytes. */
+/** A commit of a database: its number and its 16 random bytes. */
 export interface CommitPosition {
   readonly head: number;
   readonly commitId: Uint8Array;
 }
 
 /**
- * What an instance has of one database: a SQLite file as the embedded store has it, on which changes are decided. It
- * changes in one way alone: by applying what PostgreSQL has committed, its own commits and those of others alike. So at
- * any moment it is as PostgreSQL was at `position`, and nothing is lost with it.
+ * An instance's copy of one database: a SQLite file like that of the SQLite store, on which admission decides. The copy
+ * changes only by applying commits from PostgreSQL, its own and those of other instances alike. It therefore always
+ * equals PostgreSQL's state at `position`, and nothing is lost with it.
  */
 export class WorkingCopy {
   readonly file: DatabaseFile;
@@ -31,7 +31,7 @@ export class WorkingCopy {
     return this.current;
   }
 
-  /** What `body` would change. The file is as before when it returns. */
+  /** Runs `body`, records its changes and rolls them back. */
   rehearse<Result>(body: () => Result): { readonly result: Result; readonly changeset: Uint8Array } {
     try {
       return this.file.sql.rehearse(body);
@@ -40,7 +40,7 @@ export class WorkingCopy {
     }
   }
 
-  /** Throws where the copy is not what it should be. */
+  /** Applies a commit. Throws if the copy has diverged from PostgreSQL. */
   apply(changeset: Uint8Array, position: CommitPosition): void {
     if (!this.file.sql.apply(changeset))
       this.file.sql.transaction(() => this.replaceRows(readStoredChanges(changeset)));
@@ -48,7 +48,7 @@ export class WorkingCopy {
     resyncFile(this.file);
   }
 
-  /** For rows that swap unique values: all go before any comes. */
+  /** Applies changes in which rows swap unique values: deletes all old rows before inserting the new ones. */
   private replaceRows(changes: readonly StoredChange[]): void {
     const coming = changes.flatMap(
       (change): { readonly table: MirroredTable; readonly row: readonly CellValue[] }[] => {
@@ -83,12 +83,12 @@ export class WorkingCopy {
   }
 }
 
-/** The file of a working copy, as it is before anything is in it. */
+/** Creates the empty file of a working copy. */
 export function openCopyFile(path: string, schema: Schema, databaseId: string): DatabaseFile {
   return openDatabaseFile(path, schema, { disposable: true, toDdl: typedTableToDdl, databaseId });
 }
 
-/** A whole row, as PostgreSQL has it. */
+/** Inserts a row with all its columns. */
 export function insertRow({ sql }: DatabaseFile, { name, columns }: MirroredTable, row: readonly CellValue[]): void {
   sql.run(
     `INSERT INTO ${quoteName(name)} (${columns.map((column) => quoteName(column.name)).join(', ')}) VALUES (${columns.map(() => '?').join(', ')})`,

@@ -11,47 +11,50 @@ import {
 import type { StoredChange } from './stored-change.ts';
 import type { CommitPosition } from './working-copy.ts';
 
-/** One statement with its parameters. It returns how many rows it has changed. */
+/** A statement with its parameters, which returns the number of changed rows. */
 export interface WriteStatement {
   readonly sql: string;
   readonly parameters: readonly unknown[];
-  /** As many rows as it has to change: others, and what PostgreSQL holds is not what was decided on. */
+  /**
+   * The number of rows that the statement must change. Any other number means that PostgreSQL and the working copy
+   * differ.
+   */
   readonly rowCount: number;
 }
 
-/** Changes of the same kind to the same columns of a table. */
+/** Changes of one kind to the same columns of one table. */
 interface ChangeGroup {
   readonly table: MirroredTable;
   readonly kind: StoredChange['kind'];
-  /** Those that the changes have values for. */
+  /** The columns that the changes have values for. */
   readonly columns: readonly MirroredColumn[];
   readonly rows: (readonly CellValue[])[];
 }
 
 /*
- * What other instances follow by. One that is further behind takes the whole database anew: busy databases commit some
- * hundred times a second, so that a number bounds what they keep; of one that commits now and then an hour is enough,
- * since instances look every second.
+ * Limits of the commits that are kept for other instances to follow. An instance that is further behind loads the whole
+ * database again. A busy database commits some hundred times a second, so a number bounds what it keeps; for a quiet
+ * one an hour is enough, since instances poll every second.
  */
 const KEPT_COMMITS = 2_000;
 const KEPT_TIME = '1 hour';
 
-/** So that no commit waits long for an old database to be tidied. */
+/** Bounds the work per commit, so that no commit waits long for the pruning of an old database. */
 const PRUNED_BY_TIME = 100;
 
-/** What becomes of the head and of the log of commits. `$1` the database, `$2` to `$4` the commit. */
+/** Advances the head, and writes and prunes the log of commits. `$1` is the database; `$2` to `$4` are the commit. */
 const COMMIT_PARTS: readonly string[] = [
   `moved AS (UPDATE ${NAMESPACE}.rockpool_database SET head = $2, commit_id = $3 WHERE id = $1::text)`,
   `oldest AS (SELECT head, committed_at FROM ${NAMESPACE}.rockpool_commit WHERE ${DATABASE_COLUMN} = $1::text ORDER BY head LIMIT ${PRUNED_BY_TIME})`,
-  // The last one before that time stays: whoever is there follows from it.
+  // The last commit before that time stays: instances at that commit follow from it.
   `pruned AS (DELETE FROM ${NAMESPACE}.rockpool_commit WHERE ${DATABASE_COLUMN} = $1::text AND (head <= $2::bigint - ${KEPT_COMMITS}
      OR head < (SELECT max(head) FROM oldest WHERE committed_at < clock_timestamp() - interval '${KEPT_TIME}')))`,
   `logged AS (INSERT INTO ${NAMESPACE}.rockpool_commit (${DATABASE_COLUMN}, head, commit_id, changeset) VALUES ($1::text, $2, $3, $4))`,
 ];
 
 /**
- * A whole commit as one statement: it takes one round trip however many rows it has. `changeset`: for other instances;
- * the same as `changes`.
+ * Builds one statement for a whole commit: it takes one round trip for any number of rows. `changeset` encodes the same
+ * changes as `changes`, for other instances.
  */
 export function commitStatement(
   databaseId: string,
@@ -111,7 +114,7 @@ function groupSql({ table, kind, columns }: ChangeGroup, first: number): string 
   }
 }
 
-/** PostgreSQL's text of an array. */
+/** An array in PostgreSQL's text format. */
 function arrayText(values: readonly (string | null)[]): string {
   return `{${values.map((value) => (value === null ? 'NULL' : `"${value.replaceAll(/["\\]/g, String.raw`\$&`)}"`)).join(',')}}`;
 }

@@ -3,23 +3,24 @@ import type { DatabaseSync } from 'node:sqlite';
 import { PageSums } from './page-sums.ts';
 import { sumsOfLog } from './wal-frames.ts';
 
-/** SQLite's own default: a log of this many pages is moved into the file. */
+/** SQLite's own default: a log of this many frames is checkpointed. */
 const CHECKPOINT_FRAMES = 1_000;
 
 /**
- * Checkpoints of one open database file that keep its page checksums right: the sums of the pages that a checkpoint
- * will move are durable before SQLite moves the first of them. SQLite's automatic checkpoints are off. A kill or a
- * power cut in between leaves the pages in the log, and the next checkpoint seals them again. So the log is synced
- * before the sums: a power cut that took the log and left the sums would leave pages that differ from them.
+ * Runs the WAL checkpoints of one open database file and keeps its page checksums right: the checksums of the pages
+ * that a checkpoint will move are durable before SQLite moves the first page. SQLite's automatic checkpoints are off. A
+ * kill or power cut in between leaves the pages in the log, and the next checkpoint writes their checksums again. The
+ * log is synced before the checksums: a power cut that lost the log but kept the checksums would leave pages that
+ * differ from them.
  */
-export class SealedLog {
+export class WalCheckpointer {
   private readonly path: string;
   private readonly database: DatabaseSync;
   private readonly sums: PageSums;
   private readonly syncLog: (logPath: string) => void;
   private isInUse: boolean;
 
-  /** `syncLog`: returns once the log is durable. */
+  /** `syncLog` returns once the log is durable. */
   constructor(path: string, database: DatabaseSync, syncLog: (logPath: string) => void = syncFile) {
     this.path = path;
     this.syncLog = syncLog;
@@ -41,8 +42,8 @@ export class SealedLog {
   }
 
   /**
-   * Returns false where a reader of an older state, or another process, keeps a part of the log. Throws
-   * `database-damaged` where the log is not what SQLite wrote; nothing is moved then.
+   * Returns false if a reader of an older state, or another process, still needs part of the log. Throws
+   * `database-damaged`, without moving a page, if the log is not what SQLite wrote.
    */
   checkpoint(): boolean {
     const frameCount = this.frameCount();
@@ -54,7 +55,7 @@ export class SealedLog {
     return isBusy === 0n && inLog === moved;
   }
 
-  /** Call once SQLite has closed the database. `isEmpty`: the last checkpoint moved the whole log. */
+  /** Call once SQLite has closed the database. `isEmpty` is true if the last checkpoint moved the whole log. */
   close(isEmpty: boolean): void {
     try {
       if (this.isInUse && isEmpty) this.sums.setLogInUse(false);
@@ -63,7 +64,7 @@ export class SealedLog {
     }
   }
 
-  /** Frames of committed transactions. */
+  /** The number of frames of committed transactions. */
   private frameCount(): number {
     return Math.max(0, Number(this.pragma('PRAGMA wal_checkpoint(NOOP)')[1]));
   }
@@ -78,7 +79,7 @@ function syncFile(path: string): void {
   try {
     descriptor = openSync(path, 'r+');
   } catch (error) {
-    // The data was deleted under the server: there is nothing to move, and closing has to succeed.
+    // The files were deleted while the server ran: there is nothing to move, and closing must succeed.
     if ((error as NodeJS.ErrnoException).code === 'ENOENT') return;
     throw error;
   }

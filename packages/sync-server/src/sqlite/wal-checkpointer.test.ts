@@ -4,7 +4,7 @@ import { DatabaseSync } from 'node:sqlite';
 import { afterEach, beforeEach, expect, it } from 'vitest';
 import { temporaryFolder } from '../../testing/test-server.ts';
 import { sumsPath } from './page-sums.ts';
-import { SealedLog } from './sealed-log.ts';
+import { WalCheckpointer } from './wal-checkpointer.ts';
 import { verifyPages } from '../store/verify-pages.ts';
 
 let folder: ReturnType<typeof temporaryFolder>;
@@ -20,7 +20,7 @@ it('a power cut in a checkpoint that takes the log leaves pages that agree with 
   database.exec('PRAGMA journal_mode = WAL; PRAGMA synchronous = NORMAL; CREATE TABLE t (a)');
   let cuts = 0;
   // Until the log is synced, a power cut may take all of it, and leaves what was synced: the file, and the sums.
-  const log = new SealedLog(path, database, () => {
+  const log = new WalCheckpointer(path, database, () => {
     cuts++;
     copyFileSync(path, afterCut);
     copyFileSync(sumsPath(path), sumsPath(afterCut));
