@@ -5,7 +5,7 @@ import { addEntry, addTransfer, ledgerRow } from './steps/entries.ts';
 import { goTo } from './steps/navigation.ts';
 
 function available(page: Page, category: string): Locator {
-  return page.getByRole('button', { name: `Move money from ${category}` });
+  return page.getByRole('button', { name: new RegExp(`^(Move money from|Cover overspending in) ${category}`) });
 }
 
 async function assign(page: Page, category: string, amount: string): Promise<void> {

@@ -12,7 +12,7 @@ async function assign(page: Page, category: string, amount: string): Promise<voi
 }
 
 function available(page: Page, category: string): ReturnType<Page['getByRole']> {
-  return page.getByRole('button', { name: `Move money from ${category}` });
+  return page.getByRole('button', { name: new RegExp(`^(Move money from|Cover overspending in) ${category}`) });
 }
 
 test('a month is budgeted by two people, one of them offline, and what both assign adds up', async ({

@@ -66,8 +66,8 @@ test('what was saved, as JSON or as SQLite, opens as a budget of its own; what i
   await toExport();
   const alert = page.getByRole('main').getByRole('alert');
   for (const [name, contents, words] of [
-    ['bank.csv', 'Date,Payee,Amount', 'not a budget that this app has saved'],
-    ['budget.json', '{"format":"rockpool-budget-1","tables":{"accounts":[{"id":', 'ends in the middle'],
+    ['bank.csv', 'Date,Payee,Amount', 'not a saved budget'],
+    ['budget.json', '{"format":"rockpool-budget-1","tables":{"accounts":[{"id":', 'is incomplete'],
     [
       'budget.json',
       '{"format":"rockpool-budget-1","tables":{"entries":[{"id":"e","accountId":"nobody","date":"2025-01-01","amountMinor":1,"enteredAtMs":1}]}}',

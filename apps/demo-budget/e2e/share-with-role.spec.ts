@@ -86,10 +86,23 @@ test('a viewer sees what an owner enters and changes nothing; as an editor they 
   await anna.getByLabel('Role of Ben').selectOption('viewer');
   await expect(ben.getByText('You can view this budget')).toBeVisible();
   await expectNothingToChange(ben);
-  await anna.getByRole('button', { name: 'Remove Ben' }).click();
-  await expect(anna.getByText('Nobody has been invited yet.')).toBeVisible();
+  await anna.getByLabel('Role of Ben').selectOption('editor');
+  await expect(ben.getByText('You can view this budget')).toBeHidden();
+  await anna.getByRole('button', { name: 'Remove Ben …' }).click();
+  await anna.getByRole('button', { name: 'Cancel' }).click();
+  await expect(anna.getByLabel('Role of Ben')).toBeVisible();
+  await anna.getByRole('button', { name: 'Remove Ben …' }).click();
+  await anna.getByRole('button', { name: 'Remove Ben', exact: true }).click();
+  await expect(anna.getByText('No other members.')).toBeVisible();
+  // In every tab: what cannot be sent cannot be changed, and what is there can be taken along.
+  for (const tab of [ben, secondTab]) {
+    await expect(tab.getByText('You were removed from this budget')).toBeVisible();
+    await expect(tab.getByRole('button', { name: 'New entry' })).toBeHidden();
+  }
   await expect(syncBadge(ben)).toHaveText(/No access|Sync stopped/);
   await expect(ledgerRow(ben, 'Market')).toBeVisible();
+  await ben.getByRole('main').getByRole('link', { name: 'export' }).click();
+  await expect(ben.getByRole('button', { name: 'Save Entries as CSV' })).toBeVisible();
 });
 
 test('an invitation works once', async ({ newPerson }) => {
@@ -109,5 +122,5 @@ test('an invitation works once', async ({ newPerson }) => {
   await ben.getByRole('button', { name: 'Leave' }).click();
   await expect(ben.getByRole('heading', { name: 'A budget that lives on your device' })).toBeVisible();
   await goTo(anna, 'Share');
-  await expect(anna.getByText('Nobody has been invited yet.')).toBeVisible();
+  await expect(anna.getByText('No other members.')).toBeVisible();
 });

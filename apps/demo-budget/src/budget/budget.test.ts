@@ -111,6 +111,17 @@ describe('fetching a token', () => {
     await expect(fetchToken({ ...budget, madeHere: true }, 'device-1', '')).rejects.toMatchObject({ code });
   });
 
+  it.each([
+    [200, 'editor'],
+    [403, 'removed'],
+  ])('reports what a member may do after an answer with status %i', async (status, access) => {
+    serverAnswers({ '/api/token': Response.json({ token: 't', role: 'editor' }, { status }) });
+    const heard: string[] = [];
+    const member = { ...budget, madeHere: false, membership: { principal: 'ben', role: 'viewer' } } as const;
+    await fetchToken(member, 'device-1', '', (known) => heard.push(known)).catch(() => undefined);
+    expect(heard).toEqual([access]);
+  });
+
   it('says that the server cannot be reached', async () => {
     vi.stubGlobal('fetch', () => Promise.reject(new TypeError('Failed to fetch')));
     await expect(fetchToken({ ...budget, madeHere: true }, 'device-1', '')).rejects.toMatchObject({

@@ -21,6 +21,8 @@ export interface Membership {
   readonly principal: string;
   /** As the server said last. */
   readonly role: BudgetRole;
+  /** An owner removed this member: the server takes and sends nothing more. */
+  readonly isRemoved?: true;
 }
 
 /**
@@ -91,8 +93,8 @@ function isKnownBudget(value: unknown): value is KnownBudget {
 
 function isMembership(value: unknown): value is Membership {
   if (typeof value !== 'object' || value === null) return false;
-  const { principal, role } = value as Partial<Record<keyof Membership, unknown>>;
-  return typeof principal === 'string' && isBudgetRole(role);
+  const { principal, role, isRemoved } = value as Partial<Record<keyof Membership, unknown>>;
+  return typeof principal === 'string' && isBudgetRole(role) && (isRemoved === undefined || isRemoved === true);
 }
 
 function parseJson(text: string | null): unknown {

@@ -5,7 +5,7 @@ import { schema } from '../schema.ts';
 import type { Budget } from './budget.ts';
 import { withDeviceItems } from './device-items.ts';
 import type { KnownBudget } from './known-budgets.ts';
-import { learnRole } from './role.ts';
+import { learnAccess } from './role.ts';
 import { fetchToken } from './token.ts';
 
 /** What the budget's database is called in this browser. */
@@ -36,7 +36,7 @@ export async function openBudget({ budget, device, persistence, onArrival }: Ope
     sync: {
       url: `${location.protocol === 'https:' ? 'wss' : 'ws'}://${location.host}/sync`,
       databaseId: budget.databaseId,
-      token: async () => fetchToken(budget, device, await withDeviceItems(personName), learnRole),
+      token: async () => fetchToken(budget, device, await withDeviceItems(personName), learnAccess),
       // Of a budget that was created here the server has nothing to begin with.
       ...(budget.madeHere ? {} : { firstSync: { onProgress: onArrival } }),
     },

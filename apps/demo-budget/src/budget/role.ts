@@ -17,22 +17,29 @@ export function beginRole(budget: KnownBudget): void {
   open = budget;
   otherTabs = new BroadcastChannel(`role-${budget.databaseId}`);
   otherTabs.addEventListener('message', ({ data }) => {
-    if (isBudgetRole(data)) takeRole(data);
+    if (isBudgetRole(data) || data === 'removed') takeAccess(data);
   });
 }
 
-/** The server has said it, together with a token. */
-export function learnRole(role: BudgetRole): void {
-  const budget = takeRole(role);
+/** What the server says when it is asked for a token: a role, or that the member was removed. */
+export type Access = BudgetRole | 'removed';
+
+/** Takes the answer of the server, keeps it, and passes it to the other tabs. */
+export function learnAccess(access: Access): void {
+  const budget = takeAccess(access);
   if (budget === null) return;
-  otherTabs?.postMessage(role);
+  otherTabs?.postMessage(access);
   withDeviceItems((items) => rememberBudget(items, budget)).catch(reportError);
 }
 
-/** Null where it is no news. */
-function takeRole(role: BudgetRole): KnownBudget | null {
-  if (open?.membership === undefined || open.membership.role === role) return null;
-  open = { ...open, membership: { ...open.membership, role } };
+/** Returns null if nothing changes, and for a budget that was not joined by invitation. */
+function takeAccess(access: Access): KnownBudget | null {
+  const membership = open?.membership;
+  if (open === null || membership === undefined) return null;
+  const isRemoved = access === 'removed';
+  if ((membership.isRemoved ?? false) === isRemoved && (isRemoved || membership.role === access)) return null;
+  const { principal, role } = membership;
+  open = { ...open, membership: isRemoved ? { principal, role, isRemoved } : { principal, role: access } };
   for (const listener of [...listeners]) listener();
   return open;
 }
@@ -46,11 +53,16 @@ export function useRole(): BudgetRole {
   return useSyncExternalStore(listen, currentRole);
 }
 
-/**
- * False for whoever may only look: then nothing is offered that would change the budget. It may change while one looks.
- */
+/** Whether an owner removed this person from the budget: changes can no longer be sent. */
+export function useIsRemoved(): boolean {
+  return useSyncExternalStore(listen, () => open?.membership?.isRemoved ?? false);
+}
+
+/** False for viewers and removed members: the app offers nothing that changes the budget. It can change at any time. */
 export function useMayWrite(): boolean {
-  return useRole() !== 'viewer';
+  const role = useRole();
+  const isRemoved = useIsRemoved();
+  return role !== 'viewer' && !isRemoved;
 }
 
 function listen(listener: () => void): () => void {

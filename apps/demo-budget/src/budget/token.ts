@@ -1,11 +1,13 @@
 import { RockpoolError } from '@rockpool/client';
-import { isBudgetRole, type BudgetRole } from './budget.ts';
+import { isBudgetRole } from './budget.ts';
 import type { KnownBudget } from './known-budgets.ts';
+import type { Access } from './role.ts';
 
 /**
  * Exchanges the budget's share key for a short-lived token. A server that does not know the budget yet gets it
  * registered, when it was made on this device: the first key that a server hears for a budget is the one it trusts from
- * then on. `onRole` hears what the key may do now: an owner may have changed it.
+ * then on. `onAccess` gets the role of the key, which an owner may have
+ * changed, or `removed` if the key of a member is no longer valid.
  *
  * Throws `RockpoolError`, so that the sync status can say why there is no sync:
  * - `network-unreachable`: the server cannot be reached, or has trouble (`status`)
@@ -16,17 +18,20 @@ export async function fetchToken(
   budget: KnownBudget,
   principal: string,
   name: string,
-  onRole: (role: BudgetRole) => void = () => {},
+  onAccess: (access: Access) => void = () => {},
 ): Promise<string> {
   const first = await ask('/api/token', budget, principal, name);
   const response = first.status === 404 && budget.madeHere ? await ask('/api/budgets', budget, principal, name) : first;
-  if (response.status === 403) throw new RockpoolError('auth-database-forbidden');
+  if (response.status === 403) {
+    if (budget.membership !== undefined) onAccess('removed');
+    throw new RockpoolError('auth-database-forbidden');
+  }
   if (response.status === 404) throw new RockpoolError('database-unavailable', { problem: 'not registered' });
   if (!response.ok) throw new RockpoolError('network-unreachable', { stage: 'token', status: response.status });
   const { token, role } = (await response.json()) as { readonly token?: unknown; readonly role?: unknown };
   if (typeof token !== 'string')
     throw new RockpoolError('token-callback-failed', { problem: 'not a string', type: typeof token });
-  if (isBudgetRole(role)) onRole(role);
+  if (isBudgetRole(role)) onAccess(role);
   return token;
 }
 

@@ -98,7 +98,7 @@ export function EnvelopeRow({ envelope, currency, goal, onAssign, onMove, onGoal
             type="button"
             className="quiet available"
             onClick={onMove}
-            aria-label={`Move money from ${envelope.name}: ${formatMinor(envelope.availableMinor, currency, locale)}`}
+            aria-label={`${envelope.availableMinor < 0n ? 'Cover overspending in' : 'Move money from'} ${envelope.name}: ${formatMinor(envelope.availableMinor, currency, locale)}`}
           >
             <Amount minor={envelope.availableMinor} currency={currency} />
           </button>

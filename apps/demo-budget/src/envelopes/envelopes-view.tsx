@@ -20,7 +20,7 @@ import { NoAccountYet } from '../shell/no-account-yet.tsx';
 import { useQuery, useSteadyQuery } from '../shell/use-query.ts';
 import { assign, assignAll, move } from './actions.ts';
 import { EnvelopeRow } from './envelope-row.tsx';
-import { monthBudget, type Envelope } from './envelopes.ts';
+import { monthBudget, type Envelope, type MonthBudget } from './envelopes.ts';
 import { MoveForm } from './move-form.tsx';
 
 /** The budget of a month: what each category may spend. One currency at a time. */
@@ -99,24 +99,24 @@ function MonthOf({ budget, currency, month, openingMinor }: MonthOfProps): React
       : [{ month, currency, categoryId: envelope.categoryId, amountMinor: Number(neededMinor) }];
   });
   const close = (): void => setOpened(null);
-  const moveForm = (from: Envelope): ReactNode => (
+  const moveForm = (envelope: Envelope): ReactNode => (
     <MoveForm
-      from={from}
+      envelope={envelope}
       envelopes={shown}
       currency={currency}
-      onMove={(toCategoryId, amountMinor) =>
+      onMove={(fromCategoryId, toCategoryId, amountMinor) =>
         save(
-          () => move(client, { month, currency, categoryId: from.categoryId, amountMinor }, toCategoryId),
+          () => move(client, { month, currency, categoryId: fromCategoryId, amountMinor }, toCategoryId),
           'Moved.',
           close,
         )
       }
       onKeepOverspent={() =>
         save(
-          () => setKeepsOverspent(client, from.categoryId, !from.keepsOverspent),
-          from.keepsOverspent
-            ? `${from.name}: overspending is covered at the end of the month.`
-            : `${from.name}: overspending carries over.`,
+          () => setKeepsOverspent(client, envelope.categoryId, !envelope.keepsOverspent),
+          envelope.keepsOverspent
+            ? `${envelope.name}: overspending is covered at the end of the month.`
+            : `${envelope.name}: overspending carries over.`,
           close,
         )
       }
@@ -140,10 +140,20 @@ function MonthOf({ budget, currency, month, openingMinor }: MonthOfProps): React
       <div className={`card unassigned ${plan.unassignedMinor < 0n ? 'too-much' : ''}`}>
         <p>
           <span className="unassigned-amount">
-            <Amount minor={plan.unassignedMinor} currency={currency} />
+            <Amount
+              minor={plan.unassignedMinor < 0n ? -plan.unassignedMinor : plan.unassignedMinor}
+              currency={currency}
+            />
           </span>
-          <span>{plan.unassignedMinor < 0n ? 'more assigned than you have' : 'ready to assign'}</span>
+          <span>{unassignedWords(plan)}</span>
         </p>
+        {plan.uncategorisedSpentMinor > 0n && (
+          <p className="hint">
+            <Amount minor={plan.uncategorisedSpentMinor} currency={currency} /> of spending this month has no category
+            and counts against this amount.{' '}
+            <a href={hashOf(budget, { page: 'reports' })}>Show uncategorized spending</a>
+          </p>
+        )}
         {plan.overspentBeforeMinor > 0n && (
           <p className="hint">
             <Amount minor={plan.overspentBeforeMinor} currency={currency} /> of overspending in earlier months was
@@ -235,4 +245,9 @@ function MonthOf({ budget, currency, month, openingMinor }: MonthOfProps): React
       </p>
     </>
   );
+}
+
+function unassignedWords({ unassignedMinor, assignedMinor }: MonthBudget): string {
+  if (unassignedMinor >= 0n) return 'ready to assign';
+  return assignedMinor > 0n ? 'more assigned than you have' : 'more spent than you have';
 }

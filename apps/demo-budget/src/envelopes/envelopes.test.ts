@@ -54,6 +54,14 @@ describe('a month', () => {
     expect(available('2026-01')).toEqual({ '': 80_000n, Food: 18_500n, Fun: 0n });
   });
 
+  it('names the spending without a category, which is taken from the money that is ready to assign', async () => {
+    await enter('2026-01-02', null, -30_000);
+    await enter('2026-01-03', null, 500);
+    await enter('2025-12-31', null, -4_000);
+    expect(plan('2026-01')).toMatchObject({ unassignedMinor: -23_500n, uncategorisedSpentMinor: 29_500n });
+    expect(plan('2026-02').uncategorisedSpentMinor).toBe(0n);
+  });
+
   it('takes over what is left, and begins with nothing where too much was spent', async () => {
     await put('2026-01', food, 5_000);
     await put('2026-01', fun, 1_000);

@@ -26,6 +26,8 @@ export interface MonthBudget {
   readonly availableMinor: bigint;
   /** What earlier months overspent, and this and earlier months' unassigned money covered each month. */
   readonly overspentBeforeMinor: bigint;
+  /** What was spent without a category in this month. It is taken from unassigned money. */
+  readonly uncategorisedSpentMinor: bigint;
 }
 
 export interface EnvelopeInput {
@@ -92,6 +94,11 @@ export function monthBudget({ month, categories, assigned, activity, openingMino
     spentMinor: sum(envelopes.map((envelope) => envelope.spentMinor)),
     availableMinor: sum(envelopes.map((envelope) => envelope.availableMinor)),
     overspentBeforeMinor,
+    uncategorisedSpentMinor: sum(
+      activity
+        .filter((row) => row.month === month && row.categoryId === null)
+        .map((row) => (row.changeMinor < 0 ? -BigInt(row.changeMinor) : 0n)),
+    ),
   };
 }
 

@@ -7,22 +7,36 @@ import { locale } from '../shell/locale.ts';
 import type { Envelope } from './envelopes.ts';
 
 export interface MoveFormProps {
-  readonly from: Envelope;
+  /** The envelope whose row is open. Money moves out of it, or into it if it is overspent. */
+  readonly envelope: Envelope;
   readonly envelopes: readonly Envelope[];
   readonly currency: string;
-  readonly onMove: (toCategoryId: string, amountMinor: number) => void;
-  /** Turns round what becomes of what this envelope overspends. */
+  readonly onMove: (fromCategoryId: string, toCategoryId: string, amountMinor: number) => void;
+  /** Toggles whether overspending in this envelope carries over. */
   readonly onKeepOverspent: () => void;
   readonly onCancel: () => void;
 }
 
-/** From one envelope into another. Begins with what an envelope that lacks money needs, as far as this one has it. */
-export function MoveForm({ from, envelopes, currency, onMove, onKeepOverspent, onCancel }: MoveFormProps): ReactNode {
-  const others = envelopes.filter((envelope) => envelope.categoryId !== from.categoryId);
-  const needy = others.find(({ availableMinor }) => availableMinor < 0n);
+/**
+ * Moves money between two envelopes. An overspent envelope is covered: it offers what it lacks, from the envelope that
+ * has most. Any other offers what the first overspent envelope lacks, as far as it has that.
+ */
+export function MoveForm({
+  envelope,
+  envelopes,
+  currency,
+  onMove,
+  onKeepOverspent,
+  onCancel,
+}: MoveFormProps): ReactNode {
+  const covers = envelope.availableMinor < 0n;
+  const others = envelopes.filter(({ categoryId }) => categoryId !== envelope.categoryId);
+  const first = covers ? richest(others) : (others.find(({ availableMinor }) => availableMinor < 0n) ?? others[0]);
   const mark = decimalMarkOf(locale);
-  const [toCategoryId, setToCategoryId] = useState(needy?.categoryId ?? others[0]?.categoryId ?? '');
-  const [amount, setAmount] = useState(() => formatMinorForEditing(firstAmount(from, needy), currency, mark));
+  const [otherId, setOtherId] = useState(first?.categoryId ?? '');
+  const [amount, setAmount] = useState(() =>
+    formatMinorForEditing(covers ? firstAmount(first, envelope) : firstAmount(envelope, first), currency, mark),
+  );
   const [problem, setProblem] = useState<string | null>(null);
 
   const submit = (event: FormEvent): void => {
@@ -30,7 +44,8 @@ export function MoveForm({ from, envelopes, currency, onMove, onKeepOverspent, o
     const parsed = parseTypedAmount(amount, currency, mark);
     if (!parsed.ok) return setProblem(amountSentence(parsed.problem));
     if (parsed.value <= 0) return setProblem('Enter an amount to move.');
-    onMove(toCategoryId, parsed.value);
+    if (covers) onMove(otherId, envelope.categoryId, parsed.value);
+    else onMove(envelope.categoryId, otherId, parsed.value);
   };
 
   return (
@@ -40,11 +55,11 @@ export function MoveForm({ from, envelopes, currency, onMove, onKeepOverspent, o
       onKeyDown={(event) => {
         if (event.key === 'Escape') onCancel();
       }}
-      aria-label={`Move money from ${from.name}`}
+      aria-label={covers ? `Cover overspending in ${envelope.name}` : `Move money from ${envelope.name}`}
     >
       <div className="fields">
         <label>
-          Move from {from.name}
+          {covers ? `Cover ${envelope.name} with` : `Move from ${envelope.name}`}
           <input
             className="amount-input"
             value={amount}
@@ -55,8 +70,8 @@ export function MoveForm({ from, envelopes, currency, onMove, onKeepOverspent, o
           />
         </label>
         <label>
-          To
-          <select value={toCategoryId} onChange={(event) => setToCategoryId(event.target.value)}>
+          {covers ? 'From' : 'To'}
+          <select value={otherId} onChange={(event) => setOtherId(event.target.value)}>
             {others.map(({ categoryId, name, availableMinor }) => (
               <option key={categoryId} value={categoryId}>
                 {name} ({formatMinor(availableMinor, currency, locale)})
@@ -66,21 +81,29 @@ export function MoveForm({ from, envelopes, currency, onMove, onKeepOverspent, o
         </label>
       </div>
       <p className="hint">
-        {from.keepsOverspent
+        {envelope.keepsOverspent
           ? 'Overspending carries over to the next month.'
           : 'Overspending is covered from unassigned money at the end of the month.'}
       </p>
-      <FormEnd problem={problem} submit="Move" onCancel={onCancel}>
+      <FormEnd problem={problem} submit={covers ? 'Cover' : 'Move'} onCancel={onCancel}>
         <button type="button" className="quiet" onClick={onKeepOverspent}>
-          {from.keepsOverspent ? 'Cover overspending each month' : 'Carry overspending over'}
+          {envelope.keepsOverspent ? 'Cover overspending each month' : 'Carry overspending over'}
         </button>
       </FormEnd>
     </form>
   );
 }
 
-function firstAmount(from: Envelope, needy: Envelope | undefined): bigint {
-  const has = from.availableMinor < 0n ? 0n : from.availableMinor;
-  const needs = needy === undefined ? has : -needy.availableMinor;
-  return needs < has ? needs : has;
+function richest(envelopes: readonly Envelope[]): Envelope | undefined {
+  return envelopes.reduce<Envelope | undefined>(
+    (most, envelope) => (most === undefined || envelope.availableMinor > most.availableMinor ? envelope : most),
+    undefined,
+  );
+}
+
+/** What `to` lacks, as far as `from` has it; all of `from` if `to` lacks nothing. */
+function firstAmount(from: Envelope | undefined, to: Envelope | undefined): bigint {
+  const has = from === undefined || from.availableMinor < 0n ? 0n : from.availableMinor;
+  const lacks = to === undefined || to.availableMinor >= 0n ? has : -to.availableMinor;
+  return lacks < has ? lacks : has;
 }

@@ -107,7 +107,7 @@ export function FormatForm({ file, formats, onDelimiter, onFormats }: FormatForm
           </select>
         </label>
         <label>
-          Decimal separator
+          Decimal mark
           <select
             value={formats.decimalMarkOpen ? '' : formats.decimalMark}
             aria-invalid={formats.decimalMarkOpen}
@@ -132,7 +132,7 @@ export function FormatForm({ file, formats, onDelimiter, onFormats }: FormatForm
       )}
       {formats.decimalMarkOpen && (
         <p className="problem">
-          The amounts in this file are ambiguous, such as 1.234 or 1234. Choose the decimal separator.
+          The amounts in this file are ambiguous, such as 1.234 or 1234. Choose the decimal mark.
         </p>
       )}
     </section>

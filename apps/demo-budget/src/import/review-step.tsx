@@ -11,6 +11,7 @@ import {
   type KnownEntryRow,
 } from '../queries/import.ts';
 import { useAction, useSave } from '../shell/failure.tsx';
+import { locale } from '../shell/locale.ts';
 import { hashOf } from '../shell/navigation.ts';
 import { useQuery, useSteadyQuery } from '../shell/use-query.ts';
 import { importEntries, takeImportBack, type ImportProgress } from './actions.ts';
@@ -223,7 +224,7 @@ function ImportDone({ budget, account, done, onAgain }: ImportDoneProps): ReactN
     );
   return (
     <section className="card form" role="status">
-      <h2>{count === 1 ? '1 entry imported' : `${count} entries imported`}</h2>
+      <h2>{count === 1 ? '1 entry imported' : `${count.toLocaleString(locale)} entries imported`}</h2>
       <p>
         {done.duplicateCount === 0
           ? 'No duplicates were found.'

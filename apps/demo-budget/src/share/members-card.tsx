@@ -17,6 +17,8 @@ export function MembersCard({ budget }: { readonly budget: Budget }): ReactNode 
   const role = useRole();
   const [people, setPeople] = useState<readonly Person[] | null>(null);
   const [problem, setProblem] = useState<string | null>(null);
+  // The member whose removal waits for a second press.
+  const [removing, setRemoving] = useState<string | null>(null);
   const load = useCallback(
     () =>
       fetchPeople(budget).then(
@@ -53,7 +55,7 @@ export function MembersCard({ budget }: { readonly budget: Budget }): ReactNode 
     <section className="card form">
       <h2>Members</h2>
       {problem !== null && <p className="hint">{problem}</p>}
-      {people?.length === 0 && <p className="hint">Nobody has been invited yet.</p>}
+      {people?.length === 0 && <p className="hint">No other members.</p>}
       {people !== null && people.length > 0 && (
         <ul className="members">
           {people.map((person) => (
@@ -81,16 +83,34 @@ export function MembersCard({ budget }: { readonly budget: Budget }): ReactNode 
                   Leave
                 </button>
               ) : (
-                role === 'owner' && (
+                role === 'owner' &&
+                (removing === person.principal ? (
+                  <span className="buttons" role="group" aria-label={`Remove ${person.name}?`}>
+                    <button
+                      type="button"
+                      className="danger"
+                      autoFocus
+                      onClick={() => {
+                        setRemoving(null);
+                        change(person, null);
+                      }}
+                    >
+                      Remove {person.name}
+                    </button>
+                    <button type="button" className="quiet" onClick={() => setRemoving(null)}>
+                      Cancel
+                    </button>
+                  </span>
+                ) : (
                   <button
                     type="button"
                     className="quiet"
-                    onClick={() => change(person, null)}
-                    aria-label={`Remove ${person.name}`}
+                    onClick={() => setRemoving(person.principal)}
+                    aria-label={`Remove ${person.name} …`}
                   >
-                    Remove
+                    Remove …
                   </button>
-                )
+                ))
               )}
             </li>
           ))}

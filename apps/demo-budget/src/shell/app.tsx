@@ -3,7 +3,7 @@ import { RockpoolProvider } from '@rockpool/client/react';
 import { useEffect, type ReactNode } from 'react';
 import { AccountsView } from '../accounts/accounts-view.tsx';
 import type { KnownBudget } from '../budget/known-budgets.ts';
-import { useMayWrite } from '../budget/role.ts';
+import { useIsRemoved, useMayWrite } from '../budget/role.ts';
 import { CategoriesView } from '../categories/categories-view.tsx';
 import { EntriesView } from '../entries/entries-view.tsx';
 import { EnvelopesView } from '../envelopes/envelopes-view.tsx';
@@ -50,6 +50,7 @@ export function App({ client, budget, device }: AppProps): ReactNode {
   const place = usePlace();
   const { page, accountId } = place;
   const mayWrite = useMayWrite();
+  const isRemoved = useIsRemoved();
   const current =
     page === 'entries' ? 'accounts' : page === 'export' && mayWrite ? 'import' : isReportPage(page) ? 'reports' : page;
   useEffect(() => {
@@ -68,7 +69,14 @@ export function App({ client, budget, device }: AppProps): ReactNode {
       <main>
         <UpdateOffer />
         <NothingKept />
-        {!mayWrite && <p className="looking-only">You can view this budget. To make changes, ask an owner.</p>}
+        {isRemoved ? (
+          <p className="looking-only">
+            You were removed from this budget. It no longer syncs. You can still view and{' '}
+            <a href={hashOf(budget, { page: 'export' })}>export</a> what is on this device.
+          </p>
+        ) : (
+          !mayWrite && <p className="looking-only">You can view this budget. To make changes, ask an owner.</p>
+        )}
         <FailureNotice page={`${page} ${accountId}`}>
           <SampleNotice budget={budget} />
           {page === 'accounts' && <AccountsView budget={budget} />}

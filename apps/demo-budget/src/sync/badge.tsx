@@ -2,11 +2,12 @@ import { useSyncStatus } from '@rockpool/client/react';
 import type { ReactNode } from 'react';
 import type { Budget } from '../budget/budget.ts';
 import { hashOf } from '../shell/navigation.ts';
+import { useIsRemoved } from '../budget/role.ts';
 import { statusWords } from './status-sentence.ts';
 
 /** Where sync stands and what waits to be sent, in two or three words; leads to the details. */
 export function SyncBadge({ budget }: { readonly budget: Budget }): ReactNode {
-  const words = statusWords(useSyncStatus());
+  const words = statusWords(useSyncStatus(), useIsRemoved());
   return (
     <a
       className={`badge badge-${words.tone}`}

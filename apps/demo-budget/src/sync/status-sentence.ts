@@ -9,9 +9,9 @@ export interface StatusWords {
 }
 
 /**
- * Where sync stands, in words. Local work goes on in every state, and the words say so where someone might doubt it.
+ * The sync state in words. `isRemoved`: an owner removed this person from the budget. Local work goes on in every state, and the words say so where someone might doubt it.
  */
-export function statusWords(status: SyncStatus): StatusWords {
+export function statusWords(status: SyncStatus, isRemoved = false): StatusWords {
   const { state, pendingCount, reason, waitingFor } = status;
   switch (state) {
     case 'opening':
@@ -55,8 +55,9 @@ export function statusWords(status: SyncStatus): StatusWords {
     case 'needs-auth':
       return {
         label: pendingCount === 0 ? 'No access' : `No access · ${pendingCount} to sync`,
-        detail:
-          'The server rejected this budget’s key. Open the budget by its share link again. Your work is saved on this device.',
+        detail: isRemoved
+          ? 'You were removed from this budget, so it no longer syncs. Export your data to keep it.'
+          : 'The server rejected this budget’s key. Open the budget by its share link again. Your work is saved on this device.',
         tone: 'attention',
       };
     case 'outdated':

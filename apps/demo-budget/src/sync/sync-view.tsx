@@ -2,6 +2,7 @@ import type { TabRole } from '@rockpool/client';
 import { useSyncStatus } from '@rockpool/client/react';
 import type { ReactNode } from 'react';
 import type { Budget } from '../budget/budget.ts';
+import { useIsRemoved } from '../budget/role.ts';
 import { formatMoment, locale } from '../shell/locale.ts';
 import { ConflictList } from './conflict-list.tsx';
 import { changes, statusWords, stuckSentence, timeAgo, timeSpan } from './status-sentence.ts';
@@ -18,7 +19,7 @@ const roleWords: Readonly<Record<TabRole, string>> = {
 /** How the budget is kept and sent, in plain language. */
 export function SyncView({ budget, device }: { readonly budget: Budget; readonly device: string }): ReactNode {
   const status = useSyncStatus();
-  const words = statusWords(status);
+  const words = statusWords(status, useIsRemoved());
   const nowMs = useNow(15_000);
   const clockOffsetMs = status.clockOffsetMs ?? 0;
   return (
