@@ -18,6 +18,7 @@ import type { SyncDatabase } from '../../packages/client/src/worker/sync/sync-en
 import { openInMemory } from '../../packages/client/testing/worker/test-database.ts';
 import type { LiveDatabase } from '../../packages/sync-server/src/database/live-database.ts';
 import type { Subscriber } from '../../packages/sync-server/src/fanout/subscription.ts';
+import { EVERYTHING } from '../../packages/sync-server/src/store/read-filter.ts';
 
 const NOW_MS = 1_700_000_000_000;
 
@@ -143,7 +144,7 @@ export class Device {
         fullResync: false,
         snapshot: 'refused',
       },
-      { canWrite: true, view: null, principal: { id: subscriber.site, formerly: [] }, nowMs: NOW_MS },
+      { canWrite: true, filter: EVERYTHING, principal: { id: subscriber.site, formerly: [] }, nowMs: NOW_MS },
     );
     this.takeAll(inbox);
     for (

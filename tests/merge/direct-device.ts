@@ -12,6 +12,7 @@ import type { SyncDatabase } from '../../packages/client/src/worker/sync/sync-en
 import { openInMemory } from '../../packages/client/testing/worker/test-database.ts';
 import type { LiveDatabase } from '../../packages/sync-server/src/database/live-database.ts';
 import type { Subscriber } from '../../packages/sync-server/src/fanout/subscription.ts';
+import { EVERYTHING } from '../../packages/sync-server/src/store/read-filter.ts';
 import { committed } from '../../packages/sync-server/testing/committed.ts';
 
 /**
@@ -72,7 +73,7 @@ export class DirectDevice implements Subscriber {
       fullResync: false,
       snapshot: 'refused',
     } as const;
-    void live.join(this, hello, { principal: { id: 'ann' }, canWrite: true, view: null, nowMs: this.nowMs() });
+    void live.join(this, hello, { principal: { id: 'ann' }, canWrite: true, filter: EVERYTHING, nowMs: this.nowMs() });
   }
 
   /** What is under way is lost. */

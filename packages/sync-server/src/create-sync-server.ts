@@ -8,7 +8,7 @@ import { Gate } from './auth/gate.ts';
 import { issueToken, jwtAuthenticate, type TokenRequest, type TokenRules } from './auth/jwt.ts';
 import { Members } from './auth/members.ts';
 import { originProblem } from './auth/origin.ts';
-import type { Authenticate, Authorize } from './auth/principal.ts';
+import type { Authenticate, Authorize, Principal } from './auth/principal.ts';
 import { secretProblem } from './auth/secret.ts';
 import { toServerDatabase, type ServerDatabase } from './backend/server-database.ts';
 import type { ChangesetToValidate } from './admission/validate.ts';
@@ -23,6 +23,7 @@ import { HttpSessions } from './session/http-sessions.ts';
 import { ConnectionQuota } from './session/connection-quota.ts';
 import { Snapshots, SNAPSHOT_RULES, type Snapshot, type SnapshotRules } from './snapshot/snapshots.ts';
 import { knownSchemas, schemaViews } from './store/known-schemas.ts';
+import type { ReadableRows } from './store/read-filter.ts';
 import { postgresStores, sqliteStores } from './store/open-stores.ts';
 import { MIN_CONNECTIONS } from './postgres/connection.ts';
 import { lockDirectory } from './store/directory-lock.ts';
@@ -179,12 +180,15 @@ export function createSyncServer(options: SyncServerOptions): SyncServer {
   });
   const sessionLimits = { ...SESSION_LIMITS, ...limits };
   const schemas = knownSchemas(dataDir, schema, options.olderSchemas);
+  // Whoever may open a database may read all of it. Partial sync decides here.
+  const readableRows = (_principal: Principal, _databaseId: string): ReadableRows => 'everything';
   const sockets = new Sockets({
     origins,
     context: {
       schemas,
       schemaOutline: encodeOutline(schema),
       gate,
+      readableRows,
       openDatabase: (databaseId) => databases.get(databaseId),
       onDamaged: (databaseId, error) => databases.takeOffline(databaseId, error),
       now,
@@ -227,18 +231,22 @@ export function createSyncServer(options: SyncServerOptions): SyncServer {
           times: { ...SCRUB_TIMES, ...options.scrub },
         })
       : null;
-  const snapshotOf = async (databaseId: string): Promise<Snapshot | null> => {
+  const snapshotOf = async (databaseId: string, principal: Principal): Promise<Snapshot | null> => {
     const {
       logEpoch,
       log: { watermark },
       tombstones,
     } = (await databases.get(databaseId)).file;
-    const taken = await snapshots.get(databaseId, {
-      logEpoch: Buffer.from(logEpoch.id).toString('hex'),
-      watermark,
-      tombstoneHorizon: tombstones.tombstoneHorizon,
-      schemaHash: schema.hash,
-    });
+    const taken = await snapshots.get(
+      databaseId,
+      {
+        logEpoch: Buffer.from(logEpoch.id).toString('hex'),
+        watermark,
+        tombstoneHorizon: tombstones.tombstoneHorizon,
+        schemaHash: schema.hash,
+      },
+      readableRows(principal, databaseId),
+    );
     // It may have a commit in it that was under way.
     await (await databases.get(databaseId)).catchUp();
     return taken;

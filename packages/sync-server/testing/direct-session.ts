@@ -7,6 +7,7 @@ import {
 } from '@rockpool/shared';
 import type { LiveDatabase } from '../src/database/live-database.ts';
 import type { Subscriber } from '../src/fanout/subscription.ts';
+import { EVERYTHING, type ReadFilter } from '../src/store/read-filter.ts';
 import { withAges } from './changeset.ts';
 import type { Replica } from './replica.ts';
 import { TEST_SCHEMA } from './test-schema.ts';
@@ -20,7 +21,7 @@ export class DirectSession implements Subscriber {
   isWelcome = false;
   private readonly database: LiveDatabase;
 
-  constructor(database: LiveDatabase, replica: Replica, nowMs: number) {
+  constructor(database: LiveDatabase, replica: Replica, nowMs: number, filter: ReadFilter = EVERYTHING) {
     this.database = database;
     this.replica = replica;
     const { siteId, databaseIdentity, logEpoch, cursor, links, lastAckedSequence, changelog, hashes } = replica.site;
@@ -43,7 +44,7 @@ export class DirectSession implements Subscriber {
         fullResync: false,
         snapshot: 'refused',
       },
-      { principal: { id: this.site.slice(0, 4) }, canWrite: true, view: null, nowMs },
+      { principal: { id: this.site.slice(0, 4) }, canWrite: true, filter, nowMs },
     );
   }
 

@@ -84,6 +84,7 @@ export async function fuzzSessions(count: number, seed: number): Promise<void> {
       schemas: new Map([[TEST_SCHEMA.hash, null]]),
       schemaOutline: '',
       gate,
+      readableRows: () => 'everything',
       openDatabase: () => database,
       onDamaged: (_, error) => {
         throw error;

@@ -9,6 +9,7 @@ import { openDatabase, type OpenDatabase } from '../../../packages/client/src/wo
 import { toSyncDatabase } from '../../../packages/client/src/worker/sync/sync-database.ts';
 import { LiveDatabase } from '../../../packages/sync-server/src/database/live-database.ts';
 import type { Subscriber } from '../../../packages/sync-server/src/fanout/subscription.ts';
+import { EVERYTHING } from '../../../packages/sync-server/src/store/read-filter.ts';
 import { openDatabaseFile } from '../../../packages/sync-server/src/store/database-file.ts';
 import { openStorage } from '../../../packages/vfs-opfs/src/index.ts';
 import { SimulatedDisk } from '../../../packages/vfs-opfs/testing/index.ts';
@@ -92,7 +93,7 @@ async function meetRecreated(world: World, database: OpenDatabase, isFromBefore:
         ...sync.position(),
         snapshot: 'refused',
       },
-      { principal: { id: 'ann' }, canWrite: true, view: null, nowMs: world.time.nowMs },
+      { principal: { id: 'ann' }, canWrite: true, filter: EVERYTHING, nowMs: world.time.nowMs },
     );
     for (const message of heard) {
       if (message.type === 'welcome') sync.greet(message);

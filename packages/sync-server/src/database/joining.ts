@@ -5,18 +5,17 @@ import type { Deliveries } from '../fanout/deliveries.ts';
 import type { Subscriber } from '../fanout/subscription.ts';
 import type { OpenDatabase } from '../store/durability.ts';
 import { identityOf } from '../store/identity.ts';
-import type { SchemaView } from '../store/schema-view.ts';
+import { readsEverything, type ReadFilter } from '../store/read-filter.ts';
 import { beginEpoch } from './begin-epoch.ts';
 import { requireSameDatabase } from './require-same-database.ts';
 import type { Sessions } from './sessions.ts';
 import { startingPoint, type StartingPoint } from './starting-point.ts';
 
-/** The rights and the schema with which a session joins. */
+/** The rights with which a session joins. */
 export interface Access {
   readonly principal: Pick<Principal, 'id' | 'formerly'>;
   readonly canWrite: boolean;
-  /** The part of the schema that an older client knows; null for the server's own schema. */
-  readonly view: SchemaView | null;
+  readonly filter: ReadFilter;
   readonly nowMs: number;
 }
 
@@ -72,13 +71,13 @@ export class Joining {
     subscriber.send(encodeMessage(welcome));
   }
 
-  private shouldTakeSnapshot(start: StartingPoint, hello: Hello, { view }: Access): boolean {
+  private shouldTakeSnapshot(start: StartingPoint, hello: Hello, { filter }: Access): boolean {
     return (
       start.needsWhole &&
       start.fileWatermark === 0 &&
       !start.isForeign &&
       hello.snapshot !== 'refused' &&
-      view === null &&
+      readsEverything(filter) &&
       this.options.database.file.log.watermark > 0 &&
       this.options.offersSnapshot()
     );
@@ -104,14 +103,14 @@ export class Joining {
   private subscribe(
     subscriber: Subscriber,
     hello: Hello,
-    { view }: Access,
+    { filter }: Access,
     start: StartingPoint,
     welcome: Welcome,
   ): void {
     const { sessions, deliveries } = this.options;
     const subscription = {
       subscriber,
-      view,
+      filter,
       siteNumber: start.siteNumber,
       cursor: hasSnapshot(start) ? start.fileWatermark : start.fullResync ? 0 : hello.cursor,
       lastAckedSequence: start.toldUpTo,

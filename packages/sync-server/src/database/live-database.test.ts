@@ -11,6 +11,7 @@ import { InProcessBus } from '../bus/in-process-bus.ts';
 import { PresenceRelay } from '../presence/presence-relay.ts';
 import { openDatabaseFile } from '../store/database-file.ts';
 import { durableInFile } from '../store/durability.ts';
+import { EVERYTHING } from '../store/read-filter.ts';
 import { insert, withAges } from '../../testing/changeset.ts';
 import { committed } from '../../testing/committed.ts';
 import { DirectSession } from '../../testing/direct-session.ts';
@@ -65,7 +66,7 @@ function connect(site: TestSite): { subscriber: Subscriber; heard: ServerMessage
       fullResync: false,
       snapshot: 'refused',
     },
-    { principal: { id: 'a' }, canWrite: true, view: null, nowMs: NOW_MS },
+    { principal: { id: 'a' }, canWrite: true, filter: EVERYTHING, nowMs: NOW_MS },
   );
   return { subscriber, heard };
 }

@@ -155,7 +155,8 @@ export class LiveDatabase {
    * Throws `presence-invalid`.
    */
   show(subscriber: Subscriber, { states }: Presence, sender: PresenceSender): void {
-    if (this.sessions.subscriptionOf(subscriber) !== undefined) this.presence.show(subscriber, sender, states);
+    const subscription = this.sessions.subscriptionOf(subscriber);
+    if (subscription !== undefined) this.presence.show(subscriber, sender, states, subscription.filter);
   }
 
   /**

@@ -1,6 +1,7 @@
 import { encodeMessage, RockpoolError, type Audit } from '@rockpool/shared';
 import type { TableAudits } from '../audit/table-audits.ts';
 import type { Subscriber } from '../fanout/subscription.ts';
+import { readableGroups, readsEverything } from '../store/read-filter.ts';
 import type { Sessions } from './sessions.ts';
 
 /** Answers the audits of sessions, one at a time for each. */
@@ -20,8 +21,9 @@ export class SessionAudits {
   audit(subscriber: Subscriber, audit: Audit, onDifference: (tableIds: readonly number[]) => void): void {
     if (this.running.has(subscriber))
       throw new RockpoolError('frame-unexpected', { problem: 'an audit is not answered yet' });
-    // Fingerprints over columns that only one side knows always differ.
-    if (this.sessions.subscriptionOf(subscriber)?.view !== null)
+    const subscription = this.sessions.subscriptionOf(subscriber);
+    // Fingerprints over rows or columns that only one side has always differ.
+    if (subscription === undefined || !readsEverything(subscription.filter))
       return subscriber.send(
         encodeMessage({ type: 'audit-answer', cursor: audit.cursor, compared: false, differing: [], groups: [] }),
       );
@@ -31,7 +33,8 @@ export class SessionAudits {
         this.running.delete(subscriber);
         if (this.sessions.subscriptionOf(subscriber) === undefined) return;
         if (answer.differing.length > 0) onDifference(answer.differing.map(({ tableId }) => tableId));
-        subscriber.send(encodeMessage(answer));
+        const groups = readableGroups(answer.groups, subscription.filter);
+        subscriber.send(encodeMessage({ ...answer, groups }));
       },
       (thrown: unknown) => {
         this.running.delete(subscriber);

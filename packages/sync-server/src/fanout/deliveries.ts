@@ -10,7 +10,7 @@ import { ChangedRows } from '../pull/changed-rows.ts';
 import { deliveredGroups } from '../pull/delivery.ts';
 import { encodeParts } from '../pull/encode-parts.ts';
 import type { DatabaseFile } from '../store/database-file.ts';
-import { viewGroups, type SchemaView } from '../store/schema-view.ts';
+import { readableGroups, readsEverything, type ReadFilter } from '../store/read-filter.ts';
 import type { Subscription } from './subscription.ts';
 
 /** What a commit has changed, read and encoded once for all who stand at the same place. */
@@ -59,7 +59,7 @@ export class Deliveries {
       subscription,
       to,
       decided.map(({ outcome }) => outcome),
-      this.encode(groups, subscription.view),
+      this.encode(groups, subscription.filter),
     );
   }
 
@@ -75,26 +75,27 @@ export class Deliveries {
       subscription,
       this.file.log.watermark,
       decided.map(({ outcome }) => outcome),
-      this.encode(groups, subscription.view),
+      this.encode(groups, subscription.filter),
       true,
     );
   }
 
   private sharedGroups(
-    { cursor: from, siteNumber, ownFrom, view }: Subscription,
+    { cursor: from, siteNumber, ownFrom, filter }: Subscription,
     { changed, encoded }: LogUpdate,
   ): readonly Uint8Array[] {
     // A site's own number does not matter where it wrote nothing; that it has written at all does (row-delivery.ts).
     const name = `${from}:${siteNumber === null ? 'reads' : 'writes'}`;
-    const known = view === null ? encoded.get(name) : undefined;
+    const isShared = readsEverything(filter);
+    const known = isShared ? encoded.get(name) : undefined;
     if (known !== undefined) return known;
-    const parts = this.encode(deliveredGroups(this.file, changed, { siteNumber, from, ownFrom }, []), view);
-    if (view === null) encoded.set(name, parts);
+    const parts = this.encode(deliveredGroups(this.file, changed, { siteNumber, from, ownFrom }, []), filter);
+    if (isShared) encoded.set(name, parts);
     return parts;
   }
 
-  private encode(groups: readonly ChangeGroup[], view: SchemaView | null): readonly Uint8Array[] {
-    return encodeParts(view === null ? groups : viewGroups(groups, view), this.partBytes);
+  private encode(groups: readonly ChangeGroup[], filter: ReadFilter): readonly Uint8Array[] {
+    return encodeParts(readableGroups(groups, filter), this.partBytes);
   }
 
   private send(

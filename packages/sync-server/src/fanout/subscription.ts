@@ -1,5 +1,5 @@
 import type { RockpoolError } from '@rockpool/shared';
-import type { SchemaView } from '../store/schema-view.ts';
+import type { ReadFilter } from '../store/read-filter.ts';
 
 /** A session as its database sees it. */
 export interface Subscriber {
@@ -16,7 +16,7 @@ export interface Subscriber {
 /** How far a session has been served. */
 export interface Subscription {
   readonly subscriber: Subscriber;
-  readonly view: SchemaView | null;
+  readonly filter: ReadFilter;
   /** Null until the site has written. */
   siteNumber: number | null;
   /** What has been sent, not what has been applied. */

@@ -7,6 +7,7 @@ import {
   type SeenPresence,
 } from '@rockpool/shared';
 import type { Principal } from '../auth/principal.ts';
+import { EVERYTHING, readablePresence, type ReadFilter } from '../store/read-filter.ts';
 import { encodePresence } from './encode-presence.ts';
 import { keyOf, type PresenceRelay, type RelayedRoom } from './presence-relay.ts';
 
@@ -37,6 +38,7 @@ export class PresenceRoom implements RelayedRoom {
   private readonly relay: PresenceRelay | null;
   private readonly intervalMs: number;
   private readonly tabsByAttendant = new Map<PresenceMember, Map<string, ShownTab>>();
+  private readonly filterByAttendant = new Map<PresenceMember, ReadFilter>();
   // What everybody has yet to be told, by site, tab and topic: the newest of each.
   private update = new Map<string, SeenPresence>();
   // Of it what is shown here, for the other instances.
@@ -59,9 +61,14 @@ export class PresenceRoom implements RelayedRoom {
   }
 
   /** Throws `presence-invalid` for what is no JSON and for too many states: the session ends with it. */
-  show(attendant: PresenceMember, speaker: PresenceSender, states: readonly PresenceState[]): void {
+  show(
+    attendant: PresenceMember,
+    speaker: PresenceSender,
+    states: readonly PresenceState[],
+    filter: ReadFilter = EVERYTHING,
+  ): void {
     for (const { stateJson } of states) if (stateJson !== null) requireJson(stateJson);
-    const tabs = this.tabsByAttendant.get(attendant) ?? this.enter(attendant);
+    const tabs = this.tabsByAttendant.get(attendant) ?? this.enter(attendant, filter);
     for (const state of states) this.put(attendant.site, tabs, speaker, state);
     if (statesOf(tabs).length > MAX_PRESENCE_STATES)
       throw new RockpoolError('presence-invalid', { problem: 'too many states', limit: MAX_PRESENCE_STATES });
@@ -72,6 +79,7 @@ export class PresenceRoom implements RelayedRoom {
     const tabs = this.tabsByAttendant.get(attendant);
     if (tabs === undefined) return;
     this.tabsByAttendant.delete(attendant);
+    this.filterByAttendant.delete(attendant);
     for (const state of statesOf(tabs)) this.note({ ...state, stateJson: null }, this.relay?.find(keyOf(state)));
     this.tellSoon();
   }
@@ -80,17 +88,19 @@ export class PresenceRoom implements RelayedRoom {
   close(): void {
     if (this.timer !== null) clearTimeout(this.timer);
     this.tabsByAttendant.clear();
+    this.filterByAttendant.clear();
     this.update.clear();
     this.localUpdates.clear();
     this.relay?.close();
   }
 
   /** Somebody new is told of all who are here. */
-  private enter(attendant: PresenceMember): Map<string, ShownTab> {
+  private enter(attendant: PresenceMember, filter: ReadFilter): Map<string, ShownTab> {
     const seen = [...this.shown(), ...(this.relay?.elsewhere ?? [])];
     const tabs = new Map<string, ShownTab>();
     this.tabsByAttendant.set(attendant, tabs);
-    attendant.send(...encodePresence(seen, true, DELIVERY_PART_BYTES));
+    if (filter.rows !== 'everything') this.filterByAttendant.set(attendant, filter);
+    attendant.send(...encodePresence(readablePresence(seen, filter), true, DELIVERY_PART_BYTES));
     this.relay?.open(this);
     return tabs;
   }
@@ -126,11 +136,20 @@ export class PresenceRoom implements RelayedRoom {
   /** At once after a pause; else when the interval of the last telling is over. */
   private tellSoon(): void {
     if (this.timer !== null || this.update.size === 0) return;
-    const messages = encodePresence([...this.update.values()], false, DELIVERY_PART_BYTES);
+    const states = [...this.update.values()];
+    const forEverybody = encodePresence(readablePresence(states, EVERYTHING), false, DELIVERY_PART_BYTES);
     if (this.localUpdates.size > 0) this.relay?.tell([...this.localUpdates.values()]);
     this.update = new Map();
     this.localUpdates = new Map();
-    for (const attendant of [...this.tabsByAttendant.keys()]) attendant.send(...messages);
+    for (const attendant of [...this.tabsByAttendant.keys()]) {
+      const filter = this.filterByAttendant.get(attendant);
+      if (filter === undefined) {
+        attendant.send(...forEverybody);
+        continue;
+      }
+      const readable = readablePresence(states, filter);
+      if (readable.length > 0) attendant.send(...encodePresence(readable, false, DELIVERY_PART_BYTES));
+    }
     this.timer = setTimeout(() => {
       this.timer = null;
       this.tellSoon();

@@ -1,19 +1,24 @@
 import { encodeDeliveryGroups, type ChangeGroup } from '@rockpool/shared';
+import type { Readable } from '../store/read-filter.ts';
 
 /**
  * The groups of a delivery as bytes, in parts of up to `maxBytes` unless one row has more. The last part goes with the
  * delivery itself. At least one.
  */
-export function encodeParts(groups: readonly ChangeGroup[], maxBytes: number): readonly Uint8Array[] {
+export function encodeParts(groups: Readable<readonly ChangeGroup[]>, maxBytes: number): readonly Uint8Array[] {
+  return encodeDivided(groups, maxBytes);
+}
+
+function encodeDivided(groups: readonly ChangeGroup[], maxBytes: number): readonly Uint8Array[] {
   const rowCount = groups.reduce((count, group) => count + group.rowCount, 0);
   const likelyRows = rowCount > 2 * SAMPLE_ROWS ? likelyRowsPerPart(groups, maxBytes) : rowCount;
   // Encoding much of it as a whole, to see that it is too much, would cost as much again.
-  if (2 * likelyRows < rowCount) return divide(groups, likelyRows).flatMap((part) => encodeParts(part, maxBytes));
+  if (2 * likelyRows < rowCount) return divide(groups, likelyRows).flatMap((part) => encodeDivided(part, maxBytes));
   const encoded = encodeDeliveryGroups(groups);
   if (encoded.length <= maxBytes || rowCount <= 1) return [encoded];
   // A few more than the bytes say, since rows are not alike; what is still too long is divided once more.
   const rowsPerPart = Math.max(1, Math.floor(rowCount / (Math.ceil(encoded.length / maxBytes) + 1)));
-  return divide(groups, rowsPerPart).flatMap((part) => encodeParts(part, maxBytes));
+  return divide(groups, rowsPerPart).flatMap((part) => encodeDivided(part, maxBytes));
 }
 
 const SAMPLE_ROWS = 500;

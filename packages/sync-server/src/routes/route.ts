@@ -17,8 +17,8 @@ export interface Services {
   readonly damagedDatabases: () => number;
   readonly now: () => number;
   readonly schemaHash: string;
-  /** Null where the database is too small for one. */
-  readonly snapshot: (databaseId: string) => Promise<Snapshot | null>;
+  /** Null where the database is too small for one, or the principal may not read all of it. */
+  readonly snapshot: (databaseId: string, principal: Principal) => Promise<Snapshot | null>;
 }
 
 /** A request that may be answered: whoever asks was let in, as the route's `access` says. */

@@ -14,10 +14,13 @@ export const snapshot: Route = {
   method: 'GET',
   path: '/databases/:databaseId/snapshot',
   access: 'read',
-  answer: async ({ services, databaseId, request }) => {
+  answer: async ({ services, databaseId, principal, request }) => {
     if (new URL(request.url).searchParams.get('schema') !== services.schemaHash)
       throw new RockpoolError('schema-mismatch');
-    const found = await inTime(services.snapshot(databaseId), new URL(request.url).searchParams.get('waitMs'));
+    const found = await inTime(
+      services.snapshot(databaseId, principal),
+      new URL(request.url).searchParams.get('waitMs'),
+    );
     if (found === 'being built') return new Response(null, { status: 202, headers: { 'cache-control': 'no-store' } });
     if (found === null) return new Response(null, { status: 204 });
     const { path, logEpoch, watermark, sizeBytes, compressedBytes, sha256 } = found;

@@ -19,7 +19,7 @@ import { errorFields, type Logger } from '../observe/log-line.ts';
 import type { ServerMetrics } from '../observe/server-metrics.ts';
 import type { KnownSchemas } from '../store/known-schemas.ts';
 import { sqliteDamage } from '../store/file-damage.ts';
-import type { SchemaView } from '../store/schema-view.ts';
+import type { ReadableRows, ReadFilter } from '../store/read-filter.ts';
 import { SendQueue } from './send-queue.ts';
 import { FrameRate } from './frame-rate.ts';
 import type { SessionLimits } from './limits.ts';
@@ -57,6 +57,8 @@ export interface SessionContext {
   /** Of the server's schema, for a client that is not served: see schema-outline.ts. */
   readonly schemaOutline: string;
   readonly gate: Gate;
+  /** The rows that a principal may read of a database. */
+  readonly readableRows: (principal: Principal, databaseId: string) => ReadableRows;
   /** Throws where the database cannot be opened. */
   readonly openDatabase: (databaseId: string) => LiveDatabase | Promise<LiveDatabase>;
   /** SQLite finds the file of a database damaged. */
@@ -253,11 +255,14 @@ export class Session implements Subscriber {
       if (this.phase !== 'authenticating') return;
       const view = this.context.schemas.get(schemaHash);
       if (view === undefined) throw new RockpoolError('schema-mismatch', { outline: this.context.schemaOutline });
-      await this.open(hello, principal, canWrite, view);
+      await this.open(hello, principal, canWrite, {
+        rows: this.context.readableRows(principal, databaseId),
+        schema: view,
+      });
     });
   }
 
-  private async open(hello: Hello, principal: Principal, canWrite: boolean, view: SchemaView | null): Promise<void> {
+  private async open(hello: Hello, principal: Principal, canWrite: boolean, filter: ReadFilter): Promise<void> {
     this.site = Buffer.from(hello.siteId).toString('hex');
     this.context.connectionQuota.enter(principal.id);
     this.databaseId = hello.databaseId;
@@ -267,7 +272,7 @@ export class Session implements Subscriber {
     const database = await this.context.openDatabase(hello.databaseId);
     await database.catchUp();
     if (this.isClosed()) return;
-    await database.join(this, hello, { principal, canWrite, view, nowMs: this.context.now() });
+    await database.join(this, hello, { principal, canWrite, filter, nowMs: this.context.now() });
     if (this.isClosed()) return database.leave(this);
     this.database = database;
     this.phase = 'open';

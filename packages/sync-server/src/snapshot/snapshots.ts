@@ -2,6 +2,7 @@ import { existsSync, mkdirSync, readdirSync, rmSync, statSync } from 'node:fs';
 import { join } from 'node:path';
 import { Worker } from 'node:worker_threads';
 import { databaseFileName } from '../store/data-directory.ts';
+import type { ReadableRows } from '../store/read-filter.ts';
 import type { SnapshotFacts } from './write-snapshot.ts';
 
 /** A snapshot on disk, ready to be sent. */
@@ -72,9 +73,12 @@ export class Snapshots {
     return fileBytes(this.pathOf(databaseId)) >= this.rules.minFileBytes;
   }
 
-  /** Null: it is not offered. */
-  async get(databaseId: string, log: LogPosition): Promise<Snapshot | null> {
-    if (!this.isOffered(databaseId)) return null;
+  /**
+   * Null: not offered. A snapshot has every row, so only a reader of everything gets one; others take their rows as a
+   * delivery.
+   */
+  async get(databaseId: string, log: LogPosition, rows: ReadableRows): Promise<Snapshot | null> {
+    if (rows !== 'everything' || !this.isOffered(databaseId)) return null;
     const path = this.pathOf(databaseId);
     const kept = this.kept.get(databaseId);
     if (kept !== undefined && this.fits(kept, log)) return kept;
