@@ -52,7 +52,8 @@ export {
 } from './merge/column-policy.ts';
 export { counter } from './merge/policies/counter.ts';
 export {
-  bindDocuments,
+  bindMerge,
+  bindRebase,
   document,
   documentColumns,
   type DocumentMerge,

@@ -1,5 +1,5 @@
 import {
-  bindDocuments,
+  bindMerge,
   type CellValue,
   type DocumentMerge,
   type DocumentRule,
@@ -45,9 +45,9 @@ export function rulesOfRow(
 ): RowRules {
   const { rules, documents } = table;
   if (documents.size === 0) return rules;
-  const policies = bindDocuments(rules.policies, (columnId) => ({
-    merge: documentMerge(file, { table, keyBytes, columnId }, documents.get(columnId) as DocumentRule, author),
-  }));
+  const policies = bindMerge(rules.policies, (columnId) =>
+    documentMerge(file, { table, keyBytes, columnId }, documents.get(columnId) as DocumentRule, author),
+  );
   return { ...rules, policies };
 }
 

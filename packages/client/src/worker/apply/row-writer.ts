@@ -10,7 +10,6 @@ import {
   type ChangeGroup,
   type TableSchema,
 } from '@rockpool/shared';
-import { bindToStates } from '../documents/document-rebase.ts';
 import type { DocumentTable } from '../documents/document-table.ts';
 import { documentSupport } from '../documents/load-document-support.ts';
 import type { Connection } from '../sqlite/connection.ts';
@@ -44,7 +43,12 @@ export class RowWriter {
     this.documentTable =
       documents.size === 0 ? null : new (documentSupport().DocumentTable)(connection, table.id, documents);
     const readBase = this.documentTable?.readBase;
-    this.columns = { documents, readBase, policies: bindToStates(policiesOf(table), { documents, readBase }) };
+    const policies = policiesOf(table);
+    this.columns = {
+      documents,
+      readBase,
+      policies: documents.size === 0 ? policies : documentSupport().bindToStates(policies, { documents, readBase }),
+    };
     const columns = valueColumns(table);
     this.valueIds = columns.map(({ id }) => id);
     this.nameOfId = new Map(columns.map(({ id, name }) => [id, quoteName(name)]));
@@ -112,18 +116,18 @@ export class RowWriter {
   }
 
   private writeRowByRow({ keys, values, rowCount, columnIds, kind }: ChangeGroup, documentTable: DocumentTable): void {
-    const { mergeDelivered } = documentSupport();
+    const { byColumn } = this.columns.policies;
     for (let row = 0; row < rowCount; row++) {
       const key = keys.map((part) => part[row] as CellValue);
       const cells = columnIds.map((columnId, index) => {
         const value = values[index]?.[row] ?? null;
-        return this.columns.documents.has(columnId)
-          ? mergeDelivered(
+        const delivered = byColumn.get(columnId)?.rebase?.delivered;
+        return delivered === undefined
+          ? value
+          : delivered(
               documentTable.read(key, columnId, () => this.text(key, columnId)),
               value,
-              documentTable.readBase,
-            )
-          : value;
+            );
       });
       if (kind === 'delete') this.remove(key);
       else if (kind === 'insert') this.put(key, columnIds, cells);

@@ -1,40 +1,33 @@
 import {
-  bindDocuments,
+  bindRebase,
   RockpoolError,
   type CellValue,
   type ColumnRebase,
   type DocumentRule,
   type TablePolicies,
 } from '@rockpool/shared';
+import { expandContent, isDocumentEdit, mergeDelivered, mergeEdit, mergeEdits } from '@rockpool/shared/document';
 import type { DocumentColumns } from './document-columns.ts';
-import { documentSupport } from './load-document-support.ts';
 
 /** The policies of a table, with those of document columns bound to the stored states. */
 export function bindToStates(policies: TablePolicies, { documents, readBase }: DocumentColumns): TablePolicies {
-  if (documents.size === 0) return policies;
-  return bindDocuments(policies, (columnId) => ({
-    rebase: documentRebase(documents.get(columnId) as DocumentRule, readBase),
-  }));
+  return bindRebase(policies, (columnId) => documentRebase(documents.get(columnId) as DocumentRule, readBase));
 }
 
 function documentRebase(rule: DocumentRule, readBase: DocumentColumns['readBase']): ColumnRebase {
-  const isEdit = (value: CellValue): boolean => documentSupport().isDocumentEdit(value);
-  const expand = (value: CellValue): CellValue => documentSupport().expandContent(value, rule);
-  const merged = (document: CellValue, edit: CellValue): CellValue =>
-    documentSupport().mergeEdit(document, edit, readBase);
+  const merged = (document: CellValue, edit: CellValue): CellValue => mergeEdit(document, edit, readBase);
   const mergedUnlessGap = (document: CellValue, edit: CellValue): CellValue =>
     unlessGap(() => merged(document, edit)) ?? document;
   return {
-    pending: (before, value) => (isEdit(value) ? merged(before, value) : expand(value)),
+    pending: (before, value) => (isDocumentEdit(value) ? merged(before, value) : expandContent(value, rule)),
     // An edit with a gap may build on one that the same delivery carries; the delivered document then contains both.
-    admitted: (before, value) => (isEdit(value) ? mergedUnlessGap(before, value) : expand(value)),
-    delivered: (atCursor, value) => documentSupport().mergeDelivered(atCursor, value, readBase),
+    admitted: (before, value) => (isDocumentEdit(value) ? mergedUnlessGap(before, value) : expandContent(value, rule)),
+    delivered: (atCursor, value) => mergeDelivered(atCursor, value, readBase),
     edits: {
-      isEdit,
-      pending: (document, edits) => documentSupport().mergeEdits(document, edits, readBase),
+      isEdit: isDocumentEdit,
+      pending: (document, edits) => mergeEdits(document, edits, readBase),
       admitted: (document, edits) =>
-        unlessGap(() => documentSupport().mergeEdits(document, edits, readBase)) ??
-        edits.reduce(mergedUnlessGap, document),
+        unlessGap(() => mergeEdits(document, edits, readBase)) ?? edits.reduce(mergedUnlessGap, document),
     },
   };
 }

@@ -91,11 +91,11 @@ export interface OverwrittenPlace {
  * - `validate`: the column's type says nothing about what travels; edits are checked where they are decoded.
  * - `capture`: an edit is the difference to the stored state and changes that state, so it needs the device's tables
  *   (client/src/worker/documents/capture-documents.ts) and cannot be a pure function of two values.
- * - `merge` and `rebase` need the state, and code that loads on demand: see `bindDocuments`.
+ * - `merge` and `rebase` need the state, and code that loads on demand: see `bindMerge` and `bindRebase`.
  * - `undo`: refused. The editor of a document has an undo of its own, which keeps what others wrote since.
  * - `describe`: an edit has no value of its own; the change of the JSON was recorded as the old value.
  */
-const unbound: ColumnPolicy = {
+export const document: ColumnPolicy = {
   name: 'document',
   accumulates: true,
   recordsChange: true,
@@ -107,25 +107,25 @@ const unbound: ColumnPolicy = {
   describe: (before) => ({ change: before }),
 };
 
-export const document: ColumnPolicy = unbound;
+/** On the server: the policies of a table, with those of its documents bound to how one row's documents merge. */
+export function bindMerge(policies: TablePolicies, bind: (columnId: number) => DocumentMerge): TablePolicies {
+  return bound(policies, (columnId) => withMerge(bind(columnId)));
+}
 
-/** What one side can do with its documents. */
-export type BoundDocument = { readonly merge: DocumentMerge } | { readonly rebase: ColumnRebase };
+/** On a device: the same, bound to how the table's documents are rebased. Apart, so that a device loads no merge. */
+export function bindRebase(policies: TablePolicies, bind: (columnId: number) => ColumnRebase): TablePolicies {
+  return bound(policies, (columnId) => ({ ...document, rebase: bind(columnId) }));
+}
 
-/** The policies of a table, with those of its documents bound to one side's code and storage. */
-export function bindDocuments(policies: TablePolicies, bind: (columnId: number) => BoundDocument): TablePolicies {
+function bound(policies: TablePolicies, bind: (columnId: number) => ColumnPolicy): TablePolicies {
   const byColumn = new Map(policies.byColumn);
-  for (const [columnId, policy] of byColumn) {
-    if (policy.name !== 'document') continue;
-    const bound = bind(columnId);
-    byColumn.set(columnId, 'merge' in bound ? withMerge(bound.merge) : { ...unbound, rebase: bound.rebase });
-  }
+  for (const [columnId, { name }] of byColumn) if (name === document.name) byColumn.set(columnId, bind(columnId));
   return { ...policies, byColumn };
 }
 
 function withMerge(work: DocumentMerge): ColumnPolicy {
   return {
-    ...unbound,
+    ...document,
     merge({ columnId, before, value, version, seen, inserted }) {
       if (!work.isEdit(value)) return null;
       const merged = work.merge(before?.value ?? null, value, version.site);
