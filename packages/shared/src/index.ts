@@ -53,7 +53,6 @@ export {
 export { counter } from './merge/policies/counter.ts';
 export {
   bindMerge,
-  bindRebase,
   document,
   documentColumns,
   type DocumentMerge,
@@ -142,7 +141,7 @@ export {
   type Schema,
   type SearchIndexSchema,
   type TableSchema,
-  type UniqueRule,
 } from './schema/schema.ts';
 export { CONFLICT_TABLE, CONFLICT_TABLE_NAME, RESERVED_TABLE_PREFIX, SYSTEM_TABLES } from './schema/system-tables.ts';
+export { DEFAULT_RENAME_SUFFIX, MAX_RENAMES, renamed, type RenameRule, type UniqueRule } from './schema/unique-rule.ts';
 export { schemaProblems, type SchemaProblem } from './schema/validate.ts';

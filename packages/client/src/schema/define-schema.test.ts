@@ -167,6 +167,19 @@ describe('defineSchema', () => {
     });
   });
 
+  it('reads a unique rule that renames, with the default suffix or one of its own', () => {
+    const label = sqliteTable('label', { id: text().primaryKey(), name: text().notNull().unique() });
+    const ruleOf = (suffix?: string): unknown =>
+      tableOf(
+        defineSchema([label], {
+          merge: [{ table: label, uniqueRule: { rename: label.name, ...(suffix === undefined ? {} : { suffix }) } }],
+        }),
+        'label',
+      ).merge.uniqueRule;
+    expect(ruleOf()).toEqual({ rename: 'name', suffix: ' ({n})' });
+    expect(ruleOf(' #{n}')).toEqual({ rename: 'name', suffix: ' #{n}' });
+  });
+
   it('refuses merge rules that cannot be meant', () => {
     const problems = problemsOf(() =>
       defineSchema([account], {

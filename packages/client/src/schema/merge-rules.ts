@@ -1,6 +1,7 @@
 import {
   DEFAULT_DOCUMENT_RULE,
   DEFAULT_MERGE_RULES,
+  DEFAULT_RENAME_SUFFIX,
   type DeleteRule,
   type DocumentColumn,
   type DocumentRule,
@@ -17,16 +18,22 @@ export interface TableMergeRules {
   /** What becomes of a row that one device deletes while another updates it. Default `delete-wins`. */
   readonly deleteRule?: DeleteRule;
   /**
-   * What becomes of a write that takes a unique value which another row has. Default, and so far the only one:
-   * `reject`.
+   * What happens to a row that takes a unique value which another row has. Default `reject`: its changeset is rejected.
+   * `{ rename: column }`: the row is renamed, with the suffix " (2)" or the one declared.
    */
-  readonly uniqueRule?: UniqueRule;
+  readonly uniqueRule?: 'reject' | RenameDeclaration;
   /** Integer columns whose changes add up: `hits = hits + 1` on two devices counts twice. */
   readonly counters?: readonly SQLiteColumn[];
   /** Columns that only together mean something, such as an amount and its currency: they win or lose together. */
   readonly groups?: readonly (readonly SQLiteColumn[])[];
   /** Text columns whose JSON is merged inside, so that two people may change different places of it. */
   readonly documents?: readonly (SQLiteColumn | DocumentDeclaration)[];
+}
+
+/** The TEXT column that is renamed, and the suffix, with `{n}` for the number from 2. Default ` ({n})`. */
+export interface RenameDeclaration {
+  readonly rename: SQLiteColumn;
+  readonly suffix?: string;
 }
 
 /** A document column with rules other than the default; see DocumentRule. */
@@ -58,7 +65,7 @@ export function readMergeRules(
       problems.push({ table: name, column: null, problem: 'It has merge rules twice; put them together.' });
     rulesByTable.set(name, {
       deleteRule: deleteRule ?? DEFAULT_MERGE_RULES.deleteRule,
-      ...(uniqueRule === undefined ? {} : { uniqueRule }),
+      ...(uniqueRule === undefined ? {} : { uniqueRule: readUniqueRule(uniqueRule, nameOf) }),
       counters: counters.map(nameOf),
       groups: groups.map((columns) => columns.map(nameOf)),
       documents: documents.map((document): DocumentColumn => {
@@ -68,4 +75,11 @@ export function readMergeRules(
     });
   }
   return rulesByTable;
+}
+
+function readUniqueRule(
+  rule: NonNullable<TableMergeRules['uniqueRule']>,
+  nameOf: (column: SQLiteColumn) => string,
+): UniqueRule {
+  return rule === 'reject' ? rule : { rename: nameOf(rule.rename), suffix: rule.suffix ?? DEFAULT_RENAME_SUFFIX };
 }

@@ -39,7 +39,7 @@ export interface ColumnPolicy {
   capture?(before: CellValue, after: CellValue): CellValue;
   /** On the server: an update in a row that exists. Null: it is merged as the last writer's. */
   merge?(write: CellWrite): CellMerge | null;
-  /** What the conflict log keeps of an update that lost with its row or to another row. */
+  /** What the conflict log keeps of an update that lost with its row or to another row. Default: the value. */
   lost?(value: CellValue, standing: CellValue, site: string): LostValue;
   /** On the device: a write on top of the rows of the server. */
   readonly rebase?: ColumnRebase;
@@ -49,9 +49,8 @@ export interface ColumnPolicy {
   describe?(before: CellValue, written: CellValue): DescribedValue;
 }
 
-/** The policy that has every part the others may leave out. */
-export type DefaultPolicy = Omit<ColumnPolicy, 'merge'> &
-  Required<Pick<ColumnPolicy, 'lost' | 'undo' | 'describe'>> & { merge(write: CellWrite): CellMerge };
+/** The policy whose parts stand in for those that others leave out. */
+export type DefaultPolicy = ColumnPolicy & Required<Pick<ColumnPolicy, 'undo' | 'describe'>>;
 
 /** Names for an error. */
 export interface ColumnPlace {

@@ -51,8 +51,11 @@ export interface RowRules {
   readonly policies: TablePolicies;
 }
 
-/** Why a write lost. `cascade`: its parent was deleted, and the foreign key says that its children go with it. */
-export type MergeRule = 'lww' | 'delete-wins' | 'update-wins' | 'one-insert-wins' | 'cascade';
+/**
+ * Why a write lost. `cascade`: its parent was deleted, and the foreign key deletes children with their parent. `rename`:
+ * another row had its unique value first.
+ */
+export type MergeRule = 'lww' | 'delete-wins' | 'update-wins' | 'one-insert-wins' | 'cascade' | 'rename';
 
 /** A concurrent write that lost. `columnId` is EXISTENCE_COLUMN_ID where a delete lost. */
 export interface Conflict {

@@ -3,7 +3,7 @@ import { EXISTENCE_COLUMN_ID } from '../change/changeset.ts';
 import { hasSeenCell } from './cell.ts';
 import type { LostValue, TablePolicies } from './column-policy.ts';
 import { withGroupBases, withWholeGroups } from './policies/group.ts';
-import { lastWriter } from './policies/last-writer.ts';
+import { mergeLastWriter } from './policies/last-writer.ts';
 import type { Cell, Conflict, MergeRule, RowChange, RowMerge, RowRules, StoredRow } from './row-model.ts';
 import { compareVersions, hasSeen, NO_VERSION, type Version } from './version.ts';
 
@@ -143,7 +143,7 @@ function mergeCells(stored: StoredRow, change: RowChange, { policies, deleteRule
       continue;
     }
     const write = { columnId, before, value, version, seen, inserted: stored.inserted };
-    const merged = (isPlain ? null : policy.merge?.(write)) ?? lastWriter.merge(write);
+    const merged = (isPlain ? null : policy.merge?.(write)) ?? mergeLastWriter(write);
     if (merged.cell !== undefined && merged.cell !== before) cells.set(columnId, merged.cell);
     conflicts.push(...merged.conflicts);
     if (merged.isCorrected) corrected.push(columnId);

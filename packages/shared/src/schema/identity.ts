@@ -1,6 +1,7 @@
 import { sha256 } from '../bytes/sha256.ts';
 import { POLICY_DECLARATIONS } from '../merge/policies/policies.ts';
 import type { TableSchema } from './schema.ts';
+import { uniqueRuleIdentity } from './unique-rule.ts';
 
 /*
  * Tables and columns travel and are stored under ids that follow from their names alone: 32 bits of SHA-256.
@@ -54,7 +55,7 @@ export function identityOf(table: TableSchema): unknown[] {
     table.checks.map(({ sql }) => sql).sort(),
     [
       table.merge.deleteRule,
-      table.merge.uniqueRule ?? 'reject',
+      uniqueRuleIdentity(table.merge.uniqueRule),
       ...POLICY_DECLARATIONS.map((declaration) =>
         table.merge[declaration.key].map((entry) => declaration.identityOf(entry)).sort(),
       ),

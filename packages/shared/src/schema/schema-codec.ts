@@ -15,8 +15,8 @@ import type {
   Schema,
   SearchIndexSchema,
   TableSchema,
-  UniqueRule,
 } from './schema.ts';
+import { readUniqueRule } from './unique-rule.ts';
 
 /** The schema file that an app builds and a server reads: JSON, with this version first. */
 export const SCHEMA_FILE_VERSION = 1;
@@ -97,9 +97,7 @@ function readMergeRules(value: unknown): MergeRules {
   const rules = object(value, 'merge');
   return {
     deleteRule: oneOf(rules['deleteRule'], ['delete-wins', 'update-wins'], 'deleteRule') as DeleteRule,
-    ...(rules['uniqueRule'] === undefined
-      ? {}
-      : { uniqueRule: oneOf(rules['uniqueRule'], ['reject'], 'uniqueRule') as UniqueRule }),
+    ...(rules['uniqueRule'] === undefined ? {} : { uniqueRule: readUniqueRule(rules['uniqueRule']) }),
     ...(Object.fromEntries(
       POLICY_DECLARATIONS.map(({ key, read }) => [key, list(rules[key], key).map((entry) => read(entry))]),
     ) as unknown as Pick<MergeRules, PolicyDeclaration['key']>),

@@ -1,4 +1,5 @@
 import type { DocumentRule } from '../document/document-rule.ts';
+import type { UniqueRule } from './unique-rule.ts';
 
 /*
  * The schema of an app's database, as plain data: what the app declares with Drizzle, reduced to what SQLite, capture
@@ -58,7 +59,7 @@ export const DEFAULT_TOKENIZE = 'unicode61 remove_diacritics 2';
 export interface MergeRules {
   /** What becomes of a row that one device deletes while another updates it, neither seeing the other. */
   readonly deleteRule: DeleteRule;
-  /** What becomes of a changeset that takes a unique value which another row has. Default: `reject`. */
+  /** What happens to a row that takes a unique value which another row has. Default: `reject`. */
   readonly uniqueRule?: UniqueRule;
   /** INTEGER NOT NULL columns whose changes add up: an update is sent as what it adds. */
   readonly counters: readonly string[];
@@ -74,12 +75,6 @@ export interface DocumentColumn extends DocumentRule {
 
 /** `delete-wins`: the row stays deleted. `update-wins`: the whole row comes back, with the update. */
 export type DeleteRule = 'delete-wins' | 'update-wins';
-
-/**
- * `reject`: the changeset that comes second is rejected whole, and rejected with its author. Further rules:
- * sync-server/src/merge/unique-conflict.ts.
- */
-export type UniqueRule = 'reject';
 
 export const DEFAULT_MERGE_RULES: MergeRules = { deleteRule: 'delete-wins', counters: [], groups: [], documents: [] };
 

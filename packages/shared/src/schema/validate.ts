@@ -1,6 +1,7 @@
 import { POLICY_DECLARATIONS } from '../merge/policies/policies.ts';
 import { RESERVED_TABLE_PREFIX } from './system-tables.ts';
 import type { SearchIndexSchema, TableSchema } from './schema.ts';
+import { reportUniqueRule } from './unique-rule.ts';
 
 /** One thing that is wrong with a schema. All of them are reported at once. */
 export interface SchemaProblem {
@@ -126,6 +127,11 @@ function reportSyncedTable(table: TableSchema, tables: ReadonlyMap<string, Table
     }
   }
   reportMergeRules(table, report);
+  reportUniqueRule(
+    table,
+    [...tables.values()].flatMap(({ foreignKeys }) => foreignKeys),
+    report,
+  );
   for (const key of table.foreignKeys) {
     const target = tables.get(key.foreignTable.toLowerCase());
     if (target === undefined)

@@ -59,7 +59,7 @@ export function admitChangeset(
     const stored = file.sql.savepoint((): StoredOutcome => {
       const { atomic, writes } = readChangeset(changeset.body, file);
       const merged = new MergedRows(file, mergeChangeset(file, writes, version, { base, isOfOlderEpoch, isFollowed }));
-      writeRows(file, merged.all());
+      writeRows(file, merged, version, atomic);
       cascadeDeletes(file, checks, merged, version, base);
       returnChildren(file, checks, merged, version, base);
       const rows = merged.all();

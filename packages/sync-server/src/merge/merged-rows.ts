@@ -21,6 +21,11 @@ export class MergedRows {
     return { write, before: known, after: known, conflicts: [], corrected: [] };
   }
 
+  /** Undefined: the changeset does not name the row, and nothing has taken it along. */
+  named(name: string): MergedRow | undefined {
+    return this.byName.get(name);
+  }
+
   set(row: MergedRow): void {
     this.byName.set(row.write.name, row);
   }

@@ -1,11 +1,13 @@
-import type { Cell, CellValue, RockpoolError } from '@rockpool/shared';
+import { RockpoolError, type Cell, type CellValue, type Version } from '@rockpool/shared';
 import { toColumnValue } from '../documents/document-store.ts';
 import type { DatabaseFile } from '../store/database-file.ts';
 import { sqliteCodeOf } from '../sqlite/sqlite-file.ts';
 import { partialInsertSql, updateSql, type StoredTable } from '../sqlite/stored-table.ts';
+import type { KnownRow } from '../store/row-store.ts';
 import { constraintError } from './constraint-error.ts';
 import type { MergedRow } from './merged-row.ts';
-import { decideUniqueConflict } from './unique-conflict.ts';
+import type { MergedRows } from './merged-rows.ts';
+import { resolveUniqueConflict } from './unique-conflict.ts';
 
 /** What is to happen to one row of an app's table. */
 export type RowAction =
@@ -34,10 +36,13 @@ export function actionOf({ write: { table }, before, after }: MergedRow): RowAct
  * Writes merged rows into the app's tables, in an order in which rows of one changeset never collide with each other:
  * first everything that goes (also rows whose unique values change: they come back), then plain updates, then
  * everything that comes. Two rows that swap a unique value therefore pass; what still collides, collides with a row
- * outside the changeset. Throws the constraint's error.
+ * outside the changeset, and is resolved by the unique rule of its table (unique-conflict.ts), after all rows that fit.
+ * A row that is written otherwise than merged takes its place in `rows`. Throws the constraint's error.
+ *
+ * `atomic`: a changeset that stands as it was sent or not at all. No rule applies to it.
  */
-export function writeRows(file: DatabaseFile, rows: readonly MergedRow[]): void {
-  const planned = rows.map((row) => ({ row, action: actionOf(row) }));
+export function writeRows(file: DatabaseFile, rows: MergedRows, version: Version, atomic: boolean): void {
+  const planned = rows.all().map((row) => ({ row, action: actionOf(row) }));
   for (const { row, action } of planned) {
     if (action.kind === 'delete' || (action.kind === 'insert' && action.replace))
       file.sql.run(row.write.table.deleteSql, ...row.write.key);
@@ -50,8 +55,36 @@ export function writeRows(file: DatabaseFile, rows: readonly MergedRow[]): void 
     );
     runChecked(file, table, updateSql(table, action.columnIds), [...values, ...key]);
   }
+  const colliding: { readonly row: MergedRow; readonly rejection: RockpoolError }[] = [];
   for (const { row, action } of planned) {
-    if (action.kind === 'insert') insertRow(file, row.write.table, row.write.key, action.cells);
+    if (action.kind !== 'insert') continue;
+    const rejection = insertUnlessTaken(file, row, action.cells);
+    if (rejection === null) continue;
+    if (atomic) throw rejection;
+    colliding.push({ row, rejection });
+  }
+  for (const { row, rejection } of colliding) {
+    rows.set(
+      resolveUniqueConflict(
+        { file, row, rejection, version, mergedRow: (name) => rows.named(name) },
+        ({ write, after }) => insertRow(file, write.table, write.key, (after as KnownRow).row.cells),
+      ),
+    );
+  }
+}
+
+/** Returns the error where another row has a unique value of the row. */
+function insertUnlessTaken(
+  file: DatabaseFile,
+  { write }: MergedRow,
+  cells: ReadonlyMap<number, Cell>,
+): RockpoolError | null {
+  try {
+    insertRow(file, write.table, write.key, cells);
+    return null;
+  } catch (error) {
+    if (error instanceof RockpoolError && error.code === 'constraint-unique') return error;
+    throw error;
   }
 }
 
@@ -76,8 +109,6 @@ function runChecked(file: DatabaseFile, table: StoredTable, sql: string, paramet
     const code = sqliteCodeOf(error);
     const rejection: RockpoolError | null =
       code === null ? null : constraintError(code, (error as Error).message, table.schema);
-    if (rejection?.code === 'constraint-unique')
-      decideUniqueConflict(table.schema.merge.uniqueRule ?? 'reject', rejection);
     throw rejection ?? error;
   }
 }

@@ -1,6 +1,6 @@
 import {
-  bindRebase,
   RockpoolError,
+  tablePolicies,
   type CellValue,
   type ColumnRebase,
   type DocumentRule,
@@ -11,7 +11,12 @@ import type { DocumentColumns } from './document-columns.ts';
 
 /** The policies of a table, with those of document columns bound to the stored states. */
 export function bindToStates(policies: TablePolicies, { documents, readBase }: DocumentColumns): TablePolicies {
-  return bindRebase(policies, (columnId) => documentRebase(documents.get(columnId) as DocumentRule, readBase));
+  return tablePolicies(
+    [...policies.byColumn].map(([columnId, policy]) => {
+      const rule = documents.get(columnId);
+      return [columnId, rule === undefined ? policy : { ...policy, rebase: documentRebase(rule, readBase) }];
+    }),
+  );
 }
 
 function documentRebase(rule: DocumentRule, readBase: DocumentColumns['readBase']): ColumnRebase {

@@ -5,7 +5,7 @@ import { RockpoolError } from '../../errors/rockpool-error.ts';
 import { object, text, texts, wholeNumber } from '../../schema/read-json.ts';
 import type { DocumentColumn, TableSchema } from '../../schema/schema.ts';
 import { accumulated } from '../cell.ts';
-import type { ColumnPolicy, ColumnRebase, PolicyDeclaration, TablePolicies } from '../column-policy.ts';
+import type { ColumnPolicy, PolicyDeclaration, TablePolicies } from '../column-policy.ts';
 import type { Conflict } from '../row-model.ts';
 import type { Version } from '../version.ts';
 
@@ -91,7 +91,8 @@ export interface OverwrittenPlace {
  * - `validate`: the column's type says nothing about what travels; edits are checked where they are decoded.
  * - `capture`: an edit is the difference to the stored state and changes that state, so it needs the device's tables
  *   (client/src/worker/documents/capture-documents.ts) and cannot be a pure function of two values.
- * - `merge` and `rebase` need the state, and code that loads on demand: see `bindMerge` and `bindRebase`.
+ * - `merge` and `rebase` need the state, and code that loads on demand: see `bindMerge`, and
+ *   client/src/worker/documents/document-rebase.ts.
  * - `undo`: refused. The editor of a document has an undo of its own, which keeps what others wrote since.
  * - `describe`: an edit has no value of its own; the change of the JSON was recorded as the old value.
  */
@@ -108,18 +109,10 @@ export const document: ColumnPolicy = {
 };
 
 /** On the server: the policies of a table, with those of its documents bound to how one row's documents merge. */
-export function bindMerge(policies: TablePolicies, bind: (columnId: number) => DocumentMerge): TablePolicies {
-  return bound(policies, (columnId) => withMerge(bind(columnId)));
-}
-
-/** On a device: the same, bound to how the table's documents are rebased. Apart, so that a device loads no merge. */
-export function bindRebase(policies: TablePolicies, bind: (columnId: number) => ColumnRebase): TablePolicies {
-  return bound(policies, (columnId) => ({ ...document, rebase: bind(columnId) }));
-}
-
-function bound(policies: TablePolicies, bind: (columnId: number) => ColumnPolicy): TablePolicies {
+export function bindMerge(policies: TablePolicies, mergeOf: (columnId: number) => DocumentMerge): TablePolicies {
   const byColumn = new Map(policies.byColumn);
-  for (const [columnId, { name }] of byColumn) if (name === document.name) byColumn.set(columnId, bind(columnId));
+  for (const [columnId, { name }] of byColumn)
+    if (name === document.name) byColumn.set(columnId, withMerge(mergeOf(columnId)));
   return { ...policies, byColumn };
 }
 

@@ -1,0 +1,70 @@
+import { quoteName } from './ddl.ts';
+import { invalid, object, text } from './read-json.ts';
+import type { ForeignKeySchema, TableSchema } from './schema.ts';
+
+/**
+ * What the server does with a row that takes a unique value which another row has: the other row came first and keeps
+ * it.
+ *
+ * - `reject`: the changeset is rejected whole, and waits with its author.
+ * - RenameRule: the row gets the next free name, its author included, and the conflict log has the name that it wanted.
+ */
+export type UniqueRule = 'reject' | RenameRule;
+
+export interface RenameRule {
+  /** The TEXT column to which the suffix is added. A collision that does not involve it rejects the changeset. */
+  readonly rename: string;
+  /** Has `{n}` once, which counts from 2. */
+  readonly suffix: string;
+}
+
+export const DEFAULT_RENAME_SUFFIX = ' ({n})';
+
+/** The rows of one name that are told apart; one more rejects the changeset. */
+export const MAX_RENAMES = 100;
+
+const NUMBER = '{n}';
+
+export function renamed(value: string, { suffix }: RenameRule, n: number): string {
+  return value + suffix.replace(NUMBER, String(n));
+}
+
+/** Part of the schema's hash. */
+export function uniqueRuleIdentity(rule: UniqueRule = 'reject'): unknown {
+  return rule === 'reject' ? rule : [rule.rename, rule.suffix];
+}
+
+/** Reads a rule of a schema file, trusting nothing. Throws `schema-invalid`. */
+export function readUniqueRule(value: unknown): UniqueRule {
+  if (value === 'reject') return value;
+  if (typeof value === 'string') return invalid('uniqueRule is unknown');
+  const rule = object(value, 'uniqueRule');
+  return { rename: text(rule['rename'], 'the column to rename'), suffix: text(rule['suffix'], 'the suffix') };
+}
+
+/** `foreignKeys`: those of all tables. */
+export function reportUniqueRule(
+  table: TableSchema,
+  foreignKeys: readonly ForeignKeySchema[],
+  report: (column: string | null, problem: string) => void,
+): void {
+  const { uniqueRule = 'reject', counters, groups, documents } = table.merge;
+  if (uniqueRule === 'reject') return;
+  const { rename: name, suffix } = uniqueRule;
+  const column = table.columns.find((candidate) => candidate.name === name);
+  if (column === undefined) return report(name, 'The unique rule names a column that the table does not have.');
+  const isUnique =
+    table.uniques.some((columns) => columns.includes(name)) ||
+    table.indexes.some(
+      ({ unique, expressions }) => unique && (expressions.includes(name) || expressions.includes(quoteName(name))),
+    );
+  const hasRule = [...counters, ...groups.flat(), ...documents.map((rule) => rule.column)].includes(name);
+  const isStored = column.generated === null && !table.primaryKey.includes(name);
+  if (column.type !== 'text' || !isStored || !isUnique || hasRule)
+    report(name, 'A column that is renamed must be stored TEXT, UNIQUE, outside the key and without a merge rule.');
+  if (
+    foreignKeys.some(({ foreignTable, foreignColumns }) => foreignTable === table.name && foreignColumns.includes(name))
+  )
+    report(name, 'A foreign key refers to this column: after a rename it would refer to the other row.');
+  if (suffix.split(NUMBER).length !== 2) report(name, `The suffix of a rename must have ${NUMBER} once.`);
+}
