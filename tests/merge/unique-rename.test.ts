@@ -2,7 +2,7 @@ import fc from 'fast-check';
 import { afterEach, describe, expect, it } from 'vitest';
 import { buildSchema, type RenameRule } from '../../packages/shared/src/index.ts';
 import { testTable } from '../../packages/client/testing/worker/table-schema.ts';
-import { LiveDatabase } from '../../packages/sync-server/src/fanout/live-database.ts';
+import { LiveDatabase } from '../../packages/sync-server/src/database/live-database.ts';
 import { openDatabaseFile } from '../../packages/sync-server/src/store/database-file.ts';
 import { DirectDevice } from './direct-device.ts';
 
