@@ -12,7 +12,7 @@ import type { SnapshotProgress } from '../../packages/client/src/rpc/snapshot-pr
 import type { SqlParam } from '../../packages/client/src/rpc/sql-value.ts';
 import type { SyncState, WaitStage } from '../../packages/client/src/rpc/sync-status.ts';
 import type { DownloadTimeouts } from '../../packages/client/src/worker/first-sync/download-snapshot.ts';
-import { downloadContent } from '../../packages/client/src/worker/first-sync/download-content.ts';
+import { downloadContent } from '../../packages/client/src/worker/first-sync/download-snapshot.ts';
 import { snapshotSource } from '../../packages/client/src/worker/first-sync/snapshot-source.ts';
 import { openDatabase, type OpenDatabase } from '../../packages/client/src/worker/database/open-database.ts';
 import { toSyncDatabase } from '../../packages/client/src/worker/sync/sync-database.ts';
@@ -44,7 +44,7 @@ export interface DeviceOptions {
   /** What is said of each file that came. Default: where it is. */
   readonly held?: () => SnapshotPosition;
   /** For snapshots. Default: as in a worker. */
-  readonly patience?: DownloadTimeouts;
+  readonly timeouts?: DownloadTimeouts;
   /** Default: files are taken where they are offered. */
   readonly takesFiles?: boolean;
 }
@@ -77,7 +77,7 @@ export class Device {
   }
 
   private constructor(
-    { server, token = () => server().token(), fetch: get, held, patience, takesFiles = true }: DeviceOptions,
+    { server, token = () => server().token(), fetch: get, held, timeouts, takesFiles = true }: DeviceOptions,
     medium: Medium,
     storage: Storage,
   ) {
@@ -101,7 +101,7 @@ export class Device {
       medium,
       schema: SCHEMA,
       runtime: testRuntime,
-      download: (onProgress, signal) => this.download({ url, token, get, patience })(onProgress, signal),
+      download: (onProgress, signal) => this.download({ url, token, get, timeouts })(onProgress, signal),
       databaseIdentity: () => this.database.meta.databaseIdentity,
     });
     this.engine = createSyncEngine({
@@ -154,19 +154,19 @@ export class Device {
     url,
     token,
     get,
-    patience = {},
+    timeouts = {},
   }: {
     readonly url: () => string;
     readonly token: () => Promise<string>;
     readonly get: typeof fetch | undefined;
-    readonly patience: DownloadTimeouts | undefined;
+    readonly timeouts: DownloadTimeouts | undefined;
   }): ReturnType<typeof downloadContent> {
     this.content ??= downloadContent({
       url: url(),
       databaseId: DATABASE,
       schemaHash: SCHEMA.hash,
       token,
-      patience,
+      timeouts,
       fetch: (input, init) =>
         (get ?? fetch)((input as string).replace(/^http:..[^/]+/, url().replace('ws', 'http')), init),
     });

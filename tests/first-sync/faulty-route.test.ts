@@ -110,7 +110,7 @@ describe('a route of snapshots that does not work', { timeout: 60_000 }, () => {
       const { fetch: get, asked } = await inFront(answer);
       // Who waits for an answer that comes has time on a busy machine too.
       const firstByteMs = 'waitedMs' in fields && fields.waitedMs === 100 ? 100 : 5_000;
-      const mine = await device({ fetch: get, patience: { firstByteMs, nextBytesMs: 200, builtMs: 300 } });
+      const mine = await device({ fetch: get, timeouts: { firstByteMs, nextBytesMs: 200, builtMs: 300 } });
       mine.start();
       await mine.inSync();
       expect(mine.rows('SELECT count(*) FROM entries')).toEqual([[500]]);

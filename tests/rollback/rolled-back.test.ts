@@ -173,7 +173,7 @@ describe('an app that is rolled back, with a server that stays', () => {
     expect(device.rows(ACCOUNTS_HERE)).toEqual(expected);
 
     await device.open(NEWER);
-    expect(device.database.meta.wantsWhole).toBe(false);
+    expect(device.database.meta.wantsFullResync).toBe(false);
     await device.upToDate();
     expect(device.rows(ACCOUNTS_HERE)).toEqual(expected);
     expect(server.query(ACCOUNTS_HERE)).toEqual(

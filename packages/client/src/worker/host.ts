@@ -12,7 +12,7 @@ import { newId } from '../new-id.ts';
 import { reportUncaught } from '../report-uncaught.ts';
 import type { BroadcastPort } from './leader/tab-channel.ts';
 import type { OpenDatabase } from './database/open-database.ts';
-import { downloadContent } from './first-sync/download-content.ts';
+import { downloadContent } from './first-sync/download-snapshot.ts';
 import { firstSync } from './first-sync/first-sync.ts';
 import { snapshotSource } from './first-sync/snapshot-source.ts';
 import { startLeaderWork } from './leader-work.ts';
@@ -104,7 +104,7 @@ export function createHost(environment: WorkerEnvironment): WorkerApi {
         medium,
         schema,
         runtime,
-        ...(sync === null ? {} : { onStartedAnew: problem }),
+        ...(sync === null ? {} : { onQuarantined: problem }),
         beforeWriter: async () => {
           if (sync === null || sync.firstSyncWithinMs === null || isOpen) return;
           const { url, databaseId, firstSyncWithinMs } = sync;

@@ -6,7 +6,7 @@ import type { Connection } from '../sqlite/connection.ts';
 import { fitSchema, readStoredSchema, rememberSchema, type BundleSchema } from './installed-schema.ts';
 import { FORMAT_STEPS, internalDdl, STORAGE_FORMAT } from './internal-tables.ts';
 import type { Meta } from './meta.ts';
-import { hasMigrations, hasUpdates, isBehind, rememberMigrations, runMigrations } from './run-migrations.ts';
+import { hasMigrations, hasNewMigrations, isBehind, rememberMigrations, runMigrations } from './run-migrations.ts';
 import { planSchemaChange, type SchemaStep } from './schema-change.ts';
 
 /** What opening found and did: a fresh file, the same schema, or one that was extended. */
@@ -37,11 +37,11 @@ export function installSchema(connection: Connection, meta: Meta, options: Insta
   const { schema, migrations } = options;
   if (migrations === null && isInstalled(meta, encodeSchema(schema)))
     return { installation: 'same', schema, readOnly: null };
-  return inTransaction(connection, () => {
+  return inSchemaTransaction(connection, () => {
     const isFresh = connection.value('SELECT count(*) FROM sqlite_schema') === 0;
     if (isFresh) return createIn(connection, meta, options);
     updateFormat(connection, meta);
-    requireOurs(meta);
+    requireRockpoolFile(meta);
     const stored = readStoredSchema(meta);
     const fit = fitSchema(meta, stored, options);
     if (fit.kind === 'behind') return { installation: 'same', schema: stored, readOnly: fit.reason };
@@ -62,9 +62,9 @@ export function installSchema(connection: Connection, meta: Meta, options: Insta
 
 function createIn(connection: Connection, meta: Meta, options: InstallOptions): InstalledSchema {
   const { schema, migrations, randomBytes } = options;
-  create(connection, meta, migrations === null ? schema : NOTHING_YET, randomBytes);
+  create(connection, meta, migrations === null ? schema : EMPTY_SCHEMA, randomBytes);
   if (migrations !== null) {
-    migrate(connection, meta, NOTHING_YET, { ...options, migrations });
+    migrate(connection, meta, EMPTY_SCHEMA, { ...options, migrations });
     rememberSchema(meta, schema, schema);
   }
   return { installation: 'created', schema, readOnly: null };
@@ -73,7 +73,7 @@ function createIn(connection: Connection, meta: Meta, options: InstallOptions): 
 /** As it mostly is: then there is nothing to be done in a transaction. Only the writer changes any of it. */
 function isInstalled(meta: Meta, wantedJson: string): boolean {
   return (
-    meta.isThere &&
+    meta.exists &&
     meta.get('storage_format') === STORAGE_FORMAT &&
     meta.schemaJson === wantedJson &&
     !hasMigrations(meta)
@@ -96,14 +96,14 @@ function migrate(
   stored: Schema,
   { schema, migrations, undecided }: InstallOptions & { readonly migrations: readonly Migration[] },
 ): void {
-  const brings = hasUpdates(meta, migrations) || encodeSchema(stored) !== encodeSchema(schema);
-  if (brings) for (const step of dropSearchIndexes(stored, NOTHING_YET)) runStep(connection, step);
+  const changesSchema = hasNewMigrations(meta, migrations) || encodeSchema(stored) !== encodeSchema(schema);
+  if (changesSchema) for (const step of dropSearchIndexes(stored, EMPTY_SCHEMA)) runStep(connection, step);
   runMigrations({ connection, meta, undecided }, migrations, stored, schema);
-  if (brings) for (const step of createSearchIndexes(NOTHING_YET, schema)) runStep(connection, step);
+  if (changesSchema) for (const step of createSearchIndexes(EMPTY_SCHEMA, schema)) runStep(connection, step);
 }
 
 /** What a fresh database holds before the first migration. */
-const NOTHING_YET: Schema = buildSchema([]);
+const EMPTY_SCHEMA: Schema = buildSchema([]);
 
 /**
  * For a connection that only reads: throws `storage-missing` while the file does not have everything that this schema
@@ -111,8 +111,8 @@ const NOTHING_YET: Schema = buildSchema([]);
  * what there is.
  */
 export function requireInstalled(meta: Meta, bundle: BundleSchema): InstalledSchema {
-  if (!meta.isThere) throw new RockpoolError('storage-missing');
-  requireOurs(meta);
+  if (!meta.exists) throw new RockpoolError('storage-missing');
+  requireRockpoolFile(meta);
   const { schema } = bundle;
   if (meta.schemaJson === encodeSchema(schema)) return { installation: 'same', schema, readOnly: null };
   const stored = readStoredSchema(meta);
@@ -128,7 +128,7 @@ export function requireInstalled(meta: Meta, bundle: BundleSchema): InstalledSch
 
 function create(connection: Connection, meta: Meta, schema: Schema, randomBytes: (count: number) => Uint8Array): void {
   for (const sql of [...internalDdl(), ...schema.tables.flatMap(tableToDdl)]) connection.exec(sql);
-  for (const step of createSearchIndexes(NOTHING_YET, schema)) runStep(connection, step);
+  for (const step of createSearchIndexes(EMPTY_SCHEMA, schema)) runStep(connection, step);
   meta.set('storage_format', STORAGE_FORMAT);
   meta.set('site_id', randomBytes(SITE_ID_BYTES));
   meta.set('schema_json', encodeSchema(schema));
@@ -138,7 +138,7 @@ function create(connection: Connection, meta: Meta, schema: Schema, randomBytes:
 }
 
 function updateFormat(connection: Connection, meta: Meta): void {
-  if (!meta.isThere) return;
+  if (!meta.exists) return;
   const found = meta.get('storage_format');
   if (typeof found !== 'number' || found >= STORAGE_FORMAT) return;
   for (let format = found; format < STORAGE_FORMAT; format++)
@@ -146,8 +146,8 @@ function updateFormat(connection: Connection, meta: Meta): void {
   meta.set('storage_format', STORAGE_FORMAT);
 }
 
-function requireOurs(meta: Meta): void {
-  if (!meta.isThere) {
+function requireRockpoolFile(meta: Meta): void {
+  if (!meta.exists) {
     throw new RockpoolError('schema-incompatible', { problem: 'the file is not a Rockpool database' });
   }
   const found = meta.get('storage_format');
@@ -179,7 +179,7 @@ function runStep(connection: Connection, { sql, table, column }: SchemaStep): vo
  * Foreign keys are off: a table that is built anew is dropped under those that refer to it. What stands at the end is
  * looked at.
  */
-function inTransaction<T>(connection: Connection, body: () => T): T {
+function inSchemaTransaction<T>(connection: Connection, body: () => T): T {
   connection.setForeignKeys(false);
   try {
     return commitOrRollback(connection, body);

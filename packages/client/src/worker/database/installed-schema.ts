@@ -30,7 +30,7 @@ export function fitSchema(meta: Meta, stored: Schema, { schema, migrations }: Bu
   if (hasMigrations(meta)) return isBehind(meta, migrations ?? []) ? fitBehind(stored, schema) : { kind: 'newer' };
   const wantedJson = encodeSchema(schema);
   if (meta.schemaJson === wantedJson) return { kind: 'same' };
-  if (migrations === null && (wasInstalled(meta, schema) || hasMore(stored, schema)))
+  if (migrations === null && (wasInstalled(meta, schema) || hasMoreThan(stored, schema)))
     return { kind: 'beside', target: uniteSchemas(stored, schema) };
   return { kind: 'newer' };
 }
@@ -75,7 +75,7 @@ function withSearchIndexesOf(stored: Schema, united: Schema): Schema {
   return tables.every((table, index) => table === stored.tables[index]) ? stored : { ...stored, tables };
 }
 
-function hasMore(stored: Schema, schema: Schema): boolean {
+function hasMoreThan(stored: Schema, schema: Schema): boolean {
   return stored.tables.some((table) => {
     const declared = schema.tables.find(({ name }) => name === table.name);
     return (
@@ -93,13 +93,13 @@ function wasInstalled(meta: Meta, schema: Schema): boolean {
 }
 
 /** More versions than an app has in use at once; the oldest are forgotten first. */
-const MOST_REMEMBERED = 100;
+const MAX_REMEMBERED_SCHEMAS = 100;
 
 /** Sets the file's schema, and remembers the schemas that bundles have brought it to. */
 export function rememberSchema(meta: Meta, target: Schema, bundle: Schema): void {
   const before = meta.get('schema_hash');
   const history = new Set([...readHistory(meta), ...(typeof before === 'string' ? [before] : []), bundle.hash]);
-  meta.set('schema_history_json', JSON.stringify([...history].slice(-MOST_REMEMBERED)));
+  meta.set('schema_history_json', JSON.stringify([...history].slice(-MAX_REMEMBERED_SCHEMAS)));
   meta.set('schema_json', encodeSchema(target));
   meta.set('schema_hash', target.hash);
 }

@@ -26,8 +26,8 @@ function failing(times: number, error: Error = lost): Reads {
   };
   const startQuery: OpenDatabase['startQuery'] = (statement) => {
     const run = database.startQuery(statement);
-    const goOn = run.goOn.bind(run);
-    run.goOn = (budgetMs) => failOr(() => goOn(budgetMs));
+    const goOn = run.advance.bind(run);
+    run.advance = (budgetMs) => failOr(() => goOn(budgetMs));
     return run;
   };
   return localReads(

@@ -4,7 +4,7 @@ import type { EncodedRows } from '../../rpc/rows-transfer.ts';
 import type { QueryResult, Reads } from '../../rpc/reads.ts';
 import type { SqlStatement } from '../../rpc/sql-statement.ts';
 import type { OpenDatabase } from './open-database.ts';
-import { isSnapshotLost, readAgain } from './read-again.ts';
+import { isSnapshotLost, retryLostSnapshot } from './lost-snapshot.ts';
 
 export interface LocalReadsOptions {
   /** See Reads. */
@@ -44,7 +44,7 @@ export function localReads(database: ReadableDatabase, { backup, storedBehind, s
 
   /** What is read at once: `run`. */
   function read<T>(run: () => T): Promise<T> {
-    return whenStored(() => readAgain(run));
+    return whenStored(() => retryLostSnapshot(run));
   }
 
   async function whenStored<T>(run: () => T | Promise<T>): Promise<T> {
@@ -58,23 +58,23 @@ export function localReads(database: ReadableDatabase, { backup, storedBehind, s
   }
 
   function query(statement: SqlStatement): EncodedRows | Promise<EncodedRows> {
-    return readAgain(() => firstSlice(statement)) ?? (slow as SlowQueries).query(statement);
+    return retryLostSnapshot(() => firstSlice(statement)) ?? (slow as SlowQueries).query(statement);
   }
 
   /** Null where that is not enough. */
   function firstSlice(statement: SqlStatement): EncodedRows | null {
     const run = database.startQuery(statement);
     try {
-      return run.goOn(firstSliceMs);
+      return run.advance(firstSliceMs);
     } finally {
       run.end();
     }
   }
 
   function queryAll(statements: readonly SqlStatement[]): Promise<QueryResult[]> {
-    const results = readAgain(
+    const results = retryLostSnapshot(
       () => database.queryAll(statements, firstSliceMs),
-      (given) => given.some(saysSnapshotIsLost),
+      (given) => given.some(isSnapshotLostResult),
     );
     return Promise.all(results.map(async (result, index) => result ?? querySlowly(statements[index] as SqlStatement)));
   }
@@ -101,6 +101,6 @@ export function localReads(database: ReadableDatabase, { backup, storedBehind, s
   };
 }
 
-function saysSnapshotIsLost(result: QueryResult | null): boolean {
+function isSnapshotLostResult(result: QueryResult | null): boolean {
   return result !== null && 'error' in result && isSnapshotLost(RockpoolError.fromData(result.error));
 }

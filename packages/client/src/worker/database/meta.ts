@@ -35,7 +35,7 @@ export class Meta {
   }
 
   /** False in a file that has nothing of Rockpool, where nothing else of this can be asked. */
-  get isThere(): boolean {
+  get exists(): boolean {
     return this.connection.value("SELECT count(*) FROM sqlite_schema WHERE name = 'rockpool_meta'") === 1;
   }
 
@@ -82,11 +82,11 @@ export class Meta {
     return (this.get('older_epoch_up_to') ?? 0) as number;
   }
 
-  get wantsWhole(): boolean {
+  get wantsFullResync(): boolean {
     return this.get('wants_whole') === 1;
   }
 
-  get syncedNarrow(): boolean {
+  get syncedWithAppSchema(): boolean {
     return this.get('synced_narrow') === 1;
   }
 

@@ -12,50 +12,28 @@ import {
   type TableSchema,
 } from '@rockpool/shared';
 import type { Migration } from '../../rpc/migration.ts';
-import type { EncodedRows } from '../../rpc/rows-transfer.ts';
-import type { RejectedChangeset } from '../../rpc/rejected-changeset.ts';
-import type { QueryDependencies } from '../../rpc/query-dependencies.ts';
-import type { QueryResult } from '../../rpc/reads.ts';
-import type { SqlStatement } from '../../rpc/sql-statement.ts';
-import type { RowSyncState } from '../../rpc/row-sync-state.ts';
-import type { SqlParam, SqlValue } from '../../rpc/sql-value.ts';
 import type { WriteAction } from '../../rpc/write-action.ts';
-import type { WriteState } from '../../rpc/write-state.ts';
 import type { WriteOutcome, WriteRequest } from '../../rpc/write-request.ts';
 import { readCaptureTable } from '../capture/capture-table.ts';
 import { SessionCapture } from '../capture/session-capture.ts';
 import { Changelog, type DecodedChangeset } from '../changelog/changelog.ts';
-import { listRejected } from '../changelog/list-rejected.ts';
 import { Outbox } from '../changelog/outbox.ts';
 import { RejectedTable } from '../changelog/rejected-table.ts';
-import { rowSyncState } from '../changelog/row-sync-state.ts';
-import { writeStates } from '../changelog/write-states.ts';
-import { documentSupport } from '../documents/load-document-support.ts';
-import { documentTables } from '../documents/document-columns.ts';
 import { SearchIndexes } from '../search/search-indexes.ts';
 import { Connection } from '../sqlite/connection.ts';
 import type { SqliteRuntime } from '../sqlite/sqlite-runtime.ts';
 import type { OpenTransaction } from '../write/open-transaction.ts';
 import { RequestLog } from '../write/request-log.ts';
-import { restoreConflict } from '../write/restore-conflict.ts';
-import {
-  dropRejected,
-  replaceRejected,
-  retryRejected,
-  retryIfUnchanged,
-  type RejectedParts,
-} from '../write/retry-rejected.ts';
-import { createDependencyReader } from '../live/query-dependencies.ts';
-import { undoRequest } from '../write/undo-request.ts';
+import { retryIfUnchanged, retryRejected } from '../write/retry-rejected.ts';
 import { WriteTransaction } from '../write/write-transaction.ts';
+import { createReads, type DatabaseReads } from './database-reads.ts';
 import { installSchema, requireInstalled, type InstalledSchema } from './install-schema.ts';
 import type { BundleSchema } from './installed-schema.ts';
 import type { LocalDatabase } from './local-database.ts';
 import { Meta } from './meta.ts';
 import { bindDatabase, requireDatabase } from './require-database.ts';
 import { requirePrincipal } from './require-principal.ts';
-import { QueryRun, queryWithin } from './query-run.ts';
-import { openCursor, type RowCursor } from './row-cursor.ts';
+import { runWrite, type WriteParts } from './run-write.ts';
 
 // The page size has its reasons in storage: 8 KB halves the number of calls of 4 KB and costs little more each.
 const PAGE_SIZE_BYTES = 8192;
@@ -87,7 +65,7 @@ export interface OpenDatabaseOptions {
 }
 
 /** The local database, and what lies under it for sync. Only a writer may change anything. */
-export interface OpenDatabase extends LocalDatabase {
+export interface OpenDatabase extends LocalDatabase, DatabaseReads {
   readonly connection: Connection;
   /** The file's: the app's schema, and what bundles of other versions have added. Sync and capture go by it. */
   readonly schema: Schema;
@@ -107,17 +85,6 @@ export interface OpenDatabase extends LocalDatabase {
   readonly randomBytes: (count: number) => Uint8Array;
   /** Makes all commits so far survive power loss. */
   flush(): void;
-  /** The rows of a query, some at a time, all of one moment: nothing else can be read on this connection meanwhile. */
-  openCursor(statement: SqlStatement): RowCursor;
-  /** Several queries, all of one moment; null for one that takes longer than so many ms. */
-  queryAll(statements: readonly SqlStatement[], eachWithinMs: number): (QueryResult | null)[];
-  /** `query` in parts. Ended before `close`. */
-  startQuery(statement: SqlStatement): QueryRun;
-  /** For the app; on a reader too. */
-  listRejected(): RejectedChangeset[];
-  /** Throws `schema-unknown-table`, and `key-invalid` for a key of another number of parts. */
-  rowSyncState(tableName: string, key: readonly SqlValue[]): RowSyncState;
-  writeStates(requestIds: readonly string[]): WriteState[];
   /** Makes a rejected changeset a new one. See write/retry-rejected.ts. */
   retryRejected(sequence: number): WriteOutcome;
   /** The same where nobody is asked. */
@@ -151,7 +118,7 @@ export function openDatabase(options: OpenDatabaseOptions): OpenDatabase {
   try {
     configure(connection, role);
     const meta = new Meta(connection);
-    if (meta.isThere) requireDatabase(meta, databaseId);
+    if (meta.exists) requireDatabase(meta, databaseId);
     const bundle: BundleSchema = { schema, migrations };
     const installed =
       role === 'writer'
@@ -195,9 +162,10 @@ function configure(connection: Connection, role: 'writer' | 'reader'): void {
   if (role === 'reader') connection.exec('PRAGMA query_only = ON');
 }
 
-/** Local time goes on after the last changeset and the last contact. */
-function lastStamp(head: LastStamp, contact: ClockContact | null): LastStamp {
-  return { stampUs: Math.max(head.stampUs, contact?.localUs ?? 0), shiftUs: head.shiftUs };
+/** Creates a local time that continues after the last changeset and the last contact. */
+function resumeLocalTime(head: LastStamp, contact: ClockContact | null, options: OpenDatabaseOptions): LocalTime {
+  const last = { stampUs: Math.max(head.stampUs, contact?.localUs ?? 0), shiftUs: head.shiftUs };
+  return createLocalTime(last, options.nowMs, options.elapsedMs ?? ((): number => performance.now()));
 }
 
 function assemble(
@@ -211,162 +179,53 @@ function assemble(
   const changelog = new Changelog(connection);
   const outbox = new Outbox(connection, changelog);
   const rejected = new RejectedTable(connection, changelog);
-  const localTime = createLocalTime(
-    lastStamp(changelog.head(), meta.clockContact),
-    nowMs,
-    options.elapsedMs ?? ((): number => performance.now()),
-  );
-  const readDependencies = createDependencyReader(connection, schema);
+  const localTime = resumeLocalTime(changelog.head(), meta.clockContact, options);
   const searchIndexes = new SearchIndexes(connection, role === 'writer' ? schema : { tables: [] });
-  // Made for the first write: the first read does not wait for what only writes need.
+  // Created for the first write, so that the first read does not wait for it.
   let transaction: WriteTransaction | null = null;
   let closed = false;
 
   const requireOpen = (): void => {
     if (closed) throw new RockpoolError('client-closed');
   };
-  /** Sync and its switch do not depend on what the app's statements mean. */
-  const requireMayWrite = (action?: WriteAction): void => {
-    if (readOnly !== null && action?.kind !== 'pause-sync' && action?.kind !== 'resume-sync')
-      throw new RockpoolError(readOnly.code, readOnly.fields);
-  };
   const requireWriter = (): WriteTransaction => {
     requireOpen();
     if (role === 'reader') throw new RockpoolError('sql-read-only', { role });
-    transaction ??= createTransaction();
+    transaction ??= createTransaction(
+      { connection, schema, searchIndexes, changelog, meta, nowMs, localTime },
+      appSchema,
+    );
     return transaction;
   };
-
-  function createTransaction(): WriteTransaction {
-    const capture = new SessionCapture(
-      connection,
-      syncedTables(schema).map((table) => readCaptureTable(connection, table, appSchema)),
-    );
-    return new WriteTransaction({
-      connection,
-      schema,
-      capture,
-      searchIndexes,
-      changelog,
-      requests: new RequestLog(connection),
-      meta,
-      nowMs,
-      localTime,
-    });
-  }
-
-  /** Whatever another tab writes meanwhile. */
-  function atOneMoment<T>(read: () => T): T {
-    requireOpen();
-    connection.run('BEGIN');
-    try {
-      return read();
-    } finally {
-      if (connection.inTransaction) connection.run('COMMIT');
-    }
-  }
-
-  const rejectedParts = (): RejectedParts => ({
-    connection,
-    rejected,
-    outbox,
-    transaction: requireWriter(),
-    tablesById,
-  });
+  const parts = { connection, schema, tablesById, meta, changelog, outbox, rejected };
+  const writeParts = (): WriteParts => ({ ...parts, transaction: requireWriter() });
 
   return {
     get siteId() {
       return meta.siteId;
     },
+    ...parts,
+    ...createReads({ ...parts, requireOpen }),
     role,
-    connection,
-    schema,
     appSchema,
     readOnly,
-    tablesById,
-    meta,
-    changelog,
-    outbox,
-    rejected,
     searchIndexes,
     localTime,
     randomBytes: options.randomBytes,
     schemaState: () => ({ hash: schema.hash, installation }),
-    query(sql: string, params: readonly SqlParam[]): EncodedRows {
-      requireOpen();
-      return new QueryRun(connection, { sql, params }).goOn(Number.POSITIVE_INFINITY) as EncodedRows;
-    },
-    queryAll: (statements, eachWithinMs) =>
-      atOneMoment(() => statements.map((statement) => queryWithin(connection, statement, eachWithinMs))),
-    startQuery(statement: SqlStatement): QueryRun {
-      requireOpen();
-      return new QueryRun(connection, statement);
-    },
-    openCursor(statement: SqlStatement): RowCursor {
-      requireOpen();
-      return openCursor(connection, statement);
-    },
-    dependencies(statement: SqlStatement): QueryDependencies {
-      requireOpen();
-      return readDependencies(statement);
-    },
     write(request: WriteRequest): WriteOutcome {
-      const writer = requireWriter();
-      const { id, action } = request;
-      requireMayWrite(action);
-      switch (action?.kind) {
-        case 'retry-rejected':
-          return retryRejected(rejectedParts(), action.sequence, id);
-        case 'replace-rejected':
-          return replaceRejected(rejectedParts(), action.sequence, request);
-        case 'drop-rejected':
-          return dropRejected(rejectedParts(), action.sequence, id);
-        case 'change-document':
-          if (documentTables(schema.tables).size === 0)
-            throw new RockpoolError('document-unknown', { table: action.table, column: action.column });
-          // The text of a document is far longer than a change of it, and pages ask for changes all the time.
-          return writer.runRereadable(
-            () => ({ atomic: false, results: [documentSupport().changeDocument(connection, schema, action)] }),
-            () => [documentSupport().readDocument(connection, schema, action)],
-            id,
-          );
-        case 'restore-conflict':
-          return writer.runInternal(() => {
-            restoreConflict(connection, schema, action.conflictId);
-            return { atomic: false };
-          }, id);
-        case 'undo':
-          return undoRequest({ connection, changelog, transaction: writer, tablesById }, action.requestId, id);
-        case 'pause-sync':
-        case 'resume-sync':
-          return writer.runInternal(() => {
-            meta.set('sync_paused', action.kind === 'pause-sync' ? 1 : 0);
-            return { atomic: false };
-          }, id);
-        case 'commit-transaction':
-          // Its leader committed it, or has gone with it.
-          return writer.runInternal(() => {
-            throw new RockpoolError('transaction-lost');
-          }, id);
-        default:
-          return writer.run(request);
-      }
+      const available = writeParts();
+      requireMayWrite(readOnly, request.action);
+      return runWrite(available, request);
     },
     begin(beginOptions): OpenTransaction {
       const writer = requireWriter();
-      requireMayWrite();
+      requireMayWrite(readOnly);
       return writer.begin(beginOptions);
     },
-    listRejected: () => atOneMoment(() => listRejected(rejected, outbox, tablesById)),
-    rowSyncState(tableName: string, key: readonly SqlValue[]): RowSyncState {
-      const table = syncedTables(schema).find(({ name }) => name === tableName);
-      if (table === undefined) throw new RockpoolError('schema-unknown-table', { table: tableName });
-      return atOneMoment(() => rowSyncState({ connection, changelog, outbox, rejected }, table, key));
-    },
-    writeStates: (requestIds: readonly string[]) => atOneMoment(() => writeStates(connection, requestIds)),
     flush: options.flush ?? ((): void => undefined),
-    retryRejected: (sequence: number): WriteOutcome => retryRejected(rejectedParts(), sequence),
-    retryIfUnchanged: (sequence: number): WriteOutcome => retryIfUnchanged(rejectedParts(), sequence),
+    retryRejected: (sequence: number): WriteOutcome => retryRejected(writeParts(), sequence),
+    retryIfUnchanged: (sequence: number): WriteOutcome => retryIfUnchanged(writeParts(), sequence),
     close(): void {
       if (closed) return;
       closed = true;
@@ -374,4 +233,23 @@ function assemble(
       connection.close();
     },
   };
+}
+
+/** Sync and pausing it do not depend on the meaning of the app's statements, so an outdated bundle may do both. */
+function requireMayWrite(readOnly: RockpoolError | null, action?: WriteAction): void {
+  if (readOnly !== null && action?.kind !== 'pause-sync' && action?.kind !== 'resume-sync')
+    throw new RockpoolError(readOnly.code, readOnly.fields);
+}
+
+function createTransaction(
+  parts: Omit<ConstructorParameters<typeof WriteTransaction>[0], 'capture' | 'requests'>,
+  appSchema: Schema,
+): WriteTransaction {
+  const { connection, schema } = parts;
+  const tables = syncedTables(schema).map((table) => readCaptureTable(connection, table, appSchema));
+  return new WriteTransaction({
+    ...parts,
+    capture: new SessionCapture(connection, tables),
+    requests: new RequestLog(connection),
+  });
 }

@@ -13,7 +13,7 @@ export function queryWithin(connection: Connection, statement: SqlStatement, bud
   try {
     const run = new QueryRun(connection, statement);
     try {
-      const rows = run.goOn(budgetMs);
+      const rows = run.advance(budgetMs);
       return rows === null ? null : { rows, tookMs: performance.now() - startedMs };
     } finally {
       run.end();
@@ -24,7 +24,7 @@ export function queryWithin(connection: Connection, statement: SqlStatement, bud
 }
 
 /** Looking at the clock costs about as much as a small row. */
-const ROWS_PER_LOOK = 64;
+const ROWS_PER_CLOCK_CHECK = 64;
 
 /**
  * A query that can be paused between two rows. It holds its snapshot until it ends. Throws as `LocalDatabase.query`
@@ -54,12 +54,12 @@ export class QueryRun {
    * gives a row, such as sorting and adding up, cannot be paused and does not count: most of such a query is done then,
    * and whoever gave it up would do all of it again.
    */
-  goOn(budgetMs: number): EncodedRows | null {
+  advance(budgetMs: number): EncodedRows | null {
     try {
       const isDone = this.connection.underPolicy(READ_POLICY, () => {
-        if (!this.encoder.take(ROWS_PER_LOOK)) return true;
+        if (!this.encoder.take(ROWS_PER_CLOCK_CHECK)) return true;
         const endMs = performance.now() + budgetMs;
-        while (this.encoder.take(ROWS_PER_LOOK)) if (performance.now() >= endMs) return false;
+        while (this.encoder.take(ROWS_PER_CLOCK_CHECK)) if (performance.now() >= endMs) return false;
         return true;
       });
       if (!isDone) return null;

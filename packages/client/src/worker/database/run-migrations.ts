@@ -38,13 +38,13 @@ export function runMigrations(
   requireSameHistory(done, migrations);
   const fresh = migrations.slice(done.length);
   if (fresh.length === 0 && encodeSchema(stored) === encodeSchema(wanted)) return;
-  refuseToLose(parts.undecided(), stored, wanted);
+  requireNoPendingLoss(parts.undecided(), stored, wanted);
   const synced = new Set(
     [...stored.tables, ...wanted.tables].filter((table) => table.synced).map(({ name }) => name.toLowerCase()),
   );
   const reserved = reservedNames(parts.connection);
   for (const migration of fresh) runMigration(parts.connection, migration, synced);
-  requireSameReserved(parts.connection, reserved, fresh);
+  requireNoNewReservedNames(parts.connection, reserved, fresh);
   requireForeignKeys(parts.connection, fresh);
   requireSchema(parts.connection, wanted, fresh);
   rememberMigrations(parts.meta, migrations);
@@ -69,7 +69,7 @@ export function isBehind(meta: Meta, migrations: readonly Migration[]): boolean 
 }
 
 /** Whether there are any that were not carried out. */
-export function hasUpdates(meta: Meta, migrations: readonly Migration[]): boolean {
+export function hasNewMigrations(meta: Meta, migrations: readonly Migration[]): boolean {
   return migrations.length > readDone(meta).length;
 }
 
@@ -120,7 +120,7 @@ function runStatement(connection: Connection, sql: string, synced: ReadonlySet<s
 }
 
 /** A changeset that waits says what it changes by the names of the time when it was written. */
-function refuseToLose(undecided: Iterable<DecodedChangeset>, stored: Schema, wanted: Schema): void {
+function requireNoPendingLoss(undecided: Iterable<DecodedChangeset>, stored: Schema, wanted: Schema): void {
   const kept = new Map(wanted.tables.map(({ id, columns }) => [id, new Set(columns.map((column) => column.id))]));
   for (const { groups } of undecided) {
     for (const { tableId, columnIds } of groups) {
@@ -145,7 +145,7 @@ function refuseToLose(undecided: Iterable<DecodedChangeset>, stored: Schema, wan
 }
 
 /** SQLite does not say what a table is renamed to, so that no policy can refuse a name of ours. */
-function requireSameReserved(
+function requireNoNewReservedNames(
   connection: Connection,
   before: ReadonlySet<string>,
   migrations: readonly Migration[],

@@ -5,6 +5,7 @@ import {
   NEXT_BYTES_TIMEOUT_MS,
   SNAPSHOT_TOKEN_TTL_MS,
 } from '../sync/snapshot-wait.ts';
+import type { DownloadContent } from './snapshot-source.ts';
 import type { SnapshotEvents } from '../sync/snapshot-taking.ts';
 
 export interface DownloadOptions extends SnapshotEvents {
@@ -13,7 +14,7 @@ export interface DownloadOptions extends SnapshotEvents {
   readonly databaseId: string;
   readonly schemaHash: string;
   readonly token: () => Promise<string>;
-  readonly patience?: DownloadTimeouts;
+  readonly timeouts?: DownloadTimeouts;
   readonly fetch?: typeof fetch;
   /** What an earlier call has left, and this one leaves where it fails. Default: nothing. */
   readonly partial?: PartialDownload;
@@ -63,16 +64,16 @@ const ASK_AGAIN_MS = 1_000;
  * - what `token` throws
  */
 export async function downloadSnapshot(options: DownloadOptions): Promise<DownloadedSnapshot | null> {
-  const partial: PartialDownload = options.partial ?? nothingYet();
+  const partial: PartialDownload = options.partial ?? emptyPartial();
   // A server that always begins anew and never ends makes no progress.
   let furthestBytes = partial.receivedBytes;
   for (let cuts = 0; cuts < MAX_CUTS && options.signal?.aborted !== true; cuts++) {
-    const response = await askUntilBuilt(options, partial);
+    const response = await requestUntilBuilt(options, partial);
     if (response === null) return null;
     if (response === 'cut') continue;
-    if (response.status !== 206) Object.assign(partial, nothingYet());
+    if (response.status !== 206) Object.assign(partial, emptyPartial());
     partial.etag = response.headers.get('etag') ?? '';
-    const isWhole = await receive(options, response, partial);
+    const isWhole = await receiveBody(options, response, partial);
     if (!isWhole) {
       if (partial.receivedBytes > furthestBytes) cuts = 0;
       furthestBytes = Math.max(furthestBytes, partial.receivedBytes);
@@ -80,20 +81,33 @@ export async function downloadSnapshot(options: DownloadOptions): Promise<Downlo
     }
     const whole = new Blob(partial.parts);
     // Also where it is not what it should be: nothing of it is worth going on with.
-    Object.assign(partial, nothingYet());
+    Object.assign(partial, emptyPartial());
     return {
       compressed: await requireHash(whole, response.headers.get('rockpool-sha256')),
       sizeBytes: Number(response.headers.get('rockpool-size')),
     };
   }
-  throw cutOff(partial);
+  throw downloadCut(partial);
 }
 
-export function nothingYet(): PartialDownload {
+/** Downloads by HTTP. Each attempt goes on where the one before it was cut. */
+export function downloadContent(
+  options: Pick<DownloadOptions, 'url' | 'databaseId' | 'schemaHash' | 'token' | 'timeouts' | 'fetch'>,
+): DownloadContent {
+  const partial = emptyPartial();
+  return async (events, signal) => {
+    const downloaded = await downloadSnapshot({ ...options, ...events, partial, signal });
+    if (downloaded === null) return null;
+    const { compressed, sizeBytes } = downloaded;
+    return { source: compressed.stream().pipeThrough(new DecompressionStream('gzip'), { signal }), sizeBytes };
+  };
+}
+
+export function emptyPartial(): PartialDownload {
   return { parts: [], receivedBytes: 0, etag: '' };
 }
 
-function cutOff({ receivedBytes }: PartialDownload): RockpoolError {
+function downloadCut({ receivedBytes }: PartialDownload): RockpoolError {
   return new RockpoolError('network-unreachable', {
     stage: receivedBytes === 0 ? 'snapshot-answer' : 'snapshot-download',
     receivedBytes,
@@ -111,30 +125,30 @@ function unavailable(
  * The answer that has the file, or the rest of it. Null: there is none. `cut`: the connection failed, and something has
  * come before.
  */
-async function askUntilBuilt(options: DownloadOptions, partial: PartialDownload): Promise<Response | 'cut' | null> {
-  const builtMs = options.patience?.builtMs ?? BUILD_TIMEOUT_MS;
+async function requestUntilBuilt(options: DownloadOptions, partial: PartialDownload): Promise<Response | 'cut' | null> {
+  const builtMs = options.timeouts?.builtMs ?? BUILD_TIMEOUT_MS;
   const startedMs = performance.now();
   const remainingMs = (): number => builtMs - (performance.now() - startedMs);
   for (;;) {
     const askedMs = performance.now();
-    const response = await ask(options, partial);
+    const response = await requestSnapshot(options, partial);
     if (response === 'cut' || response.status === 200 || response.status === 206)
       return response === 'cut' ? response : requireSnapshot(response);
     await response.body?.cancel();
     if (response.status === 204) return null;
     if (response.status !== 202) {
-      Object.assign(partial, nothingYet());
+      Object.assign(partial, emptyPartial());
       throw unavailable('snapshot-answer', { status: response.status });
     }
     if (remainingMs() <= 0) throw unavailable('snapshot-build', { waitedMs: builtMs });
     options.onWait({ stage: 'snapshot-build', withinMs: Math.ceil(remainingMs()) });
-    await passing(Math.min(remainingMs(), ASK_AGAIN_MS - (performance.now() - askedMs)), options.signal);
+    await delay(Math.min(remainingMs(), ASK_AGAIN_MS - (performance.now() - askedMs)), options.signal);
   }
 }
 
-async function ask(options: DownloadOptions, partial: PartialDownload): Promise<Response | 'cut'> {
-  const { url, databaseId, schemaHash, signal, patience = {}, fetch: get = fetch } = options;
-  const tokenMs = patience.tokenMs ?? SNAPSHOT_TOKEN_TTL_MS;
+async function requestSnapshot(options: DownloadOptions, partial: PartialDownload): Promise<Response | 'cut'> {
+  const { url, databaseId, schemaHash, signal, timeouts = {}, fetch: get = fetch } = options;
+  const tokenMs = timeouts.tokenMs ?? SNAPSHOT_TOKEN_TTL_MS;
   options.onWait({ stage: 'token', withinMs: tokenMs });
   const token = await within(
     options.token(),
@@ -142,7 +156,7 @@ async function ask(options: DownloadOptions, partial: PartialDownload): Promise<
     () => new RockpoolError('network-unreachable', { stage: 'token', waitedMs: tokenMs }),
   );
 
-  const firstByteMs = patience.firstByteMs ?? FIRST_BYTE_TIMEOUT_MS;
+  const firstByteMs = timeouts.firstByteMs ?? FIRST_BYTE_TIMEOUT_MS;
   options.onWait({
     stage: partial.receivedBytes === 0 ? 'snapshot-answer' : 'snapshot-download',
     withinMs: firstByteMs,
@@ -160,8 +174,8 @@ async function ask(options: DownloadOptions, partial: PartialDownload): Promise<
   } catch {
     // Where something has come before, it may be the network: a new connection shows that.
     if (partial.etag === '')
-      throw overdue.signal.aborted ? unavailable('snapshot-answer', { waitedMs: firstByteMs }) : cutOff(partial);
-    if (overdue.signal.aborted) throw cutOff(partial);
+      throw overdue.signal.aborted ? unavailable('snapshot-answer', { waitedMs: firstByteMs }) : downloadCut(partial);
+    if (overdue.signal.aborted) throw downloadCut(partial);
     return 'cut';
   } finally {
     clearTimeout(timer);
@@ -176,8 +190,8 @@ async function requireSnapshot(response: Response): Promise<Response> {
 }
 
 /** Whether it came to its end. */
-async function receive(options: DownloadOptions, response: Response, partial: PartialDownload): Promise<boolean> {
-  const { firstByteMs = FIRST_BYTE_TIMEOUT_MS, nextBytesMs = NEXT_BYTES_TIMEOUT_MS } = options.patience ?? {};
+async function receiveBody(options: DownloadOptions, response: Response, partial: PartialDownload): Promise<boolean> {
+  const { firstByteMs = FIRST_BYTE_TIMEOUT_MS, nextBytesMs = NEXT_BYTES_TIMEOUT_MS } = options.timeouts ?? {};
   const before = partial.receivedBytes;
   const totalBytes = before + Number(response.headers.get('content-length'));
   const reader = response.body?.getReader();
@@ -198,7 +212,7 @@ async function receive(options: DownloadOptions, response: Response, partial: Pa
   } catch (thrown) {
     void reader?.cancel().catch(() => undefined);
     if (partial.receivedBytes > before || !(thrown instanceof RockpoolError)) return false;
-    throw before === 0 ? thrown : cutOff(partial);
+    throw before === 0 ? thrown : downloadCut(partial);
   }
 }
 
@@ -217,7 +231,7 @@ async function within<T>(work: Promise<T>, withinMs: number, overdue: () => Rock
 }
 
 /** Resolves after that time, or at once when the signal comes. */
-function passing(delayMs: number, signal: AbortSignal | undefined): Promise<void> {
+function delay(delayMs: number, signal: AbortSignal | undefined): Promise<void> {
   return new Promise((resolve) => {
     const timer = setTimeout(resolve, Math.max(0, delayMs));
     signal?.addEventListener('abort', () => (clearTimeout(timer), resolve()), { once: true });

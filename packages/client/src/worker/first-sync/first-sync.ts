@@ -6,7 +6,7 @@ import { storageFailure } from '../storage/storage-failure.ts';
 import { adoptSnapshot } from './adopt-snapshot.ts';
 import { STORE_TIMEOUT_MS } from '../sync/snapshot-wait.ts';
 import { downloadSnapshot, type DownloadOptions } from './download-snapshot.ts';
-import { telling } from './stored-progress.ts';
+import { reportStored } from './stored-progress.ts';
 
 export interface FirstSyncOptions extends Omit<DownloadOptions, 'schemaHash' | 'patience'> {
   /** For the token, for the first byte of an answer, and for a file that is being built. */
@@ -29,13 +29,13 @@ export interface FirstSyncOptions extends Omit<DownloadOptions, 'schemaHash' | '
 export async function firstSync(options: FirstSyncOptions): Promise<boolean> {
   const { name, medium, schema, runtime, randomBytes, answerWithinMs, nextBytesMs } = options;
   if ((await storageSizes(name, medium)) !== undefined) return false;
-  const patience = {
+  const timeouts = {
     tokenMs: answerWithinMs,
     firstByteMs: answerWithinMs,
     builtMs: answerWithinMs,
     ...(nextBytesMs === undefined ? {} : { nextBytesMs }),
   };
-  const downloaded = await downloadSnapshot({ ...options, schemaHash: schema.hash, patience });
+  const downloaded = await downloadSnapshot({ ...options, schemaHash: schema.hash, timeouts });
   if (downloaded === null) return false;
   const { module } = await runtime;
   const onStored = (): void => options.onWait({ stage: 'snapshot-store', withinMs: STORE_TIMEOUT_MS });
@@ -47,7 +47,7 @@ export async function firstSync(options: FirstSyncOptions): Promise<boolean> {
       source: downloaded.compressed
         .stream()
         .pipeThrough(new DecompressionStream('gzip'))
-        .pipeThrough(telling(onStored)),
+        .pipeThrough(reportStored(onStored)),
       check: async (storage) => {
         storage.register(module as unknown as StorageModule);
         const connection = new Connection(await runtime, { path: storage.path, vfsName: storage.vfsName });

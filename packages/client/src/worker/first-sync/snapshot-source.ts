@@ -14,7 +14,7 @@ import { storageFailure } from '../storage/storage-failure.ts';
 import type { SnapshotEvents, SnapshotSource } from '../sync/snapshot-taking.ts';
 import { STORE_TIMEOUT_MS } from '../sync/snapshot-wait.ts';
 import { readSnapshotFacts } from './snapshot-facts.ts';
-import { telling } from './stored-progress.ts';
+import { reportStored } from './stored-progress.ts';
 
 /** A snapshot's file as it comes, unpacked. */
 export interface SnapshotContent {
@@ -94,7 +94,7 @@ export function snapshotSource({
     };
     onStored();
     try {
-      return await stage({ ...content, source: content.source.pipeThrough(telling(onStored)) });
+      return await stage({ ...content, source: content.source.pipeThrough(reportStored(onStored)) });
     } catch (thrown) {
       await remove();
       throw thrown instanceof RockpoolError ? thrown : storageFailure(thrown);

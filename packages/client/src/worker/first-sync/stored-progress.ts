@@ -5,14 +5,14 @@
 const STORED_AT_ONCE_BYTES = 1024 * 1024;
 
 /** Passes a stream on, and tells of each so many bytes of it. */
-export function telling(tell: () => void): TransformStream<Uint8Array, Uint8Array> {
+export function reportStored(report: () => void): TransformStream<Uint8Array, Uint8Array> {
   let untoldBytes = 0;
   return new TransformStream({
     transform(chunk, controller) {
       untoldBytes += chunk.length;
       if (untoldBytes >= STORED_AT_ONCE_BYTES) {
         untoldBytes = 0;
-        tell();
+        report();
       }
       controller.enqueue(chunk);
     },

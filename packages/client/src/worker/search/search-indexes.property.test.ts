@@ -197,7 +197,7 @@ it(
 /** A transaction that looks at the index in between, and takes part of itself back. */
 function runOpen(database: OpenDatabase, id: string, statements: readonly string[], undone: readonly string[]): void {
   const transaction = database.begin({ atomic: false });
-  const look = (): void =>
+  const checkIndexes = (): void =>
     expect(decodeRows(transaction.query({ sql: FIRST_WITH_HERON, params: [] }))).toEqual(
       decodeRows(transaction.query({ sql: SAME_BY_HAND, params: [] })),
     );
@@ -206,10 +206,10 @@ function runOpen(database: OpenDatabase, id: string, statements: readonly string
     transaction.savepoint(1);
     unlessRefused(() => {
       for (const sql of undone) transaction.execute({ sql, params: [] });
-      look();
+      checkIndexes();
     });
     transaction.undo(1);
-    look();
+    checkIndexes();
     transaction.commit(id);
   } finally {
     transaction.rollback();

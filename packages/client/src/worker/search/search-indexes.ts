@@ -69,12 +69,12 @@ export class SearchIndexes {
 
   /** Makes anew what is not as its table is, and says which that was. To look takes 2 µs a row. */
   repair(): { readonly table: string; readonly index: string }[] {
-    const damaged = this.logs.filter(({ index }) => !this.isWhole(checkSearchIndexSql(index)));
+    const damaged = this.logs.filter(({ index }) => !this.isIntact(checkSearchIndexSql(index)));
     for (const { index } of damaged) this.connection.run(rebuildSearchIndexSql(index));
     return damaged.map(({ table, index }) => ({ table: table.name, index: index.name }));
   }
 
-  private isWhole(checkSql: string): boolean {
+  private isIntact(checkSql: string): boolean {
     try {
       this.connection.run(checkSql);
       return true;

@@ -36,10 +36,10 @@ export function startSearchUpkeep(
   function wait(): void {
     cancel();
     if (isStopped || searchIndexes.count === 0) return;
-    cancel = clock.after(Math.max(QUIET_MS, dueMs - clock.elapsedMs()), () => inTurn(look));
+    cancel = clock.after(Math.max(QUIET_MS, dueMs - clock.elapsedMs()), () => inTurn(checkIndexes));
   }
 
-  function look(): void {
+  function checkIndexes(): void {
     if (isStopped) return;
     dueMs = clock.elapsedMs() + INTERVAL_MS;
     try {

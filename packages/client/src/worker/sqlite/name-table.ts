@@ -1,12 +1,22 @@
 import { RockpoolError } from '@rockpool/shared';
-import type { Connection } from './connection.ts';
+import type { SqlParam, SqlValue } from '../../rpc/sql-value.ts';
+
+/** The part of a connection that finds the table of a constraint. */
+export interface ConstraintReader {
+  rows(sql: string, ...params: readonly SqlParam[]): SqlValue[][];
+  value(sql: string, ...params: readonly SqlParam[]): SqlValue | undefined;
+}
 
 /**
  * Adds the table to an error of a constraint whose message names none: a unique index, a CHECK, a foreign key, a key of
  * the wrong type. `written` are the tables that the statement named for writing; of several only those count whose
  * definition has the constraint. Leaves the error as it is where that is not one table.
  */
-export function nameTable(connection: Connection, error: RockpoolError, written: ReadonlySet<string>): RockpoolError {
+export function nameTable(
+  connection: ConstraintReader,
+  error: RockpoolError,
+  written: ReadonlySet<string>,
+): RockpoolError {
   if (
     !error.code.startsWith('constraint-') ||
     error.code === 'constraint-trigger' ||
@@ -30,19 +40,19 @@ export function nameTable(connection: Connection, error: RockpoolError, written:
  * still open. Reads all tables with foreign keys.
  */
 export function brokenForeignKey(
-  connection: Connection,
+  connection: ConstraintReader,
 ): { readonly table: string; readonly foreignTable: string } | null {
   const [row] = connection.rows('SELECT "table", parent FROM pragma_foreign_key_check LIMIT 1');
   return row === undefined ? null : { table: String(row[0]), foreignTable: String(row[1]) };
 }
 
-function tableOfIndex(connection: Connection, index: string): string[] {
+function tableOfIndex(connection: ConstraintReader, index: string): string[] {
   return connection
     .rows(`SELECT tbl_name FROM sqlite_schema WHERE type = 'index' AND name = ?`, index)
     .map(([table]) => String(table));
 }
 
-function tablesWith(connection: Connection, written: ReadonlySet<string>, constraint: string): string[] {
+function tablesWith(connection: ConstraintReader, written: ReadonlySet<string>, constraint: string): string[] {
   const tables = [...written].filter((name) => !name.startsWith('sqlite_') && !name.startsWith('rockpool_'));
   if (tables.length <= 1 || constraint === '') return tables;
   return tables.filter(

@@ -1,8 +1,7 @@
 import { RockpoolError, type CellValue } from '@rockpool/shared';
 import type { SqlParam, SqlValue } from '../../rpc/sql-value.ts';
 import type { TableUse } from './authorizer.ts';
-import type { Connection } from './connection.ts';
-import { nameTable } from './name-table.ts';
+import { nameTable, type ConstraintReader } from './name-table.ts';
 import type { HotFunctions, Pointer } from './emscripten-module.ts';
 import {
   SQLITE_BLOB,
@@ -21,6 +20,13 @@ import type { WasmMemory } from './wasm-memory.ts';
 
 const TWO_TO_32 = 0x1_0000_0000;
 
+/** The part of a connection that its statements use. */
+export interface StatementOwner extends ConstraintReader {
+  lastError(result: number, phase: 'prepare' | 'step'): RockpoolError;
+  takeBack(statement: Statement): void;
+  forget(statement: Statement): void;
+}
+
 /**
  * One prepared statement. Indexes of parameters count from 1 and those of columns from 0, as in SQLite.
  *
@@ -38,13 +44,13 @@ export class Statement {
   readonly columnsRead: ReadonlyMap<string, ReadonlySet<string>>;
   /** Known when it was prepared under an `SqlPolicy`. */
   readonly tablesWritten: ReadonlySet<string>;
-  private readonly connection: Connection;
+  private readonly connection: StatementOwner;
   private readonly runtime: SqliteRuntime;
   private readonly memory: WasmMemory;
   private readonly hot: HotFunctions;
   private readonly freeAddress: number;
 
-  constructor(connection: Connection, runtime: SqliteRuntime, handle: Pointer, key: string, use: TableUse) {
+  constructor(connection: StatementOwner, runtime: SqliteRuntime, handle: Pointer, key: string, use: TableUse) {
     this.connection = connection;
     this.runtime = runtime;
     this.memory = runtime.memory;

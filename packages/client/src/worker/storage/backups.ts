@@ -1,7 +1,6 @@
 import type { Storage } from '@rockpool/vfs-opfs';
 import { ReadInterrupted } from '../leader/read-interrupted.ts';
-import { isSnapshotLost } from '../database/read-again.ts';
-import { blobOf } from './blob-of.ts';
+import { isSnapshotLost } from '../database/lost-snapshot.ts';
 import { storageFailure } from './storage-failure.ts';
 
 /**
@@ -37,4 +36,16 @@ export class Backups {
       throw this.isClosed ? new ReadInterrupted() : storageFailure(thrown);
     }
   }
+}
+
+/**
+ * A stream as one Blob; rejects with what the stream failed with. Each chunk is handed to the browser at once, so that
+ * a large file need not be in this worker's memory.
+ */
+export async function blobOf(stream: ReadableStream<Uint8Array>): Promise<Blob> {
+  const parts: Blob[] = [];
+  const reader = stream.getReader();
+  for (let next = await reader.read(); !next.done; next = await reader.read())
+    parts.push(new Blob([next.value as Uint8Array<ArrayBuffer>]));
+  return new Blob(parts);
 }

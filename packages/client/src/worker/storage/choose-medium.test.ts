@@ -6,11 +6,11 @@ import { chooseMedium, type Media } from './choose-medium.ts';
 interface Browser {
   /** What it lacks, for each medium that cannot be used. */
   readonly missing?: Partial<Record<Persistence, readonly string[]>>;
-  readonly refusesFiles?: boolean;
+  readonly isEphemeral?: boolean;
 }
 
 /** Media that keep their databases, as those of a browser do; files are the same, shared or not. */
-function createMedia({ missing = {}, refusesFiles = false }: Browser = {}): Media {
+function createMedia({ missing = {}, isEphemeral = false }: Browser = {}): Media {
   const files = memoryMedium();
   const indexedDb = memoryMedium();
   return {
@@ -18,7 +18,7 @@ function createMedia({ missing = {}, refusesFiles = false }: Browser = {}): Medi
       ...(persistence === 'indexeddb' ? indexedDb : files),
       missing: async () => missing[persistence] ?? [],
     }),
-    refusesFiles: async () => refusesFiles,
+    isEphemeral: async () => isEphemeral,
   };
 }
 
@@ -47,7 +47,7 @@ describe('the medium of an app that wants what lasts', () => {
   });
 
   it('is not IndexedDB where a window refuses to keep files: that would be forgotten too', async () => {
-    const media = createMedia({ refusesFiles: true, missing: { opfs: ['files'], 'opfs-exclusive': ['files'] } });
+    const media = createMedia({ isEphemeral: true, missing: { opfs: ['files'], 'opfs-exclusive': ['files'] } });
     await expect(chosen(media)).rejects.toMatchObject({ code: 'storage-ephemeral' });
     const failing: Media = {
       ...media,
@@ -80,7 +80,7 @@ describe('the medium of an app that wants what lasts', () => {
 });
 
 it('what an app asks for by name it gets, or nothing', async () => {
-  const media = createMedia({ refusesFiles: true });
+  const media = createMedia({ isEphemeral: true });
   for (const persistence of ['opfs', 'opfs-exclusive', 'indexeddb', 'memory'] as const) {
     expect((await chooseMedium(persistence, 'budget', media)).persistence).toBe(persistence);
   }

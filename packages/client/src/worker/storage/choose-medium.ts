@@ -11,7 +11,7 @@ export interface ChosenMedium {
 export interface Media {
   medium(persistence: Persistence): Promise<Medium>;
   /** Whether this window has files of its origin and refuses to keep any: a private window, or a person's choice. */
-  refusesFiles(): Promise<boolean>;
+  isEphemeral(): Promise<boolean>;
 }
 
 const IN_ORDER_OF_PREFERENCE = ['opfs', 'opfs-exclusive', 'indexeddb'] as const;
@@ -29,7 +29,7 @@ export async function chooseMedium(
   media: Media = BROWSER_MEDIA,
 ): Promise<ChosenMedium> {
   if (choice !== 'durable') return { persistence: choice, medium: await media.medium(choice) };
-  const refusing = media.refusesFiles();
+  const refusing = media.isEphemeral();
   const missing: string[] = [];
   for (const persistence of IN_ORDER_OF_PREFERENCE) {
     const medium = await media.medium(persistence);
@@ -71,7 +71,7 @@ export const BROWSER_MEDIA: Media = {
         return memoryMedium();
     }
   },
-  async refusesFiles() {
+  async isEphemeral() {
     if (navigator.storage?.getDirectory === undefined) return false;
     try {
       await navigator.storage.getDirectory();

@@ -16,33 +16,33 @@ import { Meta } from '../database/meta.ts';
 import { Connection } from '../sqlite/connection.ts';
 import type { SqliteRuntime } from '../sqlite/sqlite-runtime.ts';
 import type { WorkerEnvironment } from '../worker-environment.ts';
-import { blobOf } from './blob-of.ts';
+import { blobOf } from './backups.ts';
 import type { ChosenMedium } from './choose-medium.ts';
 import { storageFailure } from './storage-failure.ts';
 
 /** What can be done with databases that are closed. */
 export function databasesIn({ places, chooseMedium, loadSqlite }: WorkerEnvironment): DatabasesApi {
   return {
-    listDatabases: () => failingAsStorage(async () => (await Promise.all((await places()).map(listPlace))).flat()),
+    listDatabases: () => withStorageFailures(async () => (await Promise.all((await places()).map(listPlace))).flat()),
     deleteDatabase: (name) =>
-      failingAsStorage(async () => {
+      withStorageFailures(async () => {
         for (const { medium } of await places())
           if ((await listStorages(medium)).includes(name)) await deleteStorage(name, medium);
       }),
     quarantineDatabase: (name) =>
-      failingAsStorage(async () => {
+      withStorageFailures(async () => {
         for (const { medium } of await places())
           if ((await listStorages(medium)).includes(name)) return quarantineStorage(name, medium);
         throw new RockpoolError('storage-missing', { name });
       }),
     backupDatabase: (name) =>
-      failingAsStorage(async () => {
+      withStorageFailures(async () => {
         for (const { medium } of await places())
           if ((await listStorages(medium)).includes(name)) return blobOf(await exportFile(name, medium));
         throw new RockpoolError('storage-missing', { name });
       }),
     restoreDatabase: (name, file, persistence) =>
-      failingAsStorage(async () => {
+      withStorageFailures(async () => {
         const { medium } = await chooseMedium(persistence, name);
         const runtime = await loadSqlite();
         await importFile({ name, medium, source: file, check: (storage) => prepareRestored(storage, runtime) });
@@ -72,7 +72,7 @@ function prepareRestored(storage: Storage, runtime: SqliteRuntime): void {
     if (connection.value('PRAGMA quick_check(1)') !== 'ok')
       throw new RockpoolError('storage-corrupt', { problem: 'quick_check' });
     const meta = new Meta(connection);
-    if (!meta.isThere)
+    if (!meta.exists)
       throw new RockpoolError('schema-incompatible', { problem: 'the file is not a Rockpool database' });
     const format = meta.get('storage_format');
     if (typeof format !== 'number' || format > STORAGE_FORMAT)
@@ -87,7 +87,7 @@ function prepareRestored(storage: Storage, runtime: SqliteRuntime): void {
   }
 }
 
-async function failingAsStorage<T>(run: () => Promise<T>): Promise<T> {
+async function withStorageFailures<T>(run: () => Promise<T>): Promise<T> {
   try {
     return await run();
   } catch (thrown) {

@@ -21,7 +21,7 @@ function opener(
     durability: 'relaxed',
     medium: disk.medium(),
     runtime: Promise.resolve(testRuntime),
-    onStartedAnew: (error) => void told.push(error),
+    onQuarantined: (error) => void told.push(error),
   });
 }
 

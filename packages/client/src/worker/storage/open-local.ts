@@ -36,7 +36,7 @@ export interface LocalOptions {
    * under, `rejected` how many unsent changesets of it wait for a decision now, `isComplete` whether these are all.
    * Without it opening fails, and everything stays as it is.
    */
-  readonly onStartedAnew?: (error: RockpoolError) => void;
+  readonly onQuarantined?: (error: RockpoolError) => void;
 }
 
 type AppOptions = Pick<LocalOptions, 'schema' | 'migrations' | 'databaseId' | 'principal'>;
@@ -49,7 +49,7 @@ export type OpenLocal = (role: 'writer' | 'reader', onUndone: () => void) => Pro
  * reopening.
  */
 export function createLocalOpener(options: LocalOptions): OpenLocal {
-  const { name, durability, medium, runtime: whenLoaded, beforeWriter, onStartedAnew } = options;
+  const { name, durability, medium, runtime: whenLoaded, beforeWriter, onQuarantined } = options;
 
   const open: OpenLocal = async (role, onUndone) => {
     let timesUndone = 0;
@@ -81,22 +81,22 @@ export function createLocalOpener(options: LocalOptions): OpenLocal {
     try {
       return await open(role, onUndone);
     } catch (thrown) {
-      if (role === 'reader' || onStartedAnew === undefined || !isCorrupt(thrown)) throw thrown;
+      if (role === 'reader' || onQuarantined === undefined || !isCorrupt(thrown)) throw thrown;
     }
-    const aside = await quarantine(name, medium, await whenLoaded, options);
+    const quarantined = await quarantine(name, medium, await whenLoaded, options);
     let rejected = 0;
     try {
       const opened = await open(role, onUndone);
-      rejected = await parkUnsent(opened, aside);
+      rejected = await keepUnsentAsRejected(opened, quarantined);
       return opened;
     } finally {
       // Also where nothing more succeeded: the next opening finds no damage, and says nothing.
-      onStartedAnew(startedAnew(aside, rejected));
+      onQuarantined(quarantineNotice(quarantined, rejected));
     }
   };
 }
 
-function startedAnew({ keptAs, unsent }: QuarantinedDatabase, rejected: number): RockpoolError {
+function quarantineNotice({ keptAs, unsent }: QuarantinedDatabase, rejected: number): RockpoolError {
   return new RockpoolError('storage-corrupt', {
     keptAs,
     rejected,
@@ -105,11 +105,11 @@ function startedAnew({ keptAs, unsent }: QuarantinedDatabase, rejected: number):
 }
 
 /** Returns how many: all, or none where there is no room for them. They are in the file that is kept, too. */
-async function parkUnsent(
+async function keepUnsentAsRejected(
   { database, committed, flushed }: OpenedDatabase<OpenDatabase>,
-  aside: QuarantinedDatabase,
+  quarantined: QuarantinedDatabase,
 ): Promise<number> {
-  const { unsent, databaseIdentity } = aside;
+  const { unsent, databaseIdentity } = quarantined;
   const { meta } = database;
   // What was filled from a server just now may be another database of the same name: what was meant for the old one
   // stays in its file.
@@ -125,7 +125,7 @@ async function parkUnsent(
       database.connection,
       database.rejected,
       unsent,
-      startedAnew(aside, unsent.changesets.length).toData(),
+      quarantineNotice(quarantined, unsent.changesets.length).toData(),
       Date.now(),
     );
     await committed?.();
@@ -146,7 +146,7 @@ export function loadCode(schema: Schema, loadSqlite: () => Promise<SqliteRuntime
   return loading;
 }
 
-interface Keeping {
+interface StorageBehaviour {
   /** How often commits of this storage were undone. */
   readonly timesUndone: () => number;
   /** Commits are flushed together, and told then. */
@@ -158,15 +158,16 @@ async function openOn(
   storage: Storage,
   runtime: SqliteRuntime,
   app: AppOptions,
-  { timesUndone, sharesFlush }: Keeping,
+  { timesUndone, sharesFlush }: StorageBehaviour,
 ): Promise<OpenedDatabase<OpenDatabase>> {
   const { database, close } = await connect(storage, runtime, app);
-  const openReader = async (): Promise<Connected> => connect(await storage.openReader().catch(rethrown), runtime, app);
+  const openReader = async (): Promise<Connected> =>
+    connect(await storage.openReader().catch(rethrowFailure), runtime, app);
   const slowReads = new SlowReads(openReader);
-  const beside = onFirstUse(openReader);
+  const readerBeside = onFirstUse(openReader);
 
   const isStoredBehind = storage.persistence === 'indexeddb';
-  const committed = (): Promise<void> => storage.committed().catch(rethrown);
+  const committed = (): Promise<void> => storage.committed().catch(rethrowFailure);
   const flush = sharesFlush ? new SharedFlush(storage) : null;
   const backups = new Backups(storage);
   const options: LocalReadsOptions = {
@@ -177,13 +178,13 @@ async function openOn(
   return {
     database,
     reads: localReads(database, options),
-    readsBeside: async () => localReads((await beside.get()).database, options),
+    readsBeside: async () => localReads((await readerBeside.get()).database, options),
     ...(isStoredBehind ? { committed } : {}),
     ...(flush === null ? {} : { flushed: () => flush.flushed() }),
     close: async ({ handsOver }) => {
       backups.close();
       await slowReads.close();
-      await beside.close();
+      await readerBeside.close();
       // Who waits for a flush hears of it before the storage is gone.
       await flush?.flushed().catch(() => undefined);
       await close(handsOver);
@@ -239,7 +240,7 @@ async function connect(
   }
 }
 
-function rethrown(thrown: unknown): never {
+function rethrowFailure(thrown: unknown): never {
   throw storageFailure(thrown);
 }
 

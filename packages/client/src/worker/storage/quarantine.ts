@@ -36,8 +36,8 @@ export async function quarantine(
   const { unsent, principal: known, databaseId: belongsTo, databaseIdentity } = await salvage(name, medium, runtime);
   if (databaseId !== null && belongsTo !== null && belongsTo !== databaseId)
     throw new RockpoolError('database-mismatch', { belongsTo, asked: databaseId });
-  const mayBeOwed = unsent.changesets.length > 0 || !unsent.isComplete;
-  if (mayBeOwed && principal !== null && known !== null && known !== principal)
+  const mayHaveUnsent = unsent.changesets.length > 0 || !unsent.isComplete;
+  if (mayHaveUnsent && principal !== null && known !== null && known !== principal)
     throw new RockpoolError('other-principal', { pendingCount: unsent.changesets.length });
   try {
     return { keptAs: await quarantineStorage(name, medium), unsent, databaseIdentity };
@@ -74,11 +74,11 @@ async function salvage(name: string, medium: Medium, runtime: SqliteRuntime): Pr
     }
   } catch {
     // Its header or its schema is beyond reading.
-    return { unsent: { changesets: [], isComplete: false }, ...NOBODY };
+    return { unsent: { changesets: [], isComplete: false }, ...NO_OWNER };
   }
 }
 
-const NOBODY: Omit<Salvaged, 'unsent'> = { principal: null, databaseId: null, databaseIdentity: null };
+const NO_OWNER: Omit<Salvaged, 'unsent'> = { principal: null, databaseId: null, databaseIdentity: null };
 
 function readOwner(connection: Connection): Omit<Salvaged, 'unsent'> {
   try {
@@ -89,6 +89,6 @@ function readOwner(connection: Connection): Omit<Salvaged, 'unsent'> {
       databaseIdentity: meta.databaseIdentity,
     };
   } catch {
-    return NOBODY;
+    return NO_OWNER;
   }
 }

@@ -8,7 +8,7 @@ import { storageFailure } from './storage-failure.ts';
  */
 export class SharedFlush {
   private readonly storage: Pick<Storage, 'dirtySinceMs' | 'flush'>;
-  private coming: Promise<void> | null = null;
+  private nextFlush: Promise<void> | null = null;
 
   constructor(storage: Pick<Storage, 'dirtySinceMs' | 'flush'>) {
     this.storage = storage;
@@ -17,11 +17,11 @@ export class SharedFlush {
   /** Resolves when every commit so far survives a power cut. Rejects with `storage-unflushed`: see flushNow. */
   flushed(): Promise<void> {
     if (this.storage.dirtySinceMs === undefined) return Promise.resolve();
-    this.coming ??= afterMessages().then(() => {
-      this.coming = null;
+    this.nextFlush ??= afterPendingMessages().then(() => {
+      this.nextFlush = null;
       flushNow(this.storage);
     });
-    return this.coming;
+    return this.nextFlush;
   }
 }
 
@@ -38,7 +38,7 @@ export function flushNow(storage: Pick<Storage, 'flush'>): void {
 }
 
 /** Once the messages that wait now were heard: what they ask for is committed before the flush, and shares it. */
-function afterMessages(): Promise<void> {
+function afterPendingMessages(): Promise<void> {
   return new Promise((resolve) => {
     const { port1, port2 } = new MessageChannel();
     port1.onmessage = () => {

@@ -39,11 +39,11 @@ function createWorld(failure: RockpoolError | null = null): World {
 
 it('a query in parts gives the same rows as in one', () => {
   const connection = new Connection(runtime, { path: ':memory:' });
-  const whole = new QueryRun(connection, NUMBERS).goOn(Number.POSITIVE_INFINITY);
+  const whole = new QueryRun(connection, NUMBERS).advance(Number.POSITIVE_INFINITY);
   const run = new QueryRun(connection, NUMBERS);
   let parts = 0;
   let rows = null;
-  for (; rows === null; parts++) rows = run.goOn(0);
+  for (; rows === null; parts++) rows = run.advance(0);
   expect(parts).toBeGreaterThan(1000);
   expect(rows).toEqual(whole);
   connection.close();
@@ -53,7 +53,7 @@ it('what is done before the first row is not lost: a query that has sorted goes 
   const connection = new Connection(runtime, { path: ':memory:' });
   const sorted = { sql: `SELECT i FROM (${NUMBERS.sql}) ORDER BY text LIMIT 100`, params: NUMBERS.params };
   const run = new QueryRun(connection, sorted);
-  expect(run.goOn(0)?.rowCount).toBe(100);
+  expect(run.advance(0)?.rowCount).toBe(100);
   connection.close();
 });
 

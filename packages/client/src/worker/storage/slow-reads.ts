@@ -2,7 +2,7 @@ import { ReadInterrupted } from '../leader/read-interrupted.ts';
 import type { EncodedRows } from '../../rpc/rows-transfer.ts';
 import type { SqlStatement } from '../../rpc/sql-statement.ts';
 import type { QueryRun } from '../database/query-run.ts';
-import { isSnapshotLost } from '../database/read-again.ts';
+import { isSnapshotLost } from '../database/lost-snapshot.ts';
 
 /**
  * How long a worker may be busy with a query before it looks at what else waits: well below the 50 ms that a person
@@ -63,7 +63,7 @@ export class SlowReads {
     this.running = running;
     try {
       for (;;) {
-        const rows = running.goOn(SLICE_MS);
+        const rows = running.advance(SLICE_MS);
         if (rows !== null) return rows;
         await new Promise((resolve) => setTimeout(resolve));
         this.requireOpen();

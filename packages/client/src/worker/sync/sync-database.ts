@@ -96,7 +96,7 @@ export function toSyncDatabase({ database, elapsedMs, onApplied }: SyncDatabaseO
 
   /** Once the server knows the file's schema, it may have had values of the columns beyond the app's for long. */
   function noteServedSchema(): void {
-    if (isNarrow === meta.syncedNarrow) return;
+    if (isNarrow === meta.syncedWithAppSchema) return;
     if (!isNarrow) meta.set('wants_whole', 1);
     meta.set('synced_narrow', isNarrow ? 1 : 0);
   }
@@ -145,7 +145,7 @@ export function toSyncDatabase({ database, elapsedMs, onApplied }: SyncDatabaseO
         lastAckedSequence,
         decidedHash: changelog.findHash(lastAckedSequence) ?? FIRST_PREVIOUS_HASH,
         lastSequence: changelog.head().sequence,
-        fullResync: meta.wantsWhole || (meta.syncedNarrow && !isNarrow),
+        fullResync: meta.wantsFullResync || (meta.syncedWithAppSchema && !isNarrow),
       };
     },
     noteServerTime,

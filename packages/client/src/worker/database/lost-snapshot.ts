@@ -5,7 +5,7 @@ import { RockpoolError } from '@rockpool/shared';
  * The next read sees the present state, so it is read once more before anybody hears of it. `isLostIn`: whether a
  * result says so of a part of it.
  */
-export function readAgain<T>(read: () => T, isLostIn: (result: T) => boolean = () => false): T {
+export function retryLostSnapshot<T>(read: () => T, isLostIn: (result: T) => boolean = () => false): T {
   try {
     const result = read();
     if (!isLostIn(result)) return result;

@@ -1,0 +1,58 @@
+import { RockpoolError, type Schema } from '@rockpool/shared';
+import type { WriteOutcome, WriteRequest } from '../../rpc/write-request.ts';
+import type { Changelog } from '../changelog/changelog.ts';
+import { documentTables } from '../documents/document-columns.ts';
+import { documentSupport } from '../documents/load-document-support.ts';
+import { restoreConflict } from '../write/restore-conflict.ts';
+import { dropRejected, replaceRejected, retryRejected, type RejectedParts } from '../write/retry-rejected.ts';
+import { undoRequest } from '../write/undo-request.ts';
+import type { Meta } from './meta.ts';
+
+export interface WriteParts extends RejectedParts {
+  readonly schema: Schema;
+  readonly changelog: Changelog;
+  readonly meta: Meta;
+}
+
+/** Runs a write request: its statements, or its action. See `LocalDatabase.write`. */
+export function runWrite(parts: WriteParts, request: WriteRequest): WriteOutcome {
+  const { connection, schema, changelog, meta, transaction, tablesById } = parts;
+  const { id, action } = request;
+  switch (action?.kind) {
+    case 'retry-rejected':
+      return retryRejected(parts, action.sequence, id);
+    case 'replace-rejected':
+      return replaceRejected(parts, action.sequence, request);
+    case 'drop-rejected':
+      return dropRejected(parts, action.sequence, id);
+    case 'change-document':
+      if (documentTables(schema.tables).size === 0)
+        throw new RockpoolError('document-unknown', { table: action.table, column: action.column });
+      // A document's text is far longer than a change of it, and pages request changes often.
+      return transaction.runRereadable(
+        () => ({ atomic: false, results: [documentSupport().changeDocument(connection, schema, action)] }),
+        () => [documentSupport().readDocument(connection, schema, action)],
+        id,
+      );
+    case 'restore-conflict':
+      return transaction.runInternal(() => {
+        restoreConflict(connection, schema, action.conflictId);
+        return { atomic: false };
+      }, id);
+    case 'undo':
+      return undoRequest({ connection, changelog, transaction, tablesById }, action.requestId, id);
+    case 'pause-sync':
+    case 'resume-sync':
+      return transaction.runInternal(() => {
+        meta.set('sync_paused', action.kind === 'pause-sync' ? 1 : 0);
+        return { atomic: false };
+      }, id);
+    case 'commit-transaction':
+      // The leader that held the transaction either committed it or died with it.
+      return transaction.runInternal(() => {
+        throw new RockpoolError('transaction-lost');
+      }, id);
+    default:
+      return transaction.run(request);
+  }
+}
