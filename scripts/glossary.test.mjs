@@ -1,0 +1,94 @@
+import { globSync, readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { expect, it } from 'vitest';
+import { root } from './children.mjs';
+
+// The last table of docs/glossary.md lists words that are not used, in code, comments, errors, UI text and docs. This
+// test looks for those that a pattern can tell from the word's ordinary meaning.
+
+/** @typedef {{ pattern: RegExp, allowed?: [inLine: RegExp, reason: string][] } | { reviewed: string }} Rule */
+
+/** Words that the code still has. A word leaves this list when no file has it any longer. */
+const NOT_YET = new Set([
+  'news',
+  'whole state, reload (of data)',
+  'decided up to',
+  'conflict ledger, losses',
+  'whereIs, whereabouts',
+  'withheld',
+  'set aside (a database)',
+  'hidden base',
+  'fate (of a write)',
+  'timestamp',
+]);
+
+/** @type {Record<string, Rule>} by the first column of the table */
+const RULES = {
+  parked: {
+    pattern: /\bpark(ed|s|ing)?\b|[a-z]Parked|\bparked[A-Z_]/i,
+    allowed: [[/rockpool_parked|parked_ms/, 'a stored table and its column']],
+  },
+  withheld: { pattern: /withh(e|o)ld/i },
+  news: { pattern: /\bnews\b|[a-z]News\b|\bnews[A-Z]|\bNews[A-Z]/ },
+  'whole state, reload (of data)': { pattern: /\bwhole[ -]state\b|wholeState|WholeState/i },
+  'decided up to': {
+    pattern: /decided up to|decidedUpTo/i,
+    allowed: [[/rockpool_decided/, 'a stored table']],
+  },
+  'conflict ledger, losses': {
+    pattern: /conflict ledger|\bin(to)? the ledger\b|\blosses\b/i,
+  },
+  'epoch (alone)': { reviewed: 'right beside the word "log", and part of stored names' },
+  'link (of the log)': { reviewed: 'the word is ordinary elsewhere' },
+  'person (a tab)': { reviewed: 'the word is ordinary elsewhere' },
+  'whereIs, whereabouts': { pattern: /\bwhereIs|[a-z]WhereIs|whereabouts/i },
+  'set aside (a database)': { pattern: /\b(set|sets|setting) aside\b|setAside/i },
+  'floor (of deletes)': { reviewed: 'the oldest version of a range is a floor too' },
+  'hidden base': { pattern: /hidden ?base/i },
+  'places, turns': { reviewed: 'the words are ordinary elsewhere' },
+  'fate (of a write)': { pattern: /\bfates?\b|[a-z]Fates?\b|\bfates?[A-Z]/i },
+  timestamp: {
+    pattern: /timestamp/i,
+    allowed: [
+      [
+        /timestamp_ms|mode: 'timestamp'|`timestamp`|timestamptz|clock_timestamp|and 1, timestamps/,
+        'a type of Drizzle or PostgreSQL',
+      ],
+    ],
+  },
+  'primary, master': {
+    pattern: /\bmaster\b|\bprimary (tab|instance|replica)\b/i,
+    allowed: [[/sqlite_(temp_)?master/, 'a table of SQLite']],
+  },
+};
+
+const files = globSync(
+  ['*.md', '{apps,benchmarks,docs,examples,packages,scripts,tests}/**/*.{css,html,md,mjs,ts,tsx}'],
+  { cwd: root, exclude: (name) => /(^|\/)(node_modules|dist|\.rockpool|\.vitepress)$/.test(name) },
+).filter((file) => !['docs/glossary.md', 'scripts/glossary.test.mjs', 'CHANGELOG.md'].includes(file));
+
+const read = (/** @type {string} */ file) => readFileSync(join(root, file), 'utf8');
+
+it('every word that the glossary excludes is looked for, or has a reason why a pattern cannot find it', () => {
+  const table = read('docs/glossary.md').trimEnd().split('\n\n').at(-1)?.split('\n').slice(2) ?? [];
+  expect(table.map((line) => line.split('|')[1]?.trim())).toEqual(Object.keys(RULES));
+});
+
+it('no file uses a word that the glossary excludes', () => {
+  const found = files.flatMap((file) =>
+    read(file)
+      .split('\n')
+      .flatMap((line, index) =>
+        Object.entries(RULES)
+          .filter(
+            ([word, rule]) =>
+              !NOT_YET.has(word) &&
+              'pattern' in rule &&
+              rule.pattern.test(line) &&
+              !rule.allowed?.some(([allowed]) => allowed.test(line)),
+          )
+          .map(([word]) => `${word}: ${file}:${index + 1}`),
+      ),
+  );
+  expect(found).toEqual([]);
+});
