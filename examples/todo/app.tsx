@@ -10,7 +10,7 @@ export function App(): ReactElement {
   const { rows, error } = useLiveQuery((mine) => liveQuery(mine, db.select().from(todo).orderBy(asc(todo.id))), [db]);
   const [openId, setOpenId] = useState<string | null>(null);
 
-  // A statement of Drizzle is run by awaiting it, or by `run()`: without either, nothing is written.
+  // Drizzle runs a statement when it is awaited, or by `run()`: without either, nothing is written.
   const add = (title: string): void => void db.insert(todo).values({ id: client.newId(), title }).run();
   const setDone = (id: string, done: boolean): void => void db.update(todo).set({ done }).where(eq(todo.id, id)).run();
 

@@ -12,7 +12,7 @@ export const todo = sqliteTable('todo', {
   details: text({ mode: 'json' }).$type<Details>().notNull().default({ note: '' }),
 });
 
-// Two people who write one note at the same time both find their letters in it.
+// Two people can edit one note at the same time, and both keep their letters.
 export const schema = defineSchema(
   { todo },
   { merge: [{ table: todo, documents: [{ column: todo.details, text: ['note'] }] }] },

@@ -9,8 +9,7 @@ if (TODO_SECRET === undefined) throw new Error('TODO_SECRET signs the tokens: gi
 
 const sync = createSyncServer({ dataDir: TODO_DATA, schema, secret: TODO_SECRET });
 const app = new Hono();
-// Whoever asks is Ann. An app with accounts looks at its session here, and gives the databases that this person may
-// open.
+// Everyone is Ann here. An app with accounts checks its session, and names the databases that the user may open.
 app.get('/token', async (context) =>
   context.text(await sync.issueToken({ principal: 'ann', databases: ['my-list'], ttlMs: 60 * 60 * 1000 })),
 );

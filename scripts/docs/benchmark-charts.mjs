@@ -10,7 +10,6 @@ import { root } from '../children.mjs';
 const STORAGE = {
   L1: 'cold open',
   L2: 'insert, autocommit',
-  'L2 strict': 'the same, flushed to disk',
   L3: 'insert 100,000 rows',
   L4c: 'SUM, cold',
   L4w: 'SUM, warm',
@@ -27,12 +26,13 @@ const STORAGE = {
   'LI-L3': 'IndexedDB: 100,000 rows',
   'LI-L4w': 'IndexedDB: SUM, warm',
 };
+const FLUSHED = { 'L2 strict': 'insert, flushed to disk' };
 const CLIENT = {
   'C-L1': 'app: cold open',
   'C-L2m': 'app: insert, autocommit',
   'C-L3m': 'app: 100,000 rows',
   'C-L5m': 'app: point read',
-  'C-L6': 'app: 50,000 rows to the page',
+  'C-L6': 'app: 50,000 rows to page',
   'C-L7m': 'app: 10,000 updates',
   'C-L8w': 'app: write beside a reader',
   'C-L8r': 'app: read beside a writer',
@@ -41,7 +41,7 @@ const SYNC = {
   S2p50: 'sync: a write to B, median',
   S2bytes: 'sync: bytes of a write',
   S3: 'sync: 10,000 offline writes',
-  S3bytes: 'sync: bytes of these',
+  S3bytes: 'sync: bytes of 10,000',
   S1: 'sync: first 100,000 rows',
   'S4-100p50': 'sync: to 100 clients',
   'S4-500p50': 'sync: to 500 clients',
@@ -62,7 +62,7 @@ function section(document, group) {
 }
 
 /**
- * The ratio of the verdict table; of two lines with one id the larger.
+ * The ratio of the verdict table, for figures that only compare like with like.
  *
  * @param {string} text
  * @param {Readonly<Record<string, string>>} labels
@@ -71,33 +71,38 @@ function section(document, group) {
 function judged(text, labels) {
   const lines = text.split('\n').map(cells);
   return Object.entries(labels).map(([id, label]) => {
-    const ratios = lines.filter(([name]) => name === id).map((line) => Number(line[4]));
-    if (ratios.length === 0 || ratios.some(Number.isNaN)) throw new Error(`no ratio of ${id} in docs/benchmarks.md`);
-    return { label, ratio: Math.max(...ratios) };
+    const ratio = Number(lines.find(([name]) => name === id)?.[4]);
+    if (Number.isNaN(ratio)) throw new Error(`no ratio of ${id} in docs/benchmarks.md`);
+    return { label, ratio };
   });
 }
 
 /**
- * Ours divided by the best peer's, from the table of medians. All of these figures are better when lower.
+ * Ours divided by the best peer's, from the tables of medians. All of these figures are better when lower.
  *
  * @param {string} text
  * @param {Readonly<Record<string, string>>} labels
  * @returns {Bar[]}
  */
 function compared(text, labels) {
-  const table = text
+  const tables = text
     .slice(text.indexOf('Medians:'))
-    .split('\n')
-    .filter((line) => line.startsWith('|'))
-    .map(cells);
-  const [head = []] = table;
+    .split('\n\n')
+    .map((block) =>
+      block
+        .split('\n')
+        .filter((line) => line.startsWith('|'))
+        .map(cells),
+    );
   return Object.entries(labels).map(([id, label]) => {
-    const column = head.findIndex((name) => name.startsWith(`${id} `));
+    const isOfId = (/** @type {string} */ name) => name.startsWith(`${id} `);
+    const table = tables.find(([head]) => head?.some(isOfId)) ?? [];
+    const column = table[0]?.findIndex(isOfId) ?? -1;
     const value = (/** @type {string[]} */ line) => Number(line[column]?.replaceAll(',', ''));
     const ours = table.find(([name]) => name === 'rockpool');
-    const peers = table.filter(([name]) => name !== '' && !/^(rockpool|floor|---)/.test(name ?? ''));
+    const peers = table.filter(([name]) => name !== '' && !/^(rockpool|floor|native|---)/.test(name ?? ''));
     const best = Math.min(...peers.map(value).filter((one) => !Number.isNaN(one)));
-    if (column < 0 || ours === undefined || !Number.isFinite(best)) throw new Error(`no medians of ${id}`);
+    if (ours === undefined || !Number.isFinite(best)) throw new Error(`no medians of ${id} in docs/benchmarks.md`);
     return { label, ratio: value(ours) / best };
   });
 }
@@ -106,8 +111,11 @@ const ROW = 22;
 const LEFT = 172;
 const WIDTH = 360;
 
+/** The longest bar stands for ten times, or a tenth, of the best peer. */
+const SCALE = Math.log2(10);
+
 /**
- * Bars on a logarithmic scale, from 1/16 to 16 of the fastest peer.
+ * Bars on a logarithmic scale around the best peer.
  *
  * @param {string} title
  * @param {readonly Bar[]} bars
@@ -117,7 +125,7 @@ function chart(title, bars) {
   const height = 62 + sorted.length * ROW;
   const middle = LEFT + (WIDTH - LEFT) / 2;
   const half = (WIDTH - LEFT) / 2 - 34;
-  const x = (/** @type {number} */ ratio) => middle + (Math.max(-4, Math.min(4, Math.log2(ratio))) / 4) * half;
+  const x = (/** @type {number} */ ratio) => middle + (Math.max(-SCALE, Math.min(SCALE, Math.log2(ratio))) / SCALE) * half;
   const rows = sorted.map(({ label, ratio }, index) => {
     const y = 48 + index * ROW;
     const isAhead = ratio <= 1;
@@ -144,8 +152,9 @@ ${rows.join('\n')}
 /** @returns {[path: string, svg: string][]} */
 export function benchmarkCharts() {
   const document = readFileSync(join(root, 'docs/benchmarks.md'), 'utf8');
-  const storage = judged(section(document, 'storage'), STORAGE);
-  const app = [...judged(section(document, 'client'), CLIENT), ...compared(section(document, 'sync'), SYNC)];
+  const text = section(document, 'storage');
+  const storage = [...compared(text, STORAGE), ...judged(text, FLUSHED)];
+  const app = [...compared(section(document, 'client'), CLIENT), ...compared(section(document, 'sync'), SYNC)];
   return [
     ['docs/diagrams/benchmarks-storage.svg', chart('Storage: time, fastest peer = 1', storage)],
     ['docs/diagrams/benchmarks-sync.svg', chart('An app’s page, and sync: best peer = 1', app)],
