@@ -125,7 +125,8 @@ function chart(title, bars) {
   const height = 62 + sorted.length * ROW;
   const middle = LEFT + (WIDTH - LEFT) / 2;
   const half = (WIDTH - LEFT) / 2 - 34;
-  const x = (/** @type {number} */ ratio) => middle + (Math.max(-SCALE, Math.min(SCALE, Math.log2(ratio))) / SCALE) * half;
+  const x = (/** @type {number} */ ratio) =>
+    middle + (Math.max(-SCALE, Math.min(SCALE, Math.log2(ratio))) / SCALE) * half;
   const rows = sorted.map(({ label, ratio }, index) => {
     const y = 48 + index * ROW;
     const isAhead = ratio <= 1;
