@@ -119,8 +119,8 @@ function applyUpdate({
 }
 
 /**
- * Whether the rows already show this delivery: every outcome is an admission and no other site wrote. Pending changesets
- * then need not be read.
+ * Whether the rows already show this delivery: every outcome is an admission and no other site wrote. Pending
+ * changesets then need not be read.
  */
 function isAlreadyVisible(
   connection: Connection,
@@ -152,8 +152,8 @@ function hasPendingDocumentEdits(
 }
 
 /**
- * Replaces all synced rows with the server's. Changesets without an outcome there stay pending on top, or become pending
- * again if the server lost their outcomes in a restore from a backup. Local tables are untouched.
+ * Replaces all synced rows with the server's. Changesets without an outcome there stay pending on top, or become
+ * pending again if the server lost their outcomes in a restore from a backup. Local tables are untouched.
  */
 function applyFullResync(input: ApplyDeliveryInput): AppliedDelivery {
   const { connection, delivery, snapshot = null } = input;

@@ -14,14 +14,14 @@ import { tryInSavepoint } from './try-in-savepoint.ts';
 import { inWritingOrder, removeAllThenWrite, writeGroups, writeInPlace, type RowWrite } from './write-rows.ts';
 
 /*
- * Writes the rows of one delivery into the tables, in a transaction that the caller began with triggers and foreign keys
- * off. Tries four ways, each slower and for a case that stops the one before. All four end in the same rows:
+ * Writes the rows of one delivery into the tables, in a transaction that the caller began with triggers and foreign
+ * keys off. Tries four ways, each slower and for a case that stops the one before. All four end in the same rows:
  *
- *   1 straight      nothing is pending: writes groups as they come
- *   2 in place      rebases the rows that changesets touch (rebase-row.ts), and writes what differs
- *   3 remove, write unique keys swap: deletes the rows, then inserts them
- *   4 reapply all   a pending changeset conflicts with the server's rows: removes all pending changesets, then reapplies
- *                   them one by one and masks those that no longer fit
+ *   1 straight      no changeset is pending: writes the groups as delivered
+ *   2 in place      rebases the touched rows beneath the pending changes (rebase-row.ts), and writes what differs
+ *   3 remove first  unique keys swap: deletes the rows, then inserts them
+ *   4 reapply all   a pending changeset conflicts with the server's rows: removes all pending changesets, then
+ *                   reapplies them one by one and masks those that no longer fit
  *
  * Masked changesets are sent like any other, and shown again once they fit or are admitted.
  */
@@ -110,16 +110,16 @@ class DeliveredRows {
   }
 
   /**
-   * The rows that may change: delivered rows; rows of rejected and masked changesets; rows of admitted changesets if any
-   * cell is covered; and rows of admitted changesets whose documents have edits still pending, which need the server's
-   * document state from now on.
+   * The rows that may change: delivered rows; rows of rejected and masked changesets; rows of admitted changesets if
+   * any cell is covered; and rows of admitted changesets whose documents have edits still pending, which need the
+   * server's document state from now on.
    */
   changing(): TouchedRow[] {
     const { outcomeKinds, pending } = this.input;
-    const isWhole = (sequence: number, decision: 'admitted' | 'rejected'): boolean =>
-      decision === 'rejected' || this.hasCoveredCells || pending.masked.has(sequence);
-    const refs = [...outcomeKinds].flatMap(([sequence, decision]) =>
-      pending.rowsOf(sequence).filter((ref) => isWhole(sequence, decision) || this.hasPendingEdits(ref)),
+    const mayChangeAll = (sequence: number, outcome: 'admitted' | 'rejected'): boolean =>
+      outcome === 'rejected' || this.hasCoveredCells || pending.masked.has(sequence);
+    const refs = [...outcomeKinds].flatMap(([sequence, outcome]) =>
+      pending.rowsOf(sequence).filter((ref) => mayChangeAll(sequence, outcome) || this.hasPendingEdits(ref)),
     );
     return this.rowsAt(refs);
   }

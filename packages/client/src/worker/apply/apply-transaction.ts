@@ -7,8 +7,9 @@ export interface ApplyTransactionParts {
 }
 
 /**
- * Runs the body in one transaction with triggers and foreign keys off: the changesets already carry the effects of both.
- * Search indexes are local, so they catch up before the commit. Rolls back on any error of the body and rethrows it.
+ * Runs the body in one transaction with triggers and foreign keys off: the changesets already carry the effects of
+ * both. Search indexes are local, so they catch up before the commit. Rolls back on any error of the body and rethrows
+ * it.
  */
 export function inApplyTransaction<T>({ connection, searchIndexes }: ApplyTransactionParts, body: () => T): T {
   // SQLite ignores these switches inside a transaction.

@@ -75,8 +75,8 @@ export class CellBaseTable {
 
 /**
  * The cell base of the first pending change that covers this cell, counted as the server counts it. That change may
- * itself have a cell base below its base, because an earlier pending write covered the server value. Later writes on top
- * have not seen that value either.
+ * itself have a cell base below its base, because an earlier pending write covered the server value. Later writes on
+ * top have not seen that value either.
  */
 function coveringBase(columnId: number, pending: readonly PendingRowChange[]): number {
   const covering =

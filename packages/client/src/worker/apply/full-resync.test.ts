@@ -37,7 +37,10 @@ function write(database: OpenDatabase, ...statements: readonly string[]): void {
 const pages = (database: OpenDatabase): unknown[][] =>
   database.connection.rows('SELECT id, title, hits FROM page ORDER BY id');
 
-/** Four changesets, the first two acknowledged at watermark 5, and a local row: one of everything that is not the server's. */
+/**
+ * Four changesets, the first two acknowledged at watermark 5, and a local row: one of everything that is not the
+ * server's.
+ */
 function atFive(): { database: OpenDatabase; sync: ReturnType<typeof testSync> } {
   const database = openInMemory({ schema });
   const sync = testSync(database);
@@ -61,7 +64,7 @@ function atFive(): { database: OpenDatabase; sync: ReturnType<typeof testSync> }
   return { database, sync };
 }
 
-const whole = (
+const fullResync = (
   parts: Parameters<typeof testDelivery>[0] = {},
 ): Parameters<ReturnType<typeof testSync>['applyDelivery']>[0] =>
   testDelivery({
@@ -107,7 +110,7 @@ describe('a full resync', () => {
     database.connection.exec(
       "INSERT INTO rockpool_conflict (id, table_name, row_key, rule, lost_by, won_by, lost_site, won_site, lost_at_ms, won_at_ms, watermark) VALUES ('old', '', '', '', '', '', '', '', 0, 0, 0)",
     );
-    const ledger = testGroup('insert', CONFLICT_TABLE, [
+    const conflicts = testGroup('insert', CONFLICT_TABLE, [
       {
         id: 'new',
         table_name: 'page',
@@ -134,7 +137,7 @@ describe('a full resync', () => {
       }),
     ); // Covered by changeset 3.
     sync.greet(testWelcome({ fullResync: true, lastAckedSequence: 2, decidedHash: database.changelog.hashOf(2) }));
-    sync.applyDelivery(whole({ groups: [...whole().groups, ledger] }));
+    sync.applyDelivery(fullResync({ groups: [...fullResync().groups, conflicts] }));
     expect(pages(database)).toEqual([
       ['a', 'A2', 52],
       ['b', 'B', 0],
@@ -175,7 +178,11 @@ describe('a full resync', () => {
     // Changesets pushed before the rows arrive belong to the old epoch.
     expect(sync.nextPush(1, 1e9)?.olderEpochUpTo).toBe(4);
     sync.applyDelivery(
-      whole({ to: 1, lastAckedSequence: 1, groups: [testGroup('insert', page, [{ id: 'a', title: 'A', hits: 30n }])] }),
+      fullResync({
+        to: 1,
+        lastAckedSequence: 1,
+        groups: [testGroup('insert', page, [{ id: 'a', title: 'A', hits: 30n }])],
+      }),
     );
     expect(pages(database)).toEqual([
       ['a', 'A', 33],
@@ -213,7 +220,7 @@ describe('a full resync', () => {
     });
     expect(sync.greet(restored)).toEqual({ kind: 'fits' });
     database.retryRejected(3);
-    expect(() => sync.applyDelivery(whole())).toThrow(
+    expect(() => sync.applyDelivery(fullResync())).toThrow(
       expect.objectContaining({ code: 'site-copied', fields: expect.objectContaining({ sequence: 3 }) as object }),
     );
     expect(sync.position()).toMatchObject({ cursor: 5, lastAckedSequence: 3 });
@@ -222,7 +229,7 @@ describe('a full resync', () => {
     expect(sync.greet({ ...restored, lastAckedSequence: 0, decidedHash: new Uint8Array(16) })).toEqual({
       kind: 'fits',
     });
-    sync.applyDelivery(whole({ lastAckedSequence: 0 }));
+    sync.applyDelivery(fullResync({ lastAckedSequence: 0 }));
     // The addition of changeset 3 counts once, through the changeset that replaced it.
     expect(pages(database)).toEqual([
       ['a', 'A2', 52],
@@ -242,7 +249,7 @@ describe('a full resync', () => {
         decidedHash: database.changelog.hashOf(2),
       }),
     );
-    sync.applyDelivery(whole());
+    sync.applyDelivery(fullResync());
     write(database, "UPDATE page SET hits = hits + 100 WHERE id = 'a'");
     const [newest] = sync.nextPush(4, 1e9)?.changesets ?? [];
     expect(newest?.base).toBe(90);
@@ -257,7 +264,7 @@ describe('a full resync', () => {
     const { database, sync } = withCoveredNote();
     sync.greet(testWelcome({ fullResync: true, lastAckedSequence: 5, decidedHash: database.changelog.hashOf(5) }));
     sync.applyDelivery(
-      whole({
+      fullResync({
         lastAckedSequence: 5,
         outcomes: admitted(3, 5),
         groups: [testGroup('insert', note, [{ id: 'x', text: 'theirs' }])],
@@ -274,7 +281,7 @@ describe('a full resync', () => {
     const { database, sync } = atFive();
     sync.greet(testWelcome({ fullResync: true, lastAckedSequence: 3, decidedHash: database.changelog.hashOf(3) }));
     sync.applyDelivery(
-      whole({
+      fullResync({
         lastAckedSequence: 3,
         outcomes: [{ kind: 'rejected', sequence: 3, code: 'constraint-check', fields: {} }],
       }),
@@ -289,7 +296,7 @@ describe('a full resync', () => {
   it('masks a changeset that no longer fits, and unmasks it once it fits', () => {
     const { database, sync } = atFive();
     sync.greet(testWelcome({ fullResync: true, lastAckedSequence: 2, decidedHash: database.changelog.hashOf(2) }));
-    sync.applyDelivery(whole({ groups: [testGroup('insert', page, [{ id: 'a', title: 'B', hits: 50n }])] }));
+    sync.applyDelivery(fullResync({ groups: [testGroup('insert', page, [{ id: 'a', title: 'B', hits: 50n }])] }));
     expect(pages(database)).toEqual([['a', 'B', 52]]);
     expect(database.rejected.list().map(({ changeset, error }) => [changeset.sequence, error.code])).toEqual([
       [4, 'constraint-unique'],
@@ -323,10 +330,10 @@ describe('a full resync', () => {
       { id: 'c', title: 'A', hits: 10n },
     ];
     expect(() =>
-      sync.applyDelivery(whole({ lastAckedSequence: 1, groups: [testGroup('insert', page, rows)] })),
+      sync.applyDelivery(fullResync({ lastAckedSequence: 1, groups: [testGroup('insert', page, rows)] })),
     ).toThrow(expect.objectContaining({ code: 'constraint-unique' }));
     expect([pages(database), sync.position()]).toEqual(before);
-    sync.applyDelivery(whole({ lastAckedSequence: 1, groups: [testGroup('insert', page, rows.slice(0, 1))] }));
+    sync.applyDelivery(fullResync({ lastAckedSequence: 1, groups: [testGroup('insert', page, rows.slice(0, 1))] }));
     expect(pages(database)[0]).toEqual(['a', 'A', 13]);
     database.close();
   });

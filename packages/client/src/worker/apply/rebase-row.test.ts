@@ -20,7 +20,9 @@ const columns: ColumnRules = { documents, policies: bindToStates(tablePolicies([
 
 beforeAll(() => loadDocumentSupport());
 
-/** A document that began as {"title":"Idea"} and was edited by another site, and the update of that site's next edit. */
+/**
+ * A document that began as {"title":"Idea"} and was edited by another site, and the update of that site's next edit.
+ */
 function edited(): { readonly state: CellValue; readonly update: CellValue } {
   const author = { site: 'other', generation: 1 };
   const { state } = editDocument(

@@ -9,8 +9,8 @@ import {
 import type { DocumentColumns } from '../documents/document-columns.ts';
 
 /**
- * One row as the server has it or as the app sees it. `values` maps the ids of columns outside the key to values, and of
- * document columns to states. It is empty for a row that does not exist.
+ * One row as the server has it or as the app sees it. `values` maps the ids of columns outside the key to values, and
+ * of document columns to states. It is empty for a row that does not exist.
  */
 export interface RowState {
   readonly exists: boolean;
@@ -77,7 +77,7 @@ export function withDelivered(
  * nothing. Throws `value-invalid` or `document-gap` if the change does not fit the row; the changeset is then masked.
  */
 export function withChange(row: RowState, change: RowEdit, columns: ColumnRules): RowState {
-  return rebased(row, change, columns, 'pending');
+  return applyChange(row, change, columns, 'pending');
 }
 
 /**
@@ -85,15 +85,15 @@ export function withChange(row: RowState, change: RowEdit, columns: ColumnRules)
  * does not matter: if the merge gave another value, the server delivers that value.
  */
 export function withAdmitted(row: RowState, change: RowEdit, columns: ColumnRules): RowState {
-  return rebased(row, change, columns, 'admitted');
+  return applyChange(row, change, columns, 'admitted');
 }
 
-type Decided = keyof ColumnRebase & ('pending' | 'admitted');
+type ChangeStatus = keyof ColumnRebase & ('pending' | 'admitted');
 
-function rebased(row: RowState, change: RowEdit, { policies }: ColumnRules, decided: Decided): RowState {
+function applyChange(row: RowState, change: RowEdit, { policies }: ColumnRules, status: ChangeStatus): RowState {
   return withEdit(row, change, (columnId, before, value) => {
     const rebase = policies.byColumn.get(columnId)?.rebase;
-    return rebase === undefined ? value : rebase[decided](before, value, change.kind);
+    return rebase === undefined ? value : rebase[status](before, value, change.kind);
   });
 }
 
@@ -120,16 +120,16 @@ export function foldAdmitted(base: RowState, admitted: readonly RowEdit[], colum
 }
 
 /** Applies changes in order. Edits of one document that follow each other are merged together (ColumnRebase.edits). */
-function foldRuns(base: RowState, changes: readonly RowEdit[], columns: ColumnRules, decided: Decided): RowState {
+function foldRuns(base: RowState, changes: readonly RowEdit[], columns: ColumnRules, status: ChangeStatus): RowState {
   if (columns.documents.size === 0)
-    return changes.reduce((row, change) => rebased(row, change, columns, decided), base);
+    return changes.reduce((row, change) => applyChange(row, change, columns, status), base);
   const { byColumn } = columns.policies;
   const runs = new Map<number, CellValue[]>();
   const finish = (row: RowState): RowState => {
     if (runs.size === 0) return row;
     const values = new Map(row.values);
     for (const [columnId, edits] of runs) {
-      const merged = byColumn.get(columnId)?.rebase?.edits?.[decided](values.get(columnId) ?? null, edits);
+      const merged = byColumn.get(columnId)?.rebase?.edits?.[status](values.get(columnId) ?? null, edits);
       if (merged !== undefined) values.set(columnId, merged);
     }
     runs.clear();
@@ -138,14 +138,14 @@ function foldRuns(base: RowState, changes: readonly RowEdit[], columns: ColumnRu
   let row = base;
   for (const change of changes) {
     const parts = splitEdits(change, columns);
-    if (parts === null) row = rebased(finish(row), change, columns, decided);
+    if (parts === null) row = applyChange(finish(row), change, columns, status);
     else if (row.exists) {
       for (const [columnId, edit] of parts.edits) {
         const edits = runs.get(columnId);
         if (edits === undefined) runs.set(columnId, [edit]);
         else edits.push(edit);
       }
-      row = rebased(row, parts.rest, columns, decided);
+      row = applyChange(row, parts.rest, columns, status);
     }
   }
   return finish(row);
@@ -172,8 +172,8 @@ function splitEdits(
 }
 
 /**
- * The server's row under the visible row. Each column takes its covered value if there is one, else the value before the
- * first pending change that touched the column, else the visible value.
+ * The server's row under the visible row. Each column takes its covered value if there is one, else the value before
+ * the first pending change that touched the column, else the visible value.
  *
  * A document that a pending change touches always has a covered value. The old value of an update records the change of
  * the document and not its state, and a deleted row may have been inserted again here with another document.

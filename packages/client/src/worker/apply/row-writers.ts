@@ -24,7 +24,9 @@ export class RowWriters {
     return writer;
   }
 
-  /** The writer of a group's table. Throws `schema-unknown-column` or `changeset-invalid` if the group does not fit it. */
+  /**
+   * The writer of a group's table. Throws `schema-unknown-column` or `changeset-invalid` if the group does not fit it.
+   */
   ofGroup(group: ChangeGroup): RowWriter {
     const writer = this.of(group.tableId);
     for (const columnId of group.columnIds) {

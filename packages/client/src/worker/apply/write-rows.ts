@@ -35,7 +35,9 @@ export function writeInPlace(writes: readonly RowWrite[]): void {
   patchAndPut(writes);
 }
 
-/** Deletes rows last. For active foreign keys: references move away from a row before its delete could cascade to them. */
+/**
+ * Deletes rows last. For active foreign keys: references move away from a row before its delete could cascade to them.
+ */
 export function writeThenRemove(writes: readonly RowWrite[]): void {
   patchAndPut(writes);
   removeDeleted(writes);

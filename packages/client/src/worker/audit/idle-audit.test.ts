@@ -110,8 +110,8 @@ it('asks for differing tables by ranges, repairs and reports them; after too man
   audit.start();
   vi.advanceTimersByTime(TIMES.quietMs + 100);
   for (let round = 0; round < 20 && unrepaired.length === 0; round++) {
-    const whole = (sent.at(-1)?.tables[0]?.sums.length ?? 0) === 2 && sent.length % 2 === 1;
-    audit.handleAnswer(answer({ differing: [{ tableId: page.id, ranges: whole ? [] : [0] }] }));
+    const asksForTables = (sent.at(-1)?.tables[0]?.sums.length ?? 0) === 2 && sent.length % 2 === 1;
+    audit.handleAnswer(answer({ differing: [{ tableId: page.id, ranges: asksForTables ? [] : [0] }] }));
     vi.advanceTimersByTime(100);
   }
   expect(reported.length).toBeGreaterThan(1);

@@ -19,7 +19,9 @@ import type { AuditDatabase } from './audit-database.ts';
  */
 
 export interface AuditTimes {
-  /** Time without commits and deliveries before an audit starts, so that an audit delays nothing else in this worker. */
+  /**
+   * Time without commits and deliveries before an audit starts, so that an audit delays nothing else in this worker.
+   */
   readonly quietMs: number;
   /** Time until a replica without differences is compared again, so that a later divergence is found as well. */
   readonly intervalMs: number;
@@ -28,15 +30,15 @@ export interface AuditTimes {
 export const AUDIT_TIMES: AuditTimes = { quietMs: 20_000, intervalMs: 60 * 60 * 1000 };
 
 /**
- * Deadline for the server's answer, which fingerprints tables in slices beside other work. A missed deadline is reported
- * and ends the connection, at most once per interval.
+ * Deadline for the server's answer, which fingerprints tables in slices beside other work. A missed deadline is
+ * reported and ends the connection, at most once per interval.
  */
 export const ANSWER_DEADLINE_MS = 60_000;
 
 /**
- * Answers in a row without a comparison before waiting a whole interval. A log that grew meanwhile is quiet a little later. But
- * a server that never compares, for example because of another schema, would make the client read every row repeatedly
- * for nothing.
+ * Answers in a row without a comparison before waiting a whole interval. A log that grew meanwhile is quiet a little
+ * later. But a server that never compares, for example because of another schema, would make the client read every row
+ * repeatedly for nothing.
  */
 const MAX_UNCOMPARED = 3;
 

@@ -26,8 +26,8 @@ const KIND_ORDER: readonly ChangeKind[] = ['delete', 'update', 'insert'];
  * Collects changed rows into groups by table, kind and set of columns. Rows are arrays in the order of
  * `CaptureTable.columns`.
  *
- * `finish` returns deletes first, then updates, then inserts, so a unique value that moves to another row is free before
- * it is taken. The order of rows within a group has no meaning: sessions report them in hash order.
+ * `finish` returns deletes first, then updates, then inserts, so a unique value that moves to another row is free
+ * before it is taken. The order of rows within a group has no meaning: sessions report them in hash order.
  */
 export class ChangeCollector {
   private readonly groups: Map<string, OpenGroup> = new Map();

@@ -4,8 +4,8 @@ import type { ChangeCollector } from './captured-changes.ts';
 import { requireSendable } from './sendable-value.ts';
 
 /**
- * Reads a session's rows of one table into the collector. Throws `value-invalid` for a new value that cannot be sent, and
- * `key-invalid` for a changed key that SQLite takes for equal to the old one.
+ * Reads a session's rows of one table into the collector. Throws `value-invalid` for a new value that cannot be sent,
+ * and `key-invalid` for a changed key that SQLite takes for equal to the old one.
  */
 export function collectRows(table: CaptureTable, collector: ChangeCollector): SessionRowReader {
   const columnName = (position: number): string => table.columns[position]?.name ?? '';

@@ -93,13 +93,13 @@ describe('a counter', () => {
 
   it('rejects a write that would make it anything but a 64-bit integer, naming table and column', () => {
     const database = open();
-    const refused = {
+    const notInteger = {
       code: 'value-invalid',
       fields: { problem: 'counter-not-integer', table: 'page', column: 'hits' },
     };
-    expect(failure(() => write(database, "UPDATE page SET hits = 1.5 WHERE id = 'a'"))).toMatchObject(refused);
-    expect(failure(() => write(database, "UPDATE page SET hits = 'many' WHERE id = 'a'"))).toMatchObject(refused);
-    expect(failure(() => write(database, "INSERT INTO page (id, hits) VALUES ('d', 1.5)"))).toMatchObject(refused);
+    expect(failure(() => write(database, "UPDATE page SET hits = 1.5 WHERE id = 'a'"))).toMatchObject(notInteger);
+    expect(failure(() => write(database, "UPDATE page SET hits = 'many' WHERE id = 'a'"))).toMatchObject(notInteger);
+    expect(failure(() => write(database, "INSERT INTO page (id, hits) VALUES ('d', 1.5)"))).toMatchObject(notInteger);
     write(database, "UPDATE page SET hits = -2 WHERE id = 'a'");
     expect(failure(() => write(database, "UPDATE page SET hits = 9223372036854775807 WHERE id = 'a'"))).toMatchObject({
       code: 'value-invalid',

@@ -6,7 +6,9 @@ import type { CaptureTable } from './capture-table.ts';
 import { ChangeCollector, NO_CHANGES, type CapturedChanges } from './captured-changes.ts';
 import { collectRows } from './collect-rows.ts';
 
-/** Captures the changes of a transaction in the synced tables through SQLite's session extension, at about 1 µs a row. */
+/**
+ * Captures the changes of a transaction in the synced tables through SQLite's session extension, at about 1 µs a row.
+ */
 export class SessionCapture {
   private readonly connection: Connection;
   private readonly tablesByName: ReadonlyMap<string, CaptureTable>;

@@ -116,7 +116,9 @@ export class Changelog {
       null) as Uint8Array | null;
   }
 
-  /** The start of the gapless run of changesets that ends with the newest; the newest sequence plus 1 if there is none. */
+  /**
+   * The start of the gapless run of changesets that ends with the newest; the newest sequence plus 1 if there is none.
+   */
   firstRetained(): number {
     const { sequence: last } = this.head();
     const gap = this.connection.value(

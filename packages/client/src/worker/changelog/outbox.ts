@@ -76,7 +76,8 @@ export class Outbox {
   }
 
   /**
-   * Makes the changesets after `upTo` pending again: the server has lost their outcomes, or this database is a new site.
+   * Makes the changesets after `upTo` pending again: the server has lost their outcomes, or this database is a new
+   * site.
    */
   markPendingAfter(upTo: number, nowMs: number): void {
     this.connection.run('DELETE FROM rockpool_decided WHERE up_to > ?', upTo);

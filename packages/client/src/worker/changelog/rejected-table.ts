@@ -13,8 +13,8 @@ export interface StoredRejection {
  * rockpool_parked: rejected changesets, which stay until the user retries, replaces or drops them.
  *
  * An entry that the user has dealt with stays as closed until its changeset is pruned. Otherwise the changeset would be
- * sent again to a server restored from a backup. An entry with a sequence below 0 stays closed without its changeset, so
- * that the state of the write remains known.
+ * sent again to a server restored from a backup. An entry with a sequence below 0 stays closed without its changeset,
+ * so that the state of the write remains known.
  */
 export class RejectedTable {
   private readonly connection: Connection;

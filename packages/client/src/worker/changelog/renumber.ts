@@ -59,8 +59,8 @@ export function lowestSequence(connection: Connection): number {
 }
 
 /**
- * Gives each request the new sequence of its changeset, so that its write state stays known. Requests whose changesets are
- * on the server already get 0, which counts as acknowledged.
+ * Gives each request the new sequence of its changeset, so that its write state stays known. Requests whose changesets
+ * are on the server already get 0, which counts as acknowledged.
  */
 function renumberRequests(connection: Connection, firstOwn: number): void {
   const own = `(SELECT count(*) FROM rockpool_changelog WHERE sequence > 0 AND sequence <= json_extract(outcome_json, '$.sequence'))`;

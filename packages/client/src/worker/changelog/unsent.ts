@@ -36,8 +36,8 @@ export function readUnsent(connection: Connection): Unsent {
 }
 
 /**
- * Imports unsent changesets into the database of another site as rejected, so that the user decides about each. They are
- * not sent automatically, because the server may have admitted some of them without the outcome arriving.
+ * Imports unsent changesets into the database of another site as rejected, so that the user decides about each. They
+ * are not sent automatically, because the server may have admitted some of them without the outcome arriving.
  */
 export function importUnsent(
   connection: Connection,

@@ -24,13 +24,13 @@ import type { DocumentTables } from './document-columns.ts';
 export type CanonicalTexts = Map<string, string>;
 
 /**
- * Rewrites the documents that a transaction left in another form than the canonical one, for example with blanks, another
- * order of keys or another split of rich text. Merging ends in the canonical form, and equal documents must be equal
- * bytes.
+ * Rewrites the documents that a transaction left in another form than the canonical one, for example with blanks,
+ * another order of keys or another split of rich text. Merging ends in the canonical form, and equal documents must be
+ * equal bytes.
  *
  * Returns the changes of the transaction with canonical texts, or null if they must be captured again. Throws
- * `document-invalid` for text that is not JSON or violates the column's rule. `known` holds the texts of earlier rounds,
- * which are not read again, and receives those of this round.
+ * `document-invalid` for text that is not JSON or violates the column's rule. `known` holds the texts of earlier
+ * rounds, which are not read again, and receives those of this round.
  */
 export function makeDocumentsCanonical(
   connection: Connection,
@@ -65,8 +65,8 @@ export function makeDocumentsCanonical(
     });
     return { ...group, values };
   });
-  // If only these rows were written, none by a trigger, and none is back at its old value, another capture would give the
-  // same result.
+  // If only these rows were written, none by a trigger, and none is back at its old value, another capture would give
+  // the same result.
   return rewritten === connection.totalChanges - changesBefore && !isBackAtOld
     ? { groups: canonicalGroups, before }
     : null;

@@ -33,8 +33,8 @@ interface Captured {
  * - Any other update carries the edit. Its old value is the change of the JSON, which is about as large as the edit.
  * - A delete carries states as old values, so that the row can be restored.
  *
- * The first pending update or delete of a document stores the server's state in rockpool_base. A merge cannot be undone,
- * and edits of a document inserted in its place must not be applied to the server's document.
+ * The first pending update or delete of a document stores the server's state in rockpool_base. A merge cannot be
+ * undone, and edits of a document inserted in its place must not be applied to the server's document.
  */
 export function captureDocuments(
   connection: Connection,

@@ -8,9 +8,9 @@ export function documentAuthor(meta: Meta): Author {
 }
 
 /**
- * Begins a new generation, which separates later edits from earlier ones. Call it whenever a local document may now lack
- * edits made here: Yjs numbers operations from the state that it sees, and would give two operations the same id. Each
- * generation costs a document a few bytes.
+ * Begins a new generation, which separates later edits from earlier ones. Call it whenever a local document may now
+ * lack edits made here: Yjs numbers operations from the state that it sees, and would give two operations the same id.
+ * Each generation costs a document a few bytes.
  */
 export function beginGeneration(meta: Meta): void {
   meta.set('document_generation', meta.documentGeneration + 1);

@@ -33,7 +33,10 @@ export function writeBase(
   );
 }
 
-/** A layered state starts with a 5, 8 bytes of the document id and 16 bytes of the base id (shared/document/document-cell.ts). */
+/**
+ * A layered state starts with a 5, 8 bytes of the document id and 16 bytes of the base id
+ * (shared/document/document-cell.ts).
+ */
 const isReferencedIn = (table: string, column: string): string =>
   `EXISTS (SELECT 1 FROM ${table} AS named WHERE named.table_id = base.table_id AND named.key = base.key AND named.column_id = base.column_id
     AND typeof(named.${column}) = 'blob' AND substr(named.${column}, 1, 1) = x'05' AND substr(named.${column}, 10, 16) = base.id)`;

@@ -16,9 +16,9 @@ import { baseReader, deleteUnusedBases, writeBase, type DocumentPlace } from './
 import { beginGeneration, documentAuthor } from './document-author.ts';
 
 /**
- * rockpool_document: the document states of one table's visible rows. A document without edits has no entry, because its
- * state follows from its JSON. A new generation of edits begins when a state is removed, or replaced by that of another
- * document or by one that lacks edits made here.
+ * rockpool_document: the document states of one table's visible rows. A document without edits has no entry, because
+ * its state follows from its JSON. A new generation of edits begins when a state is removed, or replaced by that of
+ * another document or by one that lacks edits made here.
  *
  * The state of a large edited document is layered on a separate base (document-bases.ts), so that an edit writes little
  * more than itself.
@@ -72,7 +72,10 @@ export class DocumentTable {
     return values;
   }
 
-  /** Stores the document states among a row's values. Returns the values for the app's table, with JSON instead of states. */
+  /**
+   * Stores the document states among a row's values. Returns the values for the app's table, with JSON instead of
+   * states.
+   */
   store(key: readonly CellValue[], columnIds: readonly number[], values: readonly CellValue[]): readonly CellValue[] {
     return values.map((value, index) => {
       const columnId = columnIds[index] as number;

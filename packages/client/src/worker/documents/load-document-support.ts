@@ -5,8 +5,8 @@ type DocumentSupport = typeof import('./document-support.ts');
 let loaded: DocumentSupport | null = null;
 
 /**
- * Loads the code of documents, once. Await it before opening a database with document columns: code that works on rows is
- * synchronous.
+ * Loads the code of documents, once. Await it before opening a database with document columns: code that works on rows
+ * is synchronous.
  */
 export async function loadDocumentSupport(): Promise<void> {
   loaded ??= await import('./document-support.ts');

@@ -62,8 +62,9 @@ export interface NewAuthors {
 }
 
 /**
- * Where the edits of a changeset are visible: in the rows (`shown`), nowhere because the changeset was rejected or masked
- * (`masked`), or already in the server's rows known here, because a log that was lost had admitted it (`in-base`).
+ * Where the edits of a changeset are visible: in the rows (`shown`), nowhere because the changeset was rejected or
+ * masked (`masked`), or already in the server's rows known here, because a log that was lost had admitted it
+ * (`in-base`).
  */
 export type EditVisibility = 'shown' | 'masked' | 'in-base';
 

@@ -3,9 +3,9 @@ import { DOCUMENT_EDIT_BASE } from '../documents/document-author.ts';
 import type { Connection } from '../sqlite/connection.ts';
 
 /**
- * The cells of these changes whose newer server value lies hidden under an earlier pending write: for them the cursor
- * says too much, since the author never saw that value. A delete concerns the whole row, so any hidden cell of the row
- * makes it as old as the oldest of them.
+ * The cell bases of these changes: a cell base for each cell whose newer server value is covered by an earlier pending
+ * write. The author never saw that value, so the cursor is too new a base for the cell. A delete touches the whole row
+ * and takes the oldest cell base of the row.
  */
 export function findCellBases(connection: Connection, groups: readonly ChangeGroup[]): CellBase[] {
   if (connection.value('SELECT 1 FROM rockpool_base LIMIT 1') === undefined) return [];

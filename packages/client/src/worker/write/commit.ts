@@ -3,8 +3,8 @@ import type { Connection } from '../sqlite/connection.ts';
 import { brokenForeignKey } from '../sqlite/name-table.ts';
 
 /**
- * Commits the open transaction. Throws what SQLite says, and leaves the transaction open; a deferred foreign key that
- * is broken is named by its two tables.
+ * Commits the open transaction. Throws SQLite's error and leaves the transaction open. The error of a deferred foreign
+ * key names both tables.
  */
 export function commit(connection: Connection): void {
   try {

@@ -14,8 +14,8 @@ const amountsOf = (source: Pick<OpenTransaction, 'query'>): unknown =>
 const accounts = (database: OpenDatabase): unknown[][] =>
   database.connection.rows('SELECT id, amount FROM account ORDER BY id');
 
-describe('a transaction that stays open', () => {
-  it('sees its own writes, and nobody else does before it commits', async () => {
+describe('an open transaction', () => {
+  it('sees its own writes, which others see only after its commit', async () => {
     const medium = memoryMedium();
     const writer = await openStored(medium);
     const reader = await openStored(medium, { role: 'reader' });
@@ -29,7 +29,7 @@ describe('a transaction that stays open', () => {
     await writer.close();
   });
 
-  it('is one changeset, without what it took back', () => {
+  it('becomes one changeset, without the changes it rolled back', () => {
     const database = openInMemory();
     const transaction = database.begin({ atomic: true });
     transaction.execute(insert('a', 1));
@@ -46,7 +46,7 @@ describe('a transaction that stays open', () => {
     expect(accounts(database)).toEqual([['a', 5]]);
   });
 
-  it('keeps what a released savepoint wrote', () => {
+  it('keeps the writes of a released savepoint', () => {
     const database = openInMemory();
     const transaction = database.begin({ atomic: false });
     transaction.savepoint(1);
@@ -62,7 +62,7 @@ describe('a transaction that stays open', () => {
     ]);
   });
 
-  it('goes on after a statement that failed', () => {
+  it('continues after a failed statement', () => {
     const database = openInMemory();
     const transaction = database.begin({ atomic: false });
     transaction.execute(insert('a', 1));
@@ -74,7 +74,7 @@ describe('a transaction that stays open', () => {
     expect(accounts(database)).toHaveLength(2);
   });
 
-  it('is over when SQLite itself rolled it back', () => {
+  it('is over once SQLite itself rolls it back', () => {
     const database = openInMemory();
     const transaction = database.begin({ atomic: false });
     transaction.execute(insert('a', 1));
@@ -88,7 +88,7 @@ describe('a transaction that stays open', () => {
     expect(database.changelog.head().sequence).toBe(1);
   });
 
-  it('gives what RETURNING gives', () => {
+  it('returns the rows of RETURNING', () => {
     const database = openInMemory();
     const transaction = database.begin({ atomic: false });
     const { changes, rows } = transaction.execute(
@@ -103,7 +103,7 @@ describe('a transaction that stays open', () => {
     expect(accounts(database)).toEqual([]);
   });
 
-  it('refuses what no write may do, and to write in a query', () => {
+  it('rejects statements that no write may run, and writes in a query', () => {
     const transaction = openInMemory().begin({ atomic: false });
     expect(() => transaction.execute(sql('COMMIT'))).toThrow(expect.objectContaining({ code: 'sql-forbidden' }));
     transaction.savepoint(1);
@@ -114,7 +114,7 @@ describe('a transaction that stays open', () => {
     transaction.rollback();
   });
 
-  it('is committed once: asked again, its commit tells the outcome, and that of an unknown one is lost', () => {
+  it('commits once: a repeated commit returns the outcome, and that of an unknown transaction reports it as lost', () => {
     const database = openInMemory();
     const transaction = database.begin({ atomic: false });
     transaction.execute(insert('a', 1));
@@ -130,7 +130,7 @@ describe('a transaction that stays open', () => {
     expect(lost).toThrow(expect.objectContaining({ code: 'transaction-lost' }));
   });
 
-  it('keeps nothing when its changeset could never be sent', () => {
+  it('keeps nothing if its changeset could never be sent', () => {
     const database = openInMemory();
     const transaction = database.begin({ atomic: false });
     transaction.execute(sql("INSERT INTO account (id, name) VALUES ('a', ?)", 'x'.repeat(10 * 1024 * 1024)));

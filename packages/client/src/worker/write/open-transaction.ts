@@ -8,14 +8,14 @@ import { READ_POLICY } from './sql-policy.ts';
 import type { WriteTransaction } from './write-transaction.ts';
 
 /**
- * A transaction that stays open from call to call, on the connection of the writer:
+ * A transaction that stays open across calls, on the writer's connection:
  *
- *   BEGIN IMMEDIATE ─ capture on ─┬─ statements and savepoints, one at a time ─┬─ commit: as a write of one call has it
+ *   BEGIN IMMEDIATE ─ capture on ─┬─ statements and savepoints, one at a time ─┬─ commit, like a write of one call
  *                                 └────────────────────────────────────────────┴─ rollback
  *
- * 1. It is one changeset: what a savepoint took back is not in it.
- * 2. After an error of `commit`, and after a statement that made SQLite end the transaction, it is over and nothing of
- *    it is kept.
+ * 1. The transaction becomes one changeset, without the changes that savepoints rolled back.
+ * 2. After an error of `commit`, or a statement that makes SQLite end the transaction, everything is rolled back and
+ *    the transaction is over.
  */
 export class OpenTransaction {
   private readonly writer: WriteTransaction;
@@ -23,7 +23,7 @@ export class OpenTransaction {
   private readonly tablesWritten = new Set<string>();
   private ended = false;
 
-  /** The transaction has begun on the connection; this turns capture on. */
+  /** Expects a begun transaction on the connection, and turns capture on. */
   constructor(writer: WriteTransaction, atomic: boolean) {
     this.writer = writer;
     this.atomic = atomic;
@@ -39,7 +39,7 @@ export class OpenTransaction {
     return this.ended;
   }
 
-  /** Sees what the transaction wrote so far. */
+  /** Runs a query that sees the transaction's own writes. Throws `sql-read-only` for a statement that writes. */
   query({ sql, params }: SqlStatement): EncodedRows {
     return this.whileOpen(() => {
       const { connection, searchIndexes } = this.writer.parts;
@@ -74,7 +74,7 @@ export class OpenTransaction {
     this.whileOpen(() => this.writer.parts.connection.run(`RELEASE ${savepointName(depth)}`));
   }
 
-  /** Takes back what was done since the savepoint, and ends it. */
+  /** Rolls back to the savepoint and releases it. */
   undo(depth: number): void {
     this.whileOpen(() => {
       const { connection } = this.writer.parts;
@@ -83,7 +83,7 @@ export class OpenTransaction {
     });
   }
 
-  /** Rows, changeset and request id commit together, or the transaction is rolled back and this throws. */
+  /** Commits rows, changeset and request id together. On an error it rolls the transaction back and throws. */
   commit(requestId: string): WriteOutcome {
     return this.whileOpen(() => {
       const { capture, connection, requests, nowMs } = this.writer.parts;
@@ -118,7 +118,7 @@ export class OpenTransaction {
     try {
       return run();
     } catch (error) {
-      // OR ROLLBACK, RAISE(ROLLBACK), and a full disk end the transaction themselves.
+      // OR ROLLBACK, RAISE(ROLLBACK) and a full disk end the transaction by themselves.
       if (!this.ended && !this.writer.parts.connection.inTransaction) this.rollback();
       throw error;
     }

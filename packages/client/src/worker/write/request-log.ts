@@ -2,26 +2,27 @@ import type { WriteOutcome } from '../../rpc/write-request.ts';
 import type { Connection } from '../sqlite/connection.ts';
 import { restoreResult, storeResult, type StoredResult } from './stored-results.ts';
 
-/** How long a tab may go without an answer and still ask again safely: a laptop closed overnight. */
+/** How long a tab may wait and still repeat a request safely, for example on a laptop closed overnight. */
 export const REQUEST_RETENTION_MS: number = 24 * 60 * 60 * 1000;
 
-// Old requests are removed after this many new ones: rarely enough to cost nothing, often enough to stay small.
+// Old requests are removed after this many new ones: seldom enough to cost nothing, often enough to keep the table
+// small.
 const PRUNE_EVERY = 1000;
 
-/** So many are kept whatever the clock says: set ahead, it would end their time at once. */
+/** The number of newest requests kept at any age: a clock set ahead would otherwise expire them at once. */
 const MIN_KEPT_REQUESTS = 1_000;
 
-// What waits for the server's word is kept: somebody may wait for that word with it.
+// Requests of pending changesets are kept, because their write states may still be asked for.
 const PRUNE_SQL = `
   DELETE FROM rockpool_request WHERE done_ms < ? AND id NOT IN (SELECT id FROM rockpool_request ORDER BY done_ms DESC LIMIT ${MIN_KEPT_REQUESTS})
     AND coalesce(json_extract(outcome_json, '$.sequence'), 0) <= (SELECT coalesce(max(up_to), 0) FROM rockpool_decided)`;
 
-/** `results` is not there where there are none. */
+/** `results` is omitted if there are none. */
 type StoredOutcome = Omit<WriteOutcome, 'repeated' | 'results' | 'changes'> & {
   readonly results?: readonly StoredResult[];
 };
 
-/** rockpool_request: which requests were carried out, with their outcomes. Used inside the transaction of the write. */
+/** rockpool_request: the requests carried out, with their outcomes. Used inside the transaction of the write. */
 export class RequestLog {
   private readonly connection: Connection;
   private sincePruned = PRUNE_EVERY;

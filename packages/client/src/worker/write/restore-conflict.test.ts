@@ -63,8 +63,8 @@ function restore(database: OpenDatabase, conflictId: string, id = `c${++requests
   return database.write({ id, statements: [], action: { kind: 'restore-conflict', conflictId } });
 }
 
-/** A row of the ledger, as a delivery writes it. */
-function lose(
+/** Adds an entry to the conflict log, as a delivery does. */
+function addConflict(
   database: OpenDatabase,
   id: string,
   rule: MergeRule,
@@ -99,14 +99,14 @@ function lose(
 
 const pages = (database: OpenDatabase): unknown[][] =>
   database.connection.rows('SELECT id, title, hits, amount, currency, note FROM page ORDER BY id');
-const refused = (problem: string): unknown =>
+const notRestorable = (problem: string): unknown =>
   expect.objectContaining({ code: 'conflict-not-restorable', fields: expect.objectContaining({ problem }) as unknown });
 
-describe('restoring what was lost', () => {
-  it('writes a value that lost into its cell, as an edit that is sent, once', () => {
+describe('restoring a conflict', () => {
+  it('writes a lost value to its cell as a new edit, once', () => {
     const database = open();
-    lose(database, '1', 'lww', 'title', 'before');
-    lose(database, '2', 'lww', 'note', 'not asked for');
+    addConflict(database, '1', 'lww', 'title', 'before');
+    addConflict(database, '2', 'lww', 'note', 'not asked for');
     expect(restore(database, '1', 'same')).toMatchObject({ sequence: 2, touchedTables: ['page'], repeated: false });
     expect(restore(database, '1', 'same').repeated).toBe(true);
     expect(pages(database)).toEqual([['a', 'before', 0, 2, 'USD', 'none']]);
@@ -115,106 +115,106 @@ describe('restoring what was lost', () => {
     database.close();
   });
 
-  it('brings the rest of a group of columns with it', () => {
+  it('restores the other columns of its group', () => {
     const database = open();
-    lose(database, '1', 'lww', 'amount', 5n);
-    lose(database, '2', 'lww', 'currency', 'EUR');
-    lose(database, '3', 'lww', 'currency', 'of another time', { watermark: 8n });
+    addConflict(database, '1', 'lww', 'amount', 5n);
+    addConflict(database, '2', 'lww', 'currency', 'EUR');
+    addConflict(database, '3', 'lww', 'currency', 'of another time', { watermark: 8n });
     restore(database, '1');
     expect(pages(database)).toEqual([['a', 'now', 0, 5, 'EUR', 'none']]);
     database.close();
   });
 
-  it('brings back a deleted row with all that the ledger has of it, and defaults for the rest', () => {
+  it('restores a deleted row with all values of the conflict log, and defaults for other columns', () => {
     const database = open();
     write(database, "DELETE FROM page WHERE id = 'a'");
-    lose(database, '1', 'delete-wins', 'title', 'edited');
-    lose(database, '2', 'delete-wins', 'amount', null);
-    lose(database, '3', 'delete-wins', 'hits', 3n);
+    addConflict(database, '1', 'delete-wins', 'title', 'edited');
+    addConflict(database, '2', 'delete-wins', 'amount', null);
+    addConflict(database, '3', 'delete-wins', 'hits', 3n);
     restore(database, '1');
     expect(pages(database)).toEqual([['a', 'edited', 0, null, null, 'none']]);
-    // The row is there again: the values go into it.
+    // The row exists again, so the value is written to it.
     write(database, "UPDATE page SET title = 'newer', note = 'kept'");
     restore(database, '2');
     expect(pages(database)).toEqual([['a', 'edited', 0, null, null, 'kept']]);
     database.close();
   });
 
-  it('brings back a row that is a key alone', () => {
+  it('restores a row with only key columns', () => {
     const database = open();
-    lose(database, '1', 'cascade', null, null, { table: 'tag', key: '["a","red"]' });
+    addConflict(database, '1', 'cascade', null, null, { table: 'tag', key: '["a","red"]' });
     restore(database, '1');
     expect(database.connection.rows('SELECT * FROM tag')).toEqual([['a', 'red']]);
     expect(database.changelog.read(2)?.groups).toMatchObject([{ kind: 'insert', keys: [['a'], ['red']] }]);
     database.close();
   });
 
-  it('writes what lost its place in a document into that place, and leaves the rest as it is now', () => {
+  it('writes a value that lost its place in a document to that place of the current document', () => {
     const database = open();
     write(
       database,
       `INSERT INTO paper (id, content) VALUES ('a', '{"items":[{"id":"w","n":1},{"id":"x","n":2}],"title":"now"}')`,
     );
     const lost = { table: 'paper' };
-    lose(database, '1', 'lww', 'content', '"before"', { ...lost, path: '["title"]' });
-    lose(database, '2', 'lww', 'content', '3', { ...lost, path: '["items",{"id":"x"},"n"]' });
-    lose(database, '3', 'lww', 'content', '{"id":"y"}', { ...lost, path: '["items",{"id":"y"}]' });
-    lose(database, '4', 'lww', 'content', '4', { ...lost, path: '["items",{"id":"gone"},"n"]' });
-    lose(database, '5', 'lww', 'content', 'null', { ...lost, path: '["added"]' });
+    addConflict(database, '1', 'lww', 'content', '"before"', { ...lost, path: '["title"]' });
+    addConflict(database, '2', 'lww', 'content', '3', { ...lost, path: '["items",{"id":"x"},"n"]' });
+    addConflict(database, '3', 'lww', 'content', '{"id":"y"}', { ...lost, path: '["items",{"id":"y"}]' });
+    addConflict(database, '4', 'lww', 'content', '4', { ...lost, path: '["items",{"id":"gone"},"n"]' });
+    addConflict(database, '5', 'lww', 'content', 'null', { ...lost, path: '["added"]' });
     for (const id of ['1', '2', '3', '5']) restore(database, id);
-    expect(() => restore(database, '4')).toThrow(refused('row-gone'));
+    expect(() => restore(database, '4')).toThrow(notRestorable('row-gone'));
     expect(database.connection.rows('SELECT content FROM paper')).toEqual([
       ['{"added":null,"items":[{"id":"w","n":1},{"id":"x","n":3},{"id":"y"}],"title":"before"}'],
     ]);
     database.close();
   });
 
-  it('writes nothing over a document where an edit was lost whose value is not known', () => {
+  it('does not write to a document for a lost edit without a value', () => {
     const database = open();
     write(database, `INSERT INTO paper (id, content) VALUES ('a', '{"stands":1}')`);
     const lostEdit = { table: 'paper', path: '[]' };
-    lose(database, '1', 'lww', 'content', null, lostEdit);
-    lose(database, '2', 'delete-wins', 'content', null, { ...lostEdit, watermark: 8n });
-    expect(() => restore(database, '1')).toThrow(refused('row-gone'));
-    expect(() => restore(database, '2')).toThrow(refused('row-gone'));
-    // Nor with what else went with the row at that moment.
-    lose(database, '3', 'delete-wins', 'title', 'before', { table: 'paper', watermark: 8n });
+    addConflict(database, '1', 'lww', 'content', null, lostEdit);
+    addConflict(database, '2', 'delete-wins', 'content', null, { ...lostEdit, watermark: 8n });
+    expect(() => restore(database, '1')).toThrow(notRestorable('row-gone'));
+    expect(() => restore(database, '2')).toThrow(notRestorable('row-gone'));
+    // Nor when another value of the same deleted row is restored.
+    addConflict(database, '3', 'delete-wins', 'title', 'before', { table: 'paper', watermark: 8n });
     restore(database, '3');
     expect(database.connection.rows('SELECT content, title FROM paper')).toEqual([['{"stands":1}', 'before']]);
     database.close();
   });
 
-  it('deletes a row whose delete had lost to an update', () => {
+  it('deletes a row whose delete lost to an update', () => {
     const database = open();
-    lose(database, '1', 'update-wins', null, null);
+    addConflict(database, '1', 'update-wins', null, null);
     restore(database, '1');
     expect(pages(database)).toEqual([]);
-    expect(() => restore(database, '1')).toThrow(refused('row-gone'));
+    expect(() => restore(database, '1')).toThrow(notRestorable('row-gone'));
     database.close();
   });
 
   it('finds rows by keys of every type', () => {
     const database = open();
     write(database, "INSERT INTO slot VALUES ('m', 9007199254740993, x'0aff', 1.0, 'x')");
-    lose(database, '1', 'lww', 'value', 2.5, { table: 'slot', key: '["m","9007199254740993","0aff"]' });
+    addConflict(database, '1', 'lww', 'value', 2.5, { table: 'slot', key: '["m","9007199254740993","0aff"]' });
     restore(database, '1');
     expect(database.connection.rows('SELECT value FROM slot')).toEqual([[2.5]]);
     database.close();
   });
 
-  it('says why it cannot', () => {
+  it('reports why an entry is not restorable', () => {
     const database = open();
-    expect(() => restore(database, 'no such entry')).toThrow(refused('unknown'));
-    lose(database, '1', 'lww', 'title', 'x', { table: 'gone' });
-    lose(database, '2', 'lww', 'dropped', 'x');
-    lose(database, '3', 'lww', 'title', 'x', { key: '["nobody"]' });
-    lose(database, '4', 'one-insert-wins', 'hits', 4n);
-    lose(database, '5', 'delete-wins', 'value', 2.5, { table: 'slot', key: '["m","1","00"]' });
-    expect(() => restore(database, '1')).toThrow(refused('schema'));
-    expect(() => restore(database, '2')).toThrow(refused('schema'));
-    expect(() => restore(database, '3')).toThrow(refused('row-gone'));
-    expect(() => restore(database, '4')).toThrow(refused('counter'));
-    expect(() => restore(database, '5')).toThrow(refused('incomplete'));
+    expect(() => restore(database, 'no such entry')).toThrow(notRestorable('unknown'));
+    addConflict(database, '1', 'lww', 'title', 'x', { table: 'gone' });
+    addConflict(database, '2', 'lww', 'dropped', 'x');
+    addConflict(database, '3', 'lww', 'title', 'x', { key: '["nobody"]' });
+    addConflict(database, '4', 'one-insert-wins', 'hits', 4n);
+    addConflict(database, '5', 'delete-wins', 'value', 2.5, { table: 'slot', key: '["m","1","00"]' });
+    expect(() => restore(database, '1')).toThrow(notRestorable('schema'));
+    expect(() => restore(database, '2')).toThrow(notRestorable('schema'));
+    expect(() => restore(database, '3')).toThrow(notRestorable('row-gone'));
+    expect(() => restore(database, '4')).toThrow(notRestorable('counter'));
+    expect(() => restore(database, '5')).toThrow(notRestorable('incomplete'));
     expect(database.changelog.head().sequence).toBe(1);
     database.close();
   });

@@ -19,63 +19,77 @@ import type { Connection } from '../sqlite/connection.ts';
 interface Conflict {
   readonly tableName: string;
   readonly rowKey: string;
-  /** Null: it was the delete of the row that lost (`update-wins`), or a row that is a key alone (`cascade`). */
+  /** Null if the delete of the row lost (`update-wins`), or if the lost row has only key columns (`cascade`). */
   readonly columnName: string | null;
   readonly rule: string;
   readonly watermark: number;
   readonly value: CellValue;
-  /** A place in a document, as JSON; null for the whole column. */
+  /** A path in a document, as JSON; null for the whole column. */
   readonly path: string | null;
 }
 
 /**
- * Writes what an entry of the conflict log lost, as an edit of now, in a transaction that is open and captured:
- * - a value that lost to another (`lww`, `one-insert-wins`): into its cell, with the rest of its group of columns;
- * - values that went with a deleted row (`delete-wins`, `cascade`): all that the ledger has of that row and moment,
- *   into the row, which comes back
- *   with defaults for the rest; the same of a row that had no values;
- * - a value that lost its place in a document: into that place, in the document as it is now;
- * - a delete that lost to an update (`update-wins`): the row is deleted.
+ * Restores the value that lost in an entry of the conflict log, as a new edit, in an open and captured transaction:
+ * - a value that lost to another (`lww`, `one-insert-wins`): writes its cell, and the other columns of its group;
+ * - values lost with a deleted row (`delete-wins`, `cascade`): writes all values that the log has of that row and
+ *   watermark. A missing row is inserted again, with defaults for other columns; so is a row with only key columns;
+ * - a value that lost its place in a document: writes that place in the current document;
+ * - a delete that lost to an update (`update-wins`): deletes the row.
  *
- * Throws `conflict-not-restorable` with `problem`:
- * - `unknown`: there is no such entry, or it is older than the ledger keeps
+ * Throws `conflict-not-restorable` with `problem`
+ * - `unknown`: the entry does not exist or is no longer kept
  * - `schema`: the app no longer has the table or column
- * - `row-gone`: the row that the value belongs to is not there, or the place in the document
- * - `counter`: counters add up; what one lost may be a difference or a value, and the ledger does not say which
- * - `incomplete`: the row cannot come back without values that the ledger does not have
+ * - `row-gone`: the row of the value, or its place in the document, is gone
+ * - `counter`: counters add up, and the log does not record whether the lost value is a delta or a total
+ * - `incomplete`: the row needs values that the log does not have
  */
 export function restoreConflict(connection: Connection, schema: Schema, id: string): void {
-  const loss = readConflicts(connection, 'id = ?', [id])[0];
-  if (loss === undefined) throw notRestorable('unknown');
-  const table = schema.tables.find(({ name, synced }) => synced && name === loss.tableName);
-  if (table === undefined) throw notRestorable('schema', { table: loss.tableName });
-  const key = readKey(table, loss.rowKey);
-  const wentWithRow = loss.rule === 'delete-wins' || loss.rule === 'cascade';
-  if (loss.columnName === null && !wentWithRow) {
-    if (run(connection, `DELETE FROM ${nameOf(table)} WHERE ${keyMatchSql(table)}`, key) === 0)
-      throw notRestorable('row-gone');
-    return;
-  }
-  if (loss.path !== null) return restorePlace(connection, table, key, loss, JSON.parse(loss.path) as DocumentPath);
-  const values = wentWithRow ? lostWithRow(connection, table, loss) : lostWithValue(connection, table, loss);
+  const conflict = readConflicts(connection, 'id = ?', [id])[0];
+  if (conflict === undefined) throw notRestorable('unknown');
+  const table = schema.tables.find(({ name, synced }) => synced && name === conflict.tableName);
+  if (table === undefined) throw notRestorable('schema', { table: conflict.tableName });
+  const key = readKey(table, conflict.rowKey);
+  const rowWasLost = conflict.rule === 'delete-wins' || conflict.rule === 'cascade';
+  if (conflict.columnName === null && !rowWasLost) return deleteRow(connection, table, key);
+  if (conflict.path !== null)
+    return restorePlace(connection, table, key, conflict, JSON.parse(conflict.path) as DocumentPath);
+  const values = rowWasLost ? lostWithRow(connection, table, conflict) : lostWithValue(connection, table, conflict);
+  if (updateRow(connection, table, key, values)) return;
+  if (!rowWasLost) throw notRestorable('row-gone');
+  insertRow(connection, table, key, values);
+}
+
+function deleteRow(connection: Connection, table: TableSchema, key: readonly CellValue[]): void {
+  if (run(connection, `DELETE FROM ${nameOf(table)} WHERE ${keyMatchSql(table)}`, key) === 0)
+    throw notRestorable('row-gone');
+}
+
+/** Returns false if the row does not exist or there is nothing to write. */
+function updateRow(
+  connection: Connection,
+  table: TableSchema,
+  key: readonly CellValue[],
+  values: ReadonlyMap<string, CellValue>,
+): boolean {
+  if (values.size === 0) return false;
   const assignments = [...values.keys()].map((name) => `${quoteName(name)} = ?`).join(', ');
-  if (
-    values.size > 0 &&
-    run(
-      connection,
-      `UPDATE ${nameOf(table)} SET ${assignments} WHERE ${keyMatchSql(table, { first: values.size + 1 })}`,
-      [...values.values(), ...key],
-    ) > 0
-  )
-    return;
-  if (!wentWithRow) throw notRestorable('row-gone');
+  const where = keyMatchSql(table, { first: values.size + 1 });
+  return run(connection, `UPDATE ${nameOf(table)} SET ${assignments} WHERE ${where}`, [...values.values(), ...key]) > 0;
+}
+
+function insertRow(
+  connection: Connection,
+  table: TableSchema,
+  key: readonly CellValue[],
+  values: ReadonlyMap<string, CellValue>,
+): void {
   const names = [...table.primaryKey, ...values.keys()];
+  const parameters = names.map(() => '?').join(', ');
   try {
-    run(
-      connection,
-      `INSERT INTO ${nameOf(table)} (${names.map(quoteName).join(', ')}) VALUES (${names.map(() => '?').join(', ')})`,
-      [...key, ...values.values()],
-    );
+    run(connection, `INSERT INTO ${nameOf(table)} (${names.map(quoteName).join(', ')}) VALUES (${parameters})`, [
+      ...key,
+      ...values.values(),
+    ]);
   } catch (cause) {
     if (!(cause instanceof RockpoolError) || cause.code !== 'constraint-not-null') throw cause;
     throw notRestorable('incomplete', cause.fields, cause);
@@ -103,37 +117,35 @@ function restorePlace(
   ]);
 }
 
-/** The value and those of its group that lost with it. */
-function lostWithValue(connection: Connection, table: TableSchema, loss: Conflict): Map<string, CellValue> {
-  const column = requireRestorable(table, loss.columnName);
+/** The lost value, and the values of its group that lost with it. */
+function lostWithValue(connection: Connection, table: TableSchema, conflict: Conflict): Map<string, CellValue> {
+  const column = requireRestorable(table, conflict.columnName);
   const { together = [] } = policyOf(table, column.id);
-  const values = new Map([[column.name, loss.value]]);
-  for (const other of conflictsOf(connection, loss)) {
+  const values = new Map([[column.name, conflict.value]]);
+  for (const other of conflictsOf(connection, conflict)) {
     const mate = table.columns.find(({ name }) => name === other.columnName);
-    if (mate !== undefined && together.includes(mate.id) && other.rule === loss.rule)
+    if (mate !== undefined && together.includes(mate.id) && other.rule === conflict.rule)
       values.set(mate.name, other.value);
   }
   return values;
 }
 
-/**
- * Everything that the ledger has of what was lost with the row; but not counters, of which it may have a difference.
- */
-function lostWithRow(connection: Connection, table: TableSchema, loss: Conflict): Map<string, CellValue> {
-  if (loss.columnName === null) return new Map();
-  requireRestorable(table, loss.columnName);
+/** All values that the conflict log has of the lost row, except counters, which may be deltas. */
+function lostWithRow(connection: Connection, table: TableSchema, conflict: Conflict): Map<string, CellValue> {
+  if (conflict.columnName === null) return new Map();
+  requireRestorable(table, conflict.columnName);
   const restorable = valueColumns(table).filter(({ id }) => policyOf(table, id).refusesRestore === undefined);
   return new Map(
-    // With a path it is an edit of a document that has gone, and its value is not known.
-    conflictsOf(connection, loss).flatMap(({ columnName, rule, value, path }) =>
-      rule === loss.rule && path === null && restorable.some(({ name }) => name === columnName)
+    // An entry with a path is an edit of a deleted document, which has no value.
+    conflictsOf(connection, conflict).flatMap(({ columnName, rule, value, path }) =>
+      rule === conflict.rule && path === null && restorable.some(({ name }) => name === columnName)
         ? [[columnName as string, value] as const]
         : [],
     ),
   );
 }
 
-/** What was lost of this row in the same decision. */
+/** The conflicts of the same row from the same admission. */
 function conflictsOf(connection: Connection, { tableName, rowKey, watermark }: Conflict): Conflict[] {
   return readConflicts(connection, 'table_name = ? AND row_key = ? AND watermark = ?', [
     tableName,
@@ -167,7 +179,7 @@ function readConflicts(connection: Connection, where: string, parameters: readon
   }
 }
 
-/** The ledger's JSON holds integers as text and blobs as hex. */
+/** The conflict log's JSON holds integers as text and blobs as hex. */
 function readKey(table: TableSchema, json: string): CellValue[] {
   const parts = JSON.parse(json) as unknown[];
   return keyColumns(table).map(({ type }, index) => {

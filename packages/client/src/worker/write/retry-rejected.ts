@@ -27,28 +27,31 @@ export interface RejectedParts {
 }
 
 /**
- * Writes what a rejected changeset says once more, on top of the present rows, as a new changeset, and takes it off the
- * list. Counters are added to once more. Deletes of rows that have gone do nothing; other deletes take with them what
- * refers to the row by now, as its foreign key says. Throws, and leaves it rejected, when it still does not fit.
- * Triggers of the app do not fire: what they did is part of the changeset.
+ * Writes the changes of a rejected changeset again, on top of the current rows, as a new changeset, and closes the
+ * rejected one. Counter deltas add to the current value. A delete of a missing row does nothing; other deletes cascade
+ * to current references as their foreign keys say. Triggers of the app do not run, because the changeset includes their
+ * effects.
  *
- * Throws `changeset-not-rejected`; `changeset-undecided` for one that the server may yet admit: it would take effect
- * twice; and `row-missing` where a row that it changes has gone: what is left would be half of what its author wrote.
+ * Throws, and leaves the changeset rejected,
+ * - `changeset-not-rejected` if it is not rejected,
+ * - `changeset-undecided` if the server may still admit it, as it would then take effect twice,
+ * - `row-missing` if a row that it updates is gone, as the rest would be half of what its author wrote,
+ * - a constraint's error if it still does not fit.
  */
 export function retryRejected(parts: RejectedParts, sequence: number, requestId: string | null = null): WriteOutcome {
   return retryWithTriggersOff(parts, sequence, requestId, requireRow);
 }
 
 /**
- * The same where nobody is asked: only if what it replaces stands there as it did, edits of documents and additions
- * apart, which go into whatever is there. Else newer values would give way to it, and nobody would have meant it.
- * Throws `document-gap` then, and leaves it rejected.
+ * Retries a rejected changeset without asking the user: only if the values that it replaces are unchanged, so that it
+ * overwrites no newer values. Document edits and counter deltas apply to any value. Throws `document-gap` otherwise,
+ * and leaves the changeset rejected.
  */
 export function retryIfUnchanged(parts: RejectedParts, sequence: number): WriteOutcome {
   return retryWithTriggersOff(parts, sequence, null, requireUnchanged);
 }
 
-/** What a row is now, and what the rejected changeset found there and did. Throws where that does not fit together. */
+/** Throws if a change of the rejected changeset must not be applied to the current row. */
 type CheckRow = (now: RowState, change: PendingRow, table: TableSchema) => void;
 
 type PendingRow = Pick<PendingRowChange, 'kind' | 'before'>;
@@ -65,8 +68,8 @@ function requireUnchanged(now: RowState, { kind, before }: PendingRow, table: Ta
   if (now.exists !== (kind !== 'insert') || !isAsItWas) throw new RockpoolError('document-gap');
 }
 
-// Perhaps rows of it exchange unique values, or a row goes with what RESTRICT holds it for: one row of it is in the way
-// of another.
+// Constraints that writing the rows in another order may satisfy: rows may swap unique values, or RESTRICT may protect
+// a row whose references are deleted in the same changeset.
 const ORDER_DEPENDENT_CONSTRAINTS: ReadonlySet<string> = new Set(['constraint-unique', 'constraint-foreign-key']);
 
 function retryWithTriggersOff(
@@ -97,7 +100,7 @@ function retry(
   write: (writes: readonly RowWrite[]) => void,
 ): WriteOutcome {
   return transaction.runInternal(() => {
-    const { groups, before, atomic } = requireDecided(rejected, outbox, sequence);
+    const { groups, before, atomic } = requireAcknowledged(rejected, outbox, sequence);
     const writers = new RowWriters(connection, withoutDocuments(tablesById));
     try {
       write(
@@ -113,13 +116,15 @@ function retry(
   }, requestId);
 }
 
-/** References are checked in the end: the tables of a changeset are in no order. */
+/** Defers foreign keys, because the tables of a changeset come in no particular order. */
 function writeUnderForeignKeys(connection: Connection, writes: readonly RowWrite[]): void {
   connection.exec('PRAGMA defer_foreign_keys = ON'); // Until the transaction ends.
   writeThenRemove(writes);
 }
 
-/** The rows go, then come: foreign keys are off, so that nothing goes with them, and are checked in the end. */
+/**
+ * Deletes all rows, then inserts them. Foreign keys are off, so that no delete cascades, and are checked at the end.
+ */
 function removeAllThenCheck(connection: Connection, writes: readonly RowWrite[]): void {
   const before = brokenForeignKeys(connection);
   removeAllThenWrite(writes);
@@ -130,7 +135,7 @@ function brokenForeignKeys(connection: Connection): number {
   return connection.value('SELECT count(*) FROM pragma_foreign_key_check') as number;
 }
 
-/** Of documents the JSON is written, like any other text, and captured as the edit that it is now. */
+/** The tables with documents as plain text columns: their JSON is written, and captured as an edit again. */
 function withoutDocuments(tablesById: ReadonlyMap<number, TableSchema>): ReadonlyMap<number, TableSchema> {
   return new Map([...tablesById].map(([id, table]) => [id, { ...table, merge: { ...table.merge, documents: [] } }]));
 }
@@ -165,8 +170,8 @@ function writesOf(
 }
 
 /**
- * Carries out statements, and takes a rejected changeset off the list for them: both or neither. Throws like
- * retryRejected, and what the statements throw.
+ * Runs statements in place of a rejected changeset and closes it, both or neither. Throws like retryRejected, and the
+ * errors of the statements.
  */
 export function replaceRejected(
   { connection, rejected, outbox, transaction }: RejectedParts,
@@ -174,27 +179,27 @@ export function replaceRejected(
   { id, statements }: WriteRequest,
 ): WriteOutcome {
   return transaction.runInternal(() => {
-    const { atomic } = requireDecided(rejected, outbox, sequence);
+    const { atomic } = requireAcknowledged(rejected, outbox, sequence);
     const done = connection.underPolicy(transaction.policy, () => transaction.runStatements(statements));
     rejected.close(sequence);
     return { ...done, atomic };
   }, id);
 }
 
-/** Takes a rejected changeset off the list for good. Throws like retryRejected. */
+/** Closes a rejected changeset without writing. Throws like retryRejected. */
 export function dropRejected(
   { rejected, outbox, transaction }: RejectedParts,
   sequence: number,
   requestId: string | null = null,
 ): WriteOutcome {
   return transaction.runInternal(() => {
-    requireDecided(rejected, outbox, sequence);
+    requireAcknowledged(rejected, outbox, sequence);
     rejected.close(sequence);
     return { atomic: false };
   }, requestId);
 }
 
-function requireDecided(rejected: RejectedTable, outbox: Outbox, sequence: number): DecodedChangeset {
+function requireAcknowledged(rejected: RejectedTable, outbox: Outbox, sequence: number): DecodedChangeset {
   const { changeset } = rejected.get(sequence);
   if (sequence > outbox.lastAckedSequence()) throw new RockpoolError('changeset-undecided', { sequence });
   return changeset;

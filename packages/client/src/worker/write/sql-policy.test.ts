@@ -23,7 +23,7 @@ function write(database: OpenDatabase, ...statements: string[]): ReturnType<Open
 const captured = (database: OpenDatabase): number => database.changelog.head().sequence;
 
 /** `account` is synced, `draft` local, `entry_search` a search index. */
-function refused(sql: string, fields: object): void {
+function rejects(sql: string, fields: object): void {
   it(sql, () => {
     const database = openInMemory();
     const before = database.connection.rows(
@@ -38,7 +38,7 @@ function refused(sql: string, fields: object): void {
   });
 }
 
-describe('a name that would hide a declared table is refused, however it is written', () => {
+describe('a name that would shadow a declared table is rejected, however it is written', () => {
   for (const name of ['account', 'ACCOUNT', 'draft', 'entry_search']) {
     for (const sql of [
       `CREATE TEMP TABLE ${name} (id)`,
@@ -50,7 +50,7 @@ describe('a name that would hide a declared table is refused, however it is writ
       `CREATE VIEW temp.${name} AS SELECT 1`,
       `CREATE VIRTUAL TABLE temp.${name} USING fts5(id)`,
     ]) {
-      refused(sql, { problem: 'name-taken', name: name.toLowerCase() });
+      rejects(sql, { problem: 'name-taken', name: name.toLowerCase() });
     }
   }
 
@@ -65,36 +65,36 @@ describe('a name that would hide a declared table is refused, however it is writ
     database.close();
   });
 
-  refused("ATTACH ':memory:' AS other", { problem: 'attach' });
+  rejects("ATTACH ':memory:' AS other", { problem: 'attach' });
 });
 
-describe('a trigger where the app may have none is refused', () => {
-  refused('CREATE TEMP TRIGGER t AFTER INSERT ON account BEGIN DELETE FROM draft; END', {
+describe('a trigger where the app may have none is rejected', () => {
+  rejects('CREATE TEMP TRIGGER t AFTER INSERT ON account BEGIN DELETE FROM draft; END', {
     problem: 'temp-trigger',
     table: 'account',
   });
-  refused('CREATE TRIGGER temp.t AFTER INSERT ON account BEGIN DELETE FROM draft; END', {
+  rejects('CREATE TRIGGER temp.t AFTER INSERT ON account BEGIN DELETE FROM draft; END', {
     problem: 'temp-trigger',
     table: 'account',
   });
-  refused('CREATE TRIGGER t AFTER INSERT ON rockpool_changelog BEGIN DELETE FROM rockpool_changelog; END', {
+  rejects('CREATE TRIGGER t AFTER INSERT ON rockpool_changelog BEGIN DELETE FROM rockpool_changelog; END', {
     problem: 'internal-table',
     table: 'rockpool_changelog',
   });
-  refused('CREATE TEMP TRIGGER t AFTER INSERT ON rockpool_changelog BEGIN DELETE FROM draft; END', {
+  rejects('CREATE TEMP TRIGGER t AFTER INSERT ON rockpool_changelog BEGIN DELETE FROM draft; END', {
     problem: 'internal-table',
     table: 'rockpool_changelog',
   });
-  refused('CREATE TEMP TRIGGER t AFTER INSERT ON rockpool_search_0 BEGIN DELETE FROM draft; END', {
+  rejects('CREATE TEMP TRIGGER t AFTER INSERT ON rockpool_search_0 BEGIN DELETE FROM draft; END', {
     problem: 'internal-table',
     table: 'rockpool_search_0',
   });
-  refused('CREATE TEMP TRIGGER t AFTER UPDATE ON ROCKPOOL_META BEGIN SELECT 1; END', {
+  rejects('CREATE TEMP TRIGGER t AFTER UPDATE ON ROCKPOOL_META BEGIN SELECT 1; END', {
     problem: 'internal-table',
     table: 'rockpool_meta',
   });
 
-  it('and one on an internal table that an earlier version let in is dropped when the database is opened', async () => {
+  it('a trigger on an internal table from an earlier version is dropped when the database opens', async () => {
     const medium = memoryMedium();
     const first = await openStored(medium);
     first.database.connection.exec(
@@ -108,13 +108,13 @@ describe('a trigger where the app may have none is refused', () => {
   });
 });
 
-describe('a table that would never be synced is refused', () => {
-  refused('CREATE TABLE todo (id TEXT PRIMARY KEY)', { problem: 'undeclared-table', table: 'todo' });
-  refused('CREATE TABLE main.todo (id)', { problem: 'undeclared-table', table: 'todo' });
-  refused('CREATE TABLE todo AS SELECT * FROM account', { problem: 'undeclared-table', table: 'todo' });
-  refused('CREATE VIRTUAL TABLE words USING fts5(body)', { problem: 'undeclared-table', table: 'words' });
+describe('a table that would never be synced is rejected', () => {
+  rejects('CREATE TABLE todo (id TEXT PRIMARY KEY)', { problem: 'undeclared-table', table: 'todo' });
+  rejects('CREATE TABLE main.todo (id)', { problem: 'undeclared-table', table: 'todo' });
+  rejects('CREATE TABLE todo AS SELECT * FROM account', { problem: 'undeclared-table', table: 'todo' });
+  rejects('CREATE VIRTUAL TABLE words USING fts5(body)', { problem: 'undeclared-table', table: 'words' });
 
-  it('while TEMP tables, views and triggers on tables of the app are captured like any other write', () => {
+  it('but writes through TEMP tables, views and triggers of the app are captured', () => {
     const database = openInMemory();
     write(database, 'CREATE TEMP TABLE scratch (id, name)', 'CREATE VIRTUAL TABLE temp.words USING fts5(body)');
     write(
@@ -144,7 +144,7 @@ describe('DELETE without WHERE is captured row by row', () => {
   const deleted = (database: OpenDatabase): number =>
     database.changelog.read(captured(database))?.groups.find(({ kind }) => kind === 'delete')?.rowCount ?? 0;
 
-  it('in the same write as its rows, again and again, and in an open transaction', () => {
+  it('in the same write as its rows, repeatedly, and in an open transaction', () => {
     const database = openInMemory();
     for (let round = 0; round < 3; round++) {
       write(database, rows);
@@ -161,7 +161,7 @@ describe('DELETE without WHERE is captured row by row', () => {
   });
 });
 
-describe('an error of a constraint names its table', () => {
+describe('the error of a constraint names its table', () => {
   it.each([
     [
       "INSERT INTO entry (id, account_id) VALUES ('e', 'nobody')",
@@ -180,7 +180,7 @@ describe('an error of a constraint names its table', () => {
     database.close();
   });
 
-  it('also where it is found at the statement', () => {
+  it('also if the statement itself violates it', () => {
     const database = openInMemory();
     expect(failure(() => write(database, "INSERT INTO entry (id, account_id) VALUES ('e', 'nobody')"))).toMatchObject({
       code: 'constraint-foreign-key',

@@ -33,7 +33,7 @@ import {
   type TableUse,
 } from '../sqlite/authorizer.ts';
 
-/** Pragmas that only tell something, or that end with the transaction. */
+/** Pragmas that only read, or that last for one transaction. */
 const HARMLESS_PRAGMAS: ReadonlySet<string> = new Set([
   'collation_list',
   'compile_options',
@@ -59,7 +59,7 @@ const HARMLESS_PRAGMAS: ReadonlySet<string> = new Set([
 
 const WRITES: ReadonlySet<number> = new Set([ACTION_INSERT, ACTION_UPDATE, ACTION_DELETE]);
 
-/** Actions whose first name is the thing created or dropped. */
+/** Actions whose first argument is the name of the object created or dropped. */
 const DEFINITIONS: ReadonlySet<number> = new Set([
   ACTION_CREATE_INDEX,
   ACTION_CREATE_TABLE,
@@ -81,7 +81,7 @@ const DEFINITIONS: ReadonlySet<number> = new Set([
   ACTION_DROP_VTABLE,
 ]);
 
-/** What can be found by the name of a table. */
+/** Actions that create an object which SQL finds by a table name. */
 const NAMED_LIKE_TABLES: ReadonlySet<number> = new Set([
   ACTION_CREATE_TABLE,
   ACTION_CREATE_TEMP_TABLE,
@@ -96,25 +96,25 @@ const CREATES_TRIGGER: ReadonlySet<number> = new Set([ACTION_CREATE_TEMP_TRIGGER
 
 const INDEXING: ReadonlySet<number> = new Set([ACTION_CREATE_INDEX, ACTION_DROP_INDEX]);
 
-/** Tables, by lower-case names, that a policy has to know. */
+/** The tables that a policy checks for, by lower-case name. */
 interface KnownTables {
   readonly synced: ReadonlySet<string>;
   readonly searchIndexes: ReadonlySet<string>;
-  /** These, local tables and search indexes. */
+  /** Synced tables, local tables and search indexes. */
   readonly declared: ReadonlySet<string>;
 }
 
-/** For queries. That they write nothing is checked apart, by SQLite itself. */
+/** For queries. SQLite itself checks that they are read-only. */
 export const READ_POLICY: SqlPolicy = {
   name: 'read',
   refuse: (action) => (action.code === ACTION_SAVEPOINT ? forbidden('transaction') : refuseAlways(action)),
 };
 
 /**
- * For the statements of a write: everything that SQL can do to rows of the app's tables, but not to the transaction
- * around it, to the tables of Rockpool, or to the shape of tables, which the schema and migrations declare. Views,
- * triggers and TEMP tables may come and go, as long as no name of a declared table then means something else and no
- * trigger sees what is delivered.
+ * For the statements of a write. Allows everything that SQL can do to rows of the app's tables. Forbids control of the
+ * surrounding transaction, writes to Rockpool's tables, and changes to the shape of tables, which the schema and
+ * migrations declare. Allows views, triggers and TEMP tables, unless they would shadow a declared table or fire on
+ * deliveries.
  */
 export function createWritePolicy(schema: Schema): SqlPolicy {
   const lower = ({ name }: { readonly name: string }): string => name.toLowerCase();
@@ -134,19 +134,19 @@ export function createWritePolicy(schema: Schema): SqlPolicy {
       if (WRITES.has(code) && isReserved(first) && !isOwnTrigger(action))
         return forbidden('internal-table', { table: first });
       if (WRITES.has(code) && searchIndexes.has(first)) return forbidden('search-index', { table: first });
-      // Search indexes name rows by it.
+      // Search indexes refer to rows by rowid.
       if (code === ACTION_UPDATE && searched.has(first) && action.second === 'ROWID')
         return forbidden('rowid', { table: first });
       if (code === ACTION_SAVEPOINT && isReserved(second)) return forbidden('reserved-name', { name: second });
       const refusal = refuseDefinition(action, use, known);
       if (refusal !== null) return refusal;
-      // It would look like a synced table, and nothing in it would ever be sent.
+      // The table would look synced, but nothing in it would ever be sent.
       if (CREATES_TABLE.has(code) && !isTemporary(action)) return forbidden('undeclared-table', { table: first });
       if ((code === ACTION_DROP_TABLE || code === ACTION_DROP_VTABLE) && known.declared.has(first))
         return forbidden('schema', { table: first });
       if (INDEXING.has(code) && (known.synced.has(second) || isReserved(second)))
         return forbidden('schema', { table: second });
-      // SQLite does not say what a table is renamed to: it may be the name of a declared one.
+      // SQLite does not report the new name of a renamed table, which may be that of a declared table.
       if (code === ACTION_ALTER_TABLE) return forbidden('schema', { table: second });
       return refuseAlways(action);
     },
@@ -154,9 +154,9 @@ export function createWritePolicy(schema: Schema): SqlPolicy {
 }
 
 /**
- * For one statement of a migration: everything, but rows of synced tables. Every device runs the same migrations, so
- * what one changed there would neither be sent nor be the same elsewhere. Dropping a table counts as a change of its
- * shape, although SQLite reports that its rows are deleted.
+ * For one statement of a migration. Allows everything except writes to rows of synced tables: each device runs the
+ * migrations itself, so such writes would neither be sent nor be equal elsewhere. Dropping a table counts as a change
+ * of shape, although SQLite reports a delete of its rows.
  */
 export function createMigrationPolicy(synced: ReadonlySet<string>): SqlPolicy {
   const dropped = new Set<string>();
@@ -181,7 +181,7 @@ export function createMigrationPolicy(synced: ReadonlySet<string>): SqlPolicy {
   };
 }
 
-/** What no statement of an app may define, by the object that SQLite would make and the schema that it would lie in. */
+/** Definitions that no statement of an app may make, judged by the object that SQLite would create and its schema. */
 function refuseDefinition(
   action: SqlAction,
   use: TableUse | null,
@@ -190,8 +190,8 @@ function refuseDefinition(
   const { code } = action;
   const first = action.first.toLowerCase();
   const second = action.second.toLowerCase();
-  // `CREATE TRIGGER temp.t ON account` is reported as a trigger in main. Only that it is written to the TEMP schema
-  // tells.
+  // SQLite reports `CREATE TRIGGER temp.t ON account` as a trigger in main. Only the write to the TEMP schema reveals
+  // it.
   const table =
     code === ACTION_INSERT && first === 'sqlite_temp_master'
       ? [...(use?.triggersOn ?? [])].find((name) => synced.has(name.toLowerCase()))
@@ -199,14 +199,14 @@ function refuseDefinition(
   if (table !== undefined) return forbidden('temp-trigger', { table: table.toLowerCase() });
   if (!DEFINITIONS.has(code)) return null;
   if (isReserved(first)) return forbidden('reserved-name', { name: first });
-  // SQLite looks for names in the TEMP schema first.
+  // SQLite resolves names in the TEMP schema first.
   if (NAMED_LIKE_TABLES.has(code) && isTemporary(action) && declared.has(first))
     return forbidden('name-taken', { name: first });
   if (!CREATES_TRIGGER.has(code)) return null;
-  // It would run after capture has taken the changes, and could take back what was written down.
+  // The trigger would run after capture, and could undo what the changelog records.
   if (isReserved(second)) return forbidden('internal-table', { table: second });
   if (searchIndexes.has(second)) return forbidden('search-index', { table: second });
-  // SQLite fires TEMP triggers although triggers are off while deliveries are applied.
+  // SQLite fires TEMP triggers even while triggers are off for a delivery.
   return isTemporary(action) && synced.has(second) ? forbidden('temp-trigger', { table: second }) : null;
 }
 
@@ -217,7 +217,7 @@ const TEMPORARY: ReadonlySet<number> = new Set([
   ACTION_CREATE_TEMP_VIEW,
 ]);
 
-/** `CREATE TABLE temp.x` is reported as the creation of an ordinary table, in the schema `temp`. */
+/** SQLite reports `CREATE TABLE temp.x` as an ordinary table in the schema `temp`. */
 function isTemporary({ code, database }: SqlAction): boolean {
   return TEMPORARY.has(code) || database.toLowerCase() === 'temp';
 }
@@ -230,7 +230,7 @@ function refuseAlways({ code, first }: SqlAction): RockpoolError | null {
   return null;
 }
 
-/** Whether it is the name of a temporary table or trigger that writes down what the app's statements do to rows. */
+/** Whether this is the name of a temporary log table or trigger of a search index. */
 export function isSearchLog(name: string): boolean {
   return name.startsWith(SEARCH_PREFIX);
 }
@@ -239,7 +239,7 @@ function isReserved(name: string): boolean {
   return name.startsWith(RESERVED_TABLE_PREFIX);
 }
 
-/** The triggers of search indexes log into tables of their own. */
+/** Whether a search index's trigger writes to its own log table. */
 function isOwnTrigger({ first, trigger }: SqlAction): boolean {
   return isSearchLog(first) && isSearchLog(trigger);
 }

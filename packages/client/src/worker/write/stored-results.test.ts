@@ -2,8 +2,8 @@ import { describe, expect, it } from 'vitest';
 import { decodeRows } from '../../rpc/rows-transfer.ts';
 import { openInMemory } from '../../../testing/worker/test-database.ts';
 
-describe('a request that is asked again', () => {
-  it('gives the same rows, whatever values are in them', () => {
+describe('a repeated request', () => {
+  it('returns the same rows for values of every kind', () => {
     const database = openInMemory();
     const statements = [
       {

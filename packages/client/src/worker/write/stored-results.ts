@@ -2,8 +2,8 @@ import { decodeColumn, type EncodedRows } from '../../rpc/rows-transfer.ts';
 import type { StatementOutcome } from '../../rpc/sql-statement.ts';
 import type { SqlValue } from '../../rpc/sql-value.ts';
 
-// What a request gave, as text: whoever asks for it again gets the same rows. JSON has no integers beyond 2^53, no
-// bytes and no -0 or infinity.
+// The results of a request as JSON, so that a repeated request returns the same rows. JSON lacks integers beyond 2^53,
+// bytes, -0 and infinities, which are stored as objects.
 type StoredValue =
   | null
   | number

@@ -14,24 +14,21 @@ import type { TableChange } from '../../rpc/query-dependencies.ts';
 import type { CapturedChanges } from '../capture/captured-changes.ts';
 import type { Connection } from '../sqlite/connection.ts';
 
-/**
- * Of a commit with more rows in one group nothing but the columns is told: naming the rows would cost more than it
- * saves.
- */
+/** The largest group whose changes name their rows. For larger ones, naming rows would cost more than it saves. */
 export const MAX_ROWS = 64;
 
 /**
- * What tells a table's changes to live queries, and the columns by which an index finds rows first: of queries that
- * look for one value, mostly one of these is it. Generated columns and documents are not among them: what is stored in
- * their place is not known where a change is told.
+ * How a table's changes are described to live queries: with the values of the columns that come first in an index or
+ * key, since most queries for one value search by one of these. Generated columns and documents are left out, because
+ * their stored values are unknown where changes are described.
  */
 export interface TableLookups {
   readonly table: TableSchema;
   readonly nameById: ReadonlyMap<number, string>;
-  /** The first of the primary key. */
+  /** The first column of the primary key. */
   readonly keyColumn: string | null;
   readonly valueColumns: readonly ColumnSchema[];
-  /** What a generated column is made of is not known here, so it may change with any other. */
+  /** Whether the table has generated columns. Their sources are unknown here, so any change may change them. */
   readonly hasGenerated: boolean;
 }
 
@@ -59,10 +56,7 @@ export function lookupsByTable(tables: readonly TableSchema[]): LookupsByTable {
   );
 }
 
-/**
- * What a transaction changed, as far as live queries can use it. Call it before COMMIT: values that did not change are
- * read.
- */
+/** Describes what a transaction changed, for live queries. Call it before COMMIT: it reads unchanged values. */
 export function tableChanges(
   connection: Connection,
   lookups: LookupsByTable,
@@ -89,7 +83,7 @@ function keysOf(
   const keys: Record<string, string[]> = {};
   if (keyColumn !== null) keys[keyColumn] = toKeys(group.keys[table.primaryKey.indexOf(keyColumn)]);
   for (const { id, name } of lookups.valueColumns) {
-    // A new row gets the default of a column that is not given, which is not known here.
+    // A new row takes the default of an omitted column, and defaults are unknown here.
     if (group.kind === 'insert' && !group.columnIds.includes(id)) continue;
     keys[name] = [
       ...toKeys(group.values[group.columnIds.indexOf(id)]),
@@ -104,7 +98,7 @@ function toKeys(values: readonly CellValue[] = []): string[] {
   return values.map(lookupKey);
 }
 
-/** A changed row is still found by the columns that did not change. */
+/** Adds the values of unchanged columns, by which queries still find a changed row. */
 function addUnchanged(
   connection: Connection,
   { table, valueColumns: columns }: TableLookups,

@@ -33,7 +33,7 @@ function withAccounts(): OpenDatabase {
   return database;
 }
 
-/** What another device did, as the server sends it. */
+/** Delivers changes of another device. */
 function fromElsewhere(database: OpenDatabase, sql: 'update name' | 'delete'): void {
   const groups = [
     sql === 'delete'
@@ -44,7 +44,7 @@ function fromElsewhere(database: OpenDatabase, sql: 'update name' | 'delete'): v
 }
 
 describe('undoing a transaction', () => {
-  it('takes back inserts, updates and deletes as one new changeset, and undoing that does them again', () => {
+  it('undoes inserts, updates and deletes in one new changeset, and redoes them when that is undone', () => {
     const database = withAccounts();
     const before = accounts(database);
     write(
@@ -62,7 +62,7 @@ describe('undoing a transaction', () => {
     expect(database.outbox.pendingCount()).toBe(4);
   });
 
-  it('brings back what went by a foreign key, and what triggers did', () => {
+  it('undoes cascading deletes and the effects of triggers', () => {
     const database = withAccounts();
     write(
       database,
@@ -77,7 +77,7 @@ describe('undoing a transaction', () => {
     expect(database.connection.rows('SELECT note FROM entry')).toEqual([['note']]);
   });
 
-  it('leaves alone what others wrote in other columns', () => {
+  it('keeps later values of other columns', () => {
     const database = withAccounts();
     write(database, 'w', "UPDATE account SET amount = 7 WHERE id = 'b'");
     write(database, 'later', "UPDATE account SET name = 'kept' WHERE id = 'b'");
@@ -85,7 +85,7 @@ describe('undoing a transaction', () => {
     expect(database.connection.rows("SELECT name, amount FROM account WHERE id = 'b'")).toEqual([['kept', 2]]);
   });
 
-  it('takes off what was added to a counter, whatever was added since', () => {
+  it('subtracts what it added to a counter, whatever was added since', () => {
     const tally = testTable(
       'tally',
       { id: 'text not null', n: 'integer not null' },
@@ -99,7 +99,7 @@ describe('undoing a transaction', () => {
     expect(database.connection.value('SELECT n FROM tally')).toBe(110);
   });
 
-  it('refuses where what it wrote was changed since, here or elsewhere, and changes nothing', () => {
+  it('is rejected if a written cell was changed since, here or elsewhere, and changes nothing', () => {
     const database = withAccounts();
     write(
       database,
@@ -114,7 +114,7 @@ describe('undoing a transaction', () => {
     expect(database.outbox.pendingCount()).toBe(3);
   });
 
-  it('refuses where a row has gone or is there again, or is referred to', () => {
+  it('is rejected if a row is gone, exists again or is referred to', () => {
     const database = withAccounts();
     write(database, 'w', "UPDATE account SET amount = 7 WHERE id = 'b'");
     write(database, 'd', "DELETE FROM account WHERE id = 'b'");
@@ -128,14 +128,14 @@ describe('undoing a transaction', () => {
     expect(problemOf(() => undo(database, 'parent', 'once more'))).toBe(null);
   });
 
-  it('refuses where a constraint is in the way', () => {
+  it('is rejected if a constraint is violated', () => {
     const database = withAccounts();
     write(database, 'w', "UPDATE account SET name = 'free' WHERE id = 'b'");
     write(database, 'taken', "INSERT INTO account (id, name) VALUES ('c', 'y')");
     expect(problemOf(() => undo(database, 'w'))).toBe('constraint-unique');
   });
 
-  it('is right after edits and deletes of another device', () => {
+  it('works after edits and deletes of another device', () => {
     for (const [what, problem] of [
       ['update name', 'changed'],
       ['delete', 'row-gone'],
@@ -159,14 +159,14 @@ describe('undoing a transaction', () => {
     }
   });
 
-  it('says what it has nothing of', () => {
+  it('reports what it cannot find', () => {
     const database = withAccounts();
     expect(problemOf(() => undo(database, 'never'))).toBe('forgotten');
     write(database, 'local', "INSERT INTO draft (text) VALUES ('x')");
     expect(problemOf(() => undo(database, 'local'))).toBe('nothing');
   });
 
-  it('happens once, however often it is asked for', () => {
+  it('takes effect once, however often it is requested', () => {
     const database = withAccounts();
     write(database, 'w', "INSERT INTO account (id, name) VALUES ('c', 'z')");
     undo(database, 'w', 'u');

@@ -23,39 +23,39 @@ export interface UndoParts {
 }
 
 /**
- * Writes the old values of a transaction, named by the id of its request, as a new one that is captured and synced like
- * any other; so undoing that one does it again. Only what it wrote is touched: other columns of its rows keep what
- * others wrote since, and what it added to counters is taken off. Triggers of the app do not fire: what they did is
- * part of the transaction.
+ * Undoes a transaction, named by its request id, by writing its old values in a new transaction. That one is captured
+ * and synced like any other, so undoing it redoes the first. Only cells that the transaction wrote are restored. Other
+ * columns keep later values, and counters lose what the transaction added. Triggers of the app do not run, because the
+ * transaction includes their effects.
  *
- * Throws `undo-refused` with `problem`, and changes nothing:
- * - `nothing`: it changed no synced row
- * - `forgotten`: it is older than the changelog, or the record of requests, keeps
- * - `rejected`: it was refused, so its changes are not in the tables
- * - `changed`: a cell that it wrote has another value since, here or from another device
- * - `row-gone`, `row-back`: a row that it updated has gone, or one that it deleted is there again
- * - `referred-to`: a row that it inserted is referred to by now, or one that it deleted refers to one that has gone
- * - `document`: it edited a document, whose editor has an undo of its own
+ * Throws `undo-refused` and changes nothing, with `problem`
+ * - `nothing`: the transaction changed no synced row
+ * - `forgotten`: its changeset or request is no longer kept
+ * - `rejected`: its changeset is rejected, so its changes are not in the tables
+ * - `changed`: a cell that it wrote has another value since, written here or elsewhere
+ * - `row-gone`, `row-back`: a row that it updated is gone, or a row that it deleted exists again
+ * - `referred-to`: a row that it inserted is referred to, or a row that it deleted refers to one that is gone
+ * - `document`: it edited a document, which has its own undo
  * - `schema`: the app no longer has the table or column
- * - a constraint's code, where the old values no longer fit
+ * - a constraint's code: the old values no longer fit
  */
-export function undoRequest(parts: UndoParts, undone: string, requestId: string): WriteOutcome {
+export function undoRequest(parts: UndoParts, undoneRequestId: string, requestId: string): WriteOutcome {
   const { connection, transaction, tablesById } = parts;
-  // SQLite ignores these switches inside a transaction. No row may go with another: that is looked at in the end.
+  // SQLite ignores these switches inside a transaction. No delete may cascade; references are checked at the end.
   connection.setTriggers(false);
   connection.setForeignKeys(false);
   try {
     return transaction.runInternal(() => {
-      const { groups, before, atomic } = findChangeset(parts, undone);
+      const { groups, before, atomic } = findChangeset(parts, undoneRequestId);
       const tables = tablesAround(groups, tablesById);
       const broken = brokenReferences(connection, tables);
-      // What was inserted goes first, what was deleted comes last: then every value is free that has to be.
+      // Undoing inserts first and deletes last frees every unique value before it is needed.
       for (const kind of ['insert', 'update', 'delete'] as const) {
         groups.forEach((group, index) => {
           if (group.kind === kind) undoGroup(parts, group, before[index] ?? { columnIds: [], values: [] });
         });
       }
-      if (brokenReferences(connection, tables) > broken) throw refused('referred-to');
+      if (brokenReferences(connection, tables) > broken) throw undoRefused('referred-to');
       return { atomic };
     }, requestId);
   } catch (thrown) {
@@ -70,19 +70,19 @@ export function undoRequest(parts: UndoParts, undone: string, requestId: string)
 
 function findChangeset({ connection, changelog }: UndoParts, requestId: string): DecodedChangeset {
   const done = new RequestLog(connection).find(requestId);
-  if (done === null) throw refused('forgotten');
+  if (done === null) throw undoRefused('forgotten');
   const { sequence } = done;
-  if (sequence === null) throw refused('nothing');
+  if (sequence === null) throw undoRefused('nothing');
   if (connection.value('SELECT 1 FROM rockpool_parked WHERE sequence = ?', sequence) !== undefined)
-    throw refused('rejected');
+    throw undoRefused('rejected');
   const changeset = changelog.read(sequence);
-  if (changeset === null) throw refused('forgotten');
+  if (changeset === null) throw undoRefused('forgotten');
   return changeset;
 }
 
 function undoGroup({ connection, tablesById }: UndoParts, group: ChangeGroup, before: BeforeGroup): void {
   const table = tablesById.get(group.tableId);
-  if (table === undefined) throw refused('schema');
+  if (table === undefined) throw undoRefused('schema');
   const writer = new RowWriter(connection, table);
   try {
     requireColumns(writer, group, before);
@@ -100,12 +100,12 @@ function undoGroup({ connection, tablesById }: UndoParts, group: ChangeGroup, be
 function requireColumns(writer: RowWriter, { kind, columnIds }: ChangeGroup, before: BeforeGroup): void {
   const { table, columns } = writer;
   if ([...columnIds, ...before.columnIds].some((columnId) => !writer.hasColumn(columnId)))
-    throw refused('schema', table);
+    throw undoRefused('schema', table);
   const { byColumn } = columns.policies;
   const touches = kind === 'update' ? columnIds : byColumn.keys();
   for (const columnId of touches) {
     const problem = byColumn.get(columnId)?.refusesUndo;
-    if (problem !== undefined) throw refused(problem, table);
+    if (problem !== undefined) throw undoRefused(problem, table);
   }
 }
 
@@ -116,11 +116,11 @@ function undoInsert(
   row: number,
 ): void {
   const now = writer.read(key);
-  if (!now.exists) return; // Somebody has deleted it, as this would.
+  if (!now.exists) return; // Deleted already.
   const isSame = columnIds.every((columnId, index) =>
     cellValuesEqual(now.values.get(columnId) ?? null, values[index]?.[row] ?? null),
   );
-  if (!isSame) throw refused('changed', writer.table);
+  if (!isSame) throw undoRefused('changed', writer.table);
   writer.remove(key);
 }
 
@@ -132,21 +132,21 @@ function undoUpdate(
   row: number,
 ): void {
   const now = writer.read(key);
-  if (!now.exists) throw refused('row-gone', writer.table);
+  if (!now.exists) throw undoRefused('row-gone', writer.table);
   const restored = columnIds.map((columnId, index) => {
     const current = now.values.get(columnId) ?? null;
     const written = values[index]?.[row] ?? null;
     const old = before.values[before.columnIds.indexOf(columnId)]?.[row] ?? null;
     const { undo = lastWriter.undo } = policyOf(writer.table, columnId);
     const undone = undo(current, written, old);
-    if (undone === undefined) throw refused('changed', writer.table);
+    if (undone === undefined) throw undoRefused('changed', writer.table);
     return undone;
   });
   writer.patch(key, columnIds, restored);
 }
 
 function undoDelete(writer: RowWriter, key: readonly CellValue[], before: BeforeGroup, row: number): void {
-  if (writer.read(key).exists) throw refused('row-back', writer.table);
+  if (writer.read(key).exists) throw undoRefused('row-back', writer.table);
   writer.put(
     key,
     before.columnIds,
@@ -154,7 +154,7 @@ function undoDelete(writer: RowWriter, key: readonly CellValue[], before: Before
   );
 }
 
-/** The tables of a changeset and those that refer to them. */
+/** The names of a changeset's tables and of the tables that refer to them. */
 function tablesAround(groups: readonly ChangeGroup[], tablesById: ReadonlyMap<number, TableSchema>): readonly string[] {
   const names = new Set(groups.map(({ tableId }) => tablesById.get(tableId)?.name));
   return [...tablesById.values()]
@@ -171,6 +171,6 @@ function brokenReferences(connection: Connection, tables: readonly string[]): nu
   );
 }
 
-function refused(problem: string, table?: TableSchema): RockpoolError {
+function undoRefused(problem: string, table?: TableSchema): RockpoolError {
   return new RockpoolError('undo-refused', table === undefined ? { problem } : { problem, table: table.name });
 }

@@ -38,7 +38,7 @@ function failure(action: () => unknown): RockpoolError {
   throw new Error('nothing was thrown');
 }
 
-/** Everything that a write could leave behind. */
+/** Everything that a write may leave in the database. */
 function contents(database: OpenDatabase): unknown {
   const tables = [
     'account',
@@ -116,7 +116,7 @@ describe('a write', () => {
     database.close();
   });
 
-  it('numbers changesets without gaps, links them by hash and lets stamps rise whatever the clock does', () => {
+  it('numbers changesets without gaps, chains their hashes, and raises stamps whatever the clock does', () => {
     const clock = new TestClock();
     const database = openInMemory({ nowMs: clock.now });
     const insert = (id: string): unknown => write(database, ['INSERT INTO account (id) VALUES (?)', id]);
@@ -143,18 +143,18 @@ describe('a write', () => {
     database.close();
   });
 
-  it('carries the cursor as its base, and older bases for cells whose server value is hidden', () => {
+  it('carries the cursor as its base, and cell bases for covered cells', () => {
     const database = openInMemory();
     write(database, "INSERT INTO account (id, name, amount) VALUES ('a', 'x', 1), ('b', 'y', 2), ('c', 'z', 3)");
     database.meta.set('cursor', 40);
-    const hide = database.connection.prepare('INSERT INTO rockpool_base VALUES (?, ?, ?, ?, ?)');
+    const insertCovered = database.connection.prepare('INSERT INTO rockpool_base VALUES (?, ?, ?, ?, ?)');
     const key = (id: string): Uint8Array => new Uint8Array([3, 1, id.charCodeAt(0)]);
-    hide.runCells(BigInt(tableIdOf('account')), key('a'), BigInt(columnIdOf('amount')), 7n, 12n);
-    hide.runCells(BigInt(tableIdOf('account')), key('a'), BigInt(columnIdOf('name')), 'n', 13n);
-    hide.runCells(BigInt(tableIdOf('account')), key('b'), BigInt(columnIdOf('amount')), 7n, 14n);
-    hide.runCells(BigInt(tableIdOf('account')), key('b'), BigInt(columnIdOf('name')), 'n', 11n);
-    hide.runCells(BigInt(tableIdOf('account')), key('c'), 0n, 0n, 15n);
-    hide.release();
+    insertCovered.runCells(BigInt(tableIdOf('account')), key('a'), BigInt(columnIdOf('amount')), 7n, 12n);
+    insertCovered.runCells(BigInt(tableIdOf('account')), key('a'), BigInt(columnIdOf('name')), 'n', 13n);
+    insertCovered.runCells(BigInt(tableIdOf('account')), key('b'), BigInt(columnIdOf('amount')), 7n, 14n);
+    insertCovered.runCells(BigInt(tableIdOf('account')), key('b'), BigInt(columnIdOf('name')), 'n', 11n);
+    insertCovered.runCells(BigInt(tableIdOf('account')), key('c'), 0n, 0n, 15n);
+    insertCovered.release();
     write(database, "UPDATE account SET amount = 9 WHERE id IN ('a', 'c')", "DELETE FROM account WHERE id = 'b'");
     const [, sent] = database.outbox.nextPush(0, 1e9)?.changesets ?? [];
     expect(sent?.base).toBe(40);
@@ -174,7 +174,7 @@ describe('a write', () => {
     database.close();
   });
 
-  it('makes no changeset when it changes only tables that stay here, or nothing', () => {
+  it('makes no changeset if it changes only local tables or nothing', () => {
     const database = openInMemory();
     expect(write(database, "INSERT INTO draft (text) VALUES ('x')")).toMatchObject({
       sequence: null,
@@ -189,7 +189,7 @@ describe('a write', () => {
     database.close();
   });
 
-  it('touches what triggers and cascades touch', () => {
+  it('reports the tables that triggers and cascades touch', () => {
     const database = openInMemory();
     database.connection.exec('CREATE VIRTUAL TABLE entry_fts USING fts5(note)'); // as a migration makes it
     write(
@@ -207,7 +207,7 @@ describe('a write', () => {
   });
 });
 
-it('many equal statements are run one by one', () => {
+it('runs each of many identical statements', () => {
   const database = openInMemory();
   const sql = 'INSERT INTO account (id) VALUES (?)';
   const outcome = write(database, [sql, 'a'], [sql, 'b'], 'DELETE FROM account', [sql, 'c'], [sql, 'd'], [sql, 'e']);
@@ -236,7 +236,7 @@ describe('a write that fails', () => {
       ).toBe(code);
       expect(contents(database)).toEqual(before);
       expect(database.connection.inTransaction).toBe(false);
-      // And the next one is captured as if nothing had been.
+      // The next write captures only its own changes.
       write(database, "INSERT INTO account (id) VALUES ('later')");
       expect(database.changelog.read(2)?.groups.map(({ keys }) => keys)).toEqual([[['later']]]);
       database.close();
@@ -253,17 +253,17 @@ describe('a write that fails', () => {
     ['PRAGMA defer_foreign_keys = ON', "INSERT INTO entry VALUES ('1', 'nobody', NULL)"],
     'constraint-foreign-key',
   );
-  leavesNothing('SQL that is wrong', ['UPDATE nowhere SET a = 1'], 'query-invalid');
-  leavesNothing('a value that can never be sent', ['UPDATE account SET rate = 9e999'], 'value-invalid');
+  leavesNothing('invalid SQL', ['UPDATE nowhere SET a = 1'], 'query-invalid');
+  leavesNothing('a value that cannot be sent', ['UPDATE account SET rate = 9e999'], 'value-invalid');
   leavesNothing(
-    'the same in a table with generated columns',
+    'such a value in a table with generated columns',
     ["UPDATE priced SET net = 'a' || char(0)"],
     'value-invalid',
   );
-  leavesNothing('a statement that is forbidden', ['COMMIT'], 'sql-forbidden');
+  leavesNothing('a forbidden statement', ['COMMIT'], 'sql-forbidden');
   leavesNothing('a savepoint left open', ['SAVEPOINT s', 'UPDATE account SET rate = 9e999'], 'value-invalid');
 
-  it('leaves nothing: more than can be sent', () => {
+  it('leaves nothing: a changeset too large to send', () => {
     const database = openInMemory();
     const large =
       "INSERT INTO account (id, extra) WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n WHERE i < 7) SELECT 'k' || i, zeroblob(7500000) FROM n";
@@ -274,7 +274,7 @@ describe('a write that fails', () => {
     database.close();
   });
 
-  it('does not count as done', () => {
+  it('is carried out when repeated', () => {
     const database = openInMemory();
     const request = { id: 'same', statements: [{ sql: "INSERT INTO entry VALUES ('1', 'a', NULL)", params: [] }] };
     expect(failure(() => database.write(request)).code).toBe('constraint-foreign-key');
@@ -285,7 +285,7 @@ describe('a write that fails', () => {
 });
 
 describe('a repeated request', () => {
-  it('has its effect once and gives the first outcome', () => {
+  it('takes effect once and returns the first outcome', () => {
     const database = openInMemory();
     write(database, "INSERT INTO account (id, amount) VALUES ('a', 1)");
     const request = { id: 'add', statements: [{ sql: 'UPDATE account SET amount = amount + ?', params: [10] }] };
@@ -297,7 +297,7 @@ describe('a repeated request', () => {
     database.close();
   });
 
-  it('is remembered for a day and until it is decided, then forgotten', () => {
+  it('is kept for a day and until its outcome, then removed', () => {
     const clock = new TestClock();
     const database = openInMemory({ nowMs: clock.now });
     write(database, "INSERT INTO account (id) VALUES ('a')");
@@ -308,7 +308,7 @@ describe('a repeated request', () => {
     database.close();
   });
 
-  it('is remembered among the newest thousand although the clock was set ahead', () => {
+  it('is kept among the newest thousand even if the clock is set ahead', () => {
     const clock = new TestClock();
     const database = openInMemory({ nowMs: clock.now });
     const request = { id: 'add', statements: [{ sql: "INSERT INTO draft VALUES ('1', 'a')", params: [] }] };
@@ -320,7 +320,7 @@ describe('a repeated request', () => {
   });
 });
 
-describe('what apps may not run', () => {
+describe('a forbidden statement', () => {
   const forbidden = (sql: string, fields: object): void =>
     it(`${sql}`, () => {
       const database = openInMemory();
@@ -354,7 +354,7 @@ describe('what apps may not run', () => {
   forbidden('CREATE UNIQUE INDEX mine ON account (amount)', { problem: 'schema', table: 'account' });
   forbidden('DROP INDEX entry_account', { problem: 'schema', table: 'entry' });
 
-  it('a trigger that writes where apps may not, once it fires', () => {
+  it('a trigger that writes to a forbidden table, once it fires', () => {
     const database = openInMemory();
     write(database, "INSERT INTO draft (text) VALUES ('x')");
     write(database, 'CREATE TRIGGER sneaky AFTER INSERT ON draft BEGIN DELETE FROM rockpool_changelog; END');
@@ -381,7 +381,7 @@ describe('what apps may not run', () => {
     database.close();
   });
 
-  it('while TEMP tables, views, triggers and savepoints are theirs', () => {
+  it('but TEMP tables, views, triggers and savepoints are allowed', () => {
     const database = openInMemory();
     const outcome = write(
       database,

@@ -42,17 +42,17 @@ export interface WriteParts {
   readonly requests: RequestLog;
   readonly meta: Meta;
   readonly nowMs: () => number;
-  /** What changesets are stamped with. */
+  /** Stamps changesets. */
   readonly localTime: LocalTime;
 }
 
-/** A trigger of the app may write what is then not canonical; it seldom does so again and again. */
+/** Rounds of canonical rewriting. A trigger may undo the canonical form, but seldom keeps doing so. */
 const MAX_ROUNDS = 3;
 
-/** What the body of a transaction did, beyond what capture sees. */
+/** The result of a transaction's body, beyond the captured changes. */
 export interface BodyResult {
   readonly results: readonly StatementOutcome[];
-  /** Tables that statements named for writing. */
+  /** The tables that statements named for writing. */
   readonly tablesWritten: ReadonlySet<string>;
   /** See ChangesetBody. */
   readonly atomic: boolean;
@@ -61,11 +61,10 @@ export interface BodyResult {
 /**
  * One local write, from BEGIN to COMMIT:
  *
- *   BEGIN IMMEDIATE ─ request known? ─ capture on ─ statements ─ capture taken ─ merge rules ─ types checked ─ changelog ─ search indexes ─ request recorded ─ COMMIT
+ *   BEGIN IMMEDIATE ─ known request? ─ start capture ─ statements ─ read capture ─ merge rules ─ check types ─ changelog ─ search indexes ─ record request ─ COMMIT
  *
- * 1. Rows, changeset and request id commit together or not at all: whatever throws on the way rolls everything back.
- * 2. Nothing about the database is kept in memory between two writes, so that there is nothing to put right after a
- *    rollback.
+ * 1. Rows, changeset and request id commit together or not at all: any error rolls everything back.
+ * 2. No state of the database stays in memory between writes, so a rollback leaves nothing to repair.
  */
 export class WriteTransaction {
   readonly parts: WriteParts;
@@ -88,17 +87,14 @@ export class WriteTransaction {
     this.lookups = lookupsByTable(syncedTables(parts.schema));
   }
 
-  /** Carries out the statements of a request, once. */
+  /** Runs the statements of a request once. A repeated request returns its first outcome. */
   run({ id, statements, action }: WriteRequest): WriteOutcome {
     const body = (): BodyResult => ({ ...this.runStatements(statements), atomic: action?.kind === 'atomic' });
-    // When a statement has to be compiled anew, because one before it changed the schema, it is judged anew.
+    // SQLite recompiles a statement after a schema change, so the policy must also be in force while it runs.
     return this.runOnce(id, () => this.parts.connection.underPolicy(this.policy, body));
   }
 
-  /**
-   * Carries out writes of Rockpool itself that become a changeset like any other; once, where they have the id of a
-   * request.
-   */
+  /** Runs writes of Rockpool itself, which become a changeset like any other. With a request id they run once. */
   runInternal(
     body: () => Pick<BodyResult, 'atomic'> & Partial<BodyResult>,
     requestId: string | null = null,
@@ -107,21 +103,20 @@ export class WriteTransaction {
   }
 
   /**
-   * The same for results that can be read again: they are not kept with the request. When it is repeated, `readAgain`
-   * gives them as they are then.
+   * Like `runInternal`, for results that are not stored with the request. A repeated request reads them by
+   * `rereadResults`.
    */
   runRereadable(
     body: () => Pick<BodyResult, 'atomic' | 'results'>,
-    readAgain: () => readonly StatementOutcome[],
+    rereadResults: () => readonly StatementOutcome[],
     requestId: string,
   ): WriteOutcome {
     const outcome = this.runOnce(requestId, () => ({ tablesWritten: new Set(), ...body() }), false);
-    return outcome.repeated ? { ...outcome, results: readAgain() } : outcome;
+    return outcome.repeated ? { ...outcome, results: rereadResults() } : outcome;
   }
 
   /**
-   * Begins a transaction that stays open until it is committed or rolled back. Nothing else may write on this
-   * connection meanwhile.
+   * Begins a transaction that stays open until commit or rollback. Nothing else may write on this connection meanwhile.
    */
   begin({ atomic }: { readonly atomic: boolean }): OpenTransaction {
     this.parts.connection.run('BEGIN IMMEDIATE');
@@ -133,13 +128,13 @@ export class WriteTransaction {
     return this.inTransaction(() => {
       const known = requestId === null ? null : requests.find(requestId);
       if (known !== null) return known;
-      const outcome = this.captured(body);
+      const outcome = this.runCaptured(body);
       if (requestId !== null) requests.record(requestId, keepsResults ? outcome : { ...outcome, results: [] }, nowMs());
       return outcome;
     });
   }
 
-  /** Runs them in order. A row of equal statements, as imports have it, prepares once. */
+  /** Runs statements in order. Prepares a run of identical statements once, which imports consist of. */
   runStatements(statements: readonly SqlStatement[]): Pick<BodyResult, 'results' | 'tablesWritten'> {
     const { connection, searchIndexes } = this.parts;
     const results: StatementOutcome[] = [];
@@ -149,7 +144,7 @@ export class WriteTransaction {
       const statement = connection.prepare(sql, this.policy);
       const named = [...statement.tablesWritten];
       const changesSchema = named.includes('sqlite_master') || named.includes('sqlite_temp_master');
-      // Our triggers write logs; SQLite itself writes the schema.
+      // Leaves out the logs of search indexes and SQLite's own tables.
       for (const table of named) if (!table.startsWith('sqlite_') && !isSearchLog(table)) tablesWritten.add(table);
       const changesRows = named.length > 0 && !changesSchema;
       try {
@@ -168,7 +163,7 @@ export class WriteTransaction {
     return { results, tablesWritten };
   }
 
-  /** Runs it to its end; gives its rows if it gives any, as with RETURNING. */
+  /** Runs a statement to its end. Returns its rows if it has columns, as with RETURNING. */
   private runStatement(statement: Statement, params: readonly SqlParam[]): { readonly rows?: EncodedRows } {
     if (statement.columnCount === 0) {
       statement.run(...params);
@@ -178,7 +173,7 @@ export class WriteTransaction {
     return { rows: encodeRows(statement, this.parts.connection.runtime.memory) };
   }
 
-  private captured(body: () => BodyResult): WriteOutcome {
+  private runCaptured(body: () => BodyResult): WriteOutcome {
     const { capture } = this.parts;
     capture.begin();
     let captured: CapturedChanges;
@@ -193,8 +188,8 @@ export class WriteTransaction {
   }
 
   /**
-   * Puts what was captured into the changelog, as one changeset, and its words into the search indexes. The last step
-   * before COMMIT.
+   * Appends captured changes to the changelog as one changeset, and updates search indexes. The last step before
+   * COMMIT.
    */
   appendChangeset(done: BodyResult, captured: CapturedChanges): WriteOutcome {
     const { changelog, connection, meta, localTime, searchIndexes } = this.parts;
@@ -212,7 +207,7 @@ export class WriteTransaction {
     return { results: done.results, touchedTables: [...touched], changes: described, sequence, repeated: false };
   }
 
-  /** Last of all, since merge rules add cells that did not change: what the server would refuse is refused here. */
+  /** Rejects what the server would reject. Runs after the merge rules, which add cells that did not change. */
   private requireInDomain(groups: readonly ChangeGroup[]): void {
     for (const group of groups) {
       const domain = this.domains.get(group.tableId);
@@ -220,7 +215,7 @@ export class WriteTransaction {
     }
   }
 
-  /** What was changed, documents in their canonical form. Call it while capture is on. */
+  /** The captured changes, with documents in their canonical form. Call it while capture is on. */
   takeCanonicalChanges(): CapturedChanges {
     const { capture, connection } = this.parts;
     const known: CanonicalTexts = new Map();
@@ -238,8 +233,7 @@ export class WriteTransaction {
     connection.run('BEGIN IMMEDIATE');
     try {
       const result = body();
-      // OR ROLLBACK and RAISE(ROLLBACK) end the transaction with an error, which cannot get here; nothing else may end
-      // it.
+      // OR ROLLBACK and RAISE(ROLLBACK) end the transaction with an error and never get here. Nothing else may end it.
       if (!connection.inTransaction)
         throw new RockpoolError('internal', { problem: 'the transaction ended before its commit' });
       commit(connection);

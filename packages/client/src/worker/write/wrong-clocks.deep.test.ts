@@ -23,7 +23,7 @@ describe('200,000 writes of a real database by a clock', () => {
       const database = openInMemory({ nowMs: clock.now });
       for (let write = 0; write < WRITES; write++) {
         set(clock, write);
-        // One row again and again: the file must not grow, the log does.
+        // One row repeatedly: the changelog grows, the table must not.
         database.write({
           id: `w${write}`,
           statements: [
