@@ -11,7 +11,7 @@ import { createSyncEngine, type SyncEngine } from '../../packages/client/src/wor
 import type { SyncReport } from '../../packages/client/src/worker/sync/sync-status.ts';
 import { connectWebSocket } from '../../packages/client/src/worker/sync/web-socket.ts';
 import { openInMemory, testSchema } from '../../packages/client/testing/worker/test-database.ts';
-import type { SyncServerOptions } from '../../packages/sync-server/src/create-sync-server.ts';
+import type { SyncServerOptions } from '../../packages/sync-server/src/sync-server.ts';
 import { DATABASE, temporaryFolder, TestServer } from '../../packages/sync-server/testing/test-server.ts';
 
 /** The real database and sync of one device, in this process. */

@@ -10,7 +10,7 @@ it('what the page on the server shows of its own program is in one function, lin
   // The formatter may break lines and move comments.
   const withoutSpace = (text: string): string =>
     text.replace(/(^|\s)\/\/ .*$/gm, '').replace(/\s+|,(?=\s*[)\]}])/g, '');
-  const code = withoutSpace(textOf('testing/server-guide.ts'));
+  const code = withoutSpace(textOf('../testing/server-guide.ts'));
   const blocks = [...textOf('../../../docs/server.md').matchAll(/```ts\n(.*?)```\n/gs)]
     .map(([, block]) => block as string)
     .filter((block) => block.includes('sync'));

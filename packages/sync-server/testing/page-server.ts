@@ -2,7 +2,8 @@ import type { Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { createAdaptorServer } from '@hono/node-server';
 import { Hono } from 'hono';
-import { createSyncServer, SYNC_PATH, type SyncServer, type SyncServerOptions } from '../src/create-sync-server.ts';
+import { createSyncServer, SYNC_PATH } from '../src/create-sync-server.ts';
+import type { SyncServer, SyncServerOptions } from '../src/sync-server.ts';
 
 /** A real server on a port of its own, sockets and HTTP, that keeps no process alive. `url` is that of the sockets. */
 export async function startForPages(

@@ -1,5 +1,5 @@
 import { afterEach, beforeEach, inject } from 'vitest';
-import type { SyncServerOptions } from '../src/create-sync-server.ts';
+import type { SyncServerOptions } from '../src/sync-server.ts';
 import { createPostgresDatabase } from './postgres-server.ts';
 import type {} from './postgres-for-all.ts';
 import { temporaryFolder, TestServer } from './test-server.ts';

@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { expect } from 'vitest';
-import type { SyncServerOptions } from '../../src/create-sync-server.ts';
+import type { SyncServerOptions } from '../../src/sync-server.ts';
 import type { SnapshotRules } from '../../src/snapshot/snapshots.ts';
 import type { TestServer } from '../test-server.ts';
 import type { CanaryForm } from './canary.ts';

@@ -1,0 +1,20 @@
+import { RockpoolError } from '@rockpool/shared';
+import { originProblem } from './auth/origin.ts';
+import { secretProblem } from './auth/secret.ts';
+import { MIN_CONNECTIONS } from './postgres/connection.ts';
+import type { SyncServerOptions } from './sync-server.ts';
+
+/** Throws `config-invalid` with every problem at once. */
+export function checkOptions(
+  { authenticate, keySet, origins = [], postgresConnections = MIN_CONNECTIONS }: SyncServerOptions,
+  secret: Uint8Array | undefined,
+): void {
+  const problems = origins.map(originProblem).filter((problem) => problem !== null);
+  if (secret === undefined && keySet === undefined && authenticate === undefined)
+    problems.push('one of secret, keySet and authenticate is needed');
+  if (!(postgresConnections >= MIN_CONNECTIONS)) problems.push(`postgresConnections: at least ${MIN_CONNECTIONS}`);
+  const weakness = secret === undefined ? null : secretProblem(secret);
+  if (weakness !== null) problems.push(weakness);
+  if (problems.length > 0)
+    throw new RockpoolError('config-invalid', { count: problems.length, problems: problems.join('\n') });
+}

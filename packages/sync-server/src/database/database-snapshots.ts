@@ -1,0 +1,68 @@
+import { Snapshots, type Snapshot, type SnapshotRules } from '../snapshot/snapshots.ts';
+import { damagedError } from '../store/file-damage.ts';
+import type { ReadableRows } from '../store/read-filter.ts';
+import type { Store } from '../store/store.ts';
+import { verifyPages } from '../store/verify-pages.ts';
+import type { DatabaseCache } from './database-cache.ts';
+
+export interface DatabaseSnapshotsOptions {
+  readonly dataDir: string;
+  readonly store: Pick<Store, 'pathOf'>;
+  readonly databases: Pick<DatabaseCache, 'get' | 'takeOffline'>;
+  readonly rules: SnapshotRules;
+  readonly schemaHash: string;
+}
+
+/** Snapshots of open databases, checked for damage before they are built and durable before they are given out. */
+export class DatabaseSnapshots {
+  private readonly options: DatabaseSnapshotsOptions;
+  private readonly snapshots: Snapshots;
+
+  constructor(options: DatabaseSnapshotsOptions) {
+    this.options = options;
+    const { dataDir, store, rules } = options;
+    this.snapshots = new Snapshots({
+      dataDir,
+      pathOf: (databaseId) => store.pathOf(databaseId),
+      requireIntact: (databaseId) => this.requireIntact(databaseId),
+      rules,
+    });
+  }
+
+  isOffered(databaseId: string): boolean {
+    return this.snapshots.isOffered(databaseId);
+  }
+
+  /** Null: not offered. See Snapshots.get. */
+  async get(databaseId: string, rows: ReadableRows): Promise<Snapshot | null> {
+    const { databases, schemaHash } = this.options;
+    const {
+      logEpoch,
+      log: { watermark },
+      tombstones,
+    } = (await databases.get(databaseId)).file;
+    const position = {
+      logEpoch: Buffer.from(logEpoch.id).toString('hex'),
+      watermark,
+      tombstoneHorizon: tombstones.tombstoneHorizon,
+      schemaHash,
+    };
+    const snapshot = await this.snapshots.get(databaseId, position, rows);
+    // The snapshot may contain a commit that was not durable yet when it was read.
+    await (await databases.get(databaseId)).catchUp();
+    return snapshot;
+  }
+
+  close(): Promise<void> {
+    return this.snapshots.close();
+  }
+
+  private async requireIntact(databaseId: string): Promise<void> {
+    const { store, databases } = this.options;
+    const { damaged: pages } = await verifyPages(store.pathOf(databaseId));
+    if (pages.length === 0) return;
+    const error = damagedError('page-checksum', { pages: pages.length });
+    databases.takeOffline(databaseId, error);
+    throw error;
+  }
+}

@@ -1,0 +1,96 @@
+import type { Server } from 'node:http';
+import type { Hono } from 'hono';
+import type { Schema } from '@rockpool/shared';
+import type { ChangesetToValidate } from './admission/validate.ts';
+import type { TokenRequest, TokenRules } from './auth/jwt.ts';
+import type { Members } from './auth/members.ts';
+import type { Authenticate, Authorize } from './auth/principal.ts';
+import type { ServerDatabase } from './backend/server-database.ts';
+import type { Retention } from './log/retention.ts';
+import type { Logger } from './observe/log-line.ts';
+import type { SessionLimits } from './session/limits.ts';
+import type { SnapshotRules } from './snapshot/snapshots.ts';
+import type { ScrubTimes } from './store/scrub.ts';
+
+export interface SyncServerOptions {
+  /**
+   * Directory of one SQLite file per database; with `postgres`, of working copies only. Created if missing. One server
+   * process at a time may use it.
+   */
+  readonly dataDir: string;
+  /**
+   * URL of a PostgreSQL database that stores everything instead, for any number of instances:
+   * `postgresql://user:password@host/name`.
+   */
+  readonly postgres?: string;
+  /** Maximum number of connections to PostgreSQL, at least 2: one of them only listens. Default 16. */
+  readonly postgresConnections?: number;
+  /** Built by the app, read with decodeSchema. */
+  readonly schema: Schema;
+  /** Schemas of older app versions that are still in use. The server remembers those that it ran with itself. */
+  readonly olderSchemas?: readonly Schema[];
+  /**
+   * Signs and verifies tokens with HS256; at least 32 random bytes. One of `secret`, `keySet` and `authenticate` is
+   * required.
+   */
+  readonly secret?: string | Uint8Array;
+  /** A JWKS or its URL: public keys of an identity provider, for tokens signed with ES256 or EdDSA. */
+  readonly keySet?: TokenRules['keySet'];
+  /** The required `iss` claim of tokens. Default: `rockpool-server`. */
+  readonly issuer?: string;
+  /** The required `aud` claim of tokens. Default: `rockpool`. */
+  readonly audience?: string;
+  /** Replaces token verification with `secret` and `keySet`. */
+  readonly authenticate?: Authenticate;
+  /** Replaces authorization by token claims and members. */
+  readonly authorize?: Authorize;
+  /**
+   * Origins of pages that may connect besides the server's own origin, such as `https://app.example.org`. Default:
+   * none.
+   */
+  readonly origins?: readonly string[];
+  /** The wall clock, ms since 1970. */
+  readonly now?: () => number;
+  /** Default: JSON lines to stderr. Lines at which a custom logger throws go to stderr too. */
+  readonly log?: Logger;
+  readonly limits?: Partial<SessionLimits>;
+  /**
+   * The app's own rule for changesets: null admits; a string rejects with `changeset-refused` and that reason, which
+   * the author sees. Runs inside the commit, so it is synchronous. Default: admits all.
+   */
+  readonly validate?: (databaseId: string, changeset: ChangesetToValidate) => string | null;
+  /** When a first sync downloads a snapshot. */
+  readonly snapshots?: Partial<SnapshotRules>;
+  /** Size in bytes above which a delivery is sent in parts. Default 256 KiB. */
+  readonly deliveryPartBytes?: number;
+  /** How fast database files are compared with their checksums while the server is idle. Not used with `postgres`. */
+  readonly scrub?: Partial<ScrubTimes>;
+  /** How long tombstones are kept for clients that are offline, and conflicts for people. */
+  readonly retention?: Partial<Retention>;
+}
+
+export interface SyncServer {
+  /**
+   * Plain HTTP: members, invitations, probes, snapshots. Mount it at the path of the sockets:
+   * `app.route('/sync', server.app)`.
+   */
+  readonly app: Hono;
+  /** Accepts WebSocket upgrades of `path` (default `/sync`) on a host's HTTP server. Leaves other paths alone. */
+  attach(server: Server, path?: string): void;
+  /**
+   * A database for the program that runs the server: synced writes, and a feed of changes. Creates the database at its
+   * first use. Throws `auth-database-forbidden` for an invalid id.
+   */
+  database(databaseId: string): ServerDatabase;
+  /** Roles beyond those in tokens. A change applies at once, also to open sessions. */
+  readonly members: Pick<Members, 'list' | 'setRole' | 'invite'>;
+  /**
+   * Resolves once the store can be used. Await it before letting clients in. Throws `database-unavailable`,
+   * `config-invalid` or `schema-incompatible`.
+   */
+  ready(): Promise<void>;
+  /** Returns a token signed with `secret`. Throws `config-invalid` on a server without a secret. */
+  issueToken(request: TokenRequest): Promise<string>;
+  /** Ends all sessions, settles pushes, closes the files. The caller closes its HTTP server itself. */
+  close(): Promise<void>;
+}
