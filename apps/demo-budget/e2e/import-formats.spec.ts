@@ -79,9 +79,9 @@ test('an OFX file that is cut off, empty or a refusal of the bank changes nothin
   const { page } = await newPerson();
   await addAccount(page, { name: 'Giro', currency: 'EUR' });
   const files = [
-    [ofx.slice(0, -40), /ends in the middle/],
+    [ofx.slice(0, -40), /is incomplete/],
     [ofx.replace(/<STMTTRN>[\s\S]*<\/STMTTRN>/, ''), /without any entries/],
-    ['<OFX><SONRS><STATUS><CODE>15500<SEVERITY>ERROR</STATUS></SONRS></OFX>', /error message of the bank/],
+    ['<OFX><SONRS><STATUS><CODE>15500<SEVERITY>ERROR</STATUS></SONRS></OFX>', /error message from the bank/],
   ] as const;
   for (const [contents, sentence] of files) {
     await chooseFile(page, { name: 'statement.ofx', contents });

@@ -37,7 +37,7 @@ test('a rule with several conditions shows what it matches, is given to what is 
   await rule.getByRole('button', { name: 'Add rule' }).click();
   const main = page.getByRole('main');
   const sentence =
-    'If the payee begins with “market” and the amount is at most 100.00 and the account is one of Household, the category is Groceries and the payee becomes “Market” and the notes become “by card”.';
+    'If the payee begins with “market” and the amount is at most 100.00 and the account is one of Household, the category is Groceries and the payee becomes “Market” and the memo becomes “by card”.';
   await expect(main).toContainText(sentence);
 
   await openAccount(page, 'Household');
