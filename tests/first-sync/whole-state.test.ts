@@ -198,7 +198,7 @@ describe('the whole state of a database that is in use', { timeout: 120_000 }, (
       },
     });
     mine.start();
-    await mine.until(() => mine.report?.state === 'offline');
+    await mine.until(() => mine.states.includes('offline'));
     await mine.inSync();
     expect(asked[0]).toBeNull();
     expect(new Set(asked.slice(1))).toEqual(new Set(['bytes=1000-']));
