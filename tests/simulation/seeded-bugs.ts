@@ -71,16 +71,16 @@ export const SEEDED_BUGS: readonly SeededBug[] = [
   {
     name: 'old value used for base after a rejection',
     file: client('apply/rebase-row.ts'),
-    find: 'const atCursor = baseRow(row.visible, shownBefore, row.covered',
+    find: 'const atCursor = serverRowBeneath(row.visible, shownBefore, row.covered',
     replace:
-      "const atCursor = baseRow(row.visible, shownBefore, row.pending.some(({ sequence }) => outcomeKinds.get(sequence) === 'rejected') ? new Map() : row.covered",
+      "const atCursor = serverRowBeneath(row.visible, shownBefore, row.pending.some(({ sequence }) => outcomeKinds.get(sequence) === 'rejected') ? new Map() : row.covered",
   },
   {
     name: 'a delta applied again after a lost reply',
     file: client('apply/rebase-row.ts'),
-    find: 'const visible = isAlreadyVisible ? row.visible : fold(base, shown',
+    find: 'const visible = isAlreadyVisible ? row.visible : fold(serverRow, shown',
     replace:
-      "const visible = fold(base, row.pending.filter((change) => shown.includes(change) || (outcomeKinds.get(change.sequence) === 'admitted' && delivered.length > 0))",
+      "const visible = fold(serverRow, row.pending.filter((change) => shown.includes(change) || (outcomeKinds.get(change.sequence) === 'admitted' && delivered.length > 0))",
   },
   {
     name: 'outcome forgotten when a later changeset is admitted',

@@ -9,7 +9,7 @@ import {
 import { lookupKey } from '../../rpc/lookup-key.ts';
 import type { TableChange } from '../../rpc/query-dependencies.ts';
 import type { Connection } from '../sqlite/connection.ts';
-import { MAX_ROWS, tableChanges, type LookupsByTable, type TableLookups } from '../write/table-changes.ts';
+import { MAX_NAMED_ROWS, tableChanges, type LookupsByTable, type TableLookups } from '../write/table-changes.ts';
 import type { RowWrite } from './write-rows.ts';
 
 /**
@@ -23,7 +23,7 @@ export function changesOfGroups(
 ): TableChange[] {
   const before = groups.map((group): BeforeGroup => {
     const table = lookups.get(group.tableId);
-    return table === undefined || group.rowCount > MAX_ROWS
+    return table === undefined || group.rowCount > MAX_NAMED_ROWS
       ? { columnIds: [], values: [] }
       : oldValues(connection, table, group);
   });
@@ -58,7 +58,7 @@ export function changesOfWrites(lookups: LookupsByTable, writes: readonly RowWri
       {
         table: table.table.name,
         columns: changedColumns(table, rows),
-        keysByColumn: rows.length > MAX_ROWS ? {} : keysOf(table, rows),
+        keysByColumn: rows.length > MAX_NAMED_ROWS ? {} : keysOf(table, rows),
       },
     ];
   });

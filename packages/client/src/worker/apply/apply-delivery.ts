@@ -65,7 +65,7 @@ export interface ApplyDeliveryInput extends ApplyTransactionParts {
 export interface AppliedDelivery {
   /** Names of the tables touched. */
   readonly touched: ReadonlySet<string>;
-  /** Known changes in those tables, for live queries. */
+  /** The changes in these tables as far as known, for live queries. */
   readonly changes: readonly TableChange[];
 }
 
@@ -179,13 +179,13 @@ function replaceAll(
   }: ApplyDeliveryInput,
   hasFile: boolean,
 ): AppliedDelivery {
-  // Without a file, or into an empty database, nearly all rows are new: rebuilding search indexes beats updating them.
-  const isNew = !hasFile || progress.cursor === 0;
+  // Nearly all rows are new without a file or in an empty database. Rebuilding search indexes is then the fastest way.
+  const rebuildsIndexes = !hasFile || progress.cursor === 0;
   try {
     const { touched, masked } = inApplyTransaction({ connection, searchIndexes }, () => {
       for (const outcome of readNewOutcomes(progress, delivery, isFirst)) record(progress, outcome);
-      // The welcome fitted, so the user closed the changeset after it. The server has no outcome for it and would be
-      // sent it again.
+      // The server has no outcome for a changeset that the user closed after the welcome. Continuing would send it
+      // again.
       if (progress.hasClosedAfter(delivery.lastAckedSequence))
         throw new RockpoolError('site-copied', {
           problem: 'a changeset without an outcome on the server is closed here',
@@ -196,7 +196,7 @@ function replaceAll(
       for (const changeset of progress.pendingAfter(0)) pending.add(changeset);
       const replace = (): ReplacedRows =>
         replaceRows({ connection, tablesById, pending, groups: delivery.groups, hasFile });
-      const replaced = isNew ? searchIndexes.rebuildAfter(replace) : replace();
+      const replaced = rebuildsIndexes ? searchIndexes.rebuildAfter(replace) : replace();
       updateMasked(progress, pending, replaced.masked, new Map());
       return replaced;
     });

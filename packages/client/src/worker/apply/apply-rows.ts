@@ -40,9 +40,9 @@ export interface ApplyRowsInput {
 export interface AppliedRows {
   /** Names of the tables in which something may have changed. */
   readonly touched: ReadonlySet<string>;
-  /** Known changes in those tables, for live queries. */
+  /** The changes in these tables as far as known, for live queries. */
   readonly changes: readonly TableChange[];
-  /** Pending changesets that the rows do not show; with the reason if this delivery masked them, else null. */
+  /** Masked changesets: with the reason if this delivery masked them, else null. */
   readonly masked: ReadonlyMap<number, RockpoolError | null>;
 }
 
@@ -62,18 +62,18 @@ export function applyRows(input: ApplyRowsInput): AppliedRows {
 
 function applyWithWriters(writers: RowWriters, input: ApplyRowsInput): AppliedRows {
   const { connection, pending, outcomeKinds, lookups = NO_LOOKUPS } = input;
-  const base = new CellBaseTable(connection);
-  if (outcomeKinds.size === 0 && pending.isEmpty && base.isEmpty()) {
+  const cellBaseTable = new CellBaseTable(connection);
+  if (outcomeKinds.size === 0 && pending.isEmpty && cellBaseTable.isEmpty()) {
     const changes = changesOfGroups(connection, lookups, input.groups);
     const touched = tryInSavepoint(connection, () => writeGroups(writers, input.groups));
     if (touched instanceof Set) return { touched, changes, masked: new Map() };
   }
-  const rows = new DeliveredRows(input, writers, base);
+  const rows = new DeliveredRows(input, writers, cellBaseTable);
   const maskedBefore = [...pending.masked].filter((sequence) => !outcomeKinds.has(sequence));
   // A masked changeset may fit now.
-  if (maskedBefore.length > 0) return reapplyAll(input, rows, base, writers);
+  if (maskedBefore.length > 0) return reapplyAll(input, rows, cellBaseTable, writers);
   for (const write of [writeInPlace, removeAllThenWrite]) {
-    const writes = tryInSavepoint(connection, () => rebase(rows, base, write));
+    const writes = tryInSavepoint(connection, () => rebase(rows, cellBaseTable, write));
     if (writes instanceof RockpoolError) continue;
     // Rows that were deleted and inserted have new rowids, so their changes cannot be described.
     return {
@@ -82,7 +82,7 @@ function applyWithWriters(writers: RowWriters, input: ApplyRowsInput): AppliedRo
       masked: new Map(),
     };
   }
-  return reapplyAll(input, rows, base, writers);
+  return reapplyAll(input, rows, cellBaseTable, writers);
 }
 
 interface TouchedRow {
@@ -97,15 +97,15 @@ interface TouchedRow {
 class DeliveredRows {
   private readonly input: ApplyRowsInput;
   private readonly writers: RowWriters;
-  private readonly base: CellBaseTable;
+  private readonly cellBaseTable: CellBaseTable;
   private readonly delivered: Map<string, { readonly ref: RowRef; readonly changes: DeliveredRow[] }> = new Map();
   private readonly hasCoveredCells: boolean;
 
-  constructor(input: ApplyRowsInput, writers: RowWriters, base: CellBaseTable) {
+  constructor(input: ApplyRowsInput, writers: RowWriters, cellBaseTable: CellBaseTable) {
     this.input = input;
     this.writers = writers;
-    this.base = base;
-    this.hasCoveredCells = !base.isEmpty();
+    this.cellBaseTable = cellBaseTable;
+    this.hasCoveredCells = !cellBaseTable.isEmpty();
     for (const group of inWritingOrder(input.groups)) this.addGroup(group);
   }
 
@@ -154,7 +154,7 @@ class DeliveredRows {
     for (const ref of others) refs.set(rowId(ref), ref);
     return [...refs].map(([id, ref]) => {
       const writer = this.writers.of(ref.tableId);
-      const covered: ReadonlyMap<number, CoveredCell> = this.hasCoveredCells ? this.base.read(ref) : new Map();
+      const covered: ReadonlyMap<number, CoveredCell> = this.hasCoveredCells ? this.cellBaseTable.read(ref) : new Map();
       if (covered.size > 0) writer.scheduleCleanup(ref.key);
       return { ref, writer, before: writer.read(ref.key), covered, delivered: this.delivered.get(id)?.changes ?? [] };
     });
@@ -173,11 +173,15 @@ class DeliveredRows {
   }
 }
 
-function rebase(rows: DeliveredRows, base: CellBaseTable, write: (writes: readonly RowWrite[]) => void): RowWrite[] {
+function rebase(
+  rows: DeliveredRows,
+  cellBaseTable: CellBaseTable,
+  write: (writes: readonly RowWrite[]) => void,
+): RowWrite[] {
   const writes: RowWrite[] = [];
   for (const row of rows.changing()) {
     const after = rows.after(row, new Set());
-    base.write(row.ref, row.covered, after.covered, after.shown, row.writer.columns);
+    cellBaseTable.write(row.ref, row.covered, after.covered, after.shown, row.writer.columns);
     writes.push({ writer: row.writer, key: row.ref.key, before: row.before, after: after.visible });
   }
   write(writes);
@@ -191,7 +195,7 @@ function tablesOf(rows: readonly Pick<RowWrite, 'writer'>[]): Set<string> {
 function reapplyAll(
   { connection, pending, outcomeKinds }: ApplyRowsInput,
   rows: DeliveredRows,
-  base: CellBaseTable,
+  cellBaseTable: CellBaseTable,
   writers: RowWriters,
 ): AppliedRows {
   const stillPending = pending.sequences.filter((sequence) => !outcomeKinds.has(sequence));
@@ -199,7 +203,7 @@ function reapplyAll(
   const everything = new Set(stillPending);
   const current = new Map<string, RowState>();
   const serverRows = touchedRows.map((row): RowWrite => {
-    const after = rows.after(row, everything).base;
+    const after = rows.after(row, everything).serverRow;
     current.set(rowId(row.ref), after);
     return { writer: row.writer, key: row.ref.key, before: row.before, after };
   });
@@ -209,7 +213,7 @@ function reapplyAll(
   const maskedAfter = new Set(masked.keys());
   for (const row of touchedRows) {
     const after = rows.after(row, maskedAfter);
-    base.write(row.ref, row.covered, after.covered, after.shown, row.writer.columns);
+    cellBaseTable.write(row.ref, row.covered, after.covered, after.shown, row.writer.columns);
   }
   return { touched: tablesOf(touchedRows), changes: [], masked };
 }

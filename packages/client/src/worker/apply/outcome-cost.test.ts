@@ -127,7 +127,7 @@ describe('with many pending changes of one row', () => {
         maskedBefore: new Set(),
         maskedAfter: new Set(),
       });
-      expect([after.base.values.get(2), after.visible.values.get(2)]).toEqual([BigInt(AT_ONCE), BigInt(count)]);
+      expect([after.serverRow.values.get(2), after.visible.values.get(2)]).toEqual([BigInt(AT_ONCE), BigInt(count)]);
       return found;
     };
     expect(reads(5_000)).toBe(reads(500));

@@ -114,7 +114,7 @@ describe('rebasing one row', () => {
               ({ visible, covered } = after);
               pending = left;
               masked = maskedAfter;
-              expect(after.base).toEqual(modelBase);
+              expect(after.serverRow).toEqual(modelBase);
             }
             const shown = pending.filter(({ sequence: number }) => !masked.has(number));
             expect(visible).toEqual(shown.reduce((row, change) => edited(row, change, 'me'), modelBase));

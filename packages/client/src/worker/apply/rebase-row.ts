@@ -1,6 +1,6 @@
 import type { CellValue } from '@rockpool/shared';
 import {
-  baseRow,
+  serverRowBeneath,
   fold,
   foldAdmitted,
   coveredValues,
@@ -24,8 +24,7 @@ export interface RowBefore {
 }
 
 export interface RowAfter {
-  /** The server's row. */
-  readonly base: RowState;
+  readonly serverRow: RowState;
   readonly visible: RowState;
   readonly covered: ReadonlyMap<number, CellValue>;
   /** The changes that remain pending and visible. */
@@ -52,16 +51,16 @@ export interface RebaseRules {
 export function rebaseRow(row: RowBefore, delivered: readonly DeliveredRow[], rules: RebaseRules): RowAfter {
   const { outcomeKinds, maskedBefore, maskedAfter } = rules;
   const shownBefore = row.pending.filter(({ sequence }) => !maskedBefore.has(sequence));
-  const atCursor = baseRow(row.visible, shownBefore, row.covered, row.columns);
+  const atCursor = serverRowBeneath(row.visible, shownBefore, row.covered, row.columns);
   const admitted = row.pending.filter(({ sequence }) => outcomeKinds.get(sequence) === 'admitted');
-  let base = foldAdmitted(atCursor, admitted, row.columns);
-  for (const change of delivered) base = withDelivered(base, change, row.columns, atCursor);
+  let serverRow = foldAdmitted(atCursor, admitted, row.columns);
+  for (const change of delivered) serverRow = withDelivered(serverRow, change, row.columns, atCursor);
   const shown = row.pending.filter(({ sequence }) => !outcomeKinds.has(sequence) && !maskedAfter.has(sequence));
   // Changes that moved from pending into the server's row are in the visible row already.
   const isAlreadyVisible =
     delivered.length === 0 &&
     admitted.length + shown.length === shownBefore.length &&
     row.pending.length === shownBefore.length;
-  const visible = isAlreadyVisible ? row.visible : fold(base, shown, row.columns);
-  return { base, visible, covered: coveredValues(base, visible, shown, row.columns), shown };
+  const visible = isAlreadyVisible ? row.visible : fold(serverRow, shown, row.columns);
+  return { serverRow, visible, covered: coveredValues(serverRow, visible, shown, row.columns), shown };
 }

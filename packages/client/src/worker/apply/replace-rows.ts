@@ -49,11 +49,11 @@ export function replaceRows({ connection, tablesById, pending, groups, hasFile }
     const visibleRows = new Map(serverRows);
     const masked = reapplyPending({ connection, writers, pending }, pending.sequences, visibleRows);
 
-    const base = new CellBaseTable(connection);
+    const cellBaseTable = new CellBaseTable(connection);
     for (const [id, ref] of refs) {
       const shown = pending.changesOf(ref).filter(({ sequence }) => !masked.has(sequence));
       const { columns } = writers.of(ref.tableId);
-      base.write(
+      cellBaseTable.write(
         ref,
         new Map(),
         coveredValues(serverRows.get(id) as RowState, visibleRows.get(id) as RowState, shown, columns),

@@ -110,19 +110,24 @@ function withEdit(
 }
 
 /** The visible row: the server's row with the pending changes on top, in order. Throws like withChange. */
-export function fold(base: RowState, pending: readonly RowEdit[], columns: ColumnRules): RowState {
-  return foldRuns(base, pending, columns, 'pending');
+export function fold(serverRow: RowState, pending: readonly RowEdit[], columns: ColumnRules): RowState {
+  return foldRuns(serverRow, pending, columns, 'pending');
 }
 
 /** The server's row after admitted changes, in order. */
-export function foldAdmitted(base: RowState, admitted: readonly RowEdit[], columns: ColumnRules): RowState {
-  return foldRuns(base, admitted, columns, 'admitted');
+export function foldAdmitted(serverRow: RowState, admitted: readonly RowEdit[], columns: ColumnRules): RowState {
+  return foldRuns(serverRow, admitted, columns, 'admitted');
 }
 
 /** Applies changes in order. Edits of one document that follow each other are merged together (ColumnRebase.edits). */
-function foldRuns(base: RowState, changes: readonly RowEdit[], columns: ColumnRules, status: ChangeStatus): RowState {
+function foldRuns(
+  serverRow: RowState,
+  changes: readonly RowEdit[],
+  columns: ColumnRules,
+  status: ChangeStatus,
+): RowState {
   if (columns.documents.size === 0)
-    return changes.reduce((row, change) => applyChange(row, change, columns, status), base);
+    return changes.reduce((row, change) => applyChange(row, change, columns, status), serverRow);
   const { byColumn } = columns.policies;
   const runs = new Map<number, CellValue[]>();
   const finish = (row: RowState): RowState => {
@@ -135,7 +140,7 @@ function foldRuns(base: RowState, changes: readonly RowEdit[], columns: ColumnRu
     runs.clear();
     return { ...row, values };
   };
-  let row = base;
+  let row = serverRow;
   for (const change of changes) {
     const parts = splitEdits(change, columns);
     if (parts === null) row = applyChange(finish(row), change, columns, status);
@@ -178,7 +183,7 @@ function splitEdits(
  * A document that a pending change touches always has a covered value. The old value of an update records the change of
  * the document and not its state, and a deleted row may have been inserted again here with another document.
  */
-export function baseRow(
+export function serverRowBeneath(
   visible: RowState,
   pending: readonly PendingRowChange[],
   covered: CoveredValues,
@@ -205,20 +210,20 @@ export function baseRow(
   return { exists: true, values };
 }
 
-/** The covered values to store, so that baseRow finds `base` again under the pending changes. */
+/** The covered values to store, so that serverRowBeneath finds `serverRow` again under the pending changes. */
 export function coveredValues(
-  base: RowState,
+  serverRow: RowState,
   visible: RowState,
   pending: readonly PendingRowChange[],
   rules: ColumnRules,
 ): Map<number, CellValue> {
   const covered = new Map<number, CellValue>();
   if (pending.length === 0) return covered;
-  const derived = baseRow(visible, pending, new Map(), rules);
+  const derived = serverRowBeneath(visible, pending, new Map(), rules);
   const hasDelete = pending.some(({ kind }) => kind === 'delete');
-  if (derived.exists !== base.exists) covered.set(EXISTENCE_COLUMN_ID, base.exists ? 1n : 0n);
-  if (!base.exists) return covered;
-  for (const [columnId, value] of base.values) {
+  if (derived.exists !== serverRow.exists) covered.set(EXISTENCE_COLUMN_ID, serverRow.exists ? 1n : 0n);
+  if (!serverRow.exists) return covered;
+  for (const [columnId, value] of serverRow.values) {
     const known =
       derived.exists && !(hasDelete && rules.policies.byColumn.get(columnId)?.recordsChange === true)
         ? derived.values.get(columnId)

@@ -2,7 +2,7 @@ import { RockpoolError, syncedTables, type AuditAnswer, type TableSchema } from 
 import type { SyncProgress } from '../apply/apply-delivery.ts';
 import type { PendingIndex } from '../apply/pending-index.ts';
 import type { OpenDatabase } from '../database/open-database.ts';
-import { baseRowSlices, type BaseRow } from './base-rows.ts';
+import { serverRowSlices, type ServerRow } from './server-rows.ts';
 import { repairRows } from './repair-rows.ts';
 
 /** The number of rows repaired in one table. */
@@ -15,8 +15,8 @@ export interface Repair {
 export interface AuditDatabase {
   readonly tables: readonly TableSchema[];
   readonly cursor: number;
-  /** See base-rows.ts. */
-  baseRows(table: TableSchema): Generator<readonly BaseRow[]>;
+  /** See serverRowSlices. */
+  serverRows(table: TableSchema): Generator<readonly ServerRow[]>;
   /** Replaces local rows with those of an answer. `rangeCounts` holds the ranges that were asked for, by table id. */
   repair(answer: AuditAnswer, rangeCounts: ReadonlyMap<number, number>): Repair[];
 }
@@ -38,9 +38,9 @@ export function toAuditDatabase({ database, pending, progress, onApplied }: Audi
     get cursor() {
       return meta.cursor;
     },
-    baseRows(table) {
+    serverRows(table) {
       readPending();
-      return baseRowSlices(connection, table, pending);
+      return serverRowSlices(connection, table, pending);
     },
     repair(answer, rangeCounts) {
       readPending();

@@ -221,7 +221,7 @@ function* fingerprintSlices(
 ): Generator<void> {
   for (const table of tables) {
     const fingerprint = fingerprintOf(table);
-    for (const slice of database.baseRows(table)) {
+    for (const slice of database.serverRows(table)) {
       for (const { key, cells } of slice) fingerprint.add(key, cells);
       yield;
     }

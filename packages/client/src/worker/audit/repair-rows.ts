@@ -14,7 +14,7 @@ import { applyRows } from '../apply/apply-rows.ts';
 import type { PendingIndex } from '../apply/pending-index.ts';
 import { inApplyTransaction, type ApplyTransactionParts } from '../apply/apply-transaction.ts';
 import { toColumnValue } from '../documents/document-columns.ts';
-import { baseRowSlices, type BaseRow } from './base-rows.ts';
+import { serverRowSlices, type ServerRow } from './server-rows.ts';
 
 export interface RepairParts extends ApplyTransactionParts {
   readonly tablesById: ReadonlyMap<number, TableSchema>;
@@ -52,14 +52,14 @@ function compare(
   table: TableSchema,
   rangeCount: number,
   ranges: ReadonlySet<number>,
-  theirs: ReadonlyMap<string, BaseRow>,
-): { wrong: BaseRow[]; extra: BaseRow[] } {
+  theirs: ReadonlyMap<string, ServerRow>,
+): { wrong: ServerRow[]; extra: ServerRow[] } {
   const fingerprint = new TableFingerprint(table, rangeCount);
   const columns = { documents: documentColumns(table) };
   const columnIds = auditedColumnIds(table);
   const wrong = new Map(theirs);
-  const extra: BaseRow[] = [];
-  for (const slice of baseRowSlices(connection, table, pending)) {
+  const extra: ServerRow[] = [];
+  for (const slice of serverRowSlices(connection, table, pending)) {
     for (const mine of slice) {
       if (!ranges.has(fingerprint.rangeOfKey(mine.key))) continue;
       const name = keyToString(mine.key);
@@ -77,8 +77,8 @@ function compare(
 }
 
 /** The rows of an answer by key. Documents are states. */
-function rowsOf(table: TableSchema, group: ChangeGroup | undefined): Map<string, BaseRow> {
-  const rows = new Map<string, BaseRow>();
+function rowsOf(table: TableSchema, group: ChangeGroup | undefined): Map<string, ServerRow> {
+  const rows = new Map<string, ServerRow>();
   if (group === undefined) return rows;
   const indexes = auditedColumnIds(table).map((columnId) => group.columnIds.indexOf(columnId));
   for (let row = 0; row < group.rowCount; row++) {
@@ -88,7 +88,7 @@ function rowsOf(table: TableSchema, group: ChangeGroup | undefined): Map<string,
   return rows;
 }
 
-function toGroup(table: TableSchema, kind: 'insert' | 'delete', rows: readonly BaseRow[]): ChangeGroup {
+function toGroup(table: TableSchema, kind: 'insert' | 'delete', rows: readonly ServerRow[]): ChangeGroup {
   const columnIds = kind === 'insert' ? auditedColumnIds(table) : [];
   return {
     tableId: table.id,

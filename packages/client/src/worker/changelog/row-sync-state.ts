@@ -26,7 +26,7 @@ export function rowSyncState(parts: RowSyncStateParts, table: TableSchema, given
   const changes = changesOf(parts, table, keyToString(key));
   const conflicts = conflictsOf(parts.connection, table, key);
   return {
-    stage: leastStage(changes) ?? (isThere(parts.connection, table, key) ? 'delivered' : 'none'),
+    stage: leastStage(changes) ?? (rowExists(parts.connection, table, key) ? 'delivered' : 'none'),
     changes,
     conflicts,
   };
@@ -76,7 +76,7 @@ function toKey(table: TableSchema, given: readonly SqlValue[]): CellValue[] {
   });
 }
 
-function isThere(connection: Connection, table: TableSchema, key: readonly CellValue[]): boolean {
+function rowExists(connection: Connection, table: TableSchema, key: readonly CellValue[]): boolean {
   const writer = new RowWriter(connection, table);
   try {
     return writer.read(key).exists;

@@ -40,7 +40,7 @@ export function makeDocumentsCanonical(
 ): CapturedChanges | null {
   const changesBefore = connection.totalChanges;
   let rewritten = 0;
-  let isBackAtOld = false;
+  let isBackToOldValue = false;
   const canonicalGroups = groups.map((group, index): ChangeGroup => {
     const table = tables.get(group.tableId);
     if (table === undefined) return group;
@@ -59,7 +59,7 @@ export function makeDocumentsCanonical(
         if (canonical !== null) known.set(place, canonical);
         if (canonical === value) return value;
         rewritten += update(connection, table, columnId, key, canonical);
-        isBackAtOld ||= canonical === old;
+        isBackToOldValue ||= canonical === old;
         return canonical;
       });
     });
@@ -67,7 +67,7 @@ export function makeDocumentsCanonical(
   });
   // If only these rows were written, none by a trigger, and none is back at its old value, another capture would give
   // the same result.
-  return rewritten === connection.totalChanges - changesBefore && !isBackAtOld
+  return rewritten === connection.totalChanges - changesBefore && !isBackToOldValue
     ? { groups: canonicalGroups, before }
     : null;
 }

@@ -35,7 +35,7 @@ import { DocumentTable } from './document-table.ts';
 import type { DocumentTables } from './document-columns.ts';
 
 /** The state of a document with the old site's edits, and with the rewritten edits of the new site. */
-interface Rewritten {
+interface RewrittenState {
   readonly old: CellValue;
   readonly now: CellValue;
 }
@@ -44,9 +44,9 @@ interface Rewritten {
  * One document with pending edits: the visible state, and the state with masked edits as well. Visible edits must not
  * build on masked ones.
  */
-interface Chains {
-  shown: Rewritten;
-  all: Rewritten;
+interface PendingStates {
+  shown: RewrittenState;
+  withMasked: RewrittenState;
 }
 
 /** An edit from the changelog, with the change of the JSON that it made. */
@@ -110,7 +110,7 @@ export function rewriteEdits(
 class PendingDocuments {
   private readonly connection: Connection;
   private readonly authors: NewAuthors;
-  private readonly chains = new Map<string, Chains>();
+  private readonly statesByPlace = new Map<string, PendingStates>();
 
   constructor(connection: Connection, authors: NewAuthors) {
     this.connection = connection;
@@ -129,13 +129,13 @@ class PendingDocuments {
       if (rule === undefined) return column;
       return column.map((value, row) => {
         const key = group.keys.map((part) => part[row] as CellValue);
-        const chains = this.chainsOf(table, key, columnId);
+        const states = this.statesOf(table, key, columnId);
         const changeJson = before.values[before.columnIds.indexOf(columnId)]?.[row] ?? null;
         if (isDocumentEdit(value))
           return edits === 'in-base'
             ? editWithGap(value)
-            : this.edit(chains, { value, changeJson }, rule, edits === 'shown');
-        if (edits !== 'in-base') replace(chains, value, rule, edits === 'shown');
+            : this.edit(states, { value, changeJson }, rule, edits === 'shown');
+        if (edits !== 'in-base') replace(states, value, rule, edits === 'shown');
         return value;
       });
     });
@@ -143,7 +143,7 @@ class PendingDocuments {
   }
 
   storeShown(): void {
-    for (const [place, { shown }] of this.chains) {
+    for (const [place, { shown }] of this.statesByPlace) {
       // NULL and deleted rows have no entry.
       if (shown.now === null) continue;
       const [tableId, columnId, key] = JSON.parse(place) as [number, number, string];
@@ -158,29 +158,31 @@ class PendingDocuments {
     deleteUnusedBases(this.connection);
   }
 
-  private edit(chains: Chains, pending: PendingEdit, rule: DocumentRule, isShown: boolean): CellValue {
-    const chain = isShown ? chains.shown : chains.all;
-    if (chain.now === null || !isEditOf(chain.old, pending.value)) return editWithGap(pending.value);
-    const old = mergeUnlessGap(chain.old, pending.value);
-    const content = old === null ? changed(chain.now, pending.changeJson, rule) : parseJson(documentText(old), rule);
-    const { edit, state } = editDocument(chain.now, content, rule, isShown ? this.authors.shown : this.authors.masked);
-    const made: Rewritten = { old: old ?? chain.old, now: state };
+  private edit(states: PendingStates, pending: PendingEdit, rule: DocumentRule, isShown: boolean): CellValue {
+    const start = isShown ? states.shown : states.withMasked;
+    if (start.now === null || !isEditOf(start.old, pending.value)) return editWithGap(pending.value);
+    const old = mergeUnlessGap(start.old, pending.value);
+    const content = old === null ? changed(start.now, pending.changeJson, rule) : parseJson(documentText(old), rule);
+    const { edit, state } = editDocument(start.now, content, rule, isShown ? this.authors.shown : this.authors.masked);
+    const made: RewrittenState = { old: old ?? start.old, now: state };
     if (isShown) {
-      chains.shown = made;
-      chains.all = {
-        old: mergeUnlessGap(chains.all.old, pending.value) ?? chains.all.old,
-        now: mergeEdit(chains.all.now, edit),
+      states.shown = made;
+      states.withMasked = {
+        old: mergeUnlessGap(states.withMasked.old, pending.value) ?? states.withMasked.old,
+        now: mergeEdit(states.withMasked.now, edit),
       };
-    } else chains.all = made;
+    } else states.withMasked = made;
     return edit;
   }
 
-  private chainsOf(table: TableSchema, key: readonly CellValue[], columnId: number): Chains {
+  private statesOf(table: TableSchema, key: readonly CellValue[], columnId: number): PendingStates {
     const place = JSON.stringify([table.id, columnId, hexOf(encodeKey(key))]);
-    const state = this.chains.has(place) ? null : this.firstState(table, key, columnId);
-    const chains = this.chains.get(place) ?? { shown: { old: state, now: state }, all: { old: state, now: state } };
-    this.chains.set(place, chains);
-    return chains;
+    const known = this.statesByPlace.get(place);
+    if (known !== undefined) return known;
+    const state = this.firstState(table, key, columnId);
+    const states: PendingStates = { shown: { old: state, now: state }, withMasked: { old: state, now: state } };
+    this.statesByPlace.set(place, states);
+    return states;
   }
 
   /** The server's state: the one beneath the first visible edit, or the visible state without such an edit. */
@@ -225,10 +227,10 @@ function changed(state: CellValue, changeJson: CellValue, rule: DocumentRule): J
   return change === null ? content : applyChange(content, change, PathRule.root(rule)).value;
 }
 
-function replace(chains: Chains, value: CellValue, rule: DocumentRule, isShown: boolean): void {
+function replace(states: PendingStates, value: CellValue, rule: DocumentRule, isShown: boolean): void {
   const state = expandContent(value, rule);
-  chains.all = { old: state, now: state };
-  if (isShown) chains.shown = chains.all;
+  states.withMasked = { old: state, now: state };
+  if (isShown) states.shown = states.withMasked;
 }
 
 function hexOf(bytes: Uint8Array): string {

@@ -15,7 +15,7 @@ import type { CapturedChanges } from '../capture/captured-changes.ts';
 import type { Connection } from '../sqlite/connection.ts';
 
 /** The largest group whose changes name their rows. For larger ones, naming rows would cost more than it saves. */
-export const MAX_ROWS = 64;
+export const MAX_NAMED_ROWS = 64;
 
 /**
  * How a table's changes are described to live queries: with the values of the columns that come first in an index or
@@ -66,7 +66,7 @@ export function tableChanges(
     const table = lookups.get(group.tableId);
     if (table === undefined) return [];
     const keysByColumn =
-      group.rowCount > MAX_ROWS ? {} : keysOf(connection, table, group, before[index] as BeforeGroup);
+      group.rowCount > MAX_NAMED_ROWS ? {} : keysOf(connection, table, group, before[index] as BeforeGroup);
     const columns =
       group.kind === 'update' && !table.hasGenerated ? group.columnIds.map((id) => table.nameById.get(id) ?? '') : null;
     return [{ table: table.table.name, columns, keysByColumn }];

@@ -61,7 +61,8 @@ export interface BodyResult {
 /**
  * One local write, from BEGIN to COMMIT:
  *
- *   BEGIN IMMEDIATE ─ known request? ─ start capture ─ statements ─ read capture ─ merge rules ─ check types ─ changelog ─ search indexes ─ record request ─ COMMIT
+ *   BEGIN IMMEDIATE ─ known request? ─ start capture ─ statements ─ read capture ─► merge rules ─ check types
+ *     ─ changelog ─ search indexes ─ record request ─ COMMIT
  *
  * 1. Rows, changeset and request id commit together or not at all: any error rolls everything back.
  * 2. No state of the database stays in memory between writes, so a rollback leaves nothing to repair.
@@ -134,7 +135,7 @@ export class WriteTransaction {
     });
   }
 
-  /** Runs statements in order. Prepares a run of identical statements once, which imports consist of. */
+  /** Runs statements in order. Prepares a run of identical statements, as in an import, once. */
   runStatements(statements: readonly SqlStatement[]): Pick<BodyResult, 'results' | 'tablesWritten'> {
     const { connection, searchIndexes } = this.parts;
     const results: StatementOutcome[] = [];
@@ -144,7 +145,7 @@ export class WriteTransaction {
       const statement = connection.prepare(sql, this.policy);
       const named = [...statement.tablesWritten];
       const changesSchema = named.includes('sqlite_master') || named.includes('sqlite_temp_master');
-      // Leaves out the logs of search indexes and SQLite's own tables.
+      // Skips the logs of search indexes and SQLite's own tables.
       for (const table of named) if (!table.startsWith('sqlite_') && !isSearchLog(table)) tablesWritten.add(table);
       const changesRows = named.length > 0 && !changesSchema;
       try {
@@ -188,8 +189,8 @@ export class WriteTransaction {
   }
 
   /**
-   * Appends captured changes to the changelog as one changeset, and updates search indexes. The last step before
-   * COMMIT.
+   * Appends captured changes to the changelog as one changeset, and updates search indexes. Call it after
+   * the last statement: only the request is recorded later.
    */
   appendChangeset(done: BodyResult, captured: CapturedChanges): WriteOutcome {
     const { changelog, connection, meta, localTime, searchIndexes } = this.parts;

@@ -1,13 +1,13 @@
 import { auditedColumnIds, auditSliceSql, keyToString, type CellValue, type TableSchema } from '@rockpool/shared';
 import { CellBaseTable } from '../apply/cell-base-table.ts';
 import { rowId, type PendingIndex, type RowRef } from '../apply/pending-index.ts';
-import { baseRow } from '../apply/row-state.ts';
+import { serverRowBeneath } from '../apply/row-state.ts';
 import { RowWriter } from '../apply/row-writer.ts';
 import { toColumnValue } from '../documents/document-columns.ts';
 import type { Connection } from '../sqlite/connection.ts';
 
 /** A row as the server has it, without pending changes. */
-export interface BaseRow {
+export interface ServerRow {
   readonly key: readonly CellValue[];
   /** In the order of `auditedColumnIds`. Documents as JSON. */
   readonly cells: readonly CellValue[];
@@ -17,11 +17,11 @@ export interface BaseRow {
  * All rows of a table as the server has them, in slices between which other work may run, but nothing may be committed.
  * Rows without pending changes come first, then the rows under pending changes.
  */
-export function* baseRowSlices(
+export function* serverRowSlices(
   connection: Connection,
   table: TableSchema,
   pending: PendingIndex,
-): Generator<readonly BaseRow[]> {
+): Generator<readonly ServerRow[]> {
   const refs = pendingRefs(table, pending);
   for (let after: readonly CellValue[] | null = null; ;) {
     const rows = readSlice(connection, table, after);
@@ -43,11 +43,11 @@ function pendingRefs(table: TableSchema, pending: PendingIndex): Map<string, Row
   return refs;
 }
 
-function readSlice(connection: Connection, table: TableSchema, after: readonly CellValue[] | null): BaseRow[] {
+function readSlice(connection: Connection, table: TableSchema, after: readonly CellValue[] | null): ServerRow[] {
   const statement = connection.prepare(auditSliceSql(table, after === null));
   const keyCount = table.primaryKey.length;
   const cellCount = auditedColumnIds(table).length;
-  const rows: BaseRow[] = [];
+  const rows: ServerRow[] = [];
   try {
     after?.forEach((part, index) => statement.bindCell(index + 1, part));
     while (statement.step()) {
@@ -65,7 +65,7 @@ function rowsUnderPending(
   table: TableSchema,
   pending: PendingIndex,
   refs: readonly RowRef[],
-): BaseRow[] {
+): ServerRow[] {
   const writer = new RowWriter(connection, table);
   const cellBaseTable = new CellBaseTable(connection);
   const columnIds = auditedColumnIds(table);
@@ -73,7 +73,7 @@ function rowsUnderPending(
     return refs.flatMap((ref) => {
       const covered = new Map([...cellBaseTable.read(ref)].map(([columnId, { value }]) => [columnId, value]));
       const shown = pending.changesOf(ref).filter(({ sequence }) => !pending.masked.has(sequence));
-      const { exists, values } = baseRow(writer.read(ref.key), shown, covered, writer.columns);
+      const { exists, values } = serverRowBeneath(writer.read(ref.key), shown, covered, writer.columns);
       return exists
         ? [
             {
