@@ -32,6 +32,20 @@ it('every test that a page names is there', () => {
   expect(named.filter((one) => !files.some((file) => file.endsWith(`/${one.split(': ')[1]}`)))).toEqual([]);
 });
 
+it('every source file that a page names is there', () => {
+  const files = FOLDERS.flatMap(filesIn);
+  const named = pages.flatMap((page) =>
+    [...readFileSync(new URL(page, ROOT), 'utf8').matchAll(/`([\w-]+(?:\/[\w.-]+)+\.(?:tsx?|mjs))`/g)].map(
+      ([, name]) => ({
+        page,
+        name,
+      }),
+    ),
+  );
+  expect(named.length).toBeGreaterThan(50);
+  expect(named.filter(({ name }) => !files.some((file) => file.endsWith(`/${name}`)))).toEqual([]);
+});
+
 it('every section on the protocol but the glossary names a test that holds it', () => {
   const [, ...sections] = readFileSync(new URL('docs/protocol.md', ROOT), 'utf8').split(/^## /m);
   expect(
