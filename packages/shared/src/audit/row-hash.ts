@@ -1,17 +1,17 @@
 import type { CellValue } from '../change/cell-value.ts';
 
-/** Two hashes of 32 bits each, in one object that is used again for every row: rows come by the hundred thousand. */
+/** Two 32-bit hashes. The object is reused for every row, because an audit hashes hundreds of thousands of rows. */
 export interface RowHash {
-  /** Over the key alone: decides which range the row belongs to. */
+  /** Covers the key alone and decides the range of the row. */
   keyHash: number;
-  /** Over the whole row. */
+  /** Covers the whole row. */
   low: number;
   high: number;
 }
 
-// Two lanes that start and multiply differently (odd constants with well spread bits, of the golden ratio and of
-// xxHash), so that together they are as good as 64 bits. No cryptography: both sides are ours, and what is looked for
-// are accidents.
+// Two lanes with different seeds and multipliers (odd constants with well spread bits, from the golden ratio and from
+// xxHash), as good as 64 bits together. This is no cryptography: both sides belong to us, and an audit looks for
+// accidents.
 const SEED_LOW = 0x9e3779b1;
 const SEED_HIGH = 0x85ebca77;
 const FACTOR_LOW = 0x85ebca6b;
@@ -26,7 +26,7 @@ const real = new DataView(new ArrayBuffer(8));
 
 /**
  * Hashes a row into `hash`. `cells` are its values outside the key, in the order of `columnIds`, which both sides sort
- * by id. Values are told apart as SQLite does: `1` is not `1.0`, and `-0.0` is `0.0`.
+ * by id. Values differ as in SQLite: `1` is not `1.0`, and `-0.0` equals `0.0`.
  */
 export function hashRow(
   hash: RowHash,
@@ -75,7 +75,7 @@ function addWord(hash: RowHash, word: number): void {
   hash.high = high ^ (high >>> 13);
 }
 
-/** Lets every bit of the input reach every bit of the result. */
+/** Makes every bit of the input affect every bit of the result. */
 function finish(lane: number): number {
   let mixed = Math.imul(lane ^ (lane >>> 16), FACTOR_LOW);
   mixed = Math.imul(mixed ^ (mixed >>> 13), FACTOR_HIGH);

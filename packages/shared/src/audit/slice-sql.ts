@@ -3,14 +3,14 @@ import { keyColumns, valueColumns, type TableSchema } from '../schema/schema.ts'
 import { auditedColumnIds } from './table-fingerprint.ts';
 
 /**
- * Rows read at once: about a millisecond, so that neither a page's worker nor a server's other sessions wait for an
- * audit.
+ * Rows per slice: about a millisecond of work, so that an audit delays neither the page's worker nor the server's other
+ * sessions.
  */
 export const AUDIT_SLICE_ROWS = 500;
 
 /**
- * The next rows of a table in the order of its key: the key's parts, then the values in the order of
- * `auditedColumnIds`. Parameters: none for the first slice, else the key of the last row of the one before.
+ * SQL for the next slice of a table in key order: the parts of the key, then the values in the order of
+ * `auditedColumnIds`. Parameters: none for the first slice, else the key of the last row of the previous slice.
  */
 export function auditSliceSql(table: TableSchema, isFirst: boolean): string {
   const keys = keyColumns(table).map(({ name }) => quoteName(name));

@@ -2,21 +2,21 @@ import type { CellValue } from '../change/cell-value.ts';
 import { valueColumns, type TableSchema } from '../schema/schema.ts';
 import { hashRow, type RowHash } from './row-hash.ts';
 
-/** Ranges of one table at most: a million rows are then 250 each. */
+/** Maximum number of ranges per table: with a million rows, a range has about 250. */
 export const MAX_AUDIT_RANGES = 4096;
 
-// What is repaired is fetched by whole ranges: small ones, but not so small that their hashes cost more than the rows.
+// A repair fetches whole ranges, so ranges are small, but not so small that their hashes outweigh the rows.
 const ROWS_PER_RANGE = 64;
 
 /**
- * What a table holds, as numbers that depend on every value in it and not on the order of rows: for each range the sum
- * of the hashes of its rows. A range is the rows whose key's hash falls into it. Sums can be taken apart again, so that
- * a row that changed costs two hashes.
+ * Fingerprint of a table: numbers that depend on every value and not on the order of the rows. Rows fall into ranges by
+ * the hash of their key, and each range has the sum of the hashes of its rows. Sums can be subtracted from, so a
+ * changed row costs two hashes.
  */
 export class TableFingerprint {
   /** A power of two. */
   readonly rangeCount: number;
-  /** Two for each range, both modulo 2^32. */
+  /** Two sums per range, both modulo 2^32. */
   readonly sums: Uint32Array;
   rowCount = 0;
   private readonly columnIds: readonly number[];
@@ -33,7 +33,7 @@ export class TableFingerprint {
     this.change(key, cells, 1);
   }
 
-  /** Takes back what `add` added. */
+  /** Reverts `add`. */
   subtract(key: readonly CellValue[], cells: readonly CellValue[]): void {
     this.change(key, cells, -1);
   }
@@ -41,13 +41,13 @@ export class TableFingerprint {
   private change(key: readonly CellValue[], cells: readonly CellValue[], sign: 1 | -1): void {
     hashRow(this.hash, key, this.columnIds, cells);
     const at = this.rangeOf(this.hash.keyHash) * 2;
-    // A Uint32Array keeps what is left modulo 2^32.
+    // A Uint32Array stores the sum modulo 2^32.
     this.sums[at] = (this.sums[at] as number) + sign * this.hash.low;
     this.sums[at + 1] = (this.sums[at + 1] as number) + sign * this.hash.high;
     this.rowCount += sign;
   }
 
-  /** The range that a key belongs to. */
+  /** The range of a key. */
   rangeOfKey(key: readonly CellValue[]): number {
     hashRow(this.hash, key, [], []);
     return this.rangeOf(this.hash.keyHash);
@@ -58,14 +58,14 @@ export class TableFingerprint {
   }
 }
 
-/** The columns that fingerprints cover, in the order in which both sides hash them. */
+/** The ids of the columns that a fingerprint covers, in the order in which both sides hash them. */
 export function auditedColumnIds(table: TableSchema): readonly number[] {
   return valueColumns(table)
     .map(({ id }) => id)
     .sort((a, b) => a - b);
 }
 
-/** The ranges in which two fingerprints of one table differ, both divided alike. */
+/** The ranges in which two fingerprints of one table differ. Both have the same number of ranges. */
 export function differingRanges(mine: ArrayLike<number>, theirs: ArrayLike<number>): number[] {
   const ranges: number[] = [];
   for (let at = 0; at < mine.length; at += 2)
@@ -74,8 +74,8 @@ export function differingRanges(mine: ArrayLike<number>, theirs: ArrayLike<numbe
 }
 
 /**
- * In how many ranges to look for what differs in a table of so many rows; at least two, which is what asks for the
- * rows.
+ * The number of ranges for an audit of a table with this many rows. At least two: an audit with several ranges asks for
+ * the rows that differ.
  */
 export function auditRangeCount(rowCount: number): number {
   let count = 2;

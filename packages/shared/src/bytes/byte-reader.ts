@@ -2,8 +2,8 @@ import type { ErrorCode } from '../errors/error-codes.ts';
 import { RockpoolError } from '../errors/rockpool-error.ts';
 
 /**
- * Reads what ByteWriter wrote, trusting nothing: every read checks the end, every varint its size.
- * What cannot be read is a RockpoolError of the given code, with the position and never the bytes.
+ * Reads what ByteWriter wrote, trusting nothing: every read checks the end of the input, every varint its size. Invalid
+ * input throws a RockpoolError of the given code, with the position and never the bytes.
  */
 export class ByteReader {
   private readonly buffer: Uint8Array;
@@ -69,7 +69,8 @@ export class ByteReader {
   }
 
   /**
-   * A count of things that take at least `minBytesEach` bytes: bounded by what is left, so that a lie cannot allocate.
+   * A count of items that take at least `minBytesEach` bytes each. The rest of the input bounds it, so that a forged
+   * count cannot allocate memory.
    */
   count(minBytesEach: number): number {
     const value = this.varint();

@@ -2,8 +2,7 @@ import { utf8Length } from './utf8-length.ts';
 
 const INITIAL_BYTES = 256;
 
-// Most of what is written is small, and a new buffer costs more than it: a writer that is done leaves its own to the
-// next one.
+// Most outputs are small and cost less than a new buffer, so a finished writer leaves its buffer to the next one.
 const MAX_SPARE_BYTES = 64 * 1024;
 let spare: Uint8Array<ArrayBuffer> | null = null;
 
@@ -80,7 +79,7 @@ export class ByteWriter {
     this.utf8(value, sizeBytes);
   }
 
-  /** The UTF-8 of a text whose length in bytes is known (utf8-length.ts). */
+  /** Writes a text as UTF-8. The caller knows its length in bytes (utf8-length.ts). */
   utf8(value: string, sizeBytes: number): void {
     if (sizeBytes !== value.length) {
       this.bytes(textEncoder.encode(value));
@@ -93,7 +92,7 @@ export class ByteWriter {
     this.length = start + sizeBytes;
   }
 
-  /** A copy of what was written; the writer is done with. */
+  /** Returns a copy of the bytes. The writer cannot be used afterwards. */
   finish(): Uint8Array<ArrayBuffer> {
     const written = this.buffer.slice(0, this.length);
     if (this.buffer.length <= MAX_SPARE_BYTES) spare = this.buffer;
@@ -115,6 +114,6 @@ export class ByteWriter {
 
 const NO_BYTES: Uint8Array<ArrayBuffer> = new Uint8Array(0);
 const textEncoder = new TextEncoder();
-// Twice a value within these bounds is still a safe integer.
+// Twice a value within these bounds is a safe integer.
 const SAFE_ZIGZAG_MAX = BigInt(Math.floor(Number.MAX_SAFE_INTEGER / 2));
 const SAFE_ZIGZAG_MIN = -SAFE_ZIGZAG_MAX;

@@ -1,7 +1,7 @@
 /*
- * SHA-256 as FIPS 180-4 defines it, synchronous in every runtime: WebCrypto is asynchronous, and absent on pages
- * without TLS. The names are those of the standard. Numbers are 32 bits wide and wrap around, which `| 0` says. Written
- * out, without lists and calls: three times as fast.
+ * SHA-256 as in FIPS 180-4, synchronous in every runtime: WebCrypto is asynchronous, and absent on pages without TLS.
+ * Names are those of the standard. Numbers are 32 bits wide and wrap around, hence `| 0`. Lists and calls are unrolled,
+ * which is three times as fast.
  */
 const BLOCK_BYTES = 64;
 const DIGEST_BYTES = 32;
@@ -79,10 +79,10 @@ const K: Int32Array = Int32Array.of(
   0xc67178f2,
 );
 
-// Used within one call only.
+// Scratch space of one call.
 const schedule = new Int32Array(64);
 
-/** The hash of these bytes, one after the other. */
+/** Hashes the concatenation of the parts. */
 export function sha256(...parts: readonly Uint8Array[]): Uint8Array<ArrayBuffer> {
   const message = padded(parts);
   const hash = Int32Array.from(INITIAL_HASH);
@@ -92,7 +92,10 @@ export function sha256(...parts: readonly Uint8Array[]): Uint8Array<ArrayBuffer>
   return new Uint8Array(digest.buffer);
 }
 
-/** The message, a bit that is 1, zeros up to the end of a block, and before that end the message's length in bits. */
+/**
+ * The padded message: its bytes, a 1 bit, zeros up to the end of a block, and the length in bits as the end of that
+ * block.
+ */
 function padded(parts: readonly Uint8Array[]): DataView {
   const sizeBytes = parts.reduce((sum, { length }) => sum + length, 0);
   const message = new Uint8Array(Math.ceil((sizeBytes + 9) / BLOCK_BYTES) * BLOCK_BYTES);

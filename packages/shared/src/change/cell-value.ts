@@ -1,7 +1,7 @@
 /**
- * One value as SQLite stores it, exactly: **number is always REAL, bigint is always INTEGER.**
- * The API of the client is more lenient (it gives integers as numbers); capture, wire, merge and apply are not,
- * because `1` and `1.0` are different bytes in a column without affinity.
+ * One value exactly as SQLite stores it: **a number is always REAL, a bigint is always INTEGER.** The client API
+ * returns integers as numbers; capture, wire, merge and apply do not, because `1` and `1.0` are different bytes in a
+ * column without affinity.
  */
 export type CellValue = null | number | bigint | string | Uint8Array;
 
@@ -14,14 +14,14 @@ export function cellValuesEqual(a: CellValue, b: CellValue): boolean {
   return a === b;
 }
 
-/** Why a value can never be synced, or null. SQLite turns NaN into NULL before this sees it. */
+/** The reason for which a value can never be synced, or null. SQLite turns NaN into NULL before this check. */
 export function cellValueProblem(
   value: CellValue,
 ): 'not-finite' | 'integer-range' | 'text-nul' | 'text-surrogate' | null {
   if (typeof value === 'number') return Number.isFinite(value) ? null : 'not-finite';
   if (typeof value === 'bigint') return BigInt.asIntN(64, value) === value ? null : 'integer-range';
   if (typeof value !== 'string') return null;
-  // NUL: C APIs and PostgreSQL cut or refuse such text. Lone surrogates have no UTF-8 form.
+  // C APIs and PostgreSQL truncate or reject text with NUL. A lone surrogate has no UTF-8 form.
   if (value.includes('\u0000')) return 'text-nul';
   return value.isWellFormed() ? null : 'text-surrogate';
 }

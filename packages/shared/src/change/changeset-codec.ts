@@ -25,7 +25,7 @@ const CODEC_VERSION = 1;
 const ATOMIC = 1;
 const KINDS: readonly ChangeKind[] = ['insert', 'update', 'delete'];
 
-/** How much more there may be. */
+/** The rows and cells that may still follow. */
 interface Room {
   readonly rows: number;
   readonly cells: number;
@@ -34,7 +34,7 @@ interface Room {
 const ROOM_OF_CHANGESET: Room = { rows: MAX_CHANGESET_ROWS, cells: MAX_CHANGESET_CELLS };
 const ANY_ROOM: Room = { rows: Infinity, cells: Infinity };
 
-/** Throws `changeset-too-large` for more rows or cells than any reader takes. */
+/** Encodes a body. Throws `changeset-too-large` for more rows or cells than readers accept. */
 export function encodeChangesetBody(body: ChangesetBody): Uint8Array<ArrayBuffer> {
   let room = ROOM_OF_CHANGESET;
   for (const { rowCount, keys, columnIds } of body.groups)
@@ -54,8 +54,8 @@ export function encodeChangesetBody(body: ChangesetBody): Uint8Array<ArrayBuffer
 }
 
 /**
- * Throws `changeset-invalid` for anything that encodeChangesetBody does not write, and `changeset-too-large` for too
- * many rows or cells.
+ * Decodes a body. Throws `changeset-invalid` for anything that encodeChangesetBody does not write, and
+ * `changeset-too-large` for too many rows or cells.
  */
 export function decodeChangesetBody(bytes: Uint8Array): ChangesetBody {
   const reader = new ByteReader(bytes, 'changeset-invalid');
@@ -107,7 +107,7 @@ function readGroup(reader: ByteReader, room: Room): ChangeGroup {
   const kind = KINDS[reader.u8() - 1];
   if (kind === undefined) return reader.fail('unknown kind of change');
   const tableId = reader.u32();
-  // A key part takes at least one byte a row, so the rows left to read bound the count.
+  // A key part takes at least one byte per row, so the remaining rows bound the count.
   const rowCount = reader.count(1);
   const keyCount = reader.count(1);
   const columnCount = reader.count(4);
@@ -129,7 +129,7 @@ function readGroup(reader: ByteReader, room: Room): ChangeGroup {
   return { tableId, kind, rowCount, keys, columnIds, values };
 }
 
-/** What is left after a group. Throws `changeset-too-large` where it does not fit. */
+/** The room that a group leaves. Throws `changeset-too-large` where the group does not fit. */
 function roomAfter({ rows, cells }: Room, rowCount: number, cellsPerRow: number): Room {
   const left = { rows: rows - rowCount, cells: cells - rowCount * cellsPerRow };
   if (left.rows < 0 || left.cells < 0)
@@ -137,7 +137,7 @@ function roomAfter({ rows, cells }: Room, rowCount: number, cellsPerRow: number)
   return left;
 }
 
-/** Old values, for the site's own changelog: one BeforeGroup per group of the body, in order. */
+/** Encodes old values for the changelog of the site: one BeforeGroup per group of the body, in order. */
 export function encodeBefore(before: readonly BeforeGroup[]): Uint8Array<ArrayBuffer> {
   const writer = new ByteWriter();
   writer.u8(CODEC_VERSION);
@@ -150,7 +150,7 @@ export function encodeBefore(before: readonly BeforeGroup[]): Uint8Array<ArrayBu
   return writer.finish();
 }
 
-/** `groups` are the decoded groups of the body that these old values belong to: they give the number of rows. */
+/** Decodes old values. `groups` are the decoded groups of the same body; they give the number of rows. */
 export function decodeBefore(bytes: Uint8Array, groups: readonly ChangeGroup[]): BeforeGroup[] {
   const reader = new ByteReader(bytes, 'changeset-invalid');
   if (reader.u8() !== CODEC_VERSION) reader.fail('unknown codec version');

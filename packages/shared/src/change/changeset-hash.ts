@@ -4,16 +4,16 @@ import type { Changeset } from './changeset.ts';
 
 export const CHANGESET_HASH_BYTES = 16;
 
-/** The predecessor hash of a site's first changeset. */
+/** The previous hash of a site's first changeset. */
 export const FIRST_PREVIOUS_HASH: Uint8Array = new Uint8Array(CHANGESET_HASH_BYTES);
 
-/** SHA-256 over bytes that are given in two pieces. */
+/** SHA-256 of two byte strings, concatenated. */
 export type Sha256 = (first: Uint8Array, second: Uint8Array) => Uint8Array;
 
 /**
- * Links a changeset to its predecessor: the first 16 bytes of SHA-256 over the predecessor's hash, the numbers and the
- * body. Two changesets of one site with the same number and different hashes mean that the client's file was copied.
- * `digest`: where the platform has a faster one than JavaScript.
+ * The hash that chains a changeset to its predecessor: the first 16 bytes of SHA-256 over the previous hash, the
+ * numbers and the body. Two changesets of one site with one number and different hashes show that the client's file was
+ * copied. `digest` can be an implementation that is faster than JavaScript.
  */
 export function changesetHash(
   previousHash: Uint8Array,

@@ -1,15 +1,15 @@
 import type { CellValue } from './cell-value.ts';
 
-/** `columnId` of "does this row exist" where columns are listed. No real column has it. */
+/** The column id that stands for the existence of the row. No real column has it. */
 export const EXISTENCE_COLUMN_ID = 0;
 
 export type ChangeKind = 'insert' | 'update' | 'delete';
 
 /**
- * Rows of one table that changed in the same way, held by column: `keys[k][r]` is part k of the key of row r,
- * `values[c][r]` the new value of column `columnIds[c]` in row r.
+ * Rows of one table that changed in the same way, stored by column: `keys[k][r]` is part k of the key of row r,
+ * `values[c][r]` is the new value of column `columnIds[c]` in row r.
  *
- * - insert: `columnIds` are all columns outside the key that are stored (not generated), in schema order;
+ * - insert: `columnIds` are all stored columns outside the key, in schema order, without generated ones;
  * - update: the columns that changed; a changed key is a delete and an insert;
  * - delete: no columns.
  */
@@ -23,8 +23,8 @@ export interface ChangeGroup {
 }
 
 /**
- * The old values of the rows of one ChangeGroup, in the same order of rows. They stay on the site that wrote them.
- * update: parallel to the group's columns; delete: the whole row; insert: nothing.
+ * The old values of the rows of one ChangeGroup, in the same order. They never leave the site that wrote them. update:
+ * parallel to the columns of the group; delete: the whole row; insert: none.
  */
 export interface BeforeGroup {
   readonly columnIds: readonly number[];
@@ -32,9 +32,8 @@ export interface BeforeGroup {
 }
 
 /**
- * A cell whose newer server value the author could not see, because an earlier pending write of the same site covered
- * it. For this cell the changeset's base is too new; `base` here is the older watermark that the author had really
- * seen.
+ * A cell with a newer server value that an earlier pending write of the same site hid from the author. For this cell
+ * the base of the changeset is too new; `base` is the older watermark that the author had seen.
  */
 export interface CellBase {
   readonly tableId: number;
@@ -43,10 +42,10 @@ export interface CellBase {
   readonly base: number;
 }
 
-/** What one SQL transaction changed in the synced tables: its net effect, one change per row at most. */
+/** The net effect of one SQL transaction on the synced tables: at most one change per row. */
 export interface ChangesetBody {
   /**
-   * Admitted only if nothing of it loses to a concurrent write; otherwise rejected whole, so that nobody ever sees a
+   * Admitted only if none of its writes loses to a concurrent write; otherwise rejected whole, so that no reader sees a
    * part of it.
    */
   readonly atomic: boolean;
@@ -54,14 +53,14 @@ export interface ChangesetBody {
   readonly cellBases: readonly CellBase[];
 }
 
-/** A changeset with its place in its site's changelog. */
+/** A changeset with its position in the changelog of its site. */
 export interface Changeset {
   /** 1, 2, 3 … per site, without gaps. */
   readonly sequence: number;
-  /** The author's own clock at commit, in µs since 1970, always rising per site. See clock/stamp.ts. */
+  /** The clock of the author at commit, in µs since 1970. Rises strictly per site. See clock/stamp.ts. */
   readonly stampUs: number;
-  /** The watermark that the author's rows were at. */
+  /** The watermark of the rows that the author saw. */
   readonly base: number;
-  /** The encoded ChangesetBody: hashed, stored and sent as these bytes, never encoded again. */
+  /** The encoded ChangesetBody. These bytes are hashed, stored and sent, and never encoded again. */
   readonly body: Uint8Array;
 }

@@ -5,15 +5,15 @@ import type { CellValue } from './cell-value.ts';
 
 /*
  * A run of values of one column:
- *   form u8: low 4 bits the type, bit 7 set when some are NULL
- *   [NULL bitmap, 1 = NULL, ceil(n/8) bytes, when bit 7 is set]
- *   the values that are not NULL:
- *     0 none      every value is NULL
- *     1 integer   zigzag varint each
- *     2 real      8 bytes each
- *     3 text      byte lengths as varints, then all UTF-8 in one run
- *     4 blob      the same
- *     5 mixed     per value one type byte (1 to 4), then the value; lengths in place
+ *     form u8: low 4 bits the type, bit 7 set when some values are NULL
+ *     [NULL bitmap, 1 = NULL, ceil(n/8) bytes, when bit 7 is set]
+ *     the values that are not NULL:
+ *       0 none      every value is NULL
+ *       1 integer   a zigzag varint each
+ *       2 real      8 bytes each
+ *       3 text      byte lengths as varints, then all UTF-8 in one run
+ *       4 blob      as text
+ *       5 mixed     per value one type byte (1 to 4), then the value with its length
  */
 const NONE = 0;
 const INTEGER = 1;
@@ -77,7 +77,7 @@ export function readColumn(reader: ByteReader, count: number): CellValue[] {
   return values;
 }
 
-/** The values of a run that are not NULL. */
+/** Reads the values of a run that are not NULL. */
 function readPresent(reader: ByteReader, form: number, count: number): CellValue[] {
   if (count > reader.remaining) reader.fail('column beyond the end');
   const values: CellValue[] = [];
@@ -103,7 +103,7 @@ function writeNullBitmap(writer: ByteWriter, values: readonly CellValue[]): void
   }
 }
 
-/** One value with its type byte: for keys and for runs of mixed types. */
+/** Writes one value with its type byte, for keys and for runs of mixed types. */
 export function writeTagged(writer: ByteWriter, value: CellValue): void {
   const type = typeOf(value);
   writer.u8(type);

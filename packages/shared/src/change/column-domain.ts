@@ -7,30 +7,30 @@ import type { CellValue } from './cell-value.ts';
 import type { ChangeGroup } from './changeset.ts';
 
 /*
- * Which values the columns of a synced table can hold: the rule of docs/values.md. The client checks what a transaction
- * wrote before it commits, the server checks what a changeset brings, and both with this function, so that what is
- * accepted here is accepted there, whichever store the server has.
+ * Which values the columns of a synced table can hold: the rule of docs/values.md. The client checks a transaction
+ * before it commits, and the server checks a changeset, both with this function. A value that one side accepts is
+ * accepted by the other, whichever store the server has.
  *
  * The rule is about stored values, after SQLite's affinity: '12' in an INTEGER column is stored as 12, and fits.
  */
 
 /**
- * The sum of a key's parts in bytes of UTF-8, of integers in digits: an index entry of PostgreSQL holds 2,704 bytes, of
- * which the key is not all.
+ * Limit for the sum of the parts of a key, in bytes of UTF-8, integers in digits. An index entry of PostgreSQL holds
+ * 2,704 bytes, of which the key is a part.
  */
 export const MAX_KEY_BYTES = 2_000;
 
-// An integer of 64 bits has 20 digits at most, its sign among them.
+// A 64-bit integer has at most 20 digits, sign included.
 const MAX_INTEGER_DIGITS = 20;
 
 interface ColumnDomain {
   readonly name: string;
   readonly type: ColumnType;
-  /** The policy's own check (merge/column-policy.ts), in the place of that of the type. */
+  /** The policy's check, which replaces that of the column type (merge/column-policy.ts). */
   readonly validate?: ColumnPolicy['validate'] | undefined;
 }
 
-/** What the columns of one table can hold. */
+/** The values that the columns of one table can hold. */
 export interface TableDomain {
   readonly table: string;
   readonly keys: readonly ColumnDomain[];
@@ -101,7 +101,7 @@ function misfitOf(type: ColumnType, values: readonly CellValue[]): CellValue | u
   }
 }
 
-/** As SQLite's typeof() names it. */
+/** The storage class, named as by SQLite's typeof(). */
 function storageClassOf(value: CellValue): 'null' | 'integer' | 'real' | 'text' | 'blob' {
   if (value === null) return 'null';
   if (typeof value === 'string') return 'text';
@@ -113,7 +113,7 @@ function requireShortKeys(table: string, { keys, rowCount }: ChangeGroup): void 
   for (let row = 0; row < rowCount; row++) {
     let mostBytes = 0;
     for (const part of keys) mostBytes += mostBytesOf(part[row] as CellValue);
-    // Only a key that could be too large is worth measuring.
+    // Measures only keys that could exceed the limit.
     if (
       mostBytes > MAX_KEY_BYTES &&
       keys.reduce((sum, part) => sum + bytesOf(part[row] as CellValue), 0) > MAX_KEY_BYTES
@@ -124,7 +124,7 @@ function requireShortKeys(table: string, { keys, rowCount }: ChangeGroup): void 
 }
 
 function mostBytesOf(value: CellValue): number {
-  // A UTF-16 unit takes at most 3 bytes.
+  // A UTF-16 unit takes at most 3 bytes of UTF-8.
   if (typeof value === 'string') return value.length * 3;
   return value instanceof Uint8Array ? value.length : MAX_INTEGER_DIGITS;
 }

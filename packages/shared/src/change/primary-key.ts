@@ -5,8 +5,8 @@ import type { CellValue } from './cell-value.ts';
 import { readTagged, writeTagged } from './column-codec.ts';
 
 /**
- * A primary key as bytes: equal keys give equal bytes, so that they can be map keys and index entries.
- * Parts in the schema's key order, each with its type. Throws `key-invalid` for a NULL part.
+ * Encodes a primary key. Equal keys give equal bytes, so the bytes serve as index entries. Parts are in the key order
+ * of the schema, each with its type. Throws `key-invalid` for a NULL part.
  */
 export function encodeKey(parts: readonly CellValue[]): Uint8Array<ArrayBuffer> {
   const writer = new ByteWriter();
@@ -24,7 +24,7 @@ export function decodeKey(bytes: Uint8Array): CellValue[] {
   return parts;
 }
 
-/** The same key as a string, for use as a Map key in memory. */
+/** A string that is equal for equal keys, for use as a Map key. */
 export function keyToString(parts: readonly CellValue[]): string {
   if (parts.length === 1 && typeof parts[0] === 'string') return `t${parts[0]}`;
   return parts.map(partToString).join('\u0000');

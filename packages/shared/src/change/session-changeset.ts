@@ -2,7 +2,7 @@ import { RockpoolError } from '../errors/rockpool-error.ts';
 import type { CellValue } from './cell-value.ts';
 
 /*
- * SQLite's session changeset, as its source documents it (ext/session/sqlite3session.c, "RECORD FORMAT" and "CHANGESET
+ * SQLite's session changeset, as documented in its source (ext/session/sqlite3session.c, "RECORD FORMAT" and "CHANGESET
  * FORMAT"):
  *
  *   for each table: 'T', varint number of columns, one byte per column (0: not in the key), the name, NUL
@@ -14,8 +14,8 @@ import type { CellValue } from './cell-value.ts';
  * All numbers big-endian; a varint is SQLite's: 7 bits a byte, the high ones first, the high bit set on all but the
  *   last.
  *
- * Columns are told by position, without generated ones. A changed key comes as a delete and an insert. Our own
- * changesets (changeset-codec.ts) are another thing.
+ * Columns are identified by position, without generated ones. A changed key arrives as a delete and an insert. Rockpool's
+ * own changesets (changeset-codec.ts) are another format.
  */
 const TABLE_HEADER = 0x54;
 const OP_INSERT = 18;
@@ -37,25 +37,24 @@ const strictDecoder = new TextDecoder('utf-8', { ignoreBOM: true, fatal: true })
 const lenientDecoder = new TextDecoder('utf-8', { ignoreBOM: true, fatal: false });
 type Decoder = typeof strictDecoder;
 
-/** A row as an update tells it: undefined where a column did not change. */
+/** A record of an update: undefined where a column did not change. */
 export type PartialRecord = readonly (CellValue | undefined)[];
 
-/** Takes the rows of one table. Records are in the order of the session's columns. */
+/** Receives the rows of one table. Records are in the column order of the session. */
 export interface SessionRowReader {
   insert(after: readonly CellValue[]): void;
   delete(before: readonly CellValue[]): void;
-  /** `before` has the key and what changed, `after` what changed. */
+  /** `before` has the key and the changed columns, `after` the changed columns. */
   update(before: PartialRecord, after: PartialRecord): void;
-  /** For errors: what is at a position. */
+  /** The name of the column at a position, for errors. */
   columnName(position: number): string;
 }
 
 /**
- * Reads the rows of a session changeset in order. `rowsOf` is asked once a table; `isKey` says of each column whether
- * it is in the key.
+ * Reads the rows of a session changeset in order. `rowsOf` is called once per table; `isKey` has a flag per column.
  *
- * Throws `value-invalid` for a new text that is not UTF-8, which SQLite stores and nobody can be sent, and `internal`
- * for bytes that SQLite does not make.
+ * Throws `value-invalid` for a new text that is not UTF-8, which SQLite stores but the protocol cannot carry, and
+ * `internal` for bytes that SQLite does not write.
  */
 export function readSessionChangeset(
   bytes: Uint8Array,
@@ -73,7 +72,7 @@ export function readSessionChangeset(
 
 function readRow(reader: SessionReader, table: string, columnCount: number, rows: SessionRowReader): void {
   const op = reader.byte();
-  reader.byte(); // indirect, as a trigger's or a foreign key's effect: all the same here
+  reader.byte(); // indirect: the effect of a trigger or a foreign key, handled like any other
   if (op === OP_INSERT) rows.insert(complete(newRecord(reader, table, columnCount, rows)));
   else if (op === OP_DELETE) rows.delete(complete(oldRecord(reader, columnCount)));
   else if (op === OP_UPDATE) {
@@ -98,7 +97,7 @@ function newRecord(
   try {
     while (record.length < columnCount) record.push(reader.value(strictDecoder));
   } catch (cause) {
-    // The only thing that a strict decoder throws.
+    // The one error of a strict decoder.
     if (!(cause instanceof TypeError)) throw cause;
     throw new RockpoolError('value-invalid', {
       problem: 'text-not-utf8',
@@ -141,7 +140,7 @@ class SessionReader {
     if (byte !== TABLE_HEADER) throw new RockpoolError('internal', { problem: 'unknown header in a session', byte });
   }
 
-  /** Of things that take at least a byte each. */
+  /** A count of items of at least a byte each. */
   count(): number {
     const count = this.varint();
     if (count > this.bytes.length - this.at) throw endsTooEarly();
@@ -189,7 +188,7 @@ class SessionReader {
   private integer(): bigint {
     const start = this.take(8);
     const high = this.view.getInt32(start);
-    // Within 53 bits by way of a number: several times faster than BigInt arithmetic.
+    // Numbers within 53 bits avoid BigInt arithmetic, which is several times slower.
     return high >= -0x20_0000 && high < 0x20_0000
       ? BigInt(high * 0x1_0000_0000 + this.view.getUint32(start + 4))
       : this.view.getBigInt64(start);
@@ -207,7 +206,7 @@ class SessionReader {
     );
   }
 
-  /** Null: it is not all ASCII. */
+  /** Null for text that is not ASCII. */
   private ascii(start: number, sizeBytes: number): string | null {
     let text = '';
     for (let at = start; at < start + sizeBytes; at++) {
@@ -218,7 +217,7 @@ class SessionReader {
     return text;
   }
 
-  /** Where the next bytes begin, which are there. */
+  /** The offset of the next `count` bytes. Throws where the input ends before. */
   private take(count: number): number {
     const start = this.at;
     if (count > this.bytes.length - start) throw endsTooEarly();

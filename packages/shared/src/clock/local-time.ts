@@ -3,25 +3,24 @@ import { LATEST_STAMP_US } from './stamp.ts';
 
 const US_PER_MS = 1000;
 
-/** Where local time has been. */
+/** The last stamp of local time. */
 export interface LastStamp {
-  /** It was there. */
   readonly stampUs: number;
-  /** What the wall clock showed at the last changeset, minus its stamp, in µs. */
+  /** The wall clock at the last changeset minus its stamp, in µs. */
   readonly shiftUs: number;
 }
 
-/** The time that stamps are made by, in µs. */
+/** The clock that stamps are taken from, in µs. */
 export interface LocalTime {
   nowUs(): number;
-  /** What to add to a stamp of now to have what the wall clock shows. */
+  /** The offset from a stamp of now to the wall clock. */
   shiftUs(stampUs: number): number;
 }
 
 /**
- * Local time begins as the wall clock and never goes back, also from one start of the app to the next: once the wall
- * clock was set back, local time stays ahead of it by as much. While the app runs it goes on evenly, whatever is done
- * to the wall clock, but that a wall clock that jumps forward is believed, since a device that slept looks the same.
+ * Local time starts at the wall clock and never goes back, not even between two starts of the app: after the wall clock
+ * was set back, local time stays ahead by that much. While the app runs, local time advances evenly whatever happens to
+ * the wall clock, with one exception: a forward jump is followed, because a device that slept looks the same.
  */
 export function createLocalTime(last: LastStamp, wallMs: () => number, elapsedMs: () => number): LocalTime {
   const startUs = wallUs(wallMs());
@@ -34,7 +33,7 @@ export function createLocalTime(last: LastStamp, wallMs: () => number, elapsedMs
   };
 }
 
-/** A wall clock may show anything; what cannot be counted with is taken for the nearest that can. */
+/** Clamps a wall clock, which may show anything, to the range that can be counted with. */
 function wallUs(wallMs: number): number {
   return Math.floor(Math.min(Math.max(0, wallMs * US_PER_MS), LATEST_STAMP_US));
 }

@@ -1,8 +1,7 @@
 /**
- * Time for deadlines, in ms: it never goes back and never stands still, whatever is done to the device's clock, or
- * nothing would happen again until that clock has come to where it was. It begins as the wall clock and runs with
- * whichever of the two goes further: the time that has passed, which may leave out the device's sleep, and the wall
- * clock, which does not.
+ * Time for deadlines, in ms. It never goes back or stands still when the clock of the device is set; otherwise nothing
+ * would happen until that clock caught up. It starts at the wall clock and follows whichever advances more: elapsed
+ * time, which may leave out sleep, or the wall clock, which does not.
  */
 export function createSteadyClock(wallMs: () => number, elapsedMs: () => number): () => number {
   let lastWallMs = wallMs();

@@ -1,4 +1,4 @@
-/** What the caller can do about an error. */
+/** What a caller can do about an error. */
 export type Recovery =
   | 'retry' // the same call may succeed later
   | 'rebase' // fetch newer state, then try again
@@ -9,9 +9,8 @@ export type Recovery =
   | 'bug'; // a fault in Rockpool or in the code that calls it
 
 /**
- * Every expected failure of Rockpool, in one list, on both sides of the wire.
- * Each has its recovery and one plain sentence; values of rows never appear.
- * A code is never renamed or reused: it is stored in outcomes and shown by apps.
+ * Every expected failure of Rockpool on both sides of the wire, with its recovery and one plain sentence. Row values
+ * never appear. A code is never renamed or reused: outcomes store it and apps show it.
  */
 const ERROR_KINDS = {
   'app-outdated': [

@@ -11,7 +11,7 @@ export interface ErrorData {
   readonly message: string;
 }
 
-/** The one error class of Rockpool: a code from one list, fields, and what to do about it. */
+/** The error class of Rockpool: a code of the list, fields, and a recovery. */
 export class RockpoolError extends Error {
   readonly code: ErrorCode;
   readonly fields: ErrorFields;
@@ -31,14 +31,14 @@ export class RockpoolError extends Error {
     return { code: this.code, fields: this.fields, recovery: this.recovery, message: this.message };
   }
 
-  /** Takes data from another thread or machine: an unknown code becomes `internal`. */
+  /** Restores an error from another thread or machine. An unknown code becomes `internal`. */
   static fromData(data: { readonly code: string; readonly fields?: unknown }): RockpoolError {
     if (!isErrorCode(data.code)) return new RockpoolError('internal', { reportedCode: data.code.slice(0, 64) });
     return new RockpoolError(data.code, plainFields(data.fields));
   }
 }
 
-/** Turns anything thrown into an error with a code. What is not ours becomes `internal`, with its name only. */
+/** Turns any thrown value into a RockpoolError. A foreign error becomes `internal`, with its name only. */
 export function toRockpoolError(thrown: unknown): RockpoolError {
   if (thrown instanceof RockpoolError) return thrown;
   const name = thrown instanceof Error ? thrown.name : typeof thrown;

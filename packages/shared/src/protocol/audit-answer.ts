@@ -3,25 +3,25 @@ import type { ByteWriter } from '../bytes/byte-writer.ts';
 import type { ChangeGroup } from '../change/changeset.ts';
 import { readGroups, writeGroups } from '../change/changeset-codec.ts';
 
-/** A table that is not the same on both sides. */
+/** A table that differs between both sides. */
 export interface DifferingTable {
   readonly tableId: number;
   /**
-   * Those whose rows follow; more may differ, and are found by the next audit. Empty where the audit asked about the
+   * The ranges whose rows follow. More may differ; the next audit finds those. Empty where the audit asked about the
    * table as a whole.
    */
   readonly ranges: readonly number[];
 }
 
-/** Server to client: what an audit found. */
+/** Server to client: the result of an audit. */
 export interface AuditAnswer {
   readonly type: 'audit-answer';
-  /** The watermark that was compared. */
+  /** The watermark of the comparison. */
   readonly cursor: number;
-  /** False: the log was not at that watermark, or moved on; nothing was compared. */
+  /** False: the log was not at that watermark or moved on, and nothing was compared. */
   readonly compared: boolean;
   readonly differing: readonly DifferingTable[];
-  /** All rows of those ranges, as inserts. */
+  /** All rows of these ranges, as inserts. */
   readonly groups: readonly ChangeGroup[];
 }
 

@@ -2,15 +2,15 @@ import { MAX_AUDIT_RANGES } from '../audit/table-fingerprint.ts';
 import type { ByteReader } from '../bytes/byte-reader.ts';
 import type { ByteWriter } from '../bytes/byte-writer.ts';
 
-/** Fingerprints of one table: two sums for each of its ranges. */
+/** Fingerprint of one table: two sums per range. */
 export interface AuditedTable {
   readonly tableId: number;
   readonly sums: readonly number[];
 }
 
 /**
- * Client to server: what its tables hold at a watermark, without what is pending. One range asks whether the table is
- * the same; several, always a power of two, ask for the rows of those that are not.
+ * Client to server: fingerprints of the tables at a watermark, without pending writes. One range asks whether the table
+ * is the same; several ranges, a power of two, ask for the rows of those that differ.
  */
 export interface Audit {
   readonly type: 'audit';

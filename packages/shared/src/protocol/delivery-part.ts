@@ -3,8 +3,8 @@ import type { ChangeGroup } from '../change/changeset.ts';
 import { readGroups } from '../change/changeset-codec.ts';
 
 /**
- * Rows of the delivery that follows, which would be too long for one message. They count with it: what came in parts is
- * applied in one transaction, and forgotten when the connection ends before the delivery itself has come.
+ * Rows of the delivery that follows, which is too long for one message. Parts and delivery are applied in one
+ * transaction. Parts are discarded when the connection ends before their delivery arrives.
  */
 export interface DeliveryPart {
   readonly type: 'delivery-part';

@@ -6,29 +6,28 @@ import { readOutcome, writeOutcome, type Outcome } from './outcome.ts';
 
 export const LOG_HASH_BYTES = 16;
 
-/** The link of an empty log. */
+/** The hash of an empty log. */
 export const FIRST_LOG_HASH: Uint8Array = new Uint8Array(LOG_HASH_BYTES);
 
 /**
- * The one ordered stream from the server: live changes, catch-up and answers to pushes are all deliveries.
- * It takes the client from watermark `from` to `to` in one transaction:
+ * The one ordered stream from the server: live changes, catch-up and answers to pushes are all deliveries. A delivery
+ * takes the client from watermark `from` to `to` in one transaction:
  *
- * 1. `outcomes` say what became of my changesets; the last decided one is `lastAckedSequence`. They are applied first.
- * 2. `groups` hold the state at `to` of what changed after `from`: rows that are new (insert: the whole row), cells of
- *    rows (update), rows that are gone (delete). Cells that I wrote and that stand as I sent them are left out;
- *    those of my decided changesets that came out otherwise are in it, however old the value that won is.
+ * 1. `outcomes` are the decisions about the client's changesets, up to `lastAckedSequence`. They are applied first.
+ * 2. `groups` hold the state at `to` of everything that changed after `from`: new rows (insert: the whole row), cells
+ *   of rows (update) and deleted rows (delete). They leave out cells that the client wrote and that stand as sent. They
+ *   include those of its decided changesets that came out otherwise, however old the winning value is.
  */
 export interface Delivery {
   readonly type: 'delivery';
   /**
-   * It takes the place of all that is here. From 0 the groups are everything there is at `to`: a row that is not among
-   * them is gone. From another watermark they are what came after the snapshot that the hello named. See
-   * Welcome.reload.
+   * Replaces the local state. From 0 the groups are the whole state at `to`: a row that they do not name is deleted.
+   * From another watermark they are the changes since the snapshot that the hello named. See Welcome.fullResync.
    */
   readonly whole: boolean;
   readonly from: number;
   readonly to: number;
-  /** Stands for everything in the log up to `to`, in its order. */
+  /** The log hash at `to`. */
   readonly logHash: Uint8Array;
   readonly lastAckedSequence: number;
   readonly outcomes: readonly Outcome[];
@@ -42,7 +41,7 @@ export function writeDelivery(writer: ByteWriter, delivery: Delivery): void {
   writeGroups(writer, delivery.groups);
 }
 
-/** What comes before the groups. A server that sends one state to many sessions encodes the groups once. */
+/** Writes what precedes the groups. A server that sends one state to many sessions encodes the groups once. */
 export function writeDeliveryHead(writer: ByteWriter, delivery: DeliveryHead): void {
   writer.u8(delivery.whole ? 1 : 0);
   writer.varint(delivery.from);

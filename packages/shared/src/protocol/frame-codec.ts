@@ -2,8 +2,8 @@ import { RockpoolError } from '../errors/rockpool-error.ts';
 import { MAX_FRAME_BYTES } from './limits.ts';
 
 /*
- * A message goes in one frame when it is small, else in several:
- *   u8 0 = the whole message, 1 = a part and more follows, 2 = the last part;  then bytes.
+ * A small message is one frame, a larger one several:
+ *     u8 0 = the whole message, 1 = a part and more follows, 2 = the last part;  then bytes.
  * Parts of different messages never mix: a sender finishes one message before the next.
  */
 const WHOLE = 0;
@@ -21,7 +21,7 @@ export function messageToFrames(message: Uint8Array): Uint8Array<ArrayBuffer>[] 
   return frames;
 }
 
-/** Puts messages together again. Throws `frame-invalid` or `frame-too-large`; the connection is then of no more use. */
+/** Reassembles messages. Throws `frame-invalid` or `frame-too-large`; the connection cannot be used afterwards. */
 export class FrameAssembler {
   private parts: Uint8Array[] = [];
   private sizeBytes = 0;
@@ -31,12 +31,12 @@ export class FrameAssembler {
     this.maxMessageBytes = maxMessageBytes;
   }
 
-  /** A session may send more once it is authenticated. */
+  /** Raises the limit once the session is authenticated. */
   setMaxMessageBytes(maxMessageBytes: number): void {
     this.maxMessageBytes = maxMessageBytes;
   }
 
-  /** The whole message when this frame completes one, else null. */
+  /** Returns the message that this frame completes, else null. */
   add(frame: Uint8Array): Uint8Array | null {
     if (frame.length > MAX_FRAME_BYTES)
       throw new RockpoolError('frame-too-large', { sizeBytes: frame.length, limitBytes: MAX_FRAME_BYTES });

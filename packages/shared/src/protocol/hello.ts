@@ -7,14 +7,14 @@ import { requireProtocolVersion } from './protocol-version.ts';
 
 export const ID_BYTES = 16;
 
-/** Where in a log a snapshot's file was made. */
+/** The position in a log at which a snapshot was made. */
 export interface SnapshotPosition {
   readonly logEpoch: Uint8Array;
   readonly watermark: number;
   readonly logHash: Uint8Array;
 }
 
-/** First message of a session, client to server: who I am, which database, and how far I am. */
+/** First message of a session, client to server: the site, its database and its position. */
 export interface Hello {
   readonly type: 'hello';
   readonly protocolVersion: number;
@@ -31,27 +31,27 @@ export interface Hello {
   readonly schemaHash: string;
   /** The log epoch that the cursor belongs to; null before the first welcome. */
   readonly logEpoch: Uint8Array | null;
-  /** The watermark that is durably applied. */
+  /** The watermark up to which the client has durably applied the log. */
   readonly cursor: number;
   /**
-   * The link of the delivery that brought me there (zeros at 0): a log that was put back and has gone on has another
-   * one.
+   * The log hash of the delivery that led to `cursor` (zeros at 0). A log that was restored from a backup and continued
+   * has another one.
    */
   readonly cursorHash: Uint8Array;
-  /** The last of my changesets whose outcome is durably applied; 0: none. */
+  /** The last changeset of this site with a durably applied outcome; 0: none. */
   readonly lastAckedSequence: number;
   /**
-   * The hash of that changeset (zeros for none). Only its author knows it before it has said hello, so it shows that
-   * whoever signs in anew goes on with the same file.
+   * The hash of that changeset (zeros for none). Only its author knows it before the hello, so it proves that a user
+   * who signs in again continues with the same file.
    */
   readonly decidedHash: Uint8Array;
-  /** The number of my last changeset; 0: none yet. */
+  /** The number of the last changeset of this site; 0: none. */
   readonly lastSequence: number;
-  /** What is here cannot be mended by news: the whole state is asked for. */
+  /** Updates cannot repair the local state: the client asks for a full resync. */
   readonly fullResync: boolean;
   /**
-   * In which form I take a whole state: as deliveries alone, or as a file too; or the file that I hold, so that only
-   * what came after it is missing.
+   * The forms of a full resync that the client accepts: deliveries alone, or also a snapshot; or the snapshot that it
+   * holds, so that only later changes are missing.
    */
   readonly snapshot: 'refused' | 'accepted' | SnapshotPosition;
 }
@@ -83,7 +83,7 @@ function writeSnapshot(writer: ByteWriter, snapshot: Hello['snapshot']): void {
   writer.bytes(snapshot.logHash);
 }
 
-/** Throws `protocol-version` for a hello of a version that this side does not speak, and `frame-invalid`. */
+/** Throws `protocol-version` for a hello of an unsupported version, and `frame-invalid`. */
 export function readHello(reader: ByteReader): Hello {
   return {
     type: 'hello',

@@ -25,7 +25,7 @@ import { readWelcome, writeWelcome, type Welcome } from './welcome.ts';
 export type ClientMessage = Hello | Push | Confirm | RenewToken | Ping | Audit | Presence;
 export type ServerMessage = Welcome | Delivery | Failure | Pong | AuditAnswer | DeliveryPart | PresenceUpdate;
 
-/** First byte of every message. A number is never given to another message; 8 is a packed one (packed.ts). */
+/** The first byte of every message. A code is never reused; 8 is a compressed message (packed.ts). */
 export const MESSAGE_CODES = {
   hello: 1,
   push: 2,
@@ -92,14 +92,14 @@ export function encodeMessage(message: ClientMessage | ServerMessage): Uint8Arra
   return writer.finish();
 }
 
-/** The groups of a delivery as bytes, for encodeDelivery and encodeDeliveryPart. */
+/** Encodes the groups of a delivery for encodeDelivery and encodeDeliveryPart. */
 export function encodeDeliveryGroups(groups: readonly ChangeGroup[]): Uint8Array<ArrayBuffer> {
   const writer = new ByteWriter();
   writeGroups(writer, groups);
   return writer.finish();
 }
 
-/** The same bytes as encodeMessage gives for this head with these groups. */
+/** Gives the same bytes as encodeMessage for this head and these groups. */
 export function encodeDelivery(head: DeliveryHead, encodedGroups: Uint8Array): Uint8Array<ArrayBuffer> {
   const writer = new ByteWriter();
   writer.u8(MESSAGE_CODES.delivery);
@@ -108,7 +108,7 @@ export function encodeDelivery(head: DeliveryHead, encodedGroups: Uint8Array): U
   return writer.finish();
 }
 
-/** The same bytes as encodeMessage gives for a part with these groups. */
+/** Gives the same bytes as encodeMessage for a part with these groups. */
 export function encodeDeliveryPart(encodedGroups: Uint8Array): Uint8Array<ArrayBuffer> {
   const writer = new ByteWriter();
   writer.u8(MESSAGE_CODES['delivery-part']);
@@ -117,7 +117,7 @@ export function encodeDeliveryPart(encodedGroups: Uint8Array): Uint8Array<ArrayB
 }
 
 /**
- * Throws `frame-invalid` for anything that is not a message of a client, and `protocol-version` for a hello of another
+ * Throws `frame-invalid` for anything that is not a client message, and `protocol-version` for a hello of another
  * version.
  */
 export function decodeClientMessage(bytes: Uint8Array): ClientMessage {
@@ -144,8 +144,8 @@ export function decodeClientMessage(bytes: Uint8Array): ClientMessage {
 }
 
 /**
- * Throws `frame-invalid` for anything that is not a message of a server, and `protocol-version` for a welcome of
- * another version.
+ * Throws `frame-invalid` for anything that is not a server message, and `protocol-version` for a welcome of another
+ * version.
  */
 export function decodeServerMessage(bytes: Uint8Array): ServerMessage {
   return decode(bytes, (code, reader): ServerMessage => {

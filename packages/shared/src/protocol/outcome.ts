@@ -4,14 +4,14 @@ import { isErrorCode } from '../errors/error-codes.ts';
 import { RockpoolError, type ErrorFields } from '../errors/rockpool-error.ts';
 import type { ErrorCode } from '../errors/error-codes.ts';
 
-/** What became of one changeset. Kept by the server until the client has confirmed it. */
+/** The decision about one changeset. The server keeps it until the client has confirmed it. */
 export type Outcome =
   | {
       readonly kind: 'admitted';
       readonly sequence: number;
-      /** Its place in the log. */
+      /** Its position in the log. */
       readonly watermark: number;
-      /** Cells of it that lost to a concurrent write; each stands in the conflict log. */
+      /** The number of its cells that lost to a concurrent write; each has an entry in the conflict log. */
       readonly conflictCount: number;
     }
   | { readonly kind: 'rejected'; readonly sequence: number; readonly code: ErrorCode; readonly fields: ErrorFields };
@@ -41,7 +41,7 @@ export function readOutcome(reader: ByteReader): Outcome {
   return { kind: 'rejected', sequence, code, fields };
 }
 
-/** A code and its fields as they stand in outcomes and failures. A code from a newer server reads as `internal`. */
+/** Reads a code and its fields, as in outcomes and failures. A code of a newer server becomes `internal`. */
 export function readErrorFields(reader: ByteReader): { code: ErrorCode; fields: ErrorFields } {
   const code = reader.text();
   let fields: unknown;

@@ -4,14 +4,14 @@ import { RockpoolError } from '../errors/rockpool-error.ts';
 import { MAX_PACKED_BYTES } from './limits.ts';
 
 /*
- * A client may send a message deflated:
- *   u8 8   varint bytes of the message   the message, as raw DEFLATE
- * The message is not packed itself. Who packs and unpacks is at the edge: platforms have it, in ways of their own.
+ * A client may send a message compressed:
+ *     u8 8   varint bytes of the message   the message, as raw DEFLATE
+ * The message inside is never compressed itself. Compression happens at the edge, with what each platform offers.
  */
 export const PACKED_CODE = 8;
 
 export interface PackedMessage {
-  /** Of the message. */
+  /** The size of the message inside. */
   readonly sizeBytes: number;
   readonly deflated: Uint8Array;
 }
@@ -25,8 +25,8 @@ export function encodePacked({ sizeBytes, deflated }: PackedMessage): Uint8Array
 }
 
 /**
- * Null for a message that is not packed. Throws `frame-invalid`, and `frame-too-large` for what would be larger than
- * MAX_PACKED_BYTES.
+ * Null for a message that is not compressed. Throws `frame-invalid`, and `frame-too-large` for a message that would
+ * exceed MAX_PACKED_BYTES.
  */
 export function decodePacked(bytes: Uint8Array): PackedMessage | null {
   if (bytes[0] !== PACKED_CODE) return null;

@@ -1,14 +1,14 @@
 import type { ByteReader } from '../bytes/byte-reader.ts';
 import type { ByteWriter } from '../bytes/byte-writer.ts';
 
-/** Client to server after a silence; the server answers at once. Browsers give a page no WebSocket ping of its own. */
+/** Client to server after a silence; the server answers at once. Browsers offer pages no WebSocket ping. */
 export interface Ping {
   readonly type: 'ping';
 }
 
 export interface Pong {
   readonly type: 'pong';
-  /** As in Welcome: a clock may be set while a client is connected. */
+  /** As in Welcome: a clock can be set while a client is connected. */
   readonly serverNowMs: number;
 }
 

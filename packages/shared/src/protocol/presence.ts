@@ -3,45 +3,45 @@ import type { ByteWriter } from '../bytes/byte-writer.ts';
 import { ID_BYTES } from './hello.ts';
 import { MAX_PRESENCE_STATE_BYTES, MAX_PRESENCE_STATES, MAX_PRESENCE_TOPIC_BYTES } from './limits.ts';
 
-/** What one tab shows others about one topic. It is never stored: it ends with the connection. */
+/** What one tab shows others about one topic. It is never stored and ends with the connection. */
 export interface PresenceState {
   readonly tabId: Uint8Array;
-  /** What it is about: empty for the database, else whatever clients mean by it, such as a document. */
+  /** Empty for the database; otherwise clients choose the meaning, such as a document. */
   readonly topic: string;
-  /** Null: it is shown no longer. */
+  /** Null: the tab no longer shows it. */
   readonly stateJson: string | null;
 }
 
 /**
- * Client to server: what the tabs of this site show of themselves, as far as it has changed. With the first one, which
- * may be empty, the connection begins to be told about others.
+ * Client to server: the changed presence states of the tabs of this site. The first one, which may be empty, subscribes
+ * the connection to those of others.
  */
 export interface Presence {
   readonly type: 'presence';
   readonly states: readonly PresenceState[];
 }
 
-/** A state as the server passes it on. Who it is, since when and from which device is the server's own word. */
+/** A presence state as the server forwards it. The server vouches for the principal, the time and the site. */
 export interface SeenPresence extends PresenceState {
   readonly siteId: Uint8Array;
   readonly principal: string;
   /** Empty where the token has none. */
   readonly name: string;
-  /** The server's clock when this tab first showed something, ms since 1970. */
+  /** The server's clock when this tab first showed something, in ms since 1970. */
   readonly sinceMs: number;
 }
 
-/** Server to client: who is here, of this site too. */
+/** Server to client: the presence of all sites, this one included. */
 export interface PresenceUpdate {
   readonly type: 'presence-update';
-  /** All there are, in the place of what was told before; else what has changed. */
+  /** True: all states, which replace earlier ones; false: those that changed. */
   readonly whole: boolean;
   readonly seen: readonly SeenPresence[];
 }
 
-/** Tab, topic and state, with nothing in them. */
+/** The smallest state: tab, topic and state, all empty. */
 const MIN_STATE_BYTES = ID_BYTES + 2;
-/** And site, principal, name and time. */
+/** Adds site, principal, name and time. */
 const MIN_SEEN_BYTES = MIN_STATE_BYTES + ID_BYTES + 3;
 
 export function writePresence(writer: ByteWriter, { states }: Presence): void {
@@ -83,7 +83,7 @@ export function readPresenceUpdate(reader: ByteReader): PresenceUpdate {
   };
 }
 
-// No JSON is empty, so an empty text says that there is no state.
+// No JSON text is empty, so an empty text stands for no state.
 function writeState(writer: ByteWriter, { tabId, topic, stateJson }: PresenceState): void {
   writer.bytes(tabId);
   writer.text(topic);

@@ -8,12 +8,12 @@ import { RockpoolError } from '../errors/rockpool-error.ts';
 export const PROTOCOL_VERSION = 2;
 
 /**
- * The oldest version that this side still speaks. A client of version 1 does not say which database its rows belong to.
+ * The oldest version that this side supports. A client of version 1 does not name the database that its rows belong to.
  */
 export const PROTOCOL_FLOOR = 2;
 
 /**
- * Hello and welcome begin with their version: what follows it is only read for a version that this side speaks. Throws
+ * Checks the version with which hello and welcome begin; the rest is only read for a supported version. Throws
  * `protocol-version`.
  */
 export function requireProtocolVersion(received: number): number {

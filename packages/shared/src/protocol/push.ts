@@ -4,21 +4,22 @@ import type { Changeset } from '../change/changeset.ts';
 import { CHANGESET_HASH_BYTES } from '../change/changeset-hash.ts';
 import { MAX_PUSH_CHANGESETS } from './limits.ts';
 
-/** A changeset on its way, with how long ago it was written: clocks are compared by ages alone (clock/stamp.ts). */
+/** A changeset as sent, with its age: clocks are compared by ages alone (clock/stamp.ts). */
 export interface PushedChangeset extends Changeset {
   readonly ageUs: number;
 }
 
 /**
- * Changesets of one site in order, without gaps, client to server. Sent again as often as needed: it takes effect once.
+ * Client to server: changesets of one site in order, without gaps. A push can be repeated; each changeset takes effect
+ * once.
  */
 export interface Push {
   readonly type: 'push';
-  /** Hash of the changeset before the first one here. The server computes the others. */
+  /** The hash of the changeset before the first one of the push. The server computes the others. */
   readonly previousHash: Uint8Array;
   /**
-   * Changesets up to this number were written under an earlier log epoch: of what their bases name, the author had seen
-   * only what this log still has of that epoch. 0: none.
+   * Changesets up to this number were written under an earlier log epoch. Their bases count as far as this log still
+   * has that epoch. 0: none.
    */
   readonly olderEpochUpTo: number;
   /** At least one. */

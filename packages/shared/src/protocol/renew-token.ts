@@ -1,7 +1,7 @@
 import type { ByteReader } from '../bytes/byte-reader.ts';
 import type { ByteWriter } from '../bytes/byte-writer.ts';
 
-/** Client to server: a fresh token for the same principal and database, before the old one expires. */
+/** Client to server: a new token for the same principal and database, before the old one expires. */
 export interface RenewToken {
   readonly type: 'renew-token';
   readonly token: string;

@@ -5,42 +5,44 @@ import { ID_BYTES } from './hello.ts';
 import { requireProtocolVersion } from './protocol-version.ts';
 
 /**
- * Answer to a hello that is in order, server to client. A first delivery follows at once, even when it is empty, unless
- * a file is to be taken instead.
+ * Server to client: the answer to a valid hello. A first delivery follows at once, even an empty one, unless the client
+ * is to fetch a snapshot.
  */
 export interface Welcome {
   readonly type: 'welcome';
   readonly protocolVersion: number;
   /**
-   * 16 bytes that the server issued when it created the database. Restoring the database from a backup keeps them;
-   * deleting it and creating another one under the same name does not. The client binds its local database to them for
-   * good.
+   * 16 bytes that the server issued when it created the database. A restore from a backup keeps them; deleting the
+   * database and creating another one under the same name does not. The client binds its local database to them
+   * permanently.
    */
   readonly databaseIdentity: Uint8Array;
   readonly logEpoch: Uint8Array;
   /** The newest watermark of the log. */
   readonly watermark: number;
-  /** The last changeset of this site that the server has decided: push from the next one on. */
+  /** The last changeset of this site that the server has decided. The client pushes from the next one on. */
   readonly lastAckedSequence: number;
   /**
-   * The hash of that changeset (zeros for none). A client whose own changeset of this number has another hash, or that
-   * has none of this number, is a copy: the outcomes that follow are not about its changesets, so it takes a new site
-   * id before it applies any.
+   * The hash of that changeset (zeros for none). A client with another hash for that number, or with no such changeset,
+   * is a copy: the outcomes that follow are not about its changesets, so it takes a new site id before it applies any.
    */
   readonly decidedHash: Uint8Array;
   /**
-   * The client's cursor means nothing here: its epoch is another one, or it is below what tombstones are kept for; or
-   * it holds a file of the whole state. The first delivery is then the whole state, or what the file lacks of it. The
-   * client keeps its site id, its local tables and its changesets; those after `lastAckedSequence` are pending (again).
+   * The client's cursor is of another log epoch or below the tombstone horizon, or the client holds a snapshot. The
+   * first delivery is then the whole state, or the part of it that the snapshot lacks. The client keeps its site id,
+   * its local tables and its changesets; those after `lastAckedSequence` are pending (again).
    */
   readonly fullResync: boolean;
-  /** The server's wall clock, ms since 1970: lets the client tell a person that the device's clock is wrong. */
+  /**
+   * The wall clock of the server, in ms since 1970, from which the client can tell that the clock of the device is
+   * wrong.
+   */
   readonly serverNowMs: number;
-  /** False: the token allows reading only. */
+  /** False: the token is read-only. */
   readonly canWrite: boolean;
   /**
-   * The whole state is needed, and comes faster as a file: no delivery follows. The client fetches the file, and says
-   * hello again.
+   * A full resync is needed and is faster as a snapshot: no delivery follows. The client fetches the snapshot and sends
+   * another hello.
    */
   readonly takeSnapshot: boolean;
 }
@@ -58,7 +60,7 @@ export function writeWelcome(writer: ByteWriter, welcome: Welcome): void {
   writer.u8(welcome.takeSnapshot ? 1 : 0);
 }
 
-/** Throws `protocol-version` for a welcome of a version that this side does not speak, and `frame-invalid`. */
+/** Throws `protocol-version` for a welcome of an unsupported version, and `frame-invalid`. */
 export function readWelcome(reader: ByteReader): Welcome {
   return {
     type: 'welcome',

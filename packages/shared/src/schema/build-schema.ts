@@ -3,7 +3,7 @@ import { schemaHash } from './identity.ts';
 import type { Schema, TableSchema } from './schema.ts';
 import { schemaProblems, type SchemaProblem } from './validate.ts';
 
-/** Checks tables and puts them together. Throws `schema-invalid` with every problem, one a line. */
+/** Builds a schema from tables. Throws `schema-invalid` with every problem, one per line. */
 export function buildSchema(tables: readonly TableSchema[]): Schema {
   const problems = schemaProblems(tables);
   if (problems.length > 0) {

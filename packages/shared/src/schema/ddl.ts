@@ -1,6 +1,6 @@
 import type { ColumnSchema, ForeignKeySchema, IndexSchema, TableSchema } from './schema.ts';
 
-/** The same statements on client and server, so that both decide constraints alike. */
+/** SQL that creates a table. Client and server run the same statements, so both decide constraints alike. */
 export function tableToDdl(table: TableSchema): string[] {
   return [createTableSql(table), ...table.indexes.map((index) => createIndexSql(table.name, index))];
 }
@@ -26,7 +26,7 @@ export function createIndexSql(tableName: string, index: IndexSchema): string {
   return `CREATE ${unique}INDEX ${quoteName(index.name)} ON ${quoteName(tableName)} (${index.expressions.join(', ')})${where}`;
 }
 
-/** As it stands in CREATE TABLE and in ALTER TABLE … ADD COLUMN. */
+/** A column definition for CREATE TABLE and ALTER TABLE … ADD COLUMN. */
 export function columnSql(column: ColumnSchema): string {
   const { name, type, notNull, defaultSql, generated } = column;
   return [

@@ -4,9 +4,9 @@ import type { TableSchema } from './schema.ts';
 import { uniqueRuleIdentity } from './unique-rule.ts';
 
 /*
- * Tables and columns travel and are stored under ids that follow from their names alone: 32 bits of SHA-256.
- * So ids need no registry, stay the same when other columns come and go, and can be read without the schema at hand.
- * validate.ts refuses two names with one id (one chance in 4 million for a database of 45 tables).
+ * Tables and columns are sent and stored under ids that follow from their names alone: 32 bits of SHA-256. Ids
+ * therefore need no registry, do not change when other columns come and go, and can be read without a schema.
+ * validate.ts rejects two names with one id (one chance in 4 million for a database of 45 tables).
  */
 
 export function tableIdOf(tableName: string): number {
@@ -25,7 +25,7 @@ function nameToId(name: string): number {
 }
 
 /**
- * The identity of what is synced: equal hashes mean that two sides can exchange rows of every synced table, and decide
+ * Hash of the synced schema. Equal hashes mean that two sides can exchange rows of every synced table, and decide
  * constraints and merges alike. Local tables, indexes that are not unique, and the order of columns do not count.
  */
 export function schemaHash(tables: readonly TableSchema[]): string {
@@ -34,7 +34,10 @@ export function schemaHash(tables: readonly TableSchema[]): string {
   return [...digest.subarray(0, 16)].map((byte) => byte.toString(16).padStart(2, '0')).join('');
 }
 
-/** Everything about a table that counts: its name, its columns, and then what schema-outline.ts names. */
+/**
+ * Everything about a table that the hash covers: its name, its columns, and then the parts that schema-outline.ts
+ * names.
+ */
 export function identityOf(table: TableSchema): unknown[] {
   return [
     table.name,

@@ -2,11 +2,11 @@ import { quoteName } from './ddl.ts';
 import type { TableSchema } from './schema.ts';
 
 /**
- * SQL that is true of the one row with this key, by type and bytes. A key column that has no affinity (BLOB) can hold
- * what `=` takes for the same though it is not: `1` is not `1.0`; and a column with an affinity would convert a value
- * that is not of its type before comparing it.
+ * SQL that is true for the one row with this key, compared by type and bytes. A key column without affinity (BLOB) can
+ * hold values that `=` does not tell apart, such as `1` and `1.0`; and a column with an affinity would convert a value
+ * of another type before comparing.
  *
- * Parameters: the key's parts in key order, the first of them number `first`; those before it are written as `?`.
+ * Parameters: the parts of the key in key order, the first of them number `first`; earlier ones are written as `?`.
  */
 export function keyMatchSql(
   { primaryKey }: Pick<TableSchema, 'primaryKey'>,

@@ -1,6 +1,8 @@
 import { RockpoolError } from '../errors/rockpool-error.ts';
 
-/* Reads parts of a schema file, trusting nothing. Each throws `schema-invalid` and names the part with `what`. */
+/*
+ * Readers for parts of a schema file, which trust nothing. Each throws `schema-invalid` and names the part by `what`.
+ */
 
 export function invalid(problem: string): never {
   throw new RockpoolError('schema-invalid', { count: 1, problems: problem });

@@ -18,7 +18,7 @@ import type {
 } from './schema.ts';
 import { readUniqueRule } from './unique-rule.ts';
 
-/** The schema file that an app builds and a server reads: JSON, with this version first. */
+/** Version of the schema file, which an app builds and a server reads: JSON that begins with this version. */
 export const SCHEMA_FILE_VERSION = 1;
 
 export function encodeSchema(schema: Schema): string {
@@ -26,8 +26,8 @@ export function encodeSchema(schema: Schema): string {
 }
 
 /**
- * Reads a schema file, trusting nothing: shapes, ids and hash are checked.
- * Throws `schema-invalid`, or `protocol-version` where the file is of a later version.
+ * Reads a schema file, trusting nothing: checks shapes, ids and hash. Throws `schema-invalid`, or `protocol-version`
+ * for a file of a later version.
  */
 export function decodeSchema(json: string): Schema {
   const file = object(parse(json), 'the file');

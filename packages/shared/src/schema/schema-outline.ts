@@ -4,12 +4,12 @@ import { identityOf } from './identity.ts';
 import { syncedTables, type ColumnSchema, type Schema, type TableSchema } from './schema.ts';
 
 /*
- * What a server tells a client whose schema it does not serve, so that the client can say what differs: the names of
- * the synced tables and columns, and their declarations. SQL of the app (defaults, checks) is there as a digest: enough
+ * What a server sends a client with an unsupported schema, so that the client can name the differences: the names of
+ * the synced tables and columns, and their declarations. The app's SQL (defaults, checks) is a digest, which is enough
  * to see that it differs.
  */
 
-/** By the name of what is declared. */
+/** By the name of the declaration. */
 type Declarations = Readonly<Record<string, string | boolean>>;
 
 export interface SchemaOutline {
@@ -23,15 +23,15 @@ export interface SchemaDifference {
   readonly table: string;
   /** Null: the table as a whole. */
   readonly column: string | null;
-  /** Which side lacks it; `both`: both have it, declared differently. */
+  /** The side that lacks it; `both`: declared differently. */
   readonly side: 'client' | 'server' | 'both';
   readonly problem: string;
 }
 
-/** A schema of some 1,000 columns. A larger one is not told. */
+/** Room for some 1,000 columns. The outline of a larger schema is not sent. */
 const MAX_OUTLINE_CHARACTERS = 128 * 1024;
 
-/** What identityOf gives after name and columns. */
+/** The parts that identityOf returns after name and columns. */
 const PARTS = [
   'primary key',
   'UNIQUE constraints',
@@ -71,13 +71,13 @@ function columnOutline(
   };
 }
 
-/** Empty for a schema that is too large to be told. */
+/** Empty for a schema whose outline would be too large. */
 export function encodeOutline(schema: Schema): string {
   const text = JSON.stringify(outlineOf(schema));
   return text.length > MAX_OUTLINE_CHARACTERS ? '' : text;
 }
 
-/** Trusts nothing. Null for what is no outline. */
+/** Reads an outline, trusting nothing. Null for anything else. */
 export function decodeOutline(text: unknown): SchemaOutline | null {
   if (typeof text !== 'string' || text === '') return null;
   try {
@@ -99,7 +99,7 @@ export function decodeOutline(text: unknown): SchemaOutline | null {
 }
 
 /**
- * All differences, those first that keep a client from being served: what the server lacks, then what is declared
+ * All differences. Those that keep a client from being served come first: what the server lacks, then what is declared
  * differently, then what the client lacks.
  */
 export function outlineDifferences(client: SchemaOutline, server: SchemaOutline): SchemaDifference[] {
@@ -119,7 +119,7 @@ export function outlineDifferences(client: SchemaOutline, server: SchemaOutline)
         differs(table, column, here === undefined ? 'client' : 'server', 'the column is missing');
       else for (const what of unlike(here, there)) differs(table, column, 'both', `${what}: declared differently`);
     }
-    // The merge rules of a table name its columns, so that a column with a rule of its own changes both.
+    // A column with a merge rule changes its own digest and that of its table: reports the column only.
     for (const what of unlike(mine.declared, theirs.declared))
       if (what !== 'merge rules' || found.length === before)
         differs(table, null, 'both', `${what}: declared differently`);
@@ -136,7 +136,7 @@ function namesOf(mine: object, theirs: object): string[] {
   return [...new Set([...Object.keys(mine), ...Object.keys(theirs)])].sort();
 }
 
-/** A table may be called `constructor`. */
+/** A table can be named `constructor`. */
 function own<T>(record: Readonly<Record<string, T>>, name: string): T | undefined {
   return Object.hasOwn(record, name) ? record[name] : undefined;
 }

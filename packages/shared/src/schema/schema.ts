@@ -2,11 +2,11 @@ import type { DocumentRule } from '../document/document-rule.ts';
 import type { UniqueRule } from './unique-rule.ts';
 
 /*
- * The schema of an app's database, as plain data: what the app declares with Drizzle, reduced to what SQLite, capture
- * and merge need. Built by the client from Drizzle tables, written to a file for the server, compared by its hash.
+ * The schema of a database as plain data: the app's Drizzle declarations, reduced to what SQLite, capture and merge
+ * need. The client builds it from Drizzle tables; the server reads it from a file; both compare it by its hash.
  */
 
-/** The column types that Drizzle's SQLite dialect writes. The name is the affinity. */
+/** The column types of Drizzle's SQLite dialect. The name is the affinity. */
 export type ColumnType = 'text' | 'integer' | 'real' | 'blob' | 'numeric';
 
 export interface ColumnSchema {
@@ -17,7 +17,7 @@ export interface ColumnSchema {
   readonly notNull: boolean;
   /** An SQL expression, or null for none. */
   readonly defaultSql: string | null;
-  /** Computed from other columns: never captured, never sent. */
+  /** Computed from other columns: never captured or sent. */
   readonly generated: { readonly sql: string; readonly mode: 'stored' | 'virtual' } | null;
 }
 
@@ -34,38 +34,38 @@ export interface ForeignKeySchema {
 export interface IndexSchema {
   readonly name: string;
   readonly unique: boolean;
-  /** Column names or SQL expressions, as they stand between the brackets. */
+  /** Column names or SQL expressions, as written between the parentheses. */
   readonly expressions: readonly string[];
   readonly whereSql: string | null;
 }
 
 /**
- * A full-text index that each device keeps over one table: an FTS5 table of its own name. It decides nothing about
- * rows, so it is no part of the identity.
+ * A full-text index that each device keeps over one table: an FTS5 table with a name of its own. It has no effect on
+ * rows, so the schema hash does not cover it.
  */
 export interface SearchIndexSchema {
-  /** The name to MATCH. */
+  /** The name to use with MATCH. */
   readonly name: string;
   /** TEXT columns. */
   readonly columns: readonly string[];
-  /** How text becomes words, as FTS5 has it: `unicode61 remove_diacritics 2`. */
+  /** The FTS5 tokenizer and its options: `unicode61 remove_diacritics 2`. */
   readonly tokenize: string;
 }
 
-/** Splits at what is neither letter nor digit; case and accents do not count. */
+/** Splits at everything but letters and digits; ignores case and accents. */
 export const DEFAULT_TOKENIZE = 'unicode61 remove_diacritics 2';
 
-/** How concurrent writes of one table come together. What is not named here is last writer wins, per column. */
+/** How concurrent writes of one table merge. Every column not named here is last writer wins. */
 export interface MergeRules {
-  /** What becomes of a row that one device deletes while another updates it, neither seeing the other. */
+  /** What happens to a row that one device deletes while another updates it, neither having seen the other. */
   readonly deleteRule: DeleteRule;
-  /** What happens to a row that takes a unique value which another row has. Default: `reject`. */
+  /** What happens to a row that takes a unique value of another row. Default: `reject`. */
   readonly uniqueRule?: UniqueRule;
-  /** INTEGER NOT NULL columns whose changes add up: an update is sent as what it adds. */
+  /** INTEGER NOT NULL columns whose changes add up: an update carries its difference. */
   readonly counters: readonly string[];
-  /** Columns that win or lose together, because only together they mean something. */
+  /** Columns that win or lose together, because they mean something only together. */
   readonly groups: readonly (readonly string[])[];
-  /** TEXT columns whose JSON is merged inside: two people may change different places of it. */
+  /** TEXT columns whose JSON is merged inside: two users can change different parts of it. */
   readonly documents: readonly DocumentColumn[];
 }
 
@@ -73,7 +73,7 @@ export interface DocumentColumn extends DocumentRule {
   readonly column: string;
 }
 
-/** `delete-wins`: the row stays deleted. `update-wins`: the whole row comes back, with the update. */
+/** `delete-wins`: the row stays deleted. `update-wins`: the update brings the whole row back. */
 export type DeleteRule = 'delete-wins' | 'update-wins';
 
 export const DEFAULT_MERGE_RULES: MergeRules = { deleteRule: 'delete-wins', counters: [], groups: [], documents: [] };
@@ -83,7 +83,7 @@ export interface TableSchema {
   readonly id: number;
   readonly name: string;
   readonly columns: readonly ColumnSchema[];
-  /** Names of the key's columns, in key order. */
+  /** Names of the key columns, in key order. */
   readonly primaryKey: readonly string[];
   readonly uniques: readonly (readonly string[])[];
   readonly foreignKeys: readonly ForeignKeySchema[];
@@ -92,14 +92,14 @@ export interface TableSchema {
   /** Default: none. */
   readonly searchIndexes?: readonly SearchIndexSchema[];
   readonly merge: MergeRules;
-  /** False: the table stays on its device. */
+  /** False: the table is local to each device. */
   readonly synced: boolean;
 }
 
 export interface Schema {
   /** Sorted by name. */
   readonly tables: readonly TableSchema[];
-  /** Of the synced tables alone, 32 hex digits. See identity.ts. */
+  /** Covers the synced tables only; 32 hex digits. See identity.ts. */
   readonly hash: string;
 }
 
@@ -111,12 +111,12 @@ export function keyColumns(table: TableSchema): ColumnSchema[] {
   });
 }
 
-/** The columns that travel beside the key: stored, not generated, in schema order. */
+/** The columns sent beside the key: stored, not generated, in schema order. */
 export function valueColumns(table: TableSchema): ColumnSchema[] {
   return table.columns.filter((column) => column.generated === null && !table.primaryKey.includes(column.name));
 }
 
-/** Everything that a query can name: table, or search index, and column. */
+/** Every pair of names that a query can use: table or search index, and column. */
 export function namedColumns(schema: Schema): (readonly [table: string, column: string])[] {
   return schema.tables.flatMap(({ name, columns, searchIndexes = [] }) => [
     ...columns.map((column) => [name, column.name] as const),

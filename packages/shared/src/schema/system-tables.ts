@@ -1,7 +1,7 @@
 import { columnIdOf, tableIdOf } from './identity.ts';
 import { DEFAULT_MERGE_RULES, type ColumnSchema, type ColumnType, type TableSchema } from './schema.ts';
 
-/** Tables of Rockpool itself, on the client and on the server. Apps may read them, never write them. */
+/** Prefix of Rockpool's own tables on client and server. Apps may read them, never write them. */
 export const RESERVED_TABLE_PREFIX = 'rockpool_';
 
 export const CONFLICT_TABLE_NAME = 'rockpool_conflict';
@@ -11,8 +11,8 @@ function column(name: string, type: ColumnType, notNull: boolean): ColumnSchema 
 }
 
 /**
- * The conflict log: one row for each concurrent write that lost. Written by the server alone, synced to every client
- * of the database like any other table, read with plain SQL.
+ * The conflict log: one row per concurrent write that lost. The server alone writes it; it is synced to every client of
+ * the database like any other table, and read with plain SQL.
  */
 export const CONFLICT_TABLE: TableSchema = {
   id: tableIdOf(CONFLICT_TABLE_NAME),
@@ -46,5 +46,5 @@ export const CONFLICT_TABLE: TableSchema = {
   synced: true,
 };
 
-/** What both sides create beside the app's tables and deliver in the same stream. */
+/** Tables that both sides create beside those of the app, and that the same stream delivers. */
 export const SYSTEM_TABLES: readonly TableSchema[] = [CONFLICT_TABLE];

@@ -3,24 +3,23 @@ import { invalid, object, text } from './read-json.ts';
 import type { ForeignKeySchema, TableSchema } from './schema.ts';
 
 /**
- * What the server does with a row that takes a unique value which another row has: the other row came first and keeps
- * it.
+ * What the server does with a row that takes a unique value of another row. The row that came first keeps the value.
  *
- * - `reject`: the changeset is rejected whole, and waits with its author.
- * - RenameRule: the row gets the next free name, its author included, and the conflict log has the name that it wanted.
+ * - `reject`: the changeset is rejected whole and stays with its author.
+ * - RenameRule: the row gets the next free name, and the conflict log keeps the name that its author chose.
  */
 export type UniqueRule = 'reject' | RenameRule;
 
 export interface RenameRule {
-  /** The TEXT column to which the suffix is added. A collision that does not involve it rejects the changeset. */
+  /** The TEXT column that gets the suffix. A collision that does not involve it rejects the changeset. */
   readonly rename: string;
-  /** Has `{n}` once, which counts from 2. */
+  /** Contains `{n}` once: the number, from 2. */
   readonly suffix: string;
 }
 
 export const DEFAULT_RENAME_SUFFIX = ' ({n})';
 
-/** The rows of one name that are told apart; one more rejects the changeset. */
+/** Rows of one name that can be told apart; the next one rejects its changeset. */
 export const MAX_RENAMES = 100;
 
 const NUMBER = '{n}';
@@ -42,7 +41,7 @@ export function readUniqueRule(value: unknown): UniqueRule {
   return { rename: text(rule['rename'], 'the column to rename'), suffix: text(rule['suffix'], 'the suffix') };
 }
 
-/** `foreignKeys`: those of all tables. */
+/** `foreignKeys`: of all tables. */
 export function reportUniqueRule(
   table: TableSchema,
   foreignKeys: readonly ForeignKeySchema[],

@@ -3,11 +3,11 @@ import { RESERVED_TABLE_PREFIX } from './system-tables.ts';
 import type { SearchIndexSchema, TableSchema } from './schema.ts';
 import { reportUniqueRule } from './unique-rule.ts';
 
-/** One thing that is wrong with a schema. All of them are reported at once. */
+/** One problem of a schema. All problems are reported at once. */
 export interface SchemaProblem {
   readonly table: string;
   readonly column: string | null;
-  /** A sentence that says what is wrong and what to do. */
+  /** A sentence that names the problem and the remedy. */
   readonly problem: string;
 }
 
@@ -33,7 +33,7 @@ export function schemaProblems(tables: readonly TableSchema[]): SchemaProblem[] 
   return problems;
 }
 
-/** SQLite's limit, as it is built by default. */
+/** The limit of a default build of SQLite. */
 const MAX_COLUMNS = 2_000;
 
 type Report = (column: string | null, problem: string) => void;
@@ -54,13 +54,13 @@ function reportColumns(table: TableSchema, report: Report): void {
   }
 }
 
-/** The tokenizers that SQLite has. */
+/** The tokenizers of SQLite. */
 const TOKENIZERS: readonly string[] = ['unicode61', 'ascii', 'porter', 'trigram'];
 
-/** FTS5 makes tables of these names for each of its own. */
+/** FTS5 creates tables with these suffixes for each index. */
 const SHADOW_SUFFIXES: readonly string[] = ['', '_data', '_idx', '_content', '_docsize', '_config'];
 
-/** Names that FTS5, or a query that goes from the index to the row, needs for itself. */
+/** Names that FTS5, or a join from the index to the row, uses itself. */
 const ROWID_NAMES: readonly string[] = ['rowid', '_rowid_', 'oid'];
 
 function reportSearchIndex(
