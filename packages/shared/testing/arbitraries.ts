@@ -7,7 +7,7 @@ import { PROTOCOL_FLOOR, PROTOCOL_VERSION } from '../src/protocol/protocol-versi
 import type { Outcome } from '../src/protocol/outcome.ts';
 import type { PushedChangeset } from '../src/protocol/push.ts';
 
-/** A record with the ordinary prototype: fast-check also makes ones without, which no decoder gives back. */
+/** A record with the ordinary prototype: fast-check also makes records without one, which no decoder returns. */
 function plain<T>(shape: { [K in keyof T]: fc.Arbitrary<T[K]> }): fc.Arbitrary<T> {
   return fc.record<T>(shape, { noNullPrototype: true });
 }
@@ -19,7 +19,7 @@ const syncableText: fc.Arbitrary<string> = fc
   .string({ unit: 'binary' })
   .map((text) => text.replaceAll('\u0000', '').toWellFormed());
 
-/** Every kind of value that can be synced, with the edges of each. */
+/** Every kind of value that can be synced, with edge cases. */
 export const cellValue: fc.Arbitrary<CellValue> = fc.oneof(
   fc.constant(null),
   fc.bigInt({ min: INT64_MIN, max: INT64_MAX }),

@@ -37,8 +37,8 @@ interface Edited {
   readonly start: Uint8Array;
   readonly documentId: Uint8Array;
   /**
-   * An honest one of all kinds of values, and some that are about texts alone: formats, and what may be embedded
-   * nowhere.
+   * An honest edit with all kinds of values, and some about texts alone: formats, and embedded content, which is not
+   * allowed anywhere.
    */
   readonly edits: readonly Uint8Array[];
 }
@@ -90,10 +90,7 @@ function edited(rest: JsonObject): Edited {
 }
 
 const SMALL = edited({});
-/**
- * Is kept open from one edit to the next: what was applied of an edit that is refused would be seen by whoever comes
- * after it.
- */
+/** Large enough to stay open between edits: a later edit would see the applied part of a rejected one. */
 const LARGE = edited({ rest: 'The tide comes in. '.repeat(300) });
 
 type Damage = (edit: Uint8Array) => Uint8Array;
@@ -105,14 +102,14 @@ const ofBytes: fc.Arbitrary<Damage> = fc
     for (const [at, byte] of bytes) damaged[at % damaged.length] = byte;
     return damaged;
   });
-/** Seldom more than one thing is wrong then: most of these get further than any other. */
+/** Usually breaks a single thing, so most of these edits get further than others. */
 const ofOneBit: fc.Arbitrary<Damage> = fc.tuple(fc.nat(), fc.nat({ max: 7 })).map(
   ([at, bit]) =>
     (edit) =>
       edit.with(at % edit.length, (edit[at % edit.length] as number) ^ (1 << bit)),
 );
 const ofLength: fc.Arbitrary<Damage> = fc.nat().map((length) => (edit) => edit.slice(0, length % (edit.length + 1)));
-/** A piece of another edit in the place of a piece of this one. */
+/** Replaces a piece of the edit by a piece of another one. */
 const ofPieces: fc.Arbitrary<Damage> = fc
   .tuple(fc.constantFrom(...SMALL.edits), fc.nat(), fc.nat({ max: 20 }), fc.nat(), fc.nat({ max: 20 }))
   .map(([other, from, taken, at, gone]) => (edit) => {
@@ -125,9 +122,9 @@ const ofPieces: fc.Arbitrary<Damage> = fc
   });
 
 /**
- * Damages edits in `runs` ways. Each is refused, and the document is as it was; or it gives JSON that anybody reads who
- * has the rule, the same to those who trust the server. Whatever comes after it is taken as if nothing had been.
- * Returns how many were refused and how many gave JSON.
+ * Damages edits in `runs` ways. Each is rejected and leaves the document unchanged, or gives JSON that every replica
+ * with the rule reads alike, also those that trust the server. Later edits are merged as if nothing had happened.
+ * Returns the number of rejected and of accepted edits.
  */
 export function checkDamagedEdits(runs: number): { readonly refused: number; readonly taken: number } {
   let refused = 0;

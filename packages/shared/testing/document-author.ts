@@ -6,7 +6,7 @@ import { PathRule, type DocumentRule } from '../src/document/document-rule.ts';
 import type { JsonValue } from '../src/document/json.ts';
 import { writeJson } from '../src/document/write-json.ts';
 
-/** Somebody who edits one document again and again, in a Y.Doc of their own that nobody else writes into. */
+/** An author who edits one document repeatedly, in a Y.Doc that no other author writes into. */
 export class DocumentAuthor {
   private readonly documentId: Uint8Array;
   private readonly doc = new Y.Doc();
@@ -21,7 +21,7 @@ export class DocumentAuthor {
     this.site = site;
   }
 
-  /** The edit that makes the document hold this. */
+  /** The edit that gives the document this content. */
   edit(content: JsonValue, generation: number): Uint8Array<ArrayBuffer> {
     const { doc, documentId } = this;
     doc.clientID = clientIdOf(this.site, generation);

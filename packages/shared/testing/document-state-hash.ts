@@ -5,9 +5,9 @@ import { decodeDocumentCell } from '../src/document/document-cell.ts';
 import { emptyDocument } from '../src/document/empty-document.ts';
 
 /**
- * Says which document a state is of, and which operations and deletions are in it: equal exactly for replicas that have
- * the same. Not the bytes of the state: how Yjs cuts runs of operations into structs depends on the order in which they
- * came.
+ * Hash of the document id, operations and deletions of a state: equal exactly for replicas with the same. It does not
+ * cover the bytes of the state, because the way in which Yjs divides runs of operations into structs depends on the
+ * order of arrival.
  */
 export function documentStateHash(state: CellValue): string {
   const cell = decodeDocumentCell(state);

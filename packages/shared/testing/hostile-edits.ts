@@ -4,25 +4,25 @@ import type { JsonObject } from '../src/document/json.ts';
 import { PLAIN } from '../src/document/json-node.ts';
 import { RICH } from '../src/document/rich-text-node.ts';
 
-/** What the document holds that the edits are of. `body` is a text merged by character. */
+/** The content of the document that the edits are made for. `body` is a text merged by character. */
 export const HOSTILE_START: JsonObject = { body: 'low tide', items: [{ id: 'x', n: 1 }] };
 
 export interface HostileBase {
   /** The Yjs state of a new document of HOSTILE_START. */
   readonly update: Uint8Array;
-  /** Whose edits of generation 1 they claim to be. */
+  /** The site whose edits of generation 1 they claim to be. */
   readonly site: string;
-  /** Of the column's rule. */
+  /** The limit of the column's rule. */
   readonly maxLength: number;
 }
 
-/** Of documents with rich text: what they hold, `body` a rich text and `title` a text merged by character. */
+/** The content of documents with rich text: `body` is a rich text, `title` a text merged by character. */
 export const HOSTILE_RICH_START: JsonObject = {
   body: [{ insert: 'low ' }, { attributes: { bold: true }, insert: 'tide' }],
   title: 'log',
 };
 
-/** What somebody can make with Yjs itself in a copy of the document. */
+/** Edits that an attacker can make with Yjs itself in a copy of the document. */
 export function madeWithYjs(
   { update: start, site }: Pick<HostileBase, 'update' | 'site'>,
   change: (root: Y.Map<unknown>, doc: Y.Doc) => void,
@@ -49,9 +49,7 @@ export function bytesOf(...numbers: readonly number[]): Uint8Array {
   );
 }
 
-/**
- * Edits that no honest author sends, each with what is wrong with it. All are to be refused with `document-invalid`.
- */
+/** Edits that no honest author sends, each with its fault. All must be rejected with `document-invalid`. */
 export function hostileEdits(base: HostileBase): readonly (readonly [what: string, update: Uint8Array])[] {
   const { site, maxLength } = base;
   const clientId = clientIdOf(site, 1);
@@ -129,21 +127,21 @@ export function hostileEdits(base: HostileBase): readonly (readonly [what: strin
   ];
 }
 
-/** Which operation made a type of the document. */
+/** The operation that created a type of the document. */
 function itemIdOf({ update }: HostileBase, find: (root: Y.Map<unknown>) => unknown): Y.ID {
   const doc = new Y.Doc();
   Y.applyUpdate(doc, update);
   return ((find(doc.getMap('json').get('value') as Y.Map<unknown>) as Y.Text)._item as Y.Item).id;
 }
 
-/** Puts content (its kind and bytes) into the sequence of a type, which Yjs itself would not put there. */
+/** Puts content (its kind and bytes) into the sequence of a type, where Yjs itself would not put it. */
 function listContentBy(site: string, { client, clock }: Y.ID, kind: number, content: readonly number[]): Uint8Array {
   return Uint8Array.from([...bytesOf(1, 1, clientIdOf(site, 1), 0, kind, 0, client, clock), ...content, 0]);
 }
 
 /**
- * Deleted elements of which each stands before the one made before it: the second encoding makes next to nothing of
- * them, its reader all.
+ * Deleted elements, each before the one made before it: the second encoding shrinks them to almost nothing, but its
+ * reader expands them all.
  */
 function deletedElements(count: number): Uint8Array {
   const doc = new Y.Doc();

@@ -11,14 +11,14 @@ const scalar = fc.oneof(
   fc.string({ unit: fc.constantFrom('x', 'y', '👍', 'ß'), maxLength: 6 }),
 );
 
-/** Objects of an array that differ in `id`. */
+/** Objects of an array, with different `id`s. */
 function named(inner: fc.Arbitrary<JsonValue>): fc.Arbitrary<JsonValue> {
   return fc
     .uniqueArray(fc.tuple(fc.constantFrom('p', 'q', 'r', 's', 1, 2), inner), { selector: ([id]) => id, maxLength: 5 })
     .map((entries) => entries.map(([id, value]) => Object.assign(emptyObject(), { id, value })));
 }
 
-/** Any JSON of a few levels, with plain and named arrays, made so that two of them have much in common. */
+/** Any JSON of a few levels, with plain and named arrays, such that two values have much in common. */
 export const json: fc.Arbitrary<JsonValue> = fc
   .letrec<{ value: JsonValue }>((tie) => ({
     value: fc.oneof(
@@ -37,7 +37,7 @@ const formats = fc.dictionary(
   { maxKeys: 2 },
 );
 
-/** The JSON of a text with formats, in its one form. */
+/** The JSON of a rich text, in canonical form. */
 export const richText: fc.Arbitrary<JsonValue> = fc
   .array(
     fc.record({
@@ -58,5 +58,5 @@ export const richJson: fc.Arbitrary<JsonValue> = fc
   })
   .map((value) => parseJson(canonicalJson(value), { maxLength: Infinity, maxDepth: 20 }));
 
-/** Where the rich texts of `richJson` are. */
+/** The paths of the rich texts in `richJson`. */
 export const RICH_PATHS: readonly string[] = ['body', 'items.*.value', 'list.*'];

@@ -32,7 +32,10 @@ export function sampleTable(
   };
 }
 
-/** Small, with one of each: composite key, unique, check, foreign key, index, blob, real, defaults, a local table. */
+/**
+ * A small schema with one of each: composite key, unique, check, foreign key, index, blob, real, defaults, a local
+ * table.
+ */
 export const sampleSchema: Schema = buildSchema([
   sampleTable(
     'account',

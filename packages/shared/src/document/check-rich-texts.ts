@@ -4,7 +4,7 @@ import { invalid } from './json.ts';
 import { isListNode, namedElements, PLACE, plainPart, type Node } from './json-node.ts';
 import { isRichText } from './rich-text-node.ts';
 
-/** Throws `document-invalid` where texts with formats are not where the rule has them, and there alone. */
+/** Checks that rich texts are exactly where the rule declares them. Throws `document-invalid`. */
 export function checkRichTexts(node: Node | undefined, rule: PathRule): void {
   if (rule.isRichText && node !== null && !isRichText(node)) throw invalid('rich-text');
   if (node instanceof Y.Text && !rule.isRichText && (isRichText(node) || hasFormats(node))) throw invalid('rich-text');

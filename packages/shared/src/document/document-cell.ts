@@ -4,16 +4,20 @@ import type { CellValue } from '../change/cell-value.ts';
 import { DOCUMENT_ID_BYTES } from './document-id.ts';
 
 /*
- * What stands for a document where cells are merged, sent and stored beside the app's own column, as a blob:
- *   u8 1, 8 bytes document id, Yjs update            state: the whole document
- *   u8 2, 8 bytes document id, varint generation, Yjs update   edit: what a site changed in it (document-id.ts)
- * u8 4, 8 bytes document id, varint updates, each length-prefixed   news: what others changed in it, for whoever has
- *   the rest
- * u8 3, UTF-8                                      content: canonical JSON of a new document, from which anybody makes
- *   the same state
- *   u8 5, 8 bytes document id, 16 bytes base id, varint bytes of the base, updates, each length-prefixed
- * layers: a state as it is kept where documents are edited, never sent. The base stands apart, under a
- *                                                    hash of it; an edit adds a few bytes here
+ * The blob that represents a document wherever cells are merged, sent, and stored beside the app's own column:
+ *
+ *     u8 1, 8 bytes document id, Yjs update
+ *         state: the whole document
+ *     u8 2, 8 bytes document id, varint generation, Yjs update
+ *         edit: what a site changed in the document (document-id.ts)
+ *     u8 3, UTF-8
+ *         content: canonical JSON of a new document, from which every replica makes the same state
+ *     u8 4, 8 bytes document id, varint updates, each length-prefixed
+ *         update: what other sites changed, for a replica that has the rest
+ *     u8 5, 8 bytes document id, 16 bytes base id, varint bytes of the base, updates, each length-prefixed
+ *         layers: a state as stored where documents are edited, never sent. The base is stored apart, under a hash of
+ *         it; an edit adds a few bytes here
+ *
  * NULL is NULL: no document.
  */
 const STATE = 1;
@@ -36,7 +40,7 @@ export interface Layers {
   readonly documentId: Uint8Array;
   readonly baseId: Uint8Array;
   readonly baseBytes: number;
-  /** In the order in which they came. */
+  /** In order of arrival. */
   readonly updates: readonly Uint8Array[];
 }
 
@@ -63,7 +67,7 @@ export function encodeDocumentCell(cell: DocumentCell): Uint8Array<ArrayBuffer> 
   return writer.finish();
 }
 
-/** Not by a writer, which would copy it several times as it grows: these are the large ones, and an import has many. */
+/** Allocates the exact size: a growing writer would copy these large values several times, and an import has many. */
 function encodeContent(json: string): Uint8Array<ArrayBuffer> {
   const text = new TextEncoder().encode(json);
   const bytes = new Uint8Array(1 + text.length);
@@ -72,7 +76,7 @@ function encodeContent(json: string): Uint8Array<ArrayBuffer> {
   return bytes;
 }
 
-/** Throws `document-invalid` for anything that encodeDocumentCell does not write. */
+/** Decodes a document cell. Throws `document-invalid` for anything that encodeDocumentCell does not write. */
 export function decodeDocumentCell(value: CellValue): DocumentCell {
   const reader = new ByteReader(value instanceof Uint8Array ? value : new Uint8Array(), 'document-invalid');
   const kind = reader.u8();

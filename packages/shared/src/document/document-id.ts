@@ -3,32 +3,32 @@ import type { DocumentRule } from './document-rule.ts';
 import { canonicalJson, type JsonValue } from './json.ts';
 
 /*
- * Yjs tells operations apart by (client id, clock), and two that share both destroy a document for good. So every
- * client id here is derived: the id of a site's edits from the site and a generation, the id of initial content from
- * that content, the generation of what the server carries over from all that it is made of. The server can check them,
- * and nobody can write as somebody else. 48 bits: with 100,000 ids in one document the odds of two being equal are 1 in
- * 50,000.
+ * Yjs identifies operations by (client id, clock). Two operations with the same pair corrupt a document permanently.
+ * Every client id is therefore derived: the id of a site's edits from the site and a generation, the id of initial
+ * content from that content, the generation of what the server carries over from all of its sources. The server can
+ * check the ids, and no site can write as another. 48 bits: with 100,000 ids in one document, the odds of a collision
+ * are 1 in 50,000.
  */
 export const DOCUMENT_ID_BYTES = 8;
 const CLIENT_ID_BYTES = 6;
 
 /**
- * The client id of the edits that a site makes in one generation. A site begins a new generation whenever clocks that
- * it has used might be gone from the server's copy: after a rejected edit, a replaced document, a reload.
+ * The client id of a site's edits in one generation. A site begins a new generation whenever the server's copy may lack
+ * clocks that the site has used: after a rejected edit, a replaced document, a full resync.
  */
 export function clientIdOf(site: string, generation: number): number {
   return toClientId(digest(`edits:${site}:${generation}`), 0);
 }
 
 export interface InitialIds {
-  /** Equal for equal content under an equal rule: whoever creates the same document twice has one. */
+  /** Equal for equal content under an equal rule: creating the same document twice gives one document. */
   readonly documentId: Uint8Array<ArrayBuffer>;
   readonly clientId: number;
 }
 
 /**
- * `previous`: the document that this one takes the place of by compaction, so that it is another one even with the
- * content that that one began with.
+ * `previous`: the document that this one replaces by compaction. It gives the new document another id even where the
+ * content equals that of the first one.
  */
 export function initialIds(
   content: JsonValue,

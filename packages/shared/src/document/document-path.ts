@@ -1,14 +1,12 @@
 import { isJsonArray, isJsonObject, type JsonValue } from './json.ts';
 
-/**
- * The name of a member, the number of an element, or, where elements have a key of their own, that key: `{ id: 'x' }`.
- */
+/** The name of a member, the index of an element, or the key of an element that has one: `{ id: 'x' }`. */
 export type PathStep = string | number | { readonly [elementKey: string]: string | number };
 
 /** From the document down. Empty: the document itself. */
 export type DocumentPath = readonly PathStep[];
 
-/** What stands at the path; undefined where there is nothing. */
+/** The value at the path; undefined where there is none. */
 export function valueAt(value: JsonValue | undefined, [step, ...rest]: DocumentPath): JsonValue | undefined {
   if (step === undefined || value === undefined) return value;
   if (typeof step === 'string')
@@ -18,8 +16,8 @@ export function valueAt(value: JsonValue | undefined, [step, ...rest]: DocumentP
 }
 
 /**
- * The same value with another one at the path; undefined where what is on the way has gone. An element with a key that
- * has gone comes back, as the last.
+ * The same value with another one at the path; undefined where a step of the path no longer exists. An element with a
+ * key that no longer exists is added as the last one.
  */
 export function withValueAt(
   value: JsonValue | undefined,

@@ -1,36 +1,36 @@
-/** How the JSON of one column comes together when several people change it at the same time. */
+/** How concurrent changes of the JSON in one column merge. */
 export interface DocumentRule {
   /**
-   * Paths of the texts that are merged by character; all others are replaced as a whole. Steps are separated by dots,
-   * and `*` stands for any key or any element: `body`, `items.*.note`. The empty path is the document itself.
+   * Paths of the texts that are merged by character; other strings are replaced as a whole. Dots separate steps, and
+   * `*` stands for any key or element: `body`, `items.*.note`. The empty path is the document itself.
    */
   readonly text: readonly string[];
   /**
-   * Paths, written likewise, of the texts with formats: runs as in a Delta, `[{"insert":"low
-   * "},{"attributes":{"bold":true},"insert":"tide"}]`, or null. What two people type and format at the same time stands
-   * beside each other. Nothing else may be there. Default none.
+   * Paths of the rich texts, in the same notation: runs as in a Delta, `[{"insert":"low
+   * "},{"attributes":{"bold":true},"insert":"tide"}]`, or null. Concurrent typing and formatting are both kept. No
+   * other value is allowed there. Default: none.
    */
   readonly richText?: readonly string[];
-  /** The field that tells the objects of an array apart. Default `id`. */
+  /** The field that identifies the objects of an array. Default `id`. */
   readonly elementKey: string;
-  /** Of the column's text, in UTF-16 units. Default 1 Mi. */
+  /** Maximum length of the column's text, in UTF-16 units. Default 1 Mi. */
   readonly maxLength: number;
-  /** Arrays and objects inside each other. Default 32. */
+  /** Maximum nesting of arrays and objects. Default 32. */
   readonly maxDepth: number;
 }
 
 export const DEFAULT_DOCUMENT_RULE: DocumentRule = { text: [], elementKey: 'id', maxLength: 1024 * 1024, maxDepth: 32 };
 
-/** No rule may allow more: the server stops reading there whatever the schema says. */
+/** Upper limit for `maxDepth`: the server stops reading there whatever the schema says. */
 export const MAX_DOCUMENT_DEPTH = 64;
 
-/** The largest document, in UTF-16 units: with its history it still fits into one value (protocol/limits.ts). */
+/** Upper limit for `maxLength`: with its history, such a document still fits into one value (protocol/limits.ts). */
 export const MAX_DOCUMENT_LENGTH: number = 2 * 1024 * 1024;
 
-/** A rich text is an array of objects that have an object. */
+/** Nesting of a rich text: an array of objects that contain an object. */
 export const RICH_TEXT_DEPTH = 3;
 
-/** The steps of a path as a rule writes it. */
+/** The steps of a path of a rule. */
 export function pathSteps(path: string): readonly string[] {
   return path === '' ? [] : path.split('.');
 }
@@ -40,7 +40,7 @@ interface Pattern {
   readonly isRich: boolean;
 }
 
-/** Where in a document one is, as far as the rule cares. */
+/** A position in a document, with the part of the rule that applies there and below. */
 export class PathRule {
   readonly elementKey: string;
   private readonly patterns: readonly Pattern[];
@@ -56,17 +56,17 @@ export class PathRule {
     return new PathRule(elementKey, [...patternsOf(text, false), ...patternsOf(richText, true)]);
   }
 
-  /** True where a string is merged by character. */
+  /** True where strings are merged by character. */
   get isText(): boolean {
     return this.patterns.some(({ steps, isRich }) => !isRich && steps.length === 0);
   }
 
-  /** True where a text with formats stands. */
+  /** True where the value is a rich text. */
   get isRichText(): boolean {
     return this.patterns.some(({ steps, isRich }) => isRich && steps.length === 0);
   }
 
-  /** Whether there may be a text with formats here or further down. */
+  /** Whether a rich text is possible here or below. */
   get hasRichText(): boolean {
     return this.patterns.some(({ isRich }) => isRich);
   }

@@ -24,24 +24,24 @@ import { isOpen, keepOpen, sameBytes, takeOpen, type OpenDocument } from './open
 import { writeJson } from './write-json.ts';
 
 /*
- * A document as client and server handle it: a state (document-cell.ts) that edits are merged into. Pure functions over
- * blobs, so that documents follow the path of every other cell.
+ * A document on client and server: a state (document-cell.ts) that edits are merged into. Pure functions over blobs, so
+ * that documents take the path of every other cell.
  */
 
-/** The base that layers name by its id. */
+/** Reads the base of layers by its id. */
 export type ReadBase = (baseId: Uint8Array) => Uint8Array;
 
-/** Where no layers are kept. */
+/** For callers that store no layers. */
 const NO_BASES: ReadBase = () => {
   throw invalid('base');
 };
 
-/** The state of a new document. The same everywhere for the same content. */
+/** The state of a new document: the same on every replica for the same content. */
 export function createDocument(content: JsonValue, rule: DocumentRule): Uint8Array<ArrayBuffer> {
   return newState(content, rule);
 }
 
-/** The same content in a new document without a history. Edits of the old one do not fit it: see carryOver. */
+/** The same content as a new document without history. Edits of the old document do not apply to it: see carryOver. */
 export function compactDocument(state: CellValue, rule: DocumentRule): Uint8Array<ArrayBuffer> {
   return newState(parseJson(documentText(state), rule), rule, expectState(state).documentId);
 }
@@ -54,19 +54,19 @@ function newState(content: JsonValue, rule: DocumentRule, previous?: Uint8Array)
   return closeWhole({ documentId, doc }, undefined);
 }
 
-/** Content as it was sent becomes a state; a state and NULL stay what they are. Throws `document-invalid`. */
+/** Turns sent content into a state; leaves states and NULL as they are. Throws `document-invalid`. */
 export function expandContent(value: CellValue, rule: DocumentRule): CellValue {
   if (value === null) return null;
   const cell = decodeDocumentCell(value);
   return cell.kind === 'content' ? createDocument(readContent(cell.json, rule), rule) : value;
 }
 
-/** What a text says that somebody else wrote. Throws `document-invalid` for what is no JSON within the rule. */
+/** Parses text of another author. Throws `document-invalid` for anything but JSON within the rule. */
 export function readContent(text: string, rule: DocumentRule): JsonValue {
   return canonicalRichTexts(parseJson(text, rule), PathRule.root(rule));
 }
 
-/** A Yjs update of no operations and no deletions. */
+/** A Yjs update without operations or deletions. */
 const NO_OPERATIONS: Uint8Array = new Uint8Array([0, 0]);
 
 export interface Author {
@@ -80,7 +80,7 @@ export interface DocumentEdit {
   readonly state: Uint8Array<ArrayBuffer>;
 }
 
-/** Makes a document hold other content. An edit of nothing where it does already. */
+/** Makes the edit that gives a document other content. The edit is empty where the content is equal. */
 export function editDocument(
   state: CellValue,
   content: JsonValue,
@@ -104,27 +104,27 @@ export function editDocument(
   };
 }
 
-/** A Yjs update that deletes the first operation of client 0, which nobody is (document-id.ts). */
+/** A Yjs update that deletes the first operation of client 0, an id that no client has (document-id.ts). */
 const GAP: Uint8Array = new Uint8Array([0, 1, 0, 1, 0, 1]);
 
 /**
- * An edit of the same document that says nothing and builds on what no document has: refused with `document-gap`
- * wherever it is merged.
+ * An edit of the same document that changes nothing and builds on an operation that no document has: every merge
+ * rejects it with `document-gap`.
  */
 export function editWithGap(edit: CellValue): Uint8Array<ArrayBuffer> {
   return encodeDocumentCell({ ...expectKind(edit, 'edit'), update: GAP });
 }
 
 /**
- * A state with an edit in it, for edits that were inspected before or are this site's own. The state as it was when the
- * edit is of another document: then that document was replaced. Throws `document-gap` when the edit builds on what the
- * state does not have.
+ * A state with an edit merged in, for edits that were inspected before or are this site's own. Returns the state
+ * unchanged when the edit is of another document, which has then been replaced. Throws `document-gap` when the edit
+ * builds on operations that the state lacks.
  */
 export function mergeEdit(state: CellValue, edit: CellValue, readBase: ReadBase = NO_BASES): CellValue {
   return mergeEdits(state, [edit], readBase);
 }
 
-/** The same with several edits, in order. All of them together cost little more than one. */
+/** The same for several edits, in order. Together they cost little more than one. */
 export function mergeEdits(state: CellValue, edits: readonly CellValue[], readBase: ReadBase = NO_BASES): CellValue {
   const cells = edits.map((edit) => expectKind(edit, 'edit'));
   if (state === null) return null;
@@ -134,22 +134,21 @@ export function mergeEdits(state: CellValue, edits: readonly CellValue[], readBa
 }
 
 /**
- * What a delivery says about a document, on top of what was known: a whole document, NULL, or news of the one that is
- * here. Throws `document-invalid` for news of a document that is not here: whoever sent them took this replica for
- * another.
+ * Applies a delivered value: a whole document, NULL, or an update of the local document. Throws `document-invalid` for
+ * an update of a document that is not here: the server mistook this replica for another one.
  */
 export function mergeDelivered(state: CellValue, delivered: CellValue, readBase: ReadBase = NO_BASES): CellValue {
   if (delivered === null) return null;
   const cell = decodeDocumentCell(delivered);
   if (cell.kind === 'layers') throw invalid('kind');
   if (cell.kind !== 'update') return delivered;
-  if (!isUpdateOf(state, delivered)) throw invalid('news of another document');
+  if (!isUpdateOf(state, delivered)) throw invalid('update of another document');
   return mergeUpdates(state, cell.updates, readBase);
 }
 
 function mergeUpdates(state: CellValue, updates: readonly Uint8Array[], readBase: ReadBase): CellValue {
   const layers = withUpdates(expectState(state), updates);
-  // What is open was made before, of the same updates.
+  // The open document was built before, from the same updates.
   if (layers !== null && isOpen(layers)) return layers;
   const opened = openState(state, readBase);
   opened.doc.transact(() => {
@@ -159,19 +158,19 @@ function mergeUpdates(state: CellValue, updates: readonly Uint8Array[], readBase
   return close(opened, updates, undefined);
 }
 
-/** Whether what is delivered are news of the document that a state is of. */
+/** Whether a delivered value is an update of the document of a state. */
 export function isUpdateOf(state: CellValue, delivered: CellValue): boolean {
   if (state === null || delivered === null) return false;
   const cell = decodeDocumentCell(delivered);
   return cell.kind === 'update' && sameBytes(expectState(state).documentId, cell.documentId);
 }
 
-/** Whether two states are of one document. */
+/** Whether two states are of the same document. */
 export function isSameDocument(a: CellValue, b: CellValue): boolean {
   return sameBytes(expectState(a).documentId, expectState(b).documentId);
 }
 
-/** How many operations a state has of an author, in the generation given. */
+/** The number of operations of an author in a state, in the given generation. */
 export function operationsOf(state: CellValue, { site, generation }: Author, readBase: ReadBase = NO_BASES): number {
   const cell = expectState(state);
   const client = clientIdOf(site, generation);
@@ -189,15 +188,16 @@ export interface MergedEdit {
 }
 
 export interface CarriedEdit extends MergedEdit {
-  /** A Yjs update: what was added to the document. */
+  /** The operations that were added to the document, as a Yjs update. */
   readonly update: Uint8Array;
 }
 
 /**
- * Merges an edit that somebody else sent: nothing of it is trusted, and nothing is changed unless all of it is sound.
- * Tells what it overwrote unseen, and what of it was overwritten before it came.
+ * Merges an edit of another site. The edit is not trusted, and the document does not change unless the whole edit is
+ * valid. Reports what the edit overwrote unseen, and which parts of the edit were overwritten before it arrived.
  *
- * Throws `document-invalid` for what an honest author never sends or what the rule does not allow, and `document-gap`.
+ * Throws `document-invalid` for an edit that no honest author sends or that the rule does not allow, and
+ * `document-gap`.
  */
 export function mergeForeignEdit(
   state: CellValue,
@@ -228,23 +228,22 @@ export function mergeForeignEdit(
   return { state: close(opened, [update], json), overwritten };
 }
 
-/** Whether an edit, as it was sent or kept, has this operation in it. */
+/** Whether an edit, as sent or stored, contains this operation. */
 export function hasOperation(update: Uint8Array, { client, clock }: OperationId): boolean {
   const { from, to } = Y.parseUpdateMeta(update);
   return clock >= (from.get(client) ?? Infinity) && clock < (to.get(client) ?? 0);
 }
 
-/** The Yjs clients that an edit, as it was sent or kept, has operations of. */
+/** The Yjs clients with operations in an edit, as sent or stored. */
 export function clientsOf(update: Uint8Array): number[] {
   return [...Y.parseUpdateMeta(update).to.keys()];
 }
 
 /**
- * Makes in a document what an edit of another one did there, which it took the place of: `before` and `after` are that
- * one without and with the edit. Tells what the edit met: its author had seen nothing of what was written in the new
- * document.
+ * Repeats in a document an edit of the document that it replaced: `before` and `after` are that one without and with
+ * the edit. Reports what the edit met: its author had seen nothing that was written in the new document.
  *
- * Throws `document-invalid` where the document would be longer than the rule allows.
+ * Throws `document-invalid` where the document would exceed the length that the rule allows.
  */
 export function carryOver(
   state: CellValue,
@@ -262,7 +261,7 @@ export function carryOver(
   const change = diffJson(old, wanted, path);
   if (change === null) return { state: state as Uint8Array<ArrayBuffer>, overwritten: [], update: NO_OPERATIONS };
   const made = applyChange(now, change, path);
-  // Each of the two may be within the rule, and both together beyond it: then nobody could edit the document any more.
+  // Each of the two can be within the limit while both together exceed it: then no further edit would be possible.
   if (canonicalJson(made.value).length > rule.maxLength) throw invalid('size', { limit: rule.maxLength });
   const opened = openState(state, NO_BASES);
   const overwritten = overwrittenByCarrying(opened.doc, made.overwritten, now, wanted, made.value);
@@ -271,15 +270,17 @@ export function carryOver(
   return { state: edited.state, overwritten, update: expectKind(edited.edit, 'edit').update };
 }
 
-/** The texts of states that others have read, by the very bytes. */
+/** Texts of states that were read on another thread, by the identical bytes. */
 const textOfState = new WeakMap<Uint8Array, string>();
 
-/** Says what `documentText` gives for these bytes: for whoever has it from another thread. */
+/** Records the result of `documentText` for these bytes, for a caller that has it from another thread. */
 export function rememberDocumentText(state: Uint8Array, text: string): void {
   textOfState.set(state, text);
 }
 
-/** What stands in the app's column: canonical JSON. Throws `document-invalid` for a state that no edit of ours made. */
+/**
+ * The text in the app's column: canonical JSON. Throws `document-invalid` for a state that none of our edits can make.
+ */
 export function documentText(state: CellValue, readBase: ReadBase = NO_BASES): string {
   const known = state instanceof Uint8Array ? textOfState.get(state) : undefined;
   if (known !== undefined) return known;
@@ -292,8 +293,8 @@ export function documentText(state: CellValue, readBase: ReadBase = NO_BASES): s
 }
 
 /**
- * A state on a base of its own, for where it is going to be edited; null for one that is too small to gain by it, or
- * has layers already.
+ * A state on a base of its own, for a document that is about to be edited; null for a state that is too small to
+ * benefit, or has layers already.
  */
 export function toLayers(
   state: CellValue,
@@ -313,13 +314,13 @@ export function toLayers(
   return { state: layers, base: cell.update, baseId };
 }
 
-/** The base that a state stands on; null for a state that is whole. */
+/** The id of the base of a state; null for a whole state. */
 export function baseIdOf(state: CellValue): Uint8Array | null {
   const cell = expectState(state);
   return cell.kind === 'layers' ? cell.baseId : null;
 }
 
-/** The state by itself, as it can be sent. */
+/** The state without layers, as it can be sent. */
 export function wholeState(state: CellValue, readBase: ReadBase): CellValue {
   if (state === null || baseIdOf(state) === null) return state;
   const opened = openState(state, readBase);
@@ -331,12 +332,12 @@ export function wholeState(state: CellValue, readBase: ReadBase): CellValue {
   });
 }
 
-/** Smaller states are written whole: that is no more than the pages of a table that an edit touches anyway. */
+/** Smaller states are written whole: that is no more than the table pages that an edit writes anyway. */
 const MIN_BASE_BYTES = 8 * 1024;
 
 /**
- * The updates on a base, in bytes: all of them are written with every edit, and the base once with the one that goes
- * beyond.
+ * Limit for the updates on a base, in bytes. Every edit writes all of them; the edit that exceeds the limit writes the
+ * base once.
  */
 function maxUpdateBytes(baseBytes: number): number {
   return Math.min(64 * 1024, baseBytes / 8);
@@ -371,7 +372,7 @@ function build(cell: StateCell, readBase: ReadBase): Y.Doc {
   return doc;
 }
 
-/** The state of an open document into which updates have come. */
+/** The state of an open document after updates. */
 function close(
   opened: OpenedState,
   updates: readonly Uint8Array[],
@@ -393,7 +394,7 @@ function closeWhole(
   return state;
 }
 
-/** Layers with more updates; null where there are none, or too many. */
+/** Layers with further updates; null for a state without layers, or with too many updates. */
 function withUpdates(cell: StateCell, updates: readonly Uint8Array[]): Uint8Array<ArrayBuffer> | null {
   if (cell.kind !== 'layers') return null;
   const all = [...cell.updates, ...updates.filter((update) => !sameBytes(update, NO_OPERATIONS))];
@@ -413,7 +414,7 @@ function expectKind<K extends 'edit'>(value: CellValue, kind: K): Extract<Docume
   return cell as Extract<DocumentCell, { kind: K }>;
 }
 
-/** Yjs keeps what it cannot place yet. */
+/** Yjs keeps operations whose predecessors are missing. */
 function hasGap(doc: Y.Doc): boolean {
   return doc.store.pendingStructs !== null || doc.store.pendingDs !== null;
 }

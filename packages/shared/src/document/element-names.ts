@@ -6,12 +6,12 @@ interface NamesByKey {
   readonly names: string[] | null;
 }
 
-/** Values never change, so the names of an array stay what they are. */
+/** Values are immutable, so the names of an array do not change. */
 const known = new WeakMap<readonly JsonValue[], NamesByKey>();
 
 /**
- * The names of an array's elements, in order, when all are objects that their `elementKey` tells apart; null when they
- * are not. `before`: an array that this one was made of; where none of the names differ, the very same ones are given.
+ * The names of the elements of an array, in order, when all are objects that their `elementKey` identifies; else null.
+ * `before`: an array from which this one was made; where no name differs, its list of names is returned.
  */
 export function elementNames(
   array: readonly JsonValue[],
@@ -50,7 +50,7 @@ function namesOf(array: readonly JsonValue[], elementKey: string): string[] | nu
   return [...names];
 }
 
-/** The name of one element; null for what has none. */
+/** The name of one element; null for an element without one. */
 export function elementName(element: JsonValue, elementKey: string): string | null {
   if (!isJsonObject(element)) return null;
   const key = element[elementKey];
@@ -58,7 +58,7 @@ export function elementName(element: JsonValue, elementKey: string): string | nu
   return typeof key === 'number' && Number.isSafeInteger(key) ? `n${String(key)}` : null;
 }
 
-/** The step of a path to the element of a name. */
+/** The path step to the element with a name. */
 export function elementStep(name: string, elementKey: string): PathStep {
   return { [elementKey]: name.startsWith('n') ? Number(name.slice(1)) : name.slice(1) };
 }

@@ -1,12 +1,12 @@
 import * as Y from 'yjs';
 
 /**
- * A document in which nothing stands but what is merged into it. After a change of somebody else Yjs deletes formats of
- * texts that have no effect at that moment. That would be an edit that nobody else hears of: of replicas that merge the
- * same edits in another order, some would have it, and the next edit could have another effect there.
+ * A document that contains only what is merged into it. After a change by another site, Yjs deletes formats of texts
+ * that have no effect at that moment. That would be an edit that no other replica receives: replicas that merge the
+ * same edits in another order would differ, and so could the effect of the next edit.
  */
 export function emptyDocument(): Y.Doc {
-  // Yjs names each document by a random text, which takes as long as a small edit, and which nothing here asks for.
+  // Yjs gives each document a random name, which costs as much as a small edit and is never used here.
   const doc = new Y.Doc({ guid: '' });
   doc.on('afterTransaction', (transaction: Y.Transaction) => {
     transaction._needFormattingCleanup = false;

@@ -1,4 +1,4 @@
-// Apart from the rest of the package, because it brings Yjs with it: an app without document columns never loads it.
+// A separate entry point because it imports Yjs: an app without document columns never loads it.
 export {
   baseIdOf,
   carryOver,

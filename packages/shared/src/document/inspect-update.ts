@@ -4,27 +4,27 @@ import { isAllowedKey } from './json.ts';
 import { isFormatName, isFormatValue, MAX_FORMAT_LENGTH } from './rich-text.ts';
 import { RICH } from './rich-text-node.ts';
 
-/** What one edit may contain, and what it may build on. */
+/** What an edit may contain and build on. */
 export interface UpdatePolicy {
-  /** The only client whose operations it may add. */
+  /** The only client that may add operations. */
   readonly clientId: number;
-  /** The next clock of each client that the document knows; 0 for others. */
+  /** The next clock of each client in the document; 0 for others. */
   readonly clocks: ReadonlyMap<number, number>;
-  /** How far the edit may advance its client's clock: characters, elements and members together. */
+  /** Limit for the advance of the client's clock: characters, elements and members together. */
   readonly maxAdvance: number;
-  /** Whether the document may have texts with formats. */
+  /** Whether the document can have rich texts. */
   readonly hasRichText: boolean;
 }
 
 /*
- * Reads a Yjs update (its first encoding, the only one taken) without building anything from it, so that what would be
- * expensive, harmful or out of place is refused before Yjs sees it: its own decoder allocates what the bytes claim,
- * keeps what has no predecessor for ever, and changes the document before it notices that the rest cannot be read.
+ * Reads a Yjs update (in the first encoding, the only one accepted) without building anything from it. Expensive,
+ * harmful or misplaced input is rejected before it reaches Yjs, whose own decoder allocates what the bytes claim, keeps
+ * operations without predecessors for ever, and changes the document before it notices that the rest is unreadable.
  *
- *   varint clients; each: varint structs, varint client, varint clock, the structs
- *   struct: u8 info: low 5 bits the content, 128 left neighbour, 64 right neighbour, 32 member name;
- *           neighbours as (client, clock), the parent where there is no neighbour; the content
- *   varint clients with deletions; each: varint client, varint ranges; each: varint clock, varint length
+ *     varint clients; each: varint structs, varint client, varint clock, the structs
+ *     struct: u8 info: low 5 bits the content, 128 left neighbour, 64 right neighbour, 32 member name;
+ *             neighbours as (client, clock), the parent where there is no neighbour; the content
+ *     varint clients with deletions; each: varint client, varint ranges; each: varint clock, varint length
  */
 const GARBAGE = 0;
 const DELETED = 1;
@@ -37,15 +37,15 @@ const HAS_LEFT = 0b1000_0000;
 const HAS_RIGHT = 0b0100_0000;
 const HAS_MEMBER = 0b0010_0000;
 
-/** Y.Array, Y.Map, Y.Text. XML and documents in documents have no JSON. */
+/** Y.Array, Y.Map, Y.Text. XML and nested documents have no JSON. */
 const TYPES_WITH_JSON: ReadonlySet<number> = new Set([0, 1, 2]);
 const SHARED_ROOT = 'json';
-/** JSON takes at most six bytes for a UTF-16 unit, and the quotes. */
+/** A UTF-16 unit takes at most six bytes in JSON, plus the quotes. */
 const MAX_FORMAT_BYTES = 6 * MAX_FORMAT_LENGTH + 2;
 
 /**
- * Throws `document-invalid` for what an honest author never sends, and `document-gap` for what builds on operations
- * that the document does not have.
+ * Checks an update. Throws `document-invalid` for anything that an honest author never sends, and `document-gap` for an
+ * edit that builds on operations that the document lacks.
  */
 export function inspectUpdate(update: Uint8Array, policy: UpdatePolicy): void {
   const inspection = new Inspection(update, policy);
@@ -56,7 +56,7 @@ export function inspectUpdate(update: Uint8Array, policy: UpdatePolicy): void {
 class Inspection {
   private readonly reader: ByteReader;
   private readonly policy: UpdatePolicy;
-  /** The clock that the next struct of the edit's client has. */
+  /** The clock of the next struct of the client. */
   private clock: number;
 
   constructor(update: Uint8Array, policy: UpdatePolicy) {
@@ -70,7 +70,7 @@ class Inspection {
     const clients = reader.varint();
     if (clients > 1) reader.fail('operations of several clients');
     if (clients === 0) return;
-    // An info byte and a byte of content are the least that a struct takes.
+    // A struct takes at least an info byte and a byte of content.
     const count = reader.count(2);
     if (reader.varint() !== policy.clientId) reader.fail('operations of another client');
     const start = reader.varint();
@@ -99,7 +99,7 @@ class Inspection {
     reader.expectEnd();
   }
 
-  /** Its length, in clock ticks. */
+  /** Reads a struct and returns its length in clock ticks. */
   private struct(): number {
     const { reader } = this;
     const info = reader.u8();
@@ -152,7 +152,7 @@ class Inspection {
     }
   }
 
-  /** A name and a value, as JSON; null ends a format. */
+  /** Reads a format: a name, and a value as JSON; null ends the format. */
   private format(): void {
     const { reader, policy } = this;
     if (!policy.hasRichText) reader.fail('a format in a document without rich text');
@@ -163,7 +163,7 @@ class Inspection {
     if (value !== null && !isFormatValue(value)) reader.fail('a format that is no scalar');
   }
 
-  /** One value in the encoding of lib0. Objects and arrays are types of their own in a document, never values. */
+  /** Reads one value in lib0 encoding. Objects and arrays are types of their own in a document, never values. */
   private scalar(): void {
     const { reader } = this;
     switch (reader.u8()) {
@@ -206,7 +206,7 @@ class Inspection {
   }
 }
 
-/** Undefined for what is no JSON. */
+/** Undefined for text that is not JSON. */
 function parseFormat(text: string): unknown {
   try {
     return JSON.parse(text);

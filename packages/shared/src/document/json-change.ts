@@ -18,22 +18,22 @@ import { diffText } from './text-diff.ts';
 import { lastCharacters, nearest, placeOf } from './text-place.ts';
 
 /**
- * What differs between two JSON values, with the old and the new of every place: it weighs what the difference weighs,
- * can be turned round, and can be made in a value that has meanwhile become another. Itself plain JSON, so that it can
- * be stored.
+ * The difference between two JSON values, with the old and the new value of every changed place. Its size is
+ * proportional to the difference, it can be inverted, and it can be applied to a value that has changed since. Plain
+ * JSON, so that it can be stored.
  */
 export type JsonChange =
-  /** The value is another one. */
+  /** The value was replaced. */
   | { readonly set: readonly [JsonValue, JsonValue] }
   /** A text merged by character. */
   | { readonly text: readonly TextSplice[] }
-  /** A text with formats. */
+  /** A rich text. */
   | { readonly richText: readonly RichTextSplice[] }
-  /** An object: an array of one value is a member that is there, an empty array one that is not. */
+  /** An object. A member that exists is an array of one value, a missing one an empty array. */
   | { readonly members: Readonly<Record<string, MemberChange>> }
   /**
-   * An array of objects told apart by their key: what became of each by name, and the names in order, before and after,
-   * where that changed.
+   * An array of objects with keys: the change of each element by name, and the order of names before and after, where
+   * it changed.
    */
   | {
       readonly elements: Readonly<Record<string, MemberChange>>;
@@ -44,11 +44,11 @@ export type JsonChange =
 
 export type MemberChange = JsonChange | { readonly swap: readonly [readonly JsonValue[], readonly JsonValue[]] };
 
-/** Place in the old text, a few unchanged characters before it, what goes, what comes. */
+/** Offset in the old text, a few unchanged characters before it, the removed text, the inserted text. */
 type TextSplice = readonly [at: number, context: string, removed: string, inserted: string];
 type ListSplice = readonly [at: number, removed: readonly JsonValue[], inserted: readonly JsonValue[]];
 
-/** Null when the values are equal. */
+/** Returns null for equal values. */
 export function diffJson(before: JsonValue, after: JsonValue, rule: PathRule): JsonChange | null {
   if (jsonEquals(before, after)) return null;
   if (rule.isText && typeof before === 'string' && typeof after === 'string')
@@ -61,7 +61,7 @@ export function diffJson(before: JsonValue, after: JsonValue, rule: PathRule): J
   return { set: [before, after] };
 }
 
-/** The splices of a text, each with what stands before it, as far as that is not itself changed. */
+/** The splices of a text, each with the unchanged characters before it. */
 function textSplices(before: string, after: string): TextSplice[] {
   let end = 0;
   return diffText(before, after).map(({ at, removed, inserted }): TextSplice => {
@@ -126,7 +126,7 @@ function byName(names: readonly string[], elements: readonly JsonValue[]): Recor
   return object;
 }
 
-/** The change back. */
+/** The inverse change. */
 export function invertChange(change: JsonChange): JsonChange {
   if ('set' in change) return { set: [change.set[1], change.set[0]] };
   if ('members' in change) return { members: invertMembers(change.members) };
@@ -170,23 +170,22 @@ export interface ChangedJson {
 }
 
 /**
- * A place where the old value was no longer what the change replaced. The change is made there all the same, as well as
- * it can be. Of texts and of elements without a name it is not told where both stay: a change of theirs takes away only
- * what it knew.
+ * A place whose value was no longer the one that the change replaced. The change is applied there as far as possible.
+ * Texts and unnamed elements of which both versions stay are not reported: a change removes only parts that it knew.
  */
 export interface ChangedPlace {
   readonly path: DocumentPath;
-  /** An element that the change moves, and that stands among others than it did. Else its value is another. */
+  /** The change moves an element whose neighbours have changed. Otherwise its value has changed. */
   readonly isMove: boolean;
 }
 
-/** Makes a change in a value that may have become another one since. Exact where it has not. */
+/** Applies a change to a value that may have changed since. Exact where it has not. */
 export function applyChange(value: JsonValue, change: JsonChange, rule: PathRule): ChangedJson {
   const overwritten: ChangedPlace[] = [];
   return { value: changed(value, change, { rule, path: [], overwritten }), overwritten };
 }
 
-/** Where in a value one is, and what was found there so far. */
+/** The current position in a value, and the places reported so far. */
 interface At {
   readonly rule: PathRule;
   readonly path: DocumentPath;
@@ -210,7 +209,7 @@ function changed(value: JsonValue, change: JsonChange, at: At): JsonValue {
   }
   if ('elements' in change && isJsonArray(value)) return changeElements(value, change, at);
   if ('list' in change && isJsonArray(value)) return spliceList(value, change.list, at);
-  // The place holds something of another kind now: what is there stays.
+  // The place now has a value of another kind, which stays.
   tell(at);
   return value;
 }
@@ -263,8 +262,8 @@ function changeElements(
 }
 
 /**
- * Puts what the change placed behind what it stood behind there; all else keeps its order. Tells what others had moved
- * to another place.
+ * Puts the elements that the change moved behind their new predecessors; all others keep their order. Reports elements
+ * that others had moved elsewhere.
  */
 function reorder(
   names: readonly string[],
@@ -320,7 +319,7 @@ function spliceList(value: readonly JsonValue[], splices: readonly ListSplice[],
     const found = nearest(at + shift, texts.length, (start) =>
       wanted.every((text, index) => texts[start + index] === text),
     );
-    // Of scalars others can only have done the same; what has something inside may have been changed, and stays.
+    // Others can only have made the same change to a scalar; a container may have been changed inside, and stays.
     if (found === null && removed.some((element) => isJsonObject(element) || isJsonArray(element))) isChanged = true;
     const start = found ?? Math.min(at + shift, texts.length);
     const count = found === null ? 0 : removed.length;

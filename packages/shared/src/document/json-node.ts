@@ -16,19 +16,18 @@ import { toRuns } from './rich-text.ts';
 import { createRichText, isRichText, readRichText } from './rich-text-node.ts';
 
 /*
- * JSON as Yjs types. The document is the value under one key of one shared map, so that it can be any JSON value, also
- * null.
+ * JSON as Yjs types. The document is the value under one key of one shared map, so it can be any JSON value, null
+ * included.
  *
- *   object          Y.Map, a key a member
- * array           Y.Map with PLAIN. Objects that differ in their `elementKey` are entries of this map, under their
- *   name, each a Y.Map with
- *                   its PLACE: so an element is moved by one small write, and keeps what others change in it meanwhile.
- *                   Everything else is in the Y.Array under PLAIN, told apart by its place alone.
- *   text            Y.Text, where the rule says that it merges by character
- *   rich text       Y.Text with RICH (rich-text-node.ts), where the rule says so
- *   other scalars   as they are: of two concurrent ones Yjs keeps one
+ *     object          Y.Map, one key per member
+ *     array           Y.Map with PLAIN. Objects that differ in their `elementKey` are entries of this map under their
+ *                     name, each a Y.Map with its PLACE: an element moves by one small write, and keeps concurrent
+ *                     changes inside it. All other elements are in the Y.Array under PLAIN, identified by their index.
+ *     text            Y.Text, where the rule says that it merges by character
+ *     rich text       Y.Text with RICH (rich-text-node.ts), where the rule says so
+ *     other scalars   as they are: of two concurrent ones Yjs keeps one
  *
- * Keys of our own begin with NUL, which no key of a document can.
+ * Our own keys begin with NUL, which no key of a document can.
  */
 export const PLAIN = '\u0000plain';
 export const PLACE = '\u0000place';
@@ -44,7 +43,7 @@ export function rootOf(doc: Y.Doc): MapNode {
   return doc.getMap<Node>(ROOT);
 }
 
-/** What a document holds under its only key. */
+/** The value of a document. */
 export function rootValue(doc: Y.Doc): Node {
   return rootOf(doc).get(VALUE) ?? null;
 }
@@ -69,7 +68,9 @@ export interface NamedElement {
   readonly node: MapNode;
 }
 
-/** The named elements of a list, in order. Two that were put into one place at the same time are ordered by name. */
+/**
+ * The named elements of a list, in order. Elements with the same place, from concurrent inserts, are ordered by name.
+ */
 export function namedElements(list: MapNode): NamedElement[] {
   const elements: NamedElement[] = [];
   for (const [name, node] of list.entries()) {
@@ -81,7 +82,7 @@ export function namedElements(list: MapNode): NamedElement[] {
   return elements.sort((a, b) => compareTexts(a.place, b.place) || compareTexts(a.name, b.name));
 }
 
-/** A node that is not yet in any document. */
+/** Creates a node that is not part of a document yet. */
 export function createNode(value: JsonValue, rule: PathRule): Node {
   if (typeof value === 'string') return rule.isText ? new Y.Text(value) : value;
   if (value === null || typeof value !== 'object') return value;
@@ -119,8 +120,8 @@ function createList(array: readonly JsonValue[], rule: PathRule): MapNode {
 }
 
 /**
- * The JSON of a node, objects without prototypes. Throws `document-invalid` for what createNode never makes, and beyond
- * `maxDepth`: documents come from other devices, and Yjs itself reads them with any content.
+ * The JSON of a node, with objects without prototypes. Throws `document-invalid` for structures that createNode never
+ * makes, and beyond `maxDepth`: documents come from other devices, and Yjs itself reads any content.
  */
 export function readNode(node: Node | undefined, maxDepth: number): JsonValue {
   if (node === null || typeof node === 'boolean') return node;
@@ -161,8 +162,8 @@ function tooDeep(): never {
 }
 
 /**
- * Throws `document-invalid` where something else is embedded: it has a place among the characters, and no character in
- * the JSON.
+ * The string of a text. Throws `document-invalid` for embedded content, which takes a position among the characters but
+ * has no character in the JSON.
  */
 export function textOf(text: Y.Text): string {
   let characters = '';
@@ -172,7 +173,7 @@ export function textOf(text: Y.Text): string {
     if (!(content instanceof Y.ContentString)) throw invalid('structure');
     characters += content.str;
   }
-  // Deleting one half of a pair of surrogates leaves the other: two people may each delete one.
+  // Deleting half of a surrogate pair leaves the other half: two users may each delete one.
   return expectText(characters.toWellFormed());
 }
 

@@ -12,47 +12,47 @@ import {
 import { RockpoolError } from '../errors/rockpool-error.ts';
 
 /*
- * Canonical texts of documents and the values that they say, side by side, so that a text that differs from a known one
- * in a few places is read there alone. A value that is made of another one shares with it whatever is equal: what is
- * the same object need not be compared.
+ * Caches canonical texts of documents with their values, so that a text that differs from a known one in a few places
+ * is parsed only there. A value made from another one shares all equal parts with it, and identical objects need no
+ * comparison.
  */
 export interface JsonText {
-  /** Canonical. */
+  /** In canonical form. */
   readonly text: string;
   readonly value: JsonValue;
 }
 
 interface KnownText extends JsonText {
-  /** The value is no deeper. */
+  /** Upper bound for the depth of the value. */
   readonly maxDepth: number;
-  /** The text that this one took the place of: a write is looked at with both at hand. */
+  /** The text that this one replaced: a write is compared with both at hand. */
   readonly replaced: JsonText | null;
 }
 
 /**
- * Of all texts together, in UTF-16 units, those apart that were replaced: some of the largest documents, or many small
- * ones.
+ * Limit for all cached texts together, in UTF-16 units, without the replaced ones: some of the largest documents, or
+ * many small ones.
  */
 const MAX_KNOWN_LENGTH = 4 * 1024 * 1024;
 
-/** They are looked through one by one. */
+/** Limit for the number of entries, which are searched linearly. */
 const MAX_KNOWN = 32;
 
-/** Shorter texts are read faster than they are compared with what is known. */
+/** Shorter texts are parsed faster than compared with the cache. */
 const MIN_KNOWN_LENGTH = 4 * 1024;
 
-/** The last used is the first. */
+/** Most recently used first. */
 let known: readonly KnownText[] = [];
 
-/** The texts of values that are known, by the value. */
+/** Cached texts by their value. */
 const textOfValue = new WeakMap<object, string>();
 
-/** The canonical text of a value, at once where it is known. */
+/** The canonical text of a value, from the cache where possible. */
 export function canonicalTextOf(value: JsonValue): string {
   return (isContainer(value) ? textOfValue.get(value) : undefined) ?? canonicalJson(value);
 }
 
-/** Keeps a text in mind. `maxDepth`: the value is no deeper. */
+/** Adds a text to the cache. `maxDepth`: upper bound for the depth of the value. */
 export function rememberText(text: string, value: JsonValue, maxDepth: number): void {
   remember({ text, value, maxDepth, replaced: null }, null);
 }
@@ -66,21 +66,21 @@ function remember(entry: KnownText, inPlaceOf: JsonText | null): void {
   );
 }
 
-/** What a text says that is stored already. Throws as parseJson does. */
+/** Parses a text that is stored already. Throws as parseJson does. */
 export function readStoredJson(text: string, limits: JsonLimits): JsonValue {
   if (text.length < MIN_KNOWN_LENGTH) return parseJson(text, limits);
   return find(text)?.value ?? canonicalOf(text, limits).value;
 }
 
 /**
- * The canonical form of a text that takes the place of another one (null: of none), read only where it differs from
- * that. Throws as parseJson does.
+ * The canonical form of a text that replaces another one (null: none). Parses only the part that differs. Throws as
+ * parseJson does.
  */
 export function readChangedJson(text: string, before: string | null, limits: JsonLimits): JsonText {
   const from = before === null || before.length < MIN_KNOWN_LENGTH ? undefined : knownText(before, limits);
   const changed = from === undefined ? null : changeText(from, text, limits);
   if (from === undefined || changed === null) return canonicalOf(text, limits);
-  // The very string that the caller has is found again without a look at its characters.
+  // The identical string is found without comparing characters.
   remember({ ...changed, maxDepth: limits.maxDepth, replaced: { text: before ?? from.text, value: from.value } }, from);
   return changed;
 }
@@ -102,7 +102,7 @@ function canonicalOf(text: string, limits: JsonLimits): JsonText {
   return { text: canonical, value };
 }
 
-/** Undefined for a text that is not canonical, as a column may have it from before it became a document. */
+/** Undefined for a text that is not canonical, as in a column from before it became a document. */
 function knownText(text: string, limits: JsonLimits): JsonText | undefined {
   const found = find(text);
   if (found !== undefined) return found;
@@ -117,23 +117,23 @@ function knownText(text: string, limits: JsonLimits): JsonText | undefined {
 
 type Container = Extract<JsonValue, object>;
 
-/** Where in a container's canonical text its children are, from the container's first character on. */
+/** The offsets of a container's children in its canonical text, from its first character on. */
 interface Spans {
-  /** Of objects, in the order of the text. */
+  /** For objects, in the order of the text. */
   readonly keys: readonly string[] | null;
   readonly starts: Uint32Array;
   readonly ends: Uint32Array;
 }
 
-/** A container on the way down, and which of its children the way goes through. */
+/** A container on the path down, and the child through which the path goes. */
 interface Step {
   readonly container: Container;
   readonly index: number;
-  /** Where the container begins. */
+  /** The offset of the container. */
   readonly at: number;
 }
 
-/** A stretch of a text that is replaced: from `start` to `oldEnd` there, to `newEnd` in the other text. */
+/** A replaced stretch of a text: from `start` to `oldEnd` in the old text, to `newEnd` in the new one. */
 interface Stretch {
   readonly start: number;
   readonly oldEnd: number;
@@ -141,9 +141,9 @@ interface Stretch {
 }
 
 /**
- * Reads a text that differs from a known one in one stretch: goes down to the smallest value that holds the stretch,
- * and up again until what stands there now is JSON. What is around it is the same text, and so the same value. Null
- * where the whole text has to be read.
+ * Parses a text that differs from a known one in one stretch: descends to the smallest value that contains the stretch,
+ * and goes up again until the new text there is JSON. The text around it is equal, and so is the value. Null where the
+ * whole text must be parsed.
  */
 function changeText(before: JsonText, text: string, limits: JsonLimits): JsonText | null {
   if (text.length > limits.maxLength) throw invalid('size', { limit: limits.maxLength });
@@ -172,8 +172,8 @@ function changeText(before: JsonText, text: string, limits: JsonLimits): JsonTex
 }
 
 /**
- * The children that stand in a place of a container, as values and as canonical text; null where the text is no such
- * thing.
+ * The children at a position of a container, as values and as canonical text; null where the text is not a list of
+ * children.
  */
 function readChildren(
   text: string,
@@ -185,7 +185,7 @@ function readChildren(
     const value = parseJson(text, limits);
     return { children: [value], written: canonicalJson(value) };
   }
-  // The brackets are none of the text's own depth and length.
+  // The brackets do not count towards the depth and length of the text.
   const children = parseJson(`[${text}]`, {
     maxDepth: limits.maxDepth + 1,
     maxLength: limits.maxLength + 2,
@@ -211,7 +211,7 @@ function wayTo(root: JsonValue, stretch: Stretch): Step[] {
     const [first, last] = childrenAround(spans, stretch, at);
     const start = at + (spans.starts[first] as number);
     const isInside = first === last && start <= stretch.start && stretch.oldEnd <= at + (spans.ends[first] as number);
-    // Between the members of an object: it is read as a whole. Between elements, only those are read.
+    // Between members, the whole object is parsed; between elements, only those.
     if (!isInside && !isJsonArray(value)) break;
     way.push({ container: value, index: first, at });
     if (!isInside) break;
@@ -221,7 +221,7 @@ function wayTo(root: JsonValue, stretch: Stretch): Step[] {
   return way;
 }
 
-/** The last child that begins before the stretch does, to the first that ends after it. */
+/** From the last child that begins before the stretch to the first that ends after it. */
 function childrenAround(
   { starts, ends }: Spans,
   { start, oldEnd }: Stretch,
@@ -254,8 +254,8 @@ function rebuilt(way: readonly Step[], changed: JsonValue, grownBy: number): Jso
 }
 
 /**
- * A container with other children from `first` to `last`. Where their number stays the same, so do the spans of the
- * rest, shifted.
+ * A container with other children from `first` to `last`. If their number is unchanged, the spans of the others only
+ * shift.
  */
 function withChildren(
   container: Container,
@@ -309,10 +309,10 @@ function childOf(container: Container, { keys }: Spans, index: number): JsonValu
     : ((container as Record<string, JsonValue>)[keys?.[index] as string] as JsonValue);
 }
 
-/** Nothing in it is written otherwise than it is; where it is not sure, the text is written and measured. */
+/** Text that JSON writes without escapes. Other text is written out and measured. */
 const UNESCAPED = /^[^"\\\p{Cc}\p{Cs}]*$/u;
 
-/** Of the canonical text. */
+/** Length of the canonical text. */
 function textLength(value: JsonValue): number {
   if (typeof value === 'string' && UNESCAPED.test(value)) return value.length + 2;
   if (!isContainer(value)) return JSON.stringify(value).length;
@@ -321,7 +321,7 @@ function textLength(value: JsonValue): number {
   let length = 2;
   if (isJsonArray(value)) for (const element of value) length += textLength(element) + 1;
   else for (const key of Object.keys(value)) length += textLength(key) + 1 + textLength(value[key] as JsonValue) + 1;
-  // No comma behind the last.
+  // No comma after the last one.
   return Math.max(2, length - 1);
 }
 
@@ -340,7 +340,7 @@ function differingStretch(before: string, after: string): Stretch {
 }
 
 /**
- * Equal stretches are compared a block at a time, which is many times faster than by character, and the last block in
+ * Equal stretches are compared block by block, which is many times faster than by character, and the last block in
  * smaller ones.
  */
 const BLOCKS: readonly number[] = [4096, 256, 16, 1];

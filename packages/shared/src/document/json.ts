@@ -2,42 +2,42 @@ import { RockpoolError } from '../errors/rockpool-error.ts';
 
 export type JsonValue = null | boolean | number | string | readonly JsonValue[] | JsonObject;
 
-/** Without a prototype wherever we make one, so that a key can never reach what every object inherits. */
+/** Has no prototype where we create it, so that a key can never reach what every object inherits. */
 export interface JsonObject {
   readonly [key: string]: JsonValue;
 }
 
 export interface JsonLimits {
-  /** Of the canonical text, in UTF-16 units. */
+  /** Maximum length of the canonical text, in UTF-16 units. */
   readonly maxLength: number;
-  /** Arrays and objects inside each other; a scalar has depth 0. */
+  /** Maximum nesting of arrays and objects; a scalar has depth 0. */
   readonly maxDepth: number;
 }
 
-/** Keys that code all over the world copies into objects whose prototype they then change. */
+/** Keys that much code copies into objects, and thereby changes their prototype. */
 const FORBIDDEN_KEYS: ReadonlySet<string> = new Set(['__proto__', 'constructor', 'prototype']);
 
-/** Where a number in the text may be larger than what a JSON number holds exactly. */
+/** Text that may contain a number beyond what a JSON number represents exactly. */
 const LONG_NUMBER = /[0-9]{16}/;
 const STRING_OR_NUMBER = /"(?:[^"\\]|\\.)*"|-?[0-9]+(?:\.[0-9]+)?(?:[eE][+-]?[0-9]+)?/g;
 const INTEGER = /^-?[0-9]+$/;
 
 /**
- * JSON text as a value, objects without prototypes.
+ * Parses JSON text into a value with objects without prototypes.
  *
- * Throws `document-invalid` with a `problem`: `syntax`, `depth`, `size`, `key` (one that is forbidden), `text` (NUL or
- * a lone surrogate), `number` (an integer that would come back as another one: beyond 2^53 most do).
+ * Throws `document-invalid` with a `problem`: `syntax`, `depth`, `size`, `key` (a forbidden key), `text` (NUL or a lone
+ * surrogate), `number` (an integer that does not survive parsing: beyond 2^53 most do not).
  */
 export function parseJson(text: string, limits: JsonLimits): JsonValue {
   return withoutPrototypes(parseWithin(text, limits));
 }
 
-/** The canonical text of what a text says. Throws as parseJson does. */
+/** The canonical form of a JSON text. Throws as parseJson does. */
 export function toCanonicalText(text: string, limits: JsonLimits): string {
   return canonicalJson(parseWithin(text, limits));
 }
 
-/** The same checks for a value that did not come as text. Throws as parseJson does. */
+/** The same checks for a value that is not a text. Throws as parseJson does. */
 export function checkJson(value: unknown, maxDepth: number): JsonValue {
   expectJson(value, maxDepth);
   return withoutPrototypes(value);
@@ -76,7 +76,7 @@ function expectJson(value: unknown, maxDepth: number): asserts value is JsonValu
   }
 }
 
-/** A copy with its keys in order, as far as JavaScript lets them be. */
+/** A copy with sorted keys, as far as JavaScript allows. */
 function withoutPrototypes(value: JsonValue): JsonValue {
   if (value === null || typeof value !== 'object') return value;
   if (isJsonArray(value)) return value.map(withoutPrototypes);
@@ -89,9 +89,12 @@ export function isAllowedKey(key: string): boolean {
   return !FORBIDDEN_KEYS.has(key);
 }
 
-/** One text for equal values: keys sorted by UTF-16 unit, no blanks, numbers as JavaScript writes them. */
+/**
+ * The canonical text of a value: keys sorted by UTF-16 unit, no blanks, numbers as JavaScript writes them. Equal values
+ * have equal texts.
+ */
 export function canonicalJson(value: JsonValue): string {
-  // The engine's own writer is several times as fast as ours, also where a copy has to be made for it.
+  // JSON.stringify is several times as fast as our own writer, even where a copy has to be made for it.
   if (isInOrder(value)) return JSON.stringify(value);
   const keys = new Set<string>();
   if (hasFewKeys(value, keys)) return JSON.stringify(value, [...keys].sort());
@@ -100,16 +103,16 @@ export function canonicalJson(value: JsonValue): string {
 }
 
 /**
- * The engine writes keys in an order that it is given, but asks every object for all of them: of more, that is slower
- * than to make a copy.
+ * JSON.stringify takes a list of keys as order, but looks up all of them in every object: with more keys, a copy is
+ * faster.
  */
 const FEW_KEYS = 16;
 
-/** Whether the objects in a value have few different keys together, which are added to `keys`. */
+/** Whether the objects in a value have few different keys in total. Adds the keys to `keys`. */
 function hasFewKeys(value: JsonValue, keys: Set<string>): boolean {
   if (value === null || typeof value !== 'object') return true;
   if (isJsonArray(value)) return value.every((element) => hasFewKeys(element, keys));
-  // `in`, which makes no list of the keys: this runs once for each object of an import, before it is compiled.
+  // A `for…in` loop allocates no list of keys. This runs once per object of an import, before it is compiled.
   for (const key in value) {
     keys.add(key);
     if (keys.size > FEW_KEYS || !hasFewKeys(value[key] as JsonValue, keys)) return false;
@@ -118,8 +121,7 @@ function hasFewKeys(value: JsonValue, keys: Set<string>): boolean {
 }
 
 /**
- * JavaScript keeps keys in the order in which they came, but those that look like integers, which come first and by
- * their size.
+ * JavaScript keeps keys in insertion order, except those that look like integers, which come first, in numeric order.
  */
 function isInOrder(value: JsonValue): boolean {
   if (value === null || typeof value !== 'object') return true;
@@ -151,8 +153,8 @@ export function jsonEquals(a: JsonValue, b: JsonValue): boolean {
 }
 
 /**
- * Where two arrays of one length have not the very same values. A loop: it goes over all elements of a large list with
- * every edit of one.
+ * The indexes at which two arrays of the same length have different values, by identity. A loop: it visits all elements
+ * of a large list for every edit of one.
  */
 export function differingIndexes(before: readonly JsonValue[], after: readonly JsonValue[]): number[] {
   const indexes: number[] = [];
@@ -186,15 +188,12 @@ export function invalid(problem: string, fields: Readonly<Record<string, number>
   return new RockpoolError('document-invalid', { problem, ...fields });
 }
 
-/**
- * False with NUL, where SQLite's functions stop reading, and with half a pair of surrogates, which UTF-8 has no bytes
- * for.
- */
+/** False for text with NUL, where SQLite's functions stop reading, or a lone surrogate, which has no UTF-8 form. */
 export function isJsonText(text: string): boolean {
   return !text.includes('\u0000') && text.isWellFormed();
 }
 
-/** The text itself. Throws `document-invalid` with the problem `text` where it is none of JSON. */
+/** Returns the text. Throws `document-invalid` with the problem `text` where JSON text cannot contain it. */
 export function expectText(text: string): string {
   if (!isJsonText(text)) throw invalid('text');
   return text;

@@ -1,18 +1,21 @@
 import type * as Y from 'yjs';
 import type { JsonValue } from './json.ts';
 
-/** Of the states of all open documents together, in bytes. What Yjs makes of a state takes several times as much. */
+/**
+ * Limit for the states of all open documents together, in bytes. The Yjs document of a state takes several times as
+ * much.
+ */
 const MAX_OPEN_BYTES = 8 * 1024 * 1024;
 
-/** They are looked through one by one. */
+/** Limit for the number of open documents, which are searched linearly. */
 const MAX_OPEN = 32;
 
-/** Smaller states are built faster than they are looked up. */
+/** Smaller states are built faster than looked up. */
 const MIN_OPEN_BYTES = 4 * 1024;
 
 export interface OpenDocument {
   readonly doc: Y.Doc;
-  /** Its JSON, where that is known. */
+  /** Its JSON, if known. */
   readonly json: JsonValue | undefined;
 }
 
@@ -22,12 +25,12 @@ interface Entry extends OpenDocument {
 }
 
 /**
- * Documents of the last few states, so that one edit after another does not build the whole document anew each time.
- * The last used is the first.
+ * Documents of the most recent states, so that consecutive edits do not rebuild the document each time. Most recently
+ * used first.
  */
 let open: readonly Entry[] = [];
 
-/** The document of a state. It is the caller's to change, and no longer open here; undefined when it is not open. */
+/** Takes the document of a state out of the cache; the caller may change it. Undefined when it is not open. */
 export function takeOpen(state: Uint8Array): OpenDocument | undefined {
   const entry = find(state);
   if (entry !== undefined) open = open.filter((other) => other !== entry);
@@ -38,7 +41,7 @@ export function isOpen(state: Uint8Array): boolean {
   return find(state) !== undefined;
 }
 
-/** Keeps a document open: it is what `state` makes, of `sizeBytes` in all. */
+/** Puts the document of a state, of `sizeBytes` in total, into the cache. */
 export function keepOpen(state: Uint8Array, sizeBytes: number, { doc, json }: OpenDocument): void {
   if (sizeBytes < MIN_OPEN_BYTES) return;
   let total = 0;

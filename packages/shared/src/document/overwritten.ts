@@ -6,51 +6,53 @@ import { isListNode, namedElements, PLACE, PLAIN, readNode, rootOf, VALUE, type 
 import { valueAt, type DocumentPath, type PathStep } from './document-path.ts';
 import { isRichText, readRichText } from './rich-text-node.ts';
 
-/** One operation of a document: the place in what one client has done. */
+/** One operation of a document: its client and its clock. */
 export interface OperationId {
   readonly client: number;
   readonly clock: number;
 }
 
-/** What Yjs keeps its operations in. */
+/** The Yjs type that contains operations. */
 type SharedType = Parameters<Y.Transaction['changed']['get']>[0];
 type DeleteSet = Y.Transaction['deleteSet'];
 
-/** Two wrote to one place of a document at the same time, and what one of them did there is gone. */
+/** A place that two authors wrote concurrently, where one of the two writes is gone. */
 export interface OverwrittenMember {
   readonly path: DocumentPath;
   /**
-   * What the edit wrote; undefined where it removed the place, or only moved an element, or what it wrote cannot be
-   * told.
+   * What the edit wrote; undefined where it removed the place or only moved an element, or where the value is not
+   * known.
    */
   readonly own: JsonValue | undefined;
   /**
-   * What stood there, unseen by the author of the edit; undefined for nothing any more, or for a place among other
+   * The value that the author of the edit had not seen; undefined where none is left, or for a position among other
    * elements.
    */
   readonly other: JsonValue | undefined;
-  /** Operations of whoever wrote that: the last of them all says who. None: nobody knows who removed it. */
+  /**
+   * Operations of the other author: the latest identifies the author. Empty for a removal, whose author is not
+   * recorded.
+   */
   readonly otherIds: readonly OperationId[];
-  /** Which of the two stands now. */
+  /** Whether the value of the edit stands now. */
   readonly ownStands: boolean;
 }
 
 /**
- * Merges an edit of `author` into the document, and tells what was overwritten unseen, in either direction.
+ * Merges an edit of `author` into the document, and reports what was overwritten unseen, in either direction.
  *
- * - Yjs keeps the writes of one member in a row, each with the one that its author had seen before it, and the last in
- *   the row stands. So the edit met
- *   something where another stood last before it came than its author had seen.
- * - An edit that removes a member names everything in it that its author knew. What goes with it beyond that was
- *   unseen.
- * - What an edit writes inside a member that is gone leaves no content, and the place is forgotten with the member:
- *   path `[]`, once for the edit.
+ * - Yjs keeps the writes of a member in sequence, each after the one that its author had seen, and the last one stands.
+ *   An edit met an unseen write where another one was last than its author had seen.
+ * - An edit that removes a member names everything in it that its author knew. Anything else that goes with the member
+ *   was unseen.
+ * - A write inside a removed member leaves no content, and its place is forgotten with the member: path `[]`, once per
+ *   edit.
  */
 export function overwrittenBy(doc: Y.Doc, author: number, elementKey: string, update: Uint8Array): OverwrittenMember[] {
   const found: OverwrittenMember[] = [];
-  rootOf(doc); // Until it is asked for, Yjs does not know it for a map.
+  rootOf(doc); // Yjs treats the root as a map only after it was requested as one.
   const { ds: known } = Y.decodeUpdate(update);
-  // What is deleted in a transaction can still be read in this moment, and not later.
+  // Content that a transaction deletes can be read now, and no later.
   const look = (transaction: Y.Transaction): void => {
     for (const [type, keys] of transaction.changed) {
       for (const key of keys)
@@ -73,8 +75,8 @@ export function overwrittenBy(doc: Y.Doc, author: number, elementKey: string, up
 }
 
 /**
- * What an edit met that was carried over from another document, by its value before it was put there: `now` is what
- * stood at each place, `wanted` what the edit makes there, `made` what came of both.
+ * What an edit met that was carried over from another document, from its values before: `now` is the value at each
+ * place, `wanted` the value of the edit, `made` the result of both.
  */
 export function overwrittenByCarrying(
   doc: Y.Doc,
@@ -100,8 +102,7 @@ function isSame(a: JsonValue | undefined, b: JsonValue | undefined): boolean {
 }
 
 /**
- * The last operation of each client that a place is made of, with all that is in it. Only members and elements with a
- * name can be on the way.
+ * The last operation of each client at a place, its content included. Paths go only through members and named elements.
  */
 function operationsAt(doc: Y.Doc, path: DocumentPath): OperationId[] {
   let item = rootOf(doc)._map.get(VALUE);
@@ -121,9 +122,7 @@ function operationsAt(doc: Y.Doc, path: DocumentPath): OperationId[] {
   return [...last].map(([client, clock]) => ({ client, clock }));
 }
 
-/**
- * Members of an object, elements with a name and their places, and the document itself; not what we keep beside them.
- */
+/** Members of an object, named elements with their places, and the document itself; not our own keys. */
 function isMember(type: SharedType, key: string): boolean {
   return key !== PLAIN && type instanceof Y.Map;
 }
@@ -153,7 +152,7 @@ function overwrittenMember(
     return [];
   const ownStands = stands === last;
   const otherIsThere = wasThere(transaction, other);
-  // Whoever removed it knew nothing of the edit, which is there now.
+  // The author of the removal had not seen the edit, which stands now.
   if (ownStands && !otherIsThere) return [];
   const written: OverwrittenMember = {
     path: pathOf(transaction.doc, type, key, elementKey),
@@ -163,7 +162,7 @@ function overwrittenMember(
     ownStands,
   };
   if (written.other !== undefined && jsonEquals(written.own as JsonValue, written.other)) return [];
-  // A place says nothing to anybody outside its list.
+  // A position means nothing outside its list.
   return [
     key === PLACE
       ? { ...written, path: pathOfType(transaction.doc, type, elementKey), own: undefined, other: undefined }
@@ -171,10 +170,7 @@ function overwrittenMember(
   ];
 }
 
-/**
- * A member or element that the edit removed, or put another value in the place of, with something in it that its author
- * did not know.
- */
+/** A member or element that the edit removed or replaced, with content that its author had not seen. */
 function removedUnseen(
   transaction: Y.Transaction,
   known: DeleteSet,
@@ -189,7 +185,7 @@ function removedUnseen(
   const unseen = itemsBelow(content.type).find(({ id }) => isNow(id) && !Y.isDeleted(known, id));
   if (unseen === undefined) return [];
   if (parentSub === null) {
-    // It has no name to be told by: the list as it was, and as it is.
+    // The element has no name: reports the list before and after.
     const list = parent.parent as SharedType;
     return [
       {
@@ -221,7 +217,7 @@ function itemsBelow(type: SharedType): Y.Item[] {
   ]);
 }
 
-/** Yjs makes garbage of operations whose place is garbage. */
+/** Yjs turns operations into garbage whose parent is garbage. */
 function wroteIntoNothing({ doc, beforeState }: Y.Transaction, author: number): boolean {
   const before = beforeState.get(author) ?? 0;
   return (doc.store.clients.get(author) ?? []).some(
@@ -229,7 +225,7 @@ function wroteIntoNothing({ doc, beforeState }: Y.Transaction, author: number): 
   );
 }
 
-/** Until this transaction. */
+/** Whether the item existed before this transaction. */
 function wasThere(transaction: Y.Transaction, item: Y.Item): boolean {
   return !item.deleted || Y.isDeleted(transaction.deleteSet, item.id);
 }
@@ -239,7 +235,7 @@ function jsonOf(transaction: Y.Transaction, { content }: Y.Item): JsonValue {
   return (content.getContent()[0] ?? null) as JsonValue;
 }
 
-/** As readNode, but of what goes with this transaction. */
+/** As readNode, for content that this transaction deletes. */
 function typeJson(transaction: Y.Transaction, type: SharedType): JsonValue {
   const items = itemsOf(type).filter((item) => wasThere(transaction, item));
   if (isRichText(type)) return readRichText(type, (item) => wasThere(transaction, item));
@@ -280,7 +276,7 @@ function pathOfType(doc: Y.Doc, type: SharedType, elementKey: string): DocumentP
   if (item === null || parent === null || parent === undefined) return [];
   if (item.parentSub === PLAIN) return pathOfType(doc, parent, elementKey);
   if (item.parentSub !== null) return pathOf(doc, parent, item.parentSub, elementKey);
-  // An element without a name stands behind those that have one.
+  // Unnamed elements come after the named ones.
   let index = namedElements(parent.parent as Y.Map<Node>).length;
   for (let left = item.left; left !== null; left = left.left) if (!left.deleted) index += left.length;
   return [...pathOfType(doc, parent, elementKey), index];

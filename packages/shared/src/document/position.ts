@@ -1,17 +1,16 @@
 /*
- * Places in an order, as texts that sort: between any two there is room for another, so that an element moves by one
- * small write.
+ * Positions in an order, as texts that sort: there is room between any two, so an element moves by one small write.
  *
- * Six digits of base 62 count elements at the ends (their middle is where a list begins, room for 28 thousand million
- * on each side); digits after them are a fraction, for what is put in between. No fraction ends in 0, or nothing would
- * fit before it.
+ * Six digits of base 62 count elements at the ends (a list begins in their middle, with room for 28 thousand million on
+ * each side); further digits are a fraction, for elements in between. No fraction ends in 0, because nothing would fit
+ * before it.
  */
 const DIGITS = '0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz';
 const BASE = DIGITS.length;
 const WHOLE_DIGITS = 6;
 const FIRST = Math.floor(BASE ** WHOLE_DIGITS / 2);
 
-/** A position after `left` and before `right`; null is an end. `left` must be smaller than `right`. */
+/** A position between `left` and `right`; null is an end. `left` must be smaller than `right`. */
 export function positionBetween(left: string | null, right: string | null): string {
   if (left === null && right === null) return wholeToText(FIRST);
   if (right === null) return wholeToText(wholeOf(left as string) + 1);

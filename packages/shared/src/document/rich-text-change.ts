@@ -13,12 +13,12 @@ import { diffRichText, type Formats } from './rich-text-diff.ts';
 import { firstCharacters, lastCharacters, placeOf } from './text-place.ts';
 
 /**
- * What differs between two texts with formats, one place a splice, from left to right: as a part of a change of JSON
+ * The difference between two rich texts, one splice per place, from left to right: a part of a JsonChange
  * (json-change.ts).
  */
 export type RichTextSplice = RunSplice | FormatSplice;
 
-/** Runs that go, and what comes. `at` counts in the old text; `context`: a few unchanged characters before. */
+/** Replaces runs. `at` counts in the old text; `context`: a few unchanged characters before. */
 interface RunSplice {
   readonly at: number;
   readonly context: string;
@@ -27,8 +27,8 @@ interface RunSplice {
 }
 
 /**
- * Characters that stay, with other formats. Of their two halves it has but the first and the last few, by which both
- * ends find their places again: what others have written between them meanwhile gets the formats too.
+ * Formats characters that stay. Each half stores only its first or last few characters, by which both ends are found
+ * again: text that others have inserted in between gets the formats too.
  */
 interface FormatSplice {
   readonly at: number;
@@ -42,7 +42,7 @@ interface FormatSplice {
 
 export function diffRuns(before: readonly Run[], after: readonly Run[]): RichTextSplice[] {
   const text = plainText(before);
-  // Of the last characters that went.
+  // From the last removed characters.
   let end = 0;
   return diffRichText(before, after).map((step): RichTextSplice => {
     const context = lastCharacters(text.slice(end, step.at));
@@ -70,10 +70,7 @@ export function invertRichTextChange(splices: readonly RichTextSplice[]): RichTe
   });
 }
 
-/**
- * Makes a change in a text that may have become another one since: nothing that stands there is taken away, but what
- * the change knew.
- */
+/** Applies a change to a text that may have changed since: removes only characters that the change knew. */
 export function applyRichTextChange(value: readonly Run[], splices: readonly RichTextSplice[]): readonly Run[] {
   let runs = value;
   let shift = 0;
@@ -88,7 +85,7 @@ export function applyRichTextChange(value: readonly Run[], splices: readonly Ric
 
 interface Made {
   readonly runs: readonly Run[];
-  /** How much further right than before what comes after it is now. */
+  /** How far the following text has moved to the right. */
   readonly moved: number;
 }
 

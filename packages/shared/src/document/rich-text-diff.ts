@@ -2,17 +2,17 @@ import { emptyObject, jsonEquals } from './json.ts';
 import { attributesOf, plainText, RunReader, type AttributeValue, type Run } from './rich-text.ts';
 import { diffText } from './text-diff.ts';
 
-/** Formats by name; null: none of this name. */
+/** Formats by name; null: no format of this name. */
 export type Formats = Readonly<Record<string, AttributeValue | null>>;
 
-/** At the unit `at` of the old text, runs give way to others. */
+/** Replaces runs at the unit `at` of the old text. */
 export interface Replacement {
   readonly at: number;
   readonly removed: readonly Run[];
   readonly inserted: readonly Run[];
 }
 
-/** Characters of the old text stay and get other formats: of each that differs, the old and the new value. */
+/** Gives characters that stay other formats: the old and the new value of each format that differs. */
 export interface Reformat {
   readonly at: number;
   readonly length: number;
@@ -21,8 +21,8 @@ export interface Reformat {
 }
 
 /**
- * What turns one text with formats into the other, from left to right. A character that stays keeps its place, whatever
- * becomes of its formats.
+ * The splices that turn one rich text into another, from left to right. A character that stays keeps its position,
+ * whatever its formats become.
  */
 export function diffRichText(before: readonly Run[], after: readonly Run[]): (Replacement | Reformat)[] {
   const steps: (Replacement | Reformat)[] = [];
@@ -38,7 +38,7 @@ export function diffRichText(before: readonly Run[], after: readonly Run[]): (Re
   return steps;
 }
 
-/** Of the same characters. */
+/** For the same characters. */
 function reformats(start: number, before: readonly Run[], after: readonly Run[]): Reformat[] {
   const found: Reformat[] = [];
   const news = new RunReader(after);

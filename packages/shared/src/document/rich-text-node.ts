@@ -13,8 +13,8 @@ import {
 import { diffRichText } from './rich-text-diff.ts';
 
 /**
- * A text with formats is a Y.Text with this attribute, so that the state of a document says by itself what its JSON is:
- * runs, and not a string. Keys of our own begin with NUL.
+ * The attribute that marks a Y.Text as a rich text, so that a document's state determines its JSON: runs, not a string.
+ * Our own keys begin with NUL.
  */
 export const RICH = '\u0000rich';
 
@@ -22,7 +22,7 @@ export function isRichText(node: unknown): node is Y.Text {
   return node instanceof Y.Text && node._map.has(RICH);
 }
 
-/** A text that is not yet in any document. */
+/** Creates a text that is not part of a document yet. */
 export function createRichText(runs: readonly Run[]): Y.Text {
   const text = new Y.Text();
   text.setAttribute(RICH, true);
@@ -31,8 +31,8 @@ export function createRichText(runs: readonly Run[]): Y.Text {
 }
 
 /**
- * `isThere`: which of its items are in it. Throws `document-invalid` for what is no text, and for far more than a
- * document may hold: a few bytes of an update can give every character a thousand formats.
+ * Reads a rich text; `isThere` selects its items. Throws `document-invalid` for anything but a text, and for far more
+ * content than a document may hold: a few bytes of an update can give every character a thousand formats.
  */
 export function readRichText(
   text: Y.Text,
@@ -44,7 +44,7 @@ export function readRichText(
     const { content } = item;
     if (!isThere(item)) continue;
     if (content instanceof Y.ContentFormat) formats.set(content.key, content.value as unknown as AttributeValue | null);
-    // Deleting one half of a pair of surrogates leaves the other: two people may each delete one.
+    // Deleting half of a surrogate pair leaves the other half: two users may each delete one.
     else if (content instanceof Y.ContentString)
       runs.push(runOf(expectText(content.str.toWellFormed()), formats.attributes()));
     else throw invalid('structure');
@@ -52,11 +52,11 @@ export function readRichText(
   return joinRuns(runs);
 }
 
-/** What the characters have that come next. */
+/** The formats of the characters that follow. */
 class CurrentFormats {
   private readonly formats = new Map<string, AttributeValue>();
   private known: Attributes | null = NO_ATTRIBUTES;
-  /** In UTF-16 units, of the formats as JSON, and of all that were given. */
+  /** The formats as JSON, in UTF-16 units, over all runs so far. */
   private length = 0;
   private givenLength = 0;
 
@@ -74,7 +74,7 @@ class CurrentFormats {
   attributes(): Attributes {
     if (this.known !== null) return this.known;
     this.givenLength += this.length;
-    // Formats that have no effect may cut a text that is no larger than it may be into more runs than it has.
+    // Formats without effect can cut a text of valid length into more runs than it has characters.
     if (this.givenLength > 2 * MAX_DOCUMENT_LENGTH) throw invalid('size', { limit: MAX_DOCUMENT_LENGTH });
     const attributes = emptyObject() as Record<string, AttributeValue>;
     for (const name of [...this.formats.keys()].sort()) attributes[name] = this.formats.get(name) as AttributeValue;
@@ -87,7 +87,7 @@ function lengthOf(name: string, value: AttributeValue): number {
   return name.length + String(value).length;
 }
 
-/** Makes a text hold these runs, with as few operations as it takes. */
+/** Makes a text equal to the runs, with as few operations as possible. */
 export function writeRichText(text: Y.Text, runs: readonly Run[]): void {
   const delta: object[] = [];
   let at = 0;
@@ -103,8 +103,8 @@ export function writeRichText(text: Y.Text, runs: readonly Run[]): void {
 }
 
 /**
- * Yjs writes into the formats that it is given, and keeps their order: the same text has to be the same operations
- * everywhere.
+ * Copies the formats: Yjs writes into the object that it gets and keeps its order, and the same text has to be the same
+ * operations everywhere.
  */
 function toInsertion(run: Run): { readonly insert: string; readonly attributes: object } {
   const names = Object.keys(attributesOf(run)).sort();

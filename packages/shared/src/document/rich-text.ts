@@ -13,22 +13,22 @@ import {
 } from './json.ts';
 
 /*
- * A text with formats as JSON: runs of characters that have the same formats, as in a Delta. There is one form of each
- * text: neighbours differ in their formats, no run is empty, no format is null.
+ * A rich text as JSON: runs of characters with the same formats, as in a Delta. Each text has one canonical form:
+ * neighbours differ in their formats, no run is empty, no format is null.
  */
 export type Run = { readonly insert: string; readonly attributes?: Attributes };
 
-/** What SQL sees of it. */
+/** The rich text in SQL. */
 export type RichText = readonly Run[];
 
 export type Attributes = Readonly<Record<string, AttributeValue>>;
 
 export type AttributeValue = boolean | number | string;
 
-/** Of a format's name, in UTF-16 units: names are words of editors. */
+/** Length of a format's name, in UTF-16 units: names are words of editors. */
 const MAX_NAME_LENGTH = 64;
 
-/** Of a format's value, in UTF-16 units: the longest are addresses of links. */
+/** Length of a format's value, in UTF-16 units: the longest are URLs of links. */
 export const MAX_FORMAT_LENGTH = 2048;
 
 export function isFormatName(name: string): boolean {
@@ -40,7 +40,7 @@ export function isFormatValue(value: unknown): value is AttributeValue {
   return typeof value === 'boolean' || (typeof value === 'number' && Number.isFinite(value));
 }
 
-/** The runs that JSON says, in their one form. Throws `document-invalid` with the problem `rich-text`. */
+/** The runs of a JSON value, in canonical form. Throws `document-invalid` with the problem `rich-text`. */
 export function toRuns(value: JsonValue): readonly Run[] {
   if (!isJsonArray(value)) throw invalid('rich-text');
   return joinRuns(value.map(toRun));
@@ -67,7 +67,7 @@ function toAttributes(value: JsonObject): Attributes {
 export const NO_ATTRIBUTES: Attributes = emptyObject() as Attributes;
 
 export function runOf(insert: string, attributes: Attributes): Run {
-  // In the order of canonical JSON, which is written faster so.
+  // Keys in the order of canonical JSON, which is faster to write.
   return Object.keys(attributes).length === 0 ? { insert } : { attributes, insert };
 }
 
@@ -75,7 +75,7 @@ export function attributesOf({ attributes = NO_ATTRIBUTES }: Run): Attributes {
   return attributes;
 }
 
-/** Without empty runs, and neighbours with the same formats as one. */
+/** Removes empty runs and joins neighbours with the same formats. */
 export function joinRuns(runs: readonly Run[]): readonly Run[] {
   const joined: Run[] = [];
   for (const run of runs) {
@@ -92,18 +92,18 @@ export function plainText(runs: readonly Run[]): string {
   return runs.map(({ insert }) => insert).join('');
 }
 
-/** Gives runs by length, from left to right. */
+/** Reads runs by length, from left to right. */
 export class RunReader {
   private readonly runs: readonly Run[];
   private index = 0;
-  /** In the run at `index`. */
+  /** The offset in the run at `index`. */
   private at = 0;
 
   constructor(runs: readonly Run[]) {
     this.runs = runs;
   }
 
-  /** The next characters; fewer where the text ends. */
+  /** The next characters, or fewer at the end of the text. */
   take(length: number): Run[] {
     const taken: Run[] = [];
     for (let left = length; left > 0 && this.index < this.runs.length;) {
@@ -124,11 +124,11 @@ export class RunReader {
   }
 }
 
-/** Arrays that are runs in their one form: of a large document most are looked at again with every edit. */
+/** Arrays known to be runs in canonical form: every edit of a large document checks most of them again. */
 const canonical = new WeakSet<readonly JsonValue[]>();
 
 /**
- * The same value with its texts with formats in their one form; the very same one where they are. Throws
+ * The value with its rich texts in canonical form; the identical value where they already are. Throws
  * `document-invalid` with the problem `rich-text`.
  */
 export function canonicalRichTexts(value: JsonValue, rule: PathRule): JsonValue {

@@ -1,4 +1,4 @@
-/** `remove` elements at `at` of the old sequence give way to elements `from` to `to` of the new one. */
+/** Replaces `remove` elements at `at` of the old sequence by the elements `from` to `to` of the new one. */
 export interface Splice {
   readonly at: number;
   readonly remove: number;
@@ -6,12 +6,12 @@ export interface Splice {
   readonly to: number;
 }
 
-/** Beyond this many removals and insertions the rest is replaced as one: the search costs their square. */
+/** Limit for removals and insertions, beyond which the rest is replaced as one: the cost is quadratic. */
 const MAX_EDITS = 400;
 
 /**
- * The splices, from left to right and none touching another, that turn one sequence into the other: the fewest removals
- * and insertions (Myers, "An O(ND) difference algorithm and its variations"), unless they are very many.
+ * The splices that turn one sequence into the other, from left to right and never adjacent: the fewest removals and
+ * insertions (Myers, "An O(ND) difference algorithm and its variations"), unless there are very many.
  */
 export function diffSequences(
   oldLength: number,
@@ -39,7 +39,7 @@ export function diffSequences(
   return splices;
 }
 
-/** Pairs of equal elements that rise on both sides, as many as there are; none when it takes too long to find them. */
+/** A longest list of pairs of equal elements that rise on both sides; empty when the search takes too long. */
 function commonSubsequence(
   olds: number,
   news: number,

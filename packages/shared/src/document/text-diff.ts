@@ -1,17 +1,17 @@
 import { diffSequences } from './sequence-diff.ts';
 
-/** `removed`, at the unit `at` of the old text, gives way to `inserted`. */
+/** Replaces `removed`, at the unit `at` of the old text, by `inserted`. */
 export interface TextChange {
   readonly at: number;
   readonly removed: string;
   readonly inserted: string;
 }
 
-/** What turns one text into the other, from left to right, by code point: no pair of surrogates is cut. */
+/** The changes that turn one text into the other, from left to right, by code point: no surrogate pair is cut. */
 export function diffText(before: string, after: string): TextChange[] {
   const changes = diffStretch(before, after, 0);
   const [only] = changes;
-  // Either everything is another text, or the shortest way was too long to be found.
+  // Either the texts have nothing in common, or the shortest path was too long to search.
   if (only === undefined || changes.length > 1 || Math.min(only.removed.length, only.inserted.length) < 2 * ANCHOR)
     return changes;
   return diffBetweenAnchors(only);
@@ -19,7 +19,7 @@ export function diffText(before: string, after: string): TextChange[] {
 
 /** The same for a stretch that begins at the unit `unit` of the old text. */
 function diffStretch(before: string, after: string, unit: number): TextChange[] {
-  // What is equal at both ends costs a comparison and not a list of characters.
+  // Equal ends cost a comparison instead of a list of characters.
   const start = commonStart(before, after);
   const end = commonEnd(before, after, Math.min(before.length, after.length) - start);
   const olds = Array.from(before.slice(start, before.length - end));
@@ -36,10 +36,10 @@ function diffStretch(before: string, after: string, unit: number): TextChange[] 
   });
 }
 
-/** Stretches of so many units that stand in both texts are taken for the same text. */
+/** Stretches of this many units that occur in both texts count as the same text. */
 const ANCHOR = 32;
 
-/** What is left of a change when long stretches that it would remove and insert again stay. */
+/** Divides a change at long stretches that it would remove and insert again. */
 function diffBetweenAnchors({ at, removed, inserted }: TextChange): TextChange[] {
   const changes: TextChange[] = [];
   let [oldFrom, newFrom] = [0, 0];
@@ -53,14 +53,12 @@ function diffBetweenAnchors({ at, removed, inserted }: TextChange): TextChange[]
   return changes;
 }
 
-/**
- * Places in both texts, rising in both, from which on ANCHOR units are the same. None lies within a pair of surrogates.
- */
+/** Pairs of offsets that rise in both texts, from which on ANCHOR units are equal. None is within a surrogate pair. */
 function findAnchors(before: string, after: string): (readonly [oldAt: number, newAt: number])[] {
   const places = new Map<string, number>();
   for (let at = 0; at + ANCHOR <= before.length; at += ANCHOR) {
     const block = before.slice(at, at + ANCHOR);
-    // One that stands there twice says nothing about where it went.
+    // A stretch that occurs twice does not show where it moved.
     places.set(block, places.has(block) ? -1 : at);
   }
   const found: (readonly [number, number])[] = [];
@@ -73,10 +71,10 @@ function findAnchors(before: string, after: string): (readonly [oldAt: number, n
   return longestRising(found);
 }
 
-/** As many of the pairs as rise in their first numbers; they rise in their second ones. */
+/** A longest subsequence of the pairs that rises in the first numbers; the second ones rise already. */
 function longestRising(pairs: readonly (readonly [number, number])[]): (readonly [number, number])[] {
-  // For each length, the pair that ends the run of that length with the smallest first number; and of each pair the one
-  // before it.
+  // For each length, the pair that ends the run of that length with the smallest first number, and for each pair its
+  // predecessor.
   const ends: number[] = [];
   const previous: number[] = [];
   for (const [index, [first]] of pairs.entries()) {

@@ -1,23 +1,23 @@
 /*
- * Where a change of a text belongs in a text that others have changed since: behind the same characters as before, as
- * near as possible to where it was.
+ * Finds the place of a change in a text that others have changed since: behind the same characters as before, as near
+ * as possible to the old offset.
  */
 
-/** So many characters before a change find its place again. */
+/** The number of characters before a change by which its place is found again. */
 const CONTEXT_LENGTH = 12;
 
-/** How far from where it was a run of characters or elements is looked for. */
+/** The distance from the old offset within which a run of characters or elements is searched. */
 const REACH = 1000;
 
-/** As many characters as find a place again. */
+/** The last characters, enough to find a place again. */
 export function lastCharacters(text: string): string {
-  // Twice as many units hold as many characters, and the pair of surrogates that they may begin in.
+  // Twice as many units contain as many characters, plus the surrogate pair that they may begin in.
   return Array.from(text.slice(-2 * CONTEXT_LENGTH - 1))
     .slice(-CONTEXT_LENGTH)
     .join('');
 }
 
-/** The same at the beginning. */
+/** The first characters, likewise. */
 export function firstCharacters(text: string): string {
   return Array.from(text.slice(0, 2 * CONTEXT_LENGTH + 1))
     .slice(0, CONTEXT_LENGTH)
@@ -25,8 +25,8 @@ export function firstCharacters(text: string): string {
 }
 
 /**
- * Where the most of what stood before it stands: what others changed a little further before does not move a change
- * away from its word.
+ * The offset behind the longest match of the context: a change by others a little before does not separate a change
+ * from its word.
  */
 export function placeOf(text: string, at: number, context: string, removed: string): number | null {
   for (let from = 0; from < context.length; from++) {

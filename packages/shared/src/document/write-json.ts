@@ -25,16 +25,16 @@ import { diffSequences } from './sequence-diff.ts';
 import { diffText } from './text-diff.ts';
 
 /**
- * Makes a document hold `value`, with as few operations as it takes: what is equal is not touched, so that what others
- * change there meanwhile stays. Call it in a transaction of the document. `known`: the JSON of the document, where that
- * is known; what is the very same value there is not looked at.
+ * Makes a document equal to `value` with as few operations as possible. Equal parts are not touched, so concurrent
+ * changes there stay. Call it in a transaction of the document. `known`: the JSON of the document, if known; identical
+ * values in it are skipped.
  */
 export function writeJson(doc: Y.Doc, value: JsonValue, rule: PathRule, known?: JsonValue): void {
   const node = rootValue(doc);
   if (!changeInPlace(node, value, rule, known)) setRootValue(doc, createNode(value, rule));
 }
 
-/** False when the node cannot become the value and has to be replaced by another. */
+/** False when the node cannot become the value and has to be replaced. */
 function changeInPlace(
   node: Node | undefined,
   value: JsonValue,
@@ -49,7 +49,7 @@ function changeInPlace(
       return isJsonArray(value) && changeList(node, value, rule, isJsonArray(known) ? known : undefined);
     return isJsonObject(value) && changeMap(node, value, rule, isJsonObject(known) ? known : undefined);
   }
-  // A string that became a text by a later rule stays as it is until somebody changes it.
+  // A string that became a text by a later rule stays a string until it changes.
   return node === value;
 }
 
@@ -67,7 +67,7 @@ function changeMap(map: MapNode, object: JsonObject, rule: PathRule, known: Json
 
 function changeText(text: Y.Text, value: string): true {
   if (textOf(text) === value) return true;
-  // From the right, so that what is to the left keeps its place.
+  // From right to left, so that offsets to the left stay valid.
   for (const { at, removed, inserted } of diffText(text.toJSON(), value).reverse()) {
     if (removed.length > 0) text.delete(at, removed.length);
     if (inserted.length > 0) text.insert(at, inserted);
@@ -94,8 +94,8 @@ function changeList(
 }
 
 /**
- * Where no element comes, goes or moves, only those that differ are looked at. False, and nothing is done, where it is
- * not so.
+ * Changes only the elements that differ, where none was added, removed or moved. Otherwise returns false and does
+ * nothing.
  */
 function changeNamesake(
   list: MapNode,
@@ -112,7 +112,7 @@ function changeNamesake(
   return true;
 }
 
-/** Others may have put an element of another name there. */
+/** Another site may have put an element of another name there. */
 function isNamed(node: Node | undefined, name: string, { elementKey }: PathRule): boolean {
   return node instanceof Y.Map && elementName({ [elementKey]: node.get(elementKey) as JsonValue }, elementKey) === name;
 }
@@ -152,8 +152,8 @@ function changeNamed(
 }
 
 /**
- * The most elements that can stay where they are: the longest run of rising places in the wanted order. The rest is
- * moved.
+ * The largest set of elements that can keep their places: the longest run of rising places in the wanted order. The
+ * others move.
  */
 function keptPlaces(names: readonly string[], current: ReadonlyMap<string, NamedElement>): ReadonlySet<string> {
   const known = names.flatMap((name) => current.get(name) ?? []);
@@ -190,7 +190,7 @@ function changePlain(
     jsonEquals(before[i] as JsonValue, array[j] as JsonValue),
   );
   for (const { at, remove, from, to } of splices.reverse()) {
-    // Elements that give way to others are changed where that is possible, one by one from the left.
+    // Replaced elements are changed in place where possible, one by one from the left.
     let same = 0;
     while (
       same < remove &&

@@ -5,14 +5,14 @@ import type { Cell, Conflict } from './row-model.ts';
 import type { Version } from './version.ts';
 
 /**
- * How concurrent writes of one column come together, and what follows from that on the way of a write: what is checked,
- * what travels, what the server stores, what a device shows while the write is pending, and how it is taken back.
+ * How concurrent writes of one column merge, and what follows from that on the path of a write: what is checked and
+ * sent, what the server stores, what a device shows while the write is pending, and how it is undone.
  *
- * A part that a policy leaves out is that of `policies/last-writer.ts`: the value travels as it is written, and the
+ * Where a policy leaves out a part, that of `policies/last-writer.ts` applies: the value is sent as written, and the
  * later write replaces the earlier one. Each policy file says why it leaves out what it leaves out.
  *
- * Policies are pure and belong to no row. A document's policy needs its stored state and code that loads on demand, so
- * each side binds it to both (policies/document.ts).
+ * Policies are pure and independent of rows. A document's policy needs its stored state and code that loads on demand,
+ * so each side binds it to both (policies/document.ts).
  */
 export interface ColumnPolicy {
   readonly name: 'last-writer' | 'counter' | 'group' | 'document';

@@ -15,27 +15,27 @@ export interface Cell {
 }
 
 /**
- * One row as the server holds it, dead or alive.
+ * One row as the server stores it, live or deleted.
  *
- * `inserted` is the version of the insert that this row comes from: its incarnation. Two inserts of one key are two
- * incarnations, and one of them wins as a whole. Updates and deletes reach only an incarnation that their author had
+ * `inserted` is the version of the insert that created this row: its incarnation. Two inserts of one key are two
+ * incarnations, and one of them wins as a whole. Updates and deletes affect only an incarnation that their author had
  * seen.
  */
 export interface StoredRow {
   readonly inserted: Version;
-  /** The update that brought the row back last, under `update-wins`. */
+  /** The last update that brought the row back, under `update-wins`. */
   readonly revived: Version | null;
   /**
-   * Under `update-wins` the last update of each site: a delete loses to any that its author had not seen, whether or
-   * not the update's own cells have been overwritten since. Empty under `delete-wins`.
+   * Under `update-wins`, the last update of each site: a delete loses to any of them that its author had not seen, even
+   * if the cells of the update have been overwritten since. Empty under `delete-wins`.
    */
   readonly updated: ReadonlyMap<string, Version>;
-  /** Null while the row is there. The cells of a deleted row are kept: the tombstone's image. */
+  /** Null for a live row. The cells of a deleted row are kept, as the image of the tombstone. */
   readonly deleted: Version | null;
   readonly cells: ReadonlyMap<number, Cell>;
 }
 
-/** What one changeset does to one row. */
+/** The change of one row by one changeset. */
 export interface RowChange {
   readonly kind: ChangeKind;
   /** insert: every column outside the key; update: the changed columns, as their policies capture them; delete: none. */
@@ -68,9 +68,9 @@ export interface Conflict {
 }
 
 export interface RowMerge {
-  /** The row afterwards; the same object as before when nothing changed. */
+  /** The row after the merge; the identical object when nothing changed. */
   readonly row: StoredRow | undefined;
   readonly conflicts: readonly Conflict[];
-  /** Columns in which the author's own copy now differs from the row: the author must be told their values. */
+  /** Columns in which the author's copy now differs from the row. The server delivers their values to the author. */
   readonly corrected: readonly number[];
 }

@@ -10,14 +10,14 @@ import { compareVersions, hasSeen, NO_VERSION, type Version } from './version.ts
 /**
  * Merges one change into one stored row. Pure, and the same on server and client.
  *
- * 1. A write follows what its author had seen without a comparison of clocks (the corrected stamp is later anyway).
- * 2. Of two concurrent writes of a cell the later corrected stamp wins, ties by site id. Writes of a counter add up,
- *    and none loses.
- * 3. Of two concurrent inserts of one key one whole row wins, by the same order.
- * 4. A delete and a concurrent update: the delete wins, or under `update-wins` the whole row comes back.
- * 5. An edit of a document always gets into it, unless another document has taken its place: then it lost to that.
- * 6. Whatever loses to a concurrent write is returned as a loss; equal values are no loss, unless others of their group
- *    are.
+ * 1. A write replaces what its author had seen, without comparing clocks (its corrected stamp is later anyway).
+ * 2. Of two concurrent writes of a cell the later corrected stamp wins, ties by site id. Writes of a column that
+ *   accumulates are added up or merged, and none loses.
+ * 3. Of two concurrent inserts of one key, one whole row wins, by the same order.
+ * 4. Of a delete and a concurrent update the delete wins, or under `update-wins` the whole row comes back.
+ * 5. An edit is always merged into its document, unless another document has replaced it: then the edit lost to that.
+ * 6. Every write that loses to a concurrent one is returned as a conflict. Equal values are no conflict, unless other
+ *   columns of their group are.
  */
 export function mergeRow(stored: StoredRow | undefined, change: RowChange, rules: RowRules): RowMerge {
   const { row, conflicts, corrected } = mergeColumns(stored, withGroupBases(change, rules.policies.together), rules);
@@ -49,7 +49,7 @@ function mergeInsert(stored: StoredRow | undefined, change: RowChange, { policie
   if (stored === undefined) return { row: incoming, conflicts: [], corrected: [] };
   const base = change.baseOf(EXISTENCE_COLUMN_ID);
   if (hasSeen(base, change.version.site, stored.inserted)) {
-    // What others wrote meanwhile to the incarnation that this insert replaces goes with it.
+    // Concurrent writes to the incarnation that this insert replaces are lost with it.
     const unseen =
       stored.deleted === null
         ? wholeRowConflicts(stored, incoming, policies).filter(
@@ -60,7 +60,7 @@ function mergeInsert(stored: StoredRow | undefined, change: RowChange, { policie
   }
   const incomingWins = compareVersions(change.version, stored.inserted) > 0;
   const [winner, loser] = incomingWins ? [incoming, stored] : [stored, incoming];
-  // A loser that was deleted already has nothing left to lose.
+  // A row that was deleted already has nothing to lose.
   const conflicts = loser.deleted === null ? wholeRowConflicts(loser, winner, policies) : [];
   const stands = incomingWins || (winner.deleted === null && conflicts.length === 0);
   return { row: winner, conflicts, corrected: stands ? [] : correctedBy(change) };
@@ -70,7 +70,7 @@ function mergeDelete(stored: StoredRow, change: RowChange, { deleteRule }: RowRu
   const base = change.baseOf(EXISTENCE_COLUMN_ID);
   const { site } = change.version;
   if (!hasSeen(base, site, stored.inserted)) {
-    // The author deleted an earlier incarnation; this row is another one.
+    // The author deleted an earlier incarnation of the row.
     return { row: stored, conflicts: [], corrected: correctedBy(change) };
   }
   if (stored.deleted !== null) return { row: stored, conflicts: [], corrected: [] };
@@ -123,7 +123,7 @@ function mergeUpdate(stored: StoredRow, change: RowChange, rules: RowRules): Row
     lost: { value: null, version: stored.deleted },
     won: { value: null, version },
   };
-  // The author may have been told of the delete in the meantime: it is given the whole row.
+  // A delivery may have deleted the row at its author in the meantime, so the author gets the whole row.
   return { row, conflicts: [...conflicts, loss], corrected: correctedBy(change) };
 }
 
@@ -168,7 +168,7 @@ function freshRow({ values, version }: RowChange): StoredRow {
   return { inserted: version, revived: null, updated: new Map(), deleted: null, cells };
 }
 
-/** The author's copy of the whole row, or of the columns it wrote, is no longer what the server has. */
+/** The author's copy of the row, or of the columns that it wrote, differs from the server's. */
 function correctedBy(change: RowChange): number[] {
   return [EXISTENCE_COLUMN_ID, ...change.values.keys()];
 }
