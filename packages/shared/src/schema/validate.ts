@@ -87,7 +87,7 @@ function reportSearchIndex(
   if (table.columns.some((column) => ROWID_NAMES.includes(column.name.toLowerCase())))
     report(
       null,
-      `A table with the search index ${index.name} cannot have a column named rowid, _rowid_ or oid: rows are found by that name.`,
+      `A table with the search index ${index.name} cannot have a column named rowid, _rowid_ or oid: the index uses that name.`,
     );
   if (index.columns.length === 0) report(null, `Its search index ${index.name} needs at least one column.`);
   for (const [position, columnName] of index.columns.entries()) {
@@ -104,7 +104,7 @@ function reportSearchIndex(
 
 function reportSyncedTable(table: TableSchema, tables: ReadonlyMap<string, TableSchema>, report: Report): void {
   if (table.primaryKey.length === 0)
-    report(null, 'A synced table needs a primary key: without one its rows cannot be told apart on another device.');
+    report(null, 'A synced table needs a primary key: it identifies rows across devices.');
   for (const name of table.primaryKey) {
     const column = table.columns.find((candidate) => candidate.name === name);
     if (column === undefined) {
@@ -112,17 +112,14 @@ function reportSyncedTable(table: TableSchema, tables: ReadonlyMap<string, Table
       continue;
     }
     if (!column.notNull)
-      report(
-        name,
-        'A key column of a synced table must be NOT NULL: SQLite allows NULL in keys, and such rows would never be captured.',
-      );
+      report(name, 'A key column of a synced table must be NOT NULL: rows with NULL in their key are never captured.');
     if (column.generated !== null) report(name, 'A key column cannot be generated.');
     if (column.type === 'real' || column.type === 'numeric')
-      report(name, 'A key column must be text, integer or blob: fractions make keys that look equal and are not.');
+      report(name, 'A key column must be text, integer or blob: fractions that look equal can differ.');
     if (column.type === 'integer' && table.primaryKey.length === 1) {
       report(
         name,
-        'A single integer key is numbered by SQLite, and two offline devices would give one number to different rows. Use a text key filled by newId().',
+        'SQLite assigns a single integer key, and two offline devices would assign one number to different rows. Use a text key filled by newId().',
       );
     }
   }
