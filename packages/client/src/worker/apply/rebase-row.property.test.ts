@@ -2,7 +2,7 @@ import { counter, tablePolicies, type CellValue } from '@rockpool/shared';
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { rebaseRow } from './rebase-row.ts';
-import { type ColumnRules, NO_ROW, type DeliveredRow, type PendingRowChange, type RowState } from './row-state.ts';
+import { type ColumnRules, NO_ROW, type DeliveredChange, type PendingRowChange, type RowState } from './row-state.ts';
 
 const COUNTER = 3;
 const COLUMNS = [1, 2, COUNTER];
@@ -89,7 +89,7 @@ describe('rebasing one row', () => {
               );
               for (const change of decided)
                 if (outcomeKinds.get(change.sequence) === 'admitted') modelBase = edited(modelBase, change, 'me');
-              const delivered: DeliveredRow[] =
+              const delivered: DeliveredChange[] =
                 current.kind === 'none'
                   ? []
                   : [

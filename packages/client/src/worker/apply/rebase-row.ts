@@ -6,7 +6,7 @@ import {
   coveredValues,
   withDelivered,
   type ColumnRules,
-  type DeliveredRow,
+  type DeliveredChange,
   type CoveredValues,
   type PendingRowChange,
   type RowState,
@@ -48,7 +48,7 @@ export interface RebaseRules {
  *
  * Throws like withChange for changes that remain pending.
  */
-export function rebaseRow(row: RowBefore, delivered: readonly DeliveredRow[], rules: RebaseRules): RowAfter {
+export function rebaseRow(row: RowBefore, delivered: readonly DeliveredChange[], rules: RebaseRules): RowAfter {
   const { outcomeKinds, maskedBefore, maskedAfter } = rules;
   const shownBefore = row.pending.filter(({ sequence }) => !maskedBefore.has(sequence));
   const atCursor = serverRowBeneath(row.visible, shownBefore, row.covered, row.columns);

@@ -40,7 +40,7 @@ export interface PendingRowChange {
 export type CoveredValues = ReadonlyMap<number, CellValue>;
 
 /** A delivered change of one row. */
-export interface DeliveredRow {
+export interface DeliveredChange {
   readonly kind: ChangeKind;
   readonly values: ReadonlyMap<number, CellValue>;
 }
@@ -62,7 +62,7 @@ export type RowEdit = Pick<PendingRowChange, 'kind' | 'values'>;
  */
 export function withDelivered(
   row: RowState,
-  change: DeliveredRow,
+  change: DeliveredChange,
   { policies }: ColumnRules,
   atCursor: RowState,
 ): RowState {

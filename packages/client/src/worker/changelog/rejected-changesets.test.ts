@@ -12,7 +12,7 @@ function write(database: OpenDatabase, ...statements: readonly string[]): void {
   database.write({ id: `p${++requests}`, statements: statements.map((sql) => ({ sql, params: [] })) });
 }
 
-function rejectedAsDecided(database: OpenDatabase, sequence: number): void {
+function rejectAsServer(database: OpenDatabase, sequence: number): void {
   database.rejected.add(sequence, reason, 1000);
   database.outbox.markAcknowledged(database.changelog.head().sequence, 1000);
 }
@@ -27,7 +27,7 @@ function withRejected(): OpenDatabase {
     "UPDATE account SET amount = 7 WHERE id = 'old'",
   );
   database.connection.exec("DELETE FROM account WHERE id = 'a'; UPDATE account SET amount = NULL");
-  rejectedAsDecided(database, 2);
+  rejectAsServer(database, 2);
   return database;
 }
 
@@ -68,7 +68,7 @@ describe('a rejected changeset', () => {
     );
     write(database, "INSERT INTO priced (id, net) VALUES ('p', 4)");
     database.connection.exec('DELETE FROM priced; UPDATE account SET amount = 0');
-    rejectedAsDecided(database, 2);
+    rejectAsServer(database, 2);
     database.retryRejected(2);
     expect(database.connection.rows('SELECT (SELECT net FROM priced), amount FROM account')).toEqual([[4, 4]]);
     expect(database.changelog.read(3)?.groups).toHaveLength(2);
@@ -121,7 +121,7 @@ describe('a rejected changeset', () => {
     database.connection.exec(
       "UPDATE account SET name = 'x' WHERE id = 'a'; UPDATE account SET name = 'Bank' WHERE id = 'b'; UPDATE account SET name = 'Cash' WHERE id = 'a'",
     );
-    rejectedAsDecided(database, 2);
+    rejectAsServer(database, 2);
     database.retryRejected(2);
     expect(database.connection.rows('SELECT id, name FROM account ORDER BY id')).toEqual([
       ['a', 'Bank'],
@@ -147,7 +147,7 @@ describe('a rejected changeset', () => {
     );
     write(database, `UPDATE account SET id = 'y', name = '${name}' WHERE id = 'x'`);
     database.connection.exec("UPDATE account SET id = 'x', name = 'Cash' WHERE id = 'y'");
-    rejectedAsDecided(database, 2);
+    rejectAsServer(database, 2);
     database.retryRejected(2);
     expect(database.connection.rows('SELECT id, name FROM account')).toEqual([['y', name]]);
     expect(database.connection.rows('SELECT id, account_id FROM entry')).toEqual([['e', 'y']]);
@@ -179,12 +179,12 @@ describe('a rejected changeset', () => {
       const remove = ['DELETE FROM a_part', 'DELETE FROM z_part', 'DELETE FROM m_whole'];
       write(database, ...make);
       database.connection.exec(remove.join(';'));
-      rejectedAsDecided(database, 1);
+      rejectAsServer(database, 1);
       database.retryRejected(1);
       expect(idsNow()).toEqual([['a'], ['w'], ['z']]);
       write(database, ...remove);
       database.connection.exec(make.join(';'));
-      rejectedAsDecided(database, 3);
+      rejectAsServer(database, 3);
       database.retryRejected(3);
       expect(idsNow()).toEqual([]);
       expect(database.changelog.read(4)?.groups.map(({ kind, rowCount }) => [kind, rowCount])).toEqual([
@@ -205,7 +205,7 @@ describe('a rejected changeset', () => {
       "INSERT INTO account (id, name) VALUES ('x', 'Cash')",
       "INSERT INTO entry (id, account_id) VALUES ('e', 'x')",
     );
-    rejectedAsDecided(database, 2);
+    rejectAsServer(database, 2);
     database.retryRejected(2);
     expect(database.connection.value('SELECT count(*) FROM entry')).toBe(0);
     expect(database.changelog.read(4)?.groups.map(({ kind, keys }) => [kind, keys])).toEqual([
@@ -220,7 +220,7 @@ describe('a rejected changeset', () => {
     write(database, "INSERT INTO account (id) VALUES ('x')");
     write(database, "INSERT INTO entry (id, account_id) VALUES ('e', 'x')");
     write(database, 'DELETE FROM account');
-    rejectedAsDecided(database, 2);
+    rejectAsServer(database, 2);
     expect(() => database.retryRejected(2)).toThrow(expect.objectContaining({ code: 'constraint-foreign-key' }));
     expect(database.rejected.count()).toBe(1);
     expect(database.connection.value('SELECT count(*) FROM entry')).toBe(0);
@@ -247,7 +247,7 @@ describe('a rejected changeset', () => {
       "UPDATE account SET name = 'Bank' WHERE id = 'b'",
       "INSERT INTO entry (id, account_id) VALUES ('e', 'a')",
     );
-    rejectedAsDecided(database, 2);
+    rejectAsServer(database, 2);
     expect(() => database.retryRejected(2)).toThrow(expect.objectContaining({ code: 'constraint-foreign-key' }));
     expect(database.rejected.count()).toBe(1);
     expect(database.connection.rows('SELECT id, name FROM account ORDER BY id')).toEqual([
@@ -333,7 +333,7 @@ describe('a rejected changeset', () => {
     expect(database.changelog.read(1)?.atomic).toBe(true);
     write(database, "INSERT INTO account (id) VALUES ('b')");
     expect(database.changelog.read(2)?.atomic).toBe(false);
-    rejectedAsDecided(database, 1);
+    rejectAsServer(database, 1);
     database.connection.exec("DELETE FROM account WHERE id = 'a'");
     database.retryRejected(1);
     expect(database.changelog.read(3)?.atomic).toBe(true);
@@ -356,7 +356,7 @@ describe('a rejected changeset', () => {
       "DELETE FROM page WHERE id = 'b'",
       "INSERT INTO page (id, hits) VALUES ('c', 9007199254740993)",
     );
-    rejectedAsDecided(database, 2);
+    rejectAsServer(database, 2);
     expect(database.listRejected()).toEqual([
       {
         sequence: 2,

@@ -52,7 +52,7 @@ it('sends a document of any form in its canonical form, as it is then stored', (
   database.close();
 });
 
-it('captures writes of triggers that the canonical form fires', () => {
+it('captures writes of triggers that fire on the canonical rewrite', () => {
   const database = openInMemory({ schema });
   write(
     database,

@@ -191,7 +191,7 @@ describe('a write', () => {
 
   it('reports the tables that triggers and cascades touch', () => {
     const database = openInMemory();
-    database.connection.exec('CREATE VIRTUAL TABLE entry_fts USING fts5(note)'); // as a migration makes it
+    database.connection.exec('CREATE VIRTUAL TABLE entry_fts USING fts5(note)'); // As a migration creates it.
     write(
       database,
       'CREATE TRIGGER entry_ai AFTER INSERT ON entry BEGIN INSERT INTO entry_fts (rowid, note) VALUES (new.rowid, new.note); END',
