@@ -1,3 +1,4 @@
+import { newId } from '@rockpool/client';
 import { drizzle, liveQuery } from '@rockpool/client/drizzle';
 import { useClient, useDocument, useLiveQuery, useSyncStatus } from '@rockpool/client/react';
 import { asc, eq } from 'drizzle-orm';
@@ -11,7 +12,7 @@ export function App(): ReactElement {
   const [openId, setOpenId] = useState<string | null>(null);
 
   // Drizzle runs a statement when it is awaited, or by `run()`: without either, nothing is written.
-  const add = (title: string): void => void db.insert(todo).values({ id: client.newId(), title }).run();
+  const add = (title: string): void => void db.insert(todo).values({ id: newId(), title }).run();
   const setDone = (id: string, done: boolean): void => void db.update(todo).set({ done }).where(eq(todo.id, id)).run();
 
   if (error !== null) return <p role="alert">{error.message}</p>;

@@ -71,7 +71,7 @@ export const ERROR_GROUPS = [
       'constraint-data-type': 'Write a value of the type that the column declares ([values and keys](values.md)).',
       'constraint-foreign-key': 'Write the parent row first, or remove the child first.',
       'constraint-not-null': 'Give the column a value or a default.',
-      'constraint-primary-key': 'Use another key; `client.newId()` makes unique ones.',
+      'constraint-primary-key': 'Use another key; `newId()` makes unique ones.',
       'constraint-trigger': 'Correct what the trigger’s `RAISE` names.',
       'constraint-unique': 'Use another value, or edit the row that has it.',
       'key-invalid': 'Write a key of the declared type, at most 2,000 bytes ([values and keys](values.md)).',

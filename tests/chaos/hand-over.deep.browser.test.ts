@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest';
-import { sql, type Client } from '../../packages/client/src/index.ts';
+import { newId, sql, type Client } from '../../packages/client/src/index.ts';
 import { freshName, openTab, until } from '../../packages/client/testing/browser-tabs.ts';
 import { buildSchema } from '../../packages/shared/src/index.ts';
 import { column, table } from '../../packages/sync-server/testing/test-schema.ts';
@@ -8,7 +8,7 @@ const schema = buildSchema([table('entry', [column('id', 'text', { notNull: true
 const ROUNDS = 20;
 
 const insert = (client: Client, number: number): Promise<unknown> =>
-  client.execute(sql`INSERT INTO entry VALUES (${client.newId()}, ${number})`);
+  client.execute(sql`INSERT INTO entry VALUES (${newId()}, ${number})`);
 
 // How long the write of a follower takes whose leader goes: the hand-over as an app feels it. Figures, no limits: see
 // docs/decisions.
@@ -28,7 +28,7 @@ it.each(
     else void leader.client.close();
     await insert(next.client, round);
     tookMs.push(performance.now() - startedMs);
-    await until(() => next.client.status.role === 'leader');
+    await until(() => next.client.status.current.role === 'leader');
     leader.kill();
     leader = next;
   }

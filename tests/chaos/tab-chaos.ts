@@ -1,4 +1,4 @@
-import { RockpoolError, sql, type Client, type Persistence } from '../../packages/client/src/index.ts';
+import { newId, RockpoolError, sql, type Client, type Persistence } from '../../packages/client/src/index.ts';
 import { freshName, openTab, type BrowserTab } from '../../packages/client/testing/browser-tabs.ts';
 import { buildSchema } from '../../packages/shared/src/index.ts';
 import { column, table } from '../../packages/sync-server/testing/test-schema.ts';
@@ -75,7 +75,7 @@ export async function runTabChaos({ seed, durationMs, persistence, stuckMs }: Ch
     const number = oracle.begin();
     try {
       await client.batch([
-        sql`INSERT INTO entry VALUES (${client.newId()}, ${number})`,
+        sql`INSERT INTO entry VALUES (${newId()}, ${number})`,
         sql`INSERT INTO tally VALUES ('all', 1) ON CONFLICT (id) DO UPDATE SET count = count + 1`,
       ]);
       oracle.settle(number, 'resolved');
@@ -155,7 +155,7 @@ async function check(client: Client, oracle: Oracle): Promise<void> {
     "SELECT number, (SELECT count FROM tally WHERE id = 'all') AS counter FROM entry",
   );
   const problem = judge({ numbers: rows.map(({ number }) => number), counter: rows[0]?.counter ?? 0 });
-  if (problem !== null) throw new Error(`a read of the ${client.status.role}: ${problem}`);
+  if (problem !== null) throw new Error(`a read of the ${client.status.current.role}: ${problem}`);
 }
 
 function reasonOf(failure: Error): string {

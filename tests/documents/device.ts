@@ -84,7 +84,7 @@ export class Device {
           const [row] = toStatementResult<{ text: string }>(results[0] as never).rows;
           return Promise.resolve(row?.text ?? '');
         },
-        presence: { set: () => undefined, others: { current: [], subscribe: () => () => undefined } },
+        presence: { set: () => undefined, current: [], subscribe: () => () => undefined },
       },
       { table, column },
     );

@@ -93,7 +93,7 @@ function device(principal: string): Device {
             await shortly();
             return row?.text ?? '';
           },
-          presence: { set: () => undefined, others: { current: [], subscribe: () => () => undefined } },
+          presence: { set: () => undefined, current: [], subscribe: () => () => undefined },
         },
         { table: PAGES, column: 'content' },
       );

@@ -45,7 +45,7 @@ it.runIf(canMountDisk)(
             clients.map(
               (client) =>
                 new Promise<void>((resolve) =>
-                  client.onStatus(({ reason }) => reason?.code === 'server-disk-full' && resolve()),
+                  client.status.subscribe(({ reason }) => reason?.code === 'server-disk-full' && resolve()),
                 ),
             ),
           );

@@ -81,7 +81,7 @@ describe('what the server makes of a write through Drizzle', () => {
         ).synced,
       ),
     ).toBe('changeset-refused');
-    expect(client.status.rejectedCount).toBe(1);
+    expect(client.status.current.rejectedCount).toBe(1);
   });
 
   it('is told beside the promises of a batch and of a transaction', async () => {

@@ -2,7 +2,7 @@ import { mkdtempSync } from 'node:fs';
 import { createServer } from 'node:http';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { sql } from '../../packages/client/src/index.ts';
+import { newId, sql } from '../../packages/client/src/index.ts';
 import { drizzle } from '../../packages/client/src/drizzle/index.ts';
 import { createClient, createDevice } from '../../packages/client/src/node/index.ts';
 import { defineSchema } from '../../packages/client/src/schema/index.ts';
@@ -40,7 +40,7 @@ it('what one device adds, another one shows', async () => {
       .live<{ title: string }>('SELECT title FROM todo')
       .subscribe(({ rows }) => rows.length > 0 && resolve(rows.map(({ title }) => title)));
   });
-  await phone.execute(sql`INSERT INTO todo (id, title) VALUES (${phone.newId()}, 'milk')`).synced;
+  await phone.execute(sql`INSERT INTO todo (id, title) VALUES (${newId()}, 'milk')`).synced;
   expect(await titles).toEqual(['milk']);
   expect(await drizzle(laptop).select().from(todo)).toMatchObject([{ title: 'milk', done: false }]);
   await Promise.all([phone.close(), laptop.close()]);

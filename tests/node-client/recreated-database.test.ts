@@ -74,7 +74,7 @@ async function open(device: Device, sync: SyncOptions): Promise<Tab> {
 
 function reaches(client: Client, state: string): Promise<void> {
   return new Promise((resolve) => {
-    client.onStatus((status) => {
+    client.status.subscribe((status) => {
       if (status.state === state) resolve();
     });
   });
@@ -111,7 +111,7 @@ afterEach(async () => {
 
 async function expectBlocked({ client, told }: Tab): Promise<void> {
   await reaches(client, 'blocked');
-  expect(client.status).toMatchObject({
+  expect(client.status.current).toMatchObject({
     state: 'blocked',
     pendingCount: 1,
     reason: {

@@ -100,7 +100,7 @@ async function writeEntry(page: Page, payee: string): Promise<void> {
     const [account] = await rockpool.query<{ id: string }>('SELECT id FROM accounts');
     await rockpool.execute(
       'INSERT INTO entries (id, accountId, date, payee, amountMinor, enteredAtMs) VALUES (?, ?, ?, ?, ?, ?)',
-      [rockpool.newId(), account?.id ?? '', '2025-06-01', payeeInPage, -100, Date.now()],
+      [crypto.randomUUID(), account?.id ?? '', '2025-06-01', payeeInPage, -100, Date.now()],
     );
   }, payee);
 }

@@ -106,7 +106,7 @@ async function writeEntries(page: Page, round: number): Promise<void> {
           Array.from({ length: size }, (_, entry) => ({
             sql: 'INSERT INTO entries (id, accountId, date, payee, notes, amountMinor, enteredAtMs) VALUES (?, ?, ?, ?, ?, ?, ?)',
             params: [
-              rockpool.newId(),
+              crypto.randomUUID(),
               account?.id ?? '',
               '2025-06-01',
               `Entry ${roundInPage}-${transaction}-${entry}`,
@@ -128,7 +128,7 @@ async function killIsDue({ after }: Kill, { gateway, page }: Person): Promise<vo
     await page.evaluate(
       (allWaiting) =>
         new Promise<void>((resolve) => {
-          rockpool.onStatus(({ pendingCount }) => {
+          rockpool.status.subscribe(({ pendingCount }) => {
             if (pendingCount < allWaiting) resolve();
           });
         }),

@@ -56,14 +56,14 @@ test('somebody whose network is back need not wait for the next attempt', async 
         const look = (): void => void (condition() ? resolve() : requestAnimationFrame(look));
         look();
       });
-    const nextAttemptMs = (): number => Number(rockpool.status.reason?.fields['nextAttemptMs'] ?? 0);
+    const nextAttemptMs = (): number => Number(rockpool.status.current.reason?.fields['nextAttemptMs'] ?? 0);
     const button = [...document.querySelectorAll('button')].find(({ textContent }) => textContent === 'Try now');
     for (let round = 0; round < 20; round++) {
-      await until(() => nextAttemptMs() - Date.now() > farAwayMs && rockpool.status.waitingFor === null);
+      await until(() => nextAttemptMs() - Date.now() > farAwayMs && rockpool.status.current.waitingFor === null);
       const next = nextAttemptMs();
       await restoreNetwork();
       button?.click();
-      await until(() => rockpool.status.waitingFor !== null || rockpool.status.state === 'up-to-date');
+      await until(() => rockpool.status.current.waitingFor !== null || rockpool.status.current.state === 'up-to-date');
       if (Date.now() < next) return true;
       await cutNetwork();
     }

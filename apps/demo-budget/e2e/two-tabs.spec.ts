@@ -134,7 +134,7 @@ async function writeSeries(page: Page, goOn: (resolved: number) => boolean): Pro
     do {
       await rockpool.execute(
         'INSERT INTO entries (id, accountId, date, amountMinor, enteredAtMs) VALUES (?, ?, ?, ?, ?)',
-        [rockpool.newId(), account?.id ?? '', '2025-06-01', resolved + 1, Date.now()],
+        [crypto.randomUUID(), account?.id ?? '', '2025-06-01', resolved + 1, Date.now()],
       );
       resolved++;
     } while (await goOnInTest(resolved));

@@ -37,7 +37,7 @@ const idsIn = async (client: Client): Promise<string[]> =>
 
 async function rowsOnServer(databaseId: string): Promise<string[]> {
   const fresh = await open({ name: freshName(), sync: await syncWith(databaseId) });
-  await until(() => fresh.status.state === 'up-to-date');
+  await until(() => fresh.status.current.state === 'up-to-date');
   return idsIn(fresh);
 }
 
@@ -75,7 +75,7 @@ it('a backup belongs to the database that it was made of, under whatever name it
     fields: { belongsTo: team, asked: team2 },
   });
   const restored = await open({ name: copy, sync: await syncWith(team) });
-  await until(() => restored.status.state === 'up-to-date');
+  await until(() => restored.status.current.state === 'up-to-date');
   expect(await rowsOnServer(team)).toEqual(['more of team', 'of team']);
   expect(await rowsOnServer(team2)).toEqual([]);
   await restored.close();

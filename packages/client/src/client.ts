@@ -2,6 +2,7 @@ import type { RockpoolError, Schema } from '@rockpool/shared';
 import type { LiveDocument } from './document/live-document.ts';
 import type { RejectedChange, RejectedChangeset, RejectedValue } from './rpc/rejected-changeset.ts';
 import type { Persistence, PersistenceChoice } from './rpc/persistence.ts';
+import type { RowKey } from './rpc/row-key.ts';
 import type { ChangeStage, ChangeSyncState, RowSyncState } from './rpc/row-sync-state.ts';
 import type { SqlStatement, StatementResult } from './rpc/sql-statement.ts';
 import type { SqlParam, SqlRow, SqlValue } from './rpc/sql-value.ts';
@@ -21,6 +22,7 @@ export type {
   Persistence,
   PersistenceChoice,
   ChangeSyncState,
+  RowKey,
   RowSyncState,
   SqlParam,
   SqlRow,
@@ -201,11 +203,10 @@ export interface Client {
   transaction<T>(body: (tx: Transaction) => Promise<T> | T, options?: TransactionOptions): Write<T>;
 
   /**
-   * Where the changes of this device to one row are, on their way to the server and to everybody else. `key`: the
-   * primary key; its parts in an array where there are several. Rejects with `schema-unknown-table` for a table that is
-   * not synced, and `key-invalid`.
+   * Resolves with how far this device's changes to one row have come on their way to the server. Rejects with
+   * `schema-unknown-table` for a table that is not synced, and `key-invalid`.
    */
-  rowSyncState(table: string, key: SqlValue | readonly SqlValue[]): Promise<RowSyncState>;
+  rowSyncState(table: string, key: RowKey): Promise<RowSyncState>;
   /** Sync with the server, for all tabs of this device. What it is doing is `status`. */
   readonly sync: SyncControl;
 
@@ -233,7 +234,7 @@ export interface Client {
 
   /**
    * Opens the document of one row, for editors and for changes of its JSON: see LiveDocument. Changes by SQL appear in
-   * it, and the reverse. `key`: the parts of the primary key. Loads Yjs into the page. Rejects with `document-unknown`
+   * it, and the reverse. Loads Yjs into the page. Rejects with `document-unknown`
    * for a column that the schema does not declare as a document, and `document-gone` when the row is not there or holds
    * NULL.
    *
@@ -243,7 +244,7 @@ export interface Client {
    * await page.saved();
    * ```
    */
-  document<Value = unknown>(table: string, key: readonly SqlParam[], column: string): Promise<LiveDocument<Value>>;
+  document<Value = unknown>(table: string, key: RowKey, column: string): Promise<LiveDocument<Value>>;
 
   /** Who else has this database open now, and what they show of themselves. */
   readonly presence: Presence;
@@ -257,16 +258,8 @@ export interface Client {
   live<Row extends object = SqlRow>(statement: SqlStatement): LiveQuery<Row>;
   live<Row extends object = SqlRow>(sql: string, params?: readonly SqlParam[]): LiveQuery<Row>;
 
-  /** The live queries of this tab that run now, for who wants to see what they cost. */
-  liveQueries(): LiveQueryInfo[];
-
-  /** The present status; a new object whenever something changed. */
-  readonly status: SyncStatus;
-  /** Calls the listener at once and after every change, until the returned function is called. */
-  onStatus(listener: (status: SyncStatus) => void): () => void;
-
-  /** A random id that sorts by time of making: a UUID of version 7 as text. Meant for primary keys. */
-  newId(): string;
+  /** The status of sync and of this tab. */
+  readonly status: Subscribable<SyncStatus>;
 
   /**
    * All that is committed as one plain SQLite file, for `restoreDatabase`; one moment of it, whatever is written
@@ -306,26 +299,31 @@ export interface Peer<State = unknown> {
   readonly state: State;
 }
 
-/** A value that changes by itself. */
+/**
+ * A value that changes over time. The status, rejected changesets, live queries and presence have this shape. It fits
+ * React's `useSyncExternalStore` and Svelte's store contract.
+ */
 export interface Subscribable<T> {
-  /** The same object until something changed. */
+  /** The same object until the value changes. */
   readonly current: T;
-  /** Calls the listener at once and after every change, until the returned function is called. */
+  /**
+   * Calls the listener at once and after every change, until the returned function is called. A value that has to be
+   * read first (a live query, rejected changesets) calls it as soon as the first result is known. Needs no `this`.
+   */
   subscribe(listener: (value: T) => void): () => void;
 }
 
 /**
- * Who is here: for as long as they are connected and show themselves. Nothing of it is stored, and without a connection
- * nobody is known to be here. A tab that neither shows itself nor subscribes costs nothing, and is told nothing.
+ * The other tabs that are present, those of this device included, the longest present first. A tab is present while it
+ * is connected and shows a state. Nothing is stored, and without a connection the list is empty. A tab that neither
+ * sets a state nor subscribes sends and receives nothing.
  */
-export interface Presence {
+export interface Presence extends Subscribable<readonly Peer[]> {
   /**
-   * Shows this to the others, in the place of what was shown before; null: this tab is seen no longer. Told at most ten
-   * times a second, then the newest. Throws `presence-invalid` for what is not JSON or takes more than 2 KB.
+   * Shows this state to the others and replaces the previous one; null hides this tab. Sends at most ten times a
+   * second, always the newest state. Throws `presence-invalid` for a value that is not JSON or exceeds 2 KB.
    */
   set(state: unknown): void;
-  /** All other tabs that are seen, those of this device too, the longest here first. */
-  readonly others: Subscribable<readonly Peer[]>;
 }
 
 /** The promise of a write, which is settled as soon as it is committed on this device, with a second one beside it. */
@@ -406,8 +404,9 @@ export interface Transaction {
   transaction<T>(body: (tx: Transaction) => Promise<T> | T): Promise<T>;
 }
 
-export interface RejectedChangesets {
-  /** Oldest first. */
+/** The rejected changesets of this device, oldest first. `current` is empty until the first listener has read them. */
+export interface RejectedChangesets extends Subscribable<readonly RejectedChangeset[]> {
+  /** Reads them once. */
   list(): Promise<RejectedChangeset[]>;
   /**
    * Writes the same changes once more, on top of the rows as they are now; counters are added to again. Rejects with
@@ -448,20 +447,7 @@ export interface LiveState<Row> {
   readonly loading: boolean;
 }
 
-/** What a live query costs. */
-export interface LiveQueryInfo {
-  readonly sql: string;
-  readonly rowCount: number;
-  readonly listenerCount: number;
-  /** How often the page got another result or an error. */
-  readonly resultCount: number;
-  /** How long the run took in the worker that gave the last result; null before the first. */
-  readonly lastMs: number | null;
-}
-
-export interface LiveQuery<Row> {
-  /** The same object until something changed. */
-  readonly current: LiveState<Row>;
+export interface LiveQuery<Row> extends Subscribable<LiveState<Row>> {
   /**
    * Calls the listener at once if a result is known, and after every change, until the returned function is called or
    * the signal aborts.

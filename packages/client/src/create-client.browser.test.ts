@@ -1,7 +1,7 @@
 import { integer, real, blob, sqliteTable, text } from 'drizzle-orm/sqlite-core';
 import { afterEach, describe, expect, it } from 'vitest';
 import type { Client, ClientOptions, LiveState } from './client.ts';
-import { createClient, RockpoolError, sql, type ErrorCode } from './index.ts';
+import { createClient, newId, RockpoolError, sql, type ErrorCode } from './index.ts';
 import { defineSchema } from './schema/index.ts';
 import { freshName, until } from '../testing/browser-tabs.ts';
 
@@ -40,7 +40,7 @@ const codeOf = async (promise: Promise<unknown>): Promise<ErrorCode> => (await f
 describe('a client', () => {
   it('writes and reads rows of every type', async () => {
     const client = await openClient(freshName());
-    const id = client.newId();
+    const id = newId();
     const result = await client.execute(
       sql`INSERT INTO todo (id, title, weight, bytes) VALUES (${id}, ${'milk 🥛'}, ${1.5}, ${new Uint8Array([1, 2])})`,
     );
@@ -93,9 +93,7 @@ describe('a client', () => {
     const client = await openClient(freshName());
     expect(await codeOf(client.query('SELEC 1'))).toBe('query-invalid');
     expect(await codeOf(client.query(`DELETE FROM note`))).toBe('sql-read-only');
-    expect(await codeOf(client.execute('INSERT INTO note VALUES (?, ?)', [client.newId(), null]))).toBe(
-      'constraint-not-null',
-    );
+    expect(await codeOf(client.execute('INSERT INTO note VALUES (?, ?)', [newId(), null]))).toBe('constraint-not-null');
     const secret = await failureOf(
       client.execute('INSERT INTO note VALUES (?, ?)', ['secret-4711', undefined as unknown as null]),
     );
@@ -141,7 +139,7 @@ describe('a client', () => {
     ]);
     await one.execute(sql`INSERT INTO note VALUES ('a', 'mine')`);
     expect(await other.query('SELECT * FROM note')).toEqual([]);
-    expect(one.status).toMatchObject({ persistence: 'memory', role: 'leader' });
+    expect(one.status.current).toMatchObject({ persistence: 'memory', role: 'leader' });
   });
 
   it('in memory keeps its rows while its page is away', async () => {
@@ -155,8 +153,8 @@ describe('a client', () => {
 
   it('without sync is offline for no reason', async () => {
     const client = await openClient(freshName());
-    await until(() => client.status.state !== 'opening');
-    expect(client.status).toEqual({
+    await until(() => client.status.current.state !== 'opening');
+    expect(client.status.current).toEqual({
       state: 'offline',
       pendingCount: 0,
       rejectedCount: 0,

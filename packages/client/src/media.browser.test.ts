@@ -68,7 +68,7 @@ describe('Client that asks for what lasts', () => {
   } else {
     it(`gets ${best}`, async () => {
       opened = await createClient({ name: freshName(), schema });
-      expect(opened.status.persistence).toBe(best);
+      expect(opened.status.current.persistence).toBe(best);
     });
   }
 });

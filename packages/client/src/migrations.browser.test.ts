@@ -49,8 +49,8 @@ describe('migrations that drizzle-kit made', () => {
     await old.execute(sql`INSERT INTO todo VALUES ('a', 'milk')`);
     const updated = await openClient({ name, ...newer });
     expect(await updated.query('SELECT * FROM todo')).toEqual([{ id: 'a', title: 'milk', rank: 7 }]);
-    await until(() => old.status.state === 'outdated');
-    expect(old.status).toMatchObject({ role: 'none', reason: { code: 'tab-outdated', recovery: 'upgrade' } });
+    await until(() => old.status.current.state === 'outdated');
+    expect(old.status.current).toMatchObject({ role: 'none', reason: { code: 'tab-outdated', recovery: 'upgrade' } });
     await expect(openClient({ name, ...older })).rejects.toMatchObject({ code: 'tab-outdated', recovery: 'upgrade' });
   });
 
@@ -61,7 +61,7 @@ describe('migrations that drizzle-kit made', () => {
     await updated.close();
     const tabs = [await openClient({ name, ...older }), await openClient({ name, ...older })];
     for (const [index, tab] of tabs.entries()) {
-      expect(tab.status.readOnly).toBeNull();
+      expect(tab.status.current.readOnly).toBeNull();
       await tab.execute(sql`INSERT INTO todo (id, title) VALUES (${`t${index}`}, 'bread')`);
       await tab.execute(sql`UPDATE todo SET title = ${`milk ${index}`} WHERE id = 'a'`);
     }
@@ -89,8 +89,8 @@ describe('migrations that drizzle-kit made', () => {
     for (const bundle of [newer, newest]) await (await openClient({ name: empty, ...bundle })).close();
     const tabs = [await openClient({ name: empty, ...newer }), await openClient({ name: empty, ...newer })];
     for (const tab of tabs) {
-      await until(() => tab.status.readOnly !== null);
-      expect(tab.status.readOnly).toMatchObject({
+      await until(() => tab.status.current.readOnly !== null);
+      expect(tab.status.current.readOnly).toMatchObject({
         code: 'app-outdated',
         recovery: 'upgrade',
         fields: { table: 'todo', column: 'rank' },

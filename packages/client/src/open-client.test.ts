@@ -46,7 +46,7 @@ it('a worker that says it is stuck is replaced by another, which is opened, and 
   await expect.poll(() => workers.tabs.length).toBe(2);
   expect(workers.ended.map(({ code }) => code)).toEqual(['worker-stuck']);
   expect(workers.problems).toEqual(['worker-stuck']);
-  expect(client.status).toMatchObject({ state: 'opening', reason: { code: 'worker-stuck' } });
+  expect(client.status.current).toMatchObject({ state: 'opening', reason: { code: 'worker-stuck' } });
   await client.close();
 });
 

@@ -1,17 +1,19 @@
 import { encodeSchema, quoteName, RockpoolError, type TableSchema } from '@rockpool/shared';
 import { proxy, type Remote } from 'comlink';
-import type { Client, ClientOptions } from './client.ts';
+import type { Client, ClientOptions, Write } from './client.ts';
 import { newId } from './new-id.ts';
 import { reportUncaught } from './report-uncaught.ts';
 import { checkOptions } from './tab/check-options.ts';
 import { createTabPresence, type TabPresence } from './tab/tab-presence.ts';
 import { createLiveQueries } from './tab/live-queries.ts';
+import { liveQueryInspections } from './live-query-inspection.ts';
 import { followPageLifecycle, type PageEvents } from './tab/page-lifecycle.ts';
 import { requireAllSent } from './tab/require-all-sent.ts';
 import { toResultColumns } from './tab/result-columns.ts';
 import { streamRows, type StreamSource } from './tab/stream-rows.ts';
 import { toStatement } from './tab/sql.ts';
 import { readMigrations } from './tab/read-migrations.ts';
+import { createRejectedStore } from './tab/rejected-store.ts';
 import { createStatusStore } from './tab/status-store.ts';
 import { SyncedWrites } from './tab/synced-writes.ts';
 import { OwnTransactions } from './tab/own-transactions.ts';
@@ -21,11 +23,13 @@ import { createTabWorker } from './tab/tab-worker.ts';
 import { createTokenSource } from './tab/token-source.ts';
 import type { WorkerConnection } from './tab/worker-connection.ts';
 import { decodeRows } from './rpc/rows-transfer.ts';
+import { toKeyValues, type RowKey } from './rpc/row-key.ts';
 import { withSent } from './rpc/row-sync-state.ts';
+import type { RejectedChangeset } from './rpc/rejected-changeset.ts';
 import { INITIAL_STATUS } from './rpc/sync-status.ts';
 import type { SqlStatement, StatementOutcome, StatementResult } from './rpc/sql-statement.ts';
 import { toStatementResult } from './rpc/statement-result.ts';
-import type { SqlParam, SqlValue } from './rpc/sql-value.ts';
+import type { SqlParam } from './rpc/sql-value.ts';
 import type { WriteAction } from './rpc/write-action.ts';
 import type { TabApi, WorkerApi, WorkerEvent } from './rpc/worker-api.ts';
 
@@ -100,6 +104,7 @@ export async function openClient(options: ClientOptions, environment: ClientEnvi
   const live = createLiveQueries({
     watch: (queryId, statement) => connection.call((worker) => worker.watch(queryId, statement)),
     unwatch: (queryId) => connection.call((worker) => worker.unwatch(queryId)),
+    runs: () => connection.call((worker) => worker.liveQueryRuns()),
   });
   const presence: TabPresence = createTabPresence({
     tabId: newId(),
@@ -182,7 +187,7 @@ export async function openClient(options: ClientOptions, environment: ClientEnvi
       status.hear(news);
       return fates;
     },
-    onStatus: (listener) => status.subscribe(listener),
+    status,
   });
 
   async function execute<Row extends object>(
@@ -213,6 +218,17 @@ export async function openClient(options: ClientOptions, environment: ClientEnvi
     commit: async (transactionId) => status.hear(await call((worker) => worker.commit(transactionId))),
   };
 
+  function begin<T>(run: (requestId: string) => Promise<T>): Write<T> {
+    const requestId = newId();
+    return synced.beside(
+      requestId,
+      history.remember(
+        requestId,
+        own.write(() => run(requestId)),
+      ),
+    );
+  }
+
   async function close(): Promise<void> {
     stopFollowing();
     live.end(closed);
@@ -230,7 +246,10 @@ export async function openClient(options: ClientOptions, environment: ClientEnvi
     }
   }
 
-  return {
+  const list = async (): Promise<RejectedChangeset[]> => [...(await call((worker) => worker.rejected()))];
+  const rejected = createRejectedStore({ list, status, onProblem: onError });
+
+  const client: Client = {
     name,
     async query<Row extends object>(given: SqlStatement | string, params?: readonly SqlParam[]): Promise<Row[]> {
       const statement = toStatement(given, params);
@@ -242,40 +261,13 @@ export async function openClient(options: ClientOptions, environment: ClientEnvi
     },
     stream: <Row extends object>(given: SqlStatement | string, params?: readonly SqlParam[]) =>
       streamRows(streams, toStatement(given, params)) as AsyncGenerator<Row[], void, void>,
-    execute<Row extends object>(given: SqlStatement | string, params?: readonly SqlParam[]) {
-      const requestId = newId();
-      return synced.beside(
-        requestId,
-        history.remember(
-          requestId,
-          own.write(() => execute<Row>(requestId, given, params)),
-        ),
-      );
-    },
-    batch(given, { atomic = false } = {}) {
-      const requestId = newId();
-      return synced.beside(
-        requestId,
-        history.remember(
-          requestId,
-          own.write(() => batch(requestId, given, atomic)),
-        ),
-      );
-    },
-    transaction(body, transactionOptions = {}) {
-      const requestId = newId();
-      return synced.beside(
-        requestId,
-        history.remember(
-          requestId,
-          own.write(() => runTransaction(transactions, requestId, body, transactionOptions, own)),
-        ),
-      );
-    },
+    execute: <Row extends object>(given: SqlStatement | string, params?: readonly SqlParam[]) =>
+      begin((requestId) => execute<Row>(requestId, given, params)),
+    batch: (given, { atomic = false } = {}) => begin((requestId) => batch(requestId, given, atomic)),
+    transaction: (body, transactionOptions = {}) =>
+      begin((requestId) => runTransaction(transactions, requestId, body, transactionOptions, own)),
     async rowSyncState(table, key) {
-      const rowSyncState = await call((worker) =>
-        worker.rowSyncState(table, Array.isArray(key) ? key : [key as SqlValue]),
-      );
+      const rowSyncState = await call((worker) => worker.rowSyncState(table, toKeyValues(key)));
       return withSent(rowSyncState, status.current.sentUpTo ?? 0);
     },
     sync: {
@@ -285,22 +277,23 @@ export async function openClient(options: ClientOptions, environment: ClientEnvi
     },
     undo: () => history.undo(),
     redo: () => history.redo(),
-    rejected: {
-      list: async () => [...(await call((worker) => worker.rejected()))],
-      retry: async (sequence) => void (await write([], { kind: 'retry-rejected', sequence })),
-      replace: async (sequence, given) =>
+    rejected: Object.assign(rejected, {
+      list,
+      retry: async (sequence: number) => void (await write([], { kind: 'retry-rejected', sequence })),
+      replace: async (sequence: number, given: readonly (SqlStatement | string)[]) =>
         void (await write(
           given.map((statement) => toStatement(statement, undefined)),
           { kind: 'replace-rejected', sequence },
         )),
-      drop: async (sequence) => void (await write([], { kind: 'drop-rejected', sequence })),
-    },
+      drop: async (sequence: number) => void (await write([], { kind: 'drop-rejected', sequence })),
+    }),
     conflicts: {
       restore: async (id) => void (await write([], { kind: 'restore-conflict', conflictId: id })),
     },
     live: <Row extends object>(given: SqlStatement | string, params?: readonly SqlParam[]) =>
       live.live<Row>(toStatement(given, params)),
-    async document<Value>(tableName: string, key: readonly SqlParam[], column: string) {
+    async document<Value>(tableName: string, rowKey: RowKey, column: string) {
+      const key = toKeyValues(rowKey);
       const table = schema.tables.find((candidate) => candidate.name === tableName);
       if (table === undefined) throw new RockpoolError('document-unknown', { table: tableName, column });
       // Only here: it brings Yjs into the page.
@@ -326,12 +319,7 @@ export async function openClient(options: ClientOptions, environment: ClientEnvi
       );
     },
     presence: presence.about(''),
-    liveQueries: () => live.list(),
-    get status() {
-      return status.current;
-    },
-    onStatus: (listener) => status.subscribe(listener),
-    newId,
+    status,
     backup: () => call((worker) => worker.backup()),
     async leave({ discardUnsent = false } = {}) {
       if (!discardUnsent)
@@ -341,6 +329,8 @@ export async function openClient(options: ClientOptions, environment: ClientEnvi
     },
     close: () => (closing ??= close()),
   };
+  liveQueryInspections.set(client, () => live.inspect());
+  return client;
 }
 
 function documentQuery(table: TableSchema, key: readonly SqlParam[], column: string): SqlStatement {

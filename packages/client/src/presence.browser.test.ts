@@ -47,7 +47,7 @@ async function openBeside(options: ClientOptions): Promise<BrowserTab> {
 }
 
 const seenBy = (client: Client): readonly (readonly [string, unknown])[] =>
-  client.presence.others.current.map(({ principal, state }) => [principal, state]);
+  client.presence.current.map(({ principal, state }) => [principal, state]);
 
 describe('presence', () => {
   it('shows every tab of every device, by the name that the server knows, until it goes', async () => {
@@ -56,7 +56,7 @@ describe('presence', () => {
     const ann = await open(anns);
     const second = await openBeside(anns);
     const ben = await open(bens);
-    for (const client of [ann, ben]) client.presence.others.subscribe(() => undefined);
+    for (const client of [ann, ben]) client.presence.subscribe(() => undefined);
     ann.presence.set({ page: 'budget' });
     second.client.presence.set({ page: 'accounts', principal: 'ben' });
     ben.presence.set(1);
@@ -73,7 +73,7 @@ describe('presence', () => {
         ['ben', 1],
       ]),
     );
-    const [one, two] = ben.presence.others.current as [Peer, Peer];
+    const [one, two] = ben.presence.current as [Peer, Peer];
     expect(one).toMatchObject({ name: 'ann of the tests', siteId: two.siteId });
     expect(one.tabId).not.toBe(two.tabId);
     second.kill();
@@ -88,10 +88,10 @@ describe('presence', () => {
     const leading = await openBeside(anns);
     const next = await open(anns);
     const ben = await open(bens);
-    ben.presence.others.subscribe(() => undefined);
+    ben.presence.subscribe(() => undefined);
     leading.client.presence.set('leads');
     next.presence.set('follows');
-    next.presence.others.subscribe(() => undefined);
+    next.presence.subscribe(() => undefined);
     ben.presence.set('looks on');
     await until(() => seenBy(ben).length === 2);
     leading.kill();
@@ -103,7 +103,7 @@ describe('presence', () => {
     const databaseId = newId();
     const ann = await open(await deviceOf('ann', databaseId));
     const ben = await open(await deviceOf('ben', databaseId));
-    ann.presence.others.subscribe(() => undefined);
+    ann.presence.subscribe(() => undefined);
     ben.presence.set('here');
     await until(() => seenBy(ann).length === 1);
     await ann.sync.pause();

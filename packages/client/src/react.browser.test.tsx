@@ -62,7 +62,7 @@ function Notes({ prefix }: { readonly prefix: string }): ReactElement {
 function AddButton(): ReactElement {
   const mine = useClient();
   return (
-    <button onClick={() => void mine.execute(sql`INSERT INTO note VALUES (${mine.newId()}, 'a from the button')`)}>
+    <button onClick={() => void mine.execute(sql`INSERT INTO note VALUES (${newId()}, 'a from the button')`)}>
       add
     </button>
   );
@@ -275,8 +275,8 @@ it('draws who else is here, shows this tab for as long as the component is there
   const ben = await openAs('ben');
   try {
     ben.presence.set({ page: 'notes' });
-    const seen = (): unknown => ben.presence.others.current.map(({ state }) => state);
-    ben.presence.others.subscribe(() => undefined);
+    const seen = (): unknown => ben.presence.current.map(({ state }) => state);
+    ben.presence.subscribe(() => undefined);
     const page = draw(
       <RockpoolProvider client={client}>
         <Present page="budget" />

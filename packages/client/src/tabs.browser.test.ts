@@ -1,7 +1,7 @@
 import { integer, sqliteTable, text } from 'drizzle-orm/sqlite-core';
 import { afterEach, describe, expect, it } from 'vitest';
 import type { Client, ClientOptions } from './client.ts';
-import { createClient, sql, type LiveQuery } from './index.ts';
+import { createClient, newId, sql, type LiveQuery } from './index.ts';
 import { defineSchema } from './schema/index.ts';
 import { freshName, openTab, until, type BrowserTab } from '../testing/browser-tabs.ts';
 import { BROWSER } from './worker/browser-environment.ts';
@@ -32,7 +32,7 @@ afterEach(async () => {
 });
 
 const insert = (client: Client, number: number): Promise<unknown> =>
-  client.execute(sql`INSERT INTO entry VALUES (${client.newId()}, ${number})`);
+  client.execute(sql`INSERT INTO entry VALUES (${newId()}, ${number})`);
 const numbersIn = async (client: Client): Promise<number[]> =>
   (await client.query<{ number: number }>('SELECT number FROM entry ORDER BY rowid')).map(({ number }) => number);
 const upTo = (count: number): number[] => Array.from({ length: count }, (_, index) => index);
@@ -48,7 +48,7 @@ describe('two tabs', () => {
     const name = freshName();
     const leader = await openClient(name);
     const follower = await openClient(name);
-    expect([leader.status.role, follower.status.role]).toEqual(['leader', 'follower']);
+    expect([leader.status.current.role, follower.status.current.role]).toEqual(['leader', 'follower']);
     const views = [follow(leader), follow(follower)];
     await insert(follower, 1);
     await insert(leader, 2);
@@ -108,7 +108,7 @@ describe('a follower that writes 200 times', () => {
     const follower = await openClient(name);
     await insert200(follower, () => leader.close());
     expect(await numbersIn(follower)).toEqual(upTo(200));
-    await until(() => follower.status.role === 'leader');
+    await until(() => follower.status.current.role === 'leader');
   });
 
   it('loses nothing and repeats nothing when the tab of the leader is killed halfway', async () => {
@@ -130,9 +130,9 @@ describe('a page', () => {
     const leader = await openClient(name);
     const follower = await openClient(name);
     const roles: string[] = [];
-    follower.onStatus(({ role }) => roles.push(role));
+    follower.status.subscribe(({ role }) => roles.push(role));
     await leader.close();
-    await until(() => follower.status.role === 'leader');
+    await until(() => follower.status.current.role === 'leader');
     expect(roles).toEqual(['follower', 'leader']);
   });
 });
@@ -140,7 +140,7 @@ describe('a page', () => {
 it('five tabs open a fresh database at once', async () => {
   const name = freshName();
   const clients = await Promise.all(upTo(5).map(() => openClient(name)));
-  expect(clients.filter(({ status }) => status.role === 'leader')).toHaveLength(1);
+  expect(clients.filter(({ status }) => status.current.role === 'leader')).toHaveLength(1);
   await Promise.all(clients.map((client, number) => insert(client, number)));
   for (const client of clients) expect((await numbersIn(client)).sort((a, b) => a - b)).toEqual(upTo(5));
 });

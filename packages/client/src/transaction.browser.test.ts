@@ -95,9 +95,9 @@ describe('a transaction', () => {
     const follower = await openClient(name);
     const transfer = async (tx: Transaction): Promise<void> => {
       await insert(tx, 'a');
-      if (follower.status.role === 'follower') {
+      if (follower.status.current.role === 'follower') {
         leader.kill();
-        await until(() => follower.status.role === 'leader');
+        await until(() => follower.status.current.role === 'leader');
       }
       await insert(tx, 'b');
     };

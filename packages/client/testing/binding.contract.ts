@@ -59,7 +59,7 @@ export function describeBinding(title: string, { createClient, sync, persistence
     /** Resolves once this device has what the server has. */
     function upToDate(client: Client): Promise<void> {
       return new Promise((resolve) => {
-        const stop = client.onStatus(({ state }) => {
+        const stop = client.status.subscribe(({ state }) => {
           if (state !== 'up-to-date') return;
           resolve();
           queueMicrotask(() => stop());

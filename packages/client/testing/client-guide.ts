@@ -3,6 +3,7 @@ import {
   createClient,
   deleteDatabase,
   listDatabases,
+  newId,
   restoreDatabase,
   RockpoolError,
   searchText,
@@ -38,7 +39,7 @@ async function transfer(from: string, to: string, amount: number): Promise<void>
       if (source === undefined || source.balance < amount) throw new Error('not enough');
       await tx.execute(sql`UPDATE account SET balance = balance - ${amount} WHERE id = ${from}`);
       await tx.execute(sql`UPDATE account SET balance = balance + ${amount} WHERE id = ${to}`);
-      await tx.execute(sql`INSERT INTO entry VALUES (${client.newId()}, ${to}, ${amount})`);
+      await tx.execute(sql`INSERT INTO entry VALUES (${newId()}, ${to}, ${amount})`);
     },
     { atomic: true },
   );

@@ -131,7 +131,7 @@ function describeRoles(persistence: Persistence, options: ContractOptions): void
 
     it('says where it keeps what it is given, and which role it has', async () => {
       const { mine } = await open();
-      expect(mine.status).toMatchObject({ persistence, role });
+      expect(mine.status.current).toMatchObject({ persistence, role });
     });
 
     it('reads at once what it wrote, and so does every other tab', async () => {
@@ -267,7 +267,7 @@ function describeRoles(persistence: Persistence, options: ContractOptions): void
       const view = follow(mine);
       await insert(elsewhere, 2);
       await until(() => view.numbers().length === 2);
-      await until(() => mine.status.state === 'up-to-date' && mine.status.pendingCount === 0);
+      await until(() => mine.status.current.state === 'up-to-date' && mine.status.current.pendingCount === 0);
       expect(view.numbers()).toEqual([1, 2]);
     });
 
@@ -283,13 +283,13 @@ function describeRoles(persistence: Persistence, options: ContractOptions): void
         expect(await mine.rowSyncState('seat', 'first')).toMatchObject({ stage: 'admitted', conflicts: [] });
 
         await mine.sync.pause();
-        for (const client of [mine, ...others]) await until(() => client.status.state === 'paused');
+        for (const client of [mine, ...others]) await until(() => client.status.current.state === 'paused');
         await take(elsewhere, 'theirs', 2).synced;
         const late = take(mine, 'late', 2);
         const fine = take(mine, 'fine', 3);
         await Promise.all([late, fine]);
         const outcomes = Promise.allSettled([late.synced, fine.synced]);
-        expect(mine.status.pendingCount).toBe(2); // at once: who has written must not read that all is sent
+        expect(mine.status.current.pendingCount).toBe(2); // at once: who has written must not read that all is sent
         expect(await mine.rowSyncState('seat', 'late')).toMatchObject({
           stage: 'pending',
           changes: [{ stage: 'pending', reason: null }],
@@ -308,7 +308,7 @@ function describeRoles(persistence: Persistence, options: ContractOptions): void
           });
           expect(await client.rowSyncState('seat', ['theirs'])).toMatchObject({ stage: 'delivered', changes: [] });
         }
-        await until(() => mine.status.state === 'up-to-date');
+        await until(() => mine.status.current.state === 'up-to-date');
         expect(await mine.query('SELECT id FROM seat ORDER BY number')).toEqual([
           { id: 'first' },
           { id: 'theirs' },
@@ -332,10 +332,10 @@ function describeRoles(persistence: Persistence, options: ContractOptions): void
         const becomes = async (next: SyncOptions['token'], state: SyncState, reason: object | null): Promise<void> => {
           token = next;
           await mine.sync.tryNow();
-          await until(() => mine.status.state === state);
-          if (reason === null) return expect(mine.status.reason).toBeNull();
-          await until(() => mine.status.reason !== null);
-          expect(mine.status.reason).toMatchObject(reason);
+          await until(() => mine.status.current.state === state);
+          if (reason === null) return expect(mine.status.current.reason).toBeNull();
+          await until(() => mine.status.current.reason !== null);
+          expect(mine.status.current.reason).toMatchObject(reason);
         };
         await becomes(token, 'offline', { code: 'network-unreachable', fields: { stage: 'token' } });
         await becomes(() => null, 'needs-auth', { code: 'auth-signed-out' });
@@ -380,7 +380,7 @@ function describeRoles(persistence: Persistence, options: ContractOptions): void
       const all = [...upTo(300), 1_000];
       for (const client of [mine, ...others])
         await until(
-          async () => client.status.state === 'up-to-date' && (await numbersIn(client)).length === all.length,
+          async () => client.status.current.state === 'up-to-date' && (await numbersIn(client)).length === all.length,
         );
       for (const client of [mine, ...others]) expect(await numbersIn(client)).toEqual(all);
       await until(() => seen.numbers().length === all.length);
@@ -538,7 +538,7 @@ function describeSuccession(persistence: Persistence, options: ContractOptions):
         const view = follow(third);
         await insert200(mine, () => (how === 'closed' ? leader.client.close() : leader.kill()));
         for (const client of [mine, third]) expect(await numbersIn(client)).toEqual(upTo(200));
-        await until(() => mine.status.role === 'leader');
+        await until(() => mine.status.current.role === 'leader');
         await insert(third, 200);
         await until(() => view.numbers().length === 201);
         expect(view.numbers()).toEqual(upTo(201));
@@ -573,11 +573,11 @@ function describeSuccession(persistence: Persistence, options: ContractOptions):
       let isSynced = false;
       const synced = write.synced.then(() => (isSynced = true));
       leader.kill();
-      await until(() => mine.status.role === 'leader' && mine.status.state === 'paused');
+      await until(() => mine.status.current.role === 'leader' && mine.status.current.state === 'paused');
       expect(isSynced).toBe(false);
       await mine.sync.resume();
       await synced;
-      expect(mine.status.pendingCount).toBe(0);
+      expect(mine.status.current.pendingCount).toBe(0);
     });
 
     it('reads and live queries of a follower go on, and end when the next leads', async () => {
@@ -601,7 +601,7 @@ function describeSuccession(persistence: Persistence, options: ContractOptions):
       const view = follow(away.client);
       await until(() => !view.live.current.loading);
       away.window.dispatchEvent(new PageTransitionEvent('pagehide', { persisted: true }));
-      await until(() => here.status.role === 'leader');
+      await until(() => here.status.current.role === 'leader');
       await insert(here, 1);
       const asked = insert(away.client, 2);
       away.window.dispatchEvent(new PageTransitionEvent('pageshow', { persisted: true }));

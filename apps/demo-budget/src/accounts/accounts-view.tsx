@@ -92,7 +92,7 @@ function Welcome({ budget, onAdd }: { readonly budget: Budget; readonly onAdd: (
         <a className="button" href={hashOf(budget, { page: 'import' })}>
           Import a bank statement
         </a>
-        {client.status.persistence !== 'memory' && <SampleButton />}
+        {client.status.current.persistence !== 'memory' && <SampleButton />}
       </div>
     </section>
   );

@@ -1,3 +1,4 @@
+import { newId } from '@rockpool/client';
 import type { AccountKind } from '../schema.ts';
 import type { Writer } from '../writer.ts';
 
@@ -10,7 +11,7 @@ export interface NewAccount {
 
 /** Resolves to the new account's id. */
 export async function addAccount(writer: Writer, account: NewAccount): Promise<string> {
-  const id = writer.newId();
+  const id = newId();
   await writer.execute(
     'INSERT INTO accounts (id, name, kind, currency, openingMinor, createdAtMs) VALUES (?, ?, ?, ?, ?, ?)',
     [id, account.name, account.kind, account.currency, account.openingMinor, Date.now()],

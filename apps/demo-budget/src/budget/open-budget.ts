@@ -49,7 +49,7 @@ export async function openBudget({ budget, device, persistence, onArrival }: Ope
 async function addStarterCategoriesOnce(client: Client, options: ClientOptions): Promise<void> {
   const [known] = await client.query<{ present: 0 | 1 }>('SELECT EXISTS (SELECT 1 FROM categories) AS present');
   if (known?.present === 1) return;
-  if (client.status.persistence === 'memory') return await addStarterCategories(client);
+  if (client.status.current.persistence === 'memory') return await addStarterCategories(client);
   // By a client of its own, with the same options, as for every tab: what nobody did is in nobody's undo.
   const beginner = await createClient(options);
   try {

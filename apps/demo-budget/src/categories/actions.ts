@@ -1,9 +1,10 @@
+import { newId } from '@rockpool/client';
 import type { CategoryKind } from '../schema.ts';
 import type { Writer } from '../writer.ts';
 
 /** Resolves to the new category's id. */
 export async function addCategory(writer: Writer, name: string, kind: CategoryKind): Promise<string> {
-  const id = writer.newId();
+  const id = newId();
   await writer.execute('INSERT INTO categories (id, name, kind) VALUES (?, ?, ?)', [id, name, kind]);
   return id;
 }

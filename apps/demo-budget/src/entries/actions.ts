@@ -1,4 +1,4 @@
-import type { SqlStatement } from '@rockpool/client';
+import { newId, type SqlStatement } from '@rockpool/client';
 import type { PartRow } from '../queries/ledger.ts';
 import type { EntryStatus } from '../schema.ts';
 import { partChanges, type PartFields } from '../splits/part-changes.ts';
@@ -21,7 +21,7 @@ export async function addEntry(
   entry: EntryFields,
   parts: readonly PartFields[] = [],
 ): Promise<string> {
-  const id = writer.newId();
+  const id = newId();
   await writer.batch([
     {
       sql: 'INSERT INTO entries (id, accountId, date, payee, notes, categoryId, amountMinor, enteredAtMs) VALUES (?, ?, ?, ?, ?, ?, ?, ?)',

@@ -1,4 +1,4 @@
-import type { SqlStatement } from '@rockpool/client';
+import { newId, type SqlStatement } from '@rockpool/client';
 import type { RuleRow } from '../queries/rules.ts';
 import type { Writer } from '../writer.ts';
 import type { Rule } from './rule.ts';
@@ -10,7 +10,7 @@ type RuleColumns = Omit<RuleRow, 'id'>;
  * to the new rule's id.
  */
 export async function addRule(writer: Writer, rule: Rule, entryIds: readonly string[] = []): Promise<string> {
-  const id = writer.newId();
+  const id = newId();
   const columns = columnsOf(rule);
   await writer.batch([
     {

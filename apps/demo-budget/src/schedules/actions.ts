@@ -1,4 +1,4 @@
-import type { SqlStatement } from '@rockpool/client';
+import { newId, type SqlStatement } from '@rockpool/client';
 import type { ScheduleRow } from '../queries/schedules.ts';
 import { sideWithCategory } from '../transfers/side-with-category.ts';
 import type { Writer } from '../writer.ts';
@@ -33,7 +33,7 @@ const columns = [
 
 /** Resolves to the new schedule's id. */
 export async function addSchedule(writer: Writer, fields: ScheduleFields): Promise<string> {
-  const id = writer.newId();
+  const id = newId();
   await writer.execute(
     `INSERT INTO schedules (id, createdAtMs, ${columns.join(', ')}) VALUES (?, ?${', ?'.repeat(columns.length)})`,
     [id, Date.now(), ...columns.map((column) => fields[column])],

@@ -34,7 +34,6 @@ export function memoryWriter(): MemoryWriter {
   }
   const searchIndexes = schema.tables.flatMap((table) => (table.searchIndexes ?? []).map(({ name }) => name));
   const written: string[] = [];
-  let lastId = 0;
 
   const run = ({ sql, params }: SqlStatement): { changes: number; rows: never[] } => {
     written.push(sql);
@@ -55,7 +54,6 @@ export function memoryWriter(): MemoryWriter {
   return {
     written,
     rows,
-    newId: () => `id-${(lastId += 1)}`,
     query: async <Row extends object>(given: SqlStatement | string, params?: readonly SqlParam[]) => {
       const statement = statementOf(given, params);
       return await Promise.resolve(rows<Row>(statement.sql, statement.params));

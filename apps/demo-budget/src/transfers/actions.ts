@@ -1,4 +1,4 @@
-import type { SqlStatement } from '@rockpool/client';
+import { newId, type SqlStatement } from '@rockpool/client';
 import { otherSideOfTransfer, type OtherSideRow } from '../queries/transfers.ts';
 import type { Writer } from '../writer.ts';
 
@@ -25,8 +25,8 @@ export async function addTransfer(
   transfer: TransferFields,
   categoryOn: 'this' | 'other' = 'this',
 ): Promise<string> {
-  const id = writer.newId();
-  const transferId = writer.newId();
+  const id = newId();
+  const transferId = newId();
   const { amountMinor, otherMinor, categoryId } = transfer;
   const insert = (entryId: string, account: string, minor: number, category: string | null): SqlStatement => ({
     sql: 'INSERT INTO entries (id, accountId, date, notes, categoryId, amountMinor, enteredAtMs, transferId) VALUES (?, ?, ?, ?, ?, ?, ?, ?)',
@@ -34,7 +34,7 @@ export async function addTransfer(
   });
   await writer.batch([
     insert(id, accountId, amountMinor, categoryOn === 'this' ? categoryId : null),
-    insert(writer.newId(), otherAccountId, otherMinor, categoryOn === 'other' ? categoryId : null),
+    insert(newId(), otherAccountId, otherMinor, categoryOn === 'other' ? categoryId : null),
   ]);
   return id;
 }
@@ -53,7 +53,7 @@ export async function makeTransfer(
 ): Promise<boolean> {
   const { date, notes, amountMinor, otherMinor, categoryId } = transfer;
   const [found] = await writer.query<OtherSideRow>(otherSideOfTransfer, [otherAccountId, otherMinor, date, date, date]);
-  const transferId = writer.newId();
+  const transferId = newId();
   const side = {
     sql: 'UPDATE entries SET date = ?, notes = ?, amountMinor = ?, categoryId = ?, transferId = ? WHERE id = ?',
     params: [date, notes, amountMinor, categoryOn === 'this' ? categoryId : null, transferId, entryId],
@@ -62,7 +62,7 @@ export async function makeTransfer(
     found === undefined
       ? {
           sql: 'INSERT INTO entries (id, accountId, date, notes, amountMinor, enteredAtMs, transferId) VALUES (?, ?, ?, ?, ?, ?, ?)',
-          params: [writer.newId(), otherAccountId, date, notes, otherMinor, Date.now(), transferId],
+          params: [newId(), otherAccountId, date, notes, otherMinor, Date.now(), transferId],
         }
       : {
           sql: `UPDATE entries SET transferId = ?${categoryOn === 'other' ? '' : ', categoryId = NULL'} WHERE id = ?`,

@@ -1,1 +1,2 @@
+export { liveQueries, type LiveQueryInfo } from './live-queries.ts';
 export { openDevtools, type Devtools } from './open-devtools.ts';

@@ -16,7 +16,7 @@ export const tabsPanel: MakePanel = (client) => ({
       ...pending.filter(({ name }) => leads(name)).map(({ clientId }) => ['follows', clientId ?? null]),
     ];
     into.replaceChildren(
-      element('p', '', `This tab ${ROLE_WORDS[client.status.role]}, on ${client.status.persistence}.`),
+      element('p', '', `This tab ${ROLE_WORDS[client.status.current.role]}, on ${client.status.current.persistence}.`),
       table(['role', 'worker'], rows),
     );
   },

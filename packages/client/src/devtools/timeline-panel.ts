@@ -7,7 +7,7 @@ const MOST_ENTRIES = 500;
 /** What the status of sync was since the devtools were opened, newest first. */
 export const timelinePanel: MakePanel = (client) => {
   const entries: { readonly atMs: number; readonly status: SyncStatus }[] = [];
-  const close = client.onStatus((status) => {
+  const close = client.status.subscribe((status) => {
     entries.unshift({ atMs: Date.now(), status });
     entries.length = Math.min(entries.length, MOST_ENTRIES);
   });

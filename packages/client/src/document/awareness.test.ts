@@ -24,7 +24,8 @@ function openPage(value: JsonValue): {
   let tell: (people: readonly Peer[]) => void = () => undefined;
   const presence: Presence = {
     set: (state) => (shown = JSON.parse(JSON.stringify(state))),
-    others: { current: [], subscribe: (listener) => ((tell = listener), () => undefined) },
+    current: [],
+    subscribe: (listener) => ((tell = listener), () => undefined),
   };
   const awareness = createAwareness(doc, { presence, whenSaved: () => Promise.resolve() });
   const text = (doc.getMap('json').get('value') as Y.Map<unknown>).get('body') as Y.Text;
@@ -95,7 +96,8 @@ describe('the awareness of a document', () => {
       set: () => {
         throw refusal;
       },
-      others: { current: [], subscribe: () => () => undefined },
+      current: [],
+      subscribe: () => () => undefined,
     };
     createAwareness(new Y.Doc(), { presence, whenSaved: () => Promise.resolve() });
     expect(await uncaught).toBe(refusal);

@@ -103,7 +103,7 @@ export function createAwareness(doc: Doc, { presence, whenSaved }: AwarenessSour
     awareness.emit('update', [change, 'remote']);
   }
 
-  const unsubscribe = presence.others.subscribe(hear);
+  const unsubscribe = presence.subscribe(hear);
   const onUpdate = (_change: unknown, origin: unknown): void => {
     if (origin === 'local') void tell();
   };

@@ -56,7 +56,7 @@ async function openPage(
           ? Promise.resolve(JSON.stringify(stored))
           : Promise.reject(new RockpoolError('storage-unflushed'));
       },
-      presence: { set: () => undefined, others: { current: [], subscribe: () => () => undefined } },
+      presence: { set: () => undefined, current: [], subscribe: () => () => undefined },
     },
     { table, column: 'content' },
   );

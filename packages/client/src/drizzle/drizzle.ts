@@ -43,7 +43,7 @@ export class RockpoolDatabase<
    * ```ts
    * const [made] = await db.transaction(async (tx) => {
    *   await tx.update(todo).set({ done: true });
-   *   return tx.insert(todo).values({ id: client.newId(), title: 'milk' }).returning();
+   *   return tx.insert(todo).values({ id: newId(), title: 'milk' }).returning();
    * });
    * ```
    */
@@ -86,7 +86,7 @@ export class RockpoolDatabase<
  *
  * ```ts
  * const db = drizzle(client, { schema: tables });
- * await db.insert(todo).values({ id: client.newId(), title: 'milk' });
+ * await db.insert(todo).values({ id: newId(), title: 'milk' });
  * const open = await db.select().from(todo).where(eq(todo.done, false));
  * ```
  */

@@ -1,5 +1,5 @@
 import { useEffect, useState } from 'react';
-import type { LiveDocument, SqlParam } from '../client.ts';
+import type { LiveDocument, RowKey } from '../client.ts';
 import { useMaybeClient } from './client-context.ts';
 
 /** What a component knows of a document. */
@@ -28,11 +28,7 @@ const OPENING: DocumentState<never> = Object.freeze({ document: null, value: nul
  * target.value }))} />;
  * ```
  */
-export function useDocument<Value = unknown>(
-  table: string,
-  key: readonly SqlParam[],
-  column: string,
-): DocumentState<Value> {
+export function useDocument<Value = unknown>(table: string, key: RowKey, column: string): DocumentState<Value> {
   const client = useMaybeClient();
   const [known, setKnown] = useState<{ readonly of: string; readonly state: DocumentState<Value> } | null>(null);
   const of = JSON.stringify([table, key, column], (_name, part: unknown) =>

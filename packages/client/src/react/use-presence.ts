@@ -20,12 +20,12 @@ export function usePresence<State = unknown>(state?: State): readonly Peer<State
   const isShown = stateJson !== undefined;
   useEffect(() => (client === null || !isShown ? undefined : () => client.presence.set(null)), [client, isShown]);
   const subscribe = useCallback(
-    (listener: () => void) => client?.presence.others.subscribe(listener) ?? (() => undefined),
+    (listener: () => void) => client?.presence.subscribe(listener) ?? (() => undefined),
     [client],
   );
   return useSyncExternalStore(
     subscribe,
-    () => (client?.presence.others.current ?? NOBODY) as readonly Peer<State>[],
+    () => (client?.presence.current ?? NOBODY) as readonly Peer<State>[],
     () => NOBODY,
   );
 }

@@ -1,5 +1,5 @@
 import { useEffect, useState } from 'react';
-import type { RowSyncState, SqlValue } from '../client.ts';
+import type { RowKey, RowSyncState } from '../client.ts';
 import { useMaybeClient } from './client-context.ts';
 import { useSyncStatus } from './use-sync-status.ts';
 
@@ -8,7 +8,7 @@ import { useSyncStatus } from './use-sync-status.ts';
  * Null until the first answer, and where the row cannot be asked about. `key` as in `client.rowSyncState`; an array may
  * be written in place.
  */
-export function useRowSyncState(table: string, key: SqlValue | readonly SqlValue[]): RowSyncState | null {
+export function useRowSyncState(table: string, key: RowKey): RowSyncState | null {
   const client = useMaybeClient();
   const status = useSyncStatus();
   const [known, setKnown] = useState<{ readonly of: string; readonly rowSyncState: RowSyncState } | null>(null);

@@ -8,10 +8,13 @@ const OPENING: SyncStatus = Object.freeze({ ...INITIAL_STATUS, role: 'none' });
 /** The status of sync; the component draws again when it changes. */
 export function useSyncStatus(): SyncStatus {
   const client = useMaybeClient();
-  const subscribe = useCallback((listener: () => void) => client?.onStatus(listener) ?? (() => undefined), [client]);
+  const subscribe = useCallback(
+    (listener: () => void) => client?.status.subscribe(listener) ?? (() => undefined),
+    [client],
+  );
   return useSyncExternalStore(
     subscribe,
-    () => client?.status ?? OPENING,
+    () => client?.status.current ?? OPENING,
     () => OPENING,
   );
 }

@@ -1,4 +1,5 @@
 import type { ErrorData } from '@rockpool/shared';
+import type { QueryDependencies } from './query-dependencies.ts';
 import type { RowsDiff } from './rows-diff.ts';
 import type { EncodedRows } from './rows-transfer.ts';
 import type { Migration } from './migration.ts';
@@ -108,6 +109,8 @@ export interface WorkerApi extends DatabasesApi {
   /** From now on results of this query arrive as events under `queryId`, the first one at once. */
   watch(queryId: number, statement: SqlStatement): Promise<void>;
   unwatch(queryId: number): Promise<void>;
+  /** The live queries that this worker runs for the page. */
+  liveQueryRuns(): Promise<readonly LiveQueryRuns[]>;
   /** The page is hidden for good, frozen or kept for going back: let go of everything that other tabs need. */
   suspend(): Promise<void>;
   /** The page is back. */
@@ -146,8 +149,17 @@ export interface TabApi {
 
 /** What became of one live query: the first diff is against no rows, and one after an error against the last rows. */
 export type LiveResult =
-  | { readonly queryId: number; readonly diff: RowsDiff; readonly tookMs: number }
+  | { readonly queryId: number; readonly diff: RowsDiff }
   | { readonly queryId: number; readonly error: ErrorData };
+
+/** How a live query has run in the worker. `LiveQueryInfo` describes the fields. */
+export interface LiveQueryRuns {
+  readonly queryId: number;
+  readonly dependencies: QueryDependencies | null;
+  readonly wakeCount: number;
+  readonly lastRunAtMs: number | null;
+  readonly lastRunMs: number | null;
+}
 
 export type WorkerEvent =
   /** All live queries that a commit, or several in one turn, gave another result. */

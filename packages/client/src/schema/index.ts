@@ -1,6 +1,5 @@
 // The schema without anything of the browser: an app's build step loads it in Node to write the server's schema file.
 export { decodeSchema, encodeSchema, type Schema } from '@rockpool/shared';
-export { newId } from '../new-id.ts';
 export { searchText } from '../search-text.ts';
 export { defineSchema, type DefineSchemaOptions } from './define-schema.ts';
 export { documentPath, documentPlainText } from './document-path.ts';

@@ -1,9 +1,10 @@
 import { RockpoolError, toRockpoolError } from '@rockpool/shared';
-import type { LiveQuery, LiveQueryInfo, LiveState } from '../client.ts';
+import type { LiveQuery, LiveState } from '../client.ts';
+import type { LiveQueryInspection } from '../live-query-inspection.ts';
 import { applyDiff } from '../rpc/rows-diff.ts';
 import type { SqlStatement } from '../rpc/sql-statement.ts';
 import type { SqlRow } from '../rpc/sql-value.ts';
-import type { LiveResult, WorkerEvent } from '../rpc/worker-api.ts';
+import type { LiveQueryRuns, LiveResult, WorkerEvent } from '../rpc/worker-api.ts';
 import { callListener, createListeners, type Listeners } from './listeners.ts';
 import { iterateStates, subscribeUntil } from './subscriptions.ts';
 import { statementKey } from './sql.ts';
@@ -12,6 +13,7 @@ import { statementKey } from './sql.ts';
 export interface LiveSource {
   watch(queryId: number, statement: SqlStatement): Promise<void>;
   unwatch(queryId: number): Promise<void>;
+  runs(): Promise<readonly LiveQueryRuns[]>;
 }
 
 export type LiveEvent = Extract<WorkerEvent, { kind: 'live' }>;
@@ -20,8 +22,8 @@ export type LiveEvent = Extract<WorkerEvent, { kind: 'live' }>;
 export interface LiveQueries {
   live<Row>(statement: SqlStatement): LiveQuery<Row>;
   onEvent(event: LiveEvent): void;
-  /** Those that run. */
-  list(): LiveQueryInfo[];
+  /** What the page and its worker know about the queries that run. */
+  inspect(): Promise<LiveQueryInspection>;
   /** Another worker is in the place of the one that was asked; it takes this page to know nothing. */
   watchAgain(): void;
   /** The worker is gone or was told to go: no result will come. Those who listen are told why. */
@@ -46,7 +48,6 @@ interface Watched {
   state: LiveState<SqlRow>;
   lingering: ReturnType<typeof setTimeout> | null;
   resultCount: number;
-  lastMs: number | null;
 }
 
 export function createLiveQueries(source: LiveSource): LiveQueries {
@@ -70,7 +71,6 @@ export function createLiveQueries(source: LiveSource): LiveQueries {
       statement,
       known: [],
       resultCount: 0,
-      lastMs: null,
       listeners: createListeners(),
       state: LOADING,
       lingering: null,
@@ -147,7 +147,6 @@ export function createLiveQueries(source: LiveSource): LiveQueries {
         watched.state = Object.freeze(stateAfter(watched, result));
         watched.known = watched.state.rows;
         watched.resultCount++;
-        if ('tookMs' in result) watched.lastMs = result.tookMs;
         return [watched];
       });
       for (const { listeners, state } of changed) listeners.emit(state);
@@ -160,14 +159,7 @@ export function createLiveQueries(source: LiveSource): LiveQueries {
       }
     },
 
-    list: () =>
-      [...watchedById.values()].map(({ statement, state, listeners, resultCount, lastMs }) => ({
-        sql: statement.sql,
-        rowCount: state.rows.length,
-        listenerCount: listeners.count,
-        resultCount,
-        lastMs,
-      })),
+    inspect: async () => ({ runs: await source.runs(), watchedById }),
 
     end(error) {
       ended = error;

@@ -19,9 +19,12 @@ function decided(): {
       asked.push([...ids]);
       return ids.map((id) => fates.get(id) ?? { state: 'pending' });
     },
-    onStatus: (listener) => {
-      listeners.add(listener);
-      return () => void listeners.delete(listener);
+    status: {
+      subscribe: (listener: (status: unknown) => void) => {
+        const entry = (): void => listener(null);
+        listeners.add(entry);
+        return () => void listeners.delete(entry);
+      },
     },
   });
   return {

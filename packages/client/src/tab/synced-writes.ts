@@ -1,5 +1,5 @@
 import { RockpoolError, toRockpoolError } from '@rockpool/shared';
-import type { Write } from '../client.ts';
+import type { Subscribable, Write } from '../client.ts';
 import type { WriteState } from '../rpc/write-state.ts';
 import { isUnflushed } from '../unflushed.ts';
 
@@ -8,8 +8,8 @@ export interface WriteStateSource {
   /** Throws where there is no server that could decide. */
   requireServer(): void;
   writeStates(requestIds: readonly string[]): Promise<readonly WriteState[]>;
-  /** Calls whenever something about sync has changed. */
-  onStatus(listener: () => void): () => void;
+  /** An outcome changes it. */
+  readonly status: Pick<Subscribable<unknown>, 'subscribe'>;
 }
 
 /** Asked again after this long without a change of the status: what a tab hears of another may get lost. */
@@ -58,7 +58,7 @@ export class SyncedWrites {
     this.source.requireServer();
     const decided = Promise.withResolvers<void>();
     this.waiting.set(requestId, decided);
-    this.stopListening ??= this.source.onStatus(() => this.ask());
+    this.stopListening ??= this.source.status.subscribe(() => this.ask());
     this.ask();
     return decided.promise;
   }

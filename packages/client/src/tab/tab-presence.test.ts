@@ -44,7 +44,7 @@ describe('the presence of a tab', () => {
   it('tells the newest once the worker has answered', async () => {
     const { presence, told, answer } = createWorld();
     const mine = presence.about('');
-    mine.others.subscribe(() => undefined);
+    mine.subscribe(() => undefined);
     mine.set({ page: 1 });
     mine.set({ page: 2 });
     presence.about('a note').set({ n: 1 });
@@ -66,7 +66,7 @@ describe('the presence of a tab', () => {
   it('shows the others by topic, the longest here first, and neither itself nor what is no JSON', () => {
     const { presence } = createWorld();
     const heard: (readonly Peer[])[] = [];
-    presence.about('').others.subscribe((others) => heard.push(others));
+    presence.about('').subscribe((others) => heard.push(others));
     presence.hear({
       whole: false,
       seen: [
@@ -78,7 +78,7 @@ describe('the presence of a tab', () => {
       ],
     });
     expect(heard.map((others) => others.map(({ tabId }) => tabId))).toEqual([[], ['theirs', 'late']]);
-    expect(presence.about('a note').others.current).toEqual([
+    expect(presence.about('a note').current).toEqual([
       {
         tabId: 'theirs',
         siteId: 's',
@@ -92,7 +92,7 @@ describe('the presence of a tab', () => {
     presence.hear({ whole: false, seen: [seen({ topic: 'a note', stateJson: null })] });
     expect(heard).toHaveLength(2);
     presence.hear({ whole: true, seen: [] });
-    expect(presence.about('').others.current).toEqual([]);
+    expect(presence.about('').current).toEqual([]);
   });
 
   it.each([

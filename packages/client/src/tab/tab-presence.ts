@@ -103,20 +103,18 @@ export function createTabPresence({ tabId, show, onProblem }: TabPresenceOptions
         });
       const current = (): readonly Peer[] => others.get(topic) ?? NOBODY;
       return {
-        set: (state) => set(topic, state),
-        others: {
-          get current() {
-            return current();
-          },
-          subscribe(listener) {
-            takePart();
-            const remove = listeners.add((touched) => {
-              if (touched.has(topic)) listener(current());
-            });
-            callListener(listener, current());
-            return remove;
-          },
+        get current() {
+          return current();
         },
+        subscribe(listener) {
+          takePart();
+          const remove = listeners.add((touched) => {
+            if (touched.has(topic)) listener(current());
+          });
+          callListener(listener, current());
+          return remove;
+        },
+        set: (state) => set(topic, state),
       };
     },
     hear({ whole, seen: states }) {

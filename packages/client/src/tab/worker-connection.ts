@@ -3,7 +3,6 @@ import { releaseProxy, wrap, type Remote } from 'comlink';
 import { installErrorTransfer } from '../rpc/error-transfer.ts';
 import type { WorkerApi } from '../rpc/worker-api.ts';
 import type { StartedWorker } from './start-worker.ts';
-import { whyUnloadable } from './why-unloadable.ts';
 
 /** Calls into this tab's worker. Comlink alone would wait for ever on a worker that never started. */
 export interface WorkerConnection {
@@ -41,7 +40,7 @@ export function connectWorker(
     event.preventDefault(); // It is reported with a code instead.
     if (ended !== null) return;
     // What went wrong in a script is told; that there is none is not.
-    if (!hasAnswered && !(event instanceof ErrorEvent)) return void whyUnloadable(url).then(end);
+    if (!hasAnswered && !(event instanceof ErrorEvent)) return void explainUnloadable(url).then(end);
     const cause: unknown = event.error ?? new Error(event.message);
     const error = new RockpoolError(
       'internal',
@@ -67,6 +66,16 @@ export function connectWorker(
     },
     end,
   };
+}
+
+/** Loads the diagnosis only after a failure. A page that cannot load it either still gets an error with the address. */
+async function explainUnloadable(url: string): Promise<RockpoolError> {
+  try {
+    const { whyUnloadable } = await import('./why-unloadable.ts');
+    return await whyUnloadable(url);
+  } catch (cause) {
+    return new RockpoolError('worker-unloadable', { url }, { cause });
+  }
 }
 
 /**

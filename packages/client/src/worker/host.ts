@@ -261,6 +261,7 @@ export function createHost(environment: WorkerEnvironment): WorkerApi {
     showPresence: async (tabId, states) => opened().presence.show(tabId, states),
     watch: async (queryId, statement) => opened().live.watch(queryId, statement),
     unwatch: async (queryId) => opened().live.unwatch(queryId),
+    liveQueryRuns: async () => opened().live.runs(),
     suspend: async () => {
       opened().presence.suspend();
       await opened().streams.closeAll();

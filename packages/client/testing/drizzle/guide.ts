@@ -1,4 +1,4 @@
-import { createClient, RockpoolError } from '@rockpool/client';
+import { createClient, newId, RockpoolError } from '@rockpool/client';
 import { drizzle, liveQuery } from '@rockpool/client/drizzle';
 import { defineSchema, matches, searchIndex } from '@rockpool/client/schema';
 import { asc, eq, relations, sql } from 'drizzle-orm';
@@ -22,9 +22,9 @@ const tables = { list, todo, todoSearch, listRelations, todoRelations };
 const client = await createClient({ name: 'drizzle-guide', schema: defineSchema(tables) });
 const db = drizzle(client, { schema: tables });
 
-const listId = client.newId();
+const listId = newId();
 await db.insert(list).values({ id: listId, name: 'home' });
-await db.insert(todo).values({ id: client.newId(), listId, title: 'buy milk', dueAt: new Date(2030, 0, 1) });
+await db.insert(todo).values({ id: newId(), listId, title: 'buy milk', dueAt: new Date(2030, 0, 1) });
 
 const open = await db
   .select({ title: todo.title, list: list.name })
@@ -53,7 +53,7 @@ const renamed = await db.transaction(async (tx) => {
     .returning({ title: todo.title });
 });
 
-const workId = client.newId();
+const workId = newId();
 const moved = await db.batch([
   db.insert(list).values({ id: workId, name: 'work' }),
   db.update(todo).set({ listId: workId }).where(eq(todo.listId, listId)),
@@ -67,7 +67,7 @@ const unsubscribe = live.subscribe(({ rows, error }) => {
 
 const code = await db
   .insert(list)
-  .values({ id: client.newId(), name: 'work' })
+  .values({ id: newId(), name: 'work' })
   .then(
     () => null,
     (error: unknown) => (error instanceof RockpoolError ? error.code : 'other'),

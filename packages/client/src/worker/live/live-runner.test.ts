@@ -249,6 +249,18 @@ describe('a live query', () => {
     expect(takeEvents()).toEqual([]);
   });
 
+  it('counts runs and wake-ups of each query', async () => {
+    const { runner, tick } = createWorld();
+    runner.watch(1, { sql: 'a', params: [] });
+    expect(runner.runs()).toMatchObject([{ queryId: 1, dependencies: null, wakeCount: 0, lastRunAtMs: null }]);
+    await tick();
+    runner.touch({ tables: ['a'], changes: [] });
+    await tick();
+    expect(runner.runs()).toMatchObject([
+      { queryId: 1, dependencies: [{ table: 'a' }], wakeCount: 1, lastRunAtMs: expect.any(Number), lastRunMs: 0 },
+    ]);
+  });
+
   it('rests for as long as it ran, so that it never takes more than half of the time', async () => {
     const { runner, tick, database } = createWorld();
     database.costMs = 200;

@@ -5,7 +5,7 @@ import type { QueryResult, Reads } from '../../rpc/reads.ts';
 import type { EncodedRows } from '../../rpc/rows-transfer.ts';
 import { diffTransferables } from '../../rpc/rows-diff.ts';
 import type { SqlStatement } from '../../rpc/sql-statement.ts';
-import type { LiveResult, WorkerEvent } from '../../rpc/worker-api.ts';
+import type { LiveQueryRuns, LiveResult, WorkerEvent } from '../../rpc/worker-api.ts';
 import { diffRows, isUnchanged } from './diff-rows.ts';
 
 export interface LiveRunnerOptions {
@@ -23,6 +23,8 @@ export interface LiveRunner {
   unwatch(queryId: number): void;
   /** A commit of any tab, or of sync. */
   touch(touched: Touched): void;
+  /** How each query has run, for the devtools. */
+  runs(): LiveQueryRuns[];
 }
 
 interface Watched {
@@ -41,6 +43,9 @@ interface Watched {
   error: string | null;
   hasResult: boolean;
   isDue: boolean;
+  runCount: number;
+  lastRunAtMs: number | null;
+  lastRunMs: number | null;
 }
 
 interface LiveUpdate {
@@ -93,6 +98,7 @@ export function createLiveRunner({ reads, clock, send, onProblem }: LiveRunnerOp
     const due = [...watchedById.values()].filter(({ isDue }) => isDue);
     for (const watched of due) Object.assign(watched, { isDue: false, current: watched.dependencies });
     const results = await read(due);
+    due.forEach((watched, index) => noteRun(watched, results[index] as QueryResult));
     const news = due.flatMap((watched, index) => take(watched, results[index] as QueryResult) ?? []);
     if (news.length > 0)
       send(
@@ -101,6 +107,12 @@ export function createLiveRunner({ reads, clock, send, onProblem }: LiveRunnerOp
       );
     // After the rows, which somebody waits for. Every commit counts until then.
     await Promise.all(due.filter(({ dependencies }) => dependencies === null).map(learnDependencies));
+  }
+
+  function noteRun(watched: Watched, result: QueryResult): void {
+    watched.runCount++;
+    watched.lastRunAtMs = clock.nowMs();
+    watched.lastRunMs = 'tookMs' in result ? result.tookMs : null;
   }
 
   /** Together: a read of the database costs more than a small query, and what is read elsewhere costs a message. */
@@ -131,7 +143,7 @@ export function createLiveRunner({ reads, clock, send, onProblem }: LiveRunnerOp
       watched.error = text;
       return { result: { queryId, error: result.error }, transferables: [] };
     }
-    const { rows, tookMs } = result;
+    const { rows } = result;
     const diff = diffRows(watched.rows, rows);
     const isKnown = watched.hasResult && watched.error === null && isUnchanged(diff, watched.rows);
     Object.assign(watched, { rows, error: null, hasResult: true });
@@ -139,7 +151,7 @@ export function createLiveRunner({ reads, clock, send, onProblem }: LiveRunnerOp
     // A diff that is the whole result is copied: what was sent is kept here, to compare the next with.
     return isKnown
       ? null
-      : { result: { queryId, diff, tookMs }, transferables: diff.added === rows ? [] : diffTransferables(diff) };
+      : { result: { queryId, diff }, transferables: diff.added === rows ? [] : diffTransferables(diff) };
   }
 
   return {
@@ -153,6 +165,9 @@ export function createLiveRunner({ reads, clock, send, onProblem }: LiveRunnerOp
         error: null,
         hasResult: false,
         isDue: true,
+        runCount: 0,
+        lastRunAtMs: null,
+        lastRunMs: null,
       });
       plan();
     },
@@ -170,5 +185,14 @@ export function createLiveRunner({ reads, clock, send, onProblem }: LiveRunnerOp
         if (watched.isDue) plan();
       }
     },
+
+    runs: () =>
+      [...watchedById.values()].map(({ queryId, dependencies, runCount, lastRunAtMs, lastRunMs }) => ({
+        queryId,
+        dependencies,
+        wakeCount: Math.max(0, runCount - 1),
+        lastRunAtMs,
+        lastRunMs,
+      })),
   };
 }

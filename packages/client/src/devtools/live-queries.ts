@@ -1,0 +1,47 @@
+import type { Client } from '../client.ts';
+import { liveQueryInspections } from '../live-query-inspection.ts';
+
+/** What a running live query reads and costs. */
+export interface LiveQueryInfo {
+  readonly sql: string;
+  readonly rowCount: number;
+  readonly listenerCount: number;
+  /** How often the page received a changed result or an error. */
+  readonly resultCount: number;
+  /**
+   * The tables that it reads, each with the columns; `''` for a table of which only the number of rows counts. Null
+   * while they are not known: every commit then runs the query again.
+   */
+  readonly dependencies: readonly { readonly table: string; readonly columns: readonly string[] }[] | null;
+  /** How often the query ran because a commit touched what it reads; its first run is not counted. */
+  readonly wakeCount: number;
+  /** Wall time in ms of the last run; null before the first. */
+  readonly lastRunAtMs: number | null;
+  /** How long that run took in the worker, in ms; null before the first and when it failed. */
+  readonly lastRunMs: number | null;
+}
+
+/**
+ * Lists the live queries that this tab runs now: what each reads, when and how long it ran last, and how often commits
+ * woke it.
+ *
+ * ```ts
+ * console.table(await liveQueries(client));
+ * ```
+ */
+export async function liveQueries(client: Client): Promise<LiveQueryInfo[]> {
+  const inspection = await liveQueryInspections.get(client)?.();
+  if (inspection === undefined) return [];
+  return inspection.runs.flatMap(({ queryId, dependencies, ...runs }) => {
+    const watched = inspection.watchedById.get(queryId);
+    if (watched === undefined) return [];
+    return {
+      sql: watched.statement.sql,
+      rowCount: watched.state.rows.length,
+      listenerCount: watched.listeners.count,
+      resultCount: watched.resultCount,
+      dependencies: dependencies?.map(({ table, columns }) => ({ table, columns })) ?? null,
+      ...runs,
+    };
+  });
+}

@@ -1,0 +1,92 @@
+import { RockpoolError } from '@rockpool/shared';
+import { describe, expect, it } from 'vitest';
+import { INITIAL_STATUS, type RejectedChangeset, type Subscribable, type SyncStatus } from '../client.ts';
+import { createRejectedStore } from './rejected-store.ts';
+import { createStatusStore } from './status-store.ts';
+
+const rejected = (sequence: number, decided = true): RejectedChangeset => ({
+  sequence,
+  decided,
+  reason: new RockpoolError('atomic-conflict').toData(),
+  writtenMs: 1,
+  rejectedMs: 2,
+  atomic: true,
+  changes: [{ table: 'note', kind: 'insert', key: [1n], values: [{ column: 'id', after: 1n }] }],
+});
+
+function createWorld(): {
+  store: Subscribable<readonly RejectedChangeset[]>;
+  reads: () => number;
+  problems: string[];
+  answer: (next: () => readonly RejectedChangeset[]) => Promise<void>;
+} {
+  const status = createStatusStore({ ...INITIAL_STATUS, role: 'leader' } as SyncStatus);
+  const problems: string[] = [];
+  let reads = 0;
+  let pendingCount = 0;
+  let list = (): readonly RejectedChangeset[] => [];
+  const store = createRejectedStore({
+    list: async () => {
+      reads++;
+      return list();
+    },
+    status,
+    onProblem: ({ code }) => problems.push(code),
+  });
+  return {
+    store,
+    reads: () => reads,
+    problems,
+    answer: async (next) => {
+      list = next;
+      status.set({ ...status.current, pendingCount: ++pendingCount });
+      await new Promise((resolve) => setTimeout(resolve));
+    },
+  };
+}
+
+describe('client.rejected as a store', () => {
+  it('reads nothing without a listener', async () => {
+    const { store, reads, answer } = createWorld();
+    await answer(() => [rejected(1)]);
+    expect(reads()).toBe(0);
+    store.subscribe(() => undefined)();
+    await answer(() => [rejected(1)]);
+    await answer(() => [rejected(1)]);
+    expect(reads()).toBe(1);
+  });
+
+  it('keeps the same object until the list changes', async () => {
+    const { store, answer } = createWorld();
+    const heard: (readonly number[])[] = [];
+    store.subscribe((list) => heard.push(list.map(({ sequence }) => sequence)));
+    await answer(() => [rejected(1)]);
+    const { current } = store;
+    await answer(() => [rejected(1)]);
+    expect(store.current).toBe(current);
+    await answer(() => [rejected(1, false)]);
+    expect(store.current).not.toBe(current);
+    await answer(() => []);
+    expect(heard).toEqual([[], [1], [1], []]);
+  });
+
+  it('tells a second listener the list at once', async () => {
+    const { store, answer } = createWorld();
+    store.subscribe(() => undefined);
+    await answer(() => [rejected(3)]);
+    let heard: readonly RejectedChangeset[] | null = null;
+    store.subscribe((list) => (heard = list));
+    expect(heard).toBe(store.current);
+  });
+
+  it('reports a failed read and reads again after the next change of the status', async () => {
+    const { store, problems, answer } = createWorld();
+    store.subscribe(() => undefined);
+    await answer(() => {
+      throw new RockpoolError('storage-lost');
+    });
+    await answer(() => [rejected(2)]);
+    expect(problems).toEqual(['storage-lost']);
+    expect(store.current).toHaveLength(1);
+  });
+});
