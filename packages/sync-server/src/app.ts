@@ -12,7 +12,7 @@ import { listMembers, revokeMember, setMember } from './routes/members.ts';
 import { health, metrics, ready } from './routes/probes.ts';
 import { leaveSession, openSession, pollFrames, sendFrames } from './routes/sessions.ts';
 import { snapshot, SNAPSHOT_HEADERS } from './routes/snapshot.ts';
-import { NOBODY, type Route, type Services } from './routes/route.ts';
+import { ANONYMOUS, type Route, type Services } from './routes/route.ts';
 
 /**
  * Everything that the server answers over plain HTTP. Sync itself runs over the WebSocket (session/accept-sockets.ts),
@@ -97,7 +97,7 @@ async function admit(
   authorization: string | undefined,
   gate: Gate,
 ): Promise<Principal> {
-  if (access === 'public') return NOBODY;
+  if (access === 'public') return ANONYMOUS;
   const [, token] = /^Bearer (\S+)$/i.exec(authorization ?? '') ?? [];
   if (token === undefined) throw new RockpoolError('auth-token-invalid');
   const principal = await gate.authenticate(token);

@@ -13,7 +13,7 @@ beforeEach(() => {
 afterEach(() => folder.remove());
 
 describe('rockpool-server', () => {
-  it.each(['SIGINT', 'SIGTERM'] as const)('serves until %s, and leaves cleanly', async (signal) => {
+  it.each(['SIGINT', 'SIGTERM'] as const)('serves until %s and exits cleanly', async (signal) => {
     const server = await ServerProcess.start(folder.path);
     const health = await fetch(server.url.replace('ws:', 'http:').replace('/sync', '/health'));
     expect(await health.json()).toEqual({ status: 'ok' });
@@ -23,7 +23,7 @@ describe('rockpool-server', () => {
     const { code, stderr } = await server.signal(signal);
     expect(code).toBe(0);
     expect(await connection.closes()).toMatchObject({ code: 1001 });
-    // One JSON object a line, and neither values nor tokens in it.
+    // One JSON object per line, without values or tokens.
     const events = stderr
       .trim()
       .split('\n')
@@ -32,18 +32,18 @@ describe('rockpool-server', () => {
     expect(stderr).not.toContain('private');
   });
 
-  it('refuses a directory that another server uses', async () => {
+  it('refuses a data directory that another server uses', async () => {
     const server = await ServerProcess.start(folder.path);
     const second = await runCommand(serverFlags(folder.path));
     expect(second).toMatchObject({ code: 1, stdout: '' });
     expect(second.stderr).toContain('another server uses this data directory');
-    // The lock does not outlive its holder, however it ends.
+    // The lock ends with its process, however the process ends.
     await server.signal('SIGKILL');
     const third = await ServerProcess.start(folder.path);
     expect(await third.signal('SIGTERM')).toMatchObject({ code: 0 });
   });
 
-  it('reports all that is wrong with its configuration at once', async () => {
+  it('reports all problems of its configuration at once', async () => {
     const weak = join(folder.path, 'weak');
     writeFileSync(weak, 'short');
     const schema = join(folder.path, 'schema.json');
@@ -67,8 +67,8 @@ describe('rockpool-server', () => {
     expect(code).toBe(1);
     expect(stderr.split('\n').filter((line) => line !== '')).toEqual([
       'config-invalid:',
-      '--verbose is not known',
-      'extra is not known',
+      'unknown setting --verbose',
+      'unknown argument extra',
       '--data is missing',
       '--schema: this is not a Rockpool schema file',
       '--port takes a number from 0 to 65535',
@@ -79,7 +79,7 @@ describe('rockpool-server', () => {
     ]);
   });
 
-  it('refuses a secret that only looks long', async () => {
+  it('refuses a long secret that repeats a few characters', async () => {
     const weak = join(folder.path, 'weak');
     writeFileSync(weak, 'a'.repeat(64));
     const { code, stderr } = await runCommand([...serverFlags(folder.path).slice(0, -1), weak]);
@@ -99,7 +99,7 @@ describe('rockpool-server', () => {
     },
   );
 
-  it('takes settings from flags, else the environment, else a file, and tells what is wrong in any of them', async () => {
+  it('takes settings from flags, else the environment, else a file, and reports problems in each of them', async () => {
     const [, data = '', , schema = '', , , , secret = ''] = serverFlags(folder.path);
     const config = join(folder.path, 'config.json');
     writeFileSync(config, JSON.stringify({ data: '/nowhere', schema, port: 0, origin: ['https://app.example.org'] }));
@@ -117,15 +117,15 @@ describe('rockpool-server', () => {
     });
     expect(stderr.trim().split('\n')).toEqual([
       'config-invalid:',
-      '--config: prot is not known',
-      '--config: origin is not what it takes (list)',
+      '--config: unknown setting prot',
+      '--config: origin has the wrong type (expected list)',
       '--data is missing',
       '--schema is missing',
       '--port takes a number from 0 to 65535',
     ]);
   });
 
-  it('says how it is used', async () => {
+  it('prints its usage', async () => {
     expect(await runCommand([])).toMatchObject({ code: 1, stdout: expect.stringContaining('--secret-file') as string });
     expect(await runCommand(['--help'])).toMatchObject({
       code: 0,
@@ -158,7 +158,7 @@ describe('rockpool-server token', () => {
     await server.signal('SIGTERM');
   });
 
-  it('reports all that is wrong at once', async () => {
+  it('reports all problems at once', async () => {
     const { code, stderr } = await runCommand(['token', '--database', '../x', '--ttl', 'soon']);
     expect(code).toBe(1);
     expect(stderr.trim().split('\n')).toEqual([

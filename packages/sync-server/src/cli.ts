@@ -8,24 +8,27 @@ import { settingsHelp, type Sources } from './cli/settings.ts';
 import { serve } from './serve.ts';
 
 const USAGE = `rockpool-server [serve] SETTINGS
-    Runs the sync server until SIGINT or SIGTERM. Each setting is a flag, or an environment variable such as ROCKPOOL_SECRET_FILE, or a
-    member of the JSON file that --config names; the first of these that has it counts.
+    Runs the sync server until SIGINT or SIGTERM. A setting is a flag, an environment variable such as ROCKPOOL_SECRET_FILE, or a
+    member of the JSON file that --config names. Flags override the environment, which overrides the file.
 ${settingsHelp(SERVE_SETTINGS)}
 rockpool-server token SETTINGS
-    Prints a token that opens one database.
+    Prints a token for one database.
 ${settingsHelp(TOKEN_SETTINGS)}
-rockpool-server databases (--data DIR | --postgres URL) list | inspect ID | export ID FILE | import ID FILE | delete ID
-    With a directory, import and delete only while no server runs on it.
+rockpool-server databases --data DIR COMMAND
+    list, inspect ID, export ID FILE                         also while the server runs
+    import ID FILE, delete ID, replace ID FILE, accept ID    only while the server is stopped
+rockpool-server databases --postgres URL COMMAND
+    list, inspect ID, export ID FILE, import ID FILE, delete ID
 
-rockpool-server backup DIR --data DIR      every database and the members, while the server runs
-rockpool-server restore DIR --data DIR     into a data directory without databases
+rockpool-server backup DIR --data DIR      copies every database and the members, also while the server runs
+rockpool-server restore DIR --data DIR     restores a backup into a data directory without databases
 rockpool-server doctor (--data DIR | --postgres URL) [--schema FILE]
-    Checks the place and every database in it. Exit code 1 where something is wrong.
+    Checks the data directory or PostgreSQL, and every database. Exits with 1 if it finds a problem.
 `;
 
 const print = (line: string): void => void process.stdout.write(`${line}\n`);
 
-/** Each returns the exit code, or nothing for 0. */
+/** Each command returns its exit code, or nothing for 0. */
 const COMMANDS: Readonly<Record<string, (sources: Sources) => Promise<number | void> | number | void>> = {
   serve: runServer,
   token: async (sources) => {
@@ -38,7 +41,7 @@ const COMMANDS: Readonly<Record<string, (sources: Sources) => Promise<number | v
   doctor: async (sources) => ((await runDoctor(sources, print)) ? 0 : 1),
 };
 
-/** The command. Resolves with the exit code, for the server when it was told to stop. */
+/** Runs the command line and resolves with the exit code; for the server, once it has stopped. */
 export async function run(args: readonly string[]): Promise<number> {
   const [name] = args;
   if (name === undefined || name === 'help' || args.includes('--help')) {
@@ -70,7 +73,8 @@ async function runServer(sources: Sources): Promise<void> {
 }
 
 /**
- * The first SIGINT or SIGTERM asks for a clean stop; a second one, with the default behaviour back, ends the process.
+ * Resolves at the first SIGINT or SIGTERM, for a clean stop. A second signal has its default effect and ends the
+ * process.
  */
 function stopSignal(): Promise<void> {
   return new Promise((resolve) => {

@@ -33,8 +33,8 @@ afterEach(async () => {
   folder.remove();
 });
 
-describe('inside an app of somebody else', () => {
-  it('it runs beside the app’s own routes and its own sockets', async () => {
+describe('a server mounted in another app', () => {
+  it('runs beside the app’s own routes and sockets', async () => {
     expect(await (await fetch(`http://${host}/`)).text()).toBe('the app');
     expect(await (await fetch(`http://${host}/sync/health`)).json()).toEqual({ status: 'ok' });
     expect((await fetch(`http://${host}/health`)).status).toBe(404);
@@ -64,7 +64,7 @@ describe('inside an app of somebody else', () => {
     },
   );
 
-  it('it takes no socket of a page from elsewhere', async () => {
+  it('refuses a socket of a page from another origin', async () => {
     await expect(
       TestConnection.connect(`ws://${host}/sync`, undefined, { origin: 'https://evil.test' }),
     ).rejects.toThrow('403');

@@ -1,4 +1,4 @@
-// The server's routes once more, over the oldest Hono that the package allows.
+// Runs the tests of the server's routes with the oldest version of Hono that the package allows.
 import * as used from 'hono';
 import * as allowed from 'hono-floor';
 import { expect, it, vi } from 'vitest';
@@ -7,6 +7,6 @@ import './mounted.test.ts';
 vi.mock('hono', () => import('hono-floor'));
 vi.mock('hono/cors', () => import('hono-floor/cors'));
 
-it('it is the one that the tests above have used', () => {
+it('is the version that the tests above use', () => {
   expect(used.Hono).toBe(allowed.Hono);
 });

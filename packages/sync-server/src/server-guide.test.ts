@@ -6,7 +6,7 @@ import { temporaryFolder, TEST_SECRET } from '../testing/test-server.ts';
 
 const textOf = (path: string): string => readFileSync(new URL(path, import.meta.url), 'utf8');
 
-it('what the page on the server shows of its own program is in one function, line by line', () => {
+it('runs the same lines as the code blocks of docs/server.md', () => {
   // The formatter may break lines and move comments.
   const withoutSpace = (text: string): string =>
     text.replace(/(^|\s)\/\/ .*$/gm, '').replace(/\s+|,(?=\s*[)\]}])/g, '');
@@ -18,16 +18,16 @@ it('what the page on the server shows of its own program is in one function, lin
   for (const line of blocks.join('').split('\n')) expect(code).toContain(withoutSpace(line));
 });
 
-it('it runs, and does what the page says', async () => {
+it('does what docs/server.md says', async () => {
   const folder = temporaryFolder();
-  const { sync, http, heard, refusal } = await runServerGuide({
+  const { sync, http, updates, refusal } = await runServerGuide({
     dataDir: folder.path,
     schema: TEST_SCHEMA,
     secret: TEST_SECRET,
     principal: 'ann',
   });
   try {
-    expect(heard).toMatchObject([
+    expect(updates).toMatchObject([
       { table: 'accounts', kind: 'insert', key: { id: 'a' }, values: { name: 'from the server' } },
     ]);
     expect(refusal).toContain('no credit in my-budget');

@@ -35,7 +35,7 @@ afterEach(async () => {
 });
 
 describe('several instances on one PostgreSQL', () => {
-  it('bring what one has admitted to the clients of all', async () => {
+  it('deliver changes that one has admitted to the clients of all', async () => {
     const [a, b] = [await start(), await start()];
     const [ann, ben] = [await a.open(), await b.open()];
     await ann.commit([insert('accounts', 'x', { name: 'Cash', rank: 1n })]);
@@ -49,7 +49,7 @@ describe('several instances on one PostgreSQL', () => {
       expect(events.filter(({ event }) => event.endsWith('-error') || event.endsWith('-failed'))).toEqual([]);
   });
 
-  it('show those who are here to the others, at whichever they are, until they go', async () => {
+  it('show the presence of members at one instance to those at others', async () => {
     const [a, b] = [await start(), await start()];
     const [ann, ben] = [await a.open(), await b.open(undefined, { principal: 'ben' })];
     const state = (stateJson: string | null): Parameters<typeof ann.send>[0] => ({
@@ -72,7 +72,7 @@ describe('several instances on one PostgreSQL', () => {
     for (const { events } of [a, b]) expect(events.filter(({ event }) => event.endsWith('-error'))).toEqual([]);
   });
 
-  it('let a client go on at any of them, also at one that has heard nothing yet', async () => {
+  it('let a client continue at any of them, also at one that has received nothing yet', async () => {
     const [a, b] = [await start(), await start()];
     const site = new TestSite();
     const [first, idle] = [await a.open(site), await b.open()];
@@ -80,7 +80,7 @@ describe('several instances on one PostgreSQL', () => {
     first.cut();
     const second = await b.open(site);
     expect(site.cursor).toBe(20);
-    // No other epoch: what the client knows is not taken for a log that was lost.
+    // The same epoch: the client's cursor is not taken for that of a lost log.
     expect(await second.commit([insert('entries', 'last', { amount: 0n })])).toMatchObject({
       kind: 'admitted',
       watermark: 21,
@@ -89,7 +89,7 @@ describe('several instances on one PostgreSQL', () => {
     expect(idle.closed).toBeNull();
   });
 
-  it('let somebody in however much others push', async () => {
+  it('admit a new session however much others push', async () => {
     const server = await start();
     const writers = await Promise.all(Array.from({ length: 4 }, () => server.open()));
     let isIn = false;
@@ -107,7 +107,7 @@ describe('several instances on one PostgreSQL', () => {
     await Promise.all(pushing);
   });
 
-  it('reject at all of them what one of them would', async () => {
+  it('reject the same changes at every instance', async () => {
     const [a, b] = [await start(), await start()];
     const [ann, ben] = [await a.open(), await b.open()];
     await ann.commit([insert('accounts', 'x', { name: 'Cash' })]);
@@ -119,7 +119,7 @@ describe('several instances on one PostgreSQL', () => {
       kind: 'rejected',
       code: 'constraint-foreign-key',
     });
-    // What PostgreSQL could not store is SQLite's to refuse.
+    // SQLite rejects what PostgreSQL could not store.
     expect(await ben.commit([insert('entries', 'e', { amount: 1n, weight: 'heavy' })])).toMatchObject({
       kind: 'rejected',
       code: 'constraint-data-type',
@@ -131,10 +131,10 @@ describe('several instances on one PostgreSQL', () => {
     expect(await ben.commit([insert('entries', 'e', { amount: 1n })])).toMatchObject({ kind: 'admitted' });
   });
 
-  it('take edits that two people have made of one large document, each at another, as one of them would', async () => {
+  it('merge edits of one large document at two instances like one instance would', async () => {
     const [a, b] = [await start(), await start()];
     const [ann, ben] = [new Page(await a.open()), new Page(await b.open(undefined, { principal: 'ben' }))];
-    // Heavy enough to be worked on in another thread, while the other instance commits.
+    // Large enough to be merged in another thread, while the other instance commits.
     const body = 'The tide comes in. '.repeat(20_000);
     const text = (members: object): string => JSON.stringify({ ...members, body });
     await ann.connection.commit([
@@ -155,7 +155,7 @@ describe('several instances on one PostgreSQL', () => {
     expect(await postgres.server.query(name, 'SELECT content FROM rockpool.pages')).toEqual([[both]]);
   });
 
-  it('hold a role that was taken away at one of them against open sessions at all', async () => {
+  it('apply a revocation at one instance to open sessions at all', async () => {
     const [a, b] = [await start(), await start()];
     const ann = await b.open();
     await a.sync.members.setRole(DATABASE, 'ann', null);
@@ -177,7 +177,7 @@ describe('several instances on one PostgreSQL', () => {
     expect((await a.open(undefined, { principal: 'eve', databaseId: DATABASE, role: 'viewer' })).site.cursor).toBe(0);
   });
 
-  it('write, and follow changes, for the program that runs them', async () => {
+  it('write and follow changes for the host program', async () => {
     const [a, b] = [await start(), await start()];
     const [at, beside] = [a.sync.database(DATABASE), b.sync.database(DATABASE)];
     await Promise.all(
@@ -203,7 +203,7 @@ describe('several instances on one PostgreSQL', () => {
     left.abort();
   });
 
-  it('go over to a newer schema, with which older clients go on, and commit no more with the old one', async () => {
+  it('migrate to a newer schema, which serves older clients, and stop committing with the old one', async () => {
     const [accounts, ...others] = TEST_TABLES as [(typeof TEST_TABLES)[number], ...typeof TEST_TABLES];
     const wider = buildSchema([
       { ...accounts, columns: [...accounts.columns, column('color', 'text', { notNull: true, defaultSql: `'red'` })] },
@@ -217,7 +217,7 @@ describe('several instances on one PostgreSQL', () => {
     ann.push();
     expect(await ann.failure()).toMatchObject({ code: 'database-unavailable' });
     expect((await old.ask('GET', '/ready')).status).toBe(503);
-    // Said by the hash of the old schema.
+    // A client with the hash of the old schema.
     const again = await renewed.open(ann.site);
     again.push();
     expect((await again.decided(2)).outcomes).toMatchObject([{ kind: 'admitted' }]);
@@ -228,7 +228,7 @@ describe('several instances on one PostgreSQL', () => {
     await expect(start()).rejects.toMatchObject({ code: 'schema-incompatible' });
   });
 
-  it('give a first sync as a file', async () => {
+  it('serve a first sync as a file', async () => {
     const server = await start({ snapshots: { minFileBytes: 1, maxTailChangesets: 100 } });
     await (await server.open()).commit([insert('accounts', 'x', { name: 'Cash' })]);
     const answer = await server.ask('GET', `/databases/${DATABASE}/snapshot?schema=${TEST_SCHEMA.hash}`, {
@@ -238,7 +238,7 @@ describe('several instances on one PostgreSQL', () => {
     expect((await answer.arrayBuffer()).byteLength).toBeGreaterThan(100);
   });
 
-  it('are not ready, and acknowledge nothing, while PostgreSQL does not answer; then they go on', async () => {
+  it('are not ready and acknowledge nothing while PostgreSQL does not answer, then continue', async () => {
     const server = await start();
     const ann = await server.open();
     await ann.commit([insert('accounts', 'x', { name: 'Cash' })]);
@@ -259,7 +259,7 @@ describe('several instances on one PostgreSQL', () => {
     );
   });
 
-  it('go on after PostgreSQL was put back to an older state, and are given back what it lost', async () => {
+  it('continue after PostgreSQL was restored to an older state, and clients send what it lost', async () => {
     const server = await start();
     const ann = await server.open();
     await ann.commit([insert('accounts', 'kept', { name: 'Kept' })]);
@@ -280,7 +280,7 @@ describe('several instances on one PostgreSQL', () => {
     expect(await ann.failure()).toMatchObject({ code: 'database-unavailable' });
     const again = await server.connect(ann.site);
     again.hello(await server.token(), DATABASE);
-    // A new epoch, and everything anew: the client sees what this log lacks.
+    // A new epoch and a full resync: the client learns what this log lacks.
     expect(await again.next('welcome')).toMatchObject({ fullResync: true, lastAckedSequence: 1, watermark: 1 });
   });
 });

@@ -13,7 +13,7 @@ const isText = (value: CellValue): value is string | null => value === null || t
 const isReal = (value: CellValue): value is number | null => value === null || typeof value === 'number';
 const isBlob = (value: CellValue): value is Uint8Array | null => value === null || value instanceof Uint8Array;
 
-/** Each column with values of its own type. */
+/** Arbitrary values of each column's type. */
 const row = fc.record(
   { note: cellValue.filter(isText), weight: cellValue.filter(isReal), receipt: cellValue.filter(isBlob) },
   { noNullPrototype: true },
@@ -26,8 +26,8 @@ const impossible = fc.constantFrom<{ note: string } | { weight: number }>(
 );
 
 /**
- * At least `count` values, the edges of each type among them: they are stored, and told to another client, as they were
- * sent; what cannot be is refused with a reason.
+ * Pushes at least `count` values, including the edge values of each type, and checks that the server stores and
+ * delivers them unchanged, or rejects them with a reason.
  */
 export async function checkValues(server: TestServer, count: number, seed: number): Promise<void> {
   const writer = await server.open();

@@ -1,4 +1,4 @@
-/** A request over plain HTTP to a server that is known. */
+/** Sends a plain HTTP request to a server. */
 export type Ask = (method: string, path: string, request?: AskedWith) => Promise<Response>;
 
 export interface AskedWith {

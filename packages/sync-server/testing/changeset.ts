@@ -14,7 +14,7 @@ import { TEST_SCHEMA } from './test-schema.ts';
 
 export type Row = Readonly<Record<string, CellValue>>;
 
-/** One row's change by names, as tests write it. */
+/** A change of one row by table and column names, for tests. */
 export type Change =
   | { readonly insert: string; readonly key: readonly CellValue[]; readonly row: Row }
   | { readonly update: string; readonly key: readonly CellValue[]; readonly row: Row }
@@ -36,7 +36,7 @@ function toKey(key: CellValue | readonly CellValue[]): readonly CellValue[] {
   return Array.isArray(key) ? (key as readonly CellValue[]) : [key as CellValue];
 }
 
-/** An insert carries every value column, NULL where the test gives none, as a client's does. */
+/** Like an insert by a client, it contains every value column, with NULL for columns that the test omits. */
 export function toGroup(change: Change): ChangeGroup {
   const keys = change.key.map((part) => [part]);
   if ('delete' in change)
@@ -75,7 +75,7 @@ export function toChangeset(
   return { sequence, stampUs, base, body: toBody(changes, cellBases, atomic) };
 }
 
-/** As a client sends them when its clock says `nowMs`. */
+/** Builds a changeset like a client with the clock at `nowMs`. */
 export function withAges(changesets: readonly Changeset[], nowMs: number): PushedChangeset[] {
   return changesets.map((changeset) => ({ ...changeset, ageUs: ageOfStampUs(changeset.stampUs, nowMs * 1000) }));
 }

@@ -5,7 +5,7 @@ import { insert } from './changeset.ts';
 import { type TestConnection, TestSite } from './test-client.ts';
 import { DATABASE } from './test-server.ts';
 
-/** One of the instances of a server, in this process or in another. */
+/** One instance of a server, in this process or another. */
 export interface Instance {
   connect(site: TestSite): Promise<TestConnection>;
   token(role: Role, principal: string): Promise<string>;
@@ -15,24 +15,24 @@ export interface CommitOrderPlan {
   readonly instances: readonly Instance[];
   readonly writers: number;
   readonly readers: number;
-  /** Rows inserted in all, each once. */
+  /** Total number of rows to insert, each once. */
   readonly rows: number;
-  /** At most 30. */
+  /** At most 30, because a reader keeps one bit per row of a changeset. */
   readonly rowsPerChangeset: number;
 }
 
 /**
- * Of each writer. Few, or what waits for an instance's turn goes into few large commits, and there is little order to
- * get wrong.
+ * Pushes in flight per writer. With many, an instance would combine them into a few large commits, which leave little
+ * order to get wrong.
  */
 const PUSHES_ON_THEIR_WAY = 2;
 
-/** What a reader is told at one instance before it goes on at the next, which may not have heard of all that yet. */
+/** Deliveries that a reader takes at one instance before it moves to the next, which may be behind. */
 const DELIVERIES_PER_STAY = 50;
 
 /**
- * Writers push as fast as they are answered, each at one of the instances, while readers follow, now here and now
- * there. Every reader is told of every row once, with the delivery that takes it over that row's watermark: nothing
+ * Writers push as fast as they get answers, each at one instance, while readers follow and move between instances.
+ * Checks that every reader receives every row exactly once, in the delivery that passes the row's watermark, so nothing
  * becomes visible behind a cursor.
  */
 export async function checkCommitOrder({
@@ -63,7 +63,7 @@ export async function checkCommitOrder({
     expectTurns(watermarks, (changeset) => Math.floor(changeset / changesets) % instances.length, writers);
 }
 
-/** The instances committed one among the other, or nothing was tried. */
+/** Checks that the commits of the instances interleaved; otherwise the test proves nothing. */
 function expectTurns(watermarks: readonly number[], instanceOf: (changeset: number) => number, writers: number): void {
   const inOrder: number[] = [];
   watermarks.forEach((watermark, changeset) => (inOrder[watermark - 1] = instanceOf(changeset)));
@@ -71,9 +71,9 @@ function expectTurns(watermarks: readonly number[], instanceOf: (changeset: numb
   expect(turns).toBeGreaterThan(watermarks.length / (writers * PUSHES_ON_THEIR_WAY));
 }
 
-/** Writes changesets that are numbered through over all writers. */
+/** Writes changesets with numbers that are unique across all writers. */
 class Writer {
-  /** Of its changesets, in order. */
+  /** The numbers of its changesets, in order. */
   readonly watermarks: number[] = [];
   private readonly site = new TestSite();
   private readonly number: number;
@@ -117,13 +117,13 @@ class Writer {
   }
 }
 
-/** Keeps little of each changeset: there are millions of rows, and many readers. */
+/** Keeps little state per changeset, because there are millions of rows and many readers. */
 class Reader {
   private readonly site = new TestSite();
   private readonly number: number;
-  /** A bit for each row that is still to come. */
+  /** One bit for each row that has not arrived yet. */
   private readonly missing: Int32Array;
-  /** The delivery that each came with. */
+  /** The delivery that contained each changeset. */
   private readonly from: Int32Array;
   private readonly to: Int32Array;
   private readonly changesets: number;
@@ -150,7 +150,7 @@ class Reader {
     }
   }
 
-  /** Throws for a row that comes twice, or in another delivery than the others of its changeset. */
+  /** Throws if a row arrives twice, or in another delivery than the other rows of its changeset. */
   private hear({ from, to, groups }: Delivery): void {
     const entries = tableIdOf('entries');
     for (const { tableId, keys } of groups) {

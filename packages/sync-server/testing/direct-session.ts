@@ -12,7 +12,7 @@ import { withAges } from './changeset.ts';
 import type { Replica } from './replica.ts';
 import { TEST_SCHEMA } from './test-schema.ts';
 
-/** A session without a socket: deliveries lie here until the test lets the replica have them. */
+/** A session without a socket. It queues deliveries until the test passes them to the replica. */
 export class DirectSession implements Subscriber {
   readonly replica: Replica;
   readonly deliveries: Delivery[] = [];

@@ -3,15 +3,15 @@ import { fileURLToPath } from 'node:url';
 
 export const DEPLOY_FOLDER: string = fileURLToPath(new URL('../deploy/', import.meta.url));
 
-/** What the Dockerfile's last stage starts with, and what its first stage runs for that. */
+/** The start command and environment of the Dockerfile's last stage, and the commands of its first stage. */
 export interface ImageSteps {
-  /** Shell commands of the first stage, in order. */
+  /** The shell commands of the first stage, in order. */
   readonly builds: readonly string[];
   readonly environment: Readonly<Record<string, string>>;
   readonly command: readonly string[];
 }
 
-/** Reads as much of a Dockerfile as ours uses. */
+/** Reads the part of the Dockerfile syntax that ours uses. */
 export function readDockerfile(): ImageSteps {
   const lines = readFileSync(`${DEPLOY_FOLDER}Dockerfile`, 'utf8').replaceAll('\\\n', ' ').split('\n');
   const stages: string[][] = [];

@@ -14,21 +14,18 @@ const RULE = { ...DEFAULT_DOCUMENT_RULE, text: ['body'], richText: ['note'] };
 const NOW_MS = 1_700_000_000_000;
 
 export interface DocumentSizes {
-  /** UTF-16 units of the JSON. */
+  /** Size of the JSON in UTF-16 code units. */
   readonly content: number;
-  /** Bytes of the state after the last edit, and the most that it ever had. */
+  /** Size of the state in bytes after the last edit, and its maximum. */
   readonly state: number;
   readonly largest: number;
-  /** Bytes of the state that a compaction of this moment would leave. */
+  /** Size of the state in bytes after a compaction at this moment. */
   readonly compacted: number;
-  /**
-   * Bytes of everything that is kept beside the column: the state, the last edits, the document that it took the place
-   * of.
-   */
+  /** Bytes of everything that is stored beside the column: the state, the last edits and the replaced document. */
   readonly kept: number;
 }
 
-/** Overwrites members and a text of one document again and again, each session under a Yjs client id of its own. */
+/** Repeatedly overwrites members and a text of one document, with a new Yjs client id for each session. */
 export async function growDocument(overwrites: number, sessions: number): Promise<DocumentSizes> {
   const folder = mkdtempSync(join(tmpdir(), 'rockpool-growth-'));
   const live = new LiveDatabase(openDatabaseFile(join(folder, 'a.sqlite'), TEST_SCHEMA), {
@@ -38,7 +35,7 @@ export async function growDocument(overwrites: number, sessions: number): Promis
   });
   try {
     const { sql } = live.file;
-    // What is measured is size, not what survives a loss of power.
+    // The measurement is about size, so commits need not survive a power cut.
     sql.run('PRAGMA synchronous = OFF');
     const place = [BigInt(tableIdOf('pages')), encodeKey(['p']), BigInt(columnIdOf('content'))] as const;
     const readState = (): CellValue =>
@@ -69,7 +66,7 @@ export async function growDocument(overwrites: number, sessions: number): Promis
       await live.write(toBody([update('pages', 'p', { content: edit })]), 'ann', NOW_MS + n);
       state = readState();
       largest = Math.max(largest, (state as Uint8Array).length);
-      // It was compacted, and goes on as another.
+      // The document was compacted and continues with another state.
       if (!isEditOf(state, edit)) author = new DocumentAuthor(state, RULE, site);
     }
     const stored = String(sql.get("SELECT content FROM pages WHERE id = 'p'")?.[0]);
@@ -91,8 +88,8 @@ export async function growDocument(overwrites: number, sessions: number): Promis
 }
 
 /**
- * Some pages of text with a line that changes, a number that changes, and a list whose elements come and go. Canonical
- * JSON.
+ * Canonical JSON with some pages of text in which one line changes, a number that changes, and a list with elements
+ * that are added and removed.
  */
 function contentAfter(n: number): string {
   const lines = Array.from(

@@ -1,4 +1,4 @@
-/** A disk whose syncs end when the test says so. */
+/** A disk with syncs that the test completes. */
 export class FakeLogSync {
   private readonly waiting: { readonly resolve: () => void; readonly reject: (error: unknown) => void }[] = [];
 
@@ -17,7 +17,7 @@ export class FakeLogSync {
     await this.afterwards();
   }
 
-  /** The one that began last, before the others. */
+  /** Completes the sync that began last, before the others. */
   async finishLast(): Promise<void> {
     this.waiting.pop()?.resolve();
     await this.afterwards();
@@ -28,7 +28,7 @@ export class FakeLogSync {
     await this.afterwards();
   }
 
-  /** Whoever waited for it has gone on. */
+  /** Callers that waited for the sync have continued. */
   private afterwards(): Promise<void> {
     return new Promise((resolve) => setImmediate(resolve));
   }

@@ -22,23 +22,23 @@ import { hostileFrames } from './hostile-frames.ts';
 import { TEST_SCHEMA } from './test-schema.ts';
 import { usedMemory } from './used-memory.ts';
 
-/** A database keeps an outcome for each changeset that was refused. */
+/** A database keeps an outcome for each rejected changeset. */
 const MAX_KEPT_HEAP_BYTES = 16 * 1024 * 1024;
 
-/** What V8 takes and gives back comes and goes by 10 MB. A single frame that is believed would take more than this. */
+/** V8's own memory varies by 10 MB. A single hostile frame that the server trusts would take more than this. */
 const MAX_KEPT_RESIDENT_BYTES = 128 * 1024 * 1024;
 
 /**
- * Before anything is measured: V8 has its pages long before it touches them, and by then it has touched those that
- * frames need.
+ * Frames to send before the measurement: V8 reserves pages before it touches them, and by then it has touched those
+ * that frames need.
  */
 const WARM_UP_FRAMES = 5_000;
 const WARM_UP_SEED = 1_000_000;
 
 /**
- * Sends at least `count` hostile frames to sessions before and after their hello, without sockets. Whatever they are, a
- * session ends with a typed failure that is no fault of ours, or goes on; nothing is thrown, nothing reaches the
- * tables, and memory stays where it was.
+ * Sends at least `count` hostile frames to sessions before and after their hello, without sockets. Checks that each
+ * session ends with a typed failure other than `internal`, or continues; that nothing throws; that no frame reaches the
+ * tables; and that memory does not grow.
  */
 export async function fuzzSessions(count: number, seed: number): Promise<void> {
   const failures: unknown[] = [];

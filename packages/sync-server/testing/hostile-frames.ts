@@ -10,21 +10,21 @@ import {
 import { clientMessage } from '@rockpool/shared/testing';
 import fc from 'fast-check';
 
-/** Frames made to hurt: each is cheap to send and asks its reader for something it must not give. */
+/** Malicious frames: each is cheap to send and makes a careless reader spend memory or time, or fail. */
 export const CRAFTED_FRAMES: readonly Uint8Array[] = [
   new Uint8Array(0),
   Uint8Array.of(0),
   Uint8Array.of(1),
   Uint8Array.of(2),
   Uint8Array.of(9, 9, 9),
-  // Counts and lengths beyond anything that is there.
+  // Counts and lengths beyond the end of the frame.
   Uint8Array.of(0, 2, ...new Uint8Array(16), 0, 1, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0x0f),
   Uint8Array.of(0, 1, 1, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0x0f, 0x41),
-  // Numbers that never end, or end above what a number can be.
+  // Varints without an end, or with a value above the largest number.
   Uint8Array.of(0, 3, ...new Uint8Array(12).fill(0xff)),
   Uint8Array.of(0, 3, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0x7f, 0),
   Uint8Array.of(0, 5, 0),
-  // Text that is not UTF-8; a message of the server; a message of nobody.
+  // Text that is not UTF-8; a message type of the server; an unknown message type.
   Uint8Array.of(0, 4, 2, 0xc3, 0x28),
   Uint8Array.of(0, 65),
   Uint8Array.of(0, 255),
@@ -38,7 +38,7 @@ export const CRAFTED_FRAMES: readonly Uint8Array[] = [
       }),
     ),
   ),
-  // Packed: much out of little, more than was said, nothing that could be unpacked, packed in packed.
+  // Compressed frames: a large expansion, more bytes than declared, invalid data, and nested compression.
   ...packed().flatMap((message) => messageToFrames(message)),
 ];
 
@@ -77,7 +77,7 @@ function bodies(): Uint8Array[] {
     return writer.finish();
   };
   return [
-    // Runs of NULL take one byte for any number of rows.
+    // A run of NULL takes one byte for any number of rows.
     group(1, 2 ** 31, 1, 1, [0, 0]),
     group(1, 2 ** 40, 1, 0, [0]),
     group(3, 8 * 1024 * 1024 + 1, 1, 0, [0]),
@@ -89,7 +89,9 @@ function bodies(): Uint8Array[] {
   ];
 }
 
-/** What arrives on one connection: crafted frames, honest ones, honest ones with damage, cut or doubled, and noise. */
+/**
+ * Frames of one connection: crafted ones, valid ones, valid ones that are damaged, truncated or repeated, and noise.
+ */
 export const hostileFrames: fc.Arbitrary<Uint8Array[]> = fc.array(
   fc.oneof(
     { weight: 3, arbitrary: fc.constantFrom(...CRAFTED_FRAMES) },

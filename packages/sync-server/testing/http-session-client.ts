@@ -16,10 +16,10 @@ import type { Ask } from './ask-server.ts';
 import { TestSite } from './test-client.ts';
 import { TEST_SCHEMA } from './test-schema.ts';
 
-/** A client of the protocol over plain requests. */
+/** A client of the protocol over plain HTTP requests. */
 export class HttpSessionClient {
   readonly site: TestSite;
-  /** Code and reason, once the session has ended. */
+  /** Close code and reason, once the session has ended. */
   closed: string | null = null;
   readonly id: string;
   private readonly ask: Ask;
@@ -71,7 +71,7 @@ export class HttpSessionClient {
     });
   }
 
-  /** Waits for it, as long as the server lets a request wait. */
+  /** Waits for the next frame, as long as the server lets a request wait. */
   async next(): Promise<ServerMessage> {
     for (let message = this.inbox.shift(); ; message = this.inbox.shift()) {
       if (message !== undefined) return message;

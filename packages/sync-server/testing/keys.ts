@@ -1,6 +1,6 @@
 import { exportJWK, generateKeyPair, SignJWT, type CryptoKey, type JSONWebKeySet, type JWTPayload } from 'jose';
 
-/** A key pair of an identity provider, and its public half as it publishes it. */
+/** A key pair of an identity provider, with the public key as a published JWKS. */
 export interface TestKeys {
   readonly keySet: JSONWebKeySet;
   sign(payload: JWTPayload, header?: { readonly kid?: string; readonly alg?: string }): Promise<string>;

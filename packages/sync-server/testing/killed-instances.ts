@@ -6,7 +6,7 @@ import { serverFlags, ServerProcess } from './server-process.ts';
 import { type TestConnection, TestSite } from './test-client.ts';
 import { DATABASE, temporaryFolder } from './test-server.ts';
 
-/** One of several instances, in a process of its own with a folder of its own. */
+/** One of several instances, in a separate process with a separate folder. */
 class Instance {
   private readonly folder = temporaryFolder();
   private readonly url: string;
@@ -45,15 +45,15 @@ class Instance {
 }
 
 export interface InstanceKillPlan {
-  /** Of each of the two writers. */
+  /** Number of changesets per writer. */
   readonly changesets: number;
   readonly kills: number;
 }
 
 /**
- * Two instances, and two clients that push into one database, each at its own. Again and again one instance is killed,
- * and its client goes on at the other one. A third client only listens, wherever there is somebody. In the end each
- * changeset is there exactly once, and the listener has heard of all.
+ * Two clients push into one database at two instances. Repeatedly kills one instance, after which its client continues
+ * at the other. A third client only listens, at any running instance. Checks that in the end each changeset is stored
+ * exactly once, and that the listener has received all of them.
  */
 export async function checkKilledInstances(
   postgres: PostgresServer,
@@ -77,7 +77,7 @@ export async function checkKilledInstances(
     const before = writers[0].lastAckedSequence;
     await victim.kill();
     await doomed.closes();
-    // Nobody waits for the dead one: its client goes on at the other instance, and the listener there hears of it.
+    // The killed instance must not block the other, where its client continues and the listener receives its changes.
     const again = await other.connect(writers[0]);
     again.push(writers[0].lastAckedSequence + 1, writers[0].lastAckedSequence + 1);
     await again.decided(before + 1);

@@ -14,8 +14,8 @@ export interface KillPlan {
 }
 
 /**
- * Kills the server's process again and again while a client pushes, and checks that each changeset is there exactly
- * once in the end.
+ * Repeatedly kills the server's process while a client pushes, and checks that in the end each changeset is stored
+ * exactly once.
  */
 export async function checkKilledServer({ changesets, kills }: KillPlan): Promise<void> {
   const folder = temporaryFolder();

@@ -4,8 +4,8 @@ import { told } from './told.ts';
 import { TestConnection, TestSite } from './test-client.ts';
 
 /**
- * What the clients of one database share under load: when each row was written, so that others can tell how long it
- * took to them.
+ * State that the clients of one database share under load: the time at which each row was written, from which receivers
+ * compute the delay.
  */
 export interface LoadLog {
   readonly writtenMs: Map<string, number>;
@@ -17,23 +17,23 @@ export interface LoadClientOptions {
   readonly url: string;
   readonly token: string;
   readonly databaseId: string;
-  /** Its rows are named after it. */
+  /** Prefix of the names of its rows. */
   readonly name: string;
   readonly log: LoadLog;
 }
 
-/** A client of the SDK confirms what has come after this. */
+/** Delay before deliveries are confirmed, as in the SDK's client. */
 const CONFIRM_DELAY_MS = 1_000;
 
 const PATIENCE_MS = 60_000;
 
 /**
- * One device under load: it writes a row now and then, reads and confirms all the time, and keeps count of what it was
- * told.
+ * One device under load: it writes a row from time to time, reads and confirms continuously, and counts what it
+ * receives.
  */
 export class LoadClient {
   readonly site: TestSite = new TestSite();
-  /** Rows of others and how often each came. */
+  /** Rows of other devices, with the number of times each arrived. */
   readonly arrived: Map<string, number> = new Map();
   readonly refusals: string[] = [];
   private readonly options: LoadClientOptions;
@@ -64,7 +64,7 @@ export class LoadClient {
     this.connection?.push(changelog.length);
   }
 
-  /** Everything it wrote is decided, and every row of the others is here. */
+  /** Whether all its writes are decided and every row of the others has arrived. */
   get hasAll(): boolean {
     const { changelog, lastAckedSequence } = this.site;
     return (
@@ -72,7 +72,7 @@ export class LoadClient {
     );
   }
 
-  /** As when the network goes. */
+  /** Cuts the connection without a handshake, like a network failure. */
   async cut(): Promise<void> {
     this.connection?.cut();
     await this.reading;
@@ -84,7 +84,7 @@ export class LoadClient {
       try {
         this.take(await connection.delivery());
       } catch (thrown) {
-        // A socket that was cut has no more deliveries, and one that has nothing to say is asked again.
+        // A closed socket gets no more deliveries; an idle one is read again.
         if (connection.closed === null && connection.unread > 0) throw thrown;
       }
     }
@@ -122,7 +122,7 @@ export class LoadClient {
   }
 }
 
-/** Waits until each of them has every row, and returns how long that took. */
+/** Waits until each client has every row, and returns the time that took. */
 export async function untilAllHaveAll(clients: readonly LoadClient[]): Promise<number> {
   const startMs = performance.now();
   while (!clients.every(({ hasAll }) => hasAll)) {
@@ -132,7 +132,7 @@ export async function untilAllHaveAll(clients: readonly LoadClient[]): Promise<n
   return performance.now() - startMs;
 }
 
-/** Half of them and nearly all of them were no longer than this. */
+/** The median and the 99th percentile. */
 export function summary(valuesMs: readonly number[]): string {
   const sorted = Float64Array.from(valuesMs).sort();
   const at = (share: number): string => (sorted[Math.floor(share * (sorted.length - 1))] ?? NaN).toFixed(1);

@@ -7,7 +7,7 @@ import { HttpSessionClient } from './http-session-client.ts';
 import { TEST_TABLES } from './test-schema.ts';
 import { DATABASE, type TestServer } from './test-server.ts';
 
-/** What SQL, file systems and JavaScript have a meaning for. */
+/** Names with a meaning in SQL, file systems or JavaScript. */
 const NASTY = [
   "'; DROP TABLE accounts; --",
   '" OR 1=1 --',
@@ -100,7 +100,7 @@ const schemaOf = (server: TestServer): unknown => server.query('SELECT sql FROM 
 const filesOf = (server: TestServer): string[] =>
   readdirSync(server.dataDir, { recursive: true, encoding: 'utf8' }).sort();
 
-/** They open no database and touch no file, even with a token that lists them. */
+/** Checks that the names open no database and touch no file, even if a token lists them. */
 export async function checkNamesOfDatabases(server: TestServer, names: number): Promise<void> {
   await (await server.open()).commit([insert('accounts', 'x', { name: 'x' })]);
   const before = { schema: schemaOf(server), files: filesOf(server) };
@@ -131,7 +131,7 @@ export async function checkNamesOfDatabases(server: TestServer, names: number): 
   expect(server.query('SELECT id FROM accounts')).toEqual([['x']]);
 }
 
-/** They are no schema, no session, no invitation, and no code of anything else that a client may bring along. */
+/** Checks that the names are no schema, session, invitation, or any other code that a client may send. */
 export async function checkNamesInRequests(server: TestServer, names: number): Promise<void> {
   const [token, listener] = [await server.token('owner'), await server.open()];
   const statusOf = async (method: string, path: string, body?: string): Promise<number> => {
@@ -145,7 +145,7 @@ export async function checkNamesInRequests(server: TestServer, names: number): P
       expect(await statusOf('GET', `/databases/${DATABASE}/snapshot?schema=${quoted}`)).toBe(400);
       expect(await statusOf('POST', '/invitations/accept', JSON.stringify({ code: name }))).toBe(400);
       expect(await statusOf('PUT', `/databases/${DATABASE}/members/ben`, JSON.stringify({ role: name }))).toBe(400);
-      // Of `..` and `.` clients make another path before they ask.
+      // Clients resolve `..` and `.` before they send a request.
       expect([204, 400, 401, 404]).toContain(await statusOf('DELETE', `/sessions/${quoted}`));
       const stranger = await server.connect();
       stranger.hello(token, DATABASE, { schemaHash: name });
@@ -159,7 +159,7 @@ export async function checkNamesInRequests(server: TestServer, names: number): P
   expect(listener.unread).toBe(0);
 }
 
-/** They are no tables and no columns for the server's own program, and no place of its feed. */
+/** Checks that the names are no tables and columns for the host program, and no positions in its feed. */
 export async function checkNamesAtBackend(server: TestServer, names: number): Promise<void> {
   const backend = server.sync.database(DATABASE);
   const watermark = await backend.transaction((tx) => tx.insert('accounts', { id: 'x', name: 'x' }));
@@ -202,10 +202,7 @@ export async function checkNamesAtBackend(server: TestServer, names: number): Pr
 
 const NAMES_IN_CHANGESET = 10;
 
-/**
- * They are values like any other where a person or a text may have them: in rows, keys, documents, presence, and as the
- * id of a member.
- */
+/** Checks that the names are values like any other in rows, keys, documents and presence, and as ids of members. */
 export async function checkNamesAsValues(server: TestServer, names: number): Promise<void> {
   const owner = await server.token('owner', 'olga');
   const connection = await server.open();

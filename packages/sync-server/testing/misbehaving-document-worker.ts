@@ -2,10 +2,10 @@ import { parentPort, workerData } from 'node:worker_threads';
 import { decodeDocumentCell } from '@rockpool/shared/document';
 import { workOnDocument, type DocumentWork } from '../src/documents/document-work.ts';
 
-/** What the gate says while a thread is in its loop. */
+/** The value of the gate while a thread is in its loop. */
 export const LOOPING = 2;
 
-/** What the name in a new document makes this worker do before it does its work. */
+/** What this worker does before its work, by the member `do` of a new document. */
 const MISDEEDS: Readonly<Record<string, () => void>> = {
   wait: () => void Atomics.wait(workerData as Int32Array, 0, 0),
   loop: () => {

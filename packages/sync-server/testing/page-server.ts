@@ -5,7 +5,10 @@ import { Hono } from 'hono';
 import { createSyncServer, SYNC_PATH } from '../src/create-sync-server.ts';
 import type { SyncServer, SyncServerOptions } from '../src/sync-server.ts';
 
-/** A real server on a port of its own, sockets and HTTP, that keeps no process alive. `url` is that of the sockets. */
+/**
+ * Starts a real server with sockets and HTTP on a free port. It does not keep the process alive. `url` is the URL of
+ * the sockets.
+ */
 export async function startForPages(
   options: SyncServerOptions,
 ): Promise<{ readonly sync: SyncServer; readonly url: string }> {

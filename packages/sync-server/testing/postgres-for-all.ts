@@ -3,12 +3,12 @@ import { PostgresServer } from './postgres-server.ts';
 
 declare module 'vitest' {
   interface ProvidedContext {
-    /** Where the tests' servers keep everything; undefined: in files. */
+    /** The PostgreSQL URL of the tests' servers. Undefined: they store everything in files. */
     postgresPort: number | undefined;
   }
 }
 
-/** One PostgreSQL for all files of a project. */
+/** Starts one PostgreSQL for all test files of a project. */
 export default async function startPostgres(project: TestProject): Promise<() => Promise<void>> {
   const server = await PostgresServer.start();
   project.provide('postgresPort', server.port);

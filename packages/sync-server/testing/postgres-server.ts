@@ -8,10 +8,10 @@ import { pathToFileURL } from 'node:url';
 import pg from 'pg';
 import { freePort } from '../../../tests/support/free-port.ts';
 
-/** PostgreSQL refuses to run as root. This user is on every Unix. */
+/** PostgreSQL refuses to run as root. Every Unix has this user. */
 const NOBODY = 65_534;
 
-/** As a host would set it up: it owns its tables, and passes no row-level security. */
+/** A role like that of a real host: it owns its tables and cannot bypass row-level security. */
 const ROLE = 'rockpool_app';
 
 const RESTART_ATTEMPTS = 100;
@@ -30,7 +30,7 @@ async function binaries(): Promise<Binaries> {
   )) as Binaries;
 }
 
-/** A checkout may lie where only root gets, such as root's home: then the other user needs a copy. */
+/** The checkout may be in a folder that only root can read, such as root's home. The other user then needs a copy. */
 function inReach({ initdb, postgres }: Binaries, folder: string): Binaries {
   if (isOpenToAll(initdb)) return { initdb, postgres };
   const copy = join(folder, 'native');
@@ -43,7 +43,7 @@ function isOpenToAll(path: string): boolean {
   return (statSync(path).mode & 0o001) !== 0 && (parent === path || isOpenToAll(parent));
 }
 
-/** How to start one that was made: the program, its arguments, and as whom. */
+/** How to start an existing cluster: the program, its arguments and its user. */
 interface Installation {
   readonly folder: string;
   readonly port: number;
@@ -52,7 +52,7 @@ interface Installation {
   readonly options: { readonly cwd: string; readonly uid?: number; readonly gid?: number };
 }
 
-/** A real PostgreSQL from npm, with its data in a temporary folder, on a free port. */
+/** A real PostgreSQL from npm on a free port, with its data in a temporary folder. */
 export class PostgresServer {
   private readonly installation: Installation;
   private child: ChildProcess;
@@ -65,8 +65,8 @@ export class PostgresServer {
   }
 
   /**
-   * `durable`: commits wait for the disk. Tests kill processes and never the machine: for them what was written need
-   * not reach it.
+   * With `durable`, commits wait for the disk. Other tests do not need that, because they kill processes and never the
+   * machine.
    */
   static async start({ durable = false }: { readonly durable?: boolean } = {}): Promise<PostgresServer> {
     const folder = mkdtempSync(join(tmpdir(), 'rockpool-postgres-'));
@@ -105,21 +105,21 @@ export class PostgresServer {
     return this.installation.port;
   }
 
-  /** Ends it as a crash would: nothing is finished, and every connection breaks. */
+  /** Ends the server like a crash: no work is finished, and every connection breaks. */
   async kill(): Promise<void> {
     const ended = new Promise((resolve) => this.child.once('exit', resolve));
     this.child.kill('SIGKILL');
     await ended;
   }
 
-  /** Starts it again after a kill; it recovers from its log. */
+  /** Starts the server again after a kill; it recovers from its log. */
   async restart(): Promise<void> {
     for (let attempt = 1; ; attempt++) {
       try {
         this.child = await run(this.installation);
         return;
       } catch (error) {
-        // Until the last process of the killed one has noticed that it is alone.
+        // Retries until the last process of the killed server has exited.
         if (attempt === RESTART_ATTEMPTS) throw error;
         await new Promise((resolve) => setTimeout(resolve, RESTART_DELAY_MS));
       }
@@ -130,7 +130,7 @@ export class PostgresServer {
     return createPostgresDatabase(this.port);
   }
 
-  /** Of a database, for the role of a sync server; by another port where that leads here. */
+  /** The URL of a database for the role of a sync server, optionally through another port that leads here. */
   urlOf(name: string, port: number = this.port): string {
     return urlOf(name, port);
   }
@@ -160,7 +160,7 @@ function run({ program, args, options }: Installation): Promise<ChildProcess> {
   });
 }
 
-/** A new, empty database of a server; its URL is for the role of a sync server. */
+/** Creates an empty database and returns its URL for the role of a sync server. */
 export async function createPostgresDatabase(port: number): Promise<{ readonly url: string; readonly name: string }> {
   const name = `test_${randomBytes(8).toString('hex')}`;
   await queryPostgres(port, 'postgres', `CREATE DATABASE ${name} OWNER ${ROLE}`);
@@ -171,7 +171,7 @@ function urlOf(name: string, port: number): string {
   return `postgresql://${ROLE}@127.0.0.1:${port}/${name}`;
 }
 
-/** As the administrator, who sees all rows. */
+/** Runs a query as the administrator, who sees all rows. */
 async function queryPostgres(port: number, database: string, sql: string): Promise<readonly (readonly unknown[])[]> {
   const client = new pg.Client({ host: '127.0.0.1', port, user: 'postgres', database });
   await client.connect();

@@ -1,7 +1,7 @@
 import { afterAll, beforeAll } from 'vitest';
 import { PostgresServer } from './postgres-server.ts';
 
-/** One PostgreSQL for the tests of a file. */
+/** Starts one PostgreSQL for the tests of a file. */
 export function postgresUnderTest(): { readonly server: PostgresServer } {
   let server: PostgresServer | undefined;
   beforeAll(async () => {

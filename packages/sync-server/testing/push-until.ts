@@ -1,11 +1,11 @@
 import type { TestConnection } from './test-client.ts';
 
-// Small pushes, several on their way: a kill finds some decided and told, some decided, some half admitted, some
-// unread.
+// Small pushes, several in flight: a kill then hits some that are decided and acknowledged, some only decided, some
+// half admitted and some unread.
 const PUSH_SIZE = 5;
 const PUSHES_ON_THEIR_WAY = 8;
 
-/** Pushes what is undecided, a window at a time, until `enough` is decided. */
+/** Pushes undecided changesets, one window at a time, until `enough` returns true. */
 export async function pushUntil(connection: TestConnection, enough: number): Promise<void> {
   const { site } = connection;
   const all = site.changelog.length;

@@ -11,16 +11,16 @@ import { Replica, rowNameOf } from './replica.ts';
 import { TEST_SCHEMA } from './test-schema.ts';
 
 /*
- * Random histories of a few clients on one server file: they write, push parts of their outbox (again and again), lose
- * connections with deliveries in flight, come back, perhaps after the server has forgotten deletes, and apply what
- * arrives when they like. In the end everybody syncs.
+ * Random histories of a few clients on one server file: they write, push parts of their outbox (repeatedly), lose
+ * connections with deliveries in flight, reconnect, perhaps after the server has pruned tombstones, and apply
+ * deliveries at random times. In the end all of them sync.
  */
 
 const REPLICAS = 3;
 const STEP_MS = 7;
 const YEAR_MS = 365 * 24 * 3600 * 1000;
 
-// Few keys, so that histories meet.
+// Few keys, so that the clients write to the same rows.
 const keys = fc.constantFrom('a', 'b');
 const change: fc.Arbitrary<Change> = fc.oneof(
   {
@@ -95,7 +95,7 @@ const change: fc.Arbitrary<Change> = fc.oneof(
   },
 );
 
-/** One change per row, as capture gives it. */
+/** One change per row, like capture produces. */
 const changes = fc.uniqueArray(change, {
   minLength: 1,
   maxLength: 3,
@@ -146,9 +146,9 @@ const step: fc.Arbitrary<TakenStep> = fc.record({
 });
 
 export interface History {
-  /** How far each client's clock is ahead. */
+  /** How far each client's clock is ahead, in ms. */
   readonly clocks: readonly number[];
-  /** How soon the server forgets deletes and conflicts. A step takes STEP_MS. */
+  /** The server's retention of tombstones and conflicts. A step takes STEP_MS. */
   readonly retention: Retention;
   readonly steps: readonly TakenStep[];
 }
@@ -163,7 +163,7 @@ export const history: fc.Arbitrary<History> = fc.record({
   steps: fc.array(step, { minLength: 10, maxLength: 120, size: 'max' }),
 });
 
-/** Lives a history through, lets everybody sync, and compares all copies with the server's rows. */
+/** Runs a history, syncs all clients, and compares all copies with the server's rows. */
 export async function checkConvergence({ clocks, retention, steps }: History): Promise<void> {
   const failures: unknown[] = [];
   const database = new LiveDatabase(openDatabaseFile(':memory:', TEST_SCHEMA), {
@@ -179,7 +179,7 @@ export async function checkConvergence({ clocks, retention, steps }: History): P
     for (const replica of world.replicas) {
       expect(replica.hasPending).toBe(false);
       expect(sorted(replica.visible())).toEqual(rows);
-      // Each changeset was decided exactly once.
+      // Checks that each changeset was decided exactly once.
       expect(replica.outcomes.map(({ sequence }) => sequence)).toEqual(
         replica.site.changelog.map(({ sequence }) => sequence),
       );
@@ -257,7 +257,7 @@ class World {
     for (const session of this.sessions) session?.applyAll();
   }
 
-  /** Whoever has nothing is given the whole state. */
+  /** A client without state gets a full resync. */
   newcomer(): Replica {
     const replica = new Replica();
     new DirectSession(this.database, replica, this.nowMs).applyAll();
@@ -274,7 +274,7 @@ class World {
   }
 }
 
-/** Only what SQL could have done here: no insert of a row that is there, no update or delete of one that is not. */
+/** Keeps only changes that SQL could have made: no insert of an existing row, no update or delete of a missing one. */
 function possible(replica: Replica, wanted: readonly Change[]): Change[] {
   const rows = replica.visible();
   return wanted.filter((one) => {

@@ -11,15 +11,15 @@ import { TEST_SCHEMA } from './test-schema.ts';
 const NOW_MS = 1_700_000_000_000;
 const CHANGESETS = 6;
 
-/** Of some the server says no, always in the same words. */
+/** The server rejects some of the changesets, always with the same outcome. */
 const change: fc.Arbitrary<Change> = fc.oneof(
   fc.bigInt(1n, 9n).map((stock) => update('products', 'p', { stock })),
   fc.constantFrom('Cash', 'Bank').chain((name) => fc.uuid().map((id) => insert('accounts', id, { name }))),
 );
 
 /**
- * A push of some of what may be pushed, sent so often; then perhaps all that the server has said is lost, together with
- * the connection.
+ * A push of part of the outbox, sent a number of times. Afterwards the connection, with all answers of the server, may
+ * be lost.
  */
 const request = fc.record({
   from: fc.nat(CHANGESETS),
@@ -30,8 +30,8 @@ const request = fc.record({
 });
 
 /**
- * So many histories of a site whose pushes are repeated, cut in other places, put together and answered into nothing.
- * Gives the number of pushes.
+ * Runs histories of a site with pushes that are repeated, split differently, combined, or left without an answer.
+ * Returns the number of pushes.
  */
 export async function repeatPushes(histories: number, seed: number): Promise<number> {
   let pushes = 0;
@@ -71,7 +71,7 @@ async function decidedBy(
   const { site } = replica;
   const last = site.changelog.length;
   let session = new DirectSession(database, replica, NOW_MS);
-  // What the server has been sent at least once, in order: beyond its end nothing can be sent.
+  // The end of the part that was sent at least once, in order; a push cannot start beyond it.
   let sentUpTo = 0;
   for (const { from, count, times, isLost, waits } of requests) {
     const first = Math.min(1 + from, sentUpTo + 1);
@@ -86,7 +86,7 @@ async function decidedBy(
     if (!isLost) continue;
     session.leave();
     session = new DirectSession(database, replica, NOW_MS);
-    // A push that came before the end of its connection counts.
+    // A push that arrived before its connection ended counts.
     await committed();
     session.leave();
     session = new DirectSession(database, replica, NOW_MS);

@@ -14,7 +14,7 @@ import { toGroup, type Change } from './changeset.ts';
 import { TestSite } from './test-client.ts';
 import { TEST_SCHEMA } from './test-schema.ts';
 
-// Pending updates are as captured; delivered values replace what is there.
+// Pending updates are applied as captured; delivered values replace stored ones.
 const POLICIES = new Map(TEST_SCHEMA.tables.map((table) => [table.id, policiesOf(table)]));
 
 type Rows = Map<string, Map<number, CellValue>>;
@@ -26,8 +26,8 @@ interface Pending {
 }
 
 /**
- * A client in a few lines, as the protocol describes one: server state plus pending writes on top. It has no SQL and
- * checks no constraints, so that it also sends what a server must refuse.
+ * A minimal client as described in the protocol: server state with pending writes on top. It has no SQL and checks no
+ * constraints, so it also sends changes that a server must reject.
  */
 export class Replica {
   readonly site: TestSite = new TestSite();
@@ -72,7 +72,7 @@ export class Replica {
     return rows;
   }
 
-  /** The base of the first pending write that covers a cell, for cells that a later write covers again. */
+  /** The cell base of the first pending write, for cells that a later pending write covers again. */
   private cellBases(group: ChangeGroup): CellBase[] {
     const key = group.keys.map((part) => part[0] ?? null);
     const hidden: CellBase[] = [];
@@ -122,7 +122,7 @@ export function rowNameOf(tableId: number, key: readonly CellValue[]): string {
   return `${tableId}:${keyToString(key)}`;
 }
 
-/** A row by names, as tests ask for it. */
+/** A row by column names. */
 export function cellOf(rows: Rows, table: string, key: readonly CellValue[], column: string): CellValue | undefined {
   return rows.get(rowNameOf(tableIdOf(table), key))?.get(columnIdOf(column));
 }

@@ -4,8 +4,8 @@ import { askServer, type Ask } from './ask-server.ts';
 import { TestConnection, type TestSite } from './test-client.ts';
 
 /**
- * One more port of a server, for some of its clients. It keeps every byte that leaves by it: WebSockets, answers,
- * headers and what ends a connection.
+ * An additional port of a server for some of its clients. It records every byte that the server sends through it:
+ * WebSocket frames, responses, headers and the end of connections.
  */
 export class ServerDoor {
   private readonly listener: NetServer;
@@ -37,7 +37,7 @@ export class ServerDoor {
 
   readonly ask: Ask = (...request) => askServer(this.host, ...request);
 
-  /** What has left since this was last called. */
+  /** Returns the bytes sent since the last call. */
   take(): Buffer {
     return Buffer.concat(this.left.splice(0));
   }
@@ -47,7 +47,7 @@ export class ServerDoor {
     await new Promise<void>((resolve) => void this.listener.close(() => resolve()));
   }
 
-  /** Below `write` and `end`: all that a stream sends passes one of these two. */
+  /** `write` and `end` both call one of these two, so all output of a stream passes here. */
   private keepWhatLeaves(socket: Socket): void {
     const keep = (chunk: Buffer | string, encoding: BufferEncoding): void =>
       void this.left.push(typeof chunk === 'string' ? Buffer.from(chunk, encoding) : Buffer.from(chunk));

@@ -14,22 +14,22 @@ export interface GuideSettings {
   readonly dataDir: string;
   readonly schema: Schema;
   readonly secret: string;
-  /** Who has signed in to the app. */
+  /** The user who has signed in to the app. */
   readonly principal: string;
 }
 
 export interface GuideRun {
   readonly sync: SyncServer;
   readonly http: Server;
-  /** What the program has heard of. */
-  readonly heard: readonly RowUpdate[];
-  /** Why its second write was refused. */
+  /** The updates that the program has received. */
+  readonly updates: readonly RowUpdate[];
+  /** The error of its second write. */
   readonly refusal: string;
 }
 
 /**
- * The code of docs/server.md, which a test compares with this. It begins before the first and ends behind the last line
- * that is the guide's.
+ * Runs the code of docs/server.md; a test compares the two. Contains every line of the page's code blocks, and the
+ * lines around them.
  */
 export async function runServerGuide({ dataDir, schema, secret, principal }: GuideSettings): Promise<GuideRun> {
   const isOverdrawn = ({ table, after }: BackendRowChange): boolean =>
@@ -49,8 +49,8 @@ export async function runServerGuide({ dataDir, schema, secret, principal }: Gui
   sync.attach(http, '/sync'); // WebSockets
   http.listen(0, '127.0.0.1');
 
-  const heard: RowUpdate[] = [];
-  let kept: FeedPosition | null = null;
+  const updates: RowUpdate[] = [];
+  let position: FeedPosition | null = null;
   const budget = sync.database('my-budget');
   // durable when it resolves; reaches every device
   await budget.transaction((tx) => tx.insert('accounts', { id: 'a', name: 'from the server' }));
@@ -60,10 +60,10 @@ export async function runServerGuide({ dataDir, schema, secret, principal }: Gui
       () => '',
       (error: Error) => error.message,
     );
-  for await (const { rows, logEpoch, watermark, logHash } of budget.changes({ from: kept })) {
-    heard.push(...rows); // what changed, as state
-    kept = { logEpoch, watermark, logHash }; // from where it goes on, also after a restart
+  for await (const { rows, logEpoch, watermark, logHash } of budget.changes({ from: position })) {
+    updates.push(...rows); // the changed rows in their new state
+    position = { logEpoch, watermark, logHash }; // store it to resume here, also after a restart
     break;
   }
-  return { sync, http, heard, refusal };
+  return { sync, http, updates, refusal };
 }

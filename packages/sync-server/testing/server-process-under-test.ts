@@ -2,10 +2,10 @@ import { afterEach, beforeEach } from 'vitest';
 import { ServerProcess } from './server-process.ts';
 import { temporaryFolder } from './test-server.ts';
 
-/** A server that has hundreds of databases open moves each log into its file as it ends. */
+/** A server with hundreds of open databases checkpoints each of them when it stops. */
 const END_PATIENCE_MS = 2 * 60_000;
 
-/** A fresh server in a process of its own, with an empty data directory, for each test of a file. */
+/** Starts a server in a separate process with an empty data directory for each test of a file. */
 export function serverProcessUnderTest(): { readonly server: ServerProcess } {
   let folder: ReturnType<typeof temporaryFolder> | undefined;
   let server: ServerProcess | undefined;

@@ -14,7 +14,7 @@ const BIN = fileURLToPath(new URL('../bin/rockpool-server.mjs', import.meta.url)
 
 const running = new Set<ChildProcess>();
 
-// A test that fails halfway must not leave its server behind.
+// A failing test must not leave its server running.
 afterEach(() => {
   for (const child of running) child.kill('SIGKILL');
 });
@@ -25,7 +25,7 @@ export interface Finished {
   readonly stderr: string;
 }
 
-/** Runs the command to its end. */
+/** Runs the command and waits for its exit. */
 export function runCommand(
   args: readonly string[],
   environment: Readonly<Record<string, string>> = {},
@@ -38,7 +38,7 @@ export function runCommand(
   );
 }
 
-/** The flags of a server in a folder, with schema and secret in place. */
+/** Writes schema and secret to a folder and returns the flags of a server there. */
 export function serverFlags(folder: string): string[] {
   const schema = join(folder, 'schema.json');
   const secret = join(folder, 'secret');
@@ -47,7 +47,7 @@ export function serverFlags(folder: string): string[] {
   return ['--data', join(folder, 'data'), '--schema', schema, '--port', '0', '--secret-file', secret];
 }
 
-/** The command as a process of its own, which can be killed. */
+/** The command as a separate process that can be killed. */
 export class ServerProcess {
   readonly url: string;
   private readonly child: ChildProcess;
@@ -91,7 +91,7 @@ export class ServerProcess {
     return TestConnection.connect(this.url, site);
   }
 
-  /** What the server tells of itself, by name and labels. */
+  /** The server's metrics, by name and labels. */
   async metrics(): Promise<ReadonlyMap<string, number>> {
     const text = await (await fetch(this.url.replace('ws:', 'http:').replace('/sync', '/metrics'))).text();
     return new Map([...text.matchAll(/^(rockpool_\S+) (\S+)$/gm)].map(([, name = '', value]) => [name, Number(value)]));

@@ -5,8 +5,8 @@ import type {} from './postgres-for-all.ts';
 import { temporaryFolder, TestServer } from './test-server.ts';
 
 /**
- * A fresh server with an empty data directory for each test of a file: on files, and in the project `postgres` on
- * PostgreSQL.
+ * Starts a server with an empty data directory for each test of a file: with files, or with PostgreSQL in the project
+ * `postgres`.
  */
 export function serverUnderTest(options: Partial<SyncServerOptions> = {}): {
   readonly server: TestServer;

@@ -5,15 +5,13 @@ import { SlowLink } from './slow-link.ts';
 import { temporaryFolder } from './test-server.ts';
 
 /**
- * How long whatever goes between the slow instance and PostgreSQL may take, each way. A commit goes back and forth
- * three times after it has taken its place in the order, so it stays open for some 30 ms; the instance hears late of
- * what others have committed, and of what itself has.
+ * Maximum delay between the slow instance and PostgreSQL, in each direction. A commit makes three round trips after its
+ * order is fixed, so it stays open for about 30 ms. The instance also learns late of commits, those of others and its
+ * own.
  */
 const MAX_DELAY_MS = 10;
 
-/**
- * See commit-order.ts: three instances on one PostgreSQL, processes of their own, one of them with a slow line to it.
- */
+/** Three instances in separate processes on one PostgreSQL, one of them with a slow connection; see commit-order.ts. */
 export async function checkOrderOfInstances(
   postgres: PostgresServer,
   plan: Omit<CommitOrderPlan, 'instances'>,

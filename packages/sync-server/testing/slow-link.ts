@@ -1,7 +1,7 @@
 import { connect, createServer, type AddressInfo, type Server, type Socket } from 'node:net';
 
 /**
- * A port that leads to another one of this machine. What goes through, either way, is held up at random for up to
+ * A port that forwards to another port of this machine. It delays data in both directions at random by up to
  * `maxDelayMs`, and keeps its order.
  */
 export class SlowLink {
@@ -25,8 +25,7 @@ export class SlowLink {
   }
 
   /**
-   * Whoever is connected hears nothing more, and is not told why: as when a machine between is gone. Who connects from
-   * now on does hear.
+   * Silences all current connections without closing them, as if a machine in between had failed. New connections work.
    */
   fallSilent(): void {
     for (const socket of this.sockets) socket.removeAllListeners('data').pause();

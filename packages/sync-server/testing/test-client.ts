@@ -24,18 +24,18 @@ import { WebSocket } from 'ws';
 import { toBody, withAges, type Change } from './changeset.ts';
 import { TEST_SCHEMA } from './test-schema.ts';
 
-// Only a hang should end a test.
+// Long enough that only a hang ends a test.
 const PATIENCE_MS = 60_000;
 
 export interface WriteOptions {
   readonly base?: number;
   readonly cellBases?: readonly CellBase[];
-  /** How long ago it was written. */
+  /** The age of the write in ms. */
   readonly ageMs?: number;
   readonly atomic?: boolean;
 }
 
-/** A site as it lives on: its changelog and position, over any number of connections. */
+/** The state of a site across connections: its changelog and position. */
 export class TestSite {
   readonly siteId: Uint8Array;
   readonly changelog: Changeset[] = [];
@@ -43,10 +43,10 @@ export class TestSite {
   databaseIdentity: Uint8Array | null = null;
   logEpoch: Uint8Array | null = null;
   cursor = 0;
-  /** The links of deliveries, by cursor. */
+  /** The log hashes of deliveries, by cursor. */
   readonly links: Map<number, Uint8Array> = new Map();
   lastAckedSequence = 0;
-  /** How far the site's clock is ahead of the true one. */
+  /** How far the site's clock is ahead, in ms. */
   clockAheadMs = 0;
 
   constructor(siteId: Uint8Array = randomBytes(16)) {
@@ -57,7 +57,7 @@ export class TestSite {
     return Date.now() + this.clockAheadMs;
   }
 
-  /** Commits a changeset locally, at the rows it has seen. */
+  /** Commits a changeset locally, based on the rows that the site has seen. */
   write(changes: readonly Change[], { cellBases = [], atomic = false, ...options }: WriteOptions = {}): Changeset {
     return this.writeBody(toBody(changes, cellBases, atomic), options);
   }
@@ -72,7 +72,7 @@ export class TestSite {
   }
 }
 
-/** One connection of a site. Speaks the protocol and nothing else: no reconnecting, no applying of its own. */
+/** One connection of a site. Implements only the protocol: it does not reconnect or apply deliveries by itself. */
 export class TestConnection {
   readonly site: TestSite;
   private readonly socket: WebSocket;
@@ -81,7 +81,7 @@ export class TestConnection {
   private readonly parts: ChangeGroup[] = [];
   private waiter: (() => void) | null = null;
   private unheardPongs = 0;
-  /** Code and reason, once it is closed. */
+  /** Close code and reason, once the connection is closed. */
   closed: { readonly code: number; readonly reason: string } | null = null;
 
   private constructor(site: TestSite, socket: WebSocket) {
@@ -113,7 +113,7 @@ export class TestConnection {
     return connection;
   }
 
-  /** A delivery that came in parts is one to the tests. */
+  /** Tests see a delivery in parts as one delivery. */
   private receive(message: ServerMessage): void {
     if (message.type === 'pong' && this.unheardPongs > 0) this.unheardPongs--;
     else if (message.type === 'delivery-part') this.parts.push(...message.groups);
@@ -155,7 +155,7 @@ export class TestConnection {
     });
   }
 
-  /** Says hello, takes the welcome and the first delivery. */
+  /** Sends the hello and reads the welcome and the first delivery. */
   async open(token: string, databaseId: string): Promise<{ welcome: Welcome; first: Delivery }> {
     this.hello(token, databaseId);
     const welcome = await this.next('welcome');
@@ -164,7 +164,7 @@ export class TestConnection {
     return { welcome, first: await this.delivery() };
   }
 
-  /** Sends changesets of the changelog, by default all that are not decided. */
+  /** Sends changesets of the changelog, by default all undecided ones. */
   push(
     from: number = this.site.lastAckedSequence + 1,
     to: number = this.site.changelog.length,
@@ -186,7 +186,7 @@ export class TestConnection {
     });
   }
 
-  /** Writes, pushes, and waits for the outcome. */
+  /** Commits locally, pushes, and waits for the outcome. */
   async commit(changes: readonly Change[], options: WriteOptions = {}): Promise<Outcome> {
     const { sequence } = this.site.write(changes, options);
     this.push(sequence);
@@ -194,7 +194,7 @@ export class TestConnection {
     return outcomes.at(-1) as Outcome;
   }
 
-  /** Deliveries until a changeset is decided; the last of them. */
+  /** Reads deliveries until a changeset is decided, and returns the last one. */
   async decided(sequence: number): Promise<Delivery> {
     for (;;) {
       const delivery = await this.delivery();
@@ -212,12 +212,12 @@ export class TestConnection {
     return delivery;
   }
 
-  /** Has applied all that came, and says so. A reader who says nothing for long is cut. */
+  /** Confirms everything that has arrived. The server closes a connection that never confirms. */
   confirm(): void {
     this.send({ type: 'confirm', cursor: this.site.cursor, lastAckedSequence: this.site.lastAckedSequence });
   }
 
-  /** Lets the server hear of it, and takes no notice of the answer. */
+  /** Sends a ping and ignores its pong. */
   stayAwake(): void {
     this.unheardPongs++;
     this.send({ type: 'ping' });
@@ -237,7 +237,7 @@ export class TestConnection {
     return message as Extract<ServerMessage, { type: Type }>;
   }
 
-  /** Messages that have arrived and were not asked for. */
+  /** Messages that have arrived and were not read yet. */
   get unread(): number {
     return this.inbox.length;
   }
@@ -248,7 +248,7 @@ export class TestConnection {
   }
 
   /**
-   * What the server does about all that was sent before has happened, and its answers have arrived. Twice: the first
+   * Resolves once the server has processed everything sent before, and its answers have arrived. Pings twice: the first
    * pong may overtake a push, which waits for the end of the server's tick.
    */
   async roundTrip(): Promise<void> {
@@ -265,7 +265,7 @@ export class TestConnection {
     await this.closes();
   }
 
-  /** As when the network goes: no handshake. */
+  /** Cuts the connection without a handshake, like a network failure. */
   cut(): void {
     this.socket.terminate();
   }

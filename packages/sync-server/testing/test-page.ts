@@ -9,10 +9,10 @@ import {
 import { editDocument, mergeDelivered, parseJson } from '@rockpool/shared/document';
 import type { TestConnection } from './test-client.ts';
 
-/** Of the column `content` of pages. */
+/** The rule of the column `content` of the table `pages`. */
 export const PAGE_RULE: DocumentRule = { ...DEFAULT_DOCUMENT_RULE, text: ['body'], richText: ['note'] };
 
-/** The document of one page as a device has it. */
+/** A device's copy of the document of one page. */
 export class Page {
   state: CellValue = null;
   generation = 1;
@@ -22,7 +22,7 @@ export class Page {
     this.connection = connection;
   }
 
-  /** The edit, as a client sends it; what the device has afterwards. */
+  /** Edits the document and returns the edit that a client sends. */
   edit(text: string): CellValue {
     const site = Buffer.from(this.connection.site.siteId).toString('hex');
     const edited = editDocument(this.state, parseJson(text, PAGE_RULE), PAGE_RULE, {
@@ -42,7 +42,7 @@ export class Page {
     }
   }
 
-  /** Pushes all edits, and hears whatever comes until they are decided. */
+  /** Pushes all edits and reads messages until they are decided. */
   async meet(): Promise<void> {
     this.connection.push();
     let delivery: Delivery;

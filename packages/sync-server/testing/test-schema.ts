@@ -38,7 +38,7 @@ export const ACCOUNTS: TableSchema = table(
   [id, column('name', 'text', { notNull: true }), column('rank', 'integer')],
   {
     uniques: [['name']],
-    // Devices have it; a server takes no notice.
+    // A table that only devices have; the server ignores it.
     searchIndexes: [{ name: 'accounts_search', columns: ['name'], tokenize: DEFAULT_TOKENIZE }],
   },
 );
@@ -68,7 +68,7 @@ export const ENTRIES: TableSchema = table(
   },
 );
 
-/** A composite key of two types, and nothing beside it. */
+/** A composite key of two types and no other column. */
 export const LABELS: TableSchema = table(
   'labels',
   [column('entry_id', 'text', { notNull: true }), column('position', 'integer', { notNull: true })],
@@ -77,7 +77,7 @@ export const LABELS: TableSchema = table(
   },
 );
 
-/** A counter, and two columns that mean something only together. */
+/** A counter, and two columns that form a group. */
 export const PRODUCTS: TableSchema = table(
   'products',
   [
@@ -90,7 +90,7 @@ export const PRODUCTS: TableSchema = table(
   { merge: { deleteRule: 'delete-wins', counters: ['stock'], groups: [['price', 'currency']], documents: [] } },
 );
 
-/** Rows that an update brings back. */
+/** Rows that an update revives. */
 export const NOTES: TableSchema = table(
   'notes',
   [id, column('title', 'text'), column('reads', 'integer', { notNull: true })],
@@ -116,7 +116,7 @@ export const SPLITS: TableSchema = table(
   },
 );
 
-/** Below rows that an update brings back. */
+/** Children of rows that an update revives. */
 export const COMMENTS: TableSchema = table(
   'comments',
   [id, column('note_id', 'text', { notNull: true }), column('body', 'text')],
@@ -147,7 +147,7 @@ export const CARDS: TableSchema = table('cards', [id, column('account_name', 'te
   ],
 });
 
-/** Two parents. */
+/** A child of two parents. */
 export const TRANSFERS: TableSchema = table('transfers', [id, column('from_id', 'text'), column('to_id', 'text')], {
   foreignKeys: ['from_id', 'to_id'].map((name) => ({
     columns: [name],
@@ -158,7 +158,7 @@ export const TRANSFERS: TableSchema = table('transfers', [id, column('from_id', 
   })),
 });
 
-/** A child that is a key and nothing beside it. */
+/** A child with a key and no other column. */
 export const STICKERS: TableSchema = table(
   'stickers',
   [column('account_id', 'text', { notNull: true }), column('tag', 'text', { notNull: true })],
@@ -176,7 +176,7 @@ export const STICKERS: TableSchema = table(
   },
 );
 
-/** A child that keeps its parent from being deleted. */
+/** A child that prevents the deletion of its parent. */
 export const LIMITS: TableSchema = table('limits', [id, column('account_id', 'text')], {
   foreignKeys: [
     {
@@ -189,7 +189,7 @@ export const LIMITS: TableSchema = table('limits', [id, column('account_id', 'te
   ],
 });
 
-/** JSON that is merged inside. */
+/** A document. */
 export const PAGES: TableSchema = table('pages', [id, column('title', 'text'), column('content', 'text')], {
   merge: {
     ...DEFAULT_MERGE_RULES,

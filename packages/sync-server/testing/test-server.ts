@@ -23,7 +23,7 @@ export function temporaryFolder(): { readonly path: string; remove(): void } {
   return { path, remove: () => rmSync(path, { recursive: true, force: true }) };
 }
 
-/** A real server on a real port with real files. */
+/** A server on a real port with real files. */
 export class TestServer {
   readonly dataDir: string;
   readonly sync: SyncServer;
@@ -59,15 +59,15 @@ export class TestServer {
     return TestConnection.connect(`ws://${this.host}/sync`, site, headers);
   }
 
-  /** A request over plain HTTP. */
+  /** Sends a plain HTTP request. */
   readonly ask: Ask = (...request) => askServer(this.host, ...request);
 
-  /** One more port, whose bytes are kept. */
+  /** Opens an additional port that records the bytes sent through it. */
   openDoor(): Promise<ServerDoor> {
     return ServerDoor.open(this.http);
   }
 
-  /** Connected, welcomed and caught up. */
+  /** Opens a connection that has received the welcome and the first delivery. */
   async open(
     site?: TestSite,
     options: { principal?: string; databaseId?: string; role?: Role } = {},
@@ -83,7 +83,7 @@ export class TestServer {
     while (!this.events.some((logged) => logged.event === event)) await new Promise((resolve) => setImmediate(resolve));
   }
 
-  /** Reads the database's file beside the server, as a backend would; with PostgreSQL the server's copy. */
+  /** Reads the database file while the server runs, like a backend would; with PostgreSQL the server's working copy. */
   query(sql: string, databaseId: string = DATABASE): readonly (readonly CellValue[])[] {
     const copy = join(this.dataDir, 'working-copies', databaseFileName(databaseId));
     const file = new SqliteFile(existsSync(copy) ? copy : databasePath(this.dataDir, databaseId), { readOnly: true });

@@ -6,7 +6,7 @@ export interface ToldRow {
   readonly cells: ReadonlyMap<number, CellValue | undefined>;
 }
 
-/** What a delivery says about one table, row by row. */
+/** Returns the rows of one table in a delivery. */
 export function told({ groups }: Delivery, table: string): ToldRow[] {
   return groups
     .filter(({ tableId }) => tableId === tableIdOf(table))

@@ -2,15 +2,15 @@ import { setFlagsFromString } from 'node:v8';
 import { runInNewContext } from 'node:vm';
 
 /**
- * What this process keeps, in bytes. The resident size alone says nothing of that: a heap that may grow holds garbage
- * for as long as there is room.
+ * The memory that this process retains, in bytes. The resident size alone does not show it, because a heap keeps
+ * garbage while it has room to grow.
  */
 export interface UsedMemory {
-  /** Objects that something still refers to. */
+  /** Bytes of reachable objects. */
   readonly heapBytes: number;
   /**
-   * All that the system has given to this process and it has touched: the program, SQLite, buffers, and V8's pages,
-   * which are never all in use and not given back at once.
+   * Bytes of all pages that the process has touched: the program, SQLite, buffers, and V8's pages, which are never all
+   * in use and not returned at once.
    */
   readonly residentBytes: number;
 }
@@ -18,7 +18,7 @@ export interface UsedMemory {
 export function usedMemory(): UsedMemory {
   setFlagsFromString('--expose-gc');
   const collectGarbage = runInNewContext('gc') as () => void;
-  // What only finalizers hold is freed by the second.
+  // The second collection frees objects that only finalizers held.
   collectGarbage();
   collectGarbage();
   const { heapUsed, rss } = process.memoryUsage();

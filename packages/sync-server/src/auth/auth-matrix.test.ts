@@ -13,8 +13,8 @@ import { DATABASE, TEST_SECRET } from '../../testing/test-server.ts';
 import { roleAllows, ROLES, type Operation, type Role } from './role.ts';
 
 /*
- * Every route and every message, with every token that must not open it. Both sides of the product come from the tables
- * that the server itself runs by, so what is added there without a row here fails.
+ * Every route and every message, with every token that must not grant access. Both come from the tables that the server
+ * itself uses, so a route or message without a row here fails the test.
  */
 
 let provider: TestKeys;
@@ -42,7 +42,7 @@ const claims = (changes: JWTPayload = {}): JWTPayload => ({
 const sign = (payload: JWTPayload, header: Record<string, string> = {}): Promise<string> =>
   new SignJWT(payload).setProtectedHeader({ alg: 'HS256', ...header }).sign(secret);
 
-/** Tokens that nobody may come in with, and what they are told. */
+/** Tokens that grant no access, with the error code they get. */
 const BAD_TOKENS: Readonly<Record<string, { readonly token: () => Promise<string> | string; readonly code: string }>> =
   {
     missing: { token: () => '', code: 'auth-token-invalid' },
@@ -66,7 +66,7 @@ const BAD_TOKENS: Readonly<Record<string, { readonly token: () => Promise<string
     },
   };
 
-/** In order, but of somebody whom this database is closed to. */
+/** Valid tokens of principals without access to this database. */
 const STRANGERS: Readonly<Record<string, () => Promise<string>>> = {
   'of another tenant': () => sign(claims({ sub: 'tom', databases: ['elsewhere'] })),
   'of nobody in particular': () => sign(claims({ sub: 'nil', databases: [] })),
@@ -79,12 +79,12 @@ const STRANGERS: Readonly<Record<string, () => Promise<string>>> = {
 interface RouteRow {
   readonly path: string;
   readonly body?: unknown;
-  /** What an owner gets. */
+  /** The status that an owner gets. */
   readonly status: number;
 }
 
 const ROUTE_ROWS: Readonly<Record<string, RouteRow>> = {
-  // Whoever it is, the hello says; an id that nobody was given opens nothing.
+  // The hello identifies the principal; an unknown session id opens nothing.
   'POST /sessions': { path: '/sessions', status: 201 },
   'POST /sessions/:sessionId': { path: '/sessions/guessed', body: '', status: 400 },
   'GET /sessions/:sessionId': { path: '/sessions/guessed', status: 400 },
@@ -99,7 +99,7 @@ const ROUTE_ROWS: Readonly<Record<string, RouteRow>> = {
     status: 204,
   },
   'DELETE /databases/:databaseId/members/:principal': { path: `/databases/${DATABASE}/members/mia`, status: 204 },
-  // Small: nothing to send.
+  // A small database has no snapshot.
   'GET /databases/:databaseId/snapshot': {
     path: `/databases/${DATABASE}/snapshot?schema=${TEST_SCHEMA.hash}`,
     status: 204,
@@ -151,7 +151,7 @@ function nothingWasDone(): void {
   ).toEqual([[0n, 0n]]);
 }
 
-/** Somebody in order has the database made first, so that it can be looked into. */
+/** An owner creates the database first, so that its content can be checked. */
 async function opened(token: string | Promise<string> = sign(claims())): Promise<TestConnection> {
   const connection = await tested.server.connect();
   await connection.open(await token, DATABASE);
@@ -184,7 +184,7 @@ describe.each(Object.entries(BAD_TOKENS))('a token that is %s', (_, { token, cod
     nothingWasDone();
   });
 
-  it('ends a session that wanted to renew with it', async () => {
+  it('ends a session that tries to renew with it', async () => {
     const connection = await opened();
     connection.send({ type: 'renew-token', token: await token() });
     expect(await connection.failure()).toMatchObject({ code });
@@ -210,7 +210,7 @@ describe.each(ROLES.map((role) => [role] as const))('a token of the role %s', (r
   const token = (): Promise<string> => sign(claims({ sub: `the-${role}`, role }));
 
   it.each(inDatabase.map((route) => [nameOf(route), route] as const))(
-    'may do what it may at %s',
+    'may do exactly what the role allows at %s',
     async (name, route) => {
       const { status, code } = await ask(route, await token());
       const may = roleAllows(role, route.access as Operation);
@@ -220,7 +220,7 @@ describe.each(ROLES.map((role) => [role] as const))('a token of the role %s', (r
     },
   );
 
-  it.each(Object.entries(MESSAGE_ROWS))('may do what it may by a %s', async (type, message) => {
+  it.each(Object.entries(MESSAGE_ROWS))('may do exactly what the role allows with a %s', async (type, message) => {
     const connection = await opened(token());
     const sent = await message();
     connection.send(sent.type === 'renew-token' ? { ...sent, token: await token() } : sent);
@@ -234,10 +234,10 @@ describe.each(ROLES.map((role) => [role] as const))('a token of the role %s', (r
   });
 });
 
-describe('somebody who is revoked while connected', () => {
-  it.each(Object.entries(MESSAGE_ROWS))('gets nothing done by a %s that is under way', async (_, message) => {
+describe('a principal who is revoked while connected', () => {
+  it.each(Object.entries(MESSAGE_ROWS))('has no effect with a %s that is in flight', async (_, message) => {
     const connection = await opened();
-    // What the client sends crosses with the revocation.
+    // The client's message crosses with the revocation.
     const sent = await message();
     await tested.server.sync.members.setRole(DATABASE, 'ann', null);
     connection.send(sent);

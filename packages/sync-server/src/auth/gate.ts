@@ -1,6 +1,5 @@
 import { RockpoolError, type ErrorCode } from '@rockpool/shared';
 import { errorFields, type Logger } from '../observe/log-line.ts';
-import { isDatabaseId } from './database-id.ts';
 import type { Authenticate, Authorize, Principal } from './principal.ts';
 import type { Operation } from './role.ts';
 
@@ -12,8 +11,8 @@ export interface GateOptions {
 }
 
 /**
- * Where every message and every request passes: who is it, and may they. What a host's own checks throw never gets
- * further than here.
+ * Authenticates and authorizes every message and every request. Errors thrown by a host's own checks are logged here
+ * and never reach a client.
  */
 export class Gate {
   private readonly options: GateOptions;
@@ -35,7 +34,7 @@ export class Gate {
     }
   }
 
-  /** At once where the host's check is: then nothing comes between a message and its effect. */
+  /** Answers synchronously if the host's check does, so that nothing can happen between a message and its effect. */
   allows(principal: Principal, databaseId: string, operation: Operation): boolean | Promise<boolean> {
     if (!isDatabaseId(databaseId)) return false;
     try {
@@ -46,7 +45,7 @@ export class Gate {
     }
   }
 
-  /** Throws the refusal of the operation. */
+  /** Throws the refusal of the operation if it is not allowed. */
   async require(principal: Principal, databaseId: string, operation: Operation): Promise<void> {
     if (!(await this.allows(principal, databaseId, operation))) {
       throw new RockpoolError(
@@ -64,9 +63,16 @@ export class Gate {
 }
 
 /**
- * Who may not read is told the same for a database that is not theirs, does not exist or cannot be one: the answer
- * tells a stranger nothing.
+ * The error code for a refused operation. A principal without the right to read gets the same code for a database of
+ * others, a missing one and an invalid id, so the answer reveals nothing.
  */
 export function refusalOf(operation: Operation): ErrorCode {
   return operation === 'read' ? 'auth-database-forbidden' : 'auth-forbidden';
+}
+
+const DATABASE_ID = /^[A-Za-z0-9_-]{1,64}$/;
+
+/** Whether a text is a valid database id: 1 to 64 letters, digits, `_` and `-`, so never a path. */
+export function isDatabaseId(text: string): boolean {
+  return DATABASE_ID.test(text);
 }

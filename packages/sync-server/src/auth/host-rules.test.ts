@@ -19,7 +19,7 @@ afterEach(() => {
   asked = [];
 });
 
-describe('a host that decides by itself', () => {
+describe('a host with its own authorization', () => {
   it('is asked for every message, and messages keep their order meanwhile', async () => {
     const connection = await tested.server.open();
     asked = [];
@@ -27,12 +27,12 @@ describe('a host that decides by itself', () => {
       connection.site.write([insert('accounts', `a${i}`, { name: `a${i}` })]);
       connection.push(i, i);
     }
-    // One that overtook another would be refused as one that leaves a gap.
+    // A message that overtook another would be rejected for leaving a gap.
     expect((await connection.decided(20)).lastAckedSequence).toBe(20);
     expect(asked.filter((operation) => operation === 'write')).toHaveLength(20);
   });
 
-  it('stops a push that is under way', async () => {
+  it('stops a push that is in flight', async () => {
     const connection = await tested.server.open();
     allowed = ['read'];
     connection.site.write([insert('accounts', 'x', { name: 'x' })]);
@@ -41,13 +41,13 @@ describe('a host that decides by itself', () => {
     expect(tested.server.query('SELECT count(*) FROM accounts')).toEqual([[0n]]);
   });
 
-  it('ends a session that only listens, soon after it takes the right to', async () => {
+  it('ends a session that only listens soon after it revokes the right to read', async () => {
     const connection = await tested.server.open();
     allowed = [];
     expect(await connection.failure()).toMatchObject({ code: 'auth-database-forbidden' });
   });
 
-  it('says no where it fails', async () => {
+  it('denies access when it throws', async () => {
     const connection = await tested.server.connect();
     connection.hello(await tested.server.token('owner', 'broken'), DATABASE);
     expect(await connection.failure()).toMatchObject({ code: 'auth-database-forbidden' });

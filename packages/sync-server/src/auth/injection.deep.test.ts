@@ -18,7 +18,7 @@ describe('names that clients make up', () => {
     await expect(checkNamesInRequests(tested.server, 10_000)).resolves.toBeUndefined();
   });
 
-  it('are no tables and no columns for the server’s own program, 30,000 of them', async () => {
+  it('are no tables and no columns for the host program, 30,000 of them', async () => {
     await expect(checkNamesAtBackend(tested.server, 30_000)).resolves.toBeUndefined();
   });
 

@@ -11,7 +11,7 @@ import { serverUnderTest } from '../../testing/server-under-test.ts';
 const tested = serverUnderTest();
 
 describe('names that clients make up', () => {
-  it('open no database and touch no file, even with a token that lists them', { timeout: 120_000 }, async () => {
+  it('open no database and touch no file, even if a token lists them', { timeout: 120_000 }, async () => {
     await expect(checkNamesOfDatabases(tested.server, atLevel({ test: 300, verify: 1_000 }))).resolves.toBeUndefined();
   });
 
@@ -19,11 +19,11 @@ describe('names that clients make up', () => {
     await expect(checkNamesInRequests(tested.server, atLevel({ test: 150, verify: 500 }))).resolves.toBeUndefined();
   });
 
-  it('are no tables and no columns for the server’s own program', { timeout: 120_000 }, async () => {
+  it('are no tables and no columns for the host program', { timeout: 120_000 }, async () => {
     await expect(checkNamesAtBackend(tested.server, atLevel({ test: 400, verify: 1_500 }))).resolves.toBeUndefined();
   });
 
-  it('are values like any other where a person or a text may have them', { timeout: 120_000 }, async () => {
+  it('are values like any other as principals and as texts', { timeout: 120_000 }, async () => {
     await expect(checkNamesAsValues(tested.server, atLevel({ test: 500, verify: 2_000 }))).resolves.toBeUndefined();
   });
 });

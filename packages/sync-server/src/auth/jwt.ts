@@ -17,28 +17,28 @@ import { isRole, ROLES, type Role } from './role.ts';
 export const TOKEN_AUDIENCE = 'rockpool';
 export const TOKEN_ISSUER = 'rockpool-server';
 
-/** HS256 is as strong as its key, and an offline attacker tries billions a second. */
+/** HS256 is as strong as its key, and an offline attacker tries billions of keys a second. */
 export const MIN_SECRET_BYTES = 32;
 
 /*
- * Pinned by the kind of key: a token says which algorithm it uses, and is not to be believed in that. A public key
- * never checks an HMAC, nor a secret a signature.
+ * The algorithms are pinned per kind of key, because the algorithm that a token names cannot be trusted. A public key
+ * never checks an HMAC, and a secret never checks a signature.
  */
 const SECRET_ALGORITHM = 'HS256';
 const KEY_SET_ALGORITHMS = ['ES256', 'EdDSA'];
 
-/** Whose tokens are taken, and how they are checked. At least one of `secret` and `keySet`. */
+/** Which tokens are accepted, and how they are verified. At least one of `secret` and `keySet` is required. */
 export interface TokenRules {
-  /** Of HS256. */
+  /** The key of HS256 tokens. */
   readonly secret?: Uint8Array;
   /**
-   * Public keys of ES256 and EdDSA: a JWKS, or the URL of one, which is fetched when a token names a key that is not
-   * known yet.
+   * Public keys of ES256 and EdDSA tokens: a JWKS, or the URL of one, which is fetched when a token names an unknown
+   * key.
    */
   readonly keySet?: JSONWebKeySet | URL;
-  /** `iss`. Default: `rockpool-server`. */
+  /** The required `iss` claim. Default: `rockpool-server`. */
   readonly issuer?: string;
-  /** `aud`. Default: `rockpool`. */
+  /** The required `aud` claim. Default: `rockpool`. */
   readonly audience?: string;
 }
 
@@ -47,16 +47,16 @@ export interface TokenRequest {
   readonly databases: readonly string[];
   /** Default `editor`. */
   readonly role?: Role;
-  /** What others see of them in presence. */
+  /** The name that others see in presence. */
   readonly name?: string;
-  /** Ids that the same person had before; see Principal. */
+  /** Earlier ids of the same user; see Principal. */
   readonly formerly?: readonly string[];
   readonly ttlMs: number;
 }
 
 /**
- * A signed JWT: `sub` the principal, `name`, `databases`, `role`, and `iss`, `aud`, `nbf`, `exp`. Throws
- * `config-invalid` with all that is wrong with the request.
+ * Returns a signed JWT with the claims `sub` (the principal), `name`, `databases`, `role`, `formerly`, `iss`, `aud`,
+ * `nbf` and `exp`. Throws `config-invalid` with every problem of the request.
  */
 export async function issueToken(
   secret: Uint8Array,
@@ -84,17 +84,17 @@ export async function issueToken(
 
 function checkRequest({ principal, databases, role = 'editor', formerly = [], ttlMs }: TokenRequest): void {
   const problems = [
-    ...(isPrincipalId(principal) ? [] : [`principal: a text of 1 to ${MAX_PRINCIPAL_LENGTH} characters`]),
-    ...(isTextList(databases) ? [] : ['databases: a list of database ids, which may be empty']),
-    ...(isRole(role) ? [] : [`role: one of ${ROLES.join(', ')}`]),
-    ...(isTextList(formerly) ? [] : ['formerly: a list of ids']),
-    ...(Number.isFinite(ttlMs) && ttlMs > 0 ? [] : ['ttlMs: for how many milliseconds the token is good']),
+    ...(isPrincipalId(principal) ? [] : [`principal: must be a string of 1 to ${MAX_PRINCIPAL_LENGTH} characters`]),
+    ...(isTextList(databases) ? [] : ['databases: must be a list of database ids, which may be empty']),
+    ...(isRole(role) ? [] : [`role: must be one of ${ROLES.join(', ')}`]),
+    ...(isTextList(formerly) ? [] : ['formerly: must be a list of ids']),
+    ...(Number.isFinite(ttlMs) && ttlMs > 0 ? [] : ['ttlMs: must be the lifetime of the token in milliseconds']),
   ];
   if (problems.length > 0)
     throw new RockpoolError('config-invalid', { count: problems.length, problems: problems.join('\n') });
 }
 
-/** Checks tokens: as issueToken makes them, and those of an identity provider whose public keys are known. */
+/** Verifies tokens from issueToken, and tokens of an identity provider with the public keys of `keySet`. */
 export function jwtAuthenticate(
   { secret, keySet, issuer = TOKEN_ISSUER, audience = TOKEN_AUDIENCE }: TokenRules,
   now: () => number,
@@ -130,8 +130,8 @@ function toKeyGetter(keySet: JSONWebKeySet | URL): JWTVerifyGetKey {
     try {
       return await fetched(header, token);
     } catch (error) {
-      // Whether the token is good cannot be told while its keys cannot be had: that is no reason to send its bearer
-      // away.
+      // While the keys cannot be fetched, the validity of the token is unknown; the client must retry, not sign in
+      // again.
       if (
         error instanceof errors.JWKSNoMatchingKey ||
         error instanceof errors.JWKSMultipleMatchingKeys ||
@@ -163,12 +163,12 @@ function readPrincipal(payload: Readonly<Record<string, unknown>>): Principal {
   };
 }
 
-/** It is stored with every changeset; no identity provider's ids are longer (OpenID allows 255). */
+/** The id is stored with every changeset. OpenID limits ids to 255 characters too. */
 export const MAX_PRINCIPAL_LENGTH = 255;
 
 /**
- * Goes out with every state of presence; a longer one is cut, not refused: identity providers let people write what
- * they like.
+ * The name is sent with every presence state. A longer name is truncated, not rejected, because identity providers let
+ * users choose any name.
  */
 const MAX_NAME_LENGTH = 100;
 

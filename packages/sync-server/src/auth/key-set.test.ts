@@ -24,7 +24,7 @@ beforeAll(async () => {
 });
 
 describe('tokens of an identity provider', () => {
-  it('are taken with the keys that it publishes, by ES256 and EdDSA', async () => {
+  it('are accepted with its published keys, by ES256 and EdDSA', async () => {
     const authenticate = jwtAuthenticate(
       { ...rules, keySet: { keys: [...es.keySet.keys, ...ed.keySet.keys] } },
       Date.now,
@@ -39,7 +39,7 @@ describe('tokens of an identity provider', () => {
     }
   });
 
-  it('are refused with a key that it does not publish', async () => {
+  it('are rejected with a key that it does not publish', async () => {
     const authenticate = jwtAuthenticate({ ...rules, keySet: es.keySet }, Date.now);
     await expect(authenticate(await ed.sign(claims))).rejects.toMatchObject({ code: 'auth-token-invalid' });
     await expect(authenticate(await (await testKeys('ES256', 'k1')).sign(claims))).rejects.toMatchObject({
@@ -50,7 +50,7 @@ describe('tokens of an identity provider', () => {
     });
   });
 
-  it('are refused when a public key was used as a secret', async () => {
+  it('are rejected if a public key was used as a secret', async () => {
     const published = new TextEncoder().encode(JSON.stringify(es.keySet.keys[0]));
     const forged = await new SignJWT(claims).setProtectedHeader({ alg: 'HS256', kid: 'k1' }).sign(published);
     for (const secret of [undefined, new TextEncoder().encode('another secret of more than 32 bytes')]) {
@@ -59,7 +59,7 @@ describe('tokens of an identity provider', () => {
     }
   });
 
-  it('are refused without any one of the claims that a token must have', async () => {
+  it('are rejected if any required claim is missing', async () => {
     const authenticate = jwtAuthenticate({ ...rules, keySet: es.keySet }, Date.now);
     for (const claim of ['sub', 'iss', 'aud', 'nbf', 'exp']) {
       const { [claim]: _, ...rest } = claims;
@@ -81,14 +81,14 @@ describe('a key set at a URL', () => {
   });
   afterAll(() => void provider.close());
 
-  it('is fetched when it is needed', async () => {
+  it('is fetched on first use', async () => {
     answer = () => ({ status: 200, body: JSON.stringify(es.keySet) });
     expect(await jwtAuthenticate({ ...rules, keySet: url }, Date.now)(await es.sign(claims))).toMatchObject({
       id: 'ann',
     });
   });
 
-  it('that cannot be had is no reason to call a token bad', async () => {
+  it('makes tokens fail with auth-unavailable, not auth-token-invalid, while it cannot be fetched', async () => {
     answer = () => ({ status: 503, body: '' });
     await expect(jwtAuthenticate({ ...rules, keySet: url }, Date.now)(await es.sign(claims))).rejects.toMatchObject({
       code: 'auth-unavailable',

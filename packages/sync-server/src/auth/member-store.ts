@@ -2,7 +2,7 @@ import type { Role } from './role.ts';
 
 export interface Member {
   readonly principal: string;
-  /** Null: revoked. Stands above whatever a token says. */
+  /** Overrides the role in a token. Null: revoked. */
   readonly role: Role | null;
 }
 
@@ -11,7 +11,7 @@ export interface StoredMember extends Member {
   readonly databaseId: string;
 }
 
-/** A code is known by its hash alone. */
+/** An invitation; only the hash of its code is stored. */
 export interface StoredInvitation {
   readonly codeHash: Uint8Array;
   readonly databaseId: string;
@@ -19,17 +19,17 @@ export interface StoredInvitation {
   readonly expiresMs: number;
 }
 
-/** Where members and invitations are kept. What is written lasts when the call returns, or resolves. */
+/** Stores members and invitations. Writes are durable when the call returns or resolves. */
 export interface MemberStore {
   readAll(): readonly StoredMember[] | Promise<readonly StoredMember[]>;
-  /** Those that were written a moment ago, by other instances too. */
+  /** Returns members that were written recently, by any instance. */
   readRecent(): readonly StoredMember[] | Promise<readonly StoredMember[]>;
   write(member: StoredMember): void | Promise<void>;
   addInvitation(invitation: StoredInvitation): void | Promise<void>;
   /**
-   * Uses up an invitation, once only however many bring it: `judge` says which role it gives to a principal who has
-   * `held` (undefined: none), or throws, and the invitation stays. Returns the member; null: there is no such
-   * invitation, or its time is over.
+   * Redeems an invitation, which works once, even for concurrent calls. `judge` returns the role for a principal whose
+   * current role is `held` (undefined: not a member), or throws, which keeps the invitation. Returns the member, or
+   * null if the invitation does not exist or has expired.
    */
   acceptInvitation(
     codeHash: Uint8Array,
@@ -37,7 +37,7 @@ export interface MemberStore {
     nowMs: number,
     judge: (held: Role | null | undefined, offered: Role) => Role,
   ): StoredMember | null | Promise<StoredMember | null>;
-  /** Forgets who may do what in a database that is gone. */
+  /** Deletes the members and invitations of a deleted database. */
   forgetDatabase(databaseId: string): void | Promise<void>;
   close(): void;
 }

@@ -24,7 +24,7 @@ async function ask(
 }
 
 describe('a member', () => {
-  it('is let in by an owner, without a new token', async () => {
+  it('gets access from an owner without a new token', async () => {
     const token = await stranger('mia');
     const refused = await tested.server.connect();
     refused.hello(token, DATABASE);
@@ -40,16 +40,16 @@ describe('a member', () => {
     });
   });
 
-  it('who may write from now on, or no longer, is asked to connect again', async () => {
+  it('must reconnect when the right to write is granted or revoked', async () => {
     const connection = await tested.server.open();
     await ask('PUT', `/databases/${DATABASE}/members/ann`, await owner(), { role: 'viewer' });
     expect(await connection.closes()).toMatchObject({ code: 1001 });
     const again = await tested.server.connect();
-    // The token still says editor: what stands here is above it.
+    // The token still has the role editor; the stored role overrides it.
     expect((await again.open(await tested.server.token('editor'), DATABASE)).welcome.canWrite).toBe(false);
   });
 
-  it('who was revoked is sent away at once, and stays out whatever the token says', async () => {
+  it('loses access at once when revoked, whatever role the token has', async () => {
     const connection = await tested.server.open();
     const other = await tested.server.open(undefined, { principal: 'ben' });
     expect(await ask('DELETE', `/databases/${DATABASE}/members/ann`, await owner())).toMatchObject({ status: 204 });
@@ -64,7 +64,7 @@ describe('a member', () => {
     expect(await later.failure()).toMatchObject({ code: 'auth-database-forbidden' });
   });
 
-  it('cannot be made by those who may not manage', async () => {
+  it('can only be added by an owner', async () => {
     expect(
       await ask('PUT', `/databases/${DATABASE}/members/eve`, await tested.server.token('editor', 'eve'), {
         role: 'owner',
@@ -88,7 +88,7 @@ describe('an invitation', () => {
     return (body as { code: string }).code;
   };
 
-  it('makes whoever brings it a member, once', async () => {
+  it('makes its bearer a member, once', async () => {
     const code = await invite();
     const token = await stranger('mia');
     expect(await ask('POST', '/invitations/accept', token, { code })).toEqual({
@@ -106,7 +106,7 @@ describe('an invitation', () => {
     });
   });
 
-  it('takes nothing away from a member, and brings nobody back who was revoked', async () => {
+  it('never lowers a role, and does not readmit a revoked principal', async () => {
     await tested.server.sync.members.setRole(DATABASE, 'mia', 'owner');
     expect(
       await ask('POST', '/invitations/accept', await stranger('mia'), { code: await invite('viewer') }),

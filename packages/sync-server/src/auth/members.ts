@@ -11,47 +11,47 @@ export interface InvitationRequest {
   readonly expiresAtMs: number;
 }
 
-/** What another instance has changed is found this late at most, where the bus did not tell. */
-const LOOK_INTERVAL_MS = 2_000;
+/** Poll interval for changes by other instances that the bus did not announce. */
+const POLL_INTERVAL_MS = 2_000;
 
 export interface MembersOptions {
   readonly store: MemberStore;
-  /** Null: there is one instance. */
+  /** Null if there is one instance. */
   readonly bus: Bus | null;
-  /** Somebody's rights have changed, by whichever instance. */
+  /** Called when a role has changed, at any instance. */
   readonly onChanged: () => void;
   readonly onError: (error: unknown) => void;
 }
 
 /**
- * Who may do what in which database, beyond what tokens say by themselves. What stands here decides; only where nothing
- * does, the token counts. So a role can be given without a new token, and taken away before the old one expires.
+ * The stored roles of principals in databases. A stored role overrides the token; the token counts only where none is
+ * stored. So a role can be granted without a new token, and revoked before the old token expires.
  */
 export class Members {
   private readonly options: MembersOptions;
   private readonly unsubscribe: (() => void) | undefined;
-  // Asked at every message, so it is held in memory: "database id" → principal → role.
+  // Cached in memory, because every message checks it: database id → principal → role.
   private readonly roles = new Map<string, Map<string, Role | null>>();
-  // Until they are read nobody is let in.
-  private reading: Promise<void> | null = null;
-  private readonly looking: NodeJS.Timeout | undefined;
+  // Pending until the members are loaded; no operation is allowed before.
+  private loading: Promise<void> | null = null;
+  private readonly pollTimer: NodeJS.Timeout | undefined;
 
   constructor(options: MembersOptions) {
     this.options = options;
     const { store, bus } = options;
     const stored = store.readAll();
-    if (stored instanceof Promise) this.reading = stored.then((members) => this.rememberAll(members));
+    if (stored instanceof Promise) this.loading = stored.then((members) => this.rememberAll(members));
     else this.rememberAll(stored);
-    // Whoever asks hears of it.
-    this.reading?.catch(() => undefined);
+    // Callers of `allows` get the rejection.
+    this.loading?.catch(() => undefined);
     if (bus === null) return;
-    this.unsubscribe = bus.subscribe((message) => message.kind === 'members' && void this.look());
-    this.looking = setInterval(() => void this.look(), LOOK_INTERVAL_MS);
-    this.looking.unref();
+    this.unsubscribe = bus.subscribe((message) => message.kind === 'members' && void this.poll());
+    this.pollTimer = setInterval(() => void this.poll(), POLL_INTERVAL_MS);
+    this.pollTimer.unref();
   }
 
   allows(principal: Principal, databaseId: string, operation: Operation): boolean | Promise<boolean> {
-    if (this.reading !== null) return this.reading.then(() => this.allowsNow(principal, databaseId, operation));
+    if (this.loading !== null) return this.loading.then(() => this.allowsNow(principal, databaseId, operation));
     return this.allowsNow(principal, databaseId, operation);
   }
 
@@ -61,15 +61,15 @@ export class Members {
       .sort((a, b) => (a.principal < b.principal ? -1 : 1));
   }
 
-  /** Null revokes. */
+  /** Sets the role of a principal. Null revokes it. */
   async setRole(databaseId: string, principal: string, role: Role | null): Promise<void> {
     const written = this.options.store.write({ databaseId, principal, role });
-    // Where nothing has to be waited for, it holds when this returns.
+    // With a synchronous store the role is in effect when this returns.
     if (written instanceof Promise) await written;
-    this.changed({ databaseId, principal, role });
+    this.announce({ databaseId, principal, role });
   }
 
-  /** A code that opens the database once, to whoever brings it. Only its hash is kept. */
+  /** Returns a code that makes its bearer a member, once. Only the hash of the code is stored. */
   async invite({ databaseId, role, expiresAtMs }: InvitationRequest): Promise<string> {
     const code = randomBytes(INVITATION_BYTES).toString('base64url');
     await this.options.store.addInvitation({
@@ -82,8 +82,8 @@ export class Members {
   }
 
   /**
-   * Makes the principal a member. Throws `invitation-invalid`, the same for a code that never was, was used or has
-   * expired; `auth-forbidden` for somebody who was revoked: only an owner lets them in again.
+   * Makes the principal a member. Throws `invitation-invalid`, without distinguishing unknown, used and expired codes,
+   * and `auth-forbidden` for a revoked principal, whom only an owner can admit again.
    */
   async accept(
     code: string,
@@ -95,13 +95,13 @@ export class Members {
       return held === undefined ? offered : higherRole(held, offered);
     });
     if (member === null) throw new RockpoolError('invitation-invalid');
-    this.changed(member);
+    this.announce(member);
     return { databaseId: member.databaseId, role: member.role };
   }
 
   close(): void {
     this.unsubscribe?.();
-    clearInterval(this.looking);
+    clearInterval(this.pollTimer);
     this.options.store.close();
   }
 
@@ -114,14 +114,14 @@ export class Members {
     return roleAllows(stored === undefined ? (databases.includes(databaseId) ? role : null) : stored, operation);
   }
 
-  private changed(member: StoredMember): void {
+  private announce(member: StoredMember): void {
     this.remember(member);
     this.options.onChanged();
     this.options.bus?.publish({ kind: 'members', databaseId: member.databaseId });
   }
 
-  /** At what other instances have changed. */
-  private async look(): Promise<void> {
+  /** Loads what other instances have changed. */
+  private async poll(): Promise<void> {
     try {
       const recent = await this.options.store.readRecent();
       const isUpdate = recent.some(
@@ -136,7 +136,7 @@ export class Members {
 
   private rememberAll(members: readonly StoredMember[]): void {
     for (const member of members) this.remember(member);
-    this.reading = null;
+    this.loading = null;
   }
 
   private remember({ databaseId, principal, role }: StoredMember): void {
@@ -145,7 +145,7 @@ export class Members {
   }
 }
 
-// As strong as a signing secret: whoever holds a code needs nothing else.
+// As strong as a signing secret, because the code alone grants access.
 const INVITATION_BYTES = 32;
 
 function sha256(text: string): Uint8Array {

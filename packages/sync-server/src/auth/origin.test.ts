@@ -24,26 +24,26 @@ describe('an origin', () => {
     expect(isOriginAllowed(origin, HOST, LISTED)).toBe(allowed);
   });
 
-  it('is not allowed by a missing Host', () => {
+  it('is not allowed if Host is missing', () => {
     expect(isOriginAllowed('https://sync.example.org', undefined, LISTED)).toBe(false);
   });
 
-  it('on the list has to be one as browsers send it', () => {
+  it('must be listed in the form that browsers send', () => {
     expect(originProblem('https://app.example.org')).toBeNull();
     expect(originProblem('https://app.example.org/')).toContain('did you mean https://app.example.org');
     expect(originProblem('app.example.org')).toContain('is not');
   });
 });
 
-describe('a WebSocket of a page', () => {
+describe('a WebSocket from a page', () => {
   const tested = serverUnderTest({ origins: LISTED });
 
-  it('of a foreign origin is refused before the upgrade', async () => {
+  it('is refused before the upgrade if the origin is foreign', async () => {
     await expect(tested.server.connect(undefined, { origin: 'https://evil.test' })).rejects.toThrow('403');
     await expect(tested.server.connect(undefined, { origin: 'null' })).rejects.toThrow('403');
   });
 
-  it('of the server’s own or a listed origin is taken', async () => {
+  it('is accepted from the server’s own or a listed origin', async () => {
     for (const origin of [`http://${tested.server.host}`, 'https://app.example.org']) {
       const connection = await tested.server.connect(undefined, { origin });
       expect((await connection.open(await tested.server.token(), DATABASE)).welcome.canWrite).toBe(true);
@@ -52,7 +52,7 @@ describe('a WebSocket of a page', () => {
   });
 });
 
-describe('a request of a page', () => {
+describe('a request from a page', () => {
   const tested = serverUnderTest({ origins: LISTED });
   const preflight = (origin: string): Promise<Response> =>
     tested.server.ask('OPTIONS', `/databases/${DATABASE}/snapshot`, {
@@ -63,7 +63,7 @@ describe('a request of a page', () => {
       },
     });
 
-  it('of a listed origin may read the answer, by that name alone and without cookies', async () => {
+  it('may read the answer from a listed origin, without wildcard or cookies', async () => {
     const origin = LISTED[0] as string;
     const allowed = await preflight(origin);
     expect(allowed.status).toBe(204);
@@ -72,12 +72,12 @@ describe('a request of a page', () => {
     for (const { headers } of [allowed, answer]) {
       expect(headers.get('access-control-allow-origin')).toBe(origin);
       expect(headers.get('access-control-allow-credentials')).toBeNull();
-      // No cache may give to one origin what was said to another.
+      // A cache must not serve one origin's answer to another.
       expect(headers.get('vary')).toMatch(/origin/i);
     }
   });
 
-  it('of a foreign origin is refused before it is asked for anything', async () => {
+  it('is refused before authentication if the origin is foreign', async () => {
     for (const origin of ['https://evil.test', 'null', 'https://app.example.org.evil.test']) {
       const { status, headers } = await preflight(origin);
       expect([status, headers.get('access-control-allow-origin')]).toEqual([403, null]);

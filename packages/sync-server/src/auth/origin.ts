@@ -1,13 +1,11 @@
 /**
- * Whether a page of this origin may open a WebSocket here. Browsers do not apply their same-origin policy to
- * WebSockets, so the server has to, before the upgrade.
+ * Whether a page of this origin may open a WebSocket. Browsers do not apply their same-origin policy to WebSockets, so
+ * the server checks the origin before the upgrade.
  *
- * - Same origin as the request's Host: allowed. (A reverse proxy must pass Host on, or the origin be listed.)
- * - On the list, such as `https://app.example.org`: allowed.
- * - No Origin at all: allowed. Browsers always send one on a WebSocket handshake, so this is a program, which could
- *   claim any
- *   origin anyway; the token decides.
- * - Everything else, `null` of sandboxed pages among it: refused.
+ * - Same origin as the request's Host: allowed. (A reverse proxy must forward Host, or the origin must be listed.)
+ * - A listed origin, such as `https://app.example.org`: allowed.
+ * - No Origin header: allowed. Browsers always send one with a WebSocket handshake, so this is another program, which could claim any origin anyway; the token decides.
+ * - Anything else, including `null` of sandboxed pages: refused.
  */
 export function isOriginAllowed(
   origin: string | undefined,
@@ -21,7 +19,7 @@ export function isOriginAllowed(
   return (url.protocol === 'http:' || url.protocol === 'https:') && url.host === host.toLowerCase();
 }
 
-/** Why a text is not an origin as browsers send it, or null. */
+/** Returns why a text is not an origin in the form that browsers send, or null if it is. */
 export function originProblem(text: string): string | null {
   if (!URL.canParse(text)) return `${text} is not a URL`;
   const { origin } = new URL(text);

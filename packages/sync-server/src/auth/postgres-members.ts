@@ -6,21 +6,21 @@ import { isRole, type Role } from './role.ts';
 const MEMBER = `${NAMESPACE}.rockpool_member`;
 const INVITATION = `${NAMESPACE}.rockpool_invitation`;
 
-/** Many times the interval in which instances look. */
+/** Many times the poll interval of instances. */
 const RECENT = '1 minute';
 
-/** Members in PostgreSQL, of all instances. The tables are made with those of the databases. */
+/** Stores members in PostgreSQL, shared by all instances. The tables are created with those of the databases. */
 export class PostgresMembers implements MemberStore {
   private readonly connections: Connections;
-  private readonly tablesAreThere: () => Promise<void>;
+  private readonly tablesReady: () => Promise<void>;
 
-  constructor(connections: Connections, tablesAreThere: () => Promise<void>) {
+  constructor(connections: Connections, tablesReady: () => Promise<void>) {
     this.connections = connections;
-    this.tablesAreThere = tablesAreThere;
+    this.tablesReady = tablesReady;
   }
 
   async readAll(): Promise<StoredMember[]> {
-    await this.tablesAreThere();
+    await this.tablesReady();
     return this.read('');
   }
 
@@ -47,7 +47,7 @@ export class PostgresMembers implements MemberStore {
   ): Promise<StoredMember | null> {
     return this.connections.transaction(null, 'READ WRITE', async (connection) => {
       await connection.query(`DELETE FROM ${INVITATION} WHERE expires_ms <= $1`, [Math.floor(nowMs)]);
-      // Whoever else brings the same code waits here, and finds nothing.
+      // A concurrent request with the same code waits here and then finds no row.
       const [[databaseId, offered] = []] = await connection.query(
         `DELETE FROM ${INVITATION} WHERE code_sha256 = $1 RETURNING database_id, role`,
         [codeHash],
@@ -80,7 +80,7 @@ export class PostgresMembers implements MemberStore {
   }
 
   close(): void {
-    // The connections are the store's.
+    // The store owns the connections.
   }
 }
 

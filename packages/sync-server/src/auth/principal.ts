@@ -1,33 +1,33 @@
 import type { Operation, Role } from './role.ts';
 
-/** Who a token is for, and what it says. */
+/** The user that a token names, and the token's claims. */
 export interface Principal {
-  /** Kept in the log, and named in the conflict log. */
+  /** Stored in the log and in the conflict log. */
   readonly id: string;
-  /** What others see of them in presence. Default: nothing but the id. */
+  /** The name that others see in presence. Default: only the id is shown. */
   readonly name?: string;
   /**
-   * Ids that the same person had before, such as that of an anonymous start: after a sign-in a device goes on as the
-   * site that it was. Default: none.
+   * Earlier ids of the same user, such as the id of an anonymous start, so that a device keeps its site id after a
+   * sign-in. Default: none.
    */
   readonly formerly?: readonly string[];
-  /** ms since 1970. A live session ends then, unless its token is renewed. */
+  /** In ms since 1970. An open session ends at this time unless its token is renewed. */
   readonly expiresAtMs: number;
-  /** Databases that the token itself opens, and as what. Default: none; then the members of a database decide. */
+  /** Databases that the token grants access to, with `role`. Default: none, so only stored roles grant access. */
   readonly databases?: readonly string[];
   /** Default: `viewer`. */
   readonly role?: Role;
 }
 
 /**
- * Checks a token. Throws `auth-token-expired`, `auth-token-invalid`, or `auth-unavailable` where it cannot tell now;
- * anything else thrown is logged by its name and reported as `auth-token-invalid`. A host passes its own to use its own
- * sessions.
+ * Verifies a token. Rejects with `auth-token-expired`, `auth-token-invalid`, or `auth-unavailable` if the token cannot
+ * be verified now. Any other error is logged by its name and reported as `auth-token-invalid`. A host can pass its own
+ * function to use its own sessions.
  */
 export type Authenticate = (token: string) => Promise<Principal>;
 
 /**
- * Whether somebody may do this now. Asked for every message and request, and every few seconds for a session that only
- * listens, so what a host takes away is gone within 5 s. A promise that rejects is a no.
+ * Whether a principal may do this now. Called for every message and request, and every few seconds for a session that
+ * only listens, so that a revocation takes effect within 5 s. A rejection counts as false.
  */
 export type Authorize = (principal: Principal, databaseId: string, operation: Operation) => boolean | Promise<boolean>;

@@ -1,7 +1,7 @@
-/** What somebody is in one database. */
+/** A principal's role in one database. */
 export type Role = 'owner' | 'editor' | 'viewer';
 
-/** What somebody wants to do in one database. `manage`: say who may do what. */
+/** What a principal asks to do in one database. `manage`: change members and invitations. */
 export type Operation = 'read' | 'write' | 'manage';
 
 const OPERATIONS: Readonly<Record<Role, readonly Operation[]>> = {
@@ -10,7 +10,7 @@ const OPERATIONS: Readonly<Record<Role, readonly Operation[]>> = {
   viewer: ['read'],
 };
 
-/** From most to least. */
+/** All roles, from the most to the fewest rights. */
 export const ROLES: readonly Role[] = ['owner', 'editor', 'viewer'];
 
 export function isRole(value: unknown): value is Role {
@@ -21,7 +21,7 @@ export function roleAllows(role: Role | null, operation: Operation): boolean {
   return role !== null && OPERATIONS[role].includes(operation);
 }
 
-/** Of two roles the one that may do more. */
+/** Returns the role with more rights. */
 export function higherRole(a: Role, b: Role): Role {
   return ROLES.indexOf(a) <= ROLES.indexOf(b) ? a : b;
 }

@@ -7,7 +7,7 @@ import { DATABASE } from '../../testing/test-server.ts';
 
 const tested = serverUnderTest();
 
-/** A site of ann's that has pushed, with its connection still open. */
+/** A site of ann that has pushed, with its connection still open. */
 async function pushed(): Promise<{ site: TestSite; connection: TestConnection }> {
   const site = new TestSite();
   const connection = await tested.server.open(site);
@@ -25,13 +25,13 @@ async function hello(site: TestSite, principal: string, formerly: readonly strin
 }
 
 describe('a site', () => {
-  it('is not given to another member who knows its id, nor is its session ended for them', async () => {
+  it('is not given to another member who knows its id, and keeps its session', async () => {
     const { site, connection } = await pushed();
     for (const lastAckedSequence of [0, 1, 7]) {
       const thief = new TestSite(site.siteId);
       thief.lastAckedSequence = lastAckedSequence;
       const stolen = await hello(thief, 'eve');
-      // No hash is told: it would be the proof.
+      // The answer contains no hash, because the hash would be the proof.
       expect(await stolen.next('welcome')).toMatchObject({ lastAckedSequence: 1, decidedHash: FIRST_PREVIOUS_HASH });
       thief.write([update('products', 'x', { stock: 100n })]);
       stolen.send({ type: 'confirm', cursor: 1, lastAckedSequence: 1 });
@@ -49,11 +49,11 @@ describe('a site', () => {
     expect(tested.server.query('SELECT stock FROM products')).toEqual([[2n]]);
   });
 
-  it('that started anonymously goes on after the sign-in, and nothing counts twice', async () => {
+  it('continues after an anonymous start and a sign-in, and no change counts twice', async () => {
     const site = await anonymousSite();
     const first = await tested.server.connect(site);
     await first.open(await tested.server.token('editor', 'anonymous-7'), DATABASE);
-    // The answer to this one is lost.
+    // The answer to this push is lost.
     site.write([update('products', 'x', { stock: 1n })]);
     first.push(2);
     await first.roundTrip();
@@ -63,11 +63,11 @@ describe('a site', () => {
     expect((await signedIn.delivery()).outcomes).toMatchObject([{ kind: 'admitted', sequence: 2 }]);
     await signedIn.commit([update('products', 'x', { stock: 1n })]);
     expect(tested.server.query('SELECT stock FROM products')).toEqual([[3n]]);
-    // From now on it is ann's.
+    // The site now belongs to ann.
     expect(tested.server.query('SELECT principal FROM rockpool_site WHERE number > 0')).toEqual([['ann']]);
   });
 
-  it('goes on for whoever had the name before, even with no answer heard', async () => {
+  it('continues for a principal that lists its former id, even if no answer arrived', async () => {
     const site = await anonymousSite();
     expect(await (await hello(site, 'ann', ['anonymous-7'])).next('welcome')).toMatchObject({
       lastAckedSequence: 1,
@@ -75,7 +75,7 @@ describe('a site', () => {
     });
   });
 
-  it('goes on for whoever has its file, even with no answer heard', async () => {
+  it('continues for the holder of its file, even if no answer arrived', async () => {
     const site = await anonymousSite();
     const signedIn = await hello(site, 'ann');
     expect(await signedIn.next('welcome')).toMatchObject({ decidedHash: FIRST_PREVIOUS_HASH });
@@ -91,7 +91,7 @@ describe('a site', () => {
   });
 });
 
-/** Has pushed as anonymous-7, and its connection ended before it heard of it. */
+/** A site that pushed as anonymous-7 and lost its connection before the answer. */
 async function anonymousSite(): Promise<TestSite> {
   const site = new TestSite();
   const connection = await tested.server.connect(site);

@@ -2,7 +2,7 @@ import { SqliteFile } from '../sqlite/sqlite-file.ts';
 import type { MemberStore, StoredInvitation, StoredMember } from './member-store.ts';
 import { isRole, type Role } from './role.ts';
 
-/** Members in a file of one server. */
+/** Stores members in a SQLite file of one server. */
 export class SqliteMembers implements MemberStore {
   private readonly sql: SqliteFile;
 
@@ -19,7 +19,7 @@ export class SqliteMembers implements MemberStore {
     }));
   }
 
-  /** No other instance writes here. */
+  /** Always empty: no other instance writes to this file. */
   readRecent(): StoredMember[] {
     return [];
   }
@@ -82,7 +82,7 @@ const MEMBER_TABLES_SQL = `
 CREATE TABLE IF NOT EXISTS member (
   database_id TEXT NOT NULL,
   principal TEXT NOT NULL,
-  role TEXT,                        -- a Role; NULL: revoked, whatever a token says
+  role TEXT,                        -- a Role; NULL: revoked, whatever role a token has
   PRIMARY KEY (database_id, principal)
 ) STRICT, WITHOUT ROWID;
 

@@ -41,7 +41,7 @@ async function refusal(token: string, databaseId = DATABASE): Promise<unknown> {
 }
 
 describe('a token', () => {
-  it('that is in order opens its database', async () => {
+  it('opens its database', async () => {
     const connection = await tested.server.connect();
     const { welcome } = await connection.open(await sign({}), DATABASE);
     expect(welcome.canWrite).toBe(true);
@@ -79,7 +79,7 @@ describe('a token', () => {
     expect(await refusal(await token())).toMatchObject({ code });
   });
 
-  it('gives one answer for a database that is foreign, absent, or no database at all', async () => {
+  it('gets the same answer for a foreign, a missing and an invalid database id', async () => {
     await (await tested.server.open(undefined, { databaseId: 'foreign' })).close();
     const token = await sign({ databases: [DATABASE, '../household', ''] });
     const answers = await Promise.all(
@@ -90,7 +90,7 @@ describe('a token', () => {
     );
   });
 
-  it('for reading only reads', async () => {
+  it('of a viewer can only read', async () => {
     const writer = await tested.server.open();
     await writer.commit([insert('accounts', 'x', { name: 'x' })]);
     const reader = await tested.server.connect();
@@ -103,7 +103,7 @@ describe('a token', () => {
     expect(tested.server.query('SELECT id FROM accounts')).toEqual([['x']]);
   });
 
-  it('never appears in what is logged', async () => {
+  it('never appears in the log', async () => {
     const token = await sign({ exp: nowS() - 1 });
     await refusal(token);
     expect(JSON.stringify(tested.server.events)).not.toContain(token.slice(0, 40));
@@ -112,13 +112,13 @@ describe('a token', () => {
 });
 
 describe('a session whose token expires', () => {
-  it('ends, also when nothing is sent', async () => {
+  it('ends, also when the client sends nothing', async () => {
     const connection = await tested.server.connect();
     await connection.open(await sign({ exp: nowS() + 1 }), DATABASE);
     expect(await connection.failure()).toMatchObject({ code: 'auth-token-expired' });
   });
 
-  it('ends before anything more is done for it', async () => {
+  it('ends before it serves another message', async () => {
     const connection = await tested.server.connect();
     await connection.open(await sign({ exp: nowS() + 60 }), DATABASE);
     connection.site.write([insert('accounts', 'x', { name: 'x' })]);
@@ -132,7 +132,7 @@ describe('a session whose token expires', () => {
     expect(tested.server.query('SELECT id FROM accounts')).toEqual([]);
   });
 
-  it('goes on with a fresh token of the same principal', async () => {
+  it('continues with a fresh token of the same principal', async () => {
     const connection = await tested.server.connect();
     await connection.open(await sign({ exp: nowS() + 30 }), DATABASE);
     try {
@@ -156,8 +156,8 @@ describe('a session whose token expires', () => {
   });
 });
 
-describe('a token that is asked for', () => {
-  it('is not made of a request with problems, which are told all at once', async () => {
+describe('issueToken', () => {
+  it('is not issued for an invalid request, whose problems are all reported', async () => {
     const request = { principal: '', databases: DATABASE, role: 'admin' } as unknown as TokenRequest;
     const problems = ['principal', 'databases', 'role', 'ttlMs'].map((name) => `(^|\\n)${name}: `);
     const refused = await tested.server.sync.issueToken(request).catch((error: unknown) => error);
@@ -174,7 +174,7 @@ describe('a host with its own authentication', () => {
     },
   });
 
-  it('decides for itself, and what it throws is not told', async () => {
+  it('decides by itself, and its errors do not reach clients', async () => {
     await (await own.server.connect()).open('letmein', DATABASE);
     const stranger = await own.server.connect();
     stranger.hello('s3cr3t', DATABASE);

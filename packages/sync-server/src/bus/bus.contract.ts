@@ -1,7 +1,7 @@
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import type { Bus, BusMessage } from './bus.ts';
 
-/** What every bus promises. `make` gives two ends of one bus: the same object, where it cannot have two. */
+/** The contract of every bus. `make` returns two ends of one bus, or the same object twice if a bus cannot have two. */
 export function busContract(name: string, make: () => Promise<readonly [Bus, Bus]>): void {
   let near: Bus;
   let far: Bus;
@@ -15,13 +15,13 @@ export function busContract(name: string, make: () => Promise<readonly [Bus, Bus
   });
 
   /**
-   * Publishes until both ends have heard it: what is sent before an end listens may be lost. Gives what the other end
-   * heard.
+   * Publishes until both ends have received the message, because messages sent before an end listens may be lost.
+   * Returns the messages that the far end received.
    */
   async function hear(message: BusMessage): Promise<BusMessage[]> {
     const heard: BusMessage[] = [];
     let nearHeard = 0;
-    // What was published again and again before may still be under way.
+    // Earlier repeated messages may still be in flight.
     const isMeant = (one: BusMessage): boolean => one.kind === message.kind && one.databaseId === message.databaseId;
     const stops = [
       far.subscribe((one) => void (isMeant(one) && heard.push(one))),
@@ -36,7 +36,7 @@ export function busContract(name: string, make: () => Promise<readonly [Bus, Bus
   }
 
   describe(`the bus ${name}`, () => {
-    it('brings messages as they are to the other end', async () => {
+    it('delivers messages unchanged to the other end', async () => {
       expect((await hear({ kind: 'commit', databaseId: 'a', head: 3 }))[0]).toEqual({
         kind: 'commit',
         databaseId: 'a',
@@ -48,7 +48,7 @@ export function busContract(name: string, make: () => Promise<readonly [Bus, Bus
       });
     });
 
-    it('brings them in order, to every listener, the sender’s too', async () => {
+    it('delivers them in order, to every listener, including the sender’s', async () => {
       await hear({ kind: 'commit', databaseId: 'a', head: 0 });
       const heads: number[][] = [[], [], []];
       [far, far, near].forEach((bus, i) =>
@@ -59,7 +59,7 @@ export function busContract(name: string, make: () => Promise<readonly [Bus, Bus
       for (const heard of heads) expect(heard).toEqual(Array.from({ length: 50 }, (_, i) => i + 1));
     });
 
-    it('tells nobody who has left', async () => {
+    it('delivers nothing after a listener has unsubscribed', async () => {
       const heard: BusMessage[] = [];
       far.subscribe((message) => void heard.push(message))();
       await hear({ kind: 'members', databaseId: 'a' });

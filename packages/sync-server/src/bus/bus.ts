@@ -1,14 +1,15 @@
 /**
- * What instances tell each other. It says that there is news, and where; the news itself is in the store. Presence,
- * which is in no store, goes as it is.
+ * A message between instances. It announces that something in the store has changed; the change itself is read from the
+ * store. Presence is not stored, so the message contains it.
  */
 export type BusMessage =
-  /** A database has this many commits. */
+  /** A database has reached this number of commits. */
   | { readonly kind: 'commit'; readonly databaseId: string; readonly head: number }
-  /** Who may do what in a database has changed. */
+  /** The members of a database have changed. */
   | { readonly kind: 'members'; readonly databaseId: string }
   /**
-   * Who is here, at one instance: a `presence-update` of the protocol in base64. `asks`: the others shall say theirs.
+   * Presence at one instance: a `presence-update` of the protocol in base64. `asks` requests the presence of the other
+   * instances.
    */
   | {
       readonly kind: 'presence';
@@ -19,12 +20,12 @@ export type BusMessage =
     };
 
 /**
- * Tells all instances of a server, the sender's too. A message may be lost or come late, so whoever rests on it looks
- * by themselves as well, only more seldom. One contract holds for all of them: bus.contract.ts.
+ * Broadcasts to all instances of a server, including the sender. A message may be lost or late, so subscribers also
+ * poll, at a low rate. Every implementation passes bus.contract.ts.
  */
 export interface Bus {
   publish(message: BusMessage): void;
-  /** Returns what ends it. */
+  /** Returns a function that ends the subscription. */
   subscribe(listener: (message: BusMessage) => void): () => void;
   close(): Promise<void>;
 }

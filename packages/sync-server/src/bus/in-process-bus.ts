@@ -1,6 +1,6 @@
 import type { Bus, BusMessage } from './bus.ts';
 
-/** Of a server that is one process. Listeners have heard a message when publish returns. */
+/** The bus of a server that is one process. `publish` calls the listeners before it returns. */
 export class InProcessBus implements Bus {
   private readonly listeners = new Set<(message: BusMessage) => void>();
 

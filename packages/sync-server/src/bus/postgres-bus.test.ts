@@ -23,7 +23,7 @@ busContract('of PostgreSQL', async () => {
   return [await makeBus(url), await makeBus(url)];
 });
 
-it('listens again after its connection was ended, and minds no message of somebody else', async () => {
+it('listens again after its connection ended, and ignores messages of other programs', async () => {
   const { url, name } = await postgres.server.createDatabase();
   const errors: unknown[] = [];
   const bus = await makeBus(url, errors);
@@ -46,7 +46,7 @@ it('listens again after its connection was ended, and minds no message of somebo
   await bus.close();
 });
 
-it('keeps no connection on which it was not let listen, such as to a standby that is about to take over', async () => {
+it('closes a connection on which LISTEN fails, such as one to a standby before failover', async () => {
   const { url } = await postgres.server.createDatabase();
   const connections = new Connections(url, { maxConnections: 2 });
   const connect = connections.connect.bind(connections);

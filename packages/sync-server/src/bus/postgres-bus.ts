@@ -5,20 +5,20 @@ import { InProcessBus } from './in-process-bus.ts';
 
 const CHANNEL = 'rockpool';
 
-/** After a connection was lost. What is published meanwhile is lost too; see Bus. */
+/** Delay after a connection was lost. Messages published meanwhile are lost too; see Bus. */
 const RECONNECT_DELAY_MS = 500;
 
 /**
- * By LISTEN and NOTIFY. Messages go out after the commits that they tell of, in transactions of their own: NOTIFY takes
- * a lock of the whole PostgreSQL database until its COMMIT, and in a transaction that waits for a disk no two databases
- * could commit at once.
+ * A bus over LISTEN and NOTIFY. A message is sent after the commit that it announces, in a separate transaction: NOTIFY
+ * holds a lock on the whole PostgreSQL database until its COMMIT, so inside a transaction that waits for the disk it
+ * would let only one database commit at a time.
  */
 export class PostgresBus implements Bus {
   private readonly connections: Connections;
   private readonly onError: (error: unknown) => void;
   private readonly local = new InProcessBus();
   private listening: PoolClient | null = null;
-  private waiting: BusMessage[] = [];
+  private queue: BusMessage[] = [];
   private isSending = false;
   private isClosed = false;
   private reconnect: NodeJS.Timeout | null = null;
@@ -30,7 +30,7 @@ export class PostgresBus implements Bus {
   }
 
   publish(message: BusMessage): void {
-    this.waiting.push(message);
+    this.queue.push(message);
     void this.send();
   }
 
@@ -47,13 +47,13 @@ export class PostgresBus implements Bus {
     await this.local.close();
   }
 
-  /** What has gathered while the last ones were on their way goes together. */
+  /** Sends all queued messages in one statement. */
   private async send(): Promise<void> {
-    if (this.isSending || this.waiting.length === 0) return;
+    if (this.isSending || this.queue.length === 0) return;
     this.isSending = true;
-    const messages = this.waiting.splice(0).map((message) => JSON.stringify(message));
+    const messages = this.queue.splice(0).map((message) => JSON.stringify(message));
     try {
-      // Nothing is lost with a message that is: it waits for no disk.
+      // A lost message does no harm, so the transaction does not wait for the disk.
       await this.connections.query(
         `SELECT set_config('synchronous_commit', 'off', true), pg_notify('${CHANNEL}', message) FROM unnest($1::text[]) AS message`,
         [messages],
@@ -68,19 +68,20 @@ export class PostgresBus implements Bus {
   private async listen(): Promise<void> {
     try {
       const client = await this.connections.connect();
-      // However many ways tell of it: one connection listens, and none is kept that does not.
-      const lost = (error: unknown): void => {
+      // Several events can report the same loss. One connection listens at a time, and a connection that does not
+      // listen is closed.
+      const onLost = (error: unknown): void => {
         if (this.listening !== client) return;
         this.listening = null;
         client.release(true);
         this.listenLater(error);
       };
-      client.on('error', lost);
-      client.on('end', () => lost(new Error('the connection ended')));
-      client.on('notification', ({ payload }) => this.heard(payload));
+      client.on('error', onLost);
+      client.on('end', () => onLost(new Error('the connection ended')));
+      client.on('notification', ({ payload }) => this.onNotification(payload));
       if (this.isClosed) return client.release(true);
       this.listening = client;
-      await client.query(`LISTEN ${CHANNEL}`).catch(lost);
+      await client.query(`LISTEN ${CHANNEL}`).catch(onLost);
     } catch (error) {
       this.listenLater(error);
     }
@@ -93,11 +94,11 @@ export class PostgresBus implements Bus {
     this.reconnect.unref();
   }
 
-  private heard(payload: string | undefined): void {
+  private onNotification(payload: string | undefined): void {
     try {
       this.local.publish(JSON.parse(payload ?? '') as BusMessage);
     } catch (error) {
-      // Anybody with access to PostgreSQL can send on the channel.
+      // Any program with access to PostgreSQL can send on the channel.
       this.onError(error);
     }
   }

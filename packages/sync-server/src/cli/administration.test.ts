@@ -17,7 +17,7 @@ beforeEach(() => {
 });
 afterEach(() => folder.remove());
 
-/** A command in this process: starting another for each would take most of the time. */
+/** Runs a command in this process, because starting a process for each would take most of the time. */
 async function runCommand(args: readonly string[]): Promise<{ code: number; stdout: string; stderr: string }> {
   const output = { stdout: '', stderr: '' };
   const spies = (['stdout', 'stderr'] as const).map((stream) =>
@@ -69,7 +69,7 @@ describe('an administrator', () => {
     await again.signal('SIGTERM');
   });
 
-  it('restores a backup, and devices give back what it lacks', async () => {
+  it('restores a backup, and devices send the changes that it lacks', async () => {
     const server = await ServerProcess.start(folder.path);
     const site = new TestSite();
     const connection = await connected(server, site);
@@ -80,7 +80,7 @@ describe('an administrator', () => {
     const restored = at('restored');
     mkdirSync(restored);
     expect(await runCommand(['restore', at('backup'), '--data', restored])).toMatchObject({ code: 0 });
-    expect((await runCommand(['restore', at('backup'), '--data', restored])).stderr).toContain('has databases already');
+    expect((await runCommand(['restore', at('backup'), '--data', restored])).stderr).toContain('already has databases');
     const [, , ...flags] = serverFlags(folder.path);
     const again = await ServerProcess.start(folder.path, ['--data', restored, ...flags]);
     const back = await TestConnection.connect(again.url, site);
@@ -97,7 +97,7 @@ describe('an administrator', () => {
     file.close();
   });
 
-  it('restores a database as the one that it was, and makes another one of a copy under another id', async () => {
+  it('keeps the identity of a restored database, and gives a copy under another id a new one', async () => {
     const server = await ServerProcess.start(folder.path);
     const { site } = await connected(server);
     expect(await runCommand(['databases', 'export', DATABASE, at('copy.sqlite'), '--data', data])).toMatchObject({
@@ -112,14 +112,14 @@ describe('an administrator', () => {
       ).identity;
     const original = Buffer.from(site.databaseIdentity as Uint8Array).toString('hex');
     expect(await identityOf(DATABASE)).toBe(original);
-    // A copy beside it, as a database of its own. Devices from before identities that were synced with the original do
-    // not take it for theirs.
+    // A copy under another id is a separate database. Devices from before identities that were synced with the original
+    // do not take it for theirs.
     expect(await runCommand(['databases', 'import', 'Copy', at('copy.sqlite'), '--data', data])).toMatchObject({
       code: 0,
     });
     const copied = await identityOf('Copy');
     expect([copied, copied === original]).toEqual([expect.stringMatching(/^[0-9a-f]{32}$/), false]);
-    // Deleted, and put back: the same. Deleted, and made anew: another.
+    // Deleted and imported again: the same identity. Deleted and created again: a new one.
     await runCommand(['databases', 'delete', DATABASE, '--data', data]);
     await runCommand(['databases', 'import', DATABASE, at('copy.sqlite'), '--data', data]);
     expect(await identityOf(DATABASE)).toBe(original);
@@ -144,7 +144,7 @@ describe('an administrator', () => {
     await anew.signal('SIGTERM');
   });
 
-  it('hears from the doctor of a file that somebody copied by hand, which no server opens', async () => {
+  it('learns from the doctor of a file that was copied by hand, which no server opens', async () => {
     const server = await ServerProcess.start(folder.path);
     await connected(server);
     await server.signal('SIGTERM');
@@ -163,7 +163,7 @@ describe('an administrator', () => {
     await again.signal('SIGTERM');
   });
 
-  it('is told of a backup that was damaged before anything is restored', async () => {
+  it('learns of a damaged backup before anything is restored', async () => {
     const server = await ServerProcess.start(folder.path);
     await (await connected(server)).commit([insert('accounts', 'a', { name: 'a' })]);
     await server.signal('SIGTERM');
@@ -174,11 +174,11 @@ describe('an administrator', () => {
     writeFileSync(file, bytes);
     const { code, stderr } = await runCommand(['restore', at('backup'), '--data', at('restored')]);
     expect(code).toBe(1);
-    expect(stderr).toContain(`db-${DATABASE}.sqlite is missing or is not what was backed up`);
+    expect(stderr).toContain(`db-${DATABASE}.sqlite is missing or differs from the backup`);
     expect(existsSync(at('restored'))).toBe(false);
   });
 
-  it('asks the doctor, who finds a row that was written past Rockpool, and a damaged file', async () => {
+  it('learns from the doctor of a row that another program wrote, and of a damaged file', async () => {
     const server = await ServerProcess.start(folder.path);
     await (await connected(server)).commit([insert('accounts', 'a', { name: 'a private name' })]);
     const well = await runCommand(['doctor', '--data', data, '--schema', at('schema.json')]);
@@ -203,15 +203,15 @@ describe('an administrator', () => {
     expect(ill.stdout + damaged.stdout).not.toContain('private');
   });
 
-  it('is told all that is wrong with a command at once', async () => {
+  it('sees all problems of a command at once', async () => {
     const { code, stderr } = await runCommand(['databases', 'export', '../etc', '--what']);
     expect(code).toBe(1);
     expect(lines(stderr)).toEqual([
       'config-invalid:',
-      '--what is not known',
+      'unknown setting --what',
       '--data is missing',
       'databases export: FILE is missing',
-      'an id is up to 64 letters, digits, _ and -',
+      'a database id has up to 64 letters, digits, _ and -',
     ]);
     expect((await runCommand(['doctor', '--data', at('none')])).stdout).toContain('does not exist');
     expect((await runCommand(['backup', '--data', data])).stderr).toContain('backup needs a directory');

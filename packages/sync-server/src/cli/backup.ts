@@ -14,23 +14,23 @@ import {
 } from '../store/data-directory.ts';
 import { lockDirectory } from '../store/directory-lock.ts';
 import { DATA_SETTINGS } from './config.ts';
-import { failWith } from './read-values.ts';
+import { throwIfProblems } from './read-values.ts';
 import { readSettings, type Sources } from './settings.ts';
 
 const MANIFEST = 'manifest.json';
 const MEMBERS = 'members.sqlite';
 
-/** SHA-256 of each file, written last: a backup without it did not come to its end. */
+/** SHA-256 of each file. Written last, so a backup without it is incomplete. */
 type Manifest = Readonly<Record<string, string>>;
 
 /**
- * `backup DIR`: every database and the members, each as it is at one moment, also while the server runs. A damaged
- * database is left out and named at the end, and the command fails: a copy of it would pass for a good one.
+ * `backup DIR`: copies every database and the members, each as of one moment, also while the server runs. A damaged
+ * database is left out, because its copy would pass for a good one; it is named at the end, and the command fails.
  */
 export async function runBackup(sources: Sources, print: (line: string) => void): Promise<void> {
-  const { dataDir, directory } = readPlaces('backup', sources);
+  const { dataDir, directory } = readDirectories('backup', sources);
   mkdirSync(directory, { recursive: true });
-  if (readdirSync(directory).length > 0) failWith([`${directory} is not empty`]);
+  if (readdirSync(directory).length > 0) throwIfProblems([`${directory} is not empty`]);
   const files = [
     ...databaseIds(dataDir, { withMissing: true }).map((id) => ({
       name: databaseFileName(id),
@@ -56,21 +56,23 @@ export async function runBackup(sources: Sources, print: (line: string) => void)
     throw new RockpoolError('database-damaged', { count: damaged.length, problems: damaged.join('\n') });
 }
 
-/** `restore DIR`, into a data directory that has no databases. All files are checked before any is written. */
+/**
+ * `restore DIR`: restores a backup into a data directory without databases. Verifies all files before it writes any.
+ */
 export function runRestore(sources: Sources, print: (line: string) => void): void {
-  const { dataDir, directory } = readPlaces('restore', sources);
+  const { dataDir, directory } = readDirectories('restore', sources);
   const manifest = readManifest(directory);
-  failWith(
+  throwIfProblems(
     Object.entries(manifest).flatMap(([name, hash]) =>
       existsSync(join(directory, name)) && hashOf(join(directory, name)) === hash
         ? []
-        : [`${name} is missing or is not what was backed up`],
+        : [`${name} is missing or differs from the backup`],
     ),
   );
   databasesDirectory(dataDir);
   const lock = lockDirectory(dataDir);
   try {
-    if (databaseIds(dataDir).length > 0) failWith([`${dataDir} has databases already`]);
+    if (databaseIds(dataDir).length > 0) throwIfProblems([`${dataDir} already has databases`]);
     for (const name of Object.keys(manifest)) {
       if (name === MEMBERS) copyDatabase(join(directory, name), membersPath(dataDir));
       else
@@ -79,19 +81,21 @@ export function runRestore(sources: Sources, print: (line: string) => void): voi
   } finally {
     lock.release();
   }
-  print(`restored ${Object.keys(manifest).length} files to ${dataDir}; devices that know more will send it again`);
+  print(`restored ${Object.keys(manifest).length} files to ${dataDir}; devices send later changes again`);
 }
 
-function readPlaces(command: string, sources: Sources): { readonly dataDir: string; readonly directory: string } {
+function readDirectories(command: string, sources: Sources): { readonly dataDir: string; readonly directory: string } {
   const problems: string[] = [];
   const given = readSettings(DATA_SETTINGS, sources, problems);
   if (given.text('postgres') !== '')
-    problems.push('PostgreSQL has backups of its own, such as pg_dump; databases export gives one database as a file');
+    problems.push(
+      'back up PostgreSQL with its own tools, such as pg_dump; databases export writes one database to a file',
+    );
   const dataDir = given.required('data');
   const [directory = '', ...more] = given.positionals;
   if (directory === '') problems.push(`${command} needs a directory`);
-  for (const extra of more) problems.push(`${extra} is not known`);
-  failWith(problems);
+  for (const extra of more) problems.push(`unknown argument ${extra}`);
+  throwIfProblems(problems);
   return { dataDir, directory };
 }
 
@@ -99,7 +103,7 @@ function readManifest(directory: string): Manifest {
   try {
     return JSON.parse(readFileSync(join(directory, MANIFEST), 'utf8')) as Manifest;
   } catch {
-    failWith([`${directory} holds no complete backup`]);
+    throwIfProblems([`${directory} does not hold a complete backup`]);
     return {};
   }
 }

@@ -12,7 +12,7 @@ beforeEach(() => {
 });
 afterEach(() => folder.remove());
 
-it('what the server forgets, and when, can be set; what is not set has its default', () => {
+it('reads each retention setting, and leaves the others at their defaults', () => {
   const schema = join(folder.path, 'schema.json');
   writeFileSync(schema, encodeSchema(TEST_SCHEMA));
   const read = (...flags: readonly string[]): unknown =>

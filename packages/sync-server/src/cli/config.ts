@@ -1,11 +1,11 @@
 import type { Schema } from '@rockpool/shared';
-import { isDatabaseId } from '../auth/database-id.ts';
+import { isDatabaseId } from '../auth/gate.ts';
 import type { TokenRequest, TokenRules } from '../auth/jwt.ts';
 import { originProblem } from '../auth/origin.ts';
 import { isRole } from '../auth/role.ts';
 import type { Retention } from '../log/retention.ts';
 import {
-  failWith,
+  throwIfProblems,
   readCount,
   readDurationMs,
   readKeySet,
@@ -20,40 +20,43 @@ const DATA: Settings = { data: { takes: 'text', help: 'the data directory' } };
 const POSTGRES: Settings = {
   postgres: {
     takes: 'text',
-    help: 'postgresql://user@host/name: keep everything there instead, for several instances. A password is better in the environment',
+    help: 'postgresql://user@host/name: store everything in PostgreSQL, for several instances. Pass a password by the environment',
   },
 };
 const SCHEMA: Settings = { schema: { takes: 'text', help: 'the schema file that the app’s build writes' } };
 const SECRET: Settings = {
   'secret-file': { takes: 'text', help: 'at least 32 random bytes that sign and check tokens' },
-  secret: { takes: 'text', secret: true, help: 'the same, where there is no file' },
+  secret: { takes: 'text', secret: true, help: 'the secret itself, instead of a file' },
 };
 const TOKEN_RULES: Settings = {
-  issuer: { takes: 'text', help: 'what tokens must say as iss; default rockpool-server' },
-  audience: { takes: 'text', help: 'what tokens must say as aud; default rockpool' },
+  issuer: { takes: 'text', help: 'the required iss claim of tokens; default rockpool-server' },
+  audience: { takes: 'text', help: 'the required aud claim of tokens; default rockpool' },
 };
 
 export const SERVE_SETTINGS: Settings = {
   ...DATA,
   ...POSTGRES,
   ...SCHEMA,
-  port: { takes: 'text', help: '0 takes a free one' },
+  port: { takes: 'text', help: 'the port to listen on; 0 takes a free one' },
   host: { takes: 'text', help: 'the address to listen on; default 127.0.0.1' },
   ...SECRET,
-  'key-set': { takes: 'text', help: 'a JWKS of an identity provider (ES256, EdDSA): its URL or a file' },
+  'key-set': { takes: 'text', help: 'the JWKS of an identity provider (ES256, EdDSA): a URL or a file' },
   ...TOKEN_RULES,
-  origin: { takes: 'list', help: 'pages of this origin may connect too; may be repeated' },
-  'keep-deletes': { takes: 'text', help: 'who was away for longer reloads: a number and s, m, h or d; default 30d' },
-  'keep-conflicts': { takes: 'text', help: 'how long conflicts can be looked at and restored; default 90d' },
-  'max-conflicts': { takes: 'text', help: 'and how many at most in one database; default 10000' },
+  origin: { takes: 'list', help: 'another origin of pages that may connect; may be repeated' },
+  'keep-deletes': {
+    takes: 'text',
+    help: 'how long tombstones are kept; a device away for longer downloads everything: a number and s, m, h or d; default 30d',
+  },
+  'keep-conflicts': { takes: 'text', help: 'how long conflicts are kept; default 90d' },
+  'max-conflicts': { takes: 'text', help: 'the most conflicts kept in one database; default 10000' },
 };
 
 export const TOKEN_SETTINGS: Settings = {
-  database: { takes: 'text', help: 'the database that it opens' },
-  ttl: { takes: 'text', help: 'how long: a number and s, m, h or d' },
+  database: { takes: 'text', help: 'the database that the token opens' },
+  ttl: { takes: 'text', help: 'the lifetime: a number and s, m, h or d' },
   role: { takes: 'text', help: 'owner, editor or viewer; default editor' },
   'read-only': { takes: 'nothing', help: 'the same as --role viewer' },
-  principal: { takes: 'text', help: 'who it is for; default operator' },
+  principal: { takes: 'text', help: 'the user that the token names; default operator' },
   ...SECRET,
   ...TOKEN_RULES,
 };
@@ -71,7 +74,7 @@ export interface ServeConfig extends TokenRules {
   readonly retention?: Partial<Retention>;
 }
 
-/** Throws `config-invalid` with every problem at once, one a line. */
+/** Throws `config-invalid` with every problem, one per line. */
 export function readServeConfig(sources: Sources): ServeConfig {
   const problems: string[] = [];
   const given = readSettings(SERVE_SETTINGS, sources, problems);
@@ -88,7 +91,7 @@ export function readServeConfig(sources: Sources): ServeConfig {
   const origins = given.list('origin');
   problems.push(...origins.map(originProblem).filter((problem) => problem !== null));
   const retention = readRetention(given, problems);
-  failWith(problems);
+  throwIfProblems(problems);
   return {
     dataDir,
     ...(postgres !== '' && { postgres }),
@@ -120,7 +123,7 @@ export interface TokenConfig {
   readonly rules: Pick<TokenRules, 'issuer' | 'audience'>;
 }
 
-/** Throws `config-invalid` with every problem at once. */
+/** Throws `config-invalid` with every problem. */
 export function readTokenConfig(sources: Sources): TokenConfig {
   const problems: string[] = [];
   const given = readSettings(TOKEN_SETTINGS, sources, problems);
@@ -133,8 +136,8 @@ export function readTokenConfig(sources: Sources): TokenConfig {
   if (secret === undefined && problems.length === before) problems.push('--secret-file is missing');
   const ttlMs = readDurationMs('ttl', given.required('ttl'), problems);
   const role = given.has('read-only') ? 'viewer' : given.text('role') || 'editor';
-  if (!isRole(role)) problems.push('--role is owner, editor or viewer');
-  failWith(problems);
+  if (!isRole(role)) problems.push('--role takes owner, editor or viewer');
+  throwIfProblems(problems);
   const request = {
     databases: [databaseId],
     ttlMs,
@@ -151,5 +154,5 @@ function readTokenRules(given: ReturnType<typeof readSettings>): Pick<TokenRules
 }
 
 export function rejectPositionals(positionals: readonly string[], problems: string[]): void {
-  for (const positional of positionals) problems.push(`${positional} is not known`);
+  for (const positional of positionals) problems.push(`unknown argument ${positional}`);
 }

@@ -1,6 +1,6 @@
 import { existsSync, statSync } from 'node:fs';
 import { RockpoolError } from '@rockpool/shared';
-import { isDatabaseId } from '../auth/database-id.ts';
+import { isDatabaseId } from '../auth/gate.ts';
 import { SqliteMembers } from '../auth/sqlite-members.ts';
 import { acceptFile } from '../store/accept-file.ts';
 import { copyDatabase, restoreDatabase } from '../store/copy-database.ts';
@@ -14,15 +14,16 @@ import {
 import { lockDirectory } from '../store/directory-lock.ts';
 import { inspectDatabase } from '../store/inspect-database.ts';
 import { DATA_SETTINGS } from './config.ts';
-import { runInPostgres } from './postgres-databases.ts';
-import { failWith, readPostgres } from './read-values.ts';
+import { POSTGRES_ACTIONS, runInPostgres } from './postgres-databases.ts';
+import { throwIfProblems, readPostgres } from './read-values.ts';
 import { readSettings, type Sources } from './settings.ts';
 
 type Print = (line: string) => void;
 
 /**
- * `list`, `inspect ID`, `export ID FILE`, `import ID FILE`, `delete ID`, `replace ID FILE`, `accept ID`. The last four
- * only while no server runs on the directory; in PostgreSQL always.
+ * `list`, `inspect ID`, `export ID FILE`, `import ID FILE`, `delete ID`, `replace ID FILE`, `accept ID`. With a data
+ * directory, the last four need the server to be stopped. PostgreSQL has no `replace` and `accept`, and the server may
+ * run.
  */
 export async function runDatabases(sources: Sources, print: Print): Promise<void> {
   const problems: string[] = [];
@@ -32,14 +33,17 @@ export async function runDatabases(sources: Sources, print: Print): Promise<void
   const [action = '', databaseId = '', file = '', ...more] = given.positionals;
   const command = ACTIONS[action];
   if (command === undefined) problems.push(`databases takes ${Object.keys(ACTIONS).join(', ')}`);
+  else if (postgres !== '' && !Object.hasOwn(POSTGRES_ACTIONS, action))
+    problems.push(`databases ${action} needs --data`);
   else {
     const wanted = [databaseId, file].slice(0, command.takes.length);
     command.takes.forEach((name, i) => wanted[i] === '' && problems.push(`databases ${action}: ${name} is missing`));
     for (const extra of [databaseId, file, ...more].slice(command.takes.length))
-      if (extra !== '') problems.push(`${extra} is not known`);
-    if (databaseId !== '' && !isDatabaseId(databaseId)) problems.push('an id is up to 64 letters, digits, _ and -');
+      if (extra !== '') problems.push(`unknown argument ${extra}`);
+    if (databaseId !== '' && !isDatabaseId(databaseId))
+      problems.push('a database id has up to 64 letters, digits, _ and -');
   }
-  failWith(problems);
+  throwIfProblems(problems);
   if (postgres === '') command?.run({ dataDir, databaseId, file, print });
   else await runInPostgres(postgres, action, { databaseId, file, print });
 }
@@ -68,12 +72,12 @@ function list({ dataDir, print }: Action): void {
 }
 
 function inspect({ dataDir, databaseId, print }: Action): void {
-  print(JSON.stringify(inspectDatabase(existing(dataDir, databaseId)), null, 2));
+  print(JSON.stringify(inspectDatabase(existingPath(dataDir, databaseId)), null, 2));
 }
 
 function exportDatabase({ dataDir, databaseId, file, print }: Action): void {
   refuseOverwrite(file);
-  copyDatabase(existing(dataDir, databaseId), file);
+  copyDatabase(existingPath(dataDir, databaseId), file);
   print(`exported ${databaseId} to ${file}`);
 }
 
@@ -82,7 +86,7 @@ function importDatabase({ dataDir, databaseId, file, print }: Action): void {
   try {
     const path = databasePath(dataDir, databaseId);
     refuseOverwrite(path);
-    inspectDatabase(file); // throws for what is no database of ours, before anything is written
+    inspectDatabase(file); // throws if the file is not a Rockpool database, before anything is written
     restoreDatabase(file, path, databaseId);
     print(`imported ${file} as ${databaseId}`);
   } finally {
@@ -93,7 +97,7 @@ function importDatabase({ dataDir, databaseId, file, print }: Action): void {
 function deleteDatabase({ dataDir, databaseId, print }: Action): void {
   const lock = lockDirectory(dataDir);
   try {
-    const path = existing(dataDir, databaseId);
+    const path = existingPath(dataDir, databaseId);
     removeDatabaseFiles(path);
     const members = new SqliteMembers(membersPath(dataDir));
     members.forgetDatabase(databaseId);
@@ -104,13 +108,16 @@ function deleteDatabase({ dataDir, databaseId, print }: Action): void {
   }
 }
 
-/** Keeps the members, and the old file beside the new one: it may hold what the copy lacks. */
+/**
+ * Replaces the file of a database. Keeps its members, and the old file beside the new one, because it may hold what the
+ * copy lacks.
+ */
 function replaceDatabase({ dataDir, databaseId, file, print }: Action): void {
   const lock = lockDirectory(dataDir);
   try {
     if (!databaseIds(dataDir, { withMissing: true }).includes(databaseId))
       throw new RockpoolError('storage-missing', { database: databaseId });
-    inspectDatabase(file); // throws for what is not a database of ours, before anything is changed
+    inspectDatabase(file); // throws if the file is not a Rockpool database, before anything is changed
     const path = databasePath(dataDir, databaseId);
     const kept = renameReplacedFiles(path);
     restoreDatabase(file, path, databaseId);
@@ -123,19 +130,19 @@ function replaceDatabase({ dataDir, databaseId, file, print }: Action): void {
 function acceptDatabase({ dataDir, databaseId, print }: Action): void {
   const lock = lockDirectory(dataDir);
   try {
-    acceptFile(existing(dataDir, databaseId));
+    acceptFile(existingPath(dataDir, databaseId));
     print(`accepted the file of ${databaseId} as it is`);
   } finally {
     lock.release();
   }
 }
 
-function existing(dataDir: string, databaseId: string): string {
+function existingPath(dataDir: string, databaseId: string): string {
   const path = databasePath(dataDir, databaseId);
   if (!existsSync(path)) throw new RockpoolError('storage-missing', { database: databaseId });
   return path;
 }
 
 function refuseOverwrite(path: string): void {
-  if (existsSync(path)) failWith([`${path} already exists`]);
+  if (existsSync(path)) throwIfProblems([`${path} already exists`]);
 }

@@ -13,13 +13,13 @@ const fileNames = readdirSync(DEPLOY_FOLDER);
 const read = (name: string): string => readFileSync(join(DEPLOY_FOLDER, name), 'utf8');
 const { environment } = readDockerfile();
 
-describe('what the server is deployed with', () => {
-  it.each(fileNames)('%s names settings that there are', (name) => {
+describe('the deployment files', () => {
+  it.each(fileNames)('%s names only existing settings', (name) => {
     const known = Object.keys(SERVE_SETTINGS).map(environmentName);
     for (const [found] of read(name).matchAll(/ROCKPOOL_[A-Z_]+/g)) expect(known).toContain(found);
   });
 
-  it('is all that serving needs, in the image', () => {
+  it('give the image every setting that serving needs', () => {
     const folder = temporaryFolder();
     const at = { ROCKPOOL_SCHEMA: join(folder.path, 'schema.json'), ROCKPOOL_SECRET_FILE: join(folder.path, 'secret') };
     writeFileSync(at.ROCKPOOL_SCHEMA, encodeSchema(TEST_SCHEMA));
@@ -41,7 +41,7 @@ describe('what the server is deployed with', () => {
       expect(environment['ROCKPOOL_SECRET_FILE']).toBe('/run/secrets/rockpool');
       expect(compose).toMatch(/secrets: \[rockpool\][\s\S]*\nsecrets:\n {2}rockpool:\n/);
       expect(compose).toMatch(new RegExp(`ports: \\["127\\.0\\.0\\.1:\\d+:${environment['ROCKPOOL_PORT']}"\\]`));
-      // Without it SQLite finds no folder for the files of a large sort.
+      // Without it SQLite has no folder for the files of a large sort.
       expect(compose.match(/read_only: true/g)?.length).toBe(compose.match(/tmpfs: \[\/tmp\]/g)?.length);
     },
   );
@@ -55,7 +55,7 @@ describe('what the server is deployed with', () => {
   });
 
   const systemd = spawnSync('systemd-analyze', ['--version']);
-  it.skipIf(systemd.error !== undefined)('rockpool-server.service is one that systemd takes', () => {
+  it.skipIf(systemd.error !== undefined)('rockpool-server.service passes systemd-analyze', () => {
     const { status, stderr } = spawnSync(
       'systemd-analyze',
       ['verify', join(DEPLOY_FOLDER, 'rockpool-server.service')],

@@ -5,14 +5,14 @@ import { databaseIds, databasePath } from '../store/data-directory.ts';
 import { lockDirectory } from '../store/directory-lock.ts';
 import { DOCTOR_SETTINGS, rejectPositionals } from './config.ts';
 import { examinePostgres } from './postgres-databases.ts';
-import { failWith, readPostgres, readSchema } from './read-values.ts';
+import { throwIfProblems, readPostgres, readSchema } from './read-values.ts';
 import { readSettings, type Sources } from './settings.ts';
 
-/** Less than this, and the next large import may find the disk full. */
+/** With less free space, the next large import may fill the disk. */
 const LITTLE_SPACE_BYTES = 1024 ** 3;
 
 /**
- * Looks at everything a server rests on, changes nothing, and returns whether all is well. Also while the server runs.
+ * Checks everything that a server depends on, also while it runs. Changes nothing. Returns whether it found no problem.
  */
 export async function runDoctor(sources: Sources, print: (line: string) => void): Promise<boolean> {
   const settingProblems: string[] = [];
@@ -21,10 +21,10 @@ export async function runDoctor(sources: Sources, print: (line: string) => void)
   const postgres = readPostgres(given.text('postgres'), settingProblems);
   const dataDir = postgres === '' ? given.required('data') : '';
   const schema = readSchema(given.text('schema'), settingProblems);
-  failWith(settingProblems);
-  let isWell = true;
+  throwIfProblems(settingProblems);
+  let isHealthy = true;
   const report = (subject: string, problems: readonly string[]): void => {
-    isWell &&= problems.length === 0;
+    isHealthy &&= problems.length === 0;
     print(
       problems.length === 0
         ? `ok       ${subject}`
@@ -33,7 +33,7 @@ export async function runDoctor(sources: Sources, print: (line: string) => void)
   };
   if (postgres !== '') {
     await examinePostgres(postgres, schema, report);
-    return isWell;
+    return isHealthy;
   }
   report('data directory', directoryProblems(dataDir));
   if (!existsSync(dataDir)) return false;
@@ -42,7 +42,7 @@ export async function runDoctor(sources: Sources, print: (line: string) => void)
     const path = databasePath(dataDir, databaseId);
     report(`database ${databaseId}`, [...(await damageProblems(path)), ...databaseProblems(path, databaseId, schema)]);
   }
-  return isWell;
+  return isHealthy;
 }
 
 function directoryProblems(dataDir: string): string[] {
@@ -50,7 +50,7 @@ function directoryProblems(dataDir: string): string[] {
   try {
     accessSync(dataDir, constants.R_OK | constants.W_OK | constants.X_OK);
   } catch {
-    return [`${dataDir} cannot be written by this user`];
+    return [`${dataDir} is not writable for this user`];
   }
   const { bavail, bsize } = statfsSync(dataDir);
   return bavail * bsize < LITTLE_SPACE_BYTES

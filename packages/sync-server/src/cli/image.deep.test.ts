@@ -19,7 +19,7 @@ afterAll(() => {
   folder.remove();
 });
 
-/** The files that `COPY . .` would copy: what is in the repository, and nothing that was built or installed. */
+/** The files that `COPY . .` would copy: those in the repository, without built or installed files. */
 function copyRepository(to: string): void {
   const listed = execFileSync('git', ['ls-files', '--cached', '--others', '--exclude-standard'], {
     cwd: ROOT,
@@ -35,14 +35,14 @@ function copyRepository(to: string): void {
 }
 
 it(
-  'the steps of the Dockerfile make a server that runs with nothing else around it, and stops when it is told to',
+  'builds a server by the steps of the Dockerfile that runs on its own and stops on SIGTERM',
   { timeout: 600_000 },
   async () => {
     const { builds, environment, command } = readDockerfile();
     const build = join(folder.path, 'build');
     const image = join(folder.path, 'image');
     copyRepository(build);
-    // The same Node as in the image, before any other.
+    // The Node version of the image comes first in PATH.
     const path = `${join(process.execPath, '..')}:${process.env['PATH'] ?? ''}`;
     for (const shell of builds)
       execFileSync('sh', ['-c', shell.replaceAll(' /server', ` ${image}/server`)], {
@@ -87,7 +87,7 @@ it(
     );
     const connection = await TestConnection.connect(`ws://${host}/sync`);
     await connection.open(token, DATABASE);
-    // Enough for a snapshot, which is built in a thread: one more file that has to be there.
+    // Enough rows for a snapshot, which is built in a worker thread: one more file that the image must contain.
     await connection.commit(
       Array.from({ length: 10_000 }, (_, i) =>
         insert('entries', `e${i}`, { amount: 1n, note: `a note that makes the row longer ${i}` }),

@@ -4,7 +4,7 @@ import { databaseProblems } from '../store/check-database.ts';
 import { copyDatabase } from '../store/copy-database.ts';
 import { inspectDatabase } from '../store/inspect-database.ts';
 import { PostgresAdministration } from '../store/postgres/administration.ts';
-import { failWith } from './read-values.ts';
+import { throwIfProblems } from './read-values.ts';
 
 interface Action {
   readonly databaseId: string;
@@ -12,19 +12,21 @@ interface Action {
   readonly print: (line: string) => void;
 }
 
-const ACTIONS: Readonly<Record<string, (administration: PostgresAdministration, action: Action) => Promise<void>>> = {
+export const POSTGRES_ACTIONS: Readonly<
+  Record<string, (administration: PostgresAdministration, action: Action) => Promise<void>>
+> = {
   list: async (administration, { print }) => {
     for (const databaseId of await administration.list()) print(databaseId);
   },
   inspect: async (administration, { databaseId, print }) =>
     print(JSON.stringify(await administration.withCopy(databaseId, inspectDatabase), null, 2)),
   export: async (administration, { databaseId, file, print }) => {
-    if (existsSync(file)) failWith([`${file} already exists`]);
+    if (existsSync(file)) throwIfProblems([`${file} already exists`]);
     await administration.withCopy(databaseId, (path) => copyDatabase(path, file));
     print(`exported ${databaseId} to ${file}`);
   },
   import: async (administration, { databaseId, file, print }) => {
-    inspectDatabase(file); // throws for what is no database of ours, before anything is written
+    inspectDatabase(file); // throws if the file is not a Rockpool database, before anything is written
     await administration.import(databaseId, file);
     print(`imported ${file} as ${databaseId}`);
   },
@@ -34,12 +36,15 @@ const ACTIONS: Readonly<Record<string, (administration: PostgresAdministration, 
   },
 };
 
-/** The actions of `databases`, on those in PostgreSQL. */
+/** Runs an action of `databases` in PostgreSQL: one of POSTGRES_ACTIONS. */
 export function runInPostgres(url: string, action: string, request: Action): Promise<void> {
-  return PostgresAdministration.use(url, async (administration) => ACTIONS[action]?.(administration, request));
+  return PostgresAdministration.use(url, async (administration) => POSTGRES_ACTIONS[action]?.(administration, request));
 }
 
-/** What `doctor` says of PostgreSQL. `schema`: the one that servers are to run with; null: not known. */
+/**
+ * Reports the problems of PostgreSQL and its databases for `doctor`. `schema` is the schema that servers will run with,
+ * or null if unknown.
+ */
 export function examinePostgres(
   url: string,
   schema: Schema | null,

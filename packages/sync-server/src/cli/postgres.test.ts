@@ -16,7 +16,7 @@ beforeEach(async () => {
 });
 afterEach(() => folder.remove());
 
-/** A command in this process: starting another for each would take most of the time. */
+/** Runs a command in this process, because starting a process for each would take most of the time. */
 async function command(...args: readonly string[]): Promise<{ code: number; stdout: string; stderr: string }> {
   const output = { stdout: '', stderr: '' };
   const spies = (['stdout', 'stderr'] as const).map((stream) =>
@@ -27,7 +27,7 @@ async function command(...args: readonly string[]): Promise<{ code: number; stdo
   return { code, ...output };
 }
 
-it('an administrator lists, inspects, exports, imports and deletes databases in PostgreSQL, and has them examined', async () => {
+it('lists, inspects, exports, imports, deletes and examines databases in PostgreSQL', async () => {
   expect((await command('databases', 'list')).stderr).toContain('no server has used');
   const server = await TestServer.start(join(folder.path, 'data'), { postgres: url });
   const client = await server.open();
@@ -45,6 +45,10 @@ it('an administrator lists, inspects, exports, imports and deletes databases in 
     stderr: expect.stringContaining('already exists') as string,
   });
   expect(await command('databases', 'import', 'second', copy)).toMatchObject({ code: 0 });
+  expect(await command('databases', 'accept', 'second')).toMatchObject({
+    code: 1,
+    stderr: expect.stringContaining('databases accept needs --data') as string,
+  });
   const second = await server.open(undefined, { databaseId: 'second' });
   expect(second.site.cursor).toBe(1);
   expect(await second.commit([insert('accounts', 'y', { name: 'Bank' })])).toMatchObject({
@@ -55,7 +59,7 @@ it('an administrator lists, inspects, exports, imports and deletes databases in 
   expect((await command('databases', 'list')).stdout).toBe('second\n');
   expect((await client.failure()).code).toBe('database-unavailable');
   const { code, stdout } = await command('doctor');
-  // The PostgreSQL of tests waits for no disk, and doctor says so.
+  // The PostgreSQL of the tests runs without fsync, and doctor reports it.
   expect([code, stdout]).toEqual([1, expect.stringMatching(/fsync = off[^]*ok {7}database second/)]);
   expect(await command('databases', 'inspect', DATABASE)).toMatchObject({ code: 1 });
   expect(await command('backup', join(folder.path, 'backup'), '--data', folder.path)).toMatchObject({
@@ -65,7 +69,7 @@ it('an administrator lists, inspects, exports, imports and deletes databases in 
   await server.stop();
 });
 
-it('a server says at the start what is wrong with its PostgreSQL', async () => {
+it('reports problems with PostgreSQL when the server starts', async () => {
   const flags = serverFlags(folder.path);
   expect(await runProcess(['serve', ...flags, '--postgres', 'mysql://host/name'])).toMatchObject({
     code: 1,

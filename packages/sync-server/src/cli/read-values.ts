@@ -9,7 +9,7 @@ export function readPort(text: string, problems: string[]): number {
   return port;
 }
 
-/** Never part of a problem: it may hold a password. */
+/** Never quotes the URL in a problem, because it may hold a password. */
 export function readPostgres(text: string, problems: string[]): string {
   const { protocol = '' } = URL.canParse(text) ? new URL(text) : {};
   if (text !== '' && protocol !== 'postgresql:' && protocol !== 'postgres:')
@@ -31,7 +31,7 @@ export function readCount(name: string, text: string, problems: string[]): numbe
   return Number(text);
 }
 
-/** From a file, or from the environment. Undefined where neither is given. */
+/** Reads the secret from a file or the environment. Returns undefined if neither is given. */
 export function readSecret(given: ParsedSettings, problems: string[]): Uint8Array | undefined {
   const path = given.text('secret-file');
   const content =
@@ -56,7 +56,7 @@ export function readSchema(path: string, problems: string[]): Schema | null {
   }
 }
 
-/** A JWKS: its URL, or a file that holds it. */
+/** Reads a JWKS: its URL, or the content of a file. */
 export function readKeySet(text: string, problems: string[]): URL | { keys: object[] } | undefined {
   if (text === '') return undefined;
   if (URL.canParse(text)) return new URL(text);
@@ -66,7 +66,7 @@ export function readKeySet(text: string, problems: string[]): URL | { keys: obje
     const set = JSON.parse(new TextDecoder().decode(content)) as { keys?: unknown };
     if (Array.isArray(set.keys)) return set as { keys: object[] };
   } catch {
-    // Said below.
+    // Reported below.
   }
   problems.push('--key-set is neither a URL nor a file with a JWKS');
   return undefined;
@@ -81,7 +81,7 @@ export function readFile(path: string, name: string, problems: string[]): Uint8A
   }
 }
 
-export function failWith(problems: readonly string[]): void {
+export function throwIfProblems(problems: readonly string[]): void {
   if (problems.length > 0)
     throw new RockpoolError('config-invalid', { count: problems.length, problems: problems.join('\n') });
 }

@@ -1,20 +1,20 @@
 import { readFileSync } from 'node:fs';
 import { parseArgs } from 'node:util';
 
-/** One thing that can be configured: by flag, else by environment, else in the file that `--config` names. */
+/** A setting, which comes from a flag, else from the environment, else from the file that `--config` names. */
 export interface Setting {
   readonly takes: 'text' | 'list' | 'nothing';
   readonly help: string;
-  /** Not from the command line, which every user of the machine can read. */
+  /** Not accepted on the command line, which every user of the machine can read. */
   readonly secret?: boolean;
 }
 
 export type Settings = Readonly<Record<string, Setting>>;
 
 export interface ParsedSettings {
-  /** Empty where it is not given. */
+  /** Returns an empty string if the setting is missing. */
   text(name: string): string;
-  /** Reports a problem where it is not given. */
+  /** Reports a problem if the setting is missing. */
   required(name: string): string;
   list(name: string): readonly string[];
   has(name: string): boolean;
@@ -32,8 +32,8 @@ export function environmentName(setting: string): string {
 }
 
 /**
- * Reads settings from all places. What is wrong is added to `problems`, one sentence each, so that a person is told all
- * of it at once.
+ * Reads settings from all sources. Adds every problem to `problems`, one sentence each, so that the user sees all of
+ * them at once.
  */
 export function readSettings(settings: Settings, { flags, environment }: Sources, problems: string[]): ParsedSettings {
   const fromFlags = parseFlags(settings, flags, problems);
@@ -75,12 +75,12 @@ function parseFlags(
           ],
     ),
   );
-  // Not strict, so that one unknown flag does not hide what else is wrong.
+  // Not strict, so that one unknown flag does not hide other problems.
   const { values, positionals } = parseArgs({ args: [...flags], options, strict: false, allowPositionals: true });
   const known: Record<string, unknown> = {};
   for (const [name, value] of Object.entries(values)) {
     const option = options[name];
-    if (option === undefined) problems.push(`--${name} is not known`);
+    if (option === undefined) problems.push(`unknown setting --${name}`);
     else if (option.type === 'string' && [value].flat().some((one) => typeof one !== 'string' || one === ''))
       problems.push(`--${name} needs a value`);
     else known[name] = value;
@@ -124,14 +124,14 @@ function parseFile(settings: Settings, path: string, problems: string[]): Record
         : setting?.takes === 'nothing'
           ? typeof value === 'boolean'
           : typeof value === 'string' || typeof value === 'number';
-    if (setting === undefined) problems.push(`--config: ${name} is not known`);
-    else if (!fits) problems.push(`--config: ${name} is not what it takes (${setting.takes})`);
+    if (setting === undefined) problems.push(`--config: unknown setting ${name}`);
+    else if (!fits) problems.push(`--config: ${name} has the wrong type (expected ${setting.takes})`);
     else known[name] = typeof value === 'number' ? String(value) : value;
   }
   return known;
 }
 
-/** A line per setting, for `--help`. */
+/** Formats one line per setting, for `--help`. */
 export function settingsHelp(settings: Settings): string {
   return Object.entries(settings)
     .map(([name, { takes, help, secret }]) => {

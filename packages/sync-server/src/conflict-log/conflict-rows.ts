@@ -16,13 +16,13 @@ import { SERVER_SITE } from '../sqlite/internal-tables.ts';
 import { writeKnownRow } from '../store/row-store.ts';
 import type { StoredTable } from '../sqlite/stored-table.ts';
 
-// Ids sort by watermark as text: 16 digits hold every safe integer.
+// Pads the watermark so that ids sort by it as text: 16 digits hold every safe integer.
 const WATERMARK_DIGITS = 16;
 const COUNTER_DIGITS = 6;
 
 /**
- * Writes what lost into the conflict log, in the transaction of the changeset that made it lose. The rows have versions
- * of the server's own site at this watermark, so they are delivered to every client like any other row.
+ * Writes replaced values into the conflict log, in the transaction of the changeset that replaced them. The entries
+ * have versions of the server's own site at this watermark, so every client receives them like any other row.
  */
 export function writeConflictRows(
   file: DatabaseFile,
@@ -30,21 +30,24 @@ export function writeConflictRows(
   version: Version,
   principalAt: (watermark: number) => string,
 ): void {
-  const ledger = file.tableById.get(CONFLICT_TABLE.id) as StoredTable;
-  const ledgerVersion: Version = { ...version, site: SERVER_SITE };
+  const conflictTable = file.tableById.get(CONFLICT_TABLE.id) as StoredTable;
+  const serverVersion: Version = { ...version, site: SERVER_SITE };
   let counter = 0;
   for (const { write, conflicts } of rows) {
-    for (const loss of conflicts) {
+    for (const conflict of conflicts) {
       const key = [
         `${String(version.watermark).padStart(WATERMARK_DIGITS, '0')}-${String(++counter).padStart(COUNTER_DIGITS, '0')}`,
       ];
-      const fields = conflictFields(write.table, write.key, loss, version.watermark, principalAt);
+      const fields = conflictFields(write.table, write.key, conflict, version.watermark, principalAt);
       const cells = new Map<number, Cell>(
-        ledger.values.map((column) => [column.id, { value: fields[column.name] ?? null, version: ledgerVersion }]),
+        conflictTable.values.map((column) => [
+          column.id,
+          { value: fields[column.name] ?? null, version: serverVersion },
+        ]),
       );
-      insertRow(file, ledger, key, cells);
-      writeKnownRow(file, ledger, encodeKey(key), {
-        row: { inserted: ledgerVersion, revived: null, updated: new Map(), deleted: null, cells },
+      insertRow(file, conflictTable, key, cells);
+      writeKnownRow(file, conflictTable, encodeKey(key), {
+        row: { inserted: serverVersion, revived: null, updated: new Map(), deleted: null, cells },
         bornAt: version.watermark,
         waitsFor: null,
       });
@@ -55,19 +58,20 @@ export function writeConflictRows(
 function conflictFields(
   table: StoredTable,
   key: readonly CellValue[],
-  loss: Conflict,
+  conflict: Conflict,
   watermark: number,
   principalAt: (watermark: number) => string,
 ): Record<string, CellValue> {
-  const { lost, won, path = null } = loss;
-  // The values of a place within a document are JSON already.
+  const { lost, won, path = null } = conflict;
+  // Values within a document are already JSON.
   const valueOf = ({ value }: Conflict['lost']): CellValue =>
-    path === null || value instanceof Uint8Array ? toColumnValue(table, loss.columnId, value) : value;
+    path === null || value instanceof Uint8Array ? toColumnValue(table, conflict.columnId, value) : value;
   return {
     table_name: table.schema.name,
     row_key: keyToJson(key),
-    column_name: loss.columnId === EXISTENCE_COLUMN_ID ? null : (table.valueById.get(loss.columnId)?.name ?? null),
-    rule: loss.rule,
+    column_name:
+      conflict.columnId === EXISTENCE_COLUMN_ID ? null : (table.valueById.get(conflict.columnId)?.name ?? null),
+    rule: conflict.rule,
     lost_value: valueOf(lost),
     won_value: valueOf(won),
     lost_by: principalAt(lost.version.watermark),
@@ -81,7 +85,7 @@ function conflictFields(
   };
 }
 
-/** JSON array of the key's parts; integers as text, blobs as hex. */
+/** Returns the parts of a key as a JSON array, with integers as strings and blobs as hex. */
 export function keyToJson(key: readonly CellValue[]): string {
   return JSON.stringify(
     key.map((part) =>

@@ -6,20 +6,22 @@ import { readKnownRow, writeKnownRow } from '../store/row-store.ts';
 import type { StoredTable } from '../sqlite/stored-table.ts';
 import { keyToJson } from './conflict-rows.ts';
 
-/** Takes an entry out of the ledger, for clients too: a delete at this watermark. Its tombstone keeps no values. */
+/**
+ * Deletes an entry of the conflict log at this watermark, so that clients delete it too. Its tombstone keeps no values.
+ */
 export function deleteConflict(file: DatabaseFile, id: string, watermark: number): void {
-  const ledger = file.tableById.get(CONFLICT_TABLE.id) as StoredTable;
+  const conflictTable = file.tableById.get(CONFLICT_TABLE.id) as StoredTable;
   const keyBytes = encodeKey([id]);
-  const known = readKnownRow(file, ledger, [id], keyBytes);
+  const known = readKnownRow(file, conflictTable, [id], keyBytes);
   if (known === undefined) return;
-  file.sql.run(ledger.deleteSql, id);
-  writeKnownRow(file, ledger, keyBytes, {
+  file.sql.run(conflictTable.deleteSql, id);
+  writeKnownRow(file, conflictTable, keyBytes, {
     ...known,
     row: { ...known.row, deleted: { ...known.row.inserted, watermark }, cells: new Map() },
   });
 }
 
-/** What went with a parent and has come back is no loss any more. */
+/** Deletes the entries of rows that a cascade deleted and that have been revived. */
 export function withdrawCascadeConflicts(file: DatabaseFile, rows: readonly MergedRow[], watermark: number): void {
   for (const { write, before, after } of rows) {
     if (!isGoneByCascade(before) || !isThere(after)) continue;

@@ -3,23 +3,23 @@ import type { Retention } from '../log/retention.ts';
 import type { DatabaseFile } from '../store/database-file.ts';
 import { deleteConflict } from './delete-conflict.ts';
 
-// Of those that are too old; so that no commit waits long for an old database to be tidied.
+// Limits the expired entries per commit, so that no commit waits long for the cleanup of an old database.
 const PURGED_PER_COMMIT = 100;
 
 /**
- * Deletes entries of the conflict log that are too old or too many, at the log's end, so that clients are told as of
- * any other delete. Entries after the watermark `since` stay, however many: nothing is purged before anybody could see
- * it.
+ * Deletes entries of the conflict log that exceed the retention time or number. The deletes are at the end of the log,
+ * so clients receive them like any other delete. Entries after the watermark `since` stay, whatever their number: no
+ * entry is purged before a client could see it.
  */
 export function purgeConflicts(file: DatabaseFile, retention: Retention, since: number, nowMs: number): void {
-  const surplus = new Set([
+  const purged = new Set([
     ...tooOld(file, nowMs - retention.conflictsMs, since),
     ...tooMany(file, retention.maxConflicts, since),
   ]);
-  for (const id of surplus) deleteConflict(file, id, file.log.watermark);
+  for (const id of purged) deleteConflict(file, id, file.log.watermark);
 }
 
-/** Ids sort by the time of their decision, so nearly always one look at the oldest is enough. */
+/** Ids sort by the time of their decision, so checking the oldest entry is nearly always enough. */
 function tooOld({ sql }: DatabaseFile, beforeMs: number, since: number): string[] {
   const oldest = (count: number): string[] =>
     sql
@@ -33,7 +33,7 @@ function tooOld({ sql }: DatabaseFile, beforeMs: number, since: number): string[
   return oldest(1).length === 0 ? [] : oldest(PURGED_PER_COMMIT);
 }
 
-/** Only a commit that added entries can have made them too many. */
+/** Only a commit that added entries can exceed the limit. */
 function tooMany({ sql }: DatabaseFile, maxConflicts: number, since: number): string[] {
   const newestWatermark = sql.get(`SELECT watermark FROM ${CONFLICT_TABLE_NAME} ORDER BY id DESC LIMIT 1`)?.[0] ?? 0n;
   if (Number(newestWatermark) <= since) return [];

@@ -22,7 +22,7 @@ export function requireSameDatabase(
     });
   }
   const isNew = hello.logEpoch === null && cursor === 0;
-  if (isNew || (hello.logEpoch !== null && logEpoch.hasBeen(hello.logEpoch))) return;
+  if (isNew || (hello.logEpoch !== null && logEpoch.isCurrentOrEarlier(hello.logEpoch))) return;
   const isInLog =
     cursor > identityStart(sql) && cursor <= log.watermark && Buffer.compare(cursorHash, log.hashAt(cursor)) === 0;
   if (!isInLog)

@@ -1,10 +1,10 @@
 import { ByteReader, ByteWriter } from '@rockpool/shared';
 
-/** A row in which the author's copy differs from the server's after its changeset was decided. */
+/** A row in which the author's copy differs from the server's after the decision on its changeset. */
 export interface CorrectedRow {
   readonly tableId: number;
   readonly keyBytes: Uint8Array;
-  /** EXISTENCE_COLUMN_ID among them: the row as a whole. */
+  /** EXISTENCE_COLUMN_ID stands for the existence of the row. */
   readonly columnIds: readonly number[];
 }
 
@@ -21,7 +21,7 @@ export function encodeCorrected(rows: readonly CorrectedRow[]): Uint8Array<Array
   return writer.finish();
 }
 
-/** Throws `storage-corrupt` for anything that encodeCorrected does not write. */
+/** Throws `storage-corrupt` for bytes that encodeCorrected does not produce. */
 export function decodeCorrected(bytes: Uint8Array): CorrectedRow[] {
   const reader = new ByteReader(bytes, 'storage-corrupt');
   const rows: CorrectedRow[] = [];

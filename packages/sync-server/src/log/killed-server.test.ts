@@ -3,7 +3,7 @@ import { atLevel } from '../../../../tests/support/level.ts';
 import { checkKilledServer } from '../../testing/killed-server.ts';
 
 it(
-  'has every acknowledged changeset after it was killed while it admits, each exactly once',
+  'keeps every acknowledged changeset exactly once when it is killed during admission',
   { timeout: 120_000 },
   async () => {
     await expect(

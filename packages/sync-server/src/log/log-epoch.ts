@@ -4,9 +4,9 @@ import type { SqliteFile } from '../sqlite/sqlite-file.ts';
 import { readMeta, writeMeta } from '../sqlite/meta.ts';
 
 /**
- * The identity of a log. Watermarks mean something only within one epoch: a log that has lost its end, because its file
- * was replaced by an older copy, gives the same watermarks again to other changesets. It gets a new epoch as soon as
- * that shows.
+ * The epoch of a log. Watermarks compare only within one log epoch: a log that lost its end, because its file was
+ * replaced by an older copy, assigns the same watermarks to other changesets. It gets a new epoch as soon as the loss
+ * is noticed.
  */
 export class LogEpoch {
   private readonly sql: SqliteFile;
@@ -22,13 +22,13 @@ export class LogEpoch {
     return this.current.id;
   }
 
-  /** What a client of an older epoch may have seen of this log reaches up to here at most. */
+  /** The highest watermark of this log that a client of an older epoch may have seen. */
   get startedAt(): number {
     return this.current.startedAt;
   }
 
-  /** Whether it is the epoch of this log, or was it before. */
-  hasBeen(id: Uint8Array): boolean {
+  /** Whether `id` is the current or an earlier epoch of this log. */
+  isCurrentOrEarlier(id: Uint8Array): boolean {
     if (Buffer.compare(id, this.id) === 0) return true;
     const before = epochsBefore(this.sql);
     for (let at = 0; at < before.length; at += ID_BYTES)
@@ -37,8 +37,8 @@ export class LogEpoch {
   }
 
   /**
-   * Begins a new epoch, inside a transaction. `watermark`: up to which the logs of both epochs may be the same.
-   * `isAnotherDatabase`: the file was copied, and clients of the earlier epochs belong to the original.
+   * Begins a new epoch. Call inside a transaction. The logs of both epochs may be equal up to `watermark`.
+   * `isAnotherDatabase`: the file is a copy under another id, and clients of the earlier epochs belong to the original.
    */
   renew(watermark: number, isAnotherDatabase = false): void {
     writeMeta(
@@ -51,7 +51,7 @@ export class LogEpoch {
     writeMeta(this.sql, 'epoch_start', String(watermark));
   }
 
-  /** Back to what is stored, after a transaction that did not commit. */
+  /** Restores the stored state after a transaction that did not commit. */
   reload(): void {
     this.current = readEpoch(this.sql);
   }

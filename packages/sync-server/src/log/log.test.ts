@@ -25,7 +25,7 @@ function linkWith(changed: Partial<LogEntry>): Uint8Array {
   }
 }
 
-it('the link of a line stands for all that decides what its changeset makes of the rows: two logs have the same where that is the same', () => {
+it('hashes everything that determines the effect of a changeset: two logs have equal hashes where that is equal', () => {
   expect(linkWith({ receivedMs: 2, principal: 'ben' })).toEqual(linkWith({}));
   const others: Partial<LogEntry>[] = [
     { hash: new Uint8Array(16).fill(1) },

@@ -6,12 +6,12 @@ export interface LogEntry {
   readonly watermark: number;
   readonly siteNumber: number;
   readonly sequence: number;
-  /** Of the changeset. */
+  /** The hash of the changeset. */
   readonly hash: Uint8Array;
   readonly stampUs: number;
   /**
-   * What its author counted as having seen when it was merged: after a restore less than the changeset says, and of
-   * values nothing.
+   * The watermark up to which its author counted as having seen the log at the merge. After a restore it is lower than
+   * the changeset states, and for values it is 0.
    */
   readonly base: number;
   readonly isOfOlderEpoch: boolean;
@@ -19,7 +19,7 @@ export interface LogEntry {
   readonly receivedMs: number;
 }
 
-/** The order of a database: one line per admitted changeset, numbered by watermarks without gaps. */
+/** The log of a database: one entry per admitted changeset, numbered by watermarks without gaps. */
 export class Log {
   private readonly sql: SqliteFile;
   private end = { watermark: 0, maxStampUs: 0, logHash: FIRST_LOG_HASH };
@@ -29,7 +29,7 @@ export class Log {
     this.reload();
   }
 
-  /** The newest watermark. Inside a transaction that is not committed it runs ahead; see reload. */
+  /** The newest watermark. Inside a transaction it includes entries that are not committed yet; see reload. */
   get watermark(): number {
     return this.end.watermark;
   }
@@ -52,7 +52,7 @@ export class Log {
     this.end = { watermark, maxStampUs, logHash };
   }
 
-  /** The highest corrected stamp up to a watermark: what whoever is there has seen. */
+  /** The highest corrected stamp up to a watermark, which a site with that cursor has seen. */
   maxStampUsAt(watermark: number): number {
     if (watermark === 0) return 0;
     if (watermark >= this.end.watermark) return this.end.maxStampUs;
@@ -61,10 +61,7 @@ export class Log {
     );
   }
 
-  /**
-   * Stands for everything up to a watermark that is there: another log has another link, if it was put back and went
-   * on.
-   */
+  /** The log hash at an existing watermark. A log that was restored and then diverged has another hash. */
   hashAt(watermark: number): Uint8Array {
     if (watermark === 0) return FIRST_LOG_HASH;
     if (watermark === this.end.watermark) return this.end.logHash;
@@ -75,7 +72,7 @@ export class Log {
     return String(this.sql.get(`SELECT principal FROM rockpool_log WHERE watermark = ?`, BigInt(watermark))?.[0] ?? '');
   }
 
-  /** The sites whose changesets were admitted after a watermark, 32 hex digits each. */
+  /** Returns the sites with changesets admitted after a watermark, as 32 hex digits each. */
   authorsAfter(watermark: number): Set<string> {
     const rows = this.sql.all(
       `SELECT DISTINCT lower(hex(site)) FROM rockpool_log JOIN rockpool_site ON number = site_number WHERE watermark > ?`,
@@ -84,7 +81,7 @@ export class Log {
     return new Set(rows.map(([site]) => site as string));
   }
 
-  /** Back to what is stored, after a transaction that did not commit. */
+  /** Restores the stored state after a transaction that did not commit. */
   reload(): void {
     const last = this.sql.get(`SELECT watermark, max_stamp_us, link FROM rockpool_log ORDER BY watermark DESC LIMIT 1`);
     this.end = {
@@ -95,7 +92,7 @@ export class Log {
   }
 }
 
-/** Over all that decides what a changeset makes of the rows before it. */
+/** Hashes everything that determines what a changeset does to the rows before it. */
 function nextLogHash(before: Uint8Array, { hash, stampUs, base, isOfOlderEpoch }: LogEntry): Uint8Array {
   return nativeSha256(
     before,

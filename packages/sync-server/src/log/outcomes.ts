@@ -4,18 +4,21 @@ import { decodeCorrected, encodeCorrected, type CorrectedRow } from './corrected
 import type { SiteState } from './sites.ts';
 
 /**
- * The hash of a decided changeset is kept this long, so that a copy of its site's file is told which of its changesets
- * the server knows otherwise. A copy that comes later is still noticed, by the hash of the last one.
+ * How long the hash of a decided changeset is kept. It lets the server tell a copied site which of its changesets
+ * differ from those that the server knows. Later, a copy is still detected by the hash of the last changeset.
  */
 const HASH_RETENTION_MS = 30 * 24 * 3600 * 1000;
 
 export interface StoredOutcome {
   readonly outcome: Outcome;
-  /** Cells that the author's copy has otherwise than the server. */
+  /** Cells in which the author's copy differs from the server. */
   readonly corrected: readonly CorrectedRow[];
 }
 
-/** Kept in the transaction that decides, so that the first decision stands however often the changeset is sent. */
+/**
+ * Saves an outcome in the transaction of the decision, so that the first decision holds however often the changeset is
+ * sent.
+ */
 export function saveOutcome(
   sql: SqliteFile,
   siteNumber: number,
@@ -38,7 +41,7 @@ export function saveOutcome(
   );
 }
 
-/** What the site has not been told yet, in order. */
+/** Returns the outcomes after `sequence`, in order. */
 export function outcomesAfter(sql: SqliteFile, siteNumber: number, sequence: number): StoredOutcome[] {
   return sql
     .all(
@@ -49,7 +52,7 @@ export function outcomesAfter(sql: SqliteFile, siteNumber: number, sequence: num
     .map(rowToOutcome);
 }
 
-/** The hash of a decided changeset, where it is still known. */
+/** Returns the hash of a decided changeset, or null if it has been pruned. */
 export function decidedHash(sql: SqliteFile, site: SiteState, sequence: number): Uint8Array | null {
   if (sequence === site.lastSequence) return site.lastHash;
   const row = sql.get(
@@ -61,8 +64,8 @@ export function decidedHash(sql: SqliteFile, site: SiteState, sequence: number):
 }
 
 /**
- * The watermark of the site's last admitted changeset up to `sequence`; 0: none. Reads what is not confirmed: a site
- * may have thousands of lines before that.
+ * Returns the watermark of the site's last admitted changeset up to `sequence`, or 0 if there is none. Reads only
+ * unconfirmed outcomes, because a site may have thousands of confirmed ones.
  */
 export function admittedWatermarkUpTo(sql: SqliteFile, site: SiteState, sequence: number): number {
   const row = sql.get(
@@ -74,7 +77,7 @@ export function admittedWatermarkUpTo(sql: SqliteFile, site: SiteState, sequence
   return Math.max(site.confirmedWatermark, Number(row?.[0] ?? 0n));
 }
 
-/** The site has these outcomes durably: forgets all of them but their hashes. Returns the site as it is then. */
+/** Prunes the details of outcomes that the site has stored durably. Returns the new state of the site. */
 export function confirmOutcomes(
   sql: SqliteFile,
   site: SiteState,
@@ -97,14 +100,10 @@ export function confirmOutcomes(
   return confirmed;
 }
 
-/**
- * Forgets the hashes of confirmed changesets that were decided too long ago. Reads no more lines than it deletes, and
- * one.
- */
+/** Deletes the hashes of confirmed changesets after their retention time. Reads one row more than it deletes. */
 export function forgetOldHashes(sql: SqliteFile, { number, confirmedSequence }: SiteState, nowMs: number): void {
   sql.run(
-    // One bound: of two SQLite would take the first to find lines by, and read all of them to compare them with the
-    // other.
+    // One combined bound: with two, SQLite would use the first for the index and compare every row with the second.
     `DELETE FROM rockpool_outcome WHERE site_number = ?1 AND sequence < min(?2 + 1, ifnull(
        (SELECT sequence FROM rockpool_outcome WHERE site_number = ?1 AND decided_ms >= ?3 ORDER BY sequence LIMIT 1), ?2 + 1))`,
     BigInt(number),

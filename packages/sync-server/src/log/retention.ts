@@ -1,20 +1,20 @@
-/** How long the server keeps what only some clients still need. */
+/** How long the server keeps data that only some clients still need. */
 export interface Retention {
   /**
-   * A site is live when it has been at the log's end within this time; what every live site has passed may be
-   * forgotten. Older tombstones are pruned, and a site that comes back later is given the whole state in the place of
-   * its rows. Its outbox, local tables and site id stay. Default: 30 days, longer than a holiday; what is kept costs
-   * the server the space of a deleted row.
+   * Retention of tombstones, in ms. A site that reached the end of the log within this time has seen every older
+   * delete. Older tombstones are pruned, and a site that returns later gets a full resync; its outbox, local tables and
+   * site id stay. Default: 30 days, longer than a holiday. Each tombstone takes the space of its deleted row.
    */
   readonly tombstonesMs: number;
   /**
-   * Entries of the conflict log are kept this long after they were decided. Default: 90 days, time enough for a person
-   * to miss something and ask.
+   * Retention of entries of the conflict log, in ms from their decision. Default: 90 days, enough time for a user to
+   * miss a value and ask.
    */
   readonly conflictsMs: number;
   /**
-   * And at most this many in one database; the oldest go first. Those of the newest commit are always kept. Default:
-   * 10,000, some megabytes on every device, and more than anybody will look through.
+   * The maximum number of entries in the conflict log of one database. The oldest are deleted first; those of the
+   * newest commit are always kept. Default: 10,000, which is some megabytes on every device and more than a user will
+   * read.
    */
   readonly maxConflicts: number;
 }

@@ -2,7 +2,7 @@ import { expect, it } from 'vitest';
 import { openDatabaseFile } from '../store/database-file.ts';
 import { TEST_SCHEMA } from '../../testing/test-schema.ts';
 
-it('a site that was removed is not taken for the one that has its number now', () => {
+it('does not confuse a removed site with the next site of the same number', () => {
   const { sql, sites } = openDatabaseFile(':memory:', TEST_SCHEMA);
   const [first, second] = ['aa'.repeat(16), 'bb'.repeat(16)];
   const removed = sites.create(first, 'ann');

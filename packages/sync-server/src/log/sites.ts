@@ -1,7 +1,7 @@
 import { FIRST_PREVIOUS_HASH } from '@rockpool/shared';
 import type { SqliteFile, SqlRow } from '../sqlite/sqlite-file.ts';
 
-/** How far the server is with one site. */
+/** The server's state for one site. */
 export interface SiteState {
   readonly number: number;
   /** 32 hex digits. */
@@ -18,10 +18,10 @@ export interface SiteState {
 const COLUMNS =
   'number, site, principal, last_sequence, last_hash, last_stamp_us, confirmed_cursor, confirmed_sequence, confirmed_watermark';
 
-/** The sites that have written into a database. A site that only reads leaves no trace. */
+/** The sites that have written to a database. A site that only reads has no entry. */
 export class Sites {
   private readonly sql: SqliteFile;
-  // Both ways, since versions are stored by number and compared by id.
+  // Cached in both directions, because versions store the number and comparisons need the id.
   private readonly siteByNumber = new Map<number, string>();
   private readonly numberBySite = new Map<string, number>();
 
@@ -45,10 +45,10 @@ export class Sites {
     return this.get(site) as SiteState;
   }
 
-  /** One that nothing refers to yet. */
+  /** Removes a site that nothing refers to yet. */
   remove({ number, site }: SiteState): void {
     this.sql.run(`DELETE FROM rockpool_site WHERE number = ?`, BigInt(number));
-    // The next site may be given the same number.
+    // The next site may get the same number.
     this.siteByNumber.delete(number);
     this.numberBySite.delete(site);
   }
@@ -86,7 +86,7 @@ export class Sites {
     return siteNumber;
   }
 
-  /** After a transaction that did not commit: numbers given in it may be given again. */
+  /** Clears the cache after a transaction that did not commit, because its site numbers may be assigned again. */
   reload(): void {
     this.siteByNumber.clear();
     this.numberBySite.clear();

@@ -35,21 +35,21 @@ async function back(site: TestSite): Promise<{ connection: TestConnection; welco
   return { connection, ...(await connection.open(await tested.server.token(), DATABASE)) };
 }
 
-/** A site that is away from now on, with everything there is. */
+/** A site that has received everything and is away from now on. */
 async function away(): Promise<TestSite> {
   const connection = await tested.server.open();
   await connection.close();
   return connection.site;
 }
 
-/** Passes the time after which the deletes so far are forgotten, and makes the next commit. */
+/** Advances the clock beyond the retention of the deletes so far, and commits. */
 async function forgetDeletes(): Promise<void> {
   nowMs += 11 * DAY_MS;
   await a.commit([insert('accounts', 'later', { name: 'later' })]);
 }
 
 describe('tombstones', () => {
-  it('are pruned with the first commit after their time, the younger ones kept', async () => {
+  it('are pruned with the first commit after their retention, and younger ones are kept', async () => {
     await a.commit([insert('accounts', 'x', { name: 'x' }), insert('accounts', 'y', { name: 'y' })]);
     await a.commit([remove('accounts', 'x')]);
     nowMs += 6 * DAY_MS;
@@ -62,7 +62,7 @@ describe('tombstones', () => {
     expect(tombstones()).toEqual([3]);
   });
 
-  it('of many deletes go bit by bit', async () => {
+  it('of many deletes are pruned in parts', async () => {
     const keys = Array.from({ length: 250 }, (_, i) => BigInt(i));
     await a.commit(keys.map((position) => insert('labels', ['a', position], {})));
     for (const position of keys) await a.commit([remove('labels', ['a', position])]);
@@ -75,7 +75,7 @@ describe('tombstones', () => {
 });
 
 describe('a site that was away', () => {
-  it('while deletes were forgotten is given the whole state, and keeps its place in the log afterwards', async () => {
+  it('gets a full resync if tombstones were pruned meanwhile, and follows the log afterwards', async () => {
     await a.commit([insert('accounts', 'x', { name: 'x' })]);
     const site = await away();
     await a.commit([remove('accounts', 'x')]);
@@ -88,7 +88,7 @@ describe('a site that was away', () => {
     expect((await back(site)).welcome.fullResync).toBe(false);
   });
 
-  it('but had seen all of the deletes that were forgotten is told what is news', async () => {
+  it('gets only changes if it had seen all pruned deletes', async () => {
     await a.commit([insert('accounts', 'x', { name: 'x' }), insert('accounts', 'y', { name: 'y' })]);
     await a.commit([remove('accounts', 'x')]);
     const site = await away();
@@ -105,14 +105,14 @@ describe('a site that was away', () => {
     ]);
   });
 
-  it('for any time reloads nothing where nothing was deleted', async () => {
+  it('never needs a full resync if nothing was deleted', async () => {
     await a.commit([insert('accounts', 'x', { name: 'x' })]);
     const site = await away();
     await forgetDeletes();
     expect((await back(site)).welcome.fullResync).toBe(false);
   });
 
-  it('or never there before is told everything there is', async () => {
+  it('gets all rows if it is new', async () => {
     await a.commit([insert('accounts', 'x', { name: 'x' })]);
     await a.commit([remove('accounts', 'x')]);
     await forgetDeletes();
@@ -121,7 +121,7 @@ describe('a site that was away', () => {
     expect(told(first, 'accounts')).toMatchObject([{ kind: 'insert', key: ['later'] }]);
   });
 
-  it('and never got the outcome of its own insert, which others deleted, reloads', async () => {
+  it('gets a full resync if others deleted its own insert before it received the outcome', async () => {
     const site = new TestSite();
     site.logEpoch = a.site.logEpoch;
     site.write([insert('accounts', 'mine', { name: 'mine' })]);
@@ -138,7 +138,7 @@ describe('a site that was away', () => {
   });
 });
 
-describe('what was written before a delete that is forgotten', () => {
+describe('a write from before a pruned delete', () => {
   async function pending(table: string, key: string): Promise<TestSite> {
     const site = await away();
     await a.commit([remove(table, key)]);
@@ -153,7 +153,7 @@ describe('what was written before a delete that is forgotten', () => {
   }
 
   it.each(['accounts', 'notes'])(
-    'does not bring the row of %s back: an update is a loss to somebody no longer known',
+    'does not bring the row of %s back: an update loses to a delete that is no longer known',
     async (table) => {
       const column = table === 'accounts' ? 'name' : 'title';
       await a.commit([insert(table, 'x', { [column]: 'x', ...(table === 'notes' ? { reads: 0n } : {}) })]);
@@ -168,7 +168,7 @@ describe('what was written before a delete that is forgotten', () => {
     },
   );
 
-  it('takes an edit of a document for a loss that can no longer be told, and the rest of its transaction', async () => {
+  it('admits an edit of a document without its conflict entry, and the rest of its transaction', async () => {
     await a.commit([
       insert('pages', 'x', { title: 'x', content: encodeDocumentCell({ kind: 'content', json: '{"n":1}' }) }),
     ]);
@@ -188,7 +188,7 @@ describe('what was written before a delete that is forgotten', () => {
     expect(tested.server.query("SELECT name FROM accounts WHERE id = 'mine'")).toEqual([['mine']]);
   });
 
-  it('rejects a late child of the parent that has gone: it waits with its author', async () => {
+  it('rejects a late child of the deleted parent, which its author keeps', async () => {
     await a.commit([insert('accounts', 'x', { name: 'x' })]);
     const site = await pending('accounts', 'x');
     site.write([insert('entries', 'e', { account_id: 'x', amount: 1n })], { base: 1 });
@@ -198,7 +198,7 @@ describe('what was written before a delete that is forgotten', () => {
     ]);
   });
 
-  it('takes a second delete for done, and an insert for a new row', async () => {
+  it('admits a second delete without effect, and an insert as a new row', async () => {
     await a.commit([insert('accounts', 'x', { name: 'x' })]);
     const site = await pending('accounts', 'x');
     site.write([remove('accounts', 'x')], { base: 1 });
@@ -211,7 +211,7 @@ describe('what was written before a delete that is forgotten', () => {
     expect(tested.server.query(`SELECT name FROM accounts WHERE id = 'x'`)).toEqual([['again']]);
   });
 
-  it('loses to a row that was made anew under the same key', async () => {
+  it('loses to a row that was inserted again under the same key', async () => {
     await a.commit([insert('accounts', 'x', { name: 'x' })]);
     const site = await pending('accounts', 'x');
     await a.commit([insert('accounts', 'x', { name: 'new' })]);

@@ -1,51 +1,52 @@
 import { readMeta, writeMeta } from '../sqlite/meta.ts';
 import type { SqliteFile } from '../sqlite/sqlite-file.ts';
 
-// So that no commit waits long for an old database to be tidied: a hundred lookups. All tombstones of one watermark go
-// together.
+// A hundred lookups, so that no commit waits long for the pruning of an old database. All tombstones of one watermark
+// are pruned together.
 const PRUNED_PER_COMMIT = 100;
 
 /**
- * What deleted rows leave behind, so that others learn of it, and its end.
+ * Prunes the tombstones of deleted rows.
  *
- *   watermark   1 ··················· floor ············ log's end
+ *   watermark   1 ················· horizon ············ log's end
  *   tombstones  pruned, all of them   │ kept, all of them
- *   a site here reloads               │ is told what is news
+ *   a cursor here: full resync        │ a cursor here: changes only
  *
- * The floor is the newest tombstone that was pruned, so where nothing is ever deleted nobody ever reloads.
+ * The tombstone horizon is the watermark of the newest pruned tombstone. A database without deletes never causes a full
+ * resync.
  */
 export class Tombstones {
   private readonly sql: SqliteFile;
-  private lowest: number;
+  private horizon: number;
 
   constructor(sql: SqliteFile) {
     this.sql = sql;
-    this.lowest = readFloor(sql);
+    this.horizon = readHorizon(sql);
   }
 
-  /** The watermark up to which deletes are forgotten. 0: none. */
+  /** The watermark up to which tombstones are pruned. 0: none. */
   get tombstoneHorizon(): number {
-    return this.lowest;
+    return this.horizon;
   }
 
   /**
-   * Forgets the deletes that came before `beforeMs`, some of them in each transaction. Live sites have passed them:
-   * they were at the log's end later. Those after the watermark `since`, where this transaction began, stay: no session
-   * has been told of them.
+   * Prunes tombstones of deletes received before `beforeMs`, a limited number per transaction. Sites that reached the
+   * end of the log since then have seen them. Tombstones after the watermark `since`, at which this transaction began,
+   * stay, because no session has received them.
    */
   prune(beforeMs: number, since: number): void {
-    // Nearly always one look at the oldest is enough.
+    // Checking the oldest tombstone is nearly always enough.
     if (this.expired(beforeMs, since, 1).length === 0) return;
-    this.lowest = this.expired(beforeMs, since, PRUNED_PER_COMMIT).at(-1) as number;
-    writeMeta(this.sql, 'floor', String(this.lowest));
+    this.horizon = this.expired(beforeMs, since, PRUNED_PER_COMMIT).at(-1) as number;
+    writeMeta(this.sql, 'floor', String(this.horizon));
     this.sql.run(
       `DELETE FROM rockpool_document_author WHERE (table_id, key) IN (SELECT table_id, key FROM rockpool_row_version WHERE image IS NOT NULL AND watermark <= ?)`,
-      BigInt(this.lowest),
+      BigInt(this.horizon),
     );
-    this.sql.run(`DELETE FROM rockpool_row_version WHERE image IS NOT NULL AND watermark <= ?`, BigInt(this.lowest));
+    this.sql.run(`DELETE FROM rockpool_row_version WHERE image IS NOT NULL AND watermark <= ?`, BigInt(this.horizon));
   }
 
-  /** The watermarks of those of the oldest that came before a time. */
+  /** Returns the watermarks of the oldest `count` tombstones, as far as they were received before `beforeMs`. */
   private expired(beforeMs: number, since: number, count: number): number[] {
     return this.sql
       .all(
@@ -57,12 +58,12 @@ export class Tombstones {
       .map(([watermark]) => Number(watermark));
   }
 
-  /** Back to what is stored, after a transaction that did not commit. */
+  /** Restores the stored state after a transaction that did not commit. */
   reload(): void {
-    this.lowest = readFloor(this.sql);
+    this.horizon = readHorizon(this.sql);
   }
 }
 
-function readFloor(sql: SqliteFile): number {
+function readHorizon(sql: SqliteFile): number {
   return Number(readMeta(sql, 'floor') ?? 0);
 }

@@ -19,7 +19,7 @@ afterEach(async () => {
   folder.remove();
 });
 
-it('a host whose log fails is served as any other, and what it should have been told stands on stderr', async () => {
+it('serves a host whose log throws, and writes its log lines to stderr', async () => {
   const connection = await server.open();
   expect(await connection.commit([insert('accounts', 'x', { name: 'x' })])).toMatchObject({ kind: 'admitted' });
   connection.socketForAbuse.send('no frame');

@@ -1,16 +1,18 @@
 import { RockpoolError } from '@rockpool/shared';
 
-/** Facts of an event: names, ids, counts. Never a token, a row value or an SQL parameter. */
+/** Fields of an event: names, ids, counts. Never a token, a row value or an SQL parameter. */
 export type LogFields = Readonly<Record<string, string | number | boolean | null>>;
 
 export type Logger = (event: string, fields: LogFields) => void;
 
-/** One JSON object a line to stderr. */
+/** Writes one JSON object per line to stderr. */
 export const logToStderr: Logger = (event, fields) => {
   process.stderr.write(`${JSON.stringify({ time: new Date().toISOString(), event, ...fields })}\n`);
 };
 
-/** A log that fails must not fail what it is told of, such as the answer to a push: the line goes to stderr instead. */
+/**
+ * Wraps a logger so that its failure cannot fail the logged operation, such as a push. The line goes to stderr instead.
+ */
 export function neverThrows(log: Logger): Logger {
   return (event, fields) => {
     try {
@@ -22,7 +24,9 @@ export function neverThrows(log: Logger): Logger {
   };
 }
 
-/** What may be told of something thrown: its name and codes. Messages of other people's errors may hold values. */
+/**
+ * Returns the loggable fields of an error: its name and codes. Messages of other libraries' errors may contain values.
+ */
 export function errorFields(thrown: unknown): LogFields {
   const cause = thrown instanceof RockpoolError && thrown.cause !== undefined ? thrown.cause : thrown;
   return {
@@ -31,7 +35,7 @@ export function errorFields(thrown: unknown): LogFields {
     sqliteCode:
       cause instanceof Error && 'errcode' in cause && typeof cause.errcode === 'number' ? cause.errcode : null,
     systemCode: cause instanceof Error && 'code' in cause && typeof cause.code === 'string' ? cause.code : null,
-    // Frames of our own files say where; the first line of a stack is the message, so it is left out.
+    // The first frame gives the location. The first line of a stack is the message, so it is left out.
     at:
       cause instanceof Error
         ? (cause.stack
@@ -42,13 +46,13 @@ export function errorFields(thrown: unknown): LogFields {
   };
 }
 
-/** The names of failures that an operator has to act on; every other one is `push-failed`. */
+/** The events of failures that need an operator, by error code. Every other failure is `push-failed`. */
 const FAILURE_EVENTS: ReadonlyMap<string, string> = new Map([
   ['database-damaged', 'database-damaged'],
   ['server-disk-full', 'disk-full'],
 ]);
 
-/** One line about a database that could not be read or written. */
+/** Logs that a database could not be read or written. */
 export function logFailure(log: Logger, database: string, error: unknown): void {
   const event = error instanceof RockpoolError ? FAILURE_EVENTS.get(error.code) : undefined;
   log(event ?? 'push-failed', {

@@ -1,4 +1,4 @@
-/** One metric in Prometheus' text format. Names end with their unit. */
+/** A metric in Prometheus' text format. Names end with their unit. */
 export interface Metric {
   render(): string;
 }
@@ -14,7 +14,7 @@ function head(name: string, type: string, help: string): string {
   return `# HELP ${name} ${help}\n# TYPE ${name} ${type}\n`;
 }
 
-/** Labels come from small fixed sets, such as codes and routes: never from what a client sends. */
+/** Labels come from small fixed sets, such as codes and routes, never from client input. */
 export class Counter implements Metric {
   private readonly counts = new Map<string, number>();
   private readonly name: string;
@@ -39,7 +39,7 @@ export class Counter implements Metric {
   }
 }
 
-/** Read when it is asked for. */
+/** A gauge that reads its value when it is rendered. */
 export class Gauge implements Metric {
   private readonly name: string;
   private readonly help: string;
@@ -56,10 +56,10 @@ export class Gauge implements Metric {
   }
 }
 
-// From a commit on a fast disk to a client's patience.
+// From a commit on a fast disk to the patience of a client.
 const BUCKETS_SECONDS: readonly number[] = [0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 10];
 
-/** How long something took. */
+/** A histogram of durations. */
 export class Durations implements Metric {
   private readonly counts: number[] = BUCKETS_SECONDS.map(() => 0);
   private total = 0;

@@ -17,14 +17,14 @@ afterEach(async () => {
   await logHash.close();
 });
 
-it('a statement on a line that has fallen silent fails after a while, and the next takes another line', async () => {
+it('fails a statement on a silent connection after the deadline, and runs the next on another connection', async () => {
   expect(await connections.query('SELECT 1')).toEqual([[1]]);
   logHash.fallSilent();
   await expect(connections.query('SELECT 2')).rejects.toMatchObject({ code: 'database-unavailable' });
   expect(await connections.query('SELECT 3')).toEqual([[3]]);
 });
 
-it('so does a transaction, at any of its statements', async () => {
+it('fails a transaction on a silent connection at any of its statements', async () => {
   const add = (cutBefore: boolean): Promise<unknown> =>
     connections.transaction(null, 'READ WRITE', async (connection) => {
       const rows = await connection.query('SELECT 1');

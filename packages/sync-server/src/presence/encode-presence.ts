@@ -1,11 +1,11 @@
 import { encodeMessage, type SeenPresence } from '@rockpool/shared';
 
-/** Site, tab, time and lengths of one state. */
+/** Upper bound for the site, tab, time and lengths of one state. */
 const FIXED_BYTES = 64;
 
 /**
- * News as messages of about `maxBytes` at most, or of a single state. Only the first says that it is all there is: what
- * follows adds to it.
+ * Encodes states as `presence-update` messages of at most about `maxBytes`, or of a single state. Only the first
+ * message carries `whole`; the following ones add to it.
  */
 export function encodePresence(seen: readonly SeenPresence[], whole: boolean, maxBytes: number): Uint8Array[] {
   const parts: SeenPresence[][] = [[]];

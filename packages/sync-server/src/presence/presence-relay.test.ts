@@ -16,8 +16,8 @@ afterEach(() => {
 interface Instance {
   readonly room: PresenceRoom;
   /**
-   * Somebody takes part here, and says this. Returns who they see, as `principal state`, with whom they have been told
-   * is gone.
+   * Adds a member that publishes a state. Returns the members that it sees, as `principal state`, including those
+   * reported as gone.
    */
   enter(
     principal: string,
@@ -31,7 +31,7 @@ interface Instance {
   };
 }
 
-/** Instances of one server tell at once, so that no test has to wait. */
+/** Instances of one server with an in-process bus, so that no test has to wait. */
 function instance({ databaseId = 'household', repeatMs = 60_000, silenceMs = 60_000 } = {}): Instance {
   const room = new PresenceRoom(
     new PresenceRelay({ bus, databaseId, onError: (error) => errors.push(error), repeatMs, silenceMs }),
@@ -75,7 +75,7 @@ function instance({ databaseId = 'household', repeatMs = 60_000, silenceMs = 60_
 }
 
 describe('presence at several instances', () => {
-  it('reaches those who come first and those who come later, and ends everywhere', async () => {
+  it('reaches members that join before and after, and ends everywhere', async () => {
     const [a, b, elsewhere] = [instance(), instance(), instance({ databaseId: 'elsewhere' })];
     const ann = a.enter('ann', '1');
     const ben = b.enter('ben', '2');
@@ -91,7 +91,7 @@ describe('presence at several instances', () => {
     expect(eve.sees()).toEqual(['eve 3']);
   });
 
-  it('stays with a site that has moved to another instance before the first has noticed', async () => {
+  it('stays with a site that moves to another instance before the first one notices', async () => {
     const [a, b, c] = [instance(), instance(), instance()];
     const before = a.enter('ann', '1');
     const ben = b.enter('ben', '2');
@@ -106,7 +106,7 @@ describe('presence at several instances', () => {
     expect(ben.gone()).toEqual([]);
   });
 
-  it('of an instance that died is forgotten, and of one that lives is said again', async () => {
+  it('of a dead instance is dropped, and that of a live one is repeated', async () => {
     const [a, b] = [instance({ repeatMs: 5, silenceMs: 60_000 }), instance({ repeatMs: 5, silenceMs: 100 })];
     a.enter('ann', '1');
     const ben = b.enter('ben', '2');
@@ -117,7 +117,7 @@ describe('presence at several instances', () => {
     expect(ben.gone()).toEqual(['dead']);
   });
 
-  it('passes over what is no news', () => {
+  it('ignores repeated states', () => {
     const a = instance();
     const ann = a.enter('ann', '1');
     bus.publish({ kind: 'presence', databaseId: 'household', instance: 'x', update: 'AAAA', asks: true });

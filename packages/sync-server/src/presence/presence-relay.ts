@@ -4,38 +4,44 @@ import type { Bus } from '../bus/bus.ts';
 import { encodePresence } from './encode-presence.ts';
 
 /**
- * A notification of PostgreSQL has at most 8000 bytes, and these are a third longer there. The largest state takes 4
- * KB.
+ * A notification of PostgreSQL has at most 8000 bytes, and base64 makes messages a third longer. The largest state
+ * takes 4 KB.
  */
-const MAX_NEWS_BYTES = 5_000;
+const MAX_UPDATE_BYTES = 5_000;
 
 export interface PresenceRelayOptions {
   readonly bus: Bus;
   readonly databaseId: string;
   readonly onError: (error: unknown) => void;
-  /** Each instance says everything again this often, and is forgotten after the silence: it may have died. */
+  /**
+   * Each instance repeats all its states at the interval `repeatMs`, and is dropped after `silenceMs` without a
+   * message, because it may have died.
+   */
   readonly repeatMs?: number;
   readonly silenceMs?: number;
 }
 
-/** What a room does with the relay's news. */
+/** The room of an instance, as the relay uses it. */
 export interface RelayedRoom {
-  /** All that is shown at this instance. */
-  shown(): readonly SeenPresence[];
-  /** What is shown at another has changed. */
-  heard(states: readonly SeenPresence[]): void;
+  /** Returns all states at this instance. */
+  localStates(): readonly SeenPresence[];
+  /** Called when states at another instance have changed. */
+  onRemoteChange(states: readonly SeenPresence[]): void;
 }
 
-interface Elsewhere {
-  heardMs: number;
+interface RemoteInstance {
+  lastMessageMs: number;
   readonly states: Map<string, SeenPresence>;
 }
 
-/** Presence in one database at the other instances of a server, by the bus. What is lost on it is said again. */
+/**
+ * Exchanges the presence of one database with the other instances of a server over the bus. States are repeated,
+ * because the bus may lose messages.
+ */
 export class PresenceRelay {
   private readonly options: PresenceRelayOptions;
   private readonly instance: string = randomUUID();
-  private readonly byInstance = new Map<string, Elsewhere>();
+  private readonly byInstance = new Map<string, RemoteInstance>();
   private room: RelayedRoom | null = null;
   private unsubscribe: () => void = () => undefined;
   private timer: NodeJS.Timeout | undefined;
@@ -44,7 +50,7 @@ export class PresenceRelay {
     this.options = options;
   }
 
-  /** Somebody takes part here: from now on the others are heard, and they are asked for what they show. */
+  /** Starts the exchange when the first session takes part here, and asks the other instances for their states. */
   open(room: RelayedRoom): void {
     if (this.room !== null) return;
     this.room = room;
@@ -53,29 +59,29 @@ export class PresenceRelay {
       if (message.kind !== 'presence' || message.databaseId !== databaseId || message.instance === this.instance)
         return;
       try {
-        this.hear(message.instance, message.update);
-        if (message.asks) this.tellAll(false);
+        this.receive(message.instance, message.update);
+        if (message.asks) this.publishAll(false);
       } catch (error) {
         onError(error);
       }
     });
     this.timer = setInterval(() => this.repeat(), repeatMs);
     this.timer.unref();
-    this.tellAll(true);
+    this.publishAll(true);
   }
 
-  /** All that the other instances show. */
-  get elsewhere(): readonly SeenPresence[] {
+  /** All states at other instances. */
+  get remoteStates(): readonly SeenPresence[] {
     return [...this.byInstance.values()].flatMap(({ states }) => [...states.values()]);
   }
 
-  /** What another instance shows under this key. */
-  find(key: string): SeenPresence | undefined {
+  /** Returns the state with this key at another instance. */
+  findRemote(key: string): SeenPresence | undefined {
     for (const { states } of this.byInstance.values()) if (states.has(key)) return states.get(key);
     return undefined;
   }
 
-  tell(states: readonly SeenPresence[]): void {
+  publishStates(states: readonly SeenPresence[]): void {
     this.publish(states, false, false);
   }
 
@@ -87,13 +93,13 @@ export class PresenceRelay {
     this.byInstance.clear();
   }
 
-  private tellAll(asks: boolean): void {
-    this.publish(this.room?.shown() ?? [], true, asks);
+  private publishAll(asks: boolean): void {
+    this.publish(this.room?.localStates() ?? [], true, asks);
   }
 
   private publish(states: readonly SeenPresence[], whole: boolean, asks: boolean): void {
     const { bus, databaseId } = this.options;
-    for (const [index, message] of encodePresence(states, whole, MAX_NEWS_BYTES).entries()) {
+    for (const [index, message] of encodePresence(states, whole, MAX_UPDATE_BYTES).entries()) {
       bus.publish({
         kind: 'presence',
         databaseId,
@@ -104,7 +110,7 @@ export class PresenceRelay {
     }
   }
 
-  private hear(instance: string, update: string): void {
+  private receive(instance: string, update: string): void {
     const message = decodeServerMessage(new Uint8Array(Buffer.from(update, 'base64')));
     if (message.type !== 'presence-update') return;
     const known = this.byInstance.get(instance)?.states ?? new Map<string, SeenPresence>();
@@ -119,32 +125,32 @@ export class PresenceRelay {
       if (isAsBefore && message.whole) changed.delete(key);
       else changed.set(key, state);
     }
-    this.byInstance.set(instance, { heardMs: performance.now(), states });
-    this.hand(changed.values());
+    this.byInstance.set(instance, { lastMessageMs: performance.now(), states });
+    this.passToRoom(changed.values());
   }
 
-  /** A site that has moved to another instance is gone from this one only. */
-  private hand(changed: Iterable<SeenPresence>): void {
+  /** Passes changes to the room. A site that has moved to another instance is not reported as gone. */
+  private passToRoom(changed: Iterable<SeenPresence>): void {
     if (this.room === null) return;
-    const here = new Map(this.room.shown().map((state) => [keyOf(state), state]));
+    const here = new Map(this.room.localStates().map((state) => [keyOf(state), state]));
     const states = [...changed].map((state) =>
-      state.stateJson === null ? (here.get(keyOf(state)) ?? this.find(keyOf(state)) ?? state) : state,
+      state.stateJson === null ? (here.get(keyOf(state)) ?? this.findRemote(keyOf(state)) ?? state) : state,
     );
-    if (states.length > 0) this.room.heard(states);
+    if (states.length > 0) this.room.onRemoteChange(states);
   }
 
   private repeat(): void {
     const { silenceMs = SILENCE_LIMIT_MS } = this.options;
-    for (const [instance, { heardMs, states }] of this.byInstance) {
-      if (performance.now() - heardMs < silenceMs) continue;
+    for (const [instance, { lastMessageMs, states }] of this.byInstance) {
+      if (performance.now() - lastMessageMs < silenceMs) continue;
       this.byInstance.delete(instance);
-      this.hand([...states.values()].map((state) => ({ ...state, stateJson: null })));
+      this.passToRoom([...states.values()].map((state) => ({ ...state, stateJson: null })));
     }
-    this.tellAll(false);
+    this.publishAll(false);
   }
 }
 
-/** By site, tab and topic. */
+/** Identifies a state by site, tab and topic. */
 export function keyOf({ siteId, tabId, topic }: SeenPresence): string {
   return `${Buffer.from(siteId).toString('hex')} ${Buffer.from(tabId).toString('hex')} ${topic}`;
 }

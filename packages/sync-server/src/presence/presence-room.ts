@@ -11,103 +11,107 @@ import { EVERYTHING, readablePresence, type ReadFilter } from '../store/read-fil
 import { encodePresence } from './encode-presence.ts';
 import { keyOf, type PresenceRelay, type RelayedRoom } from './presence-relay.ts';
 
-/** A session that shows itself and is told who else is here. */
+/** A session that takes part in presence. */
 export interface PresenceMember {
   /** 32 hex digits. */
   readonly site: string;
   send(...messages: Uint8Array[]): void;
 }
 
-/** Who says something, as the token has it, and when. */
+/** The principal of a presence message, from its token, and the time of receipt. */
 export interface PresenceSender {
   readonly principal: Pick<Principal, 'id' | 'name'>;
   readonly nowMs: number;
 }
 
-interface ShownTab {
+interface PresentTab {
   readonly sinceMs: number;
   readonly byTopic: Map<string, SeenPresence>;
 }
 
 /**
- * Who is here in one database: what the tabs of its sessions show of themselves, passed on to every session that takes
- * part, and kept no longer than the session. Who they are is what their tokens say. However much is said, each session
- * is told at most once in an interval.
+ * Presence in one database: the states that the tabs of its sessions publish, forwarded to every session that takes
+ * part and dropped with the session. Principals and names come from the tokens. Each session gets at most one update
+ * per interval.
  */
 export class PresenceRoom implements RelayedRoom {
   private readonly relay: PresenceRelay | null;
   private readonly intervalMs: number;
-  private readonly tabsByAttendant = new Map<PresenceMember, Map<string, ShownTab>>();
-  private readonly filterByAttendant = new Map<PresenceMember, ReadFilter>();
-  // What everybody has yet to be told, by site, tab and topic: the newest of each.
+  private readonly tabsByMember = new Map<PresenceMember, Map<string, PresentTab>>();
+  private readonly filterByMember = new Map<PresenceMember, ReadFilter>();
+  // States to send to sessions, by site, tab and topic: the newest of each.
   private update = new Map<string, SeenPresence>();
-  // Of it what is shown here, for the other instances.
+  // Those of them that belong to this instance, for the other instances.
   private localUpdates = new Map<string, SeenPresence>();
   private timer: NodeJS.Timeout | null = null;
 
-  /** `relay`: null where the server is one instance. `intervalMs`: see shared/protocol/limits.ts. */
+  /** `relay` is null if the server is one instance. `intervalMs`: see shared/protocol/limits.ts. */
   constructor(relay: PresenceRelay | null = null, intervalMs: number = PRESENCE_INTERVAL_MS) {
     this.relay = relay;
     this.intervalMs = intervalMs;
   }
 
-  shown(): readonly SeenPresence[] {
-    return [...this.tabsByAttendant.values()].flatMap(statesOf);
+  localStates(): readonly SeenPresence[] {
+    return [...this.tabsByMember.values()].flatMap(statesOf);
   }
 
-  heard(states: readonly SeenPresence[]): void {
+  onRemoteChange(states: readonly SeenPresence[]): void {
     for (const state of states) this.update.set(keyOf(state), state);
-    this.tellSoon();
+    this.scheduleUpdate();
   }
 
-  /** Throws `presence-invalid` for what is no JSON and for too many states: the session ends with it. */
+  /**
+   * Publishes states of a session. Throws `presence-invalid`, which ends the session, for invalid JSON and for too many
+   * states.
+   */
   show(
-    attendant: PresenceMember,
-    speaker: PresenceSender,
+    member: PresenceMember,
+    sender: PresenceSender,
     states: readonly PresenceState[],
     filter: ReadFilter = EVERYTHING,
   ): void {
     for (const { stateJson } of states) if (stateJson !== null) requireJson(stateJson);
-    const tabs = this.tabsByAttendant.get(attendant) ?? this.enter(attendant, filter);
-    for (const state of states) this.put(attendant.site, tabs, speaker, state);
+    const tabs = this.tabsByMember.get(member) ?? this.join(member, filter);
+    for (const state of states) this.put(member.site, tabs, sender, state);
     if (statesOf(tabs).length > MAX_PRESENCE_STATES)
       throw new RockpoolError('presence-invalid', { problem: 'too many states', limit: MAX_PRESENCE_STATES });
-    this.tellSoon();
+    this.scheduleUpdate();
   }
 
-  leave(attendant: PresenceMember): void {
-    const tabs = this.tabsByAttendant.get(attendant);
+  leave(member: PresenceMember): void {
+    const tabs = this.tabsByMember.get(member);
     if (tabs === undefined) return;
-    this.tabsByAttendant.delete(attendant);
-    this.filterByAttendant.delete(attendant);
-    for (const state of statesOf(tabs)) this.note({ ...state, stateJson: null }, this.relay?.find(keyOf(state)));
-    this.tellSoon();
+    this.tabsByMember.delete(member);
+    this.filterByMember.delete(member);
+    for (const state of statesOf(tabs))
+      this.queueUpdate({ ...state, stateJson: null }, this.relay?.findRemote(keyOf(state)));
+    this.scheduleUpdate();
   }
 
-  /** The database closes: nobody is told anything more. */
+  /** Stops all updates, because the database closes. */
   close(): void {
     if (this.timer !== null) clearTimeout(this.timer);
-    this.tabsByAttendant.clear();
-    this.filterByAttendant.clear();
+    this.tabsByMember.clear();
+    this.filterByMember.clear();
     this.update.clear();
     this.localUpdates.clear();
     this.relay?.close();
   }
 
-  /** Somebody new is told of all who are here. */
-  private enter(attendant: PresenceMember, filter: ReadFilter): Map<string, ShownTab> {
-    const seen = [...this.shown(), ...(this.relay?.elsewhere ?? [])];
-    const tabs = new Map<string, ShownTab>();
-    this.tabsByAttendant.set(attendant, tabs);
-    if (filter.rows !== 'everything') this.filterByAttendant.set(attendant, filter);
-    attendant.send(...encodePresence(readablePresence(seen, filter), true, DELIVERY_PART_BYTES));
+  /** Adds a session and sends it all current states. */
+  private join(member: PresenceMember, filter: ReadFilter): Map<string, PresentTab> {
+    const seen = [...this.localStates(), ...(this.relay?.remoteStates ?? [])];
+    const tabs = new Map<string, PresentTab>();
+    this.tabsByMember.set(member, tabs);
+    if (filter.rows !== 'everything') this.filterByMember.set(member, filter);
+    member.send(...encodePresence(readablePresence(seen, filter), true, DELIVERY_PART_BYTES));
     this.relay?.open(this);
     return tabs;
   }
 
   private put(
     site: string,
-    tabs: Map<string, ShownTab>,
+    tabs: Map<string, PresentTab>,
     { principal, nowMs }: PresenceSender,
     state: PresenceState,
   ): void {
@@ -124,41 +128,44 @@ export class PresenceRoom implements RelayedRoom {
     else tab.byTopic.set(state.topic, seen);
     if (tab.byTopic.size === 0) tabs.delete(tabName);
     else tabs.set(tabName, tab);
-    this.note(seen);
+    this.queueUpdate(seen);
   }
 
-  /** `elsewhere`: the same as another instance shows it. A site that has moved there is gone from here only. */
-  private note(seen: SeenPresence, elsewhere?: SeenPresence): void {
+  /**
+   * Queues an update. `elsewhere` is the state with the same key at another instance: a site that has moved there is
+   * not reported as gone.
+   */
+  private queueUpdate(seen: SeenPresence, elsewhere?: SeenPresence): void {
     this.update.set(keyOf(seen), elsewhere ?? seen);
     this.localUpdates.set(keyOf(seen), seen);
   }
 
-  /** At once after a pause; else when the interval of the last telling is over. */
-  private tellSoon(): void {
+  /** Sends at once after a pause, otherwise when the interval since the last update is over. */
+  private scheduleUpdate(): void {
     if (this.timer !== null || this.update.size === 0) return;
     const states = [...this.update.values()];
     const forEverybody = encodePresence(readablePresence(states, EVERYTHING), false, DELIVERY_PART_BYTES);
-    if (this.localUpdates.size > 0) this.relay?.tell([...this.localUpdates.values()]);
+    if (this.localUpdates.size > 0) this.relay?.publishStates([...this.localUpdates.values()]);
     this.update = new Map();
     this.localUpdates = new Map();
-    for (const attendant of [...this.tabsByAttendant.keys()]) {
-      const filter = this.filterByAttendant.get(attendant);
+    for (const member of [...this.tabsByMember.keys()]) {
+      const filter = this.filterByMember.get(member);
       if (filter === undefined) {
-        attendant.send(...forEverybody);
+        member.send(...forEverybody);
         continue;
       }
       const readable = readablePresence(states, filter);
-      if (readable.length > 0) attendant.send(...encodePresence(readable, false, DELIVERY_PART_BYTES));
+      if (readable.length > 0) member.send(...encodePresence(readable, false, DELIVERY_PART_BYTES));
     }
     this.timer = setTimeout(() => {
       this.timer = null;
-      this.tellSoon();
+      this.scheduleUpdate();
     }, this.intervalMs);
     this.timer.unref();
   }
 }
 
-function statesOf(tabs: ReadonlyMap<string, ShownTab>): SeenPresence[] {
+function statesOf(tabs: ReadonlyMap<string, PresentTab>): SeenPresence[] {
   return [...tabs.values()].flatMap(({ byTopic }) => [...byTopic.values()]);
 }
 

@@ -21,13 +21,13 @@ function say(connection: TestConnection, ...states: Partial<PresenceState>[]): v
   });
 }
 
-/** Takes part, and says who was here. */
+/** Joins, and returns the members that were present. */
 async function enter(connection: TestConnection, ...states: Partial<PresenceState>[]): Promise<PresenceUpdate> {
   say(connection, ...states);
   return connection.next('presence-update');
 }
 
-/** News until somebody is told of as this. */
+/** Reads updates until a state equals this one. */
 async function seen(connection: TestConnection, isIt: (state: SeenPresence) => boolean): Promise<SeenPresence> {
   for (;;) {
     const found = (await connection.next('presence-update')).seen.find(isIt);
@@ -39,7 +39,7 @@ const text = (stateJson: string) => (state: SeenPresence) => state.stateJson ===
 const nothing = (state: SeenPresence): boolean => state.stateJson === null;
 
 describe('presence', () => {
-  it('is told to those who take part and to nobody else, with the principal and the name of the token', async () => {
+  it('is sent only to members, with the principal and the name of the token', async () => {
     const site = new TestSite(randomBytes(16));
     const ann = await tested.server.connect(site);
     await ann.open(
@@ -68,7 +68,7 @@ describe('presence', () => {
     expect([quiet.unread, elsewhere.unread]).toEqual([0, 0]);
   });
 
-  it('names the tab, the topic and since when the tab is here, also after its state has changed', async () => {
+  it('names the tab, the topic and when the tab joined, also after its state has changed', async () => {
     const [ann, ben] = [await tested.server.open(), await tested.server.open(undefined, { principal: 'ben' })];
     await enter(ben);
     await enter(ann, { stateJson: '1' }, { tabId: randomBytes(16), topic: 'note', stateJson: '2' });
@@ -83,7 +83,7 @@ describe('presence', () => {
     ]);
   });
 
-  it('ends with the state, with the socket and with the rights', async () => {
+  it('ends with the state, with the socket and with a revocation', async () => {
     const [ann, ben, cas] = [
       await tested.server.open(),
       await tested.server.open(undefined, { principal: 'ben' }),
@@ -105,7 +105,7 @@ describe('presence', () => {
     expect(await seen(ann, nothing)).toMatchObject({ principal: 'cas' });
   });
 
-  it('is not in the database', async () => {
+  it('is not stored in the database', async () => {
     const ann = await tested.server.open();
     await ann.commit([insert('accounts', 'x', { name: 'x' })]);
     await enter(ann, { stateJson: '"never written"' });
@@ -116,7 +116,7 @@ describe('presence', () => {
     expect(await enter(again)).toMatchObject({ seen: [] });
   });
 
-  it('goes to each session once in an interval, however much is said, and then the newest', async () => {
+  it('reaches each session at most once per interval, with the newest states', async () => {
     const [ann, ben] = [await tested.server.open(), await tested.server.open(undefined, { principal: 'ben' })];
     await enter(ben);
     for (let n = 0; n < 400; n++) say(ann, { stateJson: String(n) });
@@ -143,7 +143,7 @@ describe('presence', () => {
     expect(ben.unread).toBe(0);
   });
 
-  it('of more topics than a site may have ends the session', async () => {
+  it('ends the session if it exceeds the number of topics per site', async () => {
     const ann = await tested.server.open();
     await enter(ann, ...Array.from({ length: MAX_PRESENCE_STATES }, (_, n) => ({ topic: String(n) })));
     say(ann, { topic: '0', stateJson: null }, { topic: 'new' });
@@ -158,7 +158,7 @@ describe('presence', () => {
   });
 });
 
-describe('presence of a session that has gone silent', () => {
+describe('presence of a silent session', () => {
   const impatient = serverUnderTest({ limits: { silenceLimitMs: 300 } });
 
   it('ends', async () => {

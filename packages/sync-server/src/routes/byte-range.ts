@@ -1,4 +1,4 @@
-/** A part of a file. */
+/** A range of bytes in a file. */
 export interface ByteRange {
   readonly start: number;
   /** Exclusive. */
@@ -6,8 +6,8 @@ export interface ByteRange {
 }
 
 /**
- * What a `Range` header asks of a file of this size: one range from a start on. Null: the whole file, which is also the
- * answer to what is not understood. `beyond`: the file ends before it.
+ * Reads a `Range` header for a file of this size; supports one range with a start. Returns null for the whole file,
+ * also if the header is missing or not supported, and `beyond` if the range starts after the end of the file.
  */
 export function readByteRange(header: string | null, sizeBytes: number): ByteRange | 'beyond' | null {
   const [, first, last] = /^bytes=(\d{1,15})-(\d{0,15})$/.exec(header ?? '') ?? [];

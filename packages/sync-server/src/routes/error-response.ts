@@ -17,7 +17,7 @@ const STATUS_OF_CODE: Readonly<Partial<Record<ErrorCode, number>>> = {
   'too-many-connections': 503,
 };
 
-/** An error as HTTP tells it: `{ code, fields, recovery, message }`, never cached. */
+/** Converts an error to a response with the body `{ code, fields, recovery, message }`, which is never cached. */
 export function errorResponse(thrown: unknown): Response {
   const error = toRockpoolError(thrown);
   return Response.json(error.toData(), {

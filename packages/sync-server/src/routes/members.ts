@@ -4,7 +4,7 @@ import { isRole, type Role } from '../auth/role.ts';
 import { readJsonObject } from './read-body.ts';
 import type { Route } from './route.ts';
 
-/** `[{ principal, role }]`, of those whose role is stored here; `role: null` is somebody revoked. */
+/** Lists the stored members as `[{ principal, role }]`; `role: null` is a revoked member. */
 export const listMembers: Route = {
   method: 'GET',
   path: '/databases/:databaseId/members',
@@ -12,7 +12,10 @@ export const listMembers: Route = {
   answer: ({ services, databaseId }) => Response.json(services.members.list(databaseId)),
 };
 
-/** Body `{ role }`. Holds at once, also for sessions that are open, and whatever the member's token says. */
+/**
+ * Sets the role of a member. Body `{ role }`. Takes effect at once, also in open sessions, and overrides the member's
+ * token.
+ */
 export const setMember: Route = {
   method: 'PUT',
   path: '/databases/:databaseId/members/:principal',
@@ -24,7 +27,7 @@ export const setMember: Route = {
   },
 };
 
-/** Revokes: what the member has on its device stays there, and nothing more comes or goes. */
+/** Revokes a member. The data on the member's devices stays there, but no longer syncs. */
 export const revokeMember: Route = {
   method: 'DELETE',
   path: '/databases/:databaseId/members/:principal',
@@ -36,7 +39,7 @@ export const revokeMember: Route = {
 };
 
 export function requireRole(role: unknown): Role {
-  if (!isRole(role)) throw new RockpoolError('request-invalid', { problem: 'role is owner, editor or viewer' });
+  if (!isRole(role)) throw new RockpoolError('request-invalid', { problem: 'role must be owner, editor or viewer' });
   return role;
 }
 

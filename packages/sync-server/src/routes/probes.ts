@@ -1,6 +1,6 @@
 import type { Route } from './route.ts';
 
-/** The process answers. */
+/** Answers while the process runs. */
 export const health: Route = {
   method: 'GET',
   path: '/health',
@@ -9,9 +9,9 @@ export const health: Route = {
 };
 
 /**
- * Whether the server can commit: `{ status, damagedDatabases }`. 503 with status `unavailable` once it stops or while
- * its store does not answer, and with `disk-full` while little space is left, so that a load balancer sends clients
- * elsewhere. Damaged databases are offline by themselves and do not make the server unready.
+ * Whether the server can commit: `{ status, damagedDatabases }`. Answers 503 with status `unavailable` while the server
+ * stops or its store does not answer, and with `disk-full` while little space is left, so that a load balancer sends
+ * clients elsewhere. Damaged databases are offline individually and do not make the server unready.
  */
 export const ready: Route = {
   method: 'GET',
@@ -26,7 +26,7 @@ export const ready: Route = {
   },
 };
 
-/** For Prometheus. Counts and sizes, no names: a proxy that faces the world should still keep it to the inside. */
+/** Metrics for Prometheus: counts and sizes, without names. A public proxy should still not expose them. */
 export const metrics: Route = {
   method: 'GET',
   path: '/metrics',

@@ -1,8 +1,8 @@
 import { RockpoolError } from '@rockpool/shared';
 
 /**
- * The body of a request, counted while it is read: what its headers say of its size is not believed. Throws
- * `frame-too-large`.
+ * Reads the body of a request up to a limit. Counts the bytes that arrive, because the size in the headers cannot be
+ * trusted. Throws `frame-too-large`.
  */
 export async function readBody(request: Request, limitBytes: number): Promise<Uint8Array> {
   const chunks: Uint8Array[] = [];
@@ -15,10 +15,10 @@ export async function readBody(request: Request, limitBytes: number): Promise<Ui
   return Buffer.concat(chunks);
 }
 
-/** An honest request for a role or an invitation is about 100 bytes. */
+/** A regular request for a role or an invitation has about 100 bytes. */
 const MAX_JSON_BYTES = 4_096;
 
-/** A small JSON object. Throws `request-invalid`. */
+/** Reads a small JSON object from the body. Throws `request-invalid`, or `frame-too-large` above 4 KiB. */
 export async function readJsonObject(request: Request): Promise<Readonly<Record<string, unknown>>> {
   const text = new TextDecoder().decode(await readBody(request, MAX_JSON_BYTES));
   let body: unknown;

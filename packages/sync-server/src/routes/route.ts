@@ -6,14 +6,14 @@ import type { ServerMetrics } from '../observe/server-metrics.ts';
 import type { Readiness } from '../store/store.ts';
 import type { Operation } from '../auth/role.ts';
 
-/** What routes work with. */
+/** The parts of the server that routes use. */
 export interface Services {
   readonly members: Members;
   readonly httpSessions: HttpSessions;
   readonly metrics: ServerMetrics;
-  /** `unavailable` also while the server stops. */
+  /** Resolves with `unavailable` also while the server stops. */
   readonly readiness: () => Promise<Readiness>;
-  /** How many databases are offline because their files are damaged. */
+  /** The number of databases that are offline because their files are damaged. */
   readonly damagedDatabases: () => number;
   readonly now: () => number;
   readonly schemaHash: string;
@@ -21,28 +21,28 @@ export interface Services {
   readonly snapshot: (databaseId: string, principal: Principal) => Promise<Snapshot | null>;
 }
 
-/** A request that may be answered: whoever asks was let in, as the route's `access` says. */
-export interface Asked {
+/** A request that has passed the access check of its route. */
+export interface RouteRequest {
   readonly services: Services;
-  /** Nobody in particular on public routes. */
+  /** ANONYMOUS on public routes. */
   readonly principal: Principal;
-  /** Of the path; empty where it names none. */
+  /** The database id in the path, or an empty string if the path has none. */
   readonly databaseId: string;
   param(name: string): string;
   readonly request: Request;
 }
 
-/** One thing that the server answers over plain HTTP. */
+/** One endpoint over plain HTTP. */
 export interface Route {
   readonly method: 'GET' | 'POST' | 'PUT' | 'DELETE';
-  /** `:databaseId` names the database that `access` is about. */
+  /** `:databaseId` is the database that `access` refers to. */
   readonly path: string;
   /**
-   * `public`: anybody. `principal`: anybody with a token that is in order. Else what they must be allowed to do in the
+   * `public`: no token needed. `principal`: any valid token. An Operation: the principal needs that right in the
    * database of the path.
    */
   readonly access: 'public' | 'principal' | Operation;
-  readonly answer: (asked: Asked) => Response | Promise<Response>;
+  readonly answer: (asked: RouteRequest) => Response | Promise<Response>;
 }
 
-export const NOBODY: Principal = { id: '', expiresAtMs: 0 };
+export const ANONYMOUS: Principal = { id: '', expiresAtMs: 0 };

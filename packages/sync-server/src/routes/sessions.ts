@@ -1,15 +1,15 @@
 import { readBody } from './read-body.ts';
 import type { Route } from './route.ts';
 
-/** A poll that brings nothing ends after this: proxies cut what is silent for longer, usually after 30 or 60 s. */
+/** An idle poll ends after this time, because proxies cut silent requests, usually after 30 or 60 s. */
 const POLL_MS = 20_000;
 
-/** Several frames of at most 256 KiB. */
+/** Limit of one request: several frames of at most 256 KiB each. */
 const MAX_FRAMES_BYTES = 1024 * 1024;
 
 /*
- * The protocol over plain HTTP, where WebSockets are blocked. The first frame is the hello, whose token says who it is:
- * the id of the session stands for the socket, not for a person.
+ * The protocol over plain HTTP, for networks that block WebSockets. The first frame is the hello, whose token
+ * identifies the principal; the session id only takes the place of a socket.
  */
 
 export const openSession: Route = {
@@ -17,22 +17,23 @@ export const openSession: Route = {
   path: '/sessions',
   access: 'public',
   answer: ({ services }) =>
-    Response.json({ sessionId: services.httpSessions.open() }, { status: 201, headers: NOT_KEPT }),
+    Response.json({ sessionId: services.httpSessions.open() }, { status: 201, headers: NO_STORE }),
 };
 
-/** Body: frames, each behind its length as a varint. Answered when they are taken in. */
+/** Receives frames. Body: frames, each prefixed with its length as a varint. Answers once they are queued. */
 export const sendFrames: Route = {
   method: 'POST',
   path: '/sessions/:sessionId',
   access: 'public',
   answer: async ({ services, param, request }) => {
     services.httpSessions.receive(param('sessionId'), await readBody(request, MAX_FRAMES_BYTES));
-    return new Response(null, { status: 204, headers: NOT_KEPT });
+    return new Response(null, { status: 204, headers: NO_STORE });
   },
 };
 
 /**
- * Waits for frames, and answers them in the same form. `rockpool-close`: the session has ended behind them, and why.
+ * Waits for frames and answers them in the same format. The header `rockpool-close` gives the close code and reason if
+ * the session has ended after them.
  */
 export const pollFrames: Route = {
   method: 'GET',
@@ -41,7 +42,7 @@ export const pollFrames: Route = {
   answer: async ({ services, param }) => {
     const { frames, closed } = await services.httpSessions.poll(param('sessionId'), POLL_MS);
     const headers = {
-      ...NOT_KEPT,
+      ...NO_STORE,
       'content-type': 'application/octet-stream',
       ...(closed !== null && { 'rockpool-close': `${closed.code} ${closed.reason}` }),
     };
@@ -55,8 +56,8 @@ export const leaveSession: Route = {
   access: 'public',
   answer: ({ services, param }) => {
     services.httpSessions.leave(param('sessionId'));
-    return new Response(null, { status: 204, headers: NOT_KEPT });
+    return new Response(null, { status: 204, headers: NO_STORE });
   },
 };
 
-const NOT_KEPT = { 'cache-control': 'no-store' };
+const NO_STORE = { 'cache-control': 'no-store' };

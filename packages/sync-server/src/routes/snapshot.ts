@@ -5,10 +5,10 @@ import { readByteRange } from './byte-range.ts';
 import type { Route } from './route.ts';
 
 /**
- * The whole state of a database as a compressed SQLite file, for a device that has nothing yet: `?schema=` is the hash
- * of its schema. 204 where the database is small and comes faster as a delivery. 202 where the file is still being
- * built after `?waitMs=` (a client that does not say so waits for it). A download that was cut goes on with `Range` and
- * `If-Range`; where the snapshot is another by then, all of it comes.
+ * Sends the whole state of a database as a compressed SQLite file, for a first sync or a full resync. `?schema=` is the
+ * hash of the client's schema. Answers 204 if the database is small, because a delivery is faster. Answers 202 if the
+ * file is still being built after `?waitMs=`; without `waitMs` the request waits for the file. An interrupted download
+ * resumes with `Range` and `If-Range`; if the snapshot has changed since, the whole file is sent.
  */
 export const snapshot: Route = {
   method: 'GET',
@@ -17,11 +17,11 @@ export const snapshot: Route = {
   answer: async ({ services, databaseId, principal, request }) => {
     if (new URL(request.url).searchParams.get('schema') !== services.schemaHash)
       throw new RockpoolError('schema-mismatch');
-    const found = await inTime(
+    const found = await waitFor(
       services.snapshot(databaseId, principal),
       new URL(request.url).searchParams.get('waitMs'),
     );
-    if (found === 'being built') return new Response(null, { status: 202, headers: { 'cache-control': 'no-store' } });
+    if (found === 'building') return new Response(null, { status: 202, headers: { 'cache-control': 'no-store' } });
     if (found === null) return new Response(null, { status: 204 });
     const { path, logEpoch, watermark, sizeBytes, compressedBytes, sha256 } = found;
     const etag = `"${sha256}"`;
@@ -29,7 +29,7 @@ export const snapshot: Route = {
     const range =
       ifRange === null || ifRange === etag ? readByteRange(request.headers.get('range'), compressedBytes) : null;
     const headers = {
-      // Not a content encoding: a part of a file could not be unpacked by the browser.
+      // Not a content encoding, because a browser cannot decompress a part of a file.
       'content-type': 'application/vnd.rockpool.snapshot+gzip',
       'accept-ranges': 'bytes',
       'cache-control': 'private, no-store',
@@ -57,26 +57,26 @@ export const snapshot: Route = {
   },
 };
 
-/** Longer is a client that waits for the file: proxies cut it sooner or later. */
+/** Upper limit of `waitMs`, because proxies cut longer requests. */
 const MAX_WAIT_MS = 60_000;
 
-/** The build goes on in any case, and whoever asks again finds it. */
-async function inTime<T>(building: Promise<T>, waitMs: string | null): Promise<T | 'being built'> {
+/** Waits for the build up to `waitMs`. The build continues in any case, and a later request finds the file. */
+async function waitFor<T>(building: Promise<T>, waitMs: string | null): Promise<T | 'building'> {
   if (waitMs === null || !/^\d{1,9}$/.test(waitMs)) return building;
   let timer: ReturnType<typeof setTimeout> | undefined;
-  const passed = new Promise<'being built'>((resolve) => {
-    timer = setTimeout(() => resolve('being built'), Math.min(MAX_WAIT_MS, Number(waitMs)));
+  const passed = new Promise<'building'>((resolve) => {
+    timer = setTimeout(() => resolve('building'), Math.min(MAX_WAIT_MS, Number(waitMs)));
   });
   try {
     return await Promise.race([building, passed]);
   } finally {
     clearTimeout(timer);
-    // Its failure is told to who asks again.
+    // A later request reports the failure.
     building.catch(() => undefined);
   }
 }
 
-/** What a page of another origin may read of the answer. */
+/** Response headers that pages of other origins may read. */
 export const SNAPSHOT_HEADERS: readonly string[] = [
   'rockpool-close',
   'content-range',

@@ -51,14 +51,14 @@ describe('the checksums of a database file', () => {
     }
   });
 
-  it('stay right through commits, checkpoints and reopening, while the file is open too', async () => {
+  it('stay right through commits, checkpoints and reopening, also while the file is open', async () => {
     const sql = filled();
     for (let round = 0; round < 20; round++) {
       sql.transaction(() => fill(sql, round * 37, 300));
       if (round % 3 === 0) sql.checkpoint();
       expect((await verifyPages(path)).damaged).toEqual([]);
     }
-    // A log of a thousand pages is checkpointed by itself.
+    // A log of a thousand frames is checkpointed automatically.
     expect(
       new Set(
         Array.from(
@@ -72,14 +72,14 @@ describe('the checksums of a database file', () => {
     expect(await verifyPages(path)).toEqual(INTACT);
   });
 
-  it('stay right where a server was killed at any moment around a checkpoint', async () => {
+  it('stay right when a server is killed at any moment around a checkpoint', async () => {
     const killed = join(folder.path, 'killed.sqlite');
     const copyAs = (target: string, suffixes: readonly string[]): void =>
       suffixes.forEach((suffix) => existsSync(path + suffix) && copyFileSync(path + suffix, target + suffix));
     const sql = filled();
     sql.checkpoint();
     sql.transaction(() => fill(sql, 50, 400));
-    // Sums written, nothing moved: the file of before beside the sums of after.
+    // Checksums written, no page moved: the old file beside the new checksums.
     copyAs(killed, ['', '-wal']);
     sql.checkpoint();
     copyAs(killed, ['-sums']);
@@ -91,14 +91,14 @@ describe('the checksums of a database file', () => {
     sql.close();
   });
 
-  it('are taken from the file again where another program has moved the log of a killed server', async () => {
+  it('are computed from the file again after another program has moved the log of a killed server', async () => {
     const killed = join(folder.path, 'killed.sqlite');
     const sql = filled();
     sql.checkpoint();
     sql.transaction(() => fill(sql, 50, 400));
     for (const suffix of ['', '-wal', '-sums']) copyFileSync(path + suffix, killed + suffix);
     sql.close();
-    // A look with the sqlite3 shell: the last connection that closes moves the log.
+    // Like the sqlite3 shell: the last connection that closes moves the log.
     const shell = new DatabaseSync(killed);
     shell.prepare('SELECT count(*) FROM t').get();
     shell.close();
@@ -114,7 +114,7 @@ describe('the checksums of a database file', () => {
     expect((await verifyPages(killed)).damaged).toEqual([2]);
   });
 
-  it('are still compared where a closed file was only looked at', async () => {
+  it('are still compared after another program has only read a closed file', async () => {
     filled().close();
     const shell = new DatabaseSync(path);
     shell.prepare('SELECT count(*) FROM t').get();
@@ -134,14 +134,14 @@ describe('the checksums of a database file', () => {
     expect(() => sql.close()).toThrow(expect.objectContaining({ code: 'database-damaged' }));
   });
 
-  it('find a file whose end is missing', async () => {
+  it('find a truncated file', async () => {
     filled().close();
     const { size } = statSync(path);
     truncateSync(path, size - 4096);
     expect((await verifyPages(path)).damaged).toEqual([size / 4096]);
   });
 
-  it('are taken from the file where an earlier version has left none, or a person accepts it', async () => {
+  it('are computed from the file if an earlier version wrote none, or when an administrator accepts the file', async () => {
     filled().close();
     writeFileSync(sumsPath(path), '');
     const sql = new SqliteFile(path);
@@ -158,7 +158,7 @@ describe('the checksums of a database file', () => {
     expect(await verifyPages(path)).toEqual(INTACT);
   });
 
-  it('of a file that SQLite finds damaged cannot be accepted', async () => {
+  it('of a file that SQLite reports as damaged cannot be accepted', async () => {
     filled().close();
     const bytes = readFileSync(path);
     bytes.fill(0xff, 4096, 3 * 4096);

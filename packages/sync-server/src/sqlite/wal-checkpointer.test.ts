@@ -14,12 +14,12 @@ beforeEach(() => {
 });
 afterEach(() => folder.remove());
 
-it('a power cut in a checkpoint that takes the log leaves pages that agree with their sums', async () => {
+it('leaves pages that match their checksums when a power cut during a checkpoint loses the log', async () => {
   const [path, afterCut] = [join(folder.path, 'a.sqlite'), join(folder.path, 'cut.sqlite')];
   const database = new DatabaseSync(path, { readBigInts: true, returnArrays: true });
   database.exec('PRAGMA journal_mode = WAL; PRAGMA synchronous = NORMAL; CREATE TABLE t (a)');
   let cuts = 0;
-  // Until the log is synced, a power cut may take all of it, and leaves what was synced: the file, and the sums.
+  // Until the log is synced, a power cut may lose all of it and leave the synced files: the database and the checksums.
   const log = new WalCheckpointer(path, database, () => {
     cuts++;
     copyFileSync(path, afterCut);

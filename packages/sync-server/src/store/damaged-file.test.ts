@@ -23,7 +23,7 @@ afterEach(async () => {
   folder.remove();
 });
 
-/** `passIntervalMs`: how soon the server looks at its files. */
+/** `passIntervalMs` is the interval at which the server scrubs its files. */
 async function start(passIntervalMs = 1_000_000): Promise<TestServer> {
   server = await TestServer.start(data, {
     snapshots: { minFileBytes: 1 },
@@ -37,7 +37,7 @@ async function stop(): Promise<void> {
   server = null;
 }
 
-/** A database with some rows, and another one, in files that no server has open. */
+/** Two databases with some rows, in files that no server has open. */
 async function stored(): Promise<TestSite> {
   const site = new TestSite();
   const running = await start();
@@ -87,17 +87,17 @@ describe('a database whose file', () => {
     expect(existsSync(path)).toBe(problem !== 'missing');
   });
 
-  it('was just created may be opened again after a kill at any moment', async () => {
+  it('was just created opens again after a kill at any moment', async () => {
     await (await start()).open();
     await stop();
-    // As a kill before the first checksums leaves it.
+    // The state after a kill before the first checksums.
     rmSync(`${path}-sums`);
     expect(await (await start()).open()).toMatchObject({ closed: null });
   });
 });
 
 describe('one flipped byte', () => {
-  it('is found in idle time: the sessions of that database end with the reason, and it stays offline after a restart', async () => {
+  it('is found in idle time: ends the sessions of that database with the reason, and keeps it offline after a restart', async () => {
     const site = await stored();
     const running = await start(1);
     const connection = await running.open(site);
@@ -116,7 +116,7 @@ describe('one flipped byte', () => {
     });
   });
 
-  it('is found before a snapshot is made: no device gets it', async () => {
+  it('is found before a snapshot is built, so no device gets it', async () => {
     await stored();
     const running = await start();
     await running.open();
@@ -128,7 +128,7 @@ describe('one flipped byte', () => {
     expect(await response.json()).toMatchObject({ code: 'database-damaged', recovery: 'retry' });
   });
 
-  it('is found by the doctor, who names the database', async () => {
+  it('is found by the doctor, which names the database', async () => {
     await stored();
     expect(await command('doctor')).toBe(0);
     flip(20_000);
@@ -146,7 +146,7 @@ describe('one flipped byte', () => {
     ]);
   });
 
-  it('that SQLite stumbles over takes the database offline, and is no internal error', async () => {
+  it('takes the database offline when SQLite runs into it, instead of an internal error', async () => {
     const site = await stored();
     const bytes = readFileSync(path);
     bytes.fill(0xff, 4096);
@@ -161,7 +161,7 @@ describe('one flipped byte', () => {
 });
 
 describe('a damaged database', () => {
-  it('is repaired from a backup, and devices send what it lacks', async () => {
+  it('is repaired from a backup, and devices send the changes that the backup lacks', async () => {
     const site = await stored();
     expect(await command('backup', join(folder.path, 'backup'))).toBe(0);
     const running = await start();
@@ -183,14 +183,14 @@ describe('a damaged database', () => {
     expect(await ready()).toEqual({ status: 'ready', damagedDatabases: 0 });
   });
 
-  it('is accepted as it is where another program has written to it', async () => {
+  it('is accepted in its current state after another program has written to it', async () => {
     await stored();
     const beside = join(folder.path, 'beside.sqlite');
     copyFileSync(path, beside);
     flip(30_000);
     await (await start(1)).logged('database-damaged');
     await stop();
-    // Put back by hand: the mark of the damage stays until somebody says that it is over.
+    // Restored by hand: the damage mark stays until an administrator accepts the file.
     copyFileSync(beside, path);
     expect(await command('doctor')).toBe(1);
     expect(await command('databases', 'accept', DATABASE)).toBe(0);

@@ -34,7 +34,7 @@ const withAccounts = (changes: Partial<TableSchema>): Schema =>
   buildSchema([{ ...ACCOUNTS, ...changes }, ...TEST_TABLES.filter((one) => one !== ACCOUNTS)]);
 
 describe('a database file', () => {
-  it('keeps its epoch, and has a durable log', () => {
+  it('keeps its epoch and syncs its log at each commit', () => {
     const logEpoch = open(TEST_SCHEMA);
     expect(open(TEST_SCHEMA)).toEqual(logEpoch);
     expect(query('PRAGMA journal_mode')).toEqual([['wal']]);
@@ -43,14 +43,14 @@ describe('a database file', () => {
     file.close();
   });
 
-  it('has an index for each foreign key, for nothing is slower than a parent’s deletion without one', () => {
+  it('has an index for each foreign key, which the deletion of a parent needs', () => {
     open(TEST_SCHEMA);
     expect(
       query(`SELECT count(*) FROM sqlite_schema WHERE type = 'index' AND name LIKE 'rockpool_foreign_key_%'`),
     ).toEqual([[7n]]);
   });
 
-  it('of another program is left alone', () => {
+  it('rejects a file of another program without changing it', () => {
     const other = new SqliteFile(path);
     other.exec('CREATE TABLE theirs (x)');
     other.close();
@@ -65,7 +65,7 @@ describe('a database file', () => {
     ...query(`SELECT name, sql FROM sqlite_schema WHERE type = 'index' AND name LIKE 'rockpool_%' ORDER BY name`),
   ];
 
-  it('of the first storage format is brought to this one, and keeps what is in it', () => {
+  it('migrates a file of the first storage format to the current one and keeps its content', () => {
     open(TEST_SCHEMA);
     const wanted = layout();
     const file = new SqliteFile(path);
@@ -78,7 +78,7 @@ describe('a database file', () => {
     expect(query('SELECT id FROM accounts')).toEqual([['x']]);
   });
 
-  it('of a later storage format is left alone', () => {
+  it('rejects a file of a later storage format without changing it', () => {
     open(TEST_SCHEMA);
     const file = new SqliteFile(path);
     file.exec(`UPDATE rockpool_meta SET value = '${STORAGE_FORMAT + 1}' WHERE name = 'storage_format'`);
@@ -88,7 +88,7 @@ describe('a database file', () => {
 });
 
 describe('a newer schema', () => {
-  it('adds tables, columns and plain indexes to what is stored', () => {
+  it('adds tables, columns and plain indexes to a stored database', () => {
     open(TEST_SCHEMA);
     const file = new SqliteFile(path);
     file.exec(`INSERT INTO accounts (id, name) VALUES ('x', 'x')`);

@@ -31,7 +31,7 @@ async function insert(id: string): Promise<void> {
 }
 
 describe('a commit in a file', () => {
-  it('is done once the log is synced, and until then the file is said to hold what may not last', async () => {
+  it('resolves once the log is synced; until then the file counts as not durable', async () => {
     expect(database.settling()).toBeNull();
     const done: string[] = [];
     const first = insert('a').then(() => done.push('a'));
@@ -48,7 +48,7 @@ describe('a commit in a file', () => {
     expect(database.settling()).toBeNull();
   });
 
-  it('that the disk fails is refused, with all that follows, and the database is given up once', async () => {
+  it('is rejected when the disk fails, like all later commits, and the database is given up once', async () => {
     const outcomes = Promise.allSettled([insert('a'), insert('b'), database.settling()]);
     const failure = new Error('EIO');
     await disk.failNext(failure);
@@ -60,15 +60,15 @@ describe('a commit in a file', () => {
     expect(await outcomes).toEqual([refused, refused, refused]);
     expect(await Promise.allSettled([insert('c')])).toEqual([refused]);
     expect(conflicts).toEqual([failure]);
-    // Who only looks whether it is idle does not wait for it.
+    // A caller that only checks for idleness does not wait for it.
     expect(database.settling()).not.toBeNull();
     const asked = await Promise.allSettled([database.settling()]);
     expect(asked).toMatchObject([{ status: 'rejected', reason: { code: 'database-unavailable' } }]);
   });
 });
 
-describe('of two commits under way', () => {
-  it('the later lasts only with the earlier, whichever the disk is done with first', async () => {
+describe('of two commits in flight', () => {
+  it('the later is durable only with the earlier, whichever sync finishes first', async () => {
     const outcomes = Promise.allSettled([insert('a'), insert('b')]);
     let isDone = false;
     void database.settling()?.then(
@@ -83,7 +83,7 @@ describe('of two commits under way', () => {
 });
 
 describe('the log of a file', () => {
-  it('is synced beside SQLite, and may be closed meanwhile', async () => {
+  it('is synced besides SQLite, and can be closed during a sync', async () => {
     const file = new SqliteFile(join(folder.path, 'b.sqlite'));
     file.exec('CREATE TABLE t (x)');
     const log = new LogSync(join(folder.path, 'b.sqlite'));

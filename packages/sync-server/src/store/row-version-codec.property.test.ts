@@ -2,7 +2,7 @@ import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { decodeRowVersions, encodeRowVersions, type RowVersions, type StoredVersion } from './row-version-codec.ts';
 
-// A watermark is of one changeset, so it has one stamp and one site.
+// A watermark belongs to one changeset, so it has one stamp and one site.
 const version: fc.Arbitrary<StoredVersion> = fc
   .nat({ max: 8 })
   .map((watermark) => ({ watermark, stampUs: 2 ** 50 + watermark, siteNumber: watermark % 3 }));
@@ -22,7 +22,7 @@ const rowVersions: fc.Arbitrary<RowVersions> = fc.record(
 );
 
 describe('packed versions', () => {
-  it('come back as they were', () => {
+  it('round-trip', () => {
     fc.assert(
       fc.property(
         rowVersions,
@@ -31,7 +31,7 @@ describe('packed versions', () => {
     );
   });
 
-  it('of a row that was never changed take less than 20 bytes', () => {
+  it('take less than 20 bytes for a row that was never changed', () => {
     const bytes = encodeRowVersions({
       bornAt: 100_000,
       inserted: { watermark: 100_000, stampUs: 1_800_000_000_000_000, siteNumber: 7 },
@@ -44,7 +44,7 @@ describe('packed versions', () => {
     expect(bytes.length).toBeLessThan(20);
   });
 
-  it('that are damaged give a typed error and nothing else', () => {
+  it('throw only a typed error when they are damaged', () => {
     fc.assert(
       fc.property(fc.uint8Array({ maxLength: 60 }), (bytes) => {
         try {

@@ -15,7 +15,9 @@ import { ACCOUNTS, column, ENTRIES, PRODUCTS, table, TEST_SCHEMA, TEST_TABLES } 
 import { DATABASE, temporaryFolder, TestServer } from '../../testing/test-server.ts';
 import { schemaView } from './schema-view.ts';
 
-/** As the app's next version has it: a column with a default, one without, a table that refers to an old one. */
+/**
+ * The schema of the app's next version: a column with a default, one without, and a table that refers to an old one.
+ */
 const NEWER: Schema = buildSchema([
   ...TEST_TABLES.filter(({ name }) => name !== 'accounts'),
   {
@@ -63,12 +65,12 @@ async function connect(schema: Schema, site = new TestSite()): Promise<TestConne
   return connection;
 }
 
-/** An insert as the newer version sends it. */
+/** An insert by the newer version. */
 const account = (id: string, colour: string): Change =>
   insert('accounts', id, { name: id, rank: null, colour, icon: 'purse' });
 
 describe('a client of an older version', () => {
-  it('goes on with a newer server, and what it does not know is kept for those who do', async () => {
+  it('syncs with a newer server, which keeps the columns that it does not know', async () => {
     const site = new TestSite();
     const before = await connect(TEST_SCHEMA, site);
     await before.commit([insert('accounts', 'a', { name: 'a', rank: 1n })]);
@@ -94,12 +96,12 @@ describe('a client of an older version', () => {
       ['a', 'A', 5n, 'red', 'coin'],
       ['b', 'b', 2n, 'grey', null],
     ]);
-    // Rows that hang on what it deletes, and that it never saw.
+    // Rows that refer to the row that it deletes, and that it never received.
     await old.commit([remove('accounts', 'a')]);
     expect(server.query('SELECT count(*) FROM tags')).toEqual([[0n]]);
   });
 
-  it('may also be new to the database, and to a server that is told of its schema', async () => {
+  it('may be new to the database, on a server that is given its schema', async () => {
     await upgradeServer();
     expect((await connect(TEST_SCHEMA)).closed).toBeNull();
     await server.stop();
@@ -109,7 +111,7 @@ describe('a client of an older version', () => {
     other.remove();
   });
 
-  it('gets everything, once it is a newer version, that it did not know before', async () => {
+  it('receives everything that it did not know once it is upgraded', async () => {
     await upgradeServer();
     const site = new TestSite();
     const old = await connect(TEST_SCHEMA, site);
@@ -125,7 +127,7 @@ describe('a client of an older version', () => {
     expect(whole.groups.flatMap(({ columnIds }) => columnIds)).toContain(columnIdOf('colour'));
   });
 
-  it('is asked to upgrade where its writes would mean something else', async () => {
+  it('must upgrade if its writes would have another meaning', async () => {
     const site = new TestSite();
     await (await connect(TEST_SCHEMA, site)).close();
     const missing = { column: null, problem: 'the table is missing' };
@@ -146,7 +148,7 @@ describe('an older schema', () => {
   const changed = (tableName: string, change: Partial<(typeof TEST_TABLES)[number]>): Schema =>
     buildSchema(TEST_TABLES.map((one) => (one.name === tableName ? { ...one, ...change } : one)));
 
-  it('is served where the newer one only adds', () => {
+  it('is served if the newer one only adds', () => {
     expect(schemaView(TEST_SCHEMA, NEWER)?.get(ACCOUNTS.id)?.size).toBe(2);
     expect(schemaView(TEST_SCHEMA, TEST_SCHEMA)).not.toBeNull();
   });

@@ -13,11 +13,11 @@ storeContract('SQLite', async () => {
   return { open: (schema) => new SqliteStore(folder.path, schema), remove: async () => folder.remove() };
 });
 
-it('has what a killed server left in its log where a power cut leaves it, before anybody is told of it', async () => {
+it('makes the log of a killed server durable before any client sees its commits', async () => {
   const [killed, next] = [temporaryFolder(), temporaryFolder()];
   const events = { onLost: (error: unknown) => expect.unreachable(String(error)) };
   const database = new SqliteStore(killed.path, TEST_SCHEMA).open('a', events);
-  // Killed before the log is synced: the system has what was written, the disk perhaps nothing.
+  // Killed before the log is synced: the operating system has the writes, the disk perhaps none of them.
   const committing = database.commit(() => database.file.sql.run(`INSERT INTO notes (id, reads) VALUES ('n', 0)`));
   const store = new SqliteStore(next.path, TEST_SCHEMA);
   for (const suffix of ['', '-wal'])

@@ -6,16 +6,16 @@ import { identityOf } from './identity.ts';
 import { SqliteFile } from '../sqlite/sqlite-file.ts';
 import type { Store } from './store.ts';
 
-/** One place where databases are, for one test. */
+/** One store for one test. */
 export interface StorePlace {
-  /** A server that begins to use it. */
+  /** Opens the store like a server that starts. */
   open(schema: Schema): Store | Promise<Store>;
   remove(): Promise<void>;
 }
 
 const EVENTS = { onFollowed: () => undefined, onLost: (error: unknown) => expect.unreachable(String(error)) };
 
-/** What every store promises. */
+/** The contract of every store. */
 export function storeContract(name: string, makePlace: () => Promise<StorePlace>): void {
   let place: StorePlace;
   let store: Store;
@@ -44,7 +44,7 @@ export function storeContract(name: string, makePlace: () => Promise<StorePlace>
       await place.remove();
     });
 
-    it('has what was committed after it was closed and opened, with the same epoch', async () => {
+    it('keeps commits and the epoch when it is closed and opened', async () => {
       await run(`INSERT INTO accounts (id, name, rank) VALUES ('a', 'Cash', 1), ('b', 'Bank', 2), ('c', 'Card', 3)`);
       await database.commit(() => {
         database.file.sql.run(`UPDATE accounts SET rank = NULL WHERE id = 'a'`);
@@ -60,7 +60,7 @@ export function storeContract(name: string, makePlace: () => Promise<StorePlace>
       expect(database.file.logEpoch.id).toEqual(id);
     });
 
-    it('has nothing of a commit whose body throws, in memory neither', async () => {
+    it('keeps nothing of a commit that throws, neither on disk nor in memory', async () => {
       const failing = async (): Promise<void> =>
         database.commit(() => {
           database.file.sql.run(`INSERT INTO accounts (id, name) VALUES ('a', 'Cash')`);
@@ -75,12 +75,12 @@ export function storeContract(name: string, makePlace: () => Promise<StorePlace>
       expect(rows('SELECT id FROM accounts')).toEqual([['b']]);
     });
 
-    it('gives what the body returns, also when it has changed nothing', async () => {
+    it('returns the result of the body, also when it has changed nothing', async () => {
       expect(await database.commit(() => 7)).toBe(7);
       expect(await database.commit(() => database.file.sql.run(`UPDATE accounts SET rank = 1`))).toBeUndefined();
     });
 
-    it('keeps every value exactly as SQLite has it', async () => {
+    it('keeps every value exactly as SQLite stores it', async () => {
       const values: readonly CellValue[][] = [
         ['int', 9_223_372_036_854_775_807n, null, null, null],
         ['min', -9_223_372_036_854_775_808n, '', 0.1, Uint8Array.of()],
@@ -120,7 +120,7 @@ export function storeContract(name: string, makePlace: () => Promise<StorePlace>
       expect(rows('SELECT lost_value, won_value FROM rockpool_conflict')).toEqual([[1.5, 'text']]);
     });
 
-    it('takes rows that swap a unique value', async () => {
+    it('commits rows that swap a unique value', async () => {
       await run(`INSERT INTO accounts (id, name) VALUES ('a', 'Cash'), ('b', 'Bank')`);
       await database.commit(() => {
         for (const [id, name] of [
@@ -146,7 +146,7 @@ export function storeContract(name: string, makePlace: () => Promise<StorePlace>
       other.close();
     });
 
-    it('gives each database an identity of its own, for good', async () => {
+    it('gives each database a permanent identity of its own', async () => {
       const identity = identityOf(database.file.sql);
       expect(identity).toHaveLength(16);
       await close();
@@ -168,7 +168,7 @@ export function storeContract(name: string, makePlace: () => Promise<StorePlace>
         await open();
         const identity = identityOf(database.file.sql);
         expect(identity).toHaveLength(16);
-        // More devices have written since, and the log was put back once.
+        // More devices have written since, and the log was restored once.
         if (hasSites) await database.commit(() => database.file.logEpoch.renew(0));
         if (hasSites)
           await run(`INSERT INTO rockpool_site VALUES (2, x'${'00'.repeat(15)}02', 'ann', 0, x'', 0, 0, 0, 0)`);
@@ -179,7 +179,7 @@ export function storeContract(name: string, makePlace: () => Promise<StorePlace>
       },
     );
 
-    it('refuses a database that somebody copied or renamed by hand', async () => {
+    it('rejects a database that was copied or renamed by hand', async () => {
       await run(`UPDATE rockpool_meta SET value = 'another' WHERE name = 'identity_of'`);
       await close();
       store = await place.open(TEST_SCHEMA);
@@ -190,14 +190,14 @@ export function storeContract(name: string, makePlace: () => Promise<StorePlace>
       database = await store.open('third', EVENTS);
     });
 
-    it('has a file that others read meanwhile', async () => {
+    it('has a file that other connections can read meanwhile', async () => {
       await run(`INSERT INTO accounts (id, name) VALUES ('a', 'Cash')`);
       const beside = new SqliteFile(store.pathOf('household'), { readOnly: true });
       expect(beside.all('SELECT name FROM accounts')).toEqual([['Cash']]);
       beside.close();
     });
 
-    it('takes a schema that adds, with the defaults for rows that are there, and refuses another', async () => {
+    it('migrates to a schema that adds, with defaults for existing rows, and rejects any other schema', async () => {
       await run(`INSERT INTO accounts (id, name) VALUES ('a', 'Cash')`);
       const [accounts, ...others] = TEST_TABLES as [(typeof TEST_TABLES)[number], ...typeof TEST_TABLES];
       const added = [

@@ -1,26 +1,26 @@
 import { findCanaries, type CanaryForm } from './canary.ts';
 
-/** So much of what stands around a leak is shown. */
+/** Bytes shown around a leak. */
 const EXCERPT_BYTES = 80;
 
-/** Looks at all that leaves a server, and keeps what should not have. */
+/** Searches everything that leaves a server for canaries, and records leaks. */
 export class CanaryWatch {
   readonly leaks: string[] = [];
-  // By where: in which forms tenants met their own. What proves that a look there can see something.
+  // The forms in which tenants received their own canaries, by place. They prove that the search works in that place.
   private readonly met = new Map<string, Set<CanaryForm>>();
   private readonly tenantBySecret = new Map<string, number>();
 
-  /** A code or a token: whoever has it is let in. */
+  /** A code or a token, which grants access to its holder. */
   keepSecret(tenant: number, text: string): void {
     this.tenantBySecret.set(text, tenant);
   }
 
-  /** Those that are in use no more. */
+  /** Secrets that are no longer valid. */
   forgetSecrets(): void {
     this.tenantBySecret.clear();
   }
 
-  /** What a tenant is sent: only their own may be in it. */
+  /** Checks data sent to a tenant, which may contain only the tenant's own canaries. */
   look(where: string, sent: Buffer | string, tenant: number): void {
     const met = this.met.get(where) ?? new Set<CanaryForm>();
     this.met.set(where, met);
@@ -31,22 +31,22 @@ export class CanaryWatch {
     });
   }
 
-  /** What a tenant is told of an error: ids at most, and only their own. */
+  /** Checks an error sent to a tenant, which may contain only ids, and only the tenant's own. */
   lookAtError(error: string, tenant: number): void {
     this.search('an error', error, (form, owner) => form === 'name' && owner === tenant);
   }
 
-  /** Ids of databases and sites are facts; whose, does not matter to whoever reads a log. */
+  /** Checks a log line, which may contain ids of databases and sites of any tenant. */
   lookAtLog(lines: string): void {
     this.search('the log', lines, (form) => form === 'name');
   }
 
-  /** What anybody may read. */
+  /** Checks public data, which may contain no canary. */
   lookAtPublic(sent: Buffer): void {
     this.search('what is public', sent, () => false);
   }
 
-  /** Where tenants met their own, and in which forms. */
+  /** The places and forms in which tenants received their own canaries. */
   sightings(): Record<string, readonly CanaryForm[]> {
     return Object.fromEntries([...this.met].map(([where, forms]) => [where, [...forms].sort()]));
   }
@@ -69,7 +69,7 @@ export class CanaryWatch {
   }
 }
 
-/** What a program is given, as bytes that can be searched. */
+/** Converts a value returned to a program to bytes that can be searched. */
 export function asText(given: unknown): string {
   return (
     JSON.stringify(given, (_, value: unknown) =>

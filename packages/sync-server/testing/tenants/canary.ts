@@ -1,16 +1,15 @@
 /*
- * Values that belong to one tenant and to nobody else, and say whose they are wherever they turn up: each has a mark
- * that nothing else has, and the tenant's number beside it. They are found in bytes of any kind: frames, HTTP, SQLite
- * files, JSON, lines of a log.
+ * Values that belong to one tenant and identify it wherever they appear: each has a unique mark and the number of the
+ * tenant. They can be found in any bytes: frames, HTTP, SQLite files, JSON, log lines.
  */
 
-/** `name`: ids that a log may tell, of databases and sites. Everything else is a value of a row, or of a person. */
+/** `name`: ids of databases and sites, which a log may contain. Every other kind is a value of a row or a user. */
 export type CanaryForm = 'integer' | 'name' | 'real' | 'text';
 
 export interface Sighting {
   readonly form: CanaryForm;
   readonly tenant: number;
-  /** Where in the bytes. */
+  /** The offset in the bytes. */
   readonly at: number;
 }
 
@@ -18,7 +17,7 @@ const TENANT_DIGITS = 4;
 const TEXT_MARK = 'canary-';
 const NAME_MARK = 'tenant-';
 
-/** For texts, blobs, JSON, and names of people. */
+/** A canary for texts, blobs, JSON and user names. */
 export function canaryText(tenant: number, what: string | number): string {
   return `${TEXT_MARK}${tagOf(tenant)}-${what}`;
 }
@@ -27,7 +26,7 @@ export function canaryDatabaseId(tenant: number): string {
   return `${NAME_MARK}${tagOf(tenant)}-home`;
 }
 
-/** 16 bytes, as sites and tabs have. */
+/** A canary for the 16 bytes of sites and tabs. */
 export function canaryId(tenant: number, number: number): Uint8Array {
   return Uint8Array.from(
     Buffer.from(`${NAME_MARK}${tagOf(tenant)}-${number.toString(36).padStart(TENANT_DIGITS, '0')}`),
@@ -39,14 +38,14 @@ function tagOf(tenant: number): string {
 }
 
 /*
- * An integer is, from the top: 35 bits of mark, 21 of tenant, 6 of number. As a zigzag varint it has another bit at its
- * end, so that each of the three begins a byte.
+ * An integer canary has, from the top, 35 bits of mark, 21 of tenant and 6 of number. As a zigzag varint it has one
+ * more bit at its end, so each of the three parts starts a byte.
  */
 const INTEGER_MARK = 0x5_1ca7_a21en;
 const INTEGER_MARK_SHIFT = 27n;
 const INTEGER_TENANT_SHIFT = 6n;
 
-/** `number`: at most 63. */
+/** `number` is at most 63. */
 export function canaryInteger(tenant: number, number: number): bigint {
   return (INTEGER_MARK << INTEGER_MARK_SHIFT) | (BigInt(tenant) << INTEGER_TENANT_SHIFT) | BigInt(number);
 }
@@ -55,12 +54,12 @@ function tenantOfInteger(value: bigint): number | null {
   return value >> INTEGER_MARK_SHIFT === INTEGER_MARK ? Number((value >> INTEGER_TENANT_SHIFT) & 0x1f_ffffn) : null;
 }
 
-/** The bits of a real are 40 of mark, 20 of tenant and 4 of number. */
+/** A real canary has 40 bits of mark, 20 of tenant and 4 of number. */
 const REAL_MARK = 0x41_2ca7_a21en;
 const REAL_MARK_SHIFT = 24n;
 const REAL_TENANT_SHIFT = 4n;
 
-/** `number`: at most 15. */
+/** `number` is at most 15. */
 export function canaryReal(tenant: number, number: number): number {
   const bits = Buffer.alloc(8);
   bits.writeBigUInt64BE((REAL_MARK << REAL_MARK_SHIFT) | (BigInt(tenant) << REAL_TENANT_SHIFT) | BigInt(number));
@@ -74,7 +73,7 @@ function tenantOfReal(bits: bigint): number | null {
 interface Trace {
   readonly form: CanaryForm;
   readonly mark: Buffer;
-  /** Null: something else that begins alike. */
+  /** Returns null for other bytes that begin with the mark. */
   readonly tenantAt: (bytes: Buffer, at: number) => number | null;
 }
 
@@ -83,10 +82,10 @@ const VARINT_MARK = Buffer.from(
 );
 const VARINT_TENANT_BYTES = 3;
 const REAL_MARK_BYTES = Buffer.from(REAL_MARK.toString(16), 'hex');
-/** A real in little-endian has its mark behind tenant and number. */
+/** In little-endian, the mark of a real follows the tenant and the number. */
 const REAL_MARK_OFFSET = 3;
 
-/** Every form in which a canary may leave a server. */
+/** Every encoding in which a canary may leave a server. */
 const TRACES: readonly Trace[] = [
   ...(
     [
@@ -100,7 +99,7 @@ const TRACES: readonly Trace[] = [
       tenantAt: (bytes, at) =>
         tenantOfTag(bytes.toString('latin1', at + mark.length, at + mark.length + TENANT_DIGITS)),
     },
-    // Of a blob or an id, in JSON.
+    // A blob or an id in JSON.
     {
       form,
       mark: Buffer.from(Buffer.from(mark).toString('hex')),
@@ -146,7 +145,7 @@ const TRACES: readonly Trace[] = [
   },
 ];
 
-/** All that are in these bytes, whoever they belong to. */
+/** Finds the canaries of all tenants in these bytes. */
 export function* findCanaries(bytes: Buffer): Generator<Sighting, void, undefined> {
   for (const { form, mark, tenantAt } of TRACES) {
     for (let at = bytes.indexOf(mark); at >= 0; at = bytes.indexOf(mark, at + 1)) {
@@ -171,7 +170,7 @@ function commonStart(a: string, b: string): string {
   return a.slice(0, length);
 }
 
-/** The digits that stand there. */
+/** Reads the digits at an offset. */
 function numberAt(bytes: Buffer, at: number): string {
   return /^\d+(\.\d+)?/.exec(bytes.toString('latin1', at, at + 24))?.[0] ?? '0';
 }

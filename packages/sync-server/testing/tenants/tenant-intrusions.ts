@@ -8,13 +8,13 @@ import { asText } from './canary-watch.ts';
 import { snapshotPath, type Tenant } from './tenant.ts';
 import { pageOf } from './tenant-steps.ts';
 
-/** Somebody who knows every id that another tenant has. `key`: 0 to 5. */
+/** An attack by a tenant who knows every id of another tenant. `key` is 0 to 5. */
 export type Intrusion = (intruder: Tenant, victim: Tenant, key: number) => Promise<void>;
 
-/** No database has this id. What is said of it must be what is said of another's. */
+/** An id without a database. The answers for it must equal those for another tenant's database. */
 const NOWHERE = 'nowhere';
 
-/** The victim's device, as far as others could know it. */
+/** The state of the victim's device that others could know. */
 function copyOf({ writer: { site } }: Tenant): TestSite {
   const copy = new TestSite(site.siteId);
   [copy.databaseIdentity, copy.logEpoch, copy.cursor, copy.lastAckedSequence] = [
@@ -69,7 +69,7 @@ const askRoutes: Intrusion = async (intruder, victim) => {
   }
 };
 
-/** Another log's position, and the place of another log's file, in one's own database. */
+/** Uses the position in another log, and in the file of another log, with the attacker's own database. */
 const bringForeignCursor: Intrusion = async (intruder, victim, key) => {
   const { logEpoch, cursor, links, hashes } = victim.writer.site;
   const logHash = links.get(cursor) ?? FIRST_LOG_HASH;
@@ -82,26 +82,27 @@ const bringForeignCursor: Intrusion = async (intruder, victim, key) => {
     decidedHash: hashes.at(-1) ?? FIRST_PREVIOUS_HASH,
     snapshot: logEpoch === null ? 'refused' : { logEpoch, watermark: cursor, logHash: logHash },
   });
-  // The file that they hold is not of this log: they are told to take one, or get everything.
+  // The file is not of this log, so the server offers its own file or sends everything.
   if (!(await connection.next('welcome')).takeSnapshot) await connection.next('delivery');
   await connection.close();
   intruder.watch.look('feed', asText(await intruder.backend.changesAfter(victim.position)), intruder.number);
 };
 
 /**
- * Another tenant's whole device, opened for one's own database, where the token is good: its rows must not come along.
+ * Opens another tenant's whole device for the attacker's own database, where the token is valid. Its rows must not be
+ * synced.
  */
 const openForeignDevice: Intrusion = async (intruder, victim, key) => {
   const copy = copyOf(victim);
-  // Also as a device from before databases had identities.
+  // Also tries a device from before databases had identities.
   if (key % 2 === 0) copy.databaseIdentity = null;
-  if (copy.databaseIdentity === null && copy.logEpoch === null) return; // It has never met a server.
+  if (copy.databaseIdentity === null && copy.logEpoch === null) return; // The device has never synced.
   expect(await intruder.refusedHello(intruder.databaseId, copy)).toMatchObject({
     failure: { code: 'database-mismatch' },
   });
 };
 
-/** A part of a file by the victim's word for it. */
+/** Requests a range of a file by the victim's ETag. */
 const askForForeignRange: Intrusion = async (intruder, victim) => {
   const headers = { range: 'bytes=0-', 'if-range': (await victim.takeSnapshot()) ?? '' };
   await intruder.takeSnapshot(headers);
@@ -110,7 +111,7 @@ const askForForeignRange: Intrusion = async (intruder, victim) => {
 
 const RULE = { ...DEFAULT_DOCUMENT_RULE, text: ['body'], richText: ['note'] };
 
-/** The victim's document follows from what is in it; an edit of it names it. */
+/** Document ids derive from the content; the edit names the victim's document. */
 const editForeignDocument: Intrusion = async (intruder, victim, key) => {
   const document = createDocument(parseJson(pageOf(victim, key), RULE), RULE);
   const { edit } = editDocument(document, parseJson(pageOf(intruder, key), RULE), RULE, {
@@ -134,7 +135,7 @@ const renewElsewhere: Intrusion = async (intruder, victim) => {
   intruder.watch.lookAtError(asText(await connection.failure()), intruder.number);
 };
 
-/** Ways into what is another's. None leads anywhere. */
+/** Attempts to reach another tenant's data. None may succeed. */
 export const INTRUSIONS: Readonly<Record<string, Intrusion>> = {
   joinWithAnotherId,
   joinOverHttp,

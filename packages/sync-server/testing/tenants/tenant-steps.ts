@@ -8,12 +8,12 @@ import { canaryInteger, canaryReal } from './canary.ts';
 import { asText } from './canary-watch.ts';
 import type { Tenant } from './tenant.ts';
 
-/** `key`: 0 to 5. Rows of one number meet each other. */
+/** `key` is 0 to 5. Steps with the same key write to the same rows. */
 export type TenantStep = (tenant: Tenant, key: number) => Promise<void>;
 
-/** Every tenant has rows of these keys. */
+/** Keys that every tenant has rows with. */
 const sharedKey = (key: number): string => `row-${key}`;
-/** Nobody else has rows of these. */
+/** Keys that no other tenant has rows with. */
 const ownKey = (tenant: Tenant, key: number): string => tenant.text(`row of ${key}`);
 
 const insertAccount: TenantStep = (tenant, key) =>
@@ -65,12 +65,12 @@ const writePage: TenantStep = (tenant, key) =>
     }),
   );
 
-/** What it is to be, apart from what somebody else makes of it. */
+/** The intended content of a page, apart from concurrent edits. */
 export function pageOf(tenant: Tenant, key: number): string {
   return JSON.stringify({ body: tenant.text(`body ${key}`), [tenant.text('member')]: tenant.text(`value ${key}`) });
 }
 
-/** Values that are taken, too large, of rows that are not there, of the wrong type, of tables that are not there. */
+/** Duplicate values, too large values, values of missing rows, of the wrong type and of missing tables. */
 const breakConstraints: TenantStep = async (tenant, key) => {
   await tenant.write(insert('accounts', tenant.newKey(), { name: tenant.text(`account ${key}`) }));
   await tenant.write(insert('entries', tenant.newKey(), { amount: canaryInteger(tenant.number, key) }));
@@ -109,7 +109,7 @@ const writeAtBackend: TenantStep = async (tenant, key) => {
   if (refused instanceof RockpoolError) tenant.watch.lookAtError(asText(refused.toData()), tenant.number);
 };
 
-/** Work on a document of this size is done by a thread that serves all databases. */
+/** Documents of this size are merged in a thread that serves all databases. */
 const LONG = 'x'.repeat(130 * 1024);
 
 const writeLongPage: TenantStep = async (tenant, key) => {
@@ -118,7 +118,7 @@ const writeLongPage: TenantStep = async (tenant, key) => {
   );
 };
 
-/** As an edit, where there is one. */
+/** Updates the document if its row exists, which makes an edit. */
 function writeDocument(tx: BackendTransaction, id: string, content: string): void {
   if (tx.query('SELECT 1 FROM pages WHERE id = ?', id).length === 0) tx.insert('pages', { id, content });
   else tx.update('pages', { id }, { content });
@@ -131,7 +131,7 @@ const readAtBackend: TenantStep = async (tenant) => {
 
 const listen: TenantStep = async (tenant) => (await tenant.listen()).close();
 
-/** Sums that are wrong for every table: the answer is every row. */
+/** Audits with wrong fingerprints for every table; the answer is every row. */
 const audit: TenantStep = async (tenant) => {
   const connection = await tenant.listen();
   connection.send({
@@ -143,7 +143,7 @@ const audit: TenantStep = async (tenant) => {
   await connection.close();
 };
 
-/** A request waits for what another device writes, and this one writes too. */
+/** One request waits for the writes of another device while this device writes too. */
 const talkOverHttp: TenantStep = async (tenant, key) => {
   const client = await HttpSessionClient.open((...request) => tenant.ask(...request), tenant.newSite());
   tenant.watch.keepSecret(tenant.number, client.id);
@@ -195,7 +195,7 @@ const invite: TenantStep = async (tenant) => {
   await tenant.refusedRequest('POST', '/invitations/accept', accept);
 };
 
-/** Everything is wrong in some way, and says what nobody should repeat. */
+/** Invalid requests that contain canaries, which errors must not repeat. */
 const askNonsense: TenantStep = async (tenant) => {
   const text = tenant.text('nonsense');
   const of = (path: string): string => `/databases/${tenant.databaseId}/${path}`;
@@ -222,7 +222,7 @@ const askUnknownTable: TenantStep = async (tenant) => {
   tenant.watch.lookAtError(asText(await connection.failure()), tenant.number);
 };
 
-/** What tenants do on their own ground. */
+/** Steps of a tenant in its own database. */
 export const OWN_STEPS: Readonly<Record<string, TenantStep>> = {
   insertAccount,
   insertEntries,

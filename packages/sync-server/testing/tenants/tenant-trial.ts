@@ -9,20 +9,24 @@ import { INTRUSIONS } from './tenant-intrusions.ts';
 import { OWN_STEPS } from './tenant-steps.ts';
 import { Tenant } from './tenant.ts';
 
-/** At a time. */
+/** Number of tenants at a time. */
 const TENANTS = 3;
 
-/** Then others come, into databases of their own: to make those and their snapshots takes as long as some histories. */
+/**
+ * Histories after which new tenants with new databases replace the old ones. Creating the databases and their snapshots
+ * takes as long as some histories.
+ */
 const HISTORIES_PER_TENANCY = 25;
 
-/** Of one tenant in one history. */
+/** Maximum number of steps of one tenant in one history. */
 const MAX_STEPS = 5;
 
-/** A tenant's files are asked for again and again: most answers are of what was kept. */
+/** A tenant requests its files repeatedly; most answers come from a cache. */
 const SNAPSHOTS: Partial<SnapshotRules> = { minFileBytes: 1, maxTailChangesets: 1_000 };
 
 /**
- * Everywhere that a tenant's rows go, and their forms there: a look that finds nothing in anything would prove nothing.
+ * Every place that a tenant's rows reach, and their forms there. A search that never finds a canary would prove
+ * nothing.
  */
 export const SEEN_EVERYWHERE: Readonly<Record<string, readonly CanaryForm[]>> = {
   HTTP: ['integer', 'name', 'real', 'text'],
@@ -39,7 +43,7 @@ const intrusion = fc.record({
   neighbour: fc.integer({ min: 1, max: TENANTS - 1 }),
   key: fc.nat(5),
 });
-/** What one tenant does. */
+/** The steps of one tenant. */
 const course = fc.array(fc.oneof({ weight: 3, arbitrary: ownStep }, { weight: 1, arbitrary: intrusion }), {
   minLength: 1,
   maxLength: MAX_STEPS,
@@ -47,16 +51,15 @@ const course = fc.array(fc.oneof({ weight: 3, arbitrary: ownStep }, { weight: 1,
 type Course = typeof course extends fc.Arbitrary<infer Steps> ? Steps : never;
 
 /**
- * Random histories of tenants of one server who act at the same time, and who try to get into each other's databases by
- * every way there is. Everything that is anybody's is a canary; every byte that leaves the server is looked through,
- * and so are errors and the log.
+ * Runs random histories of tenants of one server who act concurrently and try to reach each other's databases in every
+ * known way. Every value of a tenant is a canary. Searches every byte that leaves the server, errors, and the log.
  */
 export class TenantTrial {
   private readonly watch = new CanaryWatch();
   private readonly tenants = new Map<string, Tenant>();
   private entered = 0;
 
-  /** What the server has to be started with. */
+  /** The options to start the server with. */
   get options(): Partial<SyncServerOptions> {
     return {
       snapshots: SNAPSHOTS,
@@ -65,9 +68,9 @@ export class TenantTrial {
   }
 
   /**
-   * `servers`: one, or two instances of one. Runs `histories`, and then more until the tenants have met their own rows
-   * in every form and place, four times as many at most. Returns where they met them: SEEN_EVERYWHERE unless a place is
-   * out of reach.
+   * `servers` is one server, or two instances of one. Runs `histories`, then more until the tenants have received their
+   * own rows in every form and place, at most four times as many. Returns the places and forms: SEEN_EVERYWHERE unless
+   * a place is out of reach.
    */
   async run(servers: readonly TestServer[], histories: number): Promise<Record<string, readonly CanaryForm[]>> {
     const [server, elsewhere = server] = servers as [TestServer, TestServer?];
@@ -83,7 +86,7 @@ export class TenantTrial {
           for (const { events } of servers) this.watch.lookAtLog(asText(events.splice(0)));
           expect(this.watch.leaks).toEqual([]);
         }),
-        // A shorter history would begin where this one has ended: it would not be the same one.
+        // A shorter history would start from the state that this one left, so shrinking is not possible.
         { numRuns: histories, endOnFailure: true },
       );
     try {
@@ -98,7 +101,7 @@ export class TenantTrial {
     return this.watch.sightings();
   }
 
-  /** Histories are random: a rare form, such as a REAL in a snapshot, may need more of them. */
+  /** Histories are random, so a rare form, such as a REAL in a snapshot, may need more of them. */
   private hasSeenEverything(): boolean {
     const seen = this.watch.sightings();
     return Object.entries(SEEN_EVERYWHERE).every(([where, forms]) =>
@@ -106,7 +109,7 @@ export class TenantTrial {
     );
   }
 
-  /** All at once. Everybody comes to an end, also where one of them fails. */
+  /** Runs all tenants concurrently, and waits for each of them also if one fails. */
   private async live(courses: readonly Course[]): Promise<void> {
     const tenants = [...this.tenants.values()];
     const lived = await Promise.allSettled(courses.map((steps, i) => follow(tenants, i, steps)));

@@ -12,7 +12,7 @@ import type { TestServer } from '../test-server.ts';
 import { canaryDatabaseId, canaryId, canaryText } from './canary.ts';
 import { asText, type CanaryWatch } from './canary-watch.ts';
 
-/** Of an app's rule about the next changeset. */
+/** The decision of an app's rule about the next changeset. */
 export type Verdict = 'admit' | 'refuse' | 'fail';
 
 const TOKEN_MS = 3_600_000;
@@ -22,8 +22,8 @@ export function snapshotPath(databaseId: string): string {
 }
 
 /**
- * One tenant of a server: a database, an owner with some devices, and the program that serves them, which all use doors
- * of their own.
+ * One tenant of a server: a database, an owner with some devices, and the host program, each with its own recorded
+ * port.
  */
 export class Tenant {
   readonly server: TestServer;
@@ -32,14 +32,14 @@ export class Tenant {
   readonly databaseId: string;
   readonly backend: ServerDatabase;
   readonly token: string;
-  /** The device that writes. Its session is opened again when the app's rule has ended it. */
+  /** The device that writes. It reconnects when the app's rule has ended its session. */
   writer: TestConnection;
   verdict: Verdict = 'admit';
-  /** Where the feed is. */
+  /** The position in the feed. */
   position: FeedPosition | null = null;
   private readonly sockets: ServerDoor;
   private readonly http: ServerDoor;
-  /** Two of its devices show themselves to each other. */
+  /** Two of its devices, which see each other in presence. */
   private readonly showing: TestConnection[] = [];
   private readonly left = new AbortController();
   private following: Promise<void> = Promise.resolve();
@@ -65,7 +65,7 @@ export class Tenant {
     this.writer = writer;
   }
 
-  /** `server` and `elsewhere`: instances of one server. There may be only one. */
+  /** `server` and `elsewhere` are instances of one server, possibly the same one. */
   static async enter(server: TestServer, elsewhere: TestServer, watch: CanaryWatch, number: number): Promise<Tenant> {
     const [sockets, http] = [await server.openDoor(), await elsewhere.openDoor()];
     const token = await server.sync.issueToken({
@@ -91,7 +91,7 @@ export class Tenant {
     return canaryText(this.number, what);
   }
 
-  /** A key that no row had. */
+  /** A key that no row has had. */
   newKey(): string {
     return this.text(`row-${++this.rows}`);
   }
@@ -110,7 +110,7 @@ export class Tenant {
     return connection;
   }
 
-  /** What the server says to a hello that it refuses, byte for byte as far as a client can tell. */
+  /** The server's answer to a hello that it refuses, with every byte that a client can see. */
   async refusedHello(
     databaseId: string,
     site: TestSite = this.newSite(),
@@ -124,16 +124,17 @@ export class Tenant {
   }
 
   /**
-   * Writes as one who has seen nothing: what was written since is concurrent, and goes to the ledger where it loses.
+   * Writes like a device that has seen nothing, so that all earlier writes are concurrent and lost values go to the
+   * conflict log.
    */
   async write(...changes: Change[]): Promise<void> {
     const outcome = await this.writer.commit(changes, { base: 0 });
-    // An app's reasons are its own.
+    // The reason contains a canary of the tenant.
     if (outcome.kind === 'rejected' && outcome.code !== 'changeset-refused')
       this.watch.lookAtError(asText(outcome.fields), this.number);
   }
 
-  /** The rule of the app ends the session of whoever pushes: for now, and nobody else's. */
+  /** Makes the app's rule end the session of the next push, and no other session. */
   async writeWhileTheRuleFails(change: Change): Promise<void> {
     const { site } = this.writer;
     this.verdict = 'fail';
@@ -152,7 +153,7 @@ export class Tenant {
     return this.http.ask(method, path, { token: this.token, ...request });
   }
 
-  /** The same, where an error is the answer. */
+  /** Like `ask`, for a request that must fail. */
   async refusedRequest(
     method: string,
     path: string,
@@ -164,7 +165,7 @@ export class Tenant {
     return { status: response.status, body };
   }
 
-  /** Says by which word a part of the file is asked for; null: there is nothing yet to make one of. */
+  /** Returns the ETag for range requests of the file, or null if there is no snapshot yet. */
   async takeSnapshot(headers: Readonly<Record<string, string>> = {}): Promise<string | null> {
     const response = await this.ask('GET', snapshotPath(this.databaseId), { headers });
     const packed = await response.arrayBuffer();
@@ -183,7 +184,7 @@ export class Tenant {
     }
   }
 
-  /** The rule of this tenant's app. */
+  /** The app's rule of this tenant. */
   judge(changeset: ChangesetToValidate): string | null {
     this.watch.look('rule', asText(changeset), this.number);
     const { verdict } = this;
@@ -192,7 +193,7 @@ export class Tenant {
     return verdict === 'refuse' ? this.text('reason of a rule') : null;
   }
 
-  /** Looks through what this tenant was sent since the last time. */
+  /** Searches the bytes sent to this tenant since the last call. */
   async look(): Promise<void> {
     for (const device of [this.writer, ...this.showing]) await device.roundTrip();
     this.watch.look('sockets', this.sockets.take(), this.number);

@@ -5,10 +5,10 @@ import { TenantTrial } from './tenant-trial.ts';
 
 const INSTANCES = 2;
 
-/** One to work with, and one that listens: all tenants at an instance share it. */
+/** One connection to work with, shared by all tenants of an instance, and one that listens. */
 const CONNECTIONS = 2;
 
-/** A trial of tenants who use two instances on PostgreSQL, each with as few connections as there can be. */
+/** A trial of tenants on two instances with PostgreSQL, each with the minimum number of connections. */
 export async function runTenantsOfInstances(
   postgres: PostgresServer,
   histories: number,

@@ -6,7 +6,7 @@ import { checkOrderOfInstances } from '../../../testing/slow-instances.ts';
 const postgres = postgresUnderTest();
 
 it(
-  'nothing becomes visible behind the cursor of a reader who goes from one of three instances to the next, of which one is slow to commit',
+  'makes nothing visible behind the cursor of a reader that moves between three instances, one of which commits slowly',
   { timeout: 240_000 },
   async () => {
     await expect(

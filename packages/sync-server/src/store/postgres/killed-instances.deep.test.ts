@@ -4,6 +4,6 @@ import { postgresUnderTest } from '../../../testing/postgres-under-test.ts';
 
 const postgres = postgresUnderTest();
 
-it('has every acknowledged changeset after 30 kills of one instance of two, each exactly once', async () => {
+it('keeps every acknowledged changeset exactly once through 30 kills of one of two instances', async () => {
   await expect(checkKilledInstances(postgres.server, { changesets: 3_000, kills: 30 })).resolves.toBeUndefined();
 });

@@ -6,7 +6,7 @@ import { postgresUnderTest } from '../../../testing/postgres-under-test.ts';
 const postgres = postgresUnderTest();
 
 it(
-  'has every acknowledged changeset after one instance of two was killed while it commits, each exactly once, and the other goes on',
+  'keeps every acknowledged changeset exactly once when one of two instances is killed during a commit, and the other continues',
   { timeout: 240_000 },
   async () => {
     await expect(

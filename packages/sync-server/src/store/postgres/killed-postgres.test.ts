@@ -12,7 +12,7 @@ const KILLS = 3;
 const UNAVAILABLE = 'database-unavailable';
 
 it(
-  'loses nothing acknowledged when PostgreSQL is killed during pushes, says so meanwhile, and goes on by itself',
+  'loses no acknowledged change when PostgreSQL is killed during pushes, reports the outage, and continues by itself',
   { timeout: 240_000 },
   async () => {
     const { url, name } = await postgres.server.createDatabase();
@@ -23,7 +23,7 @@ it(
       const acknowledged = site.lastAckedSequence;
       const connection = await server.connect(site);
       const { welcome } = await connection.open(await server.token(), DATABASE);
-      // What it was told is decided.
+      // Keeps the outcomes that it received.
       expect(welcome.lastAckedSequence).toBeGreaterThanOrEqual(acknowledged);
       return connection;
     };
@@ -37,7 +37,7 @@ it(
       const connections = await Promise.all(writers.map(open));
       const enough = Math.floor((CHANGESETS * kill) / (KILLS + 1));
       await Promise.all(connections.map((connection) => pushUntil(connection, enough)));
-      // They go on pushing when it happens, and hear of it by what cannot be decided.
+      // The clients keep pushing meanwhile, and notice by the pushes that cannot be decided.
       const failures = connections.map(async (connection) => {
         await pushUntil(connection, CHANGESETS).catch(() => undefined);
         await connection.closes();

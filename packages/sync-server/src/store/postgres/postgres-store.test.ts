@@ -93,7 +93,7 @@ describe('several instances on one PostgreSQL', () => {
     }
   });
 
-  it('decide one after the other, each on what the others have committed', async () => {
+  it('decide one after the other, each on top of the commits of the others', async () => {
     const all = [await start(), await start(), await start()];
     await Promise.all(all.flatMap((instance, i) => Array.from({ length: 20 }, (_, n) => add(instance, `${i}-${n}`))));
     await Promise.all(all.map(async ({ database }) => database.catchUp()));
@@ -106,7 +106,7 @@ describe('several instances on one PostgreSQL', () => {
     expect(await postgres.server.query(name, 'SELECT count(*) FROM rockpool.accounts')).toEqual([['60']]);
   });
 
-  it('number their commits in the order in which these become visible', async () => {
+  it('number commits in the order in which they become visible', async () => {
     const all = [await start(), await start()];
     const seen: number[][] = [];
     let isOver = false;
@@ -121,11 +121,11 @@ describe('several instances on one PostgreSQL', () => {
     await Promise.all(all.flatMap((instance, i) => Array.from({ length: 25 }, (_, n) => add(instance, `${i}-${n}`))));
     isOver = true;
     await watching;
-    // A number that becomes visible after a higher one would have been missing in between.
+    // A number that becomes visible after a higher one would have left a gap meanwhile.
     for (const heads of seen) expect(heads).toEqual(heads.map((_, i) => i + 1));
   });
 
-  it('hear of each other by the bus, and find out by themselves what it did not tell', async () => {
+  it('learn of commits by the bus, and by polling if the bus lost a message', async () => {
     const [a, b] = [await start(), await start()];
     await add(a, 'told');
     while (b.followed < 1) await new Promise((resolve) => setImmediate(resolve));
@@ -136,7 +136,7 @@ describe('several instances on one PostgreSQL', () => {
     expect(namesAt(b)).toEqual(['told', 'untold']);
   });
 
-  it('catch up once for all who ask before that begins, and see what was committed before they asked', async () => {
+  it('share one catch-up among callers that ask before it starts, and see every commit from before the call', async () => {
     const [a, b] = [await start(), await start()];
     bus.publish = () => undefined;
     await add(a, 'before');
@@ -149,15 +149,15 @@ describe('several instances on one PostgreSQL', () => {
     expect(namesAt(b)).toEqual(['after', 'before']);
   });
 
-  it('make the same new database only once', async () => {
+  it('create the same new database only once', async () => {
     const [a, b] = await Promise.all([start(), start()]);
     expect(a.database.file.logEpoch.id).toEqual(b.database.file.logEpoch.id);
   });
 
-  it('find a commit of which nobody has heard', async () => {
+  it('find a commit whose answer was lost', async () => {
     const a = await start();
     await add(a, 'before');
-    // The connection breaks right after PostgreSQL has committed.
+    // The connection breaks right after PostgreSQL commits.
     const transaction = a.connections.transaction.bind(a.connections);
     a.connections.transaction = async (...question) => {
       a.connections.transaction = transaction;
@@ -170,7 +170,7 @@ describe('several instances on one PostgreSQL', () => {
     expect(namesAt(a)).toEqual(['after', 'before', 'unheard']);
   });
 
-  it('leave nothing of a commit whose connection ends in the middle, and go on', async () => {
+  it('keep nothing of a commit whose connection ends in the middle, and continue', async () => {
     const a = await start();
     const transaction = a.connections.transaction.bind(a.connections);
     a.connections.transaction = (databaseId, mode, body) =>
@@ -189,7 +189,7 @@ describe('several instances on one PostgreSQL', () => {
     expect(await postgres.server.query(name, 'SELECT name FROM rockpool.accounts')).toEqual([['after']]);
   });
 
-  it('forget commits by their age, and keep the one from which others follow', async () => {
+  it('prune commits by age, and keep the one from which others follow', async () => {
     const [one, other] = [await start(), await start()];
     for (let n = 0; n < 5; n++) await add(one, `old-${n}`);
     await other.database.catchUp();
@@ -198,7 +198,7 @@ describe('several instances on one PostgreSQL', () => {
       `UPDATE rockpool.rockpool_commit SET committed_at = now() - interval '61 minutes'`,
     );
     await add(one, 'new');
-    // Of the old ones the last, at which the other instance stands.
+    // The last of the old commits, which is the position of the other instance.
     expect(await postgres.server.query(name, 'SELECT head FROM rockpool.rockpool_commit ORDER BY head')).toEqual([
       ['6'],
       ['7'],
@@ -208,7 +208,7 @@ describe('several instances on one PostgreSQL', () => {
     expect(other.lost).toEqual([]);
   });
 
-  it('take a database anew when they cannot follow, or its rows are not what was decided on', async () => {
+  it('reload a database when they cannot follow, or when its rows differ from the working copy', async () => {
     const [a, b] = [await start(), await start()];
     bus.publish = () => undefined;
     await add(a, 'x');
@@ -226,7 +226,7 @@ describe('several instances on one PostgreSQL', () => {
     ).rejects.toMatchObject({ code: 'storage-corrupt' });
   });
 
-  it('see one database each time, whatever the statement says', async () => {
+  it('see one database at a time, whatever the statement selects', async () => {
     const a = await start();
     await add(a, 'mine');
     const other = await a.store.open('other', { onFollowed: () => undefined, onLost: () => undefined });

@@ -25,7 +25,7 @@ function open(): DatabaseSync {
   return database;
 }
 
-/** What SQLite tells of `work`. */
+/** The changeset that SQLite records of `work`. */
 function changesetOf(database: DatabaseSync, work: () => void): Uint8Array {
   const session = database.createSession();
   work();
@@ -43,7 +43,7 @@ const cell: fc.Arbitrary<CellValue> = fc.oneof(
   fc.uint8Array({ maxLength: 300 }),
 );
 
-it('reads each kind of change as SQLite made it', () => {
+it('reads each kind of change as SQLite recorded it', () => {
   fc.assert(
     fc.property(cell, cell, cell, (a, b, other) => {
       const database = open();
@@ -67,7 +67,7 @@ it('reads each kind of change as SQLite made it', () => {
   );
 });
 
-it('names the column of a new text that is not UTF-8, and reads an old one', () => {
+it('names the column of a new text that is not UTF-8, and reads an old text that is not UTF-8', () => {
   const database = open();
   expect(() =>
     read(changesetOf(database, () => database.exec(`INSERT INTO t VALUES (1, 'k', CAST(x'41ff' AS TEXT))`))),

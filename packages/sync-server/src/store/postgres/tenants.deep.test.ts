@@ -6,7 +6,7 @@ import { runTenantsOfInstances } from '../../../testing/tenants/tenants-of-insta
 const postgres = postgresUnderTest();
 
 it(
-  'tenants of two instances who share one connection to PostgreSQL never get a byte of each other in 2,000 histories',
+  'never sends a tenant a byte of another in 2,000 histories when two instances share one connection to PostgreSQL',
   { timeout: 3_600_000 },
   async () => {
     expect(await runTenantsOfInstances(postgres.server, 2_000)).toEqual(SEEN_EVERYWHERE);

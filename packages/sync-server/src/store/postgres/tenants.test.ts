@@ -10,14 +10,14 @@ import { TEST_SECRET, temporaryFolder } from '../../../testing/test-server.ts';
 const postgres = postgresUnderTest();
 
 it(
-  'tenants of two instances who share one connection to PostgreSQL never get a byte of each other',
+  'never sends a tenant a byte of another when two instances share one connection to PostgreSQL',
   { timeout: 300_000 },
   async () => {
     expect(await runTenantsOfInstances(postgres.server, atLevel({ test: 25, verify: 75 }))).toEqual(SEEN_EVERYWHERE);
   },
 );
 
-it('fewer connections than one to work with and one that listens are refused before anything is opened', () => {
+it('rejects a limit of fewer than two connections before it opens anything', () => {
   const folder = temporaryFolder();
   const start = (): unknown =>
     createSyncServer({
