@@ -4,7 +4,7 @@ import type { BroadcastPort } from '../../packages/client/src/worker/leader/tab-
 import type { Random } from './random.ts';
 import type { Owner, VirtualTime } from './virtual-time.ts';
 
-// What a message between two tabs may take.
+// How long a message between two tabs may take, in ms.
 const LONGEST_MESSAGE_MS = 4;
 
 interface Candidate {
@@ -13,13 +13,13 @@ interface Candidate {
   grant(): void;
 }
 
-/** The part of one browser that its tabs share: locks with a queue, and a broadcast channels. */
+/** The parts of one browser that its tabs share: queued locks and broadcast channels. */
 export class Browser {
   private readonly time: VirtualTime;
   private readonly random: Random;
   private readonly queues = new Map<string, Candidate[]>();
   private readonly ports = new Set<SimulatedPort>();
-  /** So many of the next notices of commits reach nobody. */
+  /** The number of upcoming commit notices that are lost. */
   private noticesToLose = 0;
 
   constructor(time: VirtualTime, random: Random) {
@@ -29,7 +29,7 @@ export class Browser {
 
   openPort(channelName: string, owner: Owner): BroadcastPort {
     const port = new SimulatedPort(channelName, owner, this.time, {
-      // Ports hear each other in order, each in its own time.
+      // Each port receives messages in order, with a delay of its own.
       post: (data) => {
         if (this.losesNotice(data)) return;
         const others = [...this.ports].filter((other) => other !== port && other.channelName === channelName);
@@ -78,7 +78,7 @@ export class Browser {
     };
   }
 
-  /** No browser is known to do that; whoever survives it survives what they do. */
+  /** No known browser does this; it is stricter than what real browsers do. */
   loseNotices(count: number): void {
     this.noticesToLose = count;
   }
@@ -88,7 +88,7 @@ export class Browser {
     return message.kind === 'commit' && this.noticesToLose-- > 0;
   }
 
-  /** The tab is gone: its locks go to the next, and nobody hears from it any more. */
+  /** The tab is gone: its locks pass to the next tab in the queue, and it sends no more messages. */
   forget(owner: Owner): void {
     for (const port of this.ports) if (port.owner === owner) this.ports.delete(port);
     for (const queue of this.queues.values()) {

@@ -10,7 +10,7 @@ import { householdSchema, TALLIES } from './household-schema.ts';
 import { marksIn, type Model } from './model.ts';
 import type { Tab } from './tab.ts';
 
-/** How the fault of a counter begins. */
+/** The prefix of a counter problem. */
 export const MISCOUNT = 'a counter that is not the sum of what was added';
 
 /** Runs a query whose rows are all texts or NULL. */
@@ -18,7 +18,7 @@ export type AskForText = (sql: string) => string | null;
 
 const TABLES: readonly TableSchema[] = [...syncedTables(householdSchema), CONFLICT_TABLE];
 
-/** One line for each row of a table, every value written so that equal lines mean equal bytes and types. */
+/** One line per row of a table. Equal lines mean equal types and bytes. */
 const CONTENT_SQL: readonly (readonly [name: string, sql: string])[] = TABLES.map((table) => {
   const values = table.columns.map(({ name }) => `quote(${quoteName(name)})`).join(` || ',' || `);
   const order = keyColumns(table)
@@ -30,12 +30,12 @@ const CONTENT_SQL: readonly (readonly [name: string, sql: string])[] = TABLES.ma
   ];
 });
 
-/** All rows of all synced tables and of the ledger. */
+/** All rows of all synced tables and of the conflict log. */
 export function contentOf(ask: AskForText): Map<string, string> {
   return new Map(CONTENT_SQL.map(([name, sql]) => [name, ask(sql) ?? '']));
 }
 
-/** The first difference, or null. */
+/** Returns the first difference, or null. */
 export function difference(mine: ReadonlyMap<string, string>, theirs: ReadonlyMap<string, string>): string | null {
   for (const [table, content] of mine) {
     const other = theirs.get(table) ?? '';
@@ -51,7 +51,7 @@ export function difference(mine: ReadonlyMap<string, string>, theirs: ReadonlyMa
   return null;
 }
 
-/** What is wrong with the rows of one view by themselves, whoever looks and whenever. */
+/** Returns what is wrong with the rows of one view on their own. Holds for every reader at any time. */
 export function rowsFault(ask: AskForText): string | null {
   const halves = ask(
     'SELECT pair FROM half GROUP BY pair HAVING count(*) <> 2 OR min(token) <> max(token) OR count(token) <> 2 LIMIT 1',
@@ -67,15 +67,16 @@ export function rowsFault(ask: AskForText): string | null {
   return null;
 }
 
-/** What is wrong with what the server holds. */
+/** Returns what is wrong with the state of the server. */
 export function serverFault(ask: AskForText): string | null {
   return rowsFault(ask) ?? counterFault(ask, null);
 }
 
 /**
- * A counter that is not the sum of what was added. An addition may lose with its row, to another insert of the key:
- * then the ledger holds it, from the same moment on. `only` these counters, of which there is one from the beginning;
- * null: all, also those that several have made, which the server alone can decide between.
+ * Returns a counter that differs from the sum of its additions. An addition may lose together with its row to another
+ * insert of the same key; the conflict log has it from the same moment on. `only`: checks these counters, which exist
+ * from the beginning; null: checks all, including those that several devices created and only the server can decide
+ * between.
  */
 function counterFault(ask: AskForText, only: readonly string[] | null): string | null {
   const fault = ask(`
@@ -88,14 +89,14 @@ function counterFault(ask: AskForText, only: readonly string[] | null): string |
   return fault === null ? null : `${MISCOUNT}: ${fault}`;
 }
 
-/** What is wrong with the rows that a tab sees, as its reader or writer sees it. */
+/** Returns what is wrong with the rows that a tab's reader or writer sees. */
 export function viewFault(tab: Tab): string | null {
   const database = tab.opened?.database;
   if (database === undefined) return null;
   return rowsFault((sql) => readText(database, sql));
 }
 
-/** What a page with one live query, about the marks and counters, shows when it runs. */
+/** The result of the page's one live query, over the marks and counters. */
 export function shownBy(tab: Tab): string | null {
   const database = tab.opened?.database;
   if (database === undefined) return null;
@@ -113,13 +114,13 @@ export function readText(database: OpenDatabase, sql: string): string | null {
   try {
     return ask();
   } catch (thrown) {
-    // A reader whose snapshot has gone reads the present state the next time.
+    // A reader whose snapshot is gone reads the current state the next time.
     if ((thrown as { code?: unknown }).code !== 'storage-lost') throw thrown;
     return ask();
   }
 }
 
-/** A write that the storage of this device had confirmed, and that is not there any more. */
+/** Returns a write that this device's storage confirmed and that is missing. */
 export function lostWrites(model: Model, device: string, database: OpenDatabase): string | null {
   const missing = missingMarks(
     model,
@@ -133,7 +134,7 @@ export function lostWrites(model: Model, device: string, database: OpenDatabase)
   return null;
 }
 
-/** What a device and its copy had both written is here, or rejected on one of all devices. */
+/** A write that a device and its copy share is either present here or rejected on one of the devices. */
 export function lostTogether(model: Model, databases: readonly OpenDatabase[]): string | null {
   const rejected = new Set(databases.flatMap((database) => [...rejectedMarks(database)]));
   for (const database of databases) {
@@ -158,7 +159,7 @@ function rejectedMarks(database: OpenDatabase): Set<string> {
   );
 }
 
-/** What is wrong with a database as it was opened after whatever had happened to it. */
+/** Returns what is wrong with a freshly opened database. */
 export function firstOpening(database: OpenDatabase): string | null {
   const integrity = database.connection.value('PRAGMA integrity_check');
   if (integrity !== 'ok') return `integrity_check: ${String(integrity)}`;

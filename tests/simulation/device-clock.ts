@@ -1,6 +1,6 @@
 import type { VirtualTime } from './virtual-time.ts';
 
-/** The wall clock of one device, which may be wrong, stand still, run backwards and jump. */
+/** The wall clock of one device. It may be wrong, stand still, run backwards or jump. */
 export class DeviceClock {
   private readonly time: VirtualTime;
   private sinceMs: number;
@@ -21,7 +21,7 @@ export class DeviceClock {
     this.set(this.time.nowMs + offsetMs, this.rate);
   }
 
-  /** 1: as it should; 0: stands still; -1: backwards. */
+  /** 1: normal speed; 0: frozen; -1: backwards. */
   run(rate: number): void {
     this.set(this.nowMs(), rate);
   }

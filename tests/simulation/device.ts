@@ -17,16 +17,16 @@ import { currentOwner, type Owner, type VirtualTime } from './virtual-time.ts';
 
 const SECTOR_BYTES = 512;
 
-/** As a file comes from the network. */
+/** The part size of a downloaded file. */
 const CHUNK_BYTES = 64 * 1024;
 
-/** A commit is told, told again, and on its way to the other tabs. */
+/** Time for a commit notice, its repetition, and the delivery of both to the other tabs. */
 const VISIBLE_AFTER_MS = NOTICE_REPEAT_MS + 500;
 
-/** What may end a connection, beside what another attempt mends: frames that were swapped, and copied files. */
+/** Errors that may end a connection although a retry does not fix them: swapped frames and copied files. */
 const HONEST_TROUBLE: ReadonlySet<ErrorCode> = new Set<ErrorCode>(['frame-unexpected', 'site-copied']);
 
-/** Thrown where a worker ends, to unwind what would run no more. */
+/** Thrown where a worker dies, to unwind code that would not run any further. */
 class TabKilled extends Error {}
 
 export interface DeviceOptions {
@@ -39,12 +39,12 @@ export interface DeviceOptions {
   readonly runtimes: Runtimes;
   readonly offsetMs: number;
   readonly onFault: (fault: string) => void;
-  /** What the server's HTTP would answer. */
+  /** What the server would answer over HTTP. */
   readonly snapshot: () => Promise<Uint8Array<ArrayBuffer> | null>;
   readonly files?: ReadonlyMap<string, Uint8Array>;
 }
 
-/** One browser profile of somebody: a disk, a clock, a place in the network, and tabs. */
+/** One browser profile: a disk, a clock, a network location and tabs. */
 export class Device implements Place {
   readonly name: string;
   readonly time: VirtualTime;
@@ -55,24 +55,22 @@ export class Device implements Place {
   isPartitioned = false;
   isSlow = false;
   exchanges = 0;
-  /** It began as a copy of another device's files. */
+  /** It started as a copy of another device's files. */
   readonly isCopy: boolean;
   tabs: Tab[] = [];
-  /** Of all its tabs, those that are closing or dead included. */
+  /** Of all its tabs, including closing and dead ones. */
   private readonly owners = new Set<Owner>();
-  /** Since the last power cut, those that are closing or dead included. */
+  /** Since the last power cut, including closing and dead tabs. */
   private readonly everOpened: Tab[] = [];
-  /** One of its rows was changed past Rockpool, and no audit has found it yet. */
+  /** A row was changed behind Rockpool's back, and no audit has found it yet. */
   isDamaged = false;
-  /** The tab that dies after so many more changes of the storage. */
+  /** The tab that dies after this many more storage changes. */
   private doomed: { readonly tab: Tab; left: number } | null = null;
-  /** The tab that dies after so many more frames that it sends. */
+  /** The tab that dies after sending this many more frames. */
   private doomedAtSend: { readonly tab: Tab; left: number; readonly losesPower: boolean } | null = null;
-  /** Another tab looks in the middle of this many of the next changes of the storage. */
+  /** The number of upcoming storage changes in the middle of which another tab reads. */
   private looks = 0;
-  /**
-   * The change of the storage that is going on, and how often it was looked at: first before it, then in the middle.
-   */
+  /** The storage change in progress, and how often another tab read during it: first before it, then in the middle. */
   private call = { sizeBytes: 0, looks: 0 };
   private readonly options: DeviceOptions;
   private readonly open = new Map<OpenDatabase, { readonly storage: Storage; readonly owner: object | undefined }>();
@@ -80,7 +78,7 @@ export class Device implements Place {
   private tabNumber = 0;
   private lastCommitMs = 0;
   private hasBeenLed = false;
-  /** Nobody has opened the files since. */
+  /** No tab has opened the files since. */
   private hasLostPower = false;
 
   constructor(options: DeviceOptions) {
@@ -103,12 +101,12 @@ export class Device implements Place {
     this.disk.observer = () => this.onStorageCall();
   }
 
-  /** What its writers run on. */
+  /** The medium of its writers. */
   get writers(): Runtimes['writers'] {
     return this.options.runtimes.writers;
   }
 
-  /** Tabs that can be asked something now. */
+  /** Tabs that can answer now. */
   get usableTabs(): Tab[] {
     return this.tabs.filter((tab) => tab.isUsable);
   }
@@ -130,8 +128,7 @@ export class Device implements Place {
       .run(() => tab.membership.open())
       .catch((thrown: RockpoolError) => {
         if (!tab.owner.isAlive) return;
-        // It found no leader in time, since the one there is died or sleeps: the page says so, and its user opens it
-        // again.
+        // It found no leader in time, because the leader died or sleeps. The page reports it, and the user reloads.
         this.options.tally.add('tab did not open');
         if (thrown.code !== 'storage-busy' && thrown.code !== 'storage-missing' && thrown.code !== 'client-closed')
           this.options.onFault(`${tab.owner.name} cannot open: ${thrown.message}`);
@@ -144,12 +141,12 @@ export class Device implements Place {
     tab.settle(() => tab.membership.close());
   }
 
-  /** The tab dies in the middle of its writing, after so many more changes of the storage. */
+  /** The tab dies while it writes, after this many more storage changes. */
   doom(tab: Tab, left: number): void {
     this.doomed = { tab, left };
   }
 
-  /** Downloads a file with everything, in a place where HTTP sometimes does not work. */
+  /** Downloads a snapshot over HTTP that fails at times. */
   async download(): Promise<SnapshotContent | null> {
     const { random } = this;
     if (random.chance(0.3)) return null;
@@ -165,7 +162,7 @@ export class Device implements Place {
     return { source, sizeBytes: bytes.length };
   }
 
-  /** The whole device goes out, and all its tabs with it; what was not flushed may be lost. */
+  /** Cuts the power of the device: all tabs die, and unflushed writes may be lost. */
   losePower(): void {
     for (const tab of this.everOpened.splice(0)) tab.kill();
     const lost = this.disk.losePower(() => this.random.next());
@@ -174,7 +171,7 @@ export class Device implements Place {
     if (lost > 0) this.options.tally.add('unflushed calls of a client lost');
   }
 
-  /** `losesPower`: the device goes out with the frame, and comes back. */
+  /** `losesPower`: the device loses power with the frame, and restarts. */
   doomAtSend(tab: Tab, left: number, losesPower: boolean = false): void {
     this.doomedAtSend = { tab, left, losesPower };
   }
@@ -186,7 +183,7 @@ export class Device implements Place {
     this.options.tally.add('crash of client at a send');
     doomed.tab.kill();
     if (!doomed.losesPower) return;
-    // Nothing of the device runs any more, but what is on the stack has to end.
+    // The device has stopped, but the code on the stack has to unwind.
     for (const tab of this.everOpened) tab.kill();
     this.time.after(0, () => {
       this.losePower();
@@ -204,7 +201,7 @@ export class Device implements Place {
     this.looks = times;
   }
 
-  /** What survives of what this device's storage was told is there. Also what a copy of its profile would hold. */
+  /** The storage content that survives; also the content of a copy of the profile. */
   copyFiles(): Map<string, Uint8Array> {
     const files = new Map<string, Uint8Array>();
     for (const name of storageFileNames('household')) {
@@ -236,7 +233,7 @@ export class Device implements Place {
         try {
           outcome = database.write(request);
         } catch (thrown) {
-          // Killed in the middle of it, the device may have given it up.
+          // The device may have given it up and been killed in the middle of that.
           if (!tab.owner.isAlive) model.recordDropped(dropping);
           throw thrown;
         }
@@ -258,7 +255,7 @@ export class Device implements Place {
     this.open.delete(database);
   }
 
-  /** Sync has ended a connection, and begins another: what that hides is a fault all the same. */
+  /** Sync ended a connection and starts another one. Hiding a fault that way is still a fault. */
   onTrouble(tab: Tab, { code, recovery, message }: ErrorData): void {
     if (recovery !== 'retry' && !HONEST_TROUBLE.has(code))
       this.options.onFault(`${tab.owner.name} cannot go on: ${message}`);
@@ -269,7 +266,7 @@ export class Device implements Place {
     this.hasBeenLed = true;
   }
 
-  /** A bad disk, or a person with a debugger. The next worker that leads looks at once. */
+  /** A faulty disk, or a person with a debugger. The next leader checks at once. */
   damage(): void {
     const { leader } = this;
     const connection = leader?.opened?.database.connection;
@@ -304,22 +301,22 @@ export class Device implements Place {
     }
   }
 
-  /** Frees what dead workers had open. Not while any of their code is on the stack. */
+  /** Frees the resources of dead workers. Do not call while their code is on the stack. */
   bury(): void {
     for (const { database, storage } of this.graves.splice(0)) {
       try {
         database.close();
       } catch {
-        // Its storage is dead; what counts is the memory.
+        // Its storage is dead; only its memory has to be freed.
       }
       storage.close().catch(() => undefined);
     }
   }
 
-  /** Looks at every tab that has heard of something new, and in quiet moments at those that should have. */
+  /** Checks every tab that was notified of a commit, and in quiet moments every tab that should have been. */
   check(): void {
     const tabs = this.usableTabs;
-    // First those that have heard: one of them may have committed just now, and the others need not know of it yet.
+    // Notified tabs come first: one of them may just have committed, and the others need not know yet.
     for (const tab of tabs) if (tab.isDirty) this.look(tab);
     for (const tab of tabs)
       if (tab.comparedMs < this.lastCommitMs && this.lastCommitMs + VISIBLE_AFTER_MS < this.time.nowMs)
@@ -333,7 +330,7 @@ export class Device implements Place {
     this.checkView(tab, '');
   }
 
-  /** A live query runs again only where a commit is heard of. */
+  /** A live query reruns only after a commit notice. */
   private checkShown(tab: Tab): void {
     tab.comparedMs = this.time.nowMs;
     const now = tab.run(() => shownBy(tab));

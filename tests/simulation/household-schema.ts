@@ -11,22 +11,22 @@ import { sampleColumn, sampleTable } from '../../packages/shared/testing/sample-
 
 const id = sampleColumn('id', 'text', { notNull: true });
 
-/** Of the documents: texts by character in two places, one with formats, and elements told apart by `id`. */
+/** Of the documents: two texts merged by character, one of them with formats, and elements identified by `id`. */
 export const PAGE_RULE: DocumentRule = { ...DEFAULT_DOCUMENT_RULE, text: ['body', 'items.*.note'], richText: ['note'] };
 
-/** What a foreign key may say of a child whose parent is deleted. */
+/** The delete actions of a foreign key. */
 export const ROOM_RULES: readonly ForeignKeyAction[] = ['cascade', 'set null', 'set default', 'restrict', 'no action'];
 
-/** The table of the children under a rule. */
+/** The child table for a delete action. */
 export function roomChild(onDelete: ForeignKeyAction): string {
   return `in_room_${onDelete.replace(' ', '_')}`;
 }
 
-/** Where children go under `set default`. */
+/** The default parent for `set default`. */
 const LOBBY = { house: 'lobby', number: 0 } as const;
 
 /**
- * Everything that can stand in the way of a merge, and tables whose rows say of themselves whether something went wrong
+ * Everything that can complicate a merge, and tables whose rows show by themselves whether something went wrong
  * (checks.ts).
  */
 export const householdSchema: Schema = buildSchema([
@@ -178,9 +178,9 @@ export const householdSchema: Schema = buildSchema([
   }),
 ]);
 
-/** The counters, all made by the first device before anything else happens. */
+/** The counters. The first device creates them before anything else happens. */
 export const TALLIES: readonly string[] = ['even', 'odd'];
 
-/** What the app adds by itself: a trigger that counts. */
+/** The app's own addition: a trigger that counts. */
 export const APP_SQL =
   'CREATE TRIGGER IF NOT EXISTS mark_counted AFTER INSERT ON mark BEGIN UPDATE tally SET hits = hits + new.delta WHERE id = new.tally_id; END';

@@ -10,7 +10,7 @@ export interface Catch {
   readonly failure: string;
 }
 
-/** Hunts for each of the seeded bugs; the caller says how long. */
+/** Hunts for each seeded bug within the caller's limit. */
 export async function* huntBugs(names: readonly string[], mostHistories: number): AsyncGenerator<Catch> {
   for (const bug of SEEDED_BUGS.filter(({ name }) => names.length === 0 || names.includes(name))) {
     const { failures, histories, seconds } = await runSeeds({

@@ -2,11 +2,11 @@ import { columnIdOf, keyToString, tableIdOf } from '../../packages/shared/src/in
 import { householdSchema } from './household-schema.ts';
 import { FOLLOWED_COLUMNS, type Commit, type Model } from './model.ts';
 
-/** One row of the ledger about a column as a whole, with texts that their authors can be known by. */
+/** A conflict-log row about a whole column, with texts that identify their authors. */
 export interface LedgerEntry {
   readonly id: string;
   readonly table: string;
-  /** As the ledger has it: a JSON array of texts. */
+  /** As stored in the conflict log: a JSON array of texts. */
   readonly rowKey: string;
   readonly column: string;
   readonly rule: string;
@@ -21,7 +21,7 @@ export interface LedgerEntry {
 
 const FOLLOWED = new Set(FOLLOWED_COLUMNS.map(({ table, column }) => `${table}.${column}`));
 
-/** By table, what the rules page allows for a value that lost. */
+/** The rules that docs/merge-rules.md allows per table for a lost value. */
 const RULES = new Map(
   householdSchema.tables.map(({ name, merge, foreignKeys }) => {
     const rules = ['lww', 'one-insert-wins', 'delete-wins'];
@@ -32,18 +32,20 @@ const RULES = new Map(
 );
 
 export interface LedgerRules {
-  /** What a restored server is given again has seen no value of anybody else, whatever its author had seen. */
+  /**
+   * A changeset that a restored server gets again counts as having seen no other author's values, whatever its author
+   * saw.
+   */
   readonly wasRestored: boolean;
 }
 
 /**
- * What is wrong with an entry of the ledger by docs/merge-rules.md ("The ledger"): a value that nobody wrote there, an
- * author or site that did not write it, a rule that the table does not have, the same loss twice, and a loss to
- * somebody who had seen what they wrote over.
+ * Checks a conflict-log entry against docs/merge-rules.md. Reports a value that nobody wrote there, a wrong author or
+ * site, a rule that the table does not have, a duplicate entry, and a loss to a writer who had seen the value.
  */
 export function wrongEntry(model: Model, entries: readonly LedgerEntry[], { wasRestored }: LedgerRules): string | null {
   const written = writersByValue(model);
-  // What was restored from the ledger is written again by whoever asks for it.
+  // A value restored from the conflict log is written again by the user who restores it.
   const restored = new Set(model.unmarked.flatMap(({ cells }) => cells.map(({ after }) => after)));
   const seenBefore = new Set<string>();
   for (const entry of entries) {
@@ -77,7 +79,7 @@ export function wrongEntry(model: Model, entries: readonly LedgerEntry[], { wasR
 
 type Writers = ReadonlyMap<string, ReadonlyMap<string, readonly Commit[]>>;
 
-/** By value and place. */
+/** By value and cell. */
 function writersByValue(model: Model): Writers {
   const writers = new Map<string, Map<string, Commit[]>>();
   for (const commit of model.inOrder) {
@@ -112,7 +114,7 @@ function sawBefore({ cells }: Commit, place: string, value: string | null): bool
   );
 }
 
-/** A cell as the model names it. */
+/** The model's name of a cell. */
 function placeOf(table: string, rowKey: string, column: string): string {
   const schema = householdSchema.tables.find(({ name }) => name === table);
   const isInteger = (schema?.primaryKey ?? []).map(

@@ -9,16 +9,16 @@ import { ROOM_RULES, roomChild } from './household-schema.ts';
 import type { SqlStatement } from '../../packages/client/src/rpc/sql-statement.ts';
 import type { OpenDatabase } from '../../packages/client/src/worker/database/open-database.ts';
 
-/** One cell of one row, in words. */
+/** One cell of one row, as text. */
 export interface WrittenCell {
   readonly row: string;
   readonly columnId: number;
-  /** What its author saw there, and what it wrote; null where there was nothing, or nothing is left. */
+  /** The value its author saw, and the value it wrote; null for none. */
   readonly before: CellValue;
   readonly after: CellValue;
 }
 
-/** One transaction of one device, known by the mark that it left. */
+/** One transaction of one device, identified by its mark. */
 export interface Commit {
   readonly mark: string;
   readonly device: string;
@@ -26,7 +26,7 @@ export interface Commit {
   readonly sequence: number;
   readonly cells: readonly WrittenCell[];
   /**
-   * Earlier ones of the same site that stood against other rows as this was written: their values were not to be seen.
+   * Earlier transactions of the same site that were masked when this one was written: their values were not visible.
    */
   readonly masked: ReadonlySet<number>;
 }
@@ -35,7 +35,7 @@ export interface UnmarkedWrite {
   readonly device: string;
   readonly site: Uint8Array;
   readonly sequence: number;
-  /** How many of `inOrder` there were before. */
+  /** The length of `inOrder` before it. */
   readonly commitsBefore: number;
   readonly cells: readonly WrittenCell[];
   /** See Commit. */
@@ -44,34 +44,34 @@ export interface UnmarkedWrite {
 
 export const MARK: number = tableIdOf('mark');
 
-/** What the devices have been promised, noted beside them as their storage confirmed it. */
+/** What the devices were promised, recorded outside them when their storage confirmed it. */
 export class Model {
-  /** By mark. Sent again after it was rejected, a transaction has several. */
+  /** By mark. A transaction that was retried after a rejection has several. */
   readonly commits = new Map<string, Commit[]>();
   readonly marksOf = new Map<string, Set<string>>();
   readonly draftsOf = new Map<string, Set<number>>();
-  /** All of them, those of each device in their order. */
+  /** All of them; those of each device in order. */
   inOrder: Commit[] = [];
-  /** What was written without a mark: what somebody had restored from the ledger, and what was typed into documents. */
+  /** Writes without a mark: values restored from the conflict log, and text typed into documents. */
   unmarked: UnmarkedWrite[] = [];
-  /** Marks that a device and a copy of it both had: what became of them, only one of the two was told. */
+  /** Marks that a device shares with its copy: only one of the two learned their outcome. */
   readonly shared = new Set<string>();
   /**
-   * By mark, the device that tried again what it and a copy of it both had rejected: tried again by both, it would be
-   * made twice.
+   * By mark, the device that retried a rejected changeset which it shares with a copy: a retry by both would apply it
+   * twice.
    */
   private readonly triedAgainBy = new Map<string, string>();
-  /** Rejected changesets that their device has given up. */
+  /** Rejected changesets that their device dropped. */
   readonly dropped = new Set<string>();
-  /** Transactions that take effect whole or not at all. */
+  /** Atomic transactions. */
   readonly atomic = new Set<string>();
-  /** Transactions whose promise was kept to the page. */
+  /** Transactions whose promise resolved in the page. */
   readonly acknowledged = new Set<string>();
   private readonly recordedUpTo = new Map<string, number>();
   /** By device and site, in hex. */
   private readonly sentUpTo = new Map<string, number>();
 
-  /** Notes what the changelog of a device holds that is not noted yet. */
+  /** Records what is new in the changelog of a device. */
   record(device: string, database: OpenDatabase): void {
     const masked = database.rejected.sequences();
     const site = `${device} ${Buffer.from(database.siteId).toString('hex')}`;
@@ -105,7 +105,7 @@ export class Model {
         });
         continue;
       }
-      // Its copy had it before it was noted here: the device died as it stored it.
+      // Its copy had it before it was recorded here: the device died while it stored it.
       if (
         this.commits
           .get(mark)
@@ -122,7 +122,7 @@ export class Model {
     }
   }
 
-  /** A copy of a device's files begins with what the device had noted. */
+  /** A copy of a device's files starts with the device's record. */
   copy(device: string, copy: string): void {
     for (const mark of this.marksOf.get(device) ?? []) this.shared.add(mark);
     for (const [site, sequence] of [...this.recordedUpTo])
@@ -131,8 +131,8 @@ export class Model {
   }
 
   /**
-   * Whether a device may try again what bears these marks: its owner does so on one of two copies. True notes that it
-   * does.
+   * Whether a device may retry the changesets with these marks: the user retries on only one of two copies. Returning
+   * true records the retry.
    */
   triesAgain(device: string, marks: readonly string[]): boolean {
     const shared = marks.filter((mark) => this.shared.has(mark));
@@ -142,9 +142,8 @@ export class Model {
   }
 
   /**
-   * Whether two of these devices, of which one is a copy, have each made one transaction of both anew: by being asked
-   * to, or by themselves after a rejection. Its row is the same row, and what it adds to a counter is added twice: a
-   * known limit (decision 0027).
+   * Whether a device and its copy both re-created one transaction that they share, either on request or after a
+   * rejection. Its row is the same row, but its addition to a counter counts twice: a known limit (decision 0027).
    */
   isMadeTwice(databases: readonly OpenDatabase[]): boolean {
     const times = new Map<string, number>();
@@ -164,16 +163,16 @@ export class Model {
     return [...times.values()].some((count) => count > 1);
   }
 
-  /** A worker of the site hands these to the network. From now on they must outlast a power cut. */
+  /** A worker of the site hands these to the network. From now on they must survive a power cut. */
   recordSent(device: string, site: string, upTo: number): void {
-    // A copy of the device's files has the same site, and numbers of its own.
+    // A copy of the device's files has the same site and its own sequence numbers.
     const name = `${device} ${site}`;
     this.sentUpTo.set(name, Math.max(upTo, this.sentUpTo.get(name) ?? 0));
   }
 
   /**
-   * The device has lost power. What its storage had not flushed may be gone, unless it was sent, or its author had been
-   * promised more. Forgets what is gone; returns a transaction that must not be, and how many are.
+   * Call after a power cut. Unflushed transactions may be lost, unless they were sent or promised to be durable.
+   * Forgets the lost ones. Returns a transaction that must not be lost, and the number of lost ones.
    */
   forgetLost(
     device: string,
@@ -240,7 +239,7 @@ function isSameSite(a: Uint8Array, b: Uint8Array): boolean {
   return Buffer.compare(a, b) === 0;
 }
 
-/** The marks of one changeset of a changelog. */
+/** The marks of one changeset in a changelog. */
 export function marksIn(database: OpenDatabase, sequence: number): string[] {
   const groups = database.changelog.read(sequence)?.groups ?? [];
   return groups.flatMap(({ tableId, keys }) => (tableId === MARK ? (keys[0] ?? []).map(String) : []));
@@ -258,8 +257,9 @@ export interface LedgerRow {
 }
 
 /**
- * Of two concurrent writes the later corrected stamp wins, ties by site id. Returns a row of the ledger that says
- * otherwise. A value is known by its text; `stampOf` gives the stamp that the server logged for a transaction.
+ * The later corrected stamp wins between concurrent writes; ties go to the greater site id. Returns a conflict-log row
+ * that contradicts this. A value is identified by its text; `stampOf` returns the stamp that the server logged for a
+ * transaction.
  */
 export function wrongWinner(
   model: Model,
@@ -269,7 +269,7 @@ export function wrongWinner(
   const markOf = new Map<string, string>();
   for (const { mark, cells } of model.inOrder)
     for (const { after } of cells) if (typeof after === 'string' && after.startsWith(mark)) markOf.set(after, mark);
-  // What was restored is of whoever restored it, and later than its text says.
+  // A restored value belongs to the user who restored it and is later than its text says.
   const restored = new Set(model.unmarked.flatMap(({ cells }) => cells.map(({ after }) => after)));
   for (const { lost, won, lostSite, wonSite } of ledger) {
     if (restored.has(lost) || restored.has(won)) continue;
@@ -281,7 +281,7 @@ export function wrongWinner(
   return null;
 }
 
-/** Of an atomic transaction nothing loses as it is admitted. Later on it may, to what others write. */
+/** No write of an atomic transaction loses at admission. It may lose later, to other writes. */
 export function brokenAtomic(
   model: Model,
   losses: readonly { readonly lost: string; readonly watermark: number }[],
@@ -295,7 +295,7 @@ export function brokenAtomic(
   return null;
 }
 
-/** The columns in which every write has a text of its own, so that it can be followed. */
+/** Columns in which each write has a unique text, so that it can be traced. */
 const FOLLOWED = new Map(
   [
     ['account', ['note']],
@@ -314,23 +314,23 @@ const FOLLOWED = new Map(
 );
 
 export interface Ending {
-  /** Marks that the server holds: transactions that it has admitted. */
+  /** Marks on the server: the admitted transactions. */
   readonly admitted: ReadonlySet<string>;
-  /** Every text that a followed column of the server holds. */
+  /** Every text in a traced column of the server. */
   readonly visible: ReadonlySet<string>;
-  /** Every text that the ledger holds as having lost. */
+  /** Every text that the conflict log records as lost. */
   readonly lost: ReadonlySet<string>;
   /**
-   * What a restored server is given again comes in another order: then what a device wrote over what it had written
-   * itself counts as seen.
+   * A restored server gets changesets again in another order. A device's overwrite of its own value counts as seen
+   * then.
    */
   readonly wasRestored: boolean;
 }
 
 /**
- * Every value that was admitted is there, or was overwritten by somebody who saw it, or stands in the ledger. Returns
- * one that is not. Whoever wrote over a value saw also what was overwritten before it on the same device, and what the
- * same device had rejected.
+ * Every admitted value is present, or was overwritten by a writer who saw it, or is in the conflict log. Returns one
+ * that is not. A writer who overwrites a value has also seen the values overwritten before it on the same device, and
+ * those that the same device rejected.
  */
 export function vanishedValue(model: Model, { admitted, visible, lost, wasRestored }: Ending): string | null {
   const seenBelow = new Map<string, readonly string[]>();

@@ -16,7 +16,7 @@ export interface ServerEnd {
   disconnected(): void;
 }
 
-/** Null: nobody listens. */
+/** Null: no server listens. */
 export type Listen = (socket: SessionSocket) => ServerEnd | null;
 
 export interface NetworkOptions {
@@ -24,25 +24,25 @@ export interface NetworkOptions {
   readonly random: Random;
   readonly tally: Tally;
   readonly serverOwner: () => Owner;
-  /** A worker has handed a frame over. May end it. */
+  /** Called after a worker handed over a frame. It may kill the worker. */
   readonly onSent: (client: Owner) => void;
-  /** A worker has handed over a push of its site, in hex, up to this changeset. */
+  /** Called after a worker handed over a push of its site (hex) up to this changeset. */
   readonly onPushSent: (client: Owner, site: string, upTo: number) => void;
   readonly listen: Listen;
 }
 
-/** Where a client is: what happens to the network there happens to all of its connections. */
+/** A client's location: network faults there affect all of its connections. */
 export interface Place {
   isPartitioned: boolean;
   isSlow: boolean;
-  /** How often a client there has asked the server for something: hellos and pushes. */
+  /** How many requests the client made: hellos and pushes. */
   exchanges: number;
 }
 
 /**
- * Connections between workers and the server. Within one of them frames arrive in order; between two of them in any
- * order. A connection can be cut with all that is under way, with either end hearing of it or not; and a partition
- * holds back everything until it ends.
+ * Connections between workers and the server. Frames of one connection arrive in order; frames of two connections in
+ * any order. A connection can be cut with everything in flight, noticed by either end or not. A partition holds
+ * everything back until it ends.
  */
 export class Network {
   readonly options: NetworkOptions;
@@ -54,7 +54,7 @@ export class Network {
     this.options = options;
   }
 
-  /** A stand-in for the browser's WebSocket, for whichever worker calls it. */
+  /** Replaces the browser's WebSocket for the worker that calls it. */
   webSocketClass(placeOf: (owner: Owner) => Place): new (url: string) => object {
     const open = (): object => this.open(placeOf);
     return class {
@@ -67,7 +67,7 @@ export class Network {
   private open(placeOf: (owner: Owner) => Place): object {
     const owner = currentOwner();
     if (owner === undefined) throw new Error('a socket was opened by nobody');
-    // A killed worker's last promises may still get here.
+    // The last promises of a killed worker may still run.
     if (!owner.isAlive) return deadSocket();
     const connection = new SimulatedConnection(this, owner, placeOf(owner));
     this.connections.add(connection);
@@ -88,13 +88,13 @@ export class Network {
     const { random } = this.options;
     for (const connection of this.connections) {
       if (connection.client !== owner) continue;
-      // What a process had sent when it died is the system's business now.
+      // The operating system still delivers what a dead process had sent.
       if (random.chance(0.5)) connection.clientClosed();
       else connection.cut({ clientHears: false, serverHears: random.chance(0.5) });
     }
   }
 
-  /** The server is dead: what it had sent may still arrive. */
+  /** The server is dead; frames that it sent may still arrive. */
   serverGone(): void {
     this.unread = [];
     for (const connection of this.connections) {
@@ -103,35 +103,33 @@ export class Network {
     }
   }
 
-  /**
-   * The server has no time: what arrives waits unread, whatever becomes of its connection, and is then read at one go.
-   */
+  /** The server is stalled: incoming frames wait unread, even if their connection ends, and are then read at once. */
   stall(isStalled: boolean): void {
     this.isStalled = isStalled;
     if (isStalled) return;
     const unread = this.unread;
     this.unread = [];
-    // Sockets are read one after the other, in no order that anybody promised; what is in one of them stays in order.
+    // Sockets are read one after another in any order; the frames of one socket stay in order.
     for (const connection of shuffled([...new Set(unread.map((item) => item.connection))], this.options.random)) {
       for (const item of unread) if (item.connection === connection) item.read();
     }
   }
 
-  /** Something has arrived at the server's machine. */
+  /** Data arrived at the server's machine. */
   arrive(connection: SimulatedConnection, read: () => void): void {
     if (this.isStalled) this.unread.push({ connection, read });
     else read();
   }
 }
 
-// The same for many messages, so that some things happen at the same moment.
+// The same for many messages, so that some events coincide.
 const USUAL_LATENCY_MS = 5;
 
 const CONNECTING = 0;
 const OPEN = 1;
 const CLOSED = 3;
 
-/** What the client's code touches of a WebSocket. */
+/** The part of the WebSocket API that the client uses. */
 class ClientEnd {
   binaryType = '';
   readyState = CONNECTING;
@@ -158,7 +156,7 @@ class ClientEnd {
   }
 }
 
-/** A socket of a worker that is no more: nothing goes out, nothing comes. */
+/** The socket of a dead worker: it sends and receives nothing. */
 function deadSocket(): object {
   return { readyState: CONNECTING, send: () => undefined, close: () => undefined };
 }
@@ -217,8 +215,8 @@ export class SimulatedConnection {
   }
 
   /**
-   * The next message that carries writes comes twice, or after the one that follows it. No WebSocket does that; whoever
-   * survives it survives what they do.
+   * The next message with writes arrives twice, or after its successor. No WebSocket does this; it is stricter than
+   * reality.
    */
   mangle(mangling: Mangling): void {
     this.mangling = mangling;
@@ -238,7 +236,7 @@ export class SimulatedConnection {
     });
   }
 
-  /** Loses all that is under way. Who does not hear of it has to find out. */
+  /** Loses everything in flight. An end that is not notified has to find out. */
   cut({ clientHears, serverHears }: { readonly clientHears: boolean; readonly serverHears: boolean }): void {
     if (this.isEnded) return;
     const { time, tally } = this.network.options;
@@ -253,8 +251,7 @@ export class SimulatedConnection {
   }
 
   /**
-   * The client's side is closed at once; what it had sent arrives after a while, and the server hears of the rest later
-   * still.
+   * Closes the client's side at once. What it sent arrives after a while, and the server notices the close later still.
    */
   abandon(lateMs: number): void {
     if (this.isEnded) return;
@@ -292,7 +289,7 @@ export class SimulatedConnection {
     );
   }
 
-  /** The server's end, as its session sees it. */
+  /** The server's end, as the session sees it. */
   private socket(): SessionSocket {
     const assembler = new FrameAssembler(MAX_MESSAGE_BYTES);
     return {

@@ -1,7 +1,7 @@
 import { Random } from './random.ts';
 import { chooseVariant, type Variant } from './variant.ts';
 
-/** Everything that can happen in a history, with how often it does. */
+/** Everything that can happen in a history, with its weight. */
 const WEIGHTS = {
   write: 60,
   burst: 4,
@@ -46,8 +46,8 @@ const WEIGHTS = {
 } as const;
 
 /**
- * The same of what was thought of later. It is drawn from a stream of its own and comes between the others, so that a
- * seed goes on meaning what it meant.
+ * The same for operations that were added later. They are drawn from a separate stream and inserted between the others,
+ * so that existing seeds keep their meaning.
  */
 const LATER_WEIGHTS = {
   'compact documents': 3,
@@ -65,19 +65,16 @@ const LATER_WEIGHTS = {
   'open elsewhere': 2,
 } as const;
 
-/** How many of them come on a hundred others. */
+/** How many of them per hundred others. */
 const LATER_ON_HUNDRED = 12;
 
 export type OperationKind = keyof typeof WEIGHTS | keyof typeof LATER_WEIGHTS;
 
-/**
- * One step. Whatever it has to choose, it chooses from its own seed, so that dropping another step changes as little as
- * can be.
- */
+/** One step. It makes its choices from its own seed, so that dropping another step changes as little as possible. */
 export interface Operation {
   readonly number: number;
   readonly kind: OperationKind;
-  /** Which device, of as many as there are. */
+  /** The device, modulo the number of devices. */
   readonly device: number;
   readonly seed: number;
 }
@@ -90,7 +87,7 @@ export interface Plan {
   readonly variant?: Variant;
 }
 
-/** How large histories are. */
+/** The size of a history. */
 export interface Size {
   readonly devices: readonly [atLeast: number, atMost: number];
   readonly operations: readonly [atLeast: number, atMost: number];
@@ -103,8 +100,8 @@ function asOftenAsWeighed<Kind extends OperationKind>(weights: Readonly<Record<K
   return (Object.keys(weights) as Kind[]).flatMap((kind) => Array.from({ length: 10 * weights[kind] }, () => kind));
 }
 
-// A device and its unnoticed copy both give a restored server back what they share: known to count twice
-// (docs/decisions), so no history has both.
+// A device and its unnoticed copy would both give a restored server the changesets that they share, which counts twice
+// (docs/decisions). No history has both.
 const EITHER_OR: readonly (readonly OperationKind[])[] = [
   ['copy profile'],
   ['back up server', 'restore server', 'restore behind'],

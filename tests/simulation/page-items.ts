@@ -12,7 +12,7 @@ import type { Commit, Model, WrittenCell } from './model.ts';
 const PAGE = tableIdOf('page');
 const CONTENT = columnIdOf('content');
 
-/** What one write of a document added to it, and took out of it: the ids of items. */
+/** The ids of the items that one write added to a document, and of those that it removed. */
 interface ItemChange {
   readonly added: ReadonlySet<string>;
   readonly removed: ReadonlySet<string>;
@@ -21,15 +21,15 @@ interface ItemChange {
 export interface PagesEnding {
   /** Marks that the server holds. */
   readonly admitted: ReadonlySet<string>;
-  /** Every document that the server holds, and every one that the ledger holds as having lost. */
+  /** Every document on the server, and every lost one in the conflict log. */
   readonly texts: readonly string[];
-  /** The keys of rows of which the ledger says that an edit was lost with the document it was made in. */
+  /** The keys of rows for which the conflict log says that an edit was lost with its document. */
   readonly lostWithDocument: ReadonlySet<string>;
 }
 
 /**
- * Every item that was admitted into a page is in it, or was taken out by somebody who saw it, or stands in the ledger.
- * Returns one that is not.
+ * Every admitted item of a page is in it, or was removed by a writer who saw it, or is in the conflict log. Returns one
+ * that is not.
  */
 export function vanishedItem(model: Model, { admitted, texts, lostWithDocument }: PagesEnding): string | null {
   const present = new Set(texts.flatMap((text) => idsIn(JSON.parse(text) as JsonValue)));
@@ -51,9 +51,9 @@ export function vanishedItem(model: Model, { admitted, texts, lostWithDocument }
 }
 
 /**
- * Items of the device itself in a document that it took away. It need not have seen them then: they may have been
- * masked, or the edit was one of a document that has been compacted since, or a restored server is given both anew.
- * They go with the document all the same.
+ * The device's own items in a document that it deleted. It need not have seen them: they may have been masked, the
+ * document may have been compacted since, or a restored server may have got both again. They are deleted with the
+ * document in any case.
  */
 function ownBelow(commit: Commit, before: readonly Commit[]): string[] {
   const gone = new Set(
@@ -65,10 +65,7 @@ function ownBelow(commit: Commit, before: readonly Commit[]): string[] {
     .flatMap(({ cells }) => [...itemChange(cells.filter(({ row }) => gone.has(row))).added]);
 }
 
-/**
- * The keys of pages whose document was made by one write, and neither replaced nor taken away by another, as far as
- * anybody has tried.
- */
+/** The keys of pages whose document was created by one write, and that no other write replaced or deleted. */
 export function pagesOfOneDocument(model: Model): Set<string> {
   const writes = [...model.inOrder.map(({ cells }) => cells), ...model.unmarked.map(({ cells }) => cells)]
     .flat()
@@ -103,7 +100,7 @@ function isEdit(value: CellValue): boolean {
   return value instanceof Uint8Array && decodeDocumentCell(value).kind === 'edit';
 }
 
-/** A cell of the changelog (capture-documents.ts), as what it replaced and what it wrote. */
+/** A cell of the changelog (capture-documents.ts): the value before, and the value written. */
 function sidesOf(before: CellValue, after: CellValue): [old: JsonValue[], next: JsonValue[]] {
   const cell = after instanceof Uint8Array ? decodeDocumentCell(after) : null;
   if (cell?.kind === 'edit') return changeSides(JSON.parse(String(before)) as JsonChange | null);

@@ -12,7 +12,7 @@ import type { WriteAction } from '../../packages/client/src/rpc/write-action.ts'
 import { PAGE_RULE } from './household-schema.ts';
 import type { Random } from './random.ts';
 
-/** What a transaction may do to pages, which are documents, as often as it stands here. */
+/** What a transaction may do to pages (documents). Repeated entries are more likely. */
 export const PAGE_SUBJECTS = [
   'page',
   'page',
@@ -33,20 +33,17 @@ export type PageSubject = (typeof PAGE_SUBJECTS)[number];
 /** A page as a tab sees it. */
 export interface SeenPage {
   readonly id: string;
-  /** Null for a page whose document was taken away. */
+  /** Null for a page without a document. */
   readonly content: string | null;
 }
 
-/** Few pages, so that devices meet in them. */
+/** Few pages, so that devices conflict. */
 const PAGES = ['p1', 'p2', 'p3'] as const;
 
-/** Every second page begins the same wherever it is made: then it is one document. */
+/** Every second page starts with the same content on every device, and is then one document. */
 const START: JsonObject = { body: 'low tide', counts: {}, items: [] };
 
-/**
- * Of the text by character, and of the one with formats: what is typed, before and behind, and other formats of the
- * first run.
- */
+/** For both texts: insertions at the start and the end, and other formats of the first run. */
 const TEXT_WRITES = [
   "json_set(content, '$.body', ? || (content ->> 'body'))",
   "json_set(content, '$.body', substr(content ->> 'body', 5) || ?)",
@@ -57,8 +54,8 @@ const TEXT_WRITES = [
 ] as const;
 
 /**
- * A change of a page by SQL. Items are named by the token, so that each can be followed; `left` and `right` are always
- * written together.
+ * Changes a page by SQL. Items carry the token, so that each can be traced; `left` and `right` are always written
+ * together.
  */
 export function pageStatements(
   pages: readonly SeenPage[],
@@ -117,7 +114,7 @@ export function pageStatements(
   }
 }
 
-/** A change of a page as the tab's Y.Doc would send it. Null when there is no page. */
+/** Changes a page as the tab's Y.Doc would. Null if there is no page. */
 export function pageChange(
   pages: readonly SeenPage[],
   random: Random,
@@ -139,8 +136,8 @@ export function pageChange(
 }
 
 /**
- * Typed into the middle of its first run, with a format of its own or that of the run, which is then cut in three or
- * goes on.
+ * Inserts into the middle of the first run, either with a format of its own, which splits the run in three, or with the
+ * run's format.
  */
 function typedInto(note: JsonValue | undefined, token: string, random: Random): JsonValue {
   const [first, ...rest] = (note ?? []) as unknown as readonly Run[];
@@ -155,7 +152,7 @@ function typedInto(note: JsonValue | undefined, token: string, random: Random): 
   ] as JsonValue;
 }
 
-/** Items in another order, sometimes one less: the whole document is written. */
+/** Reorders items and sometimes removes one: writes the whole document. */
 function reorder(page: SeenPage, random: Random): JsonObject | null {
   if (page.content === null) return null;
   const content = contentOf(page);

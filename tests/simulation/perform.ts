@@ -24,11 +24,11 @@ import type { World } from './world.ts';
 const YEAR_MS = 365 * 24 * 3600 * 1000;
 const MOST_TABS = 3;
 
-/** Carries out one step, and lets some time pass. */
+/** Performs one step and lets some time pass. */
 export async function perform(world: World, operation: Operation): Promise<void> {
   const random = new Random(operation.seed);
   const copies = world.devices.filter(({ isCopy }) => isCopy);
-  // Copies come in the course of things, so no plan knows of them.
+  // Copies are made during a history, so no plan contains them.
   const device =
     copies.length > 0 && random.chance(0.4)
       ? random.pick(copies)
@@ -196,7 +196,7 @@ async function step(world: World, device: Device, { kind, number }: Operation, r
   }
 }
 
-/** Somebody looks at what was refused, and sends it again or gives it up. */
+/** A user looks at rejected changesets and retries or drops them. */
 function decideRejected(
   world: World,
   device: Device,
@@ -204,7 +204,7 @@ function decideRejected(
   kind: 'retry rejected' | 'drop rejected',
   number: number,
 ): void {
-  // It happens to few: this one, or the first who has something rejected.
+  // Rare: this device, or the first one that has a rejected changeset.
   const rejectedOf = ({ leader }: Device): number[] =>
     [...(leader?.opened?.database.rejected.sequences() ?? [])].sort((a, b) => a - b);
   const tab = [device, ...world.devices].find((one) => rejectedOf(one).length > 0)?.leader;

@@ -6,8 +6,7 @@ interface Item {
 }
 
 /**
- * One direction of a connection: what is sent arrives in order and whole, some time later, or never when the connection
- * is cut.
+ * One direction of a connection. Data arrives in order and complete after a delay, or never if the connection is cut.
  */
 export class Pipe {
   private readonly time: VirtualTime;
@@ -29,13 +28,13 @@ export class Pipe {
     this.schedule();
   }
 
-  /** A partition, or a reader that does not read: nothing arrives until it ends, and then all of it does. */
+  /** A partition, or a reader that does not read: nothing arrives until it ends, then everything does. */
   hold(isHeld: boolean): void {
     this.isHeld = isHeld;
     this.schedule();
   }
 
-  /** Loses what is under way and what comes. Returns how much was under way. */
+  /** Drops everything in flight and everything sent later. Returns how much was in flight. */
   cut(): number {
     this.isCut = true;
     this.cancelTimer?.();

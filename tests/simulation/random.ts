@@ -1,4 +1,4 @@
-/** A seeded source of choices: the same seed makes the same history. (Mulberry32.) */
+/** A seeded random source (Mulberry32): the same seed makes the same history. */
 export class Random {
   private state: number;
 

@@ -2,7 +2,7 @@ import type { SqliteFile } from '../../packages/sync-server/src/sqlite/sqlite-fi
 import type { LedgerEntry } from './ledger-check.ts';
 import type { LoggedStamp } from './stamp-check.ts';
 
-/** The server's log as its file has it. */
+/** The server's log, read from its file. */
 export function loggedStamps(sql: SqliteFile): LoggedStamp[] {
   const rows = sql.all(
     'SELECT watermark, lower(hex(site)), sequence, stamp_us FROM rockpool_log JOIN rockpool_site ON number = site_number ORDER BY watermark',
@@ -15,7 +15,7 @@ export function loggedStamps(sql: SqliteFile): LoggedStamp[] {
   }));
 }
 
-/** What the ledger says of columns as a whole. */
+/** The conflict-log rows about whole columns. */
 export function ledgerEntries(sql: SqliteFile): LedgerEntry[] {
   const rows = sql.all(
     'SELECT id, table_name, row_key, column_name, rule, lost_value, won_value, lost_by, won_by, lost_site, won_site, watermark FROM rockpool_conflict WHERE column_name IS NOT NULL AND path IS NULL ORDER BY id',

@@ -3,8 +3,8 @@ import type { ChangeGroup } from '../../packages/shared/src/index.ts';
 import { householdSchema } from './household-schema.ts';
 
 /**
- * A changeset that was refused for a foreign key that nothing in it can have broken: it has only new rows of the child,
- * each with a NULL in the key.
+ * Returns a changeset that was rejected for a foreign key that it cannot violate: it only inserts child rows with a
+ * NULL in the key.
  */
 export function refusedWithoutReason(database: OpenDatabase): string | null {
   for (const { changeset, error } of database.rejected.list()) {

@@ -17,28 +17,28 @@ import { firstTransaction } from './writes.ts';
 
 export interface Result {
   readonly tally: readonly (readonly [string, number])[];
-  /** Over everything that happened, in order. */
+  /** A hash over all events in order. */
   readonly logHash: string;
-  /** Null: everything was as it must be. */
+  /** Null: no problem was found. */
   readonly failure: string | null;
   readonly log: readonly string[];
-  /** How far it got. */
+  /** The number of steps performed. */
   readonly stepsTaken: number;
 }
 
 const PAGE_TABLE = householdSchema.tables.find(({ name }) => name === 'page') as TableSchema;
 
-/**
- * After the last trouble has ended: time enough for every deadline, and few enough exchanges that nothing goes in
- * circles.
- */
+/** After the last fault ends: long enough for every deadline, and few enough exchanges to detect endless loops. */
 const HEALING_MS = 4 * 60_000;
 const MOST_EXCHANGES = 20;
 
-/** Why a transaction may have been refused in the end. What devices send is sound, so any other reason is a fault. */
+/**
+ * The reasons for which a transaction may be rejected. Devices send only valid changesets, so any other reason is a
+ * fault.
+ */
 const HONEST_REFUSALS = /^(constraint-|atomic-conflict$|document-gap$)/;
 
-/** Runs one history from its plan: all that happens in it follows from the plan alone. */
+/** Runs one history. Everything in it follows from the plan. */
 export async function runHistory({ seed, devices, operations, variant = PLAIN }: Plan): Promise<Result> {
   const loaded = await loadRuntimes();
   const world = new World(seed, loaded, variant);

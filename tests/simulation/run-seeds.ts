@@ -22,18 +22,18 @@ export interface RunSeedsOptions {
   readonly seeds: Iterable<number>;
   readonly size: Size;
   readonly bug?: SeededBug;
-  /** After how many failures to stop. Default 1: one is enough to look at. */
+  /** Stops after this many failures. Default 1. */
   readonly stopAfter?: number;
-  /** No history is begun after this many seconds. Default: no end. */
+  /** Starts no history after this many seconds. Default: no limit. */
   readonly maxSeconds?: number;
   readonly onFailure?: (failure: SeedFailure) => void;
-  /** Called after each history with the number of those that are done. */
+  /** Called after each history with the number of finished ones. */
   readonly onHistory?: (histories: number) => void;
-  /** Each seed is run again where it left a hash before: the same seed is the same history. */
+  /** Compares the hash of each seed with an earlier run: the same seed must give the same history. */
   readonly expected?: ReadonlyMap<number, string>;
 }
 
-// Most of what a history makes is of no use a moment later: a larger nursery takes a tenth off.
+// Most objects of a history are short-lived: a larger young generation saves a tenth of the time.
 const YOUNG_MB = 64;
 
 /** Runs histories on all processors, each worker taking the next seed when it is done with one. */

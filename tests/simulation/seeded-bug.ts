@@ -1,6 +1,6 @@
-/** A fault put into one module as it is loaded: the text that stands there once, and what stands there instead. */
+/** A fault that is put into one module when it is loaded: a text that occurs once, and its replacement. */
 export interface Edit {
-  /** From the repository's root. */
+  /** Relative to the repository's root. */
   readonly file: string;
   readonly find: string;
   readonly replace: string;
@@ -8,7 +8,7 @@ export interface Edit {
 
 export interface SeededBug extends Edit {
   readonly name: string;
-  /** The safeguards that would hide it: they are off as well. */
+  /** Safeguards that would hide the fault; they are disabled too. */
   readonly without?: readonly Edit[];
 }
 

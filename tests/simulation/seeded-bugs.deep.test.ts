@@ -2,7 +2,7 @@ import { describe, expect, it } from 'vitest';
 import { huntBugs, tableOf } from './hunt-bugs.ts';
 import { SEEDED_BUGS } from './seeded-bugs.ts';
 
-// Most are caught within ten; the rarest needs two sites that write in the same microsecond.
+// Most are caught within ten histories; the rarest needs two sites that write in the same microsecond.
 const MOST_HISTORIES = 300;
 const TIMEOUT_MS = 60 * 60_000;
 

@@ -6,7 +6,7 @@ import { SEEDED_BUGS } from './seeded-bugs.ts';
 const ROOT = new URL('../../', import.meta.url);
 
 describe('every seeded bug', () => {
-  it.each(SEEDED_BUGS)('$name: finds its line in the code as it is', (bug) => {
+  it.each(SEEDED_BUGS)('$name: finds its code exactly once', (bug) => {
     for (const edit of editsOf(bug)) {
       const source = readFileSync(new URL(edit.file, ROOT), 'utf8');
       expect(withEdit(source, edit)).not.toBe(source);

@@ -4,7 +4,7 @@ const client = (file: string): string => `packages/client/src/worker/${file}`;
 const server = (file: string): string => `packages/sync-server/src/${file}`;
 const shared = (file: string): string => `packages/shared/src/${file}`;
 
-/** Faults that a person could make, each in one line. The simulation has to find every one. */
+/** Faults that a programmer could make, each in one line. The simulation must find every one. */
 export const SEEDED_BUGS: readonly SeededBug[] = [
   {
     name: 'skip the dedupe of changesets',

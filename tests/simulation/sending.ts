@@ -7,10 +7,10 @@ import type { Tab } from './tab.ts';
 import type { World } from './world.ts';
 import { pagesSeen, randomTransaction, type Subject } from './writes.ts';
 
-/** Failures of a write that its author is told of and can do something about. Anything else is a fault. */
+/** Write failures that the author is told of and can act on. Any other failure is a fault. */
 export const HONEST_FAILURES = /^(constraint-|leader-unreachable|client-closed|storage-lost|transaction-lost)/;
 
-/** In any of the device's tabs, if it has one that can write now. */
+/** In any tab of the device that can write now. */
 export function writeAt(world: World, device: Device, random: Random, mark: string, subject?: Subject): void {
   const [tab] = device.usableTabs;
   if (tab !== undefined) write(world, tab, random, mark, subject);
@@ -32,7 +32,7 @@ export function send(
   if (isAtomic) world.model.atomic.add(mark);
   tab.write(statements, isAtomic).then(
     () => {
-      // The promise of a write is kept from here on: its storage had noted it before.
+      // From here on the write is promised: the storage has recorded it before.
       if (tab.owner.isAlive && !world.model.commits.has(mark))
         world.fault(`${mark} was acknowledged and is not in the changelog`);
       if (tab.owner.isAlive) world.model.acknowledged.add(mark);
@@ -49,7 +49,7 @@ export function send(
   );
 }
 
-/** Somebody types into an editor that is bound to a page. Another write may have replaced the page meanwhile. */
+/** Types into an editor that is bound to a page. Another write may have replaced the page meanwhile. */
 export function editPage(world: World, tab: Tab, random: Random, token: string): void {
   const change = pageChange(pagesSeen(tab), random, token);
   if (change === null) return;

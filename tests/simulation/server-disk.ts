@@ -21,21 +21,21 @@ import type { Random } from './random.ts';
 
 export const DATABASE_ID = 'budget';
 
-/** The message of a sync that fails. */
+/** The message of a failing sync. */
 export const DISK_FAILURE = 'EIO';
 
-/** What a process of the server leaves on its disk when it ends. */
+/** What a server process leaves on its disk when it ends. */
 export type EndOfServer =
-  /** The system keeps all that was written: SIGKILL. */
+  /** SIGKILL: the system keeps everything that was written. */
   | { readonly kind: 'killed' }
   /** SIGKILL within a COMMIT, after some of the writes with which SQLite appends the frames of the transaction. */
   | { readonly kind: 'killed in commit'; readonly framesBefore: number }
-  /** Of what was not synced, any sectors may be missing. */
+  /** Power cut: any unsynced sectors may be missing. */
   | { readonly kind: 'power loss' };
 
 /**
- * How much of the write-ahead log the disk has. The salt names one run of the log: SQLite begins the next one when all
- * frames are in the database file.
+ * How much of the write-ahead log is on the disk. The salt identifies one run of the log: SQLite starts the next run
+ * when all frames are in the database file.
  */
 interface SyncedLog {
   readonly salt: string;
@@ -47,10 +47,10 @@ const LOG_HEADER_BYTES = 32;
 const FRAME_HEADER_BYTES = 24;
 
 /**
- * The disk of the server's machine. Processes of the server follow each other on it, each with a directory of its own
- * that begins with what the one before has left. SQLite itself runs on the real file system, in memory, so what a power
- * cut leaves is worked out from the write-ahead log: a sync keeps the frames that were there when it began. SQLite
- * syncs the log before it moves it into the file, and the file before it begins the log again.
+ * The disk of the server's machine. Server processes follow each other on it, each with a directory that starts with
+ * what its predecessor left. SQLite runs on the real file system, in memory, so the effect of a power cut is computed
+ * from the write-ahead log: a sync keeps the frames that existed when it began. SQLite syncs the log before it moves it
+ * into the file, and the file before it restarts the log.
  */
 export class ServerDisk {
   private readonly random: Random;
@@ -58,17 +58,17 @@ export class ServerDisk {
   private life = 0;
   private synced: SyncedLog = { salt: '', frames: 0 };
   private syncs = 0;
-  /** The number of the sync that `synced` is of. */
+  /** The number of the sync that `synced` belongs to. */
   private lastSync = 0;
   hasBackup = false;
-  /** How long the next sync takes. Infinity: it fails, at once. */
+  /** How long the next sync takes, in ms. Infinity: it fails at once. */
   syncMs: () => number = () => 0;
 
   constructor(random: Random) {
     this.random = random;
   }
 
-  /** Of the present process. */
+  /** Of the current process. */
   get dataDir(): string {
     return join(this.folder, `life-${this.life}`);
   }
@@ -86,8 +86,7 @@ export class ServerDisk {
   }
 
   /**
-   * Takes the place of the threads that sync the log. Its delays are the caller's timers, so that they end with their
-   * process.
+   * Replaces the threads that sync the log. Its delays are the caller's timers, so that they end with their process.
    */
   readonly openLogSync: OpenLogSync = (path) => {
     // SQLite made or recovered the file with `synchronous = FULL`.
@@ -113,7 +112,7 @@ export class ServerDisk {
     return logOf(this.path).frames;
   }
 
-  /** The process has ended. The next one finds what that leaves. */
+  /** Ends the process. The next one finds what this one left. */
   end(how: EndOfServer): void {
     const from = this.path;
     const { bytes, frames } = this.remaining(from, how);
@@ -129,13 +128,13 @@ export class ServerDisk {
     rmSync(`${this.path}-shm`, { force: true });
   }
 
-  /** Copies the file as it is between two commits. */
+  /** Copies the file between two commits. */
   backUp(): void {
     copyDatabase(this.path, this.backupPath);
     this.hasBackup = true;
   }
 
-  /** After `end`: the backup takes the place of the file. */
+  /** After `end`: replaces the file with the backup. */
   restore(): void {
     copyDatabase(this.backupPath, this.path);
     this.synced = { salt: saltOf(`${this.path}-wal`), frames: Infinity };
@@ -145,7 +144,7 @@ export class ServerDisk {
     rmSync(this.folder, { recursive: true, force: true });
   }
 
-  /** What is left of the log, and how many of its frames are surely on the disk. */
+  /** The rest of the log, and how many of its frames are certainly on the disk. */
   private remaining(path: string, how: EndOfServer): { readonly bytes: Uint8Array | null; readonly frames: number } {
     const log = `${path}-wal`;
     if (!existsSync(log)) return { bytes: null, frames: 0 };
@@ -183,12 +182,12 @@ export class ServerDisk {
 }
 
 interface LogState extends SyncedLog {
-  /** Frames that are in the database file already. */
+  /** Frames that are already in the database file. */
   readonly moved: number;
   readonly frameBytes: number;
 }
 
-/** As SQLite's index of the log has it (https://www.sqlite.org/walformat.html), which its processes share. */
+/** From SQLite's shared index of the log (https://www.sqlite.org/walformat.html). */
 function logOf(path: string): LogState {
   const index = readStart(`${path}-shm`, 136);
   const salt = saltOf(`${path}-wal`);

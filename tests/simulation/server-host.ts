@@ -30,17 +30,17 @@ import type { Random } from './random.ts';
 import { DATABASE_ID, DISK_FAILURE, ServerDisk, type EndOfServer } from './server-disk.ts';
 import type { Owner, VirtualTime } from './virtual-time.ts';
 
-/** Thrown where the process of the server ends, to unwind what would run no more. */
+/** Thrown where the server process dies, to unwind code that would not run any further. */
 class ServerKilled extends Error {}
 
 /**
- * Where the server dies: before one of its next statements, within or right after one of its next COMMITs, or with one
- * of its next frames handed over.
+ * Where the server dies: before an upcoming statement, within or right after an upcoming COMMIT, or while it hands over
+ * an upcoming frame.
  */
 export interface Trap {
   readonly at: 'statement' | 'in commit' | 'after commit' | 'send';
   left: number;
-  /** The machine loses power, and not the process alone. */
+  /** The machine loses power, not only the process. */
   readonly losesPower?: boolean;
 }
 
@@ -48,20 +48,20 @@ export interface ServerHostOptions {
   readonly time: VirtualTime;
   readonly random: Random;
   readonly schema: Schema;
-  /** Syncs of the disk, and the threads of documents, take time. False: none. */
+  /** Disk syncs and document threads take time. False: none. */
   readonly isSlow: boolean;
   readonly onPush: (site: string, push: Push) => void;
-  /** Somebody came with a file of the whole state. */
+  /** A client connected with a snapshot file. */
   readonly onFile: () => void;
-  /** Somebody came whose cursor is below what deletes are kept for. */
+  /** A client connected whose cursor is below the tombstone horizon. */
   readonly onReload: () => void;
-  /** A document has been replaced by one without its history. */
+  /** A document was compacted. */
   readonly onCompacted: () => void;
-  /** A late edit of a document that was compacted has come. */
+  /** A late edit of a compacted document arrived. */
   readonly onCarriedOver: () => void;
-  /** The process of the server has ended: every connection with it. */
+  /** The server process ended, with all its connections. */
   readonly onKilled: (how: EndOfServer['kind']) => void;
-  /** A sync of the disk has failed, and the server has given the database up. */
+  /** A disk sync failed, and the server gave up the database. */
   readonly onDiskFailed: () => void;
   /** A document was worked on in another thread. */
   readonly onDocumentThread: () => void;
@@ -70,29 +70,29 @@ export interface ServerHostOptions {
 
 const SWEEP_INTERVAL_MS = 5_000;
 
-/** Deletes are forgotten so soon that whoever was away for a little has to reload. */
+/** Tombstones are pruned so soon that a short absence requires a full resync. */
 export const TOMBSTONES_MS = 20_000;
 
-/** Pages are small here; half of them or so go to another thread. */
+/** Pages are small here; about half of them go to another thread. */
 const DOCUMENT_BYTES_AWAY = 600;
 
 const SIMULATED_RETENTION: Retention = { ...RETENTION, tombstonesMs: TOMBSTONES_MS };
 
-/** What a sync of the server's disk takes; now and then a disk is busy with something else. */
+/** How long a sync of the server's disk takes; now and then the disk is busy. */
 const SYNC_MS = [0, 1, 3, 3, 8, 40, 600] as const;
 
 /**
- * The machine of the server: its disk, and its process, which can die at any statement, COMMIT and frame. What the
- * process runs is what `rockpool-server` runs.
+ * The server's machine: its disk, and its process, which can die at any statement, COMMIT or frame. The process runs
+ * the same code as `rockpool-server`.
  */
 export class ServerHost {
   owner: Owner = { name: 'server', isAlive: false, wallMs: () => this.options.time.nowMs };
   trap: Trap | null = null;
-  /** So many of the next syncs of the disk fail. */
+  /** The number of upcoming disk syncs that fail. */
   failingSyncs = 0;
-  /** Lets the host say what the server does wrong by itself, such as a code that it should never send. */
+  /** Collects faults of the server itself, such as an error code that it must never send. */
   readonly failures: string[] = [];
-  // By the id of the document: a compacted one has another.
+  // By document id; a compacted document has a new one.
   private readonly compactions = new Map<string, number>();
   private readonly options: ServerHostOptions;
   private readonly disk: ServerDisk;
@@ -113,7 +113,7 @@ export class ServerHost {
     return this.opened;
   }
 
-  /** Whether the file holds a commit that a power cut could take back. */
+  /** Whether the file has a commit that a power cut could revert. */
   get isSettling(): boolean {
     return this.open !== null && this.open.settling() !== null;
   }
@@ -143,7 +143,7 @@ export class ServerHost {
     });
   }
 
-  /** What is in the file stays, as far as the end says; all else is gone. */
+  /** Keeps the file as far as `end` says; everything else is lost. */
   kill(how: EndOfServer = { kind: 'killed' }): void {
     if (this.cache === null) return;
     this.trap = null;
@@ -157,23 +157,20 @@ export class ServerHost {
     this.options.onKilled(how.kind);
   }
 
-  /**
-   * Every document there is has grown enough: the next edit of it has it compacted. Histories are too short for that to
-   * come by itself.
-   */
+  /** Makes the next edit of every document compact it. Histories are too short for that to happen by itself. */
   compactDocuments(): void {
     this.opened?.file.sql.exec('UPDATE rockpool_document SET compact_above = 0');
   }
 
   /**
-   * Copies the file as it is between two commits; not before the counters are in it, without which a retried
-   * transaction counts nothing.
+   * Copies the file between two commits, once it has the counters: without them a retried transaction would count
+   * nothing.
    */
   backUp(): void {
     if (this.opened?.file.sql.get('SELECT 1 FROM tally LIMIT 1') !== undefined) this.disk.backUp();
   }
 
-  /** Somebody puts the backup in the place of the file and starts the server. False: there is none. */
+  /** Replaces the file with the backup and starts the server. False: there is no backup. */
   restore(): boolean {
     if (!this.disk.hasBackup) return false;
     this.kill();
@@ -182,7 +179,7 @@ export class ServerHost {
     return true;
   }
 
-  /** The file that somebody who needs everything gets; null while the server is down. */
+  /** The snapshot file of a full resync; null while the server is down. */
   async snapshot(): Promise<Uint8Array<ArrayBuffer> | null> {
     const { cache, owner, disk } = this;
     if (cache === null) return null;
@@ -202,7 +199,7 @@ export class ServerHost {
     }
   }
 
-  /** Frees what dead processes had open. Not while any of their code is on the stack. */
+  /** Frees the resources of dead processes. Do not call while their code is on the stack. */
   bury(): void {
     for (const { file } of this.dead.splice(0)) file.sql.close();
   }
@@ -265,7 +262,7 @@ export class ServerHost {
       send: (frame) => {
         if (!owner.isAlive) return;
         socket.send(frame);
-        // Nothing is thrown: this may be called where nobody catches. What a dead server does next has no effect.
+        // Throws nothing, because no caller may catch it. What a dead server does next has no effect.
         if (this.springs('send')) this.endAt('send');
       },
     };
@@ -344,7 +341,7 @@ export class ServerHost {
     this.options.onCompacted();
   }
 
-  /** How often a document has been compacted on its way to this state. */
+  /** How often a document was compacted before this state. */
   timesCompacted(state: Uint8Array): number {
     return this.compactions.get(idOf(state)) ?? 0;
   }
@@ -383,7 +380,7 @@ function idOf(state: Uint8Array): string {
   return cell.kind === 'state' ? Buffer.from(cell.documentId).toString('hex') : '';
 }
 
-/** What `durableOnceSynced` says of a sync that failed, and of a database that was given up for one. */
+/** The errors of `durableOnceSynced` for a failed sync, and for a database that was given up after one. */
 function isDiskFailure(error: unknown): boolean {
   return (
     error instanceof Error &&
@@ -401,7 +398,7 @@ function isBehindHorizon({ logEpoch, cursor }: Hello, { file }: LiveDatabase): b
   );
 }
 
-/** What the server says when it or a client has a fault: honest clients never hear it. */
+/** Error codes of a faulty server or client. Honest clients never get them. */
 const BUGS: ReadonlySet<string> = new Set([
   'changeset-chain-broken',
   'changeset-invalid',

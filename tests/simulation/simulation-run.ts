@@ -2,7 +2,7 @@ import { expect } from 'vitest';
 import { runSeeds, seedsFrom } from './run-seeds.ts';
 import { SIZES, type SizeName } from './sizes.ts';
 
-/** What has to have happened in a run, or it has proved nothing about it. */
+/** Events that must occur in a run; otherwise the run proves nothing about them. */
 export const MUST_HAPPEN: readonly string[] = [
   'children of a key of two columns',
   'clock frozen or backwards',
@@ -57,7 +57,7 @@ export const MUST_HAPPEN: readonly string[] = [
   'whole state as a file',
 ];
 
-/** A run is taken for stuck when it prints nothing for an hour: this many take some minutes. */
+/** A run that prints nothing for an hour counts as stuck; this many histories take some minutes. */
 const HISTORIES_PER_LINE = 250;
 
 export interface SimulationRun {
@@ -67,7 +67,10 @@ export interface SimulationRun {
   readonly size: SizeName;
 }
 
-/** Runs histories, tells what happened in them, and fails with the seed and the command of the first that failed. */
+/**
+ * Runs histories and prints what happened in them. Fails with the seed of the first failing history and the command
+ * that repeats it.
+ */
 export async function runSimulation({ name, first, histories, size }: SimulationRun): Promise<void> {
   const run = await runSeeds({
     seeds: seedsFrom(first, histories),

@@ -8,18 +8,18 @@ import { runSimulation } from './simulation-run.ts';
 const REGRESSIONS = new URL('./regressions/', import.meta.url);
 const regressions = readdirSync(REGRESSIONS).filter((name) => name.endsWith('.json'));
 
-// On two processors that have nothing else to do it takes two minutes. Only a hang should end it.
+// Takes two minutes on two idle processors. Only a hang should end it.
 const TIMEOUT_MS = 60 * 60_000;
 
 describe('the whole stack, simulated', () => {
-  it.each(regressions)('stays sound in %s, which once failed', async (name) => {
+  it.each(regressions)('passes %s, which once failed', async (name) => {
     const regression = JSON.parse(readFileSync(new URL(name, REGRESSIONS), 'utf8')) as Regression;
     const { failure } = await runHistory(regression);
     expect(failure, regression.why).toBeNull();
   });
 
   it(
-    'never loses, doubles, halves or hides a write, and all replicas end alike, whatever fails, dies, lies about the time or comes twice',
+    'never loses, doubles, splits or hides a write, and all replicas converge, under crashes, faults, wrong clocks and duplicated messages',
     async () => {
       await runSimulation({
         name: 'Simulation',

@@ -1,6 +1,6 @@
 import type { Push } from '../../packages/shared/src/index.ts';
 
-/** What arrived at the server of one changeset, each time that it came. */
+/** The arrivals of one changeset at the server. */
 interface Arrival {
   readonly receivedMs: number;
   readonly ageUs: number;
@@ -17,9 +17,9 @@ export interface LoggedStamp {
 }
 
 /**
- * Where a write stands in time, by docs/merge-rules.md ("Clocks"): when it came less how old its author says it is,
- * above all that its site wrote and saw before. Worked out here from what was on the wire, so that a server that places
- * a write elsewhere is found out, whoever wins by it.
+ * Computes the stamp of a write by docs/merge-rules.md ("Clocks"): its arrival less its declared age, but later than
+ * everything its site wrote and saw before. Uses only what was on the wire, so that a server that computes another
+ * stamp is caught, whichever write wins.
  */
 export class StampCheck {
   private readonly arrivals = new Map<string, Arrival[]>();
@@ -32,8 +32,8 @@ export class StampCheck {
   }
 
   /**
-   * Of a log in its order. `wasRestored`: how much of this log the author of a write of an older epoch counts as having
-   * seen depends on restores that are past.
+   * Over a log in order. `wasRestored`: how much of this log the author of a write of an older epoch has seen depends
+   * on past restores.
    */
   wrongStamp(log: readonly LoggedStamp[], wasRestored: boolean): string | null {
     const lastOfSite = new Map<string, number>();

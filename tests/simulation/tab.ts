@@ -19,12 +19,12 @@ import { DATABASE_ID } from './server-disk.ts';
 import type { Owner } from './virtual-time.ts';
 
 export interface Runtimes {
-  /** Apart, so that one tab may read in the middle of another's write. */
+  /** Separate, so that one tab may read in the middle of another tab's write. */
   readonly writers: SqliteRuntime;
   readonly readers: SqliteRuntime;
 }
 
-/** Small, so that segments are sealed and copied many times in one history. */
+/** Small, so that one history seals and copies many segments. */
 const TUNING = {
   poolSizeBytes: 16 * 65_536,
   checkpointAfterBytes: 384 * 1024,
@@ -37,8 +37,8 @@ const STATUS: LeaderStatus = { ...INITIAL_STATUS, state: 'offline' };
 const SCHEMA_JSON = encodeSchema(householdSchema);
 
 /**
- * One tab of a device: the real membership, leadership, storage, database and sync in a worker that can die at any call
- * of its storage.
+ * One tab of a device: the real membership, leadership, storage, database and sync, in a worker that can die at any
+ * storage call.
  */
 export class Tab {
   readonly owner: Owner;
@@ -49,11 +49,11 @@ export class Tab {
   role: TabRole | null = null;
   status: LeaderStatus = STATUS;
   isSuspended = false;
-  /** It has heard of a commit, and was not looked at since. */
+  /** It was notified of a commit and not checked since. */
   isDirty = false;
-  /** What its page shows, as of the last time that it heard of a commit; null before the first. */
+  /** What its page shows since the last commit notice; null before the first. */
   shown: string | null = null;
-  /** When it was last seen to show what is there. */
+  /** When its page last showed the current state. */
   comparedMs = 0;
   private readonly runtimes: Runtimes;
 
@@ -119,12 +119,12 @@ export class Tab {
     return this.device.time.as(this.owner, body);
   }
 
-  /** Does what nobody waits for. */
+  /** Runs a task that nothing awaits. */
   settle(body: () => Promise<void>): void {
     this.run(body).catch((thrown: unknown) => this.note(toRockpoolError(thrown)));
   }
 
-  /** Ends the worker where it stands. May be called from within its own calls of the storage. */
+  /** Kills the worker at this point. May be called from within its own storage calls. */
   kill(): void {
     if (!this.owner.isAlive) return;
     this.owner.isAlive = false;

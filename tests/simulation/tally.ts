@@ -1,4 +1,4 @@
-/** How often what happened. A simulation in which something never happens proves nothing about it. */
+/** Counts events. A simulation in which an event never happens proves nothing about it. */
 export class Tally {
   readonly counts = new Map<string, number>();
 

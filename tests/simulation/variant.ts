@@ -1,12 +1,12 @@
 import type { Random } from './random.ts';
 
-/** What the machines of one history are like. */
+/** Properties of the machines in one history. */
 export interface Variant {
-  /** The server's syncs and its threads for documents take time. */
+  /** The server's disk syncs and document threads take time. */
   readonly isServerSlow: boolean;
 }
 
-/** What regressions were found with that say nothing of it. */
+/** The variant of regression files that do not name one. */
 export const PLAIN: Variant = { isServerSlow: false };
 
 export function chooseVariant(random: Random): Variant {

@@ -1,11 +1,11 @@
 import { AsyncLocalStorage } from 'node:async_hooks';
 import type { Random } from './random.ts';
 
-/** Whose code runs: the worker of one tab, or the server. What a dead owner had planned never happens. */
+/** The owner of running code: the worker of one tab, or the server. Timers of a dead owner never fire. */
 export interface Owner {
   readonly name: string;
   isAlive: boolean;
-  /** What this machine's clock says: `Date.now()` for the code of this owner. */
+  /** This machine's clock: `Date.now()` for the code of this owner. */
   wallMs(): number;
 }
 
@@ -22,38 +22,38 @@ interface Timer {
 const owners = new AsyncLocalStorage<Owner>();
 const realSetImmediate = globalThis.setImmediate;
 
-/** The owner of the code that runs now. */
+/** The owner of the running code. */
 export function currentOwner(): Owner | undefined {
   return owners.getStore();
 }
 
 /**
- * The time of one simulation. It takes the place of the timers, clocks and chance of this thread, so that the real code
- * runs unchanged, and stands still while anything runs: an hour takes as long as what happens in it.
+ * The virtual time of one simulation. Replaces the timers, clocks and random sources of this thread, so that the real
+ * code runs unchanged. Time stands still while code runs: an hour takes only as long as its events.
  */
 export class VirtualTime {
-  /** True time, which no clock in the simulation needs to know. */
+  /** True time. No clock in the simulation needs to match it. */
   nowMs = 1_763_683_200_000;
-  /** Called after everything that one event set off has come to rest. */
+  /** Called when everything that one event triggered has settled. */
   afterEvent: () => void = () => undefined;
-  /** What was thrown where nobody catches: on a page it would be an uncaught error. */
+  /** Errors that nothing caught: uncaught errors on a page. */
   readonly uncaught: unknown[] = [];
   private timers: Timer[] = [];
   private order = 0;
   private restore: (() => void)[] = [];
 
-  /** Runs `body` as code of this owner, and all that follows from it. */
+  /** Runs `body`, and everything that follows from it, as code of this owner. */
   as<T>(owner: Owner, body: () => T): T {
     return owners.run(owner, body);
   }
 
-  /** For the world between the machines: it happens whoever has died since. */
+  /** For events between machines: they happen even if their owner has died. */
   after(delayMs: number, run: () => void): () => void {
     const timer = owners.exit(() => this.plan(delayMs, run, null));
     return () => this.cancel(timer);
   }
 
-  /** Lets time pass, with everything that is due in it. */
+  /** Advances time and runs everything that is due. */
   async advance(durationMs: number): Promise<void> {
     const untilMs = this.nowMs + durationMs;
     await this.settle();
@@ -66,15 +66,14 @@ export class VirtualTime {
     this.nowMs = untilMs;
   }
 
-  /** Lets everything come to rest that needs no time. */
+  /** Waits until everything that needs no time has settled. */
   async settle(): Promise<void> {
-    // Only promises are under way between two timers, and all of them are through before the next turn of the real
-    // event loop.
+    // Between two timers only promises are pending, and all of them settle before the next turn of the real event loop.
     await new Promise((resolve) => void realSetImmediate(resolve));
     this.afterEvent();
   }
 
-  /** Takes over this thread's timers and clocks until `uninstall`. */
+  /** Replaces this thread's timers and clocks until `uninstall`. */
   install(random: Random, globals: Readonly<Record<string, unknown>>): void {
     const plan = (callback: (...args: unknown[]) => void, delayMs = 0, ...args: unknown[]): Timer =>
       this.plan(delayMs, () => callback(...args), null);

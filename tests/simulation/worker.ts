@@ -4,7 +4,7 @@ import type { Plan, Size } from './operations.ts';
 import type { Result } from './run-history.ts';
 import { editsOf, withEdit, type SeededBug } from './seeded-bug.ts';
 
-/** What a worker is to do: seeds one after the other, until it is told that there are no more. */
+/** The task of a worker: runs seeds one after another until none are left. */
 export interface WorkerTask {
   readonly size: Size;
   readonly bug: SeededBug | null;
@@ -16,7 +16,7 @@ export interface WorkerAnswer extends Omit<Result, 'log' | 'stepsTaken'> {
 
 const { size, bug } = workerData as WorkerTask;
 
-// A fault is put in before the first module of the simulation is loaded; nothing in the product knows of it.
+// The fault is put in before the first module of the simulation is loaded; the product has no hook for it.
 if (bug !== null) {
   const missing = new Set(editsOf(bug));
   registerHooks({

@@ -19,7 +19,7 @@ const YEAR_MS = 365 * 24 * 3600 * 1000;
 
 let runtimes: { readonly loaded: Runtimes; uses: number } | null = null;
 
-// A database that was killed in the middle leaves something behind in SQLite's memory now and then.
+// A database that is killed in the middle of an operation sometimes leaks memory in SQLite.
 const HISTORIES_PER_RUNTIME = 200;
 
 const END_OF_SERVER = {
@@ -28,7 +28,7 @@ const END_OF_SERVER = {
   'power loss': 'power cut of server',
 } as const;
 
-/** SQLite, loaded once for many histories, and the code of documents. */
+/** SQLite and the document code, loaded once for many histories. */
 export async function loadRuntimes(): Promise<Runtimes> {
   await loadDocumentSupport();
   if (runtimes === null || runtimes.uses >= HISTORIES_PER_RUNTIME)
@@ -39,7 +39,7 @@ export async function loadRuntimes(): Promise<Runtimes> {
 
 export class HistoryFailed extends Error {}
 
-/** The devices, the network and the server of one history, and what is checked after every event. */
+/** The devices, the network and the server of one history, and the checks after every event. */
 export class World {
   readonly time = new VirtualTime();
   readonly tally = new Tally();
@@ -47,23 +47,23 @@ export class World {
   readonly devices: Device[] = [];
   readonly network: Network;
   readonly server: ServerHost;
-  /** Texts of what happened, in order: the same seed gives the same. */
+  /** The events in order, as text: the same seed gives the same list. */
   readonly log: string[] = [];
   private readonly random: Random;
   private readonly faults: string[] = [];
-  /** What the server held at each link of its log: watermarks come again after a restore, links do not. */
+  /** The server's content by log hash: watermarks repeat after a restore, log hashes do not. */
   private readonly contents = new Map<string, Map<string, string>>();
   private readonly pushedUpTo = new Map<string, number>();
   readonly stamps = new StampCheck();
-  /** A restored server has not got everything that it once admitted. */
+  /** A restored server lacks changesets that it once admitted. */
   wasRestored = false;
   private readonly runtimes: Runtimes;
-  /** Of the last commit of the server that was looked at. */
+  /** Of the last checked commit of the server. */
   private logHash = '';
   private logEpoch: Uint8Array | null = null;
   /**
-   * The server may begin a new epoch: once after each restore. One for each client that comes back later would throw
-   * all others out again and again.
+   * The server may begin one new log epoch after each restore. One per returning client would disconnect all others
+   * again and again.
    */
   private mayBeginEpoch = false;
 
@@ -104,7 +104,7 @@ export class World {
 
   install(): void {
     const socketClass = this.network.webSocketClass((owner) => this.deviceOf(owner));
-    // Pushes are not packed here: the platform deflates in threads of its own, and in real time.
+    // Pushes are not compressed here, because the platform deflates in its own threads and in real time.
     this.time.install(this.random, {
       WebSocket: socketClass,
       fetch: noHttp,
@@ -141,7 +141,7 @@ export class World {
     return device;
   }
 
-  /** A second profile with the files of the first, as a backup of a whole computer leaves it. */
+  /** A second profile with a copy of the first one's files, as from a backup of a whole computer. */
   copyDevice(device: Device): void {
     const copy = this.addDevice(device.copyFiles());
     this.model.copy(device.name, copy.name);
@@ -152,14 +152,14 @@ export class World {
     this.random.pick(this.devices).damage();
   }
 
-  /** Nothing comes in or goes out for so long; then everything at once. */
+  /** Holds all traffic for this long, then releases it at once. */
   stallServer(durationMs: number): void {
     this.network.stall(true);
     this.tally.add('server stalled');
     this.time.after(durationMs, () => this.network.stall(false));
   }
 
-  /** The server has lost the end of its log: it may say so by a new epoch, and its watermarks come again. */
+  /** The server lost the end of its log. It may begin a new log epoch, and its watermarks repeat. */
   onRestored(): void {
     this.tally.add('restored backup');
     this.note('server restored');
@@ -183,7 +183,7 @@ export class World {
     this.faults.push(`at ${this.time.nowMs}: ${what}`);
   }
 
-  /** Throws what was found to be wrong so far. */
+  /** Throws the first problem found so far. */
   assertSound(): void {
     const [fault] = [
       ...this.faults,
@@ -232,7 +232,7 @@ export class World {
     }
   }
 
-  /** Nothing that was told may be lost: a log that begins a new epoch has lost something. */
+  /** No acknowledged changeset may be lost: a new log epoch means that some were. */
   private checkEpoch(logEpoch: Uint8Array): void {
     if (this.logEpoch === logEpoch) return;
     if (this.logEpoch !== null && Buffer.compare(this.logEpoch, logEpoch) !== 0) {
@@ -258,14 +258,14 @@ export class World {
     if (this.server.isSettling) this.tally.add('commit of the server that does not last yet');
     const fault = serverFault((sql) => (live.file.sql.get(sql)?.[0] ?? null) as string | null);
     if (fault !== null) this.fault(`the server has ${fault}`);
-    // A clock that is a year ahead makes nothing newer than the moment in which it came.
+    // A clock that is a year ahead must not make a write newer than its arrival.
     const newestMs = Number(live.file.sql.get('SELECT max(stamp_us) / 1000 FROM rockpool_log')?.[0] ?? 0);
     if (newestMs > this.time.nowMs) this.fault(`the server has a stamp of ${newestMs}, which is in the future`);
     this.contents.set(this.logHash, this.serverContent());
     this.note(`server at ${watermark}`);
   }
 
-  /** A device with nothing pending holds what the server held at its cursor, byte for byte. */
+  /** A device with nothing pending equals the server at its cursor, byte for byte. */
   private compareWithServer(device: Device, database: OpenDatabase): void {
     const { cursor } = database.meta;
     this.note(`${device.name} at ${cursor}`);
@@ -273,7 +273,7 @@ export class World {
     for (const sequence of database.rejected.sequences()) if (sequence > lastAckedSequence) this.tally.add('slow path');
     if (database.outbox.pendingCount() > 0) return;
     const { logEpoch } = database.meta;
-    // What it holds is of a log that has lost its end since.
+    // Its content belongs to a log that has lost its end since.
     if (logEpoch === null || this.logEpoch === null || Buffer.compare(logEpoch, this.logEpoch) !== 0) return;
     const expected = this.contents.get(hex(database.meta.cursorHash));
     if (expected === undefined) return;
@@ -291,10 +291,7 @@ function hex(bytes: Uint8Array): string {
   return Buffer.from(bytes).toString('hex');
 }
 
-/**
- * Where sockets do not open, clients try plain HTTP. That way is not simulated, and the real one would answer in real
- * time.
- */
+/** Clients try plain HTTP if sockets do not open. It is not simulated, and the real one would answer in real time. */
 function noHttp(): Promise<never> {
   return Promise.reject(new TypeError('there is no HTTP here'));
 }

@@ -5,7 +5,7 @@ import { PAGE_SUBJECTS, pageStatements, type SeenPage } from './page-writes.ts';
 import type { Random } from './random.ts';
 import type { Tab } from './tab.ts';
 
-/** What a transaction may be about, as often as it stands here. */
+/** What a transaction may do. Repeated entries are more likely. */
 const SUBJECTS = [
   'account',
   'account',
@@ -38,7 +38,7 @@ const SUBJECTS = [
   ...PAGE_SUBJECTS,
 ] as const;
 
-/** What only scenes are about. */
+/** Used only by scenes. */
 type SceneSubject =
   | 'room'
   | 'lobby'
@@ -65,8 +65,8 @@ const HOUSES = ['inn', 'barn'] as const;
 const NAMES = ['Cash', 'Bank', 'Card', 'Savings', 'Brötchen', 'Loan', 'Trip'];
 
 /**
- * A random transaction, made of what this tab sees. Each leaves a mark of its own and writes texts that no other
- * writes, so that each can be followed to wherever it ends.
+ * A random transaction based on what this tab sees. Each one has its own mark and unique texts, so that it can be
+ * traced.
  */
 export function randomTransaction(tab: Tab, random: Random, mark: string, only?: Subject): SqlStatement[] {
   const statements = markStatements(tab, random, mark);
@@ -94,7 +94,7 @@ export function dropEveryPage(tab: Tab, random: Random, mark: string): SqlStatem
   return [...markStatements(tab, random, mark), statement('DELETE FROM page')];
 }
 
-/** Makes a counter, unless it is there, and adds to it. */
+/** Creates a counter if it does not exist, and adds to it. */
 export function makeCounter(tab: Tab, mark: string, counter: string, delta: number): SqlStatement[] {
   return [
     statement('INSERT INTO tally (id) VALUES (?) ON CONFLICT DO NOTHING', counter),
@@ -102,7 +102,7 @@ export function makeCounter(tab: Tab, mark: string, counter: string, delta: numb
   ];
 }
 
-/** Leaves the mark of a transaction, which adds to a counter. */
+/** Writes the mark of a transaction, which adds to a counter. */
 export function countIn(tab: Tab, mark: string, counter: string, delta: number | bigint): SqlStatement[] {
   return [
     statement(
@@ -113,7 +113,7 @@ export function countIn(tab: Tab, mark: string, counter: string, delta: number |
       delta,
       counter,
     ),
-    // A device that has not heard of the counter yet counts nothing.
+    // A device that does not have the counter yet counts nothing.
     statement(
       'INSERT INTO mark (id, author, tally_id, delta) SELECT ?, ?, ?, 0 WHERE NOT EXISTS (SELECT 1 FROM mark WHERE id = ?)',
       mark,
@@ -356,7 +356,7 @@ function subjectStatements(tab: Tab, random: Random, token: string, subject: Sub
   }
 }
 
-/** Two rows exchange a unique value in one transaction: whoever applies it meets both in the way of each other. */
+/** Two rows swap a unique value in one transaction, so that each blocks the other when it is applied. */
 function swapNames(tab: Tab, random: Random): SqlStatement[] {
   const rows = rowsOf(tab, 'SELECT id, name FROM account ORDER BY id') as [string, string][];
   if (rows.length < 2) return [statement('DELETE FROM goal WHERE slot = ?', random.below(3))];
@@ -369,7 +369,7 @@ function swapNames(tab: Tab, random: Random): SqlStatement[] {
   ];
 }
 
-/** With all that hangs on it. */
+/** Together with its children. */
 function changeAccountKey(key: string, account: string | null): SqlStatement[] {
   return [
     statement('PRAGMA defer_foreign_keys = ON'),
@@ -381,8 +381,7 @@ function changeAccountKey(key: string, account: string | null): SqlStatement[] {
 }
 
 /**
- * What somebody finds in the ledger and can have restored without a part of something larger: the two halves of a pair
- * or a page are no affair of one entry.
+ * Conflict-log entries that can be restored on their own. The two halves of a pair and pages need more than one entry.
  */
 export function conflictsSeen(tab: Tab): Loss[] {
   const rows = rowsOf(
@@ -397,7 +396,7 @@ export function conflictsSeen(tab: Tab): Loss[] {
   }));
 }
 
-/** An entry of the ledger. */
+/** A conflict-log entry. */
 export interface Loss {
   readonly id: string;
   readonly table: string;
@@ -430,7 +429,7 @@ function rowsOf(tab: Tab, sql: string): unknown[][] {
   }
 }
 
-/** Integer keys of local rows, one for each token. */
+/** Integer keys of local rows, one per token. */
 function draftId(token: string): number {
   let id = 0;
   for (const character of token) id = (id * 31 + character.charCodeAt(0)) % 2_147_483_647;

@@ -24,8 +24,8 @@ const MEETINGS: readonly (readonly [readonly Subject[], readonly Subject[]])[] =
 ];
 
 /**
- * A child gets another key while others delete its parent, or a parent gets one while others add to it or move things
- * below it.
+ * Changes the key of a child while others delete its parent, or the key of a parent while others add children or move
+ * rows below it.
  */
 export async function changeKeys(world: World, device: Device, random: Random, number: number): Promise<void> {
   world.tally.add('changed key');

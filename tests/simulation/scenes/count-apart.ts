@@ -8,8 +8,8 @@ import { countIn, makeCounter } from '../writes.ts';
 import { restoreLoss } from './restore-loss.ts';
 
 /**
- * Two devices make the same counter and add to it without hearing of each other. One of the two stands; what was added
- * to the other is in the ledger, and somebody adds it again.
+ * Two devices create the same counter concurrently and add to it. One row wins; the additions to the other one are in
+ * the conflict log, and a user adds them again.
  */
 export async function countApart(world: World, device: Device, random: Random, number: number): Promise<void> {
   const { network, server, time } = world;
@@ -26,7 +26,7 @@ export async function countApart(world: World, device: Device, random: Random, n
   await time.advance(random.below(2_000));
   network.partition(device, true);
   for (const who of random.chance(0.5) ? [device, other] : [other, device]) {
-    // What two begin with alike is no loss, so one begins with nothing.
+    // Equal starting values would be no conflict, so one counter starts at zero.
     by(who, (tab, mark) => makeCounter(tab, mark, counter, who === other ? 0 : 1 + random.below(2)));
     await time.advance(5);
     for (let times = random.below(3); times >= 0; times--)

@@ -7,9 +7,9 @@ import type { World } from '../world.ts';
 import { claimName, editEveryPage, releaseName } from '../writes.ts';
 
 /**
- * What a device has written, an edit of pages with it, is masked there, because somebody else has taken the name that
- * it needs. The name is free again before the server decides, so it is admitted. Meanwhile the device has edited the
- * pages again, as they stood without it.
+ * A device's changeset, with an edit of pages, is masked because another device took the unique name that it needs. The
+ * name becomes free before the server decides, so the changeset is admitted. Meanwhile the device edited the pages
+ * again, without the masked edit.
  */
 export async function editBesideMasked(world: World, device: Device, random: Random, number: number): Promise<void> {
   const { network, server, tally, time } = world;

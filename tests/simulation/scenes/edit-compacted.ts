@@ -15,8 +15,8 @@ const EDITS: readonly PageSubject[] = [
 ];
 
 /**
- * Somebody who is away edits pages. Meanwhile others edit them too, and they are compacted: what comes late was made in
- * the documents that they were.
+ * An offline device edits pages that others edit and that are compacted meanwhile: its late edits belong to the
+ * documents before compaction.
  */
 export async function editCompacted(world: World, device: Device, random: Random, number: number): Promise<void> {
   const { network, server, time } = world;
@@ -38,7 +38,7 @@ export async function editCompacted(world: World, device: Device, random: Random
   if (random.chance(0.5)) editAll(device);
   const [tab] = device.usableTabs;
   if (tab !== undefined && random.chance(0.5)) editPage(world, tab, random, `${device.name}-${number}.typed`);
-  // Compacted twice, a document takes late edits of the first one no more.
+  // A document that was compacted twice takes no more late edits of its first version.
   for (let times = random.chance(0.2) ? 2 : 1; times > 0; times--) {
     server.compactDocuments();
     editAll(other);

@@ -6,7 +6,7 @@ import { writeApart } from './write-apart.ts';
 
 const EDITS: readonly Subject[] = ['first day', 'last day', 'trip title'];
 
-/** A row is deleted while others change a group of its columns, which brings it back: with the whole of the group. */
+/** Deletes a row while others change a column group, which restores the row with the whole group. */
 export async function editDeletedTrip(world: World, device: Device, random: Random, number: number): Promise<void> {
   const edits = Array.from({ length: 1 + random.below(3) }, () => random.pick(EDITS));
   const deletes: Subject[] = random.chance(0.3) ? ['first day', 'drop trip'] : ['drop trip', 'drop trip'];

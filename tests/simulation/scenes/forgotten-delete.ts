@@ -5,7 +5,7 @@ import { TOMBSTONES_MS } from '../server-host.ts';
 import type { World } from '../world.ts';
 import type { Subject } from '../writes.ts';
 
-/** Somebody is away while others delete a row; it is forgotten when they come back. */
+/** A device is offline while others delete a row; the tombstone is gone when it returns. */
 export async function forgottenDelete(world: World, device: Device, random: Random, number: number): Promise<void> {
   const { network, server, time } = world;
   const other = random.pick(world.devices.filter((one) => one !== device));

@@ -3,7 +3,7 @@ import type { Random } from '../random.ts';
 import { write } from '../sending.ts';
 import type { World } from '../world.ts';
 
-/** What was sent on a connection that has ended arrives together with the hello of the next one. */
+/** Frames of an ended connection arrive together with the hello of the next one. */
 export async function latePush(world: World, device: Device, random: Random, number: number): Promise<void> {
   const { leader } = device;
   if (leader === undefined) return;

@@ -24,7 +24,8 @@ const MEETINGS: readonly (readonly [readonly Subject[], readonly Subject[]])[] =
 ];
 
 /**
- * Children of a parent with a key of two columns, under every rule, while others delete the parent or make it again.
+ * Adds children to a parent with a composite key, under every delete action, while others delete or re-create the
+ * parent.
  */
 export async function meetInRooms(world: World, device: Device, random: Random, number: number): Promise<void> {
   world.tally.add('children of a key of two columns');

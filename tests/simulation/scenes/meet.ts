@@ -6,9 +6,9 @@ import { dropEveryPage } from '../writes.ts';
 import { COMMON_SUBJECTS } from './common-subjects.ts';
 
 /**
- * Two devices write the same while one is away, and that one writes it again while the news and its own outcome are on
- * their way. Of pages, it may also drop what it has edited: its own edit is then the last in them, and the other's is
- * there unseen.
+ * Two devices write the same cells while one is offline. That one writes them again while the other's update and its
+ * own outcome are in flight. It may also delete the pages that it edited: its own edit is then the last one, and the
+ * other's is there unseen.
  */
 export async function meet(world: World, device: Device, random: Random, number: number): Promise<void> {
   const { network, time } = world;

@@ -23,9 +23,9 @@ const ELSEWHERE = 'elsewhere';
 const CANARY = 'canary-of-elsewhere';
 
 /**
- * What a device has is opened for another server database, and for one that took the place of its own under the same
- * name, with a canary in it. Whatever the device has done before, neither may be mistaken for its own put back: no row
- * goes there, and none comes from there. The device itself hears nothing of it.
+ * Opens a device's files for another server database, and for one that replaced its own under the same name, each with
+ * a canary row. Neither may be mistaken for the device's own database restored from a backup: no row crosses in either
+ * direction, and the device itself is unaffected.
  */
 export async function openElsewhere(world: World, device: Device, random: Random, number: number): Promise<void> {
   const files = device.copyFiles();
@@ -62,10 +62,10 @@ export async function openElsewhere(world: World, device: Device, random: Random
   }
 }
 
-/** `isFromBefore`: as a version left it that knew of no identities. */
+/** `isFromBefore`: the files were written by a version without database identities. */
 async function meetRecreated(world: World, database: OpenDatabase, isFromBefore: boolean, mark: string): Promise<void> {
   const { meta, connection } = database;
-  if (meta.databaseIdentity === null) return; // It has met no server yet, so that it is nobody's.
+  if (meta.databaseIdentity === null) return; // It has never connected, so it is bound to no database.
   if (isFromBefore) connection.run("DELETE FROM rockpool_meta WHERE key = 'database_identity'");
   const live = new LiveDatabase(openDatabaseFile(':memory:', householdSchema), {
     onFailure: (error) => world.fault(`${mark}: ${String(error)}`),

@@ -4,7 +4,10 @@ import { writeAt } from '../sending.ts';
 import type { World } from '../world.ts';
 import { COMMON_SUBJECTS } from './common-subjects.ts';
 
-/** The server is put back, and somebody who knows nothing of what it has lost writes on; those who know come later. */
+/**
+ * Restores the server from a backup. A device that knows nothing of the lost changesets writes first; those that know
+ * them come later.
+ */
 export async function restoreBehind(world: World, device: Device, random: Random, number: number): Promise<void> {
   const { devices, network, server, time } = world;
   const subject = random.pick(COMMON_SUBJECTS);

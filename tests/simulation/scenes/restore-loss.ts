@@ -5,10 +5,7 @@ import { HONEST_FAILURES, send } from '../sending.ts';
 import type { World } from '../world.ts';
 import { countIn, conflictsSeen } from '../writes.ts';
 
-/**
- * Somebody looks into the ledger and has something restored that lost; of a counter, which adds up, somebody adds once
- * more what was lost.
- */
+/** A user restores a lost value from the conflict log; for a counter, the user adds the lost amount again. */
 export function restoreLoss(world: World, device: Device, random: Random, mark: string, ofRow?: string): void {
   const [tab] = device.usableTabs;
   if (tab === undefined) return;

@@ -4,10 +4,7 @@ import { writeAt } from '../sending.ts';
 import type { World } from '../world.ts';
 import type { Subject } from '../writes.ts';
 
-/**
- * What two devices do that do not hear of each other: each all of its list, and either may be the first that the server
- * hears of.
- */
+/** Runs the steps of two disconnected devices. Either may reach the server first. */
 export async function writeApart(
   world: World,
   device: Device,

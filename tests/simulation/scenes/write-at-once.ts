@@ -4,9 +4,7 @@ import { writeAt } from '../sending.ts';
 import type { World } from '../world.ts';
 import { COMMON_SUBJECTS } from './common-subjects.ts';
 
-/**
- * Two devices write the same in the same millisecond: where both are heard of equally soon, their stamps are the same.
- */
+/** Two devices write the same cell in the same millisecond: with equal delays their stamps are equal. */
 export function writeAtOnce(world: World, device: Device, random: Random, number: number): void {
   const subject = random.pick(COMMON_SUBJECTS);
   const other = random.pick(world.devices.filter((one) => one !== device));
