@@ -81,7 +81,7 @@ describe('a route of snapshots that does not work', { timeout: 60_000 }, () => {
     [
       'answers with a page of somebody else',
       (_, response) => void response.end('<html>'),
-      { stage: 'snapshot-answer', problem: 'the answer is no snapshot', status: 200 },
+      { stage: 'snapshot-answer', problem: 'the answer is not a snapshot', status: 200 },
       'snapshot-answer',
     ],
     [

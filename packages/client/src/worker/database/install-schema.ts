@@ -9,29 +9,29 @@ import type { Meta } from './meta.ts';
 import { hasMigrations, hasNewMigrations, isBehind, rememberMigrations, runMigrations } from './run-migrations.ts';
 import { planSchemaChange, type SchemaStep } from './schema-change.ts';
 
-/** What opening found and did: a fresh file, the same schema, or one that was extended. */
+/** The result of opening: a new file, the same schema, or a schema that was extended. */
 export type SchemaInstallation = 'created' | 'same' | 'extended';
 
 const SITE_ID_BYTES = 16;
 
 export interface InstalledSchema {
   readonly installation: SchemaInstallation;
-  /** The file's: the bundle's schema, and what other bundles have added. */
+  /** The file's schema: the bundle's, with additions of other bundles. */
   readonly schema: Schema;
-  /** Why the bundle may not write; null where it may. */
+  /** Why the bundle may not write; null when it may. */
   readonly readOnly: RockpoolError | null;
 }
 
 export interface InstallOptions extends BundleSchema {
-  /** Changesets that the server has not decided about. */
+  /** Changesets without an outcome from the server. */
   readonly undecided: () => Iterable<DecodedChangeset>;
   readonly randomBytes: (count: number) => Uint8Array;
 }
 
 /**
- * Makes the file hold this schema, in one transaction; what the file has beside it stays. Throws `schema-incompatible`,
- * and leaves the file as it was, when that cannot be done by adding or when the file belongs to something else, and
- * `database-newer` for a file of a newer version of Rockpool; with migrations also what `runMigrations` throws.
+ * Brings the file to this schema in one transaction, and keeps what else the file has. Throws `schema-incompatible`
+ * when the schema cannot be migrated additively or the file is not a Rockpool database, `database-newer` for a file of
+ * a newer version of Rockpool, and, with migrations, the errors of `runMigrations`. The file is then unchanged.
  */
 export function installSchema(connection: Connection, meta: Meta, options: InstallOptions): InstalledSchema {
   const { schema, migrations } = options;
@@ -50,7 +50,7 @@ export function installSchema(connection: Connection, meta: Meta, options: Insta
       migrate(connection, meta, stored, { ...options, migrations });
     else {
       if (target !== stored) extend(connection, stored, target);
-      // A file that was made without migrations is where they lead, so they are done with.
+      // A file created without migrations is already where they lead, so record them as run.
       if (migrations !== null && !hasMigrations(meta)) rememberMigrations(meta, migrations);
     }
     if (encodeSchema(target) === meta.schemaJson) return { installation: 'same', schema: target, readOnly: null };
@@ -70,7 +70,7 @@ function createIn(connection: Connection, meta: Meta, options: InstallOptions): 
   return { installation: 'created', schema, readOnly: null };
 }
 
-/** As it mostly is: then there is nothing to be done in a transaction. Only the writer changes any of it. */
+/** The common case, which needs no transaction. Only the writer changes the values compared here. */
 function isInstalled(meta: Meta, wantedJson: string): boolean {
   return (
     meta.exists &&
@@ -89,7 +89,10 @@ function extend(connection: Connection, stored: Schema, wanted: Schema): void {
     runStep(connection, step);
 }
 
-/** A migration may build a table anew, whose rows then have other rowids, by which search indexes name them. */
+/**
+ * Search indexes refer to rows by rowid, and a migration may rebuild a table with other rowids, so they are dropped
+ * before migrations and created again after them.
+ */
 function migrate(
   connection: Connection,
   meta: Meta,
@@ -102,13 +105,13 @@ function migrate(
   if (changesSchema) for (const step of createSearchIndexes(EMPTY_SCHEMA, schema)) runStep(connection, step);
 }
 
-/** What a fresh database holds before the first migration. */
+/** The schema of a new database before the first migration. */
 const EMPTY_SCHEMA: Schema = buildSchema([]);
 
 /**
- * For a connection that only reads: throws `storage-missing` while the file does not have everything that this schema
- * names, which is so until a writer of the same version has opened it. A bundle that the file has left behind reads
- * what there is.
+ * Checks the schema for a connection that only reads. Throws `storage-missing` while the file lacks something of this
+ * schema, which lasts until a writer of the same version has opened it. A bundle older than the file reads what there
+ * is.
  */
 export function requireInstalled(meta: Meta, bundle: BundleSchema): InstalledSchema {
   if (!meta.exists) throw new RockpoolError('storage-missing');
@@ -155,7 +158,7 @@ function requireRockpoolFile(meta: Meta): void {
     throw new RockpoolError('database-newer', { storageFormat: found, supported: STORAGE_FORMAT });
   if (found !== STORAGE_FORMAT) {
     throw new RockpoolError('schema-incompatible', {
-      problem: 'another storage format',
+      problem: 'unsupported storage format',
       found: String(found),
       supported: STORAGE_FORMAT,
     });
@@ -166,9 +169,9 @@ function runStep(connection: Connection, { sql, table, column }: SchemaStep): vo
   try {
     connection.exec(sql);
   } catch (cause) {
-    // A default that is not a constant, or rows that a new unique index does not allow.
+    // For example a default that is not constant, or rows that violate a new unique index.
     if (!(cause instanceof RockpoolError) || cause.code.startsWith('storage-')) throw cause;
-    const problem = `SQLite refuses to add it: ${cause.code}`;
+    const problem = `SQLite rejects the change: ${cause.code}`;
     throw new RockpoolError('schema-incompatible', column === null ? { table, problem } : { table, column, problem }, {
       cause,
     });
@@ -176,8 +179,8 @@ function runStep(connection: Connection, { sql, table, column }: SchemaStep): vo
 }
 
 /**
- * Foreign keys are off: a table that is built anew is dropped under those that refer to it. What stands at the end is
- * looked at.
+ * Runs `body` with foreign keys off, because rebuilding a table drops it while others refer to it. Foreign keys are
+ * checked at the end.
  */
 function inSchemaTransaction<T>(connection: Connection, body: () => T): T {
   connection.setForeignKeys(false);

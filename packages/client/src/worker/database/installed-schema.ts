@@ -5,13 +5,12 @@ import { hasMigrations, isBehind } from './run-migrations.ts';
 import { uniteSchemas } from './unite-schemas.ts';
 
 /**
- * How the schema of a bundle stands to the file that it opens:
- * - `same`: it is the file's.
- * - `newer`: the file is brought to it, by adding or by migrations.
- * - `beside`: the file has what this bundle does not know. It gets what the bundle has beside that (`target`, the
- *   stored schema where that is nothing),
- *   and the bundle reads and writes.
- * - `behind`: the file has changed since in a way that this bundle's statements do not fit. It reads and does not
+ * How a bundle's schema relates to the file that it opens:
+ * - `same`: the file has this schema.
+ * - `newer`: the file is brought to this schema, by additions or by migrations.
+ * - `beside`: the file has parts that this bundle does not know. The bundle's own additions are made (`target`, which
+ *   is the stored schema if there are none), and the bundle reads and writes.
+ * - `behind`: the file has changed in a way that this bundle's statements do not fit. The bundle reads and does not
  *   write.
  */
 export type SchemaFit =
@@ -21,11 +20,11 @@ export type SchemaFit =
 
 export interface BundleSchema {
   readonly schema: Schema;
-  /** Null: the file is brought to the schema by adding. */
+  /** Null: the file is brought to the schema by additions. */
   readonly migrations: readonly Migration[] | null;
 }
 
-/** Throws `schema-incompatible` where bundle and file neither fit nor can be brought together. */
+/** Throws `schema-incompatible` when bundle and file neither fit nor can be united. */
 export function fitSchema(meta: Meta, stored: Schema, { schema, migrations }: BundleSchema): SchemaFit {
   if (hasMigrations(meta)) return isBehind(meta, migrations ?? []) ? fitBehind(stored, schema) : { kind: 'newer' };
   const wantedJson = encodeSchema(schema);
@@ -35,7 +34,7 @@ export function fitSchema(meta: Meta, stored: Schema, { schema, migrations }: Bu
   return { kind: 'newer' };
 }
 
-/** Migrations of a newer bundle were carried out here: what they lead to is not for this bundle to change. */
+/** A newer bundle has run its migrations here, and this bundle must not change their result. */
 function fitBehind(stored: Schema, schema: Schema): SchemaFit {
   try {
     const united = uniteSchemas(stored, schema);
@@ -64,7 +63,7 @@ function firstMissing(stored: Schema, united: Schema): Readonly<Record<string, s
   return null;
 }
 
-/** Migrations make and drop the other indexes; search indexes are made by Rockpool. */
+/** Migrations create and drop the other indexes; Rockpool creates search indexes. */
 function withSearchIndexesOf(stored: Schema, united: Schema): Schema {
   const tables = stored.tables.map((table) => {
     const { searchIndexes } = united.tables.find(({ name }) => name === table.name) ?? table;
@@ -85,17 +84,15 @@ function hasMoreThan(stored: Schema, schema: Schema): boolean {
   });
 }
 
-/**
- * Of two merge rules neither is the later one by itself. The bundle whose schema was here before is the older bundle.
- */
+/** Merge rules have no order, so of two bundles the one with a schema that was installed earlier is the older one. */
 function wasInstalled(meta: Meta, schema: Schema): boolean {
   return schema.hash !== meta.schemaHash && readHistory(meta).includes(schema.hash);
 }
 
-/** More versions than an app has in use at once; the oldest are forgotten first. */
+/** More versions than an app has in use at once. The oldest are dropped first. */
 const MAX_REMEMBERED_SCHEMAS = 100;
 
-/** Sets the file's schema, and remembers the schemas that bundles have brought it to. */
+/** Sets the file's schema and records it in the history of installed schemas. */
 export function rememberSchema(meta: Meta, target: Schema, bundle: Schema): void {
   const before = meta.get('schema_hash');
   const history = new Set([...readHistory(meta), ...(typeof before === 'string' ? [before] : []), bundle.hash]);

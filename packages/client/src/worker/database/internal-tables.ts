@@ -1,7 +1,7 @@
 import { SYSTEM_TABLES, tableToDdl } from '@rockpool/shared';
 
-// States of documents (shared/document), as the visible rows show them. Without a line here: the one that follows from
-// the JSON alone.
+// States of documents (shared/document) as the visible rows show them. A document without a row here has the state that
+// follows from its JSON alone.
 const DOCUMENT_DDL: string = `CREATE TABLE rockpool_document (
     table_id INTEGER NOT NULL,
     key BLOB NOT NULL,                     -- encoded key of the row
@@ -10,7 +10,7 @@ const DOCUMENT_DDL: string = `CREATE TABLE rockpool_document (
     PRIMARY KEY (table_id, key, column_id)
   ) WITHOUT ROWID`;
 
-// What those states stand on that were edited here (documents/document-bases.ts).
+// The bases of the document states that were edited here (documents/document-bases.ts).
 const DOCUMENT_BASE_DDL: readonly string[] = [
   `CREATE TABLE rockpool_document_base (
     table_id INTEGER NOT NULL,
@@ -24,17 +24,14 @@ const DOCUMENT_BASE_DDL: readonly string[] = [
 ];
 
 /**
- * What the tables below mean. Another number than this in the file: it was written by another version of Rockpool.
+ * Version of the tables below. A file with another number was written by another version of Rockpool.
  *
- * 1: first version.
- * 2: changesets know how the clock was set since; rejected ones that are done with stay until their changeset goes.
- * 3: documents.
- * 4: lost writes inside of documents have a path.
- * 5: states of documents that are edited stand on a base.
+ * 1: first version. 2: changesets record how the clock was set since; closed rejected changesets stay as long as their
+ * changeset. 3: documents. 4: conflicts inside documents have a path. 5: edited document states have a base.
  */
 export const STORAGE_FORMAT = 5;
 
-/** How to get from an older format to the next. */
+/** The statements that bring each older format to the next. */
 export const FORMAT_STEPS: Readonly<Record<number, readonly string[]>> = {
   1: [
     'ALTER TABLE rockpool_changelog ADD COLUMN shift_us INTEGER NOT NULL DEFAULT 0',
@@ -45,16 +42,13 @@ export const FORMAT_STEPS: Readonly<Record<number, readonly string[]>> = {
   4: DOCUMENT_BASE_DDL,
 };
 
-/**
- * The tables of Rockpool itself in every client database. Their rows change in the same transactions as the rows of the
- * app.
- */
+/** Rockpool's own tables in every client database. Their rows change in the same transactions as the app's rows. */
 export const INTERNAL_DDL: readonly string[] = [
-  // Facts about this database. The keys are in meta.ts.
+  // Facts about this database, with the keys of meta.ts.
   'CREATE TABLE rockpool_meta (key TEXT PRIMARY KEY NOT NULL, value) WITHOUT ROWID',
 
-  // Every changeset made here, in order; numbers and hashes change only with the site id. What is above
-  // rockpool_decided is the outbox.
+  // Every changeset written here, in order. Numbers and hashes change only with the site id. Changesets above
+  // rockpool_decided form the outbox.
   `CREATE TABLE rockpool_changelog (
     sequence INTEGER PRIMARY KEY NOT NULL, -- 1, 2, 3 … without gaps; from below, decided ones are pruned, but the last row always stays.
                                            -- Below 0: rejected ones from before the site id changed, never sent again
@@ -66,12 +60,11 @@ export const INTERNAL_DDL: readonly string[] = [
     shift_us INTEGER NOT NULL DEFAULT 0    -- what to add to the stamp to have what the wall clock showed; not 0 once it was set back
   )`,
 
-  // When the server decided about changesets up to a number: the last row says what is decided, the older ones when
-  // they may be pruned.
+  // When the server decided about changesets up to a number. The last row is the last acknowledged sequence; the older
+  // rows tell when changesets may be pruned.
   'CREATE TABLE rockpool_decided (up_to INTEGER PRIMARY KEY NOT NULL, decided_ms INTEGER NOT NULL)',
 
-  // Changesets that do not count: refused by the server, or no longer possible here. They wait for a decision of the
-  // user.
+  // Rejected changesets: rejected by the server, or no longer possible here. They wait for a decision of the user.
   `CREATE TABLE rockpool_parked (
     sequence INTEGER PRIMARY KEY NOT NULL, -- in rockpool_changelog; below 0 and closed, no longer there
     code TEXT NOT NULL,                    -- error code
@@ -80,7 +73,7 @@ export const INTERNAL_DDL: readonly string[] = [
     closed INTEGER NOT NULL DEFAULT 0      -- 1: tried again or dropped. Kept for as long as the changeset: it must not take effect after all
   )`,
 
-  // Server values that pending local writes cover: what stands underneath.
+  // Cell bases: the server's values under pending local writes.
   `CREATE TABLE rockpool_base (
     table_id INTEGER NOT NULL,
     key BLOB NOT NULL,                     -- encoded key of the row
@@ -93,7 +86,7 @@ export const INTERNAL_DDL: readonly string[] = [
   DOCUMENT_DDL,
   ...DOCUMENT_BASE_DDL,
 
-  // Requests that were carried out, so that a tab which got no answer can safely ask again.
+  // Completed requests, so that a tab that got no answer can safely repeat its request.
   `CREATE TABLE rockpool_request (
     id TEXT PRIMARY KEY NOT NULL,
     done_ms INTEGER NOT NULL,

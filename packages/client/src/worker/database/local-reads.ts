@@ -7,16 +7,16 @@ import type { OpenDatabase } from './open-database.ts';
 import { isSnapshotLost, retryLostSnapshot } from './lost-snapshot.ts';
 
 export interface LocalReadsOptions {
-  /** See Reads. */
+  /** See `Reads.backup`. */
   readonly backup: () => Promise<Blob>;
   /**
-   * Where commits are stored behind. Nobody gets to see what might yet be undone: a result waits for what it shows to
-   * be stored, and is read once more if that failed.
+   * Set where commits are stored asynchronously and may still be undone. Each result then waits until what it shows is
+   * stored, and is read again if that failed.
    */
   readonly storedBehind?: StoredBehind | undefined;
   /**
-   * Where a query goes on that does not end within `firstSliceMs`, from its beginning. Default: every query runs to its
-   * end at once.
+   * Runs a query that does not finish within `firstSliceMs`, from the beginning. Default: every query runs to its end
+   * at once.
    */
   readonly slow?: SlowQueries;
 }
@@ -27,9 +27,9 @@ export interface SlowQueries {
 }
 
 export interface StoredBehind {
-  /** See OpenedDatabase. */
+  /** See `OpenedDatabase.committed`. */
   committed(): Promise<void>;
-  /** How often commits were undone so far. */
+  /** How many times commits have been undone so far. */
   timesUndone(): number;
 }
 
@@ -42,7 +42,7 @@ type ReadableDatabase = Pick<
 export function localReads(database: ReadableDatabase, { backup, storedBehind, slow }: LocalReadsOptions): Reads {
   const firstSliceMs = slow?.firstSliceMs ?? Number.POSITIVE_INFINITY;
 
-  /** What is read at once: `run`. */
+  /** Reads at once, by calling `run`. */
   function read<T>(run: () => T): Promise<T> {
     return whenStored(() => retryLostSnapshot(run));
   }
@@ -52,7 +52,7 @@ export function localReads(database: ReadableDatabase, { backup, storedBehind, s
     for (;;) {
       const before = storedBehind.timesUndone();
       const result = await run();
-      await storedBehind.committed().catch(() => undefined); // Whoever wrote it is told why.
+      await storedBehind.committed().catch(() => undefined); // The writer gets the error.
       if (storedBehind.timesUndone() === before) return result;
     }
   }
@@ -61,7 +61,7 @@ export function localReads(database: ReadableDatabase, { backup, storedBehind, s
     return retryLostSnapshot(() => firstSlice(statement)) ?? (slow as SlowQueries).query(statement);
   }
 
-  /** Null where that is not enough. */
+  /** Returns null when one slice is not enough. */
   function firstSlice(statement: SqlStatement): EncodedRows | null {
     const run = database.startQuery(statement);
     try {
@@ -85,7 +85,7 @@ export function localReads(database: ReadableDatabase, { backup, storedBehind, s
       const rows = await (slow as SlowQueries).query(statement);
       return { rows, tookMs: performance.now() - startedMs };
     } catch (thrown) {
-      if (thrown instanceof ReadInterrupted) throw thrown; // All of them are asked again.
+      if (thrown instanceof ReadInterrupted) throw thrown; // The caller repeats all of the queries.
       return { error: toRockpoolError(thrown).toData() };
     }
   }

@@ -1,9 +1,8 @@
 import { RockpoolError } from '@rockpool/shared';
 
 /**
- * A reader that slept through a forced checkpoint of the log finds in the middle of a read that its snapshot is gone.
- * The next read sees the present state, so it is read once more before anybody hears of it. `isLostIn`: whether a
- * result says so of a part of it.
+ * Reads a second time when a forced WAL checkpoint took the snapshot away in the middle of the read. The second read
+ * sees the present state, so callers never get that error. `isLostIn` finds the error in part of a result.
  */
 export function retryLostSnapshot<T>(read: () => T, isLostIn: (result: T) => boolean = () => false): T {
   try {
@@ -15,7 +14,7 @@ export function retryLostSnapshot<T>(read: () => T, isLostIn: (result: T) => boo
   return read();
 }
 
-/** As `storageFailure` says it. */
+/** Recognises the error that `storageFailure` makes of `storage-snapshot-lost`. */
 export function isSnapshotLost(thrown: unknown): boolean {
   return thrown instanceof RockpoolError && thrown.code === 'storage-lost' && thrown.fields['reason'] === 'snapshot';
 }

@@ -5,28 +5,26 @@ import type { SqlParam, SqlValue } from '../../rpc/sql-value.ts';
 /** The keys of rockpool_meta. */
 export type MetaKey =
   | 'storage_format' // integer, see internal-tables.ts
-  | 'site_id' // 16 bytes, made with the database; another when the file turns out to be a copy
-  | 'principal' // text, the person that the app has signed in; absent before anybody was
+  | 'site_id' // 16 bytes, created with the database; changes when the file turns out to be a copy
+  | 'principal' // text, the user that the app has signed in; absent before the first sign-in
   | 'database_id' // text, the server database that this one belongs to; absent before it was opened with sync
   | 'database_identity' // 16 bytes that the server issued for that database; absent before the first welcome
-  | 'is_restored' // 1 when the file was a backup: before anything is sent it goes on as another site; else absent or NULL
-  | 'schema_json' // what the app's tables are: the schema of a bundle, or of several together
-  | 'schema_hash' // its identity, hex
-  | 'schema_history_json' // identities of the schemas that bundles have brought this file to; absent before the second
+  | 'is_restored' // 1 when the file was restored from a backup: it becomes another site before anything is sent; else absent or NULL
+  | 'schema_json' // the schema of the app's tables: of one bundle, or of several united
+  | 'schema_hash' // the hash of that schema, hex
+  | 'schema_history_json' // hashes of the schemas that bundles have brought this file to; absent before the second
   | 'synced_narrow' // 1: the server knew the app's schema and not the file's, which has more; absent or 0: it knew the file's
-  | 'migrations_json' // [tag, hash] of the app's migrations that were carried out; absent without any
+  | 'migrations_json' // [tag, hash] of the app's migrations that have run; absent without any
   | 'log_epoch' // 16 bytes, NULL before the first welcome of a server
   | 'cursor' // integer, the last watermark applied
-  | 'cursor_link' // 16 bytes, of the delivery that brought the cursor there; absent at 0
-  | 'wants_whole' // 1: columns were added that the server may have had before, so that its whole state is asked for; absent or 0 for no
+  | 'cursor_link' // 16 bytes, the log hash at the cursor; absent at 0
+  | 'wants_whole' // 1: a full resync is needed, because the server may already have had columns that were added here; absent or 0 for no
   | 'older_epoch_up_to' // integer, the last changeset written under an earlier log epoch; absent for none
   | 'document_generation' // integer, see documents/generation.ts; absent for 1
-  | 'sync_paused' // 1: somebody has paused sync; absent or 0: nobody has
+  | 'sync_paused' // 1: sync is paused; absent or 0: it is not
   | 'clock_contact_json'; // {localUs, serverMs} of a contact at which nothing was pending; absent before the first
 
-/**
- * Reads and writes rockpool_meta; nothing is kept in memory, so that a rolled back transaction takes everything back.
- */
+/** Reads and writes rockpool_meta. Nothing is cached, so a rollback undoes every change. */
 export class Meta {
   private readonly connection: Connection;
 
@@ -34,7 +32,7 @@ export class Meta {
     this.connection = connection;
   }
 
-  /** False in a file that has nothing of Rockpool, where nothing else of this can be asked. */
+  /** False in a file without Rockpool's tables; all other members then fail. */
   get exists(): boolean {
     return this.connection.value("SELECT count(*) FROM sqlite_schema WHERE name = 'rockpool_meta'") === 1;
   }
@@ -60,7 +58,7 @@ export class Meta {
     return (this.get('log_epoch') ?? null) as Uint8Array | null;
   }
 
-  /** Null before it was opened with sync, and in a file from before this was remembered. */
+  /** Null before the database was opened with sync, and in a file from before this key existed. */
   get databaseId(): string | null {
     return (this.get('database_id') ?? null) as string | null;
   }

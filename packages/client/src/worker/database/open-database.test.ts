@@ -236,7 +236,7 @@ describe('a schema that grew', () => {
     {
       table: 'account',
       column: 'rate',
-      problem: 'the column has another type, default or rule',
+      problem: 'the type, default or merge rule of the column changed',
     },
   );
   incompatible(
@@ -253,7 +253,7 @@ describe('a schema that grew', () => {
     {
       table: 'account',
       column: 'rate',
-      problem: 'the column has another type, default or rule',
+      problem: 'the type, default or merge rule of the column changed',
     },
   );
   incompatible('a new column has no default', [plus(account, 'kind', 'text not null'), entry, priced, draft], {
@@ -267,7 +267,7 @@ describe('a schema that grew', () => {
     {
       table: 'account',
       column: 'kind',
-      problem: 'SQLite refuses to add it: query-invalid',
+      problem: 'SQLite rejects the change: query-invalid',
     },
   );
   incompatible(
@@ -293,12 +293,12 @@ describe('a schema that grew', () => {
     ],
     {
       table: 'account',
-      problem: 'SQLite refuses to add it: constraint-unique',
+      problem: 'SQLite rejects the change: constraint-unique',
     },
   );
   incompatible('a table is no longer synced', [account, entry, { ...priced, synced: false }, draft], {
     table: 'priced',
-    problem: 'synced or not changed',
+    problem: 'whether the table is synced changed',
   });
   incompatible('a foreign key is gone', [account, { ...entry, foreignKeys: [] }, priced, draft], {
     table: 'entry',

@@ -35,67 +35,67 @@ import { bindDatabase, requireDatabase } from './require-database.ts';
 import { requirePrincipal } from './require-principal.ts';
 import { runWrite, type WriteParts } from './run-write.ts';
 
-// The page size has its reasons in storage: 8 KB halves the number of calls of 4 KB and costs little more each.
+// 8 KB pages halve the number of calls of 4 KB pages, and each call costs little more (docs/storage.md).
 const PAGE_SIZE_BYTES = 8192;
-// A transaction whose pages fit in the cache reaches the storage as one batch.
+// A transaction with pages that all fit in the cache reaches the storage as one batch.
 const CACHE_KIB = 16 * 1024;
 
 export interface OpenDatabaseOptions {
   readonly runtime: SqliteRuntime;
-  /** In the given VFS, or ':memory:'. */
+  /** A path in the given VFS, or ':memory:'. */
   readonly path: string;
   readonly vfsName?: string;
   readonly role: 'writer' | 'reader';
   readonly schema: Schema;
-  /** Default: none, the file is brought to the schema by adding. */
+  /** Default: none; the file is brought to the schema by additions. */
   readonly migrations?: readonly Migration[] | null;
-  /** The server database that it is opened for; see require-database.ts. Default: none. */
+  /** The server database to open it for; see require-database.ts. Default: none. */
   readonly databaseId?: string | null;
-  /** See require-principal.ts. Default: the app does not say. */
+  /** See require-principal.ts. Default: the app does not name a user. */
   readonly principal?: string | null;
   readonly randomBytes: (count: number) => Uint8Array;
-  /** What the wall clock shows. */
+  /** The wall clock. */
   readonly nowMs: () => number;
-  /** Time that passes, in ms from any moment on, whatever is done to the wall clock. Default: `performance.now()`. */
+  /** A monotonic clock in ms, independent of the wall clock. Default: `performance.now()`. */
   readonly elapsedMs?: () => number;
-  /** Makes all commits so far survive power loss. Default: nothing to do. */
+  /** Makes all commits so far survive power loss. Default: does nothing. */
   readonly flush?: () => void;
-  /** Why the storage last failed; see ConnectionOptions. */
+  /** The reason for the storage's last failure; see ConnectionOptions. */
   readonly storageError?: () => RockpoolError | null;
 }
 
-/** The local database, and what lies under it for sync. Only a writer may change anything. */
+/** The local database, with the parts that sync uses. Only a writer may change anything. */
 export interface OpenDatabase extends LocalDatabase, DatabaseReads {
   readonly connection: Connection;
-  /** The file's: the app's schema, and what bundles of other versions have added. Sync and capture go by it. */
+  /** The file's schema: the app's, with additions of bundles of other versions. Sync and capture use this one. */
   readonly schema: Schema;
-  /** Of this bundle. */
+  /** This bundle's schema. */
   readonly appSchema: Schema;
-  /** Why this bundle may not write; null where it may. Sync goes on. */
+  /** Why this bundle may not write; null when it may. Sync continues either way. */
   readonly readOnly: RockpoolError | null;
-  /** Synced tables and system tables. */
+  /** The synced tables and the system tables. */
   readonly tablesById: ReadonlyMap<number, TableSchema>;
   readonly meta: Meta;
   readonly changelog: Changelog;
   readonly outbox: Outbox;
   readonly rejected: RejectedTable;
   readonly searchIndexes: SearchIndexes;
-  /** Of this opening: another one begins where the changelog ends. */
+  /** Belongs to this opening; the next one continues from the changelog. */
   readonly localTime: LocalTime;
   readonly randomBytes: (count: number) => Uint8Array;
   /** Makes all commits so far survive power loss. */
   flush(): void;
-  /** Makes a rejected changeset a new one. See write/retry-rejected.ts. */
+  /** Writes a rejected changeset again as a new one. See write/retry-rejected.ts. */
   retryRejected(sequence: number): WriteOutcome;
-  /** The same where nobody is asked. */
+  /** Like `retryRejected`, for retries that no user requested. */
   retryIfUnchanged(sequence: number): WriteOutcome;
 }
 
 /**
- * Opens or creates the database. Throws `schema-incompatible` when the file cannot be brought to the schema by adding,
+ * Opens or creates the database. Throws `schema-incompatible` when the schema cannot be migrated additively,
  * `database-newer` for a file of a newer version of Rockpool, `storage-missing` for a reader while there is nothing to
- * read, `database-mismatch` when it belongs to another server database, and `storage-…` errors; the file is then as it
- * was.
+ * read, `database-mismatch` when the file belongs to another server database, and `storage-…` errors. The file is then
+ * unchanged.
  */
 export function openDatabase(options: OpenDatabaseOptions): OpenDatabase {
   const {
@@ -138,7 +138,10 @@ export function openDatabase(options: OpenDatabaseOptions): OpenDatabase {
   }
 }
 
-/** Earlier versions let apps create them. They run after capture and can take a write out of the changelog. */
+/**
+ * Earlier versions let apps create triggers on internal tables. Such triggers run after capture and can remove a write
+ * from the changelog.
+ */
 function dropTriggersOnInternalTables(connection: Connection): void {
   const triggers = connection.rows(
     `SELECT name FROM sqlite_schema WHERE type = 'trigger' AND lower(substr(tbl_name, 1, ?)) = ?`,

@@ -7,7 +7,7 @@ import { RowsEncoder } from '../sqlite/encode-rows.ts';
 import type { Statement } from '../sqlite/statement.ts';
 import { READ_POLICY } from '../write/sql-policy.ts';
 
-/** A query from its beginning to its end, failures included; null where that takes longer. */
+/** Runs a whole query and returns its rows or its error; null when it takes longer than `budgetMs`. */
 export function queryWithin(connection: Connection, statement: SqlStatement, budgetMs: number): QueryResult | null {
   const startedMs = performance.now();
   try {
@@ -23,12 +23,12 @@ export function queryWithin(connection: Connection, statement: SqlStatement, bud
   }
 }
 
-/** Looking at the clock costs about as much as a small row. */
+/** Reading the clock costs about as much as a small row. */
 const ROWS_PER_CLOCK_CHECK = 64;
 
 /**
- * A query that can be paused between two rows. It holds its snapshot until it ends. Throws as `LocalDatabase.query`
- * does, and has ended then.
+ * A query that can be paused between two rows. It holds its snapshot until it ends. Throws like `LocalDatabase.query`,
+ * and has then ended.
  */
 export class QueryRun {
   private readonly connection: Connection;
@@ -50,9 +50,9 @@ export class QueryRun {
   }
 
   /**
-   * Takes the next rows, and goes on for about so long. Gives the rows when that was enough. What SQLite does before it
-   * gives a row, such as sorting and adding up, cannot be paused and does not count: most of such a query is done then,
-   * and whoever gave it up would do all of it again.
+   * Continues for about `budgetMs`. Returns the rows when the query is complete, and null when it needs more time. The
+   * work before the first row, such as sorting and aggregating, cannot be paused and does not count: most of such a
+   * query is then done, and giving up would repeat all of it.
    */
   advance(budgetMs: number): EncodedRows | null {
     try {
@@ -71,7 +71,7 @@ export class QueryRun {
     return this.encoder.finish();
   }
 
-  /** Gives it up, unless it has ended. To be called before its database is closed. */
+  /** Ends the query early, unless it has ended. Call it before the database is closed. */
   end(): void {
     if (this.hasEnded) return;
     this.hasEnded = true;

@@ -3,11 +3,11 @@ import type { Outbox } from '../changelog/outbox.ts';
 import type { Meta } from './meta.ts';
 
 /**
- * Keeps what one person wrote from being sent as another's. A database belongs to nobody until someone signs in, and
- * what was written before is theirs then. It passes to another person only when nothing of the first is left to send.
- * Null: the app does not say who is signed in.
+ * Prevents one user's writes from being sent as another's. A database belongs to no user until someone signs in, who
+ * then owns the earlier writes too. It passes to another user only when the first has nothing left to send. `principal`
+ * is null when the app names no user.
  *
- * Throws `other-principal` with the number of changes that wait; nothing is changed then.
+ * Throws `other-principal` with the number of pending changes; nothing is changed then.
  */
 export function requirePrincipal(
   meta: Meta,
@@ -19,7 +19,7 @@ export function requirePrincipal(
   const known = meta.get('principal') ?? null;
   if (known === principal) return;
   const pendingCount = outbox.pendingCount();
-  // Who leads says whose it is; a reader has to be the same.
+  // The leader sets the principal; a reader must have the same one.
   if (role === 'reader' || (known !== null && pendingCount > 0))
     throw new RockpoolError('other-principal', { pendingCount });
   meta.set('principal', principal);

@@ -295,7 +295,7 @@ describe('an older bundle after migrations', () => {
       second: buildSchema([{ ...note, columns: rankNotNull, merge: { ...note.merge, counters: ['rank'] } }]),
       step: rebuilt('`id` text PRIMARY KEY NOT NULL, `text` text, `rank` integer NOT NULL DEFAULT 0'),
       insert: "INSERT INTO note (id) VALUES ('n')",
-      fields: { table: 'note', column: 'rank', problem: 'the column has another type, default or rule' },
+      fields: { table: 'note', column: 'rank', problem: 'the type, default or merge rule of the column changed' },
     },
     {
       what: 'merges a text as a document',

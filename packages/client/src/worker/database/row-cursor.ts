@@ -5,11 +5,11 @@ import type { Connection } from '../sqlite/connection.ts';
 import { encodeSomeRows } from '../sqlite/encode-rows.ts';
 import { READ_POLICY } from '../write/sql-policy.ts';
 
-/** A query that was begun. */
+/** A running query. */
 export interface RowCursor {
-  /** The next rows, until `isEnough` says so, which is asked now and then. Null after the last. */
+  /** Returns the next rows, until `isEnough`, which is called now and then, returns true. Null after the last row. */
   next(isEnough: (rowCount: number) => boolean): EncodedRows | null;
-  /** Lets go of its moment. */
+  /** Releases its snapshot. */
   close(): void;
 }
 

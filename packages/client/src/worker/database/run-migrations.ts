@@ -9,24 +9,24 @@ import { shapeDifferences } from './table-shape.ts';
 const BREAKPOINT = '--> statement-breakpoint';
 
 /**
- * drizzle-kit switches foreign keys off around a table that it builds anew. Here they are off for all migrations, and
- * looked at afterwards.
+ * drizzle-kit turns foreign keys off around a table that it rebuilds. Here they are off for all migrations and checked
+ * afterwards.
  */
 const SWITCHES_FOREIGN_KEYS = /^\s*PRAGMA\s+foreign_keys\s*=/i;
 
 export interface MigrationParts {
   readonly connection: Connection;
   readonly meta: Meta;
-  /** Changesets that the server has not decided about. */
+  /** Changesets without an outcome from the server. */
   readonly undecided: () => Iterable<DecodedChangeset>;
 }
 
 /**
- * Carries out what is new of the app's migrations, within the transaction that opens the database: all of it or
- * nothing. Foreign keys have to be off.
+ * Runs the app's new migrations, all or nothing, within the transaction that opens the database. Foreign keys must be
+ * off.
  *
- * Throws `migration-failed` with the tag and the reason, and `migration-refused` where
- * a table or column would go that changes name which the server has not decided about.
+ * Throws `migration-failed` with the tag and the reason, and `migration-refused` when a migration drops a table or
+ * column that undecided changes name.
  */
 export function runMigrations(
   parts: MigrationParts,
@@ -50,7 +50,7 @@ export function runMigrations(
   rememberMigrations(parts.meta, migrations);
 }
 
-/** The database was brought to where these lead without them. */
+/** Records migrations as run, for a database that reached their result without them. */
 export function rememberMigrations(meta: Meta, migrations: readonly Migration[]): void {
   meta.set('migrations_json', JSON.stringify(migrations.map(({ tag, sql }) => [tag, hashOf(sql)])));
 }
@@ -59,7 +59,7 @@ export function hasMigrations(meta: Meta): boolean {
   return readDone(meta).length > 0;
 }
 
-/** Whether the file is further: it carried out all of these, and more. */
+/** Whether the file is ahead of this bundle: it ran all of these migrations, and more. */
 export function isBehind(meta: Meta, migrations: readonly Migration[]): boolean {
   const done = readDone(meta);
   return (
@@ -68,7 +68,7 @@ export function isBehind(meta: Meta, migrations: readonly Migration[]): boolean 
   );
 }
 
-/** Whether there are any that were not carried out. */
+/** Whether any of these has not run yet. */
 export function hasNewMigrations(meta: Meta, migrations: readonly Migration[]): boolean {
   return migrations.length > readDone(meta).length;
 }
@@ -82,9 +82,8 @@ function requireSameHistory(done: readonly (readonly [string, string])[], migrat
     const migration = migrations[index];
     if (migration === undefined)
       throw new RockpoolError('app-outdated', { newerMigrations: done.length - migrations.length });
-    if (migration.tag !== tag)
-      throw failed(migration.tag, { problem: `in its place another one was carried out: ${tag}` });
-    if (hashOf(migration.sql) !== hash) throw failed(tag, { problem: 'it was changed after it had been carried out' });
+    if (migration.tag !== tag) throw failed(migration.tag, { problem: `another migration ran in its place: ${tag}` });
+    if (hashOf(migration.sql) !== hash) throw failed(tag, { problem: 'it changed after it ran' });
   }
 }
 
@@ -119,7 +118,7 @@ function runStatement(connection: Connection, sql: string, synced: ReadonlySet<s
   }
 }
 
-/** A changeset that waits says what it changes by the names of the time when it was written. */
+/** An undecided changeset refers to tables and columns as they were when it was written. */
 function requireNoPendingLoss(undecided: Iterable<DecodedChangeset>, stored: Schema, wanted: Schema): void {
   const kept = new Map(wanted.tables.map(({ id, columns }) => [id, new Set(columns.map((column) => column.id))]));
   for (const { groups } of undecided) {
@@ -132,19 +131,19 @@ function requireNoPendingLoss(undecided: Iterable<DecodedChangeset>, stored: Sch
       if (columns === undefined)
         throw new RockpoolError('migration-refused', {
           table: table.name,
-          problem: 'changes of a table that goes were not sent yet',
+          problem: 'the table to drop has unsent changes',
         });
       if (lost !== undefined && lost !== null)
         throw new RockpoolError('migration-refused', {
           table: table.name,
           column: lost.name,
-          problem: 'changes of a column that goes were not sent yet',
+          problem: 'the column to drop has unsent changes',
         });
     }
   }
 }
 
-/** SQLite does not say what a table is renamed to, so that no policy can refuse a name of ours. */
+/** SQLite does not report the new name of a renamed table, so no policy can reject a reserved one beforehand. */
 function requireNoNewReservedNames(
   connection: Connection,
   before: ReadonlySet<string>,
@@ -169,15 +168,15 @@ function reservedNames(connection: Connection): ReadonlySet<string> {
 function requireForeignKeys(connection: Connection, migrations: readonly Migration[]): void {
   const [broken] = connection.rows('SELECT "table" FROM pragma_foreign_key_check LIMIT 1');
   if (broken !== undefined)
-    throw failed(lastTag(migrations), { problem: 'rows refer to rows that are not there', table: String(broken[0]) });
+    throw failed(lastTag(migrations), { problem: 'foreign keys refer to missing rows', table: String(broken[0]) });
 }
 
-/** All differences at once, by names: what the app reads and writes from now on has to be there. */
+/** Reports all differences at once, by name: whatever the app will read and write must exist. */
 function requireSchema(connection: Connection, schema: Schema, migrations: readonly Migration[]): void {
   const problems = schema.tables.flatMap((table) => differences(connection, table));
   if (problems.length > 0)
     throw failed(lastTag(migrations), {
-      problem: 'the migrations do not lead to the schema',
+      problem: 'the migrations do not produce the schema',
       count: problems.length,
       differences: problems.join('\n'),
     });
@@ -193,7 +192,7 @@ function differences(connection: Connection, table: TableSchema): string[] {
   const problems = table.columns.flatMap(({ name, notNull }) => {
     const column = found.get(name);
     if (column === undefined) return [`column ${table.name}.${name} is missing`];
-    // A key that is an integer is never NULL, whatever is declared.
+    // An integer key is never NULL, whatever is declared.
     return notNull === column.notNull || column.pk > 0
       ? []
       : [`column ${table.name}.${name} ${notNull ? 'allows' : 'does not allow'} NULL`];
@@ -207,7 +206,7 @@ function differences(connection: Connection, table: TableSchema): string[] {
   for (const name of found.keys())
     if (!table.columns.some((column) => column.name === name))
       problems.push(`column ${table.name}.${name} is not in the schema`);
-  // A table of this device alone may be as it likes.
+  // Tables that are not synced may have any shape.
   if (table.synced)
     for (const { column, declared, found: actual } of shapeDifferences(connection, table))
       problems.push(
@@ -224,7 +223,7 @@ function failed(tag: string, fields: Readonly<Record<string, string | number>>, 
   return new RockpoolError('migration-failed', { migration: tag, ...fields }, { cause });
 }
 
-/** FNV-1a, 32 bits: to notice an edit by mistake, not one in bad faith. */
+/** FNV-1a, 32 bits: detects accidental edits, not malicious ones. */
 function hashOf(sql: string): string {
   let hash = 0x811c9dc5;
   for (let i = 0; i < sql.length; i++) hash = Math.imul(hash ^ sql.charCodeAt(i), 0x01000193);

@@ -11,7 +11,7 @@ import {
   type TableSchema,
 } from '@rockpool/shared';
 
-/** One step of bringing a stored schema to a wanted one. Table and column are those it is about, for errors. */
+/** One step from a stored schema to a wanted one. `table` and `column` name what it changes, for errors. */
 export interface SchemaStep {
   readonly sql: string;
   readonly table: string;
@@ -19,9 +19,9 @@ export interface SchemaStep {
 }
 
 /**
- * How to get from the stored schema to the wanted one by adding: new tables, new columns that may be NULL or have a
- * default, new indexes. Indexes that are not unique may also go or change, as they hold nothing. Throws
- * `schema-incompatible` for anything else.
+ * Plans the additive change from the stored schema to the wanted one: new tables, new columns that may be NULL or have
+ * a default, and new indexes. Indexes that are not unique may also be dropped or changed, as they hold no data. Throws
+ * `schema-incompatible` for any other change.
  */
 export function planSchemaChange(stored: Schema, wanted: Schema): SchemaStep[] {
   const storedByName = new Map(stored.tables.map((table) => [table.name, table]));
@@ -37,7 +37,7 @@ export function planSchemaChange(stored: Schema, wanted: Schema): SchemaStep[] {
 
 function changeTable(before: TableSchema, after: TableSchema): SchemaStep[] {
   const table = after.name;
-  requireSame(before.synced, after.synced, table, 'synced or not');
+  requireSame(before.synced, after.synced, table, 'whether the table is synced');
   requireSame(before.primaryKey, after.primaryKey, table, 'primary key');
   requireSame(before.uniques, after.uniques, table, 'UNIQUE constraints');
   requireSame(before.foreignKeys, after.foreignKeys, table, 'foreign keys');
@@ -52,7 +52,8 @@ function changeTable(before: TableSchema, after: TableSchema): SchemaStep[] {
 function changeColumn({ name: table, merge }: TableSchema, before: TableSchema, column: ColumnSchema): SchemaStep[] {
   const known = before.columns.find(({ name }) => name === column.name);
   if (known !== undefined) {
-    if (!same(known, column)) throw incompatible(table, column.name, 'the column has another type, default or rule');
+    if (!same(known, column))
+      throw incompatible(table, column.name, 'the type, default or merge rule of the column changed');
     const problem = policyChangeProblem(before.merge, merge, column.name);
     if (problem !== null) throw incompatible(table, column.name, problem);
     return [];
@@ -64,7 +65,7 @@ function changeColumn({ name: table, merge }: TableSchema, before: TableSchema, 
   return [{ sql: `ALTER TABLE ${quoteName(table)} ADD COLUMN ${columnSql(column)}`, table, column: column.name }];
 }
 
-/** Why a column with rows cannot go from one merge rule to another; null where it can. */
+/** Returns why a column with rows cannot change from one merge rule to another; null when it can. */
 export function policyChangeProblem(before: MergeRules, after: MergeRules, column: string): string | null {
   const changed = POLICY_DECLARATIONS.find(
     ({ changeProblem, ruleOf }) => changeProblem !== null && !same(ruleOf(before, column), ruleOf(after, column)),
@@ -78,7 +79,7 @@ function changeIndexes(before: TableSchema, after: TableSchema): SchemaStep[] {
   for (const index of before.indexes) {
     const wanted = after.indexes.find(({ name }) => name === index.name);
     if (wanted !== undefined && same(wanted, index)) continue;
-    if (index.unique) throw incompatible(table, null, `the unique index ${index.name} has gone or changed`);
+    if (index.unique) throw incompatible(table, null, `the unique index ${index.name} was removed or changed`);
     steps.push({ sql: `DROP INDEX ${quoteName(index.name)}`, table, column: null });
   }
   for (const index of after.indexes) {

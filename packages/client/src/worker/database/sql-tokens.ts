@@ -1,6 +1,6 @@
 /**
- * Words, names and operators of a piece of SQL: names unquoted and in lower case, strings as they are, without comments
- * and white space.
+ * Splits SQL into words, names and operators, without comments and white space. Names are unquoted and in lower case;
+ * strings are unchanged.
  */
 export function sqlTokens(sql: string): string[] {
   return [...sql.matchAll(TOKEN)].flatMap(([token]) =>
@@ -8,7 +8,7 @@ export function sqlTokens(sql: string): string[] {
   );
 }
 
-/** What lies between an opening bracket at `open` and its closing one. */
+/** Returns the tokens between the opening bracket at `open` and its closing one. */
 export function withinBrackets(tokens: readonly string[], open: number): string[] {
   let depth = 0;
   for (let at = open; at < tokens.length; at++) {
@@ -18,7 +18,7 @@ export function withinBrackets(tokens: readonly string[], open: number): string[
   return tokens.slice(open + 1);
 }
 
-/** Cuts at the commas that lie in no bracket. */
+/** Splits at the commas that are outside of brackets. */
 export function atCommas(tokens: readonly string[]): string[][] {
   const parts: string[][] = [[]];
   let depth = 0;
@@ -32,7 +32,8 @@ export function atCommas(tokens: readonly string[]): string[][] {
 }
 
 /**
- * An expression as it compares: without brackets around all of it, and without the table's own name before its columns.
+ * Normalises an expression for comparison: without brackets around the whole, and without the table's own name before
+ * its columns.
  */
 export function expressionText(tokens: readonly string[], table: string): string {
   let inner = tokens.filter(

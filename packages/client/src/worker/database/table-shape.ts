@@ -3,29 +3,29 @@ import { Connection } from '../sqlite/connection.ts';
 import { atCommas, expressionText, sqlTokens, withinBrackets } from './sql-tokens.ts';
 
 /**
- * Everything that decides which rows a table may have and when two of them are the same, as lines that can be compared:
- * what is in one table and not in the other would make replicas differ, or let one refuse what another has.
+ * Everything that decides which rows a table may have and when two rows are the same, as comparable lines. A line that
+ * only one of two tables has would make replicas differ, or make one reject a row that the other has.
  *
- * Not part of it: the order of columns, indexes that are not unique, names of constraints and indexes, triggers.
+ * It excludes the order of columns, indexes that are not unique, names of constraints and indexes, and triggers.
  */
 interface TableShape {
   readonly table: readonly string[];
-  /** By column, in lower case. */
+  /** By column name in lower case. */
   readonly columns: ReadonlyMap<string, readonly string[]>;
 }
 
 export interface ShapeDifference {
-  /** Null: of the table as a whole. */
+  /** Null for a difference of the table as a whole. */
   readonly column: string | null;
-  /** What the schema declares; 'nothing' where it has none of it. */
+  /** What the schema declares; 'nothing' when it declares nothing. */
   readonly declared: string;
   /** What the database has. */
   readonly found: string;
 }
 
 /**
- * How a table of the database differs from its declaration. A scratch database made from the declaration is read in the
- * same way, so SQLite decides what both mean.
+ * Returns how a table of the database differs from its declaration. A scratch database created from the declaration is
+ * read in the same way, so SQLite decides what both mean.
  */
 export function shapeDifferences(connection: Connection, table: TableSchema): ShapeDifference[] {
   const scratch = new Connection(connection.runtime, { path: ':memory:' });
@@ -93,9 +93,9 @@ function columnLines(connection: Connection, table: string, body: readonly strin
           [
             `type ${affinityOf(String(type))}`,
             `collation ${collationOf(connection, table, column)}`,
-            // An insert of a device that does not know the column gets it, there and on the server.
+            // An insert from a device that does not know the column uses the default, on that device and on the server.
             `default ${defaultText(connection, defaultSql === null ? 'NULL' : String(defaultSql), affinityOf(String(type)))}`,
-            // SQLite allows it in keys that are not INTEGER. Rows with such a key are not captured.
+            // SQLite allows NULL in keys that are not INTEGER. Rows with a NULL key are not captured.
             ...(keyAllowsNull === 1 ? ['key that allows NULL'] : []),
             ...(hidden === 2 || hidden === 3
               ? [`generated ${hidden === 3 ? 'stored' : 'virtual'} as ${expression ?? ''}`]
@@ -107,8 +107,8 @@ function columnLines(connection: Connection, table: string, body: readonly strin
 }
 
 /**
- * The value of a constant, as a column of this affinity stores it; the tokens of anything else, such as
- * `CURRENT_TIMESTAMP` or `random()`.
+ * Returns the value of a constant as a column of this affinity stores it, and the tokens of any other expression, such
+ * as `CURRENT_TIMESTAMP` or `random()`.
  */
 function defaultText(connection: Connection, sql: string, affinity: string): string {
   const tokens = sqlTokens(sql);
@@ -128,7 +128,7 @@ function affinityOf(type: string): string {
   return ['REAL', 'FLOA', 'DOUB'].some((part) => upper.includes(part)) ? 'real' : 'numeric';
 }
 
-/** SQLite tells the collation of a column only to those who compare with it: in the program of a comparison. */
+/** SQLite shows the collation of a column only in the program of a comparison. */
 function collationOf(connection: Connection, table: string, column: string): string {
   const program = connection.rows(`EXPLAIN SELECT +${quoteName(column)} < ? FROM ${quoteName(table)}`, null);
   const comparison = program.find(([, opcode]) => opcode === 'Lt');
@@ -152,7 +152,7 @@ function uniqueLines(connection: Connection, table: string): string[] {
       ([column, collation, at]) =>
         `${column === null ? expressionText(terms[Number(at)] ?? [], table) : String(column).toLowerCase()} ${String(collation)}`,
     );
-    // The order of its columns decides nothing about which rows are the same.
+    // The order of the columns does not affect which rows are equal.
     return `${origin === 'pk' ? 'primary key' : 'unique'} (${named.sort().join(', ')})${where < 0 ? '' : ` where ${expressionText(tokens.slice(where + 1), table)}`}`;
   });
 }
@@ -168,7 +168,7 @@ function foreignKeyLines(connection: Connection, table: string): string[] {
       tail: `on update ${String(onUpdate)} on delete ${String(onDelete)}`.toLowerCase(),
       pairs: [],
     };
-    // Without columns it refers to the primary key.
+    // A foreign key without columns refers to the primary key.
     key.pairs.push(
       `${String(from)} to ${to === null ? keyColumn(connection, String(parent), key.pairs.length) : String(to)}`.toLowerCase(),
     );
@@ -192,8 +192,8 @@ function checkLines(body: readonly string[], table: string): string[] {
 }
 
 /**
- * A constraint that replaces or ignores rows by itself does so when deliveries are applied, too: nobody else would
- * learn of it.
+ * A constraint that replaces or ignores rows by itself would also do so when deliveries are applied, and no other
+ * replica would learn of it.
  */
 function conflictLines(body: readonly string[]): string[] {
   return body.flatMap((token, at) =>

@@ -10,13 +10,13 @@ import {
 import { policyChangeProblem } from './schema-change.ts';
 
 /**
- * The schema of a file that bundles of several versions open: everything that is stored, and what the app declares
- * beside it. The same object as `stored` where the app declares nothing more.
+ * Returns the schema of a file that bundles of several versions open: everything stored, with the app's additional
+ * declarations. Returns the `stored` object itself when the app declares nothing more.
  *
- * Throws `schema-incompatible` where the app's statements would mean something else in this file: a table or column
+ * Throws `schema-incompatible` when the app's statements would have another meaning in this file: a table or column
  * that both have differs, the file lacks a constraint that the app declares, or a row needs a value for a column that
- * the app does not know. How deletes, groups of columns and unique values merge is not compared: statements mean the
- * same under any of these rules, and the file's stand.
+ * the app does not know. The merge rules of deletes, groups of columns and unique values are not compared: statements
+ * mean the same under any of them, and the file's rules apply.
  */
 export function uniteSchemas(stored: Schema, app: Schema): Schema {
   const appTables = new Map(app.tables.map((table) => [table.name, table]));
@@ -32,7 +32,7 @@ export function uniteSchemas(stored: Schema, app: Schema): Schema {
 
 function uniteTables(stored: TableSchema, app: TableSchema): TableSchema {
   const table = stored.name;
-  if (stored.synced !== app.synced) throw incompatible(table, null, 'synced or not changed');
+  if (stored.synced !== app.synced) throw incompatible(table, null, 'whether the table is synced changed');
   if (!same(stored.primaryKey, app.primaryKey)) throw incompatible(table, null, 'primary key changed');
   requireAll(stored.uniques, app.uniques, table, 'UNIQUE constraints');
   requireAll(stored.foreignKeys, app.foreignKeys, table, 'foreign keys');
@@ -65,12 +65,13 @@ function requireSharedColumn(stored: TableSchema, app: TableSchema, column: Colu
       throw incompatible(table, column.name, 'the app does not know this column, and a new row needs a value for it');
     return;
   }
-  if (!same(column, declared)) throw incompatible(table, column.name, 'the column has another type, default or rule');
+  if (!same(column, declared))
+    throw incompatible(table, column.name, 'the type, default or merge rule of the column changed');
   const problem = policyChangeProblem(stored.merge, app.merge, column.name);
   if (problem !== null) throw incompatible(table, column.name, problem);
 }
 
-/** The file's rules, and those of the columns that it is about to get. */
+/** The file's rules, and those of the columns to add. */
 function uniteRules(
   { name: table, merge: stored }: TableSchema,
   { merge: app }: TableSchema,
@@ -79,13 +80,13 @@ function uniteRules(
   const united = POLICY_DECLARATIONS.map(({ key, columnsOf }) => {
     const entries = app[key].filter((entry) => columnsOf(entry).some((column) => added.has(column)));
     if (!entries.every((entry) => columnsOf(entry).every((column) => added.has(column))))
-      throw incompatible(table, null, 'a new column belongs to a group of columns that are there already');
+      throw incompatible(table, null, 'a new column belongs to a group with existing columns');
     return [key, [...stored[key], ...entries]] as const;
   });
   return { ...stored, ...Object.fromEntries(united) };
 }
 
-/** The file may hold rows to more than the app declares, but not to less. */
+/** The file's rows may be more constrained than the app declares, but not less. */
 function requireAll(stored: readonly unknown[], app: readonly unknown[], table: string, what: string): void {
   if (!app.every((wanted) => stored.some((known) => same(known, wanted))))
     throw incompatible(table, null, `${what} changed`);

@@ -7,10 +7,10 @@ import { readSnapshotFacts } from './snapshot-facts.ts';
 const SITE_ID_BYTES = 16;
 
 /**
- * Makes a database of this device of a snapshot's file, which has the synced tables, the system tables and the states
- * of documents: adds the internal tables, and sets the cursor to where the snapshot was made. Local tables, plain
- * indexes and search indexes come when the database is opened, like those of a newer schema. Throws `schema-mismatch`
- * for rows of another schema.
+ * Turns a snapshot's file, which has the synced tables, the system tables and the states of documents, into a database
+ * of this device: adds the internal tables and sets the cursor to the snapshot's position. Opening the database adds
+ * local tables, plain indexes and search indexes, as for a newer schema. Throws `schema-mismatch` for rows of another
+ * schema.
  */
 export function adoptSnapshot(
   connection: Connection,

@@ -9,63 +9,66 @@ import type { DownloadContent } from './snapshot-source.ts';
 import type { SnapshotEvents } from '../sync/snapshot-taking.ts';
 
 export interface DownloadOptions extends SnapshotEvents {
-  /** Of the server's sockets: `wss://example.org/sync`. */
+  /** The server's socket address: `wss://example.org/sync`. */
   readonly url: string;
   readonly databaseId: string;
   readonly schemaHash: string;
   readonly token: () => Promise<string>;
   readonly timeouts?: DownloadTimeouts;
   readonly fetch?: typeof fetch;
-  /** What an earlier call has left, and this one leaves where it fails. Default: nothing. */
+  /**
+   * What an earlier call received. This call adds to it, so that after a failure the next one can continue. Default:
+   * nothing.
+   */
   readonly partial?: PartialDownload;
-  /** Ends the download, as if it were cut for good. */
+  /** Ends the download, as if the connection were cut permanently. */
   readonly signal?: AbortSignal;
 }
 
-/** How long each wait may last. The defaults are those of snapshot-wait.ts. */
+/** Limits of each wait in ms. The defaults are those of snapshot-wait.ts. */
 export interface DownloadTimeouts {
   readonly tokenMs?: number;
   /** From the request to the first byte of an answer, and from its headers to the first byte of its body. */
   readonly firstByteMs?: number;
-  /** As long as the server says that it is building the file. */
+  /** For as long as the server reports that it is building the file. */
   readonly builtMs?: number;
-  /** Browsers themselves wait for ever. */
+  /** Between parts of the body; browsers themselves wait for ever. */
   readonly nextBytesMs?: number;
 }
 
-/** What has come so far of the snapshot with this ETag. */
+/** The part of the snapshot with this ETag that has arrived. */
 export interface PartialDownload {
   parts: Uint8Array<ArrayBuffer>[];
   receivedBytes: number;
   etag: string;
 }
 
-/** The snapshot as it travels, compressed. */
+/** The snapshot as sent, compressed. */
 export interface DownloadedSnapshot {
   readonly compressed: Blob;
-  /** Unpacked. */
+  /** Uncompressed size in bytes. */
   readonly sizeBytes: number;
 }
 
-/** A download that is cut goes on where it was; one that is cut this often without getting further is given up. */
+/** A download that is cut continues where it was. After this many cuts without progress it is given up. */
 const MAX_CUTS = 5;
 
-/** A server that is building the file answers within this time that it is. */
+/** A server that is building the file reports so within this time. */
 const ANSWER_BUILDING_MS = 2_000;
 
-/** Between two questions whether the file is built, whatever the server's answer costs it. */
+/** Interval of the requests while the file is being built, independent of the cost of the server's answer. */
 const ASK_AGAIN_MS = 1_000;
 
 /**
- * The server's snapshot as it travels, compressed, and checked against its hash. Null: the server offers none, since
+ * Downloads the server's snapshot, compressed, and checks its hash. Returns null when the server offers none because
  * the database is small. Throws
- * - `network-unreachable` where the connection fails, or is cut; with the same `partial` the next call goes on there
- * - `snapshot-unavailable` where the server does not answer in time, refuses, or sends something else
- * - what `token` throws
+ * - `network-unreachable` when the connection fails or is cut; the next call with the same `partial` continues
+ * - `snapshot-unavailable` when the server does not answer in time, rejects the request, or sends something else
+ * - the errors of `token`
  */
 export async function downloadSnapshot(options: DownloadOptions): Promise<DownloadedSnapshot | null> {
   const partial: PartialDownload = options.partial ?? emptyPartial();
-  // A server that always begins anew and never ends makes no progress.
+  // A server that always starts over and never finishes makes no progress.
   let furthestBytes = partial.receivedBytes;
   for (let cuts = 0; cuts < MAX_CUTS && options.signal?.aborted !== true; cuts++) {
     const response = await requestUntilBuilt(options, partial);
@@ -80,7 +83,7 @@ export async function downloadSnapshot(options: DownloadOptions): Promise<Downlo
       continue;
     }
     const whole = new Blob(partial.parts);
-    // Also where it is not what it should be: nothing of it is worth going on with.
+    // Cleared even if the hash is wrong: no part of such a download is worth continuing.
     Object.assign(partial, emptyPartial());
     return {
       compressed: await requireHash(whole, response.headers.get('rockpool-sha256')),
@@ -90,7 +93,7 @@ export async function downloadSnapshot(options: DownloadOptions): Promise<Downlo
   throw downloadCut(partial);
 }
 
-/** Downloads by HTTP. Each attempt goes on where the one before it was cut. */
+/** Downloads over HTTP. Each attempt continues where the one before it was cut. */
 export function downloadContent(
   options: Pick<DownloadOptions, 'url' | 'databaseId' | 'schemaHash' | 'token' | 'timeouts' | 'fetch'>,
 ): DownloadContent {
@@ -122,8 +125,8 @@ function unavailable(
 }
 
 /**
- * The answer that has the file, or the rest of it. Null: there is none. `cut`: the connection failed, and something has
- * come before.
+ * Returns the answer with the file or its rest; null when there is none; `cut` when the connection failed after some
+ * bytes had arrived.
  */
 async function requestUntilBuilt(options: DownloadOptions, partial: PartialDownload): Promise<Response | 'cut' | null> {
   const builtMs = options.timeouts?.builtMs ?? BUILD_TIMEOUT_MS;
@@ -172,7 +175,7 @@ async function requestSnapshot(options: DownloadOptions, partial: PartialDownloa
       cache: 'no-store',
     });
   } catch {
-    // Where something has come before, it may be the network: a new connection shows that.
+    // After some bytes have arrived, the network may be the cause; a new connection will show.
     if (partial.etag === '')
       throw overdue.signal.aborted ? unavailable('snapshot-answer', { waitedMs: firstByteMs }) : downloadCut(partial);
     if (overdue.signal.aborted) throw downloadCut(partial);
@@ -182,14 +185,14 @@ async function requestSnapshot(options: DownloadOptions, partial: PartialDownloa
   }
 }
 
-/** What a portal or a proxy answers in the server's place is not even read. */
+/** Rejects, without reading it, an answer that a portal or proxy sent instead of the server. */
 async function requireSnapshot(response: Response): Promise<Response> {
   if (response.headers.get('rockpool-sha256') !== null) return response;
   await response.body?.cancel();
-  throw unavailable('snapshot-answer', { problem: 'the answer is no snapshot', status: response.status });
+  throw unavailable('snapshot-answer', { problem: 'the answer is not a snapshot', status: response.status });
 }
 
-/** Whether it came to its end. */
+/** Returns whether the body was complete. */
 async function receiveBody(options: DownloadOptions, response: Response, partial: PartialDownload): Promise<boolean> {
   const { firstByteMs = FIRST_BYTE_TIMEOUT_MS, nextBytesMs = NEXT_BYTES_TIMEOUT_MS } = options.timeouts ?? {};
   const before = partial.receivedBytes;
@@ -230,7 +233,7 @@ async function within<T>(work: Promise<T>, withinMs: number, overdue: () => Rock
   }
 }
 
-/** Resolves after that time, or at once when the signal comes. */
+/** Resolves after `delayMs`, or at once when the signal aborts. */
 function delay(delayMs: number, signal: AbortSignal | undefined): Promise<void> {
   return new Promise((resolve) => {
     const timer = setTimeout(resolve, Math.max(0, delayMs));

@@ -21,9 +21,9 @@ export interface FirstSyncOptions extends Omit<DownloadOptions, 'schemaHash' | '
 }
 
 /**
- * Fills a database that does not exist yet from the server's snapshot, whole or not at all. False: the database exists
- * already, or the server offers no snapshot. Nobody may have it open. Throws as downloadSnapshot does, and what stands
- * in the way here, such as `storage-full`: then nothing is stored, and the rows come as deliveries once the database is
+ * Creates a database from the server's snapshot, completely or not at all. Returns false when the database exists
+ * already or the server offers no snapshot. The database must not be open. Throws the errors of downloadSnapshot, and
+ * local ones such as `storage-full`. Nothing is stored then, and the rows arrive as deliveries once the database is
  * open.
  */
 export async function firstSync(options: FirstSyncOptions): Promise<boolean> {

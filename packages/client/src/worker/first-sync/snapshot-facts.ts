@@ -2,16 +2,16 @@ import { decodeSchema, encodeOutline, RockpoolError, type Schema, type SnapshotP
 import type { Connection } from '../sqlite/connection.ts';
 import { mismatchFields } from '../sync/schema-mismatch.ts';
 
-/** What a snapshot's file says of its rows. */
+/** The facts in a snapshot's file about its rows. */
 export interface SnapshotFacts extends SnapshotPosition {
   readonly schema: Schema;
-  /** Of the server database that they are of. */
+  /** Identity of the server database that the rows belong to. */
   readonly databaseIdentity: Uint8Array;
 }
 
 /**
- * Which database the rows of a snapshot's file are of, and where in its log they are. Throws `schema-mismatch` for rows
- * of another schema, `snapshot-unavailable` for a file that does not say it.
+ * Reads which database the rows of a snapshot's file belong to, and their position in its log. Throws `schema-mismatch`
+ * for rows of another schema, and `snapshot-unavailable` for a file without these facts.
  */
 export function readSnapshotFacts(connection: Connection, schema: Schema): SnapshotFacts {
   const [facts] = connection.rows(
@@ -30,7 +30,7 @@ export function readSnapshotFacts(connection: Connection, schema: Schema): Snaps
   if (logEpoch === undefined || watermark === undefined || logHash === undefined || databaseIdentity === undefined)
     throw new RockpoolError('snapshot-unavailable', {
       stage: 'snapshot-store',
-      problem: 'the file does not say where its rows are from',
+      problem: 'the file does not state the origin of its rows',
     });
   return { schema: stored, databaseIdentity, logEpoch, watermark, logHash };
 }

@@ -16,13 +16,13 @@ import { STORE_TIMEOUT_MS } from '../sync/snapshot-wait.ts';
 import { readSnapshotFacts } from './snapshot-facts.ts';
 import { reportStored } from './stored-progress.ts';
 
-/** A snapshot's file as it comes, unpacked. */
+/** The uncompressed content of a snapshot's file. */
 export interface SnapshotContent {
   readonly source: ReadableStream<Uint8Array>;
   readonly sizeBytes: number;
 }
 
-/** Null: there is none to be had. Throws as SnapshotSource does. */
+/** Returns null when there is no snapshot. Throws the errors of SnapshotSource. */
 export type DownloadContent = (events: SnapshotEvents, signal: AbortSignal) => Promise<SnapshotContent | null>;
 
 export interface SnapshotSourceOptions {
@@ -31,12 +31,12 @@ export interface SnapshotSourceOptions {
   readonly schema: Schema;
   readonly runtime: SqliteRuntime;
   readonly download: DownloadContent;
-  /** Of the server database that the local one belongs to; null: not known yet. */
+  /** Identity of the server database that the local one belongs to; null: not known yet. */
   readonly databaseIdentity: () => Uint8Array | null;
 }
 
 /**
- * The server's snapshots for a database that is in use: each is put beside it, as a file to read from. One at a time.
+ * Provides the server's snapshots for a database in use. Each is staged as a file beside the database, one at a time.
  */
 export function snapshotSource({
   name,
@@ -47,7 +47,7 @@ export function snapshotSource({
   databaseIdentity,
 }: SnapshotSourceOptions): SnapshotSource {
   let staged: StagedFile | null = null;
-  // A worker that was killed after its file was applied has left it, and no other may be needed for long.
+  // Removes the file of a worker that was killed after applying it; the next snapshot may be long in coming.
   let last: Promise<unknown> = discardStaged({ name, medium }).catch(() => undefined);
 
   function inTurn<T>(job: () => Promise<T>): Promise<T> {
@@ -59,7 +59,7 @@ export function snapshotSource({
   async function remove(): Promise<void> {
     const old = staged;
     staged = null;
-    // A file that cannot be taken away now is in nobody's way: the next one is written over it.
+    // A file that cannot be removed now does no harm: the next one overwrites it.
     await old?.remove().catch(() => undefined);
   }
 
@@ -72,7 +72,7 @@ export function snapshotSource({
       const { logEpoch, watermark, logHash, databaseIdentity: identity } = readSnapshotFacts(connection, schema);
       const known = databaseIdentity();
       if (known !== null && !cellValuesEqual(identity, known))
-        throw new RockpoolError('database-mismatch', { problem: 'the snapshot is of another server database' });
+        throw new RockpoolError('database-mismatch', { problem: 'the snapshot belongs to another server database' });
       return { position: { logEpoch, watermark, logHash }, path: storage.path };
     } finally {
       connection.close();

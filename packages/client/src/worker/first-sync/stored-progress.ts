@@ -1,10 +1,10 @@
 /**
- * A file that came is still to be unpacked and stored, which on a slow device takes longer than the patience with a
- * silent server: so much of it counts as progress.
+ * Unpacking and storing a file may take longer on a slow device than the timeout for a silent server, so each part of
+ * this size counts as progress.
  */
 const STORED_AT_ONCE_BYTES = 1024 * 1024;
 
-/** Passes a stream on, and tells of each so many bytes of it. */
+/** Passes a stream through and calls `report` after each part of that size. */
 export function reportStored(report: () => void): TransformStream<Uint8Array, Uint8Array> {
   let untoldBytes = 0;
   return new TransformStream({

@@ -1,11 +1,11 @@
 import { quoteName, type TableSchema } from '@rockpool/shared';
 
-/** For each way in which two rows can be in each other's place: the rows, called `evicted`, that `new` would meet. */
+/** For each uniqueness rule of a table: an SQL condition for the rows, called `evicted`, that conflict with `new`. */
 export function evictionConditions(schema: TableSchema): string[] {
   const byColumns = [schema.primaryKey, ...schema.uniques]
     .filter((names) => names.length > 0)
     .map((names) => `(${names.map((name) => `evicted.${quoteName(name)} = new.${quoteName(name)}`).join(' AND ')})`);
-  // An index may be on expressions: these are computed over `new` as if it were a row of the table.
+  // An index may have expressions: these are computed over `new` as if it were a row of the table.
   const asRow = schema.columns.map(({ name }) => `new.${quoteName(name)} AS ${quoteName(name)}`).join(', ');
   const byIndexes = schema.indexes
     .filter(({ unique }) => unique)
@@ -19,7 +19,7 @@ export function evictionConditions(schema: TableSchema): string[] {
 }
 
 /**
- * The columns of which one has to be assigned for an update to evict a row. Null: any, as there are expressions and
+ * An update can evict a row only if it assigns one of these columns. Null: any column, because of expressions or
  * generated columns.
  */
 export function evictionColumns(schema: TableSchema): readonly string[] | null {

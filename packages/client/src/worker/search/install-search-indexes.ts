@@ -7,7 +7,7 @@ interface Declared {
   readonly index: SearchIndexSchema;
 }
 
-/** What the stored schema has and the wanted one has not, or has otherwise. */
+/** Drops the search indexes of the stored schema that the wanted one lacks or declares differently. */
 export function dropSearchIndexes(stored: Schema, wanted: Schema): SchemaStep[] {
   return missingFrom(wanted, stored).map(({ table, index }) => ({
     sql: dropSearchIndexSql(index),
@@ -17,8 +17,8 @@ export function dropSearchIndexes(stored: Schema, wanted: Schema): SchemaStep[] 
 }
 
 /**
- * What the wanted schema has and the stored one has not, or has otherwise; filled with the rows that are there, about 3
- * µs a row.
+ * Creates the search indexes of the wanted schema that the stored one lacks or declares differently, and fills them
+ * with the existing rows, at about 3 µs a row.
  */
 export function createSearchIndexes(stored: Schema, wanted: Schema): SchemaStep[] {
   return missingFrom(stored, wanted).flatMap(({ table, index }) =>

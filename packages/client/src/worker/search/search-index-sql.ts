@@ -2,7 +2,7 @@ import { keyColumns, quoteName, type SearchIndexSchema, type TableSchema } from 
 import { evictionConditions, evictionColumns } from './evicted-rows.ts';
 
 /**
- * Temporary tables and triggers of search indexes have this prefix; policies allow only these triggers to write these
+ * Prefix of the temporary tables and triggers of search indexes. Policies allow only these triggers to write these
  * tables.
  */
 export const SEARCH_PREFIX = 'rockpool_search_';
@@ -11,7 +11,7 @@ function searchIndexName(index: SearchIndexSchema): string {
   return `main.${quoteName(index.name)}`;
 }
 
-/** An FTS5 table that keeps the words alone: what it is of is read from the table, by rowid. */
+/** An FTS5 table that stores only the words; the text itself is read from the indexed table by rowid. */
 export function createSearchIndexSql(table: TableSchema, index: SearchIndexSchema): string {
   const columns = index.columns.map(quoteName).join(', ');
   return `CREATE VIRTUAL TABLE ${searchIndexName(index)} USING fts5(${columns}, content=${quoteText(table.name)}, tokenize=${quoteText(index.tokenize)})`;
@@ -21,21 +21,21 @@ export function dropSearchIndexSql(index: SearchIndexSchema): string {
   return `DROP TABLE ${searchIndexName(index)}`;
 }
 
-/** FTS5 takes orders as values of a column that has its own name. */
+/** FTS5 takes commands as values of the column with its own name. */
 export function rebuildSearchIndexSql(index: SearchIndexSchema): string {
   return `INSERT INTO ${searchIndexName(index)} (${quoteName(index.name)}) VALUES ('rebuild')`;
 }
 
-/** Fails with SQLITE_CORRUPT_VTAB where the index is not what one made anew of the rows would be. */
+/** Fails with SQLITE_CORRUPT_VTAB when the index differs from one rebuilt from the rows. */
 export function checkSearchIndexSql(index: SearchIndexSchema): string {
   return `INSERT INTO ${searchIndexName(index)} (${quoteName(index.name)}, rank) VALUES ('integrity-check', 1)`;
 }
 
-/** Where the rows are written down that the index does not show yet. */
+/** The log of rows that the index does not reflect yet. */
 export interface SearchIndexLog {
   readonly table: TableSchema;
   readonly index: SearchIndexSchema;
-  /** Of the temporary table. */
+  /** Name of the temporary table. */
   readonly name: string;
 }
 
@@ -45,16 +45,14 @@ export function createLogSql({ name, index }: SearchIndexLog): string {
 }
 
 /**
- * Each trigger writes a row down once, as the index has it. What it is in the end is read from the table
- * (search-indexes.ts).
+ * The triggers that log each changed row once, with its words in the index. The row's final words are read from the
+ * table (search-indexes.ts).
  *
- * 1. Nothing here may meet a conflict: OR REPLACE and OR IGNORE of the statement that fires a trigger hold inside it as
- *    well.
- * 2. SQLite fires no delete triggers for rows that OR REPLACE evicts, so whatever may be in the way is written down
- *    beforehand. A row that stays
- *    as it was does no harm.
- * 3. Whether a trigger has something to do is said by its WHEN, which costs half of what a condition of its statement
- *    would.
+ * 1. No statement here may meet a conflict: OR REPLACE and OR IGNORE of the statement that fires a trigger apply inside
+ *    it as well.
+ * 2. SQLite fires no delete triggers for rows that OR REPLACE evicts, so every row that may conflict is logged
+ *    beforehand. Logging a row that stays unchanged does no harm.
+ * 3. Each trigger checks in its WHEN whether it has something to do, which costs half of a condition in its statement.
  */
 function logTriggers({ table, index, name }: SearchIndexLog): Readonly<Record<string, string>> {
   const target = `main.${quoteName(table.name)}`;
@@ -95,7 +93,7 @@ export function dropLogSql(log: SearchIndexLog): string {
   ].join('; ');
 }
 
-/** Takes the words of logged rows out of the index as they were, and puts them in as they are. */
+/** Removes the old words of logged rows from the index and adds the current ones. */
 export function catchUpSql({ table, index, name }: SearchIndexLog): readonly string[] {
   const columns = index.columns.map(quoteName).join(', ');
   const target = searchIndexName(index);
@@ -119,21 +117,21 @@ function ofColumns(columns: readonly string[] | null): string {
 }
 
 /**
- * The columns of which one has to be assigned for the index to change. Null: any, as generated columns change with
- * others.
+ * The index changes only if a statement assigns one of these columns. Null: any column, because generated columns
+ * change with others.
  */
 function assignedColumns(table: TableSchema, index: SearchIndexSchema): readonly string[] | null {
   const isGenerated = table.columns.some(({ name, generated }) => generated !== null && index.columns.includes(name));
   return isGenerated ? null : [...index.columns, ...rowidColumns(table)];
 }
 
-/** A key that is one integer is the rowid. */
+/** A key of one integer column is the rowid. */
 function rowidColumns(table: TableSchema): readonly string[] {
   const key = keyColumns(table);
   return key.length === 1 && key[0]?.type === 'integer' ? table.primaryKey : [];
 }
 
-/** Whatever the collation of a column takes for equal. */
+/** Compares bytes, whatever the collations treat as equal. */
 function differs(columns: readonly string[]): string {
   return columns.map((name) => `old.${name} IS NOT new.${name} COLLATE BINARY`).join(' OR ');
 }

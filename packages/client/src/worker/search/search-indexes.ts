@@ -13,15 +13,15 @@ import {
 } from './search-index-sql.ts';
 
 /**
- * Keeps the full-text indexes of one writer as their tables are, in the same transactions:
+ * Keeps the full-text indexes of one writer in step with their tables, in the same transactions:
  *
  *   rows change ── temporary triggers ──► log: which rows, and what the index has of them ── catchUp ──► index
  *
- * 1. Temporary triggers also run while those of the app are off: for deliveries, rebases, undo and repairs.
+ * 1. Temporary triggers also run while the app's are off: for deliveries, rebases, undo and repairs.
  * 2. The index catches up once a transaction, before COMMIT, or when a statement of it is about to read the index. FTS5
- *    writes out what it gathered whenever a
- *    statement begins: row by row it would take 200 µs a row, all at once it takes 5.
- * 3. The log is a temporary table: what is rolled back leaves it too.
+ *    writes out what it has gathered whenever a statement begins: row by row that would take 200 µs a row, all at once
+ *    it takes 5.
+ * 3. The log is a temporary table, so a rollback undoes it too.
  */
 export class SearchIndexes {
   private readonly connection: Connection;
@@ -29,7 +29,7 @@ export class SearchIndexes {
   private readonly names: ReadonlySet<string>;
   private readonly isBehindSql: string;
 
-  /** For a connection that only reads, give a schema of nothing. */
+  /** For a connection that only reads, pass a schema without tables. */
   constructor(connection: Connection, { tables }: Pick<Schema, 'tables'>) {
     this.connection = connection;
     this.logs = tables
@@ -44,19 +44,20 @@ export class SearchIndexes {
     return this.logs.length;
   }
 
-  /** Brings the indexes up to what the transaction has written. Call it before COMMIT. */
+  /** Brings the indexes up to the transaction's writes. Call it before COMMIT. */
   catchUp(): void {
     if (this.logs.length === 0 || this.connection.value(this.isBehindSql) === 0) return;
     for (const log of this.logs) for (const sql of catchUpSql(log)) this.connection.run(sql);
   }
 
-  /** The same where the statement reads one of them. */
+  /** Calls `catchUp` if the statement reads one of the indexes. */
   catchUpFor(statement: Statement): void {
     if (this.logs.length > 0 && [...statement.columnsRead.keys()].some((name) => this.names.has(name))) this.catchUp();
   }
 
   /**
-   * For a body that writes most rows anew, inside a transaction: the indexes are made anew after it, which costs half.
+   * Runs a `body` that rewrites most rows, inside a transaction. Rebuilding the indexes after it costs half of updating
+   * them.
    */
   rebuildAfter<T>(body: () => T): T {
     if (this.logs.length === 0) return body();
@@ -67,7 +68,7 @@ export class SearchIndexes {
     return result;
   }
 
-  /** Makes anew what is not as its table is, and says which that was. To look takes 2 µs a row. */
+  /** Rebuilds indexes that differ from their tables, and returns them. Checking takes 2 µs a row. */
   repair(): { readonly table: string; readonly index: string }[] {
     const damaged = this.logs.filter(({ index }) => !this.isIntact(checkSearchIndexSql(index)));
     for (const { index } of damaged) this.connection.run(rebuildSearchIndexSql(index));

@@ -3,20 +3,20 @@ import type { Clock } from '../leader/clock.ts';
 import type { LeaderTools, LeaderWork } from '../leader/leadership.ts';
 import type { OpenDatabase } from '../database/open-database.ts';
 
-/** Nothing was committed for this long: nobody waits for this worker. */
+/** After this long without a commit, no user is waiting for this worker. */
 const QUIET_MS = 20_000;
 
-/** An accident that nobody noticed must not stay for ever. */
+/** Damage that was not noticed in use must not last. */
 const INTERVAL_MS = 60 * 60 * 1000;
 
 export interface SearchUpkeep extends LeaderWork {
-  /** A delivery was committed. A write of a tab is told as `onLocalCommit`. */
+  /** Called after a delivery was committed; writes of a tab call `onLocalCommit`. */
   onDelivery(): void;
 }
 
 /**
- * Looks at the search indexes in quiet moments, whether the database is synced or not, and makes anew what does not fit
- * its rows: in the first one after this tab began to lead, then about every hour. What was damaged is told as
+ * Checks the search indexes in quiet moments, whether the database is synced or not, and rebuilds those that differ
+ * from their rows: first after this tab became the leader, then about every hour. Reports damage as
  * `search-index-damaged`.
  */
 export function startSearchUpkeep(

@@ -35,7 +35,9 @@ export const ACTION_SAVEPOINT = 32;
 const ALLOW = 0;
 const DENY = 1;
 
-/** One thing that a statement would do, as SQLite reports it while compiling: the names depend on the action. */
+/**
+ * One action of a statement, as SQLite reports it during compilation. The meaning of the names depends on the action.
+ */
 export interface SqlAction {
   readonly code: number;
   /**
@@ -45,35 +47,35 @@ export interface SqlAction {
   /** Usually the column. For ALTER TABLE the table, for an index or a trigger its table, for a pragma its argument. */
   readonly second: string;
   readonly database: string;
-  /** The innermost trigger or view that asks for it, '' when it is the statement itself. */
+  /** The innermost trigger or view that causes the action; '' for the statement itself. */
   readonly trigger: string;
 }
 
-/** What SQL from outside may do. It is asked when a statement is compiled, not for each row. */
+/** The rules for SQL from outside. Called when a statement is compiled, not for each row. */
 export interface SqlPolicy {
-  /** Statements are cached apart for each name. */
+  /** Statements are cached separately for each name. */
   readonly name: string;
   /**
-   * The error to refuse with, or null to allow it. `use`: what the statement has asked for so far, this included; null
-   * where it is compiled again.
+   * Returns the error that rejects the action, or null to allow it. `use` is what the statement uses so far, including
+   * this action; null when the statement is recompiled.
    */
   refuse(action: SqlAction, use: TableUse | null): RockpoolError | null;
 }
 
 /**
- * The tables and views that a statement names, as SQLite finds them while compiling it, triggers and foreign-key
- * actions included.
+ * The tables and views that a statement uses, as SQLite finds them during compilation, including those of triggers and
+ * foreign-key actions.
  */
 export interface TableUse {
-  /** With the columns of each; '' where only its rows count. */
+  /** Table → its columns; '' when only the rows matter. */
   readonly read: Map<string, Set<string>>;
-  /** `sqlite_master` is among them when it changes the schema. */
+  /** Includes `sqlite_master` when the statement changes the schema. */
   readonly written: Set<string>;
-  /** The tables that it creates triggers on. */
+  /** The tables that the statement creates triggers on. */
   readonly triggersOn: Set<string>;
 }
 
-/** The policy of one connection at the moment. Without one everything is allowed. */
+/** Applies the current policy of one connection. Without a policy everything is allowed. */
 export class Authorizer {
   private policy: SqlPolicy | undefined;
   private use: TableUse | null = null;
@@ -86,7 +88,7 @@ export class Authorizer {
     this.detach = detach;
   }
 
-  /** Runs `body` under a policy; the tables of statements compiled in it are added to `use`. */
+  /** Runs `body` under a policy, and adds the tables of the statements compiled in it to `use`. */
   during<T>(policy: SqlPolicy | undefined, use: TableUse | null, body: () => T): T {
     const before = { policy: this.policy, use: this.use };
     this.policy = policy;
@@ -100,7 +102,7 @@ export class Authorizer {
     }
   }
 
-  /** Why the last statement was refused: SQLite itself only says "not authorized". */
+  /** Returns why the last statement was rejected; SQLite itself only reports "not authorized". */
   takeRefusal(): RockpoolError | null {
     const refusal = this.refusal;
     this.refusal = null;
@@ -134,9 +136,9 @@ export class Authorizer {
   }
 }
 
-/** Lets `Authorizer` judge what is compiled on this connection. */
+/** Makes an `Authorizer` check all statements compiled on this connection. */
 export function installAuthorizer(module: SqliteModule, memory: WasmMemory, connection: Pointer): Authorizer {
-  // The build's own `set_authorizer` keeps one callback for all connections and frees it under the others; what lies
+  // The build's own `set_authorizer` keeps one callback for all connections and frees it under the others. The function
   // below it keeps one for each address of a word of flags, where 0 means that the callback is synchronous.
   const flags = memory.allocate(4);
   memory.bytes.fill(0, flags, flags + 4);

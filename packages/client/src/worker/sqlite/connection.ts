@@ -24,14 +24,14 @@ const CACHED_STATEMENTS = 200;
 export interface ConnectionOptions {
   /** A path in the given VFS, or ':memory:'. */
   readonly path: string;
-  /** A VFS registered with the same module; SQLite's default when left out. */
+  /** A VFS registered with the same module. Default: SQLite's own. */
   readonly vfsName?: string;
   readonly readOnly?: boolean;
-  /** Asked after a failure of storage: the VFS knows why, SQLite only that. */
+  /** Called after a storage failure: the VFS knows the reason, while SQLite reports only the failure. */
   readonly storageError?: () => RockpoolError | null;
 }
 
-/** One connection to one database. Synchronous throughout; errors are RockpoolErrors. */
+/** One connection to one database. All calls are synchronous; errors are RockpoolErrors. */
 export class Connection {
   readonly runtime: SqliteRuntime;
   readonly handle: Pointer;
@@ -68,25 +68,25 @@ export class Connection {
     this.authorizer = installAuthorizer(module, memory, this.handle);
   }
 
-  /** Runs SQL of our own without parameters, several statements if need be, without a policy. */
+  /** Runs one or more internal statements, without parameters and without a policy. */
   exec(sql: string): void {
     const { module, memory } = this.runtime;
     const text = memory.allocateCString(sql);
     const result = module._sqlite3_exec(this.handle, text, 0, 0, 0);
-    // What was read of the SQL decides the message only, and SQL of our own holds no values.
+    // `exec` may fail after some of its statements ran, but the phase only selects the message, and internal SQL
+    // contains no values.
     const error = result === SQLITE_OK ? null : this.lastError(result, 'prepare');
     memory.free(text);
     if (error !== null) throw error;
   }
 
   /**
-   * Prepares one statement, or takes an idle one with the same SQL. Give it back with `release()`.
-   * Under a policy it is refused with `sql-forbidden` when it does what the policy does not allow; without one
-   * everything is allowed.
+   * Prepares one statement, or reuses an idle one with the same SQL. Give it back with `release()`. Throws
+   * `sql-forbidden` for a statement that the policy does not allow; without a policy everything is allowed.
    */
   prepare(sql: string, policy?: SqlPolicy): Statement {
-    // A DELETE without WHERE that is compiled while nothing records changes empties its table in one go, unseen by a
-    // session that begins later.
+    // A DELETE without WHERE that was compiled while no session recorded empties its table at once, invisibly to a
+    // session that begins later. So recorded statements have cache keys of their own.
     const key = `${this.recordingSessions > 0 ? 'recorded ' : ''}${policy === undefined ? '' : policy.name}:${sql}`;
     const idle = this.idleStatements.get(key);
     if (idle !== undefined) {
@@ -116,15 +116,12 @@ export class Connection {
     return statement;
   }
 
-  /**
-   * Runs `body` so that what SQLite has to compile again during it, because the schema changed, is judged by the same
-   * policy.
-   */
+  /** Runs `body` so that the same policy applies to statements that SQLite recompiles in it after a schema change. */
   underPolicy<T>(policy: SqlPolicy, body: () => T): T {
     return this.authorizer.during(policy, null, body);
   }
 
-  /** Runs one statement of our own with parameters. */
+  /** Runs one internal statement with parameters. */
   run(sql: string, ...params: readonly SqlParam[]): void {
     const statement = this.prepare(sql);
     try {
@@ -134,7 +131,7 @@ export class Connection {
     }
   }
 
-  /** All rows of a query of our own, as arrays of API values. */
+  /** Returns all rows of an internal query as arrays of API values. */
   rows(sql: string, ...params: readonly SqlParam[]): SqlValue[][] {
     const statement = this.prepare(sql);
     try {
@@ -147,7 +144,7 @@ export class Connection {
     }
   }
 
-  /** The first column of the first row, undefined when there is no row. */
+  /** Returns the first column of the first row; undefined when there is no row. */
   value(sql: string, ...params: readonly SqlParam[]): SqlValue | undefined {
     const statement = this.prepare(sql);
     try {
@@ -158,12 +155,12 @@ export class Connection {
     }
   }
 
-  /** Rows changed by the last INSERT, UPDATE or DELETE, triggers not counted. */
+  /** Rows changed by the last INSERT, UPDATE or DELETE, without those of triggers. */
   get changes(): number {
     return this.runtime.module._sqlite3_changes(this.handle);
   }
 
-  /** Rows changed since opening, triggers and foreign-key actions counted. */
+  /** Rows changed since opening, including those of triggers and foreign-key actions. */
   get totalChanges(): number {
     return this.runtime.module._sqlite3_total_changes(this.handle);
   }
@@ -172,12 +169,12 @@ export class Connection {
     return this.runtime.module._sqlite3_get_autocommit(this.handle) === 0;
   }
 
-  /** Switches all triggers except temporary ones. */
+  /** Enables or disables all triggers except temporary ones. */
   setTriggers(enabled: boolean): void {
     this.setConfig(SQLITE_DBCONFIG_ENABLE_TRIGGER, enabled);
   }
 
-  /** Switches foreign keys, their actions included. Inside a transaction SQLite ignores it. */
+  /** Enables or disables foreign keys and their actions. SQLite ignores the call inside a transaction. */
   setForeignKeys(enabled: boolean): void {
     this.setConfig(SQLITE_DBCONFIG_ENABLE_FKEY, enabled);
   }
@@ -189,7 +186,7 @@ export class Connection {
 
   private setConfig(option: number, enabled: boolean): void {
     const { module, memory } = this.runtime;
-    // The variadic arguments, as WebAssembly's C ABI passes them: an int and a pointer that may be NULL.
+    // The variadic arguments as WebAssembly's C ABI passes them: an int and a pointer that may be NULL.
     const bytes = memory.bytes;
     bytes.fill(0, this.word, this.word + 8);
     bytes[this.word] = enabled ? 1 : 0;
@@ -197,7 +194,7 @@ export class Connection {
     if (result !== SQLITE_OK) throw this.lastError(result, 'step');
   }
 
-  /** The error for a result code that a call on this connection has just returned. */
+  /** Returns the error for a result code that a call on this connection has just returned. */
   lastError(result: number, phase: 'prepare' | 'step'): RockpoolError {
     const { module, memory } = this.runtime;
     const primaryCode = result & 0xff;
@@ -218,12 +215,12 @@ export class Connection {
     return error.code.startsWith('storage-') ? (this.storageError() ?? error) : error;
   }
 
-  /** For `Session` only: it has begun to record the changes of this connection, or has ended. */
+  /** Called by `Session` when it begins or ends recording changes of this connection. */
   sessionChanged(count: 1 | -1): void {
     this.recordingSessions += count;
   }
 
-  /** For `Statement.release` only. */
+  /** Called by `Statement.release` only. */
   takeBack(statement: Statement): void {
     const { idleStatements } = this;
     if (this.closed || idleStatements.has(statement.key)) {
@@ -232,25 +229,26 @@ export class Connection {
     }
     idleStatements.set(statement.key, statement);
     if (idleStatements.size <= CACHED_STATEMENTS) return;
-    // A Map keeps the order of insertion, and every use inserts anew: the first is the one unused for longest.
+    // A Map keeps the order of insertion, and every use inserts the statement again, so the first one is the least
+    // recently used.
     for (const oldest of idleStatements.values()) {
       oldest.finalize();
       break;
     }
   }
 
-  /** Forgets idle statements: after a change of the schema what is known of their tables may be wrong. */
+  /** Drops idle statements after a schema change, because their recorded tables may be wrong. */
   dropIdleStatements(): void {
     for (const statement of [...this.idleStatements.values()]) statement.finalize();
   }
 
-  /** For `Statement.finalize` only. */
+  /** Called by `Statement.finalize` only. */
   forget(statement: Statement): void {
     this.openStatements.delete(statement);
     if (this.idleStatements.get(statement.key) === statement) this.idleStatements.delete(statement.key);
   }
 
-  /** Closes it; an open transaction is rolled back. Statements of this connection must not be used afterwards. */
+  /** Closes the connection and rolls back an open transaction. Its statements must not be used afterwards. */
   close(): void {
     if (this.closed) return;
     this.closed = true;
@@ -261,7 +259,7 @@ export class Connection {
   }
 }
 
-/** Only white space, semicolons and comments. */
+/** Whether the SQL has only white space, semicolons and comments. */
 function isBlank(sql: string): boolean {
   return /^(?:[\s;]|--[^\n]*(?:\n|$)|\/\*[\s\S]*?(?:\*\/|$))*$/.test(sql);
 }

@@ -4,8 +4,8 @@ import type { SqliteModule as VfsModule } from '@rockpool/vfs-opfs';
 export type Pointer = number;
 
 /**
- * The C functions of SQLite that are called for every row or value. 64-bit integers cross as two 32-bit halves: a
- * parameter as (low, high), a result as the low half, with the high half waiting in `getTempRet0()`.
+ * The C functions of SQLite that run for every row or value. 64-bit integers cross as two 32-bit halves: parameters as
+ * (low, high), results as the low half, with the high half in `getTempRet0()`.
  */
 export interface HotFunctions {
   _sqlite3_step(statement: Pointer): number;
@@ -26,18 +26,18 @@ export interface HotFunctions {
   _sqlite3_column_count(statement: Pointer): number;
 }
 
-/** What the Emscripten module offers, as far as this binding and the VFS use it. */
+/** The parts of the Emscripten module that this binding and the VFS use. */
 export interface SqliteModule extends HotFunctions, VfsModule {
   getTempRet0(): number;
   /**
-   * Registers a function that C calls under an address. The function table of this build cannot grow, so `addFunction`
-   * is of no use.
+   * Registers a function that C calls, under an address. This build's function table cannot grow, so `addFunction` does
+   * not work.
    */
   setCallback(key: Pointer, callback: unknown): void;
   deleteCallback(key: Pointer): void;
   _malloc(sizeBytes: number): Pointer;
   _free(address: Pointer): void;
-  /** The address of sqlite3_free, to be given as a destructor. */
+  /** The address of sqlite3_free, for use as a destructor. */
   _getSqliteFree(): number;
   _sqlite3_open_v2(path: Pointer, result: Pointer, flags: number, vfsName: Pointer): number;
   _sqlite3_close_v2(connection: Pointer): number;

@@ -7,17 +7,17 @@ import { copyUtf8 } from './utf8-copy.ts';
 import type { WasmMemory } from './wasm-memory.ts';
 
 /**
- * A result that is larger cannot be decoded as one string per column, and would not fit beside SQLite in a phone's
- * memory.
+ * Limit of a result in bytes. A larger one cannot be decoded as one string per column, and would not fit beside SQLite
+ * in a phone's memory.
  */
 export const MAX_RESULT_BYTES: number = 256 * 1024 * 1024;
 
-// What V8 keeps with the array itself, as numbers: a result of one row, as most are, then takes no memory of its own.
+// The number of elements that V8 stores with the array itself: most results have one row and need no other memory.
 const INITIAL_ROWS = 8;
 
 /**
- * Runs a bound statement to its end and takes its rows straight out of SQLite's memory, column by column. The statement
- * is reset. Throws `query-invalid` when the result is larger than MAX_RESULT_BYTES.
+ * Runs a bound statement to its end, copies its rows column by column out of SQLite's memory, and resets the statement.
+ * Throws `query-invalid` when the result is larger than MAX_RESULT_BYTES.
  */
 export function encodeRows(statement: Statement, memory: WasmMemory): EncodedRows {
   const encoder = new RowsEncoder(statement, memory);
@@ -25,12 +25,12 @@ export function encodeRows(statement: Statement, memory: WasmMemory): EncodedRow
   return encoder.finish();
 }
 
-// Asking the time costs as much as a few rows.
+// Reading the clock costs as much as a few rows.
 const ASKED_EVERY_ROWS = 64;
 
 /**
- * The same for the next rows of it, until `isEnough` says so, which is asked now and then. At the end the statement is
- * reset.
+ * Like `encodeRows` for the next rows, until `isEnough`, which is called now and then, returns true. Resets the
+ * statement at the end.
  */
 export function encodeSomeRows(
   statement: Statement,
@@ -44,13 +44,13 @@ export function encodeSomeRows(
   return { rows: encoder.finish(), isEnd };
 }
 
-/** The same in parts. */
+/** Encodes rows in parts. */
 export class RowsEncoder {
   private readonly statement: Statement;
   private readonly memory: WasmMemory;
   private names: readonly string[] | null = null;
   private columns: readonly ColumnBuilder[] = [];
-  /** So far. */
+  /** The number of rows so far. */
   rowCount = 0;
 
   constructor(statement: Statement, memory: WasmMemory) {
@@ -59,7 +59,7 @@ export class RowsEncoder {
   }
 
   /**
-   * Takes so many rows more. Returns false at the end; the statement is reset then, as it is when this throws
+   * Encodes up to `maxRows` more rows. Returns false at the end. Resets the statement then, and when it throws
    * `query-invalid`.
    */
   take(maxRows: number): boolean {
@@ -98,7 +98,7 @@ export class RowsEncoder {
     };
   }
 
-  /** Only after the first step, which may compile the statement anew: then `*` can stand for other columns. */
+  /** Called after the first step, which may recompile the statement: `*` can then mean other columns. */
   private start(): readonly string[] {
     const names = this.statement.columnNames();
     this.columns = names.map(() => new ColumnBuilder(this.memory));
@@ -109,8 +109,8 @@ export class RowsEncoder {
 type Kind = EncodedColumn['kind'];
 
 /**
- * Starts as a column of NULLs, takes the type of the first other value, and falls back to plain values when one of
- * another type comes.
+ * Starts as a column of NULLs, takes the type of the first other value, and falls back to plain values when a value of
+ * another type follows.
  */
 class ColumnBuilder {
   private readonly memory: WasmMemory;
@@ -170,8 +170,8 @@ class ColumnBuilder {
       this.byteCount += sizeBytes;
       this.unitCount += units;
     } else {
-      // Not UTF-8, which only SQL like CAST(x'ff' AS TEXT) makes: what the page would decode, made here so that the
-      // ends are right.
+      // Text that is not UTF-8 comes only from SQL such as CAST(x'ff' AS TEXT). It is decoded here as the page would
+      // decode it, so that the end offsets are right.
       const text = this.memory.readText(address, sizeBytes);
       const bytes = new TextEncoder().encode(text);
       this.reserve(bytes.length);
@@ -198,7 +198,7 @@ class ColumnBuilder {
     if (this.kind !== 'number') this.setEnd(row, this.kind === 'text' ? this.unitCount : this.byteCount);
   }
 
-  /** True when the column is, or now becomes, of this kind. */
+  /** Returns whether the column has this kind, or takes it now. */
   private become(kind: 'number' | 'text' | 'blob', row: number): boolean {
     if (this.kind === kind) return true;
     if (this.kind !== 'null') return false;
@@ -237,7 +237,7 @@ class ColumnBuilder {
     if (kind === 'null') return { kind };
     if (kind === 'mixed') return { kind, values: this.plain };
     const nullBytes = (rowCount + 7) >> 3;
-    // Bits beyond those set so far are 0: a shorter bitmap is filled up.
+    // Bits beyond those set are 0, so a shorter bitmap is extended with zeros.
     const nulls = this.nulls === null ? null : exactly(this.nulls, nullBytes, Uint8Array);
     if (kind === 'number') return { kind, values: exactly(this.numbers, rowCount, Float64Array), nulls };
     return { kind, bytes: this.bytes.slice(0, this.byteCount), ends: exactly(this.ends, rowCount, Uint32Array), nulls };

@@ -8,9 +8,9 @@ export interface ConstraintReader {
 }
 
 /**
- * Adds the table to an error of a constraint whose message names none: a unique index, a CHECK, a foreign key, a key of
- * the wrong type. `written` are the tables that the statement named for writing; of several only those count whose
- * definition has the constraint. Leaves the error as it is where that is not one table.
+ * Adds the table to a constraint error with a message that names none: of a unique index, a CHECK, a foreign key, or a
+ * key of the wrong type. `written` are the tables that the statement writes; of several only those count that define
+ * the constraint. Returns the error unchanged unless exactly one table qualifies.
  */
 export function nameTable(
   connection: ConstraintReader,
@@ -36,8 +36,8 @@ export function nameTable(
 }
 
 /**
- * The table with a row that breaks a foreign key, and the table that it refers to; to be asked while the transaction is
- * still open. Reads all tables with foreign keys.
+ * Returns the table with a row that breaks a foreign key, and the table that it refers to. Call it while the
+ * transaction is still open. Reads all tables with foreign keys.
  */
 export function brokenForeignKey(
   connection: ConstraintReader,

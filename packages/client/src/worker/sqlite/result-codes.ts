@@ -1,4 +1,4 @@
-// The part of SQLite's C constants that this binding uses. Values: https://www.sqlite.org/rescode.html and sqlite3.h.
+// The C constants of SQLite that this binding uses. Values: https://www.sqlite.org/rescode.html and sqlite3.h.
 
 export const SQLITE_OK = 0;
 export const SQLITE_ERROR = 1;
@@ -8,7 +8,7 @@ export const SQLITE_LOCKED = 6;
 export const SQLITE_READONLY = 8;
 export const SQLITE_IOERR = 10;
 export const SQLITE_CORRUPT = 11;
-/** Of a virtual table: the index, not the file. */
+/** A virtual table's index is corrupt, not the file. */
 export const SQLITE_CORRUPT_VTAB = 267;
 export const SQLITE_FULL = 13;
 export const SQLITE_CANTOPEN = 14;
@@ -47,5 +47,5 @@ export const SQLITE_DBCONFIG_ENABLE_FKEY = 1002;
 export const SQLITE_DBCONFIG_ENABLE_TRIGGER = 1003;
 export const SQLITE_DBCONFIG_DEFENSIVE = 1010;
 
-/** Bound bytes are copied before the call returns. */
+/** SQLite copies the bound bytes before the call returns. */
 export const SQLITE_TRANSIENT: number = -1;

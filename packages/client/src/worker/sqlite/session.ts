@@ -3,18 +3,17 @@ import type { Pointer } from './emscripten-module.ts';
 import { SQLITE_OK } from './result-codes.ts';
 
 /**
- * SQLite's session extension: records which rows of the attached tables change on one connection, with their values
- * before. What it gives is SQLite's own changeset format, read by `shared/src/change/session-changeset.ts`; our
- * changesets are another thing.
+ * SQLite's session extension: records which rows of the attached tables change on one connection, with their old
+ * values. Its changeset format is SQLite's, read by `shared/src/change/session-changeset.ts`; Rockpool's changesets
+ * have another format.
  */
 export class Session {
   private readonly connection: Connection;
   private readonly handle: Pointer;
 
   /**
-   * Records changes of these tables of the schema from now on. Tables are named one by one, as attaching all would
-   * record the shadow tables of FTS too. Names are C strings that the caller keeps, because every write makes a
-   * session.
+   * Records changes of these tables from now on. Tables are attached one by one, because attaching all would include
+   * the shadow tables of FTS. Names are C strings that the caller keeps, because every write creates a session.
    */
   constructor(connection: Connection, schemaName: Pointer, tableNames: readonly Pointer[]) {
     const { module, memory } = connection.runtime;
@@ -34,8 +33,8 @@ export class Session {
   }
 
   /**
-   * The net changes since the tables were attached, as a view of SQLite's memory for the time of `read`: it must call
-   * nothing on SQLite. It is empty when nothing changed.
+   * Passes the net changes since the tables were attached to `read`, as a view of SQLite's memory. `read` must not call
+   * SQLite. The view is empty when nothing changed.
    */
   readChangeset<T>(read: (bytes: Uint8Array) => T): T {
     const { module, memory } = this.connection.runtime;
@@ -52,7 +51,7 @@ export class Session {
     }
   }
 
-  /** Must come before the connection is closed. */
+  /** Call it before the connection is closed. */
   delete(): void {
     this.connection.runtime.module._sqlite3session_delete(this.handle);
     this.connection.sessionChanged(-1);

@@ -27,15 +27,15 @@ import {
   SQLITE_TOOBIG,
 } from './result-codes.ts';
 
-/** What SQLite said about a failure, before it is made fit for others to see. */
+/** A failure as SQLite reports it, before values are removed. */
 export interface SqliteFailure {
   /** The extended result code. */
   readonly resultCode: number;
-  /** SQLite's own message. It may quote values, so it is never passed on as it is. */
+  /** SQLite's own message. It may quote values, so it is never passed on unchanged. */
   readonly message: string;
-  /** While preparing no parameter has been bound, so that the message can only speak of the SQL text. */
+  /** While preparing, no parameter is bound, so the message can only quote the SQL text. */
   readonly phase: 'prepare' | 'step';
-  /** Byte offset into the SQL text where the mistake is, -1 if unknown. */
+  /** Byte offset of the mistake in the SQL text; -1 if unknown. */
   readonly offset: number;
 }
 
@@ -68,8 +68,8 @@ const PRIMARY_CODES: ReadonlyMap<number, ErrorCode> = new Map<number, ErrorCode>
 ]);
 
 /**
- * Turns a failure of SQLite into an error with a code and fields that hold names, numbers and SQLite's fixed phrases,
- * never values.
+ * Turns a failure of SQLite into an error with a code. Its fields hold names, numbers and SQLite's fixed phrases, never
+ * values.
  */
 export function sqliteError(failure: SqliteFailure): RockpoolError {
   const { resultCode } = failure;
@@ -88,7 +88,7 @@ export function sqliteError(failure: SqliteFailure): RockpoolError {
   return new RockpoolError(code, fields);
 }
 
-/** `UNIQUE constraint failed: entry.account_id, entry.day` and its relatives hold names of the schema only. */
+/** `UNIQUE constraint failed: entry.account_id, entry.day` and similar messages contain only names of the schema. */
 function constraintError(failure: SqliteFailure): RockpoolError {
   const code = CONSTRAINT_CODES.get(failure.resultCode);
   if (code === undefined) return new RockpoolError('constraint-trigger', { sqliteCode: failure.resultCode });
@@ -114,7 +114,7 @@ function tableAndColumns(named: string): ErrorFields {
 }
 
 const NAME = String.raw`[\p{L}_][\p{L}\p{N}_$.]*`;
-// Messages of the parser that name something; anything else could quote a literal of the SQL text.
+// Parser messages that name something and are safe to pass on. Any other message could quote a literal of the SQL text.
 const SAYABLE: readonly RegExp[] = [
   /^near "([^\p{L}\p{N}'"]{1,3}|[\p{L}_][\p{L}\p{N}_$]*)": syntax error$/u,
   /^incomplete input$/,

@@ -8,9 +8,7 @@ import {
 } from './result-codes.ts';
 import { WasmMemory } from './wasm-memory.ts';
 
-/**
- * One loaded SQLite: the module, its memory, and the functions that are called for every value. Connections share it.
- */
+/** A loaded SQLite: the module, its memory, and the functions that run for every value. Connections share it. */
 export class SqliteRuntime {
   readonly module: SqliteModule;
   readonly memory: WasmMemory;
@@ -21,10 +19,7 @@ export class SqliteRuntime {
     this.memory = new WasmMemory(module);
   }
 
-  /**
-   * Taken when the first connection asks: until then the thread is free for the answers that opening the storage waits
-   * for.
-   */
+  /** Taken on first use. Until then the thread is free for the answers that opening the storage waits for. */
   get hot(): HotFunctions {
     this.taken ??= takeHotFunctions(this.module, this.memory);
     return this.taken;
@@ -32,9 +27,9 @@ export class SqliteRuntime {
 }
 
 /**
- * Emscripten puts a stub in the module for each export; the stub replaces itself there with the WebAssembly function
- * when it is first called. Calls through the stubs or through the module's large object make 20,000 prepared inserts
- * 2.5 times slower, so each hot function is called once here, on a throw-away database, and then taken by itself.
+ * Emscripten exports a stub for each function, which replaces itself in the module with the WebAssembly function on its
+ * first call. Calls through the stubs or through the module's large object make 20,000 prepared inserts 2.5 times
+ * slower. So this calls each hot function once, on a throw-away database, and then takes the replaced function.
  */
 function takeHotFunctions(module: SqliteModule, memory: WasmMemory): HotFunctions {
   const result = memory.allocate(8);

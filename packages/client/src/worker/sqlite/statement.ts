@@ -28,21 +28,21 @@ export interface StatementOwner extends ConstraintReader {
 }
 
 /**
- * One prepared statement. Indexes of parameters count from 1 and those of columns from 0, as in SQLite.
+ * One prepared statement. As in SQLite, parameters count from 1 and columns from 0.
  *
- * Two kinds of values: `…Cell` are exact (number is REAL, bigint is INTEGER), `…Value` and parameters are those of the
- * API.
+ * Values have two forms: `…Cell` values are exact (number is REAL, bigint is INTEGER), `…Value` and parameters are API
+ * values.
  */
 export class Statement {
-  /** Under which the connection keeps it while it is idle. */
+  /** Cache key of the statement while it is idle. */
   readonly key: string;
   readonly handle: Pointer;
   readonly parameterCount: number;
-  /** True when running it cannot change the database. */
+  /** True when the statement cannot change the database. */
   readonly readOnly: boolean;
-  /** Known when it was prepared under an `SqlPolicy`. */
+  /** Filled when the statement was prepared under an `SqlPolicy`. */
   readonly columnsRead: ReadonlyMap<string, ReadonlySet<string>>;
-  /** Known when it was prepared under an `SqlPolicy`. */
+  /** Filled when the statement was prepared under an `SqlPolicy`. */
   readonly tablesWritten: ReadonlySet<string>;
   private readonly connection: StatementOwner;
   private readonly runtime: SqliteRuntime;
@@ -64,7 +64,7 @@ export class Statement {
     this.readOnly = runtime.module._sqlite3_stmt_readonly(handle) !== 0;
   }
 
-  /** How many columns a row has: 0 for a statement that gives none. May change with the schema until the first step. */
+  /** Number of columns of a row; 0 for a statement without rows. May change with the schema until the first step. */
   get columnCount(): number {
     return this.hot._sqlite3_column_count(this.handle);
   }
@@ -87,7 +87,7 @@ export class Statement {
     else this.bindBlob(index, value);
   }
 
-  /** Binds a value of the API. Throws `value-invalid` for what SQLite cannot hold. */
+  /** Binds an API value. Throws `value-invalid` for a value that SQLite cannot hold. */
   bindParam(index: number, value: SqlParam): void {
     if (typeof value === 'string') this.bindText(index, value);
     else if (typeof value === 'number') {
@@ -132,7 +132,7 @@ export class Statement {
   private bindReal(index: number, value: number): void {
     // SQLite would silently store NULL.
     if (Number.isNaN(value)) throw new RockpoolError('value-invalid', { problem: 'not-a-number', parameter: index });
-    // -0.0 as 0.0: SQLite's sessions take a change of the sign alone for none, so that it would stay on this device.
+    // Binds -0.0 as 0.0: SQLite's sessions ignore a change of the sign alone, so it would never be synced.
     this.check(this.hot._sqlite3_bind_double(this.handle, index, value + 0));
   }
 
@@ -150,30 +150,30 @@ export class Statement {
     this.check(this.hot._sqlite3_bind_blob(this.handle, index, address, value.length, destructor));
   }
 
-  /** Runs up to the next row: true when there is one, false at the end. After an error the statement is reset. */
+  /** Steps to the next row. Returns true when there is one, false at the end. After an error the statement is reset. */
   step(): boolean {
     const result = this.hot._sqlite3_step(this.handle);
     if (result === SQLITE_ROW) return true;
     if (result === SQLITE_DONE) return false;
-    // The message belongs to the connection and must be read before anything else is called on it.
+    // The message belongs to the connection and must be read before any other call on it.
     const error = this.connection.lastError(result, 'step');
     this.hot._sqlite3_reset(this.handle);
     throw nameTable(this.connection, error, this.tablesWritten);
   }
 
-  /** Makes it ready to run again; bindings stay. */
+  /** Makes the statement ready to run again and keeps its bindings. */
   reset(): void {
     this.hot._sqlite3_reset(this.handle);
   }
 
-  /** Binds exact values, runs it to its end and resets it: for statements that give no rows. */
+  /** Binds exact values, runs the statement to its end and resets it: for statements without rows. */
   runCells(...cells: readonly CellValue[]): void {
     for (let i = 0; i < cells.length; i++) this.bindCell(i + 1, cells[i] as CellValue);
     while (this.step());
     this.reset();
   }
 
-  /** The same with values of the API. */
+  /** Like `runCells`, with API values. */
   run(...params: readonly SqlParam[]): void {
     this.bindParams(params);
     while (this.step());
@@ -185,7 +185,7 @@ export class Statement {
     return this.hot._sqlite3_column_type(this.handle, column);
   }
 
-  /** Reads exactly; throws `value-invalid` for text that is not UTF-8. */
+  /** Reads an exact value. Throws `value-invalid` for text that is not UTF-8. */
   readCell(column: number): CellValue {
     const { hot, handle } = this;
     switch (hot._sqlite3_column_type(handle, column)) {
@@ -209,12 +209,12 @@ export class Statement {
     return cells;
   }
 
-  /** Reads as the API gives values. */
+  /** Reads an API value. */
   readValue(column: number): SqlValue {
     const { hot, handle } = this;
     switch (hot._sqlite3_column_type(handle, column)) {
       case SQLITE_INTEGER: {
-        // As a double it is exact wherever the result is used.
+        // A double is exact wherever the result is used.
         const value = hot._sqlite3_column_double(handle, column);
         return Number.isSafeInteger(value) ? value : this.readBigInt(column);
       }
@@ -244,7 +244,7 @@ export class Statement {
     return (BigInt(high | 0) << 32n) | BigInt(low >>> 0);
   }
 
-  /** A number of either kind; null for an INTEGER that is not a safe one. */
+  /** Reads an INTEGER or REAL as a number; null for an INTEGER outside the safe range. */
   readNumber(column: number): number | null {
     const { hot, handle } = this;
     const value = hot._sqlite3_column_double(handle, column);
@@ -252,12 +252,12 @@ export class Statement {
     return hot._sqlite3_column_type(handle, column) === SQLITE_FLOAT ? value : null;
   }
 
-  /** Where the UTF-8 of a TEXT value lies until the next step. Ask for its length afterwards, not before. */
+  /** Address of the UTF-8 of a TEXT value, valid until the next step. Ask for its length afterwards, not before. */
   textAddress(column: number): Pointer {
     return this.hot._sqlite3_column_text(this.handle, column);
   }
 
-  /** Where the bytes of a BLOB value lie until the next step. */
+  /** Address of the bytes of a BLOB value, valid until the next step. */
   blobAddress(column: number): Pointer {
     return this.hot._sqlite3_column_blob(this.handle, column);
   }
@@ -293,8 +293,8 @@ export class Statement {
   }
 
   /**
-   * Resets it, forgets its bindings and gives it back to the connection for the next `prepare` of the same SQL. Do not
-   * use it afterwards.
+   * Resets the statement, clears its bindings and gives it back to the connection for the next `prepare` of the same
+   * SQL. Do not use it afterwards.
    */
   release(): void {
     this.hot._sqlite3_reset(this.handle);
@@ -302,7 +302,7 @@ export class Statement {
     this.connection.takeBack(this);
   }
 
-  /** Destroys it. */
+  /** Destroys the statement. */
   finalize(): void {
     this.connection.forget(this);
     this.runtime.module._sqlite3_finalize(this.handle);

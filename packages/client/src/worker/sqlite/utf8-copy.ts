@@ -1,9 +1,9 @@
-// Below this a loop is faster than `set(subarray(…))`, which makes an object.
+// Below this size a loop is faster than `set(subarray(…))`, which creates an object.
 const SHORT_BYTES = 48;
 
 /**
- * Copies UTF-8 and returns its length in UTF-16 units, or -1 when it is not UTF-8 (what was copied then means nothing).
- * The units of each value let many values be decoded as one text and cut apart again.
+ * Copies UTF-8 and returns its length in UTF-16 units, or -1 when it is not valid UTF-8 (the copied bytes are then
+ * meaningless). With the length of each value, many values can be decoded as one string and split again.
  */
 export function copyUtf8(
   source: Uint8Array,

@@ -1,11 +1,11 @@
 import { RockpoolError } from '@rockpool/shared';
 import type { Pointer, SqliteModule } from './emscripten-module.ts';
 
-// Texts and blobs up to this size are written into one reused area, and SQLite copies them from there; larger ones are
-// handed over.
+// Texts and blobs up to this size are written into one reused area, from which SQLite copies them. Larger ones are
+// handed over to SQLite.
 const SCRATCH_BYTES = 64 * 1024;
-// Up to here a loop over characters beats the fixed cost of TextEncoder and TextDecoder, 0.2 to 0.4 µs a call in
-// Chromium. The text of a UUID is within.
+// Up to this length a loop over characters beats the fixed cost of TextEncoder and TextDecoder, 0.2 to 0.4 µs a call in
+// Chromium. The text of a UUID is shorter.
 const SHORT_TEXT_LENGTH = 40;
 
 const textEncoder = new TextEncoder();
@@ -14,14 +14,14 @@ const lenientDecoder = new TextDecoder('utf-8', { ignoreBOM: true });
 const strictDecoder = new TextDecoder('utf-8', { ignoreBOM: true, fatal: true });
 
 /**
- * Reads and writes the module's memory. WebAssembly memory may grow in any call into the module, and its buffer is then
- * another one: `bytes` is always the present view, and no caller may keep it over such a call.
+ * Reads and writes the module's memory. Any call into the module may grow the memory and replace its buffer: `bytes` is
+ * always the current view, and callers must not keep it across such a call.
  */
 export class WasmMemory {
   private readonly module: SqliteModule;
   private view: Uint8Array;
   private readonly scratch: Pointer;
-  /** Size in bytes of what the last `writeText` wrote: a field, so that the hot path returns no object. */
+  /** Number of bytes that the last `writeText` wrote. A field, so that the hot path returns no object. */
   writtenBytes = 0;
 
   constructor(module: SqliteModule) {
@@ -31,7 +31,7 @@ export class WasmMemory {
   }
 
   get bytes(): Uint8Array {
-    // A buffer that has been replaced is detached, which shows as length 0.
+    // A replaced buffer is detached and has length 0.
     if (this.view.length === 0) this.view = this.module.HEAPU8;
     return this.view;
   }
@@ -46,7 +46,10 @@ export class WasmMemory {
     this.module._sqlite3_free(address);
   }
 
-  /** A NUL-terminated copy, to be freed by the caller. Names and SQL only: text with NUL would be cut. */
+  /**
+   * Allocates a NUL-terminated copy, which the caller frees. For names and SQL only: text that contains NUL would be
+   * cut.
+   */
   allocateCString(text: string): Pointer {
     const encoded = textEncoder.encode(text);
     const address = this.allocate(encoded.length + 1);
@@ -71,12 +74,12 @@ export class WasmMemory {
     return this.readText(address, end - address);
   }
 
-  /** UTF-8 to a string; what is not UTF-8 becomes U+FFFD. */
+  /** Decodes UTF-8; invalid bytes become U+FFFD. */
   readText(address: Pointer, sizeBytes: number): string {
     return this.decode(lenientDecoder, address, sizeBytes);
   }
 
-  /** UTF-8 to a string, exactly: throws a TypeError for what is not UTF-8. */
+  /** Decodes UTF-8 exactly. Throws a TypeError for invalid bytes. */
   readExactText(address: Pointer, sizeBytes: number): string {
     return this.decode(strictDecoder, address, sizeBytes);
   }
@@ -99,7 +102,7 @@ export class WasmMemory {
   }
 
   /**
-   * Writes UTF-8 and returns its address: in the scratch area, valid until the next write, or, when it does not fit
+   * Writes UTF-8 and returns its address: in the scratch area, valid until the next write, or, if it does not fit
    * there, in memory that SQLite must free. Throws `value-invalid` for a lone surrogate, which has no UTF-8 form.
    */
   writeText(text: string): Pointer {

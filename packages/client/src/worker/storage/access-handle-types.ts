@@ -1,5 +1,5 @@
-// TypeScript declares these for workers only (lib "WebWorker"), which cannot stand beside the page's own library in one
-// program.
+// TypeScript declares these types only in its "WebWorker" library, which cannot be combined with the page's library in
+// one program.
 declare global {
   interface FileSystemSyncAccessHandle {
     read(buffer: AllowSharedBufferSource, options?: { at?: number }): number;

@@ -4,7 +4,7 @@ import { isSnapshotLost } from '../database/lost-snapshot.ts';
 import { storageFailure } from './storage-failure.ts';
 
 /**
- * Copies of an open database as plain SQLite files, made by the worker that has it open: on some media nobody else may
+ * Copies an open database as a plain SQLite file, in the worker that has it open: on some media no other worker may
  * read it.
  */
 export class Backups {
@@ -15,16 +15,16 @@ export class Backups {
     this.storage = storage;
   }
 
-  /** All that is committed now. Rejects with ReadInterrupted when the storage is closed before the end. */
+  /** Copies everything committed now. Rejects with ReadInterrupted when the storage is closed before the end. */
   make(): Promise<Blob> {
     return this.tryOnce().catch((thrown: unknown) => {
-      // A forced checkpoint of the log took its snapshot away. The next one is of now.
+      // A forced WAL checkpoint took the snapshot away. The second attempt reads a current one.
       if (!isSnapshotLost(thrown)) throw thrown;
       return this.tryOnce();
     });
   }
 
-  /** To be called before the storage is closed. */
+  /** Call it before the storage is closed. */
   close(): void {
     this.isClosed = true;
   }
@@ -39,8 +39,8 @@ export class Backups {
 }
 
 /**
- * A stream as one Blob; rejects with what the stream failed with. Each chunk is handed to the browser at once, so that
- * a large file need not be in this worker's memory.
+ * Collects a stream in one Blob; rejects with the stream's error. Each chunk goes to the browser at once, so that a
+ * large file need not fit in this worker's memory.
  */
 export async function blobOf(stream: ReadableStream<Uint8Array>): Promise<Blob> {
   const parts: Blob[] = [];

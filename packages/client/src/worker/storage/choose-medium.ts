@@ -7,21 +7,21 @@ export interface ChosenMedium {
   readonly medium: Medium;
 }
 
-/** Every medium, and what is missing here for it. */
+/** The media and their availability, replaceable in tests. */
 export interface Media {
   medium(persistence: Persistence): Promise<Medium>;
-  /** Whether this window has files of its origin and refuses to keep any: a private window, or a person's choice. */
+  /** Whether this window has the file API and refuses to keep files: a private window, or a setting of the user. */
   isEphemeral(): Promise<boolean>;
 }
 
 const IN_ORDER_OF_PREFERENCE = ['opfs', 'opfs-exclusive', 'indexeddb'] as const;
 
 /**
- * What the app asked for, or the best that lasts. A database that is already in IndexedDB, because this browser had
- * nothing better once, stays there: its unsent writes are in it.
+ * Returns the medium that the app asked for, or the best durable one. A database that is already in IndexedDB, from
+ * when this browser had nothing better, stays there, because it may hold unsent writes.
  *
  * Throws `storage-unsupported` with what is missing, and `storage-ephemeral` where the window refuses to keep files:
- * then IndexedDB would vanish with it too. Nothing here ever turns to memory.
+ * IndexedDB would then be lost with the window too. Never falls back to memory.
  */
 export async function chooseMedium(
   choice: PersistenceChoice,
@@ -34,7 +34,7 @@ export async function chooseMedium(
   for (const persistence of IN_ORDER_OF_PREFERENCE) {
     const medium = await media.medium(persistence);
     const looking = medium.missing();
-    looking.catch(() => undefined); // A window that refuses files fails here too; that it refuses is what is told.
+    looking.catch(() => undefined); // A window that refuses files fails here too; the caller gets the refusal instead.
     if (await refusing) throw new RockpoolError('storage-ephemeral', { refused: 'origin-private file system' });
     const missingHere = await looking;
     if (missingHere.length > 0) missing.push(`${persistence}: ${missingHere.join(', ')}`);
@@ -49,8 +49,8 @@ async function staysInIndexedDb(
   name: string,
   media: Media,
 ): Promise<ChosenMedium | null> {
-  // Where it is among the files already, as it mostly is, IndexedDB is not asked: starting that up would keep the
-  // database from opening.
+  // A database is mostly among the files already. IndexedDB is then not asked, because starting it would delay the
+  // opening.
   if (persistence === 'indexeddb' || (await listStorages(medium)).includes(name)) return null;
   const indexedDb = await media.medium('indexeddb');
   if ((await indexedDb.missing()).length > 0) return null;
@@ -65,7 +65,7 @@ export const BROWSER_MEDIA: Media = {
       case 'opfs-exclusive':
         return opfsExclusiveMedium();
       case 'indexeddb':
-        // Of all that a worker is made of, the least often needed: it comes when it is.
+        // The least used part of the worker, so it is loaded on demand.
         return (await import('@rockpool/vfs-opfs/indexeddb')).indexedDbMedium();
       case 'memory':
         return memoryMedium();

@@ -20,7 +20,7 @@ import { blobOf } from './backups.ts';
 import type { ChosenMedium } from './choose-medium.ts';
 import { storageFailure } from './storage-failure.ts';
 
-/** What can be done with databases that are closed. */
+/** The operations on databases that are closed. */
 export function databasesIn({ places, chooseMedium, loadSqlite }: WorkerEnvironment): DatabasesApi {
   return {
     listDatabases: () => withStorageFailures(async () => (await Promise.all((await places()).map(listPlace))).flat()),
@@ -60,7 +60,7 @@ async function listPlace({ persistence, medium }: ChosenMedium): Promise<Databas
   );
 }
 
-/** Looks whether it is one of ours and sound, and marks it as a copy, before it takes the place of anything. */
+/** Checks that the file is an intact Rockpool database and marks it as a copy, before it replaces anything. */
 function prepareRestored(storage: Storage, runtime: SqliteRuntime): void {
   storage.register(runtime.module as unknown as StorageModule);
   const connection = new Connection(runtime, {
@@ -77,7 +77,7 @@ function prepareRestored(storage: Storage, runtime: SqliteRuntime): void {
     const format = meta.get('storage_format');
     if (typeof format !== 'number' || format > STORAGE_FORMAT)
       throw new RockpoolError('schema-incompatible', {
-        problem: 'another storage format',
+        problem: 'unsupported storage format',
         found: String(format),
         supported: STORAGE_FORMAT,
       });

@@ -20,33 +20,33 @@ export interface LocalOptions {
   readonly name: string;
   readonly schema: Schema;
   readonly migrations: readonly Migration[] | null;
-  /** The server database that it is opened for; null: none. See require-database.ts. */
+  /** The server database to open it for; null: none. See require-database.ts. */
   readonly databaseId: string | null;
   /** See require-principal.ts. */
   readonly principal: string | null;
   readonly durability: Durability;
   readonly medium: Medium;
-  /** As `loadCode` gives it. */
+  /** The result of `loadCode`. */
   readonly runtime: Promise<SqliteRuntime>;
-  /** Called before a writer opens: fills a database that is not there yet. */
+  /** Called before a writer opens, to fill a database that does not exist yet. */
   readonly beforeWriter?: () => Promise<unknown>;
   /**
-   * Given where a server has what a damaged database had: that one is then set aside, and a new one takes its place.
-   * Called when that is done or has failed, with `storage-corrupt`: `keptAs` is the name that the damaged one is kept
-   * under, `rejected` how many unsent changesets of it wait for a decision now, `isComplete` whether these are all.
-   * Without it opening fails, and everything stays as it is.
+   * Set where a server has the rows of a damaged database, which is then quarantined and replaced by a new one. Called
+   * with `storage-corrupt` when that is done or has failed: `keptAs` is the new name of the damaged database,
+   * `rejected` the number of its unsent changesets that now wait for a decision, and `isComplete` whether these are
+   * all. Without this callback opening fails and changes nothing.
    */
   readonly onQuarantined?: (error: RockpoolError) => void;
 }
 
 type AppOptions = Pick<LocalOptions, 'schema' | 'migrations' | 'databaseId' | 'principal'>;
 
-/** Opens the database of this worker, as often as its role changes. */
+/** Opens this worker's database, again after each change of its role. */
 export type OpenLocal = (role: 'writer' | 'reader', onUndone: () => void) => Promise<OpenedDatabase<OpenDatabase>>;
 
 /**
- * Storage, SQLite and our tables, put together. SQLite is loaded once; what lies in memory outlives a closing and
- * reopening.
+ * Combines storage, SQLite and Rockpool's tables. SQLite is loaded once, and a medium in memory keeps its content
+ * across closing and reopening.
  */
 export function createLocalOpener(options: LocalOptions): OpenLocal {
   const { name, durability, medium, runtime: whenLoaded, beforeWriter, onQuarantined } = options;
@@ -58,7 +58,7 @@ export function createLocalOpener(options: LocalOptions): OpenLocal {
       onUndone();
     };
     if (role === 'writer') await beforeWriter?.();
-    // Both at once: neither needs the other.
+    // Storage and SQLite load in parallel.
     const sharesFlush = role === 'writer' && durability === 'strict' && medium.persistence !== 'indexeddb';
     const opening = openStorage({
       name,
@@ -90,7 +90,7 @@ export function createLocalOpener(options: LocalOptions): OpenLocal {
       rejected = await keepUnsentAsRejected(opened, quarantined);
       return opened;
     } finally {
-      // Also where nothing more succeeded: the next opening finds no damage, and says nothing.
+      // Reported even if reopening failed, because the next opening finds no damage and reports nothing.
       onQuarantined(quarantineNotice(quarantined, rejected));
     }
   };
@@ -104,15 +104,18 @@ function quarantineNotice({ keptAs, unsent }: QuarantinedDatabase, rejected: num
   });
 }
 
-/** Returns how many: all, or none where there is no room for them. They are in the file that is kept, too. */
+/**
+ * Stores the unsent changesets as rejected ones. Returns their number: all, or 0 when there is no room for them. The
+ * quarantined file keeps them too.
+ */
 async function keepUnsentAsRejected(
   { database, committed, flushed }: OpenedDatabase<OpenDatabase>,
   quarantined: QuarantinedDatabase,
 ): Promise<number> {
   const { unsent, databaseIdentity } = quarantined;
   const { meta } = database;
-  // What was filled from a server just now may be another database of the same name: what was meant for the old one
-  // stays in its file.
+  // A new database that was just filled from a server may be another one with the same name. Writes for the old one
+  // then stay in its file.
   if (
     databaseIdentity !== null &&
     meta.databaseIdentity !== null &&
@@ -132,11 +135,11 @@ async function keepUnsentAsRejected(
   } catch {
     return 0;
   }
-  await flushed?.().catch(() => undefined); // They are rejected all the same, and flushed as soon as that can be.
+  await flushed?.().catch(() => undefined); // They are stored as rejected even if the flush fails, and flushed as soon as possible.
   return unsent.changesets.length;
 }
 
-/** SQLite, and with it what the schema needs beside it. Whoever opens hears of a failure. */
+/** Loads SQLite and the other code that the schema needs. The opener gets a failure. */
 export function loadCode(schema: Schema, loadSqlite: () => Promise<SqliteRuntime>): Promise<SqliteRuntime> {
   const loading = Promise.all([
     loadSqlite(),
@@ -147,13 +150,13 @@ export function loadCode(schema: Schema, loadSqlite: () => Promise<SqliteRuntime
 }
 
 interface StorageBehaviour {
-  /** How often commits of this storage were undone. */
+  /** How many times commits of this storage have been undone. */
   readonly timesUndone: () => number;
-  /** Commits are flushed together, and told then. */
+  /** Commits share a flush and are reported after it. */
   readonly sharesFlush: boolean;
 }
 
-/** The database of a storage, and beside it connections that read, opened when they are first needed. */
+/** Opens the database of a storage, with additional connections for reading that open on first use. */
 async function openOn(
   storage: Storage,
   runtime: SqliteRuntime,
@@ -185,7 +188,7 @@ async function openOn(
       backups.close();
       await slowReads.close();
       await readerBeside.close();
-      // Who waits for a flush hears of it before the storage is gone.
+      // Callers that wait for a flush get their answer before the storage is closed.
       await flush?.flushed().catch(() => undefined);
       await close(handsOver);
     },
@@ -203,7 +206,7 @@ async function connect(
   { schema, migrations, databaseId, principal }: AppOptions,
 ): Promise<Connected> {
   try {
-    // One Emscripten module; each package declares the part of it that it uses.
+    // One Emscripten module; each package declares the part that it uses.
     storage.register(runtime.module as unknown as StorageModule);
     const opened = openDatabase({
       runtime,
@@ -216,13 +219,13 @@ async function connect(
       principal,
       randomBytes: (count) => crypto.getRandomValues(new Uint8Array(count)),
       nowMs: () => Date.now(),
-      // IndexedDB has no such call: what it means by `durability` holds for every commit.
+      // IndexedDB has no flush; its own durability applies to every commit.
       flush: () => (storage.persistence === 'indexeddb' ? undefined : flushNow(storage)),
       storageError: () => (storage.lastError === undefined ? null : storageFailure(storage.lastError)),
     });
-    // Another bundle may have added the first document; `loadCode` knows this bundle's schema.
+    // Another bundle may have added the first document; `loadCode` knows only this bundle's schema.
     if (documentTables(opened.schema.tables).size > 0) await loadDocumentSupport();
-    // What was installed is not there before it is stored.
+    // The installed schema counts only once it is stored.
     await storage.committed().catch((thrown: unknown) => {
       opened.close();
       throw thrown;
@@ -244,7 +247,7 @@ function rethrowFailure(thrown: unknown): never {
   throw storageFailure(thrown);
 }
 
-/** Opens once, when it is first asked for, and after a failure again. */
+/** Opens on first use, and again after a failure. */
 function onFirstUse(open: () => Promise<Connected>): { get(): Promise<Connected>; close(): Promise<void> } {
   let opening: Promise<Connected> | null = null;
   return {

@@ -6,26 +6,26 @@ import { Connection } from '../sqlite/connection.ts';
 import type { SqliteRuntime } from '../sqlite/sqlite-runtime.ts';
 import { storageFailure } from './storage-failure.ts';
 
-/** A damaged database that is out of the way, and what it still said. */
+/** A quarantined database, and what could still be read of it. */
 export interface QuarantinedDatabase {
-  /** The name that it is kept under. */
+  /** The name of the quarantined database. */
   readonly keptAs: string;
   readonly unsent: Unsent;
-  /** Of the server database that it belongs to; null where it belongs to none, or cannot be read. */
+  /** Identity of the server database that it belongs to; null when it belongs to none, or cannot be read. */
   readonly databaseIdentity: Uint8Array | null;
 }
 
-/** Who opens it, and for which server database. */
+/** The user that opens the database, and the server database to open it for. */
 export interface Opener {
   readonly principal: string | null;
   readonly databaseId: string | null;
 }
 
 /**
- * Reads what a damaged database still says of writes that the server has not decided about, and moves the database out
- * of the way, with all that it is; nothing of it is deleted. Its name is free then. Throws `storage-busy` while
- * somebody has it open, and as a sound database does `other-principal` where another person may have something to send
- * in it, and `database-mismatch` where it belongs to another server database: it stays where it is then.
+ * Reads the undecided writes of a damaged database as far as possible, then renames the database with everything in it.
+ * Nothing is deleted, and its name is free afterwards. Throws `storage-busy` while the database is open, and, as for an
+ * intact database, `other-principal` when another user may have unsent writes in it and `database-mismatch` when it
+ * belongs to another server database. The database is then not renamed.
  */
 export async function quarantine(
   name: string,
@@ -52,7 +52,7 @@ export function isCorrupt(thrown: unknown): boolean {
 
 interface Salvaged {
   readonly unsent: Unsent;
-  /** Whose it is; null where that is nobody, or cannot be read. */
+  /** The owner; null when there is none, or it cannot be read. */
   readonly principal: string | null;
   readonly databaseId: string | null;
   readonly databaseIdentity: Uint8Array | null;
@@ -73,7 +73,7 @@ async function salvage(name: string, medium: Medium, runtime: SqliteRuntime): Pr
       await storage.close({ leavesLog: true });
     }
   } catch {
-    // Its header or its schema is beyond reading.
+    // Its header or its schema cannot be read.
     return { unsent: { changesets: [], isComplete: false }, ...NO_OWNER };
   }
 }

@@ -1,6 +1,9 @@
 import { RockpoolError } from '@rockpool/shared';
 
-/** What tabs need to find each other. Browsers hide it from pages that did not come over https (or from localhost). */
+/**
+ * Throws when the APIs by which tabs find each other are missing. Browsers hide them from pages that were not served
+ * over https (or from localhost).
+ */
 export function requireTabSupport(): void {
   const missing = [
     ...(navigator.locks === undefined ? ['Web Locks'] : []),

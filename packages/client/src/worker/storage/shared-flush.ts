@@ -3,8 +3,8 @@ import type { Storage } from '@rockpool/vfs-opfs';
 import { storageFailure } from './storage-failure.ts';
 
 /**
- * Has commits survive a power cut, with one flush for all that wait for it: a flush takes longer than a small write,
- * and ten of them one after the other ten times as long.
+ * Makes commits survive a power cut, with one flush for all that wait. A flush takes longer than a small write, and ten
+ * flushes in a row take ten times as long.
  */
 export class SharedFlush {
   private readonly storage: Pick<Storage, 'dirtySinceMs' | 'flush'>;
@@ -26,8 +26,8 @@ export class SharedFlush {
 }
 
 /**
- * Throws `storage-unflushed`: the commits stand, and whether they would survive a power cut is open. `reason`: the code
- * of what is in the way.
+ * Throws `storage-unflushed`: the commits are complete, but may not survive a power cut. `reason` is the code of the
+ * cause.
  */
 export function flushNow(storage: Pick<Storage, 'flush'>): void {
   try {
@@ -37,7 +37,7 @@ export function flushNow(storage: Pick<Storage, 'flush'>): void {
   }
 }
 
-/** Once the messages that wait now were heard: what they ask for is committed before the flush, and shares it. */
+/** Resolves after the messages that are waiting now: their writes are committed before the flush and share it. */
 function afterPendingMessages(): Promise<void> {
   return new Promise((resolve) => {
     const { port1, port2 } = new MessageChannel();

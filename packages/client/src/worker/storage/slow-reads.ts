@@ -4,21 +4,18 @@ import type { SqlStatement } from '../../rpc/sql-statement.ts';
 import type { QueryRun } from '../database/query-run.ts';
 import { isSnapshotLost } from '../database/lost-snapshot.ts';
 
-/**
- * How long a worker may be busy with a query before it looks at what else waits: well below the 50 ms that a person
- * notices.
- */
+/** How long a query may occupy a worker before other work runs: well below the 50 ms that a user notices. */
 export const SLICE_MS = 20;
 
-/** What this needs of a connection of its own. */
+/** The part of a connection that slow reads use. */
 export interface SlowConnection {
   readonly database: { startQuery(statement: SqlStatement): QueryRun };
   close(): Promise<void>;
 }
 
 /**
- * Queries that take longer than one slice, one after the other, on a connection of their own: it may keep an old
- * snapshot open while others read and write. Between two slices the worker does whatever else there is to do.
+ * Runs queries that take longer than one slice, one after the other, on a connection of their own, which may keep an
+ * old snapshot open while others read and write. Between two slices the worker does its other work.
  */
 export class SlowReads {
   private readonly open: () => Promise<SlowConnection>;
@@ -27,7 +24,7 @@ export class SlowReads {
   private running: QueryRun | null = null;
   private isClosed = false;
 
-  /** The connection is opened when the first query needs it. */
+  /** `open` is called when the first query needs the connection. */
   constructor(open: () => Promise<SlowConnection>) {
     this.open = open;
   }
@@ -36,7 +33,7 @@ export class SlowReads {
   query(statement: SqlStatement): Promise<EncodedRows> {
     const run = (): Promise<EncodedRows> => this.run(statement);
     const result = this.last.then(run).catch((thrown: unknown) => {
-      // A forced checkpoint of the log took its snapshot away. The next one is of now.
+      // A forced WAL checkpoint took the snapshot away. The second attempt reads a current one.
       if (!isSnapshotLost(thrown)) throw thrown;
       return run();
     });

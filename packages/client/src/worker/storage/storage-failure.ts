@@ -1,7 +1,7 @@
 import { isErrorCode, RockpoolError, toRockpoolError } from '@rockpool/shared';
 import { StorageError } from '@rockpool/vfs-opfs';
 
-/** A failure of the storage package under the code that the client has for it. */
+/** Translates a failure of the storage package into the client's codes. */
 export function storageFailure(thrown: unknown): RockpoolError {
   if (!(thrown instanceof StorageError)) return toRockpoolError(thrown);
   const { code } = thrown;
@@ -10,7 +10,7 @@ export function storageFailure(thrown: unknown): RockpoolError {
   ) as Record<string, string | number | boolean>;
   if (code === 'storage-newer') return new RockpoolError('database-newer', fields, { cause: thrown });
   if (isErrorCode(code)) return new RockpoolError(code, fields, { cause: thrown });
-  // What is left: the caller can only try again, or it is a fault of ours.
+  // The remaining codes are either retryable or bugs of this package.
   if (code === 'storage-snapshot-lost')
     return new RockpoolError('storage-lost', { reason: 'snapshot', ...fields }, { cause: thrown });
   return new RockpoolError('internal', { storage: code, ...fields }, { cause: thrown });
