@@ -19,7 +19,7 @@ export interface RenameRule {
 
 export const DEFAULT_RENAME_SUFFIX = ' ({n})';
 
-/** Rows of one name that can be told apart; the next one rejects its changeset. */
+/** Renamed rows of one name; the next one rejects its changeset. */
 export const MAX_RENAMES = 100;
 
 const NUMBER = '{n}';
