@@ -15,7 +15,7 @@ export interface Repair {
 export interface AuditDatabase {
   readonly tables: readonly TableSchema[];
   readonly cursor: number;
-  /** See serverRowSlices. */
+  /** All rows of a table as the server has them, in slices (serverRowSlices). */
   serverRows(table: TableSchema): Generator<readonly ServerRow[]>;
   /** Replaces local rows with those of an answer. `rangeCounts` holds the ranges that were asked for, by table id. */
   repair(answer: AuditAnswer, rangeCounts: ReadonlyMap<number, number>): Repair[];

@@ -206,7 +206,7 @@ function requireColumn(table: TableSchema, name: string | null): ColumnSchema {
   return column;
 }
 
-/** Throws where the column's policy does not allow its lost values to be written again. */
+/** Throws if the column is gone, or if its policy does not restore lost values. */
 function requireRestorable(table: TableSchema, name: string | null): ColumnSchema {
   const column = requireColumn(table, name);
   const { refusesRestore } = policyOf(table, column.id);

@@ -61,11 +61,11 @@ function requireRow(now: RowState, { kind }: PendingRow, table: TableSchema): vo
 }
 
 function requireUnchanged(now: RowState, { kind, before }: PendingRow, table: TableSchema): void {
-  const isAsItWas = [...before].every(
+  const isUnchanged = [...before].every(
     ([columnId, value]) =>
       policyOf(table, columnId).accumulates === true || cellValuesEqual(now.values.get(columnId) ?? null, value),
   );
-  if (now.exists !== (kind !== 'insert') || !isAsItWas) throw new RockpoolError('document-gap');
+  if (now.exists !== (kind !== 'insert') || !isUnchanged) throw new RockpoolError('document-gap');
 }
 
 // Constraints that writing the rows in another order may satisfy: rows may swap unique values, or RESTRICT may protect
