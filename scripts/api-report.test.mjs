@@ -1,0 +1,13 @@
+import { readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { expect, it } from 'vitest';
+import { apiReports } from './api-report.mjs';
+import { root } from './children.mjs';
+
+it.each([...apiReports()])('%s is up to date; otherwise run `npm run api`', (path, content) => {
+  expect(readFileSync(join(root, path), 'utf8')).toBe(content);
+});
+
+it('leaves out doc comments', () => {
+  for (const content of apiReports().values()) expect(content).not.toContain('/**');
+});
