@@ -10,7 +10,7 @@ import type { StuckStage, SyncRemedy, SyncStage, SyncState, SyncStatus, TabRole 
 import type { Durability } from './rpc/worker-api.ts';
 import type { TokenAnswer } from './tab/token-source.ts';
 
-// The whole public interface. create-client.ts wires what is declared here.
+// Declares the public interface; open-client.ts wires it.
 export { INITIAL_STATUS } from './rpc/sync-status.ts';
 export type {
   ChangeStage,
@@ -40,122 +40,119 @@ export type {
 
 export interface ClientOptions {
   /**
-   * Names the database on this device: all tabs of this origin that give the same name share one. Letters, digits, `_`,
-   * `-` and `.`, at most 64.
+   * The name of the database on this device. All tabs of an origin that use the same name share one database. 1 to 64
+   * letters, digits, `_`, `-` or `.`, starting with a letter or digit.
    */
   readonly name: string;
-  /** What `defineSchema` returned. */
+  /** The return value of `defineSchema`. */
   readonly schema: Schema;
   /**
-   * What drizzle-kit generated. Without it the database is brought to the schema by adding tables, columns and indexes;
-   * with it the migrations lead there, once per database, all that are new together or none.
+   * The migrations that drizzle-kit generated. Each runs once per database; all new ones run in one transaction. Without
+   * them, Rockpool migrates additively: it adds missing tables, columns and indexes.
    */
   readonly migrations?: DrizzleMigrations;
-  /** Without it everything works, on this device alone. */
+  /** The server to sync with. Without it the client works on this device only. */
   readonly sync?: SyncOptions;
   /**
-   * Default `relaxed`: a write survives the death of tab, worker and browser. `strict` survives power loss too: it
-   * resolves after a flush, which writes that wait at the same time share. Where that fails it rejects with
-   * `storage-unflushed`: it is committed, and sent, and not to be made again; power loss may take it here.
+   * Default `relaxed`: a write survives a crash of the tab, the worker and the browser. `strict` also survives power loss:
+   * a write resolves after a flush, which concurrent writes share. A write whose flush fails rejects with
+   * `storage-unflushed`: it is committed and will be sent, so do not repeat it, but power loss on this device may undo it.
    */
   readonly durability?: Durability;
   /**
-   * Where the database is kept. Default `durable`: the best of this browser that lasts, which `status.persistence`
-   * names. Another choice takes that and nothing else, with a database of its own for `indexeddb` and for `memory`.
-   * `memory` keeps nothing when the tab closes and shares nothing between tabs; Rockpool never falls back to it by
-   * itself.
+   * Where the database is stored. Default `durable`: the best durable storage of this browser; `status.persistence`
+   * names it. Any other value uses exactly that storage; `indexeddb` and `memory` each have a database of their own.
+   * `memory` loses everything when the tab closes and shares nothing between tabs. Rockpool never falls back to it.
    */
   readonly persistence?: PersistenceChoice;
   /**
-   * Called with failures that no call is waiting for, for example of a background task. Default: the page's `error`
-   * event, as for any error that nobody caught.
+   * Called with failures that belong to no call, for example of a background task. Default: the page's `error` event, as
+   * for any uncaught error.
    */
   readonly onError?: (error: RockpoolError) => void;
 }
 
-/** The journal `meta/_journal.json` of drizzle-kit and the SQL files, by `m0000`, by tag or by path, as text. */
+/** drizzle-kit's journal `meta/_journal.json`, and the text of its SQL files by `m0000`, tag or path. */
 export interface DrizzleMigrations {
   readonly journal: { readonly entries: readonly { readonly idx: number; readonly tag: string }[] };
   readonly migrations: Readonly<Record<string, string>>;
 }
 
 export interface SyncOptions {
-  /** The server, `wss://…` (or `ws://` on a trusted network). */
+  /** The URL of the server: `wss://…`, or `ws://` on a trusted network. */
   readonly url: string;
-  /** Which of the server's databases to sync with. */
+  /** The server's database to sync with. */
   readonly databaseId: string;
   /**
-   * Who is signed in, by an id that stays: then the unsent changes of one person are never sent as another's. What was
-   * written before anybody signed in goes to the first who does. Opening as someone else while changes wait fails with
-   * `other-principal` and keeps them: sign the first in again, or open under another `name`. Without it that is the
-   * app's to see to.
+   * A stable id of the signed-in user. With it, Rockpool never sends one user's pending changes as another user.
+   * Changes written before the first sign-in belong to the first principal. Opening as another principal while changes
+   * are pending fails with `other-principal` and keeps the changes: sign the first user in again, or use another `name`.
+   * Without it, the app itself must keep users apart.
    */
   readonly principal?: string;
   /**
-   * Gives a token for the server. Called for every connection, and every download of a snapshot, so it may fetch a
-   * fresh one each time.
+   * Returns a token for the server. Rockpool calls it for every connection and every snapshot download, so it may fetch a
+   * fresh token each time.
    *
-   * Returns the token, a `Response` whose text is the token (`token: () => fetch('/token')`), or `null` while nobody is
+   * Return the token, a `Response` whose text is the token (`token: () => fetch('/token')`), or `null` while no user is
    * signed in.
    *
-   * Three kinds of failure, told apart in `status`; all are retried by themselves, and at once by
-   * `client.sync.tryNow()`:
-   * - **Nobody is signed in**: state `needs-auth`. The callback returns `null`, returns or throws a response of 401 or
-   *   403, or throws a `RockpoolError` such as
-   *   `new RockpoolError('auth-database-forbidden')`.
-   * - **The app's own server cannot be reached**: state `offline`, reason `network-unreachable` with `stage: 'token'`,
-   *   and `status` where there is one. `fetch`
-   *   failed, a deadline passed, or the response is 408, 425, 429 or 5xx.
-   * - **The callback failed**: state `blocked`, reason `token-callback-failed`, and `onError` gets the error, with what
-   *   was thrown as its `cause`. Anything else
-   * that is thrown, any other HTTP status, and a return value that is no string, is empty or has characters that no
-   *   bearer token has.
+   * `status` distinguishes three kinds of failure. Rockpool retries all of them, and `client.sync.tryNow()` retries
+   * immediately:
+   * - **Not signed in**: state `needs-auth`. The callback returned `null`, returned or threw a response of 401 or 403, or
+   *   threw a `RockpoolError` such as `new RockpoolError('auth-database-forbidden')`.
+   * - **The app's own server is unreachable**: state `offline`, reason `network-unreachable` with `stage: 'token'`, and
+   *   `status` if there was a response. `fetch` failed, a deadline passed, or the response was 408, 425, 429 or 5xx.
+   * - **The callback failed**: state `blocked`, reason `token-callback-failed`; `onError` receives the error, with the
+   *   thrown value as its `cause`. The callback threw anything else, returned any other HTTP status, or returned a value
+   *   that is not a string, is empty, or contains a character that a bearer token cannot have.
    *
-   * An HTTP status is read from a `Response`, and from an error's `status`, `statusCode` or `response.status`. A
-   * callback that does not settle within 15 s counts as unreachable.
+   * The HTTP status is taken from a `Response`, or from an error's `status`, `statusCode` or `response.status`. A callback
+   * that does not settle within 15 s counts as unreachable.
    */
   readonly token: () => Promise<TokenAnswer> | TokenAnswer;
   /**
-   * For a device that has nothing yet: opening fetches the server's state as one file and puts it in place, many times
-   * faster than row by row. Opening then waits for the network, once in the life of a database: `answerWithinMs`
-   * (default 3000) for the token, for the answer to begin, and for a file that is still being built, and as long as
-   * bytes come. Without an answer, or where the server's database is small, it opens empty and fills as it syncs.
-   * Default: opening never waits, and the file is fetched beside the work.
+   * Makes the first opening on a device wait for the server's snapshot, one file that loads many times faster than
+   * single rows. Opening waits for the network once in the life of a database: up to `answerWithinMs` (default 3000)
+   * for the token, for the response to begin and for a snapshot that is still being built, then for as long as
+   * bytes arrive. Without a response, or if the server's database is small, the client opens empty and fills as it syncs.
+   * Default: opening never waits, and the snapshot downloads in the background.
    */
   readonly firstSync?: {
     readonly answerWithinMs?: number;
     /**
-     * Bytes as they travel, in every tab; also later, when a device that was away for too long takes the server's state
-     * anew: `status.snapshot` says it too then.
+     * Called in every tab with the bytes received so far. Also called for a later full resync, for example of a device
+     * that was away too long; `status.snapshot` then has the same numbers.
      */
     readonly onProgress?: (progress: { readonly receivedBytes: number; readonly totalBytes: number }) => void;
   };
 }
 
-/** One client per tab and database; get it from `createClient`. */
+/** A database that this tab has open, returned by `createClient`. Use one client per tab and database. */
 export interface Client {
   readonly name: string;
 
   /**
-   * Runs one statement that reads, on this tab's own connection: it sees every commit that has resolved, in any tab.
+   * Runs one read-only statement on this tab's own connection. It sees every commit whose promise has resolved, in any
+   * tab.
    */
   query<Row extends object = SqlRow>(statement: SqlStatement): Promise<Row[]>;
   query<Row extends object = SqlRow>(sql: string, params?: readonly SqlParam[]): Promise<Row[]>;
 
   /**
-   * Runs one statement that reads and gives its result by column, as charts want it, without making an object of each
-   * row.
+   * Runs one read-only statement and resolves with its result by column, for example for charts, without creating an
+   * object per row.
    */
   columns(statement: SqlStatement): Promise<ResultColumns>;
   columns(sql: string, params?: readonly SqlParam[]): Promise<ResultColumns>;
 
   /**
-   * Runs one statement that reads and gives its rows some thousand at a time, as the loop takes them: neither the page
-   * nor its worker is busy for longer than half a frame in one go. All rows are of one moment, whatever is written
-   * meanwhile. On storage with room for one connection only (`opfs-exclusive`, `indexeddb`) the worker reads all of it
-   * at once.
+   * Runs one read-only statement and yields its rows in chunks of a few thousand as the loop consumes them, so that
+   * neither the page nor its worker is busy for longer than half a frame at a time. All rows come from one snapshot
+   * of the database, whatever is written meanwhile. On storage that allows one connection only (`opfs-exclusive`,
+   * `indexeddb`), the worker reads the whole result at once.
    *
-   * A page that is hidden for good in the middle ends it: the loop throws `storage-lost` when it goes on.
+   * If the page is suspended during the loop, the stream ends and the next step throws `storage-lost`.
    *
    * ```ts
    * for await (const rows of client.stream<Entry>('SELECT * FROM entry')) await send(rows);
@@ -165,31 +162,31 @@ export interface Client {
   stream<Row extends object = SqlRow>(sql: string, params?: readonly SqlParam[]): AsyncGenerator<Row[], void, void>;
 
   /**
-   * Runs one statement that writes, as a transaction of its own. Resolves when it is committed and will survive this
-   * tab; with `RETURNING` it gives rows.
+   * Runs one statement that writes, in its own transaction. Resolves when the transaction is committed and survives this
+   * tab. A statement with `RETURNING` has rows in its result.
    */
   execute<Row extends object = SqlRow>(statement: SqlStatement): Write<StatementResult<Row>>;
   execute<Row extends object = SqlRow>(sql: string, params?: readonly SqlParam[]): Write<StatementResult<Row>>;
 
   /**
-   * Runs all statements in one atomic transaction: all of them take effect or none. Results come in the order of the
+   * Runs the statements in one transaction: all of them take effect, or none. Results are in the order of the
    * statements.
    */
   batch(statements: readonly SqlStatement[], options?: BatchOptions): Write<StatementResult[]>;
 
   /**
-   * Runs reads and writes that belong together as one transaction, which is one changeset. Commits when `body`
-   * resolves, and resolves with its value when that is durable; takes everything back when `body` throws. The
-   * transaction sees its own writes, nobody else does, and nobody's reads wait for it; the writes of all tabs do, so do
-   * not wait for the network or a person in it. Statements of `tx` that were not awaited are part of it.
+   * Runs reads and writes as one transaction, which becomes one changeset. Commits when `body` resolves, and resolves with
+   * its value once the commit is durable. Rolls back when `body` throws. Only the transaction sees its own writes before
+   * the commit. Reads elsewhere do not wait for it, but writes of all tabs do, so never wait for the network or the user
+   * in `body`. Statements of `tx` that `body` does not await still belong to the transaction.
    *
-   * Rejects with what `body` threw, with the reason of `signal`, and with
+   * Rejects with the error that `body` threw, with the reason of `signal`, and with
    * - `transaction-timeout`: it was open for longer than `timeoutMs`
-   * - `write-in-transaction` (of a write beside `tx`, such as `client.execute`): the body waits for a write that waits
-   *   for the end of the transaction. Write through `tx`
-   * - `transaction-lost`: the tab that leads went away in the middle; nothing of it was kept, and it may be run again
+   * - `write-in-transaction` (from a write outside `tx`, such as `client.execute`): `body` waits for a write that waits
+   *   for the transaction to end. Write through `tx`
+   * - `transaction-lost`: the leader went away during the transaction. Nothing was kept; run it again
    * - `leader-unreachable`: its turn did not come within ten seconds
-   * - `transaction-ended` (of `tx`): it was used after its end
+   * - `transaction-ended` (from `tx`): `tx` was used after the transaction ended
    *
    * ```ts
    * await client.transaction(async (tx) => {
@@ -207,36 +204,35 @@ export interface Client {
    * `schema-unknown-table` for a table that is not synced, and `key-invalid`.
    */
   rowSyncState(table: string, key: RowKey): Promise<RowSyncState>;
-  /** Sync with the server, for all tabs of this device. What it is doing is `status`. */
+  /** Controls sync for all tabs of this device. `status` shows what sync is doing. */
   readonly sync: SyncControl;
 
   /**
-   * Takes the last transaction of this tab back: `execute`, `batch` and `transaction`, newest first, as far back as a
-   * day. It is a new write of the old values, which syncs like any other; what others wrote in other columns stays, and
-   * what it added to counters is taken off. Resolves with false when there is nothing to take back; what changed no
-   * synced row is passed over.
+   * Undoes the last transaction of this tab (`execute`, `batch` or `transaction`), newest first, up to a day back. Undo
+   * writes the old values as a new transaction, which syncs like any other: values that others wrote in other columns
+   * stay, and amounts added to counters are subtracted. Resolves with false if there is nothing to undo. Skips
+   * transactions that changed no synced row.
    *
-   * Rejects with `undo-refused`, whose field `problem` says why, and changes nothing: `changed`, `row-gone`,
-   * `row-back`, `referred-to`, `rejected`, `document`, `forgotten`, `schema`, or a constraint. The next `undo` goes on
-   * with the transaction before.
+   * Rejects with `undo-refused` and changes nothing if the transaction cannot be undone. The field `problem` is `changed`,
+   * `row-gone`, `row-back`, `referred-to`, `rejected`, `document`, `forgotten`, `schema`, or a constraint. The next
+   * `undo` continues with the transaction before it.
    */
   undo(): Promise<boolean>;
-  /** Does again what `undo` took back, as long as nothing was written since. Resolves and rejects as `undo` does. */
+  /** Repeats the last undone transaction, unless this tab has written since. Resolves and rejects like `undo`. */
   redo(): Promise<boolean>;
 
   /**
-   * Transactions of this device that were refused, after the fact, because of what others had written.
-   * `status.rejectedCount` says how many.
+   * Transactions of this device that were committed here and later rejected, because they conflict with the writes of
+   * others. `status.rejectedCount` is their number.
    */
   readonly rejected: RejectedChangesets;
-  /** The conflict log; its entries are the rows of the table `rockpool_conflict`, which any query may read. */
+  /** Restores values from the conflict log. Its entries are the rows of the table `rockpool_conflict`; query it like any table. */
   readonly conflicts: Conflicts;
 
   /**
-   * Opens the document of one row, for editors and for changes of its JSON: see LiveDocument. Changes by SQL appear in
-   * it, and the reverse. Loads Yjs into the page. Rejects with `document-unknown`
-   * for a column that the schema does not declare as a document, and `document-gone` when the row is not there or holds
-   * NULL.
+   * Opens the document of one row, for editors and for changes to its JSON (see `LiveDocument`). Changes made by SQL
+   * appear in it, and the reverse. Loads Yjs into the page. Rejects with `document-unknown` if the schema does not declare
+   * the column as a document, and with `document-gone` if the row does not exist or the column is NULL.
    *
    * ```ts
    * const page = await client.document<{ body: string }>('page', [id], 'content');
@@ -246,14 +242,14 @@ export interface Client {
    */
   document<Value = unknown>(table: string, key: RowKey, column: string): Promise<LiveDocument<Value>>;
 
-  /** Who else has this database open now, and what they show of themselves. */
+  /** The other tabs that have this database open now, and the state that each shows. */
   readonly presence: Presence;
 
   /**
-   * A query that stays current. It runs while somebody is subscribed. Asking again for the same statement with the same
-   * parameters gives the same object for as long as somebody holds it, so it may be asked for wherever it is needed.
-   * What the query leaves open, as `ORDER BY day LIMIT 20` does among rows of one day, may be chosen otherwise than if
-   * it ran anew: end the order with the key.
+   * Returns a live query, which emits again when its result changes. It runs while it has subscribers. Calls with the same
+   * statement and parameters return the same object while any reference to it exists, so call it wherever you need it.
+   * Where the order is ambiguous (`ORDER BY day LIMIT 20` with equal days), the result may differ from a fresh run of the
+   * query: end the order with the key.
    */
   live<Row extends object = SqlRow>(statement: SqlStatement): LiveQuery<Row>;
   live<Row extends object = SqlRow>(sql: string, params?: readonly SqlParam[]): LiveQuery<Row>;
@@ -262,40 +258,39 @@ export interface Client {
   readonly status: Subscribable<SyncStatus>;
 
   /**
-   * All that is committed as one plain SQLite file, for `restoreDatabase`; one moment of it, whatever is written
-   * meanwhile. Where only one tab may open the storage, that one makes it, within ten seconds or it is
-   * `leader-unreachable`.
+   * Resolves with all committed data as one plain SQLite file, for `restoreDatabase`. The file is consistent, whatever is
+   * written meanwhile. On storage that only one tab can open, the leader makes it; rejects with `leader-unreachable`
+   * after ten seconds without an answer.
    */
   backup(): Promise<Blob>;
 
   /**
    * Closes the client and deletes the database from this device; the server's copy stays. Rejects with `changes-unsent`
-   * while the server has not got everything, rejected changes included, unless `discardUnsent`; and with `storage-busy`
-   * while another tab has it open.
+   * while changes are pending or rejected, unless `discardUnsent` is true, and with `storage-busy` while another tab has
+   * the database open.
    */
   leave(options?: { readonly discardUnsent?: boolean }): Promise<void>;
 
   /**
-   * Lets accepted writes end, then leaves nothing behind: no lock, channel or worker. Later calls fail with
-   * `client-closed`.
+   * Waits for accepted writes, then releases every lock, channel and worker. Later calls reject with `client-closed`.
    */
   close(): Promise<void>;
 }
 
-/** One tab of somebody, on this device or another. */
+/** Another tab that has the database open, on this device or another. */
 export interface Peer<State = unknown> {
   readonly tabId: string;
-  /** Names the device's database; 32 hex digits. Tabs of one browser have the same. */
+  /** The site of the tab, 32 hex digits. All tabs of one browser profile share it. */
   readonly siteId: string;
-  /** As whom they are signed in: what the server found in their token, not what they say. */
+  /** The principal in the tab's token, as verified by the server. */
   readonly principal: string;
-  /** The `name` of that token; null where it has none. */
+  /** The `name` in that token; null if it has none. */
   readonly name: string | null;
-  /** A CSS colour for them, the same in every page; white text can be read on it. */
+  /** A CSS colour derived from the principal, the same on every page and dark enough for white text. */
   readonly color: string;
-  /** When this tab first showed something, by the server's clock; ms since 1970. */
+  /** When the tab first showed a state, in ms since 1970 by the server's clock. */
   readonly sinceMs: number;
-  /** What that tab shows of itself, as JSON. It comes from another device as it is: look before you trust. */
+  /** The JSON state that the tab shows. It comes unverified from another device: validate it before use. */
   readonly state: State;
 }
 
@@ -326,16 +321,14 @@ export interface Presence extends Subscribable<readonly Peer[]> {
   set(state: unknown): void;
 }
 
-/** The promise of a write, which is settled as soon as it is committed on this device, with a second one beside it. */
+/** The promise of a write. It settles when the write is committed on this device; `synced` settles later. */
 export interface Write<T> extends Promise<T> {
   /**
-   * Resolves when the server has the write for good; at once where nothing in it is synced. Without a network that
-   * takes as long as there is none. It outlives changes of the leading tab; when the page is closed the write is sent
-   * all the same.
+   * Resolves when the server has admitted the write; immediately if the write changed no synced table. Stays pending while
+   * there is no network. It survives a change of leader. If the page closes first, the write is sent all the same.
    *
-   * Rejects with what the write itself rejects with, except `storage-unflushed`; with the reason when the server
-   * refuses it and it is rejected (`constraint-…`, `atomic-conflict`); with `config-invalid` where there is no server;
-   * with `client-closed`.
+   * Rejects with the error of the write itself, except `storage-unflushed`; with the reason if the write is rejected
+   * (`constraint-…`, `atomic-conflict`); with `config-invalid` if the client has no server; and with `client-closed`.
    *
    * ```ts
    * const write = client.execute(sql`INSERT INTO booking (id, seat) VALUES (${id}, ${seat})`);
@@ -348,23 +341,24 @@ export interface Write<T> extends Promise<T> {
 
 export interface SyncControl {
   /**
-   * Ends the connection and makes none until `resume`, in all tabs, over reloads and restarts of the browser: it is
-   * kept with the database. Local work goes on; the status is `paused`. Resolves when that is kept.
+   * Closes the connection and opens none until `resume`, in all tabs. The pause is stored with the database, so it
+   * outlasts reloads and restarts of the browser. Local work continues; the state is `paused`. Resolves when the pause is
+   * stored.
    */
   pause(): Promise<void>;
   resume(): Promise<void>;
   /**
-   * Tries at once instead of at the next attempt (`status.reason.fields.nextAttemptMs`). Does nothing while connected
-   * or paused.
+   * Connects now instead of at the next attempt (`status.reason.fields.nextAttemptMs`). Does nothing while connected or
+   * paused.
    */
   tryNow(): Promise<void>;
 }
 
 export interface BatchOptions {
   /**
-   * True: the transaction stays whole in the merge too. When any part of it loses to a concurrent write of another
-   * device, the server refuses all of it, and it is rejected with `atomic-conflict`. Default false: the part that loses
-   * goes into the conflict log, the rest stands.
+   * True: the merge keeps the transaction whole. If any part loses to a concurrent write of another device, the server
+   * rejects all of it with `atomic-conflict`. Default false: the part that loses goes into the conflict log, and the rest
+   * takes effect.
    */
   readonly atomic?: boolean;
 }
@@ -373,33 +367,33 @@ export interface BatchOptions {
 export interface ResultColumns {
   readonly rowCount: number;
   /**
-   * By name, of two columns with one name the later. Numbers come as a `Float64Array`, in which NULL is NaN; everything
-   * else as plain values.
+   * Values by column name; of two columns with the same name, the later. Numeric columns are a `Float64Array`, in which
+   * NULL is NaN; all others are arrays of plain values.
    */
   readonly columns: Readonly<Record<string, Float64Array | readonly SqlValue[]>>;
 }
 
 export interface TransactionOptions extends BatchOptions {
   /**
-   * How long it may be open, waiting for its turn not counted. More than 0, at most 8000: writes of other tabs wait
-   * meanwhile. Default 5000.
+   * How long the transaction may stay open, not counting the wait for its turn. More than 0 and at most 8000, because
+   * writes of all tabs wait meanwhile. Default 5000.
    */
   readonly timeoutMs?: number;
-  /** Takes everything back when it aborts. Once the body has resolved it is too late. */
+  /** Rolls the transaction back when aborted. Has no effect once the body has resolved. */
   readonly signal?: AbortSignal;
 }
 
-/** What a transaction can do, until its body has settled. */
+/** The operations of an open transaction. Usable until its body settles. */
 export interface Transaction {
-  /** Sees what this transaction wrote so far. */
+  /** Sees the writes of this transaction so far. */
   query<Row extends object = SqlRow>(statement: SqlStatement): Promise<Row[]>;
   query<Row extends object = SqlRow>(sql: string, params?: readonly SqlParam[]): Promise<Row[]>;
-  /** A statement that fails is undone by itself; the transaction goes on, unless the error is let through. */
+  /** A statement that fails is rolled back alone. The transaction continues if `body` catches the error. */
   execute<Row extends object = SqlRow>(statement: SqlStatement): Promise<StatementResult<Row>>;
   execute<Row extends object = SqlRow>(sql: string, params?: readonly SqlParam[]): Promise<StatementResult<Row>>;
   /**
-   * A transaction within this one, on a savepoint: when `body` throws, only what it wrote is taken back. The outer one
-   * cannot be used until it has settled: that is refused with `sql-forbidden`.
+   * Runs a nested transaction on a savepoint: if `body` throws, only its own writes are rolled back. The outer transaction
+   * rejects statements with `sql-forbidden` until the nested one settles.
    */
   transaction<T>(body: (tx: Transaction) => Promise<T> | T): Promise<T>;
 }
@@ -409,37 +403,37 @@ export interface RejectedChangesets extends Subscribable<readonly RejectedChange
   /** Reads them once. */
   list(): Promise<RejectedChangeset[]>;
   /**
-   * Writes the same changes once more, on top of the rows as they are now; counters are added to again. Rejects with
-   * what stands against it, and leaves it rejected; so with `row-missing` where a row that it changes has gone; with
-   * `changeset-undecided` while the server may yet admit it; with `changeset-not-rejected`.
+   * Applies the same changes to the current rows; counters are added to again. Rejects with the constraint that still
+   * fails, with `row-missing` if a row that it changes no longer exists, with `changeset-undecided` while the server may
+   * still admit it, or with `changeset-not-rejected`. The changeset then stays rejected.
    */
   retry(sequence: number): Promise<void>;
   /**
-   * Writes something else in its place: what it said, edited. The statements run in one transaction and take it off the
-   * list, both or neither; if it was `atomic`, they are. Rejects like `retry`, and with what stands against the
-   * statements.
+   * Runs other statements instead, for example an edited version of the changes. One transaction runs the statements and
+   * removes the changeset from the list; it is `atomic` if the changeset was. Rejects like `retry`, and with any error of
+   * the statements.
    */
   replace(sequence: number, statements: readonly (SqlStatement | string)[]): Promise<void>;
-  /** Gives it up. Rejects with `changeset-undecided` and `changeset-not-rejected`. */
+  /** Discards the changeset. Rejects with `changeset-undecided` and `changeset-not-rejected`. */
   drop(sequence: number): Promise<void>;
 }
 
 export interface Conflicts {
   /**
-   * Writes what an entry of the ledger lost as a new edit: a value into its cell (with the rest of its group of
-   * columns), or into its place in a document; values that went with a deleted row, all that the ledger has of it, into
-   * the row, which comes back; a delete that lost to an update, as a delete.
+   * Writes the losing value of a conflict as a new edit: a value goes back into its cell (with the rest of its column
+   * group) or its place in a document. The values of a deleted row bring back the row, with all values that the conflict
+   * log has. A delete that lost to an update deletes the row.
    *
-   * Rejects with `conflict-not-restorable`; its field `problem` says why: `unknown`, `schema`, `row-gone`, `counter` or
+   * Rejects with `conflict-not-restorable`; the field `problem` is `unknown`, `schema`, `row-gone`, `counter` or
    * `incomplete`.
    */
   restore(id: string): Promise<void>;
 }
 
-/** What a live query knows at one moment. Errors are values here: a later commit may make the query work again. */
+/** The state of a live query. An error is a value here, because a later commit may make the query work again. */
 export interface LiveState<Row> {
   /**
-   * The last rows that are known, also while `error` is set. Rows that did not change are the same objects as before.
+   * The last known rows, also while `error` is set. Unchanged rows keep their object identity.
    */
   readonly rows: readonly Row[];
   readonly error: RockpoolError | null;
@@ -454,8 +448,8 @@ export interface LiveQuery<Row> extends Subscribable<LiveState<Row>> {
    */
   subscribe(listener: (state: LiveState<Row>) => void, options?: { readonly signal?: AbortSignal }): () => void;
   /**
-   * The states one after the other, the present one first; of several that came meanwhile the newest. Ends with the
-   * loop, or with the client.
+   * Iterates over the states, starting with the current one. A slow loop skips to the newest state. Ends when the loop
+   * exits or the client closes.
    *
    * ```ts
    * for await (const { rows } of client.live<Todo>(sql`SELECT * FROM todo`)) draw(rows);

@@ -1,10 +1,10 @@
 import { RockpoolError, toRockpoolError, type ErrorData } from '@rockpool/shared';
 import { transferHandlers } from 'comlink';
 
-/** How an error crosses between threads. */
+/** The form of an error while it crosses threads. */
 export interface TransferredError {
   readonly data: ErrorData;
-  /** For the developer's console only: where a fault came from. It never reaches `message` or `fields`. */
+  /** The cause of the error, for the developer's console only. It never reaches `message` or `fields`. */
   readonly cause: { readonly name: string; readonly message: string; readonly stack: string } | null;
 }
 
@@ -29,17 +29,17 @@ interface Thrown {
 }
 
 /**
- * Comlink carries only name, message and stack of an error, and throws whatever else was thrown as it is. This puts a
- * handler in the place of its own: what arrives is always a `RockpoolError` with code, fields and recovery. Both
- * threads must call it before their first call.
+ * Replaces Comlink's handler for thrown values, which keeps only an error's name, message and stack. With this handler,
+ * every error arrives as a `RockpoolError` with code, fields and recovery. Both threads must install it before their
+ * first call.
  *
- * Comlink applies handlers to the root value only: an error inside a status or an event crosses as `ErrorData`.
+ * Comlink applies handlers to the root value only, so an error inside a status or an event crosses as `ErrorData`.
  */
 export function installErrorTransfer(): void {
   const original = transferHandlers.get('throw');
   if (original === undefined) throw new Error('comlink has no handler named "throw": its version changed');
   transferHandlers.set('throw', {
-    // The mark on a thrown value is comlink's secret; only its own handler recognises it.
+    // Only Comlink's own handler recognises its private mark on thrown values.
     canHandle: original.canHandle,
     serialize: (thrown) => [encodeError((thrown as Thrown).value), []],
     deserialize: (transferred) => {

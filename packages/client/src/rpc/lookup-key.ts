@@ -1,32 +1,32 @@
 /**
- * A text that is the same for any two values that SQLite could find equal by `=`, whatever the column's affinity makes
- * of them. Values that differ may share one, too: then a query runs once more than it has to.
+ * Returns a text that is equal for any two values that SQLite could find equal by `=`, whatever the column's affinity.
+ * Different values may share a text; a query then runs once more than necessary.
  */
 export function lookupKey(value: null | number | bigint | string | boolean | Uint8Array): string {
   if (value === null) return 'null';
   if (value instanceof Uint8Array) return `blob:${value.length}:${value.subarray(0, LONGEST_BLOB_PREFIX).join(',')}`;
-  // A column of numbers takes '7' for 7, and one of texts 7 for '7'.
+  // A numeric column converts '7' to 7, and a text column converts 7 to '7'.
   const number = typeof value !== 'string' || NUMBER.test(value) ? Number(value) : Number.NaN;
   if (!Number.isNaN(number)) return `number:${number === 0 ? 0 : number}`;
   return `text:${String(value).slice(0, LONGEST_TEXT_PREFIX)}`;
 }
 
-// What SQLite takes for a number in a text: fewer than JavaScript does.
+// The texts that SQLite accepts as numbers; JavaScript accepts more.
 const NUMBER = /^[ \t\n\v\f\r]*[+-]?(?:\d+\.?\d*|\.\d+)(?:e[+-]?\d+)?[ \t\n\v\f\r]*$/i;
 
-// Long enough to tell ids apart, short enough to travel with every commit.
+// Long enough to distinguish ids, short enough to send with every commit.
 const LONGEST_TEXT_PREFIX = 64;
 const LONGEST_BLOB_PREFIX = 32;
 
-// From here on the order of UTF-16, which is JavaScript's, is not that of UTF-8, which is SQLite's.
+// From U+D800 on, UTF-16 order (JavaScript's) differs from UTF-8 order (SQLite's).
 const FIRST_SURROGATE = 0xd800;
 const TEXT = 'text:';
 const NUMERIC = 'number:';
 
 /**
- * True where any value of the one key surely comes before any of the other in an index that compares bytes. That is
- * known of texts that are no numbers; what looks like a number may be one or a text. In a column of numbers
- * (`ofNumbers`: its affinity is INTEGER, REAL or NUMERIC) it is one.
+ * Returns true only if every value of the first key certainly sorts before every value of the second in an index that
+ * compares bytes. That is certain for texts that are not numeric; a numeric-looking text may be a number or a text. In
+ * a numeric column (`ofNumbers`: affinity INTEGER, REAL or NUMERIC) it is a number.
  */
 export function isKeyBefore(one: string, other: string, ofNumbers: boolean): boolean {
   if (ofNumbers && one.startsWith(NUMERIC) && other.startsWith(NUMERIC))
@@ -42,7 +42,7 @@ export function isKeyBefore(one: string, other: string, ofNumbers: boolean): boo
   return unit < otherUnit && otherUnit < FIRST_SURROGATE;
 }
 
-/** What comes after the part that is kept is not known. */
+/** True for a truncated key, whose remainder is unknown. */
 function isCut(key: string): boolean {
   return key.length === TEXT.length + LONGEST_TEXT_PREFIX;
 }

@@ -1,24 +1,24 @@
-/** What this tab shows about one topic: see shared/protocol/presence.ts. */
+/** The state that this tab shows about one topic: see shared/protocol/presence.ts. */
 export interface OwnState {
   readonly topic: string;
-  /** Null: it is shown no longer. */
+  /** Null hides the state. */
   readonly stateJson: string | null;
 }
 
-/** What some tab shows, of whatever device, as the server tells it. */
+/** The state that another tab shows, on any device, as sent by the server. */
 export interface SeenState extends OwnState {
   /** A UUID. */
   readonly tabId: string;
-  /** 32 hex digits: one device and database. */
+  /** 32 hex digits: the site. */
   readonly siteId: string;
   readonly principal: string;
   readonly name: string | null;
   readonly sinceMs: number;
 }
 
-/** What has changed in who is here. */
+/** A change in the tabs that are present. */
 export interface PeersUpdate {
-  /** All there are, in the place of what was told before. */
+  /** True: `seen` is the complete list and replaces the previous one. */
   readonly whole: boolean;
   readonly seen: readonly SeenState[];
 }

@@ -1,7 +1,7 @@
 import { isKeyBefore, lookupKey } from './lookup-key.ts';
 import { decodeColumn, type EncodedColumn, type EncodedRows } from './rows-transfer.ts';
 
-/** A query that finds rows of a table by one column. Keys: see lookup-key.ts. */
+/** How a query finds rows of a table by one column. Keys are described in lookup-key.ts. */
 export type Lookup = ValueLookup | RangeLookup;
 
 export interface ValueLookup {
@@ -9,69 +9,69 @@ export interface ValueLookup {
   readonly key: string;
 }
 
-/** Rows from one value up to another, both included. Null: from the first, to the last. */
+/** Rows from one value to another, both included. Null means from the first row, or to the last. */
 export interface RangeLookup {
   readonly column: string;
   /** See isKeyBefore. */
   readonly ofNumbers: boolean;
   readonly from: string | null;
   readonly to: string | null;
-  /** Null where it reads all of them. */
+  /** Null if the query reads the whole range. */
   readonly stop: RangeStop | null;
 }
 
 /**
- * A LIMIT over rows in the order of the column: when there are so many, nothing beyond the last of them was looked at.
+ * A LIMIT over rows in the order of the column: once the query has that many rows, it has read nothing beyond the last.
  */
 export interface RangeStop {
   readonly rowCount: number;
-  /** Which column of the result has the value by which the row was found. */
+  /** The result column that holds the value by which the row was found. */
   readonly resultColumn: number;
-  /** Whether it reads towards `to`, or from there towards `from`. */
+  /** True if the query reads from `from` to `to`; false for the reverse. */
   readonly isUpwards: boolean;
 }
 
-/** What a query reads of one table. */
+/** The part of one table that a query reads. */
 export interface TableDependency {
   readonly table: string;
-  /** The columns that it names in any place; '' where only the number of rows counts. */
+  /** The columns that the query names anywhere; '' if only the number of rows matters. */
   readonly columns: readonly string[];
-  /** Rows that match none of these it does not read. Null: any row. */
+  /** The query reads only rows that match one of these. Null: any row. */
   readonly lookups: readonly Lookup[] | null;
 }
 
-/** What a query reads, views resolved. */
+/** All tables that a query reads, with views resolved. */
 export type QueryDependencies = readonly TableDependency[];
 
-/** What a commit changed in one table, where that is known. */
+/** The known changes of a commit in one table. */
 export interface TableChange {
   readonly table: string;
-  /** The columns that changed. Null: any, as rows came or went. */
+  /** The changed columns. Null: any, because rows were inserted or deleted. */
   readonly columns: readonly string[] | null;
   /**
-   * For columns by which rows are found: the keys (lookup-key.ts) that changed rows had or have. A column that is
-   * absent may have had any.
+   * For lookup columns: the keys (lookup-key.ts) that changed rows had or have. For an absent column, any key is
+   * possible.
    */
   readonly keysByColumn: Readonly<Record<string, readonly string[]>>;
 }
 
-/** A table without an entry in `changes` may have changed anyhow. */
+/** The tables that a commit changed. A table without an entry in `changes` may have changed in any way. */
 export interface TouchedTables {
   readonly tables: readonly string[];
   readonly changes: readonly TableChange[];
 }
 
-/** What a commit touched; `all` where that is not known. */
+/** What a commit touched; `all` if unknown. */
 export type Touched = TouchedTables | 'all';
 
 /**
- * What SQLite calls a rowid that is no column of the table. A row that was deleted and inserted again in one
- * transaction counts as changed in the columns that differ, and its rowid is another one all the same. (Inserted again
- * just as it was, it counts as unchanged, and nobody is told of the rowid.)
+ * SQLite's name for a rowid that is not a column of the table. A row that was deleted and inserted again in one
+ * transaction counts as changed in the columns that differ, although its rowid differs too. If it was inserted
+ * unchanged, it counts as unchanged and its new rowid is not reported.
  */
 export const ROWID = 'ROWID';
 
-/** Whether a commit can have changed the result. Never false when it did. */
+/** Returns whether a commit may have changed the result. Never returns false for a commit that did. */
 export function mayAffect(touched: Touched, dependencies: QueryDependencies): boolean {
   return touched === 'all' || dependencies.some((dependency) => touchesTable(touched, dependency));
 }
@@ -101,8 +101,8 @@ function mayFind(lookup: Lookup, key: string): boolean {
 }
 
 /**
- * The same for a query that gave these rows, until a commit affects it: where a LIMIT ended it, it has seen nothing
- * beyond the last row.
+ * Narrows the dependencies of a query that returned these rows: a LIMIT that ended the query means that it read nothing
+ * beyond the last row. Valid until a commit affects the query.
  */
 export function dependenciesAfter(dependencies: QueryDependencies, rows: EncodedRows): QueryDependencies {
   return dependencies.map((dependency) =>

@@ -7,29 +7,26 @@ import type { SqlStatement } from './sql-statement.ts';
 import type { SqlValue } from './sql-value.ts';
 import type { WriteState } from './write-state.ts';
 
-/** What one of several queries came to. */
+/** The result of one query. */
 export type QueryResult = { readonly rows: EncodedRows; readonly tookMs: number } | { readonly error: ErrorData };
 
-/**
- * What can be read, wherever the database is: in this worker, or in that of the leading tab. Every failure is a
- * RockpoolError.
- */
+/** Reads of the database, by this worker or through the leader's. Every failure is a RockpoolError. */
 export interface Reads {
-  /** Rows of one statement that reads: what had been committed when it was asked, at least. */
+  /** Runs one read-only statement. Sees at least every commit that preceded the call. */
   query(statement: SqlStatement): Promise<EncodedRows>;
   /**
-   * Several, in one read of the database: those that do not take long show one moment. Each has a result; that one
-   * fails does not concern the others.
+   * Runs several queries in one read of the database. Short ones see the same snapshot. Each has its own result or
+   * error.
    */
   queryAll(statements: readonly SqlStatement[]): Promise<readonly QueryResult[]>;
-  /** What a query reads: tables, views and virtual tables. */
+  /** The tables, views and virtual tables that a query reads. */
   dependencies(statement: SqlStatement): Promise<QueryDependencies>;
-  /** What was refused and waits for a decision, oldest first. */
+  /** The rejected changesets, oldest first. */
   listRejected(): Promise<readonly RejectedChangeset[]>;
-  /** Where the changes of one row are. `schema-unknown-table`, `key-invalid`. */
+  /** How far the changes to one row have come. Rejects with `schema-unknown-table` and `key-invalid`. */
   rowSyncState(tableName: string, key: readonly SqlValue[]): Promise<RowSyncState>;
-  /** What became of the writes that were asked for under these ids, in their order. */
+  /** The states of the writes requested under these ids, in their order. */
   writeStates(requestIds: readonly string[]): Promise<readonly WriteState[]>;
-  /** All that is committed, as one plain SQLite file. */
+  /** All committed data as one plain SQLite file. */
   backup(): Promise<Blob>;
 }

@@ -1,31 +1,29 @@
 import type { ErrorData } from '@rockpool/shared';
 import type { SqlValue } from './sql-value.ts';
 
-/** One value that a changeset wrote. */
+/** One value that a rejected changeset wrote. */
 export interface RejectedValue {
   readonly column: string;
-  /** What stood there before; absent for a row that was inserted. */
+  /** The value before the write; absent for an inserted row. */
   readonly before?: SqlValue;
-  /** What was written; absent for a row that was deleted. */
+  /** The written value; absent for a deleted row. */
   readonly after?: SqlValue;
-  /**
-   * Instead of both, of an edited document: what was changed in it, as JSON (JsonChange of @rockpool/shared/document).
-   */
+  /** The edit of a document, in place of both, as JSON (`JsonChange` of @rockpool/shared/document). */
   readonly change?: string;
 }
 
-/** What a changeset did to one row. */
+/** What a rejected changeset did to one row. */
 export interface RejectedChange {
   readonly table: string;
   readonly kind: 'insert' | 'update' | 'delete';
-  /** The parts of the primary key, in key order. */
+  /** The values of the primary key, in key order. Accepted wherever the API takes a `RowKey`. */
   readonly key: readonly SqlValue[];
   readonly values: readonly RejectedValue[];
 }
 
-/** A transaction of this device that was refused and waits for a decision. Its changes are not in the tables. */
+/** A transaction of this device that was rejected and waits for a decision. Its changes are not in the tables. */
 export interface RejectedChangeset {
-  /** Names it for `retry` and `drop`. */
+  /** Identifies the changeset for `retry`, `replace` and `drop`. */
   readonly sequence: number;
   /** Why: `constraint-…`, `atomic-conflict` and others. */
   readonly reason: ErrorData;
@@ -33,8 +31,8 @@ export interface RejectedChangeset {
   readonly writtenMs: number;
   readonly rejectedMs: number;
   /**
-   * False: it stands against rows of this device, and the server has yet to say its word. It can be neither tried again
-   * nor dropped before.
+   * False while the changeset conflicts with rows of this device but the server has not decided. It cannot be retried,
+   * replaced or dropped before the decision.
    */
   readonly decided: boolean;
   readonly atomic: boolean;

@@ -2,39 +2,39 @@ import type { ErrorData } from '@rockpool/shared';
 
 /**
  * How far a change of this device has come:
- * - `pending`: it is committed here
- * - `sent`: it is on its way, or the server has it and its outcome is on its way
- * - `admitted`: the server has it for good, and tells everybody
- * - `rejected`: it was refused and waits for the user; or it stands against other rows here, and the server has yet to
- *   say its word
+ * - `pending`: committed on this device
+ * - `sent`: sent to the server, with the outcome still to come
+ * - `admitted`: admitted by the server, which delivers it to others
+ * - `rejected`: rejected by the server and waiting for the user, or in conflict with rows of this device while the
+ *   server has yet to decide
  */
 export type ChangeStage = 'pending' | 'sent' | 'admitted' | 'rejected';
 
 /** One transaction of this device that changed the row. */
 export interface ChangeSyncState {
-  /** Names it for `rejected.retry` and `rejected.drop`. */
+  /** Identifies the changeset for `rejected.retry` and `rejected.drop`. */
   readonly sequence: number;
   /** Wall time in ms, by the clock of this device. */
   readonly writtenMs: number;
   readonly stage: ChangeStage;
-  /** Of a rejected one. */
+  /** Why it was rejected; null in every other stage. */
   readonly reason: ErrorData | null;
 }
 
-/** Where the changes of one row are. */
+/** How far the changes to one row have come. */
 export interface RowSyncState {
   /**
-   * The least of what its changes have come to: `rejected`, `pending`, `sent` or `admitted`. Where this device has
-   * changed nothing in it for a week: `delivered` if the row is there, else `none`.
+   * The least advanced stage among its changes, in the order `rejected`, `pending`, `sent`, `admitted`. If this device
+   * has not changed the row for a week: `delivered` if the row exists, else `none`.
    */
   readonly stage: ChangeStage | 'delivered' | 'none';
-  /** Oldest first; admitted ones of the last week. */
+  /** Oldest first. Includes changes that were admitted in the last week. */
   readonly changes: readonly ChangeSyncState[];
-  /** Ids in the conflict log, oldest first: what concurrent writes lost in this row. */
+  /** Ids of the row's entries in the conflict log, oldest first. */
   readonly conflicts: readonly string[];
 }
 
-/** Who reads the database does not know what is on its way: changes up to this number are. */
+/** Marks pending changes up to this sequence as sent. The database does not record what is on its way. */
 export function withSent(rowSyncState: RowSyncState, sentUpTo: number): RowSyncState {
   const changes = rowSyncState.changes.map((change): ChangeSyncState =>
     change.stage === 'pending' && change.sequence <= sentUpTo ? { ...change, stage: 'sent' } : change,

@@ -1,19 +1,17 @@
 import { decodeRows, rowsTransferables, type EncodedRows } from './rows-transfer.ts';
 import type { SqlRow } from './sql-value.ts';
 
-/** A result, told by what it has in common with the one before it. */
+/** A result, described by the rows that it shares with the previous result. */
 export interface RowsDiff {
   /**
-   * Pairs of numbers, in the order of the new result: where a run of rows begins in the result before, and how many
-   * rows it has. A run that begins at -1 takes the next rows of `added`.
+   * Pairs of numbers in the order of the new result: the start of a run of rows in the previous result, and its length.
+   * A run that starts at -1 takes the next rows of `added`.
    */
   readonly runs: Int32Array<ArrayBuffer>;
   readonly added: EncodedRows;
 }
 
-/**
- * Where rows are the same they are the same objects, so that a view which compares by identity draws only what changed.
- */
+/** Keeps the objects of unchanged rows, so that a view that compares by identity redraws only what changed. */
 export function applyDiff(before: readonly SqlRow[], { runs, added }: RowsDiff): readonly SqlRow[] {
   const fresh = decodeRows(added);
   const rows: SqlRow[] = [];
@@ -29,7 +27,7 @@ export function applyDiff(before: readonly SqlRow[], { runs, added }: RowsDiff):
   return rows;
 }
 
-/** The buffers to move when this is posted. */
+/** The buffers to transfer when the diff is posted. */
 export function diffTransferables({ runs, added }: RowsDiff): ArrayBuffer[] {
   return [runs.buffer, ...rowsTransferables(added)];
 }

@@ -32,7 +32,7 @@ export type EncodedColumn =
   | { readonly kind: 'mixed'; readonly values: readonly SqlValue[] };
 
 /**
- * The result of one query: plain data that can be posted between threads. `columns[c]` holds the values named
+ * The result of one query as plain data that can be posted between threads. `columns[c]` holds the values of the column
  * `names[c]`.
  */
 export interface EncodedRows {
@@ -42,13 +42,14 @@ export interface EncodedRows {
 }
 
 /**
- * Moving a buffer takes Chromium 2 to 3 µs, copying one up to this size less: most results of an app are a row or a
- * few.
+ * Smaller buffers are copied: moving one takes Chromium 2 to 3 µs, and copying one up to this size takes less. Most
+ * results of an app are one row or a few.
  */
 const LEAST_MOVED_BYTES = 1024;
 
 /**
- * The buffers to move when this is posted; afterwards the sender can no longer read it. Small ones are not among them.
+ * The buffers to transfer when the result is posted; the sender can no longer read them afterwards. Small ones are not
+ * included.
  */
 export function rowsTransferables(rows: EncodedRows): ArrayBuffer[] {
   const buffers: ArrayBuffer[] = [];
@@ -68,14 +69,14 @@ export function rowsTransferables(rows: EncodedRows): ArrayBuffer[] {
 }
 
 /**
- * One plain object per row, its properties in the order of the columns. Of two columns with one name the later wins.
+ * Creates one plain object per row, with properties in column order. Of two columns with the same name, the later wins.
  */
 export function decodeRows(encoded: EncodedRows): SqlRow[] {
   const { names, rowCount } = encoded;
   const columns = encoded.columns.map((column) => decodeColumn(column, rowCount));
   const columnCount = columns.length;
-  // Copies of one template share their shape, which makes them half as expensive as objects filled from empty. Defining
-  // the properties, not assigning them, lets a column have the name `__proto__`.
+  // Copies of one template share their shape, which halves the cost compared with filling empty objects. Properties are
+  // defined, not assigned, so that a column may be named `__proto__`.
   const template: SqlRow = {};
   for (const name of names)
     Object.defineProperty(template, name, { value: null, writable: true, enumerable: true, configurable: true });
@@ -88,7 +89,7 @@ export function decodeRows(encoded: EncodedRows): SqlRow[] {
   return rows;
 }
 
-// `ignoreBOM`: a leading U+FEFF is part of the text, not a mark to drop.
+// `ignoreBOM`: keeps a leading U+FEFF as part of the text.
 const textDecoder = new TextDecoder('utf-8', { ignoreBOM: true });
 
 /** The values of one column, row by row. */

@@ -1,4 +1,4 @@
-/** How far a snapshot's file has come, in bytes as they travel. */
+/** The progress of a snapshot download, in bytes on the wire. */
 export interface SnapshotProgress {
   readonly receivedBytes: number;
   readonly totalBytes: number;

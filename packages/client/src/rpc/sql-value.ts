@@ -5,8 +5,8 @@
  */
 export type SqlParam = null | boolean | number | bigint | string | Uint8Array;
 
-/** What a query gives: INTEGER comes as a number where it is safe, else as a bigint. */
+/** A value in a result. An INTEGER is a number if it is safe, else a bigint. */
 export type SqlValue = null | number | bigint | string | Uint8Array;
 
-/** One row of a result, by column name. Of two columns with one name the later wins. */
+/** One row of a result, by column name. Of two columns with the same name, the later wins. */
 export type SqlRow = Record<string, SqlValue>;

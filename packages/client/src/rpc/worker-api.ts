@@ -14,118 +14,116 @@ import type { TransactionAsk } from './transaction-ask.ts';
 import type { WriteState } from './write-state.ts';
 import type { WriteAction } from './write-action.ts';
 
-// Where page and worker meet: each imports this file and neither imports the other.
+// The interface between page and worker. Both import this file; neither imports the other.
 
 /**
- * `relaxed`: a write survives the death of tab, worker and browser. `strict`: power loss too, for a flush, which writes
- * that wait at the same time share.
+ * `relaxed`: a write survives a crash of the tab, the worker and the browser. `strict`: it also survives power loss, at
+ * the cost of a flush, which concurrent writes share.
  */
 export type Durability = 'relaxed' | 'strict';
 
-/**
- * Where the server is and which of its databases is meant. The token is asked for when it is needed: `TabApi.token`.
- */
+/** The server and its database to sync with. The worker asks for the token when it needs one: `TabApi.token`. */
 export interface SyncTarget {
   readonly url: string;
   readonly databaseId: string;
-  /** Who is signed in; null where the app does not say. */
+  /** The signed-in user; null if the app does not name one. */
   readonly principal: string | null;
-  /**
-   * A database that is not there yet is filled from the server's snapshot before it is opened, if the server begins to
-   * answer within this time. Null: not.
-   */
+  /** A new database waits this long for the server's snapshot to begin before it opens. Null: it does not wait. */
   readonly firstSyncWithinMs: number | null;
 }
 
 export interface OpenOptions {
   readonly name: string;
-  /** The app's schema, as `encodeSchema` writes it. */
+  /** The app's schema, encoded by `encodeSchema`. */
   readonly schema: string;
-  /** Null: the database is brought to the schema by adding. */
+  /** Null: the database is migrated additively. */
   readonly migrations: readonly Migration[] | null;
   readonly sync: SyncTarget | null;
   readonly durability: Durability;
   readonly persistence: PersistenceChoice;
 }
 
-/** What lies on this device under one name. */
+/** A database on this device. */
 export interface DatabaseInfo {
   readonly name: string;
   readonly persistence: Persistence;
-  /** Its file and its log. */
+  /** The size of the file and its write-ahead log. */
   readonly sizeBytes: number;
 }
 
-/** What a worker can do with databases that it has not open. */
+/** Operations on databases that the worker does not have open. */
 export interface DatabasesApi {
   listDatabases(): Promise<readonly DatabaseInfo[]>;
   deleteDatabase(name: string): Promise<void>;
-  /** Resolves with the name that it is kept under. */
+  /** Resolves with the name of the quarantined database. */
   quarantineDatabase(name: string): Promise<string>;
   backupDatabase(name: string): Promise<Blob>;
   restoreDatabase(name: string, file: Blob, persistence: PersistenceChoice): Promise<void>;
 }
 
-/** What a page asks of its worker. Every failure arrives as a `RockpoolError` (see error-transfer.ts). */
+/** The calls from a page to its worker. Every failure arrives as a `RockpoolError` (see error-transfer.ts). */
 export interface WorkerApi extends DatabasesApi {
   /**
-   * Resolves with the status when local reads and writes work; waits for the network only where a first sync was asked
-   * for. Called once, before anything else. Status events come after that.
+   * Called once, before any other method. Resolves with the status when local reads and writes work; waits for the
+   * network only if a first sync was requested. Status events follow.
    */
   open(options: OpenOptions, tab: TabApi): Promise<StatusUpdate>;
   query(statement: SqlStatement): Promise<EncodedRows>;
   /**
-   * Begins a large result; the page names it. What it gives is of one moment where storage has room for another
+   * Starts a large result under an id made by the page. All rows are from one snapshot if the storage allows another
    * connection.
    */
   openStream(streamId: number, statement: SqlStatement): Promise<void>;
-  /** Its next rows; null after the last. */
+  /** The next rows of a stream; null after the last. */
   nextChunk(streamId: number): Promise<EncodedRows | null>;
   closeStream(streamId: number): Promise<void>;
   /**
-   * One atomic transaction; resolves when it is committed, wherever it ran. The page makes its id: asked again under
-   * that, it is done once.
+   * Runs one transaction; resolves when it is committed, in this tab or at the leader. The page makes the request id; a
+   * repeated request with the same id runs only once.
    */
   write(statements: readonly SqlStatement[], action: WriteAction | undefined, requestId: string): Promise<WriteAnswer>;
   /**
-   * One step of a transaction that stays open from call to call; the page makes its id. Only what reads or writes gives
-   * an outcome. Rejects with `transaction-lost`, `transaction-timeout` and `transaction-ended` when it is not open any
-   * more: nothing of it is kept.
+   * Runs one step of a transaction that stays open between calls. The page makes its id. Only reads and writes have an
+   * outcome. Rejects with `transaction-lost`, `transaction-timeout` or `transaction-ended` if the transaction is no
+   * longer open; nothing of it is then kept.
    */
   transact(transactionId: string, ask: TransactionAsk): Promise<StatementOutcome | null>;
-  /** Resolves when it is committed; once it is asked for, its outcome is certain even if the leader dies. */
+  /**
+   * Commits a transaction and resolves when it is committed. Once requested, the outcome is certain even if the leader
+   * dies.
+   */
   commit(transactionId: string): Promise<StatusUpdate | null>;
-  /** What was refused and waits for a decision, oldest first. */
+  /** The rejected changesets, oldest first. */
   rejected(): Promise<readonly RejectedChangeset[]>;
   rowSyncState(table: string, key: readonly SqlValue[]): Promise<RowSyncState>;
-  /** All that is committed, as one plain SQLite file. */
+  /** All committed data as one plain SQLite file. */
   backup(): Promise<Blob>;
-  /** What became of writes, by the ids that they were asked for under. */
+  /** The states of writes, by their request ids. */
   writeStates(requestIds: readonly string[]): Promise<WriteStatesAnswer>;
-  /** Sync tries at once, in whatever tab it runs. */
+  /** Connects now, in the tab that syncs. */
   syncNow(): Promise<void>;
-  /** From now on this is shown of the tab to others, and news of them arrive as events. The page makes the tab's id. */
+  /** Shows these states of the tab to others and starts presence events. The page makes the tab id. */
   showPresence(tabId: string, states: readonly OwnState[]): Promise<void>;
-  /** From now on results of this query arrive as events under `queryId`, the first one at once. */
+  /** Starts sending results of this query as events under `queryId`, the first one immediately. */
   watch(queryId: number, statement: SqlStatement): Promise<void>;
   unwatch(queryId: number): Promise<void>;
   /** The live queries that this worker runs for the page. */
   liveQueryRuns(): Promise<readonly LiveQueryRuns[]>;
-  /** The page is hidden for good, frozen or kept for going back: let go of everything that other tabs need. */
+  /** The page is being left, frozen, or kept in the back/forward cache: releases everything that other tabs need. */
   suspend(): Promise<void>;
-  /** The page is back. */
+  /** The page was restored. */
   resume(): Promise<void>;
-  /** The device has a network again. Chromium tells its pages alone, so they pass it on. */
+  /** The device is online again. Chromium fires this event only in pages, so they pass it on. */
   online(): Promise<void>;
-  /** Answers as soon as the worker has time. */
+  /** Resolves as soon as the worker is free. */
   ping(): Promise<void>;
-  /** Lets accepted writes end, then releases locks, channels and files. */
+  /** Waits for accepted writes, then releases locks, channels and files. */
   close(): Promise<void>;
 }
 
 /**
- * With the status that counts the write, unless an earlier answer has brought it: whoever has written must not read
- * that everything is sent.
+ * The outcomes of a write, with a status that counts it unless an earlier answer did. After a write, a page must not
+ * see a status that says everything is sent.
  */
 export interface WriteAnswer {
   readonly outcomes: readonly StatementOutcome[];
@@ -133,21 +131,21 @@ export interface WriteAnswer {
 }
 
 /**
- * With the status that counts them, unless an earlier answer has brought it: whoever learns that a write is at the
- * server must not read that it waits.
+ * The states of writes, with a status that counts them unless an earlier answer did. A page that learns that a write
+ * was admitted must not see it counted as pending.
  */
 export interface WriteStatesAnswer {
   readonly fates: readonly WriteState[];
   readonly update: StatusUpdate | null;
 }
 
-/** What a worker asks of its page. */
+/** The calls from a worker to its page. */
 export interface TabApi {
   onEvent(event: WorkerEvent): void | Promise<void>;
   token(): Promise<string>;
 }
 
-/** What became of one live query: the first diff is against no rows, and one after an error against the last rows. */
+/** The result of one live query. The first diff is against no rows; one after an error is against the last rows. */
 export type LiveResult =
   | { readonly queryId: number; readonly diff: RowsDiff }
   | { readonly queryId: number; readonly error: ErrorData };
@@ -162,14 +160,11 @@ export interface LiveQueryRuns {
 }
 
 export type WorkerEvent =
-  /** All live queries that a commit, or several in one turn, gave another result. */
+  /** The live queries whose result changed in one turn, through one or more commits. */
   | { readonly kind: 'live'; readonly results: readonly LiveResult[] }
   | { readonly kind: 'status'; readonly update: StatusUpdate }
-  /**
-   * The server's whole state comes as a file, to this tab or to the one that leads; at first sync before anything is
-   * open.
-   */
+  /** Progress of a snapshot download, in this tab or the leader. During a first sync, before the database is open. */
   | { readonly kind: 'first-sync'; readonly receivedBytes: number; readonly totalBytes: number }
   | { readonly kind: 'presence'; readonly update: PeersUpdate }
-  /** Something failed that no call is waiting for. */
+  /** A failure that belongs to no call. */
   | { readonly kind: 'problem'; readonly error: ErrorData };

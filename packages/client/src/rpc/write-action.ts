@@ -1,25 +1,23 @@
 import type { SqlParam } from './sql-value.ts';
 
 /**
- * What is asked of the writer beside plain statements, which it goes with (`atomic`, `replace-rejected`) or stands for
- * (the others).
+ * A request to the writer that accompanies plain statements (`atomic`, `replace-rejected`) or replaces them (all
+ * others).
  */
 export type WriteAction =
-  /** The server admits all of the transaction or refuses all of it. */
+  /** The server admits or rejects the transaction as a whole. */
   | { readonly kind: 'atomic' }
-  /**
-   * Commit the transaction that was asked for under this id, which is the id of the request too: it is committed once.
-   */
+  /** Commits the open transaction with this id, which is also the request id, so it commits only once. */
   | { readonly kind: 'commit-transaction'; readonly transactionId: string }
-  /** Write what a rejected changeset says once more. */
+  /** Applies the changes of a rejected changeset again. */
   | { readonly kind: 'retry-rejected'; readonly sequence: number }
-  /** Carry out the statements in the place of a rejected changeset; whole in the merge, if it was to be. */
+  /** Runs the statements instead of a rejected changeset; atomic if the changeset was. */
   | { readonly kind: 'replace-rejected'; readonly sequence: number }
-  /** Give a rejected changeset up. */
+  /** Discards a rejected changeset. */
   | { readonly kind: 'drop-rejected'; readonly sequence: number }
   /**
-   * Make a change (JsonChange, as JSON) in the document of a row as it is now. The one row of the one result has what
-   * the column then holds, as `text`.
+   * Applies a change (JsonChange, as JSON) to the current document of a row. The single row of the result has the new
+   * content of the column as `text`.
    */
   | {
       readonly kind: 'change-document';
@@ -28,10 +26,10 @@ export type WriteAction =
       readonly column: string;
       readonly changeJson: string;
     }
-  /** Write the old values of what was written under a request's id, as a new edit. */
+  /** Writes the old values of an earlier request as a new edit. */
   | { readonly kind: 'undo'; readonly requestId: string }
-  /** No connection is made until sync is resumed, whatever else happens to tabs and pages. */
+  /** Opens no connection until sync is resumed, whatever happens to tabs and pages. */
   | { readonly kind: 'pause-sync' }
   | { readonly kind: 'resume-sync' }
-  /** Write what an entry of the conflict log lost as a new edit. */
+  /** Writes the losing value of a conflict-log entry as a new edit. */
   | { readonly kind: 'restore-conflict'; readonly conflictId: string };

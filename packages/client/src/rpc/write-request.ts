@@ -3,22 +3,22 @@ import type { SqlStatement, StatementOutcome } from './sql-statement.ts';
 import type { WriteAction } from './write-action.ts';
 
 export interface WriteRequest {
-  /** Random, made by the tab that asks: a request is carried out once, however often it comes. */
+  /** Random, made by the requesting tab. A repeated request runs only once. */
   readonly id: string;
-  /** Run in this order, in one transaction. */
+  /** The statements, run in this order in one transaction. */
   readonly statements: readonly SqlStatement[];
   readonly action?: WriteAction;
 }
 
 export interface WriteOutcome {
-  /** One per statement. */
+  /** One outcome per statement. */
   readonly results: readonly StatementOutcome[];
-  /** Tables in which rows changed. For tables that are not synced: in which rows may have changed. */
+  /** The tables whose rows changed; for local tables, whose rows may have changed. */
   readonly touchedTables: readonly string[];
-  /** What is known of the changes in them; nothing when it was carried out before. */
+  /** The known changes in them; empty if the request ran before. */
   readonly changes: readonly TableChange[];
-  /** The number of the changeset, null when nothing synced changed. */
+  /** The sequence of the changeset; null if no synced row changed. */
   readonly sequence: number | null;
-  /** True when this request had been carried out before: the rest is the outcome of that time. */
+  /** True if the request ran before; the other fields then repeat that outcome. */
   readonly repeated: boolean;
 }

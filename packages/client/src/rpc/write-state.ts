@@ -2,11 +2,11 @@ import type { ErrorData } from '@rockpool/shared';
 
 /** What became of a write: */
 export type WriteState =
-  /** It waits here for the server's word. */
+  /** Waits for the server's outcome. */
   | { readonly state: 'pending' }
-  /** The server has it for good, or there was nothing in it that is synced. */
+  /** Admitted by the server, or changed no synced row. */
   | { readonly state: 'admitted' }
-  /** The server refused it; it is rejected, unless the user has decided since. */
+  /** Rejected by the server. The user may have decided since. */
   | { readonly state: 'rejected'; readonly error: ErrorData }
-  /** Nobody wrote anything under this id, or it was decided more than a day ago. */
+  /** No write has this id, or its outcome is more than a day old. */
   | { readonly state: 'unknown' };
