@@ -7,12 +7,12 @@ export const ID: Arbitrary<string> = fc.constantFrom('a', 'b', 'c', 'd', '1', '2
 export const AMOUNT: Arbitrary<number | string | null> = fc.constantFrom<number | string | null>(1, 2, 3, null);
 export const VALUE: Arbitrary<string | number | null> = fc.oneof(ID, AMOUNT);
 
-/** In few words. */
+/** Shorthand for a statement with parameters. */
 export const query = (sql: string, ...params: SqlStatement['params'][number][]): SqlStatement => ({ sql, params });
 
 /**
- * Queries of many plans: by key, by index, by range, by several values, joined, nested, counted, limited, over views of
- * themselves.
+ * Queries with many plans: by key, by index, by range, by several values, joined, nested, counted, limited, and over
+ * views of themselves.
  */
 export const QUERIES: Arbitrary<SqlStatement> = fc.oneof(
   VALUE.map((v) => query('SELECT * FROM account WHERE id = ?', v)),
@@ -157,7 +157,7 @@ export const WRITES: Arbitrary<SqlStatement> = fc.oneof(
   ID.map((id) => query('DELETE FROM account WHERE id = ?', id)),
 );
 
-/** Rows that the writes can find, and that refer to one another. */
+/** Rows that the writes can find, with references among them. */
 export const SEED: readonly SqlStatement[] = ['a', 'b', 'c'].flatMap((id) => [
   query('INSERT INTO account (id, name, amount) VALUES (?, ?, 1)', id, id),
   query('INSERT INTO entry (id, account_id, note) VALUES (?, ?, ?)', id, id, id),

@@ -13,7 +13,7 @@ import type { OpenDatabase } from '../../src/worker/database/open-database.ts';
 import { toSyncDatabase } from '../../src/worker/sync/sync-database.ts';
 import type { SyncDatabase } from '../../src/worker/sync/sync-engine.ts';
 
-/** What a server says, in few words. */
+/** Shorthand for a server's messages. */
 export const testEpoch = (number: number): Uint8Array => new Uint8Array(16).fill(number);
 
 export function testWelcome(parts: Partial<Welcome> = {}): Welcome {

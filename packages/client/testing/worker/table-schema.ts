@@ -7,7 +7,7 @@ import {
   type TableSchema,
 } from '@rockpool/shared';
 
-/** `text`, `integer not null`, `real default 1.5`: a column as tests write it. */
+/** Builds a column from a declaration such as `text`, `integer not null` or `real default 1.5`. */
 export function testColumn(name: string, declaration: string): ColumnSchema {
   const [type = 'text'] = declaration.split(' ');
   const defaultSql = / default (.+)$/.exec(declaration)?.[1] ?? null;
@@ -23,7 +23,7 @@ export function testColumn(name: string, declaration: string): ColumnSchema {
   };
 }
 
-/** A synced table whose key is `id` unless another is given. */
+/** Builds a synced table with the key `id` unless another is given. */
 export function testTable(
   name: string,
   columns: Readonly<Record<string, string>>,

@@ -54,13 +54,13 @@ export class TestClock {
 
 let seed = 0;
 
-/** Different bytes each time, the same in each run. */
+/** Different bytes on each call, the same in each run. */
 export function testRandomBytes(count: number): Uint8Array {
   seed++;
   return new Uint8Array(count).map((_, i) => (seed * 31 + i * 7) & 0xff);
 }
 
-/** A database that nothing outlives. */
+/** Opens a database in memory, which nothing outlives. */
 export function openInMemory(options: Partial<OpenDatabaseOptions> = {}): OpenDatabase {
   return openDatabase({
     runtime: testRuntime,
@@ -80,7 +80,7 @@ export interface StoredDatabase {
   close(): Promise<void>;
 }
 
-/** A database on a medium: open the same medium again and it is still there. */
+/** Opens a database on a medium; opening the same medium again finds it. */
 export async function openStored(
   medium: Medium = memoryMedium(),
   options: Partial<OpenDatabaseOptions> = {},

@@ -3,7 +3,7 @@ import { readCaptureTable } from '../../src/worker/capture/capture-table.ts';
 import { SessionCapture } from '../../src/worker/capture/session-capture.ts';
 import type { OpenDatabase } from '../../src/worker/database/open-database.ts';
 
-/** One transaction as versions wrote it that took values of any type in any column. */
+/** Writes one transaction like earlier versions, which accepted values of any type in any column. */
 export function writeAsBefore({ connection, changelog, meta, localTime, schema }: OpenDatabase, sql: string): void {
   const capture = new SessionCapture(
     connection,

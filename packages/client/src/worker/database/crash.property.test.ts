@@ -28,7 +28,7 @@ const statement = fc.oneof(
 );
 const history = fc.array(fc.array(statement, { minLength: 1, maxLength: 5 }), { minLength: 1, maxLength: 12 });
 
-// Many databases are opened here, on machines that may have other things to do.
+// These tests open many databases, and the machine may be busy.
 const TIMEOUT_MS = 60_000;
 
 const TABLES = ['account', 'entry', 'priced', 'draft'];
@@ -41,7 +41,7 @@ const request = (statements: readonly string[], index: number): Parameters<OpenD
   statements: statements.map((sql) => ({ sql, params: [] })),
 });
 
-/** Numbers without gaps, each linked to the one before it. */
+/** Sequences without gaps, each entry chained to the one before it. */
 function expectIntactChain(database: OpenDatabase): void {
   let hash: Uint8Array = FIRST_PREVIOUS_HASH;
   const changesets = database.outbox.nextPush(0, 1e9)?.changesets ?? [];
@@ -53,7 +53,7 @@ function expectIntactChain(database: OpenDatabase): void {
 }
 
 it(
-  'replaying all changesets on an empty database gives the same synced rows',
+  'replaying all changesets on an empty database produces the same synced rows',
   () => {
     fc.assert(
       fc.property(history, (transactions) => {
@@ -80,7 +80,7 @@ it(
   TIMEOUT_MS,
 );
 
-/** The rows after each write, from a database that nothing happens to. */
+/** The rows after each write, from a database without faults. */
 function statesOf(transactions: readonly (readonly string[])[]): unknown[] {
   const model = openInMemory();
   const states = [rowsOf(model)];
@@ -100,7 +100,7 @@ async function emptyDatabase(): Promise<SimulatedDisk> {
 }
 
 it(
-  'a worker killed at any call of the storage keeps every write that returned, and nothing of one that did not',
+  'a worker killed at any storage call keeps every write that returned, and no part of others',
   async () => {
     let killedWriting = 0;
     await fc.assert(
@@ -112,7 +112,7 @@ it(
         try {
           const { database } = await openStored(worker);
           disk.observer = () => {
-            // Throwing here leaves a write undone, or done by half.
+            // Throwing here leaves a write undone or half done.
             if (calls++ < killAt) return;
             worker.kill();
             throw new Error('killed');
@@ -132,7 +132,7 @@ it(
         expect([states[acknowledged], states[acknowledged + 1]]).toContainEqual(rowsOf(database));
         expectIntactChain(database);
         expect(database.connection.value('PRAGMA integrity_check')).toBe('ok');
-        // A tab that got no answer asks again: what was done is not done twice.
+        // A tab that got no answer repeats its request, which must not run twice.
         transactions.forEach((statements, i) => database.write(request(statements, i)));
         expect(rowsOf(database)).toEqual(states[transactions.length]);
         await close();
@@ -145,7 +145,7 @@ it(
 );
 
 it(
-  'a full disk fails the write with storage-full, keeps what was there, and works again once there is room',
+  'a full disk fails the write with storage-full, keeps all earlier writes, and works again once there is room',
   async () => {
     let refused = 0;
     await fc.assert(
@@ -169,7 +169,7 @@ it(
         }
         disk.fault = undefined;
         expectIntactChain(database);
-        // Of search indexes too.
+        // Covers the search indexes too.
         expect(database.connection.value('PRAGMA integrity_check')).toBe('ok');
         await close();
       }),

@@ -17,7 +17,7 @@ afterEach(() => {
   failuresLeft = 0;
 });
 
-/** Reads of a real database, of which the first fail as the storage fails in the middle of them. */
+/** Reads of a real database; the first `times` reads fail as if the storage failed during them. */
 function failing(times: number, error: Error = lost): Reads {
   failuresLeft = times;
   const failOr = <T>(read: () => T): T => {
@@ -47,14 +47,14 @@ function failing(times: number, error: Error = lost): Reads {
   );
 }
 
-describe('a read whose snapshot is gone', () => {
-  it('is read once more', async () => {
+describe('a read that loses its snapshot', () => {
+  it('is repeated once', async () => {
     expect(decodeRows(await failing(1).query(ONE))).toEqual([{ one: 1 }]);
     expect(await failing(1).queryAll([ONE])).toMatchObject([{ rows: { rowCount: 1 } }]);
     expect(await failing(1).dependencies(ONE)).toEqual([]);
   });
 
-  it('fails when that fails too, and other failures fail at once', async () => {
+  it('fails when the repetition fails too, and at once for other failures', async () => {
     await expect(failing(2).query(ONE)).rejects.toBe(lost);
     const other = new RockpoolError('storage-lost');
     await expect(failing(1, other).query(ONE)).rejects.toBe(other);

@@ -42,7 +42,7 @@ const tablesOf = (database: OpenDatabase, sql: string): string[] =>
 const insert = { id: 'r1', statements: [{ sql: "INSERT INTO account (id, name) VALUES ('a', 'Cash')", params: [] }] };
 
 describe('opening', () => {
-  it('makes a new database with a site id of its own', () => {
+  it('creates a new database with its own site id', () => {
     const one = openInMemory();
     const two = openInMemory();
     expect(one.schemaState()).toEqual({ hash: testSchema.hash, installation: 'created' });
@@ -58,7 +58,7 @@ describe('opening', () => {
     two.close();
   });
 
-  it('finds everything again', async () => {
+  it('reopens with everything stored', async () => {
     const medium = memoryMedium();
     const first = await openStored(medium);
     const { siteId } = first.database;
@@ -73,7 +73,7 @@ describe('opening', () => {
     await again.close();
   });
 
-  it('refuses a file that is not ours, and leaves it as it was', async () => {
+  it('rejects a file that is not a Rockpool database, and leaves it unchanged', async () => {
     const medium = memoryMedium();
     const storage = await openStorage({ name: 'test', medium, role: 'writer' });
     storage.register(testRuntime.module);
@@ -88,7 +88,7 @@ describe('opening', () => {
     ]);
   });
 
-  it('brings an older storage format up to date, with everything in it', async () => {
+  it('migrates an older storage format and keeps its content', async () => {
     const medium = memoryMedium();
     const first = await openStored(medium);
     first.database.write(insert);
@@ -112,7 +112,7 @@ describe('opening', () => {
     await again.close();
   });
 
-  it('refuses the storage format of a newer version, and changes nothing', async () => {
+  it('rejects the storage format of a newer version, and changes nothing', async () => {
     const medium = memoryMedium();
     const first = await openStored(medium);
     first.database.meta.set('storage_format', STORAGE_FORMAT + 1);
@@ -134,7 +134,7 @@ describe('opening', () => {
     await storage.close();
   });
 
-  it('refuses a schema that only a newer version can read', async () => {
+  it('rejects a schema that only a newer version can read', async () => {
     const medium = memoryMedium();
     const first = await openStored(medium);
     first.database.meta.set('schema_json', first.database.meta.schemaJson.replace('"delete-wins"', '"newest-wins"'));
@@ -159,7 +159,7 @@ describe('a schema that grew', () => {
     testTable('tag', { id: 'text not null', name: 'text' }),
   ]);
 
-  it('is installed by adding, and what it added is captured', async () => {
+  it('is installed additively, and captures writes to its additions', async () => {
     const medium = memoryMedium();
     const first = await openStored(medium);
     first.database.write(insert);
@@ -191,7 +191,7 @@ describe('a schema that grew', () => {
   });
 
   const incompatible = (name: string, tables: readonly TableSchema[], fields: object): void =>
-    it(`is refused, with the file left alone: ${name}`, async () => {
+    it(`is rejected, with the file unchanged: ${name}`, async () => {
       const medium = memoryMedium();
       const first = await openStored(medium);
       first.database.write({
@@ -328,7 +328,7 @@ describe('a query', () => {
     expect(database.connection.inTransaction).toBe(false);
   });
 
-  it('knows the tables it reads, through views and in full-text search', () => {
+  it('reports the tables it reads, through views and in full-text search', () => {
     const statements = [
       'CREATE VIEW named AS SELECT account.name, count(entry.id) AS n FROM account LEFT JOIN entry ON account_id = account.id',
       'CREATE VIRTUAL TABLE temp.words USING fts5(note)',
@@ -340,7 +340,7 @@ describe('a query', () => {
     expect(tablesOf(database, 'SELECT 1')).toEqual([]);
   });
 
-  it('is refused once the database is closed', () => {
+  it('is rejected once the database is closed', () => {
     const closed = openInMemory();
     closed.close();
     closed.close();
@@ -364,7 +364,7 @@ describe('a reader', () => {
     await writer.close();
   });
 
-  it('waits for a writer that brings what its schema names', async () => {
+  it('waits for a writer that installs its schema', async () => {
     const medium = memoryMedium();
     const writer = await openStored(medium);
     const newer = buildSchema([...testSchema.tables, testTable('tag', { id: 'text not null' })]);

@@ -4,8 +4,8 @@ import { openStored, testSchema } from '../../../testing/worker/test-database.ts
 
 const mismatch = { code: 'database-mismatch', fields: { belongsTo: 'team', asked: 'team2' } };
 
-describe('which server database a local one belongs to', () => {
-  it('is decided by its first opening with sync, whatever was written before, and stays', async () => {
+describe('the server database of a local database', () => {
+  it('is set by the first opening with sync, whatever was written before, and stays', async () => {
     const medium = memoryMedium();
     const local = await openStored(medium);
     local.database.write({ id: 'w', statements: [{ sql: "INSERT INTO account (id) VALUES ('a')", params: [] }] });
@@ -21,7 +21,7 @@ describe('which server database a local one belongs to', () => {
     await expect(openStored(medium, { databaseId: 'team2' })).rejects.toMatchObject(mismatch);
   });
 
-  it('is looked at before the file is brought to another schema, or to another person', async () => {
+  it('is checked before the schema or the principal of the file changes', async () => {
     const medium = memoryMedium();
     await (await openStored(medium, { databaseId: 'team', principal: 'ada' })).close();
     const smaller = { ...testSchema, tables: testSchema.tables.slice(0, 1), hash: 'another' };
@@ -33,7 +33,7 @@ describe('which server database a local one belongs to', () => {
     await again.close();
   });
 
-  it('holds for a tab beside the leader, which decides nothing', async () => {
+  it('is checked, but not set, by a tab beside the leader', async () => {
     const medium = memoryMedium();
     const leader = await openStored(medium, { databaseId: 'team' });
     await expect(openStored(medium, { role: 'reader', databaseId: 'team2' })).rejects.toMatchObject(mismatch);

@@ -4,8 +4,8 @@ import { openStored } from '../../../testing/worker/test-database.ts';
 
 const write = { id: 'w', statements: [{ sql: "INSERT INTO account (id) VALUES ('a')", params: [] }] };
 
-describe('whose a database is', () => {
-  it('is that of the first who signs in, with what was written before', async () => {
+describe('the principal of a database', () => {
+  it('is the first user who signs in, who also owns the earlier writes', async () => {
     const medium = memoryMedium();
     const anonymous = await openStored(medium);
     anonymous.database.write(write);
@@ -13,11 +13,11 @@ describe('whose a database is', () => {
     const ada = await openStored(medium, { principal: 'ada' });
     expect(ada.database.outbox.pendingCount()).toBe(1);
     await ada.close();
-    // Not to say who it is, is no other person.
+    // An app that names no user does not count as another user.
     await (await openStored(medium)).close();
   });
 
-  it('does not pass to another person while changes wait, keeps them, and says how many', async () => {
+  it('does not change while changes are pending, which are kept and counted', async () => {
     const medium = memoryMedium();
     const ada = await openStored(medium, { principal: 'ada' });
     ada.database.write(write);
@@ -35,7 +35,7 @@ describe('whose a database is', () => {
     await expect(openStored(medium, { principal: 'ada' }).then(({ close }) => close())).resolves.toBeUndefined();
   });
 
-  it('is for a tab beside the leader what the leader said', async () => {
+  it('must be the same for a tab beside the leader', async () => {
     const medium = memoryMedium();
     const leader = await openStored(medium, { principal: 'ada' });
     await (await openStored(medium, { role: 'reader', principal: 'ada' })).close();

@@ -13,7 +13,7 @@ const withColumns = (...columns: readonly (readonly [string, string])[]): TableS
   columns: [...note.columns, ...columns.map(([name, declaration]) => testColumn(name, declaration))],
 });
 
-/** What a newer bundle may add without migrations. */
+/** The additions that a newer bundle may make without migrations. */
 const SECOND = buildSchema([
   {
     ...withColumns(
@@ -92,9 +92,9 @@ async function usedBySecond(isUpgraded: boolean): Promise<Medium> {
 
 describe.each([
   ['was upgraded', true],
-  ['was made by the newer bundle', false],
+  ['was created by the newer bundle', false],
 ] as const)('an older bundle on a database that %s', (_, isUpgraded) => {
-  it('reads and writes: what it does not know keeps its values, and new rows get the defaults', async () => {
+  it('reads and writes: unknown columns keep their values, and get their defaults in new rows', async () => {
     const medium = await usedBySecond(isUpgraded);
     await using(medium, FIRST, (database) => {
       expect(database.readOnly).toBeNull();
@@ -119,7 +119,7 @@ describe.each([
     });
   });
 
-  it('names in its inserts only what it knows and what has another value than its default, and captures what follows in tables it does not know', async () => {
+  it('captures inserts with the columns it knows and others that differ from their default, and the effects in unknown tables', async () => {
     await using(await usedBySecond(isUpgraded), FIRST, (database) => {
       write(database, "INSERT INTO note (id, text) VALUES ('mine', 'm')");
       const { sequence } = database.changelog.head();
@@ -135,7 +135,7 @@ describe.each([
   });
 });
 
-it('an older bundle names a column that it does not know where the default is another one each time', async () => {
+it('an older bundle captures an unknown column with a default that is not constant', async () => {
   const medium = memoryMedium();
   await using(medium, buildSchema([withColumns(['made', 'text default (CURRENT_TIMESTAMP)'])]), () => undefined);
   await using(medium, FIRST, (database) => {
@@ -144,10 +144,10 @@ it('an older bundle names a column that it does not know where the default is an
   });
 });
 
-describe('bundles that took different ways', () => {
+describe('bundles with different additions', () => {
   const OTHER = buildSchema([withColumns(['pinned', 'integer not null default 0'])]);
 
-  it('share one database: it has what each of them added', async () => {
+  it('share one database, which has the additions of each', async () => {
     const medium = await usedBySecond(true);
     for (let round = 0; round < 2; round++) {
       await using(medium, OTHER, (database) =>
@@ -173,7 +173,7 @@ describe('bundles that took different ways', () => {
     });
   });
 
-  it('leave the newer merge rules in force, whichever of them opens the database', async () => {
+  it('keep the newer merge rules, whichever of them opens the database', async () => {
     const medium = memoryMedium();
     const rules = (schema: TableSchema): Schema =>
       buildSchema([{ ...schema, merge: { ...schema.merge, deleteRule: 'update-wins', groups: [['text', 'rank']] } }]);
@@ -198,7 +198,7 @@ describe('an older bundle after migrations', () => {
     '0000_first',
     'CREATE TABLE `note` (`id` text PRIMARY KEY NOT NULL, `text` text, `rank` integer)',
   );
-  /** As drizzle-kit builds a table anew. */
+  /** Rebuilds a table as drizzle-kit does. */
   const rebuilt = (columns: string, added = ''): Migration =>
     migration(
       '0001_rebuilt',
@@ -216,13 +216,13 @@ describe('an older bundle after migrations', () => {
       (database) => write(database, "INSERT INTO note (id, text, rank) VALUES ('a', 'x', 1)"),
       [CREATE],
     );
-    // Nothing that waits may name what goes.
+    // The column to drop must have no pending changes.
     await using(medium, FIRST, (database) => database.outbox.markAcknowledged(1, 0), [CREATE]);
     await using(medium, second, () => undefined, [CREATE, ...migrations]);
     return medium;
   }
 
-  it('reads and writes where the newer one only added', async () => {
+  it('reads and writes when the newer one made only additions', async () => {
     const medium = await usedByBoth(
       buildSchema([withColumns(['done', 'integer not null default 0'])]),
       migration('0001_done', 'ALTER TABLE `note` ADD `done` integer DEFAULT 0 NOT NULL'),
@@ -236,7 +236,7 @@ describe('an older bundle after migrations', () => {
       },
       [CREATE],
     );
-    // A bundle from before the first migration, too.
+    // Also a bundle from before the first migration.
     await using(medium, FIRST, (database) =>
       expect(database.connection.rows('SELECT id, done FROM note ORDER BY id')).toEqual([
         ['a', 0],
@@ -245,7 +245,7 @@ describe('an older bundle after migrations', () => {
     );
   });
 
-  it('writes under a CHECK that the newer one added', async () => {
+  it('writes under a CHECK constraint of the newer one', async () => {
     const medium = await usedByBoth(
       buildSchema([{ ...note, checks: [{ name: null, sql: 'rank > 0' }] }]),
       rebuilt('`id` text PRIMARY KEY NOT NULL, `text` text, `rank` integer CHECK (rank > 0)'),
@@ -328,7 +328,7 @@ describe('an older bundle after migrations', () => {
     },
   ];
   it.each(changes)(
-    'reads only where the newer one $what, says why, and loses nothing',
+    'only reads when the newer one $what, reports why, and loses nothing',
     async ({ second, step, insert, fields }) => {
       const medium = await usedByBoth(second, step);
       await using(medium, second, (database) => write(database, insert), [CREATE, step]);
@@ -343,7 +343,7 @@ describe('an older bundle after migrations', () => {
           expect(
             codeOf(() => database.write({ id: 'undo', statements: [], action: { kind: 'undo', requestId: 'w1' } })),
           ).toBe('app-outdated');
-          // Sync goes on, and so does its switch.
+          // Sync continues, and can be paused and resumed.
           database.write({ id: `pause${++writes}`, statements: [], action: { kind: 'pause-sync' } });
           database.write({ id: `resume${++writes}`, statements: [], action: { kind: 'resume-sync' } });
           expect(database.query(`SELECT id FROM ${table}`, []).rowCount).toBe(2);
@@ -364,7 +364,7 @@ describe('an older bundle after migrations', () => {
     },
   );
 
-  /** As a second tab of the older bundle. */
+  /** A second tab of the older bundle. */
   async function openReader(
     medium: Medium,
     migrations: readonly Migration[],

@@ -10,7 +10,7 @@ const migration = (tag: string, ...statements: string[]): Migration => ({
   sql: statements.join('\n--> statement-breakpoint\n'),
 });
 
-// As drizzle-kit writes them.
+// Migrations in the form that drizzle-kit writes.
 const FIRST = migration(
   '0000_first',
   'CREATE TABLE `todo` (`id` text PRIMARY KEY NOT NULL, `title` text NOT NULL)',
@@ -66,14 +66,14 @@ async function rowsOf(medium: Medium, schema: Schema, migrations: Migration[], s
 }
 
 describe('migrations of the app', () => {
-  it('make a fresh database, and bring on one that was used, once', async () => {
+  it('create a new database, and migrate a used one, once', async () => {
     const medium = await used('milk');
     expect(await rowsOf(medium, secondSchema, [FIRST, SECOND], 'SELECT * FROM todo')).toEqual([['milk', 'milk', 0]]);
     expect(await rowsOf(medium, secondSchema, [FIRST, SECOND], 'SELECT * FROM todo')).toEqual([['milk', 'milk', 0]]);
     expect(await rowsOf(memoryMedium(), secondSchema, [FIRST, SECOND], 'SELECT count(*) FROM todo')).toEqual([[0]]);
   });
 
-  it('are captured and synced as tables of the schema are', async () => {
+  it('create tables that are captured and synced like those of a schema', async () => {
     const { database, close } = await open(await used(), secondSchema, FIRST, SECOND);
     const { sequence } = database.write({
       id: 'w',
@@ -83,7 +83,7 @@ describe('migrations of the app', () => {
     await close();
   });
 
-  it('leave the database as it was when one fails, and say which and why', async () => {
+  it('leave the database unchanged when one fails, and report which and why', async () => {
     const medium = await used('milk');
     const broken = migration(
       '0002_broken',
@@ -105,7 +105,7 @@ describe('migrations of the app', () => {
     ).toEqual([['todo']]);
   });
 
-  it('have to lead to the schema, and all differences are told at once', async () => {
+  it('must produce the schema, and report all differences at once', async () => {
     const failure = await failureOf(open(await used(), secondSchema, FIRST));
     expect(failure.code).toBe('migration-failed');
     expect(failure.fields['differences']).toContain('todo.done is missing');
@@ -115,7 +115,7 @@ describe('migrations of the app', () => {
     );
   });
 
-  it('may not be edited once they were carried out', async () => {
+  it('must not be edited once they have run', async () => {
     const medium = await used();
     const edited = { ...FIRST, sql: `${FIRST.sql} ` };
     expect(await failureOf(open(medium, firstSchema, edited))).toMatchObject({
@@ -124,7 +124,7 @@ describe('migrations of the app', () => {
     });
   });
 
-  it('take over a database that was made without them', async () => {
+  it('take over a database that was created without them', async () => {
     const medium = memoryMedium();
     const plain = await openStored(medium, { schema: firstSchema });
     plain.database.write({ id: 'a', statements: [{ sql: "INSERT INTO todo VALUES ('a', 'x')", params: [] }] });
@@ -132,7 +132,7 @@ describe('migrations of the app', () => {
     expect(await rowsOf(medium, secondSchema, [FIRST, SECOND], 'SELECT * FROM todo')).toEqual([['a', 'x', 0]]);
   });
 
-  it('may build a table anew as drizzle-kit does, with rows that refer to it', async () => {
+  it('may rebuild a table as drizzle-kit does, with rows that refer to it', async () => {
     const parent = migration(
       '0000_a',
       'CREATE TABLE `list` (`id` text PRIMARY KEY NOT NULL, `name` text)',
@@ -187,7 +187,7 @@ describe('migrations of the app', () => {
     ).toEqual([['i', 'x']]);
   });
 
-  it('may not write rows of synced tables, which every device would do for itself; of local ones they may', async () => {
+  it('may write rows of local tables, but not of synced ones, because every device would repeat the write', async () => {
     const local = migration('0001_local', "INSERT INTO `draft` VALUES ('a', 'seed')");
     expect(await rowsOf(await used(), firstSchema, [FIRST, local], 'SELECT body FROM draft')).toEqual([['seed']]);
     const seed = migration('0001_seed', "UPDATE `todo` SET title = 'x'");
@@ -202,7 +202,7 @@ describe('migrations of the app', () => {
     });
   });
 
-  it('may rename and drop what no unsent change names, and are refused otherwise', async () => {
+  it('may rename and drop only what no unsent change names', async () => {
     const rename = migration('0001_rename', 'ALTER TABLE `todo` RENAME COLUMN `title` TO `name`');
     const renamed = buildSchema([testTable('todo', { id: 'text not null', name: 'text not null' }), draft]);
     const medium = await used('milk');

@@ -49,7 +49,7 @@ const INDEXES = [
   'CREATE UNIQUE INDEX `todo_rank` ON `todo` (`rank`, lower("title")) WHERE "todo"."rank" is not null',
 ];
 
-/** As drizzle-kit writes it, with some parts otherwise. */
+/** A table in the form that drizzle-kit writes, with some parts replaced. */
 function differences(
   { columns = {}, constraints = CONSTRAINTS, options = '', after = INDEXES }: Parts,
   table: TableSchema = declared,
@@ -65,7 +65,7 @@ function differences(
   return found;
 }
 
-describe('a migrated table is what the schema declares', () => {
+describe('a migrated table equals the schema', () => {
   it.each<[string, Parts]>([
     ['as drizzle-kit writes it', {}],
     ['with UNIQUE as a constraint', { constraints: [...CONSTRAINTS, 'UNIQUE (title)'], after: INDEXES.slice(1) }],
@@ -224,7 +224,7 @@ describe('a migrated table differs from the schema', () => {
 describe('migrations', () => {
   const note = testTable('note', { id: 'text not null', text: 'text' });
 
-  it('that lead to another shape are refused, with table, column and both sides, and change nothing', async () => {
+  it('that produce another shape are rejected, with table, column and both sides, and change nothing', async () => {
     const medium = memoryMedium();
     const migration = {
       tag: '0000',

@@ -27,7 +27,7 @@ const item = testTable(
     ],
   },
 );
-// Its words are those of a generated column, and other rows are in the way by an index on an expression.
+// Indexes a generated column, and has a unique index on an expression, which can evict rows.
 const tag = testTable(
   'tag',
   { id: 'text not null', a: 'text', b: 'text', both: "text as a||' '||b virtual" },
@@ -119,7 +119,7 @@ const FIRST_WITH_HERON =
 const SAME_BY_HAND =
   "SELECT count(*) FROM item WHERE replace(title || ' ' || coalesce(note, ''), 'é', 'e') LIKE '%heron%'";
 
-/** What is refused changes nothing, which is looked at too. */
+/** Runs a write that may be rejected; a rejected write must change nothing, which the test checks too. */
 function unlessRefused(body: () => void): void {
   try {
     body();
@@ -141,7 +141,7 @@ function requireWhole({ connection }: OpenDatabase): void {
 }
 
 it(
-  'a search index is what one made anew of the rows would be, after writes, deliveries, rebases, rejected changesets, whole states and undo',
+  'a search index equals one rebuilt from the rows after writes, deliveries, rebases, rejected changesets, full resyncs and undo',
   { timeout: 180_000 },
   () => {
     fc.assert(
@@ -194,7 +194,7 @@ it(
   },
 );
 
-/** A transaction that looks at the index in between, and takes part of itself back. */
+/** Runs a transaction that reads the index in between and rolls back part of itself. */
 function runOpen(database: OpenDatabase, id: string, statements: readonly string[], undone: readonly string[]): void {
   const transaction = database.begin({ atomic: false });
   const checkIndexes = (): void =>

@@ -52,7 +52,7 @@ const TWO_NOTES =
   "INSERT INTO note (id, title, body) VALUES ('a', 'The Drowsy Heron', 'café in the old mill'), ('b', 'Papercrane Books', NULL)";
 
 describe('a search index', () => {
-  it('finds by beginnings of words, whatever case and accents, in any of its columns', () => {
+  it('finds prefixes of words in any of its columns, ignoring case and accents', () => {
     const database = openInMemory({ schema: searched });
     write(database, TWO_NOTES);
     expect([
@@ -65,7 +65,7 @@ describe('a search index', () => {
     ]).toEqual([['a'], ['a'], ['b'], [], [], []]);
   });
 
-  it('orders by relevance and shows the place, as FTS5 has it', () => {
+  it('supports the ranking and highlighting of FTS5', () => {
     const database = openInMemory({ schema: searched });
     write(database, TWO_NOTES);
     const sql =
@@ -73,7 +73,7 @@ describe('a search index', () => {
     expect(decodeRows(database.query(sql, ['heron']))).toEqual([{ id: 'a', title: 'The Drowsy [Heron]' }]);
   });
 
-  it('finds what stands in documents, as they are edited', () => {
+  it('finds the text of documents while they are edited', () => {
     const documents = [{ ...DEFAULT_DOCUMENT_RULE, column: 'body', text: ['text'] }];
     const database = openInMemory({
       schema: buildSchema([
@@ -90,14 +90,14 @@ describe('a search index', () => {
     database.close();
   });
 
-  it('is no part of the identity of the schema, and nothing of it is sent', () => {
+  it('is not part of the schema hash, and is never sent', () => {
     expect(searched.hash).toBe(plain.hash);
     const database = openInMemory({ schema: searched });
     expect(write(database, TWO_NOTES)).toMatchObject({ touchedTables: ['note'], sequence: 1 });
     expect(decodeRows(database.query('SELECT count(*) AS n FROM rockpool_changelog', []))).toEqual([{ n: 1 }]);
   });
 
-  it('has what deliveries bring', () => {
+  it('includes the rows of deliveries', () => {
     const database = openInMemory({ schema: searched });
     const table = searched.tables[0] as (typeof searched.tables)[0];
     const sync = testSync(database);
@@ -126,7 +126,7 @@ describe('a search index', () => {
     ]);
   });
 
-  it('is seen by statements of the same transaction', () => {
+  it('is up to date for statements of the same transaction', () => {
     const database = openInMemory({ schema: searched });
     write(
       database,
@@ -136,7 +136,7 @@ describe('a search index', () => {
     expect(decodeRows(database.query('SELECT id FROM note', []))).toEqual([{ id: 'b' }]);
   });
 
-  it('wakes a live query on it exactly where its columns, or which rows there are, may have changed', () => {
+  it('re-runs a live query on it exactly when its columns or the set of rows may have changed', () => {
     const database = openInMemory({ schema: searched });
     write(database, TWO_NOTES);
     const dependencies = database.dependencies({
@@ -155,7 +155,7 @@ describe('a search index', () => {
     ]).toEqual([false, true, true]);
   });
 
-  it('can be neither written nor dropped nor altered by the app, nor can rows be given other rowids', () => {
+  it('rejects writing, dropping and altering it by the app, and changing the rowids of rows', () => {
     const database = openInMemory({ schema: searched });
     write(database, TWO_NOTES);
     for (const sql of [
@@ -174,7 +174,7 @@ describe('a search index', () => {
     expect(found(database, 'heron')).toEqual(['a']);
   });
 
-  it('tells a mistake in an expression of FTS5 as a mistake in the query, without its words', () => {
+  it('reports a mistake in an FTS5 expression as an invalid query, without its words', () => {
     const database = openInMemory({ schema: searched });
     const error = errorOf(() => database.query('SELECT * FROM note_search WHERE note_search MATCH ?', ['"secret']));
     expect(error.code).toBe('query-invalid');
@@ -182,7 +182,7 @@ describe('a search index', () => {
   });
 });
 
-describe('the index of a database that is there already', () => {
+describe('the search index of an existing database', () => {
   async function reopened(
     medium = memoryMedium(),
     options: Parameters<typeof openStored>[1] = {},
@@ -190,7 +190,7 @@ describe('the index of a database that is there already', () => {
     return await openStored(medium, options);
   }
 
-  it('is filled when the declaration is new, made anew when it differs, and dropped when it has gone', async () => {
+  it('is created for a new declaration, rebuilt for a changed one, and dropped for a removed one', async () => {
     const medium = memoryMedium();
     const first = await reopened(medium, { schema: plain });
     write(first.database, TWO_NOTES);
@@ -217,7 +217,7 @@ describe('the index of a database that is there already', () => {
     await last.close();
   });
 
-  it('is not missed by a reader: it waits for a writer that makes it', async () => {
+  it('makes a reader wait for the writer that creates it', async () => {
     const medium = memoryMedium();
     const writer = await reopened(medium, { schema: plain });
     write(writer.database, TWO_NOTES);
@@ -235,10 +235,10 @@ describe('the index of a database that is there already', () => {
     await newer.close();
   });
 
-  it('is filled anew by a migration that builds its table anew, and compares text byte by byte whatever the collation', async () => {
+  it('is rebuilt by a migration that rebuilds its table, and compares bytes whatever the collation', async () => {
     const medium = memoryMedium();
     const caseMatters = { ...words, tokenize: 'trigram case_sensitive 1' };
-    // A collation of its own only a local table may have: the server would not know of it.
+    // Only local tables may have a collation of their own, because the server would not know it.
     const schema = buildSchema([testTable('note', columns, { searchIndexes: [caseMatters], synced: false })]);
     const first = {
       tag: '0000',
@@ -263,10 +263,10 @@ describe('the index of a database that is there already', () => {
     await close();
   });
 
-  it('refuses a name that a table of the app has taken by itself', async () => {
+  it('rejects a name that a table of the app already has', async () => {
     const medium = memoryMedium();
     const { database, close } = await reopened(medium, { schema: plain });
-    database.connection.exec('CREATE TABLE note_search (a)'); // as a migration makes it
+    database.connection.exec('CREATE TABLE note_search (a)'); // as a migration would create it
     await close();
     await expect(reopened(medium, { schema: searched })).rejects.toMatchObject({
       code: 'schema-incompatible',
@@ -274,7 +274,7 @@ describe('the index of a database that is there already', () => {
     });
   });
 
-  it('needs rows that have a rowid, which nothing gives another', async () => {
+  it('requires tables with stable rowids', async () => {
     const table = {
       tag: '0000',
       sql: 'CREATE TABLE note (id text PRIMARY KEY NOT NULL, title text, body text, hits integer) WITHOUT ROWID',
@@ -289,7 +289,7 @@ describe('the index of a database that is there already', () => {
     await close();
   });
 
-  it('is made anew where it is damaged', async () => {
+  it('is rebuilt where it is damaged', async () => {
     const { database, close } = await reopened(memoryMedium(), { schema: searched });
     write(database, TWO_NOTES);
     expect(database.searchIndexes.repair()).toEqual([]);
@@ -303,7 +303,7 @@ describe('the index of a database that is there already', () => {
   });
 });
 
-it('the build has FTS5 with its tokenizers', () => {
+it('is supported by the build, with the tokenizers of FTS5', () => {
   for (const tokenize of ['unicode61', 'ascii', 'porter unicode61', 'trigram', "unicode61 tokenchars '-_'"]) {
     const schema = buildSchema([testTable('note', columns, { searchIndexes: [{ ...words, tokenize }] })]);
     expect(() => openInMemory({ schema, runtime: testRuntime }).close()).not.toThrow();

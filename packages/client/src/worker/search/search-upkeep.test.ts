@@ -59,7 +59,7 @@ function createWorld(): World {
   };
 }
 
-it('a search index that does not fit its rows is made anew in the first quiet moment, and that is told', () => {
+it('a search index that differs from its rows is rebuilt and reported in the first quiet moment', () => {
   const { damage, found, pass, commits, problems } = createWorld();
   damage();
   expect(found()).toBe(0);
@@ -70,7 +70,7 @@ it('a search index that does not fit its rows is made anew in the first quiet mo
   ]);
 });
 
-it('search indexes are left alone while there are commits, and looked at again after an hour', () => {
+it('search indexes are not checked while there are commits, and checked again after an hour', () => {
   const { upkeep, damage, found, pass, problems } = createWorld();
   damage();
   for (let times = 0; times < 10; times++) {
@@ -88,7 +88,7 @@ it('search indexes are left alone while there are commits, and looked at again a
   expect([found(), problems.length]).toEqual([1, 2]);
 });
 
-it('nothing is looked at after its end', async () => {
+it('nothing is checked after stop', async () => {
   const { upkeep, damage, found, pass } = createWorld();
   damage();
   await upkeep.stop();

@@ -63,7 +63,7 @@ describe('values', () => {
     connection.close();
   });
 
-  it('of the API become INTEGER where a number is a safe integer, REAL otherwise', () => {
+  it('of the API become INTEGER for safe integers, REAL for other numbers', () => {
     const connection = open();
     const typeOf = (value: SqlParam): unknown => connection.value('SELECT typeof(?1)', value);
     expect([1, -5, 2 ** 40, -(2 ** 40) - 3, Number.MAX_SAFE_INTEGER, Number.MIN_SAFE_INTEGER].map(typeOf)).toEqual(
@@ -79,7 +79,7 @@ describe('values', () => {
     connection.close();
   });
 
-  it('that SQLite cannot hold are refused', () => {
+  it('that SQLite cannot hold are rejected', () => {
     const connection = open();
     const problemOf = (value: unknown): unknown => {
       const error = failure(() => connection.value('SELECT ?1', value as SqlParam));
@@ -107,7 +107,7 @@ describe('values', () => {
 });
 
 describe('statements', () => {
-  it('are kept and reused by their SQL', () => {
+  it('are cached and reused by their SQL', () => {
     const connection = open();
     const first = connection.prepare('SELECT 1');
     const second = connection.prepare('SELECT 1');
@@ -118,7 +118,7 @@ describe('statements', () => {
     connection.close();
   });
 
-  it('forget their bindings when they are given back', () => {
+  it('lose their bindings when they are given back', () => {
     const connection = open();
     connection.rows('SELECT ?1', 'secret');
     const statement = connection.prepare('SELECT ?1');
@@ -127,7 +127,7 @@ describe('statements', () => {
     connection.close();
   });
 
-  it('stay usable beyond the number that is cached', () => {
+  it('stay usable beyond the size of the cache', () => {
     const connection = open();
     for (let i = 0; i < 500; i++) expect(connection.value(`SELECT ${i}`)).toBe(i);
     expect(connection.value('SELECT 0')).toBe(0);
@@ -210,11 +210,11 @@ describe('errors', () => {
     expect(run("INSERT INTO numbered VALUES ('secretive', 1)")).toEqual(['constraint-data-type', { sqliteCode: 20 }]);
   });
 
-  it('of triggers do not pass on their text', () => {
+  it('of triggers omit their text', () => {
     expect(run("INSERT INTO t VALUES ('m', 5, 'secret', 1, NULL)")).toEqual(['constraint-trigger', {}]);
   });
 
-  it('in SQL say what and where, without quoting literals', () => {
+  it('in SQL report what and where, without quoting literals', () => {
     expect(run('SELECT * FROM nowhere')).toEqual([
       'query-invalid',
       { sqliteCode: 1, detail: 'no such table: nowhere' },
@@ -235,7 +235,7 @@ describe('errors', () => {
     expect(run("SELECT 'secret")).toEqual(['query-invalid', { sqliteCode: 1, offset: 7 }]);
   });
 
-  it('at run time do not quote what SQLite quotes', () => {
+  it('at run time omit what SQLite quotes', () => {
     expect(run("SELECT json_extract('{}', 'secret')")).toEqual(['query-invalid', { sqliteCode: 1 }]);
     expect(run('SELECT abs(-9223372036854775808)')).toEqual([
       'query-invalid',
@@ -243,7 +243,7 @@ describe('errors', () => {
     ]);
   });
 
-  it('of storage ask the storage for the reason', () => {
+  it('of storage report the reason of the storage', () => {
     const full = new RockpoolError('storage-full', { neededBytes: 5 });
     const small = new Connection(runtime, { path: ':memory:', storageError: () => full });
     small.exec('PRAGMA max_page_count = 2; CREATE TABLE t (b BLOB)');
@@ -263,7 +263,7 @@ describe('policies', () => {
         : null,
   };
 
-  it('refuse with their own error, also for what triggers do', () => {
+  it('reject with their own error, also in triggers', () => {
     const connection = open();
     connection.exec(
       'CREATE TABLE guarded (a); CREATE TABLE t (a); CREATE TRIGGER spill AFTER INSERT ON t BEGIN INSERT INTO guarded VALUES (1); END',
@@ -282,7 +282,7 @@ describe('policies', () => {
     connection.close();
   });
 
-  it('judge again when the schema changes under a kept statement', () => {
+  it('apply again when the schema changes under a cached statement', () => {
     const connection = open();
     connection.exec('CREATE TABLE guarded (a); CREATE TABLE t (a)');
     const statement = connection.prepare('INSERT INTO t VALUES (1)', noTables);
@@ -292,7 +292,7 @@ describe('policies', () => {
     connection.close();
   });
 
-  it('learn which tables a statement writes, foreign-key actions and triggers included', () => {
+  it('record which tables a statement writes, foreign-key actions and triggers included', () => {
     const connection = open();
     connection.setForeignKeys(true);
     connection.exec(`

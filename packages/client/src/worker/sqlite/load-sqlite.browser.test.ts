@@ -5,7 +5,7 @@ import { encodeRows } from './encode-rows.ts';
 import { loadSqlite } from './load-sqlite.ts';
 import { Session } from './session.ts';
 
-it('SQLite loads in a browser with what Rockpool needs of it: FTS5, JSON, sessions', async () => {
+it('SQLite loads in a browser with FTS5, JSON and sessions', async () => {
   const runtime = await loadSqlite();
   const connection = new Connection(runtime, { path: ':memory:' });
   connection.exec(`CREATE TABLE t (id TEXT PRIMARY KEY NOT NULL, note TEXT); CREATE VIRTUAL TABLE f USING fts5(note)`);

@@ -5,7 +5,7 @@ import { Backups } from './backups.ts';
 
 const bytes = new TextEncoder().encode('bytes of a file');
 
-/** Exports that fail in their middle with these, one after the other; then one that does not. */
+/** Its exports fail midway with these errors, one after the other; the next one succeeds. */
 function storageFailing(...failures: readonly Error[]): ConstructorParameters<typeof Backups>[0] {
   const left = [...failures];
   return {
@@ -26,7 +26,7 @@ function storageFailing(...failures: readonly Error[]): ConstructorParameters<ty
 
 const snapshotLost = (): StorageError => new StorageError('storage-snapshot-lost');
 
-it('a backup whose snapshot was taken away is made once more, and no more than once', async () => {
+it('a backup that loses its snapshot is repeated, once only', async () => {
   expect(await (await new Backups(storageFailing(snapshotLost())).make()).text()).toBe('bytes of a file');
   await expect(new Backups(storageFailing(snapshotLost(), snapshotLost())).make()).rejects.toMatchObject({
     code: 'storage-lost',
@@ -34,13 +34,13 @@ it('a backup whose snapshot was taken away is made once more, and no more than o
   });
 });
 
-it('a backup that fails says why, in the words of the storage', async () => {
+it('a backup that fails rejects with the error of the storage', async () => {
   await expect(
     new Backups(storageFailing(new StorageError('storage-lost', { operation: 'read' }))).make(),
   ).rejects.toMatchObject({ code: 'storage-lost', fields: { operation: 'read' } });
 });
 
-it('a backup that is interrupted by closing is asked for again, of whoever leads next', async () => {
+it('a backup that closing interrupts can be requested again from the next leader', async () => {
   const backups = new Backups(storageFailing(new StorageError('storage-lost', { operation: 'read' })));
   const made = backups.make();
   backups.close();

@@ -4,12 +4,12 @@ import type { Persistence } from '../../rpc/persistence.ts';
 import { chooseMedium, type Media } from './choose-medium.ts';
 
 interface Browser {
-  /** What it lacks, for each medium that cannot be used. */
+  /** What the browser lacks for each unusable medium. */
   readonly missing?: Partial<Record<Persistence, readonly string[]>>;
   readonly isEphemeral?: boolean;
 }
 
-/** Media that keep their databases, as those of a browser do; files are the same, shared or not. */
+/** Media that keep their databases, like a browser's. Both file media share their files. */
 function createMedia({ missing = {}, isEphemeral = false }: Browser = {}): Media {
   const files = memoryMedium();
   const indexedDb = memoryMedium();
@@ -29,8 +29,8 @@ async function create(medium: Medium, name: string): Promise<void> {
 const chosen = async (media: Media): Promise<Persistence> =>
   (await chooseMedium('durable', 'budget', media)).persistence;
 
-describe('the medium of an app that wants what lasts', () => {
-  it('is the best that the browser has', async () => {
+describe('the medium of an app that asks for durable storage', () => {
+  it('is the best one that the browser supports', async () => {
     expect(await chosen(createMedia())).toBe('opfs');
     expect(await chosen(createMedia({ missing: { opfs: ['readwrite-unsafe access handles'] } }))).toBe(
       'opfs-exclusive',
@@ -38,7 +38,7 @@ describe('the medium of an app that wants what lasts', () => {
     expect(await chosen(createMedia({ missing: { opfs: ['files'], 'opfs-exclusive': ['files'] } }))).toBe('indexeddb');
   });
 
-  it('is never memory: opening fails and says what is missing', async () => {
+  it('is never memory: opening fails and reports what is missing', async () => {
     const media = createMedia({ missing: { opfs: ['a'], 'opfs-exclusive': ['b', 'c'], indexeddb: ['d'] } });
     await expect(chosen(media)).rejects.toMatchObject({
       code: 'storage-unsupported',
@@ -46,7 +46,7 @@ describe('the medium of an app that wants what lasts', () => {
     });
   });
 
-  it('is not IndexedDB where a window refuses to keep files: that would be forgotten too', async () => {
+  it('is not IndexedDB where a window refuses to keep files, because it would be lost too', async () => {
     const media = createMedia({ isEphemeral: true, missing: { opfs: ['files'], 'opfs-exclusive': ['files'] } });
     await expect(chosen(media)).rejects.toMatchObject({ code: 'storage-ephemeral' });
     const failing: Media = {
@@ -59,7 +59,7 @@ describe('the medium of an app that wants what lasts', () => {
     await expect(chosen(failing)).rejects.toMatchObject({ code: 'storage-ephemeral' });
   });
 
-  it('does not start IndexedDB up for a database that is among the files', async () => {
+  it('does not start IndexedDB for a database that is among the files', async () => {
     const media = createMedia();
     await create(await media.medium('opfs'), 'budget');
     const asked: Persistence[] = [];
@@ -69,7 +69,7 @@ describe('the medium of an app that wants what lasts', () => {
     expect(asked).toEqual(['opfs']);
   });
 
-  it('stays IndexedDB for a database that is there already, unless files have it too', async () => {
+  it('stays IndexedDB for a database that is already there, unless files have it too', async () => {
     const media = createMedia();
     await create(await media.medium('indexeddb'), 'budget');
     expect(await chosen(media)).toBe('indexeddb');
@@ -79,7 +79,7 @@ describe('the medium of an app that wants what lasts', () => {
   });
 });
 
-it('what an app asks for by name it gets, or nothing', async () => {
+it('is exactly the one that an app names, or opening fails', async () => {
   const media = createMedia({ isEphemeral: true });
   for (const persistence of ['opfs', 'opfs-exclusive', 'indexeddb', 'memory'] as const) {
     expect((await chooseMedium(persistence, 'budget', media)).persistence).toBe(persistence);

@@ -25,7 +25,7 @@ function opener(
   });
 }
 
-/** A database with a write that was never sent, and with damage where every opening looks. */
+/** A disk with a database that has an unsent write, and damage that every opening finds. */
 async function damagedDisk(): Promise<SimulatedDisk> {
   const disk = new SimulatedDisk();
   const opened = await opener(disk, [])('writer', () => undefined);
@@ -47,7 +47,7 @@ async function damage(disk: SimulatedDisk, page: number): Promise<void> {
   file?.close();
 }
 
-it('a damaged database that was set aside is told of wherever room runs out after that, with how much of it is rejected, and nothing stays open', async () => {
+it('a quarantined database is reported wherever room runs out afterwards, with the number of its rejected changesets, and nothing stays open', async () => {
   const rejectedCounts = new Set<number>();
   for (let roomForWrites = 0; !rejectedCounts.has(1); roomForWrites++) {
     const disk = await damagedDisk();
@@ -71,7 +71,7 @@ it('a damaged database that was set aside is told of wherever room runs out afte
   expect([...rejectedCounts]).toEqual([0, 1]);
 });
 
-/** The page of a table that has its last rows. */
+/** The page with the last rows of a table. */
 async function lastPageOf(disk: SimulatedDisk, rootPage: number): Promise<number> {
   const bytes = new Uint8Array(PAGE_BYTES);
   const file = await disk.medium().open('test.sqlite', false);
@@ -82,7 +82,7 @@ async function lastPageOf(disk: SimulatedDisk, rootPage: number): Promise<number
 }
 
 it.each(['rockpool_changelog', 'rockpool_decided'])(
-  'a database that is damaged in %s does not pass to another person either while the first may have something to send',
+  'a database that is damaged in %s does not pass to another user while the first may have unsent changes',
   async (table) => {
     const disk = new SimulatedDisk();
     const told: RockpoolError[] = [];
@@ -110,7 +110,7 @@ it.each(['rockpool_changelog', 'rockpool_decided'])(
   },
 );
 
-it('a damaged database that belongs to another server database stays where it is, and its binding passes to the one that takes its place', async () => {
+it('a damaged database of another server database is not quarantined; otherwise its replacement keeps its binding', async () => {
   const disk = new SimulatedDisk();
   const opened = await opener(disk, [], null, 'team')('writer', () => undefined);
   opened.database.write({

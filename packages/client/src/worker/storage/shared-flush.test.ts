@@ -30,7 +30,7 @@ function write(opened: OpenedDatabase<OpenDatabase>, id: string): Promise<void> 
   return opened.flushed?.() ?? Promise.reject(new Error('nobody waits for the flush'));
 }
 
-it('strict writes that wait at the same time share one flush, and none is acknowledged before it', async () => {
+it('strict writes that wait together share one flush, and none is acknowledged before it', async () => {
   const disk = new SimulatedDisk();
   const opened = await openStrict(disk);
   await write(opened, 'first');
@@ -52,7 +52,7 @@ it('strict writes that wait at the same time share one flush, and none is acknow
   await opened.close({ handsOver: false });
 });
 
-it('a flush that fails is told to all who wait for it, as one that took nothing back, and the next one counts again', async () => {
+it('a failed flush rejects for all waiting writes without undoing them, and the next flush counts again', async () => {
   const disk = new SimulatedDisk();
   const opened = await openStrict(disk);
   disk.fault = ({ kind }) => (kind === 'flush' ? 'quota' : undefined);

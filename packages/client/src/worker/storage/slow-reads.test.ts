@@ -37,7 +37,7 @@ function createWorld(failure: RockpoolError | null = null): World {
   return Object.assign(world, { slow });
 }
 
-it('a query in parts gives the same rows as in one', () => {
+it('a query in parts returns the same rows as in one', () => {
   const connection = new Connection(runtime, { path: ':memory:' });
   const whole = new QueryRun(connection, NUMBERS).advance(Number.POSITIVE_INFINITY);
   const run = new QueryRun(connection, NUMBERS);
@@ -49,7 +49,7 @@ it('a query in parts gives the same rows as in one', () => {
   connection.close();
 });
 
-it('what is done before the first row is not lost: a query that has sorted goes on', () => {
+it('a query that has sorted continues instead of starting over', () => {
   const connection = new Connection(runtime, { path: ':memory:' });
   const sorted = { sql: `SELECT i FROM (${NUMBERS.sql}) ORDER BY text LIMIT 100`, params: NUMBERS.params };
   const run = new QueryRun(connection, sorted);
@@ -57,7 +57,7 @@ it('what is done before the first row is not lost: a query that has sorted goes 
   connection.close();
 });
 
-it('other work is done between the parts of a query, and the next one waits for its end', async () => {
+it('other work runs between the parts of a query, and the next query waits for its end', async () => {
   const { slow } = createWorld();
   const ended: string[] = [];
   const first = slow.query(NUMBERS).then((rows) => ended.push(`${rows.rowCount} rows`));
@@ -71,7 +71,7 @@ it('other work is done between the parts of a query, and the next one waits for 
   await slow.close();
 });
 
-it('a failure is that of its query alone', async () => {
+it('a failure affects only its own query', async () => {
   const { slow } = createWorld();
   await expect(slow.query({ sql: 'SELECT nonsense', params: [] })).rejects.toMatchObject({ code: 'query-invalid' });
   await expect(slow.query({ sql: 'DELETE FROM sqlite_master', params: [] })).rejects.toBeInstanceOf(RockpoolError);
@@ -79,14 +79,14 @@ it('a failure is that of its query alone', async () => {
   await slow.close();
 });
 
-it('a query whose snapshot was taken away is run once more', async () => {
+it('a query that loses its snapshot is repeated', async () => {
   const world = createWorld(new RockpoolError('storage-lost', { reason: 'snapshot' }));
   expect((await world.slow.query({ sql: 'SELECT 1', params: [] })).rowCount).toBe(1);
   expect(world.started).toBe(2);
   await world.slow.close();
 });
 
-it('closing interrupts what runs and what waits, and opens nothing', async () => {
+it('closing interrupts running and waiting queries, and opens nothing', async () => {
   const world = createWorld();
   const queries = [world.slow.query(NUMBERS), world.slow.query(NUMBERS)];
   await new Promise((resolve) => setTimeout(resolve));

@@ -4,7 +4,7 @@ import { describe, expect, it } from 'vitest';
 import { storageFailure } from './storage-failure.ts';
 
 describe('a failure of the storage', () => {
-  it('keeps its code where the client has it, and its fields', () => {
+  it('keeps its fields, and its code where the client has the same one', () => {
     const codes: StorageErrorCode[] = [
       'storage-busy',
       'storage-missing',
@@ -25,7 +25,7 @@ describe('a failure of the storage', () => {
     expect(error.fields).toEqual({ medium: 'opfs-shared', missing: 'Web Locks, OPFS' });
   });
 
-  it('always gets a code of the client', () => {
+  it('always becomes a code of the client', () => {
     const codes: StorageErrorCode[] = [
       'storage-snapshot-lost',
       'storage-name-invalid',
