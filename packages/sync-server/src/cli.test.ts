@@ -90,7 +90,7 @@ describe('rockpool-server', () => {
   });
 
   it.each([['changeme-changeme-0123456789-abcdef'], ['replace_me: at least 32 random bytes']])(
-    'refuses the secret of a template: %s',
+    'refuses a secret from a template: %s',
     async (text) => {
       const secret = join(folder.path, 'weak');
       writeFileSync(secret, text);

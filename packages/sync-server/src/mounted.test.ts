@@ -45,7 +45,7 @@ describe('a server mounted in another app', () => {
   });
 
   it.each(ROUTES.map((route) => [`${route.method} ${route.path}`, route] as const))(
-    'it guards %s as it does alone',
+    'guards %s like a standalone server',
     async (_, { method, path, access }) => {
       const ask = async (headers: Record<string, string>): Promise<number> => {
         const response = await fetch(

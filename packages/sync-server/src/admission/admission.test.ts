@@ -23,7 +23,7 @@ describe('a push', () => {
     expect(tested.server.query('SELECT count(*) FROM rockpool_log')).toEqual([[2n]]);
   });
 
-  it('whose answer was lost is answered on the next connection, with the first outcome', async () => {
+  it('whose answer was lost gets its first outcome on the next connection', async () => {
     const site = new TestSite();
     const a = await tested.server.open(site);
     const b = await tested.server.open();
@@ -31,7 +31,7 @@ describe('a push', () => {
     a.push();
     await b.delivery();
     a.cut();
-    // The name is taken now, so that deciding again would reject it.
+    // The unique name is taken now, so deciding the changeset again would reject it.
     const again = await tested.server.connect(site);
     const { welcome, first } = await again.open(await tested.server.token(), 'household');
     expect(welcome.lastAckedSequence).toBe(1);
@@ -43,18 +43,18 @@ describe('a push', () => {
     expect(tested.server.query('SELECT count(*) FROM accounts')).toEqual([[1n]]);
   });
 
-  it('with a missing number ends the session, and nothing of it is admitted', async () => {
+  it('with a gap in its sequences ends the session and admits nothing', async () => {
     const a = await tested.server.open();
     for (const key of ['x', 'y', 'z']) a.site.write([account(key)]);
     a.push(2, 3);
     expect(await a.failure()).toMatchObject({ code: 'changeset-chain-broken', fields: { expected: 1, received: 2 } });
     expect(await a.closes()).toEqual({ code: 4000, reason: 'changeset-chain-broken' });
     expect(tested.server.query('SELECT count(*) FROM rockpool_log')).toEqual([[0n]]);
-    // Nor is the site remembered, which anybody can make up.
+    // The site is not stored either: any client can invent one.
     expect(tested.server.query('SELECT number FROM rockpool_site')).toEqual([[0n]]);
   });
 
-  it('that tells another history under decided numbers is a copied site’s', async () => {
+  it('with other changesets under decided sequences is from a copied site', async () => {
     const site = new TestSite();
     const copy = new TestSite();
     Object.assign(copy, { siteId: site.siteId });
@@ -67,7 +67,7 @@ describe('a push', () => {
     expect(await b.failure()).toMatchObject({ code: 'site-copied', fields: { sequence: 1 } });
   });
 
-  it('that continues another history is a copied site’s', async () => {
+  it('that continues another history is from a copied site', async () => {
     const a = await tested.server.open();
     await a.commit([account('x')]);
     const foreign = toChangeset(1, 5, 0, [account('other')]);
@@ -77,7 +77,7 @@ describe('a push', () => {
     expect(await a.failure()).toMatchObject({ code: 'site-copied', fields: { sequence: 1 } });
   });
 
-  it('that has seen more than it was told is refused whole', async () => {
+  it('with a base above the delivered cursor is refused as a whole', async () => {
     const a = await tested.server.open();
     a.site.write([account('x')]);
     a.site.write([account('y')], { base: 7 });
@@ -86,7 +86,7 @@ describe('a push', () => {
     expect(tested.server.query('SELECT count(*) FROM rockpool_log')).toEqual([[0n]]);
   });
 
-  it('of an older connection still counts when the newer one sends it too', async () => {
+  it('received on an older connection counts once when the newer one repeats it', async () => {
     const site = new TestSite();
     const older = await tested.server.open(site);
     site.write([account('x')]);
@@ -102,7 +102,7 @@ describe('a push', () => {
     expect(tested.server.query('SELECT count(*) FROM accounts')).toEqual([[1n]]);
   });
 
-  it('of several changesets shares their fate only one by one', async () => {
+  it('decides each of its changesets by itself', async () => {
     const a = await tested.server.open();
     a.site.write([account('x')]);
     a.site.write([insert('accounts', 'y', { name: 'x' })]);
@@ -150,7 +150,7 @@ describe('a changeset that cannot be read', () => {
     expect(await push(toBody([insert('rockpool_site', 'x', {})]))).toMatchObject({ code: 'schema-unknown-table' });
   });
 
-  it('is rejected when its key has another number of parts, or a part the column would change', async () => {
+  it('is rejected when its key has the wrong number of parts, or a part that the column would convert', async () => {
     expect(await push(toBody([insert('accounts', ['x', 'y'], { name: 'x' })]))).toMatchObject({
       code: 'changeset-invalid',
     });
@@ -162,7 +162,7 @@ describe('a changeset that cannot be read', () => {
     expect(await push(toBody([insert('labels', ['x', 7.5], {})]))).toMatchObject({ code: 'key-invalid' });
   });
 
-  it('changes nothing when it updates or deletes a key of another type: no row has it', async () => {
+  it('changes nothing when it updates or deletes a key of another type, which no row has', async () => {
     await push(toBody([insert('accounts', '7', { name: 'x', rank: 1n })]));
     for (const key of [7n, 7.5, Uint8Array.of(55)]) {
       for (const change of [update('accounts', key, { rank: 2n }), remove('accounts', key)])
@@ -171,7 +171,7 @@ describe('a changeset that cannot be read', () => {
     expect(tested.server.query('SELECT id, rank FROM accounts')).toEqual([['7', 1n]]);
   });
 
-  it('is rejected when a row occurs twice or a value cannot be stored, and says no value', async () => {
+  it('is rejected when a row occurs twice or a value cannot be stored, with an error that contains no value', async () => {
     expect(
       await push(toBody([update('accounts', 'x', { rank: 1n }), update('accounts', 'x', { rank: 2n })])),
     ).toMatchObject({ code: 'changeset-invalid' });
@@ -184,7 +184,7 @@ describe('a changeset that cannot be read', () => {
   });
 });
 
-describe('a changeset with more in it than fits', () => {
+describe('a changeset over a size limit', () => {
   it('is rejected when a value is too large', async () => {
     const a = await tested.server.open();
     const outcome = await a.commit([
@@ -196,7 +196,7 @@ describe('a changeset with more in it than fits', () => {
     });
   });
 
-  it('is rejected when a small body stands for more cells than memory holds', async () => {
+  it('is rejected when a small body encodes more cells than memory holds', async () => {
     const rows = 50_000;
     const columns = 10_000;
     const bomb = new ByteWriter();
@@ -216,7 +216,7 @@ describe('a changeset with more in it than fits', () => {
 });
 
 describe('outcomes', () => {
-  it('are kept until the site has confirmed them, over restarts of the server', async () => {
+  it('survive restarts of the server until the site has confirmed them', async () => {
     const site = new TestSite();
     const a = await tested.server.open(site);
     site.write([account('x')]);
@@ -224,7 +224,7 @@ describe('outcomes', () => {
     await a.decided(1);
     a.cut();
     await tested.restart();
-    // The site did not survive to store what it was told.
+    // The site crashed before it stored its outcomes.
     Object.assign(site, { cursor: 0, lastAckedSequence: 0 });
     const b = await tested.server.connect(site);
     const { first } = await b.open(await tested.server.token(), 'household');

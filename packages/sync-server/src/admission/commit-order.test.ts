@@ -5,7 +5,7 @@ import { serverUnderTest } from '../../testing/server-under-test.ts';
 
 const tested = serverUnderTest();
 
-it('nothing becomes visible behind the cursor of a reader, whoever else commits', { timeout: 240_000 }, async () => {
+it('concurrent commits never become visible below the cursor of a reader', { timeout: 240_000 }, async () => {
   await expect(
     checkCommitOrder({
       instances: [tested.server],

@@ -10,7 +10,7 @@ const tested = serverUnderTest({ now: () => nowMs });
 const entry = (key: string): ReturnType<typeof insert> => insert('entries', key, { amount: 1n });
 
 /**
- * One site with five changesets, the third of them rejected, all confirmed; and a copy of it, made after the second.
+ * One site with five changesets, the third of them rejected, all confirmed; and a copy of the site made after the second one.
  */
 async function copied(): Promise<{ original: TestConnection; copy: TestSite }> {
   nowMs = Date.now();
@@ -37,7 +37,7 @@ async function copied(): Promise<{ original: TestConnection; copy: TestSite }> {
 }
 
 describe('a copy of a site whose changesets are all confirmed', () => {
-  it('is told the first number that differs, wherever it begins', async () => {
+  it('learns the first sequence that differs, wherever its push begins', async () => {
     const { copy } = await copied();
     for (const key of ['a', 'b']) copy.write([entry(key)]);
     for (const from of [1, 2, 3]) {
@@ -49,7 +49,7 @@ describe('a copy of a site whose changesets are all confirmed', () => {
     expect(tested.server.query('SELECT count(*) FROM entries')).toEqual([[4n]]);
   });
 
-  it('leaves nothing of what the outcomes said', async () => {
+  it('keeps no content of confirmed outcomes', async () => {
     await copied();
     expect(
       tested.server.query('SELECT count(*), count(error_fields), count(corrected), count(hash) FROM rockpool_outcome'),
@@ -58,7 +58,7 @@ describe('a copy of a site whose changesets are all confirmed', () => {
 });
 
 describe('hashes of decided changesets', () => {
-  it('are forgotten after 30 days, once they are confirmed', async () => {
+  it('are deleted after 30 days, once they are confirmed', async () => {
     const { original } = await copied();
     nowMs += 29 * DAY_MS;
     const again = await tested.server.open(original.site);

@@ -76,20 +76,20 @@ function settled(waiting: WaitingPush): Promise<RockpoolError | null> {
 const storedBeside = (): unknown => beside.get('SELECT count(*) FROM rockpool_log')?.[0];
 
 describe('the push queue', () => {
-  it('commits everything that arrived together once', async () => {
+  it('commits pushes that arrived together in one transaction', async () => {
     await Promise.all(Array.from({ length: 20 }, (_, i) => settled(pushOf(i + 1))));
     expect(commits.map(({ size }) => size)).toEqual([20]);
     expect(storedBeside()).toBe(20n);
   });
 
-  it('tells nobody before the commit is done', async () => {
+  it('sends nothing before the commit is done', async () => {
     const seen: unknown[] = [];
     onCommitted = () => void seen.push(storedBeside());
     await settled(pushOf(1)).then(() => seen.push(storedBeside()));
     expect(seen).toEqual([1n, 1n]);
   });
 
-  it('fails a push that the disk has no room for, alone, and goes on', async () => {
+  it('fails only the push that the disk has no room for, and continues', async () => {
     const pages = Number(file.sql.get('PRAGMA page_count')?.[0]);
     file.sql.get(`PRAGMA max_page_count = ${pages + 4}`);
     const results = await Promise.all([
@@ -107,7 +107,7 @@ describe('the push queue', () => {
   });
 });
 
-/** As a store whose commits take turns of the event loop. */
+/** A store with asynchronous commits. */
 function takingTurns(database: OpenDatabase): OpenDatabase {
   return {
     ...database,
@@ -129,7 +129,7 @@ describe.each([
     told = [];
   });
 
-  /** Pushes for three sites at once, of which the second cannot be told. */
+  /** Pushes for three sites at once. The callback of the second throws. */
   async function pushThree(second = pushOf(2)): Promise<void> {
     const waiting = [pushOf(1), second, pushOf(3)];
     waiting.forEach((push, i) =>
@@ -141,7 +141,7 @@ describe.each([
     await queue.drainAll();
   }
 
-  it('tells everybody once, and goes on, where one cannot be told what was decided', async () => {
+  it('settles every push once, and continues, when one callback throws', async () => {
     await pushThree();
     expect(told).toEqual(['1 decided', '2 decided', '3 decided']);
     expect(commits).toHaveLength(1);
@@ -150,7 +150,7 @@ describe.each([
     expect(storedBeside()).toBe(4n);
   });
 
-  it('tells everybody once, and goes on, where the news of a commit cannot be given out', async () => {
+  it('settles every push once, and continues, when publishing a commit throws', async () => {
     onCommitted = () => {
       throw new Error('no news');
     };
@@ -162,7 +162,7 @@ describe.each([
     expect(storedBeside()).toBe(3n);
   });
 
-  it('tells everybody once, and goes on, where nothing can be stored and one cannot be told of that', async () => {
+  it('settles every push once, and continues, when nothing can be stored and one callback throws', async () => {
     const database = durableInFile(file);
     let isFull = true;
     const commit: OpenDatabase['commit'] = (body) => {
@@ -177,7 +177,7 @@ describe.each([
     expect(storedBeside()).toBe(1n);
   });
 
-  it('fails a push alone whose document cannot be worked on, and decides those behind it', async () => {
+  it('fails only the push with a document that cannot be merged, and decides the pushes after it', async () => {
     file.documents.use(new BrokenPool());
     await pushThree(
       pushWith(
@@ -192,10 +192,10 @@ describe.each([
   });
 });
 
-it('what a site has sent is not settled while it is being committed, whatever the store says of itself', async () => {
+it('does not report a site as settled while a commit of its pushes is under way, even if the store does', async () => {
   const [begun, lasts] = [Promise.withResolvers<void>(), Promise.withResolvers<void>()];
   const database = durableInFile(file);
-  // As with PostgreSQL, or where a worker has a document of the group first: nothing is in the file yet.
+  // As with PostgreSQL, or while a worker merges a document of the group: the file has nothing of the commit yet.
   const commit: OpenDatabase['commit'] = async (body) => {
     begun.resolve();
     await lasts.promise;
@@ -213,7 +213,7 @@ it('what a site has sent is not settled while it is being committed, whatever th
   expect(storedBeside()).toBe(1n);
 });
 
-/** Fails in a way that nobody expects. */
+/** Throws an unexpected error. */
 class BrokenPool extends DocumentPool {
   override run(): Promise<never> {
     return Promise.reject(new Error('broken'));

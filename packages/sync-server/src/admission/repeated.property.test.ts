@@ -3,7 +3,7 @@ import { atLevel } from '../../../../tests/support/level.ts';
 import { repeatPushes } from '../../testing/repeated-pushes.ts';
 
 it(
-  'pushes that are repeated, divided otherwise and answered into nothing take effect once, and are answered in the same way',
+  'repeated, regrouped and unanswered pushes take effect once and get the same outcomes',
   { timeout: 120_000 },
   async () => {
     const { histories, pushes } = atLevel({

@@ -25,7 +25,7 @@ function accounts(rows: readonly (readonly [id: string, name: string])[], rangeC
 }
 
 describe('an audit', () => {
-  it('is answered at the watermark of both sides alone', async () => {
+  it('compares only at the watermark that both sides share', async () => {
     const watermark = await write(insert('accounts', 'x', { name: 'Cash' }));
     const audits = new TableAudits(database.file);
     expect(
@@ -38,14 +38,14 @@ describe('an audit', () => {
     });
   });
 
-  it('compares nothing when the log moves on while it reads', async () => {
+  it('compares nothing when the log grows while it reads', async () => {
     const watermark = await write(insert('accounts', 'x', { name: 'Cash' }));
     const answer = new TableAudits(database.file).answer({ type: 'audit', cursor: watermark, tables: [accounts([])] });
     await write(insert('accounts', 'y', { name: 'Bank' }));
     expect(await answer).toMatchObject({ compared: false });
   });
 
-  it('names the table that differs, and then the rows of the ranges that do', async () => {
+  it('names the table that differs, then sends the rows of the ranges that differ', async () => {
     const watermark = await write(insert('accounts', 'x', { name: 'Cash' }), insert('accounts', 'y', { name: 'Bank' }));
     const audits = new TableAudits(database.file);
     const theirs = [
@@ -66,7 +66,7 @@ describe('an audit', () => {
     expect(groups.map(({ keys }) => keys)).toEqual([[['y']]]);
   });
 
-  it('about a table that is not there is refused', async () => {
+  it('of an unknown table is refused', async () => {
     await expect(
       new TableAudits(database.file).answer({ type: 'audit', cursor: 0, tables: [{ tableId: 1, sums: [0, 0] }] }),
     ).rejects.toMatchObject({ code: 'schema-unknown-table' });

@@ -47,8 +47,8 @@ const VALUES: readonly BackendValue[] = [
   ...TEXTS,
 ];
 
-describe('a value of the server’s own program', () => {
-  it.each(TYPES)('becomes what SQLite would make of it in its column: %s', (type) => {
+describe('a backend value', () => {
+  it.each(TYPES)('is converted as SQLite converts it for the column: %s', (type) => {
     const sql = new SqliteFile(':memory:');
     sql.exec(`CREATE TABLE t (v ${type.toUpperCase()})`);
     for (const value of VALUES) {
@@ -61,14 +61,14 @@ describe('a value of the server’s own program', () => {
       sql.run('DELETE FROM t');
       sql.run('INSERT INTO t VALUES (?)', bound);
       const cell = toCell(value, column('v', type));
-      // SQLite has nothing to convert in a BLOB column, where a number is refused in any case.
+      // SQLite converts nothing in a BLOB column, and a number is refused there anyway.
       if (type === 'blob' && typeof value === 'number') expect(cell).toBe(value);
       else expect(cell, `${String(value)} in ${type}`).toEqual(sql.get('SELECT v FROM t')?.[0]);
     }
     sql.close();
   });
 
-  it('that is a fraction is no integer, and stays what it is elsewhere', () => {
+  it('that is a fraction is refused in an INTEGER column and kept in others', () => {
     expect(toCell(1.5, column('v', 'numeric'))).toBe(1.5);
     expect(toCell(2 ** 60, column('v', 'numeric'))).toBe(2n ** 60n);
     expect(toCell(2 ** 63, column('v', 'numeric'))).toBe(2 ** 63);

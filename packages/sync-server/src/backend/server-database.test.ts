@@ -17,8 +17,8 @@ beforeEach(() => {
   backend = tested.server.sync.database(DATABASE);
 });
 
-describe('a write of the server’s own program', () => {
-  it('syncs like any other, and is durable when it returns', async () => {
+describe('a backend write', () => {
+  it('syncs like a client’s write, and is durable when its promise resolves', async () => {
     const client = await tested.server.open();
     const watermark = await backend.transaction((tx) => {
       tx.insert('accounts', { id: 'a', name: 'Cash', rank: 1 });
@@ -29,7 +29,7 @@ describe('a write of the server’s own program', () => {
       ['insert', 'a'],
       ['insert', 'e'],
     ]);
-    // The value's type is the column's, not the program's.
+    // The stored value has the column's type, not the program's.
     expect(tested.server.query('SELECT typeof(rank), (SELECT typeof(weight) FROM entries) FROM accounts')).toEqual([
       ['integer', 'real'],
     ]);
@@ -50,7 +50,7 @@ describe('a write of the server’s own program', () => {
     expect(tested.server.query('SELECT name FROM accounts')).toEqual([['Card']]);
   });
 
-  it('edits a document beside an author who does the same, and gets a typed error for what is none', async () => {
+  it('edits a document beside a concurrent author, and gets a typed error for invalid JSON', async () => {
     await backend.transaction((tx) => tx.insert('pages', { id: 'p', content: '{"title":"Plan","body":"ab"}' }));
     const seen = await backend.changesAfter(null);
     await backend.transaction((tx) => tx.update('pages', { id: 'p' }, { content: '{"title":"Plan","body":"abc"}' }));
@@ -75,14 +75,14 @@ describe('a write of the server’s own program', () => {
     await expect(written(5)).rejects.toMatchObject({ code: 'value-invalid' });
   });
 
-  it('goes on after a restart, and adds to counters instead of setting them', async () => {
+  it('continues after a restart, and adds to counters instead of setting them', async () => {
     await backend.transaction((tx) => tx.insert('products', { id: 'p', stock: 10, price: 3, currency: 'EUR' }));
     const client = await tested.server.open();
     await tested.restart();
     backend = tested.server.sync.database(DATABASE);
     await backend.transaction((tx) => tx.update('products', { id: 'p' }, { stock: 12, price: 4 }));
     const again = await tested.server.open(client.site);
-    // Written before the client had heard of the two.
+    // Written before the client received the two writes.
     await again.commit([update('products', 'p', { stock: 5n })], { base: 1 });
     expect(tested.server.query('SELECT stock, price, currency FROM products')).toEqual([[17n, 4n, 'EUR']]);
     expect(
@@ -90,7 +90,7 @@ describe('a write of the server’s own program', () => {
     ).toEqual([[2n, 1n]]);
   });
 
-  it('is all or nothing, and says why it was refused', async () => {
+  it('is atomic, and reports why it was rejected', async () => {
     await backend.transaction((tx) => tx.insert('accounts', { id: 'a', name: 'Cash' }));
     const twice = (): Promise<unknown> =>
       backend.transaction((tx) => {
@@ -136,8 +136,8 @@ describe('a write of the server’s own program', () => {
   });
 });
 
-describe('a rule of the app', () => {
-  it('refuses a changeset with a reason of its own, and sees the rows before and after', async () => {
+describe('validate', () => {
+  it('rejects a changeset with a reason, and gets the rows before and after', async () => {
     const seen: ChangesetToValidate[] = [];
     rule = (databaseId, changeset) => {
       expect(databaseId).toBe(DATABASE);
@@ -150,7 +150,7 @@ describe('a rule of the app', () => {
     };
     const client = await tested.server.open();
     await client.commit([insert('products', 'p', { stock: 2n })]);
-    // Each alone would be in order; the sum is what counts.
+    // Each one would be valid alone; the sum is not.
     const other = await tested.server.open();
     await client.commit([update('products', 'p', { stock: -2n })]);
     expect(await other.commit([update('products', 'p', { stock: -1n })], { base: 1 })).toEqual({
@@ -171,7 +171,7 @@ describe('a rule of the app', () => {
     expect(seen.at(-1)?.changes).toMatchObject([{ after: null }]);
   });
 
-  it('that fails refuses for now, and harms nobody else', async () => {
+  it('refuses only the one push, for now, when it throws', async () => {
     rule = () => {
       throw new Error('a private detail');
     };
@@ -187,8 +187,8 @@ describe('a rule of the app', () => {
   });
 });
 
-describe('the feed of changes', () => {
-  it('gives everything first, then what changes, from whoever it comes', async () => {
+describe('the change feed', () => {
+  it('yields everything first, then the changes of every author', async () => {
     await backend.transaction((tx) => tx.insert('accounts', { id: 'a', name: 'Cash' }));
     const heard: FeedChange[] = [];
     const left = new AbortController();
@@ -214,7 +214,7 @@ describe('the feed of changes', () => {
     expect(heard[2]).toMatchObject({ watermark: 3, rows: [{ kind: 'delete', key: { id: 'a' } }] });
   });
 
-  it('goes on from a kept position, and starts over where that is of another log', async () => {
+  it('continues from a saved position, and starts over when the position is of another log', async () => {
     await backend.transaction((tx) => tx.insert('accounts', { id: 'a', name: 'Cash' }));
     const position = await backend.changesAfter(null);
     expect(await backend.changesAfter(position)).toBeNull();
@@ -229,7 +229,7 @@ describe('the feed of changes', () => {
     });
   });
 
-  it('ends with the server', async () => {
+  it('ends when the server closes', async () => {
     const heard: FeedChange[] = [];
     const following = (async () => {
       for await (const change of backend.changes()) heard.push(change);

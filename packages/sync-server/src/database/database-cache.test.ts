@@ -15,7 +15,7 @@ beforeEach(() => {
 afterEach(() => folder.remove());
 
 describe('the open databases', () => {
-  it('are one for each id, also where the file system ignores case', async () => {
+  it('are one per id, even on a case-insensitive file system', async () => {
     expect(databaseFileName('aB')).not.toBe(databaseFileName('ab'));
     expect(databaseFileName('aB').toLowerCase()).not.toBe(databaseFileName('ab').toLowerCase());
     const cache = new DatabaseCache({
@@ -36,7 +36,7 @@ describe('the open databases', () => {
     expect(databaseIds(folder.path)).toEqual(['A', 'a']);
   });
 
-  it('are closed when many are idle, the least recently used first', async () => {
+  it('are closed, least recently used first, when too many are idle', async () => {
     const cache = new DatabaseCache({
       store: new SqliteStore(folder.path, TEST_SCHEMA),
       retention: RETENTION,
@@ -53,7 +53,7 @@ describe('the open databases', () => {
     await cache.closeAll();
   });
 
-  it('are opened and closed one a turn of the event loop, however many it are: in between others are served', async () => {
+  it('are opened and closed one per turn of the event loop, so that sessions are served in between', async () => {
     const cache = new DatabaseCache({
       store: new SqliteStore(folder.path, TEST_SCHEMA),
       retention: RETENTION,

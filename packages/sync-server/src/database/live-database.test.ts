@@ -71,7 +71,7 @@ function connect(site: TestSite): { subscriber: Subscriber; heard: ServerMessage
   return { subscriber, heard };
 }
 
-it('decides what a site has sent before it welcomes the site again, so that a copy hears of it by hash and not as an outcome of its own', () => {
+it('decides the pushes of a site before it welcomes the site again, so that a copy detects them by hash', () => {
   const site = new TestSite();
   const { subscriber } = connect(site);
   const changeset = site.write([insert('accounts', 'x', { name: 'Cash' })]);
@@ -90,11 +90,11 @@ it('decides what a site has sent before it welcomes the site again, so that a co
   expect(heard[0]).toMatchObject({ type: 'welcome', watermark: 1, lastAckedSequence: 1, decidedHash: site.hashes[1] });
 });
 
-it('a session that ends after another of its site has come leaves the entry of that one, so that a third ends it', () => {
+it('keeps the entry of a newer session when the older one of its site ends, so that a third session replaces it', () => {
   const site = new TestSite();
   const ended: string[] = [];
   const { subscriber: first } = connect(site);
-  // It hears of its end later than the next one joins.
+  // The session learns of its end only after the next one has joined.
   first.fail = () => void ended.push('first');
   const { subscriber: second } = connect(site);
   second.fail = (error) => {
@@ -106,7 +106,7 @@ it('a session that ends after another of its site has come leaves the entry of t
   expect(ended).toEqual(['first', 'second session-replaced']);
 });
 
-it('keeps nothing of a session whose first delivery cannot be read', () => {
+it('removes a session when its first delivery fails', () => {
   const site = new TestSite();
   const { subscriber } = connect(site);
   live.push(
@@ -128,7 +128,7 @@ it('keeps nothing of a session whose first delivery cannot be read', () => {
   expect(live.isIdle).toBe(true);
 });
 
-it('begins one epoch for all who are ahead of the log at the same time, also where commits take turns', async () => {
+it('begins one epoch for all clients that are ahead of the log at the same time, even with asynchronous commits', async () => {
   const { file } = live;
   const before = file.logEpoch.id;
   let last: Promise<unknown> = Promise.resolve();
@@ -154,7 +154,7 @@ it('begins one epoch for all who are ahead of the log at the same time, also whe
   );
 });
 
-it('says nothing to other instances any more once it is lost', async () => {
+it('sends nothing to other instances after it is lost', async () => {
   vi.useFakeTimers({ toFake: ['setInterval', 'clearInterval'] });
   onTestFinished(() => void vi.useRealTimers());
   void live.close();

@@ -22,7 +22,7 @@ async function hello(
   return { connection, welcome, first: await connection.delivery() };
 }
 
-/** A site with two decided changesets, the first of them confirmed, that is not connected. */
+/** A disconnected site with two decided changesets, the first one confirmed. */
 async function known(): Promise<TestSite> {
   const a = await tested.server.open();
   for (const key of ['x', 'y']) await a.commit([insert('accounts', key, { name: key })]);
@@ -35,7 +35,7 @@ async function known(): Promise<TestSite> {
 
 const filePath = (): string => databasePath(tested.server.dataDir, DATABASE);
 
-/** Puts the server's file back to what it is now, after `lost` has happened. */
+/** Restores the server's file to its present state after `lost` has run. */
 async function restoredAfter(lost: () => Promise<void>): Promise<void> {
   await tested.restart();
   const backup = `${filePath()}.backup`;
@@ -50,7 +50,7 @@ async function restoredAfter(lost: () => Promise<void>): Promise<void> {
 }
 
 describe('a hello of another epoch', () => {
-  it('is answered with the whole state, and the outcomes that the site does not know', async () => {
+  it('gets a full resync and the outcomes that the site lacks', async () => {
     const site = await known();
     const gone = await tested.server.open();
     await gone.commit([remove('accounts', 'x')]);
@@ -69,12 +69,12 @@ describe('a hello of another epoch', () => {
       outcomes: [{ kind: 'admitted', sequence: 2 }],
     });
     expect(told(first, 'accounts')).toMatchObject([{ kind: 'insert', key: ['y'] }]);
-    // It says nothing about this log, and nobody else has to reload.
+    // The hello proves nothing about this log, so other sessions stay.
     await gone.roundTrip();
     expect(gone.closed).toBeNull();
   });
 
-  it('goes on as any other session does', async () => {
+  it('continues like any other session', async () => {
     const site = await known();
     const { connection } = await hello(site, { logEpoch: randomBytes(16) });
     expect(await connection.commit([update('accounts', 'x', { name: 'z' })])).toMatchObject({
@@ -107,8 +107,8 @@ describe('a hello that is ahead of the log', () => {
   });
 });
 
-describe('a hello that is ahead of the log, of one who may only read', () => {
-  it('is answered with the whole state, and disturbs nobody', async () => {
+describe('a read-only hello that is ahead of the log', () => {
+  it('gets a full resync, and leaves other sessions alone', async () => {
     const site = await known();
     const other = await tested.server.open();
     const connection = await tested.server.connect(site);
@@ -121,7 +121,7 @@ describe('a hello that is ahead of the log, of one who may only read', () => {
 });
 
 describe('a server whose file was replaced by an older copy', () => {
-  it('is given back what a client still holds, and takes its bases no further than the log reaches', async () => {
+  it('gets back the changesets that a client still holds, and caps their bases at the end of the log', async () => {
     const a = await tested.server.open();
     const b = await tested.server.open();
     await a.commit([insert('products', 'p', { stock: 10n, name: 'first' })], { ageMs: 7_200_000 });
@@ -131,7 +131,7 @@ describe('a server whose file was replaced by an older copy', () => {
       await again.commit([update('products', 'p', { stock: 1n })], { ageMs: 3_600_000 });
       await again.commit([update('products', 'p', { stock: 2n })], { ageMs: 3_600_000 });
     });
-    // Watermark 2 is another changeset now.
+    // Watermark 2 now names another changeset.
     const bens = await tested.server.open(b.site);
     await bens.commit([update('products', 'p', { name: 'ben' })]);
     const { site } = a;
@@ -146,8 +146,7 @@ describe('a server whose file was replaced by an older copy', () => {
     const { outcomes } = await connection.decided(4);
     expect(outcomes).toMatchObject([{ kind: 'admitted' }, { kind: 'admitted' }, { kind: 'admitted' }]);
     expect(tested.server.query('SELECT stock FROM products')).toEqual([[13n]]);
-    // Ann has never seen what Ben wrote between the restore and the moment at which it was noticed, whatever its
-    // watermark is.
+    // Ann has not seen what Ben wrote between the restore and its detection, whatever its watermark is.
     expect(
       tested.server.query(
         `SELECT lost_value, won_value FROM rockpool_conflict WHERE column_name = 'name' ORDER BY id DESC LIMIT 1`,
@@ -155,7 +154,7 @@ describe('a server whose file was replaced by an older copy', () => {
     ).toEqual([['ann', 'ben']]);
   });
 
-  it('is noticed by a reader, although the log has gone on past what it had read', async () => {
+  it('is detected by a reader even though the log has grown past the reader’s cursor', async () => {
     const a = await tested.server.open();
     const writer = await tested.server.open();
     await writer.commit([insert('accounts', 'x', { name: 'x' })]);
@@ -175,7 +174,7 @@ describe('a server whose file was replaced by an older copy', () => {
     expect(tested.server.query(`SELECT value FROM rockpool_meta WHERE name = 'epoch_start'`)).toEqual([['1']]);
   });
 
-  it('counts what came after the beginning of the epoch as unseen by changesets of an older one', async () => {
+  it('counts entries above the start of the epoch as unseen by changesets of an older epoch', async () => {
     const site = await known();
     const b = await tested.server.open();
     const { connection } = await hello(site, { cursor: 9 });
@@ -193,7 +192,7 @@ describe('a server whose file was replaced by an older copy', () => {
 });
 
 describe('a hello of a copied file', () => {
-  it('is welcomed with what the server knows of the site, and no outcome that is forgotten', async () => {
+  it('gets the site’s last acknowledged sequence, and no outcome that was confirmed', async () => {
     const site = await known();
     const copy = new TestSite();
     Object.assign(copy, { siteId: site.siteId, logEpoch: site.logEpoch });

@@ -9,7 +9,7 @@ import { DATABASE } from '../../testing/test-server.ts';
 const tested = serverUnderTest();
 const OTHER = 'other-household';
 
-/** A site with a row on the server that is not connected. `id`: of the row. */
+/** A disconnected site with one row on the server. `id`: the row's id. */
 async function known(databaseId: string, id: string): Promise<TestSite> {
   const connection = await tested.server.open(new TestSite(), { databaseId });
   await connection.commit([insert('accounts', id, { name: id })]);
@@ -30,26 +30,26 @@ async function refusal(site: TestSite, databaseId: string, changes: Partial<Hell
 const FROM_BEFORE = { databaseIdentity: null };
 
 describe('a client whose local database belongs to another server database', () => {
-  it('is refused before anything else is done, and nothing of it comes into this one', async () => {
+  it('is refused first, and none of its rows enter this one', async () => {
     const [mine, theirs] = [await known(DATABASE, 'mine'), await known(OTHER, 'theirs')];
     const listener = await tested.server.open(new TestSite(), { databaseId: OTHER });
-    // More than the other log holds: it would begin a new epoch there, and everybody would reload.
+    // More than the other log holds: without the check a new epoch would begin there, and every client would resync.
     const failure = await refusal(mine, OTHER, { cursor: 70, lastAckedSequence: 3, lastSequence: 3 });
     expect(failure).toMatchObject({ code: 'database-mismatch', fields: { problem: expect.any(String) as string } });
     await listener.roundTrip();
     expect(listener.closed).toBeNull();
     expect(listener.site.logEpoch).toEqual(theirs.logEpoch);
-    // Nor does what it pushes with its hello.
+    // Changesets pushed right behind the hello do not enter either.
     const eager = await hello(mine, OTHER);
     mine.write([insert('accounts', 'leak', { name: 'leak' })]);
     eager.push();
     expect((await eager.failure()).code).toBe('database-mismatch');
     expect(tested.server.query('SELECT id FROM accounts', OTHER)).toEqual([['theirs']]);
-    // At home it goes on.
+    // At its own database it continues.
     await expect((await hello(mine, DATABASE)).next('welcome')).resolves.toMatchObject({ fullResync: false });
   });
 
-  it('from before identities shows which database it belongs to, by the epoch or by the link of its log', async () => {
+  it('and is older than identities proves its database by log epoch or log hash', async () => {
     const site = await known(DATABASE, 'mine');
     const { databaseIdentity, logEpoch, cursor, links } = site;
     const cursorHash = links.get(cursor) as Uint8Array;
@@ -73,9 +73,9 @@ describe('a client whose local database belongs to another server database', () 
     }
   });
 
-  it('from before identities may have been in an earlier epoch of the log', async () => {
+  it('and is older than identities may belong to an earlier epoch of the log', async () => {
     const site = await known(DATABASE, 'mine');
-    // It knows more than the log: a new epoch begins, in which the old one is remembered. Twice.
+    // The client is ahead of the log, so a new epoch begins that remembers the old one. Twice.
     for (const cursor of [7, 9]) {
       const ahead = await hello(site, DATABASE, { cursor });
       const { logEpoch } = await ahead.next('welcome');
@@ -90,7 +90,7 @@ describe('a client whose local database belongs to another server database', () 
     }
   });
 
-  it('that was never welcomed has nothing of any database, and is welcomed', async () => {
+  it('and was never welcomed holds no rows of any database, and is welcomed', async () => {
     await known(DATABASE, 'mine');
     const connection = await hello(new TestSite(), DATABASE);
     expect((await connection.next('welcome')).databaseIdentity).toHaveLength(16);

@@ -19,12 +19,12 @@ const NOW_MS = 1_763_683_200_000;
 
 let folder: ReturnType<typeof temporaryFolder>;
 let disk: FakeLogSync;
-/** The watermark that a power cut now would leave. */
+/** The watermark that would survive a power cut now. */
 let lastsUpTo: number;
 let live: LiveDatabase;
 
 function open(): void {
-  // What an earlier one has yet to confirm does not come here.
+  // Messages that an earlier session has yet to confirm do not arrive here.
   const ownDisk = new FakeLogSync();
   disk = ownDisk;
   lastsUpTo = 0;
@@ -64,8 +64,8 @@ async function finishAll(): Promise<void> {
   while (!live.isIdle && disk.isAsked) await disk.finishNext();
 }
 
-describe('while the disk takes its time', () => {
-  it('neither the author, nor who is there, nor who comes, nor a service is told of a commit', async () => {
+describe('while a commit waits for the disk', () => {
+  it('neither the author, nor other sessions, nor a joining session, nor a change feed learns of it', async () => {
     const [author, reader] = [arrive(), arrive()];
     write(author);
     await committed();
@@ -82,7 +82,7 @@ describe('while the disk takes its time', () => {
     expect(fed).toMatchObject({ watermark: 1 });
   });
 
-  it('the server’s own program is given nothing that it has read of a commit, nor told of an error because of it', async () => {
+  it('the server’s own program gets neither results nor errors based on it', async () => {
     const author = arrive();
     const backend = toServerDatabase(
       () => Promise.resolve(live),
@@ -117,8 +117,8 @@ describe('while the disk takes its time', () => {
     expect(await failing).toMatchObject([{ status: 'rejected', reason: { message: 'too many' } }]);
   });
 
-  it('a service is not told of a commit that begins between a look at what lasts and its reading', async () => {
-    // However many steps lie between the two.
+  it('a change feed does not yield a commit that begins between catching up and reading', async () => {
+    // Independently of the number of steps in between.
     for (let steps = 0; steps < 12; steps++) {
       open();
       const author = arrive();
@@ -145,7 +145,7 @@ describe('while the disk takes its time', () => {
     }
   });
 
-  it('what arrives meanwhile shares the next commit', async () => {
+  it('pushes that arrive share the next commit', async () => {
     const author = arrive();
     write(author);
     await committed();
@@ -160,7 +160,7 @@ describe('while the disk takes its time', () => {
     expect(toldUpTo(author)).toBe(6);
   });
 
-  it('a new epoch ends the sessions of the old one, and none of those who waited for it', async () => {
+  it('a new epoch ends the sessions of the old one, but not the sessions that waited to join', async () => {
     const old = arrive();
     const logEpoch = live.file.logEpoch.id;
     const ahead = (): DirectSession => {
@@ -179,7 +179,7 @@ describe('while the disk takes its time', () => {
     ]);
   });
 
-  it('a database with a commit under way is not idle, also where nobody is let in yet', async () => {
+  it('the database is not idle, even before the first session has joined', async () => {
     const replica = new Replica();
     Object.assign(replica.site, { logEpoch: live.file.logEpoch.id, cursor: 7 });
     const session = new DirectSession(live, replica, NOW_MS);
@@ -189,7 +189,7 @@ describe('while the disk takes its time', () => {
     expect(live.isIdle).toBe(true);
   });
 
-  it('a session that goes before it was let in does not come after all', async () => {
+  it('a session that disconnects before it has joined does not join later', async () => {
     write(arrive());
     await committed();
     const gone = arrive();
@@ -200,7 +200,7 @@ describe('while the disk takes its time', () => {
     expect(back.failure).toBeNull();
   });
 
-  it('nobody is ever told of what a power cut could take back', async () => {
+  it('no client ever learns of a commit that a power cut could take back', async () => {
     const step = fc.constantFrom('arrive', 'write', 'write', 'again', 'disk', 'disk', 'turn' as const);
     await fc.assert(
       fc.asyncProperty(fc.array(fc.tuple(step, fc.nat()), { minLength: 5, maxLength: 60 }), async (steps) => {
@@ -230,7 +230,7 @@ describe('while the disk takes its time', () => {
   });
 });
 
-it('a disk that fails ends every session of the database, and says why', async () => {
+it('a disk failure ends every session of the database with its reason', async () => {
   const [author, reader] = [arrive(), arrive()];
   write(author);
   await committed();
@@ -244,7 +244,7 @@ it('a disk that fails ends every session of the database, and says why', async (
   await vi.waitFor(() => expect(refusal).toMatchObject({ code: 'database-unavailable' }));
 });
 
-it('a service that follows a database that is lost follows the one that is opened in its place', async () => {
+it('a change feed of a lost database continues with the one that is opened in its place', async () => {
   const first = live;
   const feed = followChanges(() => Promise.resolve(live), null, new AbortController().signal);
   expect((await feed.next()).value).toMatchObject({ watermark: 0 });

@@ -6,7 +6,7 @@ import { TestSite } from '../../testing/test-client.ts';
 
 const tested = serverUnderTest();
 
-/** A site with two decided changesets, one of them confirmed, says hello with something changed. */
+/** Connects a site that has two decided changesets, one of them confirmed, with a modified hello. */
 async function refusal(changes: Partial<Hello>): Promise<Failure> {
   const site = new TestSite();
   const a = await tested.server.open(site);
@@ -21,7 +21,7 @@ async function refusal(changes: Partial<Hello>): Promise<Failure> {
 }
 
 describe('a hello', () => {
-  it('with another schema or protocol is refused, with the versions', async () => {
+  it('with another schema or protocol version is refused with the supported versions', async () => {
     expect(await refusal({ schemaHash: '0'.repeat(32) })).toMatchObject({ code: 'schema-mismatch' });
     expect(await refusal({ protocolVersion: 99 })).toMatchObject({
       code: 'protocol-version',
@@ -30,11 +30,11 @@ describe('a hello', () => {
     expect(await refusal({ protocolVersion: 0 })).toMatchObject({ code: 'protocol-version' });
   });
 
-  it('under the server’s own site id is refused', async () => {
+  it('with the server’s own site id is refused', async () => {
     expect(await refusal({ siteId: new Uint8Array(16) })).toMatchObject({ code: 'frame-invalid' });
   });
 
-  it('that starts over is told everything again, its own writes too', async () => {
+  it('that starts over gets everything again, its own writes included', async () => {
     const site = new TestSite();
     const a = await tested.server.open(site);
     await a.commit([insert('accounts', 'x', { name: 'x' })]);

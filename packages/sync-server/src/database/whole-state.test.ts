@@ -18,7 +18,7 @@ async function welcomed(
   return { connection, welcome: await connection.next('welcome') };
 }
 
-/** Where a file that is made now would be. */
+/** The snapshot position at the log's present end. */
 async function positionNow(writer: TestConnection): Promise<SnapshotPosition> {
   const { site } = writer;
   return {
@@ -28,8 +28,8 @@ async function positionNow(writer: TestConnection): Promise<SnapshotPosition> {
   };
 }
 
-it('is offered as a file to whoever accepts one and needs everything, and then nothing else is sent', async () => {
-  // Of an empty log there is nothing that a file could have.
+it('offers a snapshot to a client that accepts one and needs the full state, and sends nothing else', async () => {
+  // An empty log has no rows to put into a snapshot.
   const writer = await tested.server.open();
   expect((await welcomed('accepted')).welcome).toMatchObject({ takeSnapshot: false });
   await writer.commit([insert('accounts', 'a', { name: 'Cash' })]);
@@ -46,7 +46,7 @@ it('is offered as a file to whoever accepts one and needs everything, and then n
   expect(await refusing.connection.delivery()).toMatchObject({ whole: false, from: 0, to: 2 });
 });
 
-it('goes on from the file that they hold: what came after it, with what was deleted since, and their outcomes', async () => {
+it('continues from the snapshot that a client holds: later rows, later deletes and the client’s outcomes', async () => {
   const writer = await tested.server.open();
   await writer.commit([insert('accounts', 'a', { name: 'Cash' }), insert('accounts', 'gone', { name: 'gone' })]);
   const held = await positionNow(writer);
@@ -61,7 +61,7 @@ it('goes on from the file that they hold: what came after it, with what was dele
       ['insert', [['b']]],
     ]),
   );
-  // One that has written is told again what it wrote, for its file is from before that.
+  // A client that has written gets its own writes again, because the snapshot is older than they are.
   const mine = await welcomed(held, writer.site, {
     fullResync: true,
     lastAckedSequence: 1,
@@ -76,7 +76,7 @@ it('goes on from the file that they hold: what came after it, with what was dele
   });
 });
 
-it('is offered anew to whoever holds a file of another log', async () => {
+it('offers a snapshot again to a client that holds one of another log', async () => {
   const writer = await tested.server.open();
   await writer.commit([insert('accounts', 'a', { name: 'Cash' })]);
   const held = await positionNow(writer);

@@ -53,7 +53,7 @@ describe('the authors of a document', () => {
     return { a, b, start };
   }
 
-  it('are known when it comes back with its row', async () => {
+  it('survive when the document comes back with its row', async () => {
     const { b } = await deletedAfterAnEdit();
     b.push();
     await b.decided(1);
@@ -62,7 +62,7 @@ describe('the authors of a document', () => {
     expect(conflicts).toEqual([title === 'ann' ? ['ben', 'ann'] : ['ann', 'ben']]);
   });
 
-  it('are forgotten with the row’s tombstone', async () => {
+  it('are deleted with the row’s tombstone', async () => {
     const { a } = await deletedAfterAnEdit();
     expect(authors()).toBe(1n);
     nowMs += 2 * DAY_MS;

@@ -25,7 +25,7 @@ const NOW_MS = 1_700_000_000_000;
 
 const DEADLINE_MS = 10_000;
 
-/** Heavy enough to be worked on elsewhere. Canonical. */
+/** Large enough for another thread, and canonical. */
 const large = (more: object = {}): string => JSON.stringify({ body: 'The tide comes in. '.repeat(20_000), ...more });
 const content = (text: string): CellValue => encodeDocumentCell({ kind: 'content', json: text });
 
@@ -35,13 +35,13 @@ afterEach(async () => {
 });
 
 function pool(options: DocumentPoolOptions = {}): DocumentPool {
-  // What is not about the deadline has time on a busy machine too.
+  // Long enough for a busy machine; the tests of the deadline set their own.
   const made = new DocumentPool({ size: 1, deadlineMs: 10 * 60_000, ...options });
   ends.push(() => made.close());
   return made;
 }
 
-/** A worker that does what a document tells it, once its gate is open. */
+/** A worker that misbehaves as its document says, once its gate is open. */
 function misbehaving(options: DocumentPoolOptions = {}): {
   readonly pool: DocumentPool;
   openGate(): void;
@@ -102,7 +102,7 @@ const stateOf = (live: LiveDatabase, id: string): CellValue =>
   )?.[0] ?? null;
 
 describe('a large document', () => {
-  it('is worked on in another thread, and is what it would be in this one', async () => {
+  it('merges in another thread to the same state as in this one', async () => {
     const live = database(pool());
     await add(live, 'p', large());
     expect(textOf(live, 'p')).toBe(large());
@@ -114,13 +114,13 @@ describe('a large document', () => {
     expect(documentText(stateOf(live, 'p'))).toBe(large({ m: 2, n: 1 }));
   }, 60_000);
 
-  it('that was compacted takes one late edit after the other of somebody who has it as it was', async () => {
+  it('takes late edits, one after another, of a client that has the state before compaction', async () => {
     const live = database(pool());
     const tide = (edits: number, more: object = {}): string =>
       JSON.stringify({ body: `${'t-i-d-e-'.repeat(45 * edits)}${'tide'.repeat(45 * (25 - edits))}`, ...more });
     await add(live, 'p', tide(0));
     const start = createDocument(parseJson(tide(0), RULE), RULE);
-    // Each character that is inserted alone is an operation, which takes several times the room of the character.
+    // Each character inserted alone is one operation, several times the size of the character.
     live.file.sql.run('UPDATE rockpool_document SET compact_above = ?', BigInt(Number.MAX_SAFE_INTEGER));
     let state: CellValue = start;
     for (let edits = 1; edits <= 25; edits++) {
@@ -137,7 +137,7 @@ describe('a large document', () => {
     expect(textOf(live, 'p')).toBe(tide(25, { m: 3, o: 4 }));
   }, 60_000);
 
-  it('holds up nobody else: writes of other databases are decided while it is worked on, and later ones of its own database after it', async () => {
+  it('delays no other database; later writes of its own database are decided after it', async () => {
     const { pool: documentPool, openGate } = misbehaving();
     const [busy, other] = [database(documentPool), database(documentPool)];
     const decided: string[] = [];
@@ -159,7 +159,7 @@ describe('a large document', () => {
     ['ends its thread', 'crash', 'the thread ended'],
     ['takes all memory', 'hoard', 'the thread ended'],
   ])(
-    'that %s is refused with a reason, and the next is worked on as if nothing had been',
+    'that %s is rejected with a reason, and the next one merges normally',
     async (_, misdeed, problem) => {
       vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout'] });
       onTestFinished(() => void vi.useRealTimers());
@@ -179,7 +179,7 @@ describe('a large document', () => {
     90_000,
   );
 
-  it('takes many edits of one push, none of which is decided twice', async () => {
+  it('takes many edits of one push and decides each once', async () => {
     let decided = 0;
     const live = new LiveDatabase(openDatabaseFile(':memory:', TEST_SCHEMA), {
       documentPool: pool(),
@@ -204,7 +204,7 @@ describe('a large document', () => {
     expect(await later).toBe(12);
     expect(decided).toBe(12);
     expect(session.failure).toBeNull();
-    // The session's first, and fewer than one for each of the six changesets that a thread worked on.
+    // The first delivery of the session, and fewer than one for each of the six changesets merged in a thread.
     expect(session.deliveries.length).toBeLessThan(1 + 6);
     expect(
       live.file.sql.all(
@@ -215,7 +215,7 @@ describe('a large document', () => {
     expect(textOf(live, 'p')).toBe(large({ n: 5 }));
   }, 60_000);
 
-  it('beside another one in the same changeset: both are worked on, and the changeset is decided once', async () => {
+  it('and another one in the same changeset are both merged, and the changeset is decided once', async () => {
     const live = database(pool());
     await live.write(
       toBody([
@@ -237,7 +237,7 @@ describe('a large document', () => {
     expect([textOf(live, 'p'), textOf(live, 'q')]).toEqual([large({ n: 1 }), large({ n: 2 })]);
   }, 60_000);
 
-  it('is decided although others write before each attempt, at another instance', async () => {
+  it('is decided although another instance commits before each attempt', async () => {
     const file = openDatabaseFile(':memory:', TEST_SCHEMA);
     const own = durableInFile(file);
     const { number: siteNumber } = file.sites.create('aa'.repeat(16), 'ben');
@@ -267,13 +267,13 @@ describe('a large document', () => {
     await edit(live, 'p', start, large({ n: 1 }), 1);
     expect(textOf(live, 'p')).toBe(large({ n: 1 }));
     expect(others).toBe(4);
-    // Also of the document that was compacted by the first.
+    // Including edits of the document that the first edit compacted.
     await edit(live, 'p', start, large({ m: 2 }), 2);
     expect(textOf(live, 'p')).toBe(large({ m: 2, n: 1 }));
     expect(others).toBe(6);
   }, 60_000);
 
-  it('that cannot be merged is refused as in this thread', async () => {
+  it('that cannot be merged is rejected as in this thread', async () => {
     const live = database(pool());
     await add(live, 'p', large());
     const start = createDocument(parseJson(large(), RULE), RULE);
@@ -285,7 +285,7 @@ describe('a large document', () => {
     expect(textOf(live, 'p')).toBe(large());
   }, 60_000);
 
-  it('is refused for now where no thread can be started, and holds nobody up', async () => {
+  it('fails for now when no thread can be started, and delays no other push', async () => {
     const failures: unknown[] = [];
     const live = new LiveDatabase(openDatabaseFile(':memory:', TEST_SCHEMA), {
       documentPool: pool({ script: new URL('https://nowhere.invalid/worker.js') }),
@@ -298,7 +298,7 @@ describe('a large document', () => {
     expect(failures).toHaveLength(1);
   });
 
-  it('waits for no thread once the server stops: it is decided first', async () => {
+  it('is decided before the database closes', async () => {
     const documentPool = pool();
     const live = open(documentPool);
     const written = add(live, 'p', large());

@@ -31,7 +31,7 @@ describe('a late edit of a compacted document', () => {
     ...parts,
   });
 
-  it('is carried over in the same way each time', () => {
+  it('is carried over identically each time', () => {
     const edit = editOf(replaced, '{"n":0,"lost":1}', ANN);
     const [once, again] = [workOnDocument(work({ edit })), workOnDocument(work({ edit }))];
     expect(again.state).toEqual(once.state);
@@ -39,11 +39,11 @@ describe('a late edit of a compacted document', () => {
     expect(once.text).toBe('{"lost":1,"n":0}');
   });
 
-  it('shares no operation with another one that a restored server carries over in its place', () => {
+  it('shares no operation with another edit that a restored server carries over instead', () => {
     const lost = workOnDocument(work({ edit: editOf(replaced, '{"n":0,"lost":1}', ANN) }));
     const kept = workOnDocument(work({ edit: editOf(replaced, '{"n":0,"kept":2}', ANN) }));
     expect(kept.carried?.client).not.toBe(lost.carried?.client);
-    // Written by somebody who has read the lost one: over what it had put there.
+    // Written by a client that has read the lost edit, over its value.
     const edit = editOf(lost.state, '{"n":0,"lost":3}', BEN);
     expect(() => workOnDocument(work({ document: kept.state, replaced: null, edit, site: BEN.site }))).toThrow(
       expect.objectContaining({ code: 'document-gap' }),

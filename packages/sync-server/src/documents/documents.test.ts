@@ -20,7 +20,7 @@ const json = (text: string) => parseJson(text, RULE);
 const content = (text: string): CellValue => encodeDocumentCell({ kind: 'content', json: text });
 const stored = (): unknown => tested.server.query(`SELECT content FROM pages WHERE id = 'p'`)[0]?.[0];
 
-/** Two people who have one page. */
+/** Two clients that share one page. */
 async function two(start: string): Promise<[Page, Page]> {
   const a = new Page(await tested.server.open(undefined, { principal: 'ann' }));
   const b = new Page(await tested.server.open(undefined, { principal: 'ben' }));
@@ -31,13 +31,13 @@ async function two(start: string): Promise<[Page, Page]> {
 }
 
 describe('a document', () => {
-  it('stands in the column as plain JSON, the same for all', async () => {
+  it('is stored in the column as plain JSON, the same on every replica', async () => {
     const [a, b] = await two('{"body":"low tide","n":1}');
     expect(stored()).toBe('{"body":"low tide","n":1}');
     expect(documentText(b.state)).toBe(documentText(a.state));
   });
 
-  it('takes edits of two people who did not see each other, in any order, and nothing is lost', async () => {
+  it('merges concurrent edits of two people in any order without loss', async () => {
     const [a, b] = await two('{"body":"low tide","n":1}');
     a.connection.site.write([update('pages', 'p', { content: a.edit('{"body":"very low tide","n":1}') })]);
     b.connection.site.write([update('pages', 'p', { content: b.edit('{"body":"low tide!","m":2,"n":1}') })], {
@@ -52,7 +52,7 @@ describe('a document', () => {
     expect(tested.server.query('SELECT id FROM rockpool_conflict')).toEqual([]);
   });
 
-  it('keeps in the ledger what two wrote to one place of it without seeing each other, with path, values and authors, and nothing else', async () => {
+  it('logs concurrent writes to one place with path, values and authors, and logs nothing else', async () => {
     const [a, b] = await two('{"body":"tide","items":[{"id":"x","n":1}],"tags":["red"],"title":"old"}');
     a.connection.site.write([
       update('pages', 'p', {
@@ -100,7 +100,7 @@ describe('a document', () => {
     expect(tested.server.query('SELECT id FROM rockpool_conflict')).toHaveLength(before);
   });
 
-  it('costs a reader what was edited, not what it weighs', async () => {
+  it('costs a reader the size of the edits, not the size of the document', async () => {
     const [a, b] = await two(JSON.stringify({ body: 'x'.repeat(50_000) }));
     await a.connection.commit([
       update('pages', 'p', { content: a.edit(JSON.stringify({ body: `${'x'.repeat(50_000)}!` })) }),
@@ -112,7 +112,7 @@ describe('a document', () => {
     expect(documentText(b.state)).toBe(stored());
   });
 
-  it('is told whole to whoever missed more edits than are kept', async () => {
+  it('is delivered whole to a client that missed more edits than are kept', async () => {
     const [a, b] = await two('{"n":0}');
     await b.connection.close();
     for (let n = 1; n <= 127; n++) await a.connection.commit([update('pages', 'p', { content: a.edit(`{"n":${n}}`) })]);
@@ -123,7 +123,7 @@ describe('a document', () => {
   });
 
   it.each([[null], ['{"another":1}']])(
-    'that is replaced by another leaves late edits of the old one in the ledger (%s)',
+    'that is replaced by another one leaves late edits of the old one in the conflict log (%s)',
     async (other) => {
       const [a, b] = await two('{"n":1}');
       b.connection.site.write([update('pages', 'p', { content: b.edit('{"n":2}') })]);
@@ -132,14 +132,14 @@ describe('a document', () => {
       await b.meet();
       expect(stored()).toBe(other);
       expect(b.state === null ? null : documentText(b.state)).toBe(other);
-      // The path of the document itself: nobody wrote NULL.
+      // The path of the document itself: NULL was not written.
       expect(
         tested.server.query('SELECT column_name, rule, path, lost_value, won_value FROM rockpool_conflict'),
       ).toEqual([['content', 'lww', '[]', null, other]]);
     },
   );
 
-  it('that is deleted leaves what a late edit would have made of it in the ledger', async () => {
+  it('that is deleted leaves the result of a late edit in the conflict log', async () => {
     const [a, b] = await two('{"n":1}');
     b.connection.site.write([update('pages', 'p', { content: b.edit('{"n":2}') })]);
     await a.connection.commit([remove('pages', 'p')]);
@@ -181,8 +181,8 @@ const conflicts = (): string[][] =>
     )
     .map((row) => row.map(String));
 
-describe('whose an edit was', () => {
-  it('is known of those too that are not kept one by one any more', async () => {
+describe('the author of an edit', () => {
+  it('is known even after the edit itself is no longer kept', async () => {
     const [a, b] = await two('{"n":0,"title":"old"}');
     b.connection.site.write([update('pages', 'p', { content: b.edit('{"n":0,"title":"ben"}') })]);
     await b.connection.close();
@@ -200,7 +200,7 @@ describe('whose an edit was', () => {
 });
 
 describe('a document that has grown far beyond its content', () => {
-  it('keeps in the ledger what late edits of the one before write over, with path, values and authors', async () => {
+  it('logs what late edits of its predecessor overwrite, with path, values and authors', async () => {
     const [a, b] = await two('{"by":{"name":"none"},"n":0,"title":"old"}');
     const c = new Page(await tested.server.open(undefined, { principal: 'cid' }));
     c.state = b.state;
@@ -214,13 +214,13 @@ describe('a document that has grown far beyond its content', () => {
     await a.connection.commit([
       update('pages', 'p', { content: a.edit(`{"by":{"name":"ann"},${rest(n)},"title":"ann"}`) }),
     ]);
-    // Ann's title goes: Ben had not seen it.
+    // Ben overwrites Ann's title without having seen it.
     await comeBack(b, 'ben');
     expect(JSON.parse(String(stored()))).toMatchObject({ by: { name: 'ann' }, n, title: 'ben' });
     const site = (page: Page): string => Buffer.from(page.connection.site.siteId).toString('hex');
     const ofAnn = ['content', '["title"]', 'lww', '"ann"', '"ben"', 'ann', 'ben', site(a)];
     expect(conflicts()).toEqual([ofAnn]);
-    // And Cid has seen neither hers nor his, of which one was carried over already.
+    // Cid has seen neither; one of the two is already carried over.
     await comeBack(c, 'cid');
     const now = JSON.parse(String(stored())) as { title: string };
     expect(now).not.toHaveProperty('by');
@@ -232,7 +232,7 @@ describe('a document that has grown far beyond its content', () => {
     ]);
   });
 
-  it('names whoever wrote into it what an edit of now writes over, also where it was carried over', async () => {
+  it('names the author of an overwritten value even when the value was carried over', async () => {
     const [a, b] = await two('{"n":0,"title":"old"}');
     b.connection.site.write([update('pages', 'p', { content: b.edit('{"n":0,"title":"ben"}') })]);
     await b.connection.close();
@@ -250,9 +250,9 @@ describe('a document that has grown far beyond its content', () => {
     expect(n).toBeGreaterThan(0);
   });
 
-  it('is replaced by one without its history, and takes late edits of the old one all the same', async () => {
+  it('is replaced by one without history, and still takes late edits of the old one', async () => {
     const [a, b] = await two('{"body":"start","n":0,"note":[{"insert":"low tide"}]}');
-    // Every edit as another site would make it: what is left of each stays in the document for ever.
+    // Every edit under a new site id: what remains of each stays in the document for ever.
     b.connection.site.write([
       update('pages', 'p', {
         content: b.edit(
@@ -288,8 +288,8 @@ describe('a document that has grown far beyond its content', () => {
   });
 });
 
-describe('what is no honest edit', () => {
-  it('is rejected, and the document stays as it was', async () => {
+describe('a forged edit', () => {
+  it('is rejected, and leaves the document unchanged', async () => {
     const [a] = await two('{"n":1}');
     const state = createDocument(json('{"n":3}'), RULE);
     expect(await a.connection.commit([update('pages', 'p', { content: state })])).toMatchObject({
@@ -313,7 +313,7 @@ describe('what is no honest edit', () => {
     expect(stored()).toBe('{"n":4}');
   });
 
-  it('cannot be made under the name of another site', async () => {
+  it('cannot carry the id of another site', async () => {
     const [a, b] = await two('{"n":1}');
     const forged = b.edit('{"n":2}');
     expect(mergeEdit(a.state, forged)).not.toBeNull();
@@ -324,8 +324,8 @@ describe('what is no honest edit', () => {
   });
 });
 
-describe('an edit made to do harm', () => {
-  it('is refused, whichever it is: the document stays as it was, and somebody else goes on editing it meanwhile', async () => {
+describe('a malicious edit', () => {
+  it('is rejected and leaves the document unchanged, while another client keeps editing it', async () => {
     const [attacker, other] = await two(JSON.stringify(HOSTILE_START));
     const { documentId, update: start } = decodeDocumentCell(attacker.state) as {
       documentId: Uint8Array;

@@ -2,7 +2,7 @@ import { expect, it } from 'vitest';
 import { growDocument } from '../../testing/document-growth.ts';
 
 it(
-  'a document stays within three times its content once compacted, after 100,000 overwrites in 2,000 sessions',
+  'a compacted document stays within three times its content after 100,000 overwrites in 2,000 sessions',
   async () => {
     const { content, largest, compacted, kept } = await growDocument(100_000, 2_000);
     console.info(JSON.stringify({ content, largest, compacted, kept }));

@@ -2,8 +2,8 @@ import fc from 'fast-check';
 import { describe, it } from 'vitest';
 import { checkConvergence, history } from '../../testing/random-history.ts';
 
-describe('clients of one database, at length', () => {
-  it('hold the same rows as the server once all have synced, whatever happened before', async () => {
+describe('clients of one database, in long histories', () => {
+  it('hold the server’s rows once all have synced, after any history', async () => {
     await fc.assert(fc.asyncProperty(history, checkConvergence), { numRuns: 10_000 });
   });
 });

@@ -15,11 +15,11 @@ afterEach(() => file.sql.close());
 const tableOf = (name: string): StoredTable => file.tableByName.get(name) as StoredTable;
 const rowKey = (...key: CellValue[]): RowKey => ({ key, keyBytes: encodeKey(key) });
 
-/** Two batches, and some more. */
+/** Two full batches and a partial one. */
 const COUNT = 2 * ROWS_PER_SELECT + 3;
 
 describe('the values of many rows', () => {
-  it('are those of each, in the order that was asked for', () => {
+  it('are returned in the requested order', () => {
     const rows = Array.from({ length: COUNT }, (_, i) => rowKey(`k${(i * 37) % COUNT}`));
     for (const { key } of rows)
       file.sql.run(
@@ -34,7 +34,7 @@ describe('the values of many rows', () => {
     );
   });
 
-  it('are found by all parts of a key', () => {
+  it('are found by every part of the key', () => {
     const rows = Array.from({ length: COUNT }, (_, i) => rowKey(`e${i % 7}`, BigInt(i)));
     for (const { key } of rows) file.sql.run('INSERT INTO labels VALUES (?, ?)', ...key);
     expect(new ChangedRows(file).valuesOf(tableOf('labels'), rows)).toEqual(rows.map(() => new Map()));

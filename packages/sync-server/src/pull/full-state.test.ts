@@ -18,7 +18,7 @@ afterEach(() => database.close());
 const write = (...changes: Change[]): Promise<number> => database.write(toBody(changes), 'ann', 1_700_000_000_000);
 const content = (json: string): CellValue => encodeDocumentCell({ kind: 'content', json });
 
-/** A reader who has written before is told row by row, by what the log says of each: the same rows, another way. */
+/** The same rows by another way: a reader that has written before gets each row by its versions. */
 function rowByRow(): ChangeGroup[] {
   return deliveredGroups(database.file, new ChangedRows(database.file), { siteNumber: 999, from: 0, ownFrom: 0 }, []);
 }
@@ -37,12 +37,12 @@ function rowsOf(groups: readonly ChangeGroup[]): unknown[] {
     .sort((a, b) => a.tableId - b.tableId || Buffer.compare(encodeKey(a.key), encodeKey(b.key)));
 }
 
-describe('the whole state', () => {
-  it('of a database without rows is nothing', () => {
+describe('the full state', () => {
+  it('of a database without rows is empty', () => {
     expect(fullState(database.file)).toEqual([]);
   });
 
-  it('is every row that is there, with values of every type, states of documents and the ledger, and nothing that is gone', async () => {
+  it('has every row, with values of every type, document states and the conflict log, and no deleted row', async () => {
     await write(
       insert('accounts', 'x', { name: 'Cash', rank: 2n ** 60n }),
       insert('entries', 'e', { account_id: 'x', amount: -1n, weight: 0.1, receipt: new Uint8Array([0, 255]) }),

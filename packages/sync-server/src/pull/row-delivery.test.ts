@@ -22,7 +22,7 @@ function row(parts: Partial<RowVersions> & { inserted: StoredVersion }): RowVers
   };
 }
 
-/** I have applied watermark 10, and my changesets up to watermark 8. */
+/** Has applied watermark 10, and the outcomes of its own changesets up to watermark 8. */
 const me: Reader = { siteNumber: ME, from: 10, ownFrom: 8 };
 const stranger: Reader = { siteNumber: null, from: 10, ownFrom: 0 };
 
@@ -31,16 +31,16 @@ function told(versions: RowVersions | undefined, reader: Reader = me, corrected:
 }
 
 describe('a row in a delivery', () => {
-  it('is left out when nothing of it is above the cursor', () => {
+  it('is left out when none of its versions is above the cursor', () => {
     expect(told(row({ inserted: by(OTHER, 10), cells: new Map([[NOTE, by(OTHER, 10)]]) }))).toBeNull();
   });
 
-  it('is told whole when it is new, or was brought back', () => {
+  it('is sent whole when it is new or was brought back', () => {
     expect(told(row({ inserted: by(OTHER, 11) }))).toEqual({ kind: 'insert' });
     expect(told(row({ inserted: by(OTHER, 3), revived: by(OTHER, 11) }))).toEqual({ kind: 'insert' });
   });
 
-  it('is told by the cells that changed otherwise', () => {
+  it('is otherwise sent as its changed cells', () => {
     const cells = new Map([
       [NOTE, by(OTHER, 11)],
       [AMOUNT, by(OTHER, 9)],
@@ -48,7 +48,7 @@ describe('a row in a delivery', () => {
     expect(told(row({ inserted: by(OTHER, 3), cells }))).toEqual({ kind: 'update', columnIds: [NOTE] });
   });
 
-  it('is left out where I wrote it and it stands so', () => {
+  it('is left out when the reader wrote its present value', () => {
     expect(told(row({ inserted: by(ME, 11) }))).toBeNull();
     expect(told(row({ inserted: by(OTHER, 3), cells: new Map([[NOTE, by(ME, 11)]]) }))).toBeNull();
     expect(told(row({ inserted: by(OTHER, 3), deleted: by(ME, 11) }))).toBeNull();
@@ -59,13 +59,13 @@ describe('a row in a delivery', () => {
     expect(told(row({ inserted: by(ME, 11), cells }))).toEqual({ kind: 'update', columnIds: [AMOUNT] });
   });
 
-  it('is told although I wrote it, when I start over', () => {
+  it('is sent to its author when the author starts over', () => {
     const startsOver: Reader = { siteNumber: ME, from: 0, ownFrom: 8 };
     expect(told(row({ inserted: by(ME, 7) }), startsOver)).toEqual({ kind: 'insert' });
     expect(told(row({ inserted: by(ME, 9) }), startsOver)).toBeNull(); // its outcome is still to be told
   });
 
-  it('is told where I was corrected, however old its versions are', () => {
+  it('is sent where its author was corrected, however old its versions are', () => {
     const old = row({ inserted: by(OTHER, 1), cells: new Map([[NOTE, by(OTHER, 2)]]) });
     expect(told(old, me, [NOTE])).toEqual({ kind: 'update', columnIds: [NOTE] });
     expect(told(old, me, [EXISTENCE_COLUMN_ID, NOTE])).toEqual({ kind: 'insert' });
@@ -74,11 +74,11 @@ describe('a row in a delivery', () => {
     expect(told(undefined, me, [NOTE])).toBeNull();
   });
 
-  it('that is gone is told to whoever may have it', () => {
+  it('that is deleted is sent as a delete to readers that may have it', () => {
     const seen = row({ inserted: by(OTHER, 9), deleted: by(OTHER, 11) });
     expect(told(seen)).toEqual({ kind: 'delete' });
     expect(told(seen, stranger)).toEqual({ kind: 'delete' });
-    // Born above the cursor: I may have made it myself; one who never wrote cannot have it.
+    // Born above the cursor: only a reader that has written can have the row, by its own insert.
     const unseen = row({ inserted: by(OTHER, 11), deleted: by(OTHER, 12) });
     expect(told(unseen)).toEqual({ kind: 'delete' });
     expect(told(unseen, stranger)).toBeNull();

@@ -14,7 +14,7 @@ const MAX_RESIDENT_BYTES = 1024 ** 3;
 
 const tested = serverProcessUnderTest();
 
-/** Whatever was done to the server. */
+/** Checks that the server still works after the attack. */
 async function expectMemoryBounded(): Promise<void> {
   expect((await tested.server.metrics()).get('rockpool_resident_memory_bytes')).toBeLessThan(MAX_RESIDENT_BYTES);
 }
@@ -25,7 +25,7 @@ async function arrive(site = new TestSite(), databaseId: string = DATABASE): Pro
   return connection;
 }
 
-/** Sends its request a byte a second, until the server has had enough. */
+/** Sends a request one byte per second until the server closes the connection. */
 function slowly(host: string, port: number): Promise<string> {
   return new Promise((resolve) => {
     let answer = '';
@@ -40,7 +40,7 @@ function slowly(host: string, port: number): Promise<string> {
   });
 }
 
-/** Commits row after row, as an honest client beside all this, and returns how long the slowest took. */
+/** Commits row after row as an honest client meanwhile. Returns the duration of the slowest commit. */
 async function commitUntil(isOver: () => boolean): Promise<number> {
   const honest = await arrive();
   let slowestMs = 0;
@@ -54,7 +54,7 @@ async function commitUntil(isOver: () => boolean): Promise<number> {
   return slowestMs;
 }
 
-it('whoever sends a request byte by byte is cut off, and nobody else waits for them', async () => {
+it('a client that sends a request byte by byte is cut off, and delays no other client', async () => {
   const { hostname, port } = new URL(tested.server.url);
   let isOver = false;
   const slow = Promise.all(Array.from({ length: SLOW_CLIENTS }, () => slowly(hostname, Number(port)))).finally(
@@ -65,7 +65,7 @@ it('whoever sends a request byte by byte is cut off, and nobody else waits for t
   await expectMemoryBounded();
 });
 
-it('readers that stall are cut, one by one, and each goes on without a gap', async () => {
+it('stalled readers are cut one by one, and each continues without a gap', async () => {
   const readers = await Promise.all(Array.from({ length: STALLED_READERS }, () => arrive()));
   for (const reader of readers) reader.socketForAbuse.pause();
   const writer = await arrive();
@@ -85,15 +85,15 @@ it('readers that stall are cut, one by one, and each goes on without a gap', asy
   await expectMemoryBounded();
 });
 
-it('whoever goes through a thousand databases leaves few of them open', async () => {
+it('a client that opens a thousand databases leaves few of them open', async () => {
   for (let index = 0; index < DATABASES; index++) await (await arrive(new TestSite(), `room-${index}`)).close();
-  // 64 may stay without anybody in them, and the last ones may not be closed yet.
+  // 64 databases may stay open while idle, and the last ones may not be closed yet.
   expect((await tested.server.metrics()).get('rockpool_databases_open')).toBeLessThan(80);
   await expectMemoryBounded();
 });
 
 it(
-  'a changeset of as many rows as there may be is decided, and nobody is cut for the time that it takes',
+  'a changeset with the maximum number of rows is decided, and no session is cut meanwhile',
   async () => {
     const hostile = await arrive();
     const ids = Array.from({ length: MAX_CHANGESET_ROWS }, (_, index) => `n${index}`);

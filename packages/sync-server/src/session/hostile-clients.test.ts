@@ -11,7 +11,7 @@ import type { TestConnection } from '../../testing/test-client.ts';
 
 const tested = serverUnderTest();
 
-/** The server still serves others. */
+/** The server still serves other sessions. */
 async function expectServerGoesOn(): Promise<void> {
   const honest = await tested.server.open();
   const key = crypto.randomUUID();
@@ -20,7 +20,7 @@ async function expectServerGoesOn(): Promise<void> {
   expect(tested.server.events.filter(({ event }) => event === 'session-error' || event === 'push-failed')).toEqual([]);
 }
 
-/** To send what no library would. */
+/** Sends frames that no library would send. */
 function rawSocketOf(socket: WebSocket): Socket {
   return (socket as unknown as { readonly _socket: Socket })._socket;
 }
@@ -32,7 +32,7 @@ async function failureCodeAfter(connection: TestConnection, send: () => void): P
 }
 
 describe('frames that are noise', () => {
-  it('before the hello end the session with a typed failure, and no other', { timeout: 30_000 }, async () => {
+  it('before the hello end only their own session, with a typed failure', { timeout: 30_000 }, async () => {
     await fc.assert(
       fc.asyncProperty(fc.uint8Array({ maxLength: 300 }), async (noise) => {
         const connection = await tested.server.connect();
@@ -47,7 +47,7 @@ describe('frames that are noise', () => {
     await expectServerGoesOn();
   });
 
-  it('in an open session end it with a typed failure, and no other', { timeout: 30_000 }, async () => {
+  it('in an open session end only that session, with a typed failure', { timeout: 30_000 }, async () => {
     const token = await tested.server.token();
     const damaged = fc.tuple(clientMessage, fc.nat(), fc.integer({ min: 1, max: 255 })).map(([message, at, flip]) => {
       const bytes = encodeMessage(message);
@@ -76,7 +76,7 @@ describe('frames that are noise', () => {
     await expectServerGoesOn();
   });
 
-  it('as text are noise too', async () => {
+  it('sent as text count as noise too', async () => {
     const connection = await tested.server.connect();
     expect(await failureCodeAfter(connection, () => connection.socketForAbuse.send('hello'))).toBe('frame-invalid');
     await expectServerGoesOn();
@@ -110,7 +110,7 @@ describe('frames that are too large', () => {
     await expectServerGoesOn();
   });
 
-  it('are refused by what they say of their size, not by what comes of them', async () => {
+  it('are refused by their declared size, before their content arrives', async () => {
     const connection = await tested.server.open();
     const header = Buffer.alloc(14); // masked, with a length of 64 bits
     header.set([0b1000_0010, 0b1111_1111]);
@@ -120,7 +120,7 @@ describe('frames that are too large', () => {
     await expectServerGoesOn();
   });
 
-  it('are refused sooner before the hello', async () => {
+  it('have a lower limit before the hello', async () => {
     const connection = await tested.server.connect();
     expect(
       await failureCodeAfter(connection, () => connection.socketForAbuse.send(new Uint8Array(MAX_HELLO_BYTES + 2))),
@@ -129,7 +129,7 @@ describe('frames that are too large', () => {
   });
 });
 
-describe('a WebSocket that goes to its limits', () => {
+describe('a WebSocket beyond its limits', () => {
   const metrics = async (): Promise<string> => (await tested.server.ask('GET', '/metrics')).text();
 
   it('with a frame that is too large or in too many parts is cut, and counted', async () => {
@@ -143,11 +143,11 @@ describe('a WebSocket that goes to its limits', () => {
     await expectServerGoesOn();
   });
 
-  it('with compressed frames has none: nothing small becomes large', async () => {
+  it('cannot negotiate compression, so that no small frame becomes large', async () => {
     const socket = new WebSocket(`ws://${tested.server.host}/sync`, { perMessageDeflate: true });
     await new Promise((resolve) => socket.once('open', resolve));
     expect(socket.extensions).toBe('');
-    // A compressed frame all the same: a bit that was never agreed on.
+    // Sends a compressed frame anyway: its bit was never negotiated.
     const closed = new Promise<number>((resolve) => socket.once('close', resolve));
     rawSocketOf(socket).write(Uint8Array.of(0b1100_0010, 0b1000_0001, 0, 0, 0, 0, 0));
     expect(await closed).toBe(1002);
@@ -156,7 +156,7 @@ describe('a WebSocket that goes to its limits', () => {
   });
 });
 
-describe('a client that says nothing', () => {
+describe('a silent client', () => {
   const impatient = serverUnderTest({ limits: { helloDeadlineMs: 0, silenceLimitMs: 0 } });
 
   it('is cut, before its hello and after', async () => {
@@ -175,10 +175,10 @@ describe('a server that was busy for long', () => {
   let nowMs = Date.now();
   const busy = serverUnderTest({ now: () => nowMs });
 
-  it('reads what has come meanwhile before it says who was silent', async () => {
+  it('reads waiting frames before it cuts silent sessions', async () => {
     const honest = await busy.server.open();
     honest.stayAwake();
-    // The next look at the deadlines is due by the time the thread is free.
+    // The next deadline check is due by the time the thread is free.
     Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0, 1_500);
     nowMs += SILENCE_LIMIT_MS;
     await honest.roundTrip();
@@ -188,7 +188,7 @@ describe('a server that was busy for long', () => {
 });
 
 describe('a client that does not read', () => {
-  it('is cut when too much lies unread, and catches up by its cursor', { timeout: 30_000 }, async () => {
+  it('is cut when too many bytes are unread, and catches up from its cursor', { timeout: 30_000 }, async () => {
     const slow = await tested.server.open();
     const writer = await tested.server.open();
     slow.socketForAbuse.pause();

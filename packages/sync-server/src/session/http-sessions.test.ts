@@ -12,7 +12,7 @@ const sayHello = async (client: HttpSessionClient): Promise<void> =>
   client.hello(await tested.server.token(), DATABASE);
 
 describe('a session over plain HTTP', () => {
-  it('is the same session: hello, pushes, and what others write, as soon as it is there', async () => {
+  it('works like any other: hello, pushes, and writes of others without delay', async () => {
     const client = await openSession();
     await sayHello(client);
     expect(await client.next()).toMatchObject({ type: 'welcome', canWrite: true });
@@ -52,7 +52,7 @@ describe('a session over plain HTTP', () => {
     expect(await member.next()).toMatchObject({ type: 'failure', code: 'auth-database-forbidden' });
   });
 
-  it('ends by what is no frame, and nobody else notices', async () => {
+  it('ends at an invalid frame without affecting other sessions', async () => {
     const client = await openSession();
     await sayHello(client);
     await client.next();
@@ -69,7 +69,7 @@ describe('a session over plain HTTP', () => {
 });
 
 describe('sessions that have ended', () => {
-  it('are told of it, and those that nobody asks about are no more than a thousand', async () => {
+  it('report their end to the next poll; at most a thousand are kept for one', async () => {
     const first = await openSession();
     const ended = await openSession();
     for (const client of [first, ended]) await client.send({ type: 'ping' });

@@ -10,7 +10,7 @@ import { DATABASE, temporaryFolder, TEST_SECRET } from '../../testing/test-serve
 import { FrameRate } from './frame-rate.ts';
 
 describe('the rate of frames', () => {
-  it('lets a burst pass, then so many a second, and is not filled by a clock that goes back', () => {
+  it('allows a burst, then a fixed number per second, and gains nothing from a clock that goes back', () => {
     const rate = new FrameRate({ frameBurst: 3, framesPerSecond: 2 }, 1_000);
     expect([1, 2, 3, 4].map(() => rate.take(1_000))).toEqual([true, true, true, false]);
     expect(rate.take(1_500)).toBe(true);
@@ -26,7 +26,7 @@ describe('limits of sessions', () => {
   });
   const metrics = async (): Promise<string> => (await tested.server.ask('GET', '/metrics')).text();
 
-  it('end one that sends too many frames, parts of a message among them', async () => {
+  it('end a session that sends too many frames, parts of a message included', async () => {
     for (const frame of [messageToFrames(encodeMessage({ type: 'ping' }))[0] as Uint8Array, Uint8Array.of(1, 7)]) {
       const connection = await tested.server.open();
       for (let i = 0; i < 100; i++) connection.socketForAbuse.send(frame);
@@ -35,7 +35,7 @@ describe('limits of sessions', () => {
     expect(await metrics()).toContain('rockpool_sessions_failed_total{code="rate-limited"} 2');
   });
 
-  it('allow a principal so many, and give the place back', async () => {
+  it('cap the sessions of a principal, and free a place when one ends', async () => {
     const first = await tested.server.open();
     await tested.server.open();
     const third = await tested.server.connect();
@@ -48,7 +48,7 @@ describe('limits of sessions', () => {
     expect(await metrics()).toMatch(/code="too-many-connections"} 1/);
   });
 
-  it('allow the server so many, before the upgrade', async () => {
+  it('cap the sockets of the server, before the upgrade', async () => {
     for (const principal of ['ann', 'ben', 'cat']) await tested.server.open(undefined, { principal });
     await expect(tested.server.connect()).rejects.toThrow('503');
     expect(await metrics()).toContain('rockpool_sockets_refused_total{reason="too-many-connections"} 1');
@@ -59,7 +59,7 @@ describe('limits of sessions', () => {
 describe('metrics', () => {
   const tested = serverUnderTest();
 
-  it('count what happens, with units, and name nobody', async () => {
+  it('count events with units, without naming users', async () => {
     const connection = await tested.server.open();
     await connection.commit([insert('accounts', 'x', { name: 'a private name' })]);
     const response = await tested.server.ask('GET', '/metrics');
@@ -74,7 +74,7 @@ describe('metrics', () => {
     ]) {
       expect(text.split('\n')).toContain(line);
     }
-    // Each is told what it is, and ends with a unit or says that it counts.
+    // Every metric has a help text, and a unit or a count in its name.
     for (const [, name = ''] of text.matchAll(/^# TYPE (\S+)/gm)) {
       expect(text).toContain(`# HELP ${name} `);
       expect(name).toMatch(/_(total|seconds|bytes)$|^rockpool_(sockets|databases_(open|damaged))$/);
@@ -83,7 +83,7 @@ describe('metrics', () => {
       expect(text).not.toContain(secret);
   });
 
-  it('say so when the server stops', async () => {
+  it('report not ready while the server stops', async () => {
     expect((await tested.server.ask('GET', '/ready')).status).toBe(200);
     const connection = await tested.server.open();
     connection.socketForAbuse.pause();
@@ -125,7 +125,7 @@ describe('plain HTTP', () => {
     for (const path of ['/health', '/sync/health']) expect((await fetch(server.url + path)).status).toBe(200);
   });
 
-  it('refuses JSON that is nothing but depth', async () => {
+  it('refuses deeply nested JSON', async () => {
     const depth = 2_000;
     for (const body of ['['.repeat(2 * depth), '['.repeat(depth) + ']'.repeat(depth)]) {
       const response = await fetch(`${server.url}/databases/${DATABASE}/members/x`, {
@@ -138,7 +138,7 @@ describe('plain HTTP', () => {
     }
   });
 
-  it('refuses a body over the limit, whatever its headers say of it', async () => {
+  it('refuses a body over the limit, whatever its headers declare', async () => {
     const { port } = new URL(server.url);
     const token = await ownerToken();
     const answer = await new Promise<string>((resolve, reject) => {

@@ -5,15 +5,15 @@ import { DATABASE } from '../../testing/test-server.ts';
 
 const CLIENTS = 200;
 const WRITING_MS = 60_000;
-/** A write of each client so often, on average. */
+/** Average interval between two writes of a client. */
 const GAP_MS = 2_000;
-/** One of so many is cut while it writes, and comes back. */
+/** One in this many clients is cut while it writes, and reconnects. */
 const ONE_CUT_IN = 10;
 
 const tested = serverProcessUnderTest();
 
 it(
-  '200 clients write for a minute, some are cut, then all come back at once: every row comes to each of them once',
+  '200 clients write for a minute, some are cut, then all reconnect at once: each gets every row once',
   async () => {
     const log: LoadLog = { writtenMs: new Map(), acknowledgedAfterMs: [], arrivedAfterMs: [] };
     const { url } = tested.server;

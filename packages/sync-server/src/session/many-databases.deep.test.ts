@@ -5,21 +5,21 @@ import { LoadClient, summary, untilAllHaveAll, type LoadLog } from '../../testin
 import { serverProcessUnderTest } from '../../testing/server-process-under-test.ts';
 import { TestConnection } from '../../testing/test-client.ts';
 
-/** As households or small companies have it: some write now and then, more look on. */
+/** Like households or small companies: some clients write now and then, more only read. */
 const DATABASES = 500;
 const WRITERS_EACH = 4;
 const READERS_EACH = 10;
 const WRITES_PER_SECOND = 1_000;
 const WRITING_MS = 120_000;
 
-/** Clients that write as soon as the last write is acknowledged, one in each of as many databases. */
+/** Clients that write as soon as their last write is acknowledged, each in its own database. */
 const IMPORTERS = 100;
 const IMPORTING_MS = 10_000;
 const BATCH_ROWS = 20;
 
 const MAX_RESIDENT_BYTES = 1024 ** 3;
 
-/** So many connect at once, apart from those that come back. */
+/** Clients that connect at once, besides those that reconnect. */
 const ARRIVING_AT_ONCE = 200;
 
 const tested = serverProcessUnderTest();
@@ -27,7 +27,7 @@ let watching: NodeJS.Timeout | undefined;
 afterEach(() => clearInterval(watching));
 
 it(
-  'serves 500 databases with 7,000 clients, 2,000 of which write and come back all at once: every row comes to each of them once',
+  'serves 500 databases with 7,000 clients, 2,000 of which write and reconnect at once: each gets every row once',
   async () => {
     const watch = watchServer();
     const timings = { acknowledgedAfterMs: [], arrivedAfterMs: [] };
@@ -80,7 +80,7 @@ async function household(databaseId: string, log: LoadLog): Promise<LoadClient[]
   );
 }
 
-/** At their times, whether the server keeps up or not. */
+/** Writes on schedule, whether the server keeps up or not. */
 async function writeAtRate(writers: readonly LoadClient[]): Promise<void> {
   const startMs = performance.now();
   const total = (WRITES_PER_SECOND * WRITING_MS) / 1000;
@@ -118,9 +118,7 @@ async function importRows(rows: number): Promise<string> {
   return `${(transactions / seconds).toFixed(0)} transactions/s, ${((transactions * rows) / seconds).toFixed(0)} rows/s`;
 }
 
-/**
- * Looks at the server every few seconds, and at this process, whose own delays are part of what the clients measure.
- */
+/** Samples the server every few seconds, and this process: its own delays are part of what the clients measure. */
 function watchServer(): { look(): Promise<string>; maxResidentBytes(): Promise<number> } {
   const { server } = tested;
   const here = monitorEventLoopDelay({ resolution: 20 });

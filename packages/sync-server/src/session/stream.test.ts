@@ -22,7 +22,7 @@ describe('the stream', () => {
     expect(first).toMatchObject({ from: 0, to: 0, lastAckedSequence: 0, outcomes: [], groups: [] });
   });
 
-  it('carries a write to the other session, and to its author only the outcome', async () => {
+  it('delivers a write to other sessions, and only the outcome to its author', async () => {
     const a = await server.open();
     const b = await server.open();
     a.site.write([insert('accounts', 'x', { name: 'Cash', rank: 2n })]);
@@ -40,7 +40,7 @@ describe('the stream', () => {
     expect(server.query('SELECT id, name, rank FROM accounts')).toEqual([['x', 'Cash', 2n]]);
   });
 
-  it('tells state, not history, to a site that was away', async () => {
+  it('delivers state, not history, to a site that was offline', async () => {
     const a = await server.open();
     const away = new TestSite();
     const b = await server.open(away);

@@ -10,13 +10,13 @@ const packed = (message: Uint8Array, sizeBytes: number = message.length): Uint8A
   encodePacked({ sizeBytes, deflated: deflateRawSync(message) });
 
 describe('unpack', () => {
-  it('gives the message that was packed, and any other as it is', () => {
+  it('returns the message that was packed, and any other message unchanged', () => {
     const message = Uint8Array.from({ length: 70_000 }, (_, i) => i % 7);
     expect(Buffer.compare(unpack(packed(message)), message)).toBe(0);
     expect(unpack(Uint8Array.of(5))).toStrictEqual(Uint8Array.of(5));
   });
 
-  it('refuses what says less or more than it is, is no DEFLATE, or would be too much', () => {
+  it('refuses a wrong declared size, invalid DEFLATE data, and a message over the limit', () => {
     const zeros = new Uint8Array(MAX_PACKED_BYTES + 1);
     for (const bytes of [
       packed(zeros, 1_000),
@@ -33,7 +33,7 @@ describe('unpack', () => {
 describe('a session', () => {
   const tested = serverUnderTest();
 
-  it('takes a packed push like any other', async () => {
+  it('accepts a packed push', async () => {
     const site = new TestSite();
     const connection = await tested.server.open(site);
     for (let i = 0; i < 50; i++) site.write([insert('accounts', `k${i}`, { name: `name ${i}` })]);
@@ -42,7 +42,7 @@ describe('a session', () => {
     expect(tested.server.query('SELECT count(*) FROM accounts')).toEqual([[50n]]);
   });
 
-  it('takes nothing packed before it is open, and nothing that is packed twice', async () => {
+  it('refuses packed messages before it is open, and messages packed twice', async () => {
     const early = await tested.server.connect();
     early.sendMessage(packed(encodeMessage({ type: 'ping' })));
     expect(await early.failure()).toMatchObject({ code: 'frame-invalid' });

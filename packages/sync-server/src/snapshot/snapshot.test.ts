@@ -33,7 +33,7 @@ async function filled(): Promise<TestConnection> {
 }
 
 describe('a snapshot', () => {
-  it('is a SQLite file of the state at a watermark, from where the stream goes on', async () => {
+  it('is a SQLite file of the state at a watermark, from which a session continues', async () => {
     const writer = await filled();
     const { response, bytes } = await download();
     expect(response.status).toBe(200);
@@ -52,7 +52,7 @@ describe('a snapshot', () => {
       ['e', 'a', 5n, 'lunch', 0.5, Uint8Array.of(0, 255)],
     ]);
     expect(all('SELECT entry_id, position FROM labels')).toEqual([['x', 7n]]);
-    // What is the server's own stays there, and what a client has in the same table is there already.
+    // The server's internal tables are left out; the tables that clients have too are included.
     expect(all(`SELECT name FROM sqlite_schema WHERE name LIKE 'rockpool%' ORDER BY name`)).toEqual([
       ['rockpool_conflict'],
       ['rockpool_conflict_row'],
@@ -75,7 +75,7 @@ describe('a snapshot', () => {
     expect(first).toMatchObject({ from: 3, to: 4, groups: [{ kind: 'update', keys: [['a']], values: [['Bank']] }] });
   });
 
-  it('goes on where the download was cut, unless it is another one by then', async () => {
+  it('resumes a cut download, unless the snapshot has been replaced', async () => {
     const writer = await filled();
     const whole = await download();
     const etag = whole.response.headers.get('etag') as string;
@@ -86,7 +86,7 @@ describe('a snapshot', () => {
     );
     expect(Buffer.concat([whole.bytes.subarray(0, 100), rest.bytes]).equals(whole.bytes)).toBe(true);
     expect((await download({ range: `bytes=${whole.bytes.length}-`, 'if-range': etag })).response.status).toBe(416);
-    // Two more are still its tail; the third is one too many.
+    // Two more changesets are within the tail; the third is one too many.
     for (const rank of [1n, 2n]) await writer.commit([update('accounts', 'a', { rank })]);
     expect((await download()).response.headers.get('etag')).toBe(etag);
     await writer.commit([update('accounts', 'a', { rank: 3n })]);
@@ -95,7 +95,7 @@ describe('a snapshot', () => {
     expect(other.response.headers.get('rockpool-watermark')).toBe('6');
   });
 
-  it('is built once for all who ask, while writers go on', async () => {
+  it('is built once for concurrent requests, while writers continue', async () => {
     const writer = await filled();
     const asked = [download(), download(), download()];
     for (let rank = 0n; rank < 2n; rank++)
@@ -104,7 +104,7 @@ describe('a snapshot', () => {
     expect(new Set(etags).size).toBe(1);
   });
 
-  it('is announced while it is being built, to a client that would not wait for it', async () => {
+  it('answers 202 while it is built, to a client that does not wait', async () => {
     await filled();
     const token = await tested.server.token();
     const ask = (waitMs: number): Promise<Response> =>
@@ -122,7 +122,7 @@ describe('a snapshot', () => {
     await built.body?.cancel();
   });
 
-  it('leaves no file of its own behind, and every other one where it is', async () => {
+  it('removes its own files, and no others', async () => {
     await filled();
     await download();
     const directory = join(tested.server.dataDir, 'snapshots');
@@ -132,7 +132,7 @@ describe('a snapshot', () => {
     expect(readdirSync(directory)).toEqual(['holiday.jpg']);
   });
 
-  it('is not given for another schema, nor where the database is small', async () => {
+  it('is refused for another schema, and not offered for a small database', async () => {
     await filled();
     const token = await tested.server.token();
     const other = await tested.server.ask('GET', `/databases/${DATABASE}/snapshot?schema=${'0'.repeat(32)}`, { token });

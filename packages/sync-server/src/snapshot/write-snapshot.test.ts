@@ -7,7 +7,7 @@ import { TEST_SCHEMA } from '../../testing/test-schema.ts';
 import { temporaryFolder } from '../../testing/test-server.ts';
 import { writeSnapshot } from './write-snapshot.ts';
 
-// A disk that has room for one byte more.
+// A disk with room for one more byte.
 vi.mock('node:fs', async (importOriginal) => ({
   ...(await importOriginal<typeof import('node:fs')>()),
   createWriteStream: (path: PathLike) =>
@@ -22,7 +22,7 @@ vi.mock('node:fs', async (importOriginal) => ({
 const folder = temporaryFolder();
 afterEach(() => folder.remove());
 
-it('a snapshot that the disk has no room for leaves nothing behind', async () => {
+it('removes its partial files when the disk is full', async () => {
   const from = join(folder.path, 'a.sqlite');
   openDatabaseFile(from, TEST_SCHEMA).sql.close();
   await expect(writeSnapshot(from, join(folder.path, 'snapshot.gz'))).rejects.toMatchObject({ code: 'ENOSPC' });
