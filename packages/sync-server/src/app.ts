@@ -15,8 +15,8 @@ import { snapshot, SNAPSHOT_HEADERS } from './routes/snapshot.ts';
 import { ANONYMOUS, type Route, type Services } from './routes/route.ts';
 
 /**
- * Everything that the server answers over plain HTTP. Sync itself runs over the WebSocket (session/accept-sockets.ts),
- * and here only where those are blocked.
+ * Every plain HTTP route of the server. Sync runs over WebSockets (session/accept-sockets.ts), and over these routes
+ * only where WebSockets are blocked.
  */
 export const ROUTES: readonly Route[] = [
   openSession,
@@ -51,8 +51,7 @@ export function createApp(options: AppOptions): Hono {
     options.log('origin-refused', {});
     return errorResponse(new RockpoolError('auth-origin-refused'));
   });
-  // Tokens come in a header that a page has to set itself: there is no cookie that another page could ride on, and none
-  // is asked for.
+  // A page sets the token's header itself. Without cookies, a page of another origin cannot act for the user.
   app.use(
     cors({
       origin: (origin, context) => (isAllowed(origin, context) ? origin : null),
@@ -90,7 +89,7 @@ async function respond(route: Route, context: Context, { gate, services, log }: 
   }
 }
 
-/** Throws where whoever asks is not let in. */
+/** Returns the principal of a request. Throws if the request is not authorised for the route. */
 async function admit(
   { access }: Route,
   databaseId: string,

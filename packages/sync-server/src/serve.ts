@@ -9,7 +9,7 @@ import { createSyncServer, SYNC_PATH } from './create-sync-server.ts';
 export interface RunningServer {
   /** Such as `http://127.0.0.1:4000`. */
   readonly url: string;
-  /** Ends sessions, settles what was pushed, closes files and port. */
+  /** Ends sessions, settles pushes, closes files and the port. */
   stop(): Promise<void>;
 }
 
@@ -17,8 +17,8 @@ const HEADERS_TIMEOUT_MS = 10_000;
 const REQUEST_TIMEOUT_MS = 60_000;
 
 /**
- * Runs a sync server on a port of its own. Resolves once it answers. Throws `config-invalid` where it cannot listen
- * there.
+ * Runs a sync server on a port of its own. Resolves once it listens. Throws `config-invalid` if it cannot listen on the
+ * address.
  */
 export async function serve({ host, port, ...options }: ServeConfig): Promise<RunningServer> {
   const sync = createSyncServer(options);
@@ -28,11 +28,11 @@ export async function serve({ host, port, ...options }: ServeConfig): Promise<Ru
     await sync.close();
     throw error;
   }
-  // Clients ask beside their socket; people and load balancers ask for /health.
+  // Clients request paths beside their socket's; people and load balancers request /health.
   const app = new Hono().route(SYNC_PATH, sync.app).route('/', sync.app);
   // The adaptor's type also allows HTTP/2 servers; without options it makes a plain one.
   const server = createAdaptorServer({ fetch: app.fetch }) as Server;
-  // A client that sends its request by single bytes holds a connection no longer than this.
+  // Limits clients that send a request byte by byte.
   server.headersTimeout = HEADERS_TIMEOUT_MS;
   server.requestTimeout = REQUEST_TIMEOUT_MS;
   sync.attach(server);

@@ -18,27 +18,27 @@ import type { AdmissionRules } from './admission-rules.ts';
 import type { HashedChangeset } from './chain.ts';
 import { readChangeset } from './read-changeset.ts';
 
-/** Who sent a changeset, and when it came. */
+/** The sender of a push, and when it arrived. */
 export interface Sender {
   readonly principal: string;
   readonly receivedMs: number;
-  /** It has not been shown yet that the site is theirs. */
+  /** The principal has not proved yet that the site is theirs. */
   readonly isForeign: boolean;
 }
 
 export interface ChangesetToDecide extends HashedChangeset {
-  /** The watermark of this log up to which its author had seen everything. */
+  /** The watermark of this log up to which the author had seen everything. */
   readonly base: number;
-  /** The watermarks that its author means are of an older log (older-epoch.ts). */
+  /** The author's watermarks are of an older log epoch (older-epoch.ts). */
   readonly isOfOlderEpoch: boolean;
-  /** The push has more changesets after it. */
+  /** More changesets of the same push follow. */
   readonly isFollowed: boolean;
 }
 
 /**
- * Decides one changeset, inside the transaction of its push: admitted whole under the next watermark, or rejected whole
- * with a reason and no trace. Either way its outcome is stored and the site is one further. Throws only where the file
- * fails.
+ * Decides one changeset inside the transaction of its push. Admits all of it under the next watermark, or rejects all of
+ * it with a reason and without a trace in the tables. Stores the outcome and returns the site's next state in both cases.
+ * Throws only when the file fails.
  */
 export function admitChangeset(
   file: DatabaseFile,
@@ -63,7 +63,7 @@ export function admitChangeset(
       cascadeDeletes(file, checks, merged, version, base);
       returnChildren(file, checks, merged, version, base);
       const rows = merged.all();
-      // Before the constraints, so that one reason is given: a conflict can be solved by trying again.
+      // Before the constraints: a conflict is the better reason, because the author can retry.
       if (atomic) requireWhole(rows, version);
       checkForeignKeys(file, checks, rows);
       if (validate !== null) requireValid(validate, rows, sender.principal);
@@ -116,8 +116,8 @@ export function admitChangeset(
 }
 
 /**
- * The changeset itself is at fault, so the same one would fail again. Everything else fails the transaction, and may
- * pass later.
+ * Errors of the changeset itself, which would fail again. Any other error fails the transaction, and the push may
+ * succeed later.
  */
 const REJECTIONS: ReadonlySet<ErrorCode> = new Set<ErrorCode>([
   'atomic-conflict',

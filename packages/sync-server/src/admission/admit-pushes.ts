@@ -12,7 +12,7 @@ import { undecidedChangesets } from './chain.ts';
 import { judgeForeignPush } from './foreign-site.ts';
 import { baseInEpoch, isOfOlderEpoch } from './older-epoch.ts';
 
-/** A push that waits for its turn. */
+/** A push in the queue. */
 export interface WaitingPush {
   /** 32 hex digits. */
   readonly site: string;
@@ -20,29 +20,28 @@ export interface WaitingPush {
   readonly sender: Sender;
 }
 
-/** A site that has applied a delivery durably. */
+/** A site's confirmation that it has applied a delivery durably. */
 export interface WaitingConfirm {
   readonly site: string;
   readonly cursor: number;
   readonly lastAckedSequence: number;
 }
 
-/** How far a group of pushes has come. */
+/** The progress of a group of pushes. */
 export interface AdmittedPushes {
-  /** For each push that is through, in order: why it was refused as a whole, or null. */
+  /** For each finished push, in order: the reason why it was refused as a whole, or null. */
   readonly refusals: readonly (RockpoolError | null)[];
   /**
-   * What the next changeset cannot be decided without, all before it being decided: the pushes from its own on are to
-   * be admitted once that is at hand. Null: all are through.
+   * The document work that the next changeset waits for. Admit the pushes from that changeset's own one again once the
+   * work is done. Null: all pushes are finished.
    */
   readonly needed: DocumentWork | null;
 }
 
 /**
- * Group commit: everything that waits goes into one transaction, the caller's, so that all of it shares one fsync; as
- * far as the first work on a large document that another thread does. The outcomes are in the file then. **Nothing may
- * be told to anybody before that transaction is durable.** A push is asked for when its turn comes, after those before
- * it.
+ * Group commit: decides all pushes in the caller's one transaction, so that they share one fsync. Stops at the first
+ * work on a large document that belongs to another thread. Stores the outcomes in the file. **Nothing may be sent
+ * before that transaction is durable.** Calls each push's function only after the pushes before it are decided.
  */
 export function admitPushes(
   file: DatabaseFile,
@@ -68,7 +67,7 @@ export function admitPushes(
     }
     refusals.push(stop);
   }
-  // What is forgotten is forgotten under a watermark, which takes something that was admitted.
+  // Pruning advances the tombstone horizon to a watermark, so it needs an admitted changeset.
   if (file.log.watermark > since) forget(file, rules.retention, since, nowMs);
   return { refusals, needed };
 }
@@ -78,7 +77,7 @@ function forget(file: DatabaseFile, retention: Retention, since: number, nowMs: 
   file.tombstones.prune(nowMs - retention.tombstonesMs, since);
 }
 
-/** Null: it is through. An error that says why it was refused, or what has to be done before it can go on. */
+/** Null: finished. Otherwise the reason of a refusal, or the document work that has to be done first. */
 function admitPush(
   file: DatabaseFile,
   rules: AdmissionRules,
@@ -87,7 +86,7 @@ function admitPush(
   const known = file.sites.get(waiting.site);
   const before = known ?? file.sites.create(waiting.site, waiting.sender.principal);
   const stop = admitPushOf(before, file, rules, waiting);
-  // Whoever makes up sites would fill the file with those that have never written.
+  // A client could fill the file with invented sites that never write.
   if (known === undefined && file.sites.get(waiting.site)?.lastSequence === 0) file.sites.remove(before);
   return stop;
 }
@@ -130,7 +129,7 @@ function admitPushOf(
   }
 }
 
-/** One after the other, as far as that goes without another thread. */
+/** Decides changesets in order, up to one that waits for another thread. */
 function admitChangesets(
   file: DatabaseFile,
   rules: AdmissionRules,
@@ -142,8 +141,8 @@ function admitChangesets(
   try {
     for (const changeset of changesets) {
       site = admitChangeset(file, rules, site, changeset, sender);
-      // What was prepared for it. Until then all of that stays: a changeset may need several pieces of work, and meets
-      // them one by one.
+      // Prepared work stays until its changeset is decided: a changeset may need several pieces of work, and finds
+      // them one at a time.
       file.documents.clear();
     }
     return { site, needed: null };
@@ -153,7 +152,7 @@ function admitChangesets(
   }
 }
 
-// Thrown before the first changeset of the push is touched.
+// Thrown before any changeset of the push is decided.
 const REFUSALS: ReadonlySet<string> = new Set([
   'auth-site-confirmed',
   'auth-site-refused',

@@ -8,13 +8,13 @@ export interface HashedChangeset {
 }
 
 /**
- * The changesets of a push that are not decided yet, each with its hash. Those that are decided are left out: their
- * first outcome stands. Every number is fitted into the site's one chain of hashes:
+ * Returns the undecided changesets of a push, each with its hash. Leaves out decided ones, whose first outcome counts.
+ * Checks every sequence against the site's one chain of hashes:
  *
  *   decided before …, last ─► next, next + 1, …        a push may begin anywhere up to `next`
  *
- * Throws `changeset-chain-broken` for a gap, and `site-copied` where the push tells another history under decided
- * numbers: two copies of one client database have written.
+ * Throws `changeset-chain-broken` for a gap, and `site-copied` when decided sequences have other hashes in the push: two
+ * copies of one client database have written.
  */
 export function undecidedChangesets(
   site: SiteState,
@@ -37,6 +37,6 @@ export function undecidedChangesets(
 
 function checkHash(sequence: number, hash: Uint8Array, decidedHash: (sequence: number) => Uint8Array | null): void {
   const decided = decidedHash(sequence);
-  // Null: confirmed long ago. The hashes after it are of the same chain and tell as much.
+  // Null: confirmed and deleted. Later hashes are of the same chain and prove as much.
   if (decided !== null && Buffer.compare(decided, hash) !== 0) throw new RockpoolError('site-copied', { sequence });
 }

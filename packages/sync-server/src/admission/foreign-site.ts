@@ -3,14 +3,15 @@ import type { SiteState } from '../log/sites.ts';
 import { undecidedChangesets } from './chain.ts';
 
 /**
- * A push by somebody else than whom the site was last pushed as: a person who signed in anew, a file that was copied to
- * another person, or a member who has read the site's id in the conflict log. The welcome told them no hash, so that a
- * client asks by this push what is its own, and the hashes tell the three apart:
+ * Judges a push of a site by another principal than its last one: a person who signed in with a new account, a file
+ * that was copied to another person, or a member who has read the site's id in the conflict log. The welcome contained
+ * no hash, so the push's own hashes tell the three apart:
  *
- *   another history    throws `site-copied`: the client goes on as a new site with what is its own
- * the same history   throws `auth-site-confirmed`: it is the same file, and the site is the sender's from now on.
- *   Nothing of the push is done yet
- *   neither            throws `auth-site-refused`
+ *   another history    throws `site-copied`: the client continues as a new site with its own changesets
+ *   the same history   throws `auth-site-confirmed`: the file is the same, and `take` gives the site to the sender
+ *   no known hash      throws `auth-site-refused`
+ *
+ * Decides no changeset of the push in any case.
  */
 export function judgeForeignPush(
   site: SiteState,

@@ -1,9 +1,8 @@
 import type { Push, PushedChangeset } from '@rockpool/shared';
 
 /**
- * What the author of a changeset had seen of this log, as far as rows are concerned. The base of one that was written
- * under an older epoch counts only up to where this epoch began: the watermarks after it are other changesets than
- * those that the author means.
+ * The watermark of this log up to which the author of a changeset had seen rows. The base of a changeset from an older
+ * epoch counts only up to the start of this epoch: above it, watermarks name other changesets than the author's.
  */
 export function baseInEpoch(
   push: Pick<Push, 'olderEpochUpTo'>,
@@ -14,10 +13,10 @@ export function baseInEpoch(
 }
 
 /**
- * Of such a changeset the author counts as having seen no value of anybody else: where the logs of the two epochs part
- * is not known. It may lie before the moment at which the restore was noticed, and others may have written in between,
- * or the log was restored twice since. The later stamp wins, and what it replaces is in the ledger, even where it was
- * in fact seen.
+ * Whether a changeset was written under an older epoch. Its author counts as having seen no value of other sites,
+ * because it is unknown where the two logs diverge: other sites may have written between the restore and its detection,
+ * or the log may have been restored twice. The later stamp wins, and the conflict log keeps the replaced value even if
+ * the author had seen it.
  */
 export function isOfOlderEpoch(
   { olderEpochUpTo }: Pick<Push, 'olderEpochUpTo'>,

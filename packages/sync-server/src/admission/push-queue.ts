@@ -5,19 +5,19 @@ import { storeFailure } from '../store/store-failure.ts';
 import type { AdmissionRules } from './admission-rules.ts';
 import { admitPushes, type AdmittedPushes, type WaitingConfirm, type WaitingPush } from './admit-pushes.ts';
 
-// One transaction takes up to this much, so that one busy database does not hold up the others (all share one thread).
+// Limits of one transaction, so that a busy database does not delay the others: all share one thread.
 const MAX_GROUP_CHANGESETS = 2_000;
 const MAX_GROUP_BYTES = 4 * 1024 * 1024;
 
 /**
- * A push of edits of large documents takes a commit for each edit. Up to so many commits of one push share their
- * deliveries, each of which costs its reader something by itself; but no more than work on so many bytes of documents,
- * which takes a second, since the author waits for outcomes.
+ * A push of edits of large documents takes one commit per edit. Up to this many commits of a push share a delivery,
+ * because each delivery has a fixed cost for its readers. The byte limit is about a second of work: the author waits
+ * for outcomes.
  */
 const COMMITS_PER_DELIVERY = 16;
 const WORK_PER_DELIVERY_BYTES = 4 * 1024 * 1024;
 
-/** A confirmation alone may wait this long for a push to share its commit: losing it costs nothing but space. */
+/** How long a confirmation waits for a push to share its commit. Losing a confirmation costs only space. */
 const CONFIRM_DELAY_MS = 1_000;
 
 const NOBODY: ReadonlySet<string> = new Set();
@@ -33,19 +33,19 @@ interface QueuedPush {
 export interface PushQueueOptions {
   readonly database: OpenDatabase;
   readonly rules: AdmissionRules;
-  /** The pushes of these sites are durable now. Called before `settled` of each of them. */
+  /** Called when the pushes of these sites are durable, before their `settled`. */
   readonly onCommitted: (authors: ReadonlySet<string>) => void;
   readonly onFailure: (error: unknown) => void;
 }
 
 /**
- * The pushes of one database, admitted strictly in order of arrival. Everything that has arrived by the time the thread
- * is free, and the commit before it durable, goes into one commit: a lone push waits for nobody, and under load each
+ * Admits the pushes of one database strictly in order of arrival. Everything that has arrived by the time the thread is
+ * free and the previous commit is durable goes into one commit: a single push waits for nothing, and under load each
  * commit serves many.
  *
- * Where the file itself is what lasts, a commit is done when it returns; else it takes turns of the event loop, during
- * which the file is as it was. So does a group with large documents in it: it is committed as far as the next of them,
- * which another thread works on, and then goes on, before all that came later.
+ * A commit is synchronous where the file itself is durable. Elsewhere it takes several turns of the event loop, and the
+ * file stays unchanged meanwhile. A group with large documents is asynchronous too: it commits up to the next large
+ * document, waits for another thread to merge it, then resumes ahead of later pushes.
  */
 export class PushQueue {
   private readonly options: PushQueueOptions;
@@ -53,14 +53,13 @@ export class PushQueue {
   private readonly confirms = new Map<string, WaitingConfirm>();
   private immediate: NodeJS.Immediate | null = null;
   private confirmTimer: NodeJS.Timeout | null = null;
-  // Null: no commit is under way.
+  // Null while no commit is under way.
   private committing: Promise<void> | null = null;
-  // Commits that have decided a part of the push that is being admitted, and are not delivered yet; and the sizes of
-  // the documents they worked on.
-  private untold = 0;
-  private untoldBytes = 0;
-  // The sites of that commit.
-  private underWay: ReadonlySet<string> = NOBODY;
+  // Commits of the current push that are not delivered yet, and the sizes of the documents that they merged.
+  private undeliveredCommits = 0;
+  private undeliveredBytes = 0;
+  // The sites of the commit that is under way.
+  private sitesCommitting: ReadonlySet<string> = NOBODY;
 
   constructor(options: PushQueueOptions) {
     this.options = options;
@@ -77,7 +76,7 @@ export class PushQueue {
     this.schedule();
   }
 
-  /** A push of one changeset that can be made only when its turn comes, because it follows what is before it. */
+  /** Queues a push of one changeset that `take` can build only after the pushes before it are decided. */
   pushLate(site: string, sizeBytes: number, take: () => WaitingPush, settled: QueuedPush['settled']): void {
     this.waiting.push({ site, changesets: 1, sizeBytes, take, settled });
     this.schedule();
@@ -91,18 +90,22 @@ export class PushQueue {
   }
 
   /**
-   * Decides now what this site has sent on a session before. Null: that is done; else to be asked again then, however
-   * much others send meanwhile.
+   * Decides what the site has sent on an earlier session. Null: done. Otherwise call it again when the promise resolves;
+   * pushes of other sites do not prolong the wait.
    */
   settle(site: string): Promise<void> | null {
-    while (this.confirms.has(site) || this.waiting.some((queued) => queued.site === site) || this.underWay.has(site)) {
+    while (
+      this.confirms.has(site) ||
+      this.waiting.some((queued) => queued.site === site) ||
+      this.sitesCommitting.has(site)
+    ) {
       if (this.committing !== null) return this.committing;
       this.drain();
     }
     return null;
   }
 
-  /** Decides all that waits. Null: that is done. */
+  /** Decides everything in the queue. Null: done. */
   drainAll(): Promise<void> | null {
     while (this.committing === null && !this.isEmpty) this.drain();
     if (this.immediate !== null) clearImmediate(this.immediate);
@@ -111,7 +114,7 @@ export class PushQueue {
   }
 
   private schedule(): void {
-    // After the event loop has read every socket that has something: what arrives together is committed together.
+    // After the event loop has read every socket with data: pushes that arrive together are committed together.
     this.immediate ??= setImmediate(() => {
       this.immediate = null;
       this.drain();
@@ -128,10 +131,10 @@ export class PushQueue {
     if (this.waiting.length > 0) this.schedule();
     const admitted = this.admit(group, confirms);
     if (admitted === null) return;
-    this.underWay = new Set([...group, ...confirms].map(({ site }) => site));
+    this.sitesCommitting = new Set([...group, ...confirms].map(({ site }) => site));
     this.committing = admitted.finally(() => {
       this.committing = null;
-      this.underWay = NOBODY;
+      this.sitesCommitting = NOBODY;
       if (!this.isEmpty) this.schedule();
     });
   }
@@ -149,7 +152,7 @@ export class PushQueue {
     return this.waiting.splice(0, count);
   }
 
-  /** Null: it is done. */
+  /** Null: done. */
   private admit(group: readonly QueuedPush[], confirms: readonly WaitingConfirm[]): Promise<void> | null {
     const { database, rules } = this.options;
     let admitted: AdmittedPushes | Promise<AdmittedPushes>;
@@ -175,10 +178,10 @@ export class PushQueue {
   private committed(group: readonly QueuedPush[], { refusals, needed }: AdmittedPushes): Promise<void> | null {
     const { documents } = this.options.database.file;
     const rest = group.slice(refusals.length);
-    // The one that goes on may be decided in part.
+    // The next push may be decided in part.
     if (needed === null || refusals.length > 0 || this.mayDeliver(needed))
       this.deliver(group.slice(0, refusals.length + 1));
-    group.slice(0, refusals.length).forEach(({ settled }, i) => this.tell(() => settled(refusals[i] ?? null)));
+    group.slice(0, refusals.length).forEach(({ settled }, i) => this.guarded(() => settled(refusals[i] ?? null)));
     if (needed !== null) {
       return documents.prepare(needed).then(
         () => this.admit(rest, []) ?? undefined,
@@ -189,23 +192,23 @@ export class PushQueue {
     return null;
   }
 
-  /** Whether what was committed of the push that is being admitted is to be delivered before it is through. */
+  /** Whether to deliver the commits of an unfinished push now. */
   private mayDeliver(next: DocumentWork): boolean {
-    this.untold++;
-    this.untoldBytes += next.kind === 'merge' ? next.document.length : next.content.length;
-    return this.untold >= COMMITS_PER_DELIVERY || this.untoldBytes >= WORK_PER_DELIVERY_BYTES;
+    this.undeliveredCommits++;
+    this.undeliveredBytes += next.kind === 'merge' ? next.document.length : next.content.length;
+    return this.undeliveredCommits >= COMMITS_PER_DELIVERY || this.undeliveredBytes >= WORK_PER_DELIVERY_BYTES;
   }
 
   private deliver(authors: readonly QueuedPush[]): void {
-    this.untold = 0;
-    this.untoldBytes = 0;
-    this.tell(() => this.options.onCommitted(new Set(authors.map(({ site }) => site))));
+    this.undeliveredCommits = 0;
+    this.undeliveredBytes = 0;
+    this.guarded(() => this.options.onCommitted(new Set(authors.map(({ site }) => site))));
   }
 
-  /** What is decided stays so, and whoever else waits for it is told, whatever goes wrong in telling one. */
-  private tell(one: () => void): void {
+  /** A callback that throws neither undoes a decision nor keeps other callbacks from running. */
+  private guarded(callback: () => void): void {
     try {
-      one();
+      callback();
     } catch (error) {
       this.options.onFailure(error);
     }
@@ -213,9 +216,8 @@ export class PushQueue {
 
   private failed(group: readonly QueuedPush[], error: unknown): Promise<void> | null {
     this.options.database.file.documents.clear();
-    if (this.untold > 0) this.deliver(group.slice(0, 1));
-    // One push that cannot be stored must not take the others with it. Where nothing can be stored now, that is so for
-    // all of them.
+    if (this.undeliveredCommits > 0) this.deliver(group.slice(0, 1));
+    // A push that cannot be stored must not fail the others. A store that is unavailable fails all of them.
     const failure = storeFailure(error);
     const isForAll =
       failure.code === 'database-damaged' || (failure === error && failure.code === 'database-unavailable');
@@ -225,7 +227,7 @@ export class PushQueue {
       isForAll || failure.code === 'server-disk-full'
         ? failure
         : new RockpoolError('database-unavailable', {}, { cause: error });
-    for (const { settled } of group) this.tell(() => settled(refusal));
+    for (const { settled } of group) this.guarded(() => settled(refusal));
     return null;
   }
 

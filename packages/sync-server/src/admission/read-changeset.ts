@@ -17,16 +17,16 @@ import { rowName, type RowWrite } from '../merge/row-write.ts';
 import type { DatabaseFile } from '../store/database-file.ts';
 import type { StoredTable } from '../sqlite/stored-table.ts';
 
-/** A changeset's body, row by row. */
+/** A decoded changeset body. */
 export interface ReadChangeset {
-  /** Admitted only if nothing of it loses. */
+  /** Reject the changeset if any of its writes loses. */
   readonly atomic: boolean;
   readonly writes: readonly RowWrite[];
 }
 
 /**
- * Decodes a changeset's body, trusting nothing. Throws a RockpoolError for whatever can never be admitted as it is:
- * the changeset is then rejected with it, and the same body would be again.
+ * Decodes and checks the body of a changeset from an untrusted client. Throws a RockpoolError for a body that can never
+ * be admitted; the changeset is rejected with that error.
  */
 export function readChangeset(
   body: Uint8Array,
@@ -35,7 +35,7 @@ export function readChangeset(
   if (body.length > MAX_CHANGESET_BYTES)
     throw new RockpoolError('changeset-too-large', { sizeBytes: body.length, limitBytes: MAX_CHANGESET_BYTES });
   const { atomic, groups, cellBases } = decodeChangesetBody(body);
-  const hiddenByRow = indexCellBases(cellBases);
+  const cellBasesByRow = indexCellBases(cellBases);
   const seen = new Set<string>();
   const writes: RowWrite[] = [];
   for (const group of groups) {
@@ -54,18 +54,18 @@ export function readChangeset(
         keyBytes: encodeKey(key),
         name,
         values: readValues(group, row, table, documents),
-        cellBases: hiddenByRow.get(name) ?? NO_HIDDEN_BASES,
+        cellBases: cellBasesByRow.get(name) ?? NO_CELL_BASES,
       });
     }
   }
   return { atomic, writes };
 }
 
-const NO_HIDDEN_BASES: ReadonlyMap<number, number> = new Map();
+const NO_CELL_BASES: ReadonlyMap<number, number> = new Map();
 
 function tableOf(group: ChangeGroup, tableById: ReadonlyMap<number, StoredTable>): StoredTable {
   const table = tableById.get(group.tableId);
-  // Rockpool's own tables are written by the server alone; for a client they do not exist as something to write.
+  // Only the server writes Rockpool's own tables. To a client they are unknown as a target of writes.
   if (table === undefined || table.system) throw new RockpoolError('schema-unknown-table', { tableId: group.tableId });
   if (group.keys.length !== table.keys.length) {
     throw new RockpoolError('changeset-invalid', {
@@ -78,7 +78,7 @@ function tableOf(group: ChangeGroup, tableById: ReadonlyMap<number, StoredTable>
       throw new RockpoolError('schema-unknown-column', { table: table.schema.name, columnId });
   }
   if (group.kind === 'update' && table.rules.policies.together.some((columnIds) => isPartOf(group, columnIds))) {
-    // What wins or loses together has to come together, or the copies would hold halves of two writes.
+    // Columns that win or lose together have to arrive together, or replicas would mix halves of two writes.
     throw new RockpoolError('changeset-invalid', { problem: 'a part of a column group', table: table.schema.name });
   }
   return table;
@@ -117,7 +117,7 @@ function readValues(
   return values;
 }
 
-/** A new document is made of the content that was sent; anything else that is not an edit was made up. */
+/** Builds a new document from its content. A cell that is neither content nor an edit is forged. */
 function readDocumentCell(
   value: CellValue,
   table: StoredTable,
@@ -140,7 +140,7 @@ function checkValue(value: CellValue, table: StoredTable, column: string): void 
 
 function sizeOf(value: CellValue): number {
   if (value instanceof Uint8Array) return value.length;
-  // Only text that could be over the limit is worth measuring: UTF-8 takes at most 3 bytes per UTF-16 unit.
+  // Measures only text that could exceed the limit: UTF-8 takes at most 3 bytes per UTF-16 unit.
   if (typeof value !== 'string' || value.length * 3 <= MAX_VALUE_BYTES) return 0;
   return Buffer.byteLength(value);
 }

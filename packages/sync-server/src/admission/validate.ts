@@ -2,21 +2,21 @@ import { RockpoolError } from '@rockpool/shared';
 import type { MergedRow } from '../merge/merged-row.ts';
 import { toRowChange, type BackendRowChange } from '../merge/named-row.ts';
 
-/** A changeset that is about to be admitted, as the rows would be. */
+/** A changeset that is about to be admitted. */
 export interface ChangesetToValidate {
   readonly principal: string;
-  /** Rows that go with others (`ON DELETE CASCADE`) are among them. */
+  /** Its rows before and after, including rows deleted by `ON DELETE CASCADE`. */
   readonly changes: readonly BackendRowChange[];
 }
 
 /**
- * The app's own rule: null admits, a text refuses the changeset with that reason, which its author is told
- * (`changeset-refused`). Called inside the commit, so it has to answer at once; what it throws refuses the whole push
- * for now.
+ * The app's own rule: null admits; a string rejects the changeset with `changeset-refused` and that reason, which the
+ * author sees. Runs inside the commit, so it is synchronous. If it throws, the whole push is refused for now and may be
+ * sent again.
  */
 export type Validate = (changeset: ChangesetToValidate) => string | null;
 
-// It is stored with the outcome, and travels.
+// The reason is stored with the outcome and sent.
 const MAX_REASON_LENGTH = 200;
 
 /** Throws `changeset-refused`. */

@@ -16,15 +16,15 @@ import { readRowValues } from '../store/row-store.ts';
 import type { StoredTable } from '../sqlite/stored-table.ts';
 
 /**
- * What one answer carries, in cells, unless one range has more: a megabyte or a few. What differs beyond is found by
- * the next audit.
+ * Limit of one answer in cells, a megabyte or a few, unless one range has more. The next audit finds the remaining
+ * differences.
  */
 const MAX_ANSWER_CELLS = 100_000;
 
 /**
- * Compares what clients have with what is stored here. Reads in slices, between which everything else goes on, and
- * gives up when the log moves on meanwhile: two sides can be compared at one watermark only. Clients at the same
- * watermark share one reading.
+ * Compares the tables of clients with the server's by fingerprint. Reads tables in slices, one per turn of the event
+ * loop, and gives up when the log grows: two sides compare only at one watermark. Clients at the same watermark share
+ * one reading.
  */
 export class TableAudits {
   private readonly file: DatabaseFile;
@@ -36,7 +36,9 @@ export class TableAudits {
     this.file = file;
   }
 
-  /** Throws `schema-unknown-table`. */
+  /**
+   * Answers `compared: false` when the log is, or moves, past the client's cursor. Throws `schema-unknown-table`.
+   */
   async answer({ cursor, tables }: Audit): Promise<AuditAnswer> {
     const differing: DifferingTable[] = [];
     const groups: ChangeGroup[] = [];
@@ -59,7 +61,7 @@ export class TableAudits {
     return { type: 'audit-answer', cursor, compared: true, differing, groups };
   }
 
-  /** Nothing is read any more: the file is about to close. */
+  /** Stops reading: the file is about to close. */
   close(): void {
     this.isClosed = true;
   }
@@ -79,7 +81,7 @@ export class TableAudits {
     return whole ? fingerprint : null;
   }
 
-  /** The rows of as many of these ranges as one answer carries, at least of one. */
+  /** The rows of as many ranges as one answer carries, at least one. Null: the log has grown. */
   private async readRanges(
     table: StoredTable,
     rangeCount: number,
@@ -125,7 +127,7 @@ export class TableAudits {
     return { ranges: carried, group };
   }
 
-  /** A client that repairs a document needs its state, not the JSON. */
+  /** Replaces the JSON of documents by their state, which a client needs for a repair. */
   private withStates(
     table: StoredTable,
     columnIds: readonly number[],
@@ -137,7 +139,7 @@ export class TableAudits {
     return columnIds.map((columnId) => values.get(columnId) ?? null);
   }
 
-  /** False: the log has moved on, and not all rows were read. */
+  /** False: the log has grown, or the file closes, before all rows were read. */
   private async forEachRow(
     table: StoredTable,
     cursor: number,

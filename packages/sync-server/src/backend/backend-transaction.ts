@@ -16,18 +16,17 @@ import { toCell, type BackendRow, type BackendValue } from './column-value.ts';
 import { toDocumentCell } from './document-value.ts';
 import { ownSite } from '../database/own-site.ts';
 
-/** Writes of the server's own program, collected to be one changeset. What it reads is as it was before them. */
+/** Collects the writes of the server's own program into one changeset. Reads return the state before the writes. */
 export interface BackendTransaction {
   /**
-   * All columns that have no value here are NULL or their default's, as the schema says. A document is its JSON text,
-   * here and in `update`.
+   * Inserts a row. Omitted columns are NULL. A document is its JSON text, here and in `update`.
    */
   insert(table: string, row: BackendRow): void;
-  /** `key`: the key's columns; `changes`: the others. Throws `row-missing` where there is no such row. */
+  /** `key`: the columns of the key; `changes`: other columns. Throws `row-missing`. */
   update(table: string, key: BackendRow, changes: BackendRow): void;
-  /** Throws `row-missing` where there is no such row. */
+  /** Throws `row-missing`. */
   delete(table: string, key: BackendRow): void;
-  /** A SELECT over the app's tables. INTEGER comes as bigint. */
+  /** Runs a SELECT over the app's tables. INTEGER values are bigint. */
   query(sql: string, ...parameters: readonly CellValue[]): SqlRow[];
 }
 
@@ -39,8 +38,8 @@ interface Change {
 }
 
 /**
- * Collects what `body` does. Null: nothing. Throws `schema-unknown-table`, `schema-unknown-column`, `value-invalid`,
- * and what `body` throws.
+ * Runs `body` and returns its writes as a changeset body, or null for no writes. Throws `schema-unknown-table`,
+ * `schema-unknown-column`, `value-invalid`, `changeset-invalid`, and errors of `body`.
  */
 export function collectChangeset(
   file: DatabaseFile,
@@ -96,7 +95,7 @@ function keyOf(table: StoredTable, row: BackendRow): CellValue[] {
   );
 }
 
-/** The columns beside the key that `row` names. `stored`: what is there now; nothing for a new row. */
+/** The cells of the columns beside the key that `row` names. `stored`: the present row, empty for a new one. */
 function cellsOf(
   file: DatabaseFile,
   table: StoredTable,

@@ -3,29 +3,26 @@ import { ChangedRows } from '../pull/changed-rows.ts';
 import { deliveredGroups } from '../pull/delivery.ts';
 import { toRowUpdates, type RowUpdate } from './row-updates.ts';
 
-/** Where a service is in a database's log. Kept by the service, and given back to go on from there. */
+/** A position in a database's log. A service saves it, and passes it in to continue from it. */
 export interface FeedPosition {
   /** Hex. */
   readonly logEpoch: string;
   readonly watermark: number;
-  /**
-   * Hex. Stands for what was there up to the watermark: a server that was restored from a backup gives the same
-   * watermarks again, to other changesets.
-   */
+  /** Hex. Identifies the log up to the watermark: after a restore from a backup, watermarks name other changesets. */
   readonly logHash: string;
 }
 
-/** What has changed since a position: state, not history. A row that changed a hundred times is in it once. */
+/** The changes since a position, as state, not history: a row that changed a hundred times is included once. */
 export interface FeedChange extends FeedPosition {
   /**
-   * All there is, and not only what changed: the position was of another log, or deletes since then are forgotten. What
-   * is not in it is gone.
+   * True: `rows` is the full state, because the position is of another log, or is below the tombstone horizon. Rows that
+   * are not included do not exist.
    */
   readonly whole: boolean;
   readonly rows: readonly RowUpdate[];
 }
 
-/** Null: nothing is new. `after` null: everything there is. */
+/** Null: no changes. `after: null` returns the full state. */
 export function changesAfter({ file }: LiveDatabase, after: FeedPosition | null): FeedChange | null {
   const logEpoch = hex(file.logEpoch.id);
   const { watermark } = file.log;
@@ -35,8 +32,7 @@ export function changesAfter({ file }: LiveDatabase, after: FeedPosition | null)
     after.watermark < file.tombstones.tombstoneHorizon ||
     !isOfThisLog(file, after);
   if (!whole && after.watermark === watermark) return null;
-  // A site that has never written is told of deletes only where it may have the row. A service is told of all since its
-  // position.
+  // Reads as a site that has never written. Such a reader gets the deletes of rows that it may have.
   const groups = deliveredGroups(
     file,
     new ChangedRows(file),
@@ -59,7 +55,7 @@ function hex(bytes: Uint8Array): string {
   return Buffer.from(bytes).toString('hex');
 }
 
-/** Yields what is new now, then whatever comes, until it is left or the signal aborts. */
+/** Yields the changes since `from`, then those of later commits, until the loop ends or the signal aborts. */
 export async function* followChanges(
   open: () => Promise<LiveDatabase>,
   from: FeedPosition | null,
@@ -70,7 +66,7 @@ export async function* followChanges(
     const database = await open();
     const { change, next } = await database.read(() => {
       const found = signal.aborted ? null : changesAfter(database, position);
-      // Waited for from here on: no commit comes in between.
+      // Registered in the same turn: no commit can happen in between.
       return { change: found, next: found === null ? database.nextCommit(signal) : null };
     });
     if (change !== null) {

@@ -1,19 +1,18 @@
 import { RockpoolError, type CellValue, type ColumnSchema } from '@rockpool/shared';
 
-/** A value as a program has it. An integer may be a number or a bigint, a boolean is 0 or 1. */
+/** A value in the server's own program. An INTEGER may be a number or a bigint; a boolean becomes 0 or 1. */
 export type BackendValue = null | boolean | number | bigint | string | Uint8Array;
 
-/** A row by the names of its columns. */
+/** A row by column name. */
 export type BackendRow = Readonly<Record<string, BackendValue>>;
 
-/** Text that SQLite takes for a number where the column has a numeric affinity. */
+/** Text that SQLite converts to a number in a column with numeric affinity. */
 const NUMBER = /^[ \t\n\v\f\r]*[+-]?(?:\d+\.?\d*|\.\d+)(?:[eE][+-]?\d+)?[ \t\n\v\f\r]*$/;
 const WHOLE_NUMBER = /^[ \t\n\v\f\r]*\+?(-?\d+)[ \t\n\v\f\r]*$/;
 
 /**
- * The cell that a column gets: what SQLite would convert to the column's type is converted here. What the column cannot
- * hold is refused when it is admitted, like anybody's. Throws `value-invalid` for a number in an INTEGER column that is
- * no safe integer.
+ * Converts a value to the cell of a column, as SQLite would convert it. Admission rejects a value that the column cannot
+ * hold, as for any client. Throws `value-invalid` for a number in an INTEGER column that is not a safe integer.
  */
 export function toCell(value: BackendValue, { type, name }: ColumnSchema): CellValue {
   if (value === null || value instanceof Uint8Array) return value;
@@ -34,7 +33,7 @@ export function toCell(value: BackendValue, { type, name }: ColumnSchema): CellV
   }
 }
 
-/** An integer of 64 bits where that is exact, else a REAL; text that is no number stays text. */
+/** A 64-bit integer where that is exact, else a REAL. Text that is not a number stays text. */
 function toNumeric(value: number | bigint | string): CellValue {
   if (typeof value === 'bigint') return value;
   if (typeof value === 'number') return Number.isInteger(value) && Math.abs(value) < 2 ** 63 ? BigInt(value) : value;

@@ -3,12 +3,12 @@ import { RockpoolError, type CellValue, type ColumnSchema, type DocumentRule } f
 import { canonicalJson, editDocument, encodeDocumentCell, readContent } from '@rockpool/shared/document';
 import type { BackendValue } from './column-value.ts';
 
-/** A generation names the edits of one write (clientIdOf); drawn by lot, none comes again after a restored backup. */
+/** A generation names the edits of one write (clientIdOf). Random, so that none repeats after a restored backup. */
 const GENERATIONS = 2 ** 47;
 
 /**
- * What a document's column gets: the edit that makes of the stored document what the text says, or the whole where
- * there was none. Throws `document-invalid`.
+ * The cell of a document column: the edit that turns the stored document into `value`, or the whole content where there
+ * is no document yet. Throws `document-invalid`, and `value-invalid` for a value that is not JSON text.
  */
 export function toDocumentCell(
   value: BackendValue,

@@ -2,22 +2,23 @@ import type { LiveDatabase } from '../database/live-database.ts';
 import { collectChangeset, type BackendTransaction } from './backend-transaction.ts';
 import { changesAfter, followChanges, type FeedChange, type FeedPosition } from './change-feed.ts';
 
-/** A database as the server's own program sees it: what it writes syncs like anybody's writes. */
+/** A database for the server's own program. Its writes sync like those of clients. */
 export interface ServerDatabase {
   /**
-   * Writes all or nothing, durable when it resolves; gives the watermark, or null where nothing was written.
-   * `principal` is named as the author (default `server`). Throws why it was rejected, such as `constraint-unique`, and
-   * what `body` throws: then nothing has happened. After `database-unavailable` nobody knows: it may stand.
+   * Writes atomically. Resolves, once durable, with the watermark, or with null if `body` wrote nothing. `principal` is
+   * the author in the conflict log (default `server`). Rejects with the reason of a rejection, such as
+   * `constraint-unique`, or with an error of `body`; nothing is written then. After `database-unavailable` the write may
+   * or may not be stored.
    */
   transaction(
     body: (transaction: BackendTransaction) => void,
     options?: { readonly principal?: string },
   ): Promise<number | null>;
-  /** What changed since a position, as state; null: nothing. Without a position everything. */
+  /** The changes since a position, as state; null for none. Without a position, the full state. */
   changesAfter(position: FeedPosition | null): Promise<FeedChange | null>;
   /**
-   * The same, and from then on whatever changes, also where the database has to be opened anew. Break out of the loop,
-   * or abort, to stop.
+   * Yields the changes since a position, then those of every later commit, even after the database was reopened. Break
+   * out of the loop, or abort, to stop.
    */
   changes(options?: {
     readonly from?: FeedPosition | null;
@@ -25,7 +26,7 @@ export interface ServerDatabase {
   }): AsyncGenerator<FeedChange, void, undefined>;
 }
 
-/** `stopped`: the server closes. */
+/** `stopped` aborts when the server closes. */
 export function toServerDatabase(
   open: () => Promise<LiveDatabase>,
   now: () => number,
@@ -36,8 +37,7 @@ export function toServerDatabase(
       const live = await open();
       await live.catchUp();
       live.settle();
-      // The commit of what waited may be under way, and `body` has seen it: whatever comes of that is given back when
-      // it lasts.
+      // `body` may have read a commit that is under way. Its result or error is returned once that commit is durable.
       let changeset: Uint8Array | null;
       try {
         changeset = collectChangeset(live.file, body);

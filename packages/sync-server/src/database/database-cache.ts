@@ -11,8 +11,8 @@ import { storeFailure } from '../store/store-failure.ts';
 import { Yielder } from './yielder.ts';
 
 /**
- * Databases kept open without anybody connected: reopening costs a few milliseconds, an open one a few descriptors and
- * its page cache.
+ * Maximum number of idle databases that stay open: reopening costs a few milliseconds, an open database a few
+ * descriptors and its page cache.
  */
 export const MAX_IDLE_DATABASES = 64;
 
@@ -22,23 +22,23 @@ export interface DatabaseCacheOptions {
   readonly retention: Retention;
   readonly deliveryPartBytes?: number | undefined;
   readonly validate?: ((databaseId: string) => Validate) | null;
-  /** By which presence reaches the other instances of the server. Default: there are none. */
+  /** Carries presence to the other instances. Default: a server of one instance. */
   readonly bus?: Bus | null;
   /** Threads for large documents. Default: none. */
   readonly documentPool?: DocumentPool | null;
-  /** Whether whoever needs everything of a database should rather take a file. Default: never. */
+  /** Whether a client that needs the full state should download a snapshot instead. Default: never. */
   readonly offersSnapshot?: (databaseId: string) => boolean;
   readonly maxIdleDatabases?: number;
 }
 
-/** The open databases, each opened once. Those that nobody uses are closed, the least recently used first. */
+/** The open databases, each opened once. Closes idle ones, least recently used first. */
 export class DatabaseCache {
   private readonly options: DatabaseCacheOptions;
   // In order of last use.
   private readonly open = new Map<string, LiveDatabase>();
   private readonly damaged = new Set<string>();
   private readonly opening = new Map<string, Promise<LiveDatabase>>();
-  // A file takes milliseconds to open or close: after a cut of the network they would add up to seconds.
+  // Opening or closing a file takes milliseconds, which add up to seconds when all clients reconnect at once.
   private readonly yielder = new Yielder();
   private isSweeping = false;
   private isClosed = false;
@@ -48,9 +48,8 @@ export class DatabaseCache {
   }
 
   /**
-   * Makes the database at its first use. Throws `schema-incompatible` or `database-unavailable`. The id is checked
-   * already. Whoever is given a database has to use it in the same turn of the event loop: later it may have been
-   * closed as idle.
+   * Creates the database at its first use. Use the result in the same turn of the event loop: later it may be closed as
+   * idle. The caller has checked the id. Throws `schema-incompatible`, `database-damaged` or `database-unavailable`.
    */
   async get(databaseId: string): Promise<LiveDatabase> {
     if (this.isClosed) throw new RockpoolError('database-unavailable', { problem: 'the server stops' });
@@ -131,10 +130,7 @@ export class DatabaseCache {
     }
   }
 
-  /**
-   * Takes a database offline whose file is damaged: its sessions end with the error, and so does everybody who opens it
-   * from now on.
-   */
+  /** Takes a damaged database offline: ends its sessions with the error, and refuses to open it from now on. */
   takeOffline(databaseId: string, error: RockpoolError): void {
     const { store, onFailure } = this.options;
     if (!this.damaged.has(databaseId)) onFailure(databaseId, error);
@@ -149,7 +145,7 @@ export class DatabaseCache {
     live: LiveDatabase,
     error: RockpoolError = new RockpoolError('database-unavailable'),
   ): void {
-    // It may have been closed since.
+    // It may have been closed meanwhile.
     if (this.open.get(databaseId) !== live) return;
     this.open.delete(databaseId);
     live.lose(error);
@@ -164,7 +160,7 @@ export class DatabaseCache {
     this.isSweeping = false;
   }
 
-  /** False: there are not too many. */
+  /** False: no more than the maximum are idle. */
   private closeLongestIdle(): boolean {
     const idle = [...this.open].filter(([, database]) => database.isIdle);
     const [longest] = idle;

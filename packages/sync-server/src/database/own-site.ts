@@ -3,7 +3,7 @@ import { FIRST_PREVIOUS_HASH, ID_BYTES, type Push } from '@rockpool/shared';
 import { readMeta, writeMeta } from '../sqlite/meta.ts';
 import type { DatabaseFile } from '../store/database-file.ts';
 
-/** The site as which the server's own program writes into this database: 32 hex digits, made when it first does. */
+/** The site id of the server's own program in this database: 32 hex digits, created at its first write. */
 export function ownSite({ sql }: DatabaseFile): string {
   const known = readMeta(sql, 'own_site');
   if (known !== undefined) return Buffer.from(known as Uint8Array).toString('hex');
@@ -12,7 +12,7 @@ export function ownSite({ sql }: DatabaseFile): string {
   return made.toString('hex');
 }
 
-/** The next changeset of that site. `base`: the watermark at which it was made. */
+/** A push with the next changeset of that site. `base`: the watermark of the state that it was made from. */
 export function ownPush(file: DatabaseFile, site: string, body: Uint8Array, base: number, nowMs: number): Push {
   const state = file.sites.get(site);
   const sequence = (state?.lastSequence ?? 0) + 1;

@@ -3,12 +3,11 @@ import type { DatabaseFile } from '../store/database-file.ts';
 import { identityOf, identityStart } from '../store/identity.ts';
 
 /**
- * Keeps the rows of one database out of another: a client is served only where its local database belongs to this one.
- * Throws `database-mismatch`.
+ * Keeps rows of one database out of another: throws `database-mismatch` unless the client's local database belongs to
+ * this one.
  *
- * A local database from before identities shows that it is of this database's log: by its epoch, which is random and
- * known to nobody else, or by the link of the watermark that it has reached. One that has never been welcomed has
- * nothing of any database.
+ * A local database from before identities proves that it is of this database's log by its epoch, which is random and
+ * secret, or by the log hash at its cursor. One that was never welcomed holds rows of no database.
  */
 export function requireSameDatabase(
   { sql, logEpoch, log }: DatabaseFile,

@@ -5,44 +5,43 @@ import type { SiteState } from '../log/sites.ts';
 import type { DatabaseFile } from '../store/database-file.ts';
 import { SERVER_SITE } from '../sqlite/internal-tables.ts';
 
-/** Where a session begins. */
+/** Where a session begins in the log. */
 export interface StartingPoint {
   /** Null: the site has not written yet. */
   readonly siteNumber: number | null;
-  /** The last of its changesets that is decided, and its hash. */
+  /** The last acknowledged sequence of the site, and that changeset's hash. */
   readonly lastAckedSequence: number;
   readonly decidedHash: Uint8Array;
-  /** The outcomes after this one are what the client is told. */
+  /** The client lacks the outcomes after this sequence. */
   readonly toldUpTo: number;
   /** See Reader in pull/row-delivery.ts. */
   readonly ownFrom: number;
   /**
-   * The client's cursor means nothing here, or deletes above it are forgotten, or it asks for it: it gets the whole
-   * state.
+   * The client needs a full resync: its cursor is of another log, or below the tombstone horizon, or the client asks for
+   * it.
    */
   readonly fullResync: boolean;
-  /** Everything there is will be sent. */
+  /** The client needs the full state: a full resync, or its first sync. */
   readonly needsWhole: boolean;
-  /** They hold a file of the whole state as it was at this watermark of this log; 0: none that is of use. */
+  /** The watermark of a usable snapshot of this log that the client holds; 0 for none. */
   readonly fileWatermark: number;
   /**
-   * The client has seen or confirmed, in this epoch, more than the log holds, or something else: its file was replaced
-   * by an older copy.
+   * The client has seen or confirmed entries of this epoch that the log lacks: the database file was replaced by an older
+   * copy.
    */
   readonly logLostSomething: boolean;
-  /** What the client has of the log and what the log holds can be the same no further than this. */
+  /** The highest watermark up to which the client's log and this log may be equal. */
   readonly commonUpTo: number;
   /**
-   * The site was last pushed as by somebody else, and nothing shows yet that this is the same file. See
-   * push/foreign-site.ts.
+   * Another principal pushed last as this site, and the client has not proved yet that it has the same file. See
+   * admission/foreign-site.ts.
    */
   readonly isForeign: boolean;
 }
 
 /**
- * Fits what a client says of itself to the log. Throws `frame-invalid` for the server's own site id.
- * A client that is a copy finds out by `lastAckedSequence` and `decidedHash`, and asks by a push which of its
- * changesets are its own.
+ * Compares a hello with the log. A copied client detects that it is a copy by `lastAckedSequence` and `decidedHash`, and
+ * finds out by a push which changesets are its own. Throws `frame-invalid` for the server's own site id.
  */
 export function startingPoint(
   file: DatabaseFile,
@@ -59,7 +58,7 @@ export function startingPoint(
     hello.cursor <= log.watermark && Buffer.compare(hello.cursorHash, log.hashAt(hello.cursor)) !== 0;
   const isAhead = hello.cursor > log.watermark || hello.lastAckedSequence > lastAckedSequence || isOfAnotherLog;
   const isOfThisEpoch = hello.logEpoch !== null && Buffer.compare(hello.logEpoch, logEpoch.id) === 0;
-  // Whoever has neither been told of a row nor written one has none to forget.
+  // A client that has neither received nor written a row has none that could be deleted.
   const hasRows = hello.cursor > 0 || state !== undefined;
   const isBehindHorizon = hasRows && hello.cursor < tombstones.tombstoneHorizon;
   const fullResync = hello.fullResync || isAhead || isBehindHorizon || (hello.logEpoch !== null && !isOfThisEpoch);
@@ -67,14 +66,13 @@ export function startingPoint(
     siteNumber: state?.number ?? null,
     lastAckedSequence,
     decidedHash: state === undefined || isForeign ? FIRST_PREVIOUS_HASH : state.lastHash,
-    // Confirmed outcomes are forgotten. A client that asks for them is a copy, and sees by the gap that they are not
-    // its own.
+    // Confirmed outcomes are deleted. A client that lacks them is a copy, and the gap shows that they are not its own.
     toldUpTo: Math.min(lastAckedSequence, Math.max(hello.lastAckedSequence, state?.confirmedSequence ?? 0)),
     ownFrom: state === undefined ? 0 : admittedWatermarkUpTo(sql, state, hello.lastAckedSequence),
     fullResync,
     needsWhole: fullResync || hello.cursor === 0,
     fileWatermark: fileWatermark(file, hello.snapshot),
-    // Somebody else's word about this site is worth nothing yet.
+    // Until the principal has proved that the site is theirs, the hello proves nothing about the log.
     logLostSomething: isAhead && isOfThisEpoch && !isForeign,
     commonUpTo: isOfAnotherLog ? hello.cursor - 1 : log.watermark,
     isForeign,
@@ -82,7 +80,8 @@ export function startingPoint(
 }
 
 /**
- * A file of another log has other rows, and from below the floor nobody can say any more which of its rows are gone.
+ * The watermark of the client's snapshot, or 0 for one of another log or below the tombstone horizon, from where deletes
+ * are unknown.
  */
 function fileWatermark({ log, logEpoch, tombstones }: DatabaseFile, snapshot: Hello['snapshot']): number {
   if (typeof snapshot === 'string') return 0;
@@ -95,9 +94,8 @@ function fileWatermark({ log, logEpoch, tombstones }: DatabaseFile, snapshot: He
 }
 
 /**
- * A site belongs to the principal that it pushed as last. Somebody else goes on with it who had that name before, or
- * who has its file, which they show by the hash of a changeset that is decided: other members of the database see site
- * ids, but no hashes.
+ * A site belongs to its last principal. A principal with a former id, or with the site's file, takes it over. The hash of
+ * a decided changeset proves possession of the file: other members of the database see site ids, but no hashes.
  */
 function isOwnSite(
   { sql }: DatabaseFile,

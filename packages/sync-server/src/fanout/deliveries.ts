@@ -13,14 +13,14 @@ import type { DatabaseFile } from '../store/database-file.ts';
 import { readableGroups, readsEverything, type ReadFilter } from '../store/read-filter.ts';
 import type { Subscription } from './subscription.ts';
 
-/** What a commit has changed, read and encoded once for all who stand at the same place. */
+/** The changes of a commit, read and encoded once for all sessions with the same cursor. */
 export interface LogUpdate {
   readonly changed: ChangedRows;
-  /** The parts for those who wrote nothing. */
+  /** Encoded parts for sessions that are not authors, by cursor. */
   readonly encoded: Map<string, readonly Uint8Array[]>;
 }
 
-/** Sends each session what the log has beyond its cursor, with the outcomes of its own pushes. */
+/** Sends each session the rows above its cursor and the outcomes of its own pushes. */
 export class Deliveries {
   private readonly file: DatabaseFile;
   private readonly partBytes: number;
@@ -30,12 +30,12 @@ export class Deliveries {
     this.partBytes = partBytes;
   }
 
-  /** To be shared by all sessions that are served after one commit. */
+  /** Created once per commit and shared by all sessions. */
   update(): LogUpdate {
     return { changed: new ChangedRows(this.file), encoded: new Map() };
   }
 
-  /** `isAuthor`: a reader with outcomes or cells of their own to consider. */
+  /** `isAuthor`: the session may have outcomes or corrections to get. `isFirst`: sends a delivery even if it is empty. */
   deliver(subscription: Subscription, update: LogUpdate, isAuthor: boolean, isFirst: boolean): void {
     const { subscriber, cursor: from } = subscription;
     const to = this.file.log.watermark;
@@ -48,7 +48,7 @@ export class Deliveries {
       subscription.siteNumber === null
         ? []
         : outcomesAfter(this.file.sql, subscription.siteNumber, subscription.lastAckedSequence);
-    if (!isFirst && to === from && decided.length === 0) return; // a push that was decided, and answered, before
+    if (!isFirst && to === from && decided.length === 0) return; // a push that was decided and answered before
     const groups = deliveredGroups(
       this.file,
       update.changed,
@@ -64,8 +64,8 @@ export class Deliveries {
   }
 
   /**
-   * Everything there is beyond the file that they hold, if they do, as to somebody new, with the outcomes that the site
-   * does not know.
+   * Sends the full state, or the rows above the snapshot that the client holds, as to a new site, with the outcomes that
+   * the site lacks.
    */
   deliverWhole(subscription: Subscription): void {
     const { siteNumber, lastAckedSequence, cursor: from } = subscription;
@@ -84,7 +84,7 @@ export class Deliveries {
     { cursor: from, siteNumber, ownFrom, filter }: Subscription,
     { changed, encoded }: LogUpdate,
   ): readonly Uint8Array[] {
-    // A site's own number does not matter where it wrote nothing; that it has written at all does (row-delivery.ts).
+    // Which site reads does not matter if it wrote nothing in this commit; whether it has ever written does (row-delivery.ts).
     const name = `${from}:${siteNumber === null ? 'reads' : 'writes'}`;
     const isShared = readsEverything(filter);
     const known = isShared ? encoded.get(name) : undefined;
@@ -117,7 +117,7 @@ export class Deliveries {
       outcomes,
     } as const;
     const messages = [...parts.slice(0, -1).map(encodeDeliveryPart), encodeDelivery(head, parts.at(-1) as Uint8Array)];
-    // Only a single row can be that large.
+    // Only a part with a single row can be that large.
     const sizeBytes = Math.max(...messages.map(({ length }) => length));
     if (sizeBytes > MAX_MESSAGE_BYTES)
       throw new RockpoolError('frame-too-large', { sizeBytes, limitBytes: MAX_MESSAGE_BYTES });

@@ -5,22 +5,23 @@ import type { ReadFilter } from '../store/read-filter.ts';
 export interface Subscriber {
   /** 32 hex digits. */
   readonly site: string;
-  /** It has gone, perhaps while it was waiting to be let in. */
+  /** The session has ended, perhaps while it waited to join. */
   readonly hasEnded: boolean;
-  /** Messages that belong together. */
+  /** Sends messages that belong together. */
   send(...messages: Uint8Array[]): void;
   /** Ends the session with a failure. */
   fail(error: RockpoolError): void;
 }
 
-/** How far a session has been served. */
+/** A session's progress in the log. */
 export interface Subscription {
   readonly subscriber: Subscriber;
   readonly filter: ReadFilter;
   /** Null until the site has written. */
   siteNumber: number | null;
-  /** What has been sent, not what has been applied. */
+  /** The watermark up to which rows were sent, not applied. */
   cursor: number;
   lastAckedSequence: number;
+  /** See Reader in pull/row-delivery.ts. */
   ownFrom: number;
 }

@@ -10,8 +10,8 @@ export interface ChangedRow extends RowKey {
 }
 
 /**
- * The rows above watermarks and what is in them, each read once: after a commit nearly all readers stand at the same
- * watermark. Of use until the next commit.
+ * The rows above a watermark and their values, each read once: after a commit nearly all readers have the same cursor.
+ * Valid until the next commit.
  */
 export class ChangedRows {
   private readonly file: DatabaseFile;
@@ -22,7 +22,7 @@ export class ChangedRows {
     this.file = file;
   }
 
-  /** In the order of their watermarks. */
+  /** Ordered by watermark. */
   above(watermark: number): readonly ChangedRow[] {
     const known = this.byWatermark.get(watermark);
     if (known !== undefined) return known;
@@ -48,7 +48,7 @@ export class ChangedRows {
     return rows;
   }
 
-  /** The cells of rows of a table that are there, in the order of `rows`. */
+  /** The cells of existing rows of a table, in the order of `rows`. */
   valuesOf(table: StoredTable, rows: readonly RowKey[]): ReadonlyMap<number, CellValue>[] {
     const unread = rows.filter((row) => !this.values.has(row));
     readValuesOfRows(this.file, table, unread).forEach((values, i) => this.values.set(unread[i] as RowKey, values));

@@ -8,8 +8,8 @@ import { rowDelivery, type Reader } from './row-delivery.ts';
 import { fullState } from './full-state.ts';
 
 /**
- * The state of the log's end as a reader needs it: rows above their cursor, and the rows that came out otherwise than
- * they sent. State, not history: a row that changed a hundred times is told once.
+ * The rows that bring a reader to the end of the log: rows above its cursor, and rows whose merged values differ from
+ * what it sent. State, not history: a row that changed a hundred times is included once.
  */
 export function deliveredGroups(
   file: DatabaseFile,

@@ -2,8 +2,8 @@ import { encodeDeliveryGroups, type ChangeGroup } from '@rockpool/shared';
 import type { Readable } from '../store/read-filter.ts';
 
 /**
- * The groups of a delivery as bytes, in parts of up to `maxBytes` unless one row has more. The last part goes with the
- * delivery itself. At least one.
+ * Encodes the groups of a delivery in parts of up to `maxBytes`, unless a single row is larger. Returns at least one
+ * part. The last one is sent within the delivery itself.
  */
 export function encodeParts(groups: Readable<readonly ChangeGroup[]>, maxBytes: number): readonly Uint8Array[] {
   return encodeDivided(groups, maxBytes);
@@ -12,18 +12,18 @@ export function encodeParts(groups: Readable<readonly ChangeGroup[]>, maxBytes: 
 function encodeDivided(groups: readonly ChangeGroup[], maxBytes: number): readonly Uint8Array[] {
   const rowCount = groups.reduce((count, group) => count + group.rowCount, 0);
   const likelyRows = rowCount > 2 * SAMPLE_ROWS ? likelyRowsPerPart(groups, maxBytes) : rowCount;
-  // Encoding much of it as a whole, to see that it is too much, would cost as much again.
+  // Encoding the whole first, to find out that it is too large, would double the cost.
   if (2 * likelyRows < rowCount) return divide(groups, likelyRows).flatMap((part) => encodeDivided(part, maxBytes));
   const encoded = encodeDeliveryGroups(groups);
   if (encoded.length <= maxBytes || rowCount <= 1) return [encoded];
-  // A few more than the bytes say, since rows are not alike; what is still too long is divided once more.
+  // One more part than the bytes require, since rows differ in size. A part that is still too long is divided again.
   const rowsPerPart = Math.max(1, Math.floor(rowCount / (Math.ceil(encoded.length / maxBytes) + 1)));
   return divide(groups, rowsPerPart).flatMap((part) => encodeDivided(part, maxBytes));
 }
 
 const SAMPLE_ROWS = 500;
 
-/** By what the first rows take, and a bit less: later ones may be longer. */
+/** Estimated from the first rows, less a tenth: later rows may be longer. */
 function likelyRowsPerPart(groups: readonly ChangeGroup[], maxBytes: number): number {
   const sample = divide(groups, SAMPLE_ROWS)[0] ?? [];
   return Math.max(1, Math.floor((0.9 * maxBytes * SAMPLE_ROWS) / encodeDeliveryGroups(sample).length));

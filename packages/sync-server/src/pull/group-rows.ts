@@ -14,14 +14,14 @@ interface OpenGroup {
   readonly rows: RowKey[];
 }
 
-/** Collects rows by table, kind and set of columns, so that a delivery carries them by column. */
+/** Groups rows by table, kind and set of columns: a delivery carries values column by column. */
 export class RowGroups {
   private readonly file: DatabaseFile;
   private readonly changed: ChangedRows;
   private readonly from: number;
   private readonly groups = new Map<string, OpenGroup>();
 
-  /** `from`: the watermark that the reader has applied. */
+  /** `from`: the cursor of the reader. */
   constructor(file: DatabaseFile, changed: ChangedRows, from: number) {
     this.file = file;
     this.changed = changed;
@@ -50,13 +50,13 @@ export class RowGroups {
     const values = this.changed.valuesOf(table, rows);
     return columnIds.map((columnId) =>
       rows.map(({ keyBytes }, i) =>
-        this.toldValue({ table, keyBytes, columnId }, values[i]?.get(columnId) ?? null, kind),
+        this.deliveredValue({ table, keyBytes, columnId }, values[i]?.get(columnId) ?? null, kind),
       ),
     );
   }
 
-  /** Of a document that the reader has, only what is new in it. */
-  private toldValue(place: DocumentPlace, value: CellValue, kind: ChangeGroup['kind']): CellValue {
+  /** For a document that the reader has, only the edits that it lacks. */
+  private deliveredValue(place: DocumentPlace, value: CellValue, kind: ChangeGroup['kind']): CellValue {
     if (kind !== 'update' || !place.table.documents.has(place.columnId)) return value;
     return documentUpdate(this.file.sql, place, value, this.from);
   }

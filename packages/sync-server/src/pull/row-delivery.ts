@@ -1,20 +1,20 @@
 import { EXISTENCE_COLUMN_ID } from '@rockpool/shared';
 import type { RowVersions, StoredVersion } from '../store/row-version-codec.ts';
 
-/** Who a delivery is for, and what they have. */
+/** The site that a delivery is for, and what it has. */
 export interface Reader {
-  /** Null: a site that has never written. */
+  /** Null for a site that has never written. */
   readonly siteNumber: number | null;
-  /** The watermark they have applied. */
+  /** The watermark that the site has applied. */
   readonly from: number;
   /**
-   * The watermark of their last changeset whose outcome they have applied. What they wrote after it is told to them by
-   * its outcome; what they wrote before it is state like any other (they ask for it again only when they start over).
+   * The watermark of the site's last changeset with an applied outcome. The site learns of its later writes by their
+   * outcomes. Its earlier writes are state like any other: it needs them only when it starts over.
    */
   readonly ownFrom: number;
 }
 
-/** What a delivery says about one row. */
+/** The part of one row in a delivery; null for none. */
 export type RowDelivery =
   | { readonly kind: 'insert' }
   | { readonly kind: 'update'; readonly columnIds: readonly number[] }
@@ -22,8 +22,9 @@ export type RowDelivery =
   | null;
 
 /**
- * Decides what a reader must be told about a row (undefined: there is none of this key) to have its state. Pure.
- * `corrected`: cells that came out otherwise than the reader sent; they are told however old their versions are.
+ * Decides what a reader needs of a row to have its present state. Pure. `versions` is undefined if no row has the key.
+ * `corrected`: columns whose merged values differ from what the reader sent; they are included however old their versions
+ * are.
  */
 export function rowDelivery(
   versions: RowVersions | undefined,
@@ -36,18 +37,17 @@ export function rowDelivery(
   const { bornAt, inserted, revived, deleted, cells } = versions;
   if (deleted !== null) {
     if (corrected.length > 0) return { kind: 'delete' };
-    // A site that has never written had only what was delivered: it needs not hear that a row is gone which it never
-    // got.
+    // A site that has never written has only delivered rows, and needs no delete of a row that it never got.
     const mayHaveIt = bornAt <= reader.from || reader.siteNumber !== null;
     return isUpdate(deleted, reader) && mayHaveIt ? { kind: 'delete' } : null;
   }
   if (wholeRow || isUpdate(inserted, reader) || (revived !== null && isUpdate(revived, reader)))
     return { kind: 'insert' };
-  const told = columnIds.filter((columnId) => {
+  const changed = columnIds.filter((columnId) => {
     const version = cells.get(columnId);
     return corrected.includes(columnId) || (version !== undefined && isUpdate(version, reader));
   });
-  return told.length > 0 ? { kind: 'update', columnIds: told } : null;
+  return changed.length > 0 ? { kind: 'update', columnIds: changed } : null;
 }
 
 function isUpdate({ watermark, siteNumber }: StoredVersion, { siteNumber: own, from, ownFrom }: Reader): boolean {

@@ -7,7 +7,7 @@ import type { Logger } from '../observe/log-line.ts';
 import { Session, type SessionContext } from './session.ts';
 import type { SessionSocket } from './session-socket.ts';
 
-/** How often deadlines are looked at. Tokens are also checked at every message. */
+/** Interval of deadline checks. Tokens are also checked at every message. */
 const SWEEP_INTERVAL_MS = 1_000;
 
 /** A client that does not answer the closing handshake is cut after this. */
@@ -18,14 +18,13 @@ export interface SocketsOptions {
   readonly context: Omit<SessionContext, 'onClosed'>;
 }
 
-/** Takes WebSockets from HTTP servers and runs a session on each. */
+/** Accepts WebSockets of HTTP servers and runs a session on each. */
 export class Sockets {
   private readonly options: SocketsOptions;
   private readonly sessions = new Set<Session>();
   private readonly detach: (() => void)[] = [];
   private readonly log: Logger;
-  // `noServer`: the origin is checked before the upgrade. Without compression: a small frame cannot grow into a large
-  // one.
+  // `noServer`: `attach` checks the origin before the upgrade. No compression: a small frame cannot become a large one.
   private readonly webSockets = new WebSocketServer({
     noServer: true,
     maxPayload: MAX_FRAME_BYTES,
@@ -37,16 +36,16 @@ export class Sockets {
   constructor(options: SocketsOptions) {
     this.options = options;
     this.log = options.context.log;
-    // After the sockets are read: where the thread was busy for long, what came meanwhile is no silence.
+    // After sockets are read: frames that arrived while the thread was busy are not silence.
     this.sweep = setInterval(() => setImmediate(() => this.checkDeadlines()), SWEEP_INTERVAL_MS);
     this.sweep.unref();
   }
 
-  /** From now on upgrades of this path are ours. Other paths are left to the host's own listeners. */
+  /** Handles WebSocket upgrades of `path`. Leaves other paths to the host's own listeners. */
   attach(server: Server, path: string): void {
     const onUpgrade = (request: IncomingMessage, socket: Duplex, head: Buffer): void => {
       if (pathOf(request) !== path) {
-        // With nobody else to answer, the socket would hang.
+        // Without another listener the socket would hang.
         if (server.listenerCount('upgrade') === 1) refuse(socket, '404 Not Found');
         return;
       }
@@ -67,7 +66,7 @@ export class Sockets {
     this.detach.push(() => server.off('upgrade', onUpgrade));
   }
 
-  /** Takes no more sockets and tells every client to go elsewhere. Resolves when all are gone. */
+  /** Stops accepting sockets and closes the open ones with code 1001. Resolves when all are closed. */
   async close(): Promise<void> {
     for (const detach of this.detach) detach();
     clearInterval(this.sweep);
@@ -83,7 +82,7 @@ export class Sockets {
     );
   }
 
-  /** Rights have changed: whoever has lost theirs is sent away now, not at the next look. */
+  /** Checks the rights of every session now, because rights have changed. */
   reauthorize(): void {
     for (const session of [...this.sessions]) session.reauthorizeNow();
   }
@@ -115,7 +114,7 @@ export class Sockets {
     webSocket.binaryType = 'nodebuffer';
     const session = this.begin(toSessionSocket(webSocket));
     webSocket.on('message', (data: Buffer) => {
-      // A plain view: a Buffer's slice() would share memory where a Uint8Array's copies. Text arrives as its bytes, and
+      // A plain Uint8Array, whose slice() copies; a Buffer's shares memory. A text message arrives as its bytes and
       // fails as a frame.
       session.receive(new Uint8Array(data.buffer, data.byteOffset, data.byteLength));
     });
@@ -126,8 +125,8 @@ export class Sockets {
   }
 
   /**
-   * ws closes by itself, with the code that fits: 1009 for a frame over maxPayload, 1008 for one in too many parts,
-   * 1002 for one that is none.
+   * Logs a socket error. ws closes the socket itself: with 1009 for a frame over maxPayload, 1008 for too many parts, 1002
+   * for an invalid frame.
    */
   private broken(systemCode: string | null): void {
     this.log('socket-error', { systemCode });
@@ -141,7 +140,7 @@ export class Sockets {
   }
 }
 
-/** Null where the line itself broke. */
+/** Null for a broken connection. */
 function reasonOfBreach(systemCode: string | null): ErrorCode | null {
   if (systemCode === 'WS_ERR_UNSUPPORTED_MESSAGE_LENGTH' || systemCode === 'WS_ERR_TOO_MANY_BUFFERED_PARTS')
     return 'frame-too-large';
@@ -162,7 +161,7 @@ function toSessionSocket(webSocket: WebSocket): SessionSocket {
       if (isOpen()) webSocket.resume();
     },
     close: (code, reason) => {
-      webSocket.resume(); // or the answer to the closing handshake is never read
+      webSocket.resume(); // otherwise the answer to the closing handshake is never read
       webSocket.close(code, reason);
       setTimeout(() => webSocket.terminate(), CLOSE_PATIENCE_MS).unref();
     },

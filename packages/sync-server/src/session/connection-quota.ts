@@ -1,6 +1,6 @@
 import { RockpoolError } from '@rockpool/shared';
 
-/** How many sessions each principal has. */
+/** Counts the sessions of each principal and limits them. */
 export class ConnectionQuota {
   private readonly perPrincipal: number;
   private readonly taken = new Map<string, number>();

@@ -1,4 +1,4 @@
-/** Lets `burst` frames pass at once and `perSecond` in the long run: a bucket that fills by itself. */
+/** A token bucket: allows `frameBurst` frames at once, and `framesPerSecond` in the long run. */
 export class FrameRate {
   private readonly burst: number;
   private readonly perSecond: number;
@@ -15,7 +15,7 @@ export class FrameRate {
     this.filledMs = nowMs;
   }
 
-  /** False: one too many. A clock that goes back fills nothing. */
+  /** False: over the limit. A clock that goes back adds nothing. */
   take(nowMs: number): boolean {
     this.left = Math.min(this.burst, this.left + (Math.max(0, nowMs - this.filledMs) / 1000) * this.perSecond);
     this.filledMs = nowMs;

@@ -3,7 +3,7 @@ import { ByteReader, ByteWriter, RockpoolError } from '@rockpool/shared';
 import type { Session } from './session.ts';
 import type { SessionSocket } from './session-socket.ts';
 
-/** What a poll brings: frames in order, and whether the session has ended behind them. */
+/** The answer to a poll: frames in order, and the end of the session after them, if it has ended. */
 export interface Polled {
   readonly frames: Uint8Array;
   readonly closed: { readonly code: number; readonly reason: string } | null;
@@ -17,31 +17,31 @@ interface HttpSession {
   wake: () => void;
 }
 
-/** A client that does not ask how its session ended is gone. */
+/** How long the end of a session waits for a poll. */
 const CLOSED_KEPT_MS = 60_000;
 
-/** And so many are waited for: sessions are begun and ended faster than a minute passes by whoever means no good. */
+/** Maximum number of ended sessions that wait for a poll: a malicious client can begin and end many in a minute. */
 const MAX_CLOSED_KEPT = 1_000;
 
-/** As unguessable as a token: whoever has it is the client that opened the session. */
+/** As hard to guess as a token, because the id alone authorises polls and frames. */
 const SESSION_ID_BYTES = 32;
 
 /**
- * Sessions of clients for whom WebSockets are blocked: the same frames, sent by requests and fetched by requests that
- * wait. A request that fails ends the connection for the client, which opens another one; so nothing is ever sent twice
- * within a session.
+ * Sessions of clients that cannot use WebSockets: the same frames, sent by requests and fetched by long polls. After a
+ * failed request the client opens another session, so nothing is sent twice within a session.
  */
 export class HttpSessions {
   private readonly start: (socket: SessionSocket) => Session;
   private readonly sessions = new Map<string, HttpSession>();
-  // Those that have ended and were not asked about, in the order in which they did.
+  // Ended sessions that wait for a poll, oldest first.
   private readonly forgetting = new Map<string, NodeJS.Timeout>();
 
-  /** `start`: begins a session on a socket, and may throw `too-many-connections`. */
+  /** `start` begins a session on a socket. It may throw `too-many-connections`. */
   constructor(start: (socket: SessionSocket) => Session) {
     this.start = start;
   }
 
+  /** Returns the id of a new session. Throws `too-many-connections`. */
   open(): string {
     const id = randomBytes(SESSION_ID_BYTES).toString('base64url');
     const outgoing: Uint8Array[] = [];
@@ -60,7 +60,7 @@ export class HttpSessions {
         to?.wake();
       },
       unreadBytes: () => this.sessions.get(id)?.unreadBytes ?? 0,
-      // What a client sends waits for the answer to what it sent before.
+      // A client sends its next request after the answer to the previous one.
       pause: () => undefined,
       resume: () => undefined,
       close: end,
@@ -74,8 +74,8 @@ export class HttpSessions {
   }
 
   /**
-   * Frames of the client, each behind its length. Throws `request-invalid` for a session that is not there,
-   * `frame-invalid` for a body that is none.
+   * Takes frames of the client, each prefixed with its length. Throws `request-invalid` for an unknown session, and
+   * `frame-invalid` for a malformed body.
    */
   receive(id: string, body: Uint8Array): void {
     const { session } = this.require(id);
@@ -83,7 +83,7 @@ export class HttpSessions {
     while (reader.remaining > 0) session.receive(reader.lengthPrefixed().slice());
   }
 
-  /** What there is, or what comes within this time. The session is gone once its end was told. */
+  /** Returns waiting frames, or those that arrive within `waitMs`. Deletes an ended session once the poll reports its end. */
   async poll(id: string, waitMs: number): Promise<Polled> {
     const polled = this.require(id);
     if (polled.outgoing.length === 0 && polled.closed === null) {
@@ -103,7 +103,7 @@ export class HttpSessions {
     return { frames: writer.finish(), closed: polled.closed };
   }
 
-  /** The client goes. */
+  /** Ends the session at the client's request. */
   leave(id: string): void {
     const { session } = this.require(id);
     this.forget(id);

@@ -1,26 +1,24 @@
 import { HELLO_DEADLINE_MS, SILENCE_LIMIT_MS } from '@rockpool/shared';
 
-/** What one server takes from its clients. The sizes that both sides agree on are in shared/protocol/limits.ts. */
+/** Limits of one server for its clients. Sizes that both sides share are in shared/protocol/limits.ts. */
 export interface SessionLimits {
   readonly helloDeadlineMs: number;
   readonly silenceLimitMs: number;
-  /**
-   * Frames of one session: this many at once, and this many a second in the long run. More ends it with `rate-limited`.
-   */
+  /** Frames of one session at once, and per second in the long run. More end the session with `rate-limited`. */
   readonly frameBurst: number;
   readonly framesPerSecond: number;
-  /** All sockets of the server; more are refused before the upgrade (503). */
+  /** Sockets of the server. More are refused before the upgrade (503). */
   readonly maxSockets: number;
-  /** Sessions of one principal; more end with `too-many-connections`. */
+  /** Sessions of one principal. More end with `too-many-connections`. */
   readonly maxSessionsPerPrincipal: number;
-  /** What a client may leave unread before it is cut with `slow-consumer`; it catches up by its cursor. */
+  /** Bytes that a client may leave unread. More end the session with `slow-consumer`; the client catches up from its cursor. */
   readonly maxUnreadBytes: number;
 }
 
 /**
- * The deadlines are those that clients know. A client that works through its outbox sends a frame per 256 KiB, one that
- * types a few a second: 500 are out of reach for both. A socket takes some 20 KB, so 10,000 fit into 200 MB. A person
- * has few devices, a program with one token for a team many. 4 MiB unread are some seconds of a slow phone.
+ * Clients assume the same deadlines. A client that empties its outbox sends one frame per 256 KiB, one that types a few
+ * per second: both stay far below 500. A socket takes some 20 KB, so 10,000 take 200 MB. A person has few devices; a
+ * program with one token for a team has many. 4 MiB unread are some seconds of a slow phone connection.
  */
 export const SESSION_LIMITS: SessionLimits = {
   helloDeadlineMs: HELLO_DEADLINE_MS,

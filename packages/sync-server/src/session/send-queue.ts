@@ -2,8 +2,8 @@ import { messageToFrames, RockpoolError } from '@rockpool/shared';
 import type { SessionSocket } from './session-socket.ts';
 
 /**
- * Sends messages as frames, as long as the client reads them. Throws `slow-consumer` when more than the limit would lie
- * unread; a delivery of any size may go when nothing does, so that a large catch-up gets through.
+ * Sends messages as frames. Throws `slow-consumer` if the client would have more unread bytes than the limit. With
+ * nothing unread, messages of any size are sent, so that a large catch-up gets through.
  */
 export class SendQueue {
   private readonly socket: SessionSocket;

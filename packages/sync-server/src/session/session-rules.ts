@@ -12,35 +12,33 @@ export interface SessionClock {
   readonly phase: SessionPhase;
   readonly openedAtMs: number;
   readonly lastHeardMs: number;
-  /** Of the token; Infinity before there is one. */
+  /** Expiry of the token; Infinity before the session has one. */
   readonly expiresAtMs: number;
 }
 
-/** What a message asks to be allowed. Every one is asked about anew, not once for the connection. */
+/** The permission that a message needs. It is checked for every message, not once per connection. */
 export const OPERATION_OF_MESSAGE: Readonly<Record<ClientMessage['type'], Operation>> = {
   hello: 'read',
   push: 'write',
   confirm: 'read',
   audit: 'read',
-  // Who may only look on is seen, too.
+  // Read-only users are visible too.
   presence: 'read',
   'renew-token': 'read',
   ping: 'read',
 };
 
-/** A session that only listens is asked about this often: what is taken away is gone within 5 s. */
+/** How often the rights of a session that sends nothing are checked. A revocation takes effect within 5 s. */
 export const REAUTHORIZE_INTERVAL_MS = 2_000;
 
-/** What is wrong with a message in this phase, or null. `held`: it waits until the one before it is dealt with. */
+/** The problem of a message in this phase, or null. `held`: the message waits for the previous one. */
 export function messageProblem(phase: SessionPhase, type: ClientMessage['type']): ErrorCode | 'held' | null {
   if (phase === 'awaiting-hello') return type === 'hello' ? null : 'frame-unexpected';
   if (type === 'hello') return 'frame-unexpected';
   return phase === 'authenticating' ? 'held' : null;
 }
 
-/**
- * Whose time is up: the failure to end the session with, `silent` for a connection that is as good as dead, or null.
- */
+/** The failure of a session past a deadline, `silent` for a dead connection, or null. */
 export function overdue(clock: SessionClock, limits: SessionLimits, nowMs: number): ErrorCode | 'silent' | null {
   if (clock.phase === 'closed') return null;
   if (nowMs >= clock.expiresAtMs) return 'auth-token-expired';

@@ -1,12 +1,12 @@
-/** What a session needs of a WebSocket. */
+/** The connection of a session: a WebSocket, or plain HTTP requests. */
 export interface SessionSocket {
   send(frame: Uint8Array): void;
-  /** Handed over and not yet taken by the network. */
+  /** Bytes sent but not yet taken by the network. */
   unreadBytes(): number;
-  /** Stops and resumes reading: the client's sends then wait at the client. */
+  /** Stops reading, so that the client's messages wait at the client. */
   pause(): void;
   resume(): void;
-  /** A closing handshake; the connection is cut if it takes too long. `reason`: at most 123 bytes. */
+  /** Starts a closing handshake, and cuts the connection if it takes too long. `reason`: at most 123 bytes. */
   close(code: number, reason: string): void;
   /** Cuts the connection at once. */
   terminate(): void;

@@ -40,10 +40,10 @@ import { unpack } from './unpack.ts';
  */
 export const CLOSE_FAILURE = 4000;
 
-/** Pushes of one session that wait for their commit: more, and its socket is not read until they are through. */
+/** Size of the pushes of one session that wait for their commit. Above it the socket is not read. */
 const MAX_WAITING_PUSH_BYTES = 8 * 1024 * 1024;
 
-/** Messages that may wait for the answer to the one before them: what fits into one read of the socket. */
+/** Messages that may wait for an earlier one to be answered: what fits into one read of the socket. */
 const MAX_HELD_MESSAGES = 1_000;
 
 interface HeldMessage {
@@ -52,16 +52,16 @@ interface HeldMessage {
 }
 
 export interface SessionContext {
-  /** Of the clients that are served. */
+  /** The schemas of supported clients. */
   readonly schemas: KnownSchemas;
-  /** Of the server's schema, for a client that is not served: see schema-outline.ts. */
+  /** Of the server's schema, for a client with an unsupported one: see schema-outline.ts. */
   readonly schemaOutline: string;
   readonly gate: Gate;
   /** The rows that a principal may read of a database. */
   readonly readableRows: (principal: Principal, databaseId: string) => ReadableRows;
-  /** Throws where the database cannot be opened. */
+  /** Throws if the database cannot be opened. */
   readonly openDatabase: (databaseId: string) => LiveDatabase | Promise<LiveDatabase>;
-  /** SQLite finds the file of a database damaged. */
+  /** Called when SQLite reports a damaged database file. */
   readonly onDamaged: (databaseId: string, error: RockpoolError) => void;
   readonly now: () => number;
   readonly log: Logger;
@@ -72,8 +72,8 @@ export interface SessionContext {
 }
 
 /**
- * One WebSocket of one site. Whatever goes wrong in it becomes a failure message and its end; nothing of it reaches
- * another session or the process.
+ * One connection of one site. Any error in it becomes a failure message and ends it, without affecting other sessions or
+ * the process.
  */
 export class Session implements Subscriber {
   site = '';
@@ -90,7 +90,7 @@ export class Session implements Subscriber {
   private principal: Principal | null = null;
   private canWrite = false;
   private authorizedMs: number;
-  // While a host looks up whether a message is allowed, those behind it wait.
+  // While an asynchronous permission check runs, later messages wait.
   private isAsking = false;
   private held: HeldMessage[] = [];
   private waitingPushBytes = 0;
@@ -141,7 +141,7 @@ export class Session implements Subscriber {
     if (code === 'internal') this.context.log('session-error', { database: this.databaseId, ...errorFields(error) });
     else this.context.log('session-failed', { database: this.databaseId, site: this.site, code });
     this.end();
-    // Past the queue: a slow client may never read it, and is told by the close reason as well.
+    // Bypasses the queue. The close reason repeats the code for a slow client that never reads the message.
     for (const frame of messageToFrames(encodeMessage({ type: 'failure', code, fields }))) this.socket.send(frame);
     this.socket.close(CLOSE_FAILURE, code);
   }
@@ -153,7 +153,7 @@ export class Session implements Subscriber {
     this.end();
   }
 
-  /** The client shall connect again, to this server or another. */
+  /** Closes the connection with code 1001. The client reconnects, to this server or another one. */
   goAway(reason: string): void {
     if (this.phase === 'closed') return;
     this.end();
@@ -171,7 +171,7 @@ export class Session implements Subscriber {
     this.socket.terminate();
   }
 
-  /** Somebody's rights have changed: looks at once whether they are this session's. */
+  /** Checks the session's rights now. */
   reauthorizeNow(): void {
     this.reauthorize(Infinity);
   }
@@ -196,7 +196,7 @@ export class Session implements Subscriber {
     }
     if (problem !== null) throw new RockpoolError(problem, { message: message.type });
     if (message.type === 'hello') return this.greet(message);
-    // The timer looks once a second; nothing is done for a token in between.
+    // The deadline timer runs once a second. An expired token must not be used in between.
     if (this.overdue(this.lastHeardMs) === 'auth-token-expired') throw new RockpoolError('auth-token-expired');
     const { principal, databaseId } = this;
     if (principal === null) return;
@@ -300,12 +300,12 @@ export class Session implements Subscriber {
     });
   }
 
-  /** Reads on, where nothing speaks against it. */
+  /** Resumes reading unless a permission check or too many pushes are pending. */
   private resume(): void {
     if (this.isOpen() && !this.isAsking && this.waitingPushBytes <= MAX_WAITING_PUSH_BYTES) this.socket.resume();
   }
 
-  /** The new token must be of the same principal and open the same database. */
+  /** Replaces the token by one of the same principal that opens the same database. */
   private renew(token: string): void {
     const { gate } = this.context;
     this.settle(async () => {
@@ -319,9 +319,7 @@ export class Session implements Subscriber {
     });
   }
 
-  /**
-   * Nobody listens on after they were sent away, and nobody believes for long to be allowed what they no longer are.
-   */
+  /** Ends a session that has lost its right to read, and makes one reconnect when its right to write has changed. */
   private reauthorize(nowMs: number): void {
     const { principal, databaseId } = this;
     if (principal === null || !this.isOpen() || nowMs - this.authorizedMs < REAUTHORIZE_INTERVAL_MS) return;
@@ -330,7 +328,7 @@ export class Session implements Subscriber {
     this.settle(async () => {
       await gate.require(principal, databaseId, 'read');
       const canWrite = await gate.allows(principal, databaseId, 'write');
-      // The client was told otherwise in its welcome: it connects again, and is told anew.
+      // The welcome said otherwise: the client reconnects and gets a new one.
       if (this.isOpen() && canWrite !== this.canWrite) this.goAway('rights changed');
     });
   }
@@ -339,7 +337,7 @@ export class Session implements Subscriber {
     work().catch((error: unknown) => this.fail(this.asFailure(error)));
   }
 
-  /** What SQLite says of a damaged file is a fault of the file, not of the code: the database goes offline. */
+  /** Takes the database offline if the error means a damaged file. */
   private asFailure(error: unknown): RockpoolError {
     const damage = sqliteDamage(error);
     if (damage !== null) this.context.onDamaged(this.databaseId, damage);
@@ -350,7 +348,7 @@ export class Session implements Subscriber {
     return this.phase === 'open';
   }
 
-  /** Also while it was waiting for something. */
+  /** The phase may have changed during an await. */
   private isClosed(): boolean {
     return this.phase === 'closed';
   }

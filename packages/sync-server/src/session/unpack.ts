@@ -2,8 +2,8 @@ import { inflateRawSync } from 'node:zlib';
 import { decodePacked, RockpoolError } from '@rockpool/shared';
 
 /**
- * The message itself, where it came packed. Never makes more bytes than it said. Throws `frame-invalid` and
- * `frame-too-large`.
+ * Inflates a packed message; returns any other message unchanged. Never produces more bytes than the message declares.
+ * Throws `frame-invalid` and `frame-too-large`.
  */
 export function unpack(message: Uint8Array): Uint8Array {
   const packed = decodePacked(message);

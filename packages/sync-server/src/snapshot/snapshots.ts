@@ -5,49 +5,44 @@ import { databaseFileName } from '../store/data-directory.ts';
 import type { ReadableRows } from '../store/read-filter.ts';
 import type { SnapshotFacts } from './write-snapshot.ts';
 
-/** A snapshot on disk, ready to be sent. */
+/** A finished snapshot file. */
 export interface Snapshot extends SnapshotFacts {
   readonly path: string;
 }
 
 export interface SnapshotRules {
-  /** A smaller file is not worth it: its rows come as one delivery. */
+  /** A smaller database is sent as a delivery. */
   readonly minFileBytes: number;
-  /** A snapshot is given out until the log is this much further; the rest comes as the tail. */
+  /** A snapshot is replaced when the log has grown by more than this. Until then the missing rows come as a delivery. */
   readonly maxTailChangesets: number;
 }
 
-/**
- * A megabyte is some 5,000 rows, which a delivery brings in a tenth of a second; a tail of 2,000 changesets as well.
- */
+/** A megabyte is some 5,000 rows. A delivery of those, or of a tail of 2,000 changesets, takes a tenth of a second. */
 export const SNAPSHOT_RULES: SnapshotRules = { minFileBytes: 1024 * 1024, maxTailChangesets: 2_000 };
 
-/** What is asked of a database's log: whether a snapshot still fits it. */
+/** The position of a database's log, which tells whether a snapshot still fits. */
 export interface LogPosition {
   /** Hex. */
   readonly logEpoch: string;
   readonly watermark: number;
-  /** Deletes below are forgotten: a snapshot from there would keep rows that are gone. */
+  /** A snapshot from below would keep deleted rows: their tombstones are gone. */
   readonly tombstoneHorizon: number;
   readonly schemaHash: string;
 }
 
 export interface SnapshotsOptions {
   readonly dataDir: string;
-  /** The file of a database. */
+  /** The path of a database's file. */
   readonly pathOf: (databaseId: string) => string;
   /**
-   * Rejects with `database-damaged` where pages of the file differ from their checksums: a snapshot would spread the
-   * damage to every device.
+   * Rejects with `database-damaged` if pages of the file differ from their checksums: a snapshot would spread the damage
+   * to every device.
    */
   readonly requireIntact: (databaseId: string) => Promise<void>;
   readonly rules: SnapshotRules;
 }
 
-/**
- * The snapshots of a server: built when they are asked for, one at a time, kept while they are of use. They are made
- * anew after a restart.
- */
+/** Builds snapshots on request, one at a time, and keeps each while it is usable, but not across restarts. */
 export class Snapshots {
   private readonly pathOf: (databaseId: string) => string;
   private readonly requireIntact: SnapshotsOptions['requireIntact'];
@@ -55,7 +50,7 @@ export class Snapshots {
   private readonly directory: string;
   private readonly kept = new Map<string, Snapshot & { readonly schemaHash: string }>();
   private readonly building = new Map<string, Promise<Snapshot>>();
-  // One build at a time: it takes a core, and the server should keep the others.
+  // One build at a time: a build takes a core, and the server should keep the others.
   private last: Promise<unknown> = Promise.resolve();
   private number = 0;
 
@@ -68,7 +63,7 @@ export class Snapshots {
     this.removeFiles();
   }
 
-  /** False: the database is too small for one. */
+  /** False: the database is too small for a snapshot. */
   isOffered(databaseId: string): boolean {
     return fileBytes(this.pathOf(databaseId)) >= this.rules.minFileBytes;
   }
@@ -87,15 +82,15 @@ export class Snapshots {
     return building.finally(() => this.building.delete(databaseId));
   }
 
-  /** Waits for what is being built. */
+  /** Waits for builds under way, then removes the files. */
   async close(): Promise<void> {
     await Promise.allSettled(this.building.values());
     this.removeFiles();
   }
 
-  /** Those of an earlier run too. What else somebody keeps here stays. */
+  /** Includes files of an earlier run. Other files in the directory stay. */
   private removeFiles(): void {
-    // Whoever has taken the data away has nothing left that a closing server should fail about.
+    // The data directory may be gone already when a server closes.
     if (!existsSync(this.directory)) return;
     for (const name of readdirSync(this.directory))
       if (SNAPSHOT_FILE.test(name)) rmSync(join(this.directory, name), { force: true });
@@ -123,16 +118,16 @@ export class Snapshots {
     const snapshot = { ...(await built), path, schemaHash };
     const old = this.kept.get(databaseId);
     this.kept.set(databaseId, snapshot);
-    // Whoever is downloading it has it open, and reads on.
+    // A download in progress has the file open and continues.
     if (old !== undefined) rmSync(old.path, { force: true });
     return snapshot;
   }
 }
 
-/** As build names them, and the file that is not compressed yet. */
+/** The name of a snapshot, and of its file before compression. */
 const SNAPSHOT_FILE = /^db-.+\.sqlite\.\d+\.gz(\.plain)?$/;
 
-/** The write-ahead log counts: a database that was just filled lies there. */
+/** Includes the write-ahead log, which holds the rows of a database that was just filled. */
 function fileBytes(path: string): number {
   return ['', '-wal'].reduce((sum, suffix) => sum + (existsSync(path + suffix) ? statSync(path + suffix).size : 0), 0);
 }

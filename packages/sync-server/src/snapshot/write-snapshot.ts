@@ -19,28 +19,28 @@ import { identityOf } from '../store/identity.ts';
 import { readMeta } from '../sqlite/meta.ts';
 import { SqliteFile } from '../sqlite/sqlite-file.ts';
 
-/** What stands in the file's own table `rockpool_snapshot`, and in the headers of its download. */
+/** The facts in the snapshot's own table `rockpool_snapshot` and in the headers of its download. */
 export interface SnapshotFacts {
   /** Hex. */
   readonly logEpoch: string;
   readonly watermark: number;
-  /** Of the file as it is after unpacking. */
+  /** Of the uncompressed file. */
   readonly sizeBytes: number;
   readonly compressedBytes: number;
   /** Of the compressed bytes, hex. */
   readonly sha256: string;
 }
 
-/** As clients have it: the file is written into their storage as it is. */
+/** The page size of clients, which write the file into their storage unchanged. */
 const PAGE_SIZE_BYTES = 8192;
 
-/** Measured with rows of random keys: level 6 takes twice the time of 4 and saves 3 %. */
+/** Level 6 takes twice the time of 4 and saves 3 %, measured with rows of random keys. */
 const GZIP_LEVEL = 4;
 
 /**
  * Writes the state of a database at one watermark as a compressed SQLite file: the app's synced tables, Rockpool's
- * system tables, the states of documents, and where in the log it is. Reads in one transaction of its own, so writers
- * go on meanwhile. Takes seconds for large databases: meant for a worker.
+ * system tables, the states of documents, and the position in the log. Reads in a transaction of its own, so it does not
+ * block writers. Takes seconds for a large database; run it in a worker.
  */
 export async function writeSnapshot(from: string, to: string): Promise<SnapshotFacts> {
   const plain = `${to}.plain`;
@@ -50,7 +50,7 @@ export async function writeSnapshot(from: string, to: string): Promise<SnapshotF
     const { size: sizeBytes } = statSync(plain);
     return { ...facts, sizeBytes, ...(await compress(plain, to)) };
   } catch (thrown) {
-    // Half a file on a full disk would keep it full.
+    // A partial file would keep a full disk full.
     rmSync(to, { force: true });
     throw thrown;
   } finally {
@@ -58,12 +58,12 @@ export async function writeSnapshot(from: string, to: string): Promise<SnapshotF
   }
 }
 
-/** The same without compressing it. */
+/** Writes the same file without compression. */
 export function writePlainSnapshot(from: string, to: string): Pick<SnapshotFacts, 'logEpoch' | 'watermark'> {
   const source = new SqliteFile(from, { readOnly: true });
   const target = new DatabaseSync(to);
   try {
-    // Nobody reads this file before it is complete, and one that is not is thrown away.
+    // The file is read only once complete, and an incomplete one is deleted, so it needs no durability.
     target.exec(
       `PRAGMA page_size = ${PAGE_SIZE_BYTES}; PRAGMA journal_mode = OFF; PRAGMA synchronous = OFF; PRAGMA foreign_keys = OFF`,
     );
@@ -85,7 +85,7 @@ export function writePlainSnapshot(from: string, to: string): Pick<SnapshotFacts
   }
 }
 
-/** In order of the key, so that the file is as compact as it gets; indexes after the rows, which is faster. */
+/** Copies rows in key order, which keeps the file compact, and creates indexes afterwards, which is faster. */
 function copyTable(source: SqliteFile, target: DatabaseSync, table: TableSchema): void {
   const [create = '', ...indexes] = tableToDdl(table);
   target.exec(create);
@@ -108,7 +108,7 @@ function copyDocuments(source: SqliteFile, target: DatabaseSync): void {
   for (const row of source.rows('SELECT table_id, key, column_id, state FROM rockpool_document')) insert.run(...row);
 }
 
-/** Which database the rows are of, and where in its log they are; see Delivery for the link. */
+/** Writes the identity of the database and the position in its log. For the log hash see Delivery. */
 function writeFacts(
   target: DatabaseSync,
   schema: Schema,
