@@ -123,7 +123,7 @@ function existing(file: DatabaseFile, table: StoredTable, key: readonly CellValu
   return readRowValues(file, table, key, encodeKey(key));
 }
 
-/** An update as it travels: what each column's policy captures, and whole groups of columns. */
+/** An update as it is sent: each cell as its column's policy captures it, and column groups whole. */
 function asSent(
   table: StoredTable,
   stored: ReadonlyMap<number, CellValue>,

@@ -5,15 +5,15 @@ import type { DocumentFile } from './document-file.ts';
 import { keyOf, type DocumentPlace } from './document-place.ts';
 
 /*
- * Whose operations are in a document, for the conflict log. Of the edits that are kept one by one (document-store.ts)
- * it is known exactly. Of those before, it is known by Yjs client, which is one site's: the last of its edits says who,
- * and when at the latest.
+ * The authors of the operations in a document, for the conflict log. Edits that are still kept (document-edits.ts) have
+ * exact authors. For older edits only the Yjs client is known, which belongs to one site, and the watermark of that
+ * client's last edit.
  */
 
-/** The document in the column, or the one that it took the place of when it was compacted. */
+/** The present document, or the one that it replaced when it was compacted. */
 export type WhichDocument = 'now' | 'replaced';
 
-/** Before the edits that are kept are forgotten, up to a watermark. */
+/** Records the authors of kept edits up to a watermark. Call it before deleting those edits. */
 export function rememberAuthorsOfEdits(
   sql: SqliteFile,
   place: DocumentPlace,
@@ -46,7 +46,7 @@ export function rememberAuthors(
   }
 }
 
-/** The document in the column has become the one that was replaced. */
+/** Makes the recorded authors those of the replaced document, because the present one was compacted. */
 export function moveAuthorsToReplaced(sql: SqliteFile, place: DocumentPlace): void {
   sql.run(
     'DELETE FROM rockpool_document_author WHERE table_id = ? AND key = ? AND column_id = ? AND of_replaced = 1',
@@ -62,7 +62,7 @@ export function forgetAuthors(sql: SqliteFile, place: DocumentPlace): void {
   sql.run('DELETE FROM rockpool_document_author WHERE table_id = ? AND key = ? AND column_id = ?', ...keyOf(place));
 }
 
-/** Who made operations of a document, and when: of the last of them. NO_VERSION where there are none. */
+/** The author and time of the latest of several operations of a document. NO_VERSION for none. */
 export function versionOfOperations(
   file: Pick<DocumentFile, 'sql' | 'sites'>,
   place: DocumentPlace,

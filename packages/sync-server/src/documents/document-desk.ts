@@ -4,15 +4,15 @@ import type { DocumentPool } from './document-pool.ts';
 import { workOnDocument, type CarriedOver, type DocumentWork, type WorkedDocument } from './document-work.ts';
 
 /**
- * From so many bytes on, work goes to another thread: there it costs this one less than half of what it takes, the
- * transaction that is begun anew included. Measured (0040).
+ * Work of this many bytes or more goes to another thread. It then costs this thread less than half as much, including the
+ * repeated transaction. Measured in decision 0040.
  */
 const MIN_BYTES_AWAY = 128 * 1024;
 
-/** What an edit may cost beyond its own size: each byte may be a structure that takes a search. */
+/** The cost of an edit's byte relative to a document's: each byte may be a structure that takes a search. */
 const EDIT_WEIGHT = 4;
 
-/** Thrown in the middle of a changeset: it is to be decided once a worker has done this. */
+/** Thrown in the middle of a changeset, which can be decided once a worker has done this work. */
 export class DocumentWorkNeeded extends Error {
   readonly work: DocumentWork;
 
@@ -27,50 +27,44 @@ type Done =
   | { readonly work: DocumentWork; readonly error: ErrorData };
 
 /**
- * Work on the documents of one database. Light work is done at once. Heavy work has to wait for a worker, and a
- * transaction cannot wait: it ends before the changeset that needs it (`DocumentWorkNeeded`), the work is prepared, and
- * another goes on from there, with the result at hand. The order of changesets stays.
+ * Runs the work on the documents of one database. Light work runs at once. Heavy work waits for a worker, and a
+ * transaction cannot wait: it commits before the changeset that needs the work (`DocumentWorkNeeded`), `prepare` runs the
+ * work, and another transaction continues with its result. The order of changesets stays.
  */
 export class DocumentDesk {
-  /** Null: everything is done in this thread. */
+  /** Null: all work runs on this thread. */
   private pool: Pick<DocumentPool, 'run'> | null = null;
   private minBytesAway = MIN_BYTES_AWAY;
   private done: Done[] = [];
-  /** Those of `done` that the last attempt could use. */
+  /** The entries of `done` that the last attempt used. */
   private readonly used = new Set<Done>();
-  /** By the state that came of it. */
+  /** Results by their state. */
   private readonly results = new WeakMap<Uint8Array, WorkedDocument>();
 
-  /** `minBytesAway`: work of this weight or more goes to the pool. */
+  /** Sends work of `minBytesAway` or more to the pool. */
   use(pool: Pick<DocumentPool, 'run'>, minBytesAway: number = MIN_BYTES_AWAY): void {
     this.pool = pool;
     this.minBytesAway = minBytesAway;
   }
 
-  /** Throws `document-invalid`, `document-gap`, `document-too-costly`, and DocumentWorkNeeded. */
+  /** Throws `document-invalid`, `document-gap`, `document-too-costly`, and `DocumentWorkNeeded` for work to prepare. */
   work(work: DocumentWork): WorkedDocument {
     const result = this.result(work);
     if (result.replaced !== null || result.compactAbove !== null) this.results.set(result.state, result);
     return result;
   }
 
-  /**
-   * The document that a state of `work` takes the place of, with the edit that it is made of; null where it takes no
-   * other's.
-   */
+  /** The document that a state returned by `work` replaces, with the edit included; null if it replaces none. */
   replaced(state: Uint8Array): Uint8Array | null {
     return this.results.get(state)?.replaced ?? null;
   }
 
-  /** What a late edit became in a state of `work`; null where there was none. */
+  /** The form that a late edit took in a state returned by `work`; null without a late edit. */
   carried(state: Uint8Array): CarriedOver | null {
     return this.results.get(state)?.carried ?? null;
   }
 
-  /**
-   * The size in bytes at which compaction of a state of `work` is to be tried again; null where it was not tried in
-   * vain.
-   */
+  /** The size in bytes at which to retry a compaction that `work` gave up; null if it gave up none. */
   compactAbove(state: Uint8Array): number | null {
     return this.results.get(state)?.compactAbove ?? null;
   }
@@ -85,8 +79,8 @@ export class DocumentDesk {
   }
 
   /**
-   * Has a worker do it. What comes of it, an error too, is at hand until `clear`, or until an attempt had no use for
-   * it, since other instances have written meanwhile. Rejects where no worker can be had at all.
+   * Runs the work in a worker. `work` returns its result or error until `clear`, or until an attempt did not need it
+   * because other instances have written meanwhile. Rejects if no worker can be started.
    */
   async prepare(work: DocumentWork): Promise<void> {
     if (this.pool === null) return;
@@ -102,7 +96,7 @@ export class DocumentDesk {
     }
   }
 
-  /** The changeset that all this was prepared for is decided, or cannot be. */
+  /** Drops prepared results: their changeset is decided, or has failed. */
   clear(): void {
     this.done = [];
     this.used.clear();

@@ -5,29 +5,23 @@ import { rememberAuthorsOfEdits } from './document-authors.ts';
 import { keyOf, type DocumentPlace } from './document-place.ts';
 
 /*
- * rockpool_document_edit: the last edits of each document. A reader that has a document gets the edits since its
- * cursor, as long as they are smaller than the state. So a delivery never carries more of a document than was sent to
- * change it.
+ * rockpool_document_edit: the last edits of each document. A reader that has the document gets the edits since its cursor
+ * if they are smaller than the state. So a delivery never carries more of a document than was sent to change it.
  */
 
-/** At least this many edits of a document are kept: the conflict log finds authors by them. */
+/** Minimum number of edits kept per document: the conflict log finds authors by them. */
 const LEAST_KEPT = 64;
 
-/**
- * At most this many are kept, and no more than the state has bytes: a reader that lacks more than that gets the state.
- */
+/** Maximum number of edits kept. Beyond LEAST_KEPT, their bytes do not exceed the state's: a reader that lacks more gets the state. */
 const MOST_KEPT = 1024;
 
-/** Old edits are looked for once in so many edits of a document, since that reads the sizes of all that are kept. */
+/** Old edits are pruned once per this many edits of a document, since pruning reads the sizes of all kept edits. */
 const FORGET_EVERY = 32;
 
-/** Edits of each document since old ones were last looked for. */
+/** Edits of each document since its last pruning. */
 const sinceForgotten = new WeakMap<SqliteFile, Map<string, number>>();
 
-/**
- * Keeps an edit, a Yjs update, whose document is in rockpool_document already. `stateBytes`: the size of the document's
- * state.
- */
+/** Keeps an edit, a Yjs update, of a document that is already stored. `stateBytes`: the size of the document's state. */
 export function keepEdit(
   sql: SqliteFile,
   place: DocumentPlace,
@@ -73,9 +67,7 @@ function forgetOldEdits(sql: SqliteFile, place: DocumentPlace, stateBytes: numbe
   );
 }
 
-/**
- * Whether a site, by its number, has edited a document above a watermark. Edits that are no longer kept are not seen.
- */
+/** Whether a site has edited a document above a watermark. Does not see edits that are no longer kept. */
 export function hasEditedAbove(sql: SqliteFile, place: DocumentPlace, siteNumber: number, watermark: number): boolean {
   return (
     sql.get(
@@ -87,10 +79,7 @@ export function hasEditedAbove(sql: SqliteFile, place: DocumentPlace, siteNumber
   );
 }
 
-/**
- * What a reader at a watermark needs to have the document: the edits since, where they are kept and smaller than the
- * state; else the state.
- */
+/** The cell for a reader at watermark `from`: the edits since then, if they are kept and smaller than the state; else the state. */
 export function documentUpdate(sql: SqliteFile, place: DocumentPlace, state: CellValue, from: number): CellValue {
   if (state === null) return null;
   const editsAbove = sql.get(

@@ -21,18 +21,18 @@ import { hasEditedAbove } from './document-edits.ts';
 import { compactAbove, readReplaced } from './document-store.ts';
 import { documentOfEdit } from './document-work.ts';
 
-/** What is known of the author of a changeset while it is merged. */
+/** What the author of a changeset had seen, and will send. */
 export interface AuthorProgress {
-  /** The watermark up to which it had seen everything. */
+  /** The watermark up to which the author had seen everything. */
   readonly base: number;
-  /** More changesets of it wait to be merged next. */
+  /** More changesets of the author follow in the same push. */
   readonly isFollowed: boolean;
 }
 
 /**
- * The size of a state, in bytes and in times of the size at which it would be compacted, that a document may reach
- * while its author has edits under way that were made before it can know of a compaction. Each of those would have to
- * be carried over. Bounds what an author gains that is never up to date.
+ * How large a state may grow, in bytes or as a multiple of its compaction limit, while its author has edits under way
+ * that cannot know of a compaction and would have to be carried over. The bound keeps an author that never catches up
+ * from preventing compaction.
  */
 const BACKLOG_BYTES = 1024 * 1024;
 const BACKLOG_GROWTH = 4;
@@ -51,7 +51,7 @@ export function rulesOfRow(
   return { ...rules, policies };
 }
 
-/** Edits go into the document; see document-work.ts. */
+/** Merges edits into the document; see document-work.ts. */
 function documentMerge(
   file: DocumentFile,
   place: DocumentPlace,
@@ -73,16 +73,16 @@ function documentMerge(
         site,
         compactAbove: compactNow(file, place, site, author),
       });
-      const told = [
+      const places = [
         ...overwritten.map((member) => overwrittenPlace(file, place, member, 'now')),
         ...overwrittenInReplaced.map((member) => overwrittenPlace(file, place, member, 'replaced')),
       ];
-      return { document: state, overwritten: told };
+      return { document: state, overwritten: places };
     },
   };
 }
 
-/** The size of a state, in bytes, above which the document is compacted with this edit. */
+/** The size of the state, in bytes, above which this edit compacts the document. */
 function compactNow(
   file: DocumentFile,
   place: DocumentPlace,

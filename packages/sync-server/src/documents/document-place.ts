@@ -1,13 +1,13 @@
 import type { StoredTable } from '../sqlite/stored-table.ts';
 
-/** One cell of one row. */
+/** The cell of a document. */
 export interface DocumentPlace {
   readonly table: StoredTable;
   readonly keyBytes: Uint8Array;
   readonly columnId: number;
 }
 
-/** For the parameters `table_id = ? AND key = ? AND column_id = ?`. */
+/** The parameters of `table_id = ? AND key = ? AND column_id = ?`. */
 export function keyOf({ table, keyBytes, columnId }: DocumentPlace): [bigint, Uint8Array, bigint] {
   return [BigInt(table.schema.id), keyBytes, BigInt(columnId)];
 }

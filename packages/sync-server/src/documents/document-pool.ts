@@ -5,13 +5,13 @@ import type { DocumentWork, WorkedDocument } from './document-work.ts';
 import type { DocumentAnswer } from './document-worker.ts';
 
 export interface DocumentPoolOptions {
-  /** Threads at most. Default: the cores but one, at least 1 and at most 4. */
+  /** Maximum number of threads. Default: the number of cores minus 1, between 1 and 4. */
   readonly size?: number;
-  /** For one piece of work. Default 10 s, far above what honest edits take. */
+  /** Time limit of one piece of work. Default 10 s, far above the duration of honest edits. */
   readonly deadlineMs?: number;
-  /** Of a worker's heap. Default 512 MB. */
+  /** Maximum heap of a worker. Default 512 MB. */
   readonly maxHeapMb?: number;
-  /** The worker's script, and data for it. */
+  /** The worker's script and its `workerData`. */
   readonly script?: URL;
   readonly workerData?: unknown;
 }
@@ -23,14 +23,13 @@ interface Job {
 }
 
 /**
- * Threads that work on documents. They are started when they are needed, and keep the documents open that they had
- * last. A piece of work that takes too long or too much memory, or ends its thread, fails with `document-too-costly`;
- * the thread is replaced.
+ * Threads for work on documents, started on demand. Each keeps the documents of its last work in memory. Work that takes
+ * too long or too much memory, or ends its thread, fails with `document-too-costly`, and the thread is replaced.
  */
 export class DocumentPool {
   private readonly options: Required<DocumentPoolOptions>;
   private readonly workers = new Set<Worker>();
-  // The one used last is the first to be used again: it may have the document open.
+  // A stack: the thread used last may have the document in memory.
   private idle: Worker[] = [];
   private waiting: Job[] = [];
   private isClosed = false;
@@ -46,8 +45,8 @@ export class DocumentPool {
   }
 
   /**
-   * In order of arrival, as threads are free. Rejects with what the work throws, `document-too-costly`,
-   * `database-unavailable` once it is closed, or whatever keeps a thread from being started.
+   * Runs work in order of arrival, as threads become free. Rejects with the work's error, `document-too-costly`,
+   * `database-unavailable` after `close`, or the error of a thread that cannot be started.
    */
   run(work: DocumentWork): Promise<WorkedDocument> {
     return new Promise((resolve, reject) => {
@@ -57,7 +56,7 @@ export class DocumentPool {
     });
   }
 
-  /** Ends the threads. What they have not done fails. */
+  /** Ends the threads. Unfinished work fails with `database-unavailable`. */
   async close(): Promise<void> {
     this.isClosed = true;
     for (const { reject } of this.waiting.splice(0)) reject(stopped());
@@ -80,7 +79,7 @@ export class DocumentPool {
     const { script, workerData, maxHeapMb } = this.options;
     const worker = new Worker(script, { workerData, resourceLimits: { maxOldGenerationSizeMb: maxHeapMb } });
     this.workers.add(worker);
-    // Told by `exit` as well, which always comes.
+    // `exit` always follows, and is handled.
     worker.on('error', () => undefined);
     worker.on('exit', () => this.forget(worker));
     return worker;

@@ -16,20 +16,17 @@ import type { DocumentFile } from './document-file.ts';
 import { keyOf, type DocumentPlace } from './document-place.ts';
 import { GROWTH } from './document-work.ts';
 
-/*
- * The documents of one database: their states, which the app's columns show as JSON. The last edits of each are in
- * document-edits.ts.
- */
+/* The states of the documents of one database. The app's columns contain their JSON; document-edits.ts the last edits. */
 
-/** Below this a history is not worth a new document, which everybody has to load. */
+/** A smaller state is not compacted: every reader would have to load the new document. */
 const MIN_COMPACTED_BYTES = 16 * 1024;
 
-/** What a column of the app holds for a cell. */
+/** The value of the app's column for a cell. */
 export function toColumnValue(table: StoredTable, columnId: number, value: CellValue): CellValue {
   return value === null || !table.documents.has(columnId) ? value : documentText(value);
 }
 
-/** Puts states where a row read from the app's table has their JSON. */
+/** Replaces the JSON of documents, read from the app's table, by their states. */
 export function withDocuments(
   sql: SqliteFile,
   table: StoredTable,
@@ -53,13 +50,13 @@ function readState(sql: SqliteFile, place: DocumentPlace): CellValue {
   );
 }
 
-/** Of JSON that was there before its column became a document: everybody makes the same of it. */
+/** The state of JSON that is older than its column's document rule. Every replica builds the same one. */
 function newState(table: StoredTable, columnId: number, text: string): CellValue {
   const rule = table.documents.get(columnId) as DocumentRule;
   return createDocument(parseJson(text, rule), rule);
 }
 
-/** The document that the present one took the place of when it was compacted; null for none. */
+/** The document that the present one replaced when it was compacted; null for none. */
 export function readReplaced(sql: SqliteFile, place: DocumentPlace): CellValue {
   return (
     sql.get(
@@ -79,7 +76,7 @@ export function compactAbove(sql: SqliteFile, place: DocumentPlace): number {
   );
 }
 
-/** Stores a cell: a state with the edit that led to it, or one that took the place of `old`; NULL for none. */
+/** Stores a document cell: a state with the edit that led to it, a state that replaces `old`, or NULL. */
 export function writeDocument(
   { sql, documents }: DocumentFile,
   place: DocumentPlace,
@@ -122,7 +119,7 @@ export function writeDocument(
     );
 }
 
-/** The replaced document gets the edits that come late: the next one may build on them. */
+/** Merges a late edit into the replaced document: the next late edit may build on it. */
 function writeLateEdit(
   sql: SqliteFile,
   place: DocumentPlace,
@@ -138,10 +135,7 @@ function writeLateEdit(
   rememberAuthors(sql, place, 'replaced', clientsOf(updateOf(sent)), watermark);
 }
 
-/**
- * Who is in a document that takes the place of another one: after an edit of `old`, with new content, or as it comes
- * back with its row.
- */
+/** Records the authors in a document that replaces another one: by compaction, with new content, or back with its row. */
 function writeAuthors(sql: SqliteFile, place: DocumentPlace, old: CellValue, sent: CellValue, watermark: number): void {
   if (sent === null) return;
   if (!isDocumentEdit(sent)) return forgetAuthors(sql, place);
@@ -159,7 +153,7 @@ function growthLimit(state: CellValue): number {
   return Math.max(MIN_COMPACTED_BYTES, GROWTH * (state as Uint8Array).length);
 }
 
-/** All documents of a row that goes. They may come back with it, and then their authors are known. */
+/** Deletes the documents of a row, but not their authors: the documents may come back with the row. */
 export function deleteDocuments(sql: SqliteFile, table: StoredTable, keyBytes: Uint8Array): void {
   for (const columnId of table.documents.keys()) {
     const place = { table, keyBytes, columnId };

@@ -13,26 +13,25 @@ import {
 } from '@rockpool/shared/document';
 import { SERVER_SITE } from '../sqlite/internal-tables.ts';
 
-/** What is to be done with a document that somebody sent, as data: in this thread or another (document-desk.ts). */
+/** Work on a document as data, for this thread or another one (document-desk.ts). */
 export type DocumentWork = MergeWork | ExpandWork;
 
-/** An edit goes into its document. */
+/** Merges an edit into its document. */
 export interface MergeWork {
   readonly kind: 'merge';
   readonly document: Uint8Array;
-  /** The document that the edit is of, where that was compacted; null where it is of the document as it is. */
+  /** The replaced document, if the edit is of that one; null if the edit is of the present document. */
   readonly replaced: Uint8Array | null;
   readonly edit: Uint8Array;
   readonly rule: DocumentRule;
   readonly site: string;
   /**
-   * The state is compacted when it is larger, in bytes, and that saves half of it. 0: it is compacted whatever that
-   * saves. Infinity: it stays as it is.
+   * Compacts a state above this size in bytes if that halves it. 0: compacts whatever it saves. Infinity: never compacts.
    */
   readonly compactAbove: number;
 }
 
-/** A document is made of its content. */
+/** Builds a document from its content. */
 export interface ExpandWork {
   readonly kind: 'expand';
   readonly content: Uint8Array;
@@ -41,36 +40,30 @@ export interface ExpandWork {
 
 export interface WorkedDocument {
   readonly state: Uint8Array;
-  /** What stands in the app's column. */
+  /** The JSON for the app's column. */
   readonly text: string;
   readonly overwritten: readonly OverwrittenMember[];
-  /** The same of the document that this one took the place of, where the edit is of that one: operations are its. */
+  /** Members overwritten in the replaced document, if the edit is of that one, with that document's operations. */
   readonly overwrittenInReplaced: readonly OverwrittenMember[];
-  /**
-   * The document that this one takes the place of, with the edit in it; null where the edit went into the document as
-   * it is.
-   */
+  /** The replaced document with the edit included; null if the edit went into the present document. */
   readonly replaced: Uint8Array | null;
-  /** Set where the edit is of the replaced document: what it became in this one. Null otherwise. */
+  /** The form of the edit in the present document, if it was an edit of the replaced one; null otherwise. */
   readonly carried: CarriedOver | null;
-  /**
-   * Set where the document was too large, and compaction would not have halved it: the size at which to try again, in
-   * bytes. Null otherwise.
-   */
+  /** The size in bytes at which to retry a compaction that would not have halved the state; null otherwise. */
   readonly compactAbove: number | null;
 }
 
 export interface CarriedOver {
-  /** The Yjs client that it was made as. */
+  /** The Yjs client of the carried edit. */
   readonly client: number;
   /** A Yjs update. */
   readonly update: Uint8Array;
 }
 
-/** A document is compacted when its state has become this many times what it was when it was new. */
+/** A document is compacted when its state exceeds this multiple of its initial size. */
 export const GROWTH = 3;
 
-/** Compaction sends the whole document to every reader. It has to save at least this part of the state. */
+/** Minimum share of the state that compaction has to save, because it sends the whole document to every reader. */
 const LEAST_SAVING = 0.5;
 
 type Merged = Omit<WorkedDocument, 'text' | 'state'> & { readonly state: CellValue };
@@ -85,17 +78,17 @@ export function workOnDocument(work: DocumentWork): WorkedDocument {
 }
 
 /**
- * Edits go into the document, and one that has grown far beyond its content is replaced by a new one with that content
- * alone. Late edits of the replaced one are carried over.
+ * Merges an edit. Replaces a document that has grown far beyond its content by a new one without history. Carries late
+ * edits of the replaced document over to the present one.
  */
 function merge({ document, replaced, edit, rule, site, compactAbove }: MergeWork): Merged {
   if (replaced !== null) {
     const late = mergeForeignEdit(replaced, edit, rule, site);
     const author = carrier(document, replaced, edit);
     const { state, overwritten, update } = carryOver(document, replaced, late.state, rule, author);
-    const told = new Set(overwritten.map(({ path }) => JSON.stringify(path)));
-    // What stands at a place now says more than what stood there in the document that was replaced.
-    const overwrittenInReplaced = late.overwritten.filter(({ path }) => !told.has(JSON.stringify(path)));
+    const reported = new Set(overwritten.map(({ path }) => JSON.stringify(path)));
+    // For a place in both documents, the present document's value says more.
+    const overwrittenInReplaced = late.overwritten.filter(({ path }) => !reported.has(JSON.stringify(path)));
     return {
       ...UNREPLACED,
       state,
@@ -116,9 +109,9 @@ function merge({ document, replaced, edit, rule, site, compactAbove }: MergeWork
 const UNREPLACED = { overwrittenInReplaced: [], replaced: null, carried: null, compactAbove: null } as const;
 
 /**
- * As whom a late edit is made in the document of now: nobody else writes as the server. The generation is a digest of
- * all that decides what is made, since two different edits under one Yjs client would destroy the document. A number
- * that counts could come again: a server that was restored from a backup counts from there.
+ * The author of a carried edit: the server's site, as which no client writes. The generation is a digest of everything
+ * that determines the edit, because two different edits under one Yjs client would destroy the document. A counter could
+ * repeat after a restore from a backup.
  */
 function carrier(document: Uint8Array, replaced: Uint8Array, edit: Uint8Array): Author {
   const digest = createHash('sha256');
@@ -126,10 +119,7 @@ function carrier(document: Uint8Array, replaced: Uint8Array, edit: Uint8Array): 
   return { site: SERVER_SITE, generation: digest.digest().readUIntBE(0, 6) };
 }
 
-/**
- * Which document an edit is of: the present one, or the one that it took the place of. Null: one that is no longer
- * there.
- */
+/** The document of an edit: the present one (`replaced: null`), or the one that it replaced. Null: neither. */
 export function documentOfEdit(
   document: CellValue,
   edit: CellValue,

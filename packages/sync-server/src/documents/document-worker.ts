@@ -2,10 +2,10 @@ import { parentPort } from 'node:worker_threads';
 import { RockpoolError, type ErrorData } from '@rockpool/shared';
 import { workOnDocument, type DocumentWork, type WorkedDocument } from './document-work.ts';
 
-/** To the thread that asked. */
+/** The answer to the thread that sent the work. */
 export type DocumentAnswer = { readonly result: WorkedDocument } | { readonly error: ErrorData };
 
-// One piece of work after the other. What is no expected failure ends this thread, and its owner starts another
+// Does one piece of work after another. An unexpected error ends this thread, and the pool starts another one
 // (document-pool.ts).
 parentPort?.on('message', (work: DocumentWork) => parentPort?.postMessage(answer(work)));
 

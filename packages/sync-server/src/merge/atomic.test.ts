@@ -5,7 +5,7 @@ import type { TestConnection } from '../../testing/test-client.ts';
 
 const tested = serverUnderTest();
 
-/** Two people who have seen one row of each kind, of two hours ago. */
+/** Two clients that have seen one row of each table, two hours old. */
 async function two(): Promise<{ a: TestConnection; b: TestConnection }> {
   const a = await tested.server.open(undefined, { principal: 'ann' });
   const b = await tested.server.open(undefined, { principal: 'ben' });
@@ -20,7 +20,7 @@ async function two(): Promise<{ a: TestConnection; b: TestConnection }> {
   return { a, b };
 }
 
-/** Ann writes first, and so long ago or so lately; then Ben's atomic changeset arrives, which has not seen hers. */
+/** Ann writes at the given age. Then Ben's atomic changeset arrives, which has not seen Ann's. */
 async function against(anns: readonly Change[], annsAgeMs: number, bens: readonly Change[]): Promise<unknown> {
   const { a, b } = await two();
   b.site.write(bens, { ageMs: 60_000, atomic: true });
@@ -34,7 +34,7 @@ const ledger = (): unknown =>
   tested.server.query('SELECT column_name, rule, lost_by FROM rockpool_conflict ORDER BY id');
 
 describe('an atomic changeset', () => {
-  it('of which one write loses is rejected whole, and leaves no trace', async () => {
+  it('with a losing write is rejected as a whole, without a trace', async () => {
     const bens = [update('entries', 'e', { note: 'ben' }), update('entries', 'f', { note: 'ben' })];
     const outcome = await against([update('entries', 'e', { note: 'ann' })], 0, bens);
     expect(outcome).toEqual({ kind: 'rejected', sequence: 1, code: 'atomic-conflict', fields: { table: 'entries' } });
@@ -46,7 +46,7 @@ describe('an atomic changeset', () => {
     expect(tested.server.query('SELECT max(watermark) FROM rockpool_log')).toEqual([[2n]]);
   });
 
-  it('that wins is admitted, and what others lost to it is in the ledger', async () => {
+  it('that wins is admitted, and the values that it replaced are in the conflict log', async () => {
     const bens = [update('entries', 'e', { note: 'ben' }), update('entries', 'f', { note: 'ben' })];
     expect(await against([update('entries', 'e', { note: 'ann' })], 120_000, bens)).toMatchObject({
       kind: 'admitted',
@@ -78,7 +78,7 @@ describe('an atomic changeset', () => {
     });
   });
 
-  it('whose update brings a row back is admitted', async () => {
+  it('that brings a row back by an update is admitted', async () => {
     expect(await against([remove('notes', 'n')], 0, [update('notes', 'n', { title: 'ben' })])).toMatchObject({
       kind: 'admitted',
     });
@@ -86,13 +86,13 @@ describe('an atomic changeset', () => {
     expect(ledger()).toEqual([[null, 'update-wins', 'ann']]);
   });
 
-  it('whose delete loses to an update is rejected', async () => {
+  it('with a delete that loses to an update is rejected', async () => {
     expect(await against([update('notes', 'n', { title: 'ann' })], 120_000, [remove('notes', 'n')])).toMatchObject({
       code: 'atomic-conflict',
     });
   });
 
-  it('that loses to equal values is admitted: nothing of it is lost', async () => {
+  it('that loses to equal values is admitted, because no value is lost', async () => {
     const bens = [update('entries', 'e', { note: 'both' }), update('entries', 'f', { note: 'ben' })];
     expect(await against([update('entries', 'e', { note: 'both' })], 0, bens)).toMatchObject({
       kind: 'admitted',
@@ -104,7 +104,7 @@ describe('an atomic changeset', () => {
     ]);
   });
 
-  it('that inserts a row which another made alike is admitted, and one that differs in a column is rejected', async () => {
+  it('that inserts a row equal to a concurrent one is admitted, and rejected if a column differs', async () => {
     const a = await tested.server.open(undefined, { principal: 'ann' });
     const b = await tested.server.open(undefined, { principal: 'ben' });
     b.site.write([insert('products', 'q', { stock: 1n })], { ageMs: 60_000, atomic: true });
@@ -114,13 +114,13 @@ describe('an atomic changeset', () => {
     expect((await b.decided(2)).outcomes).toMatchObject([{ kind: 'admitted' }, { code: 'atomic-conflict' }]);
   });
 
-  it('that deletes what others deleted is admitted', async () => {
+  it('that deletes rows that others have deleted is admitted', async () => {
     expect(
       await against([remove('entries', 'e')], 0, [remove('entries', 'e'), update('entries', 'f', { note: 'ben' })]),
     ).toMatchObject({ kind: 'admitted' });
   });
 
-  it('that deletes a row which is another one by now is rejected, although no value is lost', async () => {
+  it('that deletes a row which a concurrent insert has replaced is rejected, although no value is lost', async () => {
     const anns = await tested.server.open(undefined, { principal: 'ann' });
     const bens = await tested.server.open(undefined, { principal: 'ben' });
     bens.site.write([insert('entries', 'e', { amount: 1n })], { ageMs: 60_000 });

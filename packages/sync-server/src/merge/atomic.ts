@@ -2,8 +2,8 @@ import { EXISTENCE_COLUMN_ID, RockpoolError, type Version } from '@rockpool/shar
 import type { MergedRow } from './merged-row.ts';
 
 /**
- * An atomic changeset stands as it was sent or not at all. Throws `atomic-conflict` when any write of it lost to a
- * concurrent one. What others lose to it is no reason.
+ * Throws `atomic-conflict` if any write of an atomic changeset lost to a concurrent one. Writes of others that lost to it
+ * do not matter.
  */
 export function requireWhole(rows: readonly MergedRow[], version: Version): void {
   const lost = rows.find((row) => hasLost(row, version));
@@ -12,9 +12,9 @@ export function requireWhole(rows: readonly MergedRow[], version: Version): void
 
 function hasLost({ write, after, conflicts, corrected }: MergedRow, version: Version): boolean {
   if (conflicts.some(({ lost }) => lost.version === version)) return true;
-  // A correction without a conflict, such as a delete of a row that has been made anew. Not counted: the merged value of
-  // a column that accumulates writes, a row that the write brought back and that its author gets as a whole, and a row
-  // that was to be deleted and does not exist.
+  // A correction without a conflict counts too, such as a delete of a row that was inserted again. Not counted: the
+  // merged value of a column that accumulates writes, a row that the write brought back and that its author gets as a
+  // whole, and a row that was to be deleted and does not exist.
   const { byColumn } = write.table.rules.policies;
   const otherwise = corrected.some(
     (columnId) => columnId === EXISTENCE_COLUMN_ID || byColumn.get(columnId)?.accumulates !== true,

@@ -13,7 +13,7 @@ const NOW_MS = 1_700_000_000_000;
 
 /**
  * Accounts x and y; entries e below x and f below y; a split below e; a note with a comment, a card below x by its
- * name. Everybody has seen it.
+ * name. Every author has seen them.
  */
 const START: readonly Change[] = [
   insert('accounts', 'x', { name: 'x' }),
@@ -26,7 +26,7 @@ const START: readonly Change[] = [
   insert('cards', 'k', { account_name: 'x' }),
 ];
 
-// As SQLite's own cascade is captured on the device that deletes: with the children that it has.
+// The deleting device captures SQLite's own cascade, with the children that it has.
 const withE = [remove('entries', 'e'), remove('splits', 's')];
 const withX = [remove('accounts', 'x'), remove('cards', 'k'), ...withE];
 const withY = [remove('accounts', 'y'), remove('entries', 'f')];
@@ -69,12 +69,12 @@ const histories = fc.tuple(deletes, fc.uniqueArray(written(0), byRow), fc.unique
 
 interface Written {
   readonly changes: readonly Change[];
-  /** False: its author has not even seen START. */
+  /** False: the author has not seen START either. */
   readonly sawStart?: boolean;
   readonly ageMs?: number;
 }
 
-/** Everything after START is by authors who have not seen each other's; `order` is that of arrival. */
+/** All changes after START are concurrent. `order` is the order of arrival. */
 async function rowsAfter(changesets: readonly Written[], order: readonly number[]): Promise<unknown> {
   const database = new LiveDatabase(openDatabaseFile(':memory:', TEST_SCHEMA), {
     onFailure: (error) => {
@@ -143,7 +143,7 @@ describe('deletes of parents and concurrent writes of their children', () => {
     );
   });
 
-  // x is made a second time by one who has not seen the first; whichever of the two stands, one deletes the first, and
+  // An author who has not seen x inserts it a second time. Whichever insert wins, one author deletes the first x, and
   // one adds to it.
   it.each([
     ['the first stands', 'accounts', 2000],

@@ -25,8 +25,8 @@ const rules = (): unknown => query('SELECT DISTINCT rule FROM rockpool_conflict'
 const counts = (): unknown =>
   query('SELECT (SELECT count(*) FROM accounts), (SELECT count(*) FROM entries), (SELECT count(*) FROM splits)');
 
-describe('a parent deleted by one who had not seen its children', () => {
-  it('takes them with it, of all levels, in one watermark, and their cells are in the ledger', async () => {
+describe('a parent deleted by an author who had not seen its children', () => {
+  it('deletes children of all levels in one watermark, with their cells in the conflict log', async () => {
     const { a, b } = await two();
     await b.commit([
       insert('entries', 'e', { account_id: 'x', amount: 7n }),
@@ -49,7 +49,7 @@ describe('a parent deleted by one who had not seen its children', () => {
     for (const name of ['accounts', 'entries', 'splits']) expect(told(bens, name)).toMatchObject([{ kind: 'delete' }]);
   });
 
-  it('takes those that are a key alone with it, and the ledger has them as a whole', async () => {
+  it('deletes children without value columns, which the conflict log has as whole rows', async () => {
     const { a, b } = await two();
     await b.commit([insert('stickers', ['x', 'seen'], {})]);
     b.site.write([insert('stickers', ['x', 'late'], {})]);
@@ -65,7 +65,7 @@ describe('a parent deleted by one who had not seen its children', () => {
     ]);
   });
 
-  it('takes also one that was moved to it meanwhile', async () => {
+  it('deletes a child that was concurrently moved to it', async () => {
     const { a, b } = await two();
     await b.commit([update('entries', 'old', { account_id: 'x' })]);
     a.site.write([remove('accounts', 'x')]);
@@ -87,7 +87,7 @@ describe('a child that arrives after its parent was deleted', () => {
     return b.decided(1);
   };
 
-  it('is admitted as a deleted row, with all below it, and its author is told', async () => {
+  it('is admitted as a deleted row with its own children, and its author is corrected', async () => {
     const delivery = await late([
       insert('splits', 's', { entry_id: 'e', share: 3n }),
       insert('entries', 'e', { account_id: 'x', amount: 7n }),
@@ -106,7 +106,7 @@ describe('a child that arrives after its parent was deleted', () => {
     expect(query(`SELECT count(*) FROM rockpool_row_version WHERE image IS NOT NULL`)).toEqual([[3n]]);
   });
 
-  it('takes what is sent after it along, level by level', async () => {
+  it('deletes children that are pushed after it, level by level', async () => {
     const { a, b } = await two();
     b.site.write([insert('entries', 'e', { account_id: 'x', amount: 7n })]);
     b.site.write([insert('splits', 's', { entry_id: 'e', share: 3n })]);
@@ -121,7 +121,7 @@ describe('a child that arrives after its parent was deleted', () => {
     expect(counts()).toEqual([[1n, 1n, 0n]]);
   });
 
-  it('by being moved to it, is deleted too', async () => {
+  it('by a move is deleted too', async () => {
     const delivery = await late([update('entries', 'old', { account_id: 'x' })]);
     expect(delivery.outcomes).toMatchObject([{ kind: 'admitted' }]);
     expect(counts()).toEqual([[1n, 0n, 0n]]);
@@ -133,7 +133,7 @@ describe('a child that arrives after its parent was deleted', () => {
     );
   });
 
-  it('is deleted too where it refers to a unique column of the parent', async () => {
+  it('is deleted when it refers to a unique column of the parent', async () => {
     const delivery = await late([
       insert('cards', 'k', { account_name: 'x', digits: '1' }),
       insert('cards', 'l', { account_name: 'y', digits: '2' }),
@@ -144,7 +144,7 @@ describe('a child that arrives after its parent was deleted', () => {
     expect(ledger()).toEqual(expect.arrayContaining([['cards', '["k"]', 'digits', '1', 'ben', 'ann']]));
   });
 
-  it('is refused where it is a part of an atomic changeset', async () => {
+  it('is rejected as part of an atomic changeset', async () => {
     const { outcomes } = await late(
       [insert('entries', 'e', { account_id: 'x', amount: 7n }), update('accounts', 'y', { name: 'z' })],
       { atomic: true },
@@ -153,7 +153,7 @@ describe('a child that arrives after its parent was deleted', () => {
     expect(query('SELECT name FROM accounts')).toEqual([['y']]);
   });
 
-  it('is rejected where the foreign key has no cascade, or its author had seen the delete, or there never was a parent', async () => {
+  it('is rejected if the foreign key has no cascade, its author had seen the delete, or the parent never existed', async () => {
     const { a, b } = await two();
     b.site.write([insert('limits', 'l', { account_id: 'x' })]);
     await a.commit([remove('accounts', 'x')]);
@@ -168,8 +168,8 @@ describe('a child that arrives after its parent was deleted', () => {
   });
 });
 
-describe('a child that went with its parent', () => {
-  /** Ann deletes the account x; Ben, who has not seen it, adds an entry with a split. */
+describe('a child deleted with its parent', () => {
+  /** Ann deletes the account x. Ben, who has not seen the delete, adds an entry with a split. */
   async function gone(): Promise<{ a: TestConnection; b: TestConnection }> {
     const { a, b } = await two();
     b.site.write([
@@ -184,7 +184,7 @@ describe('a child that went with its parent', () => {
     return { a, b };
   }
 
-  it('comes back, with what hangs on it, where one who had not seen it go moves it to another', async () => {
+  it('comes back with its own children when an author who had not seen the delete moves it to another parent', async () => {
     const { b } = await gone();
     b.site.write([update('entries', 'e', { account_id: 'y' })], { base: 1 });
     b.push();
@@ -199,7 +199,7 @@ describe('a child that went with its parent', () => {
     expect(told(bens, 'splits')).toMatchObject([{ kind: 'insert', key: ['s'] }]);
   });
 
-  it('is no loss any more once it is back, on every client', async () => {
+  it('leaves the conflict log of every client once it is back', async () => {
     const { a, b } = await gone();
     expect(ledger()).not.toEqual([]);
     b.site.write([update('entries', 'e', { account_id: 'y' })], { base: 1 });
@@ -209,7 +209,7 @@ describe('a child that went with its parent', () => {
     expect(told(await a.delivery(), 'rockpool_conflict').every(({ kind }) => kind === 'delete')).toBe(true);
   });
 
-  it('goes again where it is only changed, and what was written is a loss', async () => {
+  it('is deleted again when it is only updated, with the update in the conflict log', async () => {
     const { b } = await gone();
     b.site.write([update('entries', 'e', { note: 'more' })], { base: 1 });
     b.push();
@@ -218,7 +218,7 @@ describe('a child that went with its parent', () => {
     expect(ledger()).toEqual(expect.arrayContaining([['entries', '["e"]', 'note', 'more', 'ben', 'ann']]));
   });
 
-  it('comes back with a parent that one makes anew who had not seen it go, and not with that of one who had', async () => {
+  it('comes back with a parent inserted by an author who had not seen the delete, but not by one who had', async () => {
     const { a, b } = await gone();
     await a.commit([insert('accounts', 'x', { name: 'new' })]);
     expect(counts()).toEqual([[2n, 1n, 0n]]);
@@ -229,7 +229,7 @@ describe('a child that went with its parent', () => {
     expect(counts()).toEqual([[2n, 2n, 1n]]);
   });
 
-  it('stays away where something else has its place by now', async () => {
+  it('stays deleted when another row has its place', async () => {
     const { a, b } = await two();
     b.site.write([insert('cards', 'k', { account_name: 'x', digits: '1' })]);
     await a.commit([remove('accounts', 'x')]);
@@ -243,7 +243,7 @@ describe('a child that went with its parent', () => {
     expect(ledger()).toEqual(expect.arrayContaining([['cards', '["k"]', 'digits', '1', 'ben', 'ann']]));
   });
 
-  it('waits for its other parent where both have gone', async () => {
+  it('waits for its other parent when both were deleted', async () => {
     const { a, b } = await two();
     b.site.write([insert('entries', 'e', { account_id: 'x', amount: 7n })]);
     b.site.write([insert('transfers', 't', { from_id: 'x', to_id: 'y' })]);

@@ -21,23 +21,23 @@ import { type MergedRows } from './merged-rows.ts';
 import { isThere } from './merged-row.ts';
 import { UnseenDeletes } from './unseen-delete.ts';
 
-/** A row that has gone in this changeset, and the delete that is the reason. */
+/** A row deleted by this changeset, and the version of the delete that caused it. */
 interface Gone {
   readonly row: MergedRow;
   readonly reason: Version;
 }
 
 /**
- * `ON DELETE CASCADE`, where parent and child were written by authors who did not see each other. Both orders of
- * arrival end in the same rows:
+ * Applies `ON DELETE CASCADE` between concurrent writes of parents and children. Both orders of arrival end in the same
+ * rows:
  *
- *   child, then the parent's delete    the children that are there go with it
- *   the parent's delete, then child    the child is admitted as a deleted row, and what would hang on it goes as well
+ *   child, then the parent's delete    deletes the existing children
+ *   the parent's delete, then child    admits the child as a deleted row, and its own children too
  *
- * Takes the rows of a changeset as they are written already, and deletes from the tables what has to go. The tombstones
- * are by the server itself at this watermark, so that everybody is told, the author too. Their cells are losses. They
- * know which parent they miss: with it, or with a new one, they come back (return-children.ts). A child whose author
- * had seen the delete is left alone: it breaks the foreign key.
+ * Call it after the changeset's rows are written; it deletes cascaded rows from the tables. Their tombstones have the
+ * server's site and this watermark, so that every site gets them, the author included. Their cells are conflicts. Each
+ * tombstone refers to its missing parent, and comes back with that parent or a new one (return-children.ts). A child
+ * of an author who had seen the delete is left alone: it breaks the foreign key.
  */
 export function cascadeDeletes(
   file: DatabaseFile,
@@ -84,9 +84,9 @@ function orphans(
 }
 
 const NO_VALUES: ReadonlyMap<number, CellValue> = new Map();
-const NO_HIDDEN_BASES: ReadonlyMap<number, number> = new Map();
+const NO_CELL_BASES: ReadonlyMap<number, number> = new Map();
 
-/** Names a child that the changeset does not name. */
+/** A write for a child row that the changeset does not contain. */
 export function unnamedWrite({ child }: ForeignKeyCheck, key: readonly CellValue[]): RowWrite {
   return {
     table: child,
@@ -95,7 +95,7 @@ export function unnamedWrite({ child }: ForeignKeyCheck, key: readonly CellValue
     keyBytes: encodeKey(key),
     name: rowName(child.schema.id, key),
     values: NO_VALUES,
-    cellBases: NO_HIDDEN_BASES,
+    cellBases: NO_CELL_BASES,
   };
 }
 
@@ -104,17 +104,17 @@ function asCascaded(row: MergedRow, waitsFor: Uint8Array, version: Version, reas
   if (after === undefined) return row;
   const deleted: Version = { ...version, site: SERVER_SITE };
   const won = { value: null, version: reason };
-  // A row that this changeset made or brought back loses what the changeset gave it; one that was there loses all it
-  // had. Of a row that is a key and nothing beside it, that is the row as a whole.
+  // A row that this changeset inserted or brought back loses the changeset's cells; an older row loses all its cells. A
+  // row without value columns is lost as a whole.
   const all: readonly (readonly [number, Cell])[] =
     after.row.cells.size > 0
       ? [...after.row.cells]
       : [[EXISTENCE_COLUMN_ID, { value: null, version: after.row.inserted }]];
   const lost = all.filter(([, cell]) => isThere(before) || cell.version === version);
   const conflicts = row.conflicts.filter((loss) => {
-    // Whoever had deleted the row, and lost to an update of it, has got what they wanted.
+    // A delete that had lost to an update is fulfilled now.
     if (loss.columnId === EXISTENCE_COLUMN_ID && loss.rule === 'update-wins') return false;
-    // What others had in a row that was gone before is in the ledger already.
+    // The conflict log already has others' cells of a row that was deleted before.
     return before === undefined || isThere(before) || loss.lost.version === version;
   });
   return {

@@ -12,8 +12,8 @@ const CONSTRAINT_UNIQUE = 2067;
 const CONSTRAINT_DATA_TYPE = 3091;
 
 /**
- * Why a row cannot be written, where the row is the reason; null where the file or the machine is, so that the whole
- * transaction has to fail. Fields name tables, columns and constraints only.
+ * Maps an SQLite error to a rejection if the row caused it; null if the file or the machine did, which fails the whole
+ * transaction. Fields contain only names of tables, columns and constraints.
  */
 export function constraintError(sqliteCode: number, message: string, table: TableSchema): RockpoolError | null {
   const fields = { table: table.name };
@@ -37,8 +37,7 @@ export function constraintError(sqliteCode: number, message: string, table: Tabl
     case MISMATCH:
       return new RockpoolError('constraint-data-type', fields);
     case ERROR:
-      // An expression of a CHECK, an index or a generated column does not accept the row: json() of what is not JSON,
-      // say.
+      // An expression of a CHECK, an index or a generated column failed, such as json() of invalid JSON.
       return new RockpoolError('constraint-check', { ...fields, constraint: '' });
     case TOO_BIG:
       return new RockpoolError('value-invalid', { ...fields, problem: 'too-large' });
@@ -47,7 +46,7 @@ export function constraintError(sqliteCode: number, message: string, table: Tabl
   }
 }
 
-/** "UNIQUE constraint failed: entries.a, entries.b", or "… index 'name'": the names that the schema knows. */
+/** The column names in "UNIQUE constraint failed: entries.a, entries.b" or "… index 'name'" that the schema has. */
 function columnsIn(message: string, table: TableSchema): string {
   const named = message
     .slice(message.indexOf(':') + 1)
@@ -57,7 +56,7 @@ function columnsIn(message: string, table: TableSchema): string {
   return known.join(', ');
 }
 
-/** "CHECK constraint failed: name", or the expression of one without a name: of those only what the schema says. */
+/** The name, or the expression, in "CHECK constraint failed: …", if the schema has it. */
 function constraintIn(message: string, table: TableSchema): string {
   const named = message.slice(message.indexOf(':') + 1).trim();
   return table.checks.some(({ name, sql }) => name === named || sql === named) ? named : '';

@@ -9,7 +9,7 @@ const tested = serverUnderTest();
 const rows = (sql: string): readonly (readonly CellValue[])[] => tested.server.query(sql);
 
 describe('a changeset that breaks a constraint', () => {
-  it('UNIQUE is rejected whole, naming columns and no value', async () => {
+  it('UNIQUE is rejected as a whole, with an error that names columns and no value', async () => {
     const a = await tested.server.open();
     await a.commit([insert('accounts', 'x', { name: 'secret' })]);
     const outcome = await a.commit([
@@ -59,7 +59,7 @@ describe('a changeset that breaks a constraint', () => {
     });
   });
 
-  it('FOREIGN KEY is rejected when a child somebody else made would be orphaned', async () => {
+  it('FOREIGN KEY is rejected when it would orphan another author’s child', async () => {
     const a = await tested.server.open();
     await a.commit([insert('accounts', 'x', { name: 'x' })]);
     const b = await tested.server.open();
@@ -72,8 +72,8 @@ describe('a changeset that breaks a constraint', () => {
   });
 });
 
-describe('a changeset that breaks a constraint only on the way', () => {
-  it('may insert child and parent in any order, and delete them so', async () => {
+describe('a changeset that breaks a constraint only between its rows', () => {
+  it('may insert and delete child and parent in any order', async () => {
     const a = await tested.server.open();
     expect(
       await a.commit([insert('entries', 'e', { account_id: 'x', amount: 1n }), insert('accounts', 'x', { name: 'x' })]),
@@ -81,7 +81,7 @@ describe('a changeset that breaks a constraint only on the way', () => {
     expect(await a.commit([remove('accounts', 'x'), remove('entries', 'e')])).toMatchObject({ kind: 'admitted' });
   });
 
-  it('may swap unique values, also in a ring', async () => {
+  it('may swap unique values, even in a ring', async () => {
     const a = await tested.server.open();
     await a.commit([
       insert('accounts', 'x', { name: '1', rank: 1n }),
@@ -101,7 +101,7 @@ describe('a changeset that breaks a constraint only on the way', () => {
     ]);
   });
 
-  it('may give the unique value of a deleted row to another', async () => {
+  it('may give the unique value of a deleted row to another row', async () => {
     const a = await tested.server.open();
     await a.commit([insert('accounts', 'x', { name: '1' })]);
     expect(await a.commit([insert('accounts', 'y', { name: '1' }), remove('accounts', 'x')])).toMatchObject({
@@ -110,8 +110,8 @@ describe('a changeset that breaks a constraint only on the way', () => {
   });
 });
 
-describe('what follows a rejected changeset', () => {
-  it('is admitted unless it depends on it', async () => {
+describe('a changeset after a rejected one', () => {
+  it('is admitted unless it depends on the rejected one', async () => {
     const a = await tested.server.open();
     await a.commit([insert('accounts', 'x', { name: 'taken' })]);
     a.site.write([insert('accounts', 'y', { name: 'taken' })]);
@@ -127,7 +127,7 @@ describe('what follows a rejected changeset', () => {
     expect(rows('SELECT id FROM entries')).toEqual([['f']]);
   });
 
-  it('is judged by itself, and the author is told what is not there', async () => {
+  it('is decided by itself, and its author learns which row does not exist', async () => {
     const a = await tested.server.open();
     await a.commit([insert('accounts', 'x', { name: 'taken' })]);
     a.site.write([insert('accounts', 'y', { name: 'taken' })]);
@@ -139,7 +139,7 @@ describe('what follows a rejected changeset', () => {
       kind: 'delete',
       keys: [['y']],
     });
-    // The update went nowhere, and says so in the ledger.
+    // The update has no row to change, and is in the conflict log.
     const ledger = groups.find(({ tableId }) => tableId === CONFLICT_TABLE.id);
     expect(ledger).toMatchObject({ kind: 'insert', rowCount: 1 });
     expect(ledger?.values[ledger.columnIds.indexOf(columnIdOf('lost_value'))]).toEqual([5n]);

@@ -12,16 +12,16 @@ import { readColumnValues, type KnownRow } from '../store/row-store.ts';
 import type { StoredTable } from '../sqlite/stored-table.ts';
 import type { MergedRow } from './merged-row.ts';
 
-/** One foreign key, from both ends. */
+/** The statements that check one foreign key, from the child and from the parent. */
 export interface ForeignKeyCheck {
   readonly child: StoredTable;
   readonly parent: StoredTable;
   readonly key: ForeignKeySchema;
-  /** Parameters: the child's key. A row: its parent is missing. */
+  /** Parameters: the child's key. Returns a row if the parent is missing. */
   readonly missingParentSql: string;
-  /** Parameters: values of the referenced columns. A row: a child has them, and no parent does. */
+  /** Parameters: values of the referenced columns. Returns a row if a child has them and no parent does. */
   readonly orphanSql: string;
-  /** As orphanSql, but all of them, by their keys. */
+  /** Like orphanSql, but returns the keys of all such children. */
   readonly orphanKeysSql: string;
 }
 
@@ -71,8 +71,8 @@ function toCheck(child: StoredTable, parent: StoredTable, key: ForeignKeySchema)
 }
 
 /**
- * Checks the foreign keys that a written changeset could have broken, from both ends, once all its rows are in place:
- * so its own order never matters. Throws `constraint-foreign-key`.
+ * Checks the foreign keys that a changeset may have broken, from both ends, after all its rows are written: the order of
+ * its rows does not matter. Throws `constraint-foreign-key`.
  */
 export function checkForeignKeys(file: DatabaseFile, checks: ForeignKeyChecks, rows: readonly MergedRow[]): void {
   for (const { write, before, after } of rows) {
@@ -81,7 +81,7 @@ export function checkForeignKeys(file: DatabaseFile, checks: ForeignKeyChecks, r
     for (const check of isThere ? (checks.byChild.get(write.table) ?? []) : []) {
       if (file.sql.get(check.missingParentSql, ...write.key) !== undefined) throw violation(check);
     }
-    // A row that was not there had no children.
+    // A row that did not exist had no children.
     if (before === undefined || before.row.deleted !== null) continue;
     for (const check of checks.byParent.get(write.table) ?? []) {
       const values = referencedValues(check, write.table, write.key, before);
@@ -91,7 +91,7 @@ export function checkForeignKeys(file: DatabaseFile, checks: ForeignKeyChecks, r
   }
 }
 
-/** What children have of a parent, in the order of the foreign key's columns. */
+/** The values of a parent that children refer to, in the order of the foreign key's columns. */
 export function referencedValues(
   { key }: ForeignKeyCheck,
   table: StoredTable,
@@ -101,7 +101,7 @@ export function referencedValues(
   return key.foreignColumns.map((name) => valueOf(table, rowKey, name, (columnId) => row.cells.get(columnId)?.value));
 }
 
-/** The same, as a child that is there has them: a column may have turned what was sent into its own type. */
+/** The values by which an existing child refers to its parent, as stored: a column may have converted them. */
 export function referringValues(
   file: DatabaseFile,
   { key }: ForeignKeyCheck,
@@ -123,9 +123,7 @@ function valueOf(
   return column === undefined ? null : (cell(column.id) ?? null);
 }
 
-/**
- * What a child refers to, as bytes: equal for every child of one parent by one foreign key. The values have no NULL.
- */
+/** A reference as bytes, equal for every child of one parent by one foreign key. `values` contains no NULL. */
 export function referenceBytes({ key }: ForeignKeyCheck, values: readonly CellValue[]): Uint8Array<ArrayBuffer> {
   return encodeKey([key.foreignTable, key.foreignColumns.join(), ...values]);
 }

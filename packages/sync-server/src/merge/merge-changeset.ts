@@ -20,7 +20,7 @@ export interface ChangesetProgress extends AuthorProgress {
   readonly isOfOlderEpoch?: boolean;
 }
 
-/** Reads what is stored and merges a changeset into it. Writes nothing. */
+/** Merges a changeset with the stored rows. Writes nothing. */
 export function mergeChangeset(
   file: DatabaseFile,
   writes: readonly RowWrite[],
@@ -50,9 +50,9 @@ export function mergeChangeset(
 }
 
 /**
- * Whoever changes or deletes a row had it, so a row of its key that was made earlier is taken for that one: after a
- * restore others have given it back under a later watermark than the author means. Taken for another row it would stay
- * as it is, and a delete of it would come to nothing without a word.
+ * The row base of a changeset from an older epoch. An author who updates or deletes a row had it, so an earlier insert of
+ * the key counts as that row: after a restore, other sites have pushed it again under a later watermark. Otherwise it
+ * would count as another row, and the update or delete would be ignored silently.
  */
 function rowBaseOfOlder(
   { kind, cellBases }: RowWrite,
@@ -65,9 +65,9 @@ function rowBaseOfOlder(
 }
 
 /**
- * A delete of a row that is not there may have come before the row, which whoever had made it gives back later. It
- * stays: the insert is the earlier of the two. An update that wins against it would have a part of the row alone to
- * bring back, so this is for `delete-wins`.
+ * The tombstone of a row that does not exist. After a restore a delete may arrive before the row's insert is pushed
+ * again; the tombstone then wins over that earlier insert. Only for `delete-wins`: an update that wins over the tombstone
+ * could bring back only a part of the row.
  */
 function deletedBefore(version: Version): KnownRow {
   return {
@@ -78,16 +78,15 @@ function deletedBefore(version: Version): KnownRow {
 }
 
 /**
- * A row that went with its parent is merged as if it were still there: whether it is, is for its parents to say once
- * all rows are merged (cascade.ts). So the order in which the parent's delete and the writes of the child arrive does
- * not matter.
+ * Merges a write of a row that was deleted by cascade as if the row existed. cascade.ts decides after all rows are merged
+ * whether its parents exist. So the order of the parent's delete and the child's writes does not matter.
  */
 function mergeGone({ row: gone }: KnownRow, change: RowChange, { values }: RowWrite, rules: RowRules): RowMerge {
   const standing: StoredRow = { ...gone, deleted: null };
   const merge = mergeRow(standing, change, rules);
   if (merge.row === undefined || merge.row === standing) return mergeRow(gone, change, rules);
   if (change.kind !== 'update') return merge;
-  // Its author may have been told that it is gone: everybody is given the whole row.
+  // The author may have received the row's delete, so the whole row is delivered again.
   return {
     ...merge,
     row: { ...merge.row, revived: change.version },
@@ -95,7 +94,7 @@ function mergeGone({ row: gone }: KnownRow, change: RowChange, { values }: RowWr
   };
 }
 
-/** What the author of a changeset has to be told. */
+/** The rows in which the author's own copy differs after the merge. */
 export function correctedRows(rows: readonly MergedRow[]): CorrectedRow[] {
   return rows.flatMap(({ write, corrected }) =>
     corrected.length === 0 ? [] : [{ tableId: write.table.schema.id, keyBytes: write.keyBytes, columnIds: corrected }],

@@ -10,7 +10,7 @@ export interface MergedRow {
   /** The same object as `before` when the changeset leaves the row as it is. */
   readonly after: KnownRow | undefined;
   readonly conflicts: readonly Conflict[];
-  /** Columns in which the author's own copy differs from the row now; see RowMerge. */
+  /** Columns in which the author's own copy differs from the merged row; see RowMerge. */
   readonly corrected: readonly number[];
 }
 
@@ -18,7 +18,7 @@ export function isThere(known: KnownRow | undefined): boolean {
   return known?.row.deleted === null;
 }
 
-/** Nobody deleted the row: it went with its parent. */
+/** The row was deleted by cascade with its parent. */
 export function isGoneByCascade(known: KnownRow | undefined): boolean {
   return known?.row.deleted?.site === SERVER_SITE;
 }

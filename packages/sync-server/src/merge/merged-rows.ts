@@ -3,7 +3,7 @@ import { readKnownRow } from '../store/row-store.ts';
 import type { RowWrite } from './row-write.ts';
 import type { MergedRow } from './merged-row.ts';
 
-/** The rows of one changeset as they are merged so far, and the rows that go or come with them. */
+/** The merged rows of one changeset, and the rows that cascades delete or bring back. */
 export class MergedRows {
   private readonly file: DatabaseFile;
   private readonly byName: Map<string, MergedRow>;
@@ -13,7 +13,7 @@ export class MergedRows {
     this.byName = new Map(rows.map((row) => [row.write.name, row]));
   }
 
-  /** A row that the changeset does not name is as it is stored. */
+  /** The merged row of a write; the stored row if the changeset does not contain it. */
   of(write: RowWrite): MergedRow {
     const named = this.byName.get(write.name);
     if (named !== undefined) return named;

@@ -8,7 +8,7 @@ import { cells, told } from '../../testing/told.ts';
 const tested = serverUnderTest();
 const YEAR_MS = 365 * 24 * 3600 * 1000;
 
-/** Two people with one entry, of two hours ago, that both have seen. */
+/** Two clients that have seen one entry, two hours old. */
 async function two(): Promise<{ a: TestConnection; b: TestConnection }> {
   const a = await tested.server.open(undefined, { principal: 'ann' });
   const b = await tested.server.open(undefined, { principal: 'ben' });
@@ -46,7 +46,7 @@ describe('concurrent writes of one column', () => {
   it.each([
     ['the earlier write arrives first', 60_000, 0],
     ['the later write arrives first', 0, 60_000],
-  ])('end with the later one when %s, and the other is in the ledger', async (_, firstAgeMs, secondAgeMs) => {
+  ])('end with the later one when %s, and the other one in the conflict log', async (_, firstAgeMs, secondAgeMs) => {
     const { a, b } = await two();
     a.site.clockAheadMs = YEAR_MS;
     b.site.clockAheadMs = -YEAR_MS;
@@ -69,7 +69,7 @@ describe('concurrent writes of one column', () => {
     );
   });
 
-  it('leave in the ledger which device wrote what, when, and where in the log it was decided', async () => {
+  it('log which device wrote what and when, and the watermark of the decision', async () => {
     const { a, b } = await two();
     a.site.write([update('entries', 'e', { note: 'ann' })], { ageMs: 3_600_000 });
     b.site.write([update('entries', 'e', { note: 'ben' })], { ageMs: 60_000 });
@@ -97,14 +97,14 @@ describe('concurrent writes of one column', () => {
     expect(ledger()).toEqual([]);
   });
 
-  it('correct an author who lost, however old the value is that won', async () => {
+  it('correct the author who lost, however old the winning value is', async () => {
     const { a, b } = await two();
     b.site.write([update('entries', 'e', { note: 'old' })], { ageMs: 3_600_000 });
     await a.commit([update('entries', 'e', { note: 'ann' })]);
     await b.delivery();
     await a.commit([update('entries', 'e', { amount: 9n })]);
     await b.delivery();
-    // Ann's value is below Ben's cursor by now.
+    // Ann's value is below Ben's cursor.
     b.push();
     const delivery = await b.decided(1);
     expect(delivery.from).toBe(3);
@@ -113,7 +113,7 @@ describe('concurrent writes of one column', () => {
 });
 
 describe('a write whose author had seen the other', () => {
-  it('follows it, although its clock says that it is earlier', async () => {
+  it('wins even if its clock says that it is earlier', async () => {
     const { a, b } = await two();
     await a.commit([update('entries', 'e', { note: 'ann' })]);
     await b.delivery();
@@ -123,7 +123,7 @@ describe('a write whose author had seen the other', () => {
     expect(ledger()).toEqual([]);
   });
 
-  it('is concurrent where an earlier pending write had hidden the other from it', async () => {
+  it('is concurrent when an earlier pending write covered the other one', async () => {
     const { a, b } = await two();
     const base = b.site.cursor;
     b.site.write([update('entries', 'e', { note: 'ben 1' })], { ageMs: 60_000 });
@@ -143,7 +143,7 @@ describe('a write whose author had seen the other', () => {
 });
 
 describe('a deleted row', () => {
-  it('stays deleted against a concurrent update, whose value is in the ledger and whose author is told', async () => {
+  it('stays deleted against a concurrent update, which is in the conflict log and corrects its author', async () => {
     const { a, b } = await two();
     a.site.write([remove('entries', 'e')]);
     b.site.write([update('entries', 'e', { note: 'ben' })]);
@@ -156,7 +156,7 @@ describe('a deleted row', () => {
     expect(told(delivery, 'entries')).toEqual([{ kind: 'delete', key: ['e'], cells: new Map() }]);
   });
 
-  it('takes a concurrent update with it that arrived before, into the ledger', async () => {
+  it('deletes a concurrent update that arrived before, which is in the conflict log', async () => {
     const { a, b } = await two();
     a.site.write([remove('entries', 'e')]);
     await b.commit([update('entries', 'e', { note: 'ben' })]);
@@ -176,7 +176,7 @@ describe('a deleted row', () => {
     expect(told(await a.delivery(), 'entries')).toMatchObject([{ kind: 'insert', key: ['e'] }]);
   });
 
-  it('that came and went while its author was away is not told to a site that never had it', async () => {
+  it('that was inserted and deleted above the cursor is not delivered to a site that never had it', async () => {
     const { a } = await two();
     await a.commit([insert('entries', 'f', { amount: 1n })]);
     await a.commit([remove('entries', 'f')]);
@@ -185,7 +185,7 @@ describe('a deleted row', () => {
     expect(told(first, 'entries')).toMatchObject([{ kind: 'insert', key: ['e'] }]);
   });
 
-  it('is told to its first author, whose own insert and somebody’s delete it learns of at once', async () => {
+  it('is delivered to its first author, who learns of its own insert and the delete at once', async () => {
     const { a, b } = await two();
     a.site.write([insert('entries', 'f', { amount: 1n })]);
     a.push();
@@ -200,7 +200,7 @@ describe('a deleted row', () => {
 });
 
 describe('two inserts of one key', () => {
-  it('end with one whole row, and the loser’s cells are in the ledger', async () => {
+  it('end with one whole row, and the loser’s cells in the conflict log', async () => {
     const { a, b } = await two();
     a.site.write([insert('entries', 'n', { amount: 1n, note: 'ann' })], { ageMs: 60_000 });
     b.site.write([insert('entries', 'n', { amount: 2n, note: 'ben' })]);
@@ -216,7 +216,7 @@ describe('two inserts of one key', () => {
     expect(told(delivery, 'entries')).toMatchObject([{ kind: 'insert', key: ['n'] }]);
   });
 
-  it('keep the ledger’s values exactly as they were: real, integer, blob, text and NULL', async () => {
+  it('log exact values of every type: real, integer, blob, text and NULL', async () => {
     const { a, b } = await two();
     const blob = Uint8Array.from([0, 255]);
     a.site.write(
@@ -251,7 +251,7 @@ describe('two inserts of one key', () => {
 describe('a changed primary key', () => {
   const entries = (): unknown => tested.server.query('SELECT id, note FROM entries ORDER BY id');
 
-  it('takes the row to its new key as it was there; what another wrote meanwhile under the old one is in the ledger', async () => {
+  it('moves the row as its author had it; a concurrent write under the old key is in the conflict log', async () => {
     const { a, b } = await two();
     a.site.write([remove('entries', 'e'), insert('entries', 'f', { amount: 1n, note: 'start' })]);
     b.site.write([update('entries', 'e', { note: 'ben' })]);
@@ -263,7 +263,7 @@ describe('a changed primary key', () => {
     expect(ledger()).toEqual([['entries', '["e"]', 'note', 'delete-wins', 'ben', null, 'ben', 'ann']]);
   });
 
-  it('by two to different keys makes two rows; to the same key one of them', async () => {
+  it('by two authors makes two rows with different keys, and one row with the same key', async () => {
     const { a, b } = await two();
     a.site.write([remove('entries', 'e'), insert('entries', 'f', { amount: 1n, note: 'start' })]);
     b.site.write([remove('entries', 'e'), insert('entries', 'g', { amount: 1n, note: 'start' })]);

@@ -16,19 +16,19 @@ import { type MergedRows } from './merged-rows.ts';
 import { isGoneByCascade, isThere } from './merged-row.ts';
 import { insertRow } from './write-rows.ts';
 
-/** A row that has come in this changeset, and what its author had seen. */
+/** A row that this changeset inserts or brings back, and the watermark up to which its author had seen the row. */
 interface Come {
   readonly row: MergedRow;
   readonly seenUpTo: number;
 }
 
 /**
- * A parent that comes, or comes back, takes the children with it that had gone by cascade without its author's
- * knowledge: had it come before the delete, they would never have gone. Those that its author had seen go stay away:
- * whoever makes an account anew does not get its old entries.
+ * Brings back, with an inserted or restored parent, the children that were deleted by cascade without its author's
+ * knowledge: had the parent arrived before the delete, they would never have been deleted. Children that its author had
+ * seen deleted stay deleted: an account that is created again does not get its old entries.
  *
- * Call it last: what comes back has all its parents, and takes nobody's place. A child that cannot come back stays what
- * it is, a loss in the ledger.
+ * Call it after cascadeDeletes. A child comes back only if all its parents exist and no other row has its key or unique
+ * values. Otherwise it stays in the conflict log.
  */
 export function returnChildren(
   file: DatabaseFile,
@@ -41,7 +41,7 @@ export function returnChildren(
     .all()
     .filter((row) => !isThere(row.before) && isThere(row.after) && checks.byParent.has(row.write.table))
     .map((row) => ({ row, seenUpTo: baseOf(row.write, base)(EXISTENCE_COLUMN_ID) }));
-  // Nearly always nothing waits: an import of many parents must not look for children of each.
+  // Children rarely wait. Without this check an import of many parents would query the children of each.
   if (
     come.length === 0 ||
     file.sql.get(`SELECT 1 FROM rockpool_row_version WHERE waits_for IS NOT NULL LIMIT 1`) === undefined
@@ -87,10 +87,7 @@ function waitingChildren(
     .filter((row) => isGoneByCascade(row.after) && row.after === row.before);
 }
 
-/**
- * Inserts the row again. False where something else is in its place by now, or another parent is missing: then it waits
- * for that one.
- */
+/** Inserts the row again. False: another row has its place, or another parent is missing, for which it waits then. */
 function putBack(file: DatabaseFile, checks: ForeignKeyChecks, { write, after }: MergedRow): boolean {
   const { table, key, keyBytes } = write;
   try {

@@ -7,10 +7,10 @@ export interface RowWrite {
   readonly kind: ChangeKind;
   readonly key: readonly CellValue[];
   readonly keyBytes: Uint8Array;
-  /** Table and key, as the name of the row in a Map. */
+  /** Table id and key: the row's key in a Map. */
   readonly name: string;
   readonly values: ReadonlyMap<number, CellValue>;
-  /** Older bases of cells that an earlier pending write had hidden from the author, by column id. */
+  /** Older bases, by column id, of cells that a pending write of the author covered. */
   readonly cellBases: ReadonlyMap<number, number>;
 }
 
@@ -19,8 +19,8 @@ export function rowName(tableId: number, key: readonly CellValue[]): string {
 }
 
 /**
- * What the author of a write had seen of a column. A base of the row as a whole bounds those of its columns:
- * whoever had not seen the row had not seen its cells.
+ * The watermark up to which the author of a write had seen a column. The row's own base is an upper bound: an author who
+ * had not seen the row had not seen its cells.
  */
 export function baseOf(
   { cellBases }: RowWrite,

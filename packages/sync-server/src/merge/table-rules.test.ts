@@ -6,7 +6,7 @@ import { cells, told } from '../../testing/told.ts';
 
 const tested = serverUnderTest();
 
-/** Two people who have seen one product and one note, of two hours ago. */
+/** Two clients that have seen one product and one note, two hours old. */
 async function two(): Promise<{ a: TestConnection; b: TestConnection }> {
   const a = await tested.server.open(undefined, { principal: 'ann' });
   const b = await tested.server.open(undefined, { principal: 'ben' });
@@ -24,7 +24,7 @@ async function two(): Promise<{ a: TestConnection; b: TestConnection }> {
 const stock = (): unknown => tested.server.query('SELECT stock FROM products')[0]?.[0];
 
 describe('a column group', () => {
-  it('is updated whole or not at all', async () => {
+  it('rejects an update of a part of its columns', async () => {
     const { a } = await two();
     const refused = {
       kind: 'rejected',
@@ -54,7 +54,7 @@ describe('a column group', () => {
 });
 
 describe('a counter', () => {
-  it('sums concurrent additions, and tells each author the sum it could not know', async () => {
+  it('sums concurrent additions, and sends each author the sum', async () => {
     const { a, b } = await two();
     b.site.write([update('products', 'p', { stock: -2n })]);
     await a.commit([update('products', 'p', { stock: 5n })]);
@@ -66,14 +66,14 @@ describe('a counter', () => {
     expect(told(await a.delivery(), 'products')).toEqual([
       { kind: 'update', key: ['p'], cells: cells({ stock: 13n }) },
     ]);
-    // What follows what its author has seen needs no telling.
+    // A change that its author has seen in full needs no correction.
     b.site.write([update('products', 'p', { stock: 1n })]);
     b.push();
     expect(told(await b.decided(2), 'products')).toEqual([]);
     expect(stock()).toBe(14n);
   });
 
-  it('counts an addition once through doubled pushes, lost replies and restarts, and corrects it on the next connection', async () => {
+  it('counts an addition once across repeated pushes, lost replies and restarts, and sends the sum on the next connection', async () => {
     const { a, b } = await two();
     const site = b.site;
     site.write([update('products', 'p', { stock: 1n })]);
@@ -95,7 +95,7 @@ describe('a counter', () => {
     expect(stock()).toBe(113n);
   });
 
-  it('refuses what would not stay a 64-bit integer', async () => {
+  it('rejects values and sums that are not 64-bit integers', async () => {
     const { a } = await two();
     expect(await a.commit([update('products', 'p', { stock: 2n ** 63n - 1n })])).toMatchObject({
       code: 'value-invalid',
@@ -114,7 +114,7 @@ describe('a counter', () => {
 describe('a row that an update brings back', () => {
   const whole = { kind: 'insert', key: ['n'], cells: cells({ title: 'ben', reads: 0n }) };
 
-  it('comes whole to everybody, also to the one who had deleted it', async () => {
+  it('is delivered whole to every site, including the one that deleted it', async () => {
     const { a, b } = await two();
     const c = await tested.server.open(new TestSite());
     b.site.write([update('notes', 'n', { title: 'ben' })]);
@@ -129,7 +129,7 @@ describe('a row that an update brings back', () => {
     ]);
   });
 
-  it('comes whole to one whose delete arrives after the update', async () => {
+  it('is delivered whole to an author whose delete arrives after the update', async () => {
     const { a, b } = await two();
     a.site.write([remove('notes', 'n')]);
     await b.commit([update('notes', 'n', { title: 'ben' })]);
@@ -137,7 +137,7 @@ describe('a row that an update brings back', () => {
     expect(told(await a.decided(2), 'notes')).toEqual([whole]);
   });
 
-  it('comes whole to one who was away, and to one who begins', async () => {
+  it('is delivered whole to an offline site and to a new one', async () => {
     const { a, b } = await two();
     await b.close();
     const c = await tested.server.open();

@@ -16,23 +16,23 @@ import { readKnownRow, type KnownRow } from '../store/row-store.ts';
 import type { StoredTable } from '../sqlite/stored-table.ts';
 import type { MergedRow } from './merged-row.ts';
 
-/** Writes a row as given; throws the constraint's error and writes nothing where one stands against it. */
+/** Writes a row as given. Throws the error of a violated constraint, and writes nothing then. */
 export type InsertRow = (row: MergedRow) => void;
 
 export interface UniqueConflict {
   readonly file: DatabaseFile;
   readonly row: MergedRow;
-  /** `constraint-unique`: the reason for which the row could not be inserted. */
+  /** The `constraint-unique` error of the failed insert. */
   readonly rejection: RockpoolError;
-  /** Of the changeset. */
+  /** The version of the changeset. */
   readonly version: Version;
-  /** The row of the changeset with this name, as it is merged. */
+  /** The merged row of the changeset with this name. */
   readonly mergedRow: (name: string) => MergedRow | undefined;
 }
 
 /**
- * A row takes a unique value that another row has: inserts it as its table's unique rule says, and returns it as
- * inserted. Throws what rejects the changeset.
+ * Resolves a unique value that another row has by the unique rule of the table, and returns the row as inserted. Throws
+ * the error that rejects the changeset.
  */
 export function resolveUniqueConflict(conflict: UniqueConflict, insert: InsertRow): MergedRow {
   const { row, rejection } = conflict;
@@ -52,7 +52,7 @@ function insertRenamed(
   const cell = column === undefined ? undefined : row.after?.row.cells.get(column.id);
   if (column === undefined || typeof cell?.value !== 'string' || !colliding.includes(rule.rename)) throw rejection;
   const won = { version: holderOf(file, row, colliding, mergedRow)?.row.cells.get(column.id)?.version ?? version };
-  // A cell that this changeset did not write changes all the same, so it gets a version that is delivered.
+  // The cell changes even if this changeset did not write it, so it gets a version that is delivered.
   const own = cell.version.watermark === version.watermark ? cell.version : { ...version, site: SERVER_SITE };
   for (let n = 2; n < MAX_RENAMES + 2; n++) {
     const value = renamed(cell.value, rule, n);
@@ -70,7 +70,7 @@ function insertRenamed(
       return attempt;
     } catch (error) {
       if (!(error instanceof RockpoolError)) throw error;
-      // A CHECK that the new name breaks, say: there is no other name to offer.
+      // For example a CHECK that the new name violates. No other name is available.
       if (error.code !== 'constraint-unique') break;
     }
   }
@@ -83,7 +83,7 @@ function withCell(row: MergedRow, columnId: number, value: CellValue, version: V
   return { ...row, after: { ...after, row: { ...after.row, cells } } };
 }
 
-/** The row that has the values already. */
+/** The row that already has the values. */
 function holderOf(
   file: DatabaseFile,
   { write: { table, key }, after }: MergedRow,

@@ -5,17 +5,17 @@ import { readTombstone, readTombstones } from '../store/row-store.ts';
 import type { MergedRow } from './merged-row.ts';
 import { referencedValues, referringValues, type ForeignKeyCheck, type ForeignKeyChecks } from './foreign-keys.ts';
 
-/** A parent that is missing, because of a delete that the author of the child had not seen. */
+/** A missing parent, and its delete, which the author of the child had not seen. */
 export interface UnseenDelete {
   readonly check: ForeignKeyCheck;
   readonly deleted: Version;
 }
 
-/** Looks for the deletes of missing parents, for the rows of one changeset. */
+/** Finds the unseen deletes of missing parents for the rows of one changeset. */
 export class UnseenDeletes {
   private readonly file: DatabaseFile;
   private readonly checks: ForeignKeyChecks;
-  // Of the parents that are not referred to by their primary key: by the values that are referred to.
+  // For parents that are referenced by other columns than their primary key: deletes by referenced values.
   private readonly deletedByValues = new Map<ForeignKeyCheck, Map<string, Version[]>>();
 
   constructor(file: DatabaseFile, checks: ForeignKeyChecks) {
@@ -23,7 +23,7 @@ export class UnseenDeletes {
     this.checks = checks;
   }
 
-  /** Null: all parents are there, or are missing for another reason. */
+  /** Null: every parent exists, or is missing for another reason. */
   of({ write, after }: MergedRow, { site }: Version, base: number): UnseenDelete | null {
     const seenUpTo = baseOf(write, base)(EXISTENCE_COLUMN_ID);
     for (const check of this.checks.byChild.get(write.table) ?? []) {

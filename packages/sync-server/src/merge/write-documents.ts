@@ -2,7 +2,7 @@ import { deleteDocuments, writeDocument } from '../documents/document-store.ts';
 import type { DatabaseFile } from '../store/database-file.ts';
 import type { MergedRow } from './merged-row.ts';
 
-/** Writes the documents of merged rows, once the rows are in the app's tables. */
+/** Writes the documents of merged rows. Call it after the rows are written to the app's tables. */
 export function writeDocuments(file: DatabaseFile, rows: readonly MergedRow[], watermark: number): void {
   for (const { write, before, after } of rows) {
     const { table, keyBytes } = write;

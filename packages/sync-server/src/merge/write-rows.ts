@@ -9,12 +9,12 @@ import type { MergedRow } from './merged-row.ts';
 import type { MergedRows } from './merged-rows.ts';
 import { resolveUniqueConflict } from './unique-conflict.ts';
 
-/** What is to happen to one row of an app's table. */
+/** The change of one row of an app's table. */
 export type RowAction =
   | { readonly kind: 'none' }
   | { readonly kind: 'delete' }
   | { readonly kind: 'update'; readonly columnIds: readonly number[] }
-  /** `replace`: the row is there already, and goes before any row comes. */
+  /** `replace`: the row exists and is deleted before any row is inserted. */
   | { readonly kind: 'insert'; readonly replace: boolean; readonly cells: ReadonlyMap<number, Cell> };
 
 export function actionOf({ write: { table }, before, after }: MergedRow): RowAction {
@@ -73,7 +73,7 @@ export function writeRows(file: DatabaseFile, rows: MergedRows, version: Version
   }
 }
 
-/** Returns the error where another row has a unique value of the row. */
+/** Returns the `constraint-unique` error if another row has a unique value of the row. */
 function insertUnlessTaken(
   file: DatabaseFile,
   { write }: MergedRow,
@@ -95,7 +95,7 @@ export function insertRow(
   cells: ReadonlyMap<number, Cell>,
 ): void {
   const valueOf = (columnId: number): CellValue => toColumnValue(table, columnId, cells.get(columnId)?.value ?? null);
-  // A cell that an older client does not know gets its column's default.
+  // A column that an older client does not know gets its default.
   if (cells.size === table.values.length)
     return runChecked(file, table, table.insertSql, [...key, ...table.values.map(({ id }) => valueOf(id))]);
   const columnIds = [...cells.keys()];
