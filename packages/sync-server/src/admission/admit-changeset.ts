@@ -42,11 +42,12 @@ export interface ChangesetToDecide extends HashedChangeset {
  */
 export function admitChangeset(
   file: DatabaseFile,
-  { checks, validate }: AdmissionRules,
+  rules: AdmissionRules,
   site: SiteState,
-  { changeset, hash, base, isOfOlderEpoch, isFollowed }: ChangesetToDecide,
+  toDecide: ChangesetToDecide,
   sender: Sender,
 ): SiteState {
+  const { changeset, hash, base, isOfOlderEpoch } = toDecide;
   const decided: SiteState = { ...site, principal: sender.principal, lastSequence: changeset.sequence, lastHash: hash };
   const stampUs = correctStampUs({
     ageUs: changeset.ageUs,
@@ -56,36 +57,7 @@ export function admitChangeset(
   });
   const version: Version = { stampUs, site: site.site, watermark: file.log.watermark + 1 };
   try {
-    const stored = file.sql.savepoint((): StoredOutcome => {
-      const { atomic, writes } = readChangeset(changeset.body, file);
-      const merged = new MergedRows(file, mergeChangeset(file, writes, version, { base, isOfOlderEpoch, isFollowed }));
-      writeRows(file, merged, version, atomic);
-      cascadeDeletes(file, checks, merged, version, base);
-      returnChildren(file, checks, merged, version, base);
-      const rows = merged.all();
-      // Before the constraints: a conflict is the better reason, because the author can retry.
-      if (atomic) requireWhole(rows, version);
-      checkForeignKeys(file, checks, rows);
-      if (validate !== null) requireValid(validate, rows, sender.principal);
-      writeDocuments(file, rows, version.watermark);
-      for (const { write, before, after } of rows) {
-        if (after !== undefined && after !== before) writeKnownRow(file, write.table, write.keyBytes, after);
-      }
-      withdrawCascadeConflicts(file, rows, version.watermark);
-      const conflictCount = rows.reduce((count, { conflicts }) => count + conflicts.length, 0);
-      if (conflictCount > 0) {
-        writeConflictRows(file, rows, version, (watermark) =>
-          watermark === version.watermark ? sender.principal : file.log.principalAt(watermark),
-        );
-      }
-      const outcome = {
-        kind: 'admitted',
-        sequence: changeset.sequence,
-        watermark: version.watermark,
-        conflictCount,
-      } as const;
-      return { outcome, corrected: correctedRows(rows) };
-    });
+    const stored = file.sql.savepoint(() => applyChangeset(file, rules, toDecide, version, sender.principal));
     file.log.append({
       watermark: version.watermark,
       siteNumber: site.number,
@@ -113,6 +85,44 @@ export function admitChangeset(
     );
     return decided;
   }
+}
+
+/** Merges a changeset and writes its results: rows, versions, documents and conflicts. Throws its rejection. */
+function applyChangeset(
+  file: DatabaseFile,
+  { checks, validate }: AdmissionRules,
+  { changeset, base, isOfOlderEpoch, isFollowed }: ChangesetToDecide,
+  version: Version,
+  principal: string,
+): StoredOutcome {
+  const { atomic, writes } = readChangeset(changeset.body, file);
+  const merged = new MergedRows(file, mergeChangeset(file, writes, version, { base, isOfOlderEpoch, isFollowed }));
+  writeRows(file, merged, version, atomic);
+  cascadeDeletes(file, checks, merged, version, base);
+  returnChildren(file, checks, merged, version, base);
+  const rows = merged.all();
+  // Before the constraints: a conflict is the better reason, because the author can retry.
+  if (atomic) requireWhole(rows, version);
+  checkForeignKeys(file, checks, rows);
+  if (validate !== null) requireValid(validate, rows, principal);
+  writeDocuments(file, rows, version.watermark);
+  for (const { write, before, after } of rows) {
+    if (after !== undefined && after !== before) writeKnownRow(file, write.table, write.keyBytes, after);
+  }
+  withdrawCascadeConflicts(file, rows, version.watermark);
+  const conflictCount = rows.reduce((count, { conflicts }) => count + conflicts.length, 0);
+  if (conflictCount > 0) {
+    writeConflictRows(file, rows, version, (watermark) =>
+      watermark === version.watermark ? principal : file.log.principalAt(watermark),
+    );
+  }
+  const outcome = {
+    kind: 'admitted',
+    sequence: changeset.sequence,
+    watermark: version.watermark,
+    conflictCount,
+  } as const;
+  return { outcome, corrected: correctedRows(rows) };
 }
 
 /**

@@ -52,7 +52,7 @@ export class DatabaseCache {
    * idle. The caller has checked the id. Throws `schema-incompatible`, `database-damaged` or `database-unavailable`.
    */
   async get(databaseId: string): Promise<LiveDatabase> {
-    if (this.isClosed) throw new RockpoolError('database-unavailable', { problem: 'the server stops' });
+    if (this.isClosed) throw new RockpoolError('database-unavailable', { problem: 'the server is stopping' });
     const database = this.open.get(databaseId) ?? (await this.openOnce(databaseId));
     this.open.delete(databaseId);
     this.open.set(databaseId, database);

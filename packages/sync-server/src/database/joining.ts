@@ -113,7 +113,7 @@ export class Joining {
       filter,
       siteNumber: start.siteNumber,
       cursor: hasSnapshot(start) ? start.fileWatermark : start.fullResync ? 0 : hello.cursor,
-      lastAckedSequence: start.toldUpTo,
+      lastAckedSequence: start.outcomesUpTo,
       ownFrom: start.ownFrom,
     };
     sessions.subscribe(subscription);

@@ -17,7 +17,7 @@ export function requireSameDatabase(
   if (databaseIdentity !== null) {
     if (Buffer.compare(databaseIdentity, identityOf(sql)) === 0) return;
     throw new RockpoolError('database-mismatch', {
-      problem: 'the server database of this name is not the one that the local database belongs to',
+      problem: 'the local database belongs to another server database than the one of this name',
     });
   }
   const isNew = hello.logEpoch === null && cursor === 0;
@@ -26,6 +26,6 @@ export function requireSameDatabase(
     cursor > identityStart(sql) && cursor <= log.watermark && Buffer.compare(cursorHash, log.hashAt(cursor)) === 0;
   if (!isInLog)
     throw new RockpoolError('database-mismatch', {
-      problem: 'the local database was synced before databases had identities, and not with the log of this one',
+      problem: 'the local database is older than database identities and was not synced with this log',
     });
 }

@@ -43,7 +43,7 @@ export class SessionPushes {
     const subscription = this.sessions.subscriptionOf(subscriber);
     if (subscription === undefined) return;
     if (cursor > subscription.cursor || lastAckedSequence > subscription.lastAckedSequence) {
-      throw new RockpoolError('frame-unexpected', { problem: 'confirms what was not sent' });
+      throw new RockpoolError('frame-unexpected', { problem: 'confirms a delivery that was not sent' });
     }
     this.queue.confirm({ site: subscriber.site, cursor, lastAckedSequence });
   }

@@ -13,7 +13,7 @@ export interface StartingPoint {
   readonly lastAckedSequence: number;
   readonly decidedHash: Uint8Array;
   /** The client lacks the outcomes after this sequence. */
-  readonly toldUpTo: number;
+  readonly outcomesUpTo: number;
   /** See Reader in pull/row-delivery.ts. */
   readonly ownFrom: number;
   /**
@@ -67,7 +67,7 @@ export function startingPoint(
     lastAckedSequence,
     decidedHash: state === undefined || isForeign ? FIRST_PREVIOUS_HASH : state.lastHash,
     // Confirmed outcomes are deleted. A client that lacks them is a copy, and the gap shows that they are not its own.
-    toldUpTo: Math.min(lastAckedSequence, Math.max(hello.lastAckedSequence, state?.confirmedSequence ?? 0)),
+    outcomesUpTo: Math.min(lastAckedSequence, Math.max(hello.lastAckedSequence, state?.confirmedSequence ?? 0)),
     ownFrom: state === undefined ? 0 : admittedWatermarkUpTo(sql, state, hello.lastAckedSequence),
     fullResync,
     needsWhole: fullResync || hello.cursor === 0,

@@ -119,5 +119,5 @@ export class DocumentPool {
 }
 
 function stopped(): RockpoolError {
-  return new RockpoolError('database-unavailable', { problem: 'the server stops' });
+  return new RockpoolError('database-unavailable', { problem: 'the server is stopping' });
 }

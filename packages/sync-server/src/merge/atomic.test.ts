@@ -30,7 +30,7 @@ async function against(anns: readonly Change[], annsAgeMs: number, bens: readonl
 }
 
 const notes = (): unknown => tested.server.query('SELECT id, note FROM entries ORDER BY id');
-const ledger = (): unknown =>
+const conflictLog = (): unknown =>
   tested.server.query('SELECT column_name, rule, lost_by FROM rockpool_conflict ORDER BY id');
 
 describe('an atomic changeset', () => {
@@ -42,7 +42,7 @@ describe('an atomic changeset', () => {
       ['e', 'ann'],
       ['f', 'start'],
     ]);
-    expect(ledger()).toEqual([]);
+    expect(conflictLog()).toEqual([]);
     expect(tested.server.query('SELECT max(watermark) FROM rockpool_log')).toEqual([[2n]]);
   });
 
@@ -56,7 +56,7 @@ describe('an atomic changeset', () => {
       ['e', 'ben'],
       ['f', 'ben'],
     ]);
-    expect(ledger()).toEqual([['note', 'lww', 'ann']]);
+    expect(conflictLog()).toEqual([['note', 'lww', 'ann']]);
   });
 
   it('adds to a counter that others have added to', async () => {
@@ -83,7 +83,7 @@ describe('an atomic changeset', () => {
       kind: 'admitted',
     });
     expect(tested.server.query('SELECT title FROM notes')).toEqual([['ben']]);
-    expect(ledger()).toEqual([[null, 'update-wins', 'ann']]);
+    expect(conflictLog()).toEqual([[null, 'update-wins', 'ann']]);
   });
 
   it('with a delete that loses to an update is rejected', async () => {

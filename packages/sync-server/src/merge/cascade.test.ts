@@ -19,7 +19,7 @@ async function two(): Promise<{ a: TestConnection; b: TestConnection }> {
 }
 
 const query = (sql: string): unknown => tested.server.query(sql);
-const ledger = (): unknown =>
+const conflictLog = (): unknown =>
   query('SELECT table_name, row_key, column_name, lost_value, lost_by, won_by FROM rockpool_conflict ORDER BY id');
 const rules = (): unknown => query('SELECT DISTINCT rule FROM rockpool_conflict');
 const counts = (): unknown =>
@@ -38,7 +38,7 @@ describe('a parent deleted by an author who had not seen its children', () => {
     expect(anns.outcomes).toMatchObject([{ kind: 'admitted', watermark: 3 }]);
     expect(counts()).toEqual([[1n, 1n, 0n]]);
     expect(rules()).toEqual([['cascade']]);
-    expect(ledger()).toEqual(
+    expect(conflictLog()).toEqual(
       expect.arrayContaining([
         ['entries', '["e"]', 'amount', 7n, 'ben', 'ann'],
         ['splits', '["s"]', 'share', 3n, 'ben', 'ann'],
@@ -59,7 +59,7 @@ describe('a parent deleted by an author who had not seen its children', () => {
     b.push();
     expect((await b.decided(2)).outcomes).toMatchObject([{ kind: 'admitted', conflictCount: 1 }]);
     expect(query('SELECT * FROM stickers')).toEqual([]);
-    expect(ledger()).toEqual([
+    expect(conflictLog()).toEqual([
       ['stickers', '["x","seen"]', null, null, 'ben', 'ann'],
       ['stickers', '["x","late"]', null, null, 'ben', 'ann'],
     ]);
@@ -95,7 +95,7 @@ describe('a child that arrives after its parent was deleted', () => {
     expect(delivery.outcomes).toMatchObject([{ kind: 'admitted', watermark: 3 }]);
     expect(counts()).toEqual([[1n, 1n, 0n]]);
     expect(rules()).toEqual([['cascade']]);
-    expect(ledger()).toEqual(
+    expect(conflictLog()).toEqual(
       expect.arrayContaining([
         ['entries', '["e"]', 'amount', 7n, 'ben', 'ann'],
         ['splits', '["s"]', 'share', 3n, 'ben', 'ann'],
@@ -125,7 +125,7 @@ describe('a child that arrives after its parent was deleted', () => {
     const delivery = await late([update('entries', 'old', { account_id: 'x' })]);
     expect(delivery.outcomes).toMatchObject([{ kind: 'admitted' }]);
     expect(counts()).toEqual([[1n, 0n, 0n]]);
-    expect(ledger()).toEqual(
+    expect(conflictLog()).toEqual(
       expect.arrayContaining([
         ['entries', '["old"]', 'note', 'old', 'ann', 'ann'],
         ['entries', '["old"]', 'account_id', 'x', 'ben', 'ann'],
@@ -141,7 +141,7 @@ describe('a child that arrives after its parent was deleted', () => {
     expect(delivery.outcomes).toMatchObject([{ kind: 'admitted' }]);
     expect(query('SELECT id FROM cards')).toEqual([['l']]);
     expect(told(delivery, 'cards')).toMatchObject([{ kind: 'delete', key: ['k'] }]);
-    expect(ledger()).toEqual(expect.arrayContaining([['cards', '["k"]', 'digits', '1', 'ben', 'ann']]));
+    expect(conflictLog()).toEqual(expect.arrayContaining([['cards', '["k"]', 'digits', '1', 'ben', 'ann']]));
   });
 
   it('is rejected as part of an atomic changeset', async () => {
@@ -201,11 +201,11 @@ describe('a child deleted with its parent', () => {
 
   it('leaves the conflict log of every client once it is back', async () => {
     const { a, b } = await gone();
-    expect(ledger()).not.toEqual([]);
+    expect(conflictLog()).not.toEqual([]);
     b.site.write([update('entries', 'e', { account_id: 'y' })], { base: 1 });
     b.push();
     await b.decided(2);
-    expect(ledger()).toEqual([]);
+    expect(conflictLog()).toEqual([]);
     expect(told(await a.delivery(), 'rockpool_conflict').every(({ kind }) => kind === 'delete')).toBe(true);
   });
 
@@ -215,7 +215,7 @@ describe('a child deleted with its parent', () => {
     b.push();
     expect((await b.decided(2)).outcomes).toMatchObject([{ kind: 'admitted', conflictCount: 1 }]);
     expect(counts()).toEqual([[1n, 1n, 0n]]);
-    expect(ledger()).toEqual(expect.arrayContaining([['entries', '["e"]', 'note', 'more', 'ben', 'ann']]));
+    expect(conflictLog()).toEqual(expect.arrayContaining([['entries', '["e"]', 'note', 'more', 'ben', 'ann']]));
   });
 
   it('comes back with a parent inserted by an author who had not seen the delete, but not by one who had', async () => {
@@ -240,7 +240,7 @@ describe('a child deleted with its parent', () => {
     const c = await tested.server.open(undefined, { principal: 'cleo' });
     expect(await c.commit([insert('accounts', 'x', { name: 'x' })], { base: 0 })).toMatchObject({ kind: 'admitted' });
     expect(query('SELECT id FROM cards')).toEqual([['m']]);
-    expect(ledger()).toEqual(expect.arrayContaining([['cards', '["k"]', 'digits', '1', 'ben', 'ann']]));
+    expect(conflictLog()).toEqual(expect.arrayContaining([['cards', '["k"]', 'digits', '1', 'ben', 'ann']]));
   });
 
   it('waits for its other parent when both were deleted', async () => {

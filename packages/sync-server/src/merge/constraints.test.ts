@@ -140,8 +140,8 @@ describe('a changeset after a rejected one', () => {
       keys: [['y']],
     });
     // The update has no row to change, and is in the conflict log.
-    const ledger = groups.find(({ tableId }) => tableId === CONFLICT_TABLE.id);
-    expect(ledger).toMatchObject({ kind: 'insert', rowCount: 1 });
-    expect(ledger?.values[ledger.columnIds.indexOf(columnIdOf('lost_value'))]).toEqual([5n]);
+    const conflictLog = groups.find(({ tableId }) => tableId === CONFLICT_TABLE.id);
+    expect(conflictLog).toMatchObject({ kind: 'insert', rowCount: 1 });
+    expect(conflictLog?.values[conflictLog.columnIds.indexOf(columnIdOf('lost_value'))]).toEqual([5n]);
   });
 });

@@ -21,7 +21,7 @@ function entry(): readonly CellValue[] | undefined {
   return tested.server.query(`SELECT amount, note FROM entries WHERE id = 'e'`)[0];
 }
 
-function ledger(): readonly (readonly CellValue[])[] {
+function conflictLog(): readonly (readonly CellValue[])[] {
   return tested.server.query(
     'SELECT table_name, row_key, column_name, rule, lost_value, won_value, lost_by, won_by FROM rockpool_conflict ORDER BY id',
   );
@@ -37,7 +37,7 @@ describe('writes of different columns', () => {
     b.push();
     const delivery = await b.decided(1);
     expect(entry()).toEqual([5n, 'ben']);
-    expect(ledger()).toEqual([]);
+    expect(conflictLog()).toEqual([]);
     expect(delivery.outcomes).toMatchObject([{ kind: 'admitted', conflictCount: 0 }]);
   });
 });
@@ -59,7 +59,7 @@ describe('concurrent writes of one column', () => {
     const later = firstAgeMs < secondAgeMs ? 'ann' : 'ben';
     const earlier = later === 'ann' ? 'ben' : 'ann';
     expect(entry()).toEqual([1n, later]);
-    expect(ledger()).toEqual([['entries', '["e"]', 'note', 'lww', earlier, later, earlier, later]]);
+    expect(conflictLog()).toEqual([['entries', '["e"]', 'note', 'lww', earlier, later, earlier, later]]);
     expect(bens.outcomes).toMatchObject([{ kind: 'admitted', conflictCount: 1 }]);
     expect(told(bens, 'rockpool_conflict')).toHaveLength(1);
     const anns = await a.delivery();
@@ -94,7 +94,7 @@ describe('concurrent writes of one column', () => {
     b.push();
     await b.decided(1);
     expect(entry()).toEqual([1n, 'same']);
-    expect(ledger()).toEqual([]);
+    expect(conflictLog()).toEqual([]);
   });
 
   it('correct the author who lost, however old the winning value is', async () => {
@@ -120,7 +120,7 @@ describe('a write whose author had seen the other', () => {
     b.site.clockAheadMs = -YEAR_MS;
     await b.commit([update('entries', 'e', { note: 'ben' })], { ageMs: YEAR_MS });
     expect(entry()).toEqual([1n, 'ben']);
-    expect(ledger()).toEqual([]);
+    expect(conflictLog()).toEqual([]);
   });
 
   it('is concurrent when an earlier pending write covered the other one', async () => {
@@ -135,7 +135,7 @@ describe('a write whose author had seen the other', () => {
     b.push(1, 2);
     await b.decided(2);
     expect(entry()).toEqual([1n, 'ben 2']);
-    expect(ledger().map((row) => row.slice(3, 6))).toEqual([
+    expect(conflictLog().map((row) => row.slice(3, 6))).toEqual([
       ['lww', 'ben 1', 'ann'],
       ['lww', 'ann', 'ben 2'],
     ]);
@@ -152,7 +152,7 @@ describe('a deleted row', () => {
     b.push();
     const delivery = await b.decided(1);
     expect(entry()).toBeUndefined();
-    expect(ledger()).toEqual([['entries', '["e"]', 'note', 'delete-wins', 'ben', null, 'ben', 'ann']]);
+    expect(conflictLog()).toEqual([['entries', '["e"]', 'note', 'delete-wins', 'ben', null, 'ben', 'ann']]);
     expect(told(delivery, 'entries')).toEqual([{ kind: 'delete', key: ['e'], cells: new Map() }]);
   });
 
@@ -163,7 +163,7 @@ describe('a deleted row', () => {
     a.push();
     await a.decided(2);
     expect(entry()).toBeUndefined();
-    expect(ledger()).toEqual([['entries', '["e"]', 'note', 'delete-wins', 'ben', null, 'ben', 'ann']]);
+    expect(conflictLog()).toEqual([['entries', '["e"]', 'note', 'delete-wins', 'ben', null, 'ben', 'ann']]);
     expect(told(await b.delivery(), 'entries')).toEqual([{ kind: 'delete', key: ['e'], cells: new Map() }]);
   });
 
@@ -209,7 +209,7 @@ describe('two inserts of one key', () => {
     a.push();
     const delivery = await a.decided(2);
     expect(tested.server.query(`SELECT amount, note FROM entries WHERE id = 'n'`)).toEqual([[2n, 'ben']]);
-    expect(ledger().map((row) => row.slice(2, 6))).toEqual([
+    expect(conflictLog().map((row) => row.slice(2, 6))).toEqual([
       ['amount', 'one-insert-wins', 1n, 2n],
       ['note', 'one-insert-wins', 'ann', 'ben'],
     ]);
@@ -260,7 +260,7 @@ describe('a changed primary key', () => {
     a.push();
     await a.decided(2);
     expect(entries()).toEqual([['f', 'start']]);
-    expect(ledger()).toEqual([['entries', '["e"]', 'note', 'delete-wins', 'ben', null, 'ben', 'ann']]);
+    expect(conflictLog()).toEqual([['entries', '["e"]', 'note', 'delete-wins', 'ben', null, 'ben', 'ann']]);
   });
 
   it('by two authors makes two rows with different keys, and one row with the same key', async () => {
@@ -285,6 +285,6 @@ describe('a changed primary key', () => {
       ['g', 'start'],
       ['h', 'start'],
     ]);
-    expect(ledger()).toEqual([]);
+    expect(conflictLog()).toEqual([]);
   });
 });

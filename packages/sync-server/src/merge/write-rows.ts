@@ -33,13 +33,13 @@ export function actionOf({ write: { table }, before, after }: MergedRow): RowAct
 }
 
 /**
- * Writes merged rows into the app's tables, in an order in which rows of one changeset never collide with each other:
- * first everything that goes (also rows whose unique values change: they come back), then plain updates, then
- * everything that comes. Two rows that swap a unique value therefore pass; what still collides, collides with a row
- * outside the changeset, and is resolved by the unique rule of its table (unique-conflict.ts), after all rows that fit.
- * A row that is written otherwise than merged takes its place in `rows`. Throws the constraint's error.
+ * Writes merged rows into the app's tables, in an order in which rows of one changeset never collide: first deletes,
+ * including those of rows with changed unique values, which are inserted again; then plain updates; then inserts. So two
+ * rows can swap a unique value. A row that still collides does so with a row outside the changeset. It is written after
+ * all others, by the unique rule of its table (unique-conflict.ts), and replaces its entry in `rows` if it changes.
+ * Throws the constraint's error.
  *
- * `atomic`: a changeset that stands as it was sent or not at all. No rule applies to it.
+ * `atomic`: the unique rule does not apply; a conflict rejects the changeset.
  */
 export function writeRows(file: DatabaseFile, rows: MergedRows, version: Version, atomic: boolean): void {
   const planned = rows.all().map((row) => ({ row, action: actionOf(row) }));
