@@ -124,8 +124,8 @@ export const SEEDED_BUGS: readonly SeededBug[] = [
   {
     name: 'ledger entry skipped',
     file: server('conflict-log/conflict-rows.ts'),
-    find: 'for (const loss of conflicts) {',
-    replace: 'for (const loss of conflicts.slice(1)) {',
+    find: 'for (const conflict of conflicts) {',
+    replace: 'for (const conflict of conflicts.slice(1)) {',
   },
   {
     name: 'key order of UNIQUE swaps ignored',
