@@ -72,7 +72,7 @@ export function readCaptureTable(
   };
 }
 
-/** A default that is the same on every device at any time, unlike an expression such as CURRENT_TIMESTAMP. */
+/** A default that is the same on every device at any time, unlike an expression such as the current time. */
 const LITERAL = /^\s*(?:\(\s*)*(?:NULL|TRUE|FALSE|[-+]?\s*\d+(?:\.\d+)?|X?'(?:[^']|'')*')(?:\s*\))*\s*$/i;
 
 function readOmittedDefaults(

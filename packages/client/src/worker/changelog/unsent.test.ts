@@ -25,21 +25,21 @@ const keys = (database: OpenDatabase): unknown[] => database.listRejected().map(
 it('imports pending and rejected changesets as rejected', () => {
   const unsent = readUnsent(withUnsent().connection);
   expect(unsent.isComplete).toBe(true);
-  const anew = openInMemory();
-  importUnsent(anew.connection, anew.rejected, unsent, reason, 2000);
-  expect(keys(anew)).toEqual(['2', '4', '5']);
-  expect(anew.changelog.head().sequence).toBe(0);
-  anew.retryRejected(-1);
-  expect(anew.query('SELECT id FROM account', []).rowCount).toBe(1);
-  expect(keys(anew)).toEqual(['2', '4']);
+  const imported = openInMemory();
+  importUnsent(imported.connection, imported.rejected, unsent, reason, 2000);
+  expect(keys(imported)).toEqual(['2', '4', '5']);
+  expect(imported.changelog.head().sequence).toBe(0);
+  imported.retryRejected(-1);
+  expect(imported.query('SELECT id FROM account', []).rowCount).toBe(1);
+  expect(keys(imported)).toEqual(['2', '4']);
 });
 
 it('puts a second import before the first', () => {
-  const anew = openInMemory();
+  const imported = openInMemory();
   for (const time of [1, 2])
-    importUnsent(anew.connection, anew.rejected, readUnsent(withUnsent().connection), reason, time);
-  expect(keys(anew)).toEqual(['2', '4', '5', '2', '4', '5']);
-  expect(anew.listRejected().map(({ sequence }) => sequence)).toEqual([-6, -5, -4, -3, -2, -1]);
+    importUnsent(imported.connection, imported.rejected, readUnsent(withUnsent().connection), reason, time);
+  expect(keys(imported)).toEqual(['2', '4', '5', '2', '4', '5']);
+  expect(imported.listRejected().map(({ sequence }) => sequence)).toEqual([-6, -5, -4, -3, -2, -1]);
 });
 
 it('reports an unreadable changelog as incomplete', () => {

@@ -57,7 +57,7 @@ export class DocumentTable {
     return onBase;
   }
 
-  /** The whole state, without reference to a base. */
+  /** The complete state, without reference to a base. */
   readWhole(key: readonly CellValue[], columnId: number, text: () => CellValue): CellValue {
     return wholeState(this.read(key, columnId, text), this.readBase);
   }
