@@ -33,6 +33,9 @@ export const fetchBuilt: typeof fetch = (input, init) => fetch((input as string)
 /** As a worker gets it from its page. */
 export const SCHEMA: Schema = decodeSchema(encodeSchema(TEST_SCHEMA));
 
+/** On a busy machine a server may take longer to answer than a device would wait. */
+const PATIENT: DownloadTimeouts = { tokenMs: 60_000, firstByteMs: 60_000, nextBytesMs: 60_000, builtMs: 60_000 };
+
 export interface DeviceOptions {
   readonly server: () => TestServer;
   /** Default: one of its own, empty. */
@@ -43,7 +46,7 @@ export interface DeviceOptions {
   readonly fetch?: typeof fetch;
   /** What is said of each file that came. Default: where it is. */
   readonly held?: () => SnapshotPosition;
-  /** For snapshots. Default: as in a worker. */
+  /** For snapshots. Default: long, so that a busy machine changes nothing. */
   readonly timeouts?: DownloadTimeouts;
   /** Default: files are taken where they are offered. */
   readonly takesFiles?: boolean;
@@ -154,7 +157,7 @@ export class Device {
     url,
     token,
     get,
-    timeouts = {},
+    timeouts = PATIENT,
   }: {
     readonly url: () => string;
     readonly token: () => Promise<string>;
