@@ -14,7 +14,7 @@ test('a statement of 2,000 rows imported by one person gives another, who opens 
   await goTo(anna, 'Import');
   await fillAccountForm(anna, { name: 'Harbour', currency: 'USD', opening: '5126.44' });
   await chooseFile(anna, samples.harbour);
-  await expect(anna.getByRole('region', { name: 'Import', exact: true })).toContainText('2000 new entries.');
+  await expect(anna.getByRole('region', { name: 'Import', exact: true })).toContainText('2,000 new entries.');
   await importPreviewed(anna, 2000);
   await anna.getByRole('link', { name: 'Go to Harbour' }).click();
   // The statement itself says so, in its last line.

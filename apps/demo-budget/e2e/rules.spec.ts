@@ -84,7 +84,7 @@ test('a rule is changed to hold where one of its conditions does', async ({ newP
   await page.getByRole('button', { name: /^Edit the rule/ }).click();
   const change = page.getByRole('form', { name: 'Edit rule' });
   await change.getByRole('button', { name: 'Add a condition' }).click();
-  await change.getByLabel('Field of condition 2').selectOption({ label: 'the notes' });
+  await change.getByLabel('Field of condition 2').selectOption({ label: 'the memo' });
   await change.getByLabel('Value of condition 2').fill('bread');
   await change.getByLabel('Conditions to match').selectOption({ label: 'any condition matches' });
   await change.getByRole('button', { name: 'Save' }).click();

@@ -23,7 +23,7 @@ export async function chooseFile(
 
 /** Imports what is previewed, to the end. */
 export async function importPreviewed(page: Page, entryCount: number): Promise<void> {
-  const entries = entryCount === 1 ? '1 entry' : `${entryCount} entries`;
-  await page.getByRole('button', { name: `Import ${entries}` }).click();
-  await expect(page.getByRole('heading', { name: `${entries} imported` })).toBeVisible({ timeout: 30_000 });
+  const shown = entryCount === 1 ? '1 entry' : `${entryCount.toLocaleString('en')} entries`;
+  await page.getByRole('button', { name: `Import ${shown}` }).click();
+  await expect(page.getByRole('heading', { name: `${shown} imported` })).toBeVisible({ timeout: 30_000 });
 }

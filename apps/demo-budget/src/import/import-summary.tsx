@@ -1,5 +1,6 @@
 import type { ReactNode } from 'react';
 import type { Result } from '../result.ts';
+import { locale } from '../shell/locale.ts';
 import { planProblemSentence, type ImportPlan, type PlanProblem } from './rows/plan.ts';
 
 export interface ImportSummaryProps {
@@ -39,7 +40,7 @@ export function ImportSummary({
           </button>
         )}
         <button type="button" className="primary" disabled={open || newCount === 0} onClick={onImport}>
-          {newCount === 1 ? 'Import 1 entry' : `Import ${newCount} entries`}
+          {newCount === 1 ? 'Import 1 entry' : `Import ${newCount.toLocaleString(locale)} entries`}
         </button>
         <button type="button" onClick={onCancel}>
           Another file
@@ -51,10 +52,12 @@ export function ImportSummary({
 
 function planWords({ entries, duplicateCount, alikeCount, skippedCount }: ImportPlan): string {
   if (entries.length === 0 && duplicateCount > 0 && skippedCount + alikeCount === 0)
-    return `Nothing new: ${duplicateCount === 1 ? 'the one row is' : `all ${duplicateCount} rows are`} already imported.`;
-  const words = [entries.length === 1 ? '1 new entry' : `${entries.length} new entries`];
+    return `Nothing new: ${duplicateCount === 1 ? 'the one row is' : `all ${duplicateCount.toLocaleString(locale)} rows are`} already imported.`;
+  const words = [entries.length === 1 ? '1 new entry' : `${entries.length.toLocaleString(locale)} new entries`];
   if (duplicateCount > 0)
-    words.push(duplicateCount === 1 ? '1 already imported' : `${duplicateCount} already imported`);
+    words.push(
+      duplicateCount === 1 ? '1 already imported' : `${duplicateCount.toLocaleString(locale)} already imported`,
+    );
   if (alikeCount > 0) words.push(alikeCount === 1 ? '1 possible duplicate' : `${alikeCount} possible duplicates`);
   if (skippedCount > 0) words.push(`${skippedCount} skipped`);
   return `${words.join(', ')}.`;

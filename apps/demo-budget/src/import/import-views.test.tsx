@@ -125,7 +125,7 @@ describe('the summary of an import', () => {
         plan={{ ok: true, value: { entries: [], duplicateCount: 2000, alikeCount: 0, skippedCount: 0 } }}
       />,
     );
-    expect(html).toContain('Nothing new: all 2000 rows are already imported.');
+    expect(html).toContain('Nothing new: all 2,000 rows are already imported.');
     expect(html).toContain('disabled=""');
   });
 
