@@ -166,7 +166,7 @@ describe.each(stores)('with a server on $store, a statement', ({ withServer }) =
     ],
   ];
 
-  it('that writes what its column cannot hold fails before anything is stored, and says table, column and types', () =>
+  it('that writes a value which its column cannot hold fails before anything is stored, and names table, column and types', () =>
     withServer(async (server, device) => {
       const [one, two] = [device(), device()];
       one.write("INSERT INTO place (list, number, note) VALUES ('l', 1, 'first')");
@@ -191,7 +191,7 @@ describe.each(stores)('with a server on $store, a statement', ({ withServer }) =
       expect([...one.problems, ...two.problems]).toEqual([]);
     }));
 
-  it('that writes what SQLite converts is stored as converted, on every replica alike', () =>
+  it('that writes a value which SQLite converts stores the converted one, on every replica alike', () =>
     withServer(async (server, device) => {
       const [one, two] = [device(), device()];
       one.write("INSERT INTO place (list, number) VALUES (7, '8'), ('l', 2.0)");
@@ -220,7 +220,7 @@ describe.each(stores)('with a server on $store, a statement', ({ withServer }) =
 });
 
 describe.each(stores)('with a server on $store, a transaction', ({ withServer }) => {
-  it('of several calls fails at its COMMIT for what it left in a column, and not for what it put right', () =>
+  it('of several calls fails at its COMMIT for a wrong value that is left in a column, and not for a corrected one', () =>
     withServer(async (server, device) => {
       const one = device();
       const { database } = one;
@@ -237,7 +237,7 @@ describe.each(stores)('with a server on $store, a transaction', ({ withServer })
       expect(server.query('SELECT id, whole, words FROM item')).toEqual([['i', 2n, 'after']]);
     }));
 
-  it('that takes a value which a unique index takes for the same is decided by the server for both devices', () =>
+  it('that writes a value which a unique index treats as equal is decided by the server for both devices', () =>
     withServer(async (server, device) => {
       const [one, two] = [device(), device()];
       one.write("INSERT INTO item (id, words) VALUES ('a', 'Tea')");
@@ -256,7 +256,7 @@ describe.each(stores)('with a server on $store, a transaction', ({ withServer })
 });
 
 describe('with several servers on PostgreSQL', () => {
-  it('one that reads the database anew has every value as it was written, byte for byte', async () => {
+  it('a server that reads the database again has every value as it was written, byte for byte', async () => {
     const { url } = await postgres.server.createDatabase();
     await onServer(
       async (first, device) => {

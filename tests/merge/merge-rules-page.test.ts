@@ -41,7 +41,7 @@ function namedTests(cell: string): { readonly file: string; readonly names: read
 }
 
 describe('the page of merge rules', () => {
-  it('names a test for every line', () => {
+  it('names a test in every row', () => {
     expect(rows.length).toBeGreaterThan(40);
     for (const { line, cells } of rows)
       expect(
@@ -61,7 +61,7 @@ describe('the page of merge rules', () => {
     expect(wrong).toEqual([]);
   });
 
-  it('and the page of values name only tests that exist', () => {
+  it('and the page of values name only existing tests', () => {
     const named = namedTests(page);
     expect(named.length).toBeGreaterThan(rows.length);
     const ofValues = namedTests(valuesPage);

@@ -89,7 +89,7 @@ const lost = (): unknown[][] =>
   ann.rows('SELECT table_name, column_name, lost_value, won_value FROM rockpool_conflict ORDER BY id');
 
 describe('a server restored from an older backup', () => {
-  it('is given back what two clients hold, each its own part, exactly once', async () => {
+  it('gets back the changesets of two clients, each exactly once', async () => {
     ann.write("INSERT INTO page (id, title, hits) VALUES ('p', 'start', 10)");
     await sync(ann, ben);
     backUp();
@@ -113,7 +113,7 @@ describe('a server restored from an older backup', () => {
     expect(live.file.sql.all('SELECT title, hits FROM page')).toEqual([['by ben', 13n]]);
   });
 
-  it('is given back only what is not older than seven days; the rest is as the backup has it', async () => {
+  it('gets back only changesets of the last seven days; the rest is as in the backup', async () => {
     backUp();
     for (const key of ['old', 'last old']) {
       ann.write(`INSERT INTO page (id, title) VALUES ('${key}', 'x')`);
@@ -137,7 +137,7 @@ describe('a server restored from an older backup', () => {
     expect(ben.rows('SELECT id FROM page ORDER BY id')).toEqual([['last old'], ['new'], ['newest']]);
   });
 
-  it('takes what builds on the part of somebody who comes later as far as it can: the rest is rejected, or in the ledger, and fits when the other has come', async () => {
+  it('admits changes of rows that come later as far as possible: the rest is rejected or in the conflict log, and fits once the rows have come', async () => {
     ann.write("INSERT INTO page (id, title) VALUES ('p', 'start')");
     await sync(ann, ben);
     backUp();
@@ -159,7 +159,7 @@ describe('a server restored from an older backup', () => {
     for (const device of [ann, ben]) expect(device.rows('SELECT page_id FROM note')).toEqual([['q']]);
   });
 
-  it('tells a service that has read what was lost all there is, also where as much has been written since', async () => {
+  it('sends a service that had read the lost log the whole state, even when as much has been written since', async () => {
     ann.write("INSERT INTO page (id, title) VALUES ('p', 'start')");
     await sync(ann, ben);
     backUp();
@@ -183,7 +183,7 @@ describe('a server restored from an older backup', () => {
     });
   });
 
-  it('takes no value for seen that was written before the restore was noticed', async () => {
+  it('treats no value as seen that was written before the restore was noticed', async () => {
     ann.write("INSERT INTO page (id, title) VALUES ('p', 'start')");
     await sync(ann, ben);
     backUp();
@@ -201,7 +201,7 @@ describe('a server restored from an older backup', () => {
     expect(lost()).toEqual([['page', 'title', 'by ben', 'by ann']]);
   });
 
-  it('and once more takes no value for seen of the log in between, by a client that missed both', async () => {
+  it('and again treats no value of the log in between as seen, for a client that missed both', async () => {
     ann.write("INSERT INTO page (id, title) VALUES ('p', 'start')");
     await sync(ann, ben);
     backUp(1);
@@ -226,7 +226,7 @@ describe('a server restored from an older backup', () => {
       expect(device.rows('SELECT id FROM page ORDER BY id').flat()).toEqual(['p', 'q', 'r', 's', 't', 'u']);
   });
 
-  it('takes what was written to rows that somebody has given back before: changes, additions and deletes', async () => {
+  it('admits changes, additions and deletes of rows that another client has sent again', async () => {
     backUp();
     for (const key of ['p', 'q', 'r']) ann.write(`INSERT INTO page (id, title) VALUES ('${key}', 'start')`);
     await sync(ann, ben);
@@ -278,7 +278,7 @@ describe('a server restored from an older backup', () => {
     }
   });
 
-  it('does not take a row that was made anew meanwhile for the one that was deleted', async () => {
+  it('does not mistake a row that was created again for the deleted one', async () => {
     backUp();
     ben.write("INSERT INTO page (id, title) VALUES ('p', 'of ben')");
     await sync(ben, ann);
@@ -292,7 +292,7 @@ describe('a server restored from an older backup', () => {
     for (const device of [ann, ben]) expect(device.rows('SELECT id, title FROM page')).toEqual([['p', 'of ann']]);
   });
 
-  it('and once more from a backup of before the first restore takes what was written between the two and after them', async () => {
+  it('and again from a backup of before the first restore takes changes from between the two and after them', async () => {
     for (const key of ['p', 'q', 'r']) ann.write(`INSERT INTO page (id, title) VALUES ('${key}', 'start')`);
     await sync(ann, ben);
     backUp();

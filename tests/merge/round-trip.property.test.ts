@@ -3,7 +3,7 @@ import { atLevel } from '../support/level.ts';
 import { sendValues, type RoundTripStore } from './round-trip.ts';
 
 it.each<RoundTripStore>(['files', 'PostgreSQL'])(
-  'values of any kind are on a server that decides for %s and on another device what they were on the first, or are refused there',
+  'any value is the same on a server for %s and on another device as on the first, or is rejected on the first',
   { timeout: 120_000 },
   async (store) => {
     const { taken, refused } = await sendValues(atLevel({ test: 3_000, verify: 10_000 }), 1, store);

@@ -117,7 +117,7 @@ function heardBefore(device: DirectDevice, which: number): Delivery | undefined 
 
 describe('the stream', () => {
   it(
-    'comes to the same however its replies are repeated, lost, cut, doubled and put out of order, and every write takes effect once',
+    'ends in the same state however its replies are repeated, lost, cut, doubled and reordered, and every write takes effect once',
     { timeout: 200_000 },
     async () => {
       await fc.assert(

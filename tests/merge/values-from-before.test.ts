@@ -47,7 +47,7 @@ const write = ({ database }: DirectDevice, sql: string): unknown =>
   database.write({ id: sql, statements: [{ sql, params: [] }] });
 
 describe('values of another type than their column', () => {
-  it('are delivered, changed and deleted, and cannot be written again', () =>
+  it('are delivered, changed and deleted, but cannot be written again', () =>
     withRowsFromBefore(async (live, device) => {
       expect(device.rows(ALL)).toEqual([
         ['i', 'w', 'many', 'kg'],

@@ -41,7 +41,7 @@ describe('a value', () => {
     ['an empty blob', 'extra', new Uint8Array(0), new Uint8Array(0)],
     ['a blob of all bytes', 'extra', new Uint8Array(256).map((_, i) => i), new Uint8Array(256).map((_, i) => i)],
     ['NULL', 'extra', null, null],
-  ])('%s arrives as it is, by insert and by update, in both directions', (_, column, written, expected) =>
+  ])('%s arrives unchanged, by insert and by update, in both directions', (_, column, written, expected) =>
     withServer(async (server, device) => {
       const one = device();
       const two = device();
@@ -103,7 +103,7 @@ describe('a value', () => {
         expect(rows.flat().map((value) => (typeof value === 'bigint' ? Number(value) : value))).toEqual([1, 'real']);
     }));
 
-  it('NULL is what SQL makes of a number that is none, on every replica', () =>
+  it('SQL turns NaN into NULL on every replica', () =>
     withServer(async (server, device) => {
       const one = device();
       const two = device();
@@ -113,7 +113,7 @@ describe('a value', () => {
     }));
 });
 
-describe('a value that could not be sent', () => {
+describe('a value that cannot be sent', () => {
   const refused: [string, string, readonly SqlParam[], string, object][] = [
     ['NaN', 'INSERT INTO account (id, rate) VALUES (?, ?)', ['a', Number.NaN], 'not-a-number', {}],
     [
@@ -176,7 +176,7 @@ describe('a value that could not be sent', () => {
   ];
 
   it.each(refused)(
-    'is refused at the local write, with a reason and nothing left behind: %s',
+    'fails the local write with a reason and leaves nothing behind: %s',
     (_, sql, params, problem, fields) =>
       withServer(async (server, device) => {
         const one = device();

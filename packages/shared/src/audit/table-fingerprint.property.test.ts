@@ -27,13 +27,13 @@ function fingerprint(of: readonly Row[], rangeCount = 16): TableFingerprint {
 }
 
 describe('a fingerprint', () => {
-  it('is the same for the same rows, in whatever order they are read', () => {
+  it('is the same for the same rows in any order', () => {
     fc.assert(
       fc.property(rows, (some) => void expect(fingerprint(some.toReversed()).sums).toEqual(fingerprint(some).sums)),
     );
   });
 
-  it('is another one when any value of any row is another one, in the range of that row alone', () => {
+  it('differs when any value of any row differs, in the range of that row only', () => {
     fc.assert(
       fc.property(
         rows.filter((some) => some.length > 0),
@@ -55,7 +55,7 @@ describe('a fingerprint', () => {
     );
   });
 
-  it('tells values apart that only look alike, and values that changed columns', () => {
+  it('distinguishes values that look alike, and values that swapped columns', () => {
     const of = (...cells: CellValue[]): number[] => [...fingerprint([{ key: ['a'], cells }], 1).sums];
     const alike: CellValue[][] = [
       [1n, null],
@@ -86,7 +86,7 @@ describe('a fingerprint', () => {
     );
   });
 
-  it('divides rows into ranges that are about as full as each other', () => {
+  it('divides rows into ranges of about the same size', () => {
     const keys = Array.from({ length: 20_000 }, (_, index) => [`entry-${index}`]);
     const sums = new TableFingerprint(table, 64);
     const counts = new Map<number, number>();
@@ -95,14 +95,14 @@ describe('a fingerprint', () => {
     expect(Math.max(...counts.values())).toBeLessThan(450);
   });
 
-  it('gives 100,000 rows that differ by little 100,000 different hashes', () => {
+  it('gives 100,000 similar rows 100,000 different hashes', () => {
     const seen = new Set<string>();
     for (let i = 0; i < 100_000; i++)
       seen.add(fingerprint([{ key: [BigInt(i)], cells: [BigInt(i % 7), `n${i % 11}`] }], 1).sums.join());
     expect(seen.size).toBe(100_000);
   });
 
-  it('is divided by how many rows there are', () => {
+  it('is divided by the number of rows', () => {
     expect([0, 64, 129, 1000, 1e9].map(auditRangeCount)).toEqual([2, 2, 4, 16, MAX_AUDIT_RANGES]);
   });
 });

@@ -6,7 +6,7 @@ import type { BeforeGroup } from './changeset.ts';
 import { decodeBefore, decodeChangesetBody, encodeBefore, encodeChangesetBody } from './changeset-codec.ts';
 
 describe('changeset codec', () => {
-  it('gives back every body it wrote, values exact to the type', () => {
+  it('decodes every body that it encoded, with exact types of values', () => {
     fc.assert(
       fc.property(changesetBody, (body) => {
         expect(decodeChangesetBody(encodeChangesetBody(body))).toStrictEqual(body);
@@ -15,7 +15,7 @@ describe('changeset codec', () => {
     );
   });
 
-  it('gives back old values beside their groups', () => {
+  it('decodes old values with their groups', () => {
     fc.assert(
       fc.property(changesetBody, ({ groups }) => {
         const before = groups.map(({ columnIds, values }): BeforeGroup => ({ columnIds, values }));
@@ -38,7 +38,7 @@ describe('changeset codec', () => {
     fc.assert(fc.property(fc.uint8Array({ maxLength: 200 }), decodeOrTypedError), { numRuns: 2000 });
   });
 
-  it('refuses NULL in a key, repeated columns, and columns in a delete', () => {
+  it('rejects NULL in a key, repeated columns, and columns in a delete', () => {
     const group = { tableId: 7, kind: 'update' as const, rowCount: 1, keys: [['k']], columnIds: [5], values: [[1n]] };
     const encoded = (patch: object): Uint8Array =>
       encodeChangesetBody({ atomic: false, groups: [{ ...group, ...patch }], cellBases: [] });

@@ -28,13 +28,13 @@ describe('changeset bytes', () => {
   });
 
   // Stored changelogs and other versions depend on these bytes: a change here needs a new codec version.
-  it('are these, for ever, in codec version 1', () => {
+  it('never change in codec version 1', () => {
     expect(hex(body)).toMatchInlineSnapshot(
       `"0100020104030201020102090000000a00000003010161628102020502000000000000e03f030178030403020101010003016301040302010303016109000000ac02"`,
     );
   });
 
-  it('cannot ask for more memory than a changeset has: runs of NULL are short however long they are', () => {
+  it('cannot make a reader allocate more memory than a changeset may use, although runs of NULL take few bytes', () => {
     const rows = 50_000;
     const columns = 10_000;
     const bomb = new ByteWriter();
@@ -53,7 +53,7 @@ describe('changeset bytes', () => {
   it.each([
     ['rows', 1, MAX_CHANGESET_ROWS],
     ['cells', 15, MAX_CHANGESET_CELLS / 16],
-  ])('are neither written nor read for more %s than a changeset has', (_, columns, mostRows) => {
+  ])('cannot be encoded or decoded for more %s than a changeset may have', (_, columns, mostRows) => {
     const columnIds = Array.from({ length: columns }, (_column, index) => index + 1);
     const groupOf = (rowCount: number): ChangeGroup => ({
       tableId: 7,
@@ -80,7 +80,7 @@ describe('changeset bytes', () => {
     expect(() => decodeChangesetBody(larger.finish())).toThrow(tooLarge);
   });
 
-  it('hash into a chain: number, stamp, base, body and predecessor all count', () => {
+  it('hash into a chain that covers sequence, stamp, base, body and predecessor', () => {
     const first = { sequence: 1, stampUs: 1_700_000_000_000_000, base: 3, body };
     const hash = changesetHash(FIRST_PREVIOUS_HASH, first);
     expect(hex(hash)).toMatchInlineSnapshot(`"be2dffe60d9d98441d4be6eb5ca7ba89"`);

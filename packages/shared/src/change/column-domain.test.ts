@@ -67,7 +67,7 @@ describe('a column', () => {
     }
   });
 
-  it('that is a counter takes integers, of a document nothing is checked here', () => {
+  it('accepts integers in a counter, and leaves documents to their own check', () => {
     const table = sampleTable(
       't',
       [
@@ -98,7 +98,7 @@ describe('a column', () => {
 
 describe('a key', () => {
   it.each<ColumnType>(['text', 'integer', 'blob'])(
-    'has parts of the type of their columns where a row is made: %s',
+    'has parts of the types of their columns in an insert: %s',
     (type) => {
       const domain = tableDomain(sampleTable('t', [sampleColumn('id', type, { notNull: true })]));
       for (const [valueType, values] of Object.entries(VALUES) as [keyof typeof VALUES, CellValue[]][]) {
@@ -117,7 +117,7 @@ describe('a key', () => {
     },
   );
 
-  it('has at most 2,000 bytes where a row is made: text in UTF-8, integers as digits', () => {
+  it('has at most 2,000 bytes in an insert: text in UTF-8, integers as digits', () => {
     const columns = [
       sampleColumn('a', 'text', { notNull: true }),
       sampleColumn('b', 'blob', { notNull: true }),

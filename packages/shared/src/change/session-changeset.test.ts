@@ -28,7 +28,7 @@ function read(bytes: Uint8Array): Told[] {
   return told;
 }
 
-it('reads what SQLite has told, each value as it is', () => {
+it('reads every value exactly as SQLite recorded it', () => {
   expect(read(RECORDED)).toStrictEqual([
     ['t', 'update', [-5n, 'k2', undefined], ['text', undefined, undefined]],
     ['t', 'delete', [0.5, 'k3', Uint8Array.of(0, 255)]],
@@ -48,7 +48,7 @@ it('names the column of a new text that is not UTF-8', () => {
   );
 });
 
-it('ends in a typed error, never in another one or in endless reading, wherever bytes are missing or damaged', () => {
+it('throws a typed error, and always ends, wherever bytes are missing or damaged', () => {
   const attempt = (bytes: Uint8Array): void => {
     try {
       read(bytes);

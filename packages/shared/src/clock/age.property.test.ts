@@ -79,7 +79,7 @@ function perform(device: Device, steps: readonly Step[]): void {
 describe('pending changesets', () => {
   const offset = fc.integer({ min: -YEAR_MS, max: YEAR_MS });
 
-  it('are placed when they were written, however wrong the clock is, while nobody sets it', () => {
+  it('are dated to the time of writing, however wrong the clock is, as long as it is not set', () => {
     fc.assert(
       fc.property(offset, fc.array(calm, { maxLength: 30 }), (offsetMs, steps) => {
         const device = new Device(offsetMs);
@@ -91,7 +91,7 @@ describe('pending changesets', () => {
     );
   });
 
-  it('are placed when they were written where the clock is set back, or set at all while the app has nothing pending', () => {
+  it('are dated to the time of writing when the clock is set back, or set in any way while the app has nothing pending', () => {
     fc.assert(
       fc.property(
         offset,
@@ -114,7 +114,7 @@ describe('pending changesets', () => {
     );
   });
 
-  it('gain nothing where the clock is set once, running or closed: none is placed after it was written, nor before the last contact', () => {
+  it('gain nothing when the clock is set once, with the app open or closed: no stamp is after the time of writing or before the last contact', () => {
     fc.assert(
       fc.property(
         offset,
@@ -134,7 +134,7 @@ describe('pending changesets', () => {
     );
   });
 
-  it('keep their order, and stay between the last contact and their arrival, whatever is done to the clock', () => {
+  it('keep their order, and stay between the last contact and their arrival, whatever the clock is set to', () => {
     fc.assert(
       fc.property(offset, fc.array(fc.oneof(calm, setting), { maxLength: 40 }), (offsetMs, steps) => {
         const device = new Device(offsetMs);
@@ -163,7 +163,7 @@ const clocks: Readonly<Record<string, (device: Device, write: number) => void>> 
 
 describe('200,000 writes by a clock', () => {
   it.each(Object.entries(clocks))(
-    'that is %s are stamped, in order, and placed no later than they were written',
+    'that is %s are stamped, in order, and dated no later than the time of writing',
     (_name, set) => {
       const device = new Device(0);
       const earlier = device.contact();

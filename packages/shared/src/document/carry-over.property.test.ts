@@ -56,7 +56,7 @@ describe('a late edit of a compacted document', () => {
     ],
   };
 
-  it('that writes a place which others wrote since: it stands, and what stood there is told, with its path and author', () => {
+  it('that writes a place which others wrote since: replaces their value, and reports it with its path and author', () => {
     const scalar = fc.oneof(fc.integer(), fc.string({ unit: 'grapheme-ascii' }), fc.boolean(), fc.constant(null));
     fc.assert(
       fc.property(
@@ -80,7 +80,7 @@ describe('a late edit of a compacted document', () => {
     );
   });
 
-  it('that removes what others wrote into, or writes into what others removed: what goes is told, with its value', () => {
+  it('that removes a value that others changed, or changes one that others removed: reports the removed value', () => {
     const inside = { ...AROUND, in: { n: 5, m: 1 } };
     const { in: _, ...without } = AROUND;
     expect(carry(AROUND, inside, without)).toEqual({
@@ -102,7 +102,7 @@ describe('a late edit of a compacted document', () => {
     expect(carry(AROUND, without, without).overwritten).toEqual([]);
   });
 
-  it('to move an element that others have moved: its path is told', () => {
+  it('to move an element that others have moved: reports its path', () => {
     const [w, x, y, z] = [{ id: 'w' }, { id: 'x' }, { id: 'y' }, { id: 'z' }];
     expect(carry([w, x, y, z], [z, w, x, y], [w, z, x, y]).overwritten).toMatchObject([
       { path: [{ id: 'z' }], own: undefined, other: undefined, otherIds: [{}] },
@@ -110,21 +110,21 @@ describe('a late edit of a compacted document', () => {
     expect(carry([w, x, y, z], [w, z, x, y], [w, z, x, y]).overwritten).toEqual([]);
   });
 
-  it('of a text keeps what both wrote, and nothing is told', () => {
+  it('of a text keeps both changes and reports nothing', () => {
     expect(carry({ body: 'low tide' }, { body: 'very low tide' }, { body: 'low tide!' })).toEqual({
       now: { body: 'very low tide!' },
       overwritten: [],
     });
   });
 
-  it('that would make it longer than the rule allows is refused, as any other edit that does', () => {
+  it('that would make the document longer than the rule allows is rejected, like any other edit that does', () => {
     const nearly = 'x'.repeat(RULE.maxLength / 2);
     expect(() => carry({}, { ann: nearly }, { ben: nearly })).toThrow(
       expect.objectContaining({ code: 'document-invalid', fields: expect.objectContaining({ problem: 'size' }) }),
     );
   });
 
-  it('meets nothing where nobody wrote since, or everybody the same', () => {
+  it('reports nothing where no other author wrote since, or all wrote the same', () => {
     fc.assert(
       fc.property(json, json, (start, ben) => {
         const [first, last] = [{ body: start }, { body: ben }];

@@ -15,7 +15,7 @@ describe.each([
   { what: 'a document', json, RULE: PLAIN },
   { what: 'a document with rich texts', json: richJson, RULE: RICH },
 ])('$what', ({ json, RULE }) => {
-  it('is the same wherever it is made from the same content', () => {
+  it('is the same on every replica that makes it from the same content', () => {
     fc.assert(
       fc.property(json, (content) => {
         const state = createDocument(content, RULE);
@@ -25,7 +25,7 @@ describe.each([
     );
   });
 
-  it('takes an edit the same way at its author, at others and at a server that trusts nobody', () => {
+  it('merges an edit alike at its author, at other sites and at a server that trusts none of them', () => {
     fc.assert(
       fc.property(json, fc.array(json, { minLength: 1, maxLength: 5 }), (content, contents) => {
         let mine = createDocument(content, RULE);
@@ -44,7 +44,7 @@ describe.each([
     );
   });
 
-  it('is the same for everybody, whatever the order in which edits arrive, and the same as in a Y.Doc that nothing of ours has touched', () => {
+  it('is the same on every replica, in any order of arrival, and the same as in a plain Y.Doc', () => {
     const script = fc.array(fc.tuple(fc.nat({ max: SITES.length - 1 }), json, fc.boolean()), {
       minLength: 2,
       maxLength: 12,
@@ -88,7 +88,7 @@ describe('a document', () => {
     expect(state.length).toBeLessThan(150);
   });
 
-  it('costs an edit what the edit weighs', () => {
+  it('grows by an edit in proportion to the size of the edit', () => {
     const content = { items: Array.from({ length: 5000 }, (_, id) => ({ id, body: `text number ${id}` })) };
     const changed: JsonValue = {
       items: content.items.map((item) => (item.id === 2500 ? { ...item, body: 'text, number 2500' } : item)),

@@ -56,7 +56,7 @@ function editsOfOne(count: number): Uint8Array[] {
 }
 
 describe('an edit by hand', () => {
-  it('is taken when it is one that our code could have made', () => {
+  it('is accepted when our code could have made it', () => {
     expect(send(madeWithYjs(BASE, (root) => (root.get('body') as Y.Text).insert(0, 'very ')))).toContain(
       'very low tide',
     );
@@ -69,7 +69,7 @@ describe('an edit by hand', () => {
     expect(cpuMs() - startMs).toBeLessThan(2500);
   });
 
-  it('of a rich text is taken when it is one that our code could have made', () => {
+  it('of a rich text is accepted when our code could have made it', () => {
     const update = madeWithYjs(RICH_BASE, (root) =>
       (root.get('body') as Y.Text).applyDelta([
         { insert: 'very ', attributes: { link: 'https://a.test' } },
@@ -93,7 +93,7 @@ describe('an edit by hand', () => {
     expect(documentText(START)).toBe(canonicalJson(HOSTILE_START));
   });
 
-  it('that builds on what the document does not have is told apart', () => {
+  it('that builds on operations that the document lacks is reported as a gap', () => {
     const [, second] = editsOfOne(2);
     expect(send(second as Uint8Array)).toBe('document-gap');
     expect(send(bytesOf(0, 1, 77, 1, 0, 5))).toBe('document-gap');

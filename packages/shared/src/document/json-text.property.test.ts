@@ -47,7 +47,7 @@ const damaged = fc.record({
 });
 
 describe('a text that differs from a known one', () => {
-  it('says what it says when it is read as a whole', () => {
+  it('reads the same as a parse of the whole text', () => {
     fc.assert(
       fc.property(json, json, fc.boolean(), (before, after, isInner) => {
         const wrap = (value: JsonValue): JsonValue =>
@@ -63,7 +63,7 @@ describe('a text that differs from a known one', () => {
     );
   });
 
-  it('is refused exactly where it is refused as a whole, however it was damaged', () => {
+  it('is rejected exactly when a parse of the whole text rejects it, however it was damaged', () => {
     fc.assert(
       fc.property(damaged, ({ value, at, remove, insert }) => {
         const known = canonicalJson({ filler: FILLER, list: [value, value], value });
@@ -77,7 +77,7 @@ describe('a text that differs from a known one', () => {
     );
   });
 
-  it('shares with it whatever is around the change', () => {
+  it('shares everything around the change with it', () => {
     const known = canonicalJson({
       filler: FILLER,
       items: [

@@ -32,7 +32,7 @@ function expected(json: unknown): string {
   return `{${members.map(([name, member]) => `${JSON.stringify(name)}:${expected(member)}`).join()}}`;
 }
 
-it('canonical JSON is one text for equal values, whatever the order of keys and the blanks', () => {
+it('canonical JSON is the same for equal values, whatever the order of keys and the blanks', () => {
   fc.assert(
     fc.property(value, fc.constantFrom(0, 2), (json, blanks) => {
       const text = JSON.stringify(json, null, blanks);
@@ -54,7 +54,7 @@ it.each([
   ['{"a\\u0000":1}', 'text'],
   ['12345678901234567', 'number'],
   ['{', 'syntax'],
-])('a text is refused by the same rules, whether its value or its canonical text is asked for: %s', (text, problem) => {
+])('a text is rejected by the same rules, whether parsed or made canonical: %s', (text, problem) => {
   const refusal = expect.objectContaining({
     code: 'document-invalid',
     fields: expect.objectContaining({ problem }) as unknown,

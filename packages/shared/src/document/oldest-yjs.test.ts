@@ -7,7 +7,7 @@ import './hostile-edits.test.ts';
 
 vi.mock('yjs', () => import('yjs-floor'));
 
-it('it is the one that the tests above have used', () => {
+it('is the version that the tests above used', () => {
   expect(used.Doc).toBe(allowed.Doc);
 });
 
@@ -28,7 +28,7 @@ const edits = fc.array(
   { maxLength: 40 },
 );
 
-it('devices with the oldest and with the newest of them see the same', async () => {
+it('gives devices with the oldest and the newest version the same document', async () => {
   const newest = await vi.importActual<typeof used>('yjs');
   expect(newest.Doc).not.toBe(allowed.Doc);
   fc.assert(

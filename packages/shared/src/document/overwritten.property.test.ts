@@ -37,8 +37,8 @@ function valueAt(value: JsonValue, path: DocumentPath): unknown {
 
 const plain = (value: unknown): unknown => JSON.parse(JSON.stringify(value));
 
-describe('two who write at the same time', () => {
-  it('to one place: one value stands, the other is told with its path', () => {
+describe('concurrent changes of one document', () => {
+  it('to one place leave one value, and report the other with its path', () => {
     const scalar = fc.oneof(fc.integer(), fc.string({ unit: 'grapheme-ascii' }), fc.boolean(), fc.constant(null));
     fc.assert(
       fc.property(
@@ -80,7 +80,7 @@ describe('two who write at the same time', () => {
     ).toEqual([]);
   });
 
-  it('whole objects to one member: what lost is told whole', () => {
+  it('of one member with whole objects report the lost object whole', () => {
     const { overwritten, now } = meet(
       {},
       { by: { name: 'ann', tags: [1, { id: 2 }], rows: [{ id: 'b' }, { id: 'a', n: 1 }] } },
@@ -98,7 +98,7 @@ describe('two who write at the same time', () => {
     );
   });
 
-  it('inside of what the other removes, or replaces: what goes is told whole, with the change; and where it went before, that the edit lost', () => {
+  it('inside a place that the other author removes or replaces are reported with the removed value; when the removal came first, the edit is reported as lost', () => {
     const n = fc.integer({ min: 1 });
     const at = fc.constantFrom<{ path: DocumentPath; removed: DocumentPath; without: JsonValue }>(
       { path: ['in', 'n'], removed: ['in'], without: { list: [{ id: 'x', n: 0 }], rows: [[0], ['b']] } },
@@ -138,7 +138,7 @@ describe('two who write at the same time', () => {
     );
   });
 
-  it('to move one element twice: its path is told', () => {
+  it('that both move one element report its path', () => {
     const [x, y, z] = [{ id: 'x' }, { id: 'y' }, { id: 'z' }];
     expect(meet([x, y, z], [z, x, y], [x, z, y]).overwritten).toMatchObject([
       { path: [{ id: 'z' }], own: undefined, other: undefined },
@@ -147,7 +147,7 @@ describe('two who write at the same time', () => {
     expect(meet([x, y, z], [y, x, z], [x, z, y]).overwritten).toEqual([]);
   });
 
-  it('and one after the other what both see, overwrite nothing', () => {
+  it('and sequential changes overwrite nothing', () => {
     const state = createDocument({ n: 0 }, RULE);
     const ann = editDocument(state, { n: 1 }, RULE, { site: ANN, generation: 1 });
     const server = mergeForeignEdit(state, ann.edit, RULE, ANN).state;

@@ -19,7 +19,7 @@ function textOf(runs: readonly Run[]): Y.Text {
 }
 
 describe('a rich text', () => {
-  it('has one form: cut in any way, and with formats that are none, it is the same', () => {
+  it('has one canonical form, however it is cut and with null formats', () => {
     fc.assert(
       fc.property(richText, fc.infiniteStream(fc.nat({ max: 3 })), (value, cuts) => {
         const pieces = (value as unknown as readonly Run[]).flatMap(({ insert, attributes }) =>
@@ -60,7 +60,7 @@ describe('a rich text', () => {
     expect(readContent('{"body":null}', RULE)).toEqual({ body: null });
   });
 
-  it('is written into a Y.Text with operations for what differs alone', () => {
+  it('is written into a Y.Text with operations only for the differences', () => {
     fc.assert(
       fc.property(richText, richText, (before, after) => {
         const text = textOf(toRuns(before));
@@ -90,7 +90,7 @@ describe('a rich text', () => {
     expect(weight).toBeLessThan(100);
   });
 
-  it('that two edit who know nothing of each other has what each typed and each format, whoever comes first', () => {
+  it('edited concurrently by two authors has the text and formats of both, whoever comes first', () => {
     const rule = { ...DEFAULT_DOCUMENT_RULE, text: [], richText: [''] };
     const sites = ['a'.repeat(32), 'b'.repeat(32)] as const;
     const start: JsonValue = [{ insert: 'the tide is out' }];

@@ -31,7 +31,7 @@ describe('the difference of two sequences', () => {
     fc.assert(fc.property(text, text, (before, after) => void expect(patched(before, after)).toBe(after)));
   });
 
-  it('removes no more than it must', () => {
+  it('removes no more than necessary', () => {
     fc.assert(
       fc.property(text, text, (before, after) => {
         const splices = diffSequences(before.length, after.length, (i, j) => before[i] === after[j]);
@@ -40,7 +40,7 @@ describe('the difference of two sequences', () => {
     );
   });
 
-  it('replaces the middle as one where two long texts have little in common', () => {
+  it('replaces the middle as a whole when two long texts have little in common', () => {
     const before = Array.from({ length: 3000 }, (_, i) => String.fromCharCode(0x4e00 + ((i * 7919) % 5000))).join('');
     const after = Array.from({ length: 3000 }, (_, i) => String.fromCharCode(0x4e00 + ((i * 104_729) % 5000))).join('');
     expect(patched(`start${before}end`, `start${after}end`)).toBe(`start${after}end`);

@@ -63,7 +63,7 @@ describe.each([
     );
   });
 
-  it('is equal for two who write at the same time, and stays writable', () => {
+  it('is equal for concurrent authors, and can still be edited', () => {
     fc.assert(
       fc.property(json, json, json, json, (start, left, right, next) => {
         const a = docOf(start, rule);
@@ -98,7 +98,7 @@ describe('concurrent changes', () => {
     });
   });
 
-  it('of different elements are both kept, told apart by their key', () => {
+  it('of different elements, identified by their key, are both kept', () => {
     const start = [
       { id: 'x', n: 1 },
       { id: 'y', n: 1 },
@@ -123,7 +123,7 @@ describe('concurrent changes', () => {
     ]);
   });
 
-  it('of an element that is moved meanwhile are kept', () => {
+  it('of an element that is moved concurrently are kept', () => {
     const [x, y, z] = [
       { id: 'x', n: 1 },
       { id: 'y', n: 1 },
@@ -147,7 +147,7 @@ describe('concurrent changes', () => {
     expect(merged({ body: '👍👎' }, { body: '👍' }, { body: '👍👎👍' })).toEqual({ body: '👍👍' });
   });
 
-  it('of a rich text are both kept: what one types, and the formats that the other gives', () => {
+  it('of a rich text are both kept: the text that one types, and the formats that the other sets', () => {
     const body = (...runs: (string | readonly [string])[]): JsonValue => ({
       body: runs.map((run) =>
         typeof run === 'string' ? { insert: run } : { attributes: { bold: true }, insert: run[0] },
@@ -168,7 +168,7 @@ describe('concurrent changes', () => {
     );
   });
 
-  it('of a string that is no text leave one of the two', () => {
+  it('of a plain string leave one of the two', () => {
     const rest = { title: 'x' };
     expect(['left', 'right']).toContain(
       (merged({ in: rest }, { in: { title: 'left' } }, { in: { title: 'right' } }) as { in: typeof rest }).in.title,

@@ -3,7 +3,7 @@ import { ERROR_CODES, messageOf } from './error-codes.ts';
 import { RockpoolError, toRockpoolError } from './rockpool-error.ts';
 
 describe('RockpoolError', () => {
-  it('survives being turned into data, sent and read', () => {
+  it('survives being turned into data, sent and read back', () => {
     const error = new RockpoolError('storage-full', { table: 'entry', neededBytes: 5 });
     const read = RockpoolError.fromData(
       JSON.parse(JSON.stringify(error.toData())) as { code: string; fields: unknown },
@@ -16,12 +16,12 @@ describe('RockpoolError', () => {
     expect(read.message).toBe('No space is left; the change was not stored. (table=entry, neededBytes=5)');
   });
 
-  it('takes an unknown code from another version as internal, and drops fields that are not plain', () => {
+  it('reads an unknown code of another version as internal, and drops fields that are not plain', () => {
     expect(RockpoolError.fromData({ code: 'from-the-future' }).code).toBe('internal');
     expect(RockpoolError.fromData({ code: 'internal', fields: { a: { b: 1 }, c: 1 } }).fields).toEqual({ c: 1 });
   });
 
-  it('hides the message of foreign errors, which may hold values', () => {
+  it('hides the message of foreign errors, which may contain values', () => {
     expect(toRockpoolError(new TypeError('secret')).message).not.toContain('secret');
   });
 

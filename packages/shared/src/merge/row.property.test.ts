@@ -141,7 +141,7 @@ describe('merging concurrent writes of one row', () => {
     );
   });
 
-  it('loses nothing without a trace: a cell that is not what its last writer left is in the losses', () => {
+  it('returns a conflict for every cell that does not hold what its last writer left', () => {
     fc.assert(
       fc.property(
         history,
@@ -168,7 +168,7 @@ describe('merging concurrent writes of one row', () => {
 });
 
 describe('merging a write again', () => {
-  it('at once, after a lost reply, leaves the row as it was: only additions would count twice, which the chain of changesets prevents', () => {
+  it('at once, after a lost reply, leaves the row as it was, except that counters would count twice, which the chain of changesets prevents', () => {
     const withoutCounters = ALL_RULES.filter((rules) => !addsUp(rules));
     fc.assert(
       fc.property(history, fc.constantFrom(...withoutCounters), fc.nat(), ({ startsWithRow, bySite }, rules, which) => {
@@ -185,7 +185,7 @@ describe('merging a write again', () => {
 });
 
 describe('a deleted row', () => {
-  it('is not brought back by whoever had it before: under delete-wins by nobody, under update-wins only by an update that the delete had not seen', () => {
+  it('never comes back by an update under delete-wins, and under update-wins only by an update that the delete had not seen', () => {
     fc.assert(
       fc.property(
         history.filter(({ startsWithRow }) => startsWithRow),
@@ -218,7 +218,7 @@ describe('a column group', () => {
     values: fc.tuple(fc.bigInt({ min: 0n, max: 2n }), fc.bigInt({ min: 0n, max: 2n })),
   });
 
-  it('is of one writer, and lost as a whole, whatever of it had been hidden from whom', () => {
+  it('has one author and loses as a whole, whichever of its values had been hidden from whom', () => {
     fc.assert(
       fc.property(fc.array(hidden, { maxLength: 6 }), (writes) => {
         let row = firstRow;
@@ -248,7 +248,7 @@ describe('a column group', () => {
 });
 
 describe('merging sequential writes', () => {
-  it('never loses: each site saw the one before', () => {
+  it('never returns a conflict: each site saw the write before', () => {
     fc.assert(
       fc.property(fc.array(stepSeed, { maxLength: 8 }), fc.constantFrom(...ALL_RULES), (steps, rules) => {
         let row: StoredRow | undefined = firstRow;

@@ -47,14 +47,14 @@ const valuesOf = (row: StoredRow | undefined): unknown =>
   row?.deleted === null ? Object.fromEntries([...row.cells].map(([id, cell]) => [id, cell.value])) : null;
 
 describe('mergeRow', () => {
-  it('keeps concurrent edits of different columns, and nobody loses', () => {
+  it('keeps concurrent edits of different columns, without a conflict', () => {
     const first = merge(stored, change('update', 'b', 20, 2, 1, { [PAYEE]: 'Market' }));
     const second = merge(first.row, change('update', 'c', 15, 3, 1, { [AMOUNT]: 200n }));
     expect(valuesOf(second.row)).toEqual({ [PAYEE]: 'Market', [AMOUNT]: 200n });
     expect([...first.conflicts, ...second.conflicts]).toEqual([]);
   });
 
-  it('lets the later edit of one column win whichever arrives first, and returns the other as a loss', () => {
+  it('lets the later edit of a column win whichever arrives first, and returns the other as a conflict', () => {
     const late = change('update', 'b', 20, 2, 1, { [AMOUNT]: 200n });
     const early = (watermark: number): RowChange => change('update', 'c', 15, watermark, 1, { [AMOUNT]: 300n });
     const lateFirst = merge(merge(stored, late).row, early(3));
@@ -78,7 +78,7 @@ describe('mergeRow', () => {
     expect(valuesOf(merge(c, change('update', 'b', 20, 3, 1, { [AMOUNT]: 2n })).row)).toMatchObject({ [AMOUNT]: 3n });
   });
 
-  it('tells for each value whether a delete or a new insert had seen it', () => {
+  it('decides for each value whether a delete or a new insert had seen it', () => {
     const written = merge(stored, change('update', 'b', 20, 2, 1, { [AMOUNT]: 2n })).row;
     const unseenAmount = (columnId: number): number => (columnId === AMOUNT ? 1 : 2);
     for (const rules of [RULES, UPDATE_WINS]) {
@@ -95,7 +95,7 @@ describe('mergeRow', () => {
     expect(merge(b, change('update', 'c', 15, 3, 1, { [AMOUNT]: 2n }))).toMatchObject({ conflicts: [], corrected: [] });
   });
 
-  it('tells a group that lost as a whole, with what both wrote alike, so that it can be restored as a whole', () => {
+  it('returns a lost group as a whole, with columns that both wrote alike, so that it can be restored as a whole', () => {
     const both = (value: bigint): Record<number, CellValue> => ({ [PAYEE]: 'Kiosk', [AMOUNT]: value });
     const b = merge(stored, change('update', 'b', 20, 2, 1, both(2n)), GROUPED).row;
     const earlier = merge(b, change('update', 'c', 15, 3, 1, both(3n)), GROUPED);
@@ -136,7 +136,7 @@ describe('mergeRow', () => {
     ]);
   });
 
-  it('lets a write follow what its author had seen, and takes an older base for a cell whose value was hidden', () => {
+  it('treats a write as sequential to what its author had seen, with an older base for a hidden cell', () => {
     const b = merge(stored, change('update', 'b', 20, 2, 1, { [AMOUNT]: 2n })).row;
     const seen = change('update', 'c', 21, 3, 2, { [AMOUNT]: 3n });
     expect(merge(b, seen).conflicts).toEqual([]);
@@ -161,7 +161,7 @@ describe('mergeRow', () => {
     expect([...(row as StoredRow).cells.values()].map(({ value }) => value)).toEqual(['Shop', 100n]);
   });
 
-  it('takes one whole row of two concurrent inserts', () => {
+  it('keeps one whole row of two concurrent inserts', () => {
     const other = change('insert', 'b', 5, 2, 0, { [PAYEE]: 'Kiosk', [AMOUNT]: 1n });
     const merged = merge(stored, other);
     expect(valuesOf(merged.row)).toEqual({ [PAYEE]: 'Shop', [AMOUNT]: 100n });
@@ -180,7 +180,7 @@ describe('mergeRow', () => {
     expect(valuesOf(merge(replaced, change('delete', 'c', 60, 3, 1)).row)).not.toBeNull();
   });
 
-  it('names the author of the value that stands where an update of another incarnation loses, who need not have inserted the row', () => {
+  it('names the author of the current value, not of the insert, when an update of another incarnation loses', () => {
     const replaced = merge(stored, change('insert', 'b', 50, 2, 0, { [PAYEE]: 'Kiosk', [AMOUNT]: 1n })).row;
     const changed = merge(replaced, change('update', 'd', 55, 3, 2, { [AMOUNT]: 3n })).row;
     const update = merge(changed, change('update', 'c', 60, 4, 1, { [AMOUNT]: 7n, [PAYEE]: 'Bar' }));
@@ -198,7 +198,7 @@ describe('mergeRow', () => {
     expect(again.conflicts).toEqual([]);
   });
 
-  it('traces what others wrote to a row that a sequential insert replaces', () => {
+  it('returns a conflict for concurrent writes to a row that a sequential insert replaces', () => {
     const updated = merge(stored, change('update', 'b', 20, 2, 1, { [AMOUNT]: 2n })).row;
     const gone = merge(updated, change('delete', 'c', 15, 3, 2)).row;
     const again = merge(gone, change('insert', 'c', 21, 4, 2, { [PAYEE]: 'New', [AMOUNT]: 5n }));
@@ -209,7 +209,7 @@ describe('mergeRow', () => {
     ]);
   });
 
-  it('traces an update of a row whose tombstone is gone', () => {
+  it('returns a conflict for an update of a row whose tombstone is gone', () => {
     const { row, conflicts } = merge(undefined, change('update', 'b', 20, 9, 1, { [AMOUNT]: 2n }));
     expect(row).toBeUndefined();
     expect(conflicts).toMatchObject([{ columnId: AMOUNT, rule: 'delete-wins', lost: { value: 2n } }]);
@@ -245,14 +245,14 @@ describe('mergeRow under update-wins', () => {
 });
 
 describe('mergeRow with a counter', () => {
-  it('returns what was added to a row that was replaced as a loss, even where it equals the sum', () => {
+  it('returns an addition to a replaced row as a conflict, even when it equals the sum', () => {
     const unseen = merge(stored, change('update', 'b', 20, 2, 0, { [AMOUNT]: 100n }), COUNTING);
     expect(unseen.conflicts).toMatchObject([
       { columnId: AMOUNT, rule: 'one-insert-wins', lost: { value: 100n }, won: { value: 100n } },
     ]);
   });
 
-  it('returns what was added to a row that lost to another insert as a loss, even where that came to the same', () => {
+  it('returns additions to a row that lost to another insert as a conflict, even when both sums are equal', () => {
     const other = change('insert', 'c', 30, 3, 0, { [PAYEE]: 'Shop', [AMOUNT]: 100n });
     expect(merge(stored, other, COUNTING).conflicts).toEqual([]);
     const plus = (watermark: number, delta: bigint): RowChange =>
@@ -274,7 +274,7 @@ describe('mergeRow with a counter', () => {
     ]);
   });
 
-  it('adds concurrent changes up in any order, and nobody loses', () => {
+  it('adds up concurrent changes in any order, without a conflict', () => {
     const plus = (site: string, watermark: number, delta: bigint): RowChange =>
       change('update', site, 20, watermark, 1, { [AMOUNT]: delta });
     const oneFirst = merge(merge(stored, plus('b', 2, 5n), COUNTING).row, plus('c', 3, -30n), COUNTING);
@@ -286,7 +286,7 @@ describe('mergeRow with a counter', () => {
     expect(oneFirst.corrected).toEqual([AMOUNT]);
   });
 
-  it('loses to a delete whose author had added too and not seen what others did, and is returned as a loss', () => {
+  it('loses to a delete by an author who had added too and had not seen the others, and is returned as a conflict', () => {
     const plus = (site: string, watermark: number): RowChange =>
       change('update', site, 20, watermark, 1, { [AMOUNT]: 1n });
     const both = merge(
@@ -301,7 +301,7 @@ describe('mergeRow with a counter', () => {
     expect(merge(both.row, change('delete', 'c', 30, 5, 2), COUNTING).conflicts).toEqual([]);
   });
 
-  it('refuses a change that is not an integer, and a sum beyond 64 bits', () => {
+  it('rejects a change that is not an integer, and a sum beyond 64 bits', () => {
     expect(() => merge(stored, change('update', 'b', 20, 2, 1, { [AMOUNT]: 'x' }), COUNTING)).toThrow(
       expect.objectContaining({ code: 'value-invalid' }),
     );

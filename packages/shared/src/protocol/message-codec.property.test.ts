@@ -13,7 +13,7 @@ import {
 } from './message-codec.ts';
 
 describe('messages', () => {
-  it('of clients survive the wire', () => {
+  it('of clients decode as they were encoded', () => {
     fc.assert(
       fc.property(
         clientMessage,
@@ -23,7 +23,7 @@ describe('messages', () => {
     );
   });
 
-  it('of servers survive the wire', () => {
+  it('of servers decode as they were encoded', () => {
     fc.assert(
       fc.property(
         serverMessage,
@@ -33,7 +33,7 @@ describe('messages', () => {
     );
   });
 
-  it('are the same bytes when the groups of a delivery were encoded apart', () => {
+  it('are the same bytes when the groups of a delivery are encoded separately', () => {
     fc.assert(
       fc.property(serverMessage, (message) => {
         if (message.type !== 'delivery') return;
@@ -42,7 +42,7 @@ describe('messages', () => {
     );
   });
 
-  it('of one side are not taken from the other', () => {
+  it('of one side are rejected from the other', () => {
     fc.assert(
       fc.property(clientMessage, serverMessage, (fromClient, fromServer) => {
         expect(() => decodeServerMessage(encodeMessage(fromClient))).toThrow('unknown message');
@@ -51,7 +51,7 @@ describe('messages', () => {
     );
   });
 
-  it('that are noise, damaged or cut give a typed error and nothing else', () => {
+  it('that are noise, damaged or cut throw a typed error and nothing else', () => {
     const typed = (decode: () => unknown): void => {
       try {
         decode();
@@ -96,7 +96,7 @@ describe('frames', () => {
     }
   });
 
-  it('over the limit or out of place are refused', () => {
+  it('over the limit or out of order are rejected', () => {
     expect(() => new FrameAssembler(10).add(new Uint8Array(12))).toThrow(
       expect.objectContaining({ code: 'frame-too-large' }),
     );

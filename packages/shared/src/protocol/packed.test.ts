@@ -13,12 +13,12 @@ it('has these bytes', () => {
   });
 });
 
-it('is told from every other message', () => {
+it('differs from every other message', () => {
   expect(Object.values(MESSAGE_CODES)).not.toContain(PACKED_CODE);
   for (const bytes of [[], [MESSAGE_CODES.push, 1], [0]]) expect(decodePacked(Uint8Array.from(bytes))).toBeNull();
 });
 
-it('is refused before anything is unpacked when it is damaged or says that it is too large', () => {
+it('is rejected before decompression when it is damaged or states too large a size', () => {
   for (const bytes of [[8], [8, 0], [8, 0xff], [8, ...new Uint8Array(9).fill(0xff)]]) {
     expect(() => decodePacked(Uint8Array.from(bytes))).toThrow(expect.objectContaining({ code: 'frame-invalid' }));
   }

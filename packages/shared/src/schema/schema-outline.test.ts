@@ -19,8 +19,8 @@ function differences(client: Schema, server: Schema): string[] {
   );
 }
 
-describe('what differs between two schemas', () => {
-  it('is nothing where their hashes are equal', () => {
+describe('the differences between two schemas', () => {
+  it('are none when the hashes are equal', () => {
     const local = sampleTable('draft', [id], { synced: false });
     expect(differences(sampleSchema, sampleSchema)).toEqual([]);
     expect(
@@ -28,7 +28,7 @@ describe('what differs between two schemas', () => {
     ).toEqual([]);
   });
 
-  it('is named by table, column and side, what the server lacks first', () => {
+  it('are named by table, column and side, with those first that the server lacks', () => {
     const more = { ...todo, columns: [...todo.columns, sampleColumn('due', 'text')] };
     const tag = sampleTable('tag', [id]);
     expect(differences(buildSchema([more]), buildSchema([todo]))).toEqual(['server: todo.due: the column is missing']);
@@ -73,7 +73,7 @@ describe('what differs between two schemas', () => {
         ],
       },
     ],
-  ])('is %s, wherever the hash differs', (expected, change) => {
+  ])('are %s, wherever the hash differs', (expected, change) => {
     const [mine, theirs] = [buildSchema([todo]), buildSchema([{ ...todo, ...change }])];
     expect(mine.hash).not.toBe(theirs.hash);
     expect(differences(mine, theirs)).toEqual([`both: ${expected}`]);
@@ -81,7 +81,7 @@ describe('what differs between two schemas', () => {
     expect(encodeOutline(theirs)).not.toContain('secret');
   });
 
-  it('is not told where the schema is too large, and noise is no outline', () => {
+  it('are not sent when the schema is too large, and noise is not decoded as an outline', () => {
     const columns = Array.from({ length: 1_500 }, (_, i) => sampleColumn(`column_${i}`, 'text'));
     expect(encodeOutline(buildSchema(['wide', 'wider'].map((name) => sampleTable(name, [id, ...columns]))))).toBe('');
     for (const noise of [

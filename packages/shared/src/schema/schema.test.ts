@@ -8,7 +8,7 @@ import { decodeSchema, encodeSchema } from './schema-codec.ts';
 const id = sampleColumn('id', 'text', { notNull: true });
 
 describe('schema identity', () => {
-  it('gives a name the same id for ever', () => {
+  it('gives a name an id that never changes', () => {
     // Stored changesets name tables and columns by these numbers.
     expect([tableIdOf('entry'), columnIdOf('entry'), columnIdOf('id')]).toMatchInlineSnapshot(`
       [
@@ -29,7 +29,7 @@ describe('schema identity', () => {
     expect(reordered.hash).toBe(sampleSchema.hash);
   });
 
-  it('changes with anything that decides which rows are legal', () => {
+  it('changes with every declaration that decides which rows are legal', () => {
     const base = sampleTable('t', [id, sampleColumn('a', 'text')]);
     const variants = [
       base,
@@ -91,7 +91,7 @@ describe('schema validation', () => {
     );
   });
 
-  it('allows in local tables what only syncing forbids', () => {
+  it('allows in local tables what only synced tables forbid', () => {
     expect(() =>
       buildSchema([sampleTable('numbered', [sampleColumn('id', 'integer', { notNull: true })], { synced: false })]),
     ).not.toThrow();
@@ -112,7 +112,7 @@ describe('schema file', () => {
     expect(() => decodeSchema(encodeSchema(said).replace('"reject"', '"first-come"'))).toThrow('uniqueRule');
   });
 
-  it('is refused when it is something else, damaged, or from a later version', () => {
+  it('is rejected when it is another file, damaged, or of a later version', () => {
     const file = encodeSchema(sampleSchema);
     expect(() => decodeSchema('<html>')).toThrow(expect.objectContaining({ code: 'schema-invalid' }));
     expect(() => decodeSchema('[]')).toThrow(expect.objectContaining({ code: 'schema-invalid' }));
