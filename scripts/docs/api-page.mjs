@@ -1,4 +1,4 @@
-import { exportedNames, findDeclaration } from './declarations.mjs';
+import { exportedNames, findDeclaration, withNarrowComments } from './declarations.mjs';
 
 /** @type {[entry: string, path: string, about: string][]} */
 const ENTRIES = [
@@ -27,7 +27,7 @@ export function apiPage() {
       if (before !== undefined) return `### \`${name}\`\n\nThe same as in \`${before}\`.\n`;
       shown.set(declaration.code, entry);
       const doc = declaration.doc === '' ? '' : `${declaration.doc}\n\n`;
-      return `### \`${name}\`\n\n${doc}\`\`\`ts\n${declaration.code}\n\`\`\`\n`;
+      return `### \`${name}\`\n\n${doc}\`\`\`ts\n${withNarrowComments(declaration.code)}\n\`\`\`\n`;
     });
     return `## \`${entry}\`\n\n${about}\n\n${parts.join('\n')}`;
   });

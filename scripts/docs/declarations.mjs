@@ -224,6 +224,56 @@ function docBefore(file, start) {
     .trim();
 }
 
+/** Columns of a line of code that the site shows without scrolling. */
+const NARROW = 80;
+
+/**
+ * Wraps the doc comments inside a declaration for a narrow page. Examples and lists keep their lines.
+ *
+ * @param {string} code
+ */
+export function withNarrowComments(code) {
+  return code.replace(/^([ ]*)\/\*\*(.*?)\*\//gms, (_, indent, text) => {
+    /** @type {string[]} */
+    const lines = [];
+    let isCode = false;
+    let isOpen = false;
+    for (const raw of text.split('\n')) {
+      const line = raw.replace(/^\s*\* ?/, '').trimEnd();
+      if (line.startsWith('```')) isCode = !isCode;
+      const startsOver = isCode || line.startsWith('```') || line.trim() === '' || /^\s*[-*] /.test(line);
+      if (startsOver || !isOpen) lines.push(isCode ? line : line.trim());
+      else lines.push(`${lines.pop()} ${line.trim()}`);
+      isOpen = !isCode && line.trim() !== '' && !line.startsWith('```');
+    }
+    const width = NARROW - indent.length - 3;
+    const wrapped = lines
+      .join('\n')
+      .trim()
+      .split('\n')
+      .flatMap((line) => wrap(line, width));
+    const [only = ''] = wrapped;
+    if (wrapped.length === 1 && only.length <= width - 4) return `${indent}/** ${only} */`;
+    return [`${indent}/**`, ...wrapped.map((line) => `${indent} * ${line}`.trimEnd()), `${indent} */`].join('\n');
+  });
+}
+
+/**
+ * @param {string} line
+ * @param {number} width
+ */
+function wrap(line, width) {
+  /** @type {string[]} */
+  const lines = [];
+  const hang = line.startsWith('- ') ? '  ' : '';
+  for (const word of line.split(' ')) {
+    const last = lines.at(-1);
+    if (last !== undefined && `${last} ${word}`.length <= width) lines.splice(-1, 1, `${last} ${word}`);
+    else lines.push(last === undefined ? word : hang + word);
+  }
+  return lines;
+}
+
 /**
  * A Markdown table of the members of an interface.
  *
