@@ -111,7 +111,7 @@ describe('a first sync', () => {
       expect(database.meta).toMatchObject({ cursor: 3, siteId: expect.objectContaining({ length: 16 }) as Uint8Array });
       site.logEpoch = database.meta.logEpoch;
       site.cursor = database.meta.cursor;
-      site.links.set(site.cursor, database.meta.cursorHash);
+      site.logHashes.set(site.cursor, database.meta.cursorHash);
       // It captures and stores like any other.
       database.write({
         id: 'w',

@@ -13,7 +13,7 @@ import { openInMemory } from '../../packages/client/testing/worker/test-database
 import type { LiveDatabase } from '../../packages/sync-server/src/database/live-database.ts';
 import type { Subscriber } from '../../packages/sync-server/src/fanout/subscription.ts';
 import { EVERYTHING } from '../../packages/sync-server/src/store/read-filter.ts';
-import { committed } from '../../packages/sync-server/testing/committed.ts';
+import { untilCommitted } from '../../packages/sync-server/testing/direct-session.ts';
 
 /**
  * The real database of one device, joined to the real server without a network: what the server says lies here until
@@ -120,7 +120,7 @@ export class DirectDevice implements Subscriber {
     do {
       while (this.inbox.length > 0) this.takeNext();
       this.push();
-      await committed();
+      await untilCommitted();
     } while (this.inbox.length > 0);
   }
 

@@ -4,7 +4,7 @@ import { buildSchema, RockpoolError, type Delivery } from '../../packages/shared
 import { testTable } from '../../packages/client/testing/worker/table-schema.ts';
 import { LiveDatabase } from '../../packages/sync-server/src/database/live-database.ts';
 import { openDatabaseFile } from '../../packages/sync-server/src/store/database-file.ts';
-import { committed } from '../../packages/sync-server/testing/committed.ts';
+import { untilCommitted } from '../../packages/sync-server/testing/direct-session.ts';
 import { DirectDevice } from './direct-device.ts';
 
 const page = testTable(
@@ -160,7 +160,7 @@ describe('the stream', () => {
                   break;
                 }
                 case 'commit':
-                  await committed();
+                  await untilCommitted();
               }
             }
             for (let round = 0; round < 2; round++) for (const device of world.devices) await device.settle(world.live);

@@ -7,7 +7,7 @@ import { TestSite } from '../testing/test-client.ts';
 import { Page, PAGE_RULE } from '../testing/test-page.ts';
 import { column, TEST_SCHEMA, TEST_TABLES } from '../testing/test-schema.ts';
 import { DATABASE, temporaryFolder, TestServer } from '../testing/test-server.ts';
-import { told } from '../testing/told.ts';
+import { deliveredRows } from '../testing/delivered-rows.ts';
 
 const postgres = postgresUnderTest();
 
@@ -39,9 +39,9 @@ describe('several instances on one PostgreSQL', () => {
     const [a, b] = [await start(), await start()];
     const [ann, ben] = [await a.open(), await b.open()];
     await ann.commit([insert('accounts', 'x', { name: 'Cash', rank: 1n })]);
-    expect(told(await ben.delivery(), 'accounts')).toMatchObject([{ kind: 'insert', key: ['x'] }]);
+    expect(deliveredRows(await ben.delivery(), 'accounts')).toMatchObject([{ kind: 'insert', key: ['x'] }]);
     await ben.commit([update('accounts', 'x', { rank: 2n })]);
-    expect(told(await ann.delivery(), 'accounts')).toMatchObject([{ kind: 'update', key: ['x'] }]);
+    expect(deliveredRows(await ann.delivery(), 'accounts')).toMatchObject([{ kind: 'update', key: ['x'] }]);
     expect(await postgres.server.query(name, 'SELECT database_id, id, name, rank FROM rockpool.accounts')).toEqual([
       [DATABASE, 'x', 'Cash', '2'],
     ]);
@@ -155,7 +155,7 @@ describe('several instances on one PostgreSQL', () => {
     expect(await postgres.server.query(name, 'SELECT content FROM rockpool.pages')).toEqual([[both]]);
   });
 
-  it('apply a revocation at one instance to open sessions at all', async () => {
+  it('apply a revocation at one instance to open sessions at every instance', async () => {
     const [a, b] = [await start(), await start()];
     const ann = await b.open();
     await a.sync.members.setRole(DATABASE, 'ann', null);

@@ -5,7 +5,7 @@ import { expect } from 'vitest';
 import { insert } from './changeset.ts';
 import { TestSite } from './test-client.ts';
 import type { TestServer } from './test-server.ts';
-import { cells, told } from './told.ts';
+import { cells, deliveredRows } from './delivered-rows.ts';
 
 const ROWS = 100;
 
@@ -39,7 +39,9 @@ export async function checkValues(server: TestServer, count: number, seed: numbe
     expect(
       await writer.commit(rows.map(([id, values]) => insert('entries', id, { amount: 1n, ...values }))),
     ).toMatchObject({ kind: 'admitted' });
-    const heard = new Map(told(await reader.delivery(), 'entries').map(({ key, cells: hearsay }) => [key[0], hearsay]));
+    const received = new Map(
+      deliveredRows(await reader.delivery(), 'entries').map(({ key, cells: delivered }) => [key[0], delivered]),
+    );
     reader.confirm();
     const stored = new Map(
       server
@@ -47,7 +49,7 @@ export async function checkValues(server: TestServer, count: number, seed: numbe
         .map(([id, ...values]) => [id, values]),
     );
     for (const [id, values] of rows) {
-      expect(heard.get(id)).toEqual(cells({ account_id: null, amount: 1n, ...values }));
+      expect(received.get(id)).toEqual(cells({ account_id: null, amount: 1n, ...values }));
       expect(stored.get(id)).toEqual([values.note, values.weight, values.receipt]);
     }
     const [wrong = {}] = fc.sample(impossible, { seed: seed + batch, numRuns: 1 });

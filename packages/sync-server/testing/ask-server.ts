@@ -1,7 +1,7 @@
 /** Sends a plain HTTP request to a server. */
-export type Ask = (method: string, path: string, request?: AskedWith) => Promise<Response>;
+export type Ask = (method: string, path: string, request?: RequestOptions) => Promise<Response>;
 
-export interface AskedWith {
+export interface RequestOptions {
   readonly token?: string;
   readonly body?: string | Uint8Array<ArrayBuffer>;
   readonly headers?: Readonly<Record<string, string>>;
@@ -11,7 +11,7 @@ export function askServer(
   host: string,
   method: string,
   path: string,
-  { token, body, headers = {} }: AskedWith = {},
+  { token, body, headers = {} }: RequestOptions = {},
 ): Promise<Response> {
   return fetch(`http://${host}${path}`, {
     method,

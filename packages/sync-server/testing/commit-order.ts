@@ -25,10 +25,10 @@ export interface CommitOrderPlan {
  * Pushes in flight per writer. With many, an instance would combine them into a few large commits, which leave little
  * order to get wrong.
  */
-const PUSHES_ON_THEIR_WAY = 2;
+const PUSHES_IN_FLIGHT = 2;
 
 /** Deliveries that a reader takes at one instance before it moves to the next, which may be behind. */
-const DELIVERIES_PER_STAY = 50;
+const DELIVERIES_PER_INSTANCE = 50;
 
 /**
  * Writers push as fast as they get answers, each at one instance, while readers follow and move between instances.
@@ -68,7 +68,7 @@ function expectTurns(watermarks: readonly number[], instanceOf: (changeset: numb
   const inOrder: number[] = [];
   watermarks.forEach((watermark, changeset) => (inOrder[watermark - 1] = instanceOf(changeset)));
   const turns = inOrder.filter((instance, i) => i > 0 && instance !== inOrder[i - 1]).length;
-  expect(turns).toBeGreaterThan(watermarks.length / (writers * PUSHES_ON_THEIR_WAY));
+  expect(turns).toBeGreaterThan(watermarks.length / (writers * PUSHES_IN_FLIGHT));
 }
 
 /** Writes changesets with numbers that are unique across all writers. */
@@ -92,7 +92,7 @@ class Writer {
     while (this.watermarks.length < this.changesets) {
       this.push(connection);
       const { outcomes } = await connection.delivery();
-      this.site.links.clear();
+      this.site.logHashes.clear();
       for (const outcome of outcomes) {
         if (outcome.kind !== 'admitted')
           throw new Error(`changeset ${outcome.sequence} of writer ${this.number} was refused: ${outcome.code}`);
@@ -104,7 +104,7 @@ class Writer {
 
   private push(connection: TestConnection): void {
     const { site, changesets } = this;
-    while (site.changelog.length < Math.min(changesets, site.lastAckedSequence + PUSHES_ON_THEIR_WAY)) {
+    while (site.changelog.length < Math.min(changesets, site.lastAckedSequence + PUSHES_IN_FLIGHT)) {
       const changeset = this.number * changesets + site.changelog.length;
       const { sequence } = site.write(
         Array.from({ length: this.rowsPerChangeset }, (_, row) =>
@@ -140,10 +140,10 @@ class Reader {
     for (let stay = this.number; this.site.cursor < this.changesets; stay++) {
       const instance = instanceOf(stay);
       const connection = await instance.connect(this.site);
-      this.hear((await connection.open(await instance.token('viewer', 'reader'), DATABASE)).first);
-      for (let count = 1; count < DELIVERIES_PER_STAY && this.site.cursor < this.changesets; count++) {
-        this.site.links.clear();
-        this.hear(await connection.delivery());
+      this.take((await connection.open(await instance.token('viewer', 'reader'), DATABASE)).first);
+      for (let count = 1; count < DELIVERIES_PER_INSTANCE && this.site.cursor < this.changesets; count++) {
+        this.site.logHashes.clear();
+        this.take(await connection.delivery());
         connection.confirm();
       }
       await connection.close();
@@ -151,7 +151,7 @@ class Reader {
   }
 
   /** Throws if a row arrives twice, or in another delivery than the other rows of its changeset. */
-  private hear({ from, to, groups }: Delivery): void {
+  private take({ from, to, groups }: Delivery): void {
     const entries = tableIdOf('entries');
     for (const { tableId, keys } of groups) {
       if (tableId !== entries) continue;

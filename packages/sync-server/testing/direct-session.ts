@@ -24,7 +24,16 @@ export class DirectSession implements Subscriber {
   constructor(database: LiveDatabase, replica: Replica, nowMs: number, filter: ReadFilter = EVERYTHING) {
     this.database = database;
     this.replica = replica;
-    const { siteId, databaseIdentity, logEpoch, cursor, links, lastAckedSequence, changelog, hashes } = replica.site;
+    const {
+      siteId,
+      databaseIdentity,
+      logEpoch,
+      cursor,
+      logHashes: links,
+      lastAckedSequence,
+      changelog,
+      hashes,
+    } = replica.site;
     void database.join(
       this,
       {
@@ -102,4 +111,9 @@ export class DirectSession implements Subscriber {
   confirm(): void {
     this.database.confirm(this, this.replica.site.cursor, this.replica.site.lastAckedSequence);
   }
+}
+
+/** Resolves once every earlier push is decided: pushes wait for the end of a tick. */
+export function untilCommitted(): Promise<void> {
+  return new Promise((resolve) => setImmediate(() => setImmediate(resolve)));
 }

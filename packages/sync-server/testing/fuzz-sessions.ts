@@ -12,12 +12,13 @@ import {
 import { expect } from 'vitest';
 import { Gate } from '../src/auth/gate.ts';
 import { LiveDatabase } from '../src/database/live-database.ts';
+import type { Logger } from '../src/observe/log-line.ts';
 import { ServerMetrics } from '../src/observe/server-metrics.ts';
 import { SESSION_LIMITS } from '../src/session/limits.ts';
 import { ConnectionQuota } from '../src/session/connection-quota.ts';
 import { Session } from '../src/session/session.ts';
 import { openDatabaseFile } from '../src/store/database-file.ts';
-import { committed } from './committed.ts';
+import { untilCommitted } from './direct-session.ts';
 import { hostileFrames } from './hostile-frames.ts';
 import { TEST_SCHEMA } from './test-schema.ts';
 import { usedMemory } from './used-memory.ts';
@@ -45,68 +46,12 @@ export async function fuzzSessions(count: number, seed: number): Promise<void> {
   const database = new LiveDatabase(openDatabaseFile(':memory:', TEST_SCHEMA), {
     onFailure: (error) => void failures.push(error),
   });
-  const log = (event: string, fields: object): void => {
+  const services = sessionServices(database, (event, fields) => {
     if (event === 'session-error') failures.push(fields);
-  };
-  const gate = new Gate({
-    authenticate: async () => ({ id: 'ann', expiresAtMs: Infinity }),
-    authorize: () => true,
-    now: () => 0,
-    log,
   });
-  const metrics = new ServerMetrics();
-
-  async function send(least: number, firstSeed: number): Promise<void> {
-    let sent = 0;
-    for (let run = 0; sent < least; run++) {
-      for (const frames of fc.sample(hostileFrames, { seed: firstSeed + run, numRuns: 200 })) {
-        await sendInOneSession(frames);
-        sent += frames.length;
-      }
-    }
-  }
-
-  async function sendInOneSession(frames: readonly Uint8Array[]): Promise<void> {
-    const heard: ServerMessage[] = [];
-    const assembler = new FrameAssembler(MAX_MESSAGE_BYTES);
-    const socket = {
-      send: (frame: Uint8Array) => {
-        const message = assembler.add(frame);
-        if (message !== null) heard.push(decodeServerMessage(message));
-      },
-      unreadBytes: () => 0,
-      pause: () => undefined,
-      resume: () => undefined,
-      close: () => undefined,
-      terminate: () => undefined,
-    };
-    const session = new Session(socket, {
-      schemas: new Map([[TEST_SCHEMA.hash, null]]),
-      schemaOutline: '',
-      gate,
-      readableRows: () => 'everything',
-      openDatabase: () => database,
-      onDamaged: (_, error) => {
-        throw error;
-      },
-      now: () => 0,
-      log,
-      limits: SESSION_LIMITS,
-      connectionQuota: new ConnectionQuota(Infinity),
-      metrics,
-      onClosed: () => undefined,
-    });
-    if (frames.length % 3 !== 0) await greet(session);
-    for (const frame of frames) session.receive(frame);
-    await committed();
-    session.disconnected();
-    const failure = heard.find((message) => message.type === 'failure');
-    if (failure !== undefined) expect(failure.code).not.toBe('internal');
-  }
-
-  await send(WARM_UP_FRAMES, WARM_UP_SEED);
+  await sendHostileFrames(services, WARM_UP_FRAMES, WARM_UP_SEED);
   const before = usedMemory();
-  await send(count, seed);
+  await sendHostileFrames(services, count, seed);
   expect(failures).toEqual([]);
   for (const { schema } of database.file.tableById.values())
     expect(database.file.sql.get(`SELECT count(*) FROM "${schema.name}"`)).toEqual([0n]);
@@ -114,6 +59,66 @@ export async function fuzzSessions(count: number, seed: number): Promise<void> {
   expect(after.heapBytes - before.heapBytes).toBeLessThan(MAX_KEPT_HEAP_BYTES);
   expect(after.residentBytes - before.residentBytes).toBeLessThan(MAX_KEPT_RESIDENT_BYTES);
   void database.close();
+}
+
+type SessionServices = ConstructorParameters<typeof Session>[1];
+
+function sessionServices(database: LiveDatabase, log: Logger): SessionServices {
+  const gate = new Gate({
+    authenticate: async () => ({ id: 'ann', expiresAtMs: Infinity }),
+    authorize: () => true,
+    now: () => 0,
+    log,
+  });
+  return {
+    schemas: new Map([[TEST_SCHEMA.hash, null]]),
+    schemaOutline: '',
+    gate,
+    readableRows: () => 'everything',
+    openDatabase: () => database,
+    onDamaged: (_, error) => {
+      throw error;
+    },
+    now: () => 0,
+    log,
+    limits: SESSION_LIMITS,
+    connectionQuota: new ConnectionQuota(Infinity),
+    metrics: new ServerMetrics(),
+    onClosed: () => undefined,
+  };
+}
+
+async function sendHostileFrames(services: SessionServices, count: number, firstSeed: number): Promise<void> {
+  let sent = 0;
+  for (let run = 0; sent < count; run++) {
+    for (const frames of fc.sample(hostileFrames, { seed: firstSeed + run, numRuns: 200 })) {
+      await sendInOneSession(services, frames);
+      sent += frames.length;
+    }
+  }
+}
+
+async function sendInOneSession(services: SessionServices, frames: readonly Uint8Array[]): Promise<void> {
+  const received: ServerMessage[] = [];
+  const assembler = new FrameAssembler(MAX_MESSAGE_BYTES);
+  const socket = {
+    send: (frame: Uint8Array) => {
+      const message = assembler.add(frame);
+      if (message !== null) received.push(decodeServerMessage(message));
+    },
+    unreadBytes: () => 0,
+    pause: () => undefined,
+    resume: () => undefined,
+    close: () => undefined,
+    terminate: () => undefined,
+  };
+  const session = new Session(socket, services);
+  if (frames.length % 3 !== 0) await greet(session);
+  for (const frame of frames) session.receive(frame);
+  await untilCommitted();
+  session.disconnected();
+  const failure = received.find((message) => message.type === 'failure');
+  if (failure !== undefined) expect(failure.code).not.toBe('internal');
 }
 
 async function greet(session: Session): Promise<void> {
@@ -135,5 +140,5 @@ async function greet(session: Session): Promise<void> {
     snapshot: 'accepted',
   });
   for (const frame of messageToFrames(hello)) session.receive(frame);
-  await committed();
+  await untilCommitted();
 }

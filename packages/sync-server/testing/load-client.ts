@@ -1,6 +1,6 @@
 import { PING_INTERVAL_MS } from '@rockpool/shared';
 import { insert } from './changeset.ts';
-import { told } from './told.ts';
+import { deliveredRows } from './delivered-rows.ts';
 import { TestConnection, TestSite } from './test-client.ts';
 
 /**
@@ -25,7 +25,7 @@ export interface LoadClientOptions {
 /** Delay before deliveries are confirmed, as in the SDK's client. */
 const CONFIRM_DELAY_MS = 1_000;
 
-const PATIENCE_MS = 60_000;
+const TIMEOUT_MS = 60_000;
 
 /**
  * One device under load: it writes a row from time to time, reads and confirms continuously, and counts what it
@@ -65,7 +65,7 @@ export class LoadClient {
   }
 
   /** Whether all its writes are decided and every row of the others has arrived. */
-  get hasAll(): boolean {
+  get isComplete(): boolean {
     const { changelog, lastAckedSequence } = this.site;
     return (
       lastAckedSequence >= changelog.length && this.arrived.size >= this.options.log.writtenMs.size - changelog.length
@@ -97,7 +97,7 @@ export class LoadClient {
     return setInterval(() => {
       const nowMs = performance.now();
       if (this.site.cursor > confirmed) connection.confirm();
-      else if (nowMs - saidMs >= PING_INTERVAL_MS) connection.stayAwake();
+      else if (nowMs - saidMs >= PING_INTERVAL_MS) connection.keepAlive();
       else return;
       confirmed = this.site.cursor;
       saidMs = nowMs;
@@ -113,7 +113,7 @@ export class LoadClient {
       this.sentMs.delete(sequence);
       acknowledgedAfterMs.push(nowMs - sentMs);
     }
-    for (const { key } of told(delivery, 'accounts')) {
+    for (const { key } of deliveredRows(delivery, 'accounts')) {
       const id = String(key[0]);
       this.arrived.set(id, (this.arrived.get(id) ?? 0) + 1);
       const rowWrittenMs = writtenMs.get(id);
@@ -123,10 +123,10 @@ export class LoadClient {
 }
 
 /** Waits until each client has every row, and returns the time that took. */
-export async function untilAllHaveAll(clients: readonly LoadClient[]): Promise<number> {
+export async function untilAllArrived(clients: readonly LoadClient[]): Promise<number> {
   const startMs = performance.now();
-  while (!clients.every(({ hasAll }) => hasAll)) {
-    if (performance.now() - startMs > PATIENCE_MS) throw new Error('some rows never came');
+  while (!clients.every(({ isComplete }) => isComplete)) {
+    if (performance.now() - startMs > TIMEOUT_MS) throw new Error('some rows did not arrive');
     await new Promise((resolve) => setTimeout(resolve, 50));
   }
   return performance.now() - startMs;

@@ -6,7 +6,7 @@ import { workOnDocument, type DocumentWork } from '../src/documents/document-wor
 export const LOOPING = 2;
 
 /** What this worker does before its work, by the member `do` of a new document. */
-const MISDEEDS: Readonly<Record<string, () => void>> = {
+const MISBEHAVIOURS: Readonly<Record<string, () => void>> = {
   wait: () => void Atomics.wait(workerData as Int32Array, 0, 0),
   loop: () => {
     Atomics.store(workerData as Int32Array, 0, LOOPING);
@@ -24,6 +24,6 @@ const MISDEEDS: Readonly<Record<string, () => void>> = {
 parentPort?.on('message', (work: DocumentWork) => {
   const cell = decodeDocumentCell(work.kind === 'expand' ? work.content : null);
   const [, misdeed = ''] = /"do":"(\w+)"/.exec(cell.kind === 'content' ? cell.json : '') ?? [];
-  MISDEEDS[misdeed]?.();
+  MISBEHAVIOURS[misdeed]?.();
   parentPort?.postMessage({ result: workOnDocument(work) });
 });

@@ -5,8 +5,7 @@ import { LiveDatabase } from '../src/database/live-database.ts';
 import type { Retention } from '../src/log/retention.ts';
 import { openDatabaseFile } from '../src/store/database-file.ts';
 import { insert, remove, update, type Change } from './changeset.ts';
-import { committed } from './committed.ts';
-import { DirectSession } from './direct-session.ts';
+import { DirectSession, untilCommitted } from './direct-session.ts';
 import { Replica, rowNameOf } from './replica.ts';
 import { TEST_SCHEMA } from './test-schema.ts';
 
@@ -219,10 +218,10 @@ class World {
     const session = this.sessions[who] ?? null;
     switch (one.does) {
       case 'write':
-        replica.write(possible(replica, one.changes), one.ageMs, one.atomic);
+        replica.write(possibleChanges(replica, one.changes), one.ageMs, one.atomic);
         break;
       case 'commit':
-        await committed();
+        await untilCommitted();
         break;
       case 'connect':
         this.sessions[who] ??= new DirectSession(this.database, replica, this.nowMs);
@@ -269,13 +268,13 @@ class World {
     const session = (this.sessions[who] ??= new DirectSession(this.database, replica, this.nowMs));
     session.applyAll();
     session.push(replica.site.lastAckedSequence + 1, replica.site.changelog.length, this.nowMs);
-    await committed();
+    await untilCommitted();
     session.applyAll();
   }
 }
 
 /** Keeps only changes that SQL could have made: no insert of an existing row, no update or delete of a missing one. */
-function possible(replica: Replica, wanted: readonly Change[]): Change[] {
+function possibleChanges(replica: Replica, wanted: readonly Change[]): Change[] {
   const rows = replica.visible();
   return wanted.filter((one) => {
     const table = 'insert' in one ? one.insert : 'update' in one ? one.update : one.delete;

@@ -3,8 +3,7 @@ import { expect } from 'vitest';
 import { LiveDatabase } from '../src/database/live-database.ts';
 import { openDatabaseFile } from '../src/store/database-file.ts';
 import { insert, update, type Change } from './changeset.ts';
-import { committed } from './committed.ts';
-import { DirectSession } from './direct-session.ts';
+import { DirectSession, untilCommitted } from './direct-session.ts';
 import { Replica } from './replica.ts';
 import { TEST_SCHEMA } from './test-schema.ts';
 
@@ -81,18 +80,18 @@ async function decidedBy(
       onPush();
     }
     if (times > 0) sentUpTo = Math.max(sentUpTo, to);
-    if (waits) await committed();
+    if (waits) await untilCommitted();
     expect(session.failure).toBeNull();
     if (!isLost) continue;
     session.leave();
     session = new DirectSession(database, replica, NOW_MS);
     // A push that arrived before its connection ended counts.
-    await committed();
+    await untilCommitted();
     session.leave();
     session = new DirectSession(database, replica, NOW_MS);
   }
   session.push(1, last, NOW_MS);
-  await committed();
+  await untilCommitted();
   session.applyAll();
   expect([session.failure, failures]).toEqual([null, []]);
   const sql = (text: string): unknown => database.file.sql.all(text);

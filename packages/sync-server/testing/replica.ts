@@ -62,7 +62,7 @@ export class Replica {
     if (delivery.whole) this.base.clear();
     fold(this.base, delivery.groups, 'delivered');
     this.site.cursor = delivery.to;
-    this.site.links.set(delivery.to, delivery.logHash);
+    this.site.logHashes.set(delivery.to, delivery.logHash);
     this.site.lastAckedSequence = delivery.lastAckedSequence;
   }
 
@@ -100,7 +100,7 @@ function fold(rows: Rows, groups: readonly ChangeGroup[], origin: 'pending' | 'd
       else {
         const row = rows.get(name);
         if (row === undefined && origin === 'delivered')
-          throw new Error(`an update was delivered for a row that is not there: ${name}`);
+          throw new Error(`an update was delivered for a missing row: ${name}`);
         const policies = origin === 'pending' ? POLICIES.get(group.tableId) : undefined;
         for (const [columnId, value] of cells) {
           const rebase = policies?.byColumn.get(columnId)?.rebase;

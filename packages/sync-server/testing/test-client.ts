@@ -44,7 +44,7 @@ export class TestSite {
   logEpoch: Uint8Array | null = null;
   cursor = 0;
   /** The log hashes of deliveries, by cursor. */
-  readonly links: Map<number, Uint8Array> = new Map();
+  readonly logHashes: Map<number, Uint8Array> = new Map();
   lastAckedSequence = 0;
   /** How far the site's clock is ahead, in ms. */
   clockAheadMs = 0;
@@ -80,7 +80,7 @@ export class TestConnection {
   readonly inbox: ServerMessage[] = [];
   private readonly parts: ChangeGroup[] = [];
   private waiter: (() => void) | null = null;
-  private unheardPongs = 0;
+  private ignoredPongs = 0;
   /** Close code and reason, once the connection is closed. */
   closed: { readonly code: number; readonly reason: string } | null = null;
 
@@ -115,7 +115,7 @@ export class TestConnection {
 
   /** Tests see a delivery in parts as one delivery. */
   private receive(message: ServerMessage): void {
-    if (message.type === 'pong' && this.unheardPongs > 0) this.unheardPongs--;
+    if (message.type === 'pong' && this.ignoredPongs > 0) this.ignoredPongs--;
     else if (message.type === 'delivery-part') this.parts.push(...message.groups);
     else if (message.type !== 'delivery') this.inbox.push(message);
     else this.inbox.push({ ...message, groups: [...this.parts.splice(0), ...message.groups] });
@@ -134,7 +134,7 @@ export class TestConnection {
   }
 
   hello(token: string, databaseId: string, changes: Partial<Hello> = {}): void {
-    const { siteId, databaseIdentity, logEpoch, cursor, links, lastAckedSequence, changelog, hashes } = this.site;
+    const { siteId, databaseIdentity, logEpoch, cursor, logHashes, lastAckedSequence, changelog, hashes } = this.site;
     this.send({
       type: 'hello',
       protocolVersion: PROTOCOL_VERSION,
@@ -145,7 +145,7 @@ export class TestConnection {
       schemaHash: TEST_SCHEMA.hash,
       logEpoch,
       cursor,
-      cursorHash: links.get(changes.cursor ?? cursor) ?? FIRST_LOG_HASH,
+      cursorHash: logHashes.get(changes.cursor ?? cursor) ?? FIRST_LOG_HASH,
       lastAckedSequence,
       decidedHash: hashes[lastAckedSequence] ?? FIRST_PREVIOUS_HASH,
       lastSequence: changelog.length,
@@ -207,7 +207,7 @@ export class TestConnection {
     if (!delivery.whole && delivery.from !== this.site.cursor)
       throw new Error(`a delivery from ${delivery.from} arrived at ${this.site.cursor}`);
     this.site.cursor = delivery.to;
-    this.site.links.set(delivery.to, delivery.logHash);
+    this.site.logHashes.set(delivery.to, delivery.logHash);
     this.site.lastAckedSequence = delivery.lastAckedSequence;
     return delivery;
   }
@@ -218,8 +218,8 @@ export class TestConnection {
   }
 
   /** Sends a ping and ignores its pong. */
-  stayAwake(): void {
-    this.unheardPongs++;
+  keepAlive(): void {
+    this.ignoredPongs++;
     this.send({ type: 'ping' });
   }
 

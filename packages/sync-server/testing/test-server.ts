@@ -11,7 +11,7 @@ import type { SyncServer, SyncServerOptions } from '../src/sync-server.ts';
 import { databaseFileName, databasePath } from '../src/store/data-directory.ts';
 import { SqliteFile } from '../src/sqlite/sqlite-file.ts';
 import { askServer, type Ask } from './ask-server.ts';
-import { ServerDoor } from './server-door.ts';
+import { RecordedPort } from './recorded-port.ts';
 import { TestConnection, type TestSite } from './test-client.ts';
 import { TEST_SCHEMA } from './test-schema.ts';
 
@@ -63,8 +63,8 @@ export class TestServer {
   readonly ask: Ask = (...request) => askServer(this.host, ...request);
 
   /** Opens an additional port that records the bytes sent through it. */
-  openDoor(): Promise<ServerDoor> {
-    return ServerDoor.open(this.http);
+  openRecordedPort(): Promise<RecordedPort> {
+    return RecordedPort.open(this.http);
   }
 
   /** Opens a connection that has received the welcome and the first delivery. */

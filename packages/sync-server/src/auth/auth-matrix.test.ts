@@ -69,8 +69,8 @@ const BAD_TOKENS: Readonly<Record<string, { readonly token: () => Promise<string
 /** Valid tokens of principals without access to this database. */
 const STRANGERS: Readonly<Record<string, () => Promise<string>>> = {
   'of another tenant': () => sign(claims({ sub: 'tom', databases: ['elsewhere'] })),
-  'of nobody in particular': () => sign(claims({ sub: 'nil', databases: [] })),
-  'of somebody revoked': async () => {
+  'of a principal without databases': () => sign(claims({ sub: 'nil', databases: [] })),
+  'of a revoked member': async () => {
     await tested.server.sync.members.setRole(DATABASE, 'rex', null);
     return sign(claims({ sub: 'rex' }));
   },

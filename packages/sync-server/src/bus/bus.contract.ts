@@ -18,52 +18,52 @@ export function busContract(name: string, make: () => Promise<readonly [Bus, Bus
    * Publishes until both ends have received the message, because messages sent before an end listens may be lost.
    * Returns the messages that the far end received.
    */
-  async function hear(message: BusMessage): Promise<BusMessage[]> {
-    const heard: BusMessage[] = [];
-    let nearHeard = 0;
+  async function publishUntilReceived(message: BusMessage): Promise<BusMessage[]> {
+    const received: BusMessage[] = [];
+    let nearCount = 0;
     // Earlier repeated messages may still be in flight.
     const isMeant = (one: BusMessage): boolean => one.kind === message.kind && one.databaseId === message.databaseId;
     const stops = [
-      far.subscribe((one) => void (isMeant(one) && heard.push(one))),
-      near.subscribe((one) => void (isMeant(one) && (nearHeard += 1))),
+      far.subscribe((one) => void (isMeant(one) && received.push(one))),
+      near.subscribe((one) => void (isMeant(one) && (nearCount += 1))),
     ];
-    while (heard.length === 0 || nearHeard === 0) {
+    while (received.length === 0 || nearCount === 0) {
       near.publish(message);
       await new Promise((resolve) => setTimeout(resolve, 5));
     }
     for (const stop of stops) stop();
-    return heard;
+    return received;
   }
 
   describe(`the bus ${name}`, () => {
     it('delivers messages unchanged to the other end', async () => {
-      expect((await hear({ kind: 'commit', databaseId: 'a', head: 3 }))[0]).toEqual({
+      expect((await publishUntilReceived({ kind: 'commit', databaseId: 'a', head: 3 }))[0]).toEqual({
         kind: 'commit',
         databaseId: 'a',
         head: 3,
       });
-      expect((await hear({ kind: 'members', databaseId: 'A-b_9' })).at(-1)).toEqual({
+      expect((await publishUntilReceived({ kind: 'members', databaseId: 'A-b_9' })).at(-1)).toEqual({
         kind: 'members',
         databaseId: 'A-b_9',
       });
     });
 
     it('delivers them in order, to every listener, including the sender’s', async () => {
-      await hear({ kind: 'commit', databaseId: 'a', head: 0 });
+      await publishUntilReceived({ kind: 'commit', databaseId: 'a', head: 0 });
       const heads: number[][] = [[], [], []];
       [far, far, near].forEach((bus, i) =>
         bus.subscribe((message) => message.kind === 'commit' && message.head > 0 && heads[i]?.push(message.head)),
       );
       for (let head = 1; head <= 50; head++) near.publish({ kind: 'commit', databaseId: 'a', head });
-      while (heads.some((heard) => heard.at(-1) !== 50)) await new Promise((resolve) => setTimeout(resolve, 5));
-      for (const heard of heads) expect(heard).toEqual(Array.from({ length: 50 }, (_, i) => i + 1));
+      while (heads.some((received) => received.at(-1) !== 50)) await new Promise((resolve) => setTimeout(resolve, 5));
+      for (const received of heads) expect(received).toEqual(Array.from({ length: 50 }, (_, i) => i + 1));
     });
 
     it('delivers nothing after a listener has unsubscribed', async () => {
-      const heard: BusMessage[] = [];
-      far.subscribe((message) => void heard.push(message))();
-      await hear({ kind: 'members', databaseId: 'a' });
-      expect(heard).toEqual([]);
+      const received: BusMessage[] = [];
+      far.subscribe((message) => void received.push(message))();
+      await publishUntilReceived({ kind: 'members', databaseId: 'a' });
+      expect(received).toEqual([]);
     });
   });
 }

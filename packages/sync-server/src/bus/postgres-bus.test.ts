@@ -27,21 +27,21 @@ it('listens again after its connection ended, and ignores messages of other prog
   const { url, name } = await postgres.server.createDatabase();
   const errors: unknown[] = [];
   const bus = await makeBus(url, errors);
-  const heard: BusMessage[] = [];
-  bus.subscribe((message) => void heard.push(message));
-  const hear = async (databaseId: string): Promise<void> => {
-    while (heard.at(-1)?.databaseId !== databaseId) {
+  const received: BusMessage[] = [];
+  bus.subscribe((message) => void received.push(message));
+  const publishUntilReceived = async (databaseId: string): Promise<void> => {
+    while (received.at(-1)?.databaseId !== databaseId) {
       bus.publish({ kind: 'members', databaseId });
       await new Promise((resolve) => setTimeout(resolve, 10));
     }
   };
-  await hear('before');
+  await publishUntilReceived('before');
   await postgres.server.query(name, `SELECT pg_notify('rockpool', 'not a message')`);
   await postgres.server.query(
     name,
     `SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE datname = '${name}' AND pid <> pg_backend_pid()`,
   );
-  await hear('after');
+  await publishUntilReceived('after');
   expect(errors.length).toBeGreaterThanOrEqual(2);
   await bus.close();
 });
@@ -58,9 +58,9 @@ it('closes a connection on which LISTEN fails, such as one to a standby before f
     return client;
   });
   const bus = new PostgresBus(connections, () => undefined);
-  const heard: BusMessage[] = [];
-  bus.subscribe((message) => void heard.push(message));
-  while (heard.length === 0) {
+  const received: BusMessage[] = [];
+  bus.subscribe((message) => void received.push(message));
+  while (received.length === 0) {
     if (refusals < 0) bus.publish({ kind: 'members', databaseId: 'household' });
     await new Promise((resolve) => setTimeout(resolve, 10));
   }

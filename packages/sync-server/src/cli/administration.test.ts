@@ -136,12 +136,12 @@ describe('an administrator', () => {
     }
     await again.signal('SIGTERM');
     await runCommand(['databases', 'delete', DATABASE, '--data', data]);
-    const anew = await ServerProcess.start(folder.path);
-    const bound = await TestConnection.connect(anew.url, site);
-    bound.hello(await anew.token(), DATABASE);
+    const restarted = await ServerProcess.start(folder.path);
+    const bound = await TestConnection.connect(restarted.url, site);
+    bound.hello(await restarted.token(), DATABASE);
     expect(await bound.failure()).toMatchObject({ code: 'database-mismatch' });
-    expect((await connected(anew)).site.databaseIdentity).not.toEqual(site.databaseIdentity);
-    await anew.signal('SIGTERM');
+    expect((await connected(restarted)).site.databaseIdentity).not.toEqual(site.databaseIdentity);
+    await restarted.signal('SIGTERM');
   });
 
   it('learns from the doctor of a file that was copied by hand, which no server opens', async () => {

@@ -4,7 +4,7 @@ import { insert, update } from '../../testing/changeset.ts';
 import { serverUnderTest } from '../../testing/server-under-test.ts';
 import type { TestConnection } from '../../testing/test-client.ts';
 import { DATABASE } from '../../testing/test-server.ts';
-import { told } from '../../testing/told.ts';
+import { deliveredRows } from '../../testing/delivered-rows.ts';
 
 const DAY_MS = 24 * 3600 * 1000;
 let nowMs = 0;
@@ -52,7 +52,7 @@ describe('the conflict log', () => {
     expect(lost()).toEqual(['lost 1', 'lost 2']);
     await a.commit([update('entries', 'e', { amount: 2n })]);
     expect(lost()).toEqual(['lost 2']);
-    expect(told(await b.delivery(), 'rockpool_conflict')).toMatchObject([{ kind: 'delete' }]);
+    expect(deliveredRows(await b.delivery(), 'rockpool_conflict')).toMatchObject([{ kind: 'delete' }]);
   });
 
   it('keeps the newest entries when there are too many', async () => {

@@ -13,8 +13,7 @@ import { openDatabaseFile } from '../store/database-file.ts';
 import { durableInFile } from '../store/durability.ts';
 import { EVERYTHING } from '../store/read-filter.ts';
 import { insert, withAges } from '../../testing/changeset.ts';
-import { committed } from '../../testing/committed.ts';
-import { DirectSession } from '../../testing/direct-session.ts';
+import { DirectSession, untilCommitted } from '../../testing/direct-session.ts';
 import { Replica } from '../../testing/replica.ts';
 import { TestSite } from '../../testing/test-client.ts';
 import { TEST_SCHEMA } from '../../testing/test-schema.ts';
@@ -46,7 +45,7 @@ function connect(site: TestSite): { subscriber: Subscriber; heard: ServerMessage
     send: (bytes) => void heard.push(decodeServerMessage(bytes)),
     fail: () => live.leave(subscriber),
   };
-  const { siteId, databaseIdentity, logEpoch, cursor, links, lastAckedSequence, changelog, hashes } = site;
+  const { siteId, databaseIdentity, logEpoch, cursor, logHashes: links, lastAckedSequence, changelog, hashes } = site;
   void live.join(
     subscriber,
     {
@@ -147,7 +146,7 @@ it('begins one epoch for all clients that are ahead of the log at the same time,
     return new DirectSession(slow, replica, NOW_MS);
   };
   const sessions = [ahead(), ahead(), ahead()];
-  await committed();
+  await untilCommitted();
   expect(file.logEpoch.id).not.toEqual(before);
   expect(sessions.map(({ replica, failure }) => [replica.site.logEpoch, failure])).toEqual(
     sessions.map(() => [file.logEpoch.id, null]),

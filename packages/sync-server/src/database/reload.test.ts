@@ -6,7 +6,7 @@ import { insert, remove, update } from '../../testing/changeset.ts';
 import { serverUnderTest } from '../../testing/server-under-test.ts';
 import { TestSite, type TestConnection } from '../../testing/test-client.ts';
 import { DATABASE } from '../../testing/test-server.ts';
-import { cells, told } from '../../testing/told.ts';
+import { cells, deliveredRows } from '../../testing/delivered-rows.ts';
 import { databasePath } from '../store/data-directory.ts';
 
 const tested = serverUnderTest();
@@ -68,7 +68,7 @@ describe('a hello of another epoch', () => {
       lastAckedSequence: 2,
       outcomes: [{ kind: 'admitted', sequence: 2 }],
     });
-    expect(told(first, 'accounts')).toMatchObject([{ kind: 'insert', key: ['y'] }]);
+    expect(deliveredRows(first, 'accounts')).toMatchObject([{ kind: 'insert', key: ['y'] }]);
     // The hello proves nothing about this log, so other sessions stay.
     await gone.roundTrip();
     expect(gone.closed).toBeNull();
@@ -139,7 +139,7 @@ describe('a server whose file was replaced by an older copy', () => {
     const { connection, welcome, first } = await hello(site);
     expect(welcome).toMatchObject({ fullResync: true, watermark: 2, lastAckedSequence: 1 });
     expect(first).toMatchObject({ whole: true, lastAckedSequence: 1, outcomes: [] });
-    expect(told(first, 'products')[0]?.cells).toEqual(
+    expect(deliveredRows(first, 'products')[0]?.cells).toEqual(
       new Map([...cells({ stock: 10n, price: null, currency: null, name: 'ben' })]),
     );
     connection.push(2, 4, 4);

@@ -51,7 +51,7 @@ describe('a client whose local database belongs to another server database', () 
 
   it('and is older than identities proves its database by log epoch or log hash', async () => {
     const site = await known(DATABASE, 'mine');
-    const { databaseIdentity, logEpoch, cursor, links } = site;
+    const { databaseIdentity, logEpoch, cursor, logHashes: links } = site;
     const cursorHash = links.get(cursor) as Uint8Array;
     for (const shown of [
       { logEpoch, cursor: 0, cursorHash: FIRST_LOG_HASH },

@@ -7,8 +7,7 @@ import { toServerDatabase } from '../backend/server-database.ts';
 import { openDatabaseFile } from '../store/database-file.ts';
 import { durableOnceSynced } from '../store/durability.ts';
 import { insert } from '../../testing/changeset.ts';
-import { committed } from '../../testing/committed.ts';
-import { DirectSession } from '../../testing/direct-session.ts';
+import { DirectSession, untilCommitted } from '../../testing/direct-session.ts';
 import { FakeLogSync } from '../../testing/fake-log-sync.ts';
 import { Replica } from '../../testing/replica.ts';
 import { TEST_SCHEMA } from '../../testing/test-schema.ts';
@@ -68,12 +67,12 @@ describe('while a commit waits for the disk', () => {
   it('neither the author, nor other sessions, nor a joining session, nor a change feed learns of it', async () => {
     const [author, reader] = [arrive(), arrive()];
     write(author);
-    await committed();
+    await untilCommitted();
     const newcomer = arrive();
     const feed = followChanges(() => Promise.resolve(live), null, new AbortController().signal).next();
     let fed: unknown = null;
     void feed.then(({ value }) => (fed = value));
-    await committed();
+    await untilCommitted();
     expect([author, reader, newcomer].map(toldUpTo)).toEqual([0, 0, 0]);
     expect(newcomer.deliveries).toEqual([]);
     expect(fed).toBeNull();
@@ -103,7 +102,7 @@ describe('while a commit waits for the disk', () => {
       }
     };
     const reading = count(false);
-    await committed();
+    await untilCommitted();
     expect([live.file.log.watermark, given]).toEqual([1, null]);
     await disk.finishNext();
     await reading;
@@ -111,7 +110,7 @@ describe('while a commit waits for the disk', () => {
     given = null;
     write(author);
     const failing = Promise.allSettled([count(true)]);
-    await committed();
+    await untilCommitted();
     expect([live.file.log.watermark, given]).toEqual([2, null]);
     await disk.finishNext();
     expect(await failing).toMatchObject([{ status: 'rejected', reason: { message: 'too many' } }]);
@@ -134,9 +133,9 @@ describe('while a commit waits for the disk', () => {
       void (async () => {
         for await (const { watermark } of backend.changes()) told.push([watermark, lastsUpTo]);
       })();
-      await committed();
+      await untilCommitted();
       write(author);
-      await committed();
+      await untilCommitted();
       const own = live.write(encodeChangesetBody({ atomic: false, groups: [], cellBases: [] }), 'server', NOW_MS);
       await disk.finishNext();
       await finishAll();
@@ -148,12 +147,12 @@ describe('while a commit waits for the disk', () => {
   it('pushes that arrive share the next commit', async () => {
     const author = arrive();
     write(author);
-    await committed();
+    await untilCommitted();
     for (let i = 0; i < 5; i++) write(author);
-    await committed();
+    await untilCommitted();
     expect(live.file.log.watermark).toBe(1);
     await disk.finishNext();
-    await committed();
+    await untilCommitted();
     expect(live.file.log.watermark).toBe(6);
     expect(toldUpTo(author)).toBe(1);
     await disk.finishNext();
@@ -169,7 +168,7 @@ describe('while a commit waits for the disk', () => {
       return new DirectSession(live, replica, NOW_MS);
     };
     const waiting = [ahead(), ahead()];
-    await committed();
+    await untilCommitted();
     expect(old.failure).toBeNull();
     await disk.finishNext();
     expect(old.failure?.code).toBe('epoch-changed');
@@ -191,7 +190,7 @@ describe('while a commit waits for the disk', () => {
 
   it('a session that disconnects before it has joined does not join later', async () => {
     write(arrive());
-    await committed();
+    await untilCommitted();
     const gone = arrive();
     gone.leave();
     const back = new DirectSession(live, gone.replica, NOW_MS);
@@ -211,7 +210,7 @@ describe('while a commit waits for the disk', () => {
           if (does === 'arrive') sessions.push(arrive());
           else if (does === 'write' && session.isWelcome) write(session);
           else if (does === 'disk') await disk.finishNext();
-          else if (does === 'turn') await committed();
+          else if (does === 'turn') await untilCommitted();
           else if (does === 'again') {
             session.applyAll();
             session.leave();
@@ -221,7 +220,7 @@ describe('while a commit waits for the disk', () => {
           }
           for (const one of sessions) expect(toldUpTo(one)).toBeLessThanOrEqual(lastsUpTo);
         }
-        await committed();
+        await untilCommitted();
         await finishAll();
         for (const one of sessions) expect(one.failure).toBeNull();
       }),
@@ -233,7 +232,7 @@ describe('while a commit waits for the disk', () => {
 it('a disk failure ends every session of the database with its reason', async () => {
   const [author, reader] = [arrive(), arrive()];
   write(author);
-  await committed();
+  await untilCommitted();
   let refusal: unknown;
   live.catchUp().catch((error: unknown) => (refusal = error));
   await disk.failNext(new Error('EIO'));
@@ -250,13 +249,13 @@ it('a change feed of a lost database continues with the one that is opened in it
   expect((await feed.next()).value).toMatchObject({ watermark: 0 });
   const next = feed.next();
   write(arrive());
-  await committed();
+  await untilCommitted();
   const failed = disk;
   open();
   await failed.failNext(new Error('EIO'));
   expect(live).not.toBe(first);
   write(arrive());
-  await committed();
+  await untilCommitted();
   await disk.finishNext();
   expect(await next).toMatchObject({ done: false, value: { whole: true } });
 });

@@ -24,7 +24,7 @@ async function positionNow(writer: TestConnection): Promise<SnapshotPosition> {
   return {
     logEpoch: site.logEpoch as Uint8Array,
     watermark: site.cursor,
-    logHash: site.links.get(site.cursor) as Uint8Array,
+    logHash: site.logHashes.get(site.cursor) as Uint8Array,
   };
 }
 

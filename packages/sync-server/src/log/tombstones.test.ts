@@ -5,7 +5,7 @@ import { insert, remove, update } from '../../testing/changeset.ts';
 import { serverUnderTest } from '../../testing/server-under-test.ts';
 import { TestSite, type TestConnection } from '../../testing/test-client.ts';
 import { DATABASE } from '../../testing/test-server.ts';
-import { told } from '../../testing/told.ts';
+import { deliveredRows } from '../../testing/delivered-rows.ts';
 
 const DAY_MS = 24 * 3600 * 1000;
 let nowMs = 0;
@@ -83,7 +83,7 @@ describe('a site that was away', () => {
     const { connection, welcome, first } = await back(site);
     expect(welcome).toMatchObject({ fullResync: true, watermark: 3 });
     expect(first).toMatchObject({ whole: true, from: 0, to: 3 });
-    expect(told(first, 'accounts')).toMatchObject([{ kind: 'insert', key: ['later'] }]);
+    expect(deliveredRows(first, 'accounts')).toMatchObject([{ kind: 'insert', key: ['later'] }]);
     await connection.close();
     expect((await back(site)).welcome.fullResync).toBe(false);
   });
@@ -99,7 +99,7 @@ describe('a site that was away', () => {
     expect(tombstones()).toEqual([3]);
     const { welcome, first } = await back(site);
     expect(welcome.fullResync).toBe(false);
-    expect(told(first, 'accounts')).toMatchObject([
+    expect(deliveredRows(first, 'accounts')).toMatchObject([
       { kind: 'delete', key: ['y'] },
       { kind: 'insert', key: ['z'] },
     ]);
@@ -118,7 +118,7 @@ describe('a site that was away', () => {
     await forgetDeletes();
     const { welcome, first } = await back(new TestSite());
     expect(welcome.fullResync).toBe(false);
-    expect(told(first, 'accounts')).toMatchObject([{ kind: 'insert', key: ['later'] }]);
+    expect(deliveredRows(first, 'accounts')).toMatchObject([{ kind: 'insert', key: ['later'] }]);
   });
 
   it('gets a full resync if others deleted its own insert before it received the outcome', async () => {

@@ -4,8 +4,7 @@ import { atLevel } from '../../../../tests/support/level.ts';
 import { LiveDatabase } from '../database/live-database.ts';
 import { openDatabaseFile } from '../store/database-file.ts';
 import { insert, remove, update, type Change } from '../../testing/changeset.ts';
-import { committed } from '../../testing/committed.ts';
-import { DirectSession } from '../../testing/direct-session.ts';
+import { DirectSession, untilCommitted } from '../../testing/direct-session.ts';
 import { Replica } from '../../testing/replica.ts';
 import { TEST_SCHEMA } from '../../testing/test-schema.ts';
 
@@ -91,7 +90,7 @@ async function rowsAfter(changesets: readonly Written[], order: readonly number[
     const push = async (session: DirectSession): Promise<void> => {
       const { site } = session.replica;
       session.push(site.lastAckedSequence + 1, site.changelog.length, NOW_MS);
-      await committed();
+      await untilCommitted();
     };
     const [first] = sessions as [DirectSession];
     first.replica.write(START, 1000);

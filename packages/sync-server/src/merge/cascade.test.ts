@@ -2,7 +2,7 @@ import { describe, expect, it } from 'vitest';
 import { insert, remove, update, type Change } from '../../testing/changeset.ts';
 import { serverUnderTest } from '../../testing/server-under-test.ts';
 import type { TestConnection } from '../../testing/test-client.ts';
-import { told } from '../../testing/told.ts';
+import { deliveredRows } from '../../testing/delivered-rows.ts';
 
 const tested = serverUnderTest();
 
@@ -46,7 +46,8 @@ describe('a parent deleted by an author who had not seen its children', () => {
     );
     const bens = await b.delivery();
     expect(bens).toMatchObject({ from: 2, to: 3 });
-    for (const name of ['accounts', 'entries', 'splits']) expect(told(bens, name)).toMatchObject([{ kind: 'delete' }]);
+    for (const name of ['accounts', 'entries', 'splits'])
+      expect(deliveredRows(bens, name)).toMatchObject([{ kind: 'delete' }]);
   });
 
   it('deletes children without value columns, which the conflict log has as whole rows', async () => {
@@ -101,8 +102,8 @@ describe('a child that arrives after its parent was deleted', () => {
         ['splits', '["s"]', 'share', 3n, 'ben', 'ann'],
       ]),
     );
-    expect(told(delivery, 'entries')).toMatchObject([{ kind: 'delete', key: ['e'] }]);
-    expect(told(delivery, 'splits')).toMatchObject([{ kind: 'delete', key: ['s'] }]);
+    expect(deliveredRows(delivery, 'entries')).toMatchObject([{ kind: 'delete', key: ['e'] }]);
+    expect(deliveredRows(delivery, 'splits')).toMatchObject([{ kind: 'delete', key: ['s'] }]);
     expect(query(`SELECT count(*) FROM rockpool_row_version WHERE image IS NOT NULL`)).toEqual([[3n]]);
   });
 
@@ -140,7 +141,7 @@ describe('a child that arrives after its parent was deleted', () => {
     ]);
     expect(delivery.outcomes).toMatchObject([{ kind: 'admitted' }]);
     expect(query('SELECT id FROM cards')).toEqual([['l']]);
-    expect(told(delivery, 'cards')).toMatchObject([{ kind: 'delete', key: ['k'] }]);
+    expect(deliveredRows(delivery, 'cards')).toMatchObject([{ kind: 'delete', key: ['k'] }]);
     expect(conflictLog()).toEqual(expect.arrayContaining([['cards', '["k"]', 'digits', '1', 'ben', 'ann']]));
   });
 
@@ -195,8 +196,8 @@ describe('a child deleted with its parent', () => {
       ['y', 1n, 'old'],
     ]);
     expect(counts()).toEqual([[1n, 2n, 1n]]);
-    expect(told(bens, 'entries')).toMatchObject([{ kind: 'insert', key: ['e'] }]);
-    expect(told(bens, 'splits')).toMatchObject([{ kind: 'insert', key: ['s'] }]);
+    expect(deliveredRows(bens, 'entries')).toMatchObject([{ kind: 'insert', key: ['e'] }]);
+    expect(deliveredRows(bens, 'splits')).toMatchObject([{ kind: 'insert', key: ['s'] }]);
   });
 
   it('leaves the conflict log of every client once it is back', async () => {
@@ -206,7 +207,7 @@ describe('a child deleted with its parent', () => {
     b.push();
     await b.decided(2);
     expect(conflictLog()).toEqual([]);
-    expect(told(await a.delivery(), 'rockpool_conflict').every(({ kind }) => kind === 'delete')).toBe(true);
+    expect(deliveredRows(await a.delivery(), 'rockpool_conflict').every(({ kind }) => kind === 'delete')).toBe(true);
   });
 
   it('is deleted again when it is only updated, with the update in the conflict log', async () => {

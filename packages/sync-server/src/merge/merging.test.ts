@@ -3,7 +3,7 @@ import { describe, expect, it } from 'vitest';
 import { insert, remove, update } from '../../testing/changeset.ts';
 import { serverUnderTest } from '../../testing/server-under-test.ts';
 import type { TestConnection } from '../../testing/test-client.ts';
-import { cells, told } from '../../testing/told.ts';
+import { cells, deliveredRows } from '../../testing/delivered-rows.ts';
 
 const tested = serverUnderTest();
 const YEAR_MS = 365 * 24 * 3600 * 1000;
@@ -61,10 +61,10 @@ describe('concurrent writes of one column', () => {
     expect(entry()).toEqual([1n, later]);
     expect(conflictLog()).toEqual([['entries', '["e"]', 'note', 'lww', earlier, later, earlier, later]]);
     expect(bens.outcomes).toMatchObject([{ kind: 'admitted', conflictCount: 1 }]);
-    expect(told(bens, 'rockpool_conflict')).toHaveLength(1);
+    expect(deliveredRows(bens, 'rockpool_conflict')).toHaveLength(1);
     const anns = await a.delivery();
-    expect(told(anns, 'rockpool_conflict')).toHaveLength(1);
-    expect(told(anns, 'entries')).toEqual(
+    expect(deliveredRows(anns, 'rockpool_conflict')).toHaveLength(1);
+    expect(deliveredRows(anns, 'entries')).toEqual(
       later === 'ben' ? [{ kind: 'update', key: ['e'], cells: cells({ note: 'ben' }) }] : [],
     );
   });
@@ -108,7 +108,7 @@ describe('concurrent writes of one column', () => {
     b.push();
     const delivery = await b.decided(1);
     expect(delivery.from).toBe(3);
-    expect(told(delivery, 'entries')).toEqual([{ kind: 'update', key: ['e'], cells: cells({ note: 'ann' }) }]);
+    expect(deliveredRows(delivery, 'entries')).toEqual([{ kind: 'update', key: ['e'], cells: cells({ note: 'ann' }) }]);
   });
 });
 
@@ -153,7 +153,7 @@ describe('a deleted row', () => {
     const delivery = await b.decided(1);
     expect(entry()).toBeUndefined();
     expect(conflictLog()).toEqual([['entries', '["e"]', 'note', 'delete-wins', 'ben', null, 'ben', 'ann']]);
-    expect(told(delivery, 'entries')).toEqual([{ kind: 'delete', key: ['e'], cells: new Map() }]);
+    expect(deliveredRows(delivery, 'entries')).toEqual([{ kind: 'delete', key: ['e'], cells: new Map() }]);
   });
 
   it('deletes a concurrent update that arrived before, which is in the conflict log', async () => {
@@ -164,7 +164,7 @@ describe('a deleted row', () => {
     await a.decided(2);
     expect(entry()).toBeUndefined();
     expect(conflictLog()).toEqual([['entries', '["e"]', 'note', 'delete-wins', 'ben', null, 'ben', 'ann']]);
-    expect(told(await b.delivery(), 'entries')).toEqual([{ kind: 'delete', key: ['e'], cells: new Map() }]);
+    expect(deliveredRows(await b.delivery(), 'entries')).toEqual([{ kind: 'delete', key: ['e'], cells: new Map() }]);
   });
 
   it('comes back as a new row when it is inserted again', async () => {
@@ -173,7 +173,7 @@ describe('a deleted row', () => {
     await b.delivery();
     await b.commit([insert('entries', 'e', { amount: 2n, note: 'again' })]);
     expect(entry()).toEqual([2n, 'again']);
-    expect(told(await a.delivery(), 'entries')).toMatchObject([{ kind: 'insert', key: ['e'] }]);
+    expect(deliveredRows(await a.delivery(), 'entries')).toMatchObject([{ kind: 'insert', key: ['e'] }]);
   });
 
   it('that was inserted and deleted above the cursor is not delivered to a site that never had it', async () => {
@@ -182,7 +182,7 @@ describe('a deleted row', () => {
     await a.commit([remove('entries', 'f')]);
     const c = await tested.server.connect();
     const { first } = await c.open(await tested.server.token(), 'household');
-    expect(told(first, 'entries')).toMatchObject([{ kind: 'insert', key: ['e'] }]);
+    expect(deliveredRows(first, 'entries')).toMatchObject([{ kind: 'insert', key: ['e'] }]);
   });
 
   it('is delivered to its first author, who learns of its own insert and the delete at once', async () => {
@@ -195,7 +195,7 @@ describe('a deleted row', () => {
     const again = await tested.server.connect(a.site);
     const { first } = await again.open(await tested.server.token(), 'household');
     expect(first.outcomes).toHaveLength(1);
-    expect(told(first, 'entries')).toMatchObject([{ kind: 'delete', key: ['f'] }]);
+    expect(deliveredRows(first, 'entries')).toMatchObject([{ kind: 'delete', key: ['f'] }]);
   });
 });
 
@@ -213,7 +213,7 @@ describe('two inserts of one key', () => {
       ['amount', 'one-insert-wins', 1n, 2n],
       ['note', 'one-insert-wins', 'ann', 'ben'],
     ]);
-    expect(told(delivery, 'entries')).toMatchObject([{ kind: 'insert', key: ['n'] }]);
+    expect(deliveredRows(delivery, 'entries')).toMatchObject([{ kind: 'insert', key: ['n'] }]);
   });
 
   it('log exact values of every type: real, integer, blob, text and NULL', async () => {

@@ -2,7 +2,7 @@ import { describe, expect, it } from 'vitest';
 import { insert, remove, update } from '../../testing/changeset.ts';
 import { serverUnderTest } from '../../testing/server-under-test.ts';
 import { TestSite, type TestConnection } from '../../testing/test-client.ts';
-import { cells, told } from '../../testing/told.ts';
+import { cells, deliveredRows } from '../../testing/delivered-rows.ts';
 
 const tested = serverUnderTest();
 
@@ -61,15 +61,15 @@ describe('a counter', () => {
     b.push();
     const bens = await b.decided(1);
     expect(stock()).toBe(13n);
-    expect(told(bens, 'products')).toEqual([{ kind: 'update', key: ['p'], cells: cells({ stock: 13n }) }]);
+    expect(deliveredRows(bens, 'products')).toEqual([{ kind: 'update', key: ['p'], cells: cells({ stock: 13n }) }]);
     expect(bens.outcomes).toMatchObject([{ kind: 'admitted', conflictCount: 0 }]);
-    expect(told(await a.delivery(), 'products')).toEqual([
+    expect(deliveredRows(await a.delivery(), 'products')).toEqual([
       { kind: 'update', key: ['p'], cells: cells({ stock: 13n }) },
     ]);
     // A change that its author has seen in full needs no correction.
     b.site.write([update('products', 'p', { stock: 1n })]);
     b.push();
-    expect(told(await b.decided(2), 'products')).toEqual([]);
+    expect(deliveredRows(await b.decided(2), 'products')).toEqual([]);
     expect(stock()).toBe(14n);
   });
 
@@ -90,7 +90,7 @@ describe('a counter', () => {
     await again.next('welcome');
     const first = await again.delivery();
     expect(first.outcomes).toHaveLength(2);
-    expect(told(first, 'products')).toEqual([{ kind: 'update', key: ['p'], cells: cells({ stock: 113n }) }]);
+    expect(deliveredRows(first, 'products')).toEqual([{ kind: 'update', key: ['p'], cells: cells({ stock: 113n }) }]);
     await again.roundTrip();
     expect(stock()).toBe(113n);
   });
@@ -119,11 +119,11 @@ describe('a row that an update brings back', () => {
     const c = await tested.server.open(new TestSite());
     b.site.write([update('notes', 'n', { title: 'ben' })]);
     await a.commit([remove('notes', 'n')]);
-    expect(told(await c.delivery(), 'notes')).toMatchObject([{ kind: 'delete' }]);
+    expect(deliveredRows(await c.delivery(), 'notes')).toMatchObject([{ kind: 'delete' }]);
     b.push();
-    expect(told(await b.decided(1), 'notes')).toEqual([whole]);
-    expect(told(await a.delivery(), 'notes')).toEqual([whole]);
-    expect(told(await c.delivery(), 'notes')).toEqual([whole]);
+    expect(deliveredRows(await b.decided(1), 'notes')).toEqual([whole]);
+    expect(deliveredRows(await a.delivery(), 'notes')).toEqual([whole]);
+    expect(deliveredRows(await c.delivery(), 'notes')).toEqual([whole]);
     expect(tested.server.query('SELECT rule, lost_by, won_by FROM rockpool_conflict')).toEqual([
       ['update-wins', 'ann', 'ben'],
     ]);
@@ -134,7 +134,7 @@ describe('a row that an update brings back', () => {
     a.site.write([remove('notes', 'n')]);
     await b.commit([update('notes', 'n', { title: 'ben' })]);
     a.push();
-    expect(told(await a.decided(2), 'notes')).toEqual([whole]);
+    expect(deliveredRows(await a.decided(2), 'notes')).toEqual([whole]);
   });
 
   it('is delivered whole to an offline site and to a new one', async () => {
@@ -147,8 +147,8 @@ describe('a row that an update brings back', () => {
     await c.decided(1);
     const again = await tested.server.connect(b.site);
     const { first } = await again.open(await tested.server.token('editor', 'ben'), 'household');
-    expect(told(first, 'notes')).toEqual([whole]);
+    expect(deliveredRows(first, 'notes')).toEqual([whole]);
     const fresh = await tested.server.connect();
-    expect(told((await fresh.open(await tested.server.token(), 'household')).first, 'notes')).toEqual([whole]);
+    expect(deliveredRows((await fresh.open(await tested.server.token(), 'household')).first, 'notes')).toEqual([whole]);
   });
 });

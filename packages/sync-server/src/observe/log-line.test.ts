@@ -27,8 +27,8 @@ it('serves a host whose log throws, and writes its log lines to stderr', async (
   const again = await server.open(connection.site);
   expect(await again.commit([insert('accounts', 'y', { name: 'y' })])).toMatchObject({ kind: 'admitted' });
   await again.close();
-  const told = lines.map((line) => JSON.parse(line) as { event: string; name?: string });
+  const entries = lines.map((line) => JSON.parse(line) as { event: string; name?: string });
   for (const event of ['session-opened', 'session-failed'])
-    expect(told).toContainEqual(expect.objectContaining({ event }));
-  expect(told).toContainEqual(expect.objectContaining({ event: 'log-failed', name: 'RangeError' }));
+    expect(entries).toContainEqual(expect.objectContaining({ event }));
+  expect(entries).toContainEqual(expect.objectContaining({ event: 'log-failed', name: 'RangeError' }));
 });

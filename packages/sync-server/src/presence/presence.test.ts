@@ -56,12 +56,12 @@ describe('presence', () => {
     const elsewhere = await tested.server.open(undefined, { principal: 'eve', databaseId: 'elsewhere' });
     expect(await enter(elsewhere)).toMatchObject({ whole: true, seen: [] });
     expect(await enter(ann, { stateJson: '{"page":"budget"}' })).toMatchObject({ whole: true, seen: [] });
-    const told = await enter(ben, { stateJson: '"looks on"' });
-    expect(told).toMatchObject({
+    const answer = await enter(ben, { stateJson: '"looks on"' });
+    expect(answer).toMatchObject({
       whole: true,
       seen: [{ principal: 'ann', name: 'Ann Åkesson', topic: '', stateJson: '{"page":"budget"}' }],
     });
-    expect([...(told.seen[0] as SeenPresence).siteId]).toEqual([...site.siteId]);
+    expect([...(answer.seen[0] as SeenPresence).siteId]).toEqual([...site.siteId]);
     expect(await seen(ann, text('"looks on"'))).toMatchObject({ principal: 'ben', name: '' });
     await quiet.roundTrip();
     await elsewhere.roundTrip();
@@ -134,7 +134,7 @@ describe('presence', () => {
       Array.from({ length: MAX_PRESENCE_STATES + 1 }, (_, n) => ({ topic: String(n) })),
       'frame-invalid',
     ],
-  ])('that %s ends the session, and nobody sees it', async (_, states, code) => {
+  ])('that %s ends the session and reaches no member', async (_, states, code) => {
     const [ann, ben] = [await tested.server.open(), await tested.server.open(undefined, { principal: 'ben' })];
     await enter(ben);
     say(ann, ...states);

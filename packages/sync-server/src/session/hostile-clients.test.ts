@@ -177,7 +177,7 @@ describe('a server that was busy for long', () => {
 
   it('reads waiting frames before it cuts silent sessions', async () => {
     const honest = await busy.server.open();
-    honest.stayAwake();
+    honest.keepAlive();
     // The next deadline check is due by the time the thread is free.
     Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0, 1_500);
     nowMs += SILENCE_LIMIT_MS;

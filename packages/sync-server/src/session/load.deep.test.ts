@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest';
-import { LoadClient, summary, untilAllHaveAll, type LoadLog } from '../../testing/load-client.ts';
+import { LoadClient, summary, untilAllArrived, type LoadLog } from '../../testing/load-client.ts';
 import { serverProcessUnderTest } from '../../testing/server-process-under-test.ts';
 import { DATABASE } from '../../testing/test-server.ts';
 
@@ -25,14 +25,14 @@ it(
     await Promise.all(clients.map((client) => client.connect()));
 
     await Promise.all(clients.map((client, index) => writeForAWhile(client, index)));
-    const caughtUpMs = await untilAllHaveAll(clients);
+    const caughtUpMs = await untilAllArrived(clients);
     const live = { acknowledged: summary(log.acknowledgedAfterMs), arrived: summary(log.arrivedAfterMs) };
 
     await Promise.all(clients.map((client) => client.cut()));
     const stormMs = performance.now();
     for (const client of clients) client.write();
     await Promise.all(clients.map((client) => client.connect()));
-    await untilAllHaveAll(clients);
+    await untilAllArrived(clients);
 
     console.info(
       `load: ${CLIENTS} clients, ${log.writtenMs.size} writes; acknowledged after ${live.acknowledged}, with another client after ${live.arrived}; ` +

@@ -1,7 +1,7 @@
 import { monitorEventLoopDelay } from 'node:perf_hooks';
 import { afterEach, expect, it } from 'vitest';
 import { insert } from '../../testing/changeset.ts';
-import { LoadClient, summary, untilAllHaveAll, type LoadLog } from '../../testing/load-client.ts';
+import { LoadClient, summary, untilAllArrived, type LoadLog } from '../../testing/load-client.ts';
 import { serverProcessUnderTest } from '../../testing/server-process-under-test.ts';
 import { TestConnection } from '../../testing/test-client.ts';
 
@@ -47,7 +47,7 @@ it(
     );
 
     await writeAtRate(writers);
-    const caughtUpMs = await untilAllHaveAll(clients);
+    const caughtUpMs = await untilAllArrived(clients);
     report(
       `${WRITES_PER_SECOND} writes/s for ${WRITING_MS / 1000} s; acknowledged after ${summary(timings.acknowledgedAfterMs)}, with another client after ${summary(timings.arrivedAfterMs)}; the rest ${caughtUpMs.toFixed(0)} ms after the last; ${await watch.look()}`,
     );
@@ -56,7 +56,7 @@ it(
     const stormMs = performance.now();
     for (const client of writers) client.write();
     await Promise.all(writers.map((client) => client.connect()));
-    await untilAllHaveAll(clients);
+    await untilAllArrived(clients);
     report(
       `${writers.length} back at once with a write each: all have all after ${since(stormMs)}; ${await watch.look()}`,
     );

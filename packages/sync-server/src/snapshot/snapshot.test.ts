@@ -69,7 +69,7 @@ describe('a snapshot', () => {
     const site = new TestSite();
     site.logEpoch = logEpoch;
     site.cursor = Number(watermark);
-    site.links.set(Number(watermark), logHash);
+    site.logHashes.set(Number(watermark), logHash);
     const { welcome, first } = await (await tested.server.connect(site)).open(await tested.server.token(), DATABASE);
     expect(welcome.fullResync).toBe(false);
     expect(first).toMatchObject({ from: 3, to: 4, groups: [{ kind: 'update', keys: [['a']], values: [['Bank']] }] });

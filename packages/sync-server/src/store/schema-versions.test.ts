@@ -80,8 +80,8 @@ describe('a client of an older version', () => {
     const fresh = await connect(NEWER);
     await old.commit([insert('accounts', 'b', { name: 'b', rank: 2n })]);
     // The default of the column that the author does not know.
-    const told = (await fresh.delivery()).groups[0];
-    expect(told?.values[told.columnIds.indexOf(columnIdOf('colour'))]).toEqual(['grey']);
+    const group = (await fresh.delivery()).groups[0];
+    expect(group?.values[group.columnIds.indexOf(columnIdOf('colour'))]).toEqual(['grey']);
     await fresh.commit([
       update('accounts', 'a', { colour: 'red', rank: 5n }),
       insert('tags', 't', { account_id: 'a' }),

@@ -23,7 +23,7 @@ function copyOf({ writer: { site } }: Tenant): TestSite {
     site.cursor,
     site.lastAckedSequence,
   ];
-  for (const [cursor, logHash] of site.links) copy.links.set(cursor, logHash);
+  for (const [cursor, logHash] of site.logHashes) copy.logHashes.set(cursor, logHash);
   copy.hashes.push(...site.hashes.slice(1));
   return copy;
 }
@@ -71,7 +71,7 @@ const askRoutes: Intrusion = async (intruder, victim) => {
 
 /** Uses the position in another log, and in the file of another log, with the attacker's own database. */
 const bringForeignCursor: Intrusion = async (intruder, victim, key) => {
-  const { logEpoch, cursor, links, hashes } = victim.writer.site;
+  const { logEpoch, cursor, logHashes: links, hashes } = victim.writer.site;
   const logHash = links.get(cursor) ?? FIRST_LOG_HASH;
   const connection = await intruder.connect();
   connection.hello(intruder.token, intruder.databaseId, {

@@ -74,15 +74,15 @@ export class TenantTrial {
    */
   async run(servers: readonly TestServer[], histories: number): Promise<Record<string, readonly CanaryForm[]>> {
     const [server, elsewhere = server] = servers as [TestServer, TestServer?];
-    const publicDoor = await elsewhere.openDoor();
+    const publicPort = await elsewhere.openRecordedPort();
     let run = 0;
     const runHistories = (): Promise<void> =>
       fc.assert(
         fc.asyncProperty(fc.tuple(...Array.from({ length: TENANTS }, () => course)), async (courses) => {
           if (run++ % HISTORIES_PER_TENANCY === 0) await this.change(server, elsewhere);
           await this.live(courses);
-          for (const path of ['/metrics', '/ready', '/health']) await (await publicDoor.ask('GET', path)).text();
-          this.watch.lookAtPublic(publicDoor.take());
+          for (const path of ['/metrics', '/ready', '/health']) await (await publicPort.ask('GET', path)).text();
+          this.watch.lookAtPublic(publicPort.take());
           for (const { events } of servers) this.watch.lookAtLog(asText(events.splice(0)));
           expect(this.watch.leaks).toEqual([]);
         }),
@@ -94,7 +94,7 @@ export class TenantTrial {
       while (!this.hasSeenEverything() && run < histories * 4);
     } finally {
       await this.end();
-      await publicDoor.close();
+      await publicPort.close();
     }
     for (const { events } of servers) this.watch.lookAtLog(asText(events));
     expect(this.watch.leaks).toEqual([]);

@@ -3,9 +3,9 @@ import type { Hello } from '@rockpool/shared';
 import type { FeedPosition } from '../../src/backend/change-feed.ts';
 import type { ServerDatabase } from '../../src/backend/server-database.ts';
 import type { ChangesetToValidate } from '../../src/admission/validate.ts';
-import type { AskedWith } from '../ask-server.ts';
+import type { RequestOptions } from '../ask-server.ts';
 import type { Change } from '../changeset.ts';
-import type { ServerDoor } from '../server-door.ts';
+import type { RecordedPort } from '../recorded-port.ts';
 import { type TestConnection, TestSite } from '../test-client.ts';
 import { TEST_SCHEMA } from '../test-schema.ts';
 import type { TestServer } from '../test-server.ts';
@@ -37,8 +37,8 @@ export class Tenant {
   verdict: Verdict = 'admit';
   /** The position in the feed. */
   position: FeedPosition | null = null;
-  private readonly sockets: ServerDoor;
-  private readonly http: ServerDoor;
+  private readonly sockets: RecordedPort;
+  private readonly http: RecordedPort;
   /** Two of its devices, which see each other in presence. */
   private readonly showing: TestConnection[] = [];
   private readonly left = new AbortController();
@@ -50,7 +50,7 @@ export class Tenant {
     server: TestServer,
     watch: CanaryWatch,
     number: number,
-    doors: { readonly sockets: ServerDoor; readonly http: ServerDoor },
+    ports: { readonly sockets: RecordedPort; readonly http: RecordedPort },
     token: string,
     writer: TestConnection,
   ) {
@@ -59,15 +59,15 @@ export class Tenant {
     this.number = number;
     this.databaseId = canaryDatabaseId(number);
     this.backend = server.sync.database(this.databaseId);
-    this.sockets = doors.sockets;
-    this.http = doors.http;
+    this.sockets = ports.sockets;
+    this.http = ports.http;
     this.token = token;
     this.writer = writer;
   }
 
   /** `server` and `elsewhere` are instances of one server, possibly the same one. */
   static async enter(server: TestServer, elsewhere: TestServer, watch: CanaryWatch, number: number): Promise<Tenant> {
-    const [sockets, http] = [await server.openDoor(), await elsewhere.openDoor()];
+    const [sockets, http] = [await server.openRecordedPort(), await elsewhere.openRecordedPort()];
     const token = await server.sync.issueToken({
       principal: canaryText(number, 'owner'),
       name: canaryText(number, 'name'),
@@ -149,7 +149,7 @@ export class Tenant {
     }
   }
 
-  ask(method: string, path: string, request: AskedWith = {}): Promise<Response> {
+  ask(method: string, path: string, request: RequestOptions = {}): Promise<Response> {
     return this.http.ask(method, path, { token: this.token, ...request });
   }
 
@@ -157,7 +157,7 @@ export class Tenant {
   async refusedRequest(
     method: string,
     path: string,
-    request: AskedWith = {},
+    request: RequestOptions = {},
   ): Promise<{ readonly status: number; readonly body: string }> {
     const response = await this.ask(method, path, request);
     const body = await response.text();

@@ -127,13 +127,13 @@ describe('several instances on one PostgreSQL', () => {
 
   it('learn of commits by the bus, and by polling if the bus lost a message', async () => {
     const [a, b] = [await start(), await start()];
-    await add(a, 'told');
+    await add(a, 'announced');
     while (b.followed < 1) await new Promise((resolve) => setImmediate(resolve));
-    expect(namesAt(b)).toEqual(['told']);
+    expect(namesAt(b)).toEqual(['announced']);
     bus.publish = () => undefined;
-    await add(a, 'untold');
+    await add(a, 'not announced');
     while (b.followed < 2) await new Promise((resolve) => setTimeout(resolve, 10));
-    expect(namesAt(b)).toEqual(['told', 'untold']);
+    expect(namesAt(b)).toEqual(['announced', 'not announced']);
   });
 
   it('share one catch-up among callers that ask before it starts, and see every commit from before the call', async () => {
@@ -164,10 +164,10 @@ describe('several instances on one PostgreSQL', () => {
       await transaction(...question);
       throw new Error('the connection was lost');
     };
-    await expect(add(a, 'unheard')).rejects.toThrow('the connection was lost');
+    await expect(add(a, 'unanswered')).rejects.toThrow('the connection was lost');
     expect(namesAt(a)).toEqual(['before']);
     await add(a, 'after');
-    expect(namesAt(a)).toEqual(['after', 'before', 'unheard']);
+    expect(namesAt(a)).toEqual(['after', 'before', 'unanswered']);
   });
 
   it('keep nothing of a commit whose connection ends in the middle, and continue', async () => {

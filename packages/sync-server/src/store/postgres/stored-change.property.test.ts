@@ -3,20 +3,20 @@ import { readSessionChangeset, type CellValue, type PartialRecord } from '@rockp
 import fc from 'fast-check';
 import { expect, it } from 'vitest';
 
-type Told = readonly [table: string, kind: string, ...records: PartialRecord[]];
+type ReadChange = readonly [table: string, kind: string, ...records: PartialRecord[]];
 
-function read(bytes: Uint8Array): Told[] {
-  const told: Told[] = [];
+function read(bytes: Uint8Array): ReadChange[] {
+  const changes: ReadChange[] = [];
   readSessionChangeset(bytes, (table, isKey) => {
     expect(isKey).toStrictEqual([false, true, false]);
     return {
-      insert: (after) => void told.push([table, 'insert', after]),
-      delete: (before) => void told.push([table, 'delete', before]),
-      update: (before, after) => void told.push([table, 'update', before, after]),
+      insert: (after) => void changes.push([table, 'insert', after]),
+      delete: (before) => void changes.push([table, 'delete', before]),
+      update: (before, after) => void changes.push([table, 'update', before, after]),
       columnName: (position) => `column ${position}`,
     };
   });
-  return told;
+  return changes;
 }
 
 function open(): DatabaseSync {

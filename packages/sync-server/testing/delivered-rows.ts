@@ -1,13 +1,13 @@
 import { columnIdOf, tableIdOf, type CellValue, type Delivery } from '@rockpool/shared';
 
-export interface ToldRow {
+export interface DeliveredRow {
   readonly kind: Delivery['groups'][number]['kind'];
   readonly key: readonly (CellValue | undefined)[];
   readonly cells: ReadonlyMap<number, CellValue | undefined>;
 }
 
 /** Returns the rows of one table in a delivery. */
-export function told({ groups }: Delivery, table: string): ToldRow[] {
+export function deliveredRows({ groups }: Delivery, table: string): DeliveredRow[] {
   return groups
     .filter(({ tableId }) => tableId === tableIdOf(table))
     .flatMap(({ kind, rowCount, keys, columnIds, values }) =>

@@ -7,24 +7,24 @@ import { TestConnection, type TestSite } from './test-client.ts';
  * An additional port of a server for some of its clients. It records every byte that the server sends through it:
  * WebSocket frames, responses, headers and the end of connections.
  */
-export class ServerDoor {
+export class RecordedPort {
   private readonly listener: NetServer;
   private readonly sockets = new Set<Socket>();
-  private left: Buffer[] = [];
+  private sent: Buffer[] = [];
 
   private constructor(http: Server) {
     this.listener = createServer((socket) => {
       this.sockets.add(socket);
       socket.once('close', () => this.sockets.delete(socket));
-      this.keepWhatLeaves(socket);
+      this.record(socket);
       http.emit('connection', socket);
     });
   }
 
-  static async open(http: Server): Promise<ServerDoor> {
-    const door = new ServerDoor(http);
-    await new Promise<void>((resolve) => void door.listener.listen(0, '127.0.0.1', resolve));
-    return door;
+  static async open(http: Server): Promise<RecordedPort> {
+    const port = new RecordedPort(http);
+    await new Promise<void>((resolve) => void port.listener.listen(0, '127.0.0.1', resolve));
+    return port;
   }
 
   get host(): string {
@@ -39,7 +39,7 @@ export class ServerDoor {
 
   /** Returns the bytes sent since the last call. */
   take(): Buffer {
-    return Buffer.concat(this.left.splice(0));
+    return Buffer.concat(this.sent.splice(0));
   }
 
   async close(): Promise<void> {
@@ -48,9 +48,9 @@ export class ServerDoor {
   }
 
   /** `write` and `end` both call one of these two, so all output of a stream passes here. */
-  private keepWhatLeaves(socket: Socket): void {
+  private record(socket: Socket): void {
     const keep = (chunk: Buffer | string, encoding: BufferEncoding): void =>
-      void this.left.push(typeof chunk === 'string' ? Buffer.from(chunk, encoding) : Buffer.from(chunk));
+      void this.sent.push(typeof chunk === 'string' ? Buffer.from(chunk, encoding) : Buffer.from(chunk));
     const [writeOne, writeSeveral] = [socket._write.bind(socket), socket._writev?.bind(socket)];
     socket._write = (chunk: Buffer | string, encoding, done) => {
       keep(chunk, encoding);
