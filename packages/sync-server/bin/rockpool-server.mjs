@@ -1,13 +1,13 @@
 #!/usr/bin/env node
 import { existsSync } from 'node:fs';
 
-const MINIMUM_NODE = 24; // node:sqlite, and running TypeScript sources as they are
+const MINIMUM_NODE = 24; // node:sqlite, and running TypeScript sources directly
 
 if (Number(process.versions.node.split('.', 1)[0]) < MINIMUM_NODE) {
   process.stderr.write(`rockpool-server needs Node ${MINIMUM_NODE} or later; this is ${process.versions.node}.\n`);
   process.exitCode = 1;
 } else {
-  // In the workspace the sources run; the published package has only what was built from them.
+  // The workspace runs the sources; the published package contains only the built files.
   const source = new URL('../src/cli.ts', import.meta.url);
   const { run } = await import(existsSync(source) ? source.href : new URL('../dist/cli.js', import.meta.url).href);
   process.exitCode = await run(process.argv.slice(2));

@@ -158,7 +158,7 @@ async function opened(token: string | Promise<string> = sign(claims())): Promise
   return connection;
 }
 
-describe('the matrix', () => {
+describe('the access matrix', () => {
   it('has a row for every route and every message', () => {
     expect(Object.keys(ROUTE_ROWS).sort()).toEqual(ROUTES.map(nameOf).sort());
     const toServer = Object.entries(MESSAGE_CODES)
@@ -248,7 +248,7 @@ describe('a principal who is revoked while connected', () => {
 
 describe('a public route', () => {
   it.each(ROUTES.filter(({ access }) => access === 'public').map((route) => [nameOf(route), route] as const))(
-    '%s asks for no token',
+    '%s needs no token',
     async (name, route) => {
       expect(await ask(route, '')).toMatchObject({ status: (ROUTE_ROWS[name] as RouteRow).status });
     },

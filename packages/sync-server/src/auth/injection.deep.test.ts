@@ -9,7 +9,7 @@ import { serverUnderTest } from '../../testing/server-under-test.ts';
 
 const tested = serverUnderTest();
 
-describe('names that clients make up', () => {
+describe('names made up by clients', () => {
   it('open no database and touch no file, 20,000 of them', async () => {
     await expect(checkNamesOfDatabases(tested.server, 20_000)).resolves.toBeUndefined();
   });

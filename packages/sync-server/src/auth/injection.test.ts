@@ -10,7 +10,7 @@ import { serverUnderTest } from '../../testing/server-under-test.ts';
 
 const tested = serverUnderTest();
 
-describe('names that clients make up', () => {
+describe('names made up by clients', () => {
   it('open no database and touch no file, even if a token lists them', { timeout: 120_000 }, async () => {
     await expect(checkNamesOfDatabases(tested.server, atLevel({ test: 300, verify: 1_000 }))).resolves.toBeUndefined();
   });

@@ -24,7 +24,7 @@ async function ask(
 }
 
 describe('a member', () => {
-  it('gets access from an owner without a new token', async () => {
+  it('can be added by an owner without a new token', async () => {
     const token = await stranger('mia');
     const refused = await tested.server.connect();
     refused.hello(token, DATABASE);

@@ -53,27 +53,27 @@ describe('a token', () => {
     ['has expired', () => sign({ exp: nowS() - 1 }), 'auth-token-expired'],
     ['is not valid yet', () => sign({ nbf: nowS() + 60 }), 'auth-token-invalid'],
     ['never expires', () => sign({ exp: undefined }), 'auth-token-invalid'],
-    ['does not say from when it holds', () => sign({ nbf: undefined }), 'auth-token-invalid'],
+    ['has no start of validity', () => sign({ nbf: undefined }), 'auth-token-invalid'],
     ['is for another audience', () => sign({ aud: 'elsewhere' }), 'auth-token-invalid'],
     ['has no audience', () => sign({ aud: undefined }), 'auth-token-invalid'],
     ['is by another issuer', () => sign({ iss: 'elsewhere' }), 'auth-token-invalid'],
     ['has no issuer', () => sign({ iss: undefined }), 'auth-token-invalid'],
     ['names no principal', () => sign({ sub: undefined }), 'auth-token-invalid'],
     ['lists no databases', () => sign({ databases: undefined }), 'auth-database-forbidden'],
-    ['lists databases in another shape', () => sign({ databases: DATABASE }), 'auth-token-invalid'],
-    ['asks for another role', () => sign({ role: 'admin' }), 'auth-token-invalid'],
+    ['has a malformed list of databases', () => sign({ databases: DATABASE }), 'auth-token-invalid'],
+    ['has an unknown role', () => sign({ role: 'admin' }), 'auth-token-invalid'],
     [
       'is signed with another secret',
       () => sign({}, 'HS256', new TextEncoder().encode('another secret of more than 32 bytes')),
       'auth-token-invalid',
     ],
-    ['is signed with another length of HMAC', () => sign({}, 'HS512'), 'auth-token-invalid'],
+    ['is signed with an HMAC of another length', () => sign({}, 'HS512'), 'auth-token-invalid'],
     [
       'is signed with a key pair',
       async () => sign({}, 'ES256', (await generateKeyPair('ES256')).privateKey),
       'auth-token-invalid',
     ],
-    ['is not signed at all', () => new UnsecuredJWT(claims()).encode(), 'auth-token-invalid'],
+    ['is unsigned', () => new UnsecuredJWT(claims()).encode(), 'auth-token-invalid'],
     ['lost its signature', async () => `${(await sign({})).split('.').slice(0, 2).join('.')}.`, 'auth-token-invalid'],
   ])('that %s is refused', async (_, token, code) => {
     expect(await refusal(await token())).toMatchObject({ code });
@@ -111,7 +111,7 @@ describe('a token', () => {
   });
 });
 
-describe('a session whose token expires', () => {
+describe('a session with an expired token', () => {
   it('ends, also when the client sends nothing', async () => {
     const connection = await tested.server.connect();
     await connection.open(await sign({ exp: nowS() + 1 }), DATABASE);
@@ -148,7 +148,7 @@ describe('a session whose token expires', () => {
   it.each([
     ['of another principal', () => sign({ sub: 'ben' }), 'auth-token-invalid'],
     ['for another database', () => sign({ databases: ['other'] }), 'auth-database-forbidden'],
-    ['that is none', () => 'noise', 'auth-token-invalid'],
+    ['that is not a JWT', () => 'noise', 'auth-token-invalid'],
   ])('ends with a token %s', async (_, token, code) => {
     const connection = await tested.server.open();
     connection.send({ type: 'renew-token', token: await token() });
@@ -157,7 +157,7 @@ describe('a session whose token expires', () => {
 });
 
 describe('issueToken', () => {
-  it('is not issued for an invalid request, whose problems are all reported', async () => {
+  it('rejects an invalid request and reports all its problems', async () => {
     const request = { principal: '', databases: DATABASE, role: 'admin' } as unknown as TokenRequest;
     const problems = ['principal', 'databases', 'role', 'ttlMs'].map((name) => `(^|\\n)${name}: `);
     const refused = await tested.server.sync.issueToken(request).catch((error: unknown) => error);

@@ -15,7 +15,7 @@ const ENTRY: LogEntry = {
   receivedMs: 1,
 };
 
-function linkWith(changed: Partial<LogEntry>): Uint8Array {
+function hashWith(changed: Partial<LogEntry>): Uint8Array {
   const { sql, log } = openDatabaseFile(':memory:', TEST_SCHEMA);
   try {
     log.append({ ...ENTRY, ...changed });
@@ -25,13 +25,13 @@ function linkWith(changed: Partial<LogEntry>): Uint8Array {
   }
 }
 
-it('hashes everything that determines the effect of a changeset: two logs have equal hashes where that is equal', () => {
-  expect(linkWith({ receivedMs: 2, principal: 'ben' })).toEqual(linkWith({}));
+it('gives two logs equal hashes exactly if everything that determines the effect of their changesets is equal', () => {
+  expect(hashWith({ receivedMs: 2, principal: 'ben' })).toEqual(hashWith({}));
   const others: Partial<LogEntry>[] = [
     { hash: new Uint8Array(16).fill(1) },
     { stampUs: 8 },
     { base: 1 },
     { isOfOlderEpoch: true },
   ];
-  for (const other of others) expect(linkWith(other)).not.toEqual(linkWith({}));
+  for (const other of others) expect(hashWith(other)).not.toEqual(hashWith({}));
 });

@@ -126,11 +126,11 @@ describe('presence', () => {
   });
 
   it.each([
-    ['is no JSON', [{ stateJson: '{' }], 'presence-invalid'],
+    ['is not JSON', [{ stateJson: '{' }], 'presence-invalid'],
     ['is too large', [{ stateJson: JSON.stringify('x'.repeat(MAX_PRESENCE_STATE_BYTES)) }], 'frame-invalid'],
-    ['has too long a topic', [{ topic: 'x'.repeat(2000) }], 'frame-invalid'],
+    ['has a topic that is too long', [{ topic: 'x'.repeat(2000) }], 'frame-invalid'],
     [
-      'is too much in one message',
+      'has too many states in one message',
       Array.from({ length: MAX_PRESENCE_STATES + 1 }, (_, n) => ({ topic: String(n) })),
       'frame-invalid',
     ],

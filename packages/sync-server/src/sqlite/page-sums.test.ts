@@ -39,7 +39,7 @@ function flip(file: string, offset: number): void {
 }
 
 describe('the checksums of a database file', () => {
-  it('find one flipped bit in any page', async () => {
+  it('detect one flipped bit in any page', async () => {
     filled().close();
     expect(await verifyPages(path)).toEqual(INTACT);
     const { size } = statSync(path);
@@ -51,7 +51,7 @@ describe('the checksums of a database file', () => {
     }
   });
 
-  it('stay right through commits, checkpoints and reopening, also while the file is open', async () => {
+  it('stay correct through commits, checkpoints and reopening, also while the file is open', async () => {
     const sql = filled();
     for (let round = 0; round < 20; round++) {
       sql.transaction(() => fill(sql, round * 37, 300));
@@ -72,7 +72,7 @@ describe('the checksums of a database file', () => {
     expect(await verifyPages(path)).toEqual(INTACT);
   });
 
-  it('stay right when a server is killed at any moment around a checkpoint', async () => {
+  it('stay correct when a server is killed at any moment around a checkpoint', async () => {
     const killed = join(folder.path, 'killed.sqlite');
     const copyAs = (target: string, suffixes: readonly string[]): void =>
       suffixes.forEach((suffix) => existsSync(path + suffix) && copyFileSync(path + suffix, target + suffix));
@@ -123,7 +123,7 @@ describe('the checksums of a database file', () => {
     expect((await verifyPages(path)).damaged).toEqual([2]);
   });
 
-  it('find a flipped bit in the log before it is moved into the file', () => {
+  it('detect a flipped bit in the log before it is moved into the file', () => {
     const sql = filled();
     sql.checkpoint();
     sql.transaction(() => fill(sql, 1, 5));
@@ -134,7 +134,7 @@ describe('the checksums of a database file', () => {
     expect(() => sql.close()).toThrow(expect.objectContaining({ code: 'database-damaged' }));
   });
 
-  it('find a truncated file', async () => {
+  it('detect a truncated file', async () => {
     filled().close();
     const { size } = statSync(path);
     truncateSync(path, size - 4096);

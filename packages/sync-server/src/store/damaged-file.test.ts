@@ -66,13 +66,13 @@ async function command(...args: string[]): Promise<number> {
   return run([...args, '--data', data]);
 }
 
-describe('a database whose file', () => {
+describe('a database with a file that', () => {
   it.each<[string, string, () => void]>([
-    ['is cut to nothing', 'empty', () => truncateSync(path, 0)],
+    ['is empty', 'empty', () => truncateSync(path, 0)],
     ['is missing', 'missing', () => rmSync(path)],
-    ['lacks its end', 'truncated', () => truncateSync(path, 8 * 4096)],
-    ['was overwritten by something else', 'not-sqlite', () => writeFileSync(path, 'x'.repeat(10_000))],
-  ])('%s is offline with a reason, and the others are served', async (_, problem, damage) => {
+    ['is truncated', 'truncated', () => truncateSync(path, 8 * 4096)],
+    ['was overwritten with other data', 'not-sqlite', () => writeFileSync(path, 'x'.repeat(10_000))],
+  ])('%s goes offline with a reason, and the others are served', async (_, problem, damage) => {
     const site = await stored();
     damage();
     const running = await start();
@@ -97,7 +97,7 @@ describe('a database whose file', () => {
 });
 
 describe('one flipped byte', () => {
-  it('is found in idle time: ends the sessions of that database with the reason, and keeps it offline after a restart', async () => {
+  it('is found in idle time: the sessions of that database end with the reason, and it stays offline after a restart', async () => {
     const site = await stored();
     const running = await start(1);
     const connection = await running.open(site);

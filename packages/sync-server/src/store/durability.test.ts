@@ -67,8 +67,8 @@ describe('a commit in a file', () => {
   });
 });
 
-describe('of two commits in flight', () => {
-  it('the later is durable only with the earlier, whichever sync finishes first', async () => {
+describe('the later of two commits in flight', () => {
+  it('is durable only with the earlier, whichever sync finishes first', async () => {
     const outcomes = Promise.allSettled([insert('a'), insert('b')]);
     let isDone = false;
     void database.settling()?.then(
@@ -83,7 +83,7 @@ describe('of two commits in flight', () => {
 });
 
 describe('the log of a file', () => {
-  it('is synced besides SQLite, and can be closed during a sync', async () => {
+  it('is synced through a second descriptor, and can be closed during a sync', async () => {
     const file = new SqliteFile(join(folder.path, 'b.sqlite'));
     file.exec('CREATE TABLE t (x)');
     const log = new LogSync(join(folder.path, 'b.sqlite'));

@@ -158,11 +158,11 @@ describe('an older schema', () => {
       'lacks a column',
       changed('entries', { columns: ENTRIES.columns.filter(({ name }) => name !== 'note'), indexes: [] }),
     ],
-    ['decides constraints in another way', changed('accounts', { uniques: [] })],
-    ['adds up a column that was set', changed('products', { merge: { ...PRODUCTS.merge, counters: [] } })],
-    ['keeps columns together that went alone', changed('products', { merge: { ...PRODUCTS.merge, groups: [] } })],
-    ['deletes by another rule', changed('products', { merge: { ...PRODUCTS.merge, deleteRule: 'update-wins' } })],
-  ])('is not where the newer one %s', (_, newer) => {
+    ['changes a constraint', changed('accounts', { uniques: [] })],
+    ['makes a column a counter', changed('products', { merge: { ...PRODUCTS.merge, counters: [] } })],
+    ['puts columns into a group', changed('products', { merge: { ...PRODUCTS.merge, groups: [] } })],
+    ['changes the delete rule', changed('products', { merge: { ...PRODUCTS.merge, deleteRule: 'update-wins' } })],
+  ])('is not served if the newer one %s', (_, newer) => {
     expect(schemaView(TEST_SCHEMA, newer)).toBeNull();
   });
 });

@@ -158,7 +158,7 @@ export function storeContract(name: string, makePlace: () => Promise<StorePlace>
     });
 
     it.each([false, true])(
-      'gives a database from before identities one at its first opening, and the same to what was a copy of it then (written to: %s)',
+      'gives a database from before identities the same identity as a copy from before its first opening (written to: %s)',
       async (hasSites) => {
         const forget = (): Promise<void> => run(`DELETE FROM rockpool_meta WHERE name LIKE 'identity%'`);
         if (hasSites)

@@ -67,7 +67,7 @@ it('reads each kind of change as SQLite recorded it', () => {
   );
 });
 
-it('names the column of a new text that is not UTF-8, and reads an old text that is not UTF-8', () => {
+it('rejects a new text that is not UTF-8 by its column, and reads such an old text', () => {
   const database = open();
   expect(() =>
     read(changesetOf(database, () => database.exec(`INSERT INTO t VALUES (1, 'k', CAST(x'41ff' AS TEXT))`))),
