@@ -3,7 +3,7 @@ import { DocumentWorkNeeded } from '../documents/document-desk.ts';
 import type { DocumentWork } from '../documents/document-work.ts';
 import { purgeConflicts } from '../conflict-log/purge-conflicts.ts';
 import type { Retention } from '../log/retention.ts';
-import { confirmOutcomes, decidedHash, forgetOldHashes } from '../log/outcomes.ts';
+import { confirmOutcomes, decidedHash, pruneOldHashes } from '../log/outcomes.ts';
 import type { SiteState } from '../log/sites.ts';
 import type { DatabaseFile } from '../store/database-file.ts';
 import type { AdmissionRules } from './admission-rules.ts';
@@ -120,7 +120,7 @@ function admitPushOf(
     const { site: after, needed } = admitChangesets(file, rules, before, toDecide, sender);
     if (after !== before) {
       file.sites.save(after);
-      forgetOldHashes(file.sql, after, sender.receivedMs);
+      pruneOldHashes(file.sql, after, sender.receivedMs);
     }
     return needed;
   } catch (error) {

@@ -104,7 +104,7 @@ export class DatabaseCache {
     try {
       await this.yielder.next();
       const opened = await store.open(databaseId, {
-        onFollowed: () => live?.followed(),
+        onCaughtUp: () => live?.followed(),
         onLost: (error) => {
           fail(error);
           if (live !== null) this.lose(databaseId, live);

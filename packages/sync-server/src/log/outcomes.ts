@@ -101,7 +101,7 @@ export function confirmOutcomes(
 }
 
 /** Deletes the hashes of confirmed changesets after their retention time. Reads one row more than it deletes. */
-export function forgetOldHashes(sql: SqliteFile, { number, confirmedSequence }: SiteState, nowMs: number): void {
+export function pruneOldHashes(sql: SqliteFile, { number, confirmedSequence }: SiteState, nowMs: number): void {
   sql.run(
     // One combined bound: with two, SQLite would use the first for the index and compare every row with the second.
     `DELETE FROM rockpool_outcome WHERE site_number = ?1 AND sequence < min(?2 + 1, ifnull(

@@ -60,7 +60,7 @@ export class Gauge implements Metric {
 const BUCKETS_SECONDS: readonly number[] = [0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 10];
 
 /** A histogram of durations. */
-export class Durations implements Metric {
+export class Histogram implements Metric {
   private readonly counts: number[] = BUCKETS_SECONDS.map(() => 0);
   private total = 0;
   private sumSeconds = 0;

@@ -1,5 +1,5 @@
 import { monitorEventLoopDelay } from 'node:perf_hooks';
-import { Counter, Durations, Gauge, type Metric } from './metric.ts';
+import { Counter, Histogram, Gauge, type Metric } from './metric.ts';
 
 /** The metrics of a server. No label names a database, a principal or a site, so operators may see all of them. */
 export class ServerMetrics {
@@ -22,11 +22,11 @@ export class ServerMetrics {
   );
   readonly receivedBytes: Counter = new Counter('rockpool_received_bytes_total', 'Bytes of frames from clients.');
   readonly sentBytes: Counter = new Counter('rockpool_sent_bytes_total', 'Bytes of messages to clients.');
-  readonly pushDurations: Durations = new Durations(
+  readonly pushDurations: Histogram = new Histogram(
     'rockpool_push_duration_seconds',
     'Time from the receipt of a push until each of its changesets was durable or rejected.',
   );
-  readonly postgresCommitDurations: Durations = new Durations(
+  readonly postgresCommitDurations: Histogram = new Histogram(
     'rockpool_postgres_commit_duration_seconds',
     'Time from locking a database to the end of its commit, with PostgreSQL.',
   );

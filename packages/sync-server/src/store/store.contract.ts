@@ -13,7 +13,7 @@ export interface StorePlace {
   remove(): Promise<void>;
 }
 
-const EVENTS = { onFollowed: () => undefined, onLost: (error: unknown) => expect.unreachable(String(error)) };
+const EVENTS = { onCaughtUp: () => undefined, onLost: (error: unknown) => expect.unreachable(String(error)) };
 
 /** The contract of every store. */
 export function storeContract(name: string, makePlace: () => Promise<StorePlace>): void {

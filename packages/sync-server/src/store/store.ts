@@ -6,7 +6,7 @@ export type Readiness = 'ready' | 'disk-full' | 'unavailable';
 /** Events of an open database. */
 export interface StoreEvents {
   /** Commits of other instances have been applied to the file. */
-  readonly onFollowed: () => void;
+  readonly onCaughtUp: () => void;
   /** The file differs from the store and cannot catch up. The owner must close the database and open it again. */
   readonly onLost: (error: unknown) => void;
 }

@@ -66,7 +66,7 @@ export class PostgresAdministration {
   /** Passes `work` the path of a file with the current state of the database. Throws `storage-missing`. */
   async withCopy<Result>(databaseId: string, work: (path: string) => Result): Promise<Result> {
     if (!(await this.has(databaseId))) throw new RockpoolError('storage-missing', { database: databaseId });
-    const database = await this.store.open(databaseId, { onFollowed: () => undefined, onLost: () => undefined });
+    const database = await this.store.open(databaseId, { onCaughtUp: () => undefined, onLost: () => undefined });
     try {
       return work(this.store.pathOf(databaseId));
     } finally {

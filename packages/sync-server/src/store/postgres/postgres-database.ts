@@ -168,7 +168,7 @@ export class PostgresDatabase implements OpenDatabase {
     this.orGiveUp(() => {
       for (const { changeset, ...position } of others) copy.apply(changeset, position);
     });
-    events.onFollowed();
+    events.onCaughtUp();
   }
 
   private orGiveUp(body: () => void): void {

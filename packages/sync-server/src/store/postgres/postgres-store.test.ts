@@ -70,7 +70,7 @@ describe('several instances on one PostgreSQL', () => {
   }
   async function openAt(instance: Instance): Promise<void> {
     instance.database = await instance.store.open('household', {
-      onFollowed: () => void instance.followed++,
+      onCaughtUp: () => void instance.followed++,
       onLost: (error) => void instance.lost.push(error),
     });
   }
@@ -229,7 +229,7 @@ describe('several instances on one PostgreSQL', () => {
   it('see one database at a time, whatever the statement selects', async () => {
     const a = await start();
     await add(a, 'mine');
-    const other = await a.store.open('other', { onFollowed: () => undefined, onLost: () => undefined });
+    const other = await a.store.open('other', { onCaughtUp: () => undefined, onLost: () => undefined });
     await other.commit(() => other.file.sql.run(`INSERT INTO accounts (id, name) VALUES ('theirs', 'theirs')`));
     other.close();
     const visible = (databaseId: string): Promise<unknown> =>

@@ -152,7 +152,7 @@ export class PostgresStore implements Store {
       // No instance follows from before the database existed, so the changeset stays empty and only the tables count.
       const write = (changes: readonly StoredChange[]): Promise<void> =>
         writeCommit(connection, databaseId, tables, { head: ++head, commitId }, new Uint8Array(0), changes);
-      for (const changes of inChunks(insertsOf(tables, rowsOf))) await write(changes);
+      for (const changes of inChunks(insertChanges(tables, rowsOf))) await write(changes);
       return { commit: true, result: { head, commitId } };
     });
   }
@@ -190,7 +190,7 @@ export class PostgresStore implements Store {
 /** Limits the rows that are in memory at a time. */
 const ROWS_PER_STATEMENT = 5_000;
 
-function* insertsOf(
+function* insertChanges(
   tables: ReadonlyMap<string, MirroredTable>,
   rowsOf: (table: MirroredTable) => Iterable<readonly CellValue[]>,
 ): Generator<StoredChange> {
