@@ -1,12 +1,12 @@
 import { expect, it, vi } from 'vitest';
-import { lookAtEveryMoment } from '../testing/every-moment.ts';
+import { readAtEveryMoment } from '../testing/every-moment.ts';
 import { FIRST, LARGE, SMALL, runStampedWriter } from '../testing/stamped-writer.ts';
 
 // The mock applies to the whole file, so this test has its own.
 vi.mock('./log/checksum.ts', () => ({ checksum: () => 1 }));
 
 it('readers at every moment detect a checksum that accepts everything', { timeout: 600_000 }, async () => {
-  const { faults } = await lookAtEveryMoment(
+  const { faults } = await readAtEveryMoment(
     await runStampedWriter([FIRST, 'checkpoint', SMALL, 'checkpoint', LARGE, SMALL]),
     1,
   );

@@ -1,6 +1,6 @@
 import { expect, it } from 'vitest';
 import type { DiskCall } from '../testing/disk-call.ts';
-import { lookAtEveryMoment } from '../testing/every-moment.ts';
+import { readAtEveryMoment } from '../testing/every-moment.ts';
 import { FIRST, LARGE, SMALL, STAMPED_NAME, runStampedWriter } from '../testing/stamped-writer.ts';
 import type { StampedRun } from '../testing/stamped-writer.ts';
 
@@ -31,7 +31,7 @@ function moved({ calls, acknowledged }: StampedRun, from: number, to: number): S
 }
 
 async function faultsOf(run: StampedRun): Promise<readonly string[]> {
-  return [...(await lookAtEveryMoment(run, 1)).faults];
+  return [...(await readAtEveryMoment(run, 1)).faults];
 }
 
 it(

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { lookAtEveryMoment } from '../testing/every-moment.ts';
+import { readAtEveryMoment } from '../testing/every-moment.ts';
 import { STAMPED_RUNS, runStampedWriter } from '../testing/stamped-writer.ts';
 
 // Repeats readers-at-every-moment.test.ts with up to three moves of the writer instead of one.
@@ -7,9 +7,9 @@ describe('a reader at every moment of a writer', () => {
   for (const { title, steps } of STAMPED_RUNS) {
     it(`sees whole snapshots, never older than what was acknowledged: ${title}`, async () => {
       const run = await runStampedWriter(steps);
-      const { schedules, reads, revoked, faults } = await lookAtEveryMoment(run, 3);
+      const { schedules, reads, revoked, faults } = await readAtEveryMoment(run, 3);
       console.log(
-        `${title}: ${run.calls.length} calls, ${schedules} schedules, ${reads} whole reads, ${revoked} told to read again`,
+        `${title}: ${run.calls.length} calls, ${schedules} schedules, ${reads} complete reads, ${revoked} that must read again`,
       );
       expect([...faults].slice(0, 5)).toEqual([]);
       expect(reads).toBeGreaterThan(revoked);

@@ -116,7 +116,7 @@ export async function findFaultOnDisk(
   const laterFault = await onStorage(disk, workload.durability, module, (connection) =>
     contentFault(connection, recovered + 2, recovered + 2),
   );
-  return laterFault === undefined ? undefined : `after going on: ${laterFault}`;
+  return laterFault === undefined ? undefined : `after further use: ${laterFault}`;
 }
 
 /** Opens, uses and closes a storage. Without closing, thousands of them would stay in memory. */
@@ -149,7 +149,7 @@ function contentFault(connection: TestConnection, atLeast: number, atMost: numbe
   const check = connection.value('PRAGMA integrity_check');
   if (check !== 'ok') return `integrity_check: ${String(check)}`;
   const last = lastTransaction(connection);
-  if (last < atLeast) return `acknowledged transaction ${atLeast} is gone, the last one is ${last}`;
+  if (last < atLeast) return `acknowledged transaction ${atLeast} is lost, the last one is ${last}`;
   if (last > atMost) return `transaction ${last} was never issued, the last one was ${atMost}`;
   if (last === 0) return undefined;
   const [rows, wrong] = connection.run(
@@ -158,7 +158,7 @@ function contentFault(connection: TestConnection, atLeast: number, atMost: numbe
   if (rows !== last) return `${String(rows)} of ${last} transactions are there`;
   if (wrong !== 0) return `${String(wrong)} payloads differ`;
   const total = connection.value('SELECT sum(amount) FROM account');
-  if (total !== TOTAL) return `a transaction is half there: the accounts hold ${String(total)}`;
+  if (total !== TOTAL) return `a transaction is incomplete: the accounts hold ${String(total)}`;
   const filler = connection.value('SELECT count(*) FROM filler');
   return filler === fillerAfter(last) ? undefined : `${String(filler)} rows of filler, not ${fillerAfter(last)}`;
 }

@@ -31,7 +31,7 @@ const PHASES: readonly Phase[] = ['opening', 'first-read', 'second-read'];
  * the run and makes two read transactions, and in one of the three phases the writer moves by any number of steps
  * before up to `moves` of the reads. Locks and signals have no effect here, so the results hold even if they are lost.
  */
-export async function lookAtEveryMoment({ calls, acknowledged }: StampedRun, moves: number): Promise<Findings> {
+export async function readAtEveryMoment({ calls, acknowledged }: StampedRun, moves: number): Promise<Findings> {
   const timeline = new CallTimeline(calls);
   const findings: Findings = { schedules: 0, reads: 0, revoked: 0, faults: new Set() };
   const first = timeline.steps.findIndex(({ callCount }) => callCount >= acknowledged[0]!.callCount) + 1;

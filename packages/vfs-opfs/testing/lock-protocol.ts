@@ -74,7 +74,7 @@ export async function everyLockSchedule(scenario: LockScenario, bounds: Schedule
         );
       await workers.run().catch((error: unknown) => record.faults.push(String(error)));
       workers.disk.observer = undefined;
-      await lookAfterwards(workers, record);
+      await checkAfterwards(workers, record);
       for (const fault of [...workers.failures, ...record.faults]) faults.add(fault);
       vi.clearAllTimers();
     });
@@ -136,7 +136,7 @@ function commit({ store }: OpenedStore, record: CommitRecord): void {
   record.acknowledged = stamp;
 }
 
-async function lookAfterwards({ disk }: ScheduledWorkers, record: CommitRecord): Promise<void> {
+async function checkAfterwards({ disk }: ScheduledWorkers, record: CommitRecord): Promise<void> {
   const medium = disk.medium();
   // Time stands still here, so a lock that is not free is never granted.
   const writer = await openWriter({
@@ -152,10 +152,10 @@ async function lookAfterwards({ disk }: ScheduledWorkers, record: CommitRecord):
   });
   if (writer === undefined) return;
   const stamps = stampsOf(writer.store);
-  if (new Set(stamps).size !== 1) record.faults.push(`a mixture is stored: ${stamps.join(' ')}`);
+  if (new Set(stamps).size !== 1) record.faults.push(`a mixture of commits is stored: ${stamps.join(' ')}`);
   if (stamps[0]! < record.acknowledged)
     record.faults.push(`commit ${record.acknowledged} was acknowledged, ${stamps[0]!} is stored`);
-  if (!(await writer.checkpoint(0))) record.faults.push('a lock is left that nobody holds');
+  if (!(await writer.checkpoint(0))) record.faults.push('an abandoned lock remains');
   await writer.close();
 }
 

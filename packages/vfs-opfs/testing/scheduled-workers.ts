@@ -81,14 +81,14 @@ export class ScheduledWorkers {
       const worker = this.#next();
       if (worker === undefined) {
         idle += 1;
-        if (idle === 100 || vi.getTimerCount() === 0) throw new Error(`nobody can go on: ${this.#waiting()}`);
+        if (idle === 100 || vi.getTimerCount() === 0) throw new Error(`no worker can continue: ${this.#waiting()}`);
         vi.advanceTimersToNextTimer();
       } else {
         idle = 0;
         this.#current = worker;
         if (!this.#mayDie()) worker.steps.shift()!();
       }
-      await allReactions();
+      await settleReactions();
     }
   }
 
@@ -160,6 +160,6 @@ export class ScheduledWorkers {
 const MAX_CHAIN = 64;
 
 /** Waits until all reactions to a step that need no other step have happened. */
-async function allReactions(): Promise<void> {
+async function settleReactions(): Promise<void> {
   for (let count = 0; count < MAX_CHAIN; count += 1) await Promise.resolve();
 }

@@ -108,12 +108,12 @@ export class SimulatedDisk {
    * in part as well. Returns how many calls are lost, in part or completely. Throws without `canLosePower`.
    */
   losePower(random: Random): number {
-    if (this.#unflushed === null) throw new Error('this disk does not remember what was not flushed');
+    if (this.#unflushed === null) throw new Error('this disk does not record unflushed calls');
     let lost = 0;
     for (const [name, unflushed] of this.#unflushed) {
       const bytes = this.#files.get(name);
       if (bytes === undefined) continue;
-      for (const one of unflushed.toReversed()) takeBack(bytes, one);
+      for (const one of unflushed.toReversed()) undo(bytes, one);
       const share = [0, 0.5, 0.9][Math.floor(random() * 3)] ?? 0;
       const kept = unflushed
         .filter(({ isHalf }) => isHalf !== true)
@@ -213,7 +213,7 @@ export class SimulatedDisk {
           if (half !== undefined) half.isHalf = true;
           this.observer();
           // The other half follows: together they are one write.
-          if (half !== undefined) takeBack(bytes, half);
+          if (half !== undefined) undo(bytes, half);
           if (half !== undefined) this.#unflushed?.get(file)?.pop();
         }
         this.#change({ kind: 'write', file, at, bytes: taken }, bytes);
@@ -247,7 +247,7 @@ function kill(owner: InProcessOwner, life: { isAlive: boolean }): void {
   owner.die();
 }
 
-function takeBack(bytes: MemoryBytes, { call, sizeBefore, before }: Unflushed): void {
+function undo(bytes: MemoryBytes, { call, sizeBefore, before }: Unflushed): void {
   if (before.length > 0) bytes.write(before, call.kind === 'write' ? call.at : call.sizeBytes);
   bytes.truncate(sizeBefore);
 }

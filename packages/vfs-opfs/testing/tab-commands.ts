@@ -233,7 +233,7 @@ async function importCopy(
       const connection = new TestConnection(module, storage);
       try {
         const result = connection.value(checkSql ?? 'PRAGMA quick_check');
-        if (result !== 'ok') throw new StorageError('storage-corrupt', { what: 'refused by the check' });
+        if (result !== 'ok') throw new StorageError('storage-corrupt', { what: 'rejected by the check' });
       } finally {
         connection.close();
       }

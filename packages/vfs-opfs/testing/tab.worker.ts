@@ -3,8 +3,8 @@ import { indexedDbMedium } from '../src/media/indexeddb.ts';
 import type { Medium } from '../src/index.ts';
 import { loadBrowserSqlite } from './browser-sqlite.ts';
 import { NEGATIVE_COUNT } from './disk-call.ts';
-import { seenCapabilities } from './seen-capabilities.ts';
-import type { Capabilities } from './seen-capabilities.ts';
+import { detectCapabilities } from './detect-capabilities.ts';
+import type { Capabilities } from './detect-capabilities.ts';
 import { createTab, tabFailureOf } from './tab-commands.ts';
 import type { TabCommands } from './tab-commands.ts';
 
@@ -53,7 +53,7 @@ function createCommands(kind: TestMedium): WorkerCommands {
         });
       await openStorage({ name: 'unsupported', medium, role: 'writer' });
     },
-    capabilities: seenCapabilities,
+    capabilities: detectCapabilities,
     refusedHandles: async () => refusedHandles,
   };
 }

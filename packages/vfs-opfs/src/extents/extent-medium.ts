@@ -23,7 +23,7 @@ const DEFAULT_TIMEOUT_MS = 3000;
 /** The staged content is a complete database, so this default for new databases is never used. */
 const UNUSED_PAGE_SIZE_BYTES = 4096;
 
-/** A medium for one opener at a time that holds databases in memory and writes commits behind. */
+/** A medium for one opener at a time that holds databases in memory and stores commits asynchronously. */
 export function extentMedium(options: ExtentMediumOptions): StoreMedium {
   const { kind, persistence, catalog, budgetBytes, missing, freeBytes } = options;
 

@@ -16,7 +16,7 @@ export interface ExtentListeners {
 const NO_LISTENERS: ExtentListeners = { onError: () => undefined, onUndone: () => undefined };
 
 /**
- * The writer's database on a medium without synchronous files: pages in memory, batches written behind.
+ * The writer's database on a medium without synchronous files: pages in memory, batches stored asynchronously.
  *
  * COMMIT returns before the medium has the commit; `committed` resolves when it has. When the medium rejects a batch,
  * everything since the last batch that took effect is undone: the pages are loaded again, and a transaction that was

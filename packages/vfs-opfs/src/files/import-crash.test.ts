@@ -44,7 +44,7 @@ async function build(disk: SimulatedDisk, module: TestModule, name: string, mark
 }
 
 /** Returns which of the two databases a crash left, after checking that it is whole. */
-async function found(image: CrashImage, module: TestModule): Promise<string> {
+async function survivingDatabase(image: CrashImage, module: TestModule): Promise<string> {
   const { connection, close } = await open(image.restore(), module, NAME);
   const check = connection.value('PRAGMA integrity_check');
   const isThere = connection.value("SELECT count(*) FROM sqlite_schema WHERE name = 'entry'") === 1;
@@ -78,7 +78,7 @@ describe('a crash after any call of an import', () => {
       let firstNew = Infinity;
       for (const image of crashImages(before, seededRandom(7), 2)) {
         if (image.callCount < from) continue;
-        const content = await found(image, module);
+        const content = await survivingDatabase(image, module);
         seen.set(content, (seen.get(content) ?? 0) + 1);
         if (content === newContent) firstNew = Math.min(firstNew, image.callCount);
         // Once importFile has returned, the new database stays.

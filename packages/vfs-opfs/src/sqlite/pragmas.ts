@@ -7,7 +7,7 @@
  * - `journal_mode = WAL` would add a second log, in memory, over ours; `OFF` would lose ROLLBACK.
  * - `locking_mode = EXCLUSIVE` stops the change counter, by which readers in other tabs detect a commit.
  */
-export function refusedPragma(name: string, value: string | undefined): string | undefined {
+export function rejectionOfPragma(name: string, value: string | undefined): string | undefined {
   if (value === undefined) return undefined;
   const setting = value
     .trim()
@@ -16,15 +16,15 @@ export function refusedPragma(name: string, value: string | undefined): string |
   switch (name.toLowerCase()) {
     case 'synchronous':
       return ['OFF', '0', 'NO', 'FALSE'].includes(setting)
-        ? "synchronous=OFF is refused: use the storage's durability"
+        ? "synchronous=OFF is not supported: set the storage's durability instead"
         : undefined;
     case 'journal_mode':
       return ['DELETE', 'MEMORY'].includes(setting)
         ? undefined
-        : 'this journal_mode is refused: the storage has its own write-ahead log';
+        : 'this journal_mode is not supported: the storage has its own write-ahead log';
     case 'locking_mode':
       return setting === 'EXCLUSIVE'
-        ? 'locking_mode=EXCLUSIVE is refused: other tabs would not notice commits'
+        ? 'locking_mode=EXCLUSIVE is not supported: other tabs would not detect commits'
         : undefined;
     default:
       return undefined;

@@ -25,7 +25,7 @@ import {
   SQLITE_OK,
 } from './codes.ts';
 import { MemoryFile } from './memory-file.ts';
-import { refusedPragma } from './pragmas.ts';
+import { rejectionOfPragma } from './pragmas.ts';
 import { resultCodeOf, storageErrorOf } from './result-code.ts';
 import type { SqliteModule } from './sqlite-module.ts';
 
@@ -332,7 +332,7 @@ export class Vfs {
     const words = this.#words();
     const name = this.#module.UTF8ToString(words[(argument >> 2) + 1]!);
     const valuePointer = words[(argument >> 2) + 2]!;
-    const refusal = refusedPragma(name, valuePointer === 0 ? undefined : this.#module.UTF8ToString(valuePointer));
+    const refusal = rejectionOfPragma(name, valuePointer === 0 ? undefined : this.#module.UTF8ToString(valuePointer));
     if (refusal === undefined) return SQLITE_NOTFOUND;
     const sizeBytes = this.#module.lengthBytesUTF8(refusal) + 1;
     const pointer = this.#module._sqlite3_malloc(sizeBytes);

@@ -76,7 +76,7 @@ const columnsOf = (database: OpenDatabase, sequence: number): unknown[] => {
 };
 
 /** A file that the newer bundle has used, after the older one or as the first. */
-async function usedBySecond(isUpgraded: boolean): Promise<Medium> {
+async function mediumUsedBySecond(isUpgraded: boolean): Promise<Medium> {
   const medium = memoryMedium();
   if (isUpgraded)
     await using(medium, FIRST, (database) => write(database, "INSERT INTO note (id, text) VALUES ('old', 'x')"));
@@ -95,7 +95,7 @@ describe.each([
   ['was created by the newer bundle', false],
 ] as const)('an older bundle on a database that %s', (_, isUpgraded) => {
   it('reads and writes: unknown columns keep their values, and get their defaults in new rows', async () => {
-    const medium = await usedBySecond(isUpgraded);
+    const medium = await mediumUsedBySecond(isUpgraded);
     await using(medium, FIRST, (database) => {
       expect(database.readOnly).toBeNull();
       write(
@@ -120,7 +120,7 @@ describe.each([
   });
 
   it('captures inserts with the columns it knows and others that differ from their default, and the effects in unknown tables', async () => {
-    await using(await usedBySecond(isUpgraded), FIRST, (database) => {
+    await using(await mediumUsedBySecond(isUpgraded), FIRST, (database) => {
       write(database, "INSERT INTO note (id, text) VALUES ('mine', 'm')");
       const { sequence } = database.changelog.head();
       expect(columnsOf(database, sequence)).toEqual([['insert', 'text', 'rank']]);
@@ -148,7 +148,7 @@ describe('bundles with different additions', () => {
   const OTHER = buildSchema([withColumns(['pinned', 'integer not null default 0'])]);
 
   it('share one database, which has the additions of each', async () => {
-    const medium = await usedBySecond(true);
+    const medium = await mediumUsedBySecond(true);
     for (let round = 0; round < 2; round++) {
       await using(medium, OTHER, (database) =>
         write(database, `INSERT INTO note (id, pinned) VALUES ('p${round}', 1)`),
@@ -208,7 +208,7 @@ describe('an older bundle after migrations', () => {
       'ALTER TABLE `__new_note` RENAME TO `note`',
     );
 
-  async function usedByBoth(second: Schema, ...migrations: Migration[]): Promise<Medium> {
+  async function mediumUsedByBoth(second: Schema, ...migrations: Migration[]): Promise<Medium> {
     const medium = memoryMedium();
     await using(
       medium,
@@ -223,7 +223,7 @@ describe('an older bundle after migrations', () => {
   }
 
   it('reads and writes when the newer one made only additions', async () => {
-    const medium = await usedByBoth(
+    const medium = await mediumUsedByBoth(
       buildSchema([withColumns(['done', 'integer not null default 0'])]),
       migration('0001_done', 'ALTER TABLE `note` ADD `done` integer DEFAULT 0 NOT NULL'),
     );
@@ -246,7 +246,7 @@ describe('an older bundle after migrations', () => {
   });
 
   it('writes under a CHECK constraint of the newer one', async () => {
-    const medium = await usedByBoth(
+    const medium = await mediumUsedByBoth(
       buildSchema([{ ...note, checks: [{ name: null, sql: 'rank > 0' }] }]),
       rebuilt('`id` text PRIMARY KEY NOT NULL, `text` text, `rank` integer CHECK (rank > 0)'),
     );
@@ -330,7 +330,7 @@ describe('an older bundle after migrations', () => {
   it.each(changes)(
     'only reads when the newer one $what, reports why, and loses nothing',
     async ({ second, step, insert, fields }) => {
-      const medium = await usedByBoth(second, step);
+      const medium = await mediumUsedByBoth(second, step);
       await using(medium, second, (database) => write(database, insert), [CREATE, step]);
       const table = second.tables[0]?.name ?? '';
       await using(

@@ -8,7 +8,7 @@ import { STORE_TIMEOUT_MS } from '../sync/snapshot-wait.ts';
 import { downloadSnapshot, type DownloadOptions } from './download-snapshot.ts';
 import { reportStored } from './stored-progress.ts';
 
-export interface FirstSyncOptions extends Omit<DownloadOptions, 'schemaHash' | 'patience'> {
+export interface FirstSyncOptions extends Omit<DownloadOptions, 'schemaHash' | 'timeouts'> {
   /** For the token, for the first byte of an answer, and for a file that is being built. */
   readonly answerWithinMs: number;
   /** Default: that of snapshot-wait.ts. */

@@ -120,7 +120,7 @@ const SAME_BY_HAND =
   "SELECT count(*) FROM item WHERE replace(title || ' ' || coalesce(note, ''), 'é', 'e') LIKE '%heron%'";
 
 /** Runs a write that may be rejected; a rejected write must change nothing, which the test checks too. */
-function unlessRefused(body: () => void): void {
+function unlessRejected(body: () => void): void {
   try {
     body();
   } catch (thrown) {
@@ -150,7 +150,7 @@ it(
         const sync = testSync(database);
         let cursor = 0;
         for (const [number, step] of steps.entries()) {
-          unlessRefused(() => {
+          unlessRejected(() => {
             if (step.kind === 'delivery') {
               const decidedBefore = database.outbox.lastAckedSequence();
               const last = step.decided === 'none' ? decidedBefore : database.changelog.head().sequence;
@@ -204,7 +204,7 @@ function runOpen(database: OpenDatabase, id: string, statements: readonly string
   try {
     for (const sql of statements) transaction.execute({ sql, params: [] });
     transaction.savepoint(1);
-    unlessRefused(() => {
+    unlessRejected(() => {
       for (const sql of undone) transaction.execute({ sql, params: [] });
       checkIndexes();
     });

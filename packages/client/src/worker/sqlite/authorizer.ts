@@ -109,7 +109,7 @@ export class Authorizer {
     return refusal;
   }
 
-  judge(code: number, first: Pointer, second: Pointer, database: Pointer, trigger: Pointer): number {
+  authorize(code: number, first: Pointer, second: Pointer, database: Pointer, trigger: Pointer): number {
     const { policy, memory } = this;
     if (policy === undefined) return ALLOW;
     const action: SqlAction = {
@@ -150,7 +150,7 @@ export function installAuthorizer(module: SqliteModule, memory: WasmMemory, conn
   module.setCallback(
     flags,
     (_: Pointer, code: number, first: Pointer, second: Pointer, database: Pointer, trigger: Pointer) =>
-      authorizer.judge(code, first, second, database, trigger),
+      authorizer.authorize(code, first, second, database, trigger),
   );
   module._libauthorizer_set_authorizer(connection, 1, flags);
   return authorizer;

@@ -221,7 +221,7 @@ export class Connection {
   }
 
   /** Called by `Statement.release` only. */
-  takeBack(statement: Statement): void {
+  recycle(statement: Statement): void {
     const { idleStatements } = this;
     if (this.closed || idleStatements.has(statement.key)) {
       statement.finalize();

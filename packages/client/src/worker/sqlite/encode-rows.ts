@@ -26,7 +26,7 @@ export function encodeRows(statement: Statement, memory: WasmMemory): EncodedRow
 }
 
 // Reading the clock costs as much as a few rows.
-const ASKED_EVERY_ROWS = 64;
+const ROWS_PER_CHECK = 64;
 
 /**
  * Like `encodeRows` for the next rows, until `isEnough`, which is called now and then, returns true. Resets the
@@ -39,7 +39,7 @@ export function encodeSomeRows(
 ): { readonly rows: EncodedRows; readonly isEnd: boolean } {
   const encoder = new RowsEncoder(statement, memory);
   let isEnd = false;
-  do isEnd = !encoder.take(ASKED_EVERY_ROWS);
+  do isEnd = !encoder.take(ROWS_PER_CHECK);
   while (!isEnd && !isEnough(encoder.rowCount));
   return { rows: encoder.finish(), isEnd };
 }

@@ -81,7 +81,7 @@ export function sqliteError(failure: SqliteFailure): RockpoolError {
   if (primaryCode === SQLITE_TOOBIG) return new RockpoolError('value-invalid', { problem: 'too-large' });
   const code = PRIMARY_CODES.get(primaryCode) ?? 'internal';
   if (code === 'query-invalid') {
-    const detail = failure.phase === 'prepare' ? sayableDetail(failure.message) : stepDetail(failure.message);
+    const detail = failure.phase === 'prepare' ? safeDetail(failure.message) : stepDetail(failure.message);
     if (detail !== null) fields['detail'] = detail;
     if (failure.offset >= 0) fields['offset'] = failure.offset;
   }
@@ -115,7 +115,7 @@ function tableAndColumns(named: string): ErrorFields {
 
 const NAME = String.raw`[\p{L}_][\p{L}\p{N}_$.]*`;
 // Parser messages that name something and are safe to pass on. Any other message could quote a literal of the SQL text.
-const SAYABLE: readonly RegExp[] = [
+const SAFE_MESSAGES: readonly RegExp[] = [
   /^near "([^\p{L}\p{N}'"]{1,3}|[\p{L}_][\p{L}\p{N}_$]*)": syntax error$/u,
   /^incomplete input$/,
   new RegExp(
@@ -140,8 +140,8 @@ const SAYABLE: readonly RegExp[] = [
   /^sub-select returns \d+ columns - expected \d+$/,
 ];
 
-function sayableDetail(message: string): string | null {
-  return SAYABLE.some((pattern) => pattern.test(message)) ? message.slice(0, 200) : null;
+function safeDetail(message: string): string | null {
+  return SAFE_MESSAGES.some((pattern) => pattern.test(message)) ? message.slice(0, 200) : null;
 }
 
 const STEP_DETAILS: readonly string[] = [

@@ -23,7 +23,7 @@ const TWO_TO_32 = 0x1_0000_0000;
 /** The part of a connection that its statements use. */
 export interface StatementOwner extends ConstraintReader {
   lastError(result: number, phase: 'prepare' | 'step'): RockpoolError;
-  takeBack(statement: Statement): void;
+  recycle(statement: Statement): void;
   forget(statement: Statement): void;
 }
 
@@ -299,7 +299,7 @@ export class Statement {
   release(): void {
     this.hot._sqlite3_reset(this.handle);
     this.hot._sqlite3_clear_bindings(this.handle);
-    this.connection.takeBack(this);
+    this.connection.recycle(this);
   }
 
   /** Destroys the statement. */

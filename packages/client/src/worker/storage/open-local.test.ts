@@ -8,7 +8,7 @@ const PAGE_BYTES = 8192;
 
 function opener(
   disk: SimulatedDisk,
-  told: RockpoolError[],
+  reported: RockpoolError[],
   principal: string | null = null,
   databaseId: string | null = null,
 ): OpenLocal {
@@ -21,7 +21,7 @@ function opener(
     durability: 'relaxed',
     medium: disk.medium(),
     runtime: Promise.resolve(testRuntime),
-    onQuarantined: (error) => void told.push(error),
+    onQuarantined: (error) => void reported.push(error),
   });
 }
 
@@ -51,18 +51,18 @@ it('a quarantined database is reported wherever room runs out afterwards, with t
   const rejectedCounts = new Set<number>();
   for (let roomForWrites = 0; !rejectedCounts.has(1); roomForWrites++) {
     const disk = await damagedDisk();
-    const told: RockpoolError[] = [];
+    const reported: RockpoolError[] = [];
     let writes = 0;
     disk.fault = ({ kind }) => (kind === 'write' && ++writes > roomForWrites ? 'quota' : undefined);
-    const opened = await opener(disk, told)('writer', () => undefined).catch(() => null);
+    const opened = await opener(disk, reported)('writer', () => undefined).catch(() => null);
     disk.fault = undefined;
     await opened?.close({ handsOver: false });
     const isSetAside = (await disk.medium().list()).includes('test.corrupt-1.sqlite');
-    expect(told).toHaveLength(isSetAside ? 1 : 0);
+    expect(reported).toHaveLength(isSetAside ? 1 : 0);
     if (!isSetAside) continue;
-    const again = await opener(disk, told)('writer', () => undefined);
+    const again = await opener(disk, reported)('writer', () => undefined);
     const rejected = again.database.listRejected().length;
-    expect(told.map(({ fields }) => fields)).toEqual([
+    expect(reported.map(({ fields }) => fields)).toEqual([
       { keptAs: 'test.corrupt-1', rejected, isComplete: rejected === 1 },
     ]);
     await again.close({ handsOver: false });
@@ -85,8 +85,8 @@ it.each(['rockpool_changelog', 'rockpool_decided'])(
   'a database that is damaged in %s does not pass to another user while the first may have unsent changes',
   async (table) => {
     const disk = new SimulatedDisk();
-    const told: RockpoolError[] = [];
-    const ada = await opener(disk, told, 'ada')('writer', () => undefined);
+    const reported: RockpoolError[] = [];
+    const ada = await opener(disk, reported, 'ada')('writer', () => undefined);
     const name = 'Ada'.repeat(100);
     for (let i = 0; i < 100; i++)
       ada.database.write({
@@ -101,11 +101,11 @@ it.each(['rockpool_changelog', 'rockpool_decided'])(
     await damage(disk, await lastPageOf(disk, rootPage));
     const ben = opener(
       disk,
-      told,
+      reported,
       'ben',
     )('writer', () => undefined).then(({ database }) => database.listRejected().length);
     await expect(ben).rejects.toMatchObject({ code: 'other-principal' });
-    expect(told).toEqual([]);
+    expect(reported).toEqual([]);
     expect(await disk.medium().list()).not.toContain('test.corrupt-1.sqlite');
   },
 );
@@ -123,14 +123,14 @@ it('a damaged database of another server database is not quarantined; otherwise 
   ) as number;
   await opened.close({ handsOver: false });
   await damage(disk, page);
-  const told: RockpoolError[] = [];
-  await expect(opener(disk, told, null, 'team2')('writer', () => undefined)).rejects.toMatchObject({
+  const reported: RockpoolError[] = [];
+  await expect(opener(disk, reported, null, 'team2')('writer', () => undefined)).rejects.toMatchObject({
     code: 'database-mismatch',
     fields: { belongsTo: 'team', asked: 'team2' },
   });
-  expect([told, (await disk.medium().list()).includes('test.corrupt-1.sqlite')]).toEqual([[], false]);
-  const again = await opener(disk, told, null, 'team')('writer', () => undefined);
-  expect(told).toMatchObject([{ code: 'storage-corrupt', fields: { keptAs: 'test.corrupt-1' } }]);
+  expect([reported, (await disk.medium().list()).includes('test.corrupt-1.sqlite')]).toEqual([[], false]);
+  const again = await opener(disk, reported, null, 'team')('writer', () => undefined);
+  expect(reported).toMatchObject([{ code: 'storage-corrupt', fields: { keptAs: 'test.corrupt-1' } }]);
   expect([again.database.meta.databaseId, again.database.meta.databaseIdentity]).toEqual([
     'team',
     new Uint8Array(16).fill(7),

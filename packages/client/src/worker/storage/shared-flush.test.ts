@@ -27,7 +27,7 @@ function write(opened: OpenedDatabase<OpenDatabase>, id: string): Promise<void> 
     id,
     statements: [{ sql: 'INSERT INTO account (id, name) VALUES (?, ?)', params: [id, id] }],
   });
-  return opened.flushed?.() ?? Promise.reject(new Error('nobody waits for the flush'));
+  return opened.flushed?.() ?? Promise.reject(new Error('commits do not wait for a flush'));
 }
 
 it('strict writes that wait together share one flush, and none is acknowledged before it', async () => {

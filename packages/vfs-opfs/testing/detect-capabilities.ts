@@ -15,7 +15,7 @@ const CAPABILITIES = [
 ] as const;
 
 /** Tries every capability instead of looking it up by name and version. */
-export async function seenCapabilities(): Promise<Capabilities> {
+export async function detectCapabilities(): Promise<Capabilities> {
   return {
     ...(await fileCapabilities()),
     'Web Locks': navigator.locks !== undefined,
