@@ -46,7 +46,7 @@ afterEach(async () => {
   for (const tab of tabs.splice(0)) tab.kill();
 });
 
-it('another page that opens the name for another server database is refused, and the first one goes on', async () => {
+it('rejects a page that opens the name for another server database, and the first one continues', async () => {
   const [name, team, team2] = [freshName(), `team-${freshName()}`, `team2-${freshName()}`];
   const first = await open({ name, sync: await syncWith(team) });
   await first.execute(sql`INSERT INTO note VALUES ('of team')`).synced;
@@ -62,7 +62,7 @@ it('another page that opens the name for another server database is refused, and
   expect(await rowsOnServer(team2)).toEqual([]);
 });
 
-it('a backup belongs to the database that it was made of, under whatever name it is restored', async () => {
+it('binds a restored backup to its original database under any name', async () => {
   const [name, copy, team, team2] = [freshName(), freshName(), `team-${freshName()}`, `team2-${freshName()}`];
   const client = await open({ name, sync: await syncWith(team) });
   await client.execute(sql`INSERT INTO note VALUES ('of team')`).synced;
@@ -83,7 +83,7 @@ it('a backup belongs to the database that it was made of, under whatever name it
   await deleteDatabase(copy);
 });
 
-it('tabs agree on durability: the leader keeps what all of them write', async () => {
+it('rejects a tab with another durability', async () => {
   for (const [first, second] of [
     ['relaxed', 'strict'],
     ['strict', 'relaxed'],

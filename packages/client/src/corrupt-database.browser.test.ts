@@ -38,7 +38,7 @@ const isKept = async (name: string): Promise<boolean> =>
   (await listDatabases()).some((info) => info.name === name && info.sizeBytes > 0);
 
 for (const persistence of ['opfs', 'opfs-exclusive'] as const) {
-  it(`a damaged database is set aside and begun anew, with its unsent writes rejected (${persistence})`, async () => {
+  it(`quarantines a damaged database and starts a new one, with its unsent writes rejected (${persistence})`, async () => {
     const problems: RockpoolError[] = [];
     const options: ClientOptions = {
       name: freshName(),
@@ -68,7 +68,7 @@ for (const persistence of ['opfs', 'opfs-exclusive'] as const) {
   });
 }
 
-it('a database whose header is gone is set aside too, and says that nothing of it could be read', async () => {
+it('quarantines a database without a header, and reports that nothing could be read', async () => {
   const problems: RockpoolError[] = [];
   const options: ClientOptions = {
     name: freshName(),
@@ -89,7 +89,7 @@ it('a database whose header is gone is set aside too, and says that nothing of i
   await client.close();
 });
 
-it('without a server a damaged database stays where it is until the app says otherwise', async () => {
+it('leaves a damaged database in place without a server until the app quarantines it', async () => {
   const options: ClientOptions = { name: freshName(), schema, persistence: 'opfs' };
   await damage(options.name, await createNotes(options), PAGE_BYTES);
   for (const attempt of ['once', 'again'])

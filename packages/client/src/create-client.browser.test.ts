@@ -53,7 +53,7 @@ describe('a client', () => {
     ]);
   });
 
-  it('takes atomic batches, and answers for rejected changesets and the conflict log, with errors that keep their code', async () => {
+  it('runs atomic batches, and rejects calls about unknown changesets and conflicts with a code', async () => {
     const client = await openClient(freshName());
     expect(await client.batch([sql`INSERT INTO note (id, body) VALUES ('a', 'x')`], { atomic: true })).toEqual([
       { changes: 1, rows: [] },
@@ -64,7 +64,7 @@ describe('a client', () => {
     expect((await failureOf(client.conflicts.restore('none'))).fields).toEqual({ problem: 'unknown' });
   });
 
-  it('finds what it wrote when it is opened again', async () => {
+  it('keeps its rows when it is reopened', async () => {
     const name = freshName();
     const first = await openClient(name);
     await first.execute(sql`INSERT INTO note (id, body) VALUES ('a', 'kept')`);
@@ -73,7 +73,7 @@ describe('a client', () => {
     expect(await second.query('SELECT body FROM note')).toEqual([{ body: 'kept' }]);
   });
 
-  it('runs a batch as one transaction: all of it or nothing', async () => {
+  it('runs a batch as one transaction: all or nothing', async () => {
     const client = await openClient(freshName());
     expect(
       await client.batch([
@@ -89,7 +89,7 @@ describe('a client', () => {
     expect(await client.query('SELECT count(*) AS n FROM note')).toEqual([{ n: 2 }]);
   });
 
-  it('fails with codes that survive the worker, and never names a value', async () => {
+  it('rejects with codes that survive the worker and never contain a value', async () => {
     const client = await openClient(freshName());
     expect(await codeOf(client.query('SELEC 1'))).toBe('query-invalid');
     expect(await codeOf(client.query(`DELETE FROM note`))).toBe('sql-read-only');
@@ -101,7 +101,7 @@ describe('a client', () => {
     expect(JSON.stringify([secret.message, secret.fields])).not.toContain('4711');
   });
 
-  it('refuses options that make no sense, all at once', async () => {
+  it('rejects invalid options with all problems at once', async () => {
     const failure = await failureOf(
       createClient({
         name: 'a/b',
@@ -113,7 +113,7 @@ describe('a client', () => {
     expect(failure.fields['count']).toBe(4);
   });
 
-  it('refuses everything once it is closed, and can be closed twice', async () => {
+  it('rejects every call once closed, and can be closed twice', async () => {
     const client = await openClient(freshName());
     await Promise.all([client.close(), client.close()]);
     expect(await codeOf(client.query('SELECT 1'))).toBe('client-closed');
@@ -131,7 +131,7 @@ describe('a client', () => {
     await until(async () => (await heldLocks()).length === 0);
   });
 
-  it('in memory says so, keeps nothing and shares nothing', async () => {
+  it('in memory reports it, keeps nothing and shares nothing', async () => {
     const name = freshName();
     const [one, other] = await Promise.all([
       openClient(name, { persistence: 'memory' }),
@@ -142,7 +142,7 @@ describe('a client', () => {
     expect(one.status.current).toMatchObject({ persistence: 'memory', role: 'leader' });
   });
 
-  it('in memory keeps its rows while its page is away', async () => {
+  it('in memory keeps its rows while its page is suspended', async () => {
     const client = await openClient(freshName(), { persistence: 'memory' });
     await client.execute(sql`INSERT INTO note VALUES ('a', 'kept')`);
     window.dispatchEvent(new PageTransitionEvent('pagehide', { persisted: true }));
@@ -151,7 +151,7 @@ describe('a client', () => {
     expect(await asked).toEqual([{ body: 'kept' }]);
   });
 
-  it('without sync is offline for no reason', async () => {
+  it('without sync is offline without a reason', async () => {
     const client = await openClient(freshName());
     await until(() => client.status.current.state !== 'opening');
     expect(client.status.current).toEqual({
@@ -174,7 +174,7 @@ describe('a client', () => {
 });
 
 describe('a live query', () => {
-  it('gives rows at first, after every change, and at once to those who come late', async () => {
+  it('emits its rows first, after every change, and at once to late listeners', async () => {
     const client = await openClient(freshName());
     const live = client.live<{ body: string }>('SELECT body FROM note ORDER BY body');
     const states: LiveState<{ body: string }>[] = [];
@@ -192,7 +192,7 @@ describe('a live query', () => {
     unsubscribeLate();
   });
 
-  it('keeps the rows that did not change', async () => {
+  it('keeps unchanged rows', async () => {
     const client = await openClient(freshName());
     await client.execute(sql`INSERT INTO note VALUES ('a', 'one'), ('b', 'two')`);
     const live = client.live('SELECT * FROM note ORDER BY id');
@@ -205,7 +205,7 @@ describe('a live query', () => {
     unsubscribe();
   });
 
-  it('has an error as a value', async () => {
+  it('reports an error as a value', async () => {
     const client = await openClient(freshName());
     const live = client.live('SELECT nonsense FROM note');
     const unsubscribe = live.subscribe(() => undefined);

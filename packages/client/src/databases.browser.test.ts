@@ -53,7 +53,7 @@ describe.each<PersistenceChoice>(['opfs', 'indexeddb'])('databases of a device, 
     await expect(restoreDatabase(copy, file, { persistence })).rejects.toMatchObject({ code: 'storage-busy' });
   });
 
-  it('are not replaced by what is no database of ours', async () => {
+  it('are not replaced by a file that is not a Rockpool database', async () => {
     const name = freshName();
     const client = await openClient({ name, persistence });
     await client.execute(sql`INSERT INTO note VALUES ('a', 'kept')`);
@@ -64,7 +64,7 @@ describe.each<PersistenceChoice>(['opfs', 'indexeddb'])('databases of a device, 
     expect(await bodies(await openClient({ name, persistence }))).toEqual(['kept']);
   });
 
-  it('are left only when everything was sent, or when that is said', async () => {
+  it('are left only when everything was sent, or with discardUnsent', async () => {
     const name = freshName();
     const client = await openClient({ name, persistence });
     await client.execute(sql`INSERT INTO note VALUES ('a', 'unsent')`);
@@ -80,7 +80,7 @@ describe.each<PersistenceChoice>(['opfs', 'indexeddb'])('databases of a device, 
 });
 
 describe.each(['opfs', 'opfs-exclusive', 'indexeddb'] as const)('a client in use, on %s', (persistence) => {
-  it('is backed up, by the tab that leads and by one that follows, beside what is being written', async () => {
+  it('is backed up by leader and follower during writes', async () => {
     const name = freshName();
     const leader = await openClient({ name, persistence });
     const follower = await openClient({ name, persistence });

@@ -41,7 +41,7 @@ function bodyOf(doc: Y.Doc): Y.Text {
 }
 
 describe('an open document', () => {
-  it('shows what SQL writes, and SQL shows what is changed in it', async () => {
+  it('shows writes by SQL, and SQL shows its changes', async () => {
     const client = await openPage({ body: 'low tide' });
     const document = await client.document<Content>('page', ['p'], 'content');
     expect(document.value).toEqual({ body: 'low tide' });
@@ -54,7 +54,7 @@ describe('an open document', () => {
     await document.close();
   });
 
-  it('takes what is typed into its Y.Text while others write, and keeps both', async () => {
+  it('keeps both its own typing and concurrent writes of others', async () => {
     const client = await openPage({ body: 'low tide' });
     const document = await client.document<Content>('page', ['p'], 'content');
     const typed = bodyOf(document.doc);
@@ -68,7 +68,7 @@ describe('an open document', () => {
     await document.close();
   });
 
-  it('is followed by another tab, and by its own undo', async () => {
+  it('reaches another tab, and undoes its own changes', async () => {
     const client = await openPage({ body: 'low tide' });
     const tab = await openTab({ name: client.name, schema });
     tabs.push(tab);
@@ -84,7 +84,7 @@ describe('an open document', () => {
     await Promise.all([mine.close(), theirs.close()]);
   });
 
-  it('says that it has gone', async () => {
+  it('reports that it is gone', async () => {
     const client = await openPage({ body: 'low tide' });
     const document = await client.document<Content>('page', ['p'], 'content');
     await client.execute('DELETE FROM page');
@@ -95,7 +95,7 @@ describe('an open document', () => {
     await document.close();
   });
 
-  it('says what keeps it from being written, and tries again with the next change', async () => {
+  it('reports why it cannot be written, and retries with the next change', async () => {
     const client = await openPage({ body: 'low tide' });
     const document = await client.document<Content>('page', ['p'], 'content');
     bodyOf(document.doc).insert(0, 'x'.repeat(1024 * 1024));

@@ -42,8 +42,8 @@ afterEach(async () => {
   await Promise.all(open.splice(0).map((client) => client.close()));
 });
 
-describe('migrations that drizzle-kit made', () => {
-  it('run when the app is updated, and tabs of the older bundle are told to reload', async () => {
+describe('migrations of drizzle-kit', () => {
+  it('run when the app is updated, and mark tabs of the older bundle as outdated', async () => {
     const name = freshName();
     const old = await openClient({ name, ...older });
     await old.execute(sql`INSERT INTO todo VALUES ('a', 'milk')`);
@@ -54,7 +54,7 @@ describe('migrations that drizzle-kit made', () => {
     await expect(openClient({ name, ...older })).rejects.toMatchObject({ code: 'tab-outdated', recovery: 'upgrade' });
   });
 
-  it('do not keep an older bundle out once the newer tabs are closed', async () => {
+  it('let an older bundle open once the newer tabs are closed', async () => {
     const name = freshName();
     const updated = await openClient({ name, ...newer });
     await updated.execute(sql`INSERT INTO todo VALUES ('a', 'milk', 3)`);
@@ -74,7 +74,7 @@ describe('migrations that drizzle-kit made', () => {
     ]);
   });
 
-  it('that took something away leave an older bundle with reading, in every tab, and with the reason in the status', async () => {
+  it('that removed something make an older bundle read-only, in every tab, with the reason in the status', async () => {
     const name = freshName();
     const first = await openClient({ name, ...newer });
     await first.execute(sql`INSERT INTO todo VALUES ('a', 'milk', 3)`);
@@ -112,7 +112,7 @@ describe('migrations that drizzle-kit made', () => {
     for (const client of clients) expect(await client.query('SELECT rank FROM todo')).toEqual([{ rank: 7 }]);
   });
 
-  it('that fail name themselves and leave what was there', async () => {
+  it('that fail are named and leave the data unchanged', async () => {
     const name = freshName();
     const old = await openClient({ name, ...older });
     await old.execute(sql`INSERT INTO todo VALUES ('a', 'milk')`);
@@ -129,7 +129,7 @@ describe('migrations that drizzle-kit made', () => {
     expect(await again.query('SELECT title FROM todo')).toEqual([{ title: 'milk' }]);
   });
 
-  it('are missed before anything is opened', async () => {
+  it('are checked for missing SQL before anything opens', async () => {
     const incomplete = { journal: journal('0000_first', '0001_rank'), migrations: { m0000 } };
     await expect(openClient({ name: freshName(), schema: newer.schema, migrations: incomplete })).rejects.toMatchObject(
       { code: 'config-invalid' },

@@ -1,16 +1,16 @@
-/** What ids are made of: injectable, so that tests decide. */
+/** The sources of an id. Tests supply their own. */
 export interface IdSources {
   readonly nowMs: () => number;
-  /** Fills the bytes at random. */
+  /** Fills the array with random bytes. */
   readonly random: (bytes: Uint8Array<ArrayBuffer>) => void;
 }
 
 const COUNTER_LIMIT = 0x1000; // 12 bits
 
 /**
- * Makes UUIDs of version 7 (RFC 9562): 48 bits of wall time in ms, 12 bits that count within one ms, 62 random bits.
- * Ids of one source sort in the order of making, also when the clock stands still or is set back.
- * Ids of different tabs sort by time only.
+ * Creates UUIDs of version 7 (RFC 9562): 48 bits of wall time in ms, a 12-bit counter within one ms, 62 random bits.
+ * Ids of one source sort in creation order, even when the clock stands still or is set back. Ids of different tabs sort
+ * by time only.
  */
 export function createIdSource(sources: IdSources): () => string {
   const bytes = new Uint8Array(16);
@@ -22,7 +22,8 @@ export function createIdSource(sources: IdSources): () => string {
     const nowMs = sources.nowMs();
     if (nowMs > lastMs) {
       lastMs = nowMs;
-      // Starts in the lower half at random: two tabs in one ms rarely take the same number, and 2048 more ids fit.
+      // Starts at a random value in the lower half: two tabs rarely use the same value in one ms, and 2048 more ids
+      // fit.
       counter = (((bytes[6] ?? 0) << 8) | (bytes[7] ?? 0)) & 0x7ff;
     } else if (++counter === COUNTER_LIMIT) {
       lastMs += 1;
@@ -38,8 +39,8 @@ export function createIdSource(sources: IdSources): () => string {
 }
 
 /**
- * A random id that sorts by time of making. Works in pages, workers and Node, so a schema may use it as
- * `$defaultFn(newId)`.
+ * Returns a random id that sorts by creation time, for primary keys: a UUID of version 7 as text. Works in pages,
+ * workers and Node, so a schema may use it as `$defaultFn(newId)`.
  */
 export const newId: () => string = createIdSource({
   nowMs: () => Date.now(),

@@ -39,7 +39,7 @@ class Workers {
   }
 }
 
-it('a worker that says it is stuck is replaced by another, which is opened, and that is told', async () => {
+it('replaces a worker that reports that it is stuck, and reports it', async () => {
   const workers = new Workers();
   const client = await workers.open('durable');
   workers.sayStuck();
@@ -50,7 +50,7 @@ it('a worker that says it is stuck is replaced by another, which is opened, and 
   await client.close();
 });
 
-it('one with a database in memory, which would go with it, is only told of', async () => {
+it('only reports a stuck worker that holds a database in memory', async () => {
   const workers = new Workers();
   const client = await workers.open('memory');
   workers.sayStuck();

@@ -50,7 +50,7 @@ const seenBy = (client: Client): readonly (readonly [string, unknown])[] =>
   client.presence.current.map(({ principal, state }) => [principal, state]);
 
 describe('presence', () => {
-  it('shows every tab of every device, by the name that the server knows, until it goes', async () => {
+  it('lists every tab of every device under its verified name until it leaves', async () => {
     const databaseId = newId();
     const [anns, bens] = [await deviceOf('ann', databaseId), await deviceOf('ben', databaseId)];
     const ann = await open(anns);
@@ -82,7 +82,7 @@ describe('presence', () => {
     await until(() => seenBy(ben).length === 0);
   });
 
-  it('goes on when the tab that leads dies: the others show themselves to the next', async () => {
+  it('survives the death of the leader: the others show themselves to the next one', async () => {
     const databaseId = newId();
     const [anns, bens] = [await deviceOf('ann', databaseId), await deviceOf('ben', databaseId)];
     const leading = await openBeside(anns);
@@ -99,7 +99,7 @@ describe('presence', () => {
     expect(seenBy(ben)).toEqual([['ann', 'follows']]);
   });
 
-  it('knows nobody while sync is paused, and everybody when it goes on', async () => {
+  it('is empty while sync is paused, and complete again after it resumes', async () => {
     const databaseId = newId();
     const ann = await open(await deviceOf('ann', databaseId));
     const ben = await open(await deviceOf('ben', databaseId));
@@ -114,7 +114,7 @@ describe('presence', () => {
 });
 
 describe('the awareness of an open document', () => {
-  it('shows the cursors of others in the text as it is here', async () => {
+  it('shows the cursors of others in the local text', async () => {
     const databaseId = newId();
     const ann = await open(await deviceOf('ann', databaseId));
     const ben = await open(await deviceOf('ben', databaseId));

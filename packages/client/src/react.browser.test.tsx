@@ -78,7 +78,7 @@ function Badge(): ReactElement {
   return <i>{`${state} ${role}`}</i>;
 }
 
-it('draws rows and draws again when they change, under StrictMode', async () => {
+it('renders rows, and again when they change, under StrictMode', async () => {
   const opened = await open();
   const page = draw(
     <RockpoolProvider client={opened}>
@@ -130,7 +130,7 @@ function NotesOfDrizzle({ body }: { readonly body: string }): ReactElement {
   return <p>{rows.map(({ id }) => id).join(' ')}</p>;
 }
 
-it('takes any live query that a function makes, as one of Drizzle, anew when its dependencies change', async () => {
+it('creates a live query by a function, again when its dependencies change', async () => {
   const opened = await open();
   await opened.batch([sql`INSERT INTO note VALUES ('1', 'x')`, sql`INSERT INTO note VALUES ('2', 'y')`]);
   const of = (body: string): ReactElement => (
@@ -175,7 +175,7 @@ it('suspends until the first result, and not again when it changes', async () =>
   expect(seen).not.toContain('never');
 });
 
-it('draws as while it loads when there is no client yet', async () => {
+it('renders the loading state while there is no client', async () => {
   const page = draw(
     <RockpoolProvider client={null}>
       <Notes prefix="a" />
@@ -185,7 +185,7 @@ it('draws as while it loads when there is no client yet', async () => {
   await expect.poll(() => page.textContent).toBe('loadingopening none');
 });
 
-it('tells where the changes of a row are, and again when sync has news', async () => {
+it('returns how far the changes of a row have come, and updates with the status', async () => {
   const opened = await open();
   await opened.execute(sql`INSERT INTO note VALUES ('n1', 'x')`);
   const container = draw(
@@ -207,7 +207,7 @@ function Field({ id }: { readonly id: string }): ReactElement {
   );
 }
 
-it('a field shows a document, changes it letter by letter, follows what others change, and tells when there is none', async () => {
+it('a field shows a document, edits it letter by letter, follows others, and reports a missing one', async () => {
   const opened = await open();
   await opened.execute(sql`INSERT INTO page VALUES ('p', '{"body":"low"}')`);
   const of = (id: string): ReactElement => (
@@ -229,7 +229,7 @@ it('a field shows a document, changes it letter by letter, follows what others c
   await expect.poll(() => drawn.textContent).toBe('document-gone');
 });
 
-it('a document that is left and asked for again is another one: nobody goes on writing into the one that was closed', async () => {
+it('a document that is closed and opened again is a different one', async () => {
   const opened = await open();
   await opened.execute(sql`INSERT INTO page VALUES ('p', '{"body":"low"}'), ('q', '{"body":"high"}')`);
   const shown: unknown[] = [];
@@ -260,7 +260,7 @@ function Present({ page }: { readonly page?: string }): ReactElement {
   return <u>{others.map(({ principal, state }) => `${principal} on ${state.page}`).join(', ')}</u>;
 }
 
-it('draws who else is here, shows this tab for as long as the component is there, and looks on without a state', async () => {
+it('lists peers, shows this tab while the component is mounted, and only observes without a state', async () => {
   const databaseId = newId();
   const openAs = async (principal: string): Promise<Client> => {
     const { url, token } = await commands.accessToSyncServer(

@@ -1,4 +1,4 @@
-/** As an error that nobody caught. Browsers have a function for that. */
+/** Reports an uncaught error. Browsers have a function for it. */
 export function reportUncaught(error: unknown): void {
   if (typeof reportError === 'function') reportError(error);
   else

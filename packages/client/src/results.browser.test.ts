@@ -22,7 +22,7 @@ afterEach(async () => {
 const FILL = `WITH RECURSIVE i(n) AS (SELECT 0 UNION ALL SELECT n + 1 FROM i WHERE n < 29999) INSERT INTO point SELECT 'p' || n, n, 'point ' || n FROM i`;
 
 describe('a result by column', () => {
-  it('has numbers as a typed array, NULL as NaN, and everything else as values', async () => {
+  it('returns numbers as a typed array with NULL as NaN, and all else as values', async () => {
     const client = await openClient({ persistence: 'memory' });
     await client.execute(sql`INSERT INTO point VALUES ('a', 1, 'x'), ('b', ${null}, ${null}), ('c', 3, 'z')`);
     const { rowCount, columns } = await client.columns('SELECT id, n, label FROM point ORDER BY id');
@@ -40,7 +40,7 @@ describe.each(['leader', 'follower', 'indexeddb'] as const)('a stream, %s', (kin
     return kind === 'leader' ? leader : openClient({ name });
   }
 
-  it('gives all rows in order, in chunks', async () => {
+  it('yields all rows in order, in chunks', async () => {
     const client = await openKind();
     await client.execute(FILL);
     const sizes: number[] = [];
@@ -53,7 +53,7 @@ describe.each(['leader', 'follower', 'indexeddb'] as const)('a stream, %s', (kin
     if (kind !== 'indexeddb') expect(sizes.length).toBeGreaterThan(2);
   });
 
-  it('is of one moment, and writes and reads go on meanwhile', async () => {
+  it('reads one snapshot while writes and reads continue', async () => {
     const client = await openKind();
     await client.execute(FILL);
     let count = 0;
@@ -67,7 +67,7 @@ describe.each(['leader', 'follower', 'indexeddb'] as const)('a stream, %s', (kin
     expect(count).toBe(30_000);
   });
 
-  it('ends with its loop, and its errors are those of a query', async () => {
+  it('ends with its loop, and rejects with the errors of a query', async () => {
     const client = await openKind();
     await client.execute(FILL);
     for await (const rows of client.stream('SELECT id FROM point')) {

@@ -43,7 +43,7 @@ const SIGNS = fc.string({
   maxLength: 12,
 });
 
-describe('what was typed', () => {
+describe('searchText', () => {
   it('is never a syntax error', () => {
     fc.assert(
       fc.property(fc.oneof(SIGNS, fc.string({ unit: 'binary' }), fc.string({ unit: 'grapheme' })), (typed) => {
@@ -53,7 +53,7 @@ describe('what was typed', () => {
     );
   });
 
-  it('finds a text by the beginnings of its words, in any order', () => {
+  it('finds a text by prefixes of its words, in any order', () => {
     const word = fc.string({ unit: fc.constantFrom('a', 'b', 'é', '7', 'ø', 'я'), minLength: 1, maxLength: 5 });
     fc.assert(
       fc.property(fc.array(fc.tuple(word, fc.nat(4)), { minLength: 1, maxLength: 4 }), (words) => {

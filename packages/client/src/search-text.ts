@@ -1,18 +1,16 @@
-/** An empty text would be a syntax error. */
+/** An empty expression would be a syntax error. */
 const NO_WORDS = '""';
 
 /**
- * What a person typed into a search field, as an expression for MATCH: rows that have every word of it, in any column,
- * the beginning of a word being enough. Whatever was typed, it is never a syntax error; without any word it finds
- * nothing.
+ * Converts the input of a search field into an expression for MATCH. It finds rows that contain every word in any
+ * column, where the beginning of a word is enough. No input causes a syntax error; input without words finds nothing.
  *
  * ```ts
  * client.query(sql`SELECT todo.* FROM todo_search JOIN todo ON todo.rowid = todo_search.rowid WHERE todo_search MATCH
  * ${searchText(typed)} ORDER BY rank`);
  * ```
  *
- * Words are what stands between spaces. One with other signs inside, such as `e-mail`, is found where its parts follow
- * each other.
+ * Spaces separate words. A word with other signs inside, such as `e-mail`, matches where its parts follow each other.
  */
 export function searchText(typed: string): string {
   const words = typed

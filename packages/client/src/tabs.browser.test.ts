@@ -44,7 +44,7 @@ function follow(client: Client): { readonly live: LiveQuery<{ number: number }>;
 }
 
 describe('two tabs', () => {
-  it('show in both what either writes', async () => {
+  it('both show what either writes', async () => {
     const name = freshName();
     const leader = await openClient(name);
     const follower = await openClient(name);
@@ -76,7 +76,7 @@ describe('two tabs', () => {
     await expect(failure).rejects.toMatchObject({ code: 'constraint-not-null', recovery: 'ask-user' });
   });
 
-  it('emit nothing when a table was touched that a query does not read', async () => {
+  it('emit nothing for a commit to a table that the query does not read', async () => {
     const name = freshName();
     const leader = await openClient(name);
     const follower = await openClient(name);
@@ -145,7 +145,7 @@ it('five tabs open a fresh database at once', async () => {
   for (const client of clients) expect((await numbersIn(client)).sort((a, b) => a - b)).toEqual(upTo(5));
 });
 
-it('where the browser lacks what storage needs, opening fails with a code and says what', async () => {
+it('rejects with a code and the missing feature if the browser lacks one that storage needs', async () => {
   // Here, outside of a worker, browsers hide the handles.
   const opening = createHost(BROWSER).open(
     {

@@ -36,7 +36,7 @@ async function pair(role: 'leader' | 'follower'): Promise<{ client: Client; othe
 }
 
 describe('a transaction', () => {
-  it('says clearly that it is over when it is used after its end', async () => {
+  it('rejects use after its end with transaction-ended', async () => {
     const client = await openClient(freshName(), { persistence: 'memory' });
     let kept: Transaction | undefined;
     let keptNested: Transaction | undefined;
@@ -49,7 +49,7 @@ describe('a transaction', () => {
     await expect(kept?.transaction(() => 1)).rejects.toMatchObject({ code: 'transaction-ended' });
   });
 
-  it('refuses the outer one while a nested one is open, instead of writing what would vanish', async () => {
+  it('rejects statements of the outer transaction while a nested one is open', async () => {
     const client = await openClient(freshName(), { persistence: 'memory' });
     await client.transaction(async (tx) => {
       await tx.transaction(async () => {
@@ -61,7 +61,7 @@ describe('a transaction', () => {
     });
   });
 
-  it('includes statements that nobody awaited, and their failures', async () => {
+  it('includes statements that were not awaited, and their failures', async () => {
     const client = await openClient(freshName(), { persistence: 'memory' });
     await client.transaction((tx) => void insert(tx, 'a'));
     expect(await idsIn(client)).toEqual(['a']);
@@ -73,7 +73,7 @@ describe('a transaction', () => {
     expect(await idsIn(client)).toEqual(['a']);
   });
 
-  it('is told about a time limit that would starve other tabs', async () => {
+  it('rejects a timeout that would starve other tabs', async () => {
     const client = await openClient(freshName(), { persistence: 'memory' });
     await expect(client.transaction(() => 1, { timeoutMs: 60_000 })).rejects.toMatchObject({ code: 'config-invalid' });
   });
@@ -88,7 +88,7 @@ describe('a transaction', () => {
     await expect(running).rejects.toMatchObject({ code: 'client-closed' });
   });
 
-  it('is lost with its leader, by name, and may be run again', async () => {
+  it('rejects with transaction-lost when its leader dies, and may run again', async () => {
     const name = freshName();
     const leader = await openTab({ name, schema });
     tabs.push(leader);
@@ -107,7 +107,7 @@ describe('a transaction', () => {
     expect(await idsIn(follower)).toEqual(['a', 'b']);
   });
 
-  it('of a tab that is killed leaves nothing, and does not keep the others waiting', async () => {
+  it('of a killed tab leaves nothing and does not block the others', async () => {
     const name = freshName();
     const leader = await openClient(name);
     const follower = await openTab({ name, schema });
@@ -124,7 +124,7 @@ describe('a transaction', () => {
     expect(await idsIn(leader)).toEqual(['b']);
   });
 
-  it('shows live queries what it wrote at its end, once', async () => {
+  it('emits to live queries once, at its commit', async () => {
     const { client, other } = await pair('leader');
     const seen: string[][] = [];
     for (const one of [client, other])
@@ -142,7 +142,7 @@ describe('a transaction', () => {
 });
 
 describe('undo', () => {
-  it.each(['leader', 'follower'] as const)('takes back what the %s wrote, and does it again', async (role) => {
+  it.each(['leader', 'follower'] as const)('undoes and redoes a write of the %s', async (role) => {
     const { client, other } = await pair(role);
     await insert(client, 'a');
     await client.transaction(async (tx) => {
@@ -164,7 +164,7 @@ describe('undo', () => {
 });
 
 describe('RETURNING', () => {
-  it.each(['leader', 'follower'] as const)('gives its rows to the %s', async (role) => {
+  it.each(['leader', 'follower'] as const)('returns its rows to the %s', async (role) => {
     const { client } = await pair(role);
     const result = await client.execute<{ id: string }>(
       sql`INSERT INTO account VALUES ('a', 1), ('b', 2) RETURNING id`,

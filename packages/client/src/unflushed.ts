@@ -1,6 +1,6 @@
 import { RockpoolError } from '@rockpool/shared';
 
-/** Whether a write that failed with this is committed all the same: made again, it would be made twice. */
+/** Returns whether a write that failed with this error is committed all the same. Repeating it would write twice. */
 export function isUnflushed(thrown: unknown): boolean {
   return thrown instanceof RockpoolError && thrown.code === 'storage-unflushed';
 }

@@ -4,26 +4,26 @@ import type { MakePanel } from './panel.ts';
 const MOST_CHANGESETS = 100;
 const US_PER_MS = 1000;
 
-/** The newest changesets of this device, and what became of each. */
+/** The newest changesets of this device with their outcomes. */
 export const changelogPanel: MakePanel = (client) => ({
   title: 'Changelog',
   isLive: true,
   async draw(into) {
     const rows = await client.query<{ sequence: number; us: number; size: number; fate: string }>(
       `SELECT sequence, stamp_us AS us, length(body) AS size, coalesce(
-         (SELECT CASE closed WHEN 1 THEN 'done with' ELSE 'rejected: ' || code END FROM rockpool_parked AS rejected WHERE rejected.sequence = log.sequence),
-         CASE WHEN sequence > coalesce((SELECT max(up_to) FROM rockpool_decided), 0) THEN 'waits' ELSE 'admitted' END) AS fate
+         (SELECT CASE closed WHEN 1 THEN 'resolved' ELSE 'rejected: ' || code END FROM rockpool_parked AS rejected WHERE rejected.sequence = log.sequence),
+         CASE WHEN sequence > coalesce((SELECT max(up_to) FROM rockpool_decided), 0) THEN 'pending' ELSE 'admitted' END) AS fate
        FROM rockpool_changelog AS log ORDER BY sequence DESC LIMIT ${MOST_CHANGESETS}`,
     );
-    // Counted here: the status knows of nothing that waits where there is no server to sync with.
+    // Counted here, because the status counts nothing as pending if the client has no server.
     const [counts] = await client.query<{ pendingCount: number; rejectedCount: number }>(
       `SELECT (SELECT count(*) FROM rockpool_changelog WHERE sequence > coalesce((SELECT max(up_to) FROM rockpool_decided), 0)) AS pendingCount,
          (SELECT count(*) FROM rockpool_parked WHERE closed = 0) AS rejectedCount`,
     );
     into.replaceChildren(
-      element('p', '', `${counts?.pendingCount ?? 0} wait for the server, ${counts?.rejectedCount ?? 0} are rejected`),
+      element('p', '', `${counts?.pendingCount ?? 0} pending, ${counts?.rejectedCount ?? 0} rejected`),
       table(
-        ['number', 'written', 'bytes', 'what became of it'],
+        ['number', 'written', 'bytes', 'outcome'],
         rows.map(({ sequence, us, size, fate }) => [sequence, time(us / US_PER_MS), size, fate]),
       ),
     );

@@ -1,7 +1,7 @@
 import { button, element, table } from './dom.ts';
 import type { MakePanel } from './panel.ts';
 
-/** Runs SQL: what reads on this tab's connection, what writes as a transaction that syncs. */
+/** Runs SQL: reads on this tab's connection, writes as transactions that sync. */
 export const consolePanel: MakePanel = (client) => ({
   title: 'SQL',
   isLive: false,

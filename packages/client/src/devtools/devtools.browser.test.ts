@@ -28,13 +28,13 @@ afterEach(async () => {
 });
 
 describe('devtools', () => {
-  it('show tables with their rows, as text', async () => {
+  it('show tables and their rows as text', async () => {
     const { text: shown, root } = await open();
     await expect.poll(shown).toContain('a note <b>');
     expect(root.querySelector('b')).toBe(null);
   });
 
-  it('run SQL, and show why it failed', async () => {
+  it('run SQL and show its errors', async () => {
     const { root, show, text: shown } = await open();
     show('SQL');
     await expect.poll(() => root.querySelector('textarea')).not.toBe(null);
@@ -50,7 +50,7 @@ describe('devtools', () => {
   it('show changelog, live queries, tabs and sync', async () => {
     const { show, text: shown } = await open();
     show('Changelog');
-    await expect.poll(shown).toContain('1 wait for the server, 0 are rejected');
+    await expect.poll(shown).toContain('1 pending, 0 rejected');
     client?.live('SELECT body FROM note').subscribe(() => undefined);
     show('Live queries');
     await expect.poll(shown).toContain('SELECT body FROM note');
@@ -60,7 +60,7 @@ describe('devtools', () => {
     await expect.poll(shown).toContain('offline');
   });
 
-  it('leave the page as it was', async () => {
+  it('leave the page unchanged', async () => {
     const before = document.body.childElementCount;
     await open();
     devtools?.close();

@@ -1,6 +1,6 @@
 import type { SqlValue } from '../client.ts';
 
-/** An element with a class and children; text goes in as text, never as HTML. */
+/** Creates an element with a class and children. Strings become text, never HTML. */
 export function element<Tag extends keyof HTMLElementTagNameMap>(
   tag: Tag,
   className: string,
@@ -19,7 +19,7 @@ export function button(label: string, onClick: () => void): HTMLButtonElement {
   return made;
 }
 
-/** A table that scrolls within itself where it is too wide. */
+/** Creates a table that scrolls if it is too wide. */
 export function table(names: readonly string[], rows: readonly (readonly SqlValue[])[]): HTMLElement {
   const head = element('tr', '', ...names.map((name) => element('th', '', name)));
   const body = rows.map((row) =>

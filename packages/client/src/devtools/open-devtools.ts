@@ -9,18 +9,18 @@ import { tablesPanel } from './tables-panel.ts';
 import { tabsPanel } from './tabs-panel.ts';
 import { timelinePanel } from './timeline-panel.ts';
 
-/** Often enough to follow what happens, seldom enough to be no load. */
+/** Often enough to follow changes, seldom enough not to load the page. */
 const REDRAW_MS = 1_000;
 
 export interface Devtools {
-  /** Takes them off the page. */
+  /** Removes the panel from the page. */
   close(): void;
 }
 
 /**
- * Opens a panel at the bottom of the page that shows what is in a client: tables and a SQL console, changelog and
- * outbox, live queries with what they cost, tabs, and how sync went. It shows values of rows, so it is for development;
- * load it only then:
+ * Opens a panel at the bottom of the page that shows the contents of a client: tables and a SQL console, changelog and
+ * outbox, live queries and their cost, tabs, and the history of sync. It shows row values, so load it in development
+ * only:
  *
  * ```ts
  * if (import.meta.env.DEV) (await import('@rockpool/client/devtools')).openDevtools(client);
@@ -36,7 +36,7 @@ export function openDevtools(client: Client): Devtools {
   let shown: Panel | null = null;
 
   const draw = async (panel: Panel): Promise<void> => {
-    // Drawn apart and put in at once: a panel that was left meanwhile must not come back.
+    // Rendered detached and inserted in one step: a panel that was left meanwhile must not reappear.
     const page = element('div', '');
     try {
       await panel.draw(page);

@@ -3,9 +3,9 @@ import type { Client } from '../client.ts';
 /** One page of the devtools. */
 export interface Panel {
   readonly title: string;
-  /** Draws itself anew; called when it is opened and now and then while it is. */
+  /** Renders the panel. Called when the panel opens and, if `isLive`, repeatedly while it is open. */
   readonly draw: (into: HTMLElement) => Promise<void> | void;
-  /** False: it is drawn once, because somebody types in it. */
+  /** False for a panel that is rendered once, because the user types in it. */
   readonly isLive: boolean;
   readonly close?: () => void;
 }

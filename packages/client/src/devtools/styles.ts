@@ -1,4 +1,4 @@
-/** Of the devtools alone: they live in a shadow root, which the page's styles do not reach. */
+/** The styles of the devtools, which render in a shadow root that the page's styles do not reach. */
 export const STYLES = `
 :host { all: initial; position: fixed; inset: auto 0 0 0; z-index: 2147483647; display: block; height: min(45vh, 28rem); }
 .devtools { display: flex; flex-direction: column; height: 100%; box-sizing: border-box; font: 13px/1.4 system-ui, sans-serif; color: #1b2733; background: #fff; border-top: 2px solid #0b6e75; }

@@ -3,14 +3,14 @@ import type { MakePanel } from './panel.ts';
 
 const MAX_ROWS = 100;
 
-/** Tables and views with their first rows. */
+/** The tables and views with their first rows. */
 export const tablesPanel: MakePanel = (client) => {
   let chosen: string | null = null;
   return {
     title: 'Tables',
     isLive: true,
     async draw(into) {
-      // A search index has tables of its own below it, which say nothing to a person.
+      // Hides the internal tables of search indexes.
       const tables = await client.query<{ name: string }>(
         "SELECT name FROM pragma_table_list WHERE schema = 'main' AND type <> 'shadow' AND name NOT LIKE 'sqlite_%' ORDER BY name LIKE 'rockpool_%', name",
       );

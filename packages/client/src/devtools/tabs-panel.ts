@@ -1,9 +1,9 @@
 import { element, table } from './dom.ts';
 import type { MakePanel } from './panel.ts';
 
-const ROLE_WORDS = { leader: 'leads', follower: 'follows', none: 'takes no part' } as const;
+const ROLE_WORDS = { leader: 'leads', follower: 'follows', none: 'neither leads nor follows' } as const;
 
-/** Which tabs share the database: the lock that names the leader has the others in its queue. */
+/** The tabs that share the database. The leader holds the leader lock; the others queue for it. */
 export const tabsPanel: MakePanel = (client) => ({
   title: 'Tabs',
   isLive: true,

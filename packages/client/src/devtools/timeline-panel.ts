@@ -4,7 +4,7 @@ import type { MakePanel } from './panel.ts';
 
 const MOST_ENTRIES = 500;
 
-/** What the status of sync was since the devtools were opened, newest first. */
+/** The sync statuses since the devtools were opened, newest first. */
 export const timelinePanel: MakePanel = (client) => {
   const entries: { readonly atMs: number; readonly status: SyncStatus }[] = [];
   const close = client.status.subscribe((status) => {

@@ -71,7 +71,7 @@ const person = (state: unknown, changes: Partial<Peer> = {}): Peer => ({
 afterEach(() => void vi.unstubAllGlobals());
 
 describe('the awareness of a document', () => {
-  it('brings a cursor from one page’s Y.Doc to another’s, and it moves with the text', async () => {
+  it('translates a cursor between pages, and the cursor moves with the text', async () => {
     const [mine, theirs] = [openPage({ body: 'low tide' }), openPage({ body: 'low tide' })];
     select(theirs, 4, 8);
     await theirs.settled();
@@ -81,7 +81,7 @@ describe('the awareness of a document', () => {
     expect(seenCursor(mine)).toEqual([9, 13]);
   });
 
-  it('a state that cannot be told is an error that nobody caught, where there is no page as well', async () => {
+  it('reports a state that cannot be sent as an uncaught error, also without a page', async () => {
     const refusal = new Error('refused');
     const uncaught = new Promise((resolve) => {
       vi.stubGlobal('queueMicrotask', (task: () => void) => {
@@ -103,7 +103,7 @@ describe('the awareness of a document', () => {
     expect(await uncaught).toBe(refusal);
   });
 
-  it('places a cursor that came before its text anew when the text is there', async () => {
+  it('places a cursor again once its text has arrived', async () => {
     const [mine, theirs] = [openPage({ body: 'low tide' }), openPage({ body: 'low tide' })];
     theirs.text.insert(4, 'spring ');
     select(theirs, 11, 11);
@@ -117,7 +117,7 @@ describe('the awareness of a document', () => {
     expect(seenCursor(mine)).toEqual([13, 13]);
   });
 
-  it('tells the cursor again when others have moved it', async () => {
+  it('sends the cursor again when others have moved it', async () => {
     const page = openPage({ body: 'low tide' });
     select(page, 4, 4);
     page.write({ body: 'very low tide' });
@@ -125,7 +125,7 @@ describe('the awareness of a document', () => {
     expect(page.shown()).toMatchObject({ cursor: { path: ['value', 'body'], anchor: 9, head: 9, length: 13 } });
   });
 
-  it('says of others what the server says, not what they say', async () => {
+  it('takes the user of others from the server, not from their state', async () => {
     const page = openPage({ body: '' });
     page.awareness.setLocalStateField('user', { name: 'anybody' });
     page.awareness.setLocalStateField('busy', true);
@@ -153,7 +153,7 @@ describe('the awareness of a document', () => {
     expect(seenCursor(page)).toBeNull();
   });
 
-  it('tells bindings who came, changed and went', () => {
+  it('emits peers that were added, updated and removed', () => {
     const page = openPage({ body: '' });
     const changes: unknown[] = [];
     page.awareness.on('change', (change: unknown) => changes.push(change));
@@ -169,7 +169,7 @@ describe('the awareness of a document', () => {
     expect(page.awareness.getStates().size).toBe(1);
   });
 
-  it('tells bindings of a text that changes when its change is over', async () => {
+  it('emits after the change of a text is complete', async () => {
     const page = openPage({ body: 'low tide' });
     page.hear(person({ cursor: { path: ['value', 'body'], anchor: 8, head: 8, length: 9 } }));
     let isChanging = false;

@@ -8,7 +8,7 @@ import { isSharedCursor, toEditorCursor, toSharedCursor, type SharedCursor } fro
 export interface AwarenessSource {
   readonly presence: Presence;
   /**
-   * Resolves when what was changed in this page is in the database: a cursor is told after the text that it stands in.
+   * Resolves when the changes made in this page are in the database: a cursor is sent after the text that contains it.
    */
   readonly whenSaved: () => Promise<unknown>;
 }
@@ -16,30 +16,31 @@ export interface AwarenessSource {
 interface Other {
   readonly id: number;
   readonly person: Peer;
-  /** The text here is the one that the cursor was told of: from now on the cursor moves with it. */
+  /**
+   * True once the local text matches the one that the cursor was sent for. From then on the cursor moves with the text.
+   */
   isSettled: boolean;
 }
 
 /**
- * The Awareness of a document, as bindings of editors expect it: what others have under `cursor` stands in this page's
- * document, and their `user` is what the server says of them, with a colour that follows from it. Everything else in a
- * state is as its tab has set it.
+ * Creates the Awareness of a document for editor bindings. The `cursor` of others is translated to this page's Y.Doc,
+ * and their `user` comes from the server, with a derived colour. All other fields of a state are passed through.
  */
 export function createAwareness(doc: Doc, { presence, whenSaved }: AwarenessSource): Awareness {
   const awareness = new Awareness(doc);
-  // It would forget others after 30 s of their silence. Who is here, the server knows.
+  // Awareness would drop silent peers after 30 s. The server knows who is present.
   clearInterval(awareness._checkInterval as ReturnType<typeof setInterval>);
   const others = new Map<string, Other>();
   let nextId = 1;
   let isTelling = false;
   let isOver = false;
 
-  /** The newest state, when the text that it stands in has been written. */
+  /** Sends the newest state once the text that it refers to is written. */
   async function tell(): Promise<void> {
     if (isTelling) return;
     isTelling = true;
     try {
-      await whenSaved().catch(() => undefined); // A text that cannot be written has a cursor all the same.
+      await whenSaved().catch(() => undefined); // The cursor is sent even if the text cannot be written.
       isTelling = false;
       if (!isOver) presence.set(shownState());
     } catch (thrown) {
@@ -89,7 +90,7 @@ export function createAwareness(doc: Doc, { presence, whenSaved }: AwarenessSour
     emit({ added, updated, removed: [...gone.values()].map(({ id }) => id) });
   }
 
-  /** The text has changed: cursors that came before it are placed anew. */
+  /** Places cursors again that arrived before their text. */
   function placeAgain(): void {
     if (isOver) return;
     const unsettled = [...others.values()].filter(({ isSettled }) => !isSettled);
@@ -108,7 +109,7 @@ export function createAwareness(doc: Doc, { presence, whenSaved }: AwarenessSour
     if (origin === 'local') void tell();
   };
   const onDocUpdate = (): void => {
-    // Not from within: an editor is in the middle of an update of its own when it changes the text.
+    // Deferred: an editor changes the text in the middle of its own update.
     queueMicrotask(placeAgain);
     void tell();
   };

@@ -75,7 +75,7 @@ async function openPage(
 
 afterEach(() => vi.restoreAllMocks());
 
-it('a change by SQL is made in the Y.Doc where it is: of a large document nothing else is looked at', async () => {
+it('applies a change by SQL to its part of the Y.Doc only', async () => {
   const start = {
     body: 'The tide comes in. '.repeat(500),
     cards: Array.from({ length: 50 }, (_, index) => ({ body: `card ${index}`, id: `c${index}` })),
@@ -93,7 +93,7 @@ it('a change by SQL is made in the Y.Doc where it is: of a large document nothin
   expect(document.value).toEqual({ ...changed, body: `${start.body}!`, n: 2 });
 });
 
-it('a change that is kept although it failed is told, and not made twice', async () => {
+it('reports an unflushed change and does not repeat it', async () => {
   let isFlushed = false;
   const { document, body, stored } = await openPage({ body: 'tide', n: 1 }, () => isFlushed);
   body().insert(0, 'spring ');
@@ -107,7 +107,7 @@ it('a change that is kept although it failed is told, and not made twice', async
   expect([stored(), document.value]).toEqual([1, 2].map(() => ({ body: 'a low spring tide', n: 1 })));
 });
 
-it('news that cannot be read are told, and keep nobody from closing it: nothing that was changed here is lost', async () => {
+it('reports a failed read, and still closes without losing changes', async () => {
   let isReadable = true;
   const { document, body, writeElsewhere } = await openPage({ body: 'tide', n: 1 }, undefined, () => isReadable);
   body().insert(0, 'spring ');
@@ -118,7 +118,7 @@ it('news that cannot be read are told, and keep nobody from closing it: nothing 
   await document.close();
 });
 
-it('what is typed while news are read in vain is not saved, and says so until it is', async () => {
+it('saved() rejects until a change typed during failed reads is written', async () => {
   let isReadable = (): boolean => true;
   const { document, body, stored, writeElsewhere } = await openPage({ body: 'tide', n: 1 }, undefined, () =>
     isReadable(),
@@ -135,7 +135,7 @@ it('what is typed while news are read in vain is not saved, and says so until it
 });
 
 describe('undo of an open document', () => {
-  it('takes back what was typed here and leaves what others typed into it', async () => {
+  it('undoes local typing and keeps what others typed into it', async () => {
     const { document, body, stored, writeElsewhere } = await openPage({ body: 'tide', n: 1 });
     body().insert(0, 'low spring ');
     await writeElsewhere({ body: 'low (very) spring tides', n: 1 });
@@ -160,7 +160,7 @@ describe('undo of an open document', () => {
     );
   });
 
-  it('does not bring back what others have deleted', async () => {
+  it('does not restore what others deleted', async () => {
     const { document, body, stored, writeElsewhere } = await openPage({ body: 'tide', n: 1 });
     body().insert(0, 'low ');
     await writeElsewhere({ body: 'tide', n: 1 });
@@ -169,7 +169,7 @@ describe('undo of an open document', () => {
     expect(stored()).toEqual({ body: 'tide', n: 1 });
   });
 
-  it('leaves a value that others have written since', async () => {
+  it('keeps a value that others have written since', async () => {
     const { document, stored, writeElsewhere } = await openPage({ body: '', n: 1 });
     document.change((value) => ({ ...value, n: 2 }));
     await writeElsewhere({ body: '', n: 3 });
@@ -178,7 +178,7 @@ describe('undo of an open document', () => {
     expect(stored()).toEqual({ body: '', n: 3 });
   });
 
-  it('has nothing to take back of what others did', async () => {
+  it('has no step for changes of others', async () => {
     const { document, stored, writeElsewhere } = await openPage({ body: '', n: 1 });
     await writeElsewhere({ body: 'theirs', n: 2 });
     expect(document.undoManager.undo()).toBeNull();
@@ -186,7 +186,7 @@ describe('undo of an open document', () => {
     expect(stored()).toEqual({ body: 'theirs', n: 2 });
   });
 
-  it('takes back formats that were given here, and leaves what others typed into them', async () => {
+  it('undoes local formats and keeps what others typed into them', async () => {
     const { document, stored, writeElsewhere } = await openPage({ body: '', n: 1, note: [{ insert: 'low tide' }] });
     document.text('note')?.format(0, 8, { bold: true });
     await document.saved();
@@ -219,7 +219,7 @@ describe('the texts of an open document', () => {
     ).toEqual(['low', 'high', null, null]);
   });
 
-  it('that hold what no JSON can say keep the document from being written, and say so', async () => {
+  it('report content that JSON cannot express and keep the document from being written', async () => {
     const { document, stored } = await openPage({ body: '', n: 1, note: [{ insert: 'ebb' }] });
     const note = document.text('note') as Y.Text;
     note.insertEmbed(0, { image: 'tide.png' });

@@ -19,18 +19,18 @@ import { createAwareness } from './awareness.ts';
 import type { LiveDocument } from './live-document.ts';
 import { textAt } from './text-at.ts';
 
-/** What an open document needs of its client. */
+/** The part of a client that an open document needs. */
 export interface DocumentSource {
-  /** What the column holds now: every commit that has resolved is in it. Null where there is no row. */
+  /** Reads the current content of the column, including every resolved commit. Null if the row does not exist. */
   readonly read: () => Promise<unknown>;
   /** Calls the listener after commits that may have changed it, until the returned function is called. */
   readonly follow: (listener: () => void) => () => void;
   /**
-   * Makes a change in the document as it is in the database, and gives the JSON text that it then holds. Rejects with
+   * Applies a change to the current document in the database and resolves with its new JSON text. Rejects with
    * `document-gone`.
    */
   readonly change: (changeJson: string) => Promise<string>;
-  /** Of those who have it open. */
+  /** The presence of the tabs that have the document open. */
   readonly presence: Presence;
 }
 
@@ -39,11 +39,11 @@ export interface DocumentPlace {
   readonly column: string;
 }
 
-// Origins of changes of the Y.Doc. Undo takes back what came from here, and nothing else.
+// Origins of changes in the Y.Doc. Undo covers FROM_CHANGE and changes without an origin.
 const FROM_DATABASE = 'rockpool: database';
 const FROM_CHANGE = 'rockpool: change';
 
-/** Throws `document-unknown` for a column that is no document. */
+/** Returns the rule of a document column. Throws `document-unknown` for any other column. */
 export function ruleOfDocument(table: TableSchema, column: string): DocumentRule {
   const id = table.columns.find(({ name }) => name === column)?.id;
   const rule = id === undefined ? undefined : documentColumns(table).get(id);
@@ -52,12 +52,12 @@ export function ruleOfDocument(table: TableSchema, column: string): DocumentRule
 }
 
 /**
- * Opens a document: a Y.Doc of this page that follows the database and is followed by it.
+ * Opens a document: a Y.Doc in this page and the JSON in the database, kept equal in both directions.
  *
- *   Y.Doc ── what differs from `stored` ──► the change is made in the database, which answers with the text it then holds
- *   Y.Doc ◄── what differs from `stored` ── that text, or the text as it is read after a commit
+ *   Y.Doc ── difference from `stored` ──► applied in the database, which answers with the new text
+ *   Y.Doc ◄── difference from `stored` ── that text, or the text read after a commit
  *
- * One step at a time, so that it is always known what `stored`, the text that both sides had last, is. Rejects with
+ * Runs one step at a time, so that `stored`, the last text that both sides had, is always known. Rejects with
  * `document-gone`.
  */
 export async function openDocument<Value>(source: DocumentSource, place: DocumentPlace): Promise<LiveDocument<Value>> {
@@ -69,7 +69,7 @@ export async function openDocument<Value>(source: DocumentSource, place: Documen
   let state: LiveDocument['state'] = 'open';
   let error: RockpoolError | null = null;
   let isDirty = false;
-  // Whether what was changed here may not be in the database.
+  // True while changes made here may be missing from the database.
   let isUnsaved = false;
   let work: Promise<void> | null = null;
   let awareness: Awareness | null = null;
@@ -80,8 +80,8 @@ export async function openDocument<Value>(source: DocumentSource, place: Documen
   };
 
   /**
-   * Makes in the page what became of `stored` elsewhere. Where nothing was changed here since `seen`, what differs is
-   * all that is looked at.
+   * Applies to the page how `stored` changed elsewhere. If nothing changed here since `seen`, only the difference is
+   * visited.
    */
   function take(text: string, seen: JsonValue): void {
     if (text === stored.text && seen === stored.value) return;
@@ -112,7 +112,7 @@ export async function openDocument<Value>(source: DocumentSource, place: Documen
     try {
       take(await source.change(JSON.stringify(change)), mine);
     } catch (thrown) {
-      if (isUnflushed(thrown)) await readAnew(mine); // The change is made, and must not be made again.
+      if (isUnflushed(thrown)) await readAnew(mine); // The change is committed and must not be repeated.
       throw thrown;
     }
   }
@@ -194,7 +194,7 @@ export async function openDocument<Value>(source: DocumentSource, place: Documen
     saved,
     async close() {
       unfollow();
-      // At once: who opens the document again must not be hidden by what ends late.
+      // Immediately, so that a late end cannot hide this tab after it opens the document again.
       awareness?.destroy();
       try {
         await saved();

@@ -11,16 +11,16 @@ import {
   type RelativePosition,
 } from 'yjs';
 
-/** A cursor as bindings of editors keep it under `cursor` in a state of Awareness. */
+/** A cursor in the form that editor bindings keep under `cursor` in an Awareness state. */
 export interface EditorCursor {
   readonly anchor: RelativePosition;
   readonly head: RelativePosition;
 }
 
 /**
- * A cursor as it is told to others. Positions of a Y.Doc mean nothing outside of its page, so it says where in the
- * JSON: which text, which character, and how long that text is there, for the others to see whether theirs is the same
- * yet.
+ * A cursor in the form that is sent to others. Positions in a Y.Doc mean nothing outside of its page, so this form
+ * names the text and the character in the JSON, and the length of the text, by which others see whether their text is
+ * the same yet.
  */
 export interface SharedCursor {
   readonly path: readonly string[];
@@ -30,8 +30,8 @@ export interface SharedCursor {
 }
 
 /**
- * Null for what is no cursor in a text of this document, and in a text in an array whose elements have no key: it has
- * no name there.
+ * Converts an editor cursor for sending. Null if it is not a cursor in a text of this document, or if the text is in an
+ * array whose elements have no key, where it has no path.
  */
 export function toSharedCursor(doc: Doc, cursor: unknown): SharedCursor | null {
   if (!isEditorCursor(cursor)) return null;
@@ -44,8 +44,8 @@ export function toSharedCursor(doc: Doc, cursor: unknown): SharedCursor | null {
 }
 
 /**
- * The cursor in this page's document, and whether its text is as long as the one that was meant. Null where that text
- * is not.
+ * Converts a received cursor to this page's Y.Doc, with whether the text has the length that the sender saw. Null if
+ * the text does not exist here.
  */
 export function toEditorCursor(
   doc: Doc,
@@ -60,7 +60,7 @@ export function toEditorCursor(
   return { cursor: { anchor: at(shared.anchor), head: at(shared.head) }, isSettled: text.length === shared.length };
 }
 
-/** What comes from another device is looked at before it is used. */
+/** Validates a cursor received from another device. */
 export function isSharedCursor(value: unknown): value is SharedCursor {
   if (typeof value !== 'object' || value === null) return false;
   const { path, anchor, head, length } = value as Partial<Record<keyof SharedCursor, unknown>>;

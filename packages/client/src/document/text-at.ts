@@ -2,7 +2,7 @@ import { elementName, rootValue, type DocumentPath, type Node } from '@rockpool/
 import { Map as YMap, Text, type Doc } from 'yjs';
 import { withWholeCharacters } from './whole-characters.ts';
 
-/** The text at a path of a document; null where there is none. Elements without a key have no name, and so no path. */
+/** Returns the text at a path of a document; null if there is none. Elements without a key have no path. */
 export function textAt(doc: Doc, path: DocumentPath): Text | null {
   let node: Node | undefined = rootValue(doc);
   for (const step of path) {

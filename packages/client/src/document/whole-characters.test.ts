@@ -29,7 +29,7 @@ it.each<[what: string, change: (text: Y.Text) => void]>([
   expect(text.toDelta()).toEqual([{ insert: 'low 👍 tide' }]);
 });
 
-it('whole characters are inserted, deleted and formatted as ever, also in a text that is asked for twice', () => {
+it('inserts, deletes and formats whole characters, also in a text that was requested twice', () => {
   const text = withWholeCharacters(textWith());
   text.insert(6, '!', { bold: true });
   text.format(4, 2, { bold: true });

@@ -1,13 +1,13 @@
 import { RockpoolError } from '@rockpool/shared';
 import type { Text } from 'yjs';
 
-/** Texts that have been seen here. */
+/** The texts that are already guarded. */
 const guarded = new WeakSet<Text>();
 
 /**
- * Refuses what would cut a character in two: Yjs puts replacement signs in the place of both halves of a pair of
- * surrogates as soon as something begins or ends between them, and the character is lost. `insert`, `delete`, `format`
- * and `applyDelta` then throw `document-invalid` with the problem `text`, and nothing is changed.
+ * Guards a text against operations that split a character. Yjs replaces both halves of a surrogate pair with
+ * replacement characters as soon as an operation starts or ends between them, and the character is lost. `insert`,
+ * `delete`, `format` and `applyDelta` throw `document-invalid` with the problem `text` instead and change nothing.
  */
 export function withWholeCharacters(text: Text): Text {
   if (guarded.has(text)) return text;
@@ -43,13 +43,13 @@ interface DeltaStep {
   readonly delete?: number;
 }
 
-/** Where the steps of a delta begin and end, in the text as it was. */
+/** The positions where the steps of a delta start and end, in the text before the delta. */
 function placesOf(delta: readonly DeltaStep[]): number[] {
   let at = 0;
   return delta.map((step) => (at += step.retain ?? step.delete ?? 0));
 }
 
-/** A place among UTF-16 units. */
+/** `place` counts UTF-16 units. */
 function isBetweenHalves(text: string, place: number): boolean {
   return isBetween(text.charCodeAt(place - 1), 0xd800, 0xdbff) && isBetween(text.charCodeAt(place), 0xdc00, 0xdfff);
 }

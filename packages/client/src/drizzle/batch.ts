@@ -5,17 +5,17 @@ import type { SqlStatement, StatementResult } from '../client.ts';
 import { fillParams } from './placeholders.ts';
 import { RockpoolQuery } from './prepared-query.ts';
 
-/** What a batch takes: an insert, update or delete, or `db.run` of SQL text; none of them awaited. */
+/** A statement of a batch: an insert, update or delete, or `db.run` of SQL text, not awaited. */
 export interface DrizzleWrite {
   readonly _: { readonly dialect: 'sqlite'; readonly result: StatementResult };
 }
 
-/** How Drizzle's builders hand themselves to a driver; it keeps this out of their types. */
+/** How Drizzle's builders pass themselves to a driver; not part of their types. */
 interface Preparable {
   _prepare(): unknown;
 }
 
-/** Throws `sql-forbidden` for what gives rows, which a batch has no place for. */
+/** Throws `sql-forbidden` for a statement with rows, which a batch cannot return. */
 export function statementOfBatch(write: DrizzleWrite): SqlStatement {
   const prepared = (write as unknown as Preparable)._prepare();
   if (is(prepared, SQLiteRaw)) {

@@ -1,10 +1,10 @@
 import { SQLiteBigInt, SQLiteBlobBuffer, SQLiteBlobJson } from 'drizzle-orm/sqlite-core';
 
 /**
- * Drizzle's blob columns call Node's `Buffer`, and so fail in a browser with a ReferenceError: `bigint` and `json` when
- * they are written, the plain form when it is read. The columns belong to the app's tables, and Drizzle gives a driver
- * no place to encode in, so the methods that cannot work are replaced, and only where there is no `Buffer`. The bytes
- * are those that Drizzle writes in Node; a plain blob is read as `Uint8Array`.
+ * Drizzle's blob columns call Node's `Buffer`, so in a browser they fail with a ReferenceError: `bigint` and `json` on
+ * write, the plain form on read. The columns belong to the app's tables, and Drizzle gives a driver no other place to
+ * encode, so the failing methods are replaced, and only where `Buffer` is missing. The bytes equal those that Drizzle
+ * writes in Node; a plain blob reads as `Uint8Array`.
  */
 export function fixBlobModes(): void {
   if ('Buffer' in globalThis) return;

@@ -97,7 +97,7 @@ describe('builders', () => {
     expect(await db.select({ name: list.name }).from(list).where(eq(list.id, 'l1')).get()).toEqual({ name: 'house' });
   });
 
-  it('keep apart the columns that two joined tables both have', async () => {
+  it('keep columns of the same name in two joined tables apart', async () => {
     const db = await withRows();
     const rows = await db.select().from(todo).innerJoin(list, eq(todo.listId, list.id)).where(eq(todo.id, 't3'));
     expect(rows[0]?.todo.id).toBe('t3');
@@ -110,7 +110,7 @@ describe('builders', () => {
     expect(pairs).toEqual([{ a: 't1', b: 't2' }]);
   });
 
-  it('give null for a table that a join leaves out', async () => {
+  it('return null for a table that a join leaves out', async () => {
     const db = await withRows();
     const rows = await db
       .select()
@@ -192,7 +192,7 @@ describe('builders', () => {
 });
 
 describe('modes', () => {
-  it('come back as they were written', async () => {
+  it('read back as written', async () => {
     const db = await openDatabase();
     const row = {
       id: 't',
@@ -217,7 +217,7 @@ describe('modes', () => {
     ).toEqual([{ id: 't' }]);
   });
 
-  it('of blobs and integers beyond 2^53 do too, where there is no Buffer', async () => {
+  it('of blobs and integers beyond 2^53 read back as written without Buffer', async () => {
     expect('Buffer' in globalThis).toBe(false);
     const db = await openDatabase();
     const row = {
@@ -236,7 +236,7 @@ describe('modes', () => {
     expect(await db.query.raw.findMany()).toEqual([row]);
   });
 
-  it('are null where nothing is stored', async () => {
+  it('are null for NULL', async () => {
     const db = await openDatabase();
     await db.insert(raw).values({ id: 'r' });
     expect(await db.select().from(raw)).toEqual([
@@ -246,7 +246,7 @@ describe('modes', () => {
 });
 
 describe('relational queries', () => {
-  it('give rows with those that belong to them', async () => {
+  it('return rows with their related rows', async () => {
     const db = await withRows();
     const lists = await db.query.list.findMany({
       with: { todos: { columns: { id: true, done: true, tags: true }, orderBy: asc(todo.id) } },
@@ -264,7 +264,7 @@ describe('relational queries', () => {
     expect(lists[2]?.todos).toEqual([]);
   });
 
-  it('keep a relation and a column of one name apart', async () => {
+  it('keep a relation and a column of the same name apart', async () => {
     const db = await withRows();
     expect(
       await db.query.todo.findFirst({
@@ -280,7 +280,7 @@ describe('relational queries', () => {
     expect(await db.query.todo.findFirst({ where: eq(todo.id, 'none') })).toBeUndefined();
   });
 
-  it('take placeholders and extras', async () => {
+  it('accept placeholders and extras', async () => {
     const db = await withRows();
     const byList = db.query.todo
       .findMany({
@@ -299,7 +299,7 @@ describe('relational queries', () => {
 });
 
 describe('prepared statements', () => {
-  it('run again with other values, which their columns encode', async () => {
+  it('run again with other values, encoded by their columns', async () => {
     const db = await openDatabase();
     const insert = db
       .insert(todo)
@@ -317,7 +317,7 @@ describe('prepared statements', () => {
     expect(await due.values({ done: true })).toEqual([['a', 5]]);
   });
 
-  it('name the place that has no value', async () => {
+  it('name the placeholder without a value', async () => {
     const db = await openDatabase();
     const failure = await failureOf(
       db
@@ -332,7 +332,7 @@ describe('prepared statements', () => {
 });
 
 describe('a batch', () => {
-  it('is one transaction: all of it or nothing', async () => {
+  it('runs as one transaction: all or nothing', async () => {
     const db = await withRows();
     const results = await db.batch([
       db.insert(list).values({ id: 'l4', name: 'new' }),
@@ -357,7 +357,7 @@ describe('a batch', () => {
     expect([batch.mock.calls.length, execute.mock.calls.length]).toEqual([1, 0]);
   });
 
-  it('refuses what gives rows, before anything is written', async () => {
+  it('rejects statements with rows before anything is written', async () => {
     const db = await withRows();
     // @ts-expect-error a select has no result in a batch
     expect((await failureOf(db.batch([db.delete(todo), db.select().from(todo)]))).fields).toEqual({
@@ -393,7 +393,7 @@ describe('a transaction', () => {
     expect(await db.$count(todo, eq(todo.done, false))).toBe(2);
   });
 
-  it('takes everything back when it is rolled back, and a nested one its own part', async () => {
+  it('rolls back everything, and a nested one only its own writes', async () => {
     const db = await withRows();
     await expect(
       db.transaction(async (tx) => {
@@ -425,7 +425,7 @@ describe('a transaction', () => {
     expect(JSON.stringify(failure.toData())).not.toContain('secret');
   });
 
-  it('runs statements that were prepared for it', async () => {
+  it('runs its own prepared statements', async () => {
     const db = await withRows();
     const ids = await db.transaction(async (tx) => {
       const byTitle = tx
@@ -440,7 +440,7 @@ describe('a transaction', () => {
 });
 
 describe('returning', () => {
-  it('gives the rows that were written, as Drizzle types them', async () => {
+  it('returns the written rows with Drizzle types', async () => {
     const db = await withRows();
     const [inserted] = await db
       .insert(todo)
@@ -467,7 +467,7 @@ describe('returning', () => {
     expect(await db.delete(todo).where(eq(todo.id, 't9')).returning()).toEqual([]);
   });
 
-  it('keeps fields apart that SQLite would call the same', async () => {
+  it('keeps fields of the same SQLite name apart', async () => {
     const db = await withRows();
     const rows = await db
       .update(list)
@@ -486,7 +486,7 @@ describe('returning', () => {
     expect(row).toMatchObject({ whole: 2n ** 60n, exact: 2n ** 61n, bytes: new Uint8Array([1, 2]) });
   });
 
-  it('of a write on conflict gives what stands there', async () => {
+  it('returns the stored row of a write on conflict', async () => {
     const db = await withRows();
     const upsert = db
       .insert(list)
@@ -503,7 +503,7 @@ describe('errors', () => {
     return JSON.stringify([message, stack, String(cause), own, (error as RockpoolError).fields]);
   };
 
-  it("are the client's own, and hold no parameter", async () => {
+  it("are the client's own and contain no parameter", async () => {
     const db = await withRows();
     const failures = [
       await failureOf(db.insert(list).values({ id: 'secret-4711', name: 'home' })),
@@ -533,7 +533,7 @@ describe('errors', () => {
     expect(failures[0]?.fields).toMatchObject({ table: 'list' });
   });
 
-  it('name the column whose stored value cannot be decoded, and not the value', async () => {
+  it('name the column of an undecodable value, and not the value', async () => {
     const db = await withRows();
     await db.run(sql`update todo set tags = ${'secret-4711'} where id = 't1'`);
     const failures = [await failureOf(db.select().from(todo)), await failureOf(db.query.todo.findMany())];
@@ -542,7 +542,7 @@ describe('errors', () => {
     for (const failure of failures) expect(everythingOf(failure)).not.toContain('4711');
   });
 
-  it('say when the client is closed', async () => {
+  it('report a closed client', async () => {
     const db = await openDatabase();
     await db.$client.close();
     expect((await failureOf(db.select().from(list))).code).toBe('client-closed');
@@ -550,7 +550,7 @@ describe('errors', () => {
   });
 });
 
-it('without a schema says in its type that db.query needs one', async () => {
+it('reports in its type that db.query needs a schema', async () => {
   const db = drizzle((await openDatabase()).$client);
   expectTypeOf(db.query).not.toHaveProperty('list');
   expect(Object.keys(db.query)).toEqual([]);

@@ -13,7 +13,7 @@ import type { RelationalSchema, RockpoolTransaction } from './transaction.ts';
 import { rejectedWrite, type WriteResult } from './write-result.ts';
 
 export interface DrizzleOptions<Tables extends Record<string, unknown>> {
-  /** Tables and relations, as in `import * as tables`; needed for `db.query` alone. */
+  /** Tables and relations, as in `import * as tables`. Only `db.query` needs them. */
   readonly schema?: Tables;
 }
 
@@ -21,7 +21,7 @@ export interface DrizzleOptions<Tables extends Record<string, unknown>> {
 export class RockpoolDatabase<
   Tables extends Record<string, unknown> = Record<string, never>,
 > extends BaseSQLiteDatabase<'async', WriteResult, Tables> {
-  /** The client that everything goes to. Closing it ends this too. */
+  /** The client that runs the statements. Closing it closes this database too. */
   readonly $client: Client;
 
   constructor(client: Client, tables: Tables | undefined) {
@@ -37,8 +37,8 @@ export class RockpoolDatabase<
   }
 
   /**
-   * One transaction of the client, as `client.transaction` has it: its options, its errors, its limits, and `synced`
-   * beside its promise. `tx.transaction` is a savepoint; `tx.rollback()` throws, and so takes back everything.
+   * Runs a transaction, with the options, errors and limits of `client.transaction` and `synced` beside its promise.
+   * `tx.transaction` is a savepoint; `tx.rollback()` throws, and so rolls everything back.
    *
    * ```ts
    * const [made] = await db.transaction(async (tx) => {
@@ -55,8 +55,8 @@ export class RockpoolDatabase<
   }
 
   /**
-   * Runs all writes in one atomic transaction: all of them take effect or none. Results come in their order, with
-   * `synced` beside the promise. Rejects, before anything is written, with `sql-forbidden` for what gives rows: a
+   * Runs the writes in one transaction: all of them take effect, or none. Results are in the order of the writes, with
+   * `synced` beside the promise. Rejects with `sql-forbidden`, before anything is written, if a statement has rows: a
    * `select`, or a write with `returning`.
    *
    * ```ts
@@ -77,12 +77,12 @@ export class RockpoolDatabase<
 }
 
 /**
- * Drizzle over a client: its builders, relational queries, prepared statements and transactions. Reads run on this
- * tab's own connection, each write as a transaction of its own; several that belong together go through
- * `db.transaction`, or `db.batch` where they do not depend on each other.
+ * Returns a Drizzle database over a client, with builders, relational queries, prepared statements and transactions.
+ * Reads run on this tab's own connection, and each write in its own transaction. Writes that belong together use
+ * `db.transaction`, or `db.batch` if they do not depend on each other.
  *
- * What fails rejects with the client's `RockpoolError`, never with Drizzle's `DrizzleQueryError`, whose message would
- * hold the parameters. What Drizzle cannot build at all throws as it does everywhere.
+ * Failures reject with the client's `RockpoolError`, never with Drizzle's `DrizzleQueryError`, whose message would hold
+ * the parameters. A statement that Drizzle cannot build throws Drizzle's own error.
  *
  * ```ts
  * const db = drizzle(client, { schema: tables });

@@ -50,7 +50,7 @@ afterEach(async () => {
 });
 
 describe('a live query', () => {
-  it('gives typed rows, and keeps those that did not change', async () => {
+  it('emits typed rows and keeps unchanged ones', async () => {
     const db = await withRows();
     const live = liveQuery(
       db.$client,
@@ -78,7 +78,7 @@ describe('a live query', () => {
     unsubscribe();
   });
 
-  it('takes relational queries and placeholders', async () => {
+  it('accepts relational queries and placeholders', async () => {
     const db = await withRows();
     const one = liveQuery(
       db.$client,
@@ -94,7 +94,7 @@ describe('a live query', () => {
     unsubscribe();
   });
 
-  it('has a value that cannot be decoded as its error, and gets over it', async () => {
+  it('reports an undecodable value as its error and recovers', async () => {
     const db = await withRows();
     const live = liveQuery(db.$client, db.select({ tags: todo.tags }).from(todo).where(eq(todo.id, 't1')));
     const unsubscribe = live.subscribe(() => undefined);
@@ -107,7 +107,7 @@ describe('a live query', () => {
     unsubscribe();
   });
 
-  it('refuses what writes', async () => {
+  it('rejects a write', async () => {
     const db = await withRows();
     const write = db.delete(list);
     expect(() => liveQuery(db.$client, write)).toThrow(RockpoolError);

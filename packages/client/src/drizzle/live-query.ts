@@ -2,13 +2,13 @@ import { RockpoolError } from '@rockpool/client';
 import type { Client, LiveQuery, LiveState, SqlRow } from '../client.ts';
 import { RockpoolQuery, type PlaceholderValues } from './prepared-query.ts';
 
-/** A `select`, `findMany` or `findFirst` that was not awaited. */
+/** A `select`, `findMany` or `findFirst` that is not awaited. */
 export interface DrizzleRead<Result> {
   readonly _: { readonly dialect: 'sqlite'; readonly result: Result };
   toSQL(): { sql: string; params: unknown[] };
 }
 
-/** The rows of a list; what `findFirst` gives is one row or none. */
+/** The row type of a query; `findFirst` yields one row or none. */
 export type RowOf<Result> = Result extends readonly (infer Row)[] ? Row : NonNullable<Result>;
 
 interface Preparable {
@@ -16,15 +16,13 @@ interface Preparable {
 }
 
 /**
- * A Drizzle query that stays current, as `client.live` has it, with the rows that Drizzle's types promise. Rows that
- * did not change are the same objects as before. `findFirst` gives a list of one row or none. Placeholders get their
- * values once, from `values`.
+ * Returns a live query for a Drizzle query, with the row types of Drizzle. Unchanged rows keep their object identity.
+ * `findFirst` yields a list of one row or none. Placeholders take their values once, from `values`.
  *
- * Hold on to the object (in React with `useMemo`): asking again decodes anew, and gives equal rows that are other
- * objects.
+ * Keep the returned object (in React with `useMemo`): a second call decodes the rows again into different objects.
  *
- * Throws `sql-forbidden` for what writes, `query-invalid` for a placeholder without value. A stored value that its
- * column cannot decode is an `error` of the live query, as any failure of the query is.
+ * Throws `sql-forbidden` for a write and `query-invalid` for a placeholder without a value. A stored value that its
+ * column cannot decode becomes the `error` of the live query, like any failure of the query.
  *
  * ```ts
  * const open = liveQuery(client, db.select().from(todo).where(eq(todo.done, false)));
@@ -53,7 +51,7 @@ export function liveQuery<Result>(
 }
 
 /**
- * Equal in, same out: for states, as a view compares them, and for rows, which the client keeps while they do not
+ * Memoises by identity: for states, because views compare them, and for rows, which the client keeps while they do not
  * change.
  */
 function createStateDecoder<Row>(decodeRow: (row: SqlRow) => Row): (state: LiveState<SqlRow>) => LiveState<Row> {

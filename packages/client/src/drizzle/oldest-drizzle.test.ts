@@ -50,7 +50,7 @@ it('is the one that these tests use', () => {
   expect(used.Table).toBe(allowed.Table);
 });
 
-it('reads what it wrote: builders, joins, relations, prepared statements, SQL text', async () => {
+it('reads its own writes: builders, joins, relations, prepared statements, SQL text', async () => {
   expect(
     await db
       .select({ title: todo.title, list: list.name, tags: todo.tags })
@@ -83,7 +83,7 @@ it('reads what it wrote: builders, joins, relations, prepared statements, SQL te
   expect((await db.run(sql`UPDATE todo SET title = 'tea'`)).changes).toBe(1);
 });
 
-it('keeps transactions whole, and fails with the errors of the client', async () => {
+it('runs transactions atomically and rejects with the errors of the client', async () => {
   const failed = db.transaction(async (tx) => {
     await tx.insert(list).values({ id: 'm', name: 'work' });
     await tx.transaction((inner) => inner.insert(list).values({ id: 'n', name: 'home' }));
@@ -92,7 +92,7 @@ it('keeps transactions whole, and fails with the errors of the client', async ()
   expect(await db.$count(list)).toBe(1);
 });
 
-it('gives live queries', async () => {
+it('runs live queries', async () => {
   const titles: string[][] = [];
   const seen = new Promise<void>((resolve) => {
     liveQuery(client, db.select({ title: todo.title }).from(todo).where(eq(todo.done, false))).subscribe(({ rows }) => {

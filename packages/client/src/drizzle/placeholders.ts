@@ -3,10 +3,10 @@ import { RockpoolError } from '@rockpool/client';
 import type { SqlParam } from '../client.ts';
 
 /**
- * The parameters of a statement, with `values` in the places that were left open. What is not a value of SQLite the
- * client refuses. Throws `query-invalid` where a place has no value and `value-invalid` where a column cannot encode
- * its own; Drizzle's own errors would not have codes, and its function calls the encoder for null too, which fails for
- * dates.
+ * Returns the parameters of a statement with its placeholders filled from `values`. The client rejects values that
+ * SQLite cannot store. Throws `query-invalid` for a placeholder without a value and `value-invalid` for a value that
+ * its column cannot encode. Drizzle's own errors have no codes, and its function also calls the encoder for null, which
+ * fails for dates.
  */
 export function fillParams(params: readonly unknown[], values: Readonly<Record<string, unknown>>): readonly SqlParam[] {
   return params.map((param) => {

@@ -15,16 +15,16 @@ import {
 
 export type PlaceholderValues = Record<string, unknown>;
 
-/** How the rows of a query become what Drizzle's types promise. */
+/** How the rows of a query are mapped to Drizzle's types. */
 export type RowShape =
-  /** Of `select`, and of `returning`. */
+  /** `select` and `returning`. */
   | { readonly kind: 'fields'; readonly fields: readonly SelectedField[] }
-  /** Of `db.query`: Drizzle maps all rows at once, from their values by position. */
+  /** `db.query`: Drizzle maps all rows at once, from their values by position. */
   | { readonly kind: 'relational'; readonly map: (rows: unknown[][]) => unknown }
-  /** Of SQL text: what the client gives. */
+  /** SQL text: the client's rows. */
   | { readonly kind: 'plain' };
 
-/** What runs statements: a client, or a transaction of one. */
+/** Runs statements: a client, or one of its transactions. */
 export interface Executor {
   query(statement: SqlStatement): Promise<SqlRow[]>;
   execute(statement: SqlStatement): Promise<StatementResult>;
@@ -36,15 +36,15 @@ export interface QueryParts {
   readonly query: Query;
   readonly shape: RowShape;
   readonly method: SQLiteExecuteMethod;
-  /** Of a builder that writes. SQL text is what its caller takes it for. */
+  /** True for a builder that writes. SQL text is a read or a write as its caller runs it. */
   readonly writes: boolean;
 }
 
 type Config = PreparedQueryConfig & { type: 'async'; run: WriteResult };
 
-/** One statement of Drizzle, with places for values. Its errors are those of the client. */
+/** One Drizzle statement with placeholders. Its errors are those of the client. */
 export class RockpoolQuery extends SQLitePreparedQuery<Config> {
-  /** Set by Drizzle once it has made a `select` with joins. */
+  /** Set by Drizzle once it has built a `select` with joins. */
   joinsNotNullableMap: JoinedTables | undefined = undefined;
   private readonly parts: QueryParts;
   private decoder: RowDecoder | null = null;
@@ -54,7 +54,7 @@ export class RockpoolQuery extends SQLitePreparedQuery<Config> {
     this.parts = parts;
   }
 
-  /** True for what gives rows: it can be live, and has no place in a batch. */
+  /** True for a statement with rows, which can be live but cannot be in a batch. */
   get givesRows(): boolean {
     return this.parts.method !== 'run';
   }
@@ -82,18 +82,18 @@ export class RockpoolQuery extends SQLitePreparedQuery<Config> {
 
   override async values(values: PlaceholderValues = {}): Promise<unknown[][]> {
     if (this.parts.shape.kind !== 'plain') return (await this.read(values)).map((row) => Object.values(row));
-    // How many columns SQL text gives is not known; a subquery at least gives each a name of its own.
+    // The number of columns of SQL text is unknown; a subquery at least gives each a distinct name.
     const { sql, params } = this.readStatement(values);
     return (await this.parts.executor.query({ sql: `select * from (${sql})`, params })).map(valuesInOrder);
   }
 
-  /** The statement to write, alone or in a batch. */
+  /** The statement for a write, alone or in a batch. */
   writeStatement(values: PlaceholderValues = {}): SqlStatement {
     const { query } = this.parts;
     return { sql: query.sql, params: fillParams(query.params, values) };
   }
 
-  /** The statement to read. Throws `sql-forbidden` for one that writes. */
+  /** The statement for a read. Throws `sql-forbidden` for one that writes. */
   readStatement(values: PlaceholderValues = {}, firstOnly = false): SqlStatement {
     const { query, shape, writes } = this.parts;
     if (writes) throw new RockpoolError('sql-forbidden', { problem: 'write' });
@@ -101,7 +101,7 @@ export class RockpoolQuery extends SQLitePreparedQuery<Config> {
     return { sql, params: fillParams(query.params, values) };
   }
 
-  /** One result per row, always a list: of `findFirst` too. */
+  /** One result per row, always as a list, also for `findFirst`. */
   decodeRows(rows: readonly SqlRow[]): unknown[] {
     const { shape } = this.parts;
     if (shape.kind === 'plain') return [...rows];
@@ -116,7 +116,7 @@ export class RockpoolQuery extends SQLitePreparedQuery<Config> {
 
   private async read(values: PlaceholderValues, firstOnly = false): Promise<SqlRow[]> {
     const { executor, writes } = this.parts;
-    // Of `returning`, as relational-dialect.ts names it.
+    // The columns of `returning`, as relational-dialect.ts names them.
     if (writes) return [...(await executor.execute(this.writeStatement(values))).rows];
     return executor.query(this.readStatement(values, firstOnly));
   }
@@ -134,7 +134,7 @@ export class RockpoolQuery extends SQLitePreparedQuery<Config> {
   }
 }
 
-/** JavaScript puts properties that look like numbers first, so `select 'a' as x, 1` would come out swapped. */
+/** JavaScript orders numeric property names first, so `select 'a' as x, 1` would swap its columns. */
 function valuesInOrder(row: SqlRow): SqlValue[] {
   const names = Object.keys(row);
   if (names.length > 1 && names.some((name) => /^\d+$/.test(name)))

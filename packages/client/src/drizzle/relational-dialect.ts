@@ -8,15 +8,14 @@ type Config<Method extends 'buildInsertQuery' | 'buildUpdateQuery' | 'buildDelet
 type BuildRelationalQuery = SQLiteAsyncDialect['buildRelationalQuery'];
 
 /**
- * Drizzle's SQL, except that the rows of relational queries and of `returning` come with the names of
- * result-columns.ts. A session hears nothing of how many columns a relational query has, and they do collide: a
- * relation may be called as a column is. A write cannot stand within another statement, as a query can, so the names go
- * into its `returning`.
+ * Drizzle's SQL, except that the rows of relational queries and of `returning` use the names of result-columns.ts. A
+ * session does not learn how many columns a relational query has, and their names may collide: a relation may have the
+ * name of a column. A write, unlike a query, cannot be nested in another statement, so its names go into `returning`.
  */
 export class RelationalDialect extends SQLiteAsyncDialect {
   override buildRelationalQuery(config: Parameters<BuildRelationalQuery>[0]): ReturnType<BuildRelationalQuery> {
     const built = super.buildRelationalQuery(config);
-    // Drizzle comes back here for the relations inside, and those it reads by its own names.
+    // Drizzle calls this again for nested relations, and reads those by its own names.
     if (config.nestedQueryRelation !== undefined || !is(built.sql, SQL)) return built;
     return { ...built, sql: sqlWithResultColumns(built.sql, built.selection.length) };
   }
@@ -51,7 +50,7 @@ function withReturningColumns<Config extends { returning?: SelectedFieldsOrdered
 function expressionOf(field: SelectedFieldsOrdered[number]['field']): SQL {
   if (is(field, SQL.Aliased)) return field.sql;
   if (is(field, SQL)) return field;
-  // Drizzle reads such a column as text, as it would lose digits as a number.
+  // Drizzle reads such a column as text, because it would lose digits as a number.
   if (is(field, Column) && field.columnType === 'SQLiteNumericBigInt') return sql`cast(${field} as text)`;
   return sql`${field}`;
 }

@@ -1,9 +1,9 @@
 import { sql, type SQL } from 'drizzle-orm';
 
 /*
- * Drizzle takes the values of a row by their position, the client gives them by column name. Joins give two columns of
- * one name, of which a row object can hold one only, and how SQLite names a column without AS is not promised to
- * anyone. So what Drizzle asks for runs with names of our own:
+ * Drizzle reads the values of a row by position; the client returns them by column name. A join may return two columns
+ * with the same name, of which a row object holds only one, and SQLite does not specify the name of a column without
+ * AS. Drizzle's queries therefore run with generated names:
  *
  *   with "rockpool_result"("c0", "c1") as (select "todo"."id", "list"."id" from …) select * from "rockpool_result"
  *
@@ -12,17 +12,17 @@ import { sql, type SQL } from 'drizzle-orm';
  */
 const RESULT_NAME = 'rockpool_result';
 
-/** The name under which a row holds its value at this position. */
+/** Returns the column name of the value at this position. */
 export function resultColumn(position: number): string {
   return `c${position}`;
 }
 
-/** A query whose rows hold `c0`, `c1` and so on. `firstOnly`: not more than one row of it is wanted. */
+/** Wraps a query so that its rows hold `c0`, `c1` and so on. `firstOnly` limits it to one row. */
 export function withResultColumns(query: string, columnCount: number, firstOnly = false): string {
   return `${head(columnCount)}${query}${tail}${firstOnly ? ' limit 1' : ''}`;
 }
 
-/** The same for a query that still holds its values. */
+/** Wraps a query that still contains its values. */
 export function sqlWithResultColumns(query: SQL, columnCount: number): SQL {
   return sql`${sql.raw(head(columnCount))}${query}${sql.raw(tail)}`;
 }

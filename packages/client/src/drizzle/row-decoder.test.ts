@@ -13,7 +13,7 @@ const columns = getTableColumns(todo);
 const field = (path: string, selected: unknown): SelectedField => ({ path: path.split('.'), field: selected });
 
 describe('a row decoder', () => {
-  it('puts each value where it was selected to, decoded by its column', () => {
+  it('puts each decoded value at its selected place', () => {
     const decode = createRowDecoder(
       [field('id', columns.id), field('a.b.done', columns.done), field('a.n', sql<number>`1`)],
       null,
@@ -21,20 +21,20 @@ describe('a row decoder', () => {
     expect(decode({ c0: 'x', c1: 1, c2: 7 })).toEqual({ id: 'x', a: { b: { done: true }, n: 7 } });
   });
 
-  it('asks no column to decode NULL', () => {
+  it('does not decode NULL', () => {
     expect(
       createRowDecoder([field('tags', columns.tags), field('done', columns.done)], null)({ c0: null, c1: null }),
     ).toEqual({ tags: null, done: null });
   });
 
-  it('makes a new object for each row', () => {
+  it('creates a new object for each row', () => {
     const decode = createRowDecoder([field('id', columns.id), field('a.title', columns.title)], null);
     const row = { c0: 'x', c1: 'y' };
     expect(decode(row)).not.toBe(decode(row));
     expect((decode(row) as { a: object }).a).not.toBe((decode(row) as { a: object }).a);
   });
 
-  it('gives null for a joined table all of whose columns are NULL, and only then', () => {
+  it('returns null for a joined table only if all its columns are NULL', () => {
     const fields = [field('todo.title', columns.title), field('todo.id', columns.id)];
     const outer = createRowDecoder(fields, { todo: false });
     expect(outer({ c0: null, c1: null })).toEqual({ todo: null });
@@ -44,7 +44,7 @@ describe('a row decoder', () => {
     });
   });
 
-  it('names the column of a value that cannot be decoded, and not the value', () => {
+  it('names the column of an undecodable value, and not the value', () => {
     const decode = createRowDecoder([field('todo.tags', columns.tags)], null);
     let thrown: unknown = null;
     try {

@@ -3,16 +3,16 @@ import { RockpoolError } from '@rockpool/client';
 import type { SqlRow, SqlValue } from '../client.ts';
 import { resultColumn } from './result-columns.ts';
 
-/** One selected field, as Drizzle orders them: `path` is where its value goes in the result. */
+/** One selected field, in Drizzle's order. `path` is the position of its value in the result. */
 export interface SelectedField {
   readonly path: readonly string[];
   readonly field: unknown;
 }
 
-/** By table name: whether the joins of a query always give a row of it. Null for a query without joins. */
+/** Whether the joins of a query always yield a row of the table, by table name. Null for a query without joins. */
 export type JoinedTables = Readonly<Record<string, boolean>>;
 
-/** Turns one row of the client into what Drizzle's types promise. */
+/** Converts one row of the client to Drizzle's type. */
 export type RowDecoder = (row: SqlRow) => unknown;
 
 type Decode = (value: SqlValue) => unknown;
@@ -22,16 +22,16 @@ interface Step {
   readonly source: string;
   readonly path: readonly string[];
   readonly key: string;
-  /** Null where Drizzle would give the value back as it is. */
+  /** Null if the value needs no decoding. */
   readonly decode: Decode | null;
 }
 
 /**
- * What Drizzle's own mapping does for each value of each row is decided here once a query: where the value goes and who
- * decodes it.
+ * Decides once per query what Drizzle's own mapping decides for each value of each row: the target of a value and its
+ * decoder.
  *
- * A joined table that has no row becomes null. Drizzle decides that by the first selected column of the table alone;
- * here all of them must be NULL, so that a row whose first column happens to be NULL is not lost.
+ * A joined table without a row becomes null. Drizzle decides that by the first selected column of the table alone; here
+ * all of them must be NULL, so that a row whose first column happens to be NULL is not lost.
  */
 export function createRowDecoder(fields: readonly SelectedField[], joined: JoinedTables | null): RowDecoder {
   const steps = fields.map(({ path, field }, position): Step => {
@@ -39,7 +39,7 @@ export function createRowDecoder(fields: readonly SelectedField[], joined: Joine
   });
   const absences = joined === null ? [] : absencesOf(fields, joined);
 
-  // Copies of one template share their shape, which makes flat rows cheaper than objects filled from empty.
+  // Copies of one template share their shape, which makes flat rows cheaper than filling empty objects.
   const template: Node = Object.fromEntries(
     steps.filter(({ path }) => path.length === 0).map(({ key }) => [key, null]),
   );
@@ -65,7 +65,10 @@ function decodeValue(step: Step, decode: Decode, value: SqlValue): unknown {
   }
 }
 
-/** A stored value is not what its column says. Without the cause: that of JSON.parse quotes the value. */
+/**
+ * The error for a stored value that its column cannot decode. Has no cause, because a JSON.parse error quotes the
+ * value.
+ */
 export function undecodable(column: string | null): RockpoolError {
   return new RockpoolError(
     'internal',
@@ -78,7 +81,7 @@ export function undecodable(column: string | null): RockpoolError {
 function decodeOf(field: unknown): Decode | null {
   const decoder = decoderOf(field);
   const decode = decoder.mapFromDriverValue;
-  // Most columns are stored as they are shown.
+  // Most columns need no decoding.
   if (decode === Column.prototype.mapFromDriverValue) return null;
   return (value) => decode.call(decoder, value);
 }
@@ -90,7 +93,7 @@ function decoderOf(field: unknown): DriverValueDecoder<unknown, unknown> {
   return decoderOfSql(field as SQL);
 }
 
-/** Drizzle keeps it out of its types, not out of its drivers. */
+/** Not part of Drizzle's types, but used by its drivers. */
 function decoderOfSql(expression: SQL): DriverValueDecoder<unknown, unknown> {
   return (expression as unknown as { readonly decoder: DriverValueDecoder<unknown, unknown> }).decoder;
 }
@@ -100,20 +103,20 @@ interface Absence {
   readonly sources: readonly string[];
 }
 
-/** The objects of a result that are one table each, and a table that joins may leave out. */
+/** The objects of a result that stand for one table each, and that an outer join may leave out. */
 function absencesOf(fields: readonly SelectedField[], joined: JoinedTables): readonly Absence[] {
   const tablesByKey = new Map<string, Set<string | undefined>>();
   const sourcesByKey = new Map<string, string[]>();
   fields.forEach(({ path: [key = '', ...rest], field }, position) => {
     if (rest.length !== 1) return;
-    // Something that is no column says nothing about whether there is a row.
+    // A value that is not a column does not show whether there is a row.
     if (!is(field, Column)) return;
     tablesByKey.set(key, (tablesByKey.get(key) ?? new Set()).add(getTableName(field.table)));
     sourcesByKey.set(key, [...(sourcesByKey.get(key) ?? []), resultColumn(position)]);
   });
   return [...tablesByKey].flatMap(([key, tables]) => {
     const [table] = tables;
-    // A view's columns have no table name here, in Drizzle neither: whether it has a row is not known.
+    // The columns of a view have no table name, as in Drizzle, so it is unknown whether there is a row.
     return tables.size === 1 && typeof table === 'string' && joined[table] !== true
       ? [{ key, sources: sourcesByKey.get(key) ?? [] }]
       : [];

@@ -11,7 +11,7 @@ import type { RelationalDialect } from './relational-dialect.ts';
 import { RockpoolTransaction, type RelationalSchema } from './transaction.ts';
 import type { WriteResult } from './write-result.ts';
 
-/** Where Drizzle's builders end: it makes statements out of theirs, for a client or for a transaction of one. */
+/** Prepares the statements of Drizzle's builders, for a client or for one of its transactions. */
 export class RockpoolSession<
   Tables extends Record<string, unknown>,
   Relations extends TablesRelationalConfig,
@@ -40,8 +40,8 @@ export class RockpoolSession<
   }
 
   /**
-   * Within a transaction it is a savepoint. Drizzle's `behavior` has no meaning here: the turn at the writer comes
-   * first.
+   * Within a transaction, a savepoint. Drizzle's `behavior` has no effect: a transaction always waits for its turn at
+   * the writer first.
    */
   override transaction<T>(
     body: (tx: RockpoolTransaction<Tables, Relations>) => Promise<T>,

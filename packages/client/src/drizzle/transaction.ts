@@ -4,14 +4,14 @@ import type { RelationalDialect } from './relational-dialect.ts';
 import type { RockpoolSession } from './session.ts';
 import type { WriteResult } from './write-result.ts';
 
-/** Tables and relations as Drizzle keeps them for `db.query`. */
+/** Tables and relations in Drizzle's form for `db.query`. */
 export interface RelationalSchema<Relations extends TablesRelationalConfig> {
   readonly fullSchema: Record<string, unknown>;
   readonly schema: Relations;
   readonly tableNamesMap: Record<string, string>;
 }
 
-/** What `db.transaction` gives its body: all of Drizzle, within one transaction of the client. */
+/** The argument of `db.transaction`'s body: all of Drizzle, within one transaction of the client. */
 export class RockpoolTransaction<
   Tables extends Record<string, unknown>,
   Relations extends TablesRelationalConfig,

@@ -1,10 +1,10 @@
 import type { StatementResult, Write } from '../client.ts';
 
-/** What a write through Drizzle resolves with. */
+/** The result of a write through Drizzle. */
 export interface WriteResult extends StatementResult {
   /**
-   * As beside the client's own writes: resolves when the server has the write for good, rejects with the reason where
-   * it is rejected. See `Write`. Absent within a transaction: what is sent is the transaction, whose promise has it.
+   * Resolves when the server has admitted the write, and rejects with the reason if the write is rejected. See `Write`.
+   * Absent within a transaction, whose own promise has it.
    *
    * ```ts
    * const { synced } = await db.insert(todo).values({ id, title }); // safe on this device
@@ -14,10 +14,10 @@ export interface WriteResult extends StatementResult {
   readonly synced?: Promise<void>;
 }
 
-/** Drizzle's types give a result to every builder, but no promise of our own: so `synced` is on the result too. */
+/** Drizzle's types allow a result for every builder but no other promise, so `synced` is on the result too. */
 export function withSynced(write: Promise<StatementResult>): Promise<WriteResult> {
   if (!isWrite(write)) return write.then(toResult);
-  // Nobody is asked about the write before somebody looks, so neither is enumerable.
+  // Not enumerable, so that the state of the write is requested only when the app reads it.
   const get = (): Promise<void> => write.synced;
   return Object.defineProperty(
     write.then((result) => Object.defineProperty(toResult(result), 'synced', { get })),
@@ -26,7 +26,7 @@ export function withSynced(write: Promise<StatementResult>): Promise<WriteResult
   );
 }
 
-/** A write that could not be made: both promises reject. */
+/** A write that failed: both promises reject. */
 export function rejectedWrite<T>(reason: unknown): Write<T> {
   const rejected = Promise.reject<T>(reason);
   return Object.defineProperty(rejected, 'synced', { get: () => rejected.then(() => undefined) }) as Write<T>;

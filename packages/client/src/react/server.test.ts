@@ -13,13 +13,13 @@ function Page(): ReactElement {
 }
 
 describe('on a server', () => {
-  it('components draw as while they load, without a client', () => {
+  it('renders components in their loading state without a client', () => {
     expect(renderToString(createElement(RockpoolProvider, { client: null }, createElement(Page)))).toBe(
       '<p>loading opening</p>',
     );
   });
 
-  it('a missing provider is named', () => {
+  it('names a missing provider', () => {
     expect(() => renderToString(createElement(Page))).toThrow('RockpoolProvider');
   });
 });

@@ -2,14 +2,14 @@ import { useEffect, useState } from 'react';
 import type { LiveDocument, RowKey } from '../client.ts';
 import { useMaybeClient } from './client-context.ts';
 
-/** What a component knows of a document. */
+/** The state of a document in a component. */
 export interface DocumentState<Value> {
-  /** Null while it is being opened, and where that failed. */
+  /** The open document; null while it opens and if opening failed. */
   readonly document: LiveDocument<Value> | null;
-  /** Its JSON as it is in this page; null where there is none. */
+  /** The JSON of the document in this page; null if there is none. */
   readonly value: Value | null;
   /**
-   * Why it could not be opened (`document-gone`: there is no such row), or what keeps a change of it from being
+   * Why the document could not be opened (`document-gone`: the row does not exist), or why a change could not be
    * written.
    */
   readonly error: Error | null;
@@ -18,9 +18,9 @@ export interface DocumentState<Value> {
 const OPENING: DocumentState<never> = Object.freeze({ document: null, value: null, error: null });
 
 /**
- * A document that is open for as long as the component is there, which draws again when the document changes, here or
- * elsewhere. What `change` does shows in the same drawing, so the value of a field may be taken from it. Another `key`
- * opens another one; an array may be written in place.
+ * Opens a document while the component is mounted, and renders again when the document changes, here or elsewhere. A
+ * `change` shows in the same render, so `value` may control an input. A different `key` opens a different document; an
+ * array literal is fine.
  *
  * ```tsx
  * const { document, value } = useDocument<{ body: string }>('page', [id], 'content');
@@ -51,11 +51,11 @@ export function useDocument<Value = unknown>(table: string, key: RowKey, column:
     );
     return () => {
       isShown = false;
-      // It is being closed: what somebody wrote into it now would be lost. The same key may be asked for again before
-      // another document is there.
+      // The document is closing, and a change to it would be lost. The same key may be requested again before another
+      // document is open.
       setKnown(null);
-      // What fails to open is shown above. What was changed last and cannot be written has nobody left to show it: an
-      // unhandled rejection of the page.
+      // An opening error is shown above. An error in writing the last change has no component left to show it, so it
+      // becomes an unhandled rejection of the page.
       opening.then(
         (document) => document.close(),
         () => undefined,

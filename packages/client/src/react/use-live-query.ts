@@ -2,21 +2,23 @@ import { useMemo, useSyncExternalStore, type DependencyList } from 'react';
 import type { Client, LiveQuery, LiveState, SqlParam, SqlRow, SqlStatement } from '../client.ts';
 import { useMaybeClient } from './client-context.ts';
 
-/** Makes a live query of a client, for example `(client) => liveQuery(client, db.select().from(todo))` with Drizzle. */
+/**
+ * Creates a live query of a client, for example `(client) => liveQuery(client, db.select().from(todo))` with Drizzle.
+ */
 export type MakeLiveQuery<Row> = (client: Client) => LiveQuery<Row>;
 
 /**
- * Rows that stay current: the component draws again when a commit, here or elsewhere, changed the result. Rows that did
- * not change are the same objects as before, so memoised children stay as they are. The statement and its values may be
- * written in place: they are compared by content. While a changed statement is being run for the first time, `loading`
- * is true and there are no rows; so it is on a server.
+ * Returns the rows of a query and renders again when a commit, here or elsewhere, changes the result. Unchanged rows keep
+ * their object identity, so memoised children do not render again. The statement and its values are compared by content
+ * and may be literals. During the first run of a changed statement, and on a server, `loading` is true and there are no
+ * rows.
  *
  * ```tsx
  * const { rows, error, loading } = useLiveQuery<Todo>(sql`SELECT * FROM todo WHERE done = ${false}`);
  * ```
  *
- * Any other live query, such as one of Drizzle, is made by a function, anew when one of `dependencies` changes, as with
- * `useMemo`:
+ * A function creates any other live query, such as one of Drizzle. It runs again when one of `dependencies` changes, as
+ * with `useMemo`:
  *
  * ```tsx
  * const { rows } = useLiveQuery((client) => liveQuery(client, db.select().from(todo).where(eq(todo.listId, listId))),
@@ -35,12 +37,13 @@ export function useLiveQuery<Row extends object>(
   const live = useLive(useMaybeClient(), given, paramsOrDependencies);
   const subscribe = live?.subscribe ?? subscribeToNothing;
   const read = (): LiveState<Row> => live?.current ?? LOADING;
-  // What a server drew is drawn once more here before anything else.
+  // The third argument also serves hydration: the first render matches the server's.
   return useSyncExternalStore(subscribe, read, () => LOADING);
 }
 
 /**
- * The same object for equal statements, so that drawing again does not subscribe again. Null while there is no client.
+ * Returns the same object for equal statements, so that a render does not subscribe again. Null while there is no
+ * client.
  */
 function useLive<Row extends object>(
   client: Client | null,
@@ -48,7 +51,7 @@ function useLive<Row extends object>(
   paramsOrDependencies: readonly SqlParam[] | DependencyList = [],
 ): LiveQuery<Row> | null {
   const isMade = typeof given === 'function';
-  // The lint rule for dependencies cannot know them: they are the caller's.
+  // The dependencies are the caller's, so the lint rule cannot check them.
   const made = useMemo(
     () => (isMade && client !== null ? given(client) : null),
     isMade ? [client, ...paramsOrDependencies] : [],

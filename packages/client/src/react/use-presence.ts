@@ -5,9 +5,9 @@ import { useMaybeClient } from './client-context.ts';
 const NOBODY: readonly never[] = Object.freeze([]);
 
 /**
- * The others who are here; the component draws again when that changes. `state`: what this tab shows of itself while
- * the component is there, which may be written in place; without one it only looks. A tab shows one state: give it in
- * one place of the app.
+ * Returns the other tabs that are present, and renders again when they change. `state` is shown to them while the
+ * component is mounted; an object literal is fine. Without `state`, the component only observes. A tab shows one state,
+ * so pass `state` in one place of the app.
  */
 export function usePresence<State = unknown>(state?: State): readonly Peer<State>[] {
   const client = useMaybeClient();

@@ -4,9 +4,8 @@ import { useMaybeClient } from './client-context.ts';
 import { useSyncStatus } from './use-sync-status.ts';
 
 /**
- * Where the changes of one row are, on their way to the server; asked again whenever something about sync has changed.
- * Null until the first answer, and where the row cannot be asked about. `key` as in `client.rowSyncState`; an array may
- * be written in place.
+ * Returns how far the changes to one row have come, and reads it again whenever the sync status changes. Null before
+ * the first answer and if the row cannot be read. An array literal as `key` is fine.
  */
 export function useRowSyncState(table: string, key: RowKey): RowSyncState | null {
   const client = useMaybeClient();

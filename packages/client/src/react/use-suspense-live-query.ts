@@ -3,8 +3,8 @@ import { useClient } from './client-context.ts';
 import { useLiveQuery } from './use-live-query.ts';
 
 /**
- * As `useLiveQuery` with a statement, but suspends until there is a first result: `loading` is never true, and the
- * nearest `<Suspense>` shows its fallback. An error is a value here too.
+ * Like `useLiveQuery` with a statement, but suspends until the first result: `loading` is never true, and the nearest
+ * `<Suspense>` shows its fallback. An error is a value here too.
  */
 export function useSuspenseLiveQuery<Row extends object = SqlRow>(
   statement: SqlStatement | string,
@@ -13,17 +13,14 @@ export function useSuspenseLiveQuery<Row extends object = SqlRow>(
   const client = useClient();
   const state = useLiveQuery<Row>(statement, params);
   if (!state.loading) return state;
-  // How React is told to wait.
+  // A thrown promise makes React wait.
   throw firstResult(
     client,
     typeof statement === 'string' ? client.live<Row>(statement, params) : client.live<Row>(statement),
   );
 }
 
-/**
- * A component that suspends before it was ever shown is thrown away and made anew, so what it waits for is kept apart
- * from it.
- */
+/** React discards a component that suspends before its first mount, so the promise is kept outside of it. */
 const waitingByClient = new WeakMap<Client, WeakMap<LiveQuery<never>, Promise<void>>>();
 
 function firstResult<Row>(client: Client, live: LiveQuery<Row>): Promise<void> {
@@ -36,7 +33,7 @@ function firstResult<Row>(client: Client, live: LiveQuery<Row>): Promise<void> {
     const unsubscribe = live.subscribe(() => {
       waiting.delete(key);
       resolve();
-      // Not within the call that tells it. The query goes on for a moment, until the component has subscribed.
+      // Not during the listener's own call. The query lingers until the component has subscribed.
       queueMicrotask(() => unsubscribe());
     });
   });

@@ -2,10 +2,10 @@ import { useCallback, useSyncExternalStore } from 'react';
 import { INITIAL_STATUS, type SyncStatus } from '../client.ts';
 import { useMaybeClient } from './client-context.ts';
 
-/** On a server, and while the provider has no client: nothing is known but that it is being opened. */
+/** The status on a server, and while the provider has no client. */
 const OPENING: SyncStatus = Object.freeze({ ...INITIAL_STATUS, role: 'none' });
 
-/** The status of sync; the component draws again when it changes. */
+/** Returns the status of sync and renders again when it changes. */
 export function useSyncStatus(): SyncStatus {
   const client = useMaybeClient();
   const subscribe = useCallback(

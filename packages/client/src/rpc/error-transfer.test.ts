@@ -48,8 +48,8 @@ afterEach(() => {
   for (const port of ports.splice(0)) port.close();
 });
 
-describe('an error that crosses between threads', () => {
-  it('keeps code, fields, recovery and message when it was thrown', async () => {
+describe('an error that crosses threads', () => {
+  it('keeps code, fields, recovery and message when thrown', async () => {
     const error = await failureOf(connect().throwTyped());
     expect(error.toData()).toEqual(
       new RockpoolError('constraint-unique', { table: 'account', columns: 'name' }).toData(),
@@ -57,14 +57,14 @@ describe('an error that crosses between threads', () => {
     expect(error.recovery).toBe('ask-user');
   });
 
-  it('keeps them when it was a rejected promise', async () => {
+  it('keeps them in a rejected promise', async () => {
     const error = await failureOf(connect().rejectTyped());
     expect(error.code).toBe('storage-full');
     expect(error.fields).toEqual({ neededBytes: 10 });
     expect(error.recovery).toBe('free-space');
   });
 
-  it('becomes internal when it was a fault, with the fault as its cause', async () => {
+  it('becomes internal if it was a fault, with the fault as its cause', async () => {
     const error = await failureOf(connect().throwFault());
     expect(error.code).toBe('internal');
     expect(error.fields).toEqual({ thrown: 'TypeError' });
@@ -77,7 +77,7 @@ describe('an error that crosses between threads', () => {
     expect(JSON.stringify([error.toData(), error.cause, error.stack])).not.toContain('4711');
   });
 
-  it('is typed also when the result itself cannot cross', async () => {
+  it('is typed even if the result cannot be cloned', async () => {
     expect((await failureOf(connect().returnFunction())).code).toBe('internal');
   });
 });

@@ -10,7 +10,7 @@ const TEXT = fc.oneof(
 /** Sorts as the bytes do. */
 const bytes = (text: string): string => String.fromCharCode(...new TextEncoder().encode(text));
 
-it('a key that is before another belongs to values that are', () => {
+it('orders keys only as SQLite orders their values', () => {
   let known = 0;
   fc.assert(
     fc.property(TEXT, TEXT, (one, other) => {
@@ -23,7 +23,7 @@ it('a key that is before another belongs to values that are', () => {
   expect(known).toBeGreaterThan(200);
 });
 
-it('whether a number or a text is before another only a column of numbers decides', () => {
+it('compares numeric texts only in a numeric column', () => {
   const isBefore = (
     one: string | number | bigint | null,
     other: string | number | bigint,

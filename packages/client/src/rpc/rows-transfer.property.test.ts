@@ -52,7 +52,7 @@ const table = column.chain((first) => column.chain((second) => fc.array(fc.tuple
 const stored = (value: SqlValue): SqlValue => (Object.is(value, -0) ? 0 : value);
 
 describe('a result that crosses threads', () => {
-  it('is the same rows as reading value by value', () => {
+  it('equals the rows read value by value', () => {
     fc.assert(
       fc.property(table, (rows) => {
         connection.exec('DROP TABLE IF EXISTS t; CREATE TABLE t (n INTEGER PRIMARY KEY, a, b)');
@@ -68,7 +68,7 @@ describe('a result that crosses threads', () => {
     );
   });
 
-  it('replaces what is not UTF-8 without moving the texts beside it', () => {
+  it('replaces invalid UTF-8 without shifting adjacent texts', () => {
     fc.assert(
       fc.property(
         fc.array(
@@ -91,7 +91,7 @@ describe('a result that crosses threads', () => {
     );
   });
 
-  it('moves its buffers instead of copying them, unless they are small', () => {
+  it('transfers its buffers, except small ones', () => {
     const sql = `WITH n (n) AS (SELECT 1 UNION ALL SELECT n + 1 FROM n WHERE n < ?)
       SELECT iif(n = 1, 1, NULL) AS a, iif(n = 1, ?, NULL) AS b, iif(n = 1, zeroblob(1024), NULL) AS c, NULL AS d FROM n`;
     // Of so many rows what says where NULLs are takes more than a kilobyte too.
@@ -110,7 +110,7 @@ describe('a result that crosses threads', () => {
     }
   });
 
-  it('keeps names that objects treat specially, and no rows at all', () => {
+  it('keeps special property names and empty results', () => {
     const [row] = decodeRows(encode('SELECT 1 AS "__proto__", 2 AS "constructor", 3 AS "a", 4 AS "a"'));
     expect(Object.keys(row as SqlRow)).toEqual(['__proto__', 'constructor', 'a']);
     expect(Object.getPrototypeOf(row)).toBe(Object.prototype);
@@ -118,7 +118,7 @@ describe('a result that crosses threads', () => {
     expect(decodeRows(encode("SELECT 1 AS a, 'x' AS b WHERE 0"))).toEqual([]);
   });
 
-  it('sees columns that came after the statement was prepared', () => {
+  it('includes columns added after the statement was prepared', () => {
     connection.exec('DROP TABLE IF EXISTS t; CREATE TABLE t (a); INSERT INTO t VALUES (1)');
     encode('SELECT * FROM t');
     connection.exec('ALTER TABLE t ADD COLUMN b DEFAULT 2');

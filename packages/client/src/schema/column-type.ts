@@ -1,9 +1,9 @@
 import type { ColumnType } from '@rockpool/shared';
 
 /**
- * The affinity that SQLite derives from a declared type
+ * Returns the affinity that SQLite derives from a declared type
  * (https://www.sqlite.org/datatype3.html#determination_of_column_affinity). Drizzle's own columns declare `text`,
- * `integer`, `real`, `blob`, `numeric`, with a length at most; custom types may declare anything.
+ * `integer`, `real`, `blob` or `numeric`, at most with a length; custom types may declare anything.
  */
 export function columnTypeOf(declaredType: string): ColumnType {
   const type = declaredType.toUpperCase();

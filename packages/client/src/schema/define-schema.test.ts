@@ -119,11 +119,11 @@ describe('defineSchema', () => {
     });
   });
 
-  it('passes over what is not a table, and reads a module object like a list', () => {
+  it('ignores values that are not tables, and reads a module object like a list', () => {
     expect(defineSchema({ account, somethingElse: () => 1, text: 'x' })).toEqual(defineSchema([account]));
   });
 
-  it('marks local tables as not synced, and lets them have a key that SQLite counts up or none', () => {
+  it('marks local tables as not synced, and allows them a key numbered by SQLite or none', () => {
     const draft = sqliteTable('draft', { id: integer().primaryKey(), body: text() });
     const log = sqliteTable('log', { line: text() });
     const schema = defineSchema([account, draft, log], { local: [draft, log] });
@@ -135,7 +135,7 @@ describe('defineSchema', () => {
     expect(schema.hash).toBe(defineSchema([account]).hash);
   });
 
-  it('reads merge rules, and gives the default to tables without', () => {
+  it('reads merge rules, and applies the default to tables without any', () => {
     const page = sqliteTable('page', {
       id: text().primaryKey(),
       hits: integer().notNull(),
@@ -167,7 +167,7 @@ describe('defineSchema', () => {
     });
   });
 
-  it('reads a unique rule that renames, with the default suffix or one of its own', () => {
+  it('reads a renaming unique rule, with the default or a declared suffix', () => {
     const label = sqliteTable('label', { id: text().primaryKey(), name: text().notNull().unique() });
     const ruleOf = (suffix?: string): unknown =>
       tableOf(
@@ -180,7 +180,7 @@ describe('defineSchema', () => {
     expect(ruleOf(' #{n}')).toEqual({ rename: 'name', suffix: ' #{n}' });
   });
 
-  it('refuses merge rules that cannot be meant', () => {
+  it('rejects invalid merge rules', () => {
     const problems = problemsOf(() =>
       defineSchema([account], {
         merge: [{ table: account, groups: [[entry.memo, account.name]] }, { table: account }, { table: entry }],
@@ -191,7 +191,7 @@ describe('defineSchema', () => {
     expect(problems.filter((line) => line.startsWith('entry: '))).not.toEqual([]);
   });
 
-  it('reads search indexes, with a name and a tokenizer of their own or the default', () => {
+  it('reads search indexes, with a declared or default name and tokenizer', () => {
     const entrySearch = searchIndex(entry, { columns: [entry.memo, entry.code] });
     const memoParts = searchIndex(entry, { columns: [entry.memo], name: 'memo_parts', tokenize: 'trigram' });
     const schema = defineSchema({ account, entry, entrySearch, memoParts });
@@ -204,7 +204,7 @@ describe('defineSchema', () => {
     expect(decodeSchema(encodeSchema(schema))).toEqual(schema);
   });
 
-  it('refuses search indexes that cannot be, with all their problems at once', () => {
+  it('rejects invalid search indexes with all their problems at once', () => {
     const odd = sqliteTable('odd', { id: text().primaryKey(), rowid: text(), rank: text(), size: integer() });
     const taken = sqliteTable('entry_words_data', { id: text().primaryKey() });
     const indexes = [
@@ -238,7 +238,7 @@ describe('defineSchema', () => {
     ]);
   });
 
-  it('finds by a search index what was typed, whatever it was', () => {
+  it('finds typed text by a search index, whatever was typed', () => {
     const entrySearch = searchIndex(entry, { columns: [entry.memo] });
     const query = new QueryBuilder()
       .select({ number: entry.number })
@@ -282,7 +282,7 @@ describe('defineSchema', () => {
     ]);
   });
 
-  it('refuses a schema with all its problems at once', () => {
+  it('rejects a schema with all its problems at once', () => {
     const keyless = sqliteTable('keyless', { a: text() });
     const counted = sqliteTable('counted', { id: integer().primaryKey({ autoIncrement: true }) });
     const nullable = sqliteTable('nullable', { a: text(), b: text().notNull() }, (table) => [
@@ -311,11 +311,11 @@ describe('defineSchema', () => {
     expect(problems).toHaveLength(9);
   });
 
-  it('refuses to be given nothing', () => {
+  it('rejects an empty declaration', () => {
     expect(problemsOf(() => defineSchema({}))).toHaveLength(1);
   });
 
-  it('survives the way through the schema file', () => {
+  it('survives a round trip through the schema file', () => {
     const schema = defineSchema({ account, entry });
     expect(decodeSchema(encodeSchema(schema))).toEqual(schema);
   });

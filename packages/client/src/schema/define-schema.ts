@@ -7,25 +7,23 @@ import { throwProblems, type DeclarationProblem } from './problems.ts';
 import { readSearchIndexes, SearchIndex } from './search-index.ts';
 
 export interface DefineSchemaOptions {
-  /**
-   * Tables that stay on this device: they are stored and live queries see them, but nothing of them is sent. Default:
-   * none.
-   */
+  /** Tables that stay on this device. They are stored and visible to live queries, but never sent. Default: none. */
   readonly local?: readonly SQLiteTable[];
-  /** How concurrent writes come together in tables that need more than the default. */
+  /** How concurrent writes merge in tables that need more than the default. */
   readonly merge?: readonly TableMergeRules[];
 }
 
 /**
- * Turns Drizzle tables into the schema of a Rockpool database. Every table is synced unless it is named in `local`.
- * Where two devices write the same cell at the same time, the later write stands and the other goes into the conflict
- * log; `merge` declares other rules.
+ * Converts Drizzle tables into the schema of a Rockpool database. Every table syncs unless it is listed in `local`. If two
+ * devices write the same cell concurrently, the later write wins and the other goes into the conflict log; `merge`
+ * declares other rules.
  *
- * The tables, and search indexes over them, come as a list or as an object such as `import * as tables`; other things
- * in that object (relations, functions) are passed over.
+ * Pass the tables and their search indexes as a list, or as an object such as `import * as tables`; other exports in
+ * that object (relations, functions) are ignored.
  *
- * Throws `schema-invalid` with every problem at once. A synced table needs a primary key whose columns are NOT NULL,
- * and which is not a number that SQLite counts up: two devices would count alike. Use a text key filled by `newId()`.
+ * Throws `schema-invalid` with all problems at once. A synced table needs a primary key whose columns are NOT NULL and
+ * which SQLite does not number itself, because two devices would assign the same numbers. Use a text key filled by
+ * `newId()`.
  *
  * ```ts
  * const todo = sqliteTable('todo', { id: text().primaryKey(), title: text().notNull(), done: integer({ mode: 'boolean'
@@ -57,7 +55,7 @@ export function defineSchema(
       };
       converted.push(drizzleTableToSchema(value, rules, problems));
     }
-    // Silence here would look like a view that exists.
+    // A view passed over silently would look like one that exists.
     else if (is(value, SQLiteView))
       problems.push({
         table: 'views',

@@ -2,9 +2,8 @@ import { sql, type SQL } from 'drizzle-orm';
 import type { SQLiteColumn } from 'drizzle-orm/sqlite-core';
 
 /**
- * What a document has at a path, as an SQL value: text, number, NULL where there is nothing; objects and arrays as JSON
- * text. The same expression in an index and in a query is what lets SQLite use the index, for extracting, filtering and
- * ordering alike.
+ * Returns an SQL expression for the value at a path of a document: text or number, NULL if there is none, JSON text for
+ * objects and arrays. SQLite uses an index over the same expression, for extracting, filtering and ordering alike.
  *
  * ```ts
  * const page = sqliteTable('page', { id: text().primaryKey(), content: text({ mode: 'json' }) }, (table) => [
@@ -13,27 +12,27 @@ import type { SQLiteColumn } from 'drizzle-orm/sqlite-core';
  * database.select().from(page).where(eq(documentPath(page.content, 'kind'), 'note'));
  * ```
  *
- * Steps are names of members and places in plain arrays, counted from 0.
+ * Steps are member names and positions in plain arrays, counted from 0.
  */
 export function documentPath<T = unknown>(column: SQLiteColumn, ...steps: readonly (string | number)[]): SQL<T> {
   return sql<T>`${column} ->> ${pathLiteral(steps)}`;
 }
 
 /**
- * The characters of a text with formats (`richText` of a document's declaration), as SQL text without the formats;
- * empty where there is none.
+ * Returns an SQL expression for the plain text of a text with formats (`richText` in a document's declaration); an empty
+ * text if there is none.
  *
  * ```ts
  * database.select({ id: page.id }).from(page).where(like(documentPlainText(page.content, 'body'), '%tide%'));
  * ```
  *
- * It is a query of its own, so no index can be of it, and no generated column.
+ * The expression is a subquery, so indexes and generated columns cannot use it.
  */
 export function documentPlainText(column: SQLiteColumn, ...steps: readonly (string | number)[]): SQL<string> {
   return sql<string>`(SELECT coalesce(group_concat(run.value ->> 'insert', '' ORDER BY run.key), '') FROM json_each(${column}, ${pathLiteral(steps)}) AS run)`;
 }
 
-/** A literal and no parameter: SQLite compares expressions as they are written. */
+/** A literal, not a parameter: SQLite compares expressions as written. */
 function pathLiteral(steps: readonly (string | number)[]): SQL {
   const path = steps.map((step) => (typeof step === 'number' ? `[${step}]` : `.${JSON.stringify(step)}`)).join('');
   return sql.raw(`'$${path.replaceAll("'", "''")}'`);

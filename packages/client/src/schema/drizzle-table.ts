@@ -22,7 +22,7 @@ import { sqlToText, valueToLiteral } from './sql-text.ts';
 
 type TableConfig = ReturnType<typeof getTableConfig>;
 
-/** Reads one Drizzle table. What a schema cannot say is reported, never dropped in silence. */
+/** Reads one Drizzle table. Reports everything that a schema cannot express. */
 export function drizzleTableToSchema(
   table: SQLiteTable,
   rules: Pick<TableSchema, 'synced' | 'merge' | 'searchIndexes'>,
@@ -80,7 +80,7 @@ function readGenerated(column: SQLiteColumn, report: Report): ColumnSchema['gene
   const { generated } = column;
   if (generated === undefined) return null;
   const declared: unknown = typeof generated.as === 'function' ? (generated.as as () => unknown)() : generated.as;
-  // Drizzle takes an SQL object or the bare text of the expression.
+  // Drizzle accepts an SQL object or the bare text of the expression.
   return {
     sql: is(declared, SQL) ? readSql(declared, column.name, report) : String(declared),
     mode: generated.mode ?? 'virtual',

@@ -12,21 +12,21 @@ import { getTableName } from 'drizzle-orm';
 import type { SQLiteColumn, SQLiteTable } from 'drizzle-orm/sqlite-core';
 import type { DeclarationProblem } from './problems.ts';
 
-/** How concurrent writes of one table come together. What is not named is last writer wins, column by column. */
+/** How concurrent writes of one table merge. All other columns use last writer wins, column by column. */
 export interface TableMergeRules {
   readonly table: SQLiteTable;
-  /** What becomes of a row that one device deletes while another updates it. Default `delete-wins`. */
+  /** What happens to a row that one device deletes while another updates it. Default `delete-wins`. */
   readonly deleteRule?: DeleteRule;
   /**
-   * What happens to a row that takes a unique value which another row has. Default `reject`: its changeset is rejected.
-   * `{ rename: column }`: the row is renamed, with the suffix " (2)" or the one declared.
+   * What happens to a row whose unique value another row has. Default `reject`: its changeset is rejected. `{ rename:
+   * column }`: the row is renamed, with the suffix " (2)" or the declared one.
    */
   readonly uniqueRule?: 'reject' | RenameDeclaration;
   /** Integer columns whose changes add up: `hits = hits + 1` on two devices counts twice. */
   readonly counters?: readonly SQLiteColumn[];
-  /** Columns that only together mean something, such as an amount and its currency: they win or lose together. */
+  /** Columns that belong together, such as an amount and its currency: they win or lose as a group. */
   readonly groups?: readonly (readonly SQLiteColumn[])[];
-  /** Text columns whose JSON is merged inside, so that two people may change different places of it. */
+  /** Text columns whose JSON merges inside, so that two users can change different parts of it. */
   readonly documents?: readonly (SQLiteColumn | DocumentDeclaration)[];
 }
 
@@ -42,8 +42,8 @@ export interface DocumentDeclaration extends Partial<DocumentRule> {
 }
 
 /**
- * The rules by table name; what cannot be meant is reported. Whether a column may have its rule is for the schema to
- * say.
+ * Returns the rules by table name and reports invalid declarations. The schema's own validation checks whether a column
+ * may have its rule.
  */
 export function readMergeRules(
   declared: readonly TableMergeRules[],

@@ -71,8 +71,8 @@ export function matches(index: SearchIndex, typed: string, table: SQLiteTable = 
 }
 
 /**
- * The indexes by table name; what cannot be meant is reported. Whether a column can be searched is for the schema to
- * say.
+ * Returns the indexes by table name and reports invalid declarations. The schema's own validation checks whether a
+ * column can be searched.
  */
 export function readSearchIndexes(
   declared: readonly SearchIndex[],

@@ -1,7 +1,7 @@
 import type { SQL } from 'drizzle-orm';
 import { SQLiteSyncDialect } from 'drizzle-orm/sqlite-core';
 
-/** Writes the values into the text; Drizzle's own inlining writes blobs as text and refuses bigints. */
+/** Inlines the values into the text. Drizzle's own inlining writes blobs as text and rejects bigints. */
 class LiteralDialect extends SQLiteSyncDialect {
   unstorableCount = 0;
 
@@ -14,9 +14,9 @@ class LiteralDialect extends SQLiteSyncDialect {
 }
 
 /**
- * An SQL expression of a table declaration as text, values written into it; null if it holds a value that SQLite does
- * not store. Column names come out without their table: index expressions and generated columns may not say
- * `table.column`.
+ * Returns an SQL expression of a table declaration as text with inlined values; null if it holds a value that SQLite
+ * does not store. Column names are written without their table, because index expressions and generated columns may not
+ * contain `table.column`.
  */
 export function sqlToText(expression: SQL): string | null {
   const dialect = new LiteralDialect();
@@ -24,7 +24,7 @@ export function sqlToText(expression: SQL): string | null {
   return dialect.unstorableCount === 0 ? sql : null;
 }
 
-/** A value as an SQL literal; null for what SQLite does not store. */
+/** Returns a value as an SQL literal; null for a value that SQLite does not store. */
 export function valueToLiteral(value: unknown): string | null {
   if (value === null) return 'NULL';
   if (typeof value === 'string') return value.includes('\u0000') ? null : `'${value.replaceAll("'", "''")}'`;

@@ -2,12 +2,12 @@ import { RockpoolError } from '@rockpool/shared';
 import { readMigrations } from './read-migrations.ts';
 import type { ClientOptions, PersistenceChoice } from '../client.ts';
 
-/** A name becomes part of file and lock names. 64 characters leave room for what is added to them. */
+/** A name becomes part of file and lock names; 64 characters leave room for what Rockpool adds. */
 const NAME = /^[A-Za-z0-9][A-Za-z0-9._-]{0,63}$/;
 
 const CHOICES: readonly PersistenceChoice[] = ['durable', 'opfs', 'opfs-exclusive', 'indexeddb', 'memory'];
 
-/** Throws `config-invalid` with all problems at once. Types alone do not hold for callers in JavaScript. */
+/** Throws `config-invalid` with all problems at once. Callers in JavaScript are not held by types. */
 export function checkOptions(options: ClientOptions): void {
   const problems: string[] = [];
   const { name, schema, migrations, sync, durability = 'relaxed', persistence = 'durable' } = options;

@@ -1,9 +1,9 @@
 import { reportUncaught } from '../report-uncaught.ts';
 
-/** Functions that want to hear of every new value. One that throws does not keep the value from the others. */
+/** A set of listeners. One that throws does not keep the value from the others. */
 export interface Listeners<T> {
   readonly count: number;
-  /** Adds a listener until the returned function is called; the same function may be added twice. */
+  /** Adds a listener until the returned function is called. The same function may be added twice. */
   add(listener: (value: T) => void): () => void;
   emit(value: T): void;
 }
@@ -27,7 +27,7 @@ export function createListeners<T>(): Listeners<T> {
   };
 }
 
-/** Calls code of the app; what it throws goes to the page's `error` event, like an error in an event handler. */
+/** Calls a listener of the app. An exception goes to the page's `error` event, like one in an event handler. */
 export function callListener<T>(listener: (value: T) => void, value: T): void {
   try {
     listener(value);

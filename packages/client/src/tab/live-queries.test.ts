@@ -46,7 +46,7 @@ afterEach(() => {
 });
 
 describe('live queries of a page', () => {
-  it('are run from the first listener on, once for equal statements', () => {
+  it('run once for equal statements, from the first listener on', () => {
     const { calls, live } = createWorld();
     const one = live('a');
     expect(calls).toEqual([]);
@@ -56,7 +56,7 @@ describe('live queries of a page', () => {
     expect(calls).toEqual(['watch 1 a', 'watch 2 b']);
   });
 
-  it('are asked for again of another worker, whose rows take the place of those that were there', () => {
+  it('run again in a replacement worker, whose rows replace the old ones', () => {
     const { queries, calls, live } = createWorld();
     const heard: LiveState<Row>[] = [];
     live('a').subscribe((state) => heard.push(state));
@@ -70,7 +70,7 @@ describe('live queries of a page', () => {
     expect(heard.map((state) => state.rows.map(({ n }) => n))).toEqual([[1, 2], [2, 3], [3]]);
   });
 
-  it('tell a late listener at once what is known', () => {
+  it('call a late listener at once with the known state', () => {
     const { queries, live } = createWorld();
     live('a').subscribe(() => undefined);
     queries.onEvent(rows(1));
@@ -79,7 +79,7 @@ describe('live queries of a page', () => {
     expect(heard).toEqual([{ rows: [{ n: 1 }], error: null, loading: false }]);
   });
 
-  it('go on for a moment after the last listener, for who comes back', () => {
+  it('keep running for a moment after the last listener leaves', () => {
     const { queries, calls, live } = createWorld();
     live('a').subscribe(() => undefined)();
     queries.onEvent(rows(1));
@@ -90,7 +90,7 @@ describe('live queries of a page', () => {
     expect(calls).toEqual(['watch 1 a']);
   });
 
-  it('end when nobody comes back, and begin anew for the next', () => {
+  it('end without listeners, and start again for the next one', () => {
     const { calls, live } = createWorld();
     const query = live('a');
     const unsubscribe = query.subscribe(() => undefined);
@@ -103,7 +103,7 @@ describe('live queries of a page', () => {
     expect(calls.at(-1)).toBe('watch 2 a');
   });
 
-  it('have the same state object until something changes', () => {
+  it('keep the same state object until something changes', () => {
     const { queries, live } = createWorld();
     const query = live('a');
     query.subscribe(() => undefined);
@@ -115,7 +115,7 @@ describe('live queries of a page', () => {
     expect(query.current.rows[0]).toBe(current.rows[0]);
   });
 
-  it('keep their rows beside an error, and lose the error when it is over', () => {
+  it('keep their rows beside an error, and clear the error after a success', () => {
     const { queries, live } = createWorld();
     const query = live('a');
     query.subscribe(() => undefined);
@@ -126,7 +126,7 @@ describe('live queries of a page', () => {
     expect(query.current).toEqual({ rows: [{ n: 2 }], error: null, loading: false });
   });
 
-  it('are not disturbed by a listener that throws', () => {
+  it('continue after a listener throws', () => {
     const reported = vi.fn();
     vi.stubGlobal('reportError', reported);
     const { queries, live } = createWorld();
@@ -141,7 +141,7 @@ describe('live queries of a page', () => {
     vi.unstubAllGlobals();
   });
 
-  it('that change together are all changed before anybody hears of one', () => {
+  it('update every state before any listener runs', () => {
     const { queries, live } = createWorld();
     const seen: unknown[] = [];
     live('b').subscribe(() => undefined);
@@ -158,7 +158,7 @@ describe('live queries of a page', () => {
     expect(seen).toEqual([[{ n: 1 }]]);
   });
 
-  it('end with a signal', () => {
+  it('unsubscribe when the signal aborts', () => {
     const { queries, live } = createWorld();
     const aborter = new AbortController();
     let heard = 0;
@@ -169,7 +169,7 @@ describe('live queries of a page', () => {
     expect(heard).toBe(1);
   });
 
-  it('can be walked through, where the newest state counts, and end with the client', async () => {
+  it('iterate over the newest states until the client closes', async () => {
     const { queries, live } = createWorld();
     const seen: unknown[] = [];
     const walking = (async () => {
@@ -186,7 +186,7 @@ describe('live queries of a page', () => {
     expect(seen).toEqual([[2], [3], 'client-closed']);
   });
 
-  it('say why no result will come when the client ends', () => {
+  it('report the reason when the client closes', () => {
     const { queries, live, calls } = createWorld();
     const query = live('a');
     query.subscribe(() => undefined);
@@ -197,7 +197,7 @@ describe('live queries of a page', () => {
     expect(calls).toEqual(['watch 1 a']);
   });
 
-  it('that nobody listens to any more end with the client without a call', () => {
+  it('without listeners end with the client without a call', () => {
     const { queries, live, calls } = createWorld();
     live('a').subscribe(() => undefined)();
     queries.end(new RockpoolError('client-closed'));
@@ -206,7 +206,7 @@ describe('live queries of a page', () => {
   });
 });
 
-it('equal statements are the same object, different ones are not', () => {
+it('returns the same object for equal statements only', () => {
   const { queries } = createWorld();
   const ask = (sql: string, ...params: number[]): unknown => queries.live({ sql, params });
   expect(ask('a', 1)).toBe(ask('a', 1));

@@ -9,7 +9,7 @@ import { callListener, createListeners, type Listeners } from './listeners.ts';
 import { iterateStates, subscribeUntil } from './subscriptions.ts';
 import { statementKey } from './sql.ts';
 
-/** The worker's side of live queries, as this side calls it. */
+/** The worker's interface for live queries. */
 export interface LiveSource {
   watch(queryId: number, statement: SqlStatement): Promise<void>;
   unwatch(queryId: number): Promise<void>;
@@ -24,16 +24,15 @@ export interface LiveQueries {
   onEvent(event: LiveEvent): void;
   /** What the page and its worker know about the queries that run. */
   inspect(): Promise<LiveQueryInspection>;
-  /** Another worker is in the place of the one that was asked; it takes this page to know nothing. */
+  /** Runs all queries again in a replacement worker, which knows nothing of this page. */
   watchAgain(): void;
-  /** The worker is gone or was told to go: no result will come. Those who listen are told why. */
+  /** Ends all queries: the worker is gone. Listeners get this error. */
   end(error: RockpoolError): void;
 }
 
 /**
- * How long a query goes on after its last listener left. React's StrictMode subscribes, unsubscribes and subscribes
- * again; a user goes to another view and back: neither should see an empty list. Long enough for that, short enough to
- * cost nothing.
+ * How long a query keeps running without listeners. React's StrictMode unsubscribes and subscribes again, and users go
+ * back to a previous view; neither should see an empty list. Long enough for both, short enough to cost nothing.
  */
 const LINGER_MS = 1000;
 
@@ -42,7 +41,7 @@ const LOADING: LiveState<SqlRow> = Object.freeze({ rows: [], error: null, loadin
 interface Watched {
   readonly queryId: number;
   readonly statement: SqlStatement;
-  /** The rows that the worker takes this page to have. */
+  /** The rows that the worker's next diff is based on. */
   known: readonly SqlRow[];
   readonly listeners: Listeners<LiveState<SqlRow>>;
   state: LiveState<SqlRow>;
@@ -95,7 +94,7 @@ export function createLiveQueries(source: LiveSource): LiveQueries {
   function forget(key: string, watched: Watched): void {
     watchedByKey.delete(key);
     watchedById.delete(watched.queryId);
-    // A worker that is gone watches nothing.
+    // A terminated worker runs no queries.
     if (ended === null) source.unwatch(watched.queryId).catch(() => undefined);
   }
 
@@ -113,10 +112,11 @@ export function createLiveQueries(source: LiveSource): LiveQueries {
   }
 
   /**
-   * What an app holds. Equal statements share it while anybody does, so that a view may ask for it whenever it draws.
+   * Creates the object that the app holds. Equal statements share it while any reference exists, so that a view may
+   * call `live` on every render.
    */
   function createHandle(key: string, given: SqlStatement): LiveQuery<SqlRow> {
-    // The caller may reuse its array and its bytes.
+    // The caller may reuse its array and byte buffers.
     const statement = structuredClone({ sql: given.sql, params: given.params });
     const handle: LiveQuery<SqlRow> = {
       get current() {
@@ -135,15 +135,15 @@ export function createLiveQueries(source: LiveSource): LiveQueries {
     live<Row>(given: SqlStatement): LiveQuery<Row> {
       const key = statementKey(given);
       const held = handles.get(key)?.deref() ?? createHandle(key, given);
-      // What type the rows have only the caller knows.
+      // Only the caller knows the row type.
       return held as unknown as LiveQuery<Row>;
     },
 
-    /** All states first: whoever hears of one query sees the others as they are after the same commit. */
+    /** Updates all states before any listener runs, so that a listener sees every query after the same commit. */
     onEvent({ results }) {
       const changed = results.flatMap((result) => {
         const watched = watchedById.get(result.queryId);
-        if (watched === undefined) return []; // It was sent before the worker heard that nobody listens.
+        if (watched === undefined) return []; // Sent before the worker processed the unwatch.
         watched.state = Object.freeze(stateAfter(watched, result));
         watched.known = watched.state.rows;
         watched.resultCount++;

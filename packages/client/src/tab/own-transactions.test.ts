@@ -51,7 +51,7 @@ const codeOf = (promise: Promise<unknown>): Promise<string> =>
   );
 const step = async (tx: Transaction): Promise<void> => void (await tx.execute('step'));
 
-describe('a write beside the transaction that its body runs in', () => {
+describe('a write outside the open transaction', () => {
   const bodies: Record<string, (world: World, tx: Transaction) => Promise<unknown>> = {
     'at once': async (world) => world.write('beside'),
     'after a step': async (world, tx) => {
@@ -63,7 +63,7 @@ describe('a write beside the transaction that its body runs in', () => {
     'as a transaction': (world) => world.transaction('inner', step),
   };
 
-  it.each(Object.entries(bodies))('is refused when the body awaits it: %s', async (_, body) => {
+  it.each(Object.entries(bodies))('is refused if the body awaits it: %s', async (_, body) => {
     const world = new World();
     const ended = codeOf(world.transaction('outer', (tx) => body(world, tx)));
     await vi.advanceTimersByTimeAsync(OWN_WRITE_DEADLINE_MS + 100);
@@ -74,7 +74,7 @@ describe('a write beside the transaction that its body runs in', () => {
     expect(world.log).toEqual(['later']);
   });
 
-  it('waits when the body does not await it, with what was written after it behind it', async () => {
+  it('waits if the body does not await it, ahead of later writes', async () => {
     const world = new World();
     const writes: Promise<void>[] = [];
     const ended = codeOf(
@@ -92,7 +92,7 @@ describe('a write beside the transaction that its body runs in', () => {
     expect(world.log).toEqual(['outer committed', 'first', 'second']);
   });
 
-  it('is never refused when it comes from elsewhere, however long the body waits for something else', async () => {
+  it('is never refused if issued elsewhere, however long the body waits', async () => {
     const world = new World();
     const ended = codeOf(
       world.transaction('outer', async (tx) => {
@@ -107,7 +107,7 @@ describe('a write beside the transaction that its body runs in', () => {
     expect(world.log).toEqual(['outer committed', 'handler']);
   });
 
-  it('that was not told from one from elsewhere is named by the error that ends the transaction', async () => {
+  it('is named by the timeout error if its origin is unknown', async () => {
     const world = new World();
     const ended = world
       .transaction('outer', async () => {

@@ -1,29 +1,29 @@
 import { RockpoolError } from '@rockpool/shared';
 
 /**
- * How long a transaction may do nothing while a write that its body has issued beside `tx` waits for its end. A body
- * that does not await that write goes on within a message to the worker and back, which takes a fraction of this.
+ * How long a transaction may stay idle while a write that its body issued outside `tx` waits for its end. A body that
+ * does not await that write continues within one message to the worker and back, a fraction of this time.
  */
 export const OWN_WRITE_DEADLINE_MS = 250;
 
 interface HeldWrite {
-  /** The transaction whose body issued it; null for one that only keeps its place in the order. */
+  /** The transaction whose body issued the write; null for a write that only keeps its place in the order. */
   readonly issuer: OwnTransaction | null;
   start(): void;
   refuse(error: RockpoolError): void;
 }
 
 /**
- * The transactions of this tab, and the writes beside them.
+ * Orders the transactions of this tab and the writes beside them.
  *
- * A write waits until the transaction that is open has ended. Where the body of that transaction awaits the write, as
- * with `db` in the place of `tx`, each waits for the other until the transaction's time is over. Nothing in a browser
- * tells which asynchronous call belongs to which, so three things have to come together before a write is refused: it
- * was issued in a turn in which the body goes on, the body has not settled, and it has asked nothing of its transaction
- * for a while. What comes from anywhere else, such as an event handler, is never refused.
+ * A write waits until the open transaction ends. If the body of that transaction awaits the write (for example, uses
+ * `db` instead of `tx`), the two wait for each other until the transaction times out. Browsers cannot tell which
+ * asynchronous call belongs to which, so a write is refused only if three conditions hold: it was issued in a turn in
+ * which the body continued, the body has not settled, and the body has sent no step for a while. Writes from anywhere
+ * else, such as an event handler, are never refused.
  *
- * A write that may be refused is held back here instead of at the leader, where it could not be taken back. Later ones
- * wait behind it, in their order.
+ * A write that may be refused is held back here and not at the leader, where it could not be withdrawn. Later writes
+ * wait behind it, in order.
  */
 export class OwnTransactions {
   private readonly held: HeldWrite[] = [];
@@ -44,8 +44,8 @@ export class OwnTransactions {
   }
 
   /**
-   * Runs a write, or a whole transaction, when its turn comes. Rejects with `write-in-transaction` where it would wait
-   * for ever.
+   * Runs a write or a whole transaction when its turn comes. Rejects with `write-in-transaction` if it would wait
+   * forever.
    */
   write<T>(run: () => Promise<T>): Promise<T> {
     const { issuer } = this;
@@ -57,8 +57,8 @@ export class OwnTransactions {
   }
 
   /**
-   * Writes of this tab that have not ended, beside the transaction that asks, whose time is over: they may be what it
-   * waited for.
+   * The number of unfinished writes of this tab outside a transaction that timed out: it may have waited for one of
+   * them.
    */
   get othersCount(): number {
     return this.writesUnderWay + this.held.length - 1;
@@ -73,7 +73,7 @@ export class OwnTransactions {
     }
   }
 
-  /** Until the next task, what runs was set going by the body. */
+  /** Until the next task, running code was started by the body. */
   private enter(transaction: OwnTransaction): void {
     this.issuer = transaction;
     clearTimeout(this.cancelTurn);
@@ -113,7 +113,7 @@ interface Hooks {
   readonly refuse: (transaction: OwnTransaction) => void;
 }
 
-/** One transaction, from its beginning until its body has settled. */
+/** One transaction, from its start until its body settles. */
 export class OwnTransaction {
   private readonly hooks: Hooks;
   private stepsUnderWay = 0;
@@ -124,7 +124,7 @@ export class OwnTransaction {
     this.hooks = hooks;
   }
 
-  /** A step that the body asked for, or the beginning: when it has ended, the body goes on. */
+  /** A step that the body requested, or the start. When it ends, the body continues. */
   async during<T>(step: Promise<T>): Promise<T> {
     this.stepsUnderWay++;
     clearTimeout(this.timer);
@@ -137,7 +137,7 @@ export class OwnTransaction {
     }
   }
 
-  /** Begins to wait for the next step, where there is a write that waits for this transaction. */
+  /** Starts the idle timer if a write waits for this transaction. */
   look(): void {
     clearTimeout(this.timer);
     if (this.hasEnded || this.stepsUnderWay > 0 || !this.hooks.isAwaited(this)) return;

@@ -1,7 +1,7 @@
 import { expect, it } from 'vitest';
 import { followPageLifecycle } from './page-lifecycle.ts';
 
-it('tells when the page goes away, is back, has a network again and is looked at again, until it is no longer followed', () => {
+it('reports away, back, online and visible until it is stopped', () => {
   const window = new EventTarget();
   const document = Object.assign(new EventTarget(), { visibilityState: 'visible' });
   const told: string[] = [];

@@ -1,15 +1,15 @@
-/** What a page tells about itself; a Document and its Window in a browser. */
+/** The lifecycle events of a page: a Document and its Window in a browser. */
 export interface PageEvents {
   readonly window: EventTarget;
   readonly document: EventTarget & { readonly visibilityState?: string };
 }
 
 /**
- * Follows a page's life. `onAway`: the page is being left, kept for going back, or frozen, and holds up other tabs with
- * whatever it holds. `onBack`: it goes on. `onOnline`: the device has a network again. `onSeen`: somebody looks at the
- * page again. Returns a function that stops following.
+ * Follows the lifecycle of a page. `onAway`: the page is being left, kept in the back/forward cache or frozen, and
+ * blocks other tabs with whatever it holds. `onBack`: the page continues. `onOnline`: the device is online again.
+ * `onSeen`: the page is visible again. Returns a function that stops following.
  *
- * `pagehide` and `pageshow` come also without the back/forward cache; `freeze` and `resume` only in Chromium
+ * `pagehide` and `pageshow` also fire without the back/forward cache; `freeze` and `resume` only in Chromium
  * (https://developer.chrome.com/docs/web-platform/page-lifecycle-api).
  */
 export function followPageLifecycle(

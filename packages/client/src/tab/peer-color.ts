@@ -1,9 +1,9 @@
-/** A colour for a person, in every page the same; white text can be read on it. */
+/** Returns a colour for a principal: the same on every page, dark enough for white text. */
 export function peerColor(principal: string): string {
   return `oklch(50% 0.13 ${hueOf(principal)})`;
 }
 
-/** The same, to be seen through: for what somebody has selected. */
+/** Returns the same colour with transparency, for selections. */
 export function peerColorLight(principal: string): string {
   return `oklch(70% 0.12 ${hueOf(principal)} / 0.3)`;
 }

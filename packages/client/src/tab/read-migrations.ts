@@ -1,7 +1,7 @@
 import type { DrizzleMigrations } from '../client.ts';
 import type { Migration } from '../rpc/migration.ts';
 
-/** The migrations in the order of the journal. `missing`: those whose SQL is not there. */
+/** Returns the migrations in journal order, and in `missing` those without SQL. */
 export function readMigrations({ journal, migrations }: DrizzleMigrations): {
   readonly migrations: readonly Migration[];
   readonly missing: readonly string[];
@@ -14,7 +14,7 @@ export function readMigrations({ journal, migrations }: DrizzleMigrations): {
   };
 }
 
-/** drizzle-kit names them `m0000`, a bundler's glob by their paths. */
+/** drizzle-kit names them `m0000`; a bundler's glob names them by path. */
 function sqlOf(migrations: Readonly<Record<string, string>>, idx: number, tag: string): string | undefined {
   const names = [`m${String(idx).padStart(4, '0')}`, tag];
   return Object.entries(migrations).find(([name]) => names.includes(name) || name.endsWith(`${tag}.sql`))?.[1];

@@ -2,7 +2,7 @@ import { RockpoolError } from '@rockpool/shared';
 import type { SqlStatement } from '../rpc/sql-statement.ts';
 import type { SqlRow } from '../rpc/sql-value.ts';
 
-/** Changesets that the server has not decided about, and refused ones that nobody has decided about. */
+/** Counts the pending changesets, and the rejected ones that the user has not decided. */
 const UNSENT: SqlStatement = {
   sql: `SELECT
       (SELECT count(*) FROM rockpool_changelog WHERE sequence > coalesce((SELECT max(up_to) FROM rockpool_decided), 0)) AS pendingCount,
@@ -10,7 +10,7 @@ const UNSENT: SqlStatement = {
   params: [],
 };
 
-/** Throws `changes-unsent` with their numbers. */
+/** Throws `changes-unsent` with the counts unless both are zero. */
 export async function requireAllSent(query: (statement: SqlStatement) => Promise<readonly SqlRow[]>): Promise<void> {
   const [counts] = await query(UNSENT);
   const pendingCount = Number(counts?.['pendingCount']);

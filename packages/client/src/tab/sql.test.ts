@@ -3,7 +3,7 @@ import type { SqlParam } from '../rpc/sql-value.ts';
 import { sql, statementKey } from './sql.ts';
 
 describe('sql', () => {
-  it('puts a parameter in the place of each value', () => {
+  it('binds a parameter for each value', () => {
     expect(sql`UPDATE t SET a = ${1}, b = ${"x'; DROP"} WHERE c = ${null}`).toEqual({
       sql: 'UPDATE t SET a = ?, b = ? WHERE c = ?',
       params: [1, "x'; DROP", null],
@@ -23,7 +23,7 @@ describe('statementKey', () => {
     expect(new Set(params.map((param) => key(param))).size).toBe(params.length);
   });
 
-  it('cannot be made equal by a text that holds the separator', () => {
+  it('differs for a text that contains the separator', () => {
     expect(key('a\u0000text:1:b')).not.toBe(key('a', 'b'));
   });
 });

@@ -2,7 +2,7 @@ import type { SqlStatement } from '../rpc/sql-statement.ts';
 import type { SqlParam } from '../rpc/sql-value.ts';
 
 /**
- * Writes a statement with its values in place; they are bound as parameters, never spliced into the text.
+ * Tags a statement whose `${…}` values are bound as parameters, never inserted into the text.
  * Only values go into `${…}`: a table or column name cannot be a parameter in SQL.
  *
  * ```ts
@@ -13,14 +13,14 @@ export function sql(texts: TemplateStringsArray, ...params: SqlParam[]): SqlStat
   return { sql: texts.join('?'), params };
 }
 
-/** Both forms that the API takes, as one. */
+/** Normalises the two call forms of the API. */
 export function toStatement(statement: SqlStatement | string, params: readonly SqlParam[] | undefined): SqlStatement {
   return typeof statement === 'string'
     ? { sql: statement, params: params ?? [] }
     : { sql: statement.sql, params: statement.params };
 }
 
-/** A text that is equal exactly for the same statement with the same values. */
+/** Returns a text that is equal only for the same statement with the same values. */
 export function statementKey(statement: SqlStatement): string {
   return [statement.sql, ...statement.params.map(paramKey)].join('\u0000');
 }
@@ -29,7 +29,7 @@ function paramKey(param: SqlParam): string {
   if (param instanceof Uint8Array) return `blob:${param.join(',')}`;
   // -0 is bound as REAL, 0 as INTEGER.
   if (Object.is(param, -0)) return 'number:-0';
-  // A text may hold the separator: its length says where it ends.
+  // A text may contain the separator, so its length marks its end.
   if (typeof param === 'string') return `text:${param.length}:${param}`;
   return `${typeof param}:${String(param)}`;
 }

@@ -1,17 +1,17 @@
 import { RockpoolError } from '@rockpool/shared';
 
-/** A worker, and where its script was looked for: a worker that cannot be loaded says nothing. */
+/** A worker and the address of its script. A worker that fails to load reports nothing. */
 export interface StartedWorker {
   readonly worker: Worker;
   readonly url: string;
 }
 
 /**
- * Starts the dedicated worker of this tab. Throws `worker-unavailable` where there are none, as in Node, and
- * `worker-unloadable` where the page's policy refuses it at once.
+ * Starts the dedicated worker of this tab. Throws `worker-unavailable` where workers do not exist, as in Node, and
+ * `worker-unloadable` if the page's policy refuses the worker immediately.
  *
- * Bundlers recognise the expression below, as it stands, and build the worker as an entry of its own. Only the
- * constructor learns the address that comes of it.
+ * Bundlers recognise the literal expression below and build the worker as an entry of its own. Only the constructor
+ * sees the resulting address.
  */
 export function startWorker(): StartedWorker {
   if (typeof Worker === 'undefined') throw new RockpoolError('worker-unavailable', { use: '@rockpool/client/node' });

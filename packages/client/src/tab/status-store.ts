@@ -1,12 +1,12 @@
 import type { StatusUpdate, SyncStatus } from '../rpc/sync-status.ts';
 import { callListener, createListeners } from './listeners.ts';
 
-/** The status that this tab knows, and who wants to hear of it. */
+/** The status of this tab, as a store. */
 export interface StatusStore {
   readonly current: SyncStatus;
-  /** What the page knows by itself; whatever a worker says next is newer. */
+  /** Sets a status that the page itself determined. Any later update of the worker replaces it. */
   set(status: SyncStatus): void;
-  /** What the worker says; null for nothing new. Passes over what is older than what it has said before. */
+  /** Applies an update from the worker; null for none. Ignores an update that is older than the last one. */
   hear(update: StatusUpdate | null): void;
   subscribe(listener: (status: SyncStatus) => void): () => void;
 }
@@ -17,7 +17,7 @@ export function createStatusStore(initial: SyncStatus): StatusStore {
   let newest = -1;
 
   function show(status: SyncStatus): void {
-    // The worker sends what it has; only a difference is news.
+    // The worker may send an unchanged status, which listeners need not see.
     if (JSON.stringify(status) === JSON.stringify(current)) return;
     current = Object.freeze(status);
     listeners.emit(current);

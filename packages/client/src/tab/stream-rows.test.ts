@@ -21,7 +21,7 @@ class FakeSource implements StreamSource {
 
 const STATEMENT = { sql: 'SELECT 1', params: [] };
 
-it('asks for rows only when the loop wants them', async () => {
+it('fetches rows only as the loop consumes them', async () => {
   const source = new FakeSource(3);
   let seen = 0;
   for await (const rows of streamRows(source, STATEMENT)) {
@@ -35,7 +35,7 @@ it('asks for rows only when the loop wants them', async () => {
   expect(source.closed).toBe(1);
 });
 
-it('lets go of the rest when the loop ends before its rows, or throws', async () => {
+it('closes the stream when the loop exits early or throws', async () => {
   const left = new FakeSource(3);
   for await (const _ of streamRows(left, STATEMENT)) break;
   expect([left.asked, left.closed]).toEqual([1, 1]);

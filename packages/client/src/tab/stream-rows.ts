@@ -2,7 +2,7 @@ import { decodeRows, type EncodedRows } from '../rpc/rows-transfer.ts';
 import type { SqlStatement } from '../rpc/sql-statement.ts';
 import type { SqlRow } from '../rpc/sql-value.ts';
 
-/** The worker's side of a stream, as this side calls it. */
+/** The worker's interface for streams. */
 export interface StreamSource {
   openStream(streamId: number, statement: SqlStatement): Promise<void>;
   nextChunk(streamId: number): Promise<EncodedRows | null>;
@@ -11,7 +11,7 @@ export interface StreamSource {
 
 let lastStreamId = 0;
 
-/** One chunk is under way at most: the worker reads no further than the loop has come, but for that. */
+/** Fetches at most one chunk ahead of the loop. */
 export async function* streamRows(source: StreamSource, statement: SqlStatement): AsyncGenerator<SqlRow[], void, void> {
   const streamId = ++lastStreamId;
   await source.openStream(streamId, statement);
@@ -22,7 +22,7 @@ export async function* streamRows(source: StreamSource, statement: SqlStatement)
       yield decodeRows(chunk);
     }
   } finally {
-    // A client that has ended has no streams.
+    // A closed client has no streams.
     await source.closeStream(streamId).catch(() => undefined);
   }
 }

@@ -19,10 +19,7 @@ export function subscribeUntil<Row>(
   return end;
 }
 
-/**
- * The states of a live query, one after the other. Whoever takes longer than they come gets the newest: states in
- * between are passed over.
- */
+/** Iterates over the states of a live query. A slow consumer gets the newest state and skips those in between. */
 export async function* iterateStates<Row>(
   live: Pick<LiveQuery<Row>, 'subscribe'>,
 ): AsyncGenerator<LiveState<Row>, void, void> {

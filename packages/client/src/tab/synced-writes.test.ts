@@ -46,14 +46,14 @@ const turns = async (): Promise<void> => {
   for (let turn = 0; turn < 20; turn++) await Promise.resolve();
 };
 
-describe('the second promise of a write', () => {
-  it('asks nothing unless somebody looks at it', async () => {
+describe('the synced promise of a write', () => {
+  it('asks nothing until it is read', async () => {
     const { synced, asked, listeners } = decided();
     await synced.beside('a', Promise.resolve(1));
     expect([asked, listeners.size]).toEqual([[], 0]);
   });
 
-  it('resolves when the server has it, rejects with the reason when it is refused, and listens no longer than that', async () => {
+  it('resolves when admitted, rejects with the reason when rejected, and then stops listening', async () => {
     const { synced, decide, listeners } = decided();
     const [a, b] = ['a', 'b'].map((id) => synced.beside(id, Promise.resolve(id)));
     expect(await a).toBe('a');
@@ -70,7 +70,7 @@ describe('the second promise of a write', () => {
     expect(a!.synced).toBe(a!.synced);
   });
 
-  it('is that of a write that is kept although it failed, and of no other that failed', async () => {
+  it('resolves for an unflushed write and rejects for any other failure', async () => {
     const { synced, decide } = decided();
     const writes = ['storage-unflushed', 'storage-full'].map((code) =>
       synced.beside(code, Promise.reject(new RockpoolError(code as ErrorCode))),
@@ -81,7 +81,7 @@ describe('the second promise of a write', () => {
     expect((await outcomes).map(({ status }) => status)).toEqual(['rejected', 'fulfilled', 'rejected', 'rejected']);
   });
 
-  it('asks once more for what changes while it asks', async () => {
+  it('asks again if the status changes during a request', async () => {
     const { synced, decide, asked } = decided();
     const write = synced.beside('a', Promise.resolve());
     const promise = write.synced;
@@ -92,7 +92,7 @@ describe('the second promise of a write', () => {
     expect(asked.length).toBeLessThanOrEqual(3);
   });
 
-  it('rejects with what the write itself rejects with, and when the client is closed', async () => {
+  it('rejects with the error of the write, and when the client closes', async () => {
     const { synced } = decided();
     await expect(synced.beside('a', Promise.reject(new RockpoolError('storage-full'))).synced).rejects.toMatchObject({
       code: 'storage-full',

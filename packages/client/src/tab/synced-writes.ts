@@ -3,24 +3,24 @@ import type { Subscribable, Write } from '../client.ts';
 import type { WriteState } from '../rpc/write-state.ts';
 import { isUnflushed } from '../unflushed.ts';
 
-/** The database's side, as this side calls it. */
+/** The worker's interface for the states of writes. */
 export interface WriteStateSource {
-  /** Throws where there is no server that could decide. */
+  /** Throws if the client has no server. */
   requireServer(): void;
   writeStates(requestIds: readonly string[]): Promise<readonly WriteState[]>;
-  /** An outcome changes it. */
+  /** Changes with every outcome. */
   readonly status: Pick<Subscribable<unknown>, 'subscribe'>;
 }
 
-/** Asked again after this long without a change of the status: what a tab hears of another may get lost. */
+/** Asks again after this long without a change of the status, because a message between tabs may get lost. */
 const ASK_AGAIN_MS = 5_000;
 
-/** Asked about at once at most; the oldest first, which are decided first. */
+/** The most writes in one request; the oldest first, because they are decided first. */
 const MAX_ASKED = 500;
 
 /**
- * The second promise of writes: what became of them at the server. It is asked of the database itself, under the id of
- * the request, so it does not matter which tab leads, and nothing is asked before somebody looks at the promise.
+ * The `synced` promise of writes. It asks the database by request id, so a change of leader does not matter, and asks
+ * nothing before the app reads the promise.
  */
 export class SyncedWrites {
   private readonly source: WriteStateSource;
@@ -35,14 +35,14 @@ export class SyncedWrites {
     this.source = source;
   }
 
-  /** The same promise, with `synced` beside it. */
+  /** Adds `synced` to the promise of a write. */
   beside<T>(requestId: string, local: Promise<T>): Write<T> {
     let synced: Promise<void> | null = null;
     const get = (): Promise<void> => (synced ??= this.whenDecided(requestId, local));
     return Object.defineProperty(local, 'synced', { get }) as Write<T>;
   }
 
-  /** Rejects everything that waits. */
+  /** Rejects all pending promises. */
   end(error: RockpoolError): void {
     this.ended = error;
     for (const { reject } of this.waiting.values()) reject(error);
@@ -77,7 +77,7 @@ export class SyncedWrites {
       const fates = await this.source.writeStates(requestIds);
       requestIds.forEach((requestId, index) => this.settle(requestId, fates[index] ?? { state: 'pending' }));
     } catch (thrown) {
-      // No answer is no outcome: it is asked again, unless the client is closed.
+      // Without an answer the outcome is unknown, so it asks again unless the client is closed.
       if (toRockpoolError(thrown).code === 'client-closed') this.end(toRockpoolError(thrown));
     }
     this.isAsking = false;

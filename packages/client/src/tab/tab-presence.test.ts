@@ -34,14 +34,14 @@ const seen = (changes: Partial<SeenState>): SeenState => ({
 });
 
 describe('the presence of a tab', () => {
-  it('costs nothing until it is used', () => {
+  it('sends nothing until it is used', () => {
     const { presence, told } = createWorld();
     presence.about('');
     presence.about('a note').set(null);
     expect(told).toEqual([]);
   });
 
-  it('tells the newest once the worker has answered', async () => {
+  it('sends the newest state once the worker has answered', async () => {
     const { presence, told, answer } = createWorld();
     const mine = presence.about('');
     mine.subscribe(() => undefined);
@@ -63,7 +63,7 @@ describe('the presence of a tab', () => {
     expect(told[2]).toEqual(told[1]);
   });
 
-  it('shows the others by topic, the longest here first, and neither itself nor what is no JSON', () => {
+  it('lists peers by topic, the longest present first, without itself and invalid JSON', () => {
     const { presence } = createWorld();
     const heard: (readonly Peer[])[] = [];
     presence.about('').subscribe((others) => heard.push(others));

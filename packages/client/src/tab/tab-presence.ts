@@ -6,17 +6,19 @@ import { peerColor } from './peer-color.ts';
 
 export interface TabPresenceOptions {
   readonly tabId: string;
-  /** Tells the worker what this tab shows. */
+  /** Sends the states of this tab to the worker. */
   readonly show: (tabId: string, states: readonly OwnState[]) => Promise<void>;
   readonly onProblem: (error: RockpoolError) => void;
 }
 
-/** What the page shows of itself by topic, and who else is seen there. */
+/** The states that this page shows, and the peers that it sees, by topic. */
 export interface TabPresence {
-  /** Empty: the database. Throws `presence-invalid` for a topic that is too long. */
+  /**
+   * The presence of one topic; the empty topic is the database. Throws `presence-invalid` for a topic that is too long.
+   */
   about(topic: string): Presence;
   hear(update: PeersUpdate): void;
-  /** Another worker has taken the place of the one that knew. */
+  /** Sends all states again, to a replacement worker. */
   showAgain(): void;
   end(): void;
 }
@@ -25,12 +27,12 @@ const NOBODY: readonly Peer[] = Object.freeze([]);
 
 export function createTabPresence({ tabId, show, onProblem }: TabPresenceOptions): TabPresence {
   const mine = new Map<string, string>();
-  /** By topic, by tab. */
+  /** The peers by topic and tab. */
   const seen = new Map<string, Map<string, Peer>>();
-  /** The same, for the app. */
+  /** The same peers, as the lists that the app sees. */
   const others = new Map<string, readonly Peer[]>();
   const listeners = createListeners<ReadonlySet<string>>();
-  /** What the worker has yet to be told, the newest of each topic; null while this tab takes no part. */
+  /** The unsent states, the newest of each topic; null while this tab does not take part. */
   let update: Map<string, string | null> | null = null;
   let isTelling = false;
   let isEnded = false;
@@ -43,7 +45,7 @@ export function createTabPresence({ tabId, show, onProblem }: TabPresenceOptions
     return update;
   }
 
-  /** One call at a time: of what changes meanwhile only the newest is told. */
+  /** Sends one call at a time; of the changes meanwhile, only the newest is sent. */
   async function tell(states: readonly OwnState[]): Promise<void> {
     isTelling = true;
     try {
@@ -150,7 +152,7 @@ function toJson(state: unknown): string {
   return text;
 }
 
-/** Null where nothing is shown any more, and where it is not JSON: whoever sends that is not seen. */
+/** Null if the state is hidden or is not JSON: a peer with an invalid state is not shown. */
 function toPeer({ tabId, siteId, principal, name, sinceMs, stateJson }: SeenState): Peer | null {
   if (stateJson === null) return null;
   try {

@@ -60,20 +60,20 @@ const query = (worker: TabWorker): Promise<unknown> =>
   worker.call((remote) => remote.query({ sql: 'SELECT 1', params: [] }));
 
 describe('a worker that does not answer', () => {
-  it('is replaced by one that is opened first and gets what was asked of the other', async () => {
+  it('is replaced by one that opens first and then gets the pending calls', async () => {
     const world = watched(create(inTurn(silent, answering)));
     expect(await query(world.worker)).toBe('answer');
     expect(world.opened).toBe(1);
     expect(world.stuck.map(({ code, fields }) => [code, fields])).toEqual([['worker-stuck', { waitedMs: 240 }]]);
   });
 
-  it('twice costs the calls that were under way both times, and later ones go on', async () => {
+  it('fails the calls that it blocks twice, and later calls succeed', async () => {
     const world = watched(create(inTurn(silent, silent, answering)));
     await expect(query(world.worker)).rejects.toMatchObject({ code: 'worker-stuck', recovery: 'retry' });
     expect(await query(world.worker)).toBe('answer');
   });
 
-  it('is replaced again when the next one could not be opened', async () => {
+  it('is replaced again if its replacement cannot open', async () => {
     let isBusy = true;
     const world = watched(
       create(inTurn(silent, answering), async () => {
@@ -88,7 +88,7 @@ describe('a worker that does not answer', () => {
   });
 });
 
-it('a worker that answers is left alone, however long a call takes', async () => {
+it('does not replace a worker that answers, however long a call takes', async () => {
   // Answers pings, and a query after a time in which a worker without answers is replaced.
   const slow = script(`addEventListener('message', ({ data }) => {
     if (data.type === 'APPLY') setTimeout(() => postMessage({ id: data.id, type: 'RAW', value: 'answer' }), data.path[0] === 'ping' ? 0 : 600);

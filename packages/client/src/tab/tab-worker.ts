@@ -3,31 +3,31 @@ import type { Remote } from 'comlink';
 import type { WorkerApi } from '../rpc/worker-api.ts';
 import type { WorkerConnection } from './worker-connection.ts';
 
-/** A ping every five seconds costs nothing that can be measured. */
+/** A ping every five seconds has no measurable cost. */
 const PING_MS = 5_000;
 
 /**
  * A worker is stuck when it has not answered for a minute of the page's time. A statement may take seconds; one that
- * takes a minute has no end.
+ * takes a minute does not end.
  */
 const PINGS_UNANSWERED = 12;
 
 export interface TabWorkerOptions {
   /** Starts a worker. */
   readonly connect: () => WorkerConnection;
-  /** Makes a worker usable that was started in the place of another. */
+  /** Opens the database in a replacement worker. */
   readonly reopen: (worker: Remote<WorkerApi>) => Promise<void>;
-  /** A worker that was started in the place of another cannot be used. */
+  /** Called when a replacement worker cannot be opened. */
   readonly onProblem: (error: RockpoolError) => void;
-  /** The worker did not answer and was ended; another is being started. */
+  /** Called when a stuck worker was terminated and a replacement is starting. */
   readonly onStuck: (error: RockpoolError) => void;
   readonly pingMs?: number;
 }
 
 export interface TabWorker extends WorkerConnection {
-  /** From now on a worker that does not answer is replaced. */
+  /** Starts replacing workers that do not answer. */
   watch(): void;
-  /** Replaces it now, for a reason that it gave itself. */
+  /** Replaces the worker now, for a reason that it reported itself. */
   restart(reason: RockpoolError): void;
 }
 
@@ -37,11 +37,11 @@ interface Run {
 }
 
 /**
- * This tab's worker, and another in its place when it is stuck. Nobody else can end a worker, and no lock is taken from
- * one: it gives up its locks and files by ending, and the new one waits in their queues like any tab.
+ * Runs this tab's worker and replaces it when it is stuck. Only its own page can terminate a worker, and locks cannot
+ * be taken from it: termination releases its locks and files, and the new worker queues for them like any tab.
  *
- * A call that was under way is asked once more of the new worker; a write has an id, so it is done once. If that gets
- * stuck too, the call fails with `worker-stuck`.
+ * A call in progress is repeated on the new worker; writes have an id and run only once. If the new worker gets stuck
+ * too, the call fails with `worker-stuck`.
  */
 export function createTabWorker({
   connect,
@@ -51,7 +51,7 @@ export function createTabWorker({
   pingMs = PING_MS,
 }: TabWorkerOptions): TabWorker {
   let run: Run = { connection: connect(), whenUsable: Promise.resolve() };
-  /** Of the worker that is there. It is not asked for pings while it is being opened, which may take long. */
+  /** The state of the current worker. It gets no pings while it is opening, which may take long. */
   let opening: 'done' | 'under way' | 'failed' = 'done';
   let unanswered = 0;
   let timer: ReturnType<typeof setInterval> | undefined;
@@ -68,7 +68,7 @@ export function createTabWorker({
       () => run.connection === connection && (opening = 'done'),
       (thrown: unknown) => {
         if (run.connection !== connection) return;
-        opening = 'failed'; // The next look tries again.
+        opening = 'failed'; // The next check tries again.
         onProblem(toRockpoolError(thrown));
       },
     );
@@ -85,12 +85,12 @@ export function createTabWorker({
     if (opening === 'failed') return replace(new RockpoolError('worker-stuck', { restarted: true }));
     if (unanswered >= PINGS_UNANSWERED)
       return restart(new RockpoolError('worker-stuck', { waitedMs: unanswered * pingMs }));
-    if (++unanswered > 1) return; // The first ping is still waited for.
+    if (++unanswered > 1) return; // The first ping is still pending.
     connection
       .call((worker) => worker.ping())
       .then(
         () => run.connection === connection && (unanswered = 0),
-        () => undefined, // It has ended.
+        () => undefined, // The worker has ended.
       );
   }
 

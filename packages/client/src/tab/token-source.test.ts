@@ -18,7 +18,7 @@ const named = (name: string, message: string, more: object = {}): Error =>
   Object.assign(new Error(message), { name, ...more });
 
 describe('the token', () => {
-  it('is the string that the callback gives, now or later, or the text of its response', async () => {
+  it('is the string of the callback, sync or async, or the text of its response', async () => {
     for (const token of [
       () => TOKEN,
       async () => TOKEN,
@@ -88,7 +88,7 @@ describe('the token', () => {
     expect(told).toMatchObject([{ code: 'token-callback-failed', recovery: 'bug' }]);
   });
 
-  it('says nothing of what the callback threw in its own words, and keeps the error as the cause', async () => {
+  it('omits the message of the thrown error and keeps the error as the cause', async () => {
     const thrown = new TypeError('secret');
     const { outcome, told } = await asked(throwing(thrown));
     expect(outcome).not.toContain('secret');
@@ -96,7 +96,7 @@ describe('the token', () => {
     expect(told[0]?.cause).toBe(thrown);
   });
 
-  it('is reported as failed once, not at every retry, and again after it was had or fails otherwise', async () => {
+  it('reports a failure once, and again after a success or a different failure', async () => {
     const told: RockpoolError[] = [];
     let answer: () => TokenAnswer = throwing(new TypeError('one'));
     const source = createTokenSource({ token: () => answer(), onError: (error) => void told.push(error) });
@@ -113,7 +113,7 @@ describe('the token', () => {
     expect(await times(2)).toBe(3);
   });
 
-  it('is refused as the RockpoolError that the callback throws says', async () => {
+  it('rejects with the RockpoolError that the callback throws', async () => {
     expect(await asked(throwing(new RockpoolError('auth-database-forbidden')))).toEqual({
       outcome: 'auth-database-forbidden {}',
       told: [],

@@ -1,27 +1,26 @@
 import { RockpoolError, type ErrorFields } from '@rockpool/shared';
 
-/** What the app's `token` callback may give; see SyncOptions. */
+/** The return value of the app's `token` callback; see SyncOptions. */
 export type TokenAnswer = string | Response | null;
 
 export interface TokenSourceOptions {
   readonly token: () => Promise<TokenAnswer> | TokenAnswer;
-  /** Called with `token-callback-failed`, whose `cause` is what the callback threw. */
+  /** Receives `token-callback-failed`, with the thrown value as its `cause`. */
   readonly onError: (error: RockpoolError) => void;
 }
 
-/** The characters of a bearer token (RFC 6750, 2.1). An error page, JSON or a text of several lines has others. */
+/** The characters of a bearer token (RFC 6750, 2.1). Error pages, JSON and text of several lines contain others. */
 const BEARER_TOKEN = /^[A-Za-z0-9\-._~+/]+=*$/;
 
-/** A wrapped error is looked through this deep. */
+/** How many levels of `cause` are searched. */
 const MAX_CAUSES = 5;
 
 /**
- * Asks the app for a token, and sorts what goes wrong into three kinds:
- * - nobody is signed in: `auth-signed-out`, or the `RockpoolError` that the callback threw
- * - the app's own server cannot be reached, or answers that it has trouble: `network-unreachable` with the stage
- *   `token`
- * - the app's code failed: `token-callback-failed`. `onError` gets the error once, not again at every retry, until a
- *   token was had or another error comes
+ * Asks the app for a token and classifies failures:
+ * - not signed in: `auth-signed-out`, or the `RockpoolError` that the callback threw
+ * - the app's own server is unreachable or reports trouble: `network-unreachable` with the stage `token`
+ * - the app's code failed: `token-callback-failed`. `onError` receives the error once, and again only after a token was
+ *   received or a different error occurred
  */
 export function createTokenSource({ token, onError }: TokenSourceOptions): () => Promise<string> {
   let reported: string | null = null;
@@ -61,7 +60,7 @@ function requireToken(answer: unknown): string {
   return answer;
 }
 
-/** Sorts what the callback threw, or a `Response` that it returned. */
+/** Classifies a thrown value, or a `Response` that the callback returned. */
 function tokenError(thrown: unknown): RockpoolError {
   if (thrown instanceof RockpoolError) return thrown;
   const status = statusOf(thrown);
@@ -85,12 +84,14 @@ function callbackFailed(fields: ErrorFields, cause?: unknown): RockpoolError {
   );
 }
 
-/** Timeout, too early, too many requests, or the server's own trouble: the same request may succeed later. */
+/** Timeout, too early, too many requests, or a server error: the same request may succeed later. */
 function isServerTrouble(status: number): boolean {
   return status === 408 || status === 425 || status === 429 || (status >= 500 && status <= 599);
 }
 
-/** Of a `Response`, and of errors as HTTP libraries throw them: `status`, `statusCode`, `response.status`. */
+/**
+ * Reads the HTTP status of a `Response`, or of an error of an HTTP library: `status`, `statusCode`, `response.status`.
+ */
 function statusOf(thrown: unknown): number | null {
   if (typeof thrown !== 'object' || thrown === null) return null;
   const { status, statusCode, response } = thrown as {
@@ -116,8 +117,8 @@ function causesOf(thrown: unknown): unknown[] {
 }
 
 /**
- * How `fetch` says that there was no answer, in the words of each engine; a TypeError of any other text is a fault in
- * the app's code.
+ * The messages by which each engine's `fetch` reports a missing answer. A TypeError with any other message is a fault
+ * in the app's code.
  */
 const FETCH_FAILURES = [
   /^Failed to fetch/, // Chromium; also `import()` of a chunk
@@ -133,7 +134,7 @@ const FETCH_FAILURES = [
   /^Network request failed/, // polyfills over XMLHttpRequest
 ];
 
-/** Names and codes that DOM APIs, Node and axios give to the same. */
+/** Names and codes that DOM APIs, Node and axios use for the same failure. */
 const NETWORK_NAMES: ReadonlySet<unknown> = new Set(['AbortError', 'NetworkError', 'TimeoutError']);
 const NETWORK_CODES: ReadonlySet<unknown> = new Set([
   'ECONNABORTED',
@@ -157,7 +158,7 @@ function isNetworkFailure(thrown: unknown): boolean {
   return name === 'TypeError' && typeof message === 'string' && FETCH_FAILURES.some((words) => words.test(message));
 }
 
-/** Also of another realm, and of a library's own class. */
+/** Recognises errors of another realm and subclasses of a library. */
 function isResponse(answer: unknown): answer is Response {
   if (typeof answer !== 'object' || answer === null) return false;
   const { ok, status, text } = answer as Partial<Response>;

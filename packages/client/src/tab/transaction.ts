@@ -8,7 +8,7 @@ import type { TransactionAsk } from '../rpc/transaction-ask.ts';
 import type { OwnTransaction, OwnTransactions } from './own-transactions.ts';
 import { toStatement } from './sql.ts';
 
-/** The worker's side of a transaction, as this side calls it. */
+/** The worker's interface for transactions. */
 export interface TransactionSource {
   transact(transactionId: string, ask: TransactionAsk): Promise<StatementOutcome | null>;
   commit(transactionId: string): Promise<void>;
@@ -16,16 +16,13 @@ export interface TransactionSource {
 
 export type TransactionBody<T> = (tx: Transaction) => Promise<T> | T;
 
-/**
- * Long enough for what a page computes between two statements, short enough that other writers, who wait, do not give
- * up.
- */
+/** Long enough for a page's own computation between statements, short enough that waiting writers do not give up. */
 export const DEFAULT_TIMEOUT_MS = 5_000;
 
-/** A write of another tab that waits for the end of this transaction fails after ten seconds. */
+/** Writes of other tabs that wait for this transaction fail after ten seconds. */
 const LONGEST_TIMEOUT_MS = 8_000;
 
-/** Begins, runs the body and commits; rolls back where the body fails, its time is over or the signal aborts. */
+/** Begins, runs the body and commits. Rolls back if the body fails, the time is over or the signal aborts. */
 export async function runTransaction<T>(
   source: TransactionSource,
   transactionId: string,
@@ -40,7 +37,7 @@ export async function runTransaction<T>(
     });
   signal?.throwIfAborted();
   const interrupted = Promise.withResolvers<never>();
-  interrupted.promise.catch(() => undefined); // It matters only while something waits for it.
+  interrupted.promise.catch(() => undefined); // Matters only while a step waits for it.
   const onAbort = (): void => interrupted.reject(signal?.reason);
   signal?.addEventListener('abort', onAbort, { once: true });
   let timer: ReturnType<typeof setTimeout> | undefined;
@@ -52,7 +49,7 @@ export async function runTransaction<T>(
     const result = await Promise.race([new Level(steps, 0).run(body), interrupted.promise]);
     steps.end();
     const committed = source.commit(transactionId);
-    own.end(); // What waits comes after the commit.
+    own.end(); // Waiting writes run after the commit.
     await committed;
     return result;
   } catch (thrown) {
@@ -74,7 +71,7 @@ function timedOut(timeoutMs: number, writesWaiting: number): RockpoolError {
   });
 }
 
-/** What one transaction asks, step by step, and nothing after its end. */
+/** Sends the steps of one transaction, one at a time, and rejects steps after its end. */
 class Steps {
   isOver = false;
   private readonly source: TransactionSource;
@@ -98,12 +95,12 @@ class Steps {
 
   async rollback(): Promise<void> {
     this.isOver = true;
-    // Where nobody is left to hear of it, nobody has it open either.
+    // If the worker is gone, so is the transaction.
     await this.source.transact(this.transactionId, { kind: 'rollback' }).catch(() => undefined);
   }
 }
 
-/** The transaction itself (depth 0), or one nested in it: a savepoint. */
+/** The transaction itself (depth 0), or a nested one: a savepoint. */
 class Level implements Transaction {
   private readonly steps: Steps;
   private readonly depth: number;
@@ -119,7 +116,7 @@ class Level implements Transaction {
   async run<T>(body: TransactionBody<T>): Promise<T> {
     try {
       const result = await body(this);
-      // What the body did not wait for is part of it as well, and so is its failure.
+      // Statements that the body did not await belong to the transaction, and so do their failures.
       await Promise.all(this.pending);
       return result;
     } finally {
@@ -173,7 +170,7 @@ class Level implements Transaction {
 
   private requireUsable(): void {
     if (this.isOver || this.steps.isOver) throw new RockpoolError('transaction-ended');
-    // What it wrote would vanish with the savepoint of the nested one.
+    // Its writes would vanish with the savepoint of the nested transaction.
     if (this.hasNested) throw new RockpoolError('sql-forbidden', { problem: 'nested-transaction-open' });
   }
 

@@ -21,7 +21,7 @@ function createWorld(refusals: Readonly<Record<string, string>> = {}): {
 }
 
 describe('the history of a tab', () => {
-  it('goes back step by step and forth again, by taking back what took back', async () => {
+  it('undoes step by step, and redoes by undoing the undo', async () => {
     const { history, undone, write } = createWorld();
     await write('a');
     await write('b');
@@ -31,7 +31,7 @@ describe('the history of a tab', () => {
     expect(undone).toEqual(['b', 'a', 'u2', 'u1', 'u4']);
   });
 
-  it('cannot do again what was taken back before another write', async () => {
+  it('clears the redo steps on a new write', async () => {
     const { history, write } = createWorld();
     await write('a');
     await history.undo();
@@ -39,7 +39,7 @@ describe('the history of a tab', () => {
     expect(await history.redo()).toBe(false);
   });
 
-  it('has no step for what failed, and passes over what changed nothing', async () => {
+  it('skips writes that failed or changed nothing', async () => {
     const { history, undone, write } = createWorld({ b: 'nothing' });
     await write('a');
     await write('b');
@@ -48,7 +48,7 @@ describe('the history of a tab', () => {
     expect(undone).toEqual(['a']);
   });
 
-  it('has a step for what is kept although it failed, a write as well as what took it back', async () => {
+  it('keeps a step for an unflushed write and an unflushed undo', async () => {
     const unflushed = new RockpoolError('storage-unflushed');
     const taken: string[] = [];
     const history = new UndoHistory({
@@ -64,7 +64,7 @@ describe('the history of a tab', () => {
     expect(taken).toEqual(['a', 'u1']);
   });
 
-  it('says why a step is refused, and goes on with the one before', async () => {
+  it('rejects a refused step with its reason and continues with the one before', async () => {
     const { history, undone, write } = createWorld({ b: 'changed' });
     await write('a');
     await write('b');
@@ -73,7 +73,7 @@ describe('the history of a tab', () => {
     expect(undone).toEqual(['a']);
   });
 
-  it('takes one step after the other when several are asked for at once', async () => {
+  it('runs concurrent steps one after the other', async () => {
     const { history, undone, write } = createWorld();
     await write('a');
     await write('b');

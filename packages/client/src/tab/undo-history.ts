@@ -1,18 +1,16 @@
 import { RockpoolError } from '@rockpool/shared';
 import { isUnflushed } from '../unflushed.ts';
 
-/** More than anybody goes back through; the changelog keeps no more of them for ever either. */
+/** More steps than a user undoes. The changelog does not keep them forever either. */
 const MOST_STEPS = 1_000;
 
 export interface UndoHistoryOptions {
-  /** Takes a transaction back by a new one, which has an id of its own. */
+  /** Undoes a transaction by a new one with its own id. */
   readonly undo: (requestId: string, newRequestId: string) => Promise<unknown>;
   readonly newId: () => string;
 }
 
-/**
- * The transactions of this tab, by the ids of their requests, and which of them were taken back. One step at a time.
- */
+/** The done and undone transactions of this tab, by request id. Runs one step at a time. */
 export class UndoHistory {
   private readonly options: UndoHistoryOptions;
   private readonly done: string[] = [];
@@ -23,9 +21,7 @@ export class UndoHistory {
     this.options = options;
   }
 
-  /**
-   * Passes a write on, and remembers it when it is committed. What was taken back before can then not be done again.
-   */
+  /** Returns the write, and records it once it is committed. A new write clears the redo steps. */
   async remember<T>(requestId: string, write: Promise<T>): Promise<T> {
     try {
       const result = await write;
@@ -37,7 +33,7 @@ export class UndoHistory {
     }
   }
 
-  /** False where there is nothing to take back. */
+  /** Resolves with false if there is nothing to undo. */
   undo(): Promise<boolean> {
     return this.step(this.done, this.undone);
   }
@@ -64,7 +60,7 @@ export class UndoHistory {
       try {
         await this.options.undo(requestId, newRequestId);
       } catch (thrown) {
-        // It changed nothing that is synced: for the user it was no step.
+        // It changed no synced row, so it is no step for the user.
         if (thrown instanceof RockpoolError && thrown.code === 'undo-refused' && thrown.fields['problem'] === 'nothing')
           continue;
         if (isUnflushed(thrown)) to.push(newRequestId);

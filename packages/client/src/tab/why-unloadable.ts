@@ -1,15 +1,15 @@
 import { RockpoolError } from '@rockpool/shared';
 
-/** The page waits for nothing else, and a server that gave no script may give no answer. */
+/** Short, because the failed call waits for it, and a server without the script may not answer. */
 const LOOK_WITHIN_MS = 5_000;
 
-/** Where the guide says what bundlers have to know. */
+/** The guide's section on bundlers. */
 const HELP = 'docs/guides/client.md#bundlers';
 
 /**
- * The browser says only that a worker could not be loaded. This asks for its script once more, to say why: there is
- * none (`status`), something else is in its place, such as the page of an app that answers every path (`contentType`),
- * or it is there, and a policy of the page, one of its imports or its syntax is at fault.
+ * Browsers report only that a worker failed to load. This requests the script again to find the reason: it is missing
+ * (`status`), something else is served in its place, such as the page of an app that answers every path
+ * (`contentType`), or it exists and a policy of the page, one of its imports or its syntax is at fault.
  */
 export async function whyUnloadable(url: string): Promise<RockpoolError> {
   const failed = (problem: string, fields: Readonly<Record<string, string | number>> = {}): RockpoolError =>

@@ -32,11 +32,11 @@ afterEach(() => {
 });
 
 describe('a call into the worker', () => {
-  it('gets its answer', async () => {
+  it('resolves with the answer', async () => {
     expect(await query(connect(ANSWERING).connection)).toBe('answer');
   });
 
-  it('fails when the script of the worker cannot be run, and so do later ones', async () => {
+  it('rejects if the script throws at its start, and so do later calls', async () => {
     const scripts = [
       ['this is not JavaScript', 'worker-unloadable'],
       [`import './nowhere.js';`, 'worker-unloadable'],
@@ -49,7 +49,7 @@ describe('a call into the worker', () => {
     }
   });
 
-  it('fails with the address and the reason when a bundler has lost the script', async () => {
+  it('rejects with the address and the reason if the script is missing', async () => {
     const there = URL.createObjectURL(new Blob([ANSWERING], { type: 'text/javascript' }));
     const gone = URL.createObjectURL(new Blob([ANSWERING], { type: 'text/javascript' }));
     URL.revokeObjectURL(gone);
@@ -69,7 +69,7 @@ describe('a call into the worker', () => {
     expect(await query(connectTo(there))).toBe('answer');
   });
 
-  it('fails with the reason when a policy of the page refuses the script', async () => {
+  it('rejects with the reason if a policy of the page refuses the script', async () => {
     const frame = document.createElement('iframe');
     frame.srcdoc = `<meta http-equiv="Content-Security-Policy" content="worker-src 'none'">`;
     const loaded = new Promise((resolve) => frame.addEventListener('load', resolve));
@@ -84,7 +84,7 @@ describe('a call into the worker', () => {
     frame.remove();
   });
 
-  it('fails when the connection is ended before the answer came', async () => {
+  it('rejects if the connection ends before the answer', async () => {
     const { connection } = connect('');
     const waiting = query(connection);
     connection.end(closed);
@@ -93,7 +93,7 @@ describe('a call into the worker', () => {
   });
 });
 
-it('an error in a worker that answers is reported, and the worker goes on', async () => {
+it('reports an error in a running worker, which continues', async () => {
   const { connection, problems } = connect(
     `${ANSWERING} addEventListener('message', () => setTimeout(() => { throw new TypeError('later'); }));`,
   );

@@ -4,17 +4,17 @@ import { installErrorTransfer } from '../rpc/error-transfer.ts';
 import type { WorkerApi } from '../rpc/worker-api.ts';
 import type { StartedWorker } from './start-worker.ts';
 
-/** Calls into this tab's worker. Comlink alone would wait for ever on a worker that never started. */
+/** Calls into this tab's worker. Comlink alone would wait forever for a worker that never started. */
 export interface WorkerConnection {
-  /** Fails also when the worker cannot be started, or when the connection has ended. */
+  /** Also rejects if the worker cannot start or the connection has ended. */
   call<T>(run: (worker: Remote<WorkerApi>) => Promise<T>): Promise<T>;
-  /** Terminates the worker; calls that wait, and later ones, fail with this error. */
+  /** Terminates the worker. Pending and later calls reject with this error. */
   end(error: RockpoolError): void;
 }
 
 /**
- * `onProblem` hears of errors in the worker that belong to no call. A worker goes on after such an error. A script that
- * cannot be loaded fails all calls with `worker-unloadable`, one that throws at its start with `internal`.
+ * `onProblem` receives errors in the worker that belong to no call; the worker continues after them. A script that
+ * cannot be loaded fails all calls with `worker-unloadable`; one that throws at its start, with `internal`.
  */
 export function connectWorker(
   { worker, url }: StartedWorker,
@@ -37,9 +37,9 @@ export function connectWorker(
   }
 
   worker.addEventListener('error', (event) => {
-    event.preventDefault(); // It is reported with a code instead.
+    event.preventDefault(); // Reported with a code instead.
     if (ended !== null) return;
-    // What went wrong in a script is told; that there is none is not.
+    // An error in a script is an ErrorEvent; a missing script is not.
     if (!hasAnswered && !(event instanceof ErrorEvent)) return void explainUnloadable(url).then(end);
     const cause: unknown = event.error ?? new Error(event.message);
     const error = new RockpoolError(
@@ -79,8 +79,8 @@ async function explainUnloadable(url: string): Promise<RockpoolError> {
 }
 
 /**
- * Comlink makes another proxy whenever a method is named, and watches when it goes: together more than the rest of a
- * call.
+ * Comlink creates a new proxy for each method access and tracks its lifetime. Together that costs more than the rest of
+ * a call, so the methods are cached.
  */
 function withMethodsKept(remote: Remote<WorkerApi>): Remote<WorkerApi> {
   const kept = new Map<string | symbol, unknown>();
