@@ -19,7 +19,6 @@ const NOT_YET = new Set([
   'set aside (a database)',
   'hidden base',
   'fate (of a write)',
-  'timestamp',
 ]);
 
 /** @type {Record<string, Rule>} by the first column of the table */
@@ -47,13 +46,19 @@ const RULES = {
   'floor (of deletes)': { reviewed: 'the oldest version of a range is a floor too' },
   'hidden base': { pattern: /hidden ?base/i },
   'places, turns': { reviewed: 'the words are ordinary elsewhere' },
-  'fate (of a write)': { pattern: /\bfates?\b|[a-z]Fates?\b|\bfates?[A-Z]/i },
+  'fate (of a write)': {
+    pattern: /\bfates?\b|[a-z]Fates?\b|\bfates?[A-Z]/i,
+    allowed: [
+      [/^apps\/demo-budget\/src\/import\//, 'what an import does with a row'],
+      [/^tests\/kills\/page\/disturb-broadcasts\.ts/, 'what becomes of a message'],
+    ],
+  },
   timestamp: {
     pattern: /timestamp/i,
     allowed: [
       [
-        /timestamp_ms|mode: 'timestamp'|`timestamp`|timestamptz|clock_timestamp|and 1, timestamps/,
-        'a type of Drizzle or PostgreSQL',
+        /timestamp_ms|mode: 'timestamp'|`timestamp`|timestamptz|clock_timestamp|CURRENT_TIMESTAMP|timeStamp|and 1, timestamps/,
+        'a type of Drizzle or PostgreSQL, a function of SQL, a field of an event',
       ],
     ],
   },
