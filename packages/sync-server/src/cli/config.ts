@@ -45,7 +45,7 @@ export const SERVE_SETTINGS: Settings = {
   origin: { takes: 'list', help: 'another origin of pages that may connect; may be repeated' },
   'keep-deletes': {
     takes: 'text',
-    help: 'how long tombstones are kept; a device away for longer downloads everything: a number and s, m, h or d; default 30d',
+    help: 'how long tombstones are kept: a number and s, m, h or d; default 30d. A device that was away for longer does a full resync',
   },
   'keep-conflicts': { takes: 'text', help: 'how long conflicts are kept; default 90d' },
   'max-conflicts': { takes: 'text', help: 'the most conflicts kept in one database; default 10000' },

@@ -28,13 +28,13 @@ CREATE TABLE rockpool_document_edit (    -- the last edits of each document
 `;
 
 const DOCUMENT_AUTHOR_SQL: string = `
-CREATE TABLE rockpool_document_author (  -- authors of the operations in a document whose edits have been pruned. Deleted with the document, or with the tombstone of its row
+CREATE TABLE rockpool_document_author (  -- Yjs clients of the pruned edits of a document. Deleted with the document, or with the tombstone of its row
   table_id INTEGER NOT NULL,
   key BLOB NOT NULL,
   column_id INTEGER NOT NULL,
   of_replaced INTEGER NOT NULL,          -- 1: belongs to the document in rockpool_document_replaced
   client INTEGER NOT NULL,               -- a Yjs client id (shared/document/document-id.ts)
-  watermark INTEGER NOT NULL,            -- of the client's last edit
+  watermark INTEGER NOT NULL,            -- watermark of the client's last edit
   PRIMARY KEY (table_id, key, column_id, of_replaced, client)
 ) WITHOUT ROWID;
 `;
@@ -70,8 +70,8 @@ export const SERVER_SITE: string = '0'.repeat(32);
  */
 export const INTERNAL_TABLES_SQL: string = `
 CREATE TABLE rockpool_meta (
-  name TEXT PRIMARY KEY,     -- a MetaName of meta.ts
-  value BLOB NOT NULL         -- of any type
+  name TEXT PRIMARY KEY,                 -- a MetaName of meta.ts
+  value BLOB NOT NULL                    -- a value of any type
 ) WITHOUT ROWID;
 
 CREATE TABLE rockpool_site (
@@ -83,7 +83,7 @@ CREATE TABLE rockpool_site (
   last_stamp_us INTEGER NOT NULL,        -- highest corrected stamp of the site
   confirmed_cursor INTEGER NOT NULL,     -- cursor that the site has durably applied
   confirmed_sequence INTEGER NOT NULL,   -- outcomes up to here are durable at the site and pruned here
-  confirmed_watermark INTEGER NOT NULL   -- of its last admitted changeset up to confirmed_sequence
+  confirmed_watermark INTEGER NOT NULL   -- watermark of the last admitted changeset up to confirmed_sequence
 );
 
 CREATE TABLE rockpool_outcome (          -- the outcome of a changeset; its details are pruned once the site has confirmed it (log/outcomes.ts)
@@ -103,7 +103,7 @@ CREATE TABLE rockpool_log (              -- one row per admitted changeset
   watermark INTEGER PRIMARY KEY,         -- 1, 2, 3 … without gaps
   site_number INTEGER NOT NULL,
   sequence INTEGER NOT NULL,
-  stamp_us INTEGER NOT NULL,             -- corrected
+  stamp_us INTEGER NOT NULL,             -- corrected stamp of the changeset
   max_stamp_us INTEGER NOT NULL,         -- highest stamp up to here; a write by a site that has seen this entry cannot claim a lower one
   principal TEXT NOT NULL,               -- author, for the conflict log
   received_ms INTEGER NOT NULL DEFAULT 0, -- time of receipt by the server's clock, ms since 1970
