@@ -71,7 +71,7 @@ export function createHost(environment: WorkerEnvironment): WorkerApi {
       // The browser's own process looks for the medium while SQLite, which takes longest, is loaded here.
       const choosing = environment.chooseMedium(options.persistence, options.name);
       const schema = decodeSchema(options.schema);
-      const runtime = loadCode(schema, environment.loadSqlite);
+      const runtime = loadCode({ schema, hasMigrations: options.migrations !== null }, environment.loadSqlite);
       const { persistence, medium } = await choosing;
       const send = (event: WorkerEvent): void => void sendToTab(tab, event);
       const problem = (error: RockpoolError): void => send({ kind: 'problem', error: error.toData() });

@@ -4,7 +4,7 @@ import type { DecodedChangeset } from '../changelog/changelog.ts';
 import type { Connection } from '../sqlite/connection.ts';
 import { createMigrationPolicy } from '../write/sql-policy.ts';
 import type { Meta } from './meta.ts';
-import { shapeDifferences } from './table-shape.ts';
+import { tableShapes } from './load-table-shapes.ts';
 
 const BREAKPOINT = '--> statement-breakpoint';
 
@@ -208,7 +208,7 @@ function differences(connection: Connection, table: TableSchema): string[] {
       problems.push(`column ${table.name}.${name} is not in the schema`);
   // Tables that are not synced may have any shape.
   if (table.synced)
-    for (const { column, declared, found: actual } of shapeDifferences(connection, table))
+    for (const { column, declared, found: actual } of tableShapes().shapeDifferences(connection, table))
       problems.push(
         `${column === null ? `table ${table.name}` : `column ${table.name}.${column}`}: the schema declares ${declared}, the database has ${actual}`,
       );

@@ -4,6 +4,7 @@ import './access-handle-types.ts';
 import type { OpenedDatabase } from '../leader/opened-database.ts';
 import type { Migration } from '../../rpc/migration.ts';
 import type { Durability } from '../../rpc/worker-api.ts';
+import { loadTableShapes } from '../database/load-table-shapes.ts';
 import { loadDocumentSupport } from '../documents/load-document-support.ts';
 import { documentTables } from '../documents/document-columns.ts';
 import { localReads, type LocalReadsOptions } from '../database/local-reads.ts';
@@ -139,11 +140,15 @@ async function keepUnsentAsRejected(
   return unsent.changesets.length;
 }
 
-/** Loads SQLite and the other code that the schema needs. The opener gets a failure. */
-export function loadCode(schema: Schema, loadSqlite: () => Promise<SqliteRuntime>): Promise<SqliteRuntime> {
+/** Loads SQLite and the other code that the schema and the migrations need. The opener gets a failure. */
+export function loadCode(
+  { schema, hasMigrations }: { readonly schema: Schema; readonly hasMigrations: boolean },
+  loadSqlite: () => Promise<SqliteRuntime>,
+): Promise<SqliteRuntime> {
   const loading = Promise.all([
     loadSqlite(),
     documentTables(schema.tables).size > 0 ? loadDocumentSupport() : undefined,
+    hasMigrations ? loadTableShapes() : undefined,
   ]).then(([runtime]) => runtime);
   loading.catch(() => undefined);
   return loading;
