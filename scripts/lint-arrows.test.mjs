@@ -152,6 +152,12 @@ const refused = [
     'no-cycle',
   ],
   [
+    'two modules never need types of each other',
+    'packages/client/src/type-cycle-a.ts',
+    "import type { B } from './type-cycle-b.ts'; export interface A { readonly b: B | null }",
+    'no-cycle',
+  ],
+  [
     'a promise is never left alone',
     'packages/client/src/d.ts',
     'const save = async () => {}; export const go = () => { save(); };',
@@ -188,6 +194,10 @@ const refused = [
 /** @type {[file: string, code: string][]} what the snippets above need to stand beside them */
 const beside = [
   ['packages/client/src/cycle-b.ts', "import { a } from './cycle-a.ts'; export const b = () => a;"],
+  [
+    'packages/client/src/type-cycle-b.ts',
+    "import type { A } from './type-cycle-a.ts'; export interface B { readonly a: A | null }",
+  ],
   ['packages/client/src/types.ts', 'export interface A { readonly id: number } export const a = 1;'],
 ];
 

@@ -62,7 +62,8 @@ export {
 export { lastWriter } from './merge/policies/last-writer.ts';
 export { POLICY_DECLARATIONS, policiesOf, policyOf } from './merge/policies/policies.ts';
 export { mergeRow } from './merge/row.ts';
-export type { Cell, Conflict, MergeRule, RowChange, RowMerge, RowRules, StoredRow } from './merge/row-model.ts';
+export type { Cell, Conflict, MergeRule, RowChange, RowMerge, StoredRow } from './merge/row-model.ts';
+export type { RowRules } from './merge/row-rules.ts';
 export { compareVersions, hasSeen, NO_VERSION, type Version } from './merge/version.ts';
 export type { Audit, AuditedTable } from './protocol/audit.ts';
 export type { AuditAnswer, DifferingTable } from './protocol/audit-answer.ts';
@@ -141,7 +142,9 @@ export {
   type Schema,
   type SearchIndexSchema,
   type TableSchema,
+  type RenameRule,
+  type UniqueRule,
 } from './schema/schema.ts';
 export { CONFLICT_TABLE, CONFLICT_TABLE_NAME, RESERVED_TABLE_PREFIX, SYSTEM_TABLES } from './schema/system-tables.ts';
-export { DEFAULT_RENAME_SUFFIX, MAX_RENAMES, renamed, type RenameRule, type UniqueRule } from './schema/unique-rule.ts';
+export { DEFAULT_RENAME_SUFFIX, MAX_RENAMES, renamed } from './schema/unique-rule.ts';
 export { schemaProblems, type SchemaProblem } from './schema/validate.ts';

@@ -1,7 +1,6 @@
 import type { TablesRelationalConfig } from 'drizzle-orm';
-import { SQLiteTransaction } from 'drizzle-orm/sqlite-core';
+import { SQLiteTransaction, type SQLiteSession } from 'drizzle-orm/sqlite-core';
 import type { RelationalDialect } from './relational-dialect.ts';
-import type { RockpoolSession } from './session.ts';
 import type { WriteResult } from './write-result.ts';
 
 /** Tables and relations in Drizzle's form for `db.query`. */
@@ -18,7 +17,7 @@ export class RockpoolTransaction<
 > extends SQLiteTransaction<'async', WriteResult, Tables, Relations> {
   constructor(
     dialect: RelationalDialect,
-    session: RockpoolSession<Tables, Relations>,
+    session: SQLiteSession<'async', WriteResult, Tables, Relations>,
     relations: RelationalSchema<Relations> | undefined,
   ) {
     super('async', dialect, session, relations);

@@ -1,7 +1,5 @@
 import type { CellValue } from '../change/cell-value.ts';
 import type { ChangeKind } from '../change/changeset.ts';
-import type { DeleteRule } from '../schema/schema.ts';
-import type { TablePolicies } from './column-policy.ts';
 import type { Version } from './version.ts';
 
 export interface Cell {
@@ -43,12 +41,6 @@ export interface RowChange {
   readonly version: Version;
   /** The watermark the author had seen, for a column or (EXISTENCE_COLUMN_ID) for the row as a whole. */
   readonly baseOf: (columnId: number) => number;
-}
-
-/** The merge rules of the row's table. */
-export interface RowRules {
-  readonly deleteRule: DeleteRule;
-  readonly policies: TablePolicies;
 }
 
 /**

@@ -5,7 +5,8 @@ import { tablePolicies, type TablePolicies } from './column-policy.ts';
 import { counter } from './policies/counter.ts';
 import { group } from './policies/group.ts';
 import { mergeRow } from './row.ts';
-import type { Conflict, RowChange, RowRules, StoredRow } from './row-model.ts';
+import type { Conflict, RowChange, StoredRow } from './row-model.ts';
+import type { RowRules } from './row-rules.ts';
 
 const COLUMNS = [11, 12];
 

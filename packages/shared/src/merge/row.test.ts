@@ -5,7 +5,8 @@ import { tablePolicies } from './column-policy.ts';
 import { counter } from './policies/counter.ts';
 import { group } from './policies/group.ts';
 import { mergeRow } from './row.ts';
-import type { RowChange, RowMerge, RowRules, StoredRow } from './row-model.ts';
+import type { RowChange, RowMerge, StoredRow } from './row-model.ts';
+import type { RowRules } from './row-rules.ts';
 
 const PAYEE = 1;
 const AMOUNT = 2;

@@ -4,7 +4,8 @@ import { hasSeenCell } from './cell.ts';
 import type { LostValue, TablePolicies } from './column-policy.ts';
 import { withGroupBases, withWholeGroups } from './policies/group.ts';
 import { mergeLastWriter } from './policies/last-writer.ts';
-import type { Cell, Conflict, MergeRule, RowChange, RowMerge, RowRules, StoredRow } from './row-model.ts';
+import type { Cell, Conflict, MergeRule, RowChange, RowMerge, StoredRow } from './row-model.ts';
+import type { RowRules } from './row-rules.ts';
 import { compareVersions, hasSeen, NO_VERSION, type Version } from './version.ts';
 
 /**

@@ -1,5 +1,4 @@
 import type { DocumentRule } from '../document/document-rule.ts';
-import type { UniqueRule } from './unique-rule.ts';
 
 /*
  * The schema of a database as plain data: the app's Drizzle declarations, reduced to what SQLite, capture and merge
@@ -126,4 +125,19 @@ export function namedColumns(schema: Schema): (readonly [table: string, column: 
 
 export function syncedTables(schema: Schema): TableSchema[] {
   return schema.tables.filter((table) => table.synced);
+}
+
+/**
+ * What the server does with a row that takes a unique value of another row. The row that came first keeps the value.
+ *
+ * - `reject`: the changeset is rejected whole and stays with its author.
+ * - RenameRule: the row gets the next free name, and the conflict log keeps the name that its author chose.
+ */
+export type UniqueRule = 'reject' | RenameRule;
+
+export interface RenameRule {
+  /** The TEXT column that gets the suffix. A collision that does not involve it rejects the changeset. */
+  readonly rename: string;
+  /** Contains `{n}` once: the number, from 2. */
+  readonly suffix: string;
 }

@@ -2,8 +2,7 @@ import { describe, expect, it } from 'vitest';
 import { sampleColumn, sampleTable } from '../../testing/sample-schema.ts';
 import { buildSchema } from './build-schema.ts';
 import { decodeSchema, encodeSchema } from './schema-codec.ts';
-import { DEFAULT_MERGE_RULES, type TableSchema } from './schema.ts';
-import type { UniqueRule } from './unique-rule.ts';
+import { DEFAULT_MERGE_RULES, type TableSchema, type UniqueRule } from './schema.ts';
 
 const id = sampleColumn('id', 'text', { notNull: true });
 const name = sampleColumn('name', 'text');

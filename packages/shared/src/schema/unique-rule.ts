@@ -1,21 +1,6 @@
 import { quoteName } from './ddl.ts';
 import { invalid, object, text } from './read-json.ts';
-import type { ForeignKeySchema, TableSchema } from './schema.ts';
-
-/**
- * What the server does with a row that takes a unique value of another row. The row that came first keeps the value.
- *
- * - `reject`: the changeset is rejected whole and stays with its author.
- * - RenameRule: the row gets the next free name, and the conflict log keeps the name that its author chose.
- */
-export type UniqueRule = 'reject' | RenameRule;
-
-export interface RenameRule {
-  /** The TEXT column that gets the suffix. A collision that does not involve it rejects the changeset. */
-  readonly rename: string;
-  /** Contains `{n}` once: the number, from 2. */
-  readonly suffix: string;
-}
+import type { ForeignKeySchema, RenameRule, TableSchema, UniqueRule } from './schema.ts';
 
 export const DEFAULT_RENAME_SUFFIX = ' ({n})';
 

@@ -22,7 +22,7 @@ import { RejectedTable } from '../changelog/rejected-table.ts';
 import { SearchIndexes } from '../search/search-indexes.ts';
 import { Connection } from '../sqlite/connection.ts';
 import type { SqliteRuntime } from '../sqlite/sqlite-runtime.ts';
-import type { OpenTransaction } from '../write/open-transaction.ts';
+import { beginTransaction, type OpenTransaction } from '../write/open-transaction.ts';
 import { RequestLog } from '../write/request-log.ts';
 import { retryIfUnchanged, retryRejected } from '../write/retry-rejected.ts';
 import { WriteTransaction } from '../write/write-transaction.ts';
@@ -224,7 +224,7 @@ function assemble(
     begin(beginOptions): OpenTransaction {
       const writer = requireWriter();
       requireMayWrite(readOnly);
-      return writer.begin(beginOptions);
+      return beginTransaction(writer, beginOptions);
     },
     flush: options.flush ?? ((): void => undefined),
     retryRejected: (sequence: number): WriteOutcome => retryRejected(writeParts(), sequence),

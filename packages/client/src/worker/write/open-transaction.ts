@@ -128,3 +128,11 @@ export class OpenTransaction {
 function savepointName(depth: number): string {
   return `rockpool_${depth}`;
 }
+
+/**
+ * Begins a transaction that stays open until commit or rollback. Nothing else may write on this connection meanwhile.
+ */
+export function beginTransaction(writer: WriteTransaction, { atomic }: { readonly atomic: boolean }): OpenTransaction {
+  writer.parts.connection.run('BEGIN IMMEDIATE');
+  return new OpenTransaction(writer, atomic);
+}

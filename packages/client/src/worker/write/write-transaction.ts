@@ -27,7 +27,6 @@ import type { Connection } from '../sqlite/connection.ts';
 import { encodeRows } from '../sqlite/encode-rows.ts';
 import type { Statement } from '../sqlite/statement.ts';
 import { findCellBases } from './cell-bases.ts';
-import { OpenTransaction } from './open-transaction.ts';
 import type { RequestLog } from './request-log.ts';
 import { lookupsByTable, tableChanges, type LookupsByTable } from './table-changes.ts';
 import { commit } from './commit.ts';
@@ -114,14 +113,6 @@ export class WriteTransaction {
   ): WriteOutcome {
     const outcome = this.runOnce(requestId, () => ({ tablesWritten: new Set(), ...body() }), false);
     return outcome.repeated ? { ...outcome, results: rereadResults() } : outcome;
-  }
-
-  /**
-   * Begins a transaction that stays open until commit or rollback. Nothing else may write on this connection meanwhile.
-   */
-  begin({ atomic }: { readonly atomic: boolean }): OpenTransaction {
-    this.parts.connection.run('BEGIN IMMEDIATE');
-    return new OpenTransaction(this, atomic);
   }
 
   private runOnce(requestId: string | null, body: () => BodyResult, keepsResults: boolean = true): WriteOutcome {
