@@ -31,7 +31,7 @@ const deepBrowserTests = '**/*.deep.browser.test.{ts,tsx}';
 const filesAlone = [
   'auth/host-rules',
   'database/database-cache',
-  'database/reload',
+  'database/restored-log',
   'log/killed-server',
   'admission/copied-site',
 ].map((name) => `packages/sync-server/src/${name}.test.ts`);
