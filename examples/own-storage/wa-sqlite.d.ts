@@ -1,5 +1,4 @@
-// The package's own types are declared under another name than it is installed by; these are the parts that the example
-// uses.
+// The package declares its types under another name than its install name. These are the parts that the example uses.
 declare module 'wa-sqlite' {
   export function Factory(module: import('@rockpool/vfs-opfs').SqliteModule): {
     open_v2(path: string, flags: number | undefined, vfsName: string): Promise<number>;

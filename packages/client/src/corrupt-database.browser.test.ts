@@ -9,10 +9,10 @@ import { freshName } from '../testing/browser-tabs.ts';
 const note = sqliteTable('note', { id: text().primaryKey(), body: text() });
 const schema = defineSchema({ note });
 const PAGE_BYTES = 8192;
-/** Nobody answers there: what is written stays unsent. */
+/** No server answers at this address, so writes stay unsent. */
 const UNREACHABLE = { url: 'ws://127.0.0.1:9', databaseId: 'notes', token: (): string => '' };
 
-/** Writes over part of the file of a closed database. */
+/** Overwrites part of the file of a closed database. */
 async function damage(name: string, at: number, length: number): Promise<void> {
   const folder = await (await navigator.storage.getDirectory()).getDirectoryHandle('rockpool');
   const file = await (await folder.getFileHandle(`${name}.sqlite`)).createWritable({ keepExistingData: true });
@@ -20,9 +20,7 @@ async function damage(name: string, at: number, length: number): Promise<void> {
   await file.close();
 }
 
-/**
- * A database with two writes that were never sent; resolves with where SQLite keeps the facts that every opening reads.
- */
+/** Creates a database with two unsent writes. Resolves with the offsets of the data that every opening reads. */
 async function createNotes(options: ClientOptions): Promise<number> {
   const client = await createClient(options);
   await client.execute(sql`INSERT INTO note VALUES ('a', 'first')`);

@@ -127,7 +127,7 @@ describe('a client', () => {
       ((await navigator.locks.query()).held ?? []).map((lock) => lock.name ?? '').filter((lock) => lock.includes(name));
     expect(await heldLocks()).not.toEqual([]);
     await client.close();
-    // Letting go is asynchronous in the browser itself.
+    // Browsers release locks asynchronously.
     await until(async () => (await heldLocks()).length === 0);
   });
 

@@ -36,7 +36,7 @@ const stored = async (client: Client): Promise<unknown> =>
   (await client.query<{ content: string }>('SELECT content FROM page'))[0]?.content;
 
 function bodyOf(doc: Y.Doc): Y.Text {
-  // Without a check of its class: what comes from another tab's frame has that frame's classes.
+  // No class check: an error from another tab's frame has that frame's classes.
   return (doc.getMap('json').get('value') as Y.Map<unknown>).get('body') as Y.Text;
 }
 

@@ -10,8 +10,8 @@ import { describeClient } from '../testing/client.contract.ts';
 
 declare module 'vitest' {
   interface ProvidedContext {
-    // As the storage's tests have it: what is expected to work in this browser, best first, and how the rest is
-    // refused.
+    // Like the tests of the storage: the media that should work in this browser, best first, and the error of all
+    // others.
     usableMedia: readonly ('opfs-shared' | 'opfs-exclusive' | 'indexeddb')[];
     refusal: 'storage-unsupported' | 'storage-ephemeral';
   }

@@ -24,7 +24,7 @@ const newer = {
       rank: integer().notNull().default(7),
     }),
   }),
-  // As a bundler's glob names them.
+  // Named by path, like a bundler's glob.
   migrations: {
     journal: journal('0000_first', '0001_rank'),
     migrations: { './drizzle/0000_first.sql': m0000, './drizzle/0001_rank.sql': m0001 },

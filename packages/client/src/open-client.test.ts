@@ -6,7 +6,7 @@ import { openClient, type ClientEnvironment } from './open-client.ts';
 import type { TabApi, WorkerApi } from './rpc/worker-api.ts';
 import { testTable } from '../testing/worker/table-schema.ts';
 
-/** Workers that open and then say what a test has them say. */
+/** Workers that open and then send the events of a test. */
 class Workers {
   readonly tabs: TabApi[] = [];
   readonly ended: RockpoolError[] = [];
@@ -33,7 +33,7 @@ class Workers {
     );
   }
 
-  /** As sync does when nothing else has helped. */
+  /** What sync reports when no other remedy helped. */
   sayStuck(): void {
     void this.tabs[0]?.onEvent({ kind: 'problem', error: new RockpoolError('worker-stuck').toData() });
   }

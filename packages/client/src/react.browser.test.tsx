@@ -218,7 +218,7 @@ it('a field shows a document, edits it letter by letter, follows others, and rep
   const drawn = draw(of('p'));
   const field = (): HTMLInputElement | null => drawn.querySelector('input');
   await expect.poll(() => field()?.value).toBe('low');
-  // In its middle: a field that is drawn late puts the cursor at the end.
+  // In the middle of the text: a field that renders late moves the cursor to the end.
   await userEvent.click(field()!);
   await userEvent.keyboard('{Home}very ');
   expect(field()?.value).toBe('very low');
@@ -238,7 +238,7 @@ it('a document that is closed and opened again is a different one', async () => 
     shown.push(open);
     return null;
   }
-  // The same component each time: `draw` begins with such a tree too.
+  // The same component in each call: `draw` renders such a tree too.
   const redraw = (id: string): void => flushSync(() => root?.render(<StrictMode>{of(id)}</StrictMode>));
   const of = (id: string): ReactElement => (
     <RockpoolProvider client={opened}>

@@ -90,7 +90,7 @@ describe('two tabs', () => {
   });
 });
 
-/** Ten on the way at a time. Halfway something happens, and writing goes on meanwhile. */
+/** Writes with ten requests in flight. Something happens halfway while writing continues. */
 async function insert200(client: Client, halfway: () => Promise<void> | void): Promise<void> {
   let happening: Promise<void> | void = undefined;
   for (let first = 0; first < 200; first += 10) {
@@ -146,7 +146,7 @@ it('five tabs open a fresh database at once', async () => {
 });
 
 it('rejects with a code and the missing feature if the browser lacks one that storage needs', async () => {
-  // Here, outside of a worker, browsers hide the handles.
+  // Browsers hide these handles outside of workers.
   const opening = createHost(BROWSER).open(
     {
       name: freshName(),

@@ -7,7 +7,7 @@ import { createAwareness } from './awareness.ts';
 
 const path = PathRule.root({ ...DEFAULT_DOCUMENT_RULE, text: ['body'] });
 
-/** A page with the document open; what it shows lies in `shown`. */
+/** A page with the document open. `shown` holds the state that it shows. */
 function openPage(value: JsonValue): {
   doc: Y.Doc;
   text: Y.Text;
@@ -47,7 +47,7 @@ function select(page: ReturnType<typeof openPage>, anchor: number, head: number)
   });
 }
 
-/** Where the cursor of the only other one stands in this page. */
+/** The position in this page of the only other cursor. */
 function seenCursor(page: ReturnType<typeof openPage>): readonly (number | undefined)[] | null {
   const [, state] = [...page.awareness.getStates()].find(([id]) => id !== page.awareness.clientID) ?? [];
   const cursor = state?.['cursor'] as { anchor: Y.RelativePosition; head: Y.RelativePosition } | null | undefined;

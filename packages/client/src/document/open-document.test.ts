@@ -29,7 +29,7 @@ const table = defineSchema([page], {
 const rule = ruleOfDocument(table, 'content');
 const path = PathRule.root(rule);
 
-/** A page with the document open on a database that others write to as well. */
+/** A page with the document open, on a database that others write to. */
 async function openPage(
   initial: Content,
   isFlushed: () => boolean = () => true,

@@ -2,7 +2,7 @@ import { expect, it } from 'vitest';
 import * as Y from 'yjs';
 import { withWholeCharacters } from './whole-characters.ts';
 
-/** In the middle is a pair of surrogates, at 4 and 5. */
+/** Has a surrogate pair in the middle, at 4 and 5. */
 function textWith(content = 'low 👍 tide'): Y.Text {
   const text = new Y.Doc().getText('body');
   text.insert(0, content);
@@ -21,7 +21,7 @@ it.each<[what: string, change: (text: Y.Text) => void]>([
     'a delta that deletes half after an insertion',
     (text) => text.applyDelta([{ insert: 'at ' }, { retain: 4 }, { delete: 1 }]),
   ],
-])('what would cut a character in two is refused, and the text stays: %s', (_, change) => {
+])('rejects an operation that splits a character, and keeps the text: %s', (_, change) => {
   const text = textWith();
   expect(() => change(text)).toThrow(
     expect.objectContaining({ code: 'document-invalid', fields: { problem: 'text' } }) as Error,

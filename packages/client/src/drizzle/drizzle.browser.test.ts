@@ -8,7 +8,7 @@ import { drizzle, type RockpoolDatabase, type WriteResult } from './index.ts';
 const list = sqliteTable('list', { id: text().primaryKey(), name: text().notNull().unique() });
 const todo = sqliteTable('todo', {
   id: text().primaryKey(),
-  // Drizzle's name is that of the relation, the column's that of another: both must find their way back.
+  // The relation and the column each have the name of another; both must map back.
   listId: text('list').references(() => list.id),
   title: text().notNull(),
   done: integer({ mode: 'boolean' }).notNull().default(false),

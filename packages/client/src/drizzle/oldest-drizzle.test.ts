@@ -1,4 +1,4 @@
-// Drizzle once more, over the oldest version that the package allows.
+// Tests the oldest Drizzle version that the package allows.
 import * as used from 'drizzle-orm';
 import { asc, count, eq, relations, sql } from 'drizzle-orm';
 import * as allowed from 'drizzle-orm-floor';

@@ -13,7 +13,7 @@ interface FailingApi {
 
 const ports: MessagePort[] = [];
 
-/** Across a real channel: what arrives was serialised and read again. */
+/** Sends an error over a real channel, so that it is serialised and read back. */
 function connect(): Remote<FailingApi> {
   installErrorTransfer();
   const { port1, port2 } = new MessageChannel();

@@ -19,7 +19,7 @@ function encode(sql: string, params: readonly SqlValue[] = []): EncodedRows {
   }
 }
 
-/** Moves it as a message between threads would. */
+/** Transfers a result like a message between threads. */
 function transfer(encoded: EncodedRows): EncodedRows {
   return structuredClone(encoded, { transfer: rowsTransferables(encoded) });
 }
@@ -48,7 +48,7 @@ const column: fc.Arbitrary<fc.Arbitrary<SqlValue>> = fc.constantFrom<fc.Arbitrar
 );
 const table = column.chain((first) => column.chain((second) => fc.array(fc.tuple(first, second), { maxLength: 40 })));
 
-/** -0 is written as 0. */
+/** SQLite stores -0 as 0. */
 const stored = (value: SqlValue): SqlValue => (Object.is(value, -0) ? 0 : value);
 
 describe('a result that crosses threads', () => {
@@ -94,7 +94,7 @@ describe('a result that crosses threads', () => {
   it('transfers its buffers, except small ones', () => {
     const sql = `WITH n (n) AS (SELECT 1 UNION ALL SELECT n + 1 FROM n WHERE n < ?)
       SELECT iif(n = 1, 1, NULL) AS a, iif(n = 1, ?, NULL) AS b, iif(n = 1, zeroblob(1024), NULL) AS c, NULL AS d FROM n`;
-    // Of so many rows what says where NULLs are takes more than a kilobyte too.
+    // With this many rows, the NULL bits also take more than a kilobyte.
     for (const [rowCount, text, bufferCount] of [
       [10_000, 'x'.repeat(1024), 8],
       [2, 'x', 1],

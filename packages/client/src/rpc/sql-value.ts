@@ -1,7 +1,7 @@
 /**
- * What may be given for a `?` in SQL. A number that is a safe integer is stored as INTEGER, any other number as REAL;
- * true and false as 1 and 0; bigint as INTEGER; Uint8Array as BLOB. Everything else (undefined, Date, NaN, objects) is
- * refused with `value-invalid`.
+ * A parameter of a `?` in SQL. A number that is a safe integer is stored as INTEGER, any other number as REAL;
+ * true and false as 1 and 0; bigint as INTEGER; Uint8Array as BLOB. Anything else (undefined, Date, NaN, objects) is
+ * rejected with `value-invalid`.
  */
 export type SqlParam = null | boolean | number | bigint | string | Uint8Array;
 

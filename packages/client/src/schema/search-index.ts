@@ -7,17 +7,17 @@ import type { DeclarationProblem } from './problems.ts';
 export interface SearchIndexOptions {
   /** TEXT columns of the table. */
   readonly columns: readonly SQLiteColumn[];
-  /** The name to MATCH. Default: the table's, with `_search`. */
+  /** The table name for MATCH. Default: the table's name with `_search`. */
   readonly name?: string;
   /**
-   * A tokenizer of FTS5 with its options. Default `unicode61 remove_diacritics 2`: words are runs of letters and
-   * digits, and neither case nor accents count. `trigram` finds any three letters or more in the middle of a word too,
-   * for about three times the space.
+   * An FTS5 tokenizer with its options. Default `unicode61 remove_diacritics 2`: words are runs of letters and digits,
+   * and case and accents are ignored. `trigram` also finds any three or more letters inside a word, for about three
+   * times the space.
    */
   readonly tokenize?: string;
 }
 
-/** A full-text index as it was declared. */
+/** A declared full-text index. */
 export class SearchIndex {
   readonly table: SQLiteTable;
   readonly name: string;
@@ -33,9 +33,9 @@ export class SearchIndex {
 }
 
 /**
- * Declares a full-text index over a table: an FTS5 table that Rockpool makes on each device, fills, and keeps as the
- * rows are, whoever writes them. Nothing of it is sent. Give it to `defineSchema` with the tables; find rows with
- * `matches`, or with MATCH in plain SQL.
+ * Declares a full-text index over a table: an FTS5 table that Rockpool creates on each device and keeps up to date with
+ * every write. It never syncs. Pass it to `defineSchema` with the tables; find rows with `matches`, or with MATCH in
+ * plain SQL.
  *
  * ```ts
  * export const todo = sqliteTable('todo', { id: text().primaryKey(), title: text().notNull(), note: text() });
@@ -48,14 +48,14 @@ export function searchIndex(table: SQLiteTable, options: SearchIndexOptions): Se
 }
 
 /**
- * The condition that a row of the index's table has what a person typed: every word, the beginning of a word being
- * enough. Whatever was typed, it is no syntax error; without any word it finds nothing.
+ * Returns the condition that a row of the index's table contains every word of the user's input, where the beginning of a
+ * word is enough. No input causes a syntax error; input without words finds nothing.
  *
  * ```ts
  * database.select().from(todo).where(matches(todoSearch, 'milk bre'));
  * ```
  *
- * Where a query has the table under another name, give that: `matches(todoSearch, typed, alias(todo, 'other'))`. Throws
+ * If a query uses the table under another name, pass that name: `matches(todoSearch, typed, alias(todo, 'other'))`. Throws
  * `query-invalid` for another table.
  */
 export function matches(index: SearchIndex, typed: string, table: SQLiteTable = index.table): SQL<boolean> {

@@ -15,7 +15,7 @@ const result = (...values: number[]): EncodedRows => ({
   rowCount: values.length,
 });
 
-/** What the worker sends of query 1, as often as the world of a test is made anew. */
+/** The rows that the worker last sent for query 1; each test resets them. */
 let sent = result();
 function rows(...values: number[]): LiveEvent {
   const diff = diffRows(sent, result(...values));

@@ -27,7 +27,7 @@ it('fetches rows only as the loop consumes them', async () => {
   for await (const rows of streamRows(source, STATEMENT)) {
     expect(rows).toHaveLength(1);
     seen++;
-    // Whatever the loop waits for, nothing more is read meanwhile.
+    // While the loop is busy, nothing more is read.
     await new Promise((resolve) => setTimeout(resolve));
     expect(source.asked).toBe(seen);
   }

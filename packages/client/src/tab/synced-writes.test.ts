@@ -3,7 +3,7 @@ import { describe, expect, it } from 'vitest';
 import type { WriteState } from '../rpc/write-state.ts';
 import { SyncedWrites } from './synced-writes.ts';
 
-/** A database whose decisions the test makes. */
+/** A database whose outcomes the test sets. */
 function decided(): {
   readonly synced: SyncedWrites;
   readonly asked: string[][];

@@ -98,7 +98,7 @@ describe('the presence of a tab', () => {
   it.each([
     ['no JSON', () => undefined, 'presence-invalid'],
     ['too large', 'x'.repeat(3000), 'presence-invalid'],
-  ])('refuses what is %s', (_, state, code) => {
+  ])('rejects a state that is %s', (_, state, code) => {
     const { presence, told } = createWorld();
     expect(() => presence.about('').set(state)).toThrow(expect.objectContaining({ code }));
     expect(told).toEqual([]);

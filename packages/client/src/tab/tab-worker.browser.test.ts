@@ -43,7 +43,7 @@ function create(start: () => Worker, reopen: TabWorkerOptions['reopen'] = () => 
 
 const script = (text: string) => (): Worker =>
   new Worker(URL.createObjectURL(new Blob([text], { type: 'text/javascript' })), { type: 'module' });
-/** Answers every call as comlink would. */
+/** Answers every call like Comlink. */
 const answering = script(
   `addEventListener('message', ({ data }) => { if (data.type === 'APPLY') postMessage({ id: data.id, type: 'RAW', value: 'answer' }); });`,
 );
@@ -89,7 +89,7 @@ describe('a worker that does not answer', () => {
 });
 
 it('does not replace a worker that answers, however long a call takes', async () => {
-  // Answers pings, and a query after a time in which a worker without answers is replaced.
+  // Answers pings, and answers a query only after the time in which an unresponsive worker is replaced.
   const slow = script(`addEventListener('message', ({ data }) => {
     if (data.type === 'APPLY') setTimeout(() => postMessage({ id: data.id, type: 'RAW', value: 'answer' }), data.path[0] === 'ping' ? 0 : 600);
   });`);

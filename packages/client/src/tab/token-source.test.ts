@@ -39,7 +39,7 @@ describe('the token', () => {
       throwing(named('AxiosError', 'Request failed', { code: 'ERR_BAD_REQUEST', response: { status: 401 } })),
       { status: 401 },
     ],
-  ])('does not exist while nobody is signed in: %s', async (_, token, fields) => {
+  ])('reports that no user is signed in: %s', async (_, token, fields) => {
     expect(await asked(token)).toEqual({
       outcome: `auth-signed-out ${JSON.stringify({ stage: 'token', ...fields })}`,
       told: [],
@@ -61,7 +61,7 @@ describe('the token', () => {
       throwing(Object.assign(new Error('slower'), { statusCode: 429 })),
       { status: 429 },
     ],
-  ])('cannot be had for now: %s', async (_, token, fields) => {
+  ])('reports an unreachable server: %s', async (_, token, fields) => {
     expect(await asked(token)).toEqual({
       outcome: `network-unreachable ${JSON.stringify({ stage: 'token', ...fields })}`,
       told: [],
@@ -82,7 +82,7 @@ describe('the token', () => {
     ['an empty string', () => '', { problem: 'empty' }],
     ['an error page', () => '<html>Bad Gateway</html>', { problem: 'not a bearer token', characters: 24 }],
     ['JSON', async () => Response.json({ token: TOKEN }), { problem: 'not a bearer token', characters: 26 }],
-  ])('is missing through the app: %s', async (_, token, fields) => {
+  ])('reports a failure of the app: %s', async (_, token, fields) => {
     const { outcome, told } = await asked(token);
     expect(outcome).toBe(`token-callback-failed ${JSON.stringify({ stage: 'token', ...fields })}`);
     expect(told).toMatchObject([{ code: 'token-callback-failed', recovery: 'bug' }]);

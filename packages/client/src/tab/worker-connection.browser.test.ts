@@ -21,7 +21,7 @@ function connectTo(url: string, WorkerOfPage: typeof Worker = Worker): WorkerCon
   return connection;
 }
 
-/** Answers every call as comlink would. */
+/** Answers every call like Comlink. */
 const ANSWERING = `addEventListener('message', ({ data }) => { if (data.type === 'APPLY') postMessage({ id: data.id, type: 'RAW', value: 'answer' }); });`;
 
 const query = (connection: WorkerConnection): Promise<unknown> =>
