@@ -4,14 +4,14 @@ export default defineConfig({
   testDir: 'e2e',
   outputDir: '../../.rockpool/e2e',
   globalSetup: './e2e/harness/build-demo.ts',
-  // Every spec starts servers and browsers of its own, and waits for them much of its time.
+  // Every spec starts its own servers and browsers and spends much of its time waiting for them.
   workers: 2,
-  // A test that needs a second try hides a lost write.
+  // A test that passes only on retry may hide a lost write.
   retries: 0,
   forbidOnly: true,
-  // Only a hang should end a test: a machine busy with something else is no reason to be red.
+  // Only a hang should end a test; a busy machine should not fail it.
   timeout: 300_000,
-  // How long a state may take to come. Nothing is asserted about time.
+  // How long to wait for a state. No test asserts a duration.
   expect: { timeout: 60_000 },
   reporter:
     process.env['ROCKPOOL_REPORT'] === undefined

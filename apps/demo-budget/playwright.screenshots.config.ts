@@ -1,4 +1,4 @@
 import config from './playwright.config.ts';
 
-/** `npm run screenshots`: docs/screenshots made anew. */
+/** `npm run screenshots`: regenerates docs/screenshots. */
 export default { ...config, testDir: 'screenshots', reporter: [['list']] };

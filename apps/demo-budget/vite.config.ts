@@ -11,7 +11,7 @@ export default defineConfig({
     target: 'es2023',
     rollupOptions: {
       input: { index: 'index.html', 'service-worker': 'service-worker/service-worker.ts' },
-      // A service worker is known by its address, so that one has no hash of its contents in it.
+      // A service worker is identified by its URL, so its file name has no content hash.
       output: { entryFileNames: ({ name }) => (name === 'service-worker' ? '[name].js' : 'assets/[name]-[hash].js') },
     },
   },
@@ -19,8 +19,8 @@ export default defineConfig({
 });
 
 /**
- * Tells the service worker which files make up this version of the app. Samples and source maps are fetched when they
- * are asked for.
+ * Writes the list of this version's files into the service worker. Samples and source maps are fetched on demand
+ * instead.
  */
 function appFilesOfServiceWorker(): Plugin {
   return {
@@ -37,7 +37,7 @@ function appFilesOfServiceWorker(): Plugin {
       const files = ['/', ...[...built, ...inPublic].sort().map((name) => `/${name}`)];
       const worker = bundle['service-worker.js'];
       if (worker?.type !== 'chunk') throw new Error('the service worker was not built');
-      // The names of most have a hash of their contents in them.
+      // Most file names contain a content hash.
       const hash = createHash('sha256').update(JSON.stringify(files));
       for (const name of inPublic) hash.update(readFileSync(new URL(name, publicFolder)));
       const page = bundle['index.html'];

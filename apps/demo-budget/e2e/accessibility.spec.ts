@@ -8,7 +8,9 @@ import { chooseFile, importPreviewed, samples } from './steps/import.ts';
 import { goTo } from './steps/navigation.ts';
 import { invite } from './steps/share.ts';
 
-/** What axe counts as serious or worse, with where it is, so that a failure says what to do. */
+/**
+ * Collects axe violations of impact "serious" or worse, each with its element, so that a failure message is actionable.
+ */
 async function seriousViolations(page: Page, rules: readonly string[] | null): Promise<string[]> {
   const axe = new AxeBuilder({ page });
   const { violations } = await (rules === null ? axe : axe.withRules([...rules])).analyze();
@@ -19,7 +21,7 @@ async function seriousViolations(page: Page, rules: readonly string[] | null): P
     );
 }
 
-/** What is there when a page is. A page that is not in this list does not compile. */
+/** An element that shows each page has loaded. A page missing from this list does not compile. */
 const landmarks: Readonly<Record<PageName, (page: Page) => Locator>> = {
   accounts: (page) => page.getByRole('main').getByRole('link', { name: /Giro/ }),
   envelopes: (page) => page.getByRole('table', { name: /^Budget of/ }),
@@ -37,7 +39,7 @@ const landmarks: Readonly<Record<PageName, (page: Page) => Locator>> = {
   share: (page) => page.getByRole('textbox', { name: 'Share link' }),
 };
 
-/** Colours are the same in every width, so they are looked at in one. */
+/** Colours are the same at every width, so one width checks them. */
 const windows = [
   {
     viewport: { width: 1280, height: 900 },
@@ -51,11 +53,11 @@ const windows = [
 
 for (const { viewport, schemes } of windows) {
   test(`axe finds nothing serious on any page of ${viewport.width} px`, async ({ newPerson }) => {
-    test.slow(); // axe looks at every element of twenty pages
+    test.slow(); // axe checks every element of twenty pages
     const { page } = await newPerson({ viewport });
     const found: string[] = [];
     const look = async (name: string, looked: Page = page): Promise<void> => {
-      // In the dark only colours differ.
+      // The dark scheme differs in colours only.
       for (const [colorScheme, rules] of schemes) {
         await looked.emulateMedia({ colorScheme });
         found.push(
@@ -83,7 +85,7 @@ for (const { viewport, schemes } of windows) {
       await look(name);
     }
 
-    // What opens on pages.
+    // Forms and dialogs that open on pages.
     await openAccount(page, 'Giro');
     await page
       .getByRole('button', { name: /^Add a note on / })
@@ -124,7 +126,7 @@ for (const { viewport, schemes } of windows) {
     for (const name of ['Spending', 'Cash flow', 'Net worth']) {
       await page.getByRole('navigation', { name: 'Reports' }).getByRole('link', { name }).click();
       const chart = page.getByRole('group', { name: /each month/ });
-      // Keyboard shortcuts alone: to the chart, along it, and to the entries behind a month.
+      // Keyboard only: move to the chart, along its columns, and to the entries behind a month.
       await chart.getByRole('button').last().focus();
       await page.keyboard.press('ArrowLeft');
       await page.keyboard.press('Enter');
@@ -133,7 +135,7 @@ for (const { viewport, schemes } of windows) {
       await look(`${name}, as a table`);
     }
 
-    // What comes before a budget.
+    // Pages shown before a budget is open.
     const invited = await newPerson({ viewport, link: await invite(page, 'viewer') });
     await expect(invited.page.getByRole('form', { name: 'Join a budget' })).toBeVisible();
     await look('invitation', invited.page);

@@ -9,7 +9,7 @@ import { chooseFile, importPreviewed } from './steps/import.ts';
 import { shareLink } from './steps/navigation.ts';
 import { expectUpToDate, openSyncPage, syncBadge } from './steps/sync.ts';
 
-test.describe('a file that is no bank statement', () => {
+test.describe('a file that is not a bank statement', () => {
   const files: readonly (readonly [name: string, contents: string | Uint8Array, sentence: RegExp])[] = [
     ['empty.csv', '', /This file is empty/],
     ['noise.csv', Uint8Array.from({ length: 4_096 }, (_, index) => (index * 73) % 256), /not a text file/],
@@ -20,7 +20,7 @@ test.describe('a file that is no bank statement', () => {
     ['cut.csv', 'Date,Payee,Amount\n2025-06-01,"Baker,1.00\n2025-06-02,Rent,2.00\n', /row 2 is never closed/],
   ];
 
-  test('is refused with its reason, and the next good one is imported', async ({ newPerson }) => {
+  test('is rejected with a reason, and the next valid file is imported', async ({ newPerson }) => {
     const { page } = await newPerson();
     await addAccount(page, { name: 'Giro', currency: 'EUR' });
     for (const [name, contents, sentence] of files) {
@@ -37,7 +37,7 @@ test.describe('a file that is no bank statement', () => {
   });
 });
 
-test('a wrong delimiter is named, together with the right one, and the preview stays', async ({ newPerson }) => {
+test('a wrong delimiter is reported together with the right one, and the preview stays', async ({ newPerson }) => {
   const { page } = await newPerson();
   await addAccount(page, { name: 'Giro', currency: 'EUR' });
   await chooseFile(page, {
@@ -51,7 +51,7 @@ test('a wrong delimiter is named, together with the right one, and the preview s
   await importPreviewed(page, 2);
 });
 
-test('rows with dates that do not parse, or amounts over 2^53 minor units, hold the import back until they are skipped', async ({
+test('rows with unreadable dates or amounts over 2^53 minor units block the import until they are skipped', async ({
   newPerson,
 }) => {
   const { page } = await newPerson();
@@ -80,7 +80,7 @@ test('rows with dates that do not parse, or amounts over 2^53 minor units, hold 
   await expectBalance(page, '€90,071,992,547,408.91', '2 entries');
 });
 
-test('an amount over 2^53 minor units is not taken from the form either, and balances beyond it are exact', async ({
+test('the form also rejects an amount over 2^53 minor units, and balances beyond it are exact', async ({
   newPerson,
 }) => {
   const { page } = await newPerson();
@@ -96,7 +96,7 @@ test('an amount over 2^53 minor units is not taken from the form either, and bal
   await expectUpToDate(page);
 });
 
-test.describe('a token that the server does not take', () => {
+test.describe('a token that the server rejects', () => {
   const cases: readonly {
     readonly name: string;
     readonly code: string;
@@ -153,8 +153,8 @@ test.describe('a token that the server does not take', () => {
   }
 });
 
-test.describe('frames that no client sends', () => {
-  test('get a typed answer each, and the server goes on for everybody else', async ({ newPerson, server }) => {
+test.describe('malformed frames that no client sends', () => {
+  test('each get a typed error, and the server keeps serving other sessions', async ({ newPerson, server }) => {
     const { page } = await newPerson();
     await addAccount(page, { name: 'Cash', currency: 'EUR' });
     await expectUpToDate(page);
@@ -196,7 +196,7 @@ test.describe('frames that no client sends', () => {
     await expectUpToDate(page);
   });
 
-  test('do no harm to the page either, when a server sends them', async ({ newPerson, server }) => {
+  test('do not harm the page when a server sends them', async ({ newPerson, server }) => {
     const anna = await newPerson();
     const { page } = anna;
     await addAccount(page, { name: 'Cash', currency: 'EUR' });
@@ -215,8 +215,7 @@ test.describe('frames that no client sends', () => {
     await openSyncPage(page);
     await expect(page.getByRole('main')).toContainText('frame-invalid');
 
-    // By itself the page would try again after half a minute to a minute; a network that comes back is a reason to try
-    // at once.
+    // The page would retry by itself after 30 to 60 seconds; the browser's online event makes it retry at once.
     await anna.goOffline();
     await anna.goOnline();
     await expect(syncBadge(page)).toHaveText('Up to date');
@@ -229,7 +228,7 @@ interface OpenedBudget {
   readonly token: string;
 }
 
-/** What the app does with a share link, done by hand. */
+/** Does by hand what the app does with a share link. */
 async function budgetOf(link: string): Promise<OpenedBudget> {
   const params = new URLSearchParams(new URL(link).hash.slice(1));
   const databaseId = params.get('budget') ?? '';
@@ -241,7 +240,7 @@ async function budgetOf(link: string): Promise<OpenedBudget> {
   return { databaseId, token };
 }
 
-/** A socket after a correct introduction: welcomed, and caught up. */
+/** A socket after a valid handshake: welcomed and up to date. */
 async function greetedSocket(serverPort: number, { databaseId, token }: OpenedBudget): Promise<RawSocket> {
   const socket = await openRawSocket(serverPort);
   socket.hello(token, databaseId);

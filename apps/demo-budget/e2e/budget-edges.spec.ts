@@ -14,7 +14,7 @@ async function assign(page: Page, category: string, amount: string): Promise<voi
   await field.press('Enter');
 }
 
-test('what is bought by card, paid to the card, put into a pension, and overspent, is where a person expects it', async ({
+test('card purchases, card payments, pension contributions and overspending show up in the right places', async ({
   newPerson,
 }) => {
   const { page } = await newPerson();
@@ -28,7 +28,7 @@ test('what is bought by card, paid to the card, put into a pension, and overspen
   await expect(available(page, 'Groceries')).toHaveText('-€10.00');
   await expect(toAssign).toHaveText('€980.00');
 
-  // To pay the card is no spending.
+  // A card payment is not spending.
   await openAccount(page, 'Household');
   await addTransfer(page, 'Card', '30');
   await openAccount(page, 'Card');
@@ -37,7 +37,7 @@ test('what is bought by card, paid to the card, put into a pension, and overspen
   await expect(available(page, 'Groceries')).toHaveText('-€10.00');
   await expect(toAssign).toHaveText('€980.00');
 
-  // What leaves the budget is: it has a category.
+  // Money that leaves the budget is spending and has a category.
   await openAccount(page, 'Household');
   await page.getByRole('button', { name: 'New entry' }).click();
   const form = page.getByRole('form', { name: 'New entry' });
@@ -48,7 +48,7 @@ test('what is bought by card, paid to the card, put into a pension, and overspen
   await form.getByRole('button', { name: 'Add entry' }).click();
   await openAccount(page, 'Pension');
   await expect(ledgerRow(page, 'From Household')).toContainText('+€100.00');
-  // Off budget an entry is neither sorted nor split.
+  // Off-budget entries have no category and cannot be split.
   await page.getByRole('button', { name: 'New entry' }).click();
   await expect(form.getByLabel('Payee')).toBeVisible();
   await expect(form.getByLabel('Category')).toHaveCount(0);
@@ -59,7 +59,8 @@ test('what is bought by card, paid to the card, put into a pension, and overspen
   await expect(available(page, 'Bills and insurance')).toHaveText('€50.00');
   await expect(toAssign).toHaveText('€830.00');
 
-  // What was overspent is covered each month when the month ends, unless its envelope keeps it; what is left is taken over.
+  // Overspending is covered from unassigned money when the month ends, unless its envelope keeps it; money left over
+  // carries forward.
   const next = page.getByRole('button', { name: 'Next month' });
   await next.click();
   await expect(available(page, 'Groceries')).toHaveText('€0.00');
@@ -74,7 +75,7 @@ test('what is bought by card, paid to the card, put into a pension, and overspen
   await expect(toAssign).toHaveText('€830.00');
 });
 
-test('amounts have the decimals of their currency, and two currencies are never added', async ({ newPerson }) => {
+test('amounts have the decimals of their currency, and totals never mix two currencies', async ({ newPerson }) => {
   const { page } = await newPerson();
   await addAccount(page, { name: 'Yen', currency: 'JPY', kind: 'Cash' });
   await addEntry(page, { payee: 'Noodles', amount: '1200', category: 'Eating out' });

@@ -15,7 +15,7 @@ function available(page: Page, category: string): ReturnType<Page['getByRole']> 
   return page.getByRole('button', { name: new RegExp(`^(Move money from|Cover overspending in) ${category}`) });
 }
 
-test('a month is budgeted by two people, one of them offline, and what both assign adds up', async ({
+test('two people budget a month, one of them offline, and their assignments add up', async ({
   newPerson,
 }, testInfo) => {
   const anna = await newPerson();
@@ -42,7 +42,7 @@ test('a month is budgeted by two people, one of them offline, and what both assi
   for (const { page } of [anna, ben])
     await expect(page.getByRole('textbox', { name: 'Assigned to Groceries' })).toHaveValue('370.00');
 
-  // Too much fun, covered each month from the groceries.
+  // Leisure is overspent; Groceries covers it.
   await openAccount(anna.page, 'Household');
   await addEntry(anna.page, { payee: 'Cinema', amount: '25', category: 'Leisure' });
   await goTo(anna.page, 'Budget');
@@ -56,7 +56,7 @@ test('a month is budgeted by two people, one of them offline, and what both assi
   await expect(available(ben.page, 'Leisure')).toHaveText('€0.00');
   await expect(available(ben.page, 'Groceries')).toHaveText('€322.50');
 
-  // What is left stays for the next month, which can begin like this one.
+  // Money left over carries to the next month, which can copy this month's assignments.
   await anna.page.getByRole('button', { name: 'Next month' }).click();
   await expect(available(anna.page, 'Groceries')).toHaveText('€322.50');
   await anna.page.getByRole('button', { name: /^Copy from / }).click();

@@ -16,7 +16,7 @@ function marked(page: Page): Locator {
   return page.getByRole('button', { name: /^Note on / });
 }
 
-test('two people write the note of one entry at the same time, from the keyboard; the row is marked, the search finds it, and a viewer reads along', async ({
+test('two people edit the note of one entry at the same time, by keyboard; the row is marked, search finds the note, and a viewer can read it', async ({
   newPerson,
 }) => {
   const { page: anna } = await newPerson();
@@ -29,7 +29,7 @@ test('two people write the note of one entry at the same time, from the keyboard
   await openAccount(anna, 'Household');
   await expect(marked(anna)).toHaveCount(0);
 
-  // Keyboard shortcuts alone: to the row, and into its note.
+  // Keyboard only: move to the row and into its note.
   for (const page of [anna, ben]) {
     await expect(ledgerRow(page, 'Dentist')).toBeVisible();
     await page.keyboard.press('ArrowDown');
@@ -45,7 +45,7 @@ test('two people write the note of one entry at the same time, from the keyboard
     await expect(noteOf(page, 'Dentist')).toContainText('nine crowns', patience);
     await expect(noteOf(page, 'Dentist')).toContainText('insured', patience);
   }
-  // Letters that are keys of the ledger elsewhere were text here.
+  // Letters that are ledger shortcuts elsewhere are typed as text here.
   await expect(anna.getByRole('form')).toHaveCount(0);
   await anna.keyboard.press('Escape');
   await expect(anna.getByRole('button', { name: /^Edit Dentist/ })).toBeFocused();

@@ -4,12 +4,12 @@ import { addEntry, addTransfer, changeEntry, fillEntryForm, ledgerRow, splitInto
 import { goTo, shareLink } from './steps/navigation.ts';
 import { expectUpToDate, syncBadge } from './steps/sync.ts';
 
-test('a person records, splits, transfers, undoes and reconciles', async ({ newPerson }) => {
+test('a user records, splits, transfers, undoes and reconciles entries', async ({ newPerson }) => {
   const { page } = await newPerson();
   await addAccount(page, { name: 'Purse', currency: 'EUR', kind: 'Cash' });
   await addAccount(page, { name: 'Checking', currency: 'EUR', opening: '1000' });
 
-  // A receipt over two categories.
+  // Splits a receipt over two categories.
   await page.keyboard.press('n');
   const form = page.getByRole('form', { name: 'New entry' });
   await fillEntryForm(form, { payee: 'Market', amount: '42.50' });
@@ -25,7 +25,7 @@ test('a person records, splits, transfers, undoes and reconciles', async ({ newP
   await expect(ledgerRow(page, 'Market')).toContainText('Split into 2');
   await expectBalance(page, '€957.50', '1 entry');
 
-  // Money moved, seen and changed from either side, and taken back from there.
+  // Transfers money, edits the transfer from either side, and deletes it from the other account.
   await addTransfer(page, 'Purse', '50');
   await expectBalance(page, '€907.50', '2 entries');
   await openAccount(page, 'Purse');
@@ -45,7 +45,7 @@ test('a person records, splits, transfers, undoes and reconciles', async ({ newP
   await toast(page).getByRole('button', { name: 'Undo' }).click();
   await expectBalance(page, '€897.50', '2 entries');
 
-  // Checked against a statement, with a difference that nobody can explain.
+  // Reconciles with a statement that has an unexplained difference.
   await page.getByRole('button', { name: 'Not cleared: Market' }).click();
   await page.getByRole('button', { name: 'Not cleared: To Purse' }).click();
   await page.getByRole('button', { name: 'Reconcile', exact: true }).click();
@@ -70,7 +70,7 @@ test('a person records, splits, transfers, undoes and reconciles', async ({ newP
   await expect(page.getByRole('main')).toContainText('Groceries');
 });
 
-test('the ledger goes by keyboard, and several entries change at once', async ({ newPerson }) => {
+test('the ledger works by keyboard, and several entries change at once', async ({ newPerson }) => {
   const { page } = await newPerson();
   await addAccount(page, { name: 'Checking', currency: 'EUR', opening: '100' });
   for (const [payee, date] of [
@@ -84,7 +84,7 @@ test('the ledger goes by keyboard, and several entries change at once', async ({
       amount: '2',
       notes: payee === 'Kiosk' ? 'a magazine, and another line of notes' : '',
     });
-  // Rows of one height are how the length of a ledger is known without having its rows.
+  // Rows have one height, so the length of a ledger is known without its rows.
   const heights = await page
     .locator('tr[data-entry]')
     .evaluateAll((rows) => rows.map((row) => row.getBoundingClientRect().height));
@@ -120,7 +120,7 @@ test('the ledger goes by keyboard, and several entries change at once', async ({
   await expect(page.getByRole('dialog', { name: 'Keyboard shortcuts' })).toBeVisible();
   await page.keyboard.press('Escape');
 
-  // The payee's last category comes by itself.
+  // The payee's last category is filled in automatically.
   await page.getByRole('searchbox', { name: 'Search entries' }).fill('');
   await page.getByLabel('Category of Kiosk').selectOption({ label: 'Leisure' });
   await page.getByRole('button', { name: 'New entry' }).click();
@@ -130,7 +130,7 @@ test('the ledger goes by keyboard, and several entries change at once', async ({
   await expect(form.getByLabel('Category').locator('option:checked')).toHaveText('Leisure');
 });
 
-test('an amount and the parts of it, changed by two people at once, both stay, and the difference shows', async ({
+test('an amount and its parts, changed by two people at once, are both kept, and the difference shows', async ({
   newPerson,
 }) => {
   const anna = await newPerson();
@@ -161,7 +161,7 @@ test('an amount and the parts of it, changed by two people at once, both stay, a
   };
   await change(ben.page, '24', '19');
   await expect(syncBadge(ben.page)).toHaveText(/1 to sync/);
-  // Anna divides the same money anew.
+  // Anna divides the same amount differently.
   await anna.page.getByRole('button', { name: 'Edit Market,' }).click();
   const fields = anna.page.getByRole('form', { name: 'Edit entry' });
   await fields.getByLabel('Amount of part 1').fill('12');

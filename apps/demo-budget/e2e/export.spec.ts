@@ -6,7 +6,7 @@ import { addEntry } from './steps/entries.ts';
 import { goTo } from './steps/navigation.ts';
 import { expectUpToDate } from './steps/sync.ts';
 
-test('everything is saved as CSV, as JSON and as the SQLite file itself, without a network', async ({ newPerson }) => {
+test('everything exports as CSV, JSON and the SQLite file, without a network', async ({ newPerson }) => {
   const { page, goOffline } = await newPerson();
   await addAccount(page, { name: 'Household', currency: 'EUR' });
   await addEntry(page, { payee: 'Market', amount: '20.50' });
@@ -33,9 +33,7 @@ test('everything is saved as CSV, as JSON and as the SQLite file itself, without
   database.close();
 });
 
-test('what was saved, as JSON or as SQLite, opens as a budget of its own; what is no such file changes nothing', async ({
-  newPerson,
-}) => {
+test('an exported JSON or SQLite file opens as a new budget; any other file changes nothing', async ({ newPerson }) => {
   const { page } = await newPerson();
   await addAccount(page, { name: 'Household', currency: 'EUR', opening: '100' });
   await addEntry(page, { payee: 'Market', amount: '20.50', category: 'Groceries' });
@@ -56,7 +54,7 @@ test('what was saved, as JSON or as SQLite, opens as a budget of its own; what i
     await openAccount(page, 'Household');
     await expectBalance(page, '€79.50', '1 entry');
     await expect(page.getByLabel('Category of Market')).toHaveValue('starter-groceries');
-    // It goes its own way, also on the server.
+    // The copy is independent of the original, on the server as well.
     await addEntry(page, { payee: 'Kiosk', amount: '1' });
     await expectUpToDate(page);
   }

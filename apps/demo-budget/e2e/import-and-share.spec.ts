@@ -6,7 +6,7 @@ import { chooseFile, importPreviewed, samples } from './steps/import.ts';
 import { goTo, shareLink } from './steps/navigation.ts';
 import { expectUpToDate, openSyncPage } from './steps/sync.ts';
 
-test('a statement of 2,000 rows imported by one person gives another, who opens the share link, the same balances', async ({
+test('a 2,000-row statement imported by one user gives the same balances to another user who opens the share link', async ({
   newPerson,
   server,
 }) => {
@@ -17,7 +17,7 @@ test('a statement of 2,000 rows imported by one person gives another, who opens 
   await expect(anna.getByRole('region', { name: 'Import', exact: true })).toContainText('2,000 new entries.');
   await importPreviewed(anna, 2000);
   await anna.getByRole('link', { name: 'Go to Harbour' }).click();
-  // The statement itself says so, in its last line.
+  // The statement's last line states this balance.
   await expectBalance(anna, '$1,032.55', '2,000 entries');
   await expectUpToDate(anna);
 
@@ -43,7 +43,7 @@ test('a statement of 2,000 rows imported by one person gives another, who opens 
   ]);
 });
 
-test('the same statement imported again, on either device, adds nothing', async ({ newPerson }) => {
+test('importing the same statement again, on either device, adds nothing', async ({ newPerson }) => {
   const { page: anna } = await newPerson();
   await addAccount(anna, { name: 'Giro', currency: 'EUR', opening: '1842.10' });
   await chooseFile(anna, samples.meridian);
@@ -64,7 +64,7 @@ test('the same statement imported again, on either device, adds nothing', async 
   }
 });
 
-test('the same statement imported by two people without a network is there once, and leaves nothing to decide', async ({
+test('a statement imported by two offline users is stored once, without conflicts to resolve', async ({
   newPerson,
 }) => {
   const anna = await newPerson();

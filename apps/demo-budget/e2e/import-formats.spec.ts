@@ -15,7 +15,7 @@ CHARSET:1252
 </BANKTRANLIST></STMTRS></STMTTRNRS></BANKMSGSRSV1></OFX>
 `;
 
-test('an OFX file is imported as the bank wrote it, whatever it is called, and the same entries are not imported again', async ({
+test('an OFX file is imported as the bank wrote it, whatever its name, and the same entries are not imported twice', async ({
   newPerson,
 }) => {
   const { page } = await newPerson();
@@ -29,7 +29,7 @@ test('an OFX file is imported as the bank wrote it, whatever it is called, and t
   await expect(ledgerRow(page, 'Rent & Co')).toContainText('-€900.00');
   await expectBalance(page, '-€903.50', '2 entries');
 
-  // The bank says it once more, as XML, with another date and name.
+  // The bank sends the entry again, as XML, with another date and name.
   const qfx = `<?xml version="1.0"?><?OFX OFXHEADER="200" VERSION="211"?>${ofx
     .slice(ofx.indexOf('<OFX>'))
     .replace('20250604', '20250605')
@@ -45,7 +45,7 @@ test('an OFX file is imported as the bank wrote it, whatever it is called, and t
   await expect(ledgerRow(page, 'Café Nero')).toContainText('-€3.50');
 });
 
-test('a row is corrected in the preview, and the next statement of the account is read as this one was', async ({
+test("a row is corrected in the preview, and the account's next statement is read with the same settings", async ({
   newPerson,
 }) => {
   const { page } = await newPerson();
@@ -73,7 +73,7 @@ test('a row is corrected in the preview, and the next statement of the account i
   await expectBalance(page, '-€909.00', '4 entries');
 });
 
-test('an OFX file that is cut off, empty or a refusal of the bank changes nothing and says so', async ({
+test('an OFX file that is truncated, empty or an error from the bank changes nothing and is reported', async ({
   newPerson,
 }) => {
   const { page } = await newPerson();

@@ -10,7 +10,7 @@ import { addEntry, fillEntryForm, ledgerRow } from './steps/entries.ts';
 
 const built = fileURLToPath(new URL('../dist', import.meta.url));
 
-test('the app can be installed; a newer version is offered, leaves alone who is in the middle of something, and starts when it is taken', async () => {
+test('the app can be installed; a newer version is offered, does not interrupt the user, and starts when accepted', async () => {
   const [dataFolder, distFolder, profile] = [makeFolder('data'), makeFolder('dist'), makeFolder('profile')];
   cpSync(built, distFolder, { recursive: true });
   const start = (port: number): Promise<DemoServer> =>
@@ -25,7 +25,7 @@ test('the app can be installed; a newer version is offered, leaves alone who is 
     expect(await devtools.send('Page.getInstallabilityErrors')).toEqual({ installabilityErrors: [] });
     await addAccount(page, { name: 'Household', currency: 'EUR' });
 
-    // A version with one file of another name, as any change of the sources makes one.
+    // A version with one renamed file, as any source change produces.
     const worker = join(distFolder, 'service-worker.js');
     writeFileSync(worker, readFileSync(worker, 'utf8').replace(/\b[0-9a-f]{16}\b/g, 'f'.repeat(16)));
     const { port } = server;

@@ -13,13 +13,11 @@ const killCount = 10;
 
 interface KillableDevice {
   readonly page: Page;
-  /** Kills the browser, and opens it again with the same profile. */
+  /** Kills the browser and reopens it with the same profile. */
   killAndReopen(): Promise<void>;
 }
 
-test('a write that had resolved is there when the browser was killed right after it, and syncs, ten times', async ({
-  server,
-}) => {
+test('a resolved write survives killing the browser right after it, and syncs, ten times', async ({ server }) => {
   const gateway = await openGateway({ serverPort: server.port });
   await withKillableDevice(async (device) => {
     await device.page.goto(gateway.url);
@@ -28,11 +26,11 @@ test('a write that had resolved is there when the browser was killed right after
     const link = await shareLink(device.page);
 
     for (let round = 1; round <= killCount; round++) {
-      // Every other time the server cannot have heard of the write; in between the kill falls into sending it.
+      // In every other round the server cannot have received the write; in the rest the kill falls while it is sent.
       if (round % 2 === 1) gateway.refuseSync();
       await writeEntry(device.page, `Round ${round}.`);
       await device.killAndReopen();
-      // Without sync, so that what is shown can only come from this device.
+      // Without sync, so that everything shown comes from this device.
       gateway.refuseSync();
       await device.page.goto(link);
       await openAccount(device.page, 'Cash');
@@ -56,9 +54,7 @@ test('a write that had resolved is there when the browser was killed right after
   await gateway.close();
 });
 
-test('a budget that was begun a moment before the browser was killed is found again at the bare address', async ({
-  server,
-}) => {
+test('a budget created just before the browser was killed is found again at the bare address', async ({ server }) => {
   const gateway = await openGateway({ serverPort: server.port });
   await withKillableDevice(async (device) => {
     await device.page.goto(gateway.url);
@@ -94,7 +90,7 @@ async function withKillableDevice(use: (device: KillableDevice) => Promise<void>
   }
 }
 
-/** Resolves when the write has, and not a moment later. */
+/** Resolves exactly when the write has resolved. */
 async function writeEntry(page: Page, payee: string): Promise<void> {
   await page.evaluate(async (payeeInPage) => {
     const [account] = await rockpool.query<{ id: string }>('SELECT id FROM accounts');

@@ -9,14 +9,12 @@ const entriesPerRound = 2_000;
 const entriesPerTransaction = 10;
 const transactionsPerRound = entriesPerRound / entriesPerTransaction;
 
-/**
- * With random notes of this length, which hardly pack, a round goes up as three pushes of about 180, 180 and 140 kB.
- */
+/** Random notes of this length hardly compress, so a round is sent as three pushes of about 180, 180 and 140 kB. */
 const notesLength = 270;
 
 /**
- * Where each kill falls: in the sending of what was written without a network, within the first push or with others
- * under way, or when the first acknowledgement has arrived; and in writes that are sent as they come.
+ * Where each kill falls: while offline writes are sent, within the first push or with others in flight, or when the
+ * first acknowledgement has arrived; and during writes that are sent as they are made.
  */
 const kills: readonly Kill[] = [
   { name: 'within the first push', after: { bytesUp: 40_000 } },
@@ -28,12 +26,12 @@ const kills: readonly Kill[] = [
 
 interface Kill {
   readonly name: string;
-  /** Of what goes up, the bytes after the mark never arrive, so the server cannot have stored all. */
+  /** Bytes after the mark never arrive, so the server cannot have stored everything. */
   readonly after: { readonly bytesUp: number } | 'acknowledgement';
   readonly online?: true;
 }
 
-test('every acknowledged write is there once after the server was killed during a push of 2,000 entries, five times', async ({
+test('every acknowledged write is stored exactly once after the server is killed during a push of 2,000 entries, five times', async ({
   newPerson,
   server,
 }) => {
@@ -64,11 +62,11 @@ test('every acknowledged write is there once after the server was killed during 
       await server.kill('SIGKILL');
       await written;
 
-      // What this device takes for sent is stored, whatever became of the server since.
+      // Everything this device counts as sent is stored, although the server was killed since.
       const acknowledged = transactionsPerRound - (await waitingCount(page));
       const storedNow = entryCount(stored) - storedBefore;
       expect(storedNow).toBeGreaterThanOrEqual(acknowledged * entriesPerTransaction);
-      // The stroke fell where it was meant to.
+      // The kill fell in the intended phase.
       if (kill.after === 'acknowledgement') expect(acknowledged).toBeGreaterThan(0);
       else expect(storedNow).toBeLessThan(entriesPerRound);
 
@@ -80,7 +78,7 @@ test('every acknowledged write is there once after the server was killed during 
           'SELECT count(*) AS entries, count(DISTINCT payee) AS payees, sum(amountMinor) AS sum FROM entries',
         ),
       ).toEqual([{ entries: together, payees: together, sum: -together }]);
-      // However often a transaction was sent, it has one place in the log.
+      // However often a transaction was sent, the log has it once.
       expect(stored.value('SELECT max(watermark) FROM rockpool_log')).toBe(
         firstWatermark + transactionsPerRound * (index + 1),
       );
@@ -93,7 +91,7 @@ test('every acknowledged write is there once after the server was killed during 
   await expectBalance(ben.page, '-€100.00', `${(entriesPerRound * kills.length).toLocaleString('en')} entries`);
 });
 
-/** Writes a round's entries, a transaction after the other; resolves when all have resolved. */
+/** Writes a round's entries, one transaction after the other; resolves when all have resolved. */
 async function writeEntries(page: Page, round: number): Promise<void> {
   await page.evaluate(
     async ({ roundInPage, transactions, size, notesSize }) => {
@@ -122,7 +120,7 @@ async function writeEntries(page: Page, round: number): Promise<void> {
   );
 }
 
-/** Resolves at the moment for the kill. Begins to watch at once, not when it is awaited. */
+/** Resolves at the moment for the kill. Starts watching at the call, not when awaited. */
 async function killIsDue({ after }: Kill, { gateway, page }: Person): Promise<void> {
   if (after === 'acknowledgement') {
     await page.evaluate(
@@ -143,7 +141,7 @@ function entryCount(stored: ServerDatabase): number {
   return Number(stored.value('SELECT count(*) FROM entries'));
 }
 
-/** How many transactions wait to be sent, as the badge says it once the connection is known to be lost. */
+/** The number of unsent transactions that the badge shows once the connection is known to be lost. */
 async function waitingCount(page: Page): Promise<number> {
   await expect(syncBadge(page)).toHaveText(/^(Offline|Connecting)/);
   const text = await syncBadge(page).innerText();

@@ -6,7 +6,7 @@ import { chooseFile, importPreviewed, samples } from './steps/import.ts';
 import { goTo } from './steps/navigation.ts';
 import { openSyncPage } from './steps/sync.ts';
 
-test('on a phone of 360 px every page fits its width and does its work', async ({ newPerson }, testInfo) => {
+test('every page fits and works on a phone 360 px wide', async ({ newPerson }, testInfo) => {
   const { page } = await newPerson({ viewport: { width: 360, height: 740 } });
   const look = async (name: string): Promise<void> => {
     await expectNoSidewaysScroll(page, name);
@@ -20,7 +20,7 @@ test('on a phone of 360 px every page fits its width and does its work', async (
   await chooseFile(page, samples.meridian);
   await expect(page.getByRole('table', { name: 'Preview' })).toBeVisible();
   await look('preview');
-  // What the bank calls its columns can be read, each in the width of the form.
+  // The bank's column names are legible and fit the width of the form.
   for (const select of await page.getByRole('region', { name: 'Columns and formats' }).getByRole('combobox').all())
     expect((await select.boundingBox())?.width).toBeGreaterThan(250);
   await importPreviewed(page, 355);
@@ -47,7 +47,7 @@ test('on a phone of 360 px every page fits its width and does its work', async (
     await expect(page.getByRole('heading', { level: 1, name })).toBeVisible();
     await look(name);
   }
-  // The page that one is on already closes the list as well.
+  // Choosing the current page also closes the menu.
   await goTo(page, 'Share');
   await expect(page.getByRole('button', { name: 'More' })).toHaveAttribute('aria-expanded', 'false');
   const tops = await page
@@ -61,7 +61,7 @@ test('on a phone of 360 px every page fits its width and does its work', async (
   await page.getByRole('link', { name: 'Export' }).click();
   await expect(page.getByRole('heading', { level: 1, name: 'Export' })).toBeVisible();
   await look('Export');
-  // Large amounts and long names have to fit as well.
+  // Large amounts and long names must fit as well.
   await openAccount(page, 'Meridian Giro');
   await addEntry(page, {
     payee: 'A payee whose name goes on for longer than any phone is wide GmbH & Co. KG',
@@ -78,7 +78,7 @@ test('on a phone of 360 px every page fits its width and does its work', async (
   await look('sync');
 });
 
-test('on tablets, and beside the list of pages, a ledger has room for payees, and an envelope’s sums stand below its amounts', async ({
+test('on tablets, and beside the page menu, a ledger has room for payees, and envelope totals align with their amounts', async ({
   newPerson,
 }) => {
   const { page } = await newPerson({ viewport: { width: 768, height: 900 } });
@@ -120,7 +120,7 @@ test('on tablets, and beside the list of pages, a ledger has room for payees, an
   );
 });
 
-/** A table may scroll in a region of its own; the page itself never does. */
+/** A table may scroll in its own region; the page itself never scrolls sideways. */
 async function expectNoSidewaysScroll(page: Page, name: string): Promise<void> {
   const { contentWidth, viewWidth } = await page.evaluate(() => ({
     contentWidth: document.documentElement.scrollWidth,
@@ -129,7 +129,7 @@ async function expectNoSidewaysScroll(page: Page, name: string): Promise<void> {
   expect(contentWidth, name).toBeLessThanOrEqual(viewWidth);
 }
 
-/** All cells of a table stand within it, so that no amount ends at its edge. */
+/** All cells of a table fit inside it, so that no amount is cut off. */
 async function expectNothingCutOff(table: Locator): Promise<void> {
   const outside = await table.evaluate((element) => {
     const edge = element.getBoundingClientRect().right;

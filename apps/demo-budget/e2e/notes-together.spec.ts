@@ -9,7 +9,7 @@ function notes(page: Page): Locator {
   return page.getByRole('textbox', { name: 'Notes of this budget' });
 }
 
-/** What is written, line by line. */
+/** The note's text, line by line. */
 function written(page: Page): Promise<string> {
   return notes(page)
     .locator(':scope > :not(ol), li')
@@ -18,10 +18,10 @@ function written(page: Page): Promise<string> {
 
 const patience = { timeout: 60_000 };
 
-/** After a pause of half a second the editor begins another step of undo. */
+/** The editor starts a new undo step after a pause of half a second. */
 const UNDO_STEP_MS = 1_000;
 
-/** The names beside the cursors of others. */
+/** The names shown beside remote cursors. */
 function cursors(page: Page): Locator {
   return page.locator('.note-cursor');
 }
@@ -33,7 +33,7 @@ async function callOneself(page: Page, name: string): Promise<void> {
   await expect(page.getByText('Saved on this device.')).toBeVisible();
 }
 
-test('two people write and format one note at the same time, see each other, and one goes offline for a while', async ({
+test('two people write and format one note at the same time and see each other, with one offline for a while', async ({
   newPerson,
   server,
 }) => {
@@ -52,7 +52,7 @@ test('two people write and format one note at the same time, see each other, and
     await expect(notes(page)).toHaveText('Summer');
   }
 
-  // Both see who is here, and where.
+  // Both see who is present and on which page.
   await expect(anna.page.getByRole('link', { name: 'Also here: Ben Berg' })).toBeVisible();
   await notes(anna.page).click();
   await anna.page.keyboard.press('End');
@@ -60,17 +60,17 @@ test('two people write and format one note at the same time, see each other, and
   await notes(ben.page).click();
   await ben.page.keyboard.press('Control+Home');
 
-  // Both type at once.
+  // Both type at the same time.
   await Promise.all([type(anna, ' at the lake'), type(ben, 'Our ')]);
   for (const { page } of [anna, ben]) await expect.poll(() => written(page), patience).toBe('Our Summer at the lake');
 
-  // Ben goes offline, and both go on.
+  // Ben goes offline, and both keep typing.
   await ben.goOffline();
   await expect(syncBadge(ben.page)).toHaveText(/Offline|Connecting/);
   await type(ben, 'dear ');
   await ben.page.keyboard.press('Control+End');
   await type(ben, '!');
-  // What one types without a pause is one step of undo.
+  // Text typed without a pause is one undo step.
   await moveClock(anna.page, UNDO_STEP_MS);
   await anna.page.keyboard.press('Control+End');
   await type(anna, ', in June');
@@ -81,13 +81,13 @@ test('two people write and format one note at the same time, see each other, and
     await expect.poll(() => written(page), patience).toMatch(/^Our dear Summer at the lake(!, in June|, in June!)$/);
   expect(await written(anna.page)).toBe(await written(ben.page));
 
-  // Anna's undo takes back what Anna wrote, and nothing of Ben's.
+  // Anna's undo reverts only her own typing.
   await anna.page.keyboard.press('Control+z');
   for (const { page } of [ben, anna])
     await expect.poll(() => written(page), patience).toBe('Our dear Summer at the lake!');
   await expectUpToDate(anna.page);
 
-  // One gives formats from the keyboard, the other by a button, and both see them.
+  // One formats by keyboard, the other with a button; both see both formats.
   await anna.page.keyboard.press('Control+Home');
   for (let character = 0; character < 3; character++) await anna.page.keyboard.press('Shift+ArrowRight');
   await anna.page.keyboard.press('Control+b');
@@ -115,9 +115,7 @@ test('two people write and format one note at the same time, see each other, and
   await expect(anna.page.getByRole('link', { name: 'Also here: Ben Berg' })).toBeHidden({ timeout: 60_000 });
 });
 
-test('what is pasted into a note keeps its formats and loses all else, and the Tab key leads out of it', async ({
-  newPerson,
-}) => {
+test('text pasted into a note keeps only allowed formats, and the Tab key leaves the editor', async ({ newPerson }) => {
   const { page } = await newPerson();
   await goTo(page, 'Notes');
   await page.getByRole('button', { name: 'Start writing' }).click();

@@ -9,8 +9,8 @@ import { conflicts, expectUpToDate, openSyncPage, syncBadge } from './steps/sync
 const yearMs = 365 * 24 * 3_600_000;
 
 /**
- * Corrected time is only as exact as a push is quick: the server sees a stamp's age grow by the way. A second between
- * two edits leaves room for a machine that is busy; people are slower still.
+ * Clock correction is as accurate as a push is quick, because the server sees a stamp's age grow in transit. One second
+ * between two edits leaves room for a busy machine; people are slower still.
  */
 const clearlyLaterMs = 1_000;
 
@@ -41,7 +41,7 @@ for (const clock of [
       // Different columns of one entry.
       await changeOffline(anna, 'Apart', { notes: 'noted by Anna' }, 1);
       await changeOffline(ben, 'Apart', { amount: '2.50' }, 1);
-      // The same column, in either order of time.
+      // The same column, with either clock order.
       await changeOffline(anna, 'Ben later', { notes: 'Anna came first' }, 2);
       await changeOffline(ben, 'Anna later', { notes: 'Ben came first' }, 2);
       await passTime(anna.page, clearlyLaterMs);
@@ -60,7 +60,7 @@ for (const clock of [
         await expect(ledgerRow(page, 'Anna later')).toContainText('Anna came last');
         await expect(ledgerRow(page, 'Ben later')).toContainText('Ben came last');
       }
-      // The worker compares its own clock with the server's, so this is also the proof that the worker's was set.
+      // The worker compares its own clock with the server's, so this also proves that the worker's clock was shifted.
       await openSyncPage(anna.page);
       await expect(anna.page.getByText(/This device’s clock is .* ahead/)).toBeVisible({ visible: clock.aheadMs > 0 });
       for (const [{ page }, lostHere, lostThere] of [
@@ -87,9 +87,7 @@ for (const clock of [
   }
 }
 
-test('a write that follows what its author had seen is no conflict, and a lost value can be put back', async ({
-  newPerson,
-}) => {
+test('a write made after seeing the other is no conflict, and a lost value can be restored', async ({ newPerson }) => {
   const anna = await newPerson();
   await addAccount(anna.page, { name: 'Household', currency: 'EUR' });
   await addEntry(anna.page, { payee: 'Baker', amount: '1' });
@@ -118,13 +116,13 @@ test('a write that follows what its author had seen is no conflict, and a lost v
   await expect(conflicts(anna.page)).toHaveCount(1);
 });
 
-/** Changes an entry, and makes sure that it waits, so that a network that was not really cut would be noticed. */
+/** Edits an entry and checks that the write stays unsent, so that a network that was not really cut is noticed. */
 async function changeOffline({ page }: Person, payee: string, change: EntryInput, waitingCount: number): Promise<void> {
   await changeEntry(page, payee, change);
   await expect(syncBadge(page)).toHaveText(new RegExp(`(Offline|Connecting) · ${waitingCount} to sync`));
 }
 
-/** Lets the page's own clock pass: what is tested depends on time, so time has to be. */
+/** Waits on the page's own clock: the behaviour under test depends on real time. */
 async function passTime(page: Page, ms: number): Promise<void> {
   await page.evaluate((waitMs) => new Promise((resolve) => setTimeout(resolve, waitMs)), ms);
 }
@@ -133,7 +131,7 @@ function conflictOf(page: Page, lost: string): Locator {
   return conflicts(page).filter({ hasText: `replaced ${lost}` });
 }
 
-test('what lost of a goal, a rule, a scheduled entry or an entry’s state is told with who, when and why, and can be put back', async ({
+test('a lost write to a goal, a rule, a scheduled entry or an entry’s state is listed with author, time and reason, and can be restored', async ({
   newPerson,
 }, testInfo) => {
   const anna = await newPerson();

@@ -3,7 +3,7 @@ import { addAccount, openAccount } from './steps/accounts.ts';
 import { addEntry, ledgerRow } from './steps/entries.ts';
 import { expectUpToDate } from './steps/sync.ts';
 
-test('after the first visit the app starts without a network, in any tab, and sends what was entered when it is back', async ({
+test('after the first visit the app starts offline in any tab and sends offline entries once the network returns', async ({
   newPerson,
   server,
 }) => {
@@ -22,7 +22,7 @@ test('after the first visit the app starts without a network, in any tab, and se
   await second.goto(address);
   await openAccount(second, 'Household');
   await expect(ledgerRow(second, 'Kiosk')).toBeVisible();
-  // The bare address, as from the icon on a phone's screen.
+  // The bare address, as opened from the home-screen icon.
   await second.goto(gateway.url);
   await expect(second.getByRole('main').getByRole('link', { name: 'Household' })).toBeVisible();
   await second.close();

@@ -3,7 +3,7 @@ import { addAccount } from './steps/accounts.ts';
 import { addEntry } from './steps/entries.ts';
 import { expectUpToDate, openSyncPage, syncBadge } from './steps/sync.ts';
 
-test('a pause holds in every tab and over a reload, and what was written meanwhile is sent when it is over', async ({
+test('a pause applies to every tab and survives a reload, and writes made meanwhile are sent when it ends', async ({
   newPerson,
 }) => {
   const { page, context } = await newPerson();
@@ -30,10 +30,10 @@ test('a pause holds in every tab and over a reload, and what was written meanwhi
   await expectUpToDate(page);
 });
 
-/** The next attempt by itself is at least this far away when the button is pressed. */
+/** When the button is pressed, the next automatic attempt is at least this far away. */
 const FAR_AWAY_MS = 1_500;
 
-test('somebody whose network is back need not wait for the next attempt', async ({ newPerson }) => {
+test('the user can retry at once when the network returns', async ({ newPerson }) => {
   const { page, gateway } = await newPerson();
   await addAccount(page, { name: 'Household', currency: 'EUR', opening: '100' });
   await expectUpToDate(page);
@@ -44,8 +44,7 @@ test('somebody whose network is back need not wait for the next attempt', async 
   await expect(page.getByRole('button', { name: 'Try now' })).toBeEnabled();
   await page.exposeFunction('restoreNetwork', () => gateway.restore());
   await page.exposeFunction('cutNetwork', () => gateway.cut());
-  // On a busy machine the next attempt may come before the button is pressed: then it was that one, and it is tried
-  // again.
+  // On a busy machine the automatic attempt may come before the button is pressed; the test then tries again.
   const attemptedBefore = await page.evaluate(async (farAwayMs) => {
     const { restoreNetwork, cutNetwork } = window as unknown as Record<
       'restoreNetwork' | 'cutNetwork',

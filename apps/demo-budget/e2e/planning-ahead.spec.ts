@@ -36,7 +36,7 @@ test('a scheduled entry that two people enter, one of them offline, is entered o
   }
 });
 
-test('a transfer that comes again and again is entered on both sides', async ({ newPerson }) => {
+test('a recurring transfer is entered on both sides', async ({ newPerson }) => {
   const { page } = await newPerson();
   await addAccount(page, { name: 'Savings', currency: 'EUR', kind: 'Savings' });
   await addAccount(page, { name: 'Household', currency: 'EUR', opening: '1000' });
@@ -59,7 +59,7 @@ test('a transfer that comes again and again is entered on both sides', async ({ 
   await expectBalance(page, '€150.00', '1 entry');
 });
 
-test('envelopes have goals, and rules sort what is typed', async ({ newPerson }) => {
+test('envelopes have goals, and rules categorise typed entries', async ({ newPerson }) => {
   const { page } = await newPerson();
   await addAccount(page, { name: 'Household', currency: 'EUR', opening: '1000' });
   await goTo(page, 'Budget');

@@ -5,7 +5,7 @@ import { chooseFile, importPreviewed } from './steps/import.ts';
 import { goTo, shareLink } from './steps/navigation.ts';
 import { expectUpToDate } from './steps/sync.ts';
 
-/** Enough that a new device gets the budget as a file. */
+/** Enough rows that a new device downloads the budget as a file. */
 const ENTRY_COUNT = 8_000;
 
 const statement = [
@@ -16,7 +16,7 @@ const statement = [
   ),
 ].join('\n');
 
-test('an import, an export and the first visit of another device say how far they are', async ({ newPerson }) => {
+test('an import, an export and the first visit of another device show their progress', async ({ newPerson }) => {
   const anna = await newPerson({ scriptPrefix: progressWatch });
   await addAccount(anna.page, { name: 'Household', currency: 'EUR' });
   await chooseFile(anna.page, { name: 'statement.csv', contents: statement });
@@ -36,7 +36,7 @@ test('an import, an export and the first visit of another device say how far the
   expectToRise(await takeProgressShown(ben.page), /^Downloading the budget, [\d.]+ MB of [\d.]+ MB$/);
 });
 
-/** A bar of that name was there, and never went back. */
+/** A bar of that name appeared and never went back. */
 function expectToRise(shown: readonly ProgressShown[], label: RegExp): void {
   const steps = shown.filter((one) => label.test(one.label)).map(({ done }) => done);
   expect(steps.length).toBeGreaterThan(0);

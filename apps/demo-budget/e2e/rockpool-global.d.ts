@@ -1,9 +1,6 @@
 import type { Client } from '@rockpool/client';
 
 declare global {
-  /**
-   * The app puts its client on the page's global for the curious and for support; see src/main.tsx. Never there in
-   * Node.
-   */
+  /** The app exposes its client as a page global, for support and experiments; see src/main.tsx. Undefined in Node. */
   var rockpool: Client;
 }

@@ -4,7 +4,7 @@ import { addEntry, ledgerRow, toast } from './steps/entries.ts';
 import { chooseFile, importPreviewed } from './steps/import.ts';
 import { goTo } from './steps/navigation.ts';
 
-test('a rule with several conditions shows what it matches, is given to what is there, and to what is imported and typed', async ({
+test('a rule with several conditions previews its matches and applies to existing, imported and typed entries', async ({
   newPerson,
 }) => {
   const { page } = await newPerson();
@@ -44,13 +44,13 @@ test('a rule with several conditions shows what it matches, is given to what is 
   await expect(ledgerRow(page, 'Market')).toContainText('by card');
   await expect(page.getByLabel('Category of Market', { exact: true })).toHaveValue('starter-groceries');
   await expect(ledgerRow(page, 'MARKET 4711')).toBeVisible();
-  // One undo takes back both, the rule and what it was given to.
+  // One undo reverts the rule together with the changes it made.
   await page.keyboard.press('Control+z');
   await expect(ledgerRow(page, 'MARKET 0815')).toBeVisible();
   await toast(page).getByRole('button', { name: 'Redo' }).click();
   await expect(ledgerRow(page, 'Market')).toContainText('by card');
 
-  // Typed, and saved by Enter from the amount: no field was left that would have asked.
+  // Typed and saved with Enter from the amount: no field lost focus, which would have triggered the rules.
   await page.getByRole('button', { name: 'New entry' }).click();
   const entry = page.getByRole('form', { name: 'New entry' });
   await entry.getByLabel('Payee').fill('Market hall');
@@ -61,7 +61,7 @@ test('a rule with several conditions shows what it matches, is given to what is 
     'starter-groceries',
   );
 
-  // What a statement says, before it is imported and after.
+  // A statement's rows, before and after the import.
   await chooseFile(page, {
     name: 'bank.csv',
     contents: 'Date,Payee,Amount\n2025-02-01,MARKET 9999 BERLIN,-20.00\n2025-02-02,MARKET 9999 BERLIN,-200.00\n',
@@ -71,7 +71,7 @@ test('a rule with several conditions shows what it matches, is given to what is 
   await expect(rows.filter({ hasText: '-€200.00' })).not.toContainText('By your rules');
 });
 
-test('a rule is changed to hold where one of its conditions does', async ({ newPerson }) => {
+test('a rule is changed to match when any one of its conditions holds', async ({ newPerson }) => {
   const { page } = await newPerson();
   await addAccount(page, { name: 'Household', currency: 'EUR', opening: '1000' });
   await goTo(page, 'Payees');

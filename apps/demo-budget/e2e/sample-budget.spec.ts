@@ -4,7 +4,7 @@ import { toast } from './steps/entries.ts';
 import { goTo } from './steps/navigation.ts';
 import { expectUpToDate } from './steps/sync.ts';
 
-test('a sample is one press away, fills every page, is nobody’s own budget, and is left by another press', async ({
+test('one click opens a sample budget that fills every page and stays apart from the user’s own, and another click closes it', async ({
   newPerson,
 }) => {
   const { page } = await newPerson();
@@ -34,7 +34,7 @@ test('a sample is one press away, fills every page, is nobody’s own budget, an
   await expect(page.getByText('a sample')).toHaveCount(0);
 });
 
-test('what a new budget begins with is in nobody’s undo', async ({ newPerson }) => {
+test('undo never removes the starting content of a new budget', async ({ newPerson }) => {
   const { page } = await newPerson();
   await expect(page.getByRole('heading', { name: 'A budget that lives on your device' })).toBeVisible();
   await page.keyboard.press('Control+z');

@@ -6,7 +6,7 @@ import { goTo } from './steps/navigation.ts';
 import { invite, join } from './steps/share.ts';
 import { expectUpToDate, syncBadge } from './steps/sync.ts';
 
-/** Nothing on the page that would write, whether it is pressed or typed into. */
+/** No control on the page writes, by click or by typing. */
 async function expectNothingToChange(page: Page): Promise<void> {
   const main = page.getByRole('main');
   await expect(main.getByText('You can view this budget')).toBeVisible();
@@ -16,14 +16,14 @@ async function expectNothingToChange(page: Page): Promise<void> {
     }),
   ).toHaveCount(0);
   await expect(main.getByRole('checkbox')).toHaveCount(0);
-  // The notes are shown where they would be written.
+  // The notes are shown read-only where they would be edited.
   await expect(main.getByRole('textbox').and(page.locator(':not([contenteditable="false"])'))).toHaveCount(0);
   await expect(main.getByRole('combobox', { name: /^Category of/ })).toHaveCount(0);
   for (const cleared of await main.getByRole('button', { name: /^(Not c|C)leared: / }).all())
     await expect(cleared).toBeDisabled();
 }
 
-test('a viewer sees what an owner enters and changes nothing; as an editor they do; removed, they get nothing more', async ({
+test('a viewer sees an owner’s entries and changes nothing; as an editor they can change them; after removal they receive nothing', async ({
   newPerson,
 }) => {
   const { page: anna } = await newPerson();
@@ -71,7 +71,7 @@ test('a viewer sees what an owner enters and changes nothing; as an editor they 
   await goTo(anna, 'Share');
   await anna.getByLabel('Role of Ben').selectOption('editor');
   await expect(anna.getByLabel('Role of Ben')).toHaveValue('editor');
-  // While they look, in every tab.
+  // While viewing, in every tab.
   for (const tab of [ben, secondTab]) {
     await expect(tab.getByText('You can view this budget')).toBeHidden();
     await expect(tab.getByRole('button', { name: 'New entry' })).toBeVisible();
@@ -94,7 +94,7 @@ test('a viewer sees what an owner enters and changes nothing; as an editor they 
   await anna.getByRole('button', { name: 'Remove Ben …' }).click();
   await anna.getByRole('button', { name: 'Remove Ben', exact: true }).click();
   await expect(anna.getByText('No other members.')).toBeVisible();
-  // In every tab: what cannot be sent cannot be changed, and what is there can be taken along.
+  // In every tab: unsendable edits are disabled, and exporting still works.
   for (const tab of [ben, secondTab]) {
     await expect(tab.getByText('You were removed from this budget')).toBeVisible();
     await expect(tab.getByRole('button', { name: 'New entry' })).toBeHidden();

@@ -4,10 +4,10 @@ import { addAccount } from './steps/accounts.ts';
 import { addEntry } from './steps/entries.ts';
 import { expectUpToDate, openSyncPage } from './steps/sync.ts';
 
-/** Patience with a server is half a minute, more than once; so many times as fast it is seconds. */
+/** The client waits half a minute for the server, more than once; at this speed those waits take seconds. */
 const TIMES_AS_FAST = 10;
 
-test('a server that greets and never says what became of a change is named, with what is tried next, until it answers', async ({
+test('a server that greets and never confirms a change is reported, with the next attempt, until it answers', async ({
   newPerson,
 }, testInfo) => {
   const { page, gateway } = await newPerson({ scriptPrefix: fastWorkers(TIMES_AS_FAST) });
@@ -28,7 +28,7 @@ test('a server that greets and never says what became of a change is named, with
   await expect(stuck).toBeHidden();
 });
 
-test('a server that takes the connection and says nothing at all is told from one that cannot be reached', async ({
+test('a server that accepts the connection and stays silent is distinguished from an unreachable one', async ({
   newPerson,
 }) => {
   const { page, gateway } = await newPerson({ scriptPrefix: fastWorkers(TIMES_AS_FAST) });

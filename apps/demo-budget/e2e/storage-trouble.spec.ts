@@ -6,7 +6,7 @@ import { addEntry, entryButton, fillEntryForm, ledgerRow } from './steps/entries
 import { goTo, shareLink } from './steps/navigation.ts';
 import { expectUpToDate, openSyncPage } from './steps/sync.ts';
 
-test('a window that keeps nothing says so; whoever goes on there all the same is told what may be lost, and the server gets it', async ({
+test('a window that stores nothing says so; a user who continues anyway is warned of data loss, and the server receives the writes', async ({
   newPerson,
 }, testInfo) => {
   const { page } = await newPerson({ scriptPrefix: refusedStorage });
@@ -27,7 +27,7 @@ test('a window that keeps nothing says so; whoever goes on there all the same is
   await expect(elsewhere.page.getByText('Nothing is saved on this device')).toBeHidden();
 });
 
-test('a device without room keeps what was typed in the form, says what to do, and saves it once there is room', async ({
+test('a full device keeps the text typed in the form, explains the remedy, and saves once storage is freed', async ({
   newPerson,
 }, testInfo) => {
   const { page } = await newPerson({ scriptPrefix: changeableStorage });
@@ -54,13 +54,16 @@ test('a device without room keeps what was typed in the form, says what to do, a
   await expectBalance(page, '€79.00', '2 entries');
 });
 
-test('a device without room keeps what was typed in every form, and each is saved by its own button once there is room', async ({
+test('a full device keeps the text typed in every form, and each form’s own button saves it once storage is freed', async ({
   newPerson,
 }) => {
   const { page } = await newPerson({ scriptPrefix: changeableStorage });
   const main = page.getByRole('main');
   const alert = main.getByRole('alert');
-  /** Sends a form with storage full and then not: it stays with what `field` holds, and goes once that is kept. */
+  /**
+   * Submits a form with storage full, then with storage free: the form first keeps the value of `field`, then closes
+   * once the value is saved.
+   */
   const sendTwice = async (form: Locator, button: string, field: Locator): Promise<void> => {
     const typed = await field.inputValue();
     await setStorage(page, 'full');
@@ -93,7 +96,7 @@ test('a device without room keeps what was typed in every form, and each is save
   await rule.getByLabel('Set the payee to').fill('Market');
   await sendTwice(rule, 'Add rule', rule.getByLabel('Value of condition 1'));
   await expect(main).toContainText('If the payee contains “market”');
-  // A name is its own form: it is offered to try again.
+  // A name field has no submit button, so a retry is offered.
   await setStorage(page, 'full');
   await page.getByLabel('Name of Baker').fill('Bakery');
   await page.getByLabel('Name of Baker').press('Enter');
@@ -140,7 +143,7 @@ test('a device without room keeps what was typed in every form, and each is save
   await selection.getByLabel('Payee of the selected entries').fill('Corner bakery');
   await sendTwice(selection, 'Set', selection.getByLabel('Payee of the selected entries'));
   await expect(ledgerRow(page, 'Corner bakery')).toBeVisible();
-  // What was chosen stays chosen where it could not be deleted.
+  // A failed delete keeps the selection.
   await setStorage(page, 'full');
   await selection.getByRole('button', { name: 'Delete' }).click();
   await expect(alert).toContainText('out of space');
@@ -154,9 +157,7 @@ test('a device without room keeps what was typed in every form, and each is save
   await expectUpToDate(page);
 });
 
-test('storage that another program holds is named, and opening is tried again at a press', async ({
-  newPerson,
-}, testInfo) => {
+test('storage locked by another program is reported, and a button retries opening', async ({ newPerson }, testInfo) => {
   const { context, page, gateway } = await newPerson();
   await addAccount(page, { name: 'Household', currency: 'EUR', opening: '100' });
   await expectUpToDate(page);

@@ -6,10 +6,7 @@ import { addEntry, changeEntry, ledgerRow } from './steps/entries.ts';
 import { shareLink } from './steps/navigation.ts';
 import { expectUpToDate, openSyncPage, syncBadge } from './steps/sync.ts';
 
-test('two tabs without a network show each other’s writes, and all of them are sent later', async ({
-  newPerson,
-  server,
-}) => {
+test('two offline tabs show each other’s writes, and all of them are sent later', async ({ newPerson, server }) => {
   const anna = await newPerson();
   const { page: first } = anna;
   await addAccount(first, { name: 'Cash', currency: 'EUR', opening: '10' });
@@ -39,7 +36,7 @@ test('two tabs without a network show each other’s writes, and all of them are
   ]);
 });
 
-/** How many writes resolve before the leader's tab is closed, and how many more are made after it. */
+/** How many writes resolve before the leader's tab is closed, and how many are made after it. */
 const halfSeries = 100;
 
 test('closing the leader’s tab halfway through the other tab’s writes loses none of them', async ({
@@ -79,7 +76,7 @@ test('closing the leader’s tab halfway through the other tab’s writes loses 
     .toEqual([{ entries: written, amounts: written, together: (written * (written + 1)) / 2 }]);
 });
 
-test('closing the leader’s tab halfway through its own writes keeps all that had resolved, in order', async ({
+test('closing the leader’s tab halfway through its own writes keeps all resolved writes, in order', async ({
   newPerson,
 }) => {
   const anna = await newPerson();
@@ -122,8 +119,8 @@ async function expectRoles(leader: Page, follower: Page): Promise<void> {
 }
 
 /**
- * Writes one entry after the other, each when the one before has resolved, with the amounts 1, 2, 3 …, for as long as
- * `goOn` says so, which hears how many have resolved. Resolves to that number.
+ * Writes entries with the amounts 1, 2, 3 …, each after the previous one has resolved, while `goOn`, called with the
+ * number resolved, returns true. Resolves to the number of resolved writes.
  */
 async function writeSeries(page: Page, goOn: (resolved: number) => boolean): Promise<number> {
   await page.exposeFunction('goOn', goOn);

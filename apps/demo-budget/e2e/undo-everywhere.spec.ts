@@ -4,11 +4,11 @@ import { addEntry, entryButton, ledgerRow, toast } from './steps/entries.ts';
 import { importPreviewed } from './steps/import.ts';
 import { goTo } from './steps/navigation.ts';
 
-test('each kind of action is taken back by one key, and done again by another', async ({ newPerson }) => {
+test('one shortcut undoes every kind of action, and another redoes it', async ({ newPerson }) => {
   const { page } = await newPerson();
   const main = page.getByRole('main');
   const undo = async (): Promise<void> => {
-    // Not in a field, whose own undo it would be.
+    // Not inside a field, which has its own undo.
     await page.evaluate(() => (document.activeElement as HTMLElement | null)?.blur());
     await page.keyboard.press('Control+z');
     await expect(toast(page)).toContainText('Undone.');
@@ -20,7 +20,7 @@ test('each kind of action is taken back by one key, and done again by another', 
   await addAccount(page, { name: 'Purse', currency: 'EUR', kind: 'Cash' });
   await addAccount(page, { name: 'Household', currency: 'EUR', opening: '100' });
 
-  // An account's name, and that it is closed.
+  // Renaming and closing an account.
   await page.getByRole('button', { name: 'Rename this account' }).click();
   const rename = page.getByRole('form', { name: 'Rename the account' });
   await rename.getByLabel('Name').fill('Giro');
@@ -33,7 +33,7 @@ test('each kind of action is taken back by one key, and done again by another', 
   await undo();
   await expect(page.getByRole('button', { name: 'Close this account' })).toBeVisible();
 
-  // An entry that becomes a transfer, with an other side that was there or is made.
+  // Turning an entry into a transfer, with an existing or a new other side.
   await addEntry(page, { payee: 'ATM', amount: '20', date: '2025-01-02' });
   await entryButton(page, 'ATM').click();
   const change = page.getByRole('form', { name: 'Edit entry' });
@@ -46,7 +46,7 @@ test('each kind of action is taken back by one key, and done again by another', 
   await openAccount(page, 'Purse');
   await expect(ledgerRow(page, 'From Household')).toContainText('+€20.00');
 
-  // Entries that were in the wrong account.
+  // Moving entries to another account.
   await addEntry(page, { payee: 'Kiosk', amount: '3' });
   await page.getByRole('checkbox', { name: 'Select Kiosk' }).check();
   await page.getByLabel('Account of the selected entries').selectOption({ label: 'Household' });
@@ -56,7 +56,7 @@ test('each kind of action is taken back by one key, and done again by another', 
   await undo();
   await expectBalance(page, '€20.00', '1 entry');
 
-  // What was cleared, and what was reconciled.
+  // Clearing and reconciling.
   await page.getByRole('button', { name: 'Not cleared: From Household' }).click();
   await expect(page.getByRole('button', { name: 'Cleared: From Household', exact: true })).toBeVisible();
   await undo();
@@ -73,7 +73,7 @@ test('each kind of action is taken back by one key, and done again by another', 
   await undo();
   await expect(page.getByRole('button', { name: 'Cleared: From Household', exact: true })).toBeVisible();
 
-  // Envelopes and goals. What was done elsewhere is not told here.
+  // Envelopes and goals. The toast does not announce actions of other tabs or devices.
   await goTo(page, 'Budget');
   await expect(toast(page)).toBeEmpty();
   const assigned = page.getByRole('textbox', { name: 'Assigned to Groceries' });
@@ -92,7 +92,7 @@ test('each kind of action is taken back by one key, and done again by another', 
   await undo();
   await expect(assigned).toHaveValue('0.00');
 
-  // Categories, rules and what is scheduled.
+  // Categories, rules and schedules.
   await goTo(page, 'Categories');
   await page.getByRole('button', { name: 'Hide Clothes' }).click();
   await expect(page.getByRole('button', { name: 'Show Clothes' })).toBeVisible();
@@ -123,7 +123,7 @@ test('each kind of action is taken back by one key, and done again by another', 
   await undo();
   await expect(page.getByRole('button', { name: 'Edit Landlord' })).toBeHidden();
 
-  // An import, which is more than one transaction, has a button of its own; and may be done once more.
+  // An import spans several transactions, so it has its own "Undo" button; it can be repeated afterwards.
   const statement = {
     name: 'bank.csv',
     contents: 'Date,Payee,Amount\n2025-02-01,Baker,-2.00\n2025-02-02,Kiosk,-3.00\n',

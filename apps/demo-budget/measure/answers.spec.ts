@@ -10,7 +10,7 @@ import { ledgerTotals, ledgerWindow, wholeLedger } from '../src/queries/ledger.t
 import { cashFlowByMonth, changeOfAccountsByMonth, spendingByMonth } from '../src/queries/reports.ts';
 import { manyAccounts, manyEntries } from '../samples/many-entries.ts';
 
-// No test: it reports how long the app takes to answer with 100,000 entries. `playwright test --config
+// Not a test: reports how long the app takes to respond with 100,000 entries. `playwright test --config
 // apps/demo-budget/playwright.measure.config.ts`
 
 const entryCount = Number(process.env['ENTRIES'] ?? 100_000);
@@ -23,7 +23,7 @@ interface Console {
     query(sql: string, params: readonly SqlParam[]): Promise<unknown>;
     readonly sync: { pause(): Promise<void> };
   };
-  /** Resolves to the moment at which the frame is painted that shows what is in the page now. */
+  /** Resolves to the time at which the frame with the page's current content is painted. */
   painted(): Promise<number>;
 }
 
@@ -99,7 +99,7 @@ test(`answers with ${entryCount} entries`, async ({ newPerson }) => {
   console.log(lines.join('\n'));
 });
 
-/** Writes the entries as an import would, a thousand in a transaction. Resolves to how long it took. */
+/** Writes the entries as an import does, a thousand per transaction. Resolves to the time it took. */
 async function fill(page: Page): Promise<number> {
   const entries = manyEntries(new Date().toISOString().slice(0, 10), entryCount);
   await page.evaluate(async (accounts) => {
@@ -141,8 +141,8 @@ async function fill(page: Page): Promise<number> {
 }
 
 /**
- * A line of the table: from the write of one amount until the page has shown all that follows from it; beside it how
- * long the page's slowest query takes alone.
+ * One line of the table: the time from the write of one amount until the page shows all its effects, and the time the
+ * page's slowest query takes alone.
  */
 async function answersAfterChange(page: Page, what: string, sql: string, params: readonly SqlParam[]): Promise<string> {
   const answers: number[] = [];
@@ -160,7 +160,7 @@ async function answersAfterChange(page: Page, what: string, sql: string, params:
       await rockpool.execute(
         "UPDATE entries SET amountMinor = amountMinor - 12345 WHERE id = (SELECT id FROM entries WHERE accountId = 'many-household' AND payee = 'The Drowsy Heron' ORDER BY date DESC LIMIT 1)",
       );
-      // Nothing follows from a change later than half a second after what followed before.
+      // All effects of a change follow one another within half a second.
       while (lastMs === null || performance.now() - lastMs < 500)
         await new Promise((resolve) => setTimeout(resolve, 50));
       observer.disconnect();
@@ -172,7 +172,7 @@ async function answersAfterChange(page: Page, what: string, sql: string, params:
   return `| ${what} | ${median(answers).toFixed(0)} | ${median(queries).toFixed(0)} |`;
 }
 
-/** How long a query takes by itself, from the page and back. */
+/** Round-trip time of one query, measured on the page. */
 async function queryMs(page: Page, sql: string, params: readonly SqlParam[]): Promise<number> {
   return await page.evaluate(
     async ([text, values]) => {
@@ -196,10 +196,10 @@ async function searchTimes(page: Page): Promise<string> {
   ] as const) {
     await box.fill('');
     await expect(page.getByRole('table', { name: /^Entries of/ })).toContainText('Third Rail');
-    // From the moment at which the browser tells the page of the key.
+    // Measured from the browser's dispatch of the key event.
     await page.evaluate((name) => {
       const shown = (): boolean => {
-        // A row without words holds the place of those that are not drawn.
+        // A row without text is a placeholder for rows that are not rendered.
         const rows = [...document.querySelectorAll('main tbody tr')].filter((row) => row.textContent.trim() !== '');
         return rows.length > 0 && rows.every((row) => row.textContent.includes(name));
       };
@@ -228,7 +228,7 @@ async function searchTimes(page: Page): Promise<string> {
   return `| a search, from the key to the entries | ${median(times).toFixed(0)} | ${median(queries).toFixed(0)} |`;
 }
 
-/** From the navigation until an element of the selector is there and painted. */
+/** Time from the navigation until an element that matches the selector is present and painted. */
 async function startMs(page: Page, url: string, selector: string): Promise<number> {
   await page.addInitScript((wanted) => {
     Object.assign(globalThis, {

@@ -1,6 +1,6 @@
 /**
- * Writes the two sample exports that the app offers to try an import with. The household, its bank and every payee are
- * made up. Run it from anywhere with `node samples/generate.ts`; it always writes the same bytes.
+ * Writes the two sample statements that the app offers for trying an import. The household, its bank and every payee
+ * are invented. Run from any folder with `node samples/generate.ts`; the output is always the same, byte for byte.
  */
 import { mkdirSync, writeFileSync } from 'node:fs';
 import { harbourChecking } from './harbour-checking.ts';
@@ -8,6 +8,6 @@ import { meridianGiro } from './meridian-giro.ts';
 
 const folder = new URL('../public/samples/', import.meta.url);
 mkdirSync(folder, { recursive: true });
-// Every character used here is below U+0100, where Windows-1252 and Latin-1 agree.
+// All characters used are below U+0100, where Windows-1252 and Latin-1 agree.
 writeFileSync(new URL('meridian-giro.csv', folder), Buffer.from(meridianGiro(), 'latin1'));
 writeFileSync(new URL('harbour-checking.csv', folder), harbourChecking(), 'utf8');

@@ -69,7 +69,7 @@ export const harbourHabits: readonly Habit[] = [
   },
 ];
 
-/** By the first word of a payee. */
+/** Starter categories by the first word of the payee. */
 const categoryByWord: Readonly<Record<string, string>> = {
   Bramblewood: 'starter-home',
   Gullwing: 'starter-bills',
@@ -87,14 +87,13 @@ const categoryByWord: Readonly<Record<string, string>> = {
   Little: 'starter-clothes',
 };
 
-/** The starter category that a payee belongs to; null for those that nobody has sorted yet. */
+/** The starter category of a payee; null for payees left uncategorised. */
 export function harbourCategory(payee: string): string | null {
   return categoryByWord[payee.split(' ')[0] ?? ''] ?? null;
 }
 
 /**
- * A checking account with commas, month first, decimal points, and notes that run over several lines inside quotes:
- * 2,000 rows, oldest first.
+ * A checking account with commas, month first, decimal points, and multi-line quoted notes: 2,000 rows, oldest first.
  */
 export function harbourChecking(): string {
   const bookings = liveThrough(createRandom(4_410), firstDay, dayCount, harbourHabits, harbourStanding).slice(

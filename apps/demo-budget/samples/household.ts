@@ -1,6 +1,6 @@
 import type { Random } from './random.ts';
 
-/** One booking of a made-up household, before a bank has put it into its own words and columns. */
+/** One booking of an invented household, before a bank's wording and columns. */
 export interface Booking {
   /** Days since the first day of the statement. */
   readonly day: number;
@@ -9,7 +9,7 @@ export interface Booking {
   readonly amountMinor: number;
 }
 
-/** Something that happens now and then: how often in a hundred days, and for how much. */
+/** An irregular event: how often in a hundred days, and for how much. */
 export interface Habit {
   readonly payee: string;
   readonly texts: readonly string[];
@@ -18,7 +18,7 @@ export interface Habit {
   readonly toMinor: number;
 }
 
-/** Something that happens once a month, always on about the same day. */
+/** A monthly event, always on about the same day. */
 export interface Standing {
   readonly payee: string;
   readonly text: string;
@@ -26,7 +26,7 @@ export interface Standing {
   readonly amountMinor: number;
 }
 
-/** The bookings of `dayCount` days from `firstDay` (ISO), in order of days. */
+/** The bookings of `dayCount` days from `firstDay` (ISO date), in day order. */
 export function liveThrough(
   random: Random,
   firstDay: string,
@@ -46,7 +46,7 @@ export function liveThrough(
       const amountMinor = -random.between(habit.fromMinor, habit.toMinor);
       const booking = { day, payee: habit.payee, text: random.pick(habit.texts), amountMinor };
       bookings.push(booking);
-      // The second coffee of a day costs what the first one did: equal rows, which an import must keep apart.
+      // The second coffee of a day costs the same as the first: equal rows that an import must keep apart.
       if (habit.fromMinor === habit.toMinor && random.chance(20)) bookings.push(booking);
     }
   }

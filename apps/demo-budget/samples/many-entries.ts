@@ -2,7 +2,7 @@ import { harbourCategory, harbourHabits, harbourStanding } from './harbour-check
 import { isoDay, liveThrough } from './household.ts';
 import { createRandom } from './random.ts';
 
-/** An entry as the table has it, without what the app makes up itself. */
+/** An entry with its table columns, except those the app generates. */
 export interface SampleEntry {
   readonly accountId: string;
   readonly date: string;
@@ -21,18 +21,18 @@ export const manyAccounts = [
 const yearsBack = 10;
 
 /**
- * The household of the sample statement for ten years up to `lastDay` (`YYYY-MM-DD`), as often over as it takes for
- * `count` entries. More than half of them are in the first account, so that one ledger is long too.
+ * The household of the sample statement over the ten years up to `lastDay` (`YYYY-MM-DD`), repeated until there are
+ * `count` entries. More than half of them are in the first account, so that one ledger is long.
  */
 export function manyEntries(lastDay: string, count: number): SampleEntry[] {
   const dayCount = yearsBack * 365;
   const firstDay = isoDay(lastDay, 1 - dayCount);
   const entries: SampleEntry[] = [];
   for (let life = 0; entries.length < count; life += 1) {
-    // Ten lives fill three accounts: six, three and one.
+    // Ten repetitions fill three accounts: six, three and one.
     const account = manyAccounts[life % 10 < 6 ? 0 : life % 10 < 9 ? 1 : 2] ?? manyAccounts[0];
     const bookings = liveThrough(createRandom(100_000 + life), firstDay, dayCount, harbourHabits, harbourStanding);
-    // From the last day back, so that the present is full whatever the count.
+    // From the last day back, so that recent months are full for any count.
     for (const { day, payee, text, amountMinor } of bookings.reverse().slice(0, count - entries.length)) {
       entries.push({
         accountId: account.id,

@@ -1,6 +1,6 @@
-/** A seeded source of numbers (xorshift, 32 bits), so that the sample files come out the same on every machine. */
+/** A seeded random number generator (xorshift, 32 bits), so that the sample files are identical on every machine. */
 export interface Random {
-  /** A whole number from `low` to `high`, both included. */
+  /** An integer from `low` to `high`, both inclusive. */
   between(low: number, high: number): number;
   pick<T>(choices: readonly T[]): T;
   chance(percent: number): boolean;

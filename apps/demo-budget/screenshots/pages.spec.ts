@@ -7,7 +7,7 @@ import { chooseFile, importPreviewed, samples } from '../e2e/steps/import.ts';
 import { goTo, shareLink } from '../e2e/steps/navigation.ts';
 import { expectUpToDate, openSyncPage } from '../e2e/steps/sync.ts';
 
-// No test: it makes the pictures in docs/screenshots from the app as it is, with one of the sample statements in it.
+// Not a test: takes the pictures in docs/screenshots from the running app with a sample statement imported.
 
 const folder = fileURLToPath(new URL('../../../docs/screenshots/', import.meta.url));
 
@@ -19,7 +19,7 @@ const windows = [
 for (const { name, viewport } of windows) {
   test(`pictures of the main pages, ${name}`, async ({ newPerson }) => {
     const { page } = await newPerson({ viewport });
-    // The statement ends in the past, and so does the month that is shown.
+    // The statement ends in the past, so the screenshots show that month.
     await page.clock.setFixedTime(new Date('2025-05-20T10:00:00Z'));
     await page.reload();
     await goTo(page, 'Import');
@@ -35,7 +35,7 @@ for (const { name, viewport } of windows) {
   });
 }
 
-/** As a person would, payee by payee, only faster: the app's own client stands in its console. */
+/** Categorises payee by payee as a user would, but faster, through the client that the app exposes on the page. */
 async function sortIntoCategories(page: Page): Promise<void> {
   await page.evaluate(async () => {
     const { rockpool } = globalThis as unknown as {
@@ -81,7 +81,7 @@ async function takePictures(page: Page, name: string): Promise<void> {
   }
   await expect(page.getByRole('textbox', { name: 'Assigned to Transport' })).toHaveValue('120.00');
   await expectUpToDate(page);
-  // What was last done is told for some seconds, over whatever is below it.
+  // The toast for the last action covers part of the page for some seconds.
   await expect(toast(page)).toBeEmpty();
   await page.evaluate(() => scrollTo(0, 0));
   await take('budget');
@@ -110,7 +110,7 @@ async function takePictures(page: Page, name: string): Promise<void> {
   await take('import');
 }
 
-/** A note with some formats, in which somebody else has the cursor. */
+/** A formatted note with another user's cursor in it. */
 async function writeNotes(page: Page, other: Page): Promise<void> {
   const notesOf = (who: Page): Locator => who.getByRole('textbox', { name: 'Notes of this budget' });
   await goTo(page, 'Notes');

@@ -1,7 +1,7 @@
-/** An honest request is about 200 bytes. */
+/** A valid request is about 200 bytes. */
 const maxBodyBytes = 1_024;
 
-/** The body as text; undefined where it is too long, which is then not read to its end. */
+/** The body as text; undefined if it exceeds the limit, in which case the rest is not read. */
 export async function bodyText(request: Request): Promise<string | undefined> {
   const chunks: Uint8Array[] = [];
   let sizeBytes = 0;
@@ -13,7 +13,7 @@ export async function bodyText(request: Request): Promise<string | undefined> {
   return new TextDecoder().decode(Buffer.concat(chunks));
 }
 
-/** The members of the JSON object that a text is; undefined for any other text. */
+/** The members of the JSON object in a text; undefined for any other text. */
 export function parseObject(text: string): Readonly<Record<string, unknown>> | undefined {
   let body: unknown;
   try {

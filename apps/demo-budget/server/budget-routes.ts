@@ -8,18 +8,18 @@ import type { Person } from './people.ts';
 export interface BudgetRoutes {
   readonly budgets: Budgets;
   readonly issueToken: (wish: TokenWish) => Promise<string>;
-  /** What somebody may do who brings a key; see people-routes.ts. */
+  /** The access that a key grants; see people-routes.ts. */
   readonly roleOfKey: (
     databaseId: string,
     key: string,
   ) => { readonly role: Role; readonly person: Person | undefined } | undefined;
 }
 
-/** A token that opens this one database. */
+/** A token for this one database. */
 export interface TokenWish {
   readonly databaseId: string;
   readonly principal: string;
-  /** What the others see; empty for nobody in particular. */
+  /** The name shown to other users; empty if none was given. */
   readonly name: string;
   readonly role: Role;
 }
@@ -29,14 +29,14 @@ interface BudgetRequest extends Omit<TokenWish, 'role'> {
 }
 
 /**
- * `POST /api/budgets`: registers a budget that a browser has made (`databaseId`, `shareKey`), or makes one where the
- * body is empty; answers with both and a token. Doing it again changes nothing; with another key it is refused (403).
+ * `POST /api/budgets`: registers a budget that a browser created (`databaseId`, `shareKey`), or creates one if the body
+ * is empty; responds with both and a token. Repeating the request changes nothing; a different key is refused (403).
  *
- * `POST /api/token`: exchanges a budget's share key, or the key of somebody who was invited, for a short-lived token,
- * and says their `role`. 404 for a budget that was never registered, 403 for a wrong key.
+ * `POST /api/token`: exchanges a budget's share key, or an invited member's key, for a short-lived token, and returns
+ * the member's `role`. 404 for an unregistered budget, 403 for a wrong key.
  *
- * Both take the name by which the device signs its changes as `principal`, and what its person is called, if they say
- * so, as `name`. 400 for anything else.
+ * Both take `principal`, the name under which the device authors changes, and optionally `name`, the user's display
+ * name. 400 for any other request.
  */
 export async function answerBudgetRoute(
   request: Request,
@@ -59,7 +59,7 @@ export async function answerBudgetRoute(
   const bearer = roleOfKey(databaseId, shareKey);
   if (bearer === undefined) return problem(403, 'key-refused');
   const { role, person } = bearer;
-  // Who was invited signs changes by the name that the role belongs to, whatever the device calls itself.
+  // Invited members author changes under the principal that holds their role, whatever principal the device sends.
   const token = await issueToken({ databaseId, principal: person?.principal ?? principal, name, role });
   const body = pathname === '/api/budgets' ? { databaseId, shareKey, token, role } : { token, role };
   return Response.json(body, {

@@ -2,12 +2,11 @@ import { createHash, timingSafeEqual } from 'node:crypto';
 import { join } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
 
-/** Which share key opens which budget. Keys are kept as hashes: who reads the file cannot open a budget with it. */
+/** Maps share keys to budgets. Keys are stored as hashes: reading the file does not give access to a budget. */
 export interface Budgets {
   /**
-   * Trust on first use: a budget that was never heard of is registered with this key. Browsers make budgets by
-   * themselves, with no server at hand; an id has 128 random bits, so nobody can be first for a budget but those who
-   * were given its link.
+   * Trust on first use: an unknown budget is registered with this key. Browsers create budgets without a server; an id
+   * has 128 random bits, so only people who were given the budget's link could register it first.
    */
   register(databaseId: string, shareKey: string): 'registered' | 'known' | 'key-refused';
   check(databaseId: string, shareKey: string): 'known' | 'key-refused' | 'unknown';

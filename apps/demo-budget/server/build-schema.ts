@@ -1,6 +1,6 @@
 /**
- * Writes the schema file that a sync server reads: `dist/schema.json`. Run by the build after Vite, which empties the
- * folder.
+ * Writes the schema file that a sync server reads, `dist/schema.json`. The build runs this after Vite, which empties
+ * the folder.
  */
 import { mkdirSync, writeFileSync } from 'node:fs';
 import { encodeSchema } from '@rockpool/client/schema';

@@ -28,7 +28,7 @@ function ask(path: string, init?: RequestInit): Promise<Response> {
 }
 
 describe('the demo server', () => {
-  it('serves the app, answers for its health, and has nothing else', async () => {
+  it('serves the app, answers health checks, and responds 404 to other paths', async () => {
     const page = await ask('/');
     expect(await page.text()).toBe('<p>budget</p>');
     expect(page.headers.get('content-length')).toBe('13');
@@ -38,7 +38,7 @@ describe('the demo server', () => {
     expect((await ask('/%00')).status).toBe(404);
   });
 
-  it('gives a token for a registered budget, also after a restart', async () => {
+  it('issues a token for a registered budget, also after a restart', async () => {
     const body = JSON.stringify({ ...makeBudget(), principal: 'device-1' });
     const registered = await ask('/api/budgets', { method: 'POST', body });
     expect(registered.status).toBe(201);
@@ -57,7 +57,7 @@ describe('the demo server', () => {
     expect((await ask('/api/token', { method: 'POST', body })).status).toBe(200);
   });
 
-  it('refuses a socket from a page of another origin', async () => {
+  it('rejects a socket from a page of another origin', async () => {
     const refused = new WebSocket(`ws://127.0.0.1:${server.port}/sync`, {
       headers: { origin: 'http://elsewhere.example' },
     } as never);
@@ -68,7 +68,7 @@ describe('the demo server', () => {
     expect(failed).toBe(true);
   });
 
-  it('finds budgets where an older demo has put them', async () => {
+  it('finds budgets in the folder layout of an older demo', async () => {
     await server.stop();
     const deeper = join(folder, 'data/databases/databases');
     mkdirSync(deeper, { recursive: true });
@@ -78,7 +78,7 @@ describe('the demo server', () => {
     expect(readdirSync(join(folder, 'data/databases')).sort()).toEqual(['db-a.sqlite', 'db-a.sqlite-wal']);
   });
 
-  it('says that its port or its data folder is taken, and lets go of all it opened', async () => {
+  it('reports that its port or data folder is in use, and releases everything it opened', async () => {
     await expect(
       startDemoServer({
         distFolder: join(folder, 'dist'),

@@ -14,30 +14,27 @@ import { signingSecret } from './signing-secret.ts';
 import { staticFiles } from './static-files.ts';
 
 export interface DemoServerOptions {
-  /** The built app. */
+  /** Folder of the built app. */
   readonly distFolder: string;
-  /** Everything that must outlive the process: databases, share keys, the signing secret. Made where it is missing. */
+  /** Everything that must outlive the process: databases, share keys, the signing secret. Created if missing. */
   readonly dataFolder: string;
   readonly host: string;
-  /** 0 takes a free one. */
+  /** 0 picks a free port. */
   readonly port: number;
 }
 
 export interface DemoServer {
   readonly port: number;
-  /** Ends sessions, settles what was pushed, closes files and port. */
+  /** Ends sessions, finishes pending pushes, closes files and the port. */
   stop(): Promise<void>;
 }
 
-/**
- * A browser gets a new token whenever it connects, so this is how long a share key that was taken back would still
- * work.
- */
+/** A browser requests a new token for each connection, so a revoked share key keeps working for at most this long. */
 const tokenTtlMs = 60 * 60 * 1_000;
 
 /**
- * One program that serves the app, hands out tokens for budgets, and syncs them: all a household would have to run.
- * Rejects where the port is taken, or another server uses the data folder.
+ * One program that serves the app, issues tokens for budgets, and syncs them: all that a household needs to run.
+ * Rejects if the port is in use or another server uses the data folder.
  */
 export async function startDemoServer({ distFolder, dataFolder, host, port }: DemoServerOptions): Promise<DemoServer> {
   mkdirSync(dataFolder, { recursive: true });
@@ -77,7 +74,7 @@ export async function startDemoServer({ distFolder, dataFolder, host, port }: De
   );
   app.route(SYNC_PATH, sync.app);
   app.route('/', sync.app);
-  // The adaptor's type also allows HTTP/2 servers; without options it makes a plain one.
+  // The adapter's type also allows HTTP/2 servers; without options it creates a plain HTTP server.
   const http = createAdaptorServer({ fetch: app.fetch }) as Server;
   sync.attach(http);
 
@@ -101,7 +98,7 @@ export async function startDemoServer({ distFolder, dataFolder, host, port }: De
   return { port: (http.address() as AddressInfo).port, stop };
 }
 
-/** By the same route that any program would use, with a token of the new member's own. */
+/** Uses the same route as any other program, with a token of the new member. */
 async function acceptInvitation(
   sync: SyncServer,
   code: string,

@@ -5,7 +5,7 @@ import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { makeBudget, type Budget } from '../src/budget/budget.ts';
 import { startDemoServer, type DemoServer } from './demo-server.ts';
 
-// Over the wire, with the real sync server: it keeps the roles.
+// Tested over HTTP with the real sync server, which stores the roles.
 
 let folder: string;
 let server: DemoServer;
@@ -55,7 +55,7 @@ afterEach(async () => {
 });
 
 describe('an invitation', () => {
-  it('lets one person in, once, with a key of their own that no file shows', async () => {
+  it('admits one person, once, with a key of their own that no file stores', async () => {
     const code = await invite('viewer');
     const joined = await post('/api/join', { code, name: ' Ben ' });
     expect(joined).toMatchObject({ status: 200, body: { databaseId: budget.databaseId, role: 'viewer' } });
@@ -67,7 +67,7 @@ describe('an invitation', () => {
     expect(readFileSync(join(folder, 'data', 'people.sqlite')).includes(joined.body['shareKey'] as string)).toBe(false);
   });
 
-  it('gives a token that says the role and is signed for the person, not for what the device calls itself', async () => {
+  it('issues a token with the role, signed for the member and not for the principal that the device sends', async () => {
     const ben = await comeAs('viewer');
     const { status, body } = await post('/api/token', { ...keyOf(ben), principal: 'device-1' });
     expect([status, body['role']]).toEqual([200, 'viewer']);
@@ -79,7 +79,7 @@ describe('an invitation', () => {
     });
   });
 
-  it('is made by owners alone, also by those who were invited', async () => {
+  it('is created by owners alone, including invited owners', async () => {
     for (const role of ['viewer', 'editor'])
       expect((await post('/api/invitations', { ...keyOf(await comeAs(role)), role: 'editor' })).status).toBe(403);
     expect(await invite('editor', keyOf(await comeAs('owner')))).toBeTypeOf('string');
@@ -88,7 +88,7 @@ describe('an invitation', () => {
 });
 
 describe('a role', () => {
-  it('is changed and taken away by owners, at once', async () => {
+  it('is changed and removed by owners, with immediate effect', async () => {
     const ben = await comeAs('viewer');
     const tokenOf = async (): Promise<Answer> => post('/api/token', { ...keyOf(ben), principal: 'device-2' });
     expect((await post('/api/people/role', { ...budget, principal: ben.principal, role: 'editor' })).status).toBe(200);
@@ -99,7 +99,7 @@ describe('a role', () => {
     expect((await post('/api/people', keyOf(ben))).status).toBe(403);
   });
 
-  it('can be given up, and not raised, by the person who has it', async () => {
+  it('can be given up, and not raised, by its holder', async () => {
     const [ben, carla] = [await comeAs('editor'), await comeAs('viewer', 'Carla')];
     expect((await post('/api/people/role', { ...keyOf(ben), principal: ben.principal, role: 'owner' })).status).toBe(
       403,
@@ -111,7 +111,7 @@ describe('a role', () => {
     expect((await post('/api/people', budget)).body).toMatchObject({ people: [{ name: 'Carla' }] });
   });
 
-  it('of nobody is unknown', async () => {
+  it('of an unknown member is not found', async () => {
     expect((await post('/api/people/role', { ...budget, principal: 'device-1', role: null })).status).toBe(404);
   });
 });
@@ -121,6 +121,6 @@ it.each([
   ['/api/people/role', { principal: 'x', role: 'king' }],
   ['/api/join', { code: 1, name: 'Ben' }],
   ['/api/join', { code: 'x', name: ' ' }],
-])('%s refuses %j', async (path, body) => {
+])('%s rejects %j', async (path, body) => {
   expect((await post(path, path === '/api/join' ? body : { ...budget, ...body })).status).toBe(400);
 });

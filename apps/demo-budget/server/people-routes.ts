@@ -8,7 +8,7 @@ import { newPrincipal, type People, type Person } from './people.ts';
 export interface PeopleRoutes {
   readonly budgets: Pick<Budgets, 'check'>;
   readonly people: People;
-  /** Those of the sync server, which keeps who may do what. */
+  /** The sync server's membership functions; the sync server stores the roles. */
   readonly members: {
     list(databaseId: string): readonly Member[];
     setRole(databaseId: string, principal: string, role: Role | null): Promise<void>;
@@ -19,8 +19,8 @@ export interface PeopleRoutes {
     }): Promise<string>;
   };
   /**
-   * Makes a principal a member of the budget that a code invites to. Undefined for a code that never was, was used or
-   * is too old.
+   * Makes a principal a member of the budget that a code invites to. Undefined for a code that is unknown, used or
+   * expired.
    */
   readonly acceptInvitation: (
     code: string,
@@ -29,16 +29,16 @@ export interface PeopleRoutes {
   readonly now: () => number;
 }
 
-/** Long enough to be read on the weekend, short enough to be forgotten about. */
+/** Long enough to be read at the weekend, short enough to limit a leaked link. */
 const invitationTtlMs: number = 7 * 24 * 3_600_000;
 
-/** What somebody may do who brings a budget's key. Undefined for a key that is nobody's, or whose owner was removed. */
+/** The access that a budget key grants. Undefined for an unknown key, or if its holder was removed. */
 export function roleOfKey(
   { budgets, people, members }: Pick<PeopleRoutes, 'budgets' | 'people' | 'members'>,
   databaseId: string,
   key: string,
 ): { readonly role: Role; readonly person: Person | undefined } | undefined {
-  // The key that the budget was made with belongs to the household that made it.
+  // The budget's original key belongs to the household that created it.
   if (budgets.check(databaseId, key) === 'known') return { role: 'owner', person: undefined };
   const person = people.ofKey(databaseId, key);
   const role =
@@ -49,15 +49,15 @@ export function roleOfKey(
 }
 
 /**
- * Who shares a budget. All take `databaseId` and `shareKey`, the budget's or one's own, but the second.
- *
- * - `POST /api/invitations` `{ role }`, by owners: answers `{ code }`, which works once
- * - `POST /api/join` `{ code, name }`: answers `{ databaseId, shareKey, principal, role }`, with a key of one's own;
+ * Manages who shares a budget. All but the second take `databaseId` and `shareKey`, either the budget's or the member's
+ * own.
+ * - `POST /api/invitations` `{ role }`, owners only: responds `{ code }`, which works once
+ * - `POST /api/join` `{ code, name }`: responds `{ databaseId, shareKey, principal, role }`, with the member's own key;
  *   404 for a code that does not work
- * - `POST /api/people`: answers `{ people: [{ principal, name, role, joinedAtMs, self }] }`
- * - `POST /api/people/role` `{ principal, role }`, by owners; `null` removes. Whoever was invited may remove themself.
+ * - `POST /api/people`: responds `{ people: [{ principal, name, role, joinedAtMs, self }] }`
+ * - `POST /api/people/role` `{ principal, role }`, owners only; `null` removes. Invited members may remove themselves.
  *
- * 400 for what cannot be read, 403 for a key that may not.
+ * 400 for an unreadable request, 403 for a key without the permission.
  */
 export async function answerPeopleRoute(request: Request, routes: PeopleRoutes): Promise<Response | undefined> {
   const { pathname } = new URL(request.url);

@@ -2,29 +2,26 @@ import { createHash, randomBytes } from 'node:crypto';
 import { join } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
 
-/** Somebody who was invited to a budget and came. */
+/** A member who accepted an invitation to a budget. */
 export interface Person {
-  /** By which their changes are signed, and their role is kept by the sync server. */
+  /** The author of the member's changes; the sync server stores the role under this name. */
   readonly principal: string;
-  /** As they call themselves. */
+  /** Display name, as the member entered it. */
   readonly name: string;
   readonly joinedAtMs: number;
 }
 
-/**
- * Who was invited to which budget, each with a key of their own: so it can be taken back from one without the others
- * noticing.
- */
+/** Members by budget, each with their own key, so that one can be revoked without affecting the others. */
 export interface People {
-  /** Gives the key by which the person is known from now on. Keys are kept as hashes. */
+  /** Returns the member's new key. Keys are stored as hashes. */
   add(databaseId: string, person: Person): string;
-  /** Whose key it is; undefined where it is nobody's. */
+  /** The member whose key this is; undefined for an unknown key. */
   ofKey(databaseId: string, key: string): Person | undefined;
   list(databaseId: string): readonly Person[];
   close(): void;
 }
 
-/** Random, so that nobody is ever mistaken for somebody who was removed. */
+/** Random, so that a new member is never mistaken for a removed one. */
 export function newPrincipal(): string {
   return `person-${randomBytes(8).toString('hex')}`;
 }
@@ -57,7 +54,7 @@ export function openPeople(dataFolder: string): People {
       insert.run(databaseId, principal, sha256(key), name, joinedAtMs);
       return key;
     },
-    // A look-up by hash gives no time away that would help to find a key.
+    // A look-up by hash leaks no timing information about the key.
     ofKey: (databaseId, key) => byKey.get(databaseId, sha256(key)) as Person | undefined,
     list: (databaseId) => all.all(databaseId) as unknown as Person[],
     close: () => db.close(),

@@ -1,11 +1,9 @@
 /**
- * Runs the demo: `node server/serve.ts`, after the app was built.
- *
- * - `PORT`: where it answers, 4400 unless set
- * - `HOST`: the address that it listens on, 127.0.0.1 unless set. Browsers keep databases only for pages on localhost
- *   or under https, so for
- *   other machines put a proxy with a certificate before it.
- * - `ROCKPOOL_DATA`: the data folder, `.rockpool/demo` in the repository unless set
+ * Runs the demo after a build: `node server/serve.ts`.
+ * - `PORT`: default 4400
+ * - `HOST`: the address to listen on, default 127.0.0.1. Browsers keep databases only for pages on localhost or under
+ *   https, so for other machines put a proxy with a certificate in front.
+ * - `ROCKPOOL_DATA`: the data folder, default `.rockpool/demo` in the repository
  */
 import { existsSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
@@ -20,7 +18,8 @@ async function main(): Promise<void> {
   if (!Number.isInteger(port) || port < 0 || port > 65_535) return giveUp(`PORT is not a port number.`);
   if (!existsSync(distFolder))
     return giveUp('The app is not built yet: run its build first, or `npm run demo` in the repository.');
-  // Before anything is opened, so that a signal during the start is not lost. A terminal may send it more than once.
+  // Installed before anything is opened, so that a signal during the start is not lost. A terminal may send the signal
+  // more than once.
   const stopped = new Promise<void>((resolve) => {
     for (const signal of ['SIGINT', 'SIGTERM'] as const) process.on(signal, () => resolve());
   });

@@ -35,8 +35,8 @@ function post(path: string, body: string): Promise<Response | undefined> {
 const budget = makeBudget();
 const body = JSON.stringify({ ...budget, principal: 'device-1' });
 
-describe('the routes of budgets', () => {
-  it('register a budget that a browser has made, once', async () => {
+describe('the budget routes', () => {
+  it('register a budget that a browser created, once', async () => {
     expect((await post('/api/token', body))?.status).toBe(404);
     const registered = await post('/api/budgets', body);
     expect(registered?.status).toBe(201);
@@ -48,7 +48,7 @@ describe('the routes of budgets', () => {
     });
   });
 
-  it('refuse another key for a registered budget', async () => {
+  it('reject another key for a registered budget', async () => {
     await post('/api/budgets', body);
     const other = JSON.stringify({ ...budget, shareKey: makeBudget().shareKey, principal: 'device-2' });
     expect((await post('/api/budgets', other))?.status).toBe(403);
@@ -56,7 +56,7 @@ describe('the routes of budgets', () => {
     expect((await post('/api/token', body))?.status).toBe(200);
   });
 
-  it('make a budget where the body is empty', async () => {
+  it('create a budget if the body is empty', async () => {
     const made = await post('/api/budgets', '');
     expect(made?.status).toBe(201);
     const { databaseId, shareKey } = (await (made ?? new Response()).json()) as {
@@ -74,17 +74,17 @@ describe('the routes of budgets', () => {
     ['a name with markup', JSON.stringify({ ...budget, principal: '<b>' }), 400],
     ['a person with a name too long', JSON.stringify({ ...budget, principal: 'd', name: 'x'.repeat(41) }), 400],
     ['too much', ' '.repeat(2_000), 413],
-  ])('refuse %s', async (_, text, status) => {
+  ])('reject %s', async (_, text, status) => {
     expect((await post('/api/token', text))?.status).toBe(status);
   });
 
-  it('answer nothing but POST, and leave other paths to others', async () => {
+  it('answer only POST, and leave other paths to other routes', async () => {
     const routes = { budgets, issueToken: () => Promise.resolve(''), roleOfKey: () => undefined };
     expect((await answerBudgetRoute(new Request('http://demo/api/token'), routes))?.status).toBe(405);
     expect(await answerBudgetRoute(new Request('http://demo/'), routes)).toBeUndefined();
   });
 
-  it('remember budgets when the server starts again, without their keys', async () => {
+  it('remember budgets across a server restart, without storing their keys', async () => {
     await post('/api/budgets', body);
     budgets.close();
     expect(readFileSync(join(folder, 'budgets.sqlite')).includes(budget.shareKey)).toBe(false);
@@ -94,7 +94,7 @@ describe('the routes of budgets', () => {
 });
 
 describe('the signing secret', () => {
-  it('is made once, for its owner alone', () => {
+  it('is created once, readable by its owner alone', () => {
     const secret = signingSecret(folder);
     expect(secret.length).toBe(32);
     expect(signingSecret(folder)).toEqual(secret);
@@ -103,7 +103,7 @@ describe('the signing secret', () => {
 });
 
 describe('static files', () => {
-  it('are those of the folder and no others', async () => {
+  it('come from their folder and from nowhere else', async () => {
     const dist = join(folder, 'dist');
     mkdirSync(join(dist, 'assets'), { recursive: true });
     writeFileSync(join(dist, 'index.html'), '<p>hello</p>');

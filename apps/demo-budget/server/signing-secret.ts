@@ -3,9 +3,9 @@ import { linkSync, readFileSync, unlinkSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 
 /**
- * The secret that tokens are signed with: made on the first run and kept in the data folder, readable by its owner
- * alone. Written beside its place and linked into it, so that two servers that start at once end up with one secret,
- * and no reader sees half of it.
+ * The secret that signs tokens: created on the first run and kept in the data folder, readable by its owner alone. It
+ * is written to a temporary file and linked into place, so that two servers that start at once end up with one secret,
+ * and no reader sees a partial file.
  */
 export function signingSecret(dataFolder: string): Uint8Array {
   const path = join(dataFolder, 'signing-secret');

@@ -16,9 +16,9 @@ const typesByExtension: Readonly<Record<string, string>> = {
 };
 
 /**
- * What a page of this app may do: load itself, talk to its own server, compile SQLite's WebAssembly. `unsafe-eval` is
- * not among it, nor any other origin, so a script that slipped into an imported file's text could neither run nor send
- * anything anywhere.
+ * Content security policy: the app may load itself, connect to its own server, and compile SQLite's WebAssembly. It
+ * allows neither `unsafe-eval` nor another origin, so a script injected through an imported file's text could neither
+ * run nor send anything.
  */
 const pageHeaders: Readonly<Record<string, string>> = {
   'content-security-policy':
@@ -28,8 +28,8 @@ const pageHeaders: Readonly<Record<string, string>> = {
 };
 
 /**
- * The built app's files. They are listed once at the start and only listed ones are ever opened: no path that a request
- * makes up reaches the file system.
+ * Serves the built app's files. They are listed once at the start, and only listed files are opened: no path from a
+ * request reaches the file system.
  */
 export async function staticFiles(folder: string): Promise<(path: string) => Promise<Response | undefined>> {
   const listed = await readdir(folder, { recursive: true, withFileTypes: true });
@@ -47,7 +47,7 @@ export async function staticFiles(folder: string): Promise<(path: string) => Pro
       ...pageHeaders,
       'content-type': typesByExtension[path.slice(path.lastIndexOf('.') + 1)] ?? 'application/octet-stream',
       'content-length': String(size),
-      // Vite puts a hash of the contents into the names under /assets, so those never change.
+      // Vite puts a content hash into file names under /assets, so those files never change.
       'cache-control': path.startsWith('/assets/') ? 'public, max-age=31536000, immutable' : 'no-cache',
     };
     return new Response(Readable.toWeb(createReadStream(file)) as ReadableStream, { headers });

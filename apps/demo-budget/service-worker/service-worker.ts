@@ -1,18 +1,14 @@
 /*
- * Keeps the app's own files, so that it starts without a network in any tab. The budget itself is in the database,
- * which needs no help.
- *
- * All files of one version are fetched before it takes over: a page never gets a part of one version and a part of
- * another. A new version waits until the person has said yes (update-offer.tsx) or all tabs are closed.
+ * Caches the app's own files, so that the app starts offline in any tab. The budget itself is in the database and needs
+ * no cache. All files of a version are fetched before it activates, so a page never mixes two versions. A new version
+ * waits until the user accepts it (update-offer.tsx) or all tabs are closed.
  */
 
-// A module, so that this `self` is its own and not that of all workers.
+// Makes this file a module, so that this `self` declaration does not apply to all workers.
 export {};
 declare const self: ServiceWorkerGlobalScope;
 
-/**
- * Written by the build (vite.config.ts): the addresses of the version's files, and a hash that tells it from others.
- */
+/** Written by the build (vite.config.ts): the URLs of the version's files, and a hash that identifies the version. */
 declare const __APP_FILES__: readonly string[];
 declare const __APP_VERSION__: string;
 
@@ -52,6 +48,6 @@ self.addEventListener('fetch', (event) => {
 
 async function fromCache(path: string, request: Request): Promise<Response> {
   const cache = await caches.open(cacheName);
-  // The browser may have taken the cache away to make room.
+  // The browser may have deleted the cache to free space.
   return (await cache.match(path)) ?? fetch(request);
 }

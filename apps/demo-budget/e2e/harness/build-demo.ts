@@ -1,6 +1,6 @@
 import { buildDemo } from '../../../../scripts/demo-build.mjs';
 
-/** Before the first spec: builds the app, unless what is built is what the sources say. */
+/** Builds the app before the first spec, unless the build is up to date with the sources. */
 export default async function globalSetup(): Promise<void> {
   await buildDemo();
 }

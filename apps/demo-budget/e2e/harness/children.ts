@@ -3,8 +3,8 @@ import type { ChildProcess } from 'node:child_process';
 const running = new Set<ChildProcess>();
 
 /**
- * Ends a process with its whole group when the tests end before they could, such as by Ctrl+C or a time limit. For
- * processes that were started with `detached`, which makes each the leader of a group of its own.
+ * Kills a process group when the tests end early, for example by Ctrl+C or a time limit. For processes started with
+ * `detached`, which makes each the leader of its own process group.
  */
 export function endWithTests(child: ChildProcess): void {
   running.add(child);
@@ -15,7 +15,10 @@ process.on('exit', () => {
   for (const child of running) killGroup(child);
 });
 
-/** Kills the process and all that it has started, at once and without a word. Does nothing when it has gone. */
+/**
+ * Kills the process and all its descendants at once, without a chance to clean up. Does nothing if the process has
+ * exited.
+ */
 export function killGroup({ pid, exitCode, signalCode }: ChildProcess): void {
   if (pid !== undefined && exitCode === null && signalCode === null) process.kill(-pid, 'SIGKILL');
 }

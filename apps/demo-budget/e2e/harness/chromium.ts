@@ -5,8 +5,8 @@ import { findChromium } from '../../../../scripts/find-chromium.mjs';
 import { endWithTests, killGroup } from './children.ts';
 
 /**
- * Chromium refuses to start as root with its sandbox; the rest keeps it from calling home, which a closed network makes
- * slow.
+ * Chromium refuses to start as root with its sandbox. The other flags keep it from contacting Google's services, which
+ * is slow on a closed network.
  */
 const quietFlags = [
   '--no-sandbox',
@@ -26,10 +26,7 @@ function executablePath(): string {
   return path;
 }
 
-/**
- * A browser with its profile on disk. Never an incognito one: there OPFS lives in memory and is another thing
- * altogether.
- */
+/** A browser with its profile on disk. Not an incognito profile: those keep OPFS in memory and behave differently. */
 export async function openChromium(
   profile: string,
   viewport: { width: number; height: number },
@@ -43,13 +40,10 @@ export async function openChromium(
   });
 }
 
-/**
- * A browser that can be killed as a machine's owner would: all its processes at once, with nothing said to any of them
- * before.
- */
+/** A browser that can be killed abruptly: all its processes end at once, without a signal they could handle. */
 export interface KillableChromium {
   readonly context: BrowserContext;
-  /** Resolves when the process is gone. */
+  /** Resolves when the process has exited. */
   kill(): Promise<void>;
 }
 
@@ -63,7 +57,7 @@ export async function openKillableChromium(profile: string): Promise<KillableChr
     '--password-store=basic',
     'about:blank',
   ];
-  // A process group of its own, so that one signal reaches the browser, its renderers and its services.
+  // In its own process group, so that one signal reaches the browser, its renderers and its services.
   const child = spawn(executablePath(), flags, { detached: true, stdio: ['ignore', 'ignore', 'pipe'] });
   endWithTests(child);
   const gone = once(child, 'exit');

@@ -6,20 +6,21 @@ import { endWithTests } from './children.ts';
 
 const serveFile = fileURLToPath(new URL('../../server/serve.ts', import.meta.url));
 
-/** From starting the process to its URL; about half a second, several on a machine that is busy with other things. */
+/**
+ * Time limit from starting the process to its URL. A start takes about half a second, and several seconds on a busy
+ * machine.
+ */
 const startDeadlineMs = 30_000;
 
-/**
- * The demo's server as its own process, on one port and one data folder for its whole life, however often it is killed.
- */
+/** The demo's server in its own process. It keeps one port and one data folder across kills and restarts. */
 export interface DemoServer {
   readonly port: number;
   readonly dataFolder: string;
-  /** Resolves when it answers. */
+  /** Resolves when the server answers requests. */
   start(): Promise<void>;
-  /** Resolves when the process is gone. */
+  /** Resolves when the process has exited. */
   kill(signal: 'SIGKILL' | 'SIGTERM'): Promise<void>;
-  /** What it has printed so far, over all its lives. */
+  /** Everything printed so far, across restarts. */
   output(): string;
 }
 

@@ -1,7 +1,7 @@
 /**
- * Code that lets time pass so many times as fast in the workers of a page, where the deadlines of sync are: half a
- * minute is too long for a test. The page's own time stays, as it says how long its worker may take on this machine. It
- * stands before the code of every script; a second script of the same worker finds it done.
+ * Returns a script that speeds up the clock in a page's workers, where the deadlines of sync run: half a minute is too
+ * long for a test. The page's own clock stays real, because it decides how long its worker may take on this machine.
+ * The code is prepended to every script; a second script in the same worker finds it already installed.
  */
 export function fastWorkers(times: number): string {
   return `if (globalThis.FileSystemSyncAccessHandle !== undefined && globalThis.timePasses === undefined) {

@@ -4,32 +4,31 @@ import { connect, type AddressInfo, type Socket } from 'node:net';
 import type { Duplex } from 'node:stream';
 
 /**
- * What stands between one browser and the server: a network that can be cut and watched.
- *
- * Chromium's own "offline" holds the frames of WebSockets that are open and does not end them, so a cut has to be made
- * here. And a worker whose script Playwright has answered gets no WebSocket at all, so scripts that need another clock
- * are changed here too.
+ * A proxy between one browser and the server that can cut and observe the network. Chromium's own "offline" mode stalls
+ * open WebSockets instead of ending them, so connections are cut here. Playwright also breaks WebSockets in workers
+ * whose script it has served, so scripts that need another clock are changed here too.
  */
 export interface Gateway {
   readonly url: string;
-  /** Ends every connection and refuses new ones, until `restore`. */
+  /** Closes every connection and refuses new ones until `restore`. */
   cut(): void;
   restore(): void;
-  /** The page and its files still load, but the socket of sync does not open, until `restore`. */
+  /** The page and its files still load, but the sync socket does not open until `restore`. */
   refuseSync(): void;
   /**
-   * The server seems to take everything and answers nothing, until `restore`: what the browser sends is lost on its
-   * way. `after-greeting` lets the first message of each connection through, so that the server greets.
+   * The server appears to accept everything and answers nothing until `restore`: messages from the browser are dropped
+   * on the way. `after-greeting` lets the first message of each connection through, so that the server sends its
+   * greeting.
    */
   loseWhatIsSent(from: 'beginning' | 'after-greeting'): void;
   /**
-   * Calls once, as soon as that many more bytes of sync have gone from the browser to the server; what comes after them
-   * stays here.
+   * Calls back once, as soon as that many more bytes of sync traffic have gone from the browser to the server; later
+   * bytes are dropped.
    */
   afterSyncBytesUp(byteCount: number, strike: () => void): void;
   /**
-   * Sends the browser a whole WebSocket message that the server never sent. Only while the server is silent, or it
-   * would land inside one of its frames.
+   * Sends the browser a whole WebSocket message that the server never sent. Call this only while the server is silent;
+   * otherwise the message could land inside one of the server's frames.
    */
   injectFrame(payload: Uint8Array): void;
   close(): Promise<void>;
@@ -37,7 +36,7 @@ export interface Gateway {
 
 export interface GatewayOptions {
   readonly serverPort: number;
-  /** Put before the code of every script, in pages and in workers. */
+  /** Prepended to every script, in pages and in workers. */
   readonly scriptPrefix?: string;
 }
 
@@ -50,7 +49,7 @@ export async function openGateway({ serverPort, scriptPrefix }: GatewayOptions):
 
   const passUp = (chunk: Buffer, serverSide: Socket): void => {
     if (watch === undefined) return void serverSide.write(chunk);
-    // What goes beyond the mark stays here, so that the stroke falls within a message.
+    // Bytes beyond the mark are dropped, so that the kill falls within a message.
     serverSide.write(chunk.subarray(0, watch.remaining));
     watch.remaining -= chunk.length;
     if (watch.remaining > 0) return;
@@ -59,7 +58,7 @@ export async function openGateway({ serverPort, scriptPrefix }: GatewayOptions):
     strike();
   };
 
-  /** Gives what of the next bytes of one connection reaches the server. */
+  /** Returns the part of the connection's next bytes that is forwarded to the server. */
   const openLoss = (): ((chunk: Buffer) => Buffer) => {
     let greetingLeft: number | null = null;
     return (chunk) => {
@@ -84,7 +83,7 @@ export async function openGateway({ serverPort, scriptPrefix }: GatewayOptions):
     const serverSide = connect(serverPort, '127.0.0.1');
     syncSockets.add(browserSide);
     for (const side of [browserSide, serverSide]) side.on('error', () => side.destroy());
-    serverSide.once('close', () => browserSide.end()); // with what is still on track
+    serverSide.once('close', () => browserSide.end()); // including bytes still in flight
     browserSide.once('close', () => {
       syncSockets.delete(browserSide);
       serverSide.end();
@@ -109,7 +108,7 @@ export async function openGateway({ serverPort, scriptPrefix }: GatewayOptions):
       network = 'whole';
       if (losing === 'nothing') return;
       losing = 'nothing';
-      // The server has not heard the half of what was said on these.
+      // These connections have delivered only part of their messages to the server.
       for (const socket of syncSockets) socket.destroy();
     },
     loseWhatIsSent(from) {
@@ -124,7 +123,7 @@ export async function openGateway({ serverPort, scriptPrefix }: GatewayOptions):
     },
     injectFrame(payload) {
       if (payload.length > 125) throw new Error(`A frame of ${payload.length} bytes needs a longer head than this`);
-      const head = Buffer.from([0x80 | 0x02, payload.length]); // final, binary; a server's frames are not masked
+      const head = Buffer.from([0x80 | 0x02, payload.length]); // FIN bit set, binary opcode; server frames are not masked
       for (const socket of syncSockets) socket.write(Buffer.concat([head, payload]));
     },
     async close() {
@@ -157,7 +156,7 @@ function forward(
       response.pipe(answer);
     },
   );
-  // A killed server refuses: to the browser that is a network that broke off.
+  // A killed server refuses connections; the browser sees that as a broken network.
   outgoing.on('error', () => answer.destroy());
   incoming.pipe(outgoing);
 }
@@ -168,7 +167,7 @@ function requestHead({ method, url, rawHeaders }: IncomingMessage): string {
   return `${lines.join('\r\n')}\r\n\r\n`;
 }
 
-/** How long the WebSocket frame is that a browser's bytes begin with, with its head and its mask. */
+/** Length of the WebSocket frame at the start of a browser's bytes, including header and mask. */
 function maskedFrameBytes(chunk: Buffer): number {
   const length = (chunk[1] ?? 0) & 0x7f;
   if (length < 126) return 6 + length;

@@ -1,8 +1,8 @@
 import type { Page } from 'playwright/test';
 
 /**
- * Code that notes what every progress bar of a page has shown, put before the code of every script: bars of a small
- * household are gone before a test could look.
+ * Returns a script that records every progress bar a page shows. It is prepended to every script, because the bars of a
+ * small budget disappear before a test could look.
  */
 export const progressWatch = `if (globalThis.document !== undefined && globalThis.progressShown === undefined) {
   globalThis.progressShown = [];
@@ -14,13 +14,13 @@ export const progressWatch = `if (globalThis.document !== undefined && globalThi
 `;
 
 export interface ProgressShown {
-  /** What the bar is called. */
+  /** The bar's accessible name. */
   readonly label: string;
-  /** From 0 to 1; -1 where it does not know. */
+  /** From 0 to 1; -1 if indeterminate. */
   readonly done: number;
 }
 
-/** What bars have shown since this was asked last. */
+/** The values that bars have shown since the last call. */
 export async function takeProgressShown(page: Page): Promise<ProgressShown[]> {
   return await page.evaluate(() =>
     (globalThis as unknown as { progressShown: ProgressShown[] }).progressShown.splice(0),

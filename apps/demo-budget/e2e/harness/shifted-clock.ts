@@ -1,8 +1,9 @@
 import type { Page } from 'playwright/test';
 
 /**
- * Code that sets the clock of a page or a worker ahead. Chromium has no such setting, and Playwright's clock does not
- * reach workers. It stands before the code of every script; a second script of the same page finds it done.
+ * Returns a script that sets the clock of a page or a worker ahead. Chromium has no such setting, and Playwright's
+ * clock does not reach workers. The code is prepended to every script; a second script in the same page finds it
+ * already installed.
  */
 export function shiftedClock(aheadMs: number): string {
   return `if (!globalThis.Date.shifted) {
@@ -17,8 +18,8 @@ export function shiftedClock(aheadMs: number): string {
 }
 
 /**
- * Code that holds the clock of a page until `moveClock`; its workers have the real one. For what depends on how much
- * time a person takes, such as two words that are one step of undo when they are typed in one go.
+ * Returns a script that stops the clock of a page until `moveClock`; its workers keep the real clock. For behaviour
+ * that depends on typing speed, such as two words that form one undo step when typed without a pause.
  */
 export const heldClock = `if (globalThis.document !== undefined && globalThis.moveClock === undefined) {
   const RealDate = globalThis.Date;
@@ -31,7 +32,7 @@ export const heldClock = `if (globalThis.document !== undefined && globalThis.mo
 }
 `;
 
-/** Lets time pass on a page with a held clock. */
+/** Advances the stopped clock of a page. */
 export async function moveClock(page: Page, ms: number): Promise<void> {
   await page.evaluate((passedMs) => (globalThis as unknown as { moveClock(ms: number): void }).moveClock(passedMs), ms);
 }

@@ -1,17 +1,17 @@
 import type { BrowserContext, Page } from 'playwright/test';
 
 /**
- * Code that takes a browser's storage away, put before the code of every script. Nothing else can do it from outside: a
- * private window that refuses files is another browser, and whoever holds a file is another program.
+ * Returns a script, prepended to every script, that takes a browser's storage away. This cannot be simulated from
+ * outside: a private window that refuses files is another browser, and a file lock belongs to another program.
  */
 
-/** As a private window of Firefox: there are files, and none for this page. */
+/** As in a private window of Firefox: the file API exists and refuses this page. */
 export const refusedStorage = `navigator.storage.getDirectory = () => Promise.reject(new DOMException('', 'SecurityError'));
 `;
 
 const channelName = 'storage-faults';
 
-/** Where storage can be taken away and given back while pages run, by `setStorage`. */
+/** Storage that `setStorage` can take away and give back while pages run. */
 export const changeableStorage = `if (globalThis.FileSystemSyncAccessHandle !== undefined && globalThis.storageFault === undefined) {
   globalThis.storageFault = 'none';
   const channel = new BroadcastChannel('${channelName}');
@@ -28,7 +28,7 @@ export const changeableStorage = `if (globalThis.FileSystemSyncAccessHandle !== 
 }
 `;
 
-/** Resolves when the page's worker knows. */
+/** Resolves when the page's worker has switched. */
 export async function setStorage(page: Page, fault: 'full' | 'none'): Promise<void> {
   await page.evaluate(
     async ([name, set]) =>
@@ -46,12 +46,12 @@ export async function setStorage(page: Page, fault: 'full' | 'none'): Promise<vo
 }
 
 /**
- * Holds every file of an origin, as another program would, in a page of its own that is not the app. Resolves to what
- * gives them back.
+ * Locks every file of an origin, as another program would, from a page that is not the app. Resolves to a function that
+ * releases them.
  */
 export async function holdFiles(context: BrowserContext, origin: string): Promise<() => Promise<void>> {
   const page = await context.newPage();
-  // The server allows no scripts but the app's.
+  // The server's content security policy allows only the app's scripts.
   await (await context.newCDPSession(page)).send('Page.setBypassCSP', { enabled: true });
   await page.goto(new URL('icon.svg', origin).href);
   const held = await page.evaluateHandle(async () => {

@@ -5,7 +5,7 @@ import { makeFolder, removeFolder } from './folders.ts';
 import { openGateway, type Gateway } from './gateway.ts';
 import { shiftedClock } from './shifted-clock.ts';
 
-/** Somebody with a browser of their own, a profile on disk, and a network that can be cut. */
+/** A user with their own browser, a profile on disk, and a network that can be cut. */
 export interface Person {
   readonly context: BrowserContext;
   readonly page: Page;
@@ -15,13 +15,13 @@ export interface Person {
 }
 
 export interface PersonOptions {
-  /** The share link that this person was given. Without one, the app begins a new budget. */
+  /** The share link this user opens. Without one, the app creates a new budget. */
   readonly link?: string;
-  /** How far this person's clock is ahead of everybody else's. */
+  /** How far this user's clock is ahead of the others' clocks. */
   readonly clockAheadMs?: number;
-  /** Code that is put before every script, such as one of storage-faults.ts. */
+  /** Code prepended to every script, such as a script from storage-faults.ts. */
   readonly scriptPrefix?: string;
-  /** The narrowest phone in use is 360 px wide. */
+  /** The narrowest phones in use are 360 px wide. */
   readonly viewport?: { readonly width: number; readonly height: number };
 }
 
@@ -32,7 +32,7 @@ export interface Fixtures {
 }
 
 export const test = base.extend<Fixtures>({
-  // Playwright reads a fixture's needs from this pattern, and demands one where there are none.
+  // Playwright reads a fixture's dependencies from this pattern and requires a pattern even without dependencies.
   // oxlint-disable-next-line no-empty-pattern
   server: async ({}, use, testInfo) => {
     const dataFolder = makeFolder('data');
@@ -79,7 +79,7 @@ export const test = base.extend<Fixtures>({
         gateway,
         async goOffline() {
           gateway.cut();
-          await context.setOffline(true); // for the page's own knowledge of it
+          await context.setOffline(true); // so that the page knows it is offline
         },
         async goOnline() {
           gateway.restore();
@@ -94,14 +94,13 @@ export const test = base.extend<Fixtures>({
 export { expect } from 'playwright/test';
 
 /**
- * Everyone reaches the one server by a gateway of their own, so a link is followed to the same budget at another
- * address.
+ * Each user reaches the one server through their own gateway, so a link opens the same budget at a different address.
  */
 export function throughGateway(link: string, gateway: Gateway): string {
   return gateway.url + new URL(link).hash;
 }
 
-/** What pages and workers print, for the report of a failed test. */
+/** Console output of pages and workers, for the report of a failed test. */
 function collectConsole(context: BrowserContext): string[] {
   const said: string[] = [];
   context.on('console', (message) => said.push(`${message.type()}: ${message.text()}`));

@@ -1,5 +1,5 @@
-// The demo speaks to the server through the client alone. Only these tests send frames that no client would, so only
-// they cross this edge.
+// The demo talks to the server only through the client. These tests send frames that no client sends, so only they
+// cross this boundary.
 /* oxlint-disable no-restricted-imports */
 import {
   columnIdOf,
@@ -21,15 +21,15 @@ import {
 import { randomBytes } from 'node:crypto';
 import { schema } from '../../src/schema.ts';
 
-/** A socket that says whatever it is told to, and notes what it hears. */
+/** A WebSocket that sends arbitrary frames and records what it receives. */
 export interface RawSocket {
   sendFrame(bytes: Uint8Array): void;
   send(message: ClientMessage): void;
-  /** Introduces itself as a new site of the budget. */
+  /** Sends the hello of a new site of the budget. */
   hello(token: string, databaseId: string): void;
-  /** Pushes one changeset with this one group as the first of its site. */
+  /** Pushes one changeset with this one group as the site's first. */
   push(group: ChangeGroup): void;
-  /** The next message of the server. Rejects when the connection has ended before. */
+  /** The server's next message. Rejects if the connection closes first. */
   next(): Promise<ServerMessage>;
   /** Resolves to the close code. */
   readonly closed: Promise<number>;
@@ -109,7 +109,7 @@ export async function openRawSocket(serverPort: number): Promise<RawSocket> {
   };
 }
 
-/** One new row of a table, by names that the schema may or may not know. */
+/** One new row of a table, with names that the schema may not contain. */
 export function insertGroup(
   table: string,
   key: string,

@@ -4,13 +4,13 @@ import { goTo } from './navigation.ts';
 export interface AccountFields {
   readonly name: string;
   readonly currency: string;
-  /** As it is typed. */
+  /** As typed into the field. */
   readonly opening?: string;
-  /** As it is called in the form; Checking where it is left out. */
+  /** The kind's label in the form; Checking by default. */
   readonly kind?: string;
 }
 
-/** Adds an account and ends on its ledger. */
+/** Adds an account and opens its ledger. */
 export async function addAccount(page: Page, account: AccountFields): Promise<void> {
   await goTo(page, 'Accounts');
   await page.getByRole('button', { name: /^(Add your first account|New account)$/ }).click();
@@ -18,7 +18,7 @@ export async function addAccount(page: Page, account: AccountFields): Promise<vo
   await expect(page.getByRole('heading', { level: 1, name: account.name })).toBeVisible();
 }
 
-/** Fills the form for a new account, wherever it is shown, and sends it. */
+/** Fills in and submits the new-account form, on whichever page it is shown. */
 export async function fillAccountForm(
   page: Page,
   { name, currency, opening = '', kind }: AccountFields,
@@ -38,7 +38,7 @@ export async function openAccount(page: Page, name: string): Promise<void> {
   await expect(page.getByRole('heading', { level: 1, name })).toBeVisible();
 }
 
-/** The balance of the ledger that is shown, and how many entries it has. */
+/** The balance and the number of entries of the current ledger. */
 export async function expectBalance(page: Page, amount: string, entries: string): Promise<void> {
   const head = page
     .getByRole('main')

@@ -1,6 +1,6 @@
 import { expect, type Locator, type Page } from 'playwright/test';
 
-/** As a person fills them in; what is left out stays as the form has it. */
+/** Form values as a user enters them; omitted fields keep the form's defaults. */
 export interface EntryInput {
   readonly payee?: string;
   readonly amount?: string;
@@ -17,7 +17,7 @@ export async function addEntry(page: Page, entry: EntryInput): Promise<void> {
   await expect(form).toBeHidden();
 }
 
-/** Changes fields of the entry of a payee, in the ledger that is shown. */
+/** Edits fields of a payee's entry in the current ledger. */
 export async function changeEntry(page: Page, payee: string, entry: EntryInput): Promise<void> {
   await entryButton(page, payee).click();
   const form = page.getByRole('form', { name: 'Edit entry' });
@@ -26,13 +26,13 @@ export async function changeEntry(page: Page, payee: string, entry: EntryInput):
   await expect(form).toBeHidden();
 }
 
-/** One part of a split entry, as it is typed. */
+/** One part of a split entry, as typed. */
 export interface PartInput {
   readonly category: string;
   readonly amount: string;
 }
 
-/** Splits what the form holds; the last part's amount is filled in by the form where it is left empty. */
+/** Splits the entry in the form; the form fills in the last part's amount if it is left empty. */
 export async function splitInto(form: Locator, parts: readonly PartInput[]): Promise<void> {
   await form.getByRole('button', { name: 'Split', exact: true }).click();
   for (const [index, { category, amount }] of parts.entries()) {
@@ -42,7 +42,7 @@ export async function splitInto(form: Locator, parts: readonly PartInput[]): Pro
   }
 }
 
-/** Moves money from the account that is shown to another one. */
+/** Transfers money from the current account to another account. */
 export async function addTransfer(page: Page, toAccount: string, amount: string): Promise<void> {
   await page.getByRole('button', { name: 'New entry' }).click();
   const form = page.getByRole('form', { name: 'New entry' });
@@ -53,7 +53,7 @@ export async function addTransfer(page: Page, toAccount: string, amount: string)
   await expect(form).toBeHidden();
 }
 
-/** What was last done, with a way back. */
+/** The toast for the last action, with its "Undo" button. */
 export function toast(page: Page): Locator {
   return page.getByRole('status', { name: 'Last change' });
 }
@@ -69,7 +69,7 @@ export async function fillEntryForm(
   if (category !== undefined) await form.getByLabel('Category').selectOption({ label: category });
 }
 
-/** The row of a payee in the ledger that is shown: date, payee and notes, category, amount, balance. */
+/** The row of a payee in the current ledger: date, payee and notes, category, amount, balance. */
 export function ledgerRow(page: Page, payee: string): Locator {
   return page
     .getByRole('table', { name: /^Entries of / })
@@ -77,7 +77,7 @@ export function ledgerRow(page: Page, payee: string): Locator {
     .filter({ has: entryButton(page, payee) });
 }
 
-/** All rows of the ledger as it is shown, as text: each with its running balance. */
+/** All rows of the ledger as text, each with its running balance. */
 export async function ledgerText(page: Page): Promise<string[]> {
   return await page
     .getByRole('table', { name: /^Entries of / })
@@ -85,7 +85,7 @@ export async function ledgerText(page: Page): Promise<string[]> {
     .allInnerTexts();
 }
 
-/** Opens the entries of a payee: with notes they are part of what it is called. */
+/** Opens the entries of a payee. Notes are part of the link's name if there are any. */
 export function entryButton(page: Page, payee: string): Locator {
   return page.getByRole('button', { name: /^(Edit|Show) / }).filter({ has: page.getByText(payee, { exact: true }) });
 }

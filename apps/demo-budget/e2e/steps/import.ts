@@ -2,15 +2,15 @@ import { fileURLToPath } from 'node:url';
 import { expect, type Page } from 'playwright/test';
 import { goTo } from './navigation.ts';
 
-/** The made-up statements that come with the app. */
+/** The sample statements that ship with the app. */
 export const samples = {
-  /** 2,000 rows, month first, decimal points, notes over several lines; balance before the first row 5,126.44. */
+  /** 2,000 rows, month first, decimal points, multi-line notes; balance before the first row 5,126.44. */
   harbour: fileURLToPath(new URL('../../public/samples/harbour-checking.csv', import.meta.url)),
   /** Semicolons, decimal commas, Windows-1252, a preamble. */
   meridian: fileURLToPath(new URL('../../public/samples/meridian-giro.csv', import.meta.url)),
 } as const;
 
-/** Goes to the import page and chooses a file there: a path, or a file made up by the test. */
+/** Opens the import page and chooses a file: a path, or a file that the test creates. */
 export async function chooseFile(
   page: Page,
   file: string | { readonly name: string; readonly contents: string | Uint8Array },
@@ -21,7 +21,7 @@ export async function chooseFile(
   await page.getByLabel('CSV, OFX or QFX file').setInputFiles(chosen);
 }
 
-/** Imports what is previewed, to the end. */
+/** Imports the previewed rows and waits for the end. */
 export async function importPreviewed(page: Page, entryCount: number): Promise<void> {
   const shown = entryCount === 1 ? '1 entry' : `${entryCount.toLocaleString('en')} entries`;
   await page.getByRole('button', { name: `Import ${shown}` }).click();

@@ -12,7 +12,7 @@ export async function goTo(
   await link.click();
 }
 
-/** The link that this person would send to another. */
+/** The share link this user would send to another. */
 export async function shareLink(page: Page): Promise<string> {
   await goTo(page, 'Share');
   return await page.getByRole('textbox', { name: 'Share link' }).inputValue();

@@ -1,7 +1,7 @@
 import type { Page } from 'playwright/test';
 import { goTo } from './navigation.ts';
 
-/** A link that lets one person in. */
+/** A link that admits one person. */
 export async function invite(page: Page, role: 'viewer' | 'editor' | 'owner'): Promise<string> {
   await goTo(page, 'Share');
   await page.getByRole('combobox', { name: 'As', exact: true }).selectOption(role);
@@ -9,7 +9,7 @@ export async function invite(page: Page, role: 'viewer' | 'editor' | 'owner'): P
   return await page.getByRole('textbox', { name: 'Invitation' }).inputValue();
 }
 
-/** Takes the invitation that is open. */
+/** Accepts the open invitation. */
 export async function join(page: Page, name: string): Promise<void> {
   await page.getByLabel('Your name').fill(name);
   await page.getByRole('button', { name: 'Join' }).click();
