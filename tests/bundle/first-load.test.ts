@@ -10,7 +10,7 @@ const BUDGET_BYTES = {
   // Above the 60 KB that it should be; docs/decisions/0037 says what to load later.
   worker: 105 * 1024,
   wasm: 360 * 1024,
-  // Only where the schema has document columns. Most of it is Yjs, which merges them.
+  // Loaded only for schemas with document columns. Most of it is Yjs.
   documents: 37 * 1024,
 };
 
@@ -44,7 +44,7 @@ async function buildPage(): Promise<Record<Part, number>> {
   return sizes;
 }
 
-/** Null for what is loaded when it is asked for. */
+/** Null for parts that are loaded on demand. */
 function partOf(
   file: Output[number],
   first: Record<'page' | 'worker' | 'documents', ReadonlySet<Output[number]>>,
@@ -55,7 +55,7 @@ function partOf(
   return first.documents.has(file) ? 'documents' : null;
 }
 
-/** A script and what it imports at once, and so on. Vite gives the worker's scripts as finished text. */
+/** A script and its static imports, transitively. Vite returns the worker's scripts as finished text. */
 function withImports(name: string, output: Output): ReadonlySet<Output[number]> {
   const found = new Set(
     output.filter(({ fileName }) => fileName.startsWith(`assets/${name}-`) && fileName.endsWith('.js')),

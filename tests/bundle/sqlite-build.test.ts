@@ -6,7 +6,7 @@ import { loadSqlite } from '../../packages/client/src/worker/sqlite/load-sqlite.
 
 const folder = new URL('../../packages/client/sqlite/', import.meta.url);
 
-it('the build of SQLite is what its script made of these sources', () => {
+it('the SQLite build matches its script and sources', () => {
   const sums = readFileSync(new URL('SHA256SUMS', folder), 'utf8').trim().split('\n');
   expect(sums.map((line) => line.slice(66))).toEqual([
     'build.mjs',
@@ -27,7 +27,7 @@ it('the build of SQLite is what its script made of these sources', () => {
   }
 });
 
-it('the build of SQLite has what capture and search need, and keeps what is temporary in memory', async () => {
+it('the SQLite build has what capture and search need, and keeps temporary data in memory', async () => {
   const connection = new Connection(await loadSqlite(), { path: ':memory:' });
   const options = connection.rows('PRAGMA compile_options').map(([option]) => option);
   expect(options).toEqual(
@@ -40,7 +40,7 @@ it('the build of SQLite has what capture and search need, and keeps what is temp
       'DQS=0',
     ]),
   );
-  // A sort that does not fit into the cache goes to a temporary file elsewhere.
+  // Other builds spill a sort that exceeds the cache to a temporary file.
   connection.exec('PRAGMA cache_size = 10');
   expect(
     connection.value(

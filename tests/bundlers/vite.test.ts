@@ -9,7 +9,7 @@ import { build, createServer, type InlineConfig } from 'vite';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { findChromium } from '../../scripts/find-chromium.mjs';
 
-// The quick start of the README, as an app would have it: no plugin, and no header but the type of each file.
+// The README's quick start as an app would use it: no plugin, and no header but each file's content type.
 const root = new URL('../../examples/quick-start/', import.meta.url).pathname;
 const outDir = mkdtempSync(join(tmpdir(), 'rockpool-bundle-'));
 const cacheDir = mkdtempSync(join(tmpdir(), 'rockpool-vite-'));
@@ -43,7 +43,7 @@ afterAll(async () => {
   for (const folder of [outDir, cacheDir]) rmSync(folder, { recursive: true, force: true });
 });
 
-/** What the page shows once the client works. */
+/** The page's output once the client works. */
 async function bodyAt(url: string): Promise<string> {
   const page = await browser.newPage();
   try {
@@ -56,7 +56,7 @@ async function bodyAt(url: string): Promise<string> {
   }
 }
 
-/** What the page fails with. */
+/** The page's error. */
 async function errorAt(url: string): Promise<string> {
   const page = await browser.newPage();
   try {
@@ -84,7 +84,7 @@ describe('Vite, without a plugin and without COOP or COEP', () => {
     await new Promise<void>((resolve) => server.listen(0, resolve));
     try {
       expect(await bodyAt(`http://localhost:${(server.address() as AddressInfo).port}/`)).toBe('buy milk');
-      // The way of a bundler that does not know the expression, or of a deploy that forgets a file.
+      // Simulates a bundler that does not know the expression, or a deployment that lacks a file.
       const entry = assets.find((name) => name.startsWith('entry') && name.endsWith('.js')) ?? '';
       rmSync(join(outDir, 'assets', entry));
       const address = `http://localhost:${(server.address() as AddressInfo).port}`;

@@ -10,13 +10,13 @@ const ROUNDS = 20;
 const insert = (client: Client, number: number): Promise<unknown> =>
   client.execute(sql`INSERT INTO entry VALUES (${newId()}, ${number})`);
 
-// How long the write of a follower takes whose leader goes: the hand-over as an app feels it. Figures, no limits: see
+// Measures how long a follower's write takes while its leader goes away. Prints figures and sets no limits; see
 // docs/decisions.
 it.each(
   (['opfs', 'opfs-exclusive', 'indexeddb'] as const).flatMap((persistence) =>
     (['closed', 'killed'] as const).map((how) => [persistence, how] as const),
   ),
-)('a hand-over on %s when the leading tab is %s', async (persistence, how) => {
+)('the hand-over on %s when the leading tab is %s', async (persistence, how) => {
   const name = freshName();
   let leader = await openTab({ name, schema, persistence });
   const tookMs: number[] = [];

@@ -10,12 +10,12 @@ function judged(numbers: readonly number[], counter: number = numbers.length): s
   return oracle.expectation()({ numbers, counter });
 }
 
-it('takes what had resolved, with or without what is still open', () => {
+it('accepts resolved writes, with or without the unresolved ones', () => {
   expect(judged([0])).toBeNull();
   expect(judged([0, 2])).toBeNull();
 });
 
-it('finds writes that are lost, doubled, half there, or there although they failed or never were', () => {
+it('finds writes that are lost, doubled, partial, or present although they failed or never happened', () => {
   expect(judged([2])).toMatch('lost: 0');
   expect(judged([0, 0])).toMatch('twice');
   expect(judged([0], 2)).toMatch('half');
@@ -23,7 +23,7 @@ it('finds writes that are lost, doubled, half there, or there although they fail
   expect(judged([0, 7])).toMatch('failed: 7');
 });
 
-it('owes a read only what had resolved before it', () => {
+it('expects of a read only what had resolved before it', () => {
   const oracle = new Oracle();
   const number = oracle.begin();
   const judge = oracle.expectation();

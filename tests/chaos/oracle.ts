@@ -1,12 +1,12 @@
-/** What became of a write, as its author knows it. */
+/** The author's knowledge of a write. */
 type Fate = 'open' | 'resolved' | 'rejected';
 
-/** Remembers every write, and judges what a read shows. A write is known by its number. */
+/** Records every write and judges the result of a read. A write is identified by its number. */
 export class Oracle {
   private readonly fates = new Map<number, Fate>();
   private readonly resolved = new Set<number>();
 
-  /** Before the write is asked for. */
+  /** Call before the write. */
   begin(): number {
     const number = this.fates.size;
     this.fates.set(number, 'open');
@@ -22,7 +22,7 @@ export class Oracle {
     return { writes: this.fates.size, resolved: this.resolved.size };
   }
 
-  /** To be called before the read. What it returns judges the result: null, or what is wrong with it. */
+  /** Call before the read. Returns a function that judges the result: null, or the problem. */
   expectation(): (read: { readonly numbers: readonly number[]; readonly counter: number }) => string | null {
     const owed = [...this.resolved];
     return ({ numbers, counter }) => {

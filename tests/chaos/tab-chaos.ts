@@ -9,7 +9,7 @@ export interface ChaosOptions {
   readonly seed: number;
   readonly durationMs: number;
   readonly persistence: Persistence;
-  /** No step may take longer. */
+  /** The limit of each step. */
   readonly stuckMs: number;
 }
 
@@ -24,7 +24,7 @@ export interface ChaosReport {
 type Step = 'open' | 'write' | 'write and die' | 'read' | 'close' | 'reload' | 'die';
 
 const TABS = 5;
-/** Of a tab that is open. Mostly work; about every tenth step a tab goes. */
+/** Steps of an open tab. Mostly work; about every tenth step closes or kills the tab. */
 const STEPS: readonly Step[] = [
   ...Array<Step>(10).fill('write'),
   ...Array<Step>(7).fill('read'),
@@ -41,9 +41,9 @@ const schema = buildSchema([
 ]);
 
 /**
- * Five tabs open, write, read, close, reload and die at random, each by itself, until the time is up. Throws with the
- * seed when a read shows anything that it may not, or when a step does not end. The seed decides what each tab does,
- * not how the browser weaves that together.
+ * Five tabs open, write, read, close, reload and die at random and independently until the time is up. Throws with the
+ * seed if a read is wrong or a step does not end. The seed decides what each tab does, not how the browser interleaves
+ * them.
  */
 export async function runTabChaos({ seed, durationMs, persistence, stuckMs }: ChaosOptions): Promise<ChaosReport> {
   const name = freshName();

@@ -1,11 +1,11 @@
 import { expect, it } from 'vitest';
 import { runTabChaos } from './tab-chaos.ts';
 
-// On a quiet machine: with something else beside it, seconds pass in which a tab has no turn.
+// Needs an idle machine: otherwise a tab may get no turn for seconds.
 const STUCK_MS = 5_000;
 
 it.each(['opfs', 'opfs-exclusive', 'indexeddb'] as const)(
-  'a minute of five tabs at random on %s',
+  'five random tabs on %s for a minute',
   async (persistence) => {
     const seed = Date.now() % 100_000;
     const report = await runTabChaos({ seed, durationMs: 60_000, persistence, stuckMs: STUCK_MS });

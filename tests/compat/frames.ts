@@ -1,6 +1,6 @@
 import type { ClientMessage, ServerMessage } from '../../packages/shared/src/index.ts';
 
-/** A frame as it was recorded from a released protocol version, with what it says. */
+/** A recorded frame of a released protocol version, with its decoded message. */
 export interface RecordedFrame {
   readonly side: 'client' | 'server';
   /** The whole WebSocket message, in hex. */

@@ -1,6 +1,6 @@
 /*
- * Records one frame of every message in the present protocol version into protocol-<version>.json. Run it once, when a
- * version is released (`node tests/compat/record-frames.ts`); the file is never changed afterwards.
+ * Records one frame of each message of the current protocol version in protocol-<version>.json. Run it once when a
+ * version is released (`node tests/compat/record-frames.ts`); the frames never change afterwards.
  */
 import { writeFileSync } from 'node:fs';
 import {

@@ -18,12 +18,12 @@ const versions = readdirSync(folder)
   .map(Number);
 
 describe('recorded frames', () => {
-  it('are there for every version from the floor on', () => {
+  it('exist for every version from the floor on', () => {
     for (let version = PROTOCOL_FLOOR; version <= PROTOCOL_VERSION; version++) expect(versions).toContain(version);
   });
 
   it.each(versions.filter((version) => version >= PROTOCOL_FLOOR))(
-    'of protocol version %i still say what they said',
+    'of protocol version %i still decode to the same messages',
     (version) => {
       const recorded = framesOf(version);
       expect(new Set(recorded.map(({ frame }) => frame.slice(2, 4))).size).toBe(14);
@@ -31,9 +31,9 @@ describe('recorded frames', () => {
     },
   );
 
-  // A session begins with a hello: nothing else of these versions reaches a server.
+  // A session starts with a hello, so no other message of these versions reaches a server.
   it.each(versions.filter((version) => version < PROTOCOL_FLOOR))(
-    'of protocol version %i are refused by their version, where a session would begin',
+    'of protocol version %i are rejected with their version at the start of a session',
     (version) => {
       const greetings = framesOf(version).filter(({ message }) =>
         ['hello', 'welcome'].includes((message as { readonly type: string }).type),

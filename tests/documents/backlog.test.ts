@@ -2,9 +2,8 @@ import { expect, it } from 'vitest';
 import { replay } from './replay.ts';
 import { typist } from './typist.ts';
 
-// Its state grows beyond what the thread of the server works on by itself, and beyond four times the size at which it
-// is compacted.
-it('a backlog of edits of one document costs a reader no more than the edits or the document, and its author some times the document', async () => {
+// Its state grows beyond what the server processes on its own thread, and beyond four times the compaction size.
+it('a backlog of edits costs a reader at most the edits or the document, and its author a small multiple of the document', async () => {
   const { saves, upBytes, readerDownBytes, writerDownBytes, stateBytes, writerFileBytes, emptyFileBytes } =
     await replay(typist(1, 8_000), { every: 20, when: 'offline' });
   expect(saves).toBe(400);
@@ -14,9 +13,9 @@ it('a backlog of edits of one document costs a reader no more than the edits or 
   expect(writerFileBytes - emptyFileBytes).toBeLessThan(10 * stateBytes);
 }, 120_000);
 
-it('edits that are read one by one cost a reader what they weigh, and now and then the compacted document', async () => {
+it('edits that are read one by one cost a reader their size, and occasionally the compacted document', async () => {
   const { upBytes, readerDownBytes, stateBytes } = await replay(typist(2, 4_000), { every: 20, when: 'online' });
   expect(readerDownBytes).toBeLessThan(1.5 * upBytes);
-  // It was compacted on the way.
+  // The document was compacted meanwhile.
   expect(stateBytes).toBeLessThan(40 * 1024);
 }, 120_000);

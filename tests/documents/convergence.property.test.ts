@@ -67,7 +67,7 @@ afterEach(() => {
 
 let files = 0;
 
-/** What the next server begins with, if somebody has put it there. */
+/** The backup that the next server starts with, if any. */
 function nextFile(): string {
   return join(folder, `${files}.sqlite`);
 }
@@ -99,7 +99,7 @@ type Step =
       readonly page: string;
       readonly content: JsonValue | null;
     }
-  /** In the Y.Doc of a page that has it open. */
+  /** Edited in the Y.Doc of an open page. */
   | { readonly act: 'type'; readonly by: number; readonly page: string; readonly content: JsonValue }
   | {
       readonly act: 'title';
@@ -110,7 +110,7 @@ type Step =
     }
   | { readonly act: 'delete' | 'meet'; readonly by: number; readonly page: string };
 
-/** Half of them with texts with formats, one of them by name and others by place. */
+/** Half of them have formatted texts, addressed by name or by position. */
 const content: fc.Arbitrary<JsonValue> = fc.oneof(
   json,
   fc.record({
@@ -121,7 +121,7 @@ const content: fc.Arbitrary<JsonValue> = fc.oneof(
   }),
 );
 
-/** Large enough for its state to stand on a base. */
+/** Large enough to have a base state. */
 const large: fc.Arbitrary<JsonValue> = fc
   .tuple(json, richText)
   .map(([value, note]) => ({ filler: 'x'.repeat(9 * 1024), note, value }));
@@ -209,31 +209,31 @@ function states(ask: AskForValue): string {
 }
 
 describe('documents edited through SQL and in open pages, offline and online', () => {
-  it('are the same everywhere for two devices', async () => {
+  it('converge for two devices', async () => {
     await fc.assert(
       fc.asyncProperty(steps(2), (history) => runHistory(2, history)),
       { numRuns: 25 },
     );
   });
 
-  it('are the same everywhere for five devices', async () => {
+  it('converge for five devices', async () => {
     await fc.assert(
       fc.asyncProperty(steps(5), (history) => runHistory(5, history)),
       { numRuns: 15 },
     );
   });
 
-  it('are the same everywhere where they are large, and nothing is left that no document stands on', async () => {
+  it('converge when they are large, and leave no unused base', async () => {
     await fc.assert(
       fc.asyncProperty(steps(3, large), (history) => runHistory(3, history)),
       { numRuns: 25 },
     );
   });
 
-  it('are what plain Yjs makes of the same edits, in whatever order it gets them', async () => {
+  it('equal the result of plain Yjs for the same edits in any order', async () => {
     const by = fc.nat({ max: 4 });
     const page = fc.constant('p');
-    // NULL in its place would be another document.
+    // NULL instead would be another document.
     const present = content.filter((value) => value !== null);
     const step = fc.oneof(
       fc.record({ act: fc.constant('replace' as const), by, page, content: present }),
@@ -276,7 +276,7 @@ describe('documents edited through SQL and in open pages, offline and online', (
     );
   });
 
-  it('keep what both wrote', async () => {
+  it('keep the edits of both writers', async () => {
     const [a, b] = [device(1), device(2)];
     a.write(["INSERT INTO page (id, content) VALUES ('p', ?)", '{"body":"low tide", "items":[]}']);
     await a.meet();
@@ -290,7 +290,7 @@ describe('documents edited through SQL and in open pages, offline and online', (
     expect(b.rows(ROWS)).toEqual(a.rows(ROWS));
   });
 
-  it('keep what one typed and what the other formatted, by SQL and in the Y.Text of an open page', async () => {
+  it("keep one writer's text and the other's formats, by SQL and in the Y.Text of an open page", async () => {
     const [a, b] = [device(1), device(2)];
     a.write(["INSERT INTO page (id, content) VALUES ('p', ?)", '{"note":[{"insert":"the tide is out"}]}']);
     for (const one of [a, b]) await one.meet();
@@ -321,7 +321,7 @@ describe('documents edited through SQL and in open pages, offline and online', (
     await page.close();
   });
 
-  it('have one copy of what two devices began with alike', async () => {
+  it('have one copy of content that two devices created alike', async () => {
     const [a, b] = [device(1), device(2)];
     for (const one of [a, b])
       one.write(["INSERT INTO page (id, content) VALUES ('p', ?)", '{"items":[{"id":"x"}],"body":"start"}']);
@@ -331,7 +331,7 @@ describe('documents edited through SQL and in open pages, offline and online', (
     expect(a.rows(ROWS)).toEqual(b.rows(ROWS));
   });
 
-  it('are made anew after a rejection, but write over nobody meanwhile: then they wait for their author', async () => {
+  it('are re-created after a rejection, unless they would overwrite a newer edit; then they wait for their author', async () => {
     const [a, b] = [device(1), device(2)];
     a.write([
       "INSERT INTO page (id, title, content) VALUES ('p', 'mine', ?), ('q', 'draft', ?)",
@@ -341,8 +341,8 @@ describe('documents edited through SQL and in open pages, offline and online', (
     for (const one of [a, b]) await one.meet();
     b.write(["INSERT INTO page (id, title) VALUES ('x', 'one')"], ["UPDATE page SET title = 'final' WHERE id = 'q'"]);
     await b.meet();
-    // The first is refused, and with it what builds on it: of those the second writes a title that somebody has
-    // changed.
+    // The first edit is rejected together with those that build on it; the second of those writes a title that another
+    // device changed.
     a.write(
       ["UPDATE page SET title = 'one', content = json_set(content, '$.body', 'high tide') WHERE id = 'p'"],
       ["UPDATE page SET content = json_set(content, '$.n', 1) WHERE id = 'q'"],
@@ -359,7 +359,7 @@ describe('documents edited through SQL and in open pages, offline and online', (
     expect(a.database.rejected.list().map(({ error }) => error.code)).toEqual(['constraint-unique', 'document-gap']);
   });
 
-  it('take an edit that was refused when a server that was put back admits it after all, beside what was edited since', async () => {
+  it('take a rejected edit that a restored server admits after all, beside later edits', async () => {
     const [a, b] = [device(1), device(2)];
     a.write(["INSERT INTO page (id, content) VALUES ('p', ?), ('q', NULL)", '{"body":"low tide"}']);
     for (const one of [a, b]) await one.meet();
@@ -373,7 +373,7 @@ describe('documents edited through SQL and in open pages, offline and online', (
     expect(a.rows('SELECT code FROM rockpool_parked')).toEqual([['atomic-conflict']]);
     a.write(["UPDATE page SET content = json_set(content, '$.body', 'low tide!') WHERE id = 'p'"]);
     await a.meet();
-    // The backup is of the empty database: all of the log is lost, and with it the delete that was in the way.
+    // The backup is of the empty database: the whole log is lost, including the delete that caused the rejection.
     const [identity = null] = server.file.sql.get(`SELECT value FROM rockpool_meta WHERE name = 'identity'`) ?? [];
     await server.close();
     begin();
@@ -388,14 +388,14 @@ describe('documents edited through SQL and in open pages, offline and online', (
     expect(a.database.rejected.list()).toEqual([]);
   });
 
-  it('are in a copied file what shows there, whatever is masked, and every edit goes out under the new name', async () => {
+  it('keep their visible content in a copied file, and send every edit under the new site', async () => {
     const [a, b] = [device(1), device(2)];
     a.write(["INSERT INTO page (id, content) VALUES ('p', ?), ('q', ?)", '{"body":"low tide"}', '{"body":"ebb"}']);
     for (const one of [a, b]) await one.meet();
     b.write(["INSERT INTO page (id, title) VALUES ('x', 'one'), ('y', 'two')"]);
     await b.meet();
-    // Both titles are taken, which a hears before it sends anything: these two are masked, and what they did to
-    // documents with them.
+    // Both titles are taken, and device a learns of it before it sends anything: both changesets and their document
+    // edits are masked.
     a.write(["UPDATE page SET title = 'one', content = NULL WHERE id = 'p'"]);
     a.write(["UPDATE page SET title = 'two', content = json_set(content, '$.body', 'high ebb') WHERE id = 'q'"]);
     await a.listen();
@@ -417,7 +417,7 @@ describe('documents edited through SQL and in open pages, offline and online', (
     ]);
   });
 
-  it('that a lost log had admitted are made anew by a device that goes on as another site, also in a document that has been replaced since', async () => {
+  it('of a lost log are re-created by a device under a new site, also in a document that was replaced since', async () => {
     const [a, b] = [device(1), device(2)];
     a.write([
       "INSERT INTO page (id, content) VALUES ('p', ?), ('q', ?)",
@@ -451,7 +451,7 @@ describe('documents edited through SQL and in open pages, offline and online', (
     expect(a.database.rejected.list()).toEqual([]);
   });
 
-  it('of a megabyte cost the network and the changelog what a small edit weighs', async () => {
+  it('of a megabyte cost the network and the changelog only the size of a small edit', async () => {
     const [a, b] = [device(1), device(2)];
     const items = Array.from({ length: 9_000 }, (_, id) => ({
       id: `item-${id}`,
@@ -475,7 +475,7 @@ describe('documents edited through SQL and in open pages, offline and online', (
     expect(b.rows(ROWS)).toEqual(a.rows(ROWS));
   }, 60_000);
 
-  it('refuse at once what is no JSON', () => {
+  it('reject invalid JSON at once', () => {
     const a = device(1);
     const code = (content: string): unknown => {
       try {

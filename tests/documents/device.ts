@@ -22,13 +22,13 @@ import { EVERYTHING } from '../../packages/sync-server/src/store/read-filter.ts'
 
 const NOW_MS = 1_700_000_000_000;
 
-/** A client's database that meets a server's when it is told to, without a network in between. */
+/** A client's database that syncs with a server's database on request, without a network. */
 export class Device {
   readonly database: OpenDatabase;
   private readonly sync: SyncDatabase;
-  /** Another one may take its place. */
+  /** It can be replaced. */
   server: LiveDatabase;
-  /** What its messages have weighed. */
+  /** The size of its messages. */
   sentBytes = 0;
   receivedBytes = 0;
   /** Every edit of a document in them. */
@@ -40,12 +40,12 @@ export class Device {
   constructor(server: LiveDatabase, schema: Schema, siteId: Uint8Array) {
     this.server = server;
     let sites = 0;
-    // One byte after the other, so that the same device has another site id each time.
+    // Counts up, so that the same device gets a new site id each time.
     this.database = openInMemory({ schema, randomBytes: () => siteId.with(0, (siteId[0] ?? 0) + 100 * sites++) });
     this.sync = toSyncDatabase({ database: this.database, elapsedMs: () => 0, onApplied: () => undefined });
   }
 
-  /** One transaction. Throws what the database throws. */
+  /** One transaction. Throws the error of the database. */
   write(...statements: readonly (readonly [sql: string, ...params: (string | number | null)[]])[]): void {
     this.database.write({
       id: `${this.requests++}`,
@@ -53,7 +53,7 @@ export class Device {
     });
   }
 
-  /** The same, to be admitted whole or not at all. */
+  /** The same as an atomic transaction. */
   writeWhole(...statements: readonly string[]): void {
     this.database.write({
       id: `${this.requests++}`,
@@ -90,7 +90,7 @@ export class Device {
     );
   }
 
-  /** Tells pages that something was committed. */
+  /** Notifies pages of a commit. */
   tellPages(): void {
     for (const follower of this.followers) follower();
   }
@@ -100,19 +100,19 @@ export class Device {
   }
 
   /**
-   * What a device does that finds out that its file was copied: before anything of what is pending was sent, or from
-   * the changeset on that a restored server lacks.
+   * Continues under a new site, as a device does whose file was copied: before it sent any pending changeset, or from
+   * the first changeset that a restored server lacks.
    */
   becomeNewSite(firstOwn = this.database.outbox.lastAckedSequence() + 1): void {
     this.sync.becomeNewSite(firstOwn);
   }
 
-  /** Connects, sends everything, takes everything, and leaves. */
+  /** Connects, sends and receives everything, and disconnects. */
   meet(): Promise<void> {
     return this.connect({ sends: true });
   }
 
-  /** Connects, takes everything, and leaves before it has sent anything. */
+  /** Connects, receives everything, and disconnects before it sends anything. */
   listen(): Promise<void> {
     return this.connect({ sends: false });
   }
@@ -162,7 +162,7 @@ export class Device {
         (refusal) => (failure = refusal),
       );
     }
-    // The server decides at the end of its tick.
+    // The server admits at the end of its tick.
     for (let tick = 0; tick < 3; tick++) await new Promise((resolve) => setImmediate(resolve));
     this.takeAll(inbox);
     server.leave(subscriber);

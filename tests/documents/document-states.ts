@@ -18,8 +18,8 @@ import { documentStateHash } from '../../packages/shared/testing/document-state-
 export type AskForValue = (sql: string, ...params: (bigint | number | Uint8Array | string)[]) => CellValue;
 
 /**
- * One line for each row of a table with one document column, `content`, and a key of one text: a hash of the document's
- * state. On clients and on the server.
+ * One line per row of a table with one document column, `content`, and one text key: a hash of the document's state.
+ * Works on clients and on the server.
  */
 export function documentStates(table: TableSchema, ids: readonly string[], ask: AskForValue): string {
   const [[columnId, rule] = [0, undefined]] = documentColumns(table);
@@ -41,7 +41,7 @@ export function documentStates(table: TableSchema, ids: readonly string[], ask: 
   return ids.map((id) => `${id} ${lineOf(id)}`).join('\n');
 }
 
-/** Made of what is stored alone, whatever is open in memory. */
+/** Uses only stored data, not open documents. */
 function asStored(state: Uint8Array, ask: AskForValue): CellValue {
   const cell = decodeDocumentCell(state);
   if (cell.kind !== 'layers') return state;

@@ -8,11 +8,11 @@ export type Text = Extract<Node, { toDelta(): unknown }>;
 
 type Open = LiveDocument<JsonValue>;
 
-/** The pages of some devices: each document that somebody typed in stays open there, until its row goes. */
+/** The pages of several devices. Each edited document stays open until its row is deleted. */
 export class OpenPages {
   private readonly open = new Map<Device, Map<string, Open>>();
 
-  /** Edits a document in its Y.Doc, with what Yjs offers. Nothing where there is none. */
+  /** Edits a document in its Y.Doc with Yjs. Does nothing if there is no document. */
   async type(device: Device, key: string, content: JsonValue): Promise<void> {
     const page = await this.page(device, key);
     if (page === null) return;
@@ -24,7 +24,7 @@ export class OpenPages {
     await this.settle(device, key, page);
   }
 
-  /** Has the pages of a device take what was committed there; each then shows what stands in its column. */
+  /** Applies commits to the pages of a device; each then equals its column. */
   async follow(device: Device): Promise<void> {
     device.tellPages();
     for (const [key, page] of this.pagesOf(device)) await this.settle(device, key, page);
@@ -64,8 +64,8 @@ function isText(node: Node | undefined): node is Text {
 }
 
 /**
- * As an editor of texts with formats does: it cuts no character, which Yjs would show as two that are none, in this
- * page alone. `choice`: of what, and where.
+ * Edits as a rich-text editor does. Never splits a surrogate pair, which Yjs would show as two invalid characters in
+ * this page only. `choice`: selects the edit and its position.
  */
 function typeWithFormats(text: Text, choice: number): void {
   const written = (text.toDelta() as { readonly insert: string }[]).map(({ insert }) => insert).join('');

@@ -15,7 +15,7 @@ import { openInMemory } from '../../packages/client/testing/worker/test-database
 import { PAGES } from '../../packages/sync-server/testing/test-schema.ts';
 import { DATABASE, temporaryFolder, TestServer } from '../../packages/sync-server/testing/test-server.ts';
 
-/** What was typed into a text, in the form of github.com/josephg/editing-traces: positions in characters. */
+/** An editing trace in the format of github.com/josephg/editing-traces: positions in characters. */
 export interface EditingTrace {
   readonly startContent: string;
   readonly endContent: string;
@@ -23,27 +23,27 @@ export interface EditingTrace {
 }
 
 export interface ReplayOptions {
-  /** So many transactions of the trace are saved as one. */
+  /** The number of trace transactions per save. */
   readonly every: number;
   /**
-   * `offline`: all is written before the writer connects. `online`: each save is settled, and read by the reader,
-   * before the next.
+   * `offline`: everything is written before the writer connects. `online`: each save is admitted and received by the
+   * reader before the next.
    */
   readonly when: 'offline' | 'online';
 }
 
-/** What a trace costs, of bytes as they are before framing and packing. */
+/** The cost of a trace, in bytes before framing and compression. */
 export interface ReplayFigures {
   readonly saves: number;
   readonly upBytes: number;
   readonly readerDownBytes: number;
   readonly writerDownBytes: number;
-  /** Of the document on the server. */
+  /** The document on the server. */
   readonly stateBytes: number;
   readonly writerFileBytes: number;
-  /** Of a writer that has not written yet. */
+  /** A writer before its first write. */
   readonly emptyFileBytes: number;
-  /** CPU time of all three, from the moment the writer connects to the end; of `online`, with the writing. */
+  /** CPU time of all three from the connection of the writer to the end; with `online`, including the writing. */
   readonly settleCpuMs: number;
 }
 
@@ -51,7 +51,7 @@ const SCHEMA = buildSchema([PAGES]);
 const [RULE] = [...documentColumns(PAGES).values()] as [DocumentRule];
 
 /**
- * Replays a trace in one document of one device, with a second that reads it, over sockets. Rejects where they do not
+ * Replays a trace in one document on one device, with a second device that reads it, over sockets. Rejects unless both
  * end with the text of the trace.
  */
 export async function replay(trace: EditingTrace, { every, when }: ReplayOptions): Promise<ReplayFigures> {
@@ -110,7 +110,7 @@ function* textsOf({ startContent, txns }: EditingTrace, every: number): Generato
 }
 
 function patched(text: string, [at, removed, inserted]: EditingTrace['txns'][number]['patches'][number]): string {
-  // Positions count characters, not units of UTF-16.
+  // Positions count characters, not UTF-16 units.
   if (!/[\uD800-\uDFFF]/.test(text)) return text.slice(0, at) + inserted + text.slice(at + removed);
   const characters = Array.from(text);
   return [...characters.slice(0, at), inserted, ...characters.slice(at + removed)].join('');
@@ -121,7 +121,7 @@ async function allRead(writer: ReplayDevice, reader: ReplayDevice): Promise<void
     await new Promise((resolve) => setTimeout(resolve, 1));
 }
 
-/** The database and the sync of one client, in this process. It counts what its messages weigh. */
+/** The database and the sync of one client, in this process. Counts the bytes of its messages. */
 class ReplayDevice {
   upBytes = 0;
   downBytes = 0;
@@ -191,7 +191,7 @@ class ReplayDevice {
     this.engine?.committed();
   }
 
-  /** As a page does that has the document open. */
+  /** As a page with the open document does. */
   change(from: string, to: string): void {
     const changeJson = JSON.stringify(diffJson({ body: from }, { body: to }, PathRule.root(RULE)));
     this.database.write({
@@ -231,7 +231,7 @@ class ReplayDevice {
     this.database.close();
   }
 
-  /** As long as those of pages. */
+  /** The same length as in pages. */
   private nextId(): string {
     return String(this.requests++).padStart(36, '0');
   }

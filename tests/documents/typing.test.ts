@@ -25,7 +25,7 @@ interface Page {
 interface Device {
   readonly database: OpenDatabase;
   readonly engine: SyncEngine;
-  /** As the client opens it, with the way from page to worker taking some ms. */
+  /** Opened as the client does, with some ms between page and worker. */
   openPage(): Promise<Page>;
 }
 
@@ -38,7 +38,7 @@ const pause = (ms: number): Promise<void> => new Promise((resolve) => setTimeout
 const shortly = (): Promise<void> => pause(Math.random() * 6);
 const patience = { timeout: 20_000 };
 
-/** A client's database and its sync, with the page in the same thread. */
+/** A client's database and sync, with the page on the same thread. */
 function device(principal: string): Device {
   const database = openInMemory({
     schema: TEST_SCHEMA,
@@ -105,7 +105,7 @@ function device(principal: string): Device {
   };
 }
 
-/** As an editor does: the caret moves with what others change before it. */
+/** As in an editor, the caret moves with changes before it. */
 async function type(page: Page, at: number, words: string): Promise<void> {
   let caret = at;
   page.text.observe((event, transaction) => {
@@ -126,7 +126,7 @@ async function type(page: Page, at: number, words: string): Promise<void> {
   }
 }
 
-/** Two pages on two devices, with one document in both. */
+/** Two pages on two devices that share one document. */
 async function twoPages(body: string): Promise<readonly [Page, Page]> {
   const [ann, ben] = [device('ann'), device('ben')];
   ann.database.write({
@@ -140,17 +140,14 @@ async function twoPages(body: string): Promise<readonly [Page, Page]> {
 
 const texts = (pages: readonly Page[]): string[] => pages.map(({ text }) => text.toJSON());
 
-it.each([1, 2, 3, 4])(
-  'what two people type at the same time stands in both pages where each typed it (%i)',
-  async () => {
-    const pages = await twoPages('Summer');
-    await Promise.all([type(pages[0], 6, ' at the lake in June'), type(pages[1], 0, 'Our dear long ')]);
-    const expected = 'Our dear long Summer at the lake in June';
-    await expect.poll(() => texts(pages), patience).toEqual([expected, expected]);
-  },
-);
+it.each([1, 2, 3, 4])('keeps concurrent typing of two people at their positions in both pages (%i)', async () => {
+  const pages = await twoPages('Summer');
+  await Promise.all([type(pages[0], 6, ' at the lake in June'), type(pages[1], 0, 'Our dear long ')]);
+  const expected = 'Our dear long Summer at the lake in June';
+  await expect.poll(() => texts(pages), patience).toEqual([expected, expected]);
+});
 
-it.each([1, 2])('what two people type in one place is whole, and the same in both pages (%i)', async () => {
+it.each([1, 2])('keeps concurrent typing at one position whole and equal in both pages (%i)', async () => {
   const pages = await twoPages('Summer');
   await Promise.all([type(pages[0], 6, ' ABCDEFGH'), type(pages[1], 6, ' abcdefgh')]);
   const sorted = (text: string): string => text.split('').sort().join('');

@@ -1,6 +1,6 @@
 import type { EditingTrace } from './replay.ts';
 
-/** Somebody who types a text, goes back to change words and goes on elsewhere. The same for the same seed. */
+/** Simulates a person who types, goes back to change words, and continues elsewhere. Deterministic per seed. */
 export function typist(seed: number, keys: number): EditingTrace {
   let random = seed;
   const below = (bound: number): number => {

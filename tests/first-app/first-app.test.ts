@@ -11,7 +11,7 @@ import { findChromium } from '../../scripts/find-chromium.mjs';
 
 const root = new URL('../../examples/todo/', import.meta.url).pathname;
 
-it('the files in the guide are those of the example, byte for byte, and all of them', () => {
+it('the guide has every file of the example, byte for byte', () => {
   const guide = readFileSync(new URL('../../docs/guides/first-app.md', import.meta.url), 'utf8');
   const shown = [...guide.matchAll(/^`([\w.]+)`:\n```\w+\n(.*?)^```$/gms)].map(
     ([, name = '', text = '']): [string, string] => [name, text],
@@ -54,7 +54,7 @@ describe('the app of the guide', { timeout: 180_000 }, () => {
     server = null;
   }
 
-  /** A browser of somebody's own: tabs of one context share its storage. */
+  /** One person's browser: tabs of one context share its storage. */
   async function openTab(context = browser.newContext()): Promise<Page> {
     const page = await (await context).newPage();
     await page.goto(vite.resolvedUrls?.local[0] ?? '');
@@ -99,7 +99,7 @@ describe('the app of the guide', { timeout: 180_000 }, () => {
     for (const folder of [dataDir, cacheDir]) rmSync(folder, { recursive: true, force: true });
   });
 
-  it('two tabs share a list, it goes on without a server, and another browser gets all of it', async () => {
+  it('shares a list between two tabs, works without a server, and syncs everything to another browser', async () => {
     const ours = browser.newContext();
     const first = await openTab(ours);
     const second = await openTab(ours);

@@ -27,7 +27,7 @@ import { testRuntime } from '../../packages/client/testing/worker/test-database.
 import { TEST_SCHEMA } from '../../packages/sync-server/testing/test-schema.ts';
 import { DATABASE, type TestServer } from '../../packages/sync-server/testing/test-server.ts';
 
-/** `fetch` that waits for a snapshot instead of hearing that it is being built. */
+/** A `fetch` that waits for a snapshot instead of getting the answer that it is being built. */
 export const fetchBuilt: typeof fetch = (input, init) => fetch((input as string).replace(/&waitMs=\d+/, ''), init);
 
 /** As a worker gets it from its page. */
@@ -38,35 +38,35 @@ const PATIENT: DownloadTimeouts = { tokenMs: 60_000, firstByteMs: 60_000, nextBy
 
 export interface DeviceOptions {
   readonly server: () => TestServer;
-  /** Default: one of its own, empty. */
+  /** Default: a new, empty one. */
   readonly medium?: Medium;
-  /** Default: one that the server takes. */
+  /** Default: a valid one. */
   readonly token?: () => Promise<string>;
   /** Default: the platform's. */
   readonly fetch?: typeof fetch;
-  /** What is said of each file that came. Default: where it is. */
+  /** The position claimed for each downloaded file. Default: its own. */
   readonly held?: () => SnapshotPosition;
   /** For snapshots. Default: long, so that a busy machine changes nothing. */
   readonly timeouts?: DownloadTimeouts;
-  /** Default: files are taken where they are offered. */
+  /** Default: true. */
   readonly takesFiles?: boolean;
 }
 
-/** The real storage, database and sync of one device, in this process. It begins to sync when it is told to. */
+/** The real storage, database and sync of one device, in this process. Starts to sync on request. */
 export class Device {
   readonly medium: Medium;
   readonly database: OpenDatabase;
   readonly problems: RockpoolError[] = [];
   readonly progress: SnapshotProgress[] = [];
-  /** What live queries were told of deliveries. */
+  /** The tables of which deliveries notified live queries. */
   readonly told: TouchedTables[] = [];
-  /** Whole states that came, by the watermark that they went on from. */
+  /** The full resyncs that arrived, by the watermark they continue from. */
   readonly wholeFrom: number[] = [];
   report: EngineReport | null = null;
-  /** The states that were reported, and what was waited for, without repetitions. */
+  /** The reported states and wait stages, without repetitions. */
   readonly states: SyncState[] = [];
   readonly stages: WaitStage[] = [];
-  /** What the server says is lost. */
+  /** Drops messages from the server. */
   isDeaf = false;
   private readonly storage: Storage;
   private readonly engine: SyncEngine;
@@ -152,7 +152,7 @@ export class Device {
     });
   }
 
-  /** One for all attempts, as in a worker. A server that starts anew is at another port. */
+  /** One for all attempts, as in a worker. A restarted server has another port. */
   private download({
     url,
     token,
@@ -194,7 +194,7 @@ export class Device {
     this.engine.tryNow();
   }
 
-  /** Until it has what the server has, and the server what it has. The test's own deadline ends it otherwise. */
+  /** Waits until device and server are in sync. The test's deadline is the limit. */
   async inSync(): Promise<void> {
     await this.until(() => this.report?.state === 'up-to-date');
   }
@@ -203,12 +203,12 @@ export class Device {
     while (!isSo()) await new Promise((resolve) => setTimeout(resolve, 5));
   }
 
-  /** Ends the connection, and begins another when it is started again. */
+  /** Ends the connection; `start` begins a new one. */
   pause(): void {
     this.engine.stop();
   }
 
-  /** Its worker is dead, and its storage with it: nothing of it goes on. */
+  /** Stops everything, as if its worker and storage had died. */
   abandon(): void {
     this.engine.stop();
   }

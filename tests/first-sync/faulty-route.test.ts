@@ -14,7 +14,7 @@ afterEach(async () => {
 
 type Answer = (request: IncomingMessage, response: ServerResponse) => void;
 
-/** A server in front of the route of snapshots, which answers by itself. The sockets go past it. */
+/** A proxy in front of the snapshot route that answers by itself. Sockets bypass it. */
 async function inFront(answer: Answer): Promise<{ readonly fetch: typeof fetch; readonly asked: string[] }> {
   const asked: string[] = [];
   const server = createServer((request, response) => {
@@ -54,7 +54,7 @@ const status =
   (_, response) =>
     void response.writeHead(code).end();
 
-describe('a route of snapshots that does not work', { timeout: 60_000 }, () => {
+describe('a broken snapshot route', { timeout: 60_000 }, () => {
   it.each<[string, Answer, object, string]>([
     [
       'takes the connection and never answers',
@@ -104,7 +104,7 @@ describe('a route of snapshots that does not work', { timeout: 60_000 }, () => {
       'snapshot-download',
     ],
   ])(
-    '%s: the wait has a name, the rows come as deliveries, the app hears why, and the file is not asked for again',
+    '%s: names the wait, falls back to deliveries, reports the reason, and does not request the file again',
     async (_, answer, fields, stage) => {
       await fillServer();
       const { fetch: get, asked } = await inFront(answer);
@@ -132,7 +132,7 @@ describe('a route of snapshots that does not work', { timeout: 60_000 }, () => {
     },
   );
 
-  it('is waited for while it says that it builds the file, and then taken', async () => {
+  it('waits while the server builds the file, then takes it', async () => {
     await fillServer();
     let times = 0;
     const mine = await device({
@@ -162,7 +162,7 @@ describe('a route of snapshots that does not work', { timeout: 60_000 }, () => {
     expect([mine.states, mine.problems, mine.wholeFrom]).toEqual([['connecting', 'up-to-date'], [], [1]]);
   });
 
-  it('is no matter where it is the token that is missing: sync says so, and takes the file when there is one', async () => {
+  it('reports a missing token, and takes the file once there is a token', async () => {
     await fillServer();
     let asked = 0;
     const mine = await device({

@@ -67,7 +67,7 @@ async function opened<Result>(medium: Medium, use: (database: OpenDatabase) => R
   }
 }
 
-/** Cuts every answer after some bytes, for so many times. */
+/** Cuts the next answers after some bytes. */
 function cutting(times: number, bytes: number): { readonly fetch: typeof fetch; readonly asked: (string | null)[] } {
   const asked: (string | null)[] = [];
   let left = times;
@@ -94,7 +94,7 @@ function cutting(times: number, bytes: number): { readonly fetch: typeof fetch; 
 }
 
 describe('a first sync', () => {
-  it('puts the server’s state in place as a file, which then is at the snapshot’s place in the log', async () => {
+  it('installs the server’s state as a file, at the snapshot’s position in the log', async () => {
     await fillServer();
     const medium = memoryMedium();
     const progress: SnapshotProgress[] = [];
@@ -128,7 +128,7 @@ describe('a first sync', () => {
     expect(await firstSync(options(medium))).toBe(false);
   });
 
-  it('of an app with search indexes, which the server’s schema names too, has them filled', async () => {
+  it('fills the search indexes of the app', async () => {
     await fillServer();
     const medium = memoryMedium();
     expect(await firstSync(options(medium))).toBe(true);
@@ -141,7 +141,7 @@ describe('a first sync', () => {
     );
   });
 
-  it('goes on where the download was cut', async () => {
+  it('resumes a download that was cut', async () => {
     await fillServer();
     const line = cutting(3, 1_000);
     const medium = memoryMedium();
@@ -150,7 +150,7 @@ describe('a first sync', () => {
     await opened(medium, (database) => expect(database.connection.value('SELECT count(*) FROM entries')).toBe(500));
   });
 
-  it('goes on where a connection brings nothing more, and does not end either', async () => {
+  it('resumes after a connection that stalls without ending', async () => {
     await fillServer();
     const asked: (string | null)[] = [];
     const stalling: typeof fetch = async (input, init) => {
@@ -169,7 +169,7 @@ describe('a first sync', () => {
     await opened(medium, (database) => expect(database.connection.value('SELECT count(*) FROM entries')).toBe(500));
   });
 
-  it('leaves nothing behind where it does not come to its end, or comes to another one', async () => {
+  it('leaves nothing behind if it fails', async () => {
     await fillServer();
     const medium = memoryMedium();
     await expect(firstSync(options(medium, { fetch: cutting(Infinity, 0).fetch }))).rejects.toMatchObject({
@@ -189,7 +189,7 @@ describe('a first sync', () => {
     expect(await medium.list()).toEqual([]);
   });
 
-  it('stores nothing where the server offers no snapshot', async () => {
+  it('stores nothing if the server offers no snapshot', async () => {
     const medium = memoryMedium();
     expect(await firstSync(options(medium, { fetch: async () => new Response(null, { status: 204 }) }))).toBe(false);
     expect(await medium.list()).toEqual([]);

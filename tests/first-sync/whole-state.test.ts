@@ -42,13 +42,13 @@ async function fillServer(): Promise<TestConnection> {
   return writer;
 }
 
-/** The server's whole state takes the place of what is here, as for a device that was away for too long. */
+/** Requests a full resync, as for a device that was away for too long. */
 function askForAll({ database }: Device): void {
   database.meta.set('wants_whole', 1);
 }
 
-describe('the whole state of a database that is in use', { timeout: 120_000 }, () => {
-  it('comes as a file, under what was written before anything came', async () => {
+describe('a full resync of a database in use', { timeout: 120_000 }, () => {
+  it('arrives as a file, below the pending writes', async () => {
     await fillServer();
     const mine = await device();
     mine.write("INSERT INTO accounts (id, name) VALUES ('m', 'Mine')");
@@ -76,7 +76,7 @@ describe('the whole state of a database that is in use', { timeout: 120_000 }, (
     ).toEqual([['Cash'], ['Mine']]);
   });
 
-  it('writes what differs and nothing else, and tells live queries once', async () => {
+  it('writes only what differs and notifies live queries once', async () => {
     const writer = await fillServer();
     const mine = await device();
     mine.start();
@@ -124,7 +124,7 @@ describe('the whole state of a database that is in use', { timeout: 120_000 }, (
     expect(tested.server.query('SELECT content FROM pages')).toEqual([['{"body":"two and more"}']]);
   });
 
-  it('goes on from a file after which unique keys have swapped places', async () => {
+  it('continues from a file after which unique values were swapped', async () => {
     const writer = await fillServer();
     await writer.commit([insert('accounts', 'b', { name: 'Bank' })]);
     const early = await device();
@@ -141,7 +141,7 @@ describe('the whole state of a database that is in use', { timeout: 120_000 }, (
     ]);
   });
 
-  it('counts once what the server had admitted when its answer was lost, and keeps what is pending on top', async () => {
+  it('counts an admitted addition once if its outcome was lost, and keeps pending writes on top', async () => {
     const writer = await fillServer();
     const mine = await device();
     mine.start();
@@ -166,7 +166,7 @@ describe('the whole state of a database that is in use', { timeout: 120_000 }, (
     expect(mine.rows('SELECT count(*) FROM rockpool_base')).toEqual([[0]]);
   });
 
-  it('is not given up while a slow device stores what has come', async () => {
+  it('continues while a slow device stores the file', async () => {
     const writer = await fillServer();
     await writer.commit([
       insert('entries', 'large', { amount: 1n, receipt: new Uint8Array(randomBytes(4 * 1024 * 1024)) }),
@@ -174,13 +174,13 @@ describe('the whole state of a database that is in use', { timeout: 120_000 }, (
     const mine = await device();
     mine.start();
     await mine.inSync();
-    // Each of them is told to the state machine too, which goes on to wait.
+    // The state machine gets each of them too, and continues to wait.
     expect(
       mine.progress.filter(({ receivedBytes, totalBytes }) => receivedBytes === totalBytes).length,
     ).toBeGreaterThan(3);
   });
 
-  it('goes on where the download was cut, also with the next connection', async () => {
+  it('resumes a cut download, also on the next connection', async () => {
     await fillServer();
     const asked: (string | null)[] = [];
     let cuts = 7;
@@ -206,7 +206,7 @@ describe('the whole state of a database that is in use', { timeout: 120_000 }, (
     expect(mine.rows('SELECT count(*) FROM entries')).toEqual([[500]]);
   });
 
-  it('is fetched again where the server was put back meanwhile', async () => {
+  it('is downloaded again if the server was restored from a backup meanwhile', async () => {
     const writer = await fillServer();
     const folder = join(tested.server.dataDir, 'databases');
     await writer.close();
@@ -224,7 +224,7 @@ describe('the whole state of a database that is in use', { timeout: 120_000 }, (
         await tested.restart(() => {
           for (const [name, bytes] of kept) writeFileSync(join(folder, name), bytes);
         });
-        // What was put back has gone on since, as another log.
+        // The restored server has continued since, with another log.
         const other = await tested.server.open();
         await other.commit([insert('accounts', 'after', { name: 'after the restore' })]);
         return new Response(body, { status: response.status, headers: response.headers });
@@ -237,7 +237,7 @@ describe('the whole state of a database that is in use', { timeout: 120_000 }, (
     expect(mine.wholeFrom).toEqual([4]);
   });
 
-  it('is whole or not there when its worker dies at any call of the storage', async () => {
+  it('is complete or absent if the worker dies at any storage call', async () => {
     const writer = await fillServer();
     const disk = new SimulatedDisk();
     const first = await Device.open({ server: () => tested.server, medium: disk.medium() });
@@ -251,7 +251,7 @@ describe('the whole state of a database that is in use', { timeout: 120_000 }, (
     const files = new Map(storageFileNames('budget').map((name) => [name, bytesOf(disk, name)]));
     const tidy = await tested.server.open();
 
-    /** Gives how many calls there were. */
+    /** Returns the number of calls. */
     async function dyingAt(call: number): Promise<number> {
       const copy = new SimulatedDisk({ files });
       const medium = copy.medium();
@@ -280,7 +280,7 @@ describe('the whole state of a database that is in use', { timeout: 120_000 }, (
       await again.inSync();
       expect(again.rows('SELECT name, rank FROM accounts')).toEqual([['New', 1]]);
       await again.close();
-      // Nothing that was put beside it is left.
+      // No temporary file is left.
       expect((await copy.medium().list()).filter((name) => name.includes('~'))).toEqual([]);
       return calls;
     }
@@ -291,7 +291,7 @@ describe('the whole state of a database that is in use', { timeout: 120_000 }, (
   });
 });
 
-it('is not fetched again and again from a server that takes none of its files', { timeout: 60_000 }, async () => {
+it('is not downloaded repeatedly from a server that accepts none of its files', { timeout: 60_000 }, async () => {
   const writer = await fillServer();
   let asked = 0;
   const other = { logEpoch: randomBytes(16), watermark: 1, logHash: randomBytes(16) };
@@ -303,7 +303,7 @@ it('is not fetched again and again from a server that takes none of its files', 
   await writer.close();
 });
 
-describe('the whole state comes as deliveries', { timeout: 60_000 }, () => {
+describe('a full resync by deliveries', { timeout: 60_000 }, () => {
   it.each<[string, Partial<DeviceOptions>]>([
     ['where HTTP does not come through', { fetch: () => Promise.reject(new TypeError('failed to fetch')) }],
     ['where there is no file', { fetch: async () => new Response(null, { status: 204 }) }],

@@ -15,12 +15,12 @@ async function filled(device: Device): Promise<void> {
 
 const answers = (device: Device): number => device.sizes.filter(({ type }) => type === 'audit-answer').length;
 
-/** Past Rockpool: neither captured nor in the changelog. */
+/** Bypasses Rockpool: neither captured nor in the changelog. */
 function damage(device: Device, sql: string): void {
   device.database.connection.exec(sql);
 }
 
-/** Waits for an audit that began after now. */
+/** Waits for an audit that starts later than now. */
 async function audited(device: Device): Promise<void> {
   const before = answers(device);
   await device.until(() => answers(device) >= before + 2);
@@ -34,7 +34,7 @@ describe.each([
   { store: 'files', withServer: onFiles },
   { store: 'PostgreSQL', withServer: onPostgres },
 ])('an audit of a server on $store', ({ withServer }) => {
-  it('of equal replicas is one small message each way', () =>
+  it('of equal replicas takes one small message each way', () =>
     withServer(async (_server, device) => {
       const one = device();
       await filled(one);
@@ -46,7 +46,7 @@ describe.each([
       expect(one.problems).toEqual([]);
     }));
 
-  it('finds rows that were changed, lost or added by accident, reports how many without their values, and repairs them', () =>
+  it('finds changed, lost and added rows, reports their number without values, and repairs them', () =>
     withServer(async (server, device) => {
       const one = device();
       await filled(one);
@@ -64,7 +64,7 @@ describe.each([
       expect(JSON.stringify(one.problems.map((problem) => problem.toData()))).not.toContain('a900');
     }));
 
-  it('compares and repairs what lies under pending writes, and leaves those as they are', () =>
+  it('compares and repairs rows below pending writes, and leaves the pending writes alone', () =>
     withServer(async (_server, device) => {
       const one = device();
       await filled(one);

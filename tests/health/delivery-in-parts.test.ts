@@ -3,8 +3,8 @@ import { withServer } from './real-pair.ts';
 
 const COUNT = 400;
 
-describe('a delivery that is too long for one message', () => {
-  it('comes in parts, and is seen by one commit', () =>
+describe('a delivery that exceeds one message', () => {
+  it('arrives in parts and is committed once', () =>
     withServer(
       async (_server, device) => {
         const author = device();
@@ -28,7 +28,7 @@ describe('a delivery that is too long for one message', () => {
       { deliveryPartBytes: 1_000 },
     ));
 
-  it('is forgotten when the connection ends in the middle of it, and told again whole', () =>
+  it('is discarded when the connection ends in the middle, and sent again', () =>
     withServer(
       async (_server, device) => {
         const author = device();

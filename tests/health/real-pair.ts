@@ -18,12 +18,12 @@ import { DATABASE, temporaryFolder, TestServer } from '../../packages/sync-serve
 export class Device {
   readonly database: OpenDatabase;
   readonly problems: RockpoolError[] = [];
-  /** The messages that went and came. */
+  /** The sent and received messages. */
   readonly sizes: { readonly type: string; readonly sizeBytes: number }[] = [];
-  /** Called before a message is dealt with. */
+  /** Called before a message is handled. */
   onMessage: (type: string) => void = () => undefined;
   report: SyncReport | null = null;
-  /** Read only: what is written waits. */
+  /** Read only: pending writes are not sent. */
   role: 'editor' | 'viewer' = 'editor';
   private readonly engine: SyncEngine;
   private requests = 0;
@@ -66,7 +66,7 @@ export class Device {
       },
       onStuck: () => undefined,
       onProblem: (error) => void this.problems.push(error),
-      // Again and again.
+      // Repeats until it succeeds.
       auditTimes: { quietMs: 0, intervalMs: 20 },
     });
     this.engine.start();
@@ -82,7 +82,7 @@ export class Device {
     return this.database.connection.rows(sql);
   }
 
-  /** Resolves once it is so: the test's own deadline ends it otherwise. */
+  /** Resolves once the condition holds. The test's deadline is the limit. */
   async until(isSo: () => boolean): Promise<void> {
     while (!isSo()) await new Promise((resolve) => setTimeout(resolve, 5));
   }
@@ -102,7 +102,7 @@ export class Device {
   }
 }
 
-/** Runs a test with a server of its own, and devices that end with it. */
+/** Runs a test with its own server and devices. */
 export async function withServer(
   body: (server: TestServer, device: (options?: Partial<OpenDatabaseOptions>) => Device) => Promise<void>,
   options: Partial<SyncServerOptions> = {},

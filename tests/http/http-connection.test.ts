@@ -15,7 +15,7 @@ import { DATABASE } from '../../packages/sync-server/testing/test-server.ts';
 
 const tested = serverUnderTest();
 
-it('syncs both ways over plain HTTP, and shows who is here, with the engine and the database of a real client', async () => {
+it('syncs both ways and shares presence over plain HTTP, with the engine and database of a real client', async () => {
   const database = openInMemory({
     schema: TEST_SCHEMA,
     randomBytes: (count) => crypto.getRandomValues(new Uint8Array(count)),

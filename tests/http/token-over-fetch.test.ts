@@ -3,7 +3,7 @@ import type { AddressInfo } from 'node:net';
 import { expect, it } from 'vitest';
 import { createTokenSource, type TokenAnswer } from '../../packages/client/src/tab/token-source.ts';
 
-it('a token cannot be had for now where fetch has no server, or its answer is cut in the middle', async () => {
+it('reports an unreachable network if the token request has no server or a truncated answer', async () => {
   const told: unknown[] = [];
   const asked = (token: () => Promise<TokenAnswer>): Promise<unknown> =>
     createTokenSource({ token, onError: (error) => void told.push(error) })().catch((thrown: unknown) => thrown);

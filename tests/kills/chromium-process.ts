@@ -2,11 +2,11 @@ import { spawn } from 'node:child_process';
 import { findChromium } from '../../scripts/find-chromium.mjs';
 
 export interface ChromiumProcess {
-  /** Kills the browser and all of its processes, at once. */
+  /** Kills the browser and all of its processes at once. */
   kill(): Promise<void>;
 }
 
-/** A real Chromium with a profile on disk and this page. Nothing drives it. */
+/** A real Chromium with a profile on disk and this page, without automation. */
 export function startChromium(profile: string, url: string): ChromiumProcess {
   const program = findChromium();
   if (program === undefined) throw new Error('there is no Chromium');

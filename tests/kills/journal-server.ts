@@ -19,7 +19,7 @@ export interface JournalServer {
   close(): void;
 }
 
-/** Serves the page, built into `folder`, and writes what its tabs report into the journal of the moment. */
+/** Serves the page, built into `folder`, and writes the reports of its tabs into the current journal. */
 export async function serveJournal(journal: () => Journal, folder: string): Promise<JournalServer> {
   await build({
     root: fileURLToPath(new URL('page', import.meta.url)),

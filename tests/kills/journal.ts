@@ -1,17 +1,17 @@
 import type { FoundTabs, Report } from './report.ts';
 
-/** What all tabs reported together, and what is wrong with it. */
+/** The reports of all tabs, and the problems in them. */
 export class Journal {
   readonly acknowledged: Record<string, number> = {};
   readonly faults: string[] = [];
-  /** Time of the first opening as writer after each start of the browser; nobody else held anything then. */
+  /** The time of the first opening as writer after each browser start, without competitors. */
   readonly firstOpeningsMs: number[] = [];
   readonly counts = { acknowledged: 0, writerLooks: 0, readerLooks: 0, reads: 0, full: 0 };
   longestReadMs = 0;
   #isFirstOpening = true;
   #listeners = new Set<() => void>();
 
-  /** The browser starts anew. */
+  /** Call when the browser restarts. */
   begin(): void {
     this.#isFirstOpening = true;
   }
@@ -47,7 +47,7 @@ export class Journal {
     for (const listener of this.#listeners) listener();
   }
 
-  /** Resolves once `isReached` holds, which is asked after every report. */
+  /** Resolves once `isReached` returns true. Checks after every report. */
   until(isReached: () => boolean, timeoutMs: number): Promise<boolean> {
     return new Promise((resolve) => {
       const end = (reached: boolean): void => {

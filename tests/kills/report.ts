@@ -1,12 +1,11 @@
-/** What the worker of a tab tells the journal, which lives outside the browser and survives its death. */
+/** Reports of a tab's worker to the journal, which is outside the browser and survives its death. */
 export type Report =
-  /** A writer or reader opened, after so long. Of a writer that had to wait for another one this says little. */
+  /** A writer or reader opened after this time. Not meaningful for a writer that waited for another one. */
   | { readonly kind: 'opened'; readonly role: 'writer' | 'reader'; readonly elapsedMs: number }
-  /** COMMIT of the tab's transaction `sequence` has returned. */
+  /** The COMMIT of the tab's transaction `sequence` returned. */
   | { readonly kind: 'acknowledged'; readonly sequence: number }
   /**
-   * What a writer found, or a reader; `readFrom` is the number of acknowledged transactions of each tab before it
-   * looked.
+   * What a writer or reader found. `readFrom`: the number of acknowledged transactions of each tab before it looked.
    */
   | {
       readonly kind: 'found';
@@ -15,15 +14,13 @@ export type Report =
       readonly tabs: FoundTabs;
       readonly readFrom: Readonly<Record<string, number>>;
     }
-  /** The longest that a reader waited for one read beside a writer. */
+  /** A reader's longest wait for one read beside a writer. */
   | { readonly kind: 'stall'; readonly longestMs: number; readonly reads: number }
-  /** A commit found no room; `code` is the storage's. */
+  /** A commit failed because the disk is full; `code` is the storage error. */
   | { readonly kind: 'full'; readonly code: string }
   | { readonly kind: 'failed'; readonly message: string };
 
-/**
- * Each tab's transactions as they are stored: its last one, their number, and how many do not have all of their rows.
- */
+/** Each tab's stored transactions: the last one, their number, and the number of incomplete ones. */
 export type FoundTabs = Readonly<
   Record<string, { readonly last: number; readonly count: number; readonly incomplete: number }>
 >;

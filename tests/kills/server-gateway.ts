@@ -1,8 +1,8 @@
 import { connect, createServer, type AddressInfo, type Server, type Socket } from 'node:net';
 
-/** One address for a server that starts again on another port after each kill. */
+/** One address for a server that restarts on another port after each kill. */
 export class ServerGateway {
-  /** Null while the server is down: connections are refused then. */
+  /** Null while the server is down: connections are refused. */
   target: number | null = null;
   private readonly server: Server;
   private readonly sockets = new Set<Socket>();

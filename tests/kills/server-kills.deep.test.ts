@@ -5,7 +5,7 @@ import { afterEach, beforeEach, expect, it } from 'vitest';
 import { killServer } from './server-kills.ts';
 import { canMountDisk, SmallDisk } from './small-disk.ts';
 
-/** ROCKPOOL_KILLS makes them fewer, for trying it out. */
+/** ROCKPOOL_KILLS reduces the number, for a quick try. */
 const KILLS = Number(process.env['ROCKPOOL_KILLS'] ?? 200);
 const FULL_DISK_KILLS = Math.ceil(KILLS / 4);
 const DISK_MIB = 24;
@@ -40,7 +40,7 @@ it.runIf(canMountDisk)(
         kills: FULL_DISK_KILLS,
         beforeKill: async (_kill, _server, clients) => {
           disk.fill();
-          // Its clients find out by writing on.
+          // Its clients notice by continuing to write.
           await Promise.any(
             clients.map(
               (client) =>

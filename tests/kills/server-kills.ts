@@ -7,23 +7,23 @@ import { DATABASE, TEST_SECRET } from '../../packages/sync-server/testing/test-s
 import { ServerGateway } from './server-gateway.ts';
 
 const WRITERS = 3;
-/** Writes of one device that the server may still have to acknowledge. */
+/** The maximum of unacknowledged writes per device. */
 const MAX_UNSYNCED = 20;
 
-/** What one device did, as it alone knows. */
+/** One device's own record of its writes. */
 interface Written {
   readonly client: Client;
   readonly principal: string;
-  /** Numbers of writes whose local promise has resolved. */
+  /** The numbers of writes whose local promise resolved. */
   readonly done: Set<number>;
-  /** Those of them whose `synced` has resolved. */
+  /** Those of them whose `synced` resolved. */
   readonly acknowledged: Set<number>;
 }
 
 export interface ServerKillsOptions {
   readonly folder: string;
   readonly kills: number;
-  /** Called before each kill while the server runs, and after it; for instance to fill the disk and to make room. */
+  /** Called before each kill while the server runs, and after it; for example to fill the disk and to free space. */
   readonly beforeKill?: (kill: number, server: ServerProcess, clients: readonly Client[]) => Promise<void>;
   readonly afterKill?: () => void;
 }
@@ -31,13 +31,13 @@ export interface ServerKillsOptions {
 export interface ServerKillsResult {
   readonly written: number;
   readonly acknowledgedBeforeEnd: number;
-  /** What is wrong, one sentence each. */
+  /** The problems, one sentence each. */
   readonly faults: readonly string[];
 }
 
 /**
- * Kills the command-line server again and again while real clients write through it. In the end every write has to be
- * on the server and on every device once: rows by their number, additions to one counter by their sum.
+ * Kills the command-line server repeatedly while real clients write through it. In the end every write must be on the
+ * server and on every device once: rows by their number, additions to one counter by their sum.
  */
 export async function killServer({
   folder,
@@ -97,7 +97,7 @@ export async function killServer({
   return { written: devices.reduce((sum, { done }) => sum + done.size, 0), acknowledgedBeforeEnd, faults };
 }
 
-/** Writes rows and adds to the counter until it is over, and waits for the acknowledgement of all of it. */
+/** Writes rows and adds to the counter until the end, and waits until everything is acknowledged. */
 async function write({ client, principal, done, acknowledged }: Written, isOver: () => boolean): Promise<void> {
   const underWay = new Set<Promise<void>>();
   for (let number = 1; !isOver(); number++) {
@@ -120,7 +120,7 @@ async function write({ client, principal, done, acknowledged }: Written, isOver:
 
 async function judge(devices: readonly Written[]): Promise<string[]> {
   const faults: string[] = [];
-  // A device that reads what all have written, and that has nothing else.
+  // A device that only reads what all have written.
   const writes = devices.reduce((sum, { done }) => sum + done.size, 0);
   for (const { client, principal: reader } of devices) {
     await settled(client, writes);
@@ -146,7 +146,7 @@ async function troubles(client: Client): Promise<{ rejected: number; lost: numbe
   return { rejected: (await client.rejected.list()).length, lost: row?.count ?? 0 };
 }
 
-/** Everything that was written has arrived, or nothing has for long. */
+/** Everything arrived, or nothing has arrived for long. */
 async function settled(client: Client, rows: number): Promise<void> {
   const counted = client.live<{ count: number }>('SELECT count(*) AS count FROM entries');
   await new Promise<void>((resolve) => {
@@ -164,7 +164,7 @@ async function settled(client: Client, rows: number): Promise<void> {
   });
 }
 
-/** Looked at on every turn of the event loop, which the clients' messages drive. */
+/** Checked on every turn of the event loop, which the clients' messages drive. */
 async function reached(condition: () => boolean): Promise<void> {
   while (!condition()) await new Promise((resolve) => setImmediate(resolve));
 }

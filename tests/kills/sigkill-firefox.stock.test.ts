@@ -8,7 +8,7 @@ import { Journal } from './journal.ts';
 import { serveJournal } from './journal-server.ts';
 import type { JournalServer } from './journal-server.ts';
 
-/** Fewer than of Chromium: it starts more slowly. ROCKPOOL_KILLS changes it. */
+/** Fewer than for Chromium, because Firefox starts more slowly. ROCKPOOL_KILLS changes it. */
 const KILLS = Number(process.env['ROCKPOOL_KILLS'] ?? 20);
 const HANG_MS = 60_000;
 
@@ -46,6 +46,6 @@ it(`${KILLS} kills of a stock Firefox whose tabs write in turn lose nothing that
   console.log(
     `${KILLS} kills: ${journal.counts.acknowledged} acknowledged commits, ${journal.counts.writerLooks} looks; opening ${Math.round(slowestMs)} ms at most`,
   );
-  // The promise, not a benchmark: opening after any kill takes no longer than this.
+  // A guarantee, not a benchmark: opening after any kill takes no longer than this.
   expect(slowestMs).toBeLessThan(3000);
 });

@@ -8,12 +8,12 @@ import { serveJournal } from './journal-server.ts';
 import type { JournalServer } from './journal-server.ts';
 import { canMountDisk, SmallDisk } from './small-disk.ts';
 
-/** ROCKPOOL_KILLS makes it fewer, for trying it out. */
+/** ROCKPOOL_KILLS reduces the number, for a quick try. */
 const KILLS = Number(process.env['ROCKPOOL_KILLS'] ?? 200);
 const FULL_DISK_KILLS = Math.ceil(KILLS / 4);
 /** A profile and its caches take some 30 MiB. */
 const DISK_MIB = 192;
-/** A browser that starts on a busy machine takes its time; what is measured is the opening, in the page. */
+/** A browser may start slowly on a busy machine; only the opening in the page is measured. */
 const START_TIMEOUT_MS = 60_000;
 
 const folder = mkdtempSync(join(tmpdir(), 'rockpool-kills-'));
@@ -62,7 +62,7 @@ it(
     expect(journal.faults.slice(0, 5)).toEqual([]);
     expect(hangs).toBe(0);
     expect(journal.firstOpeningsMs.length).toBe(KILLS);
-    // The promise, not a benchmark: opening after any kill takes no longer than this.
+    // A guarantee, not a benchmark: opening after any kill takes no longer than this.
     expect(slowestMs).toBeLessThan(3000);
   },
 );

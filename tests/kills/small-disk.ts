@@ -2,10 +2,10 @@ import { execFileSync } from 'node:child_process';
 import { closeSync, openSync, rmSync, writeSync } from 'node:fs';
 import { join } from 'node:path';
 
-/** Mounting takes a privilege that an ordinary account lacks. */
+/** Mounting needs a privilege that ordinary accounts lack. */
 export const canMountDisk: boolean = process.getuid?.() === 0 && process.platform === 'linux';
 
-/** A folder that is a file system of its own, which a test can fill up. */
+/** A folder with its own file system, which a test can fill. */
 export class SmallDisk {
   private readonly folder: string;
   private readonly filler: string;
@@ -16,14 +16,14 @@ export class SmallDisk {
     this.filler = join(folder, 'filler');
   }
 
-  /** Not one byte more fits until `empty`. */
+  /** Fills the disk until `empty`. */
   fill(): void {
     const file = openSync(this.filler, 'a');
     for (let size = 256 * 1024; size >= 1; size = Math.floor(size / 2)) {
       try {
         for (;;) writeSync(file, Buffer.alloc(size));
       } catch {
-        // Not even so much fits.
+        // Not even this much fits.
       }
     }
     closeSync(file);

@@ -9,12 +9,12 @@ import { Journal } from './journal.ts';
 import { serveJournal } from './journal-server.ts';
 import type { JournalServer } from './journal-server.ts';
 
-// What tabs go through short of a kill of the browser. Each test has a database of its own; a page's parameters say
-// what its worker does.
+// Disturbances of tabs short of killing the browser. Each test has its own database; a page's parameters say what its
+// worker does.
 
 const folder = mkdtempSync(join(tmpdir(), 'rockpool-storms-'));
 const TIMEOUT_MS = 5 * 60_000;
-/** Nothing for so long is a hang, also on a busy machine. */
+/** Silence for this long is a hang, even on a busy machine. */
 const HANG_MS = 60_000;
 let journal = new Journal();
 let server: JournalServer;
@@ -53,7 +53,7 @@ async function openTab(tab: string, parameters: Readonly<Record<string, string>>
   return page;
 }
 
-/** Waits for so many more commits; false when nothing comes. */
+/** Waits for this many more commits; false if none arrive. */
 function moreCommits(count: number): Promise<boolean> {
   const until = journal.counts.acknowledged + count;
   return journal.until(() => journal.counts.acknowledged >= until, HANG_MS);
@@ -75,7 +75,7 @@ async function lookOnceMore(): Promise<void> {
   expect(journal.faults.slice(0, 5)).toEqual([]);
 }
 
-it('four tabs that open a fresh database at once make one of it', { timeout: TIMEOUT_MS }, async () => {
+it('four tabs that open a new database at once share one database', { timeout: TIMEOUT_MS }, async () => {
   const pages = await Promise.all(['a', 'b', 'c', 'd'].map((tab) => openTab(tab)));
   expect(await journal.until(() => Object.keys(journal.acknowledged).length === 4, HANG_MS)).toBe(true);
   await closeAll(pages);
@@ -83,7 +83,7 @@ it('four tabs that open a fresh database at once make one of it', { timeout: TIM
 });
 
 it(
-  'reloads and closed tabs at any moment lose nothing, in the middle of large batches too',
+  'reloads and closed tabs lose nothing at any moment, even within large batches',
   { timeout: TIMEOUT_MS },
   async () => {
     const names = ['a', 'b', 'c'];
@@ -94,7 +94,7 @@ it(
         await pages[victim]!.close({ runBeforeUnload: false });
         pages[victim] = await openTab(names[victim]!, { seed: String(round) });
       } else {
-        // Twice in a row: the second one meets a worker that has hardly begun.
+        // Twice in a row: the second one hits a worker that has just started.
         await pages[victim]!.reload();
         await pages[victim]!.reload();
       }
@@ -106,7 +106,7 @@ it(
 );
 
 it(
-  'a reader that is frozen for long holds nobody up, and reads on when it is thawed',
+  'a reader that is frozen for long blocks nobody, and continues when it is resumed',
   { timeout: TIMEOUT_MS },
   async () => {
     const writers = await Promise.all(['a', 'b'].map((tab) => openTab(tab)));
@@ -124,19 +124,15 @@ it(
   },
 );
 
-it(
-  'broadcasts that are lost, doubled or out of order change nothing but the time',
-  { timeout: TIMEOUT_MS },
-  async () => {
-    const pages = await Promise.all(['a', 'b', 'c'].map((tab) => openTab(tab, { broadcasts: 'disturbed' })));
-    for (let part = 0; part < 10; part += 1) expect(await moreCommits(20)).toBe(true);
-    await closeAll(pages);
-    await lookOnceMore();
-  },
-);
+it('lost, doubled or reordered broadcasts only cost time', { timeout: TIMEOUT_MS }, async () => {
+  const pages = await Promise.all(['a', 'b', 'c'].map((tab) => openTab(tab, { broadcasts: 'disturbed' })));
+  for (let part = 0; part < 10; part += 1) expect(await moreCommits(20)).toBe(true);
+  await closeAll(pages);
+  await lookOnceMore();
+});
 
 it(
-  'a quota that is used up costs the transactions that do not fit, and all is well when there is room again',
+  'an exhausted quota fails only the transactions that do not fit, and everything works once there is space',
   { timeout: TIMEOUT_MS },
   async () => {
     const pages = await Promise.all(['a', 'b'].map((tab) => openTab(tab)));

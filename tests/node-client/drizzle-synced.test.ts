@@ -63,8 +63,8 @@ const rejection = (promise: Promise<void> | undefined): Promise<string | undefin
     (error: unknown) => (error as RockpoolError).code,
   );
 
-describe('what the server makes of a write through Drizzle', () => {
-  it('is told by every result', async () => {
+describe('the server outcome of a write through Drizzle', () => {
+  it('is available on every result', async () => {
     const written = await db.insert(todo).values({ id: 'a', title: 'milk' });
     expectTypeOf(written.synced).toEqualTypeOf<Promise<void> | undefined>();
     expect(await rejection(written.synced)).toBe('resolved');
@@ -84,7 +84,7 @@ describe('what the server makes of a write through Drizzle', () => {
     expect(client.status.current.rejectedCount).toBe(1);
   });
 
-  it('is told beside the promises of a batch and of a transaction', async () => {
+  it('is available on the promises of a batch and of a transaction', async () => {
     const batch = db.batch([
       db.insert(todo).values({ id: 'a', title: 'milk' }),
       db.run(sql`UPDATE todo SET title = 'tea'`),
@@ -102,7 +102,7 @@ describe('what the server makes of a write through Drizzle', () => {
     expect(await rejection(transaction.synced)).toBe('changeset-refused');
   });
 
-  it('is that it has heard of none, where the write could not be made', async () => {
+  it('is an error for a write that failed locally', async () => {
     const batch = db.batch([db.select().from(todo) as never]);
     expect(await rejection(batch.synced)).toBe('sql-forbidden');
     await expect(batch).rejects.toMatchObject({ code: 'sql-forbidden' });
@@ -114,7 +114,7 @@ describe('what the server makes of a write through Drizzle', () => {
   });
 });
 
-it('`db` within `db.transaction` is refused at once, and nothing is kept', async () => {
+it('rejects `db` within `db.transaction` at once and rolls back', async () => {
   const transaction = db.transaction(async (tx) => {
     await tx.insert(todo).values({ id: 'a', title: 'milk' });
     await db.insert(todo).values({ id: 'b', title: 'bread' });
@@ -124,7 +124,7 @@ it('`db` within `db.transaction` is refused at once, and nothing is kept', async
   expect(await db.select({ id: todo.id }).from(todo)).toEqual([{ id: 'c' }]);
 });
 
-it('a client for pages says in Node which one to use', async () => {
+it('the client for pages names the Node client when it is used in Node', async () => {
   await expect(createBrowserClient({ name: 'todos', schema })).rejects.toMatchObject({
     code: 'worker-unavailable',
     recovery: 'bug',

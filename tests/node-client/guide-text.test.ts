@@ -3,7 +3,7 @@ import { expect, it } from 'vitest';
 
 const textOf = (path: string): string => readFileSync(new URL(path, import.meta.url), 'utf8');
 
-/** Here packages are imported from where they lie. */
+/** Packages are imported by path here. */
 function asInstalled(code: string): string {
   return code
     .replaceAll(
@@ -13,7 +13,7 @@ function asInstalled(code: string): string {
     .replaceAll("'../../packages/client/node_modules/drizzle-orm/sqlite-core/index.js'", "'drizzle-orm/sqlite-core'");
 }
 
-it('the code of the guide on testing is the test beside this one, byte for byte', () => {
+it('the code of the testing guide is the test beside this one, byte for byte', () => {
   const [, code] = /```ts\n(.*?)```\n/s.exec(textOf('../../docs/guides/testing.md')) ?? [];
   expect(asInstalled(textOf('guide.test.ts'))).toBe(code);
 });

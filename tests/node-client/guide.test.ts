@@ -17,7 +17,7 @@ const todo = sqliteTable('todo', {
 });
 const schema = defineSchema({ todo });
 
-it('what one device adds, another one shows', async () => {
+it('shows on one device what another one adds', async () => {
   const server = createSyncServer({
     dataDir: mkdtempSync(join(tmpdir(), 'todos-')),
     schema,
@@ -32,7 +32,7 @@ it('what one device adds, another one shows', async () => {
     token: () => server.issueToken({ principal: 'ann', databases: ['list'], ttlMs: 60_000 }),
   };
 
-  // A device of its own each.
+  // Each has its own device.
   const phone = await createClient({ name: 'todos', schema, sync });
   const laptop = await createClient({ name: 'todos', schema, sync });
   const titles = new Promise((resolve) => {
@@ -48,7 +48,7 @@ it('what one device adds, another one shows', async () => {
   http.close();
 });
 
-it('two tabs of one device share a database, which is there again after both were closed', async () => {
+it('shares a database between two tabs of a device and keeps it after both close', async () => {
   const device = createDevice();
   const first = await device.createClient({ name: 'todos', schema });
   const second = await device.createClient({ name: 'todos', schema });

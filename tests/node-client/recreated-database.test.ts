@@ -14,7 +14,7 @@ import { createSyncServer, type SyncServer } from '../../packages/sync-server/sr
 const schema = buildSchema([sampleTable('note', [sampleColumn('id', 'text', { notNull: true })])]);
 const DATABASE = 'team';
 
-/** A server on files, at a port that stays the same while it is stopped and started. */
+/** A server on files, whose port stays the same across restarts. */
 class RestartedServer {
   readonly dataDir = mkdtempSync(join(tmpdir(), 'rockpool-recreated-'));
   port = 0;
@@ -83,7 +83,7 @@ function reaches(client: Client, state: string): Promise<void> {
 const idsIn = async (client: Client): Promise<string[]> =>
   (await client.query<{ id: string }>('SELECT id FROM note ORDER BY id')).map(({ id }) => id);
 
-/** What somebody has who opens it for the first time. */
+/** The rows of a new device. */
 async function rowsOn(server: RestartedServer): Promise<string[]> {
   const { client } = await open(createDevice(), server.options());
   await reaches(client, 'up-to-date');
@@ -94,7 +94,7 @@ let server: RestartedServer;
 let device: Device;
 let tabs: Tab[];
 
-/** Two tabs of a device with one row on the server and one that is not there yet. */
+/** Two tabs of a device with one synced row and one pending row. */
 beforeEach(async () => {
   server = await startServer();
   device = createDevice();
@@ -124,13 +124,13 @@ async function expectBlocked({ client, told }: Tab): Promise<void> {
   expect(await idsIn(client)).toEqual(['sent', 'unsent']);
 }
 
-it('a server database that was deleted and made anew is another one: every tab is told, keeps its rows and sends none of them', async () => {
+it('a deleted and re-created server database is another one: every tab reports it, keeps its rows and sends none', async () => {
   expect(await runCommand(['databases', 'delete', DATABASE, '--data', server.dataDir])).toBe(0);
   await server.start();
   for (const { client } of tabs) await client.sync.tryNow();
   for (const tab of tabs) await expectBlocked(tab);
   expect(await rowsOn(server)).toEqual([]);
-  // Writing goes on, a backup can be made, and whoever leaves can begin with the new one.
+  // Writing continues, a backup can be made, and a client that leaves can start with the new database.
   const [first, second] = tabs as [Tab, Tab];
   await second.client.execute(sql`INSERT INTO note VALUES ('later')`);
   expect((await first.client.backup()).size).toBeGreaterThan(0);
@@ -143,7 +143,7 @@ it('a server database that was deleted and made anew is another one: every tab i
   expect(await idsIn(client)).toEqual([]);
 });
 
-it('a database of the same id on another server is another one, also for a device that is opened for it anew', async () => {
+it('a database with the same id on another server is another one, also for a device that reopens its file for it', async () => {
   for (const { client } of tabs) await client.close();
   clients.length = 0;
   const elsewhere = await startServer();
@@ -151,14 +151,14 @@ it('a database of the same id on another server is another one, also for a devic
   await expectBlocked(tab);
   expect(await rowsOn(elsewhere)).toEqual([]);
   await tab.client.close();
-  // At home everything goes on, and what waited is sent.
+  // With its own server everything continues, and pending writes are sent.
   await server.start();
   const { client } = await open(device, server.options());
   await reaches(client, 'up-to-date');
   expect(await rowsOn(server)).toEqual(['sent', 'unsent']);
 });
 
-it('a server that moved, or was restored from a backup, is the same one', async () => {
+it('a server that moved or was restored from a backup is the same one', async () => {
   const backup = mkdtempSync(join(tmpdir(), 'rockpool-backup-'));
   expect(await runCommand(['backup', backup, '--data', server.dataDir])).toBe(0);
   const moved = new RestartedServer();

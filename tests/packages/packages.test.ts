@@ -20,7 +20,7 @@ const manifestOf = (folder: string): Manifest =>
 const isSource = (file: string): boolean =>
   /\.tsx?$/.test(file) && !/\.(test|contract|test-d)\.tsx?$/.test(file) && !/(^|\/)testing\//.test(file);
 
-/** `4.12.25` as numbers, shorter ones filled with zeros. */
+/** `4.12.25` as numbers, padded with zeros. */
 const parts = (version: string): number[] => [0, 1, 2].map((index) => Number(version.split('.')[index] ?? 0));
 
 function isBefore(one: readonly number[], other: readonly number[]): boolean {
@@ -32,7 +32,7 @@ describe.each(names)('the package in packages/%s', (name) => {
   const folder = join(packages, name);
   const manifest = manifestOf(folder);
 
-  it('says where it runs, and which of its files do something when they are loaded', () => {
+  it('declares its engines and the files with side effects', () => {
     expect(manifest.engines?.node).toMatch(/^>=\d/);
     expect(manifest.sideEffects).toBeDefined();
     const listed = Array.isArray(manifest.sideEffects)
@@ -41,7 +41,7 @@ describe.each(names)('the package in packages/%s', (name) => {
     for (const file of listed) expect(existsSync(join(folder, file)), file).toBe(true);
   });
 
-  it('has the sources that its maps name, and no tests', () => {
+  it('contains the sources named by its source maps, and no tests', () => {
     const [{ files }] = JSON.parse(
       execFileSync('npm', ['pack', '--dry-run', '--json', '--ignore-scripts', '--loglevel=error'], {
         cwd: folder,
@@ -58,13 +58,13 @@ describe.each(names)('the package in packages/%s', (name) => {
 
   it.each(
     Object.entries(manifest.peerDependencies ?? {}).filter(([peer]) => ['drizzle-orm', 'hono', 'yjs'].includes(peer)),
-  )('takes the app’s own %s, %s, of which both ends are installed for the tests', (peer, range) => {
+  )('has %s as a peer range, %s, with both ends installed for the tests', (peer, range) => {
     expect(manifest.dependencies?.[peer]).toBeUndefined();
     const [, floor = '', end = ''] = /^>=(\S+) <(\S+)$/.exec(range) ?? [];
     const newest = manifestOf(join(folder, 'node_modules', peer)) as Manifest & { readonly version: string };
     expect(isBefore(parts(newest.version), parts(floor))).toBe(false);
     expect(isBefore(parts(newest.version), parts(end))).toBe(true);
-    // The package that uses it most has the tests; the others state the same range.
+    // The package that uses it most has the tests; the others declare the same range.
     const tester =
       names.find((other) => manifestOf(join(packages, other)).devDependencies?.[`${peer}-floor`] !== undefined) ?? '';
     const oldest = manifestOf(join(packages, tester, 'node_modules', `${peer}-floor`)) as Manifest & {

@@ -38,7 +38,7 @@ const NEWER: Schema = schemaOf([
   table('tags', [column('id', 'text', { notNull: true }), column('account_id', 'text')]),
 ]);
 
-/** One browser profile: its database outlives the bundles that open it, one after the other. */
+/** One browser profile: successive bundles open its database. */
 class Device {
   readonly medium: Medium = memoryMedium();
   report: EngineReport | null = null;
@@ -146,8 +146,8 @@ async function upgradeServer(): Promise<void> {
 
 const ACCOUNTS_HERE = 'SELECT id, name, rank, colour, icon FROM accounts ORDER BY id';
 
-describe('an app that is rolled back, with a server that stays', () => {
-  it('syncs both ways with the older bundle, what that does not know included, and the newer one finds everything without a reload', async () => {
+describe('an app that is rolled back while the server is not', () => {
+  it('syncs both ways with the older bundle, including unknown columns, and the newer bundle finds everything without a full resync', async () => {
     server = await TestServer.start(folder.path, { schema: NEWER });
     await device.open(NEWER);
     device.write("INSERT INTO accounts VALUES ('a', 'a', 1, 'red', 'star')");
@@ -181,7 +181,7 @@ describe('an app that is rolled back, with a server that stays', () => {
     );
   });
 
-  it('sends with the older bundle what the newer one left unsent', async () => {
+  it("sends the newer bundle's pending writes with the older bundle", async () => {
     server = await TestServer.start(folder.path, { schema: NEWER });
     await device.open(NEWER);
     await device.upToDate();
@@ -199,7 +199,7 @@ describe('an app that is rolled back, with a server that stays', () => {
   });
 });
 
-it('a server that goes back refuses an older schema, and serves older bundles with the newer one', async () => {
+it('a server that is rolled back rejects an older schema, and serves older bundles with the newer one', async () => {
   server = await TestServer.start(folder.path, { schema: NEWER });
   await device.open(NEWER);
   device.write("INSERT INTO accounts VALUES ('a', 'a', 1, 'red', 'star')");
@@ -216,8 +216,8 @@ it('a server that goes back refuses an older schema, and serves older bundles wi
   await device.upToDate();
 });
 
-describe('an app that is rolled back because its server never came', () => {
-  it('syncs with the older server, and gets the whole state once the server knows what the database has', async () => {
+describe('an app that is rolled back because its server was never updated', () => {
+  it('syncs with the older server, and gets a full resync once the server has the newer schema', async () => {
     server = await TestServer.start(folder.path, { schema: OLDER });
     await device.open(OLDER);
     device.write("INSERT INTO accounts (id, name) VALUES ('a', 'a')");
@@ -228,7 +228,7 @@ describe('an app that is rolled back because its server never came', () => {
     await device.open(OLDER);
     await device.upToDate();
     device.write("INSERT INTO accounts (id, name) VALUES ('b', 'b')");
-    // Each round is long enough for an audit, which would compare columns that the server does not have.
+    // Each round is long enough for an audit, which would compare columns that the server lacks.
     for (let rank = -20; rank <= 2; rank++) {
       device.write(`UPDATE accounts SET rank = ${rank} WHERE id = 'a'`);
       await device.upToDate();
@@ -254,7 +254,7 @@ describe('an app that is rolled back because its server never came', () => {
     ]);
   });
 
-  it('keeps what that server has no place for, and sends it as soon as it has', async () => {
+  it('keeps writes to columns that the server lacks, and sends them once it has them', async () => {
     server = await TestServer.start(folder.path, { schema: OLDER });
     await device.open(NEWER);
     device.write("INSERT INTO accounts VALUES ('a', 'a', 1, 'red', 'star')");

@@ -1,11 +1,10 @@
 import { createServer } from 'node:net';
 
-// Below those that a system gives to connections and to servers that ask for any: whoever takes one of these and lets
-// it go for a while, such as a server that is killed and started again, finds it as it was.
+// Below the ports that a system assigns, so that a server that is killed and restarted finds its port free again.
 const FIRST_PORT = 20_000;
 const PORTS = 10_000;
 
-/** A port of 127.0.0.1 on which nobody listens. */
+/** A free port of 127.0.0.1. */
 export async function freePort(): Promise<number> {
   for (;;) {
     const port = FIRST_PORT + Math.floor(Math.random() * PORTS);

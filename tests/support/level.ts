@@ -12,7 +12,7 @@ declare module 'vitest' {
 /** The level of this run, in Node and in a browser. */
 export const level: Level = inject('level');
 
-/** A count that depends on the level. Without `deep`, the deep run takes what `verify` takes. */
+/** Returns a count by level. `deep` defaults to `verify`. */
 export function atLevel<T>(counts: { readonly test: T; readonly verify: T; readonly deep?: T }): T {
   if (level === 'test') return counts.test;
   return level === 'deep' ? (counts.deep ?? counts.verify) : counts.verify;

@@ -19,8 +19,8 @@ const SECRET = 'a secret of tests only, 0123456789abcdef';
 const runningByUse = new Map<string, Promise<Running>>();
 
 /**
- * A real server in this process with real files, for pages of that origin which a test drives: one for each schema and
- * origin, for as long as the process lives. Gives a token for one database.
+ * Starts a real server with real files in this process, one per schema and origin, for pages that a test drives. Lives
+ * as long as the process. Returns a token for one database.
  */
 export async function accessToSyncServer(
   schemaJson: string,
@@ -44,7 +44,7 @@ export async function accessToSyncServer(
 async function start(schemaJson: string, origin: string): Promise<Running> {
   const dataDir = mkdtempSync(join(tmpdir(), 'rockpool-test-server-'));
   process.once('exit', () => rmSync(dataDir, { recursive: true, force: true }));
-  // Whoever begins here takes what there is as a file, however little it is.
+  // A new device downloads a snapshot file, however small.
   return startForPages({
     dataDir,
     schema: decodeSchema(schemaJson),

@@ -1,5 +1,6 @@
 /**
- * From now on this worker's broadcasts are lost, doubled or late (and so out of order), each with a chance of a third.
+ * From now on each broadcast of this worker is lost, doubled or delayed (and so reordered), with a probability of a
+ * third each.
  */
 export function disturbBroadcasts(random: () => number): void {
   const post = BroadcastChannel.prototype.postMessage;
@@ -11,7 +12,7 @@ export function disturbBroadcasts(random: () => number): void {
       post.call(this, message);
       return;
     }
-    // The channel may be closed by then.
+    // The channel may be closed by now.
     const late = new BroadcastChannel(this.name);
     setTimeout(() => {
       post.call(late, message);

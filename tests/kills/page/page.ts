@@ -1,5 +1,5 @@
-// A page does nothing but have a worker, as an app's page does. The first one opens the other tabs, since a headless
-// Chromium is started with one.
+// A page only has a worker, as an app's page does. The first page opens the other tabs, because a headless Chromium
+// starts with one.
 const parameters = new URLSearchParams(location.search);
 for (const tab of parameters.getAll('also')) {
   const other = new URLSearchParams({ tab, seed: `${parameters.get('seed')}${tab.codePointAt(0)}` });

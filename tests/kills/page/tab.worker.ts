@@ -10,10 +10,10 @@ import { TestConnection, TestSqliteError } from '../../../packages/vfs-opfs/test
 import type { FoundTabs, Report } from '../report.ts';
 import { disturbBroadcasts } from './disturb-broadcasts.ts';
 
-// One tab, for as long as it lives: it writes as the one writer, gives that up, reads beside whoever writes, and so on.
-// Every commit is reported after it returned, and what is found is held against the reports of all tabs.
+// One tab, for its lifetime: writes as the only writer, gives that up, reads beside the writer, and so on. Reports
+// every commit after it returned; what a tab finds is compared with the reports of all tabs.
 
-/** Larger than any wait for the other tabs' turns. */
+/** Longer than any wait for the other tabs. */
 const WAIT_FOR_TURN_MS = 120_000;
 const SQLITE_BUSY = 5;
 const SQLITE_FULL = 13;
@@ -52,7 +52,7 @@ async function opened(tab: Tab, role: 'writer' | 'reader'): Promise<{ storage: S
 const CREATE = `CREATE TABLE IF NOT EXISTS entry(tab TEXT, sequence INTEGER, rows INTEGER, PRIMARY KEY (tab, sequence));
   CREATE TABLE IF NOT EXISTS line(tab TEXT, sequence INTEGER, content TEXT); CREATE INDEX IF NOT EXISTS by_entry ON line(tab, sequence);`;
 
-/** Transaction `sequence` of a tab: its rows are many when it is a large batch. */
+/** Transaction `sequence` of a tab; a large batch has many rows. */
 function transactionSql(tab: string, sequence: number): string {
   const rows = sequence % 25 === 0 ? 2000 : 1 + (sequence % 7);
   return `BEGIN; INSERT INTO entry VALUES ('${tab}', ${sequence}, ${rows});
@@ -99,7 +99,7 @@ async function writeForAWhile(tab: Tab): Promise<void> {
   await storage.close();
 }
 
-/** Changes the page size; without room it changes nothing. */
+/** Changes the page size. Has no effect if the disk is full. */
 function vacuum(connection: TestConnection, sequence: number): void {
   try {
     connection.run(`PRAGMA page_size = ${[4096, 8192][sequence % 2]}; VACUUM`);
@@ -108,7 +108,7 @@ function vacuum(connection: TestConnection, sequence: number): void {
   }
 }
 
-/** False when there was no room: then nothing of the transaction is there, and it can be tried again. */
+/** False if the disk is full: the transaction has no effect and can be retried. */
 async function committed(tab: Tab, storage: Storage, connection: TestConnection, sequence: number): Promise<boolean> {
   try {
     connection.run(transactionSql(tab.name, sequence));
@@ -140,7 +140,7 @@ async function readForAWhile(tab: Tab): Promise<void> {
   await storage.close();
 }
 
-/** A reader may be told to read again; everything else is a failure. */
+/** A reader may have to read again; any other error is a failure. */
 async function again(read: () => Promise<void>, connection: TestConnection): Promise<void> {
   for (let attempt = 0; ; attempt += 1) {
     try {
@@ -153,7 +153,7 @@ async function again(read: () => Promise<void>, connection: TestConnection): Pro
   }
 }
 
-/** A small generator of numbers from 0 to 1, so that tabs differ and a run can be told. */
+/** A small seeded generator of numbers from 0 to 1, so that tabs differ and runs repeat. */
 function randomFrom(seed: number): () => number {
   let state = seed | 0;
   return () => {
