@@ -12,7 +12,7 @@ const account = testTable(
   { id: 'text not null', book: 'text', name: 'text not null', rank: 'integer' },
   {
     uniques: [['book', 'name'], ['rank']],
-    checks: [{ name: 'short', sql: 'length(name) <= 8' }],
+    checks: [{ name: 'short', sql: 'length(name) <= 20' }],
     merge: { deleteRule: 'update-wins', uniqueRule: RULE, counters: [], groups: [], documents: [] },
   },
 );
@@ -149,8 +149,8 @@ describe('a row that takes a unique value of another row', () => {
 
   it('is rejected where the new name would break a CHECK, the value is of another column, or the transaction is atomic', async () => {
     const world = worldOf(2);
-    world.write(0, add('x', 'Checking'), add('v', 'V', 'b', '1'), add('w', 'W'));
-    world.write(1, add('y', 'Checking'));
+    world.write(0, add('x', 'Checking at the bank'), add('v', 'V', 'b', '1'), add('w', 'W'));
+    world.write(1, add('y', 'Checking at the bank'));
     world.write(1, add('u', 'U', 'b', '1'));
     const transaction = world.devices[1]?.database.begin({ atomic: true });
     transaction?.execute({ sql: add('t', 'W'), params: [] });
@@ -174,6 +174,12 @@ describe('devices that write without seeing each other', () => {
   const writes = fc.tuple(
     ...[0, 1, 2].map((who) => fc.array(fc.array(statement(who), { minLength: 1, maxLength: 3 }), { maxLength: 4 })),
   );
+  /** A name that is renamed with the stamp of a later write would lose to a write that it has won over. */
+  const RENAMED_AS_IT_CAME_BACK: [string[][], string[][], string[][]] = [
+    [],
+    [["UPDATE account SET name = 'A' WHERE id = 's'"], ["UPDATE account SET name = 'C' WHERE id = 's'"]],
+    [["UPDATE account SET name = 'B' WHERE id = 's'"], ["DELETE FROM account WHERE id = 's'"], [add('k2', 'B')]],
+  ];
   const ORDERS = [
     [0, 1, 2],
     [1, 2, 0],
@@ -201,13 +207,16 @@ describe('devices that write without seeing each other', () => {
         .map(([key, value]) => `${String(key)} ${String(value)}`);
       const deleted = new Set(histories.flat(2).flatMap((sql) => /DELETE .* id = '(\w+)'/.exec(sql)?.[1] ?? []));
       for (const [id, value] of wanted) {
-        if (value === 'S' || value === 'T' || deleted.has(String(id))) continue;
+        // Two authors who write the same value to a cell have no conflict, and one of them may replace it knowingly.
+        const sql = `UPDATE account SET name = '${String(value)}' WHERE id = '${String(id)}'`;
+        const isWrittenAlike = histories.filter((history) => history.flat().includes(sql)).length > 1;
+        if (value === 'S' || value === 'T' || deleted.has(String(id)) || isWrittenAlike) continue;
         const stands = names.some(([key, shown]) => key === id && shown === value);
         expect(stands || lost.includes(`["${String(id)}"] ${String(value)}`), `${String(id)} ${String(value)}`).toBe(
           true,
         );
       }
-      return names.map(([id, value]) => [id, String(value).replace(/ \(\d+\)$/, '')]);
+      return names.map(([id, value]) => [id, String(value).replace(/( \(\d+\))+$/, '')]);
     } finally {
       world.close();
     }
@@ -223,7 +232,7 @@ describe('devices that write without seeing each other', () => {
           const end = await endOf(histories, first ?? []);
           for (const order of others) expect(await endOf(histories, order)).toEqual(end);
         }),
-        { numRuns: 60 },
+        { numRuns: 60, examples: [[RENAMED_AS_IT_CAME_BACK]] },
       );
     },
   );

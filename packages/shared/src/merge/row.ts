@@ -134,17 +134,16 @@ function mergeCells(stored: StoredRow, change: RowChange, { policies, deleteRule
   const cells = new Map(stored.cells);
   const conflicts: Conflict[] = [];
   const corrected: number[] = [];
+  const merging = { cells, conflicts, corrected };
   for (const [columnId, value] of change.values) {
     const before = stored.cells.get(columnId);
     const seen = hasSeenCell(change, columnId, before);
     const policy = policies.byColumn.get(columnId);
-    const isPlain = policy?.merge === undefined;
-    if (isPlain && (seen || before === undefined)) {
-      cells.set(columnId, { value, version });
+    const merged = policy?.merge?.({ columnId, before, value, version, seen, inserted: stored.inserted }) ?? null;
+    if (merged === null) {
+      mergeLastWriter(columnId, before, { value, version }, seen, merging);
       continue;
     }
-    const write = { columnId, before, value, version, seen, inserted: stored.inserted };
-    const merged = (isPlain ? null : policy.merge?.(write)) ?? mergeLastWriter(write);
     if (merged.cell !== undefined && merged.cell !== before) cells.set(columnId, merged.cell);
     conflicts.push(...merged.conflicts);
     if (merged.isCorrected) corrected.push(columnId);

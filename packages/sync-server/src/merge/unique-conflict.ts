@@ -53,7 +53,10 @@ function insertRenamed(
   if (column === undefined || typeof cell?.value !== 'string' || !colliding.includes(rule.rename)) throw rejection;
   const won = { version: holderOf(file, row, colliding, mergedRow)?.row.cells.get(column.id)?.version ?? version };
   // The cell changes even if this changeset did not write it, so it gets a version that is delivered.
-  const own = cell.version.watermark === version.watermark ? cell.version : { ...version, site: SERVER_SITE };
+  const own =
+    cell.version.watermark === version.watermark
+      ? cell.version
+      : { ...version, stampUs: cell.version.stampUs, site: SERVER_SITE };
   for (let n = 2; n < MAX_RENAMES + 2; n++) {
     const value = renamed(cell.value, rule, n);
     if (Buffer.byteLength(value) > MAX_VALUE_BYTES) break;

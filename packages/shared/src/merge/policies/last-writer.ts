@@ -1,6 +1,6 @@
 import { cellValuesEqual } from '../../change/cell-value.ts';
-import type { CellMerge, CellWrite, DefaultPolicy } from '../column-policy.ts';
-import type { Cell } from '../row-model.ts';
+import type { DefaultPolicy } from '../column-policy.ts';
+import type { Cell, Conflict } from '../row-model.ts';
 import { compareVersions } from '../version.ts';
 
 /**
@@ -15,16 +15,36 @@ export const lastWriter: DefaultPolicy = {
   describe: (_before, written) => ({ after: written }),
 };
 
-/** The policy's `merge`: a function of its own, so that a device, which merges nothing, does not load it. */
-export function mergeLastWriter({ columnId, before, value, version, seen }: CellWrite): CellMerge {
-  const incoming: Cell = { value, version };
-  if (seen || before === undefined) return { cell: incoming, conflicts: [], isCorrected: false };
-  const incomingWins = compareVersions(version, before.version) > 0;
-  const cell = incomingWins ? incoming : before;
-  if (cellValuesEqual(value, before.value)) return { cell, conflicts: [], isCorrected: false };
-  return {
-    cell,
-    conflicts: [{ columnId, rule: 'lww', lost: incomingWins ? before : incoming, won: cell }],
-    isCorrected: !incomingWins,
-  };
+/** What the merge of a row collects. */
+export interface MergedCells {
+  readonly cells: Map<number, Cell>;
+  readonly conflicts: Conflict[];
+  readonly corrected: number[];
+}
+
+/**
+ * The policy's `merge`. A function of its own, so that a device, which merges nothing, does not load it; and one that
+ * writes into the row's result, because it runs for every concurrent write.
+ */
+export function mergeLastWriter(
+  columnId: number,
+  before: Cell | undefined,
+  incoming: Cell,
+  seen: boolean,
+  { cells, conflicts, corrected }: MergedCells,
+): void {
+  if (seen || before === undefined) {
+    cells.set(columnId, incoming);
+    return;
+  }
+  const incomingWins = compareVersions(incoming.version, before.version) > 0;
+  if (incomingWins) cells.set(columnId, incoming);
+  if (cellValuesEqual(incoming.value, before.value)) return;
+  if (!incomingWins) corrected.push(columnId);
+  conflicts.push({
+    columnId,
+    rule: 'lww',
+    lost: incomingWins ? before : incoming,
+    won: incomingWins ? incoming : before,
+  });
 }
