@@ -50,16 +50,15 @@ if (element === null) throw new Error('index.html has no element with the id roo
 const root = createRoot(element);
 
 /**
- * The same for every attempt to open it: a budget that was created here, and not opened yet, is in no address and on no
- * server.
+ * Kept across attempts to open it: a budget that was created here and never opened is in no address and on no server.
  */
 let chosen: { readonly budget: KnownBudget; readonly device: string } | null = null;
 
-/** `keepNothing`: where the browser keeps nothing for this page, and the person goes on all the same. */
+/** `keepNothing`: the browser stores nothing for this page, and the user continues anyway. */
 async function start({ keepNothing }: { readonly keepNothing: boolean }): Promise<void> {
   const code = invitationOfHash(location.hash);
   if (code !== null) {
-    // A whole new start: one page, one database.
+    // Reloads the page: one page, one database.
     const onJoined = (budget: KnownBudget): void => {
       history.replaceState(null, '', hashOf(budget));
       location.reload();
@@ -76,12 +75,13 @@ async function start({ keepNothing }: { readonly keepNothing: boolean }): Promis
   const { budget, device } = chosen;
   beginRole(budget);
   history.replaceState(null, '', hashOf(budget, placeOfHash(location.hash)));
-  // Another budget in the address (a pasted share link, a press on "back") is opened afresh: one page, one database.
+  // Opening another budget in the address (a pasted share link, the back button) reloads the page: one page, one
+  // database.
   addEventListener('hashchange', () => {
     if (!location.hash.includes(budget.databaseId)) location.reload();
   });
   const signedBy = budget.membership?.principal ?? device;
-  // What comes whole to a budget that is open comes beside the work.
+  // Once the budget is open, a full resync downloads in the background, without this screen.
   let isOpen = false;
   const onArrival = (arrival: Arrival): void => {
     if (!isOpen) root.render(<Opening arrival={arrival} />);
@@ -93,7 +93,7 @@ async function start({ keepNothing }: { readonly keepNothing: boolean }): Promis
     onArrival,
   });
   isOpen = true;
-  // For the curious: `await rockpool.query('SELECT * FROM entries LIMIT 5')` in the console.
+  // Exposed for experiments: `await rockpool.query('SELECT * FROM entries LIMIT 5')` in the console.
   Object.assign(globalThis, { rockpool: client });
   if (import.meta.env.PROD) keepAppFiles().catch(reportError);
   root.render(

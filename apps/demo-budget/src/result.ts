@@ -1,5 +1,6 @@
 /**
- * What went right, or a problem as plain data. Problems carry a `code` and fields, never an `Error`: they are expected.
+ * A success value, or a problem as plain data. Problems carry a `code` and fields, never an `Error`, because they are
+ * expected.
  */
 export type Result<T, P> = { readonly ok: true; readonly value: T } | { readonly ok: false; readonly problem: P };
 

@@ -3,19 +3,17 @@ import { index, integer, sqliteTable, text } from 'drizzle-orm/sqlite-core';
 
 /*
  * A household's budget. Four rules hold for every table:
- *
- * - Keys are text made by the app, so that devices which are offline never make the same one by accident. (Imported
- *   entries make the
- *   same one on purpose: see import/rows/import-key.ts.)
+ * - The app generates text keys, so that offline devices never create the same key by accident. (Imported entries do so
+ *   on purpose: see import/rows/import-key.ts.)
  * - Money is integer minor units of the account's currency, within ±(2^53 − 1). A balance is never stored: it is a sum.
- * - Accounts and categories are closed or hidden, not deleted, so an entry made on another device meanwhile never loses
- *   what it points to.
+ * - Accounts and categories are closed or hidden, not deleted, so that an entry made meanwhile on another device never
+ *   loses its reference.
  * - A movement of money is a "ledger entry", or entry. "Transaction" is SQL's word.
  */
 
 /**
- * Money in an `off-budget` account (a pension, a loan) is owned and not planned with: it is in no envelope and no
- * report of spending.
+ * Money in an `off-budget` account (a pension, a loan) counts as net worth but is not budgeted: it is in no envelope
+ * and no spending report.
  */
 export type AccountKind = 'checking' | 'savings' | 'credit' | 'cash' | 'off-budget';
 
@@ -23,9 +21,9 @@ export const accounts = sqliteTable('accounts', {
   id: text().primaryKey().notNull(),
   name: text().notNull(),
   kind: text().$type<AccountKind>().notNull(),
-  /** ISO 4217, such as EUR. It never changes: all amounts of the account are in its minor units. */
+  /** ISO 4217, such as EUR. It never changes, because all amounts of the account are in its minor units. */
   currency: text().notNull(),
-  /** What the account held before its first entry. */
+  /** The account's balance before its first entry. */
   openingMinor: integer().notNull().default(0),
   /** 0 or 1. */
   closed: integer().notNull().default(0),
@@ -41,15 +39,15 @@ export const categories = sqliteTable('categories', {
   /** 0 or 1. */
   hidden: integer().notNull().default(0),
   /**
-   * 1: what its envelope has overspent stays in it, month after month; 0: it is covered each month from unassigned money when
-   * the month ends.
+   * 1: overspending stays in the envelope from month to month; 0: it is covered from unassigned money when the month
+   * ends.
    */
   keepsOverspent: integer().notNull().default(0),
 });
 
 /**
- * How sure an entry is: `open` until the bank has it, `cleared` when it has, `reconciled` when a statement was checked
- * against it.
+ * The confirmation state of an entry: `open` until the bank has it, `cleared` once the bank has it, `reconciled` once
+ * it was checked against a statement.
  */
 export type EntryStatus = 'open' | 'cleared' | 'reconciled';
 
@@ -60,50 +58,49 @@ export const entries = sqliteTable(
     accountId: text()
       .notNull()
       .references(() => accounts.id),
-    /** `YYYY-MM-DD`: the day, wherever one is. */
+    /** `YYYY-MM-DD`: a calendar day, independent of time zones. */
     date: text().notNull(),
     payee: text().notNull().default(''),
     notes: text().notNull().default(''),
-    /** NULL: not sorted into a category yet. */
+    /** NULL: not categorised yet. */
     categoryId: text().references(() => categories.id),
     /** Negative when money leaves the account. */
     amountMinor: integer().notNull(),
     /**
-     * Orders the entries of one day: wall time of entering; imported rows follow each other by 1 ms in the order of the
-     * statement.
+     * Orders the entries of one day: wall time of entering; imported rows are 1 ms apart in the order of the statement.
      */
     enteredAtMs: integer().notNull(),
-    /** By which a second import of the same row is recognised; NULL for entries typed by hand. */
+    /** Identifies a row when it is imported again; NULL for entries typed by hand. */
     importKey: text(),
     status: text().$type<EntryStatus>().notNull().default('open'),
     /**
-     * The same on both sides of a transfer between two accounts; NULL for all else. What is said of one side is written
-     * to both in one transaction.
+     * Equal on both sides of a transfer between two accounts; otherwise NULL. Shared fields are written to both sides
+     * in one transaction.
      */
     transferId: text(),
   },
   (table) => [
-    // With amounts, so that balances are added up from the index alone.
+    // Includes amounts, so that balances are summed from the index alone.
     index('entries_by_account').on(table.accountId, table.date, table.enteredAtMs, table.id, table.amountMinor),
     index('entries_by_transfer').on(table.transferId),
     index('entries_by_date').on(table.date),
-    // What the bank has of an account is added up from this one alone.
+    // The cleared balance of an account is summed from this index alone.
     index('entries_by_status').on(table.status, table.accountId, table.amountMinor),
-    // What a category got in a month is added up from this one alone.
+    // The monthly sum of a category is computed from this index alone.
     index('entries_by_category').on(table.categoryId, table.date, table.accountId, table.amountMinor, table.transferId),
     index('entries_by_payee').on(table.payee),
   ],
 );
 
 /**
- * A split entry's parts. They have their own categories, the entry has none; what they leave over of its amount is in
- * no category. So nothing has to be refused or repaired when two people change the amount and a part at once: the
- * difference shows, and someone decides.
+ * A split entry's parts. Each part has its own category and the entry has none; the remainder that the parts leave of
+ * the amount is uncategorised. If two people change the amount and a part at once, nothing has to be rejected or
+ * repaired: the difference is shown, and a user resolves it.
  */
 export const parts = sqliteTable(
   'parts',
   {
-    /** `ENTRY/1`, `ENTRY/2` …: two devices that split one entry at once have split it once. */
+    /** `ENTRY/1`, `ENTRY/2` …: if two devices split one entry at once, it is split only once. */
     id: text().primaryKey().notNull(),
     entryId: text()
       .notNull()
@@ -115,50 +112,53 @@ export const parts = sqliteTable(
   (table) => [index('parts_by_entry').on(table.entryId)],
 );
 
-/** What the search of a ledger looks into. */
+/** The fields that a ledger's search covers. */
 export const entriesSearch = searchIndex(entries, { name: 'entriesSearch', columns: [entries.payee, entries.notes] });
 export const partsSearch = searchIndex(parts, { name: 'partsSearch', columns: [parts.notes] });
 
-/** What of an entry a rule looks at, and how. `amount` compares minor units, whatever the currency and the sign. */
+/**
+ * The field of an entry that a rule tests, and the test. `amount` compares minor units, whatever the currency and the
+ * sign.
+ */
 export type RuleField = 'payee' | 'notes' | 'amount' | 'account';
 export type RuleTest = 'contains' | 'is' | 'starts' | 'one-of' | 'at-least' | 'at-most';
-/** Whether every condition has to hold, or one is enough. */
+/** Whether all conditions must hold, or any one. */
 export type RuleNeeds = 'all' | 'any';
 
-/** What imported and typed entries are given by themselves. Rules are tried in the order of their making. */
+/** Automatic values for imported and typed entries. Rules are tried in creation order. */
 export const rules = sqliteTable('rules', {
   id: text().primaryKey().notNull(),
   /**
-   * The first condition. `value` is a text, an amount in minor units, or an account's id; for `one-of` one in each
+   * The first condition. `value` is a text, an amount in minor units, or an account id; for `one-of`, one value per
    * line.
    */
   field: text().$type<RuleField>().notNull(),
   test: text().$type<RuleTest>().notNull(),
   value: text().notNull(),
   /**
-   * JSON: all other conditions, `[{"field":"amount","test":"at-least","value":"1000"}, …]`. Budgets were made when a
-   * rule had just one.
+   * JSON: all other conditions, `[{"field":"amount","test":"at-least","value":"1000"}, …]`. A separate column, because
+   * rules in older budgets had just one condition.
    */
   moreConditions: text().notNull().default('[]'),
   needs: text().$type<RuleNeeds>().notNull().default('all'),
-  /** NULL: leaves the category as it is. */
+  /** NULL: leaves the category unchanged. */
   categoryId: text().references(() => categories.id),
-  /** NULL: leaves the payee as it is. */
+  /** NULL: leaves the payee unchanged. */
   payee: text(),
-  /** NULL: leaves the notes as they are. */
+  /** NULL: leaves the notes unchanged. */
   notes: text(),
   createdAtMs: integer().notNull(),
 });
 
 export type ScheduleUnit = 'day' | 'week' | 'month' | 'year';
 
-/** An entry, or a transfer, that comes again and again. */
+/** A recurring entry or transfer. */
 export const schedules = sqliteTable('schedules', {
   id: text().primaryKey().notNull(),
   accountId: text()
     .notNull()
     .references(() => accounts.id),
-  /** Where a transfer goes to, in the same currency; NULL for all else. */
+  /** For a transfer: the target account, in the same currency; otherwise NULL. */
   otherAccountId: text().references(() => accounts.id),
   payee: text().notNull().default(''),
   notes: text().notNull().default(''),
@@ -166,24 +166,24 @@ export const schedules = sqliteTable('schedules', {
   amountMinor: integer().notNull(),
   /** `YYYY-MM-DD`. All other days are counted from this one. */
   firstDate: text().notNull(),
-  /** Every so many units, at least 1. */
+  /** Repeats every this many units, at least 1. */
   every: integer().notNull().default(1),
   unit: text().$type<ScheduleUnit>().notNull(),
-  /** No day after this one; NULL goes on for good. */
+  /** The last possible day; NULL for no end. */
   lastDate: text(),
   createdAtMs: integer().notNull(),
 });
 
 /**
- * A day of a schedule that was dealt with. It does not refer to the schedule: an entry that one device makes of it must
- * not be refused because another has deleted the schedule meanwhile.
+ * A day of a schedule that was entered or skipped. It has no foreign key to the schedule: an entry that one device
+ * makes must not be rejected because another device has deleted the schedule meanwhile.
  */
 export const scheduleDays = sqliteTable(
   'scheduleDays',
   {
     /**
-     * `SCHEDULE/YYYY-MM-DD`, which is also the id of the entry that was made: two devices that enter the same day have
-     * entered it once.
+     * `SCHEDULE/YYYY-MM-DD`, which is also the id of the created entry: if two devices enter the same day, there is one
+     * entry.
      */
     id: text().primaryKey().notNull(),
     scheduleId: text().notNull(),
@@ -193,16 +193,16 @@ export const scheduleDays = sqliteTable(
   (table) => [index('scheduleDays_by_schedule').on(table.scheduleId, table.date)],
 );
 
-/** How an account's statements are written, so that the next one is read the same. */
+/** The format of an account's statements, used to read the next one. */
 export const importProfiles = sqliteTable('importProfiles', {
-  /** The account's: it has one bank. */
+  /** The account's id: an account has one bank. */
   id: text()
     .primaryKey()
     .notNull()
     .references(() => accounts.id),
   /**
-   * JSON: by role (`date`, `amount` …) what the file calls the column. Names, not numbers: a bank that adds a column
-   * changes nothing.
+   * JSON: the file's column name by role (`date`, `amount` …). Names instead of numbers still work after the bank adds
+   * a column.
    */
   columns: text().notNull(),
   /** `,`, `;` or a tab. */
@@ -216,11 +216,11 @@ export const importProfiles = sqliteTable('importProfiles', {
 export type GoalKind = 'monthly' | 'up-to' | 'by-month';
 
 /**
- * What an envelope is to get: so much each month, so much that it holds that when a month begins, or so much in all by
+ * An envelope's goal: an amount each month, an amount to refill to at the start of each month, or an amount to reach by
  * some month.
  */
 export const goals = sqliteTable('goals', {
-  /** `CATEGORY/CURRENCY`: an envelope has one goal, also when two people set one at once. */
+  /** `CATEGORY/CURRENCY`: an envelope has one goal, even when two people set one at once. */
   id: text().primaryKey().notNull(),
   categoryId: text()
     .notNull()
@@ -233,8 +233,8 @@ export const goals = sqliteTable('goals', {
 });
 
 /**
- * What a person put into a category's envelope for a month. Envelopes hold the sum of these rows: so money that two
- * people assign at the same time adds up, and a move is one row out and one row in.
+ * One assignment of money to a category's envelope for a month. An envelope holds the sum of these rows: concurrent
+ * assignments add up, and a move is two rows, one negative and one positive.
  */
 export const assignments = sqliteTable(
   'assignments',
@@ -246,7 +246,7 @@ export const assignments = sqliteTable(
     categoryId: text()
       .notNull()
       .references(() => categories.id),
-    /** Negative when it was taken out again. */
+    /** Negative when money was taken out. */
     amountMinor: integer().notNull(),
     /** Wall time. */
     assignedAtMs: integer().notNull(),
@@ -254,24 +254,20 @@ export const assignments = sqliteTable(
   (table) => [index('assignments_by_month').on(table.currency, table.month)],
 );
 
-/** What people write down together. */
+/** Shared notes. */
 export const notes = sqliteTable('notes', {
   /**
-   * `budget` for what belongs to all of it; `entry/ENTRY` for what belongs to one entry: made of what it is about, so
-   * two people who begin one at once have begun one. It does not refer to its entry: an entry that was deleted, and
-   * comes back by undo, has its note again.
+   * `budget` for the budget's note; `entry/ENTRY` for the note of an entry. The id is derived from the subject, so two
+   * people who create a note at once create the same one. It has no foreign key to its entry: an entry that is deleted
+   * and restored by undo has its note again.
    */
   id: text().primaryKey().notNull(),
-  /**
-   * `{"body": [{"insert": "…"}]}`: a document, in which what two people type and format at the same time stands beside
-   * each other.
-   */
+  /** `{"body": [{"insert": "…"}]}`: a document that merges concurrent typing and formatting. */
   content: text().notNull(),
 });
 
 /**
- * Columns that are written, win and lose together: half of one person's rule with half of another's would be a rule
- * that nobody made.
+ * Column groups, which merge as a unit: mixing halves of two people's rules would produce a rule that neither wrote.
  */
 export const columnGroups = {
   goals: [goals.kind, goals.amountMinor, goals.byMonth],

@@ -1,6 +1,8 @@
 import type { BatchOptions, Client, SqlParam, SqlStatement, StatementResult } from '@rockpool/client';
 
-/** The part of Rockpool's client that actions use: they take it as an argument, so that a test may pass any client. */
+/**
+ * The part of Rockpool's client that actions use. Actions take it as an argument, so that a test may pass any client.
+ */
 export interface Writer extends Pick<Client, 'query'> {
   execute(statement: SqlStatement): Promise<Pick<StatementResult, 'changes'>>;
   execute(sql: string, params?: readonly SqlParam[]): Promise<Pick<StatementResult, 'changes'>>;

@@ -11,7 +11,7 @@ import { locale } from '../shell/locale.ts';
 import { addAccount } from './actions.ts';
 import { accountKinds, accountKindWords } from './kinds.ts';
 
-/** Asks for a new account. */
+/** Form for a new account. */
 export function AccountForm({ onDone }: { readonly onDone: (accountId: string | null) => void }): ReactNode {
   const client = useClient();
   const save = useSave();

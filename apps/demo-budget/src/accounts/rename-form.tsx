@@ -5,7 +5,7 @@ import { useSave } from '../shell/failure.tsx';
 import { FormEnd } from '../shell/form-end.tsx';
 import { renameAccount } from './actions.ts';
 
-/** Asks for another name of an account. */
+/** Form that renames an account. */
 export function RenameForm({
   account,
   onDone,

@@ -14,7 +14,7 @@ const account: AccountRow = {
 };
 
 describe('totals', () => {
-  it('add open accounts of one currency and keep currencies apart', () => {
+  it('add up open accounts per currency and never mix currencies', () => {
     const accounts: AccountRow[] = [
       account,
       { ...account, balanceMinor: 2n ** 60n },

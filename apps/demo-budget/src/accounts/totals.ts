@@ -5,7 +5,7 @@ export interface CurrencyTotal {
   readonly totalMinor: bigint;
 }
 
-/** What the open accounts hold together, one total a currency: amounts of different currencies are never added. */
+/** The total of the open accounts, one per currency: amounts of different currencies are never added. */
 export function totalsByCurrency(accounts: readonly AccountRow[]): readonly CurrencyTotal[] {
   const totals = new Map<string, bigint>();
   for (const account of accounts) {

@@ -14,7 +14,7 @@ const linkTo = (budget: { databaseId: string; shareKey: string }): string =>
   `#budget=${budget.databaseId}&key=${budget.shareKey}`;
 
 describe('the budget to open', () => {
-  it('is made on the first visit and the same from then on', () => {
+  it('is created on the first visit and stays the same', () => {
     const items = memoryItems();
     const first = currentBudget('', items);
     expect(first.madeHere).toBe(true);
@@ -23,7 +23,7 @@ describe('the budget to open', () => {
     expect(currentBudget(linkTo(first), items)).toEqual(first);
   });
 
-  it('is the one of a link, which this device did not make', () => {
+  it('is the linked budget, which this device did not create', () => {
     const items = memoryItems();
     const own = currentBudget('', items);
     const other = makeBudget();
@@ -32,7 +32,7 @@ describe('the budget to open', () => {
     expect(currentBudget('', items).databaseId).toBe(other.databaseId);
   });
 
-  it('is not taken from a malformed link or from an item that someone else wrote', () => {
+  it('is not taken from a malformed link or from an item that other code wrote', () => {
     const items = memoryItems();
     items.setItem('budgets', '[{"databaseId":"../x"},17,null]');
     expect(knownBudgets(items)).toEqual([]);
@@ -42,13 +42,13 @@ describe('the budget to open', () => {
     expect(knownBudgets(items)).toEqual([]);
   });
 
-  it('keeps its key when it was created here, whatever a link says', () => {
+  it('keeps its key if it was created here, whatever key a link has', () => {
     const items = memoryItems();
     const own = currentBudget('', items);
     expect(currentBudget(linkTo({ ...makeBudget(), databaseId: own.databaseId }), items)).toEqual(own);
   });
 
-  it('can be added beside others', () => {
+  it('can be added beside other budgets', () => {
     const items = memoryItems();
     const first = currentBudget('', items);
     const second = addBudget(items);
@@ -56,8 +56,8 @@ describe('the budget to open', () => {
   });
 });
 
-describe('the name of a device', () => {
-  it('stays', () => {
+describe('the device name', () => {
+  it('is stable', () => {
     const items = memoryItems();
     expect(deviceName(items)).toBe(deviceName(items));
     expect(deviceName(items)).not.toBe(deviceName(memoryItems()));
@@ -80,13 +80,13 @@ describe('fetching a token', () => {
 
   const budget = makeBudget();
 
-  it('asks for one by the share key', async () => {
+  it('requests one with the share key', async () => {
     const asked = serverAnswers({ '/api/token': Response.json({ token: 't' }) });
     await expect(fetchToken({ ...budget, madeHere: true }, 'device-1', '')).resolves.toBe('t');
     expect(asked).toEqual(['/api/token']);
   });
 
-  it('registers a budget that was created here and that the server does not know', async () => {
+  it('registers a budget that was created here and is unknown to the server', async () => {
     const asked = serverAnswers({
       '/api/token': new Response(null, { status: 404 }),
       '/api/budgets': Response.json({ token: 't' }),
@@ -95,7 +95,7 @@ describe('fetching a token', () => {
     expect(asked).toEqual(['/api/token', '/api/budgets']);
   });
 
-  it('does not register a budget that came by a link', async () => {
+  it('does not register a budget that was opened by link', async () => {
     const asked = serverAnswers({ '/api/token': new Response(null, { status: 404 }) });
     await expect(fetchToken({ ...budget, madeHere: false }, 'device-1', '')).rejects.toMatchObject({
       code: 'database-unavailable',
@@ -106,7 +106,7 @@ describe('fetching a token', () => {
   it.each([
     [403, 'auth-database-forbidden'],
     [500, 'network-unreachable'],
-  ])('says what a refusal with status %i means', async (status, code) => {
+  ])('maps a refusal with status %i to a reason', async (status, code) => {
     serverAnswers({ '/api/token': new Response(null, { status }) });
     await expect(fetchToken({ ...budget, madeHere: true }, 'device-1', '')).rejects.toMatchObject({ code });
   });
@@ -114,7 +114,7 @@ describe('fetching a token', () => {
   it.each([
     [200, 'editor'],
     [403, 'removed'],
-  ])('reports what a member may do after an answer with status %i', async (status, access) => {
+  ])('reports a member’s role after a response with status %i', async (status, access) => {
     serverAnswers({ '/api/token': Response.json({ token: 't', role: 'editor' }, { status }) });
     const heard: string[] = [];
     const member = { ...budget, madeHere: false, membership: { principal: 'ben', role: 'viewer' } } as const;
@@ -122,14 +122,14 @@ describe('fetching a token', () => {
     expect(heard).toEqual([access]);
   });
 
-  it('says that the server cannot be reached', async () => {
+  it('reports that the server is unreachable', async () => {
     vi.stubGlobal('fetch', () => Promise.reject(new TypeError('Failed to fetch')));
     await expect(fetchToken({ ...budget, madeHere: true }, 'device-1', '')).rejects.toMatchObject({
       code: 'network-unreachable',
     });
   });
 
-  it('does not take an answer without a token', async () => {
+  it('rejects a response without a token', async () => {
     serverAnswers({ '/api/token': Response.json({}) });
     await expect(fetchToken({ ...budget, madeHere: true }, 'device-1', '')).rejects.toMatchObject({
       code: 'token-callback-failed',

@@ -1,21 +1,19 @@
-/** What opens a budget: its database on the sync server, and the secret that its share link carries. */
+/** The credentials of a budget: its database on the sync server, and the secret in its share link. */
 export interface Budget {
   /** 32 hexadecimal digits: 128 random bits. */
   readonly databaseId: string;
-  /** 43 characters of base64url: 256 random bits. Whoever has it may read and change the budget. */
+  /** 43 characters of base64url: 256 random bits. Anyone who has it may read and change the budget. */
   readonly shareKey: string;
 }
 
-/** What somebody may do: an owner also says who else may do what. */
+/** What a member may do. An owner also manages the members. */
 export type BudgetRole = 'owner' | 'editor' | 'viewer';
 
 export function isBudgetRole(value: unknown): value is BudgetRole {
   return value === 'owner' || value === 'editor' || value === 'viewer';
 }
 
-/**
- * A new budget. Both parts are random, so a device makes one with no server at hand, and nobody can guess another's.
- */
+/** A new budget. Both parts are random, so a device creates them without a server, and they cannot be guessed. */
 export function makeBudget(): Budget {
   const id = crypto.getRandomValues(new Uint8Array(16));
   const key = crypto.getRandomValues(new Uint8Array(32));

@@ -1,4 +1,6 @@
-/** What this device remembers beside its budgets: small texts by name. The two methods of `Storage` that are needed. */
+/**
+ * Settings that this device keeps outside the budget databases: short texts by name, in IndexedDB.
+ */
 export type DeviceItems = Pick<Storage, 'getItem' | 'setItem'>;
 
 const databaseName = 'rockpool-demo';
@@ -6,18 +8,18 @@ const storeName = 'items';
 
 let inMemory: DeviceItems | null = null;
 
-/** From now on this page remembers nothing beyond its own life: the browser keeps nothing for it. */
+/** Keeps the items in memory for the life of this page, because the browser stores nothing for it. */
 export function rememberNothing(): void {
   const items = new Map<string, string>();
   inMemory = { getItem: (name) => items.get(name) ?? null, setItem: (name, text) => void items.set(name, text) };
 }
 
 /**
- * Runs `work` on what this device remembers, as one transaction, whatever other tabs do at the same time. Resolves when
- * everything that it set is on disk.
+ * Runs `work` on this device's items in one transaction, exclusive across tabs. Resolves when everything it set is on
+ * disk.
  *
- * Not localStorage: Chromium writes that to disk seconds later. Whoever opened a first budget and lost the browser
- * within them would have kept every entry, and no key to the budget.
+ * This is not localStorage, because Chromium writes localStorage to disk seconds later. A user who created a first
+ * budget and lost the browser within those seconds would have kept every entry but not the key to the budget.
  */
 export async function withDeviceItems<T>(work: (items: DeviceItems) => T): Promise<T> {
   if (inMemory !== null) return work(inMemory);

@@ -3,8 +3,9 @@ import type { DeviceItems } from './device-items.ts';
 const itemName = 'device';
 
 /**
- * By which name this device appears in the conflict log, so that a person can tell "this device" from "another device".
- * Random; it proves nothing, and needs not: everyone who has a budget's link may do everything in it.
+ * The name under which this device appears in the conflict log, so that a user can tell "this device" from "another
+ * device". It is random and authenticates nothing, and need not: anyone with the share link may change everything in
+ * the budget.
  */
 export function deviceName(items: DeviceItems): string {
   const known = items.getItem(itemName);

@@ -2,31 +2,33 @@ import { isBudgetRole, isDatabaseId, isShareKey, makeBudget, type Budget, type B
 import type { DeviceItems } from './device-items.ts';
 
 /**
- * The budgets that this device knows, kept among its items, and the one that is open, kept in the page's address as
- * well, so that a bookmark or a second tab opens the same budget and the address can be passed on.
+ * The budgets that this device knows, kept among its items, and the open budget. The open budget is also kept in the
+ * page's address, so that a bookmark or a second tab opens the same budget and the address can be shared.
  */
 
 const itemName = 'budgets';
 
 export interface KnownBudget extends Budget {
-  /** Made on this device, which therefore registers it with the server; otherwise it was opened by link. */
+  /**
+   * True if this device created the budget and therefore registers it with the server; false if it was opened by link.
+   */
   readonly madeHere: boolean;
-  /** Made up, to look around in; see sample/. */
+  /** The sample budget; see sample/. */
   readonly isSample?: boolean;
-  /** Only for who was invited: the key is one's own, and so is the name that changes are signed by. */
+  /** Set for invited members only: they have their own key and author changes under their own principal. */
   readonly membership?: Membership;
 }
 
 export interface Membership {
   readonly principal: string;
-  /** As the server said last. */
+  /** The role in the server's latest response. */
   readonly role: BudgetRole;
-  /** An owner removed this member: the server takes and sends nothing more. */
+  /** An owner removed this member: the server accepts and sends nothing. */
   readonly isRemoved?: true;
 }
 
 /**
- * Reads the address and the items, and decides which budget to open: the linked one, else the last one, else a new one.
+ * Reads the address and the items, and chooses the budget to open: the linked one, else the last one, else a new one.
  */
 export function currentBudget(hash: string, items: DeviceItems): KnownBudget {
   const known = knownBudgets(items);
@@ -36,7 +38,7 @@ export function currentBudget(hash: string, items: DeviceItems): KnownBudget {
   return budget;
 }
 
-/** A link to a budget that was created here cannot replace its key: the one kept here is the right one. */
+/** A link to a budget that was created here cannot replace its key, because the stored key is the valid one. */
 function openedBy(linked: Budget, known: readonly KnownBudget[]): KnownBudget {
   const same = known.find(
     (budget) => budget.databaseId === linked.databaseId && (budget.madeHere || budget.shareKey === linked.shareKey),
@@ -44,12 +46,12 @@ function openedBy(linked: Budget, known: readonly KnownBudget[]): KnownBudget {
   return same ?? { ...linked, madeHere: false };
 }
 
-/** The device knows nothing of the budget any more. */
+/** Removes the budget from this device's list. */
 export function forgetBudget(items: DeviceItems, { databaseId }: Budget): void {
   items.setItem(itemName, JSON.stringify(knownBudgets(items).filter((budget) => budget.databaseId !== databaseId)));
 }
 
-/** The last opened one first. */
+/** Most recently opened first. */
 export function knownBudgets(items: DeviceItems): readonly KnownBudget[] {
   const stored: unknown = parseJson(items.getItem(itemName));
   if (!Array.isArray(stored)) return [];
@@ -57,8 +59,7 @@ export function knownBudgets(items: DeviceItems): readonly KnownBudget[] {
 }
 
 /**
- * Makes a budget on this device. Nothing is asked of the server until the budget is opened and the server can be
- * reached.
+ * Creates a budget on this device. The server is contacted only once the budget is opened and the network is available.
  */
 export function addBudget(items: DeviceItems): KnownBudget {
   const budget: KnownBudget = { ...makeBudget(), madeHere: true };
@@ -66,7 +67,7 @@ export function addBudget(items: DeviceItems): KnownBudget {
   return budget;
 }
 
-/** Keeps a budget that one was let into, or what has changed about it, as the one to open next. */
+/** Stores a budget that the user joined, or changes to it, and makes it the next one to open. */
 export function rememberBudget(items: DeviceItems, budget: KnownBudget): void {
   const others = knownBudgets(items).filter((other) => other.databaseId !== budget.databaseId);
   items.setItem(itemName, JSON.stringify([budget, ...others]));
@@ -102,7 +103,7 @@ function parseJson(text: string | null): unknown {
   try {
     return JSON.parse(text) as unknown;
   } catch {
-    // Someone else's text under our name: the same as nothing.
+    // Text that other code stored under our name is ignored.
     return undefined;
   }
 }

@@ -6,8 +6,8 @@ import { rememberBudget, type KnownBudget } from './known-budgets.ts';
 import { databaseNameOf } from './open-budget.ts';
 
 /**
- * Makes a budget of its own, beside those that are there, with what `fill` writes into it: whole, or not at all. It is
- * written by a client of its own, whose undo goes with it: nobody takes back by Ctrl Z what they did not do.
+ * Creates a separate budget with the content that `fill` writes: all of it or nothing. A separate client writes it and
+ * takes its undo history with it, so Ctrl+Z never reverts actions the user did not take.
  */
 export async function newFilledBudget(
   kind: Pick<KnownBudget, 'isSample'>,

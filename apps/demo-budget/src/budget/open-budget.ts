@@ -8,12 +8,12 @@ import type { KnownBudget } from './known-budgets.ts';
 import { learnAccess } from './role.ts';
 import { fetchToken } from './token.ts';
 
-/** What the budget's database is called in this browser. */
+/** Name of the budget's database in this browser. */
 export function databaseNameOf({ databaseId }: Budget): string {
   return `budget-${databaseId}`;
 }
 
-/** How much of a budget that is not on this device yet has come from the server. */
+/** Progress of downloading a budget that is not on this device yet. */
 export interface Arrival {
   readonly receivedBytes: number;
   readonly totalBytes: number;
@@ -22,12 +22,12 @@ export interface Arrival {
 export interface OpenBudgetOptions {
   readonly budget: KnownBudget;
   readonly device: string;
-  /** In `memory` it is gone with the tab. */
+  /** With `memory`, the data is lost when the tab closes. */
   readonly persistence: 'durable' | 'memory';
   readonly onArrival: (arrival: Arrival) => void;
 }
 
-/** Opens the budget's database in this browser, and syncs it with the server that the page came from. */
+/** Opens the budget's database in this browser and syncs it with the server that served the page. */
 export async function openBudget({ budget, device, persistence, onArrival }: OpenBudgetOptions): Promise<Client> {
   const options: ClientOptions = {
     name: databaseNameOf(budget),
@@ -37,7 +37,7 @@ export async function openBudget({ budget, device, persistence, onArrival }: Ope
       url: `${location.protocol === 'https:' ? 'wss' : 'ws'}://${location.host}/sync`,
       databaseId: budget.databaseId,
       token: async () => fetchToken(budget, device, await withDeviceItems(personName), learnAccess),
-      // Of a budget that was created here the server has nothing to begin with.
+      // The server has no data for a budget that was created here, so nothing needs to be downloaded.
       ...(budget.madeHere ? {} : { firstSync: { onProgress: onArrival } }),
     },
   };
@@ -50,7 +50,8 @@ async function addStarterCategoriesOnce(client: Client, options: ClientOptions):
   const [known] = await client.query<{ present: 0 | 1 }>('SELECT EXISTS (SELECT 1 FROM categories) AS present');
   if (known?.present === 1) return;
   if (client.status.current.persistence === 'memory') return await addStarterCategories(client);
-  // By a client of its own, with the same options, as for every tab: what nobody did is in nobody's undo.
+  // Written by a separate client with the same options, as in every tab, so that the starting content is in no undo
+  // history.
   const beginner = await createClient(options);
   try {
     await addStarterCategories(beginner);

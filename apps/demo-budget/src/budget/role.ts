@@ -4,15 +4,15 @@ import { withDeviceItems } from './device-items.ts';
 import { rememberBudget, type KnownBudget } from './known-budgets.ts';
 
 /*
- * What this person may do in the open budget. The server decides at every message; this is for the app, so that it
- * offers only what will be accepted. Kept with the budget, as the app starts without a network too.
+ * The user's role in the open budget. The server checks every message; the app uses the role to offer only actions that
+ * will be accepted. It is stored with the budget, because the app also starts offline.
  */
 
 let open: KnownBudget | null = null;
 let otherTabs: BroadcastChannel | null = null;
 const listeners = new Set<() => void>();
 
-/** At the start, with what the device remembers. One tab asks for tokens; the others hear of a new role from it. */
+/** Sets the stored role at startup. One tab requests tokens; the others receive a new role from that tab. */
 export function beginRole(budget: KnownBudget): void {
   open = budget;
   otherTabs = new BroadcastChannel(`role-${budget.databaseId}`);
@@ -21,10 +21,10 @@ export function beginRole(budget: KnownBudget): void {
   });
 }
 
-/** What the server says when it is asked for a token: a role, or that the member was removed. */
+/** The server's response to a token request: a role, or that the member was removed. */
 export type Access = BudgetRole | 'removed';
 
-/** Takes the answer of the server, keeps it, and passes it to the other tabs. */
+/** Stores the server's response and passes it to the other tabs. */
 export function learnAccess(access: Access): void {
   const budget = takeAccess(access);
   if (budget === null) return;
@@ -44,7 +44,7 @@ function takeAccess(access: Access): KnownBudget | null {
   return open;
 }
 
-/** Whoever made the budget, or has the link of those who did, owns it. */
+/** The budget's creator, and anyone with the creator's link, is an owner. */
 function currentRole(): BudgetRole {
   return open?.membership?.role ?? 'owner';
 }
@@ -53,12 +53,15 @@ export function useRole(): BudgetRole {
   return useSyncExternalStore(listen, currentRole);
 }
 
-/** Whether an owner removed this person from the budget: changes can no longer be sent. */
+/** Whether an owner removed this user from the budget: changes can no longer be sent. */
 export function useIsRemoved(): boolean {
   return useSyncExternalStore(listen, () => open?.membership?.isRemoved ?? false);
 }
 
-/** False for viewers and removed members: the app offers nothing that changes the budget. It can change at any time. */
+/**
+ * False for viewers and removed members: the app then offers no action that changes the budget. The value can change at
+ * any time.
+ */
 export function useMayWrite(): boolean {
   const role = useRole();
   const isRemoved = useIsRemoved();

@@ -4,14 +4,16 @@ import type { KnownBudget } from './known-budgets.ts';
 import type { Access } from './role.ts';
 
 /**
- * Exchanges the budget's share key for a short-lived token. A server that does not know the budget yet gets it
- * registered, when it was made on this device: the first key that a server hears for a budget is the one it trusts from
- * then on. `onAccess` gets the role of the key, which an owner may have
- * changed, or `removed` if the key of a member is no longer valid.
+ * Exchanges the budget's share key for a short-lived token. If the server does not know the budget and this device
+ * created it, registers it first: the server trusts the first key it receives for a budget.
  *
- * Throws `RockpoolError`, so that the sync status can say why there is no sync:
- * - `network-unreachable`: the server cannot be reached, or has trouble (`status`)
- * - `database-unavailable`: the server does not know the budget (yet: the device that made it was never online)
+ * `onAccess` receives the key's role, which an owner may have changed, or `removed` if a member's key is no longer
+ * valid.
+ *
+ * Throws `RockpoolError`, so that the sync status can show the reason:
+ * - `network-unreachable`: the server cannot be reached or failed (`status`)
+ * - `database-unavailable`: the server does not know the budget, because the device that created it has never been
+ *   online
  * - `auth-database-forbidden`: the share key is not the budget's
  */
 export async function fetchToken(

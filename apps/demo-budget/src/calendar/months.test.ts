@@ -1,7 +1,7 @@
 import { expect, it } from 'vitest';
 import { monthAfter, monthsBetween, monthsUpTo } from './months.ts';
 
-it('months go over the turn of a year', () => {
+it('months cross year boundaries', () => {
   expect([monthAfter('2025-12', 1), monthAfter('2026-01', -1), monthAfter('2026-01', 26)]).toEqual([
     '2026-01',
     '2025-12',

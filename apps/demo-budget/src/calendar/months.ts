@@ -1,4 +1,4 @@
-/** The month `count` months after a `YYYY-MM`; before it where negative. */
+/** The month `count` months after a `YYYY-MM`, or before it if negative. */
 export function monthAfter(month: string, count: number): string {
   const months = monthNumber(month) + count;
   return `${String(Math.floor(months / 12)).padStart(4, '0')}-${String((months % 12) + 1).padStart(2, '0')}`;
@@ -9,7 +9,7 @@ export function monthsUpTo(last: string, count: number): string[] {
   return Array.from({ length: count }, (_, index) => monthAfter(last, index - count + 1));
 }
 
-/** How many months `to` comes after `from`; negative where it comes before. */
+/** Number of months from `from` to `to`; negative if `to` is earlier. */
 export function monthsBetween(from: string, to: string): number {
   return monthNumber(to) - monthNumber(from);
 }

@@ -13,14 +13,14 @@ export async function renameCategory(writer: Writer, id: string, name: string): 
   await writer.execute('UPDATE categories SET name = ? WHERE id = ?', [name, id]);
 }
 
-/** A hidden category stays on the entries that have it and is not offered for others. */
+/** A hidden category stays on its entries and is not offered for others. */
 export async function setCategoryHidden(writer: Writer, id: string, hidden: boolean): Promise<void> {
   await writer.execute('UPDATE categories SET hidden = ? WHERE id = ?', [hidden ? 1 : 0, id]);
 }
 
 /**
- * Whether what its envelope has overspent stays in it, or is covered each month from unassigned money when the month ends; for
- * all months.
+ * Sets, for all months, whether overspending stays in the envelope or is covered from unassigned money when the month
+ * ends.
  */
 export async function setKeepsOverspent(writer: Writer, id: string, keeps: boolean): Promise<void> {
   await writer.execute('UPDATE categories SET keepsOverspent = ? WHERE id = ?', [keeps ? 1 : 0, id]);

@@ -4,12 +4,12 @@ import type { EntryStatus } from '../schema.ts';
 import { partChanges, type PartFields } from '../splits/part-changes.ts';
 import type { Writer } from '../writer.ts';
 
-/** What a person can say about an entry. */
+/** The user-editable fields of an entry. */
 export interface EntryFields {
   readonly date: string;
   readonly payee: string;
   readonly notes: string;
-  /** NULL also where the entry is split: then the parts have the categories. */
+  /** Also NULL if the entry is split: its parts then have the categories. */
   readonly categoryId: string | null;
   readonly amountMinor: number;
 }
@@ -32,7 +32,7 @@ export async function addEntry(
   return id;
 }
 
-/** An entry with its parts; none where it is not split. */
+/** An entry with its parts; unsplit entries have none. */
 export interface DividedEntry {
   readonly fields: EntryFields;
   readonly parts: readonly PartRow[];
@@ -41,8 +41,8 @@ export interface DividedEntry {
 const editableColumns = ['date', 'payee', 'notes', 'categoryId', 'amountMinor'] as const;
 
 /**
- * Writes only the columns and parts that differ. Another device may have changed the others meanwhile: cells merge one
- * by one, and a cell that nobody meant to change must not be written over.
+ * Writes only the columns and parts that differ. Cells merge one by one, so unchanged cells must not overwrite another
+ * device's edits.
  */
 export async function changeEntry(
   writer: Writer,
@@ -62,12 +62,13 @@ export async function changeEntry(
   if (statements.length > 0) await writer.batch(statements);
 }
 
-// What follows takes ids as one JSON array: one statement, one transaction, one undo, however many there are.
+// The functions below take ids as one JSON array, so that any number of entries takes one statement, one transaction
+// and one undo.
 const among = 'id IN (SELECT value FROM json_each(?))';
 
 /**
- * Gives entries a category. Split entries keep those of their parts, and transfers within the budget have none.
- * Resolves to how many it changed.
+ * Assigns a category to entries. Split entries keep the categories of their parts, and transfers within the budget have
+ * none. Resolves to the number changed.
  */
 export async function setCategory(writer: Writer, ids: readonly string[], categoryId: string | null): Promise<number> {
   const { changes } = await writer.execute(
@@ -78,7 +79,7 @@ export async function setCategory(writer: Writer, ids: readonly string[], catego
   return changes;
 }
 
-/** Resolves to how many it changed. */
+/** Resolves to the number changed. */
 export async function setPayee(writer: Writer, ids: readonly string[], payee: string): Promise<number> {
   const { changes } = await writer.execute(
     `UPDATE entries SET payee = ? WHERE ${among} AND payee <> ? AND transferId IS NULL`,
@@ -88,9 +89,9 @@ export async function setPayee(writer: Writer, ids: readonly string[], payee: st
 }
 
 /**
- * Puts entries into another account of the same currency, as after a statement that was imported into the wrong one.
- * Transfers stay, whose other side names the account; so does what was reconciled, as its statement is that account's.
- * Off budget there are no categories. Resolves to how many it moved.
+ * Moves entries to another account of the same currency, for example after importing a statement into the wrong
+ * account. Transfers stay, because their other side names the account. Reconciled entries stay, because they belong to
+ * that account's statement. Off-budget entries lose their categories. Resolves to the number moved.
  */
 export async function setAccount(writer: Writer, ids: readonly string[], accountId: string): Promise<number> {
   const { changes } = await writer.execute(
@@ -102,7 +103,7 @@ export async function setAccount(writer: Writer, ids: readonly string[], account
   return changes;
 }
 
-/** Between open and cleared; entries that were reconciled stay so. Resolves to how many it changed. */
+/** Switches between open and cleared; reconciled entries stay reconciled. Resolves to the number changed. */
 export async function setCleared(writer: Writer, ids: readonly string[], cleared: boolean): Promise<number> {
   const status: EntryStatus = cleared ? 'cleared' : 'open';
   const { changes } = await writer.execute(
@@ -112,7 +113,7 @@ export async function setCleared(writer: Writer, ids: readonly string[], cleared
   return changes;
 }
 
-/** What was reconciled, of a transfer on either side, may be changed again; it is still cleared. */
+/** Unlocks a reconciled entry, or the reconciled side of a transfer; it stays cleared. */
 export async function unlock(writer: Writer, id: string): Promise<void> {
   await writer.execute(
     "UPDATE entries SET status = 'cleared' WHERE status = 'reconciled' AND (id = ? OR transferId = (SELECT transferId FROM entries WHERE id = ?))",
@@ -120,7 +121,7 @@ export async function unlock(writer: Writer, id: string): Promise<void> {
   );
 }
 
-/** Gives a category to all entries of a payee that have none. Resolves to how many there were. */
+/** Assigns a category to all uncategorised entries of a payee. Resolves to the number changed. */
 export async function categorisePayee(writer: Writer, payee: string, categoryId: string): Promise<number> {
   const { changes } = await writer.execute(
     'UPDATE entries SET categoryId = ? WHERE payee = ? AND categoryId IS NULL AND transferId IS NULL AND NOT EXISTS (SELECT 1 FROM parts WHERE entryId = entries.id)',
@@ -130,8 +131,8 @@ export async function categorisePayee(writer: Writer, payee: string, categoryId:
 }
 
 /**
- * Deletes entries with their parts, and of transfers both sides. What was reconciled, on either side, stays: it is
- * unlocked one by one. Resolves to how many went, other sides counted.
+ * Deletes entries with their parts, and both sides of transfers. Entries reconciled on either side stay: the user
+ * unlocks them one by one. Resolves to the number deleted, counting other sides.
  */
 export async function deleteEntries(writer: Writer, ids: readonly string[]): Promise<number> {
   const chosen = JSON.stringify(ids);

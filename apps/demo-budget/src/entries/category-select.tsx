@@ -5,11 +5,11 @@ export interface CategorySelectProps {
   readonly categories: readonly CategoryRow[];
   readonly value: string | null;
   readonly onChange: (categoryId: string | null) => void;
-  /** For screen readers, where no visible label stands beside it. */
+  /** For screen readers, if there is no visible label. */
   readonly label?: string;
 }
 
-/** Chooses a category, or none. Hidden ones are offered only where they are the present choice. */
+/** Selects a category, or none. A hidden category is offered only if it is the current choice. */
 export function CategorySelect({ categories, value, onChange, label }: CategorySelectProps): ReactNode {
   const offered = categories.filter((category) => category.hidden === 0 || category.id === value);
   const known = value === null || categories.some((category) => category.id === value);

@@ -37,7 +37,7 @@ import { saveChanged, saveNew } from './save.ts';
 import { SelectionBar } from './selection-bar.tsx';
 import { useLedgerKeys } from './use-ledger-keys.ts';
 
-/** The ledger of one account: every entry with the balance after it, changed in place. */
+/** The ledger of one account: every entry with its running balance, edited in place. */
 export function EntriesView({ budget, accountId }: { readonly budget: Budget; readonly accountId: string }): ReactNode {
   const accounts = useQuery<AccountRow>(accountsWithBalances);
   const account = accounts.rows.find((candidate) => candidate.id === accountId);
@@ -60,7 +60,7 @@ interface LedgerProps {
   readonly accounts: readonly AccountRow[];
 }
 
-/** What is open for changes, as it was when it was opened. */
+/** The entry being edited, as it was when its form was opened. */
 interface Edited {
   readonly entry: LedgerRow;
   readonly parts: readonly PartRow[];
@@ -75,7 +75,7 @@ function Ledger({ budget, account, accounts }: LedgerProps): ReactNode {
   const [filter, setFilter] = useState<LedgerFilter>(wholeLedger);
   const [adding, setAdding] = useState(false);
   const [edited, setEdited] = useState<Edited | null>(null);
-  // The entry whose note is open.
+  // The entry with its note open.
   const [noted, setNoted] = useState<LedgerRow | null>(null);
   const [selected, setSelected] = useState<ReadonlySet<string>>(new Set());
   const [samePayee, setSamePayee] = useState<SamePayee | null>(null);
@@ -96,7 +96,7 @@ function Ledger({ budget, account, accounts }: LedgerProps): ReactNode {
     [account.id, accounts, edited],
   );
   const found = totals.rows[0];
-  // Until it is known what is found, that is the whole account: its rows are asked for at the same time.
+  // While the search result is loading, this is the whole account, because its rows are requested at the same time.
   const entryCount = found?.entryCount ?? account.entryCount;
   const offBudget = account.kind === 'off-budget';
 
@@ -142,7 +142,7 @@ function Ledger({ budget, account, accounts }: LedgerProps): ReactNode {
     runTask(async () => setSelected(new Set((await client.query<{ id: string }>(sql, params)).map(({ id }) => id))));
   };
 
-  // What had the focus goes when a form closes; a keyboard goes on from where it came.
+  // Closing a form removes the focused element, so the focus returns to the element that opened it.
   const leaveRow = (entry: LedgerRow): void => {
     flushSync(() => {
       setEdited(null);
@@ -329,7 +329,7 @@ function Ledger({ budget, account, accounts }: LedgerProps): ReactNode {
   );
 }
 
-/** `children` are what can be done with the account, for whoever may. */
+/** `children` are the account actions, shown to users who may write. */
 function LedgerHead({ account, children }: { readonly account: AccountRow; readonly children: ReactNode }): ReactNode {
   const mayWrite = useMayWrite();
   const { rows } = useQuery<ClearedRow>(clearedOfAccount, [account.id, account.id, account.id]);

@@ -42,7 +42,7 @@ function ledger(filter: Partial<LedgerFilter> = {}, first = 0, count = 100): Led
 }
 
 describe('the ledger', () => {
-  it('runs from the opening balance in order of days, whatever the order of entering', async () => {
+  it('runs from the opening balance by day, whatever the order of entering', async () => {
     await addEntry(writer, accountId, { ...coffee, date: '2025-02-02' });
     await addEntry(writer, accountId, { ...coffee, payee: 'Wages', date: '2025-02-01', amountMinor: 5_000 });
     expect(ledger().map((row) => [row.payee, row.balanceMinor])).toEqual([
@@ -52,7 +52,7 @@ describe('the ledger', () => {
     expect(writer.rows<AccountRow>(accountsWithBalances)).toMatchObject([{ balanceMinor: 14_650, entryCount: 2 }]);
   });
 
-  it('gives any window with the balances that the whole has', async () => {
+  it('returns any window with the same balances as the whole ledger', async () => {
     for (let day = 1; day <= 9; day += 1)
       await addEntry(writer, accountId, { ...coffee, date: `2025-02-0${day}`, amountMinor: -day });
     const whole = ledger();
@@ -64,7 +64,7 @@ describe('the ledger', () => {
     expect(ledger({}, 9, 4)).toEqual([]);
   });
 
-  it('finds by payee, notes and amount, and then knows no balances', async () => {
+  it('finds by payee, notes and amount, without balances', async () => {
     await addEntry(writer, accountId, coffee);
     await addEntry(writer, accountId, {
       ...coffee,
@@ -82,7 +82,7 @@ describe('the ledger', () => {
     expect(ledger({ text: '%' })).toEqual([]);
   });
 
-  it('finds entries that have every word typed, by beginnings, whatever case and accents, and whatever else is typed', async () => {
+  it('finds entries that contain every typed word by prefix, ignoring case, accents and punctuation', async () => {
     await addEntry(writer, accountId, { ...coffee, payee: 'Café Heron', notes: 'two cups' });
     await addEntry(writer, accountId, { ...coffee, payee: 'Heron Books' });
     const found = (text: string): string[] =>
@@ -101,7 +101,7 @@ describe('the ledger', () => {
     ]);
   });
 
-  it('is narrowed by category, state and days, and counts what is found', async () => {
+  it('filters by category, status and days, and counts the matches', async () => {
     const first = await addEntry(writer, accountId, { ...coffee, date: '2025-02-01', categoryId: 'starter-leisure' });
     await addEntry(writer, accountId, { ...coffee, date: '2025-02-02' });
     const split = await addEntry(writer, accountId, { ...coffee, date: '2025-02-03' }, [
@@ -129,22 +129,22 @@ describe('the ledger', () => {
     ).toEqual([first, split].toSorted());
   });
 
-  it('adds up past 2^53 exactly', async () => {
+  it('adds up exactly beyond 2^53', async () => {
     await addEntry(writer, accountId, { ...coffee, amountMinor: Number.MAX_SAFE_INTEGER });
     await addEntry(writer, accountId, { ...coffee, amountMinor: Number.MAX_SAFE_INTEGER });
     expect(ledger()[0]?.balanceMinor).toBe(2n * BigInt(Number.MAX_SAFE_INTEGER) + 10_000n);
   });
 });
 
-describe('changing an entry', () => {
-  it('writes the columns that differ and no other', async () => {
+describe('editing an entry', () => {
+  it('writes only the columns that differ', async () => {
     const id = await addEntry(writer, accountId, coffee);
     await changeEntry(writer, id, { fields: coffee, parts: [] }, { ...coffee, amountMinor: -360, notes: 'large' });
     expect(writer.written.at(-1)).toBe('UPDATE entries SET notes = ?, amountMinor = ? WHERE id = ?');
     expect(ledger()).toMatchObject([{ ...coffee, amountMinor: -360, notes: 'large' }]);
   });
 
-  it('writes nothing where nothing differs', async () => {
+  it('writes nothing if nothing differs', async () => {
     const id = await addEntry(writer, accountId, coffee);
     const before = writer.written.length;
     await changeEntry(writer, id, { fields: coffee, parts: [] }, { ...coffee });
@@ -153,7 +153,7 @@ describe('changing an entry', () => {
 });
 
 describe('several entries at once', () => {
-  it('are changed where they differ, by one statement', async () => {
+  it('change only where they differ, in one statement', async () => {
     const ids = [
       await addEntry(writer, accountId, coffee),
       await addEntry(writer, accountId, { ...coffee, payee: 'Tea' }),
@@ -170,7 +170,7 @@ describe('several entries at once', () => {
 });
 
 describe('categories', () => {
-  it('are given to the entries of a payee that have none, and to no others', async () => {
+  it('can be assigned to a payee’s uncategorised entries, and only to those', async () => {
     const first = await addEntry(writer, accountId, coffee);
     await addEntry(writer, accountId, coffee);
     await addEntry(writer, accountId, { ...coffee, payee: 'Tea' });
@@ -182,7 +182,7 @@ describe('categories', () => {
     expect(ledger().find((row) => row.payee === 'Tea')?.categoryId).toBeNull();
   });
 
-  it('begin with a set that can be added twice', async () => {
+  it('start with a set that can be added twice', async () => {
     await addStarterCategories(writer);
     expect(writer.rows('SELECT count(*) AS n, count(DISTINCT id) AS d FROM categories')).toEqual([{ n: 10, d: 10 }]);
   });
@@ -196,7 +196,7 @@ describe('an account', () => {
   });
 });
 
-it('entries go into another account of the same currency; transfers and what was reconciled stay', async () => {
+it('entries move to another account of the same currency; transfers and reconciled entries stay', async () => {
   const savings = await addAccount(writer, { name: 'Savings', kind: 'savings', currency: 'EUR', openingMinor: 0 });
   const pension = await addAccount(writer, { name: 'Pension', kind: 'off-budget', currency: 'EUR', openingMinor: 0 });
   const dollars = await addAccount(writer, { name: 'Dollars', kind: 'cash', currency: 'USD', openingMinor: 0 });

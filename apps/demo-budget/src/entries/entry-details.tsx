@@ -13,7 +13,7 @@ export interface EntryDetailsProps {
   readonly onClose: () => void;
 }
 
-/** All of an entry, to be read: where others have its fields, for whoever may only look. */
+/** All fields of an entry, read-only: viewers see this in place of the form. */
 export function EntryDetails({ entry, parts, currency, categories, onClose }: EntryDetailsProps): ReactNode {
   const nameOf = (categoryId: string | null): string =>
     categories.find(({ id }) => id === categoryId)?.name ?? 'No category';

@@ -17,39 +17,37 @@ import type { EntryFields } from './actions.ts';
 import { CategorySelect } from './category-select.tsx';
 import { PayeeList } from './payee-list.tsx';
 
-/** What a person made of the form. */
+/** The submitted values of the form. */
 export type FormResult =
   | {
       readonly kind: 'entry';
       readonly fields: EntryFields;
       readonly parts: readonly PartFields[];
-      /** Nobody has chosen the category, or that there is none: rules, and the payee's last entry, may. */
+      /** The user has chosen neither a category nor "none", so rules and the payee's last entry may set one. */
       readonly categoryIsOpen: boolean;
     }
   | { readonly kind: 'transfer'; readonly otherAccount: AccountRow; readonly fields: TransferFields };
 
 export interface EntryFormProps {
-  /** What the fields begin with; undefined for a new entry. */
+  /** Initial values of the fields; undefined for a new entry. */
   readonly entry?: LedgerRow;
   readonly parts?: readonly PartRow[];
   readonly account: AccountRow;
-  /** To transfer to. */
+  /** Accounts to transfer to. */
   readonly otherAccounts: readonly AccountRow[];
   readonly categories: readonly CategoryRow[];
-  /** What is known of such an entry from rules and from the payee's last one. Asked for new entries. */
+  /** The suggestion for such an entry, from rules and the payee's last entry. Requested for new entries. */
   readonly suggest?: (subject: RuleSubject) => Promise<RuleOutcome>;
   readonly onSave: (result: FormResult) => void;
   readonly onCancel: () => void;
   readonly onDelete?: () => void;
-  /** To the note that people write together. What was typed here and not saved goes. */
+  /** Opens the shared note and discards unsaved edits of the form. */
   readonly onNote?: () => void;
-  /** For a locked entry: makes it one that is merely cleared. */
+  /** For a reconciled entry: unlocks it, so that it is only cleared. */
   readonly onUnlock?: () => void;
 }
 
-/**
- * The fields of a ledger entry: for a new one, and in place of one that is being changed. Enter saves, Escape leaves.
- */
+/** The fields of a ledger entry, for a new entry or in place of the row being edited. Enter saves, Escape cancels. */
 export function EntryForm({
   entry,
   parts: savedParts = [],
@@ -96,8 +94,8 @@ export function EntryForm({
   const takesCategory = drafts.length === 0 && (categorySide === 'this' || (categorySide === 'other' && !isSaved));
   const otherCurrency = otherAccount !== undefined && otherAccount.currency !== currency ? otherAccount.currency : null;
 
-  // The keyboards of phones offer no minus for amounts, so the direction is a choice of its own. Where a sign is typed,
-  // it moves that choice.
+  // Phone keyboards have no minus key for amounts, so the direction is a separate control. Typing a sign changes that
+  // control.
   const typeAmount = (text: string): void => {
     const typed = /^\s*([+\-\u2212])/u.exec(text);
     if (typed !== null) setSign(typed[1] === '+' ? 1 : -1);
@@ -106,7 +104,7 @@ export function EntryForm({
 
   const askForSuggestion = (): void => {
     if (suggest === undefined || isTransfer || payee.trim() === '') return;
-    // A suggestion is a convenience: where it fails, the fields stay as they are, and saving will say what is wrong.
+    // A suggestion is optional: if it fails, the fields stay unchanged, and saving reports the error.
     suggest({ payee: payee.trim(), notes: notes.trim(), amountMinor, accountId: account.id }).then(
       (known) => {
         setPayee((typed) => (typed === payee ? known.payee : typed));

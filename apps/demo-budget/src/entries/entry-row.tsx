@@ -13,7 +13,7 @@ export interface EntryRowProps {
   readonly currency: string;
   readonly categories: readonly CategoryRow[];
   readonly selected: boolean;
-  /** Off budget, entries have no categories. */
+  /** Off-budget entries have no category. */
   readonly offBudget: boolean;
   readonly onEdit: (entry: LedgerRow) => void;
   readonly onCategory: (entry: LedgerRow, categoryId: string | null) => void;
@@ -22,17 +22,17 @@ export interface EntryRowProps {
   readonly onNote: (entry: LedgerRow) => void;
 }
 
-/** Where the focus returns to when an entry's fields are left. */
+/** The element that gets the focus back when an entry's fields are closed. */
 export function entryButtonId(entryId: string): string {
   return `entry-${entryId}`;
 }
 
-/** What opens the note of an entry. */
+/** Opens the entry's note. */
 export function noteButtonId(entryId: string): string {
   return `note-${entryId}`;
 }
 
-/** What an entry is called: its payee, or the account that it moves money to or from. */
+/** The entry's label: its payee, or the other account of a transfer. */
 export function entryName(entry: LedgerRow): string {
   if (entry.otherAccountName !== null) return `${entry.amountMinor < 0 ? 'To' : 'From'} ${entry.otherAccountName}`;
   return entry.payee === '' ? 'No payee' : entry.payee;
@@ -45,9 +45,9 @@ const statusWords: Readonly<Record<EntryStatus, string>> = {
 };
 
 /**
- * One entry of the ledger. Memoised: a live query hands out the same object for a row that did not change, so one
- * changed entry draws one row anew. The roles are spelled out because on narrow screens the rows are laid out as grids,
- * and some browsers then forget them.
+ * One entry of the ledger. Memoised: a live query returns the same object for an unchanged row, so a changed entry
+ * redraws one row. The ARIA roles are explicit because narrow screens lay the rows out as grids, and some browsers then
+ * drop the table roles.
  */
 export const EntryRow = memo(function EntryRow({
   entry,
@@ -62,7 +62,7 @@ export const EntryRow = memo(function EntryRow({
   onNote,
 }: EntryRowProps): ReactNode {
   const name = entryName(entry);
-  // What the button shows has to be in what it is called.
+  // The visible text of the button must be part of its accessible name.
   const shown = `${name} ${entry.notes}`.trim();
   const mayWrite = useMayWrite();
   return (

@@ -10,7 +10,7 @@ export interface FilterBarProps {
   readonly filter: LedgerFilter;
   readonly categories: readonly CategoryRow[];
   readonly currency: string;
-  /** Of what the filter finds; undefined while it is not known. */
+  /** Totals of the matching entries; undefined while they are loading. */
   readonly found: LedgerTotalsRow | undefined;
   readonly searchField: RefObject<HTMLInputElement | null>;
   readonly onFilter: (filter: LedgerFilter) => void;
@@ -23,7 +23,7 @@ const statusChoices: readonly (readonly [NonNullable<LedgerFilter['status']>, st
   ['not-reconciled', 'Not reconciled'],
 ];
 
-/** Search and filters of a ledger, and what they find. */
+/** Search and filters of a ledger, with the totals of the matches. */
 export function FilterBar({ filter, categories, currency, found, searchField, onFilter }: FilterBarProps): ReactNode {
   const [open, setOpen] = useState(false);
   const search = (text: string): void => {

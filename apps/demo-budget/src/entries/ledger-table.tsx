@@ -16,7 +16,7 @@ export interface LedgerTableProps extends Pick<
   readonly entryCount: number;
   readonly categories: readonly CategoryRow[];
   readonly selected: ReadonlySet<string>;
-  /** The entry whose fields, or whose note, stand in its row's place. */
+  /** The entry whose form or note replaces its row. */
   readonly edited: LedgerRow | null;
   readonly editForm: ReactNode;
 }
@@ -24,8 +24,8 @@ export interface LedgerTableProps extends Pick<
 const columnCount = 7;
 
 /**
- * The entries around what is in view, as rows; empty room stands for all others, so that the page has the length of the
- * whole ledger.
+ * Renders the rows around the visible ones; spacers stand for all others, so that the page has the height of the whole
+ * ledger.
  */
 export function LedgerTable({
   account,
@@ -81,7 +81,7 @@ export function LedgerTable({
       </thead>
       <tbody role="rowgroup" ref={body}>
         {before > 0 && <Room heightPx={before * rowHeight} />}
-        {/* Scrolled away, the fields stay as they are: what was typed is not lost. */}
+        {/* When scrolled out of view, the form stays mounted, so that typed values are kept. */}
         {!editedInView && editRow}
         {rows.map((entry) =>
           entry.id === edited?.id ? (
@@ -104,7 +104,7 @@ export function LedgerTable({
   );
 }
 
-/** Where entries are that are out of view. */
+/** Spacer for entries out of view. */
 function Room({ heightPx }: { readonly heightPx: number }): ReactNode {
   return (
     <tr className="room" aria-hidden="true" style={{ height: heightPx }}>

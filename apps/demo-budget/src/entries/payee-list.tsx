@@ -2,10 +2,7 @@ import type { ReactNode } from 'react';
 import { frequentPayees, type PayeeRow } from '../queries/payees.ts';
 import { useQuery } from '../shell/use-query.ts';
 
-/**
- * The payees to choose from while typing, for the field whose `list` is this id. Asked for only while there is such a
- * field.
- */
+/** Payee suggestions for the field whose `list` is this id. Queried only while such a field is mounted. */
 export function PayeeList({ id }: { readonly id: string }): ReactNode {
   const { rows } = useQuery<PayeeRow>(frequentPayees);
   return (

@@ -1,18 +1,18 @@
-/** The rows of a long table that are kept in the page: `count` from the `first` one on. */
+/** The rows of a long table that are rendered: `count` rows from position `first`. */
 export interface RowWindow {
   readonly first: number;
   readonly count: number;
 }
 
 /**
- * The window moves in steps of so many rows, so that scrolling asks for other rows seldom. Each row costs the browser
- * about 1 ms, so a search shows few of them at first.
+ * The window moves in steps of this many rows, so that scrolling requests rows rarely. Each row costs the browser about
+ * 1 ms, so a search initially shows few rows.
  */
 const step = 20;
 
 /**
- * The rows in view, with a step before and after them. Heights in CSS pixels; `scrolled` is how far the first row is
- * above the view's top.
+ * The visible rows, with one step before and after them. Heights in CSS pixels; `scrolled` is the distance of the first
+ * row above the top of the view.
  */
 export function rowWindow({
   scrolled,

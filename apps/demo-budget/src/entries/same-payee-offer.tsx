@@ -12,8 +12,8 @@ export interface SamePayee {
 }
 
 /**
- * After a category was chosen: offers it for the other entries of the payee that have none. Shows nothing where there
- * are no others.
+ * After a category was chosen, offers it for the payee's other uncategorised entries. Renders nothing if there are
+ * none.
  */
 export function SamePayeeOffer({
   payee,

@@ -8,8 +8,8 @@ import { addEntry, changeEntry, type EntryFields } from './actions.ts';
 import type { FormResult } from './entry-form.tsx';
 
 /**
- * Writes what the form for a new entry was sent with. Where the category was left open, rules are tried once more on
- * all of it: the form asks them when a field is left, and whoever presses Enter leaves none.
+ * Writes a new entry from its submitted form. If the category was left open, applies the rules to the complete entry:
+ * the form applies them when a field loses focus, and submitting with Enter skips that.
  */
 export async function saveNew(
   writer: Writer,
@@ -33,7 +33,7 @@ export async function saveNew(
     );
 }
 
-/** Writes what differs from the entry as it was when its form was opened. */
+/** Writes the differences from the entry as it was when its form was opened. */
 export async function saveChanged(
   writer: Writer,
   account: AccountRow,
@@ -59,7 +59,7 @@ export async function saveChanged(
     );
 }
 
-/** What is known of an entry: a category that the form has from before stays. */
+/** Applies the suggestion; a category that the form already has stays. */
 async function ruled(writer: Writer, accountId: string, fields: EntryFields): Promise<EntryFields> {
   const { payee, notes, categoryId } = await suggestFor(writer, { ...fields, accountId });
   return { ...fields, payee, notes, categoryId: fields.categoryId ?? categoryId };

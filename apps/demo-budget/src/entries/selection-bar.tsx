@@ -12,13 +12,13 @@ export interface SelectionBarProps {
   readonly foundCount: number;
   readonly categories: readonly CategoryRow[];
   readonly offBudget: boolean;
-  /** That the selected may be put into. */
+  /** Accounts that the selection may be moved to. */
   readonly otherAccounts: readonly AccountRow[];
   readonly onSelectAll: () => void;
   readonly onClear: () => void;
 }
 
-/** What can be done with several entries at once. Each is one transaction, so one undo takes it back. */
+/** Actions on several entries at once. Each is one transaction, so one undo reverts it. */
 export function SelectionBar({
   ids,
   foundCount,

@@ -4,17 +4,17 @@ import { isTyping } from '../shell/keys.ts';
 export interface LedgerKeys {
   readonly onNew: () => void;
   readonly onSearch: () => void;
-  /** Of the entry whose row has the focus. */
+  /** Acts on the entry of the focused row. */
   readonly onToggle: (entryId: string) => void;
-  /** The note of the entry whose row has the focus. */
+  /** Opens the note of the focused row's entry. */
   readonly onNote: (entryId: string) => void;
   readonly onEscape: () => void;
   readonly onHelp: () => void;
 }
 
 /**
- * The ledger by keyboard: the focus goes from row to row, where Enter opens an entry. Keys belong to a field while one
- * types in it.
+ * Keyboard control of the ledger: the focus moves from row to row, and Enter opens an entry. While a field has the
+ * focus, keys belong to the field.
  */
 export function useLedgerKeys(keys: LedgerKeys): void {
   const latest = useRef(keys);
@@ -68,7 +68,7 @@ function actionOf(key: string, keys: LedgerKeys): (() => void) | undefined {
   }
 }
 
-/** Only by a row's own button: Space on any other button presses that one. */
+/** Only from a row's own button: on any other button, Space presses that button. */
 function focusedEntry(): string | undefined {
   const focused = document.activeElement;
   return focused?.classList.contains('entry-open') === true
@@ -77,8 +77,8 @@ function focusedEntry(): string | undefined {
 }
 
 /**
- * To the row before or after; to the first row in view where none has the focus. The rows around the view are in the
- * page, so there is always one to go to.
+ * Moves to the previous or next row, or to the first visible row if no row has the focus. The rows around the view are
+ * rendered, so the target exists.
  */
 function moveFocus(by: 1 | -1): void {
   const buttons = [...document.querySelectorAll<HTMLElement>('tr[data-entry] .entry-open')];

@@ -5,7 +5,7 @@ import { rowWindow, type RowWindow } from './row-window.ts';
 const narrow = '(max-width: 46rem)';
 const rowHeightPx = { wide: 56, narrow: 108 } as const;
 
-/** Which rows of a table to have in the page, and how high each is, as one scrolls. */
+/** The rows of a table to render at the current scroll position, and the row height. */
 export function useRowWindow(table: RefObject<HTMLElement | null>): RowWindow & { readonly rowHeight: number } {
   const [isNarrow, setIsNarrow] = useState(() => matchMedia(narrow).matches);
   const rowHeight = isNarrow ? rowHeightPx.narrow : rowHeightPx.wide;

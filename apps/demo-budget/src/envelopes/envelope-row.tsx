@@ -13,20 +13,18 @@ import type { Envelope } from './envelopes.ts';
 export interface EnvelopeRowProps {
   readonly envelope: Envelope;
   readonly currency: string;
-  /** Null: it has none. */
+  /** Null if the envelope has no goal. */
   readonly goal: { readonly goal: GoalRow; readonly state: GoalState } | null;
   /**
-   * Given what is to be added to what is assigned. Resolves when that is kept: until then the field shows what was
-   * typed.
+   * Called with the amount to add to the assignment. Resolves when it is stored; until then the field shows the typed
+   * value.
    */
   readonly onAssign: (amountMinor: number) => Promise<void>;
   readonly onMove: () => void;
   readonly onGoal: () => void;
 }
 
-/**
- * One category of a month. What is assigned is its own field: leaving it, or Enter, saves what was added or taken away.
- */
+/** One category of a month. The assigned amount is a field that saves the difference on blur or Enter. */
 export function EnvelopeRow({ envelope, currency, goal, onAssign, onMove, onGoal }: EnvelopeRowProps): ReactNode {
   const save = useSave();
   const mayWrite = useMayWrite();

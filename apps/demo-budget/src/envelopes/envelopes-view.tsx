@@ -23,7 +23,7 @@ import { EnvelopeRow } from './envelope-row.tsx';
 import { monthBudget, type Envelope, type MonthBudget } from './envelopes.ts';
 import { MoveForm } from './move-form.tsx';
 
-/** The budget of a month: what each category may spend. One currency at a time. */
+/** The budget of a month: how much each category may spend. One currency at a time. */
 export function EnvelopesView({ budget }: { readonly budget: Budget }): ReactNode {
   const currencies = useQuery<CurrencyRow>(currenciesOfAccounts);
   const [currency, choice] = useCurrency(currencies.rows);
@@ -70,7 +70,7 @@ function MonthOf({ budget, currency, month, openingMinor }: MonthOfProps): React
   const assigned = useSteadyQuery<AssignedRow>(assignedByMonth, [currency, month]);
   const activity = useSteadyQuery<ActivityRow>(activityByMonth, [currency, month]);
   const { rows: goals } = useQuery<GoalRow>(goalsInCurrency, [currency]);
-  // One form at a time, below the row that it belongs to.
+  // One form at a time, below its row.
   const [opened, setOpened] = useState<{ readonly form: 'move' | 'goal'; readonly categoryId: string } | null>(null);
   const plan = useMemo(
     () => monthBudget({ month, categories, assigned: assigned.rows, activity: activity.rows, openingMinor }),

@@ -24,7 +24,7 @@ const activityRow: fc.Arbitrary<ActivityRow> = fc.record({
   changeMinor: minor,
 });
 
-it('unassigned and available money are together what the accounts hold', () => {
+it('unassigned plus available money equals the account balances', () => {
   fc.assert(
     fc.property(fc.array(assignedRow), fc.array(activityRow), minor, (assigned, activity, openingMinor) => {
       const plan = monthBudget({ month: '2026-02', categories, assigned, activity, openingMinor });

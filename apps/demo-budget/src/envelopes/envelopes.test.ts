@@ -46,7 +46,7 @@ function available(month: string): Record<string, bigint> {
 }
 
 describe('a month', () => {
-  it('has what was assigned, less what was spent, and the rest to assign', async () => {
+  it('shows assigned, spent and unassigned money', async () => {
     await enter('2026-01-02', pay, 100_000);
     await put('2026-01', food, 30_000);
     await enter('2026-01-15', food, -12_000);
@@ -54,7 +54,7 @@ describe('a month', () => {
     expect(available('2026-01')).toEqual({ '': 80_000n, Food: 18_500n, Fun: 0n });
   });
 
-  it('names the spending without a category, which is taken from the money that is ready to assign', async () => {
+  it('reports uncategorised spending, which reduces the money ready to assign', async () => {
     await enter('2026-01-02', null, -30_000);
     await enter('2026-01-03', null, 500);
     await enter('2025-12-31', null, -4_000);
@@ -62,7 +62,7 @@ describe('a month', () => {
     expect(plan('2026-02').uncategorisedSpentMinor).toBe(0n);
   });
 
-  it('takes over what is left, and begins with nothing where too much was spent', async () => {
+  it('carries over money left, and starts at zero after overspending', async () => {
     await put('2026-01', food, 5_000);
     await put('2026-01', fun, 1_000);
     await enter('2026-01-15', food, -2_000);
@@ -72,7 +72,7 @@ describe('a month', () => {
     expect(plan('2026-03').overspentBeforeMinor).toBe(700n);
   });
 
-  it('takes over what an envelope lacks, where that keeps what it overspends', async () => {
+  it('carries over overspending in envelopes that keep it', async () => {
     await setKeepsOverspent(writer, fun, true);
     await put('2026-01', fun, 1_000);
     await enter('2026-01-15', fun, -1_700);
@@ -84,7 +84,7 @@ describe('a month', () => {
     expect(available('2026-02')).toEqual({ '': 7_600n, Food: 0n, Fun: 700n });
   });
 
-  it('leaves out what is in another currency or comes later', async () => {
+  it('excludes other currencies and later months', async () => {
     const dollars = await addAccount(writer, { name: 'Dollars', kind: 'cash', currency: 'USD', openingMinor: 0 });
     await addEntry(writer, dollars, { date: '2026-01-01', payee: '', notes: '', categoryId: food, amountMinor: -100 });
     await assign(writer, { month: '2026-01', currency: 'USD', categoryId: food, amountMinor: 100 });
@@ -94,7 +94,7 @@ describe('a month', () => {
 });
 
 describe('assigning', () => {
-  it('adds up, and nothing is written where nothing changes', async () => {
+  it('adds up, and writes nothing if nothing changes', async () => {
     await put('2026-01', food, 5_000);
     await put('2026-01', food, -1_000);
     await put('2026-01', food, 0);
@@ -102,13 +102,13 @@ describe('assigning', () => {
     expect(writer.rows('SELECT id FROM assignments')).toHaveLength(2);
   });
 
-  it('moves from one envelope to another', async () => {
+  it('moves money from one envelope to another', async () => {
     await put('2026-01', food, 5_000);
     await move(writer, { month: '2026-01', currency: 'EUR', categoryId: food, amountMinor: 2_000 }, fun);
     expect(available('2026-01')).toEqual({ '': 5_000n, Food: 3_000n, Fun: 2_000n });
   });
 
-  it('fills several at once', async () => {
+  it('assigns to several envelopes at once', async () => {
     await assignAll(
       writer,
       [food, fun].map((categoryId) => ({

@@ -6,27 +6,27 @@ export interface Envelope {
   readonly categoryId: string;
   readonly name: string;
   readonly hidden: boolean;
-  /** What it has overspent stays in it, instead of being covered each month when the month ends. */
+  /** Overspending stays in the envelope, instead of being covered from unassigned money when the month ends. */
   readonly keepsOverspent: boolean;
-  /** What was left over from the months before; less than nothing only where it keeps what it has overspent. */
+  /** Money left from earlier months; negative only if the envelope keeps its overspending. */
   readonly carriedMinor: bigint;
   readonly assignedMinor: bigint;
-  /** What was spent, less what came back. */
+  /** Spending less refunds. */
   readonly spentMinor: bigint;
-  /** What is left. Negative: more was spent than there was. */
+  /** Money left. Negative if overspent. */
   readonly availableMinor: bigint;
 }
 
 export interface MonthBudget {
   readonly envelopes: readonly Envelope[];
-  /** Money that no envelope has yet. Negative: more was assigned than there is. */
+  /** Money not assigned to any envelope. Negative if more was assigned than there is. */
   readonly unassignedMinor: bigint;
   readonly assignedMinor: bigint;
   readonly spentMinor: bigint;
   readonly availableMinor: bigint;
-  /** What earlier months overspent, and this and earlier months' unassigned money covered each month. */
+  /** Overspending of earlier months that was covered from unassigned money. */
   readonly overspentBeforeMinor: bigint;
-  /** What was spent without a category in this month. It is taken from unassigned money. */
+  /** Uncategorised spending in this month. It reduces unassigned money. */
   readonly uncategorisedSpentMinor: bigint;
 }
 
@@ -36,17 +36,16 @@ export interface EnvelopeInput {
   readonly categories: readonly CategoryRow[];
   readonly assigned: readonly AssignedRow[];
   readonly activity: readonly ActivityRow[];
-  /** What the accounts held before their first entries. */
+  /** The accounts' total opening balance. */
   readonly openingMinor: bigint;
 }
 
 /**
- * The envelopes of a month, from all months up to it. What is left in an envelope stays in it; what one has overspent
- * is covered each month from unassigned money when its month ends, and the envelope begins anew with nothing, unless it is one
- * that keeps that.
+ * Computes the envelopes of a month from all months up to it. Money left in an envelope carries over. Overspending is
+ * covered from unassigned money when its month ends, and the envelope starts the next month at zero, unless the
+ * envelope keeps its overspending.
  *
- * One sum always holds: unassigned money and all that is available are together what the accounts held at the end of
- * the month.
+ * Invariant: unassigned money plus all available money equals what the accounts held at the end of the month.
  */
 export function monthBudget({ month, categories, assigned, activity, openingMinor }: EnvelopeInput): MonthBudget {
   const spending = categories.filter(({ kind }) => kind === 'spending');
@@ -60,9 +59,9 @@ export function monthBudget({ month, categories, assigned, activity, openingMino
     let carriedMinor = 0n;
     for (const earlier of months) {
       const left = carriedMinor + assignedIn(earlier, category.id) + changeIn(earlier, category.id);
-      const isMadeGood = left < 0n && category.keepsOverspent === 0;
-      if (isMadeGood) overspentBeforeMinor -= left;
-      carriedMinor = isMadeGood ? 0n : left;
+      const isCovered = left < 0n && category.keepsOverspent === 0;
+      if (isCovered) overspentBeforeMinor -= left;
+      carriedMinor = isCovered ? 0n : left;
     }
     const assignedMinor = assignedIn(month, category.id);
     const changeMinor = changeIn(month, category.id);
@@ -78,7 +77,7 @@ export function monthBudget({ month, categories, assigned, activity, openingMino
     };
   });
   const isEnvelope = new Set(spending.map(({ id }) => id));
-  // Income, and what has no category yet, whichever way it went.
+  // Income and uncategorised entries, in either direction.
   const withoutEnvelope = activity.filter(
     (row) => row.month <= month && (row.categoryId === null || !isEnvelope.has(row.categoryId)),
   );

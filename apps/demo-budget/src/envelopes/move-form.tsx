@@ -7,7 +7,7 @@ import { locale } from '../shell/locale.ts';
 import type { Envelope } from './envelopes.ts';
 
 export interface MoveFormProps {
-  /** The envelope whose row is open. Money moves out of it, or into it if it is overspent. */
+  /** The envelope of the open row. Money moves out of it, or into it if it is overspent. */
   readonly envelope: Envelope;
   readonly envelopes: readonly Envelope[];
   readonly currency: string;
@@ -18,8 +18,9 @@ export interface MoveFormProps {
 }
 
 /**
- * Moves money between two envelopes. An overspent envelope is covered: it offers what it lacks, from the envelope that
- * has most. Any other offers what the first overspent envelope lacks, as far as it has that.
+ * Moves money between two envelopes. For an overspent envelope, the form proposes the missing amount from the envelope
+ * that has most. For any other, it proposes the amount that the first overspent envelope lacks, limited to the money
+ * available.
  */
 export function MoveForm({
   envelope,
@@ -101,7 +102,7 @@ function richest(envelopes: readonly Envelope[]): Envelope | undefined {
   );
 }
 
-/** What `to` lacks, as far as `from` has it; all of `from` if `to` lacks nothing. */
+/** The amount that `to` lacks, limited to the money in `from`; all of `from` if `to` lacks nothing. */
 function firstAmount(from: Envelope | undefined, to: Envelope | undefined): bigint {
   const has = from === undefined || from.availableMinor < 0n ? 0n : from.availableMinor;
   const lacks = to === undefined || to.availableMinor >= 0n ? has : -to.availableMinor;

@@ -1,10 +1,10 @@
-/** Hands a file to the browser, which keeps it where it keeps downloads. */
+/** Saves a file through the browser's download. */
 export function download(fileName: string, blob: Blob): void {
   const url = URL.createObjectURL(blob);
   const link = document.createElement('a');
   link.href = url;
   link.download = fileName;
   link.click();
-  // The browser has begun to read by the next turn; a second more costs nothing.
+  // The browser has started reading by the next task; one more second costs nothing.
   setTimeout(() => URL.revokeObjectURL(url), 1_000);
 }

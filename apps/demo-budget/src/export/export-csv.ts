@@ -3,7 +3,7 @@ import Papa from 'papaparse';
 import { minorToDecimalText } from '../money/format.ts';
 import { entryLineCount, exportedLines, type CountRow, type ExportedLineRow } from '../queries/export.ts';
 
-/** The part of the client that exports read with. */
+/** The subset of the client that exports read with. */
 export type Reader = Pick<Client, 'query' | 'stream'>;
 
 export interface ExportProgress {
@@ -14,13 +14,13 @@ export interface ExportProgress {
 const header = ['Date', 'Account', 'Payee', 'Notes', 'Category', 'Amount', 'Currency', 'Status', 'Entry'];
 
 /**
- * Every entry of every account as CSV, oldest first: a line for each, or for each part of a split one, so that amounts
- * add up. Amounts are exact, with a point. The import of this app reads it as well. All of one moment, whatever is
- * written meanwhile.
+ * Exports every entry of every account as CSV, oldest first. An entry has one line, or one line per part if it is
+ * split, so that the amounts add up. Amounts are exact, with a decimal point. This app's import can read the file.
+ * Everything is read from one snapshot.
  */
 export async function exportCsv(reader: Reader, onProgress: (progress: ExportProgress) => void): Promise<Blob> {
   const [{ count: totalCount } = { count: 0 }] = await reader.query<CountRow>(entryLineCount);
-  // A byte order mark: without it, spreadsheet programs take UTF-8 for something else.
+  // A byte order mark: without it, spreadsheet programs misread UTF-8.
   const texts = [`\ufeff${Papa.unparse([header])}\r\n`];
   let writtenCount = 0;
   for await (const rows of reader.stream<ExportedLineRow>(exportedLines)) {

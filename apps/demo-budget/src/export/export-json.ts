@@ -2,13 +2,13 @@ import { schema } from '../schema.ts';
 import type { CountRow } from '../queries/export.ts';
 import type { ExportProgress, Reader } from './export-csv.ts';
 
-/** Names what the file is, with the version of its layout. */
+/** Identifies the file format and its version. */
 export const exportFormat = 'rockpool-budget-1';
 
 /**
- * Every row of every table as JSON: `{ format, exportedAtMs, tables: { accounts: [{ id, … }], … } }`, columns by the
- * names that they have in schema.ts. Integers beyond
- * ±(2^53 − 1), which the app never writes, are texts. Each table is of one moment.
+ * Every row of every table as JSON: `{ format, exportedAtMs, tables: { accounts: [{ id, … }], … } }`, with the column
+ * names of schema.ts. Integers beyond ±(2^53 − 1), which the app never writes, are strings. Each table is read from one
+ * snapshot.
  */
 export async function exportJson(
   reader: Reader,

@@ -28,7 +28,7 @@ const formats: readonly { readonly format: Format; readonly title: string; reado
   },
 ];
 
-/** Everything that the budget holds, as files. It works without a network: nothing is asked of the server. */
+/** Saves the whole budget as files. Works offline: the server is not contacted. */
 export function ExportView(): ReactNode {
   const client = useClient();
   const run = useTask();

@@ -37,7 +37,7 @@ beforeEach(async () => {
 });
 
 describe('entries as CSV', () => {
-  it('are there line by line, with the parts of split ones and what they leave over, exactly', async () => {
+  it('has one line per entry or part, with an exact line for any remainder of a split', async () => {
     const seen: ExportProgress[] = [];
     const blob = await exportCsv(writer, (progress) => seen.push(progress));
     expect(new Uint8Array(await blob.arrayBuffer()).slice(0, 3)).toEqual(Uint8Array.of(0xef, 0xbb, 0xbf));
@@ -62,8 +62,8 @@ describe('entries as CSV', () => {
   });
 });
 
-describe('everything as JSON', () => {
-  it('has every table with every row, as it is', async () => {
+describe('the JSON export', () => {
+  it('has every table with every row, unchanged', async () => {
     const seen: ExportProgress[] = [];
     const { tables, ...head } = JSON.parse(
       await (await exportJson(writer, 17, (progress) => seen.push(progress))).text(),
@@ -75,7 +75,7 @@ describe('everything as JSON', () => {
     expect(seen.at(-1)).toEqual({ writtenCount: 16, totalCount: 16 });
   });
 
-  it('is JSON also for an empty budget', async () => {
+  it('is valid JSON for an empty budget', async () => {
     const empty = memoryWriter();
     const blob = await exportJson(
       { query: empty.query, stream: async function* () {} as unknown as Reader['stream'] },

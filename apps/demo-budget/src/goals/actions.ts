@@ -9,7 +9,7 @@ export interface Goal {
   readonly byMonth: string | null;
 }
 
-/** An envelope has one goal: a new one takes the place of the last. */
+/** An envelope has one goal: a new goal replaces the previous one. */
 export async function setGoal(
   writer: Writer,
   { categoryId, currency, kind, amountMinor, byMonth }: Goal,

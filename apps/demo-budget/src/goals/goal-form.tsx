@@ -22,7 +22,7 @@ export interface GoalFormProps {
   readonly onCancel: () => void;
 }
 
-/** What an envelope is to get. */
+/** Form for an envelope's goal. */
 export function GoalForm({
   categoryName,
   goal,

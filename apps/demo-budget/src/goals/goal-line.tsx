@@ -4,7 +4,7 @@ import type { GoalRow } from '../queries/goals.ts';
 import { formatMonth, locale } from '../shell/locale.ts';
 import type { GoalState } from './goal-state.ts';
 
-/** How far an envelope is with its goal, as a bar and in words. */
+/** An envelope's progress towards its goal, as a bar and in words. */
 export function GoalLine({
   goal,
   state,

@@ -3,17 +3,18 @@ import type { Envelope } from '../envelopes/envelopes.ts';
 import type { GoalRow } from '../queries/goals.ts';
 
 export interface GoalState {
-  /** What the envelope still lacks this month to be on track. Never negative. */
+  /** The amount to add this month to be on track. Never negative. */
   readonly neededMinor: bigint;
   /** From 0 to 1. */
   readonly progress: number;
 }
 
 /**
- * Where an envelope stands with its goal in a month. Each month: so much assigned, whatever was there before. Up to: as
- * much as lacks to what it is to hold when the month begins; what is spent in it is filled up in the next. By a month:
- * so much in the envelope by then, in equal shares of what was lacking when this month began; all of it at once when
- * that month has passed.
+ * The state of an envelope's goal in a month.
+ * - `monthly`: assign the amount each month, whatever was left over.
+ * - `up-to`: at the start of the month, assign what is missing from the amount; spending is refilled the next month.
+ * - `by-month`: reach the amount by that month, in equal shares of what was missing when this month began; the whole
+ *   remainder once that month has passed.
  */
 export function goalState(
   goal: GoalRow,

@@ -17,8 +17,8 @@ const envelope = (
   availableMinor: carriedMinor + assignedMinor - spentMinor,
 });
 
-describe('a goal for each month', () => {
-  it('is met by what is assigned, however much was spent or left over', () => {
+describe('a monthly goal', () => {
+  it('is met by assigning money, however much was spent or left over', () => {
     expect(goalState(monthly, envelope(90_000n, 10_000n, 5_000n), '2025-11')).toEqual({
       neededMinor: 30_000n,
       progress: 0.25,
@@ -28,28 +28,28 @@ describe('a goal for each month', () => {
   });
 });
 
-it('a goal to be refill to asks for what lacked when the month began, whatever is spent in it', () => {
+it('a refill goal asks for what was missing when the month began, whatever is spent during it', () => {
   const upTo: GoalRow = { categoryId: 'car', kind: 'up-to', amountMinor: 40_000, byMonth: null };
   expect(goalState(upTo, envelope(30_000n, 0n, 25_000n), '2025-11')).toEqual({ neededMinor: 10_000n, progress: 0.75 });
   expect(goalState(upTo, envelope(30_000n, 10_000n, 40_000n), '2025-11')).toEqual({ neededMinor: 0n, progress: 1 });
   expect(goalState(upTo, envelope(90_000n, 0n), '2025-11')).toEqual({ neededMinor: 0n, progress: 1 });
 });
 
-describe('a goal by a month', () => {
-  it('asks for equal shares, of this month too', () => {
+describe('a goal with a target month', () => {
+  it('asks for equal shares, including this month', () => {
     expect(goalState(byMonth, envelope(0n, 0n), '2025-11')).toEqual({ neededMinor: 25_000n, progress: 0 });
     expect(goalState(byMonth, envelope(25_000n, 25_000n), '2025-12')).toEqual({ neededMinor: 0n, progress: 0.5 });
     expect(goalState(byMonth, envelope(50_001n, 0n), '2026-01').neededMinor).toBe(25_000n);
   });
 
-  it('asks for all that lacks in its month, and after it', () => {
+  it('asks for the whole remainder in its month and after it', () => {
     expect(goalState(byMonth, envelope(60_000n, 10_000n), '2026-02').neededMinor).toBe(30_000n);
     expect(goalState(byMonth, envelope(60_000n, 10_000n), '2026-07').neededMinor).toBe(30_000n);
     expect(goalState(byMonth, envelope(100_000n, 0n), '2026-07')).toEqual({ neededMinor: 0n, progress: 1 });
   });
 });
 
-it('an envelope has one goal in a currency', async () => {
+it('an envelope has one goal per currency', async () => {
   const writer = memoryWriter();
   const categoryId = await addCategory(writer, 'Trip', 'spending');
   await setGoal(writer, { ...byMonth, categoryId, currency: 'EUR' });

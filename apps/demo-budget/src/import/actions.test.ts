@@ -22,7 +22,7 @@ beforeEach(async () => {
   accountId = await addAccount(writer, { name: 'Giro', kind: 'checking', currency: 'EUR', openingMinor: 184_210 });
 });
 
-/** The whole way of a file, as the view goes it: to the drafts that are new. */
+/** The whole pipeline for a file, as in the view: up to the drafts that are new. */
 async function draftsOf(fileName: string, currency: string): Promise<readonly EntryDraft[]> {
   const file = await readChosenFile(
     fileName,
@@ -43,12 +43,12 @@ async function draftsOf(fileName: string, currency: string): Promise<readonly En
 }
 
 describe('importing a statement', () => {
-  it('ends at the balance that the bank states, with every day in the order of the statement', async () => {
+  it('ends at the balance that the bank states, with each day in the order of the statement', async () => {
     await expect(importEntries(writer, accountId, await draftsOf('meridian-giro.csv', 'EUR'))).resolves.toHaveLength(
       355,
     );
     expect(writer.rows(accountsWithBalances)).toMatchObject([{ balanceMinor: 509_734, entryCount: 355 }]);
-    // The first lines of the file, which begins with the newest.
+    // The first lines of the file, which lists the newest first.
     const { sql, params } = ledgerWindow(accountId, wholeLedger, 0, 3);
     expect(writer.rows<LedgerRow>(sql, params).map((row) => [row.payee, row.balanceMinor])).toEqual([
       ['Gasthaus Zum Nebelhorn', 509_734],
@@ -57,14 +57,14 @@ describe('importing a statement', () => {
     ]);
   });
 
-  it('adds nothing the second time, neither by the plan nor by the write', async () => {
+  it('adds nothing the second time, neither in the plan nor in the write', async () => {
     const drafts = await draftsOf('meridian-giro.csv', 'EUR');
     await importEntries(writer, accountId, drafts);
     await expect(draftsOf('meridian-giro.csv', 'EUR')).resolves.toEqual([]);
     await expect(importEntries(writer, accountId, drafts)).resolves.toEqual([]);
   });
 
-  it('tells how far it is', async () => {
+  it('reports its progress', async () => {
     const seen: ImportProgress[] = [];
     await importEntries(writer, accountId, await draftsOf('harbour-checking.csv', 'EUR'), (progress) =>
       seen.push(progress),
@@ -73,7 +73,7 @@ describe('importing a statement', () => {
     expect(seen.every((progress) => progress.totalCount === 2_000)).toBe(true);
   });
 
-  it('gives each entry the category that its payee had last', async () => {
+  it('gives each entry the payee’s last category', async () => {
     const payee = 'Bäckerei Hollerblüh';
     await addEntry(writer, accountId, {
       date: '2024-01-01',
@@ -103,7 +103,7 @@ describe('importing a statement', () => {
     expect(rows).toHaveLength(2);
   });
 
-  it('shows in the report what was spent, not what came in', async () => {
+  it('shows spending in the report, not income', async () => {
     await importEntries(writer, accountId, await draftsOf('meridian-giro.csv', 'EUR'));
     await writer.execute('UPDATE entries SET categoryId = ? WHERE payee = ?', [
       'starter-home',

@@ -7,8 +7,8 @@ import { deleteEntries } from '../entries/actions.ts';
 import type { EntryDraft } from './rows/preview.ts';
 
 /**
- * Rows of one transaction. All rows in one would hold back every other write of the household for as long; a tab that
- * dies between two slices loses nothing either, since importing the file again adds just the missing rows.
+ * Rows per transaction. One transaction for all rows would delay every other write of the household until it ends. If
+ * the tab dies between two slices, nothing is lost: importing the file again adds just the missing rows.
  */
 const rowsPerTransaction = 500;
 
@@ -18,8 +18,9 @@ export interface ImportProgress {
 }
 
 /**
- * Writes the entries of a plan, in slices. Rules give payee, notes and category; where none has a category, it is the
- * one that the payee had last. Off budget there are no categories. Resolves to the ids of the entries that are new.
+ * Writes the entries of a plan, in slices. Rules set payee, notes and category; without a category from a rule, an
+ * entry gets the payee's last category. Off-budget entries get none. Resolves to the ids of the new entries.
+ *
  * @param drafts in the order of the file, which may be oldest or newest first.
  */
 export async function importEntries(
@@ -42,8 +43,8 @@ export async function importEntries(
     const slice = oldestFirst.slice(from, from + rowsPerTransaction);
     const results = await writer.batch(
       slice.map(({ draft, ruled }, offset) => ({
-        // The key is the id: where another device has imported the same statement meanwhile, the row is there already.
-        // What the bank says is cleared.
+        // The key is the id: if another device has imported the same statement meanwhile, the row already exists.
+        // Imported entries are cleared, because the bank has them.
         sql: `INSERT INTO entries (id, accountId, date, payee, notes, categoryId, amountMinor, enteredAtMs, importKey, status)
               VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, 'cleared') ON CONFLICT (id) DO NOTHING`,
         params: [
@@ -65,10 +66,10 @@ export async function importEntries(
   return addedIds;
 }
 
-/** Entries of one transaction that are deleted. Their ids alone are sent. */
+/** Entries deleted per transaction. Only their ids are sent. */
 const entriesPerDelete = 5_000;
 
-/** Deletes what an import has added, all but what was reconciled since. Resolves to how many that were. */
+/** Deletes the entries that an import added, except those reconciled since. Resolves to the number deleted. */
 export async function takeImportBack(writer: Writer, addedIds: readonly string[]): Promise<number> {
   let count = 0;
   for (let from = 0; from < addedIds.length; from += entriesPerDelete)
@@ -81,7 +82,7 @@ function isNewestFirst(drafts: readonly EntryDraft[]): boolean {
 }
 
 async function lastCategoryOfPayees(writer: Writer): Promise<ReadonlyMap<string, string>> {
-  // With max(date), SQLite takes the other columns from the row that has it.
+  // With max(date), SQLite takes the bare columns from the row with the maximum.
   const rows = await writer.query<{ payee: string; categoryId: string }>(
     `SELECT payee, categoryId, max(date) FROM entries WHERE categoryId IS NOT NULL AND payee <> '' GROUP BY payee`,
   );

@@ -3,7 +3,7 @@ import { divideBy, formatsOfColumns, guessFormats, readChosenFile } from './chos
 import { maxFileBytes } from './file/decode.ts';
 
 describe('a chosen file', () => {
-  it('is read and understood, and can be divided anew', async () => {
+  it('is read and recognised, and can be split with another delimiter', async () => {
     const file = await readChosenFile('a.csv', new Blob(['Date;Payee;Amount\n04/05/2025;Rent;-1.234\n']));
     if (!file.ok) throw new Error(file.problem.code);
     expect(guessFormats(file.value)).toEqual({
@@ -18,7 +18,7 @@ describe('a chosen file', () => {
     expect(divideBy(file.value, ';')).toMatchObject({ ok: true, value: { fileName: 'a.csv', encoding: 'utf-8' } });
   });
 
-  it('has its formats looked at anew when other columns are chosen', async () => {
+  it('has its formats detected again when other columns are chosen', async () => {
     const file = await readChosenFile(
       'a.csv',
       new Blob(['Booked,Valued,Payee,Amount\n2025-05-04,13/05/2025,Rent,-1.5\n']),
@@ -31,7 +31,7 @@ describe('a chosen file', () => {
     });
   });
 
-  it('is OFX by what it says, whatever it is called', async () => {
+  it('is recognised as OFX by content, whatever its name', async () => {
     const text =
       'OFXHEADER:100\nENCODING:USASCII\nCHARSET:1252\n\n<OFX><STMTRS><CURDEF>EUR<STMTTRN><DTPOSTED>20250131<TRNAMT>-1,50<FITID>A<NAME>Caf\u00e9</STMTTRN></STMTRS></OFX>';
     const file = await readChosenFile('a.csv', new Blob([Buffer.from(text, 'latin1')]));
@@ -56,7 +56,7 @@ describe('a chosen file', () => {
     );
   });
 
-  it('is not even opened when it is too large', async () => {
+  it('is rejected unread if it is too large', async () => {
     const huge = {
       size: maxFileBytes + 1,
       arrayBuffer: () => Promise.reject(new Error('it was read')),

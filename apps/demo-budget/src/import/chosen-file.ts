@@ -9,18 +9,18 @@ import type { ColumnChoice } from './rows/columns.ts';
 import type { DecimalMark } from '../money/parse.ts';
 import { fail, succeed, type Result } from '../result.ts';
 
-/** A file that was read as a table, with what its text says about itself. */
+/** A file read as a table, with the properties detected from its text. */
 export interface ChosenFile {
   readonly format: 'csv' | 'ofx';
   readonly fileName: string;
   readonly text: string;
   readonly encoding: Encoding;
   readonly table: Table;
-  /** The statements of an OFX file, of which `table` is one; empty for CSV. */
+  /** The statements of an OFX file, including `table`; empty for CSV. */
   readonly statements: readonly OfxStatement[];
 }
 
-/** Reads a file that a person chose. The size is looked at first, so that a huge file is refused without being read. */
+/** Reads a chosen file. Checks the size first, so that a huge file is rejected unread. */
 export async function readChosenFile(fileName: string, file: Blob): Promise<Result<ChosenFile, FileProblem>> {
   if (file.size > maxFileBytes) return fail({ code: 'file-too-large', sizeBytes: file.size, maxBytes: maxFileBytes });
   const decoded = decodeFile(new Uint8Array(await file.arrayBuffer()));
@@ -38,7 +38,7 @@ function readOfx(fileName: string, text: string, encoding: Encoding): Result<Cho
     : succeed({ format: 'ofx', fileName, text, encoding, table: first.table, statements: read.value });
 }
 
-/** The same file with another delimiter. */
+/** Re-reads the file with another delimiter. */
 export function divideBy(file: ChosenFile, delimiter: Delimiter): Result<ChosenFile, FileProblem> {
   return divide(file.fileName, file.text, file.encoding, delimiter);
 }
@@ -53,23 +53,23 @@ function divide(
   return table.ok ? succeed({ format: 'csv', fileName, text, encoding, table: table.value, statements: [] }) : table;
 }
 
-/** What a person sees and may correct before anything is imported. */
+/** The settings that a user sees and may correct before anything is imported. */
 export interface FormatChoice {
   readonly columns: ColumnChoice;
   readonly dateOrder: DateOrder;
-  /** The order cannot be told from the dates, and nobody has chosen one yet. */
+  /** The dates do not determine the order, and the user has not chosen one yet. */
   readonly dateOrderOpen: boolean;
   readonly decimalMark: DecimalMark;
   readonly decimalMarkOpen: boolean;
   readonly turnSigns: boolean;
 }
 
-/** The likely meaning of a file. */
+/** Guesses the meaning of a file's columns and cells. */
 export function guessFormats({ format, table }: ChosenFile): FormatChoice {
   return { ...formatsOfColumns(table, format === 'ofx' ? ofxColumns : guessColumns(table)), turnSigns: false };
 }
 
-/** The likely formats of the cells, once it is said which columns are meant. */
+/** Guesses the formats of the cells, for the chosen columns. */
 export function formatsOfColumns(table: Table, columns: ColumnChoice): Omit<FormatChoice, 'turnSigns'> {
   const cellsOf = (column: number | null): string[] =>
     column === null ? [] : table.rows.map((row) => row.cells[column] ?? '');

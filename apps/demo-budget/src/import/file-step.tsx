@@ -12,7 +12,7 @@ export interface FileStepProps {
   readonly onFile: (file: ChosenFile) => void;
 }
 
-/** Chooses the account, and a file for it: by a picker, by dropping it, or one of the samples. */
+/** Selects the account and a file for it: from a file picker, by drag and drop, or one of the samples. */
 export function FileStep({ accounts, accountId, onAccount, onFile }: FileStepProps): ReactNode {
   const [problem, setProblem] = useState<string | null>(null);
   const [dropping, setDropping] = useState(false);

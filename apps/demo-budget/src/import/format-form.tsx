@@ -43,11 +43,11 @@ const encodingWords = {
   'windows-1252': 'Windows-1252',
 } as const;
 
-/** Says how the file was understood, and takes corrections. */
+/** Shows the detected formats and lets the user correct them. */
 export function FormatForm({ file, formats, onDelimiter, onFormats }: FormatFormProps): ReactNode {
   const chooseColumn = (role: ColumnRole, column: number | null): void => {
     const columns = { ...formats.columns, [role]: column };
-    // Amounts stand in one column or in two, never in both ways.
+    // Amounts are in one column or in two, never both.
     if (column !== null && role === 'amount') Object.assign(columns, { debit: null, credit: null });
     if (column !== null && (role === 'debit' || role === 'credit')) columns.amount = null;
     onFormats({ ...formatsOfColumns(file.table, columns), turnSigns: formats.turnSigns });

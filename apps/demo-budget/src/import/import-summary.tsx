@@ -4,9 +4,9 @@ import { locale } from '../shell/locale.ts';
 import { planProblemSentence, type ImportPlan, type PlanProblem } from './rows/plan.ts';
 
 export interface ImportSummaryProps {
-  /** Date and amount have columns. */
+  /** The date and amount columns are chosen. */
   readonly complete: boolean;
-  /** A question is still open, such as the order of dates. */
+  /** A question is open, such as the order of dates. */
   readonly open: boolean;
   readonly plan: Result<ImportPlan, PlanProblem> | null;
   readonly onSkipTroubled: (rowNumbers: readonly number[]) => void;
@@ -14,7 +14,7 @@ export interface ImportSummaryProps {
   readonly onCancel: () => void;
 }
 
-/** What an import would do, in numbers, and the button that does it. */
+/** The effect of an import in numbers, and the button that runs it. */
 export function ImportSummary({
   complete,
   open,

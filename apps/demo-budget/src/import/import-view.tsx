@@ -9,7 +9,7 @@ import type { ChosenFile } from './chosen-file.ts';
 import { FileStep } from './file-step.tsx';
 import { ReviewStep } from './review-step.tsx';
 
-/** Imports a bank's statement: choose a file, see how it is understood, correct that, import. */
+/** Imports a bank statement: choose a file, review the detected format, correct it, import. */
 export function ImportView({ budget, accountId }: { readonly budget: Budget; readonly accountId: string }): ReactNode {
   const accounts = useQuery<AccountRow>(accountsWithBalances);
   const mayWrite = useMayWrite();

@@ -33,7 +33,7 @@ const choices = {
 };
 
 describe('the preview', () => {
-  it('shows rows with problems first, as they stand in the file, and says what is wrong', () => {
+  it('lists rows with problems first, in file order, each with its problem', () => {
     const html = renderToStaticMarkup(<PreviewTable rows={[sound, troubled]} currency="EUR" {...choices} />);
     expect(html.indexOf('soon · Rent · -900')).toBeGreaterThan(0);
     expect(html.indexOf('soon · Rent · -900')).toBeLessThan(html.indexOf('Coffee'));
@@ -41,7 +41,7 @@ describe('the preview', () => {
     expect(html).toContain('aria-label="Skip row 3"');
   });
 
-  it('says which rows are there already', () => {
+  it('marks rows that the ledger already has', () => {
     const html = renderToStaticMarkup(
       <PreviewTable rows={[{ ...sound, duplicate: true }]} currency="EUR" {...choices} />,
     );
@@ -49,7 +49,7 @@ describe('the preview', () => {
     expect(html).not.toContain('Skip row');
   });
 
-  it('leaves out what is perhaps there already, says what it is like, and offers to import it all the same', () => {
+  it('leaves out possible duplicates, shows the similar entry, and offers to import them anyway', () => {
     const html = renderToStaticMarkup(
       <PreviewTable
         rows={[
@@ -67,7 +67,7 @@ describe('the preview', () => {
     expect(html).toContain('class="skipped"');
   });
 
-  it('says what rules make of a row, and nothing where they leave it', () => {
+  it('describes what rules change in a row, and nothing for unchanged rows', () => {
     expect(
       renderToStaticMarkup(
         <PreviewTable
@@ -83,7 +83,7 @@ describe('the preview', () => {
     );
   });
 
-  it('shows what a file says as text, never as markup', () => {
+  it('renders file contents as text, never as markup', () => {
     const html = renderToStaticMarkup(
       <PreviewTable
         rows={[{ ...sound, draft: { ...draft, payee: '<img src=x onerror=alert(1)>' } }]}
@@ -106,7 +106,7 @@ describe('the summary of an import', () => {
     onCancel: nothing,
   };
 
-  it('counts what is new, there already and skipped', () => {
+  it('counts new, existing and skipped rows', () => {
     const html = renderToStaticMarkup(
       <ImportSummary
         {...props}
@@ -118,7 +118,7 @@ describe('the summary of an import', () => {
     expect(html).not.toContain('disabled');
   });
 
-  it('says when there is nothing new', () => {
+  it('reports that nothing is new', () => {
     const html = renderToStaticMarkup(
       <ImportSummary
         {...props}

@@ -43,7 +43,7 @@ function importedKeys(csv: string, known: ReadonlySet<string>): string[] {
 }
 
 describe('importing', () => {
-  it('reads back what a statement says, with any delimiter', () => {
+  it('round-trips a statement’s contents with any delimiter', () => {
     fc.assert(
       fc.property(statement, fc.constantFrom(',', ';', '\t'), (rows, delimiter) => {
         const table = readTable(csvOf(rows, delimiter));
@@ -57,7 +57,7 @@ describe('importing', () => {
     );
   });
 
-  it('adds nothing the second time, nor when the rows come in another order', () => {
+  it('adds nothing the second time, even with the rows in another order', () => {
     fc.assert(
       fc.property(statement, (rows) => {
         const first = importedKeys(csvOf(rows, ','), new Set());
@@ -86,7 +86,7 @@ describe('importing', () => {
     );
   });
 
-  it('reads back each day in each order', () => {
+  it('round-trips each day in each order', () => {
     const write: Readonly<Record<DateOrder, (year: string, month: string, day: string) => string>> = {
       'year-month-day': (year, month, day) => `${year}-${month}-${day}`,
       'day-month-year': (year, month, day) => `${day}.${month}.${year}`,

@@ -9,7 +9,7 @@ export interface OfxFormProps {
   readonly onFormats: (formats: FormatChoice) => void;
 }
 
-/** What an OFX file says of itself, which is nearly everything: only which of its statements is meant is a question. */
+/** An OFX file describes itself almost completely; the user only chooses which of its statements to import. */
 export function OfxForm({ file, formats, onFile, onFormats }: OfxFormProps): ReactNode {
   return (
     <section className="card form" aria-label="Statement">

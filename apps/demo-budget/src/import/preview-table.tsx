@@ -10,20 +10,17 @@ export interface PreviewTableProps {
   readonly currency: string;
   readonly columns: RowCorrectionProps['columns'];
   readonly skipped: ReadonlySet<number>;
-  /** Rows that are imported although they are perhaps there already. */
+  /** Possible duplicates that the user imports anyway. */
   readonly kept: ReadonlySet<number>;
-  /** Turns it round: skipped or not. */
+  /** Toggles whether the row is skipped. */
   readonly onSkip: (rowNumber: number) => void;
   readonly onKeep: (rowNumber: number) => void;
   readonly onCorrect: RowCorrectionProps['onCorrect'];
-  /** What rules make of a row, in words; empty where they leave it as it is. */
+  /** The rules' changes to a row, in words; empty if there are none. */
   readonly ruledWords: (draft: EntryDraft) => string;
 }
 
-/**
- * Enough to see whether the columns are right. Rows with problems or doubts are always shown first: they need a
- * decision.
- */
+/** Enough to check the columns. Rows with problems or doubts are always shown first, because they need a decision. */
 const rowsShown = 40;
 
 /** The rows as they would be written. */

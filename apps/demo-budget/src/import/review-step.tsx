@@ -43,7 +43,7 @@ interface Done {
   readonly skippedCount: number;
 }
 
-/** Shows how a file is understood and what would be written, takes corrections, and imports. */
+/** Shows how a file was read and what would be written, takes corrections, and imports. */
 export function ReviewStep({ budget, account, file, onFile }: ReviewStepProps): ReactNode {
   const client = useClient();
   const run = useAction();
@@ -60,7 +60,7 @@ export function ReviewStep({ budget, account, file, onFile }: ReviewStepProps): 
     account.id,
     useMemo(() => daysAround(table, formats.columns.date, formats.dateOrder), [formats, table]),
   );
-  // While the import runs, its own rows would turn up as duplicates of themselves.
+  // During the import, its own rows would show up as duplicates of themselves.
   const frozen = progress !== null || done !== null;
   const preview = useMemo(
     () =>
@@ -169,9 +169,9 @@ function toggled(rowNumbers: ReadonlySet<number>, rowNumber: number): ReadonlySe
 
 interface Formats {
   readonly formats: FormatChoice;
-  /** They are those of the account's last statement, and nobody has changed them. */
+  /** The settings come from the account's last statement, unchanged. */
   readonly fromProfile: boolean;
-  /** NULL: as the profile or the file itself says. */
+  /** NULL: use the profile or the detected value. */
   readonly setFormats: (formats: FormatChoice | null) => void;
   readonly loading: boolean;
 }

@@ -3,13 +3,13 @@ import type { PreviewRow } from './rows/preview.ts';
 
 export interface RowCorrectionProps {
   readonly row: PreviewRow;
-  /** What the file calls the columns that are read, with their numbers. */
+  /** The file's names of the columns that are read, with their indexes. */
   readonly columns: readonly { readonly column: number; readonly name: string }[];
   readonly onCorrect: (rowNumber: number, cells: readonly string[]) => void;
   readonly onCancel: () => void;
 }
 
-/** Takes what should stand in a row's cells, written as the rest of the file is. */
+/** Edits the cells of one row, in the format of the file. */
 export function RowCorrection({ row, columns, onCorrect, onCancel }: RowCorrectionProps): ReactNode {
   const [cells, setCells] = useState(row.cells);
   const id = useId();

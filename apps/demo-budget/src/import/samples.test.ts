@@ -4,7 +4,7 @@ import { harbourChecking } from '../../samples/harbour-checking.ts';
 import { meridianGiro } from '../../samples/meridian-giro.ts';
 
 describe('the sample exports', () => {
-  it('are what the generator writes, byte for byte', () => {
+  it('match the generator’s output, byte for byte', () => {
     expect(readFileSync(new URL('../../public/samples/meridian-giro.csv', import.meta.url), 'latin1')).toBe(
       meridianGiro(),
     );

@@ -1,6 +1,4 @@
-/**
- * Made-up statements that come with the app, for those who want to see an import before they trust it with their own.
- */
+/** Invented statements that ship with the app, for users who want to try an import before using their own. */
 export const samples: readonly { readonly fileName: string; readonly title: string; readonly currency: string }[] = [
   {
     fileName: 'meridian-giro.csv',

@@ -7,7 +7,7 @@ import { readRules } from '../rules/rule.ts';
 import { useQuery } from '../shell/use-query.ts';
 import type { EntryDraft } from './rows/preview.ts';
 
-/** Says what the rules will make of a row that is imported into an account; nothing where they leave it as it is. */
+/** Describes the rules' changes to a row imported into an account; returns nothing for an unchanged row. */
 export function useRuledWords({ id: accountId, kind }: Pick<AccountRow, 'id' | 'kind'>): (draft: EntryDraft) => string {
   const { rows } = useQuery<RuleRow>(rulesInOrder);
   const { rows: categories } = useQuery<CategoryRow>(categoriesByName);

@@ -1,6 +1,6 @@
 import type { AmountProblem } from './parse.ts';
 
-/** A problem with an amount, said to the person who typed it or who imports it. */
+/** The message for an unreadable amount, typed or imported. */
 export function amountSentence(problem: AmountProblem): string {
   switch (problem.code) {
     case 'amount-missing':

@@ -1,11 +1,11 @@
 /**
  * Currencies as `Intl` knows them. An amount is an integer of minor units (cents for EUR, whole yen for JPY, fils for
- * KWD), so the number of minor digits is all that this app has to know about a currency.
+ * KWD), so the app needs only the number of decimals of a currency.
  */
 
 const minorDigitsByCurrency = new Map<string, number>();
 
-/** How many decimals the currency has: 2 for EUR, 0 for JPY, 3 for KWD. Unknown but well-formed codes have 2. */
+/** Number of decimals of the currency: 2 for EUR, 0 for JPY, 3 for KWD. Well-formed unknown codes have 2. */
 export function minorDigits(currency: string): number {
   const known = minorDigitsByCurrency.get(currency);
   if (known !== undefined) return known;
@@ -15,12 +15,12 @@ export function minorDigits(currency: string): number {
   return digits;
 }
 
-/** A code such as `EUR` that this browser's `Intl` knows. */
+/** Whether this browser's `Intl` knows a code such as `EUR`. */
 export function isCurrency(code: string): boolean {
   return /^[A-Z]{3}$/.test(code) && Intl.supportedValuesOf('currency').includes(code);
 }
 
-/** Offered first in the account form. Any other code that `Intl` knows can be typed. */
+/** Listed first in the account form. Any other code that `Intl` knows can be typed. */
 export const commonCurrencies: readonly string[] = [
   'EUR',
   'USD',
@@ -39,7 +39,7 @@ export const commonCurrencies: readonly string[] = [
   'KWD',
 ];
 
-/** The currency most likely used where the browser's language is spoken: a first suggestion, never a decision. */
+/** The most likely currency for the browser's language. Only a suggestion. */
 export function suggestedCurrency(locale: string): string {
   const region = new Intl.Locale(locale).maximize().region;
   switch (region) {

@@ -2,9 +2,8 @@ import { minorDigits } from './currency.ts';
 import type { DecimalMark } from './parse.ts';
 
 /**
- * Minor units as the exact decimal text `-1234.50`, with a point and no groups. `bigint` is taken too, because SQLite's
- * sums are
- * 64-bit and may pass 2^53 where no single amount does.
+ * Minor units as the exact decimal text `-1234.50`, with a point and no grouping. Accepts `bigint` too, because
+ * SQLite's sums are 64-bit and may exceed 2^53 although no single amount does.
  */
 export function minorToDecimalText(amountMinor: number | bigint, currency: string): string {
   const digits = minorDigits(currency);
@@ -23,7 +22,7 @@ function formatOf(locale: string, currency: string, style: Style): Intl.NumberFo
   const key = `${locale} ${currency} ${style}`;
   const known = formats.get(key);
   if (known !== undefined) return known;
-  // Latin digits everywhere: the app's tables align digits by their width, and its parser reads these alone.
+  // Latin digits everywhere: the tables align digits by their width, and the parser reads only these.
   const made = new Intl.NumberFormat(
     locale,
     style === 'exact'
@@ -34,27 +33,27 @@ function formatOf(locale: string, currency: string, style: Style): Intl.NumberFo
   return made;
 }
 
-/** An amount for people, such as `-€1,234.50`. Exact for any size: `Intl` is given decimal text, never a float. */
+/** An amount for display, such as `-€1,234.50`. Exact for any size: `Intl` is given decimal text, never a float. */
 export function formatMinor(amountMinor: number | bigint, currency: string, locale: string): string {
   return formatOf(locale, currency, 'exact').format(
     minorToDecimalText(amountMinor, currency) as Intl.StringNumericLiteral,
   );
 }
 
-/** An amount rounded to whole units, without the currency's sign: for tables and charts that name the currency once. */
+/** An amount rounded to whole units, without currency symbol: for tables and charts that name the currency once. */
 export function formatMinorRounded(amountMinor: number | bigint, currency: string, locale: string): string {
   return formatOf(locale, currency, 'whole-units').format(
     minorToDecimalText(amountMinor, currency) as Intl.StringNumericLiteral,
   );
 }
 
-/** An amount as it is shown in a text field for editing: no currency, no groups, the locale's decimal mark. */
+/** An amount for a text field: no currency, no grouping, the locale's decimal mark. */
 export function formatMinorForEditing(amountMinor: number | bigint, currency: string, mark: DecimalMark): string {
   const text = minorToDecimalText(amountMinor, currency);
   return mark === 'comma' ? text.replace('.', ',') : text;
 }
 
-/** The decimal mark that people who use this locale write. */
+/** The locale's decimal mark. */
 export function decimalMarkOf(locale: string): DecimalMark {
   const parts = new Intl.NumberFormat(locale, { numberingSystem: 'latn' }).formatToParts(1.5);
   return parts.find((part) => part.type === 'decimal')?.value === ',' ? 'comma' : 'point';

@@ -8,7 +8,7 @@ const locale = fc.constantFrom('en', 'en-IN', 'de', 'de-CH', 'fr', 'es', 'sv', '
 const amountMinor = fc.maxSafeInteger().map((minor) => minor + 0 || 0);
 
 describe('money', () => {
-  it('reads back every amount that it shows, in each currency and locale', () => {
+  it('round-trips every displayed amount, in each currency and locale', () => {
     fc.assert(
       fc.property(amountMinor, currency, locale, (minor, code, language) => {
         const shown = formatMinor(minor, code, language);
@@ -17,7 +17,7 @@ describe('money', () => {
     );
   });
 
-  it('reads back every amount that it puts into a field', () => {
+  it('round-trips every amount in a field', () => {
     fc.assert(
       fc.property(amountMinor, currency, fc.constantFrom('comma', 'point'), (minor, code, mark) => {
         expect(parseTypedAmount(formatMinorForEditing(minor, code, mark), code, mark)).toEqual({
@@ -28,7 +28,7 @@ describe('money', () => {
     );
   });
 
-  it('never throws and never gives an inexact amount, whatever the text', () => {
+  it('never throws and never returns an inexact amount, whatever the text', () => {
     fc.assert(
       fc.property(fc.string({ unit: 'grapheme' }), currency, fc.constantFrom('comma', 'point'), (text, code, mark) => {
         const result = parseAmount(text, code, mark);

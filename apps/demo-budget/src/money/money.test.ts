@@ -10,7 +10,7 @@ function amount(text: string, currency: string, mark: DecimalMark): unknown {
 }
 
 describe('currencies', () => {
-  it('know how many decimals they have', () => {
+  it('have the right number of decimals', () => {
     expect([minorDigits('EUR'), minorDigits('JPY'), minorDigits('KWD')]).toEqual([2, 0, 3]);
   });
 
@@ -51,17 +51,17 @@ describe('parsing an amount', () => {
   });
 
   it.each(['coffee', '1.2.3', '1,2,3', '12,3456.00', '--5', '(-5)', '-', '€', '12 34', '1,234,56', '0x10', '1e5'])(
-    'refuses %s',
+    'rejects %s',
     (text) => {
       expect(amount(text, 'EUR', 'point')).toBe('amount-unreadable');
     },
   );
 
-  it('says that an empty field has no amount', () => {
+  it('reports an empty field as a missing amount', () => {
     expect(amount('  ', 'EUR', 'point')).toBe('amount-missing');
   });
 
-  it('counts whole units where the currency has no decimals, and thousandths where it has three', () => {
+  it('counts whole units for a currency without decimals, and thousandths for one with three', () => {
     expect(amount('1,200', 'JPY', 'point')).toBe(1200);
     expect(amount('1200.00', 'JPY', 'point')).toBe(1200);
     expect(amount('1.5', 'JPY', 'point')).toBe('amount-too-precise');
@@ -69,21 +69,21 @@ describe('parsing an amount', () => {
     expect(amount('1.255', 'EUR', 'point')).toBe('amount-too-precise');
   });
 
-  it('refuses an amount over 2^53 minor units and keeps the largest below it exactly', () => {
+  it('rejects an amount over 2^53 minor units and keeps the largest below it exactly', () => {
     expect(amount('90071992547409.91', 'EUR', 'point')).toBe(Number.MAX_SAFE_INTEGER);
     expect(amount('90071992547409.92', 'EUR', 'point')).toBe('amount-too-large');
     expect(amount('-90.071.992.547.409,92', 'EUR', 'comma')).toBe('amount-too-large');
     expect(amount('9'.repeat(400), 'EUR', 'point')).toBe('amount-too-large');
   });
 
-  it('has a sentence for each problem, without the amount in it', () => {
+  it('has a sentence for each problem that does not repeat the amount', () => {
     expect(amountSentence({ code: 'amount-too-large', maxMinor: 1 })).toContain('too large');
     expect(amountSentence({ code: 'amount-too-precise', minorDigits: 0 })).toContain('no decimals');
   });
 });
 
 describe('parsing a typed amount', () => {
-  it('takes the other decimal mark where the own one does not fit', () => {
+  it('accepts the other decimal mark if the locale’s own does not fit', () => {
     expect(parseTypedAmount('12.50', 'EUR', 'comma')).toEqual({ ok: true, value: 1250 });
     expect(parseTypedAmount('12,50', 'EUR', 'point')).toEqual({ ok: true, value: 1250 });
     expect(parseTypedAmount('1.234', 'EUR', 'comma')).toEqual({ ok: true, value: 123400 });
@@ -92,7 +92,7 @@ describe('parsing a typed amount', () => {
 });
 
 describe('formatting an amount', () => {
-  it('is exact where a sum is larger than any JavaScript number', () => {
+  it('is exact for sums larger than any exact JavaScript number', () => {
     expect(minorToDecimalText(-(2n ** 62n), 'EUR')).toBe('-46116860184273879.04');
     expect(formatMinor(2n ** 62n, 'EUR', 'en')).toBe('€46,116,860,184,273,879.04');
   });

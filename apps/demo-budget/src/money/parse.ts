@@ -1,33 +1,30 @@
 import { fail, succeed, type Result } from '../result.ts';
 import { minorDigits } from './currency.ts';
 
-/**
- * Which sign divides whole units from minor ones. The other one, like a space or an apostrophe, may then group
- * thousands.
- */
+/** The character between whole and minor units. The other one, a space or an apostrophe may then group thousands. */
 export type DecimalMark = 'comma' | 'point';
 
-/** Why a text is not an amount. It never carries the text: problems may be logged, people's money may not. */
+/** Why a text is not an amount. Never carries the text: problems may be logged, and amounts are private. */
 export type AmountProblem =
   | { readonly code: 'amount-missing' }
   | { readonly code: 'amount-unreadable' }
   | { readonly code: 'amount-too-precise'; readonly minorDigits: number }
   | { readonly code: 'amount-too-large'; readonly maxMinor: number };
 
-/** Beyond 2^53 − 1 minor units a JavaScript number is no longer exact, so such an amount is refused, never rounded. */
+/** Beyond 2^53 − 1 minor units a JavaScript number is inexact, so such an amount is rejected, never rounded. */
 const maxAmountMinor: number = Number.MAX_SAFE_INTEGER;
 
 const spaces = /[\s\u00a0\u2007\u2009\u202f]+/gu;
 const bidiMarks = /[\u200e\u200f\u061c]/gu;
-// A sign of a currency (also "US$" and "$US"), initials with points ("د.ك."), a code or a word such as "kr" and "Fr.".
-// "CR" and "DR" have been taken off before.
+// A currency symbol (also "US$" and "$US"), initials with points ("د.ك."), a code or a word such as "kr" and "Fr.".
+// "CR" and "DR" are removed earlier.
 const currencyMark = /^(?:\p{L}{0,3}\p{Sc}\p{L}{0,3}|(?:\p{L}{1,2}\.){2,3}|\p{L}{1,4}\.?)/u;
 const currencyMarkAtEnd = /(?:\p{L}{0,3}\p{Sc}\p{L}{0,3}|(?:\p{L}{1,2}\.){2,3}|\p{L}{1,4}\.?)$/u;
 
 /**
  * Reads an amount as people and banks write it: `1.234,56`, `1,234.56`, `1 234,56`, `1'234.56`, `(12.00)`, `12.00-`,
- * `−12`, `€ 12`, `12 kr`, `12.00 DR`. The decimal mark is given, not guessed: the text `1.234` alone cannot say what it
- * means.
+ * `−12`, `€ 12`, `12 kr`, `12.00 DR`. The decimal mark is a parameter and not guessed, because `1.234` alone is
+ * ambiguous.
  */
 export function parseAmount(text: string, currency: string, mark: DecimalMark): Result<number, AmountProblem> {
   const { digitsText, negative } = takeSigns(text);
@@ -40,7 +37,7 @@ export function parseAmount(text: string, currency: string, mark: DecimalMark): 
   const wholeDigits = withoutGroups(whole, mark);
   if (wholeDigits === undefined || wholeDigits + fraction === '') return fail({ code: 'amount-unreadable' });
   const digits = minorDigits(currency);
-  // Zeros past the currency's precision lose nothing: "12.00" yen are 12 yen.
+  // Zeros beyond the currency's precision lose nothing: "12.00" yen are 12 yen.
   if (/[1-9]/.test(fraction.slice(digits))) return fail({ code: 'amount-too-precise', minorDigits: digits });
   const minor = BigInt(wholeDigits + fraction.slice(0, digits).padEnd(digits, '0') || '0');
   if (minor > BigInt(maxAmountMinor)) return fail({ code: 'amount-too-large', maxMinor: maxAmountMinor });
@@ -48,7 +45,7 @@ export function parseAmount(text: string, currency: string, mark: DecimalMark): 
   return succeed(negative && amountMinor !== 0 ? -amountMinor : amountMinor);
 }
 
-/** Takes off what surrounds the digits: parentheses, CR and DR, signs before or after, the currency on either side. */
+/** Strips everything around the digits: parentheses, CR and DR, signs before or after, the currency on either side. */
 function takeSigns(text: string): { digitsText: string; negative: boolean } {
   let rest = text
     .replace(bidiMarks, '')
@@ -77,13 +74,13 @@ function takeSigns(text: string): { digitsText: string; negative: boolean } {
   takeSign();
   rest = rest.replace(currencyMark, '').trim();
   rest = rest.replace(currencyMarkAtEnd, '').trim();
-  // The sign may stand on the other side of the currency: "€ -12" or "12- EUR".
+  // The sign may be on the other side of the currency: "€ -12" or "12- EUR".
   takeSign();
   const twoSigns = signs > 1 || (signs === 1 && inParentheses !== null);
   return { digitsText: twoSigns ? '' : rest, negative };
 }
 
-/** The digits of the whole units, or undefined where what looks like groups is not: `1,2,3` is no number. */
+/** The digits of the whole units, or undefined if the grouping is invalid: `1,2,3` is not a number. */
 function withoutGroups(whole: string, mark: DecimalMark): string | undefined {
   if (/^\d*$/.test(whole)) return whole;
   const separator = /[^\d]/u.exec(whole)?.[0];
@@ -92,7 +89,7 @@ function withoutGroups(whole: string, mark: DecimalMark): string | undefined {
   const groups = whole.split(separator);
   const first = groups[0] ?? '';
   const last = groups.at(-1) ?? '';
-  // Groups of two between the first and the last are Indian: 12,34,567.
+  // Groups of two between the first and the last are Indian grouping: 12,34,567.
   const middle = groups.slice(1, -1);
   const wellFormed =
     /^\d{1,3}$/.test(first) && /^\d{3}$/.test(last) && middle.every((group) => /^\d{2,3}$/.test(group));
@@ -100,9 +97,9 @@ function withoutGroups(whole: string, mark: DecimalMark): string | undefined {
 }
 
 /**
- * Reads an amount typed into a field. People paste and type with either mark, so where the locale's own mark does not
- * fit, the other one is tried: `12.50` typed by a German is 12.50, since 50 is no group of thousands. `1.234` stays
- * 1234 for them.
+ * Reads an amount typed into a field. Users paste and type with either mark, so if the locale's own mark does not fit,
+ * the other one is tried: `12.50` typed in a German locale is 12.50, because 50 is not a group of thousands. `1.234`
+ * stays 1234 there.
  */
 export function parseTypedAmount(text: string, currency: string, mark: DecimalMark): Result<number, AmountProblem> {
   const byLocale = parseAmount(text, currency, mark);

@@ -5,25 +5,24 @@ export interface NoteContent {
   readonly body: RichText;
 }
 
-/** The note that belongs to the budget as a whole. */
+/** The note of the budget as a whole. */
 export const budgetNoteId = 'budget';
 
-/** The note that belongs to one entry. */
+/** The note of one entry. */
 export function entryNoteId(entryId: string): string {
   return `entry/${entryId}`;
 }
 
 /**
- * What a note that says this, without formats, is stored as. An editor shows a last line in every text: with its end in
- * the text, all editors count alike.
+ * The stored form of a note with this plain text. An editor shows a final empty line in every text; storing its line
+ * end makes all editors count alike.
  */
 export function noteSaying(text: string): NoteContent {
   return { body: [{ insert: `${text}\n` }] };
 }
 
 /**
- * Begins a note. Two devices that do so at once have begun the same text: what is equal when it is made is one
- * document.
+ * Creates a note. If two devices do so at once, they create the same text: equal initial content gives one document.
  */
 export async function beginNote(writer: Writer, noteId: string): Promise<void> {
   await writer.execute('INSERT INTO notes (id, content) VALUES (?, ?) ON CONFLICT (id) DO NOTHING', [

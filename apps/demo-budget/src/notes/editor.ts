@@ -12,7 +12,7 @@ import { OthersCursors } from './others-cursors.ts';
 import { toolBindings, Toolbar } from './toolbar.ts';
 import { SharedHistory } from './shared-history.ts';
 
-// Loaded when notes are opened, and not before: see note-editor.tsx.
+// Loaded on demand when notes are opened; see note-editor.tsx.
 
 Quill.register(
   {
@@ -27,26 +27,26 @@ Quill.register(
   true,
 );
 
-/** What a note may have. What is pasted keeps these and loses all else. */
+/** The formats a note may have. Pasted text keeps these and loses all others. */
 const FORMATS = ['bold', 'italic', 'strike', 'header', 'list'];
 
-/** The Tab key leaves the editor: whoever has no mouse would never get out. */
+/** The Tab key leaves the editor; otherwise keyboard users could not get out. */
 const NO_TABS = { indent: null, outdent: null, tab: null, 'remove tab': null, underline: null };
 
 export interface EditorOptions {
   /** For screen readers. */
   readonly label: string;
-  /** False: the text is only to be read, and to be copied. */
+  /** False: the text is read-only and can be copied. */
   readonly mayWrite: boolean;
-  /** True: what is typed next goes into it. */
+  /** True: the editor takes the focus. */
   readonly focused: boolean;
-  /** What stands where nothing is written yet. */
+  /** Placeholder for an empty note. */
   readonly hint: string;
 }
 
 /**
- * Binds an editor to the notes: what is typed goes into the document, what others type appears, with their cursors.
- * Returns what ends it.
+ * Binds an editor to the note: typed text goes into the document, and edits by others appear with their cursors.
+ * Returns a function that unbinds it.
  */
 export function mountEditor(
   host: HTMLElement,
@@ -87,6 +87,6 @@ function describe(root: HTMLElement, label: string, mayWrite: boolean): void {
   root.setAttribute('aria-label', label);
   root.setAttribute('aria-readonly', String(!mayWrite));
   root.setAttribute('spellcheck', 'true');
-  // To be read from the keyboard as well.
+  // Focusable, so that keyboard users can read it.
   if (!mayWrite) root.tabIndex = 0;
 }

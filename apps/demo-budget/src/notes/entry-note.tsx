@@ -9,12 +9,12 @@ import { NoteEditor } from './note-editor.tsx';
 
 export interface EntryNoteProps {
   readonly entryId: string;
-  /** What the entry is called, with its day. */
+  /** The entry's label and day. */
   readonly name: string;
   readonly onClose: () => void;
 }
 
-/** What people write about one entry, together. For whoever may write, opening it is what begins it. */
+/** The shared note of one entry. For users who may write, opening it creates the note. */
 export function EntryNote({ entryId, name, onClose }: EntryNoteProps): ReactNode {
   const client = useClient();
   const run = useAction();

@@ -6,21 +6,21 @@ import { useReport } from '../shell/failure.tsx';
 import { openNote, type NoteContent } from './actions.ts';
 
 export interface NoteEditorProps {
-  /** Of a note that was begun. */
+  /** The id of an existing note. */
   readonly noteId: string;
   /** For screen readers. */
   readonly label: string;
-  /** False: the note is only to be read. */
+  /** False: the note is read-only. */
   readonly mayWrite: boolean;
-  /** True: it is opened to be written, so what is typed next goes into it. Default false. */
+  /** True: opened for writing, so the editor takes the focus. Default false. */
   readonly focused?: boolean;
-  /** What stands where nothing is written yet. */
+  /** Placeholder for an empty note. */
   readonly hint: string;
 }
 
 /**
- * One note, as everybody who has it open writes it, with their cursors. It is there from when the editor's code and the
- * document are.
+ * One note, edited live by everyone who has it open, with their cursors. Rendered once the editor's code and the
+ * document are loaded.
  */
 export function NoteEditor({ noteId, label, mayWrite, focused = false, hint }: NoteEditorProps): ReactNode {
   const client = useClient();

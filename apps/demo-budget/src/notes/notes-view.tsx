@@ -7,7 +7,7 @@ import { useQuery } from '../shell/use-query.ts';
 import { beginNote, budgetNoteId } from './actions.ts';
 import { NoteEditor } from './note-editor.tsx';
 
-/** One text for everybody who has the budget, which they write together. */
+/** One text for the whole budget, which its members edit together. */
 export function NotesView(): ReactNode {
   const client = useClient();
   const run = useAction();

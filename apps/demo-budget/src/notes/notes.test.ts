@@ -12,7 +12,7 @@ beforeEach(() => {
   writer = memoryWriter();
 });
 
-it('a note begins once, and empty', async () => {
+it('a new note is created once, and empty', async () => {
   expect(writer.rows(noteBegun, [budgetNoteId])).toEqual([{ begun: 0 }]);
   await beginNote(writer, budgetNoteId);
   await writer.execute(`UPDATE notes SET content = '{"body":[{"insert":"rent\\n"}]}'`);
@@ -35,7 +35,7 @@ describe('the note of an entry', () => {
     return writer.rows<LedgerRow>(sql, params).map(({ payee, hasNote }) => `${payee} ${hasNote}`);
   };
 
-  it('marks its row once something is written, and is found by what it says', async () => {
+  it('marks its row once it has text, and search finds it', async () => {
     const fields = { date: '2025-01-31', notes: '', categoryId: null, amountMinor: -1 };
     const dentist = await addEntry(writer, accountId, { ...fields, payee: 'Dentist' });
     await addEntry(writer, accountId, { ...fields, payee: 'Kiosk', date: '2025-01-30' });
@@ -47,7 +47,7 @@ describe('the note of an entry', () => {
     );
     expect(ledger()).toEqual(['Dentist 1', 'Kiosk 0']);
     expect(ledger('insurance')).toEqual(['Dentist 1']);
-    // How it is stored is not what it says.
+    // Matches the text only, not the stored JSON.
     for (const word of ['body', 'bold', 'insert']) expect(ledger(word)).toEqual([]);
     await deleteEntries(writer, [dentist]);
     expect(ledger('insurance')).toEqual([]);

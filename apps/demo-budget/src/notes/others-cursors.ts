@@ -3,7 +3,7 @@ import Module from 'quill/core/module.js';
 
 interface Place {
   readonly index: number;
-  /** From where it begins to be selected to the cursor: negative to the left. */
+  /** Length of the selection from its anchor to the cursor; negative to the left. */
   readonly length: number;
 }
 
@@ -13,13 +13,13 @@ interface Cursor {
 }
 
 /**
- * Where others are in the text, each with a name: what y-quill calls by the name of the module `cursors`. They lie over
- * the text and are no part of it.
+ * Shows the labelled cursors of other users in the text. y-quill looks this module up under the name `cursors`. The
+ * cursors overlay the text and are not part of it.
  */
 export class OthersCursors extends Module {
   private readonly cursors = new Map<string, Cursor>();
   private readonly layer = document.createElement('div');
-  /** Lines break elsewhere when the editor is wider or narrower. */
+  /** Lines break differently when the editor's width changes. */
   private readonly resizes = new ResizeObserver(() => this.drawAll());
 
   constructor(quill: Quill, options: object) {

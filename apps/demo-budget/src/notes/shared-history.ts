@@ -4,8 +4,8 @@ import type { LiveDocument } from '@rockpool/client';
 type UndoManager = LiveDocument['undoManager'];
 
 /**
- * Undo and redo of an editor whose text others write too: that of the document, which takes back what was typed here
- * and nothing of theirs.
+ * Undo and redo for an editor with several authors: uses the document's history, which reverts only what was typed
+ * here.
  */
 export class SharedHistory extends History {
   private get undoManager(): UndoManager {
@@ -20,12 +20,12 @@ export class SharedHistory extends History {
     this.undoManager.redo();
   }
 
-  /** What comes next is a step of its own. */
+  /** The next edit starts a new undo step. */
   override cutoff(): void {
     this.undoManager.stopCapturing();
   }
 
-  // The document keeps what was done.
+  // The document keeps its history.
   override record(): void {}
 
   override transform(): void {}

@@ -2,15 +2,13 @@ import type Quill from 'quill/core.js';
 
 interface Tool {
   readonly name: string;
-  /** What the button shows, by its style: it is no part of its name. */
+  /** Label on the button, styled as its format; not part of the accessible name. */
   readonly sign: string;
   readonly format: string;
   readonly value: boolean | number | string;
-  /**
-   * With Ctrl, or Cmd on Apple's keyboards. Of digits the place on the keyboard: with Shift they are other characters.
-   */
+  /** With Ctrl, or Cmd on Apple keyboards. Digits are given by key position, because Shift changes their character. */
   readonly key: { readonly key: string | number; readonly shiftKey?: true; readonly altKey?: true };
-  /** As `aria-keyshortcuts` says it. */
+  /** In the format of `aria-keyshortcuts`. */
   readonly shortcut: string;
 }
 
@@ -61,9 +59,7 @@ const TOOLS: readonly Tool[] = [
   },
 ];
 
-/**
- * The keys of the tools, as Quill takes them; where one is pressed in formatted text, it takes the format away again.
- */
+/** The shortcuts in Quill's format; pressed in formatted text, a shortcut removes the format. */
 export function toolBindings(): Record<string, object> {
   const bindingOf = ({ format, value, key }: Tool): object => ({
     ...key,
@@ -83,8 +79,8 @@ function toggle(quill: Quill, format: string, value: Tool['value']): void {
 }
 
 /**
- * The formats as buttons, one stop of the Tab key: arrows go from one to the next. A button that is pressed says what
- * the text at the cursor has.
+ * The formats as buttons, with one tab stop: arrow keys move between them. A pressed button shows the format at the
+ * cursor.
  */
 export class Toolbar {
   readonly element = document.createElement('div');
@@ -131,7 +127,7 @@ function toolButton({ name, sign, format, value, shortcut }: Tool, quill: Quill)
   button.title = `${name} (${shortcut})`;
   button.setAttribute('aria-label', name);
   button.setAttribute('aria-keyshortcuts', shortcut);
-  // The cursor stays in the text.
+  // Keeps the cursor in the text.
   button.addEventListener('mousedown', (event) => event.preventDefault());
   button.addEventListener('click', () => toggle(quill, format, value));
   return button;

@@ -1,4 +1,4 @@
-/** A version of the app that is ready and waits; null while there is none. */
+/** A downloaded version of the app that waits to be activated; null if there is none. */
 export type WaitingVersion = ServiceWorker | null;
 
 let waiting: WaitingVersion = null;
@@ -13,20 +13,20 @@ export function onWaitingVersion(listener: () => void): () => void {
   return () => listeners.delete(listener);
 }
 
-/** Lets the new version take over, and starts with it. */
+/** Activates the new version and reloads the page. */
 export function takeVersion(version: ServiceWorker): void {
   navigator.serviceWorker.addEventListener('controllerchange', () => location.reload(), { once: true });
   version.postMessage('take-over');
 }
 
 /**
- * Has the app's files kept for starting without a network, and looks out for newer ones. The app works without, where
- * the browser refuses.
+ * Registers the service worker, which caches the app for offline starts, and checks for newer versions. If the browser
+ * refuses, the app works without it.
  */
 export async function keepAppFiles(): Promise<void> {
   const registration = await navigator.serviceWorker.register('/service-worker.js', { updateViaCache: 'none' });
   const look = (): void => {
-    // The first version of all has nobody to wait for.
+    // The very first version activates without waiting.
     waiting = navigator.serviceWorker.controller === null ? null : registration.waiting;
     for (const listener of [...listeners]) listener();
   };

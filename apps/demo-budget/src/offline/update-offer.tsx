@@ -1,7 +1,7 @@
 import { useSyncExternalStore, type ReactNode } from 'react';
 import { onWaitingVersion, takeVersion, waitingVersion } from './app-update.ts';
 
-/** Offers a newer version of the app, and never forces it: whoever is in the middle of something goes on. */
+/** Offers a newer version of the app and never forces it, so that nobody is interrupted. */
 export function UpdateOffer(): ReactNode {
   const version = useSyncExternalStore(onWaitingVersion, waitingVersion);
   if (version === null) return null;

@@ -8,7 +8,7 @@ import { useNow } from '../sync/use-now.ts';
 import { initials, peopleOf } from './people.ts';
 import { keepPersonName, personName } from './person-name.ts';
 
-/** Who else has the budget open now, and what the person here is called by them. */
+/** Other people who have the budget open now, and the name they see for this user. */
 export function PeopleCard({ device }: { readonly device: string }): ReactNode {
   const client = useClient();
   const run = useTask();
@@ -28,8 +28,8 @@ export function PeopleCard({ device }: { readonly device: string }): ReactNode {
     event.preventDefault();
     run(async () => {
       await withDeviceItems((items) => keepPersonName(items, name));
-      // The name is in the token, and a token is asked for with each connection. Who has paused sync stays so, and gets
-      // one later.
+      // Reconnects, because the name is in the token and each connection requests a token. A paused sync stays paused;
+      // its next connection sends the name.
       if (state !== 'paused') {
         await client.sync.pause();
         await client.sync.resume();

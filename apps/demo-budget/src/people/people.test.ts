@@ -15,7 +15,7 @@ const tab = (changes: Partial<Peer>): Peer => ({
 });
 
 describe('who is here', () => {
-  it('is one person for all of their tabs, without this device', () => {
+  it('shows one person for all their tabs, without this device', () => {
     const others = [
       tab({}),
       tab({ principal: 'device-2', name: null, sinceMs: 2 }),
@@ -28,7 +28,7 @@ describe('who is here', () => {
     ]);
   });
 
-  it.each([null, 1, { page: 1 }, {}, 'Notes'])('takes %j for no page', (state) =>
+  it.each([null, 1, { page: 1 }, {}, 'Notes'])('ignores the page %j', (state) =>
     expect(peopleOf([tab({ state })], '')[0]?.page).toBe(''),
   );
 
@@ -38,11 +38,11 @@ describe('who is here', () => {
     ['', ''],
     ['👩 x', '👩X'],
     ['Somebody (78e9)', 'S'],
-  ])('has initials: %s, %s', (name, letters) => expect(initials(name)).toBe(letters));
+  ])('shows initials: %s, %s', (name, letters) => expect(initials(name)).toBe(letters));
 });
 
 describe('the name of a person', () => {
-  it('is kept on the device, trimmed and not too long', () => {
+  it('is stored on the device, trimmed and limited in length', () => {
     const kept = new Map<string, string>();
     const items = {
       getItem: (name: string) => kept.get(name) ?? null,

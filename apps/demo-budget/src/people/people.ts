@@ -1,17 +1,17 @@
 import type { Peer } from '@rockpool/client';
 import { formatShortId } from '../share/short-id.ts';
 
-/** Somebody else who has the budget open, with all of their tabs. */
+/** Another user who has the budget open, with all their tabs. */
 export interface Somebody {
   readonly principal: string;
   readonly name: string;
   readonly color: string;
-  /** The page that they opened last, in words; empty where it is not known. */
+  /** The name of the page they opened last; empty if unknown. */
   readonly page: string;
   readonly sinceMs: number;
 }
 
-/** The tabs of others by person, the longest here first. This device's own other tabs are nobody else. */
+/** Groups others' tabs by person, longest present first. This device's other tabs are left out. */
 export function peopleOf(others: readonly Peer[], device: string): Somebody[] {
   const people = new Map<string, Somebody>();
   for (const { principal, name, color, sinceMs, state } of others) {
@@ -27,14 +27,14 @@ export function peopleOf(others: readonly Peer[], device: string): Somebody[] {
   return [...people.values()];
 }
 
-/** Up to two letters for a circle. */
+/** Up to two letters for the circle. */
 export function initials(name: string): string {
   const words = name.split(/\s+/).filter((word) => /^[^\p{Punctuation}]/u.test(word));
   const chosen = words.length > 1 ? [words[0] ?? '', words.at(-1) ?? ''] : words;
   return chosen.map(firstLetter).join('').toLocaleUpperCase();
 }
 
-/** As people see it: an emoji is one letter, however many code points it has. */
+/** Grapheme clusters: an emoji is one letter, however many code points it has. */
 function firstLetter(word: string): string {
   const [first] = new Intl.Segmenter().segment(word);
   return first?.segment ?? '';
@@ -44,7 +44,7 @@ function unnamed(principal: string): string {
   return `Someone (${formatShortId(principal.replace(/^device-/, ''))})`;
 }
 
-/** It comes from another device: whatever is not as this app writes it is passed over. */
+/** Presence data comes from other devices; anything malformed is ignored. */
 function pageIn(state: unknown): string {
   const page = typeof state === 'object' && state !== null && 'page' in state ? state.page : '';
   return typeof page === 'string' ? page.slice(0, 40) : '';

@@ -2,10 +2,10 @@ import type { DeviceItems } from '../budget/device-items.ts';
 
 const itemName = 'person';
 
-/** Longer ones would not fit beside a cursor. */
+/** Longer names do not fit beside a cursor. */
 const maxNameLength = 40;
 
-/** What the person at this device wants to be called by the others; empty where they have not said. */
+/** The name that others see for this user; empty if not set. */
 export function personName(items: DeviceItems): string {
   const name = items.getItem(itemName);
   return isPersonName(name) ? name : '';

@@ -7,8 +7,8 @@ import { initials, peopleOf } from './people.ts';
 const shownAtMost = 3;
 
 /**
- * Who else has the budget open, as circles; leads to the page about sharing. Shows this tab to the others, with the
- * page that it is on.
+ * The people who have the budget open, as circles that link to the sharing page. Announces this tab and its page to the
+ * others.
  */
 export function WhoIsHere({
   budget,

@@ -20,24 +20,24 @@ export const accountsWithBalances = `
   ORDER BY account.closed, account.createdAtMs, account.id`;
 
 export interface ClearedRow {
-  /** Opening balance and every entry that the bank has. */
+  /** The opening balance and every entry that the bank has confirmed. */
   readonly clearedMinor: number | bigint;
-  /** How many of these no statement was checked against yet. */
+  /** How many of these are not reconciled yet. */
   readonly toReconcile: number;
 }
 
-/** What the bank should say that an account holds. Parameters: account id, three times. */
+/** The balance that the bank should show for an account. Parameters: account id, three times. */
 export const clearedOfAccount = `
   SELECT (SELECT openingMinor FROM accounts WHERE id = ?) + (SELECT coalesce(sum(amountMinor), 0) FROM entries WHERE accountId = ? AND status IN ('cleared', 'reconciled')) AS clearedMinor,
          (SELECT count(*) FROM entries WHERE accountId = ? AND status = 'cleared') AS toReconcile`;
 
 export interface CurrencyRow {
   readonly currency: string;
-  /** What its accounts on budget held before their first entries. */
+  /** Total opening balance of the on-budget accounts in the currency. */
   readonly openingMinor: number | bigint;
 }
 
-/** The currencies that accounts are kept in, that of the first account first. No parameters. */
+/** The currencies of the accounts, the first account's first. No parameters. */
 export const currenciesOfAccounts = `
   SELECT currency, coalesce(sum(openingMinor) FILTER (WHERE kind <> 'off-budget'), 0) AS openingMinor
   FROM accounts GROUP BY currency ORDER BY min(closed), min(createdAtMs), currency`;
@@ -46,6 +46,6 @@ export interface AccountKindRow {
   readonly kind: AccountKind;
 }
 
-/** What kind of account it is. Parameter: account id. */
+/** The kind of an account. Parameter: account id. */
 export const kindOfAccount = `
   SELECT kind FROM accounts WHERE id = ?`;

@@ -1,7 +1,7 @@
 /**
- * What the parts of split entries put into their categories, and what they take from their entry's own, as arms of
- * `line`. Accounts off budget have none. Crosswise, which has SQLite begin with the parts: they are few, and entries
- * are many.
+ * The parts of split entries, each with its own category, and the opposite amounts for their entries' categories, as
+ * arms of `line`. Off-budget accounts have none. CROSS JOIN makes SQLite start with the parts, which are few compared
+ * with entries.
  */
 export const partLines = `
     SELECT entry.id, entry.date, account.currency, piece.categoryId, piece.amountMinor, entry.amountMinor < 0, entry.transferId
@@ -16,9 +16,9 @@ export const partLines = `
 export const lineColumns = 'entryId, date, currency, categoryId, amountMinor, wentOut, transferId';
 
 /**
- * What each category got of each entry that the budget knows, as the table `line`: entries, then the parts of split
- * ones, each part taken from its entry's category and put into its own. So the lines of an entry always add up to its
- * amount, also while its parts do not. Accounts off budget have none.
+ * The table `line`: the amount per category of each on-budget entry. It lists entries, then the parts of split ones,
+ * each moved from its entry's category to its own. The lines of an entry therefore always add up to its amount, even
+ * while its parts do not. Off-budget accounts have none.
  */
 export const budgetLines = `
   line (${lineColumns}) AS (
@@ -28,11 +28,11 @@ export const budgetLines = `
   )`;
 
 /**
- * Months and accounts that sums are made for, as tables: each sum is then a range of an index, and nothing has to be
- * sorted or joined. They read the parameters from a table `asked`.
+ * Tables of the months and accounts to sum over. Each sum is then a range of an index, without a sort or join. They
+ * read the parameters from a table `asked`.
  *
- * `known`: the months that there are entries in, from the first to the first one after `asked.lastMonth`, a step into
- * an index each.
+ * `known`: the months that have entries, from the first to the first one after `asked.lastMonth`; each costs one index
+ * look-up.
  */
 export const knownMonths = `
   known (month) AS (
@@ -41,7 +41,7 @@ export const knownMonths = `
     SELECT (SELECT substr(min(date), 1, 7) FROM entries WHERE date > known.month || '-31') FROM known WHERE known.month <= (SELECT lastMonth FROM asked)
   )`;
 
-/** `period`: the months from that of `asked.firstDay` to that of `asked.lastDay`. */
+/** `period`: the months from `asked.firstDay` to `asked.lastDay`. */
 export const askedMonths = `
   period (month) AS (
     SELECT substr(firstDay, 1, 7) FROM asked
@@ -49,6 +49,6 @@ export const askedMonths = `
     SELECT substr(date(period.month || '-01', '+1 month'), 1, 7) FROM period WHERE period.month < (SELECT substr(lastDay, 1, 7) FROM asked)
   )`;
 
-/** `own`: the accounts on budget in `asked.currency`. */
+/** `own`: the on-budget accounts in `asked.currency`. */
 export const ownAccounts = `
   own (id) AS MATERIALIZED (SELECT id FROM accounts WHERE currency = (SELECT currency FROM asked) AND kind <> 'off-budget')`;

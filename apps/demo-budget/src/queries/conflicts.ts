@@ -2,12 +2,12 @@ export type MergeRule = 'lww' | 'one-insert-wins' | 'delete-wins' | 'cascade' | 
 
 export interface ConflictRow {
   readonly id: string;
-  /** The same for all that lost in one decision of the server. */
+  /** Equal for all conflicts of one server decision. */
   readonly watermark: number;
   readonly tableName: string;
   /** A JSON array of the parts of the row's key. */
   readonly rowKey: string;
-  /** NULL: the row as a whole. */
+  /** NULL: the whole row. */
   readonly columnName: string | null;
   readonly rule: MergeRule;
   readonly lostValue: ConflictValue;
@@ -16,24 +16,24 @@ export interface ConflictRow {
   readonly wonBy: string;
   readonly lostAtMs: number;
   readonly wonAtMs: number;
-  /** What the row is called now. NULL where it has gone. */
+  /** The row's current label. NULL if the row was deleted. */
   readonly rowName: string | null;
   readonly rowDate: string | null;
-  /** Of its amounts. */
+  /** The currency of its amounts. */
   readonly currency: string | null;
-  /** Of an entry that is one side of a transfer, and the amount of the other side; else NULL. */
+  /** For one side of a transfer: its transfer id, and the amount of the other side; otherwise NULL. */
   readonly transferId: string | null;
   readonly otherMinor: number | null;
-  /** The row as it is now, as a JSON object by column; NULL where it has gone. */
+  /** The current row as a JSON object by column; NULL if the row was deleted. */
   readonly currentRow: string | null;
 }
 
 export type ConflictValue = string | number | bigint | Uint8Array | null;
 
 /**
- * The latest writes that lost against a concurrent one, from the conflict log that Rockpool keeps. No parameters.
- * Without the moments of entering: two devices that import one statement differ in nothing else, and there is nothing
- * to decide. Of a transfer, whose two sides lose together, only one.
+ * The latest writes that lost against a concurrent one, from Rockpool's conflict log. No parameters. Leaves out
+ * creation times: two devices that import one statement differ only in these, and there is nothing to decide. For a
+ * transfer, both sides lose together, so only one is listed.
  */
 export const latestConflicts = `
   WITH conflict AS (

@@ -6,7 +6,7 @@ export interface AssignedRow {
   readonly assignedMinor: number | bigint;
 }
 
-/** What was assigned to each category, month by month. Parameters: currency, last month. */
+/** The amount assigned to each category, by month. Parameters: currency, last month. */
 export const assignedByMonth = `
   SELECT month, categoryId, sum(amountMinor) AS assignedMinor
   FROM assignments WHERE currency = ? AND month <= ? GROUP BY month, categoryId`;
@@ -19,7 +19,7 @@ export interface ActivityRow {
   readonly changeMinor: number | bigint;
 }
 
-/** What moved in each category, month by month. Parameters: currency, last month. */
+/** The sum of each category's entries, by month. Parameters: currency, last month. */
 export const activityByMonth = `
   WITH RECURSIVE asked (currency, lastMonth) AS (VALUES (?, ?)), ${knownMonths}, ${ownAccounts}, part (${lineColumns}) AS (${partLines}),
   moved (month, categoryId, changeMinor) AS (

@@ -2,7 +2,7 @@ export interface CountRow {
   readonly count: number;
 }
 
-/** How many rows `exportedLines` has. No parameters. */
+/** The number of rows of `exportedLines`. No parameters. */
 export const entryLineCount = `
   SELECT (SELECT count(*) FROM parts)
     + (SELECT count(*) FROM entries AS entry WHERE amountMinor IS NOT (SELECT sum(amountMinor) FROM parts WHERE entryId = entry.id)) AS count`;
@@ -19,7 +19,7 @@ export interface ExportedLineRow {
   readonly status: string;
 }
 
-/** Every entry, oldest first: what its parts leave over of it, if anything, then its parts. No parameters. */
+/** Every entry, oldest first: the remainder that its parts leave, if any, then its parts. No parameters. */
 export const exportedLines = `
   WITH piece (entryId, partId, categoryId, notes, amountMinor) AS (
     SELECT entry.id, '', entry.categoryId, entry.notes, entry.amountMinor - coalesce((SELECT sum(amountMinor) FROM parts WHERE entryId = entry.id), 0)

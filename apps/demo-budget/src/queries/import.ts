@@ -2,7 +2,7 @@ export interface ImportKeyRow {
   readonly importKey: string;
 }
 
-/** What has been imported into an account before. Parameter: account id. */
+/** The import keys of an account's entries. Parameter: account id. */
 export const importKeysOfAccount = `
   SELECT importKey FROM entries WHERE accountId = ? AND importKey IS NOT NULL`;
 
@@ -15,8 +15,8 @@ export interface KnownEntryRow {
 }
 
 /**
- * The entries of an account in some days, to find those that a file brings once more. Parameters: account id, first
- * day, last day.
+ * The entries of an account in a range of days, to find possible duplicates of a file's rows. Parameters: account id,
+ * first day, last day.
  */
 export const entriesOfDays = `
   SELECT id, date, payee, amountMinor, importKey FROM entries WHERE accountId = ? AND date BETWEEN ? AND ?`;
@@ -29,6 +29,6 @@ export interface ImportProfileRow {
   readonly turnSigns: 0 | 1;
 }
 
-/** How the last statement of an account was read. Parameter: account id. */
+/** How the account's last statement was read. Parameter: account id. */
 export const importProfileOfAccount = `
   SELECT columns, delimiter, dateOrder, decimalMark, turnSigns FROM importProfiles WHERE id = ?`;

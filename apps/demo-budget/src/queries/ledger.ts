@@ -12,35 +12,34 @@ export interface LedgerRow {
   readonly categoryId: string | null;
   readonly amountMinor: number;
   readonly status: EntryStatus;
-  /** 1: it was reconciled, or the other side of the transfer was. */
+  /** 1: the entry, or the other side of the transfer, is reconciled. */
   readonly locked: 0 | 1;
   readonly transferId: string | null;
-  /** The account at the other end of a transfer; NULL for all else. */
+  /** The account at the other end of a transfer; otherwise NULL. */
   readonly otherAccountId: string | null;
   readonly otherAccountName: string | null;
   readonly otherMinor: number | null;
   /** 0: not split. */
   readonly partCount: number;
-  /** What the parts add up to; NULL where there are none. */
+  /** The sum of the parts; NULL without parts. */
   readonly dividedMinor: number | bigint | null;
-  /** 1: people have written a note of its own to it. */
+  /** 1: the entry has a note. */
   readonly hasNote: 0 | 1;
-  /** How many entries of what was asked for are newer. */
+  /** Number of newer entries in the result. */
   readonly position: number;
   /**
-   * The account's balance after this entry; NULL where the ledger is narrowed, as the entries before it are not all
-   * shown.
+   * The account's balance after this entry; NULL in a filtered ledger, because it does not show all earlier entries.
    */
   readonly balanceMinor: number | bigint | null;
 }
 
-/** What a ledger is narrowed to. */
+/** The filter of a ledger. */
 export interface LedgerFilter {
-  /** In payee, notes, notes of parts, the note that people write together, and the other account's name. Empty: all. */
+  /** Searched in payee, notes, notes of parts, the shared note, and the other account's name. Empty: all. */
   readonly text: string;
-  /** The amount that `text` may stand for, whichever way it went; null where it is none. */
+  /** The amount that `text` may mean, in either direction; null if it is not an amount. */
   readonly textMinor: number | null;
-  /** `none`: entries that still lack a category; null: all. */
+  /** `none`: uncategorised entries; null: all. */
   readonly categoryId: string | null;
   readonly status: EntryStatus | 'not-reconciled' | null;
   /** `YYYY-MM-DD`, inclusive; empty: all. */
@@ -51,9 +50,8 @@ export interface LedgerFilter {
 const newestFirst = 'entry.date DESC, entry.enteredAtMs DESC, entry.id DESC';
 
 /**
- * A window of an account's ledger, newest first: `count` entries from position `first` on. However many there are, no
- * more than these are read whole; what is newer is stepped over, and added up for the balance, in an index that holds
- * day and amount.
+ * A window of an account's ledger, newest first: `count` entries from position `first`. Only these rows are read in
+ * full. Newer entries are skipped and summed for the balance in an index that holds day and amount.
  */
 export function ledgerWindow(accountId: string, filter: LedgerFilter, first: number, count: number): SqlStatement {
   const found = ledgerCondition(accountId, filter);
@@ -82,8 +80,8 @@ export function ledgerWindow(accountId: string, filter: LedgerFilter, first: num
 }
 
 /**
- * What the account holds now, less what came after the window, less what comes after the entry within it. Parameters:
- * account id, three times; the window's first position.
+ * The current balance, less the entries newer than the window, and less the entries of the window that are newer than the row. Parameters: account
+ * id, three times; the window's first position.
  */
 const runningBalance = `
          (SELECT openingMinor FROM accounts WHERE id = ?) + (SELECT coalesce(sum(amountMinor), 0) FROM entries WHERE accountId = ?)
@@ -95,7 +93,7 @@ export interface LedgerTotalsRow {
   readonly totalMinor: number | bigint;
 }
 
-/** How many entries a ledger has, and what they add up to. */
+/** The number of entries in a ledger, and their sum. */
 export function ledgerTotals(accountId: string, filter: LedgerFilter): SqlStatement {
   const found = ledgerCondition(accountId, filter);
   return {
@@ -155,9 +153,9 @@ function ledgerCondition(
 }
 
 /**
- * The entries that a person means who types some text: every word of it begins one of the payee, the notes or a part's
- * notes; or it is a part of the other account's name or of the entry's note, or the amount. All but the amount are
- * found without reading what does not fit.
+ * The entries that match a search text: every word is a prefix of a word in the payee, the notes or a part's notes; or
+ * the whole text occurs in the other account's name or the entry's note, or is the amount. All but the amount are found
+ * without reading entries that do not match.
  */
 function entriesWithText(
   accountId: string,
@@ -185,6 +183,6 @@ export interface PartRow {
   readonly notes: string;
 }
 
-/** The parts of a split entry, in the order of their making. Parameter: entry id. */
+/** The parts of a split entry, in creation order. Parameter: entry id. */
 export const partsOfEntry = `
   SELECT id, categoryId, amountMinor, notes FROM parts WHERE entryId = ? ORDER BY length(id), id`;

@@ -2,20 +2,18 @@ export interface LearnedRow {
   readonly categoryId: string;
 }
 
-/** The category that a payee had last. Parameter: payee. */
+/** The last category of a payee. Parameter: payee. */
 export const learnedCategory = `
   SELECT categoryId FROM entries WHERE payee = ? AND categoryId IS NOT NULL ORDER BY date DESC, enteredAtMs DESC LIMIT 1`;
 
 export interface PayeeUseRow {
   readonly payee: string;
   readonly entryCount: number;
-  /** Of its newest entry with one; NULL where none has. */
+  /** From its newest categorised entry; NULL if there is none. */
   readonly categoryId: string | null;
 }
 
-/**
- * Payees as they are used, by name, with the category that each had last. Parameter: a part of the name, empty for all.
- */
+/** Payees in use, by name, with the last category of each. Parameter: a part of the name, empty for all. */
 export const payeesInUse = `
   SELECT payee, count(*) AS entryCount,
          (SELECT latest.categoryId FROM entries AS latest WHERE latest.payee = entries.payee AND latest.categoryId IS NOT NULL ORDER BY latest.date DESC, latest.enteredAtMs DESC LIMIT 1) AS categoryId
@@ -26,7 +24,7 @@ export interface PayeeRow {
   readonly payee: string;
 }
 
-/** Payees to choose from while typing, the most used first. No parameters. */
+/** Payee suggestions, most used first. No parameters. */
 export const frequentPayees = `
   SELECT payee FROM entries WHERE payee <> '' GROUP BY payee ORDER BY count(*) DESC, payee LIMIT 200`;
 
@@ -34,7 +32,7 @@ export interface UncategorisedRow {
   readonly entryCount: number;
 }
 
-/** How many entries of a payee have no category. Parameter: payee. */
+/** The number of uncategorised entries of a payee. Parameter: payee. */
 export const uncategorisedOfPayee = `
   SELECT count(*) AS entryCount FROM entries
   WHERE payee = ? AND categoryId IS NULL AND transferId IS NULL AND NOT EXISTS (SELECT 1 FROM parts WHERE entryId = entries.id)`;

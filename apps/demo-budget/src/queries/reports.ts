@@ -6,19 +6,15 @@ export interface SpanRow {
   readonly lastMonth: string | null;
 }
 
-/**
- * From which month to which there are entries in a currency. One step into an index for each account. Parameter:
- * currency.
- */
+/** The first and the last month with entries in a currency. One index look-up per account. Parameter: currency. */
 export const spanOfEntries = `
   SELECT substr(min((SELECT min(date) FROM entries WHERE accountId = account.id)), 1, 7) AS firstMonth,
          substr(max((SELECT max(date) FROM entries WHERE accountId = account.id)), 1, 7) AS lastMonth
   FROM accounts AS account WHERE account.currency = ?`;
 
 /**
- * Whether a line counts as income or as spending: as its category does; without one, as its entry's money went. Refunds
- * count against the spending of their category. NULL, which is neither, for money that only went from one account to
- * another.
+ * Whether a line counts as income or as spending: the kind of its category, or, without a category, the direction of
+ * its entry. Refunds reduce the spending of their category. NULL, which is neither, for money moved between accounts.
  */
 const sideOfLine = `
   CASE WHEN category.kind IS NOT NULL THEN category.kind WHEN line.transferId IS NOT NULL THEN NULL WHEN line.wentOut THEN 'spending' ELSE 'income' END`;
@@ -30,13 +26,13 @@ export interface SpendingRow {
   readonly month: string;
   /** NULL: entries without a category. */
   readonly categoryId: string | null;
-  /** Positive when more was spent than came back. */
+  /** Positive when spending exceeds refunds. */
   readonly spentMinor: number | bigint;
 }
 
 /**
- * What each category got in each month, and what came and went without one, as the table `moved`, with the side that it
- * counts on. The sums of categories are ranges of an index; only entries without a category are looked at one by one.
+ * The table `moved`: the sum per category and month, and the sums of uncategorised entries, each with its side (income
+ * or spending). Category sums are ranges of an index; only uncategorised entries are read one by one.
  */
 const movedByMonth = `
   asked (currency, firstDay, lastDay) AS (VALUES (?, ?, ?)), ${askedMonths}, ${ownAccounts}, part (${lineColumns}) AS (${partLines}),
@@ -82,7 +78,7 @@ export const cashFlowByMonth = `
 export interface AccountChangeRow {
   readonly accountId: string;
   readonly name: string;
-  /** What it held before the first day. */
+  /** The balance before the first day. */
   readonly beforeMinor: number | bigint;
   /** `YYYY-MM`. */
   readonly month: string;
@@ -90,7 +86,7 @@ export interface AccountChangeRow {
 }
 
 /**
- * What moved in each account, month by month, with what it began with. All that was before is one sum for each account.
+ * The change of each account by month, with its balance before the period. The earlier entries are one sum per account.
  * Parameters: currency, first day, last day.
  */
 export const changeOfAccountsByMonth = `
@@ -115,18 +111,18 @@ export interface ReportedEntryRow {
   readonly accountId: string;
   readonly accountName: string;
   readonly amountMinor: number;
-  /** Of all entries that are meant, however many rows are asked for. */
+  /** Over all matching entries, whatever the row limit. */
   readonly allCount: number;
   readonly allMinor: number | bigint;
 }
 
-/** The category of `reportedEntries` for entries that have none. */
+/** The category parameter of `reportedEntries` for uncategorised entries. */
 export const noCategory = 'none';
 
 /**
- * The entries behind a figure of a report, newest first; a split one once for each category, with what that got of it.
- * Parameters: currency, first day, last day, side (empty: both), side again, category id (empty: any; or `noCategory`),
- * category id again, how many rows.
+ * The entries behind a figure of a report, newest first; a split entry appears once per category, with that category's
+ * amount. Parameters: currency, first day, last day, side (empty: both), side again, category id (empty: any; or
+ * `noCategory`), category id again, row limit.
  */
 export const reportedEntries = `
   WITH ${budgetLines}

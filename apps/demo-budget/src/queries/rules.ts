@@ -13,7 +13,7 @@ export interface RuleRow {
   readonly notes: string | null;
 }
 
-/** The rules in the order in which they are tried. No parameters. */
+/** The rules, in the order in which they are tried. No parameters. */
 export const rulesInOrder = `
   SELECT id, field, test, value, moreConditions, needs, categoryId, payee, notes FROM rules ORDER BY createdAtMs, id`;
 
@@ -27,7 +27,7 @@ export interface RuledEntryRow {
   readonly currency: string;
 }
 
-/** The entries that rules are for, newest first: all but transfers. No parameters. */
+/** The entries that rules apply to, newest first: all but transfers. No parameters. */
 export const entriesForRules = `
   SELECT entry.id, entry.date, entry.payee, entry.notes, entry.amountMinor, entry.accountId, account.currency
   FROM entries AS entry JOIN accounts AS account ON account.id = entry.accountId

@@ -6,7 +6,7 @@ export interface ScheduleRow {
   readonly accountName: string;
   readonly accountKind: AccountKind;
   readonly currency: string;
-  /** Where a transfer goes to; NULL, as its name and kind are, for all else. */
+  /** For a transfer: the target account; otherwise NULL, as are its name and kind. */
   readonly otherAccountId: string | null;
   readonly otherAccountName: string | null;
   readonly otherAccountKind: AccountKind | null;

@@ -3,9 +3,9 @@ export interface OtherSideRow {
 }
 
 /**
- * An entry that is perhaps the other side of a transfer: it has the amount that is looked for, is no side of another
- * one, and is at most five days away, as money between banks takes some. The nearest day first. Parameters: the other
- * account's id, amount, day, day, day.
+ * Finds an existing entry that may be the other side of a transfer: it has the given amount, is not split, belongs to
+ * no transfer, and is at most five days away, because transfers between banks take a few days. Nearest day first.
+ * Parameters: the other account's id, amount, day, day, day.
  */
 export const otherSideOfTransfer = `
   SELECT id FROM entries

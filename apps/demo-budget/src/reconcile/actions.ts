@@ -1,6 +1,6 @@
 import type { Writer } from '../writer.ts';
 
-/** What the bank says an account held, and what is recorded of it. */
+/** The bank's balance of an account, and the recorded entries it is compared with. */
 export interface Statement {
   readonly accountId: string;
   /** The statement's day. */
@@ -9,7 +9,7 @@ export interface Statement {
   readonly clearedMinor: bigint;
 }
 
-/** Positive: the bank has more than what is cleared. */
+/** Positive: the bank has more than the cleared balance. */
 export function differenceOf({
   statementMinor,
   clearedMinor,
@@ -17,7 +17,7 @@ export function differenceOf({
   return BigInt(statementMinor) - clearedMinor;
 }
 
-/** Locks what is cleared. Resolves to how many entries that were. */
+/** Locks the cleared entries as reconciled. Resolves to the number of entries. */
 export async function finishReconciling(writer: Writer, accountId: string): Promise<number> {
   const { changes } = await writer.execute(
     "UPDATE entries SET status = 'reconciled' WHERE accountId = ? AND status = 'cleared'",
@@ -27,8 +27,8 @@ export async function finishReconciling(writer: Writer, accountId: string): Prom
 }
 
 /**
- * Enters what cannot be explained as an entry of its own, cleared. Its id is made of what it corrects: two people who
- * find the same difference at once, or a second press, have entered it once.
+ * Adds a cleared entry for an unexplained difference. Its id is derived from what it corrects, so that two people who
+ * find the same difference at once, or a second click, add it only once.
  */
 export async function enterDifference(writer: Writer, statement: Statement): Promise<void> {
   const { accountId, date, statementMinor, clearedMinor } = statement;

@@ -11,7 +11,7 @@ import { locale, today } from '../shell/locale.ts';
 import { useQuery } from '../shell/use-query.ts';
 import { differenceOf, enterDifference, finishReconciling } from './actions.ts';
 
-/** Checks an account against a statement: what the bank says, what is cleared, and what lies between. */
+/** Reconciles an account with a statement: the bank's balance, the cleared balance and the difference. */
 export function ReconcileBar({
   account,
   onDone,

@@ -34,7 +34,7 @@ const statuses = (): unknown[] =>
   writer.rows<{ status: string }>('SELECT status FROM entries ORDER BY date').map(({ status }) => status);
 
 describe('reconciling', () => {
-  it('counts what the bank has, and locks it', async () => {
+  it('sums the cleared entries, and locks them', async () => {
     await setCleared(writer, [rent], true);
     expect(cleared()).toEqual({ clearedMinor: 30_000, toReconcile: 1 });
     await expect(finishReconciling(writer, accountId)).resolves.toBe(1);
@@ -46,7 +46,7 @@ describe('reconciling', () => {
     await expect(deleteEntries(writer, [rent])).resolves.toBe(1);
   });
 
-  it('enters a difference once, however often it is asked to', async () => {
+  it('adds a difference once, however often it is requested', async () => {
     await setCleared(writer, [rent], true);
     const statement = { accountId, date: '2025-01-31', statementMinor: 29_500, clearedMinor: 30_000n };
     expect(differenceOf(statement)).toBe(-500n);

@@ -6,7 +6,7 @@ describe('the period of a report', () => {
     expect(daysOf({ last: '2025-02', count: 3 })).toEqual({ first: '2024-12-01', last: '2025-02-31' });
   });
 
-  it('ends with any month that there are entries in', () => {
+  it('ends with any month that has entries', () => {
     expect(monthsFromTo('2024-11', '2025-01')).toEqual(['2025-01', '2024-12', '2024-11']);
     expect(monthsFromTo(null, null)).toEqual([]);
   });

@@ -1,10 +1,10 @@
 import type { Budget } from '../budget/budget.ts';
 import type { Period } from './period.ts';
 
-/** What every report is about. */
+/** The props that every report takes. */
 export interface ReportProps {
   readonly budget: Budget;
-  /** Amounts of two currencies are never added. */
+  /** Amounts of different currencies are never added. */
   readonly currency: string;
   readonly period: Period;
 }

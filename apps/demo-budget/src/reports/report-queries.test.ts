@@ -46,7 +46,7 @@ beforeEach(async () => {
 const january = ['EUR', '2025-01-01', '2025-01-31'] as const;
 
 describe('spending', () => {
-  it('counts refunds against it, and what left without a category, in one currency and the days that are asked for', () => {
+  it('subtracts refunds and includes uncategorised money, within one currency and period', () => {
     expect(writer.rows(spendingByMonth, january)).toEqual([
       { month: '2025-01', categoryId: null, spentMinor: 300 },
       { month: '2025-01', categoryId: 'starter-groceries', spentMinor: 4_300 },
@@ -54,8 +54,8 @@ describe('spending', () => {
   });
 });
 
-describe('income against spending', () => {
-  it('puts entries without a category on the side to which the money went, so that both sides are all that moved', () => {
+describe('the cash-flow report', () => {
+  it('puts uncategorised entries on the side of their direction, so that both sides together are all movements', () => {
     expect(writer.rows(cashFlowByMonth, ['EUR', '2025-01-01', '2025-02-31'])).toEqual([
       { month: '2025-01', side: 'income', changeMinor: 40 },
       { month: '2025-01', side: 'spending', changeMinor: -4_600 },
@@ -90,7 +90,7 @@ describe('splits and transfers', () => {
   });
   const march = ['EUR', '2025-03-01', '2025-03-31'] as const;
 
-  it('count a split entry by its parts and what they leave over, and a transfer or what is off budget not at all', () => {
+  it('count a split entry by its parts and remainder, and exclude transfers and off-budget entries', () => {
     expect(writer.rows(spendingByMonth, march)).toEqual([
       { month: '2025-03', categoryId: null, spentMinor: 250 },
       { month: '2025-03', categoryId: 'starter-groceries', spentMinor: 600 },
@@ -99,7 +99,7 @@ describe('splits and transfers', () => {
     expect(writer.rows(cashFlowByMonth, march)).toEqual([{ month: '2025-03', side: 'spending', changeMinor: -1_000 }]);
   });
 
-  it('show the entry behind a figure with what the category got of it', () => {
+  it('show the entry behind a figure with the category’s amount', () => {
     expect(
       writer.rows(reportedEntries, [...march, 'spending', 'spending', 'starter-groceries', 'starter-groceries', 10]),
     ).toMatchObject([{ payee: 'Department store', amountMinor: -600, allMinor: -600 }]);
@@ -107,8 +107,8 @@ describe('splits and transfers', () => {
   });
 });
 
-describe('the changes of accounts', () => {
-  it('begin with what was there before the first day, and name accounts without any', async () => {
+describe('account changes', () => {
+  it('start from the balance before the first day, and include accounts without changes', async () => {
     const empty = await addAccount(writer, { name: 'Empty', kind: 'savings', currency: 'EUR', openingMinor: 5 });
     const rows = writer.rows<AccountChangeRow>(changeOfAccountsByMonth, january);
     expect(
@@ -139,13 +139,13 @@ describe('the entries behind a figure', () => {
     expect(behind('', '')).toHaveLength(4);
   });
 
-  it('are counted all, however few are shown', () => {
+  it('are all counted, however few are shown', () => {
     expect(behind('', '', 1)).toMatchObject([{ allCount: 4, allMinor: -4_560 }]);
   });
 });
 
-describe('what there is to report', () => {
-  it('is known by currency', () => {
+describe('the available months', () => {
+  it('are listed by currency', () => {
     expect(writer.rows(currenciesOfAccounts)).toEqual([
       { currency: 'EUR', openingMinor: 1_000 },
       { currency: 'USD', openingMinor: 0 },

@@ -12,7 +12,7 @@ import { NetWorthReport } from './net-worth/net-worth-report.tsx';
 import { monthsFromTo, periodCounts, type Period } from './period.ts';
 import { SpendingReport } from './spending/spending-report.tsx';
 
-/** The pages that are reports, with what they are called. */
+/** The report pages, with their titles. */
 export const reportPages = {
   reports: 'Spending',
   'cash-flow': 'Cash flow',
@@ -27,7 +27,7 @@ export function isReportPage(page: Page): page is ReportPage {
 
 const reportOf = { reports: SpendingReport, 'cash-flow': CashFlowReport, 'net-worth': NetWorthReport } as const;
 
-/** What the entries come to. One currency at a time, and one period for all reports. */
+/** The reports of the budget. One currency at a time, and one period for all reports. */
 export function ReportsView({ budget, page }: { readonly budget: Budget; readonly page: ReportPage }): ReactNode {
   const { rows, loading } = useQuery<CurrencyRow>(currenciesOfAccounts);
   const [currency, choice] = useCurrency(rows);

@@ -3,7 +3,7 @@ import { schema } from '../schema.ts';
 import type { Writer } from '../writer.ts';
 import type { SavedBudget, SavedRow } from './saved-budget.ts';
 
-/** Rows of one transaction, as an import has them. */
+/** Rows per transaction, as for an import. */
 const rowsPerTransaction = 500;
 
 export interface RestoreProgress {
@@ -11,10 +11,7 @@ export interface RestoreProgress {
   readonly totalCount: number;
 }
 
-/**
- * Writes all that was saved into an empty budget: every row with the id that it had, what is referred to before what
- * refers to it.
- */
+/** Writes all saved rows into an empty budget. Rows keep their ids, and referenced rows come first. */
 export async function restoreRows(
   writer: Writer,
   saved: SavedBudget,
@@ -35,7 +32,7 @@ function insert(table: string, row: SavedRow): SqlStatement {
   };
 }
 
-/** Each table after those that it refers to. */
+/** Each table after the tables it references. */
 function tablesInOrder(): string[] {
   const ordered: string[] = [];
   const place = (name: string): void => {

@@ -7,9 +7,8 @@ import { restoreRows, type RestoreProgress } from './actions.ts';
 import { readSavedJson, type SavedBudget, type SavedProblem, type SavedRow } from './saved-budget.ts';
 
 /**
- * Opens a file of an export as a budget of its own. Its rows are written anew: it shares nothing with the budget that
- * it was saved from, which goes on as it is, on this device, on others and on the server. Rejects with what storage
- * says.
+ * Opens an exported file as a new budget. Its rows are written as new changes: the new budget shares nothing with the
+ * original, which continues unchanged on this device, other devices and the server. Rejects with storage errors.
  */
 export async function openSaved(
   file: Blob,
@@ -20,7 +19,7 @@ export async function openSaved(
   try {
     return succeed(await newFilledBudget({}, (writer) => restoreRows(writer, saved.value, onProgress)));
   } catch (error) {
-    // A row without what it refers to, or without what it needs: the file is not what was saved.
+    // A row lacks a referenced row or a required value: the file is damaged.
     if (error instanceof RockpoolError && (error.code.startsWith('constraint-') || error.code === 'document-invalid'))
       return fail('damaged');
     throw error;
@@ -32,8 +31,8 @@ async function isSqlite(file: Blob): Promise<boolean> {
 }
 
 /**
- * Of "SQLite database": opened for itself, without the server, under a name that nothing else has, and deleted when
- * it is read.
+ * For a "SQLite database" export: opens the file alone, without the server, under a unique name, and deletes it after
+ * reading.
  */
 async function readSavedSqlite(file: Blob): Promise<Result<SavedBudget, SavedProblem>> {
   const name = `saved-${crypto.randomUUID()}`;

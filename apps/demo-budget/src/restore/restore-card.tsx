@@ -6,7 +6,7 @@ import type { RestoreProgress } from './actions.ts';
 import { openSaved } from './open-saved.ts';
 import { savedProblemSentence } from './saved-budget.ts';
 
-/** Takes a file of an export, and opens it as a budget of its own. */
+/** Opens an exported file as a new budget. */
 export function RestoreCard(): ReactNode {
   const run = useTask();
   const [opening, setOpening] = useState(false);

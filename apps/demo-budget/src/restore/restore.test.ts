@@ -40,8 +40,8 @@ beforeEach(async () => {
 const everything = (of: MemoryWriter): object[] =>
   schema.tables.flatMap(({ name }) => of.rows<object>(`SELECT '${name}' AS of, * FROM "${name}" ORDER BY id`));
 
-describe('what was saved', () => {
-  it('is all there again, row for row', async () => {
+describe('a saved budget', () => {
+  it('is restored row for row', async () => {
     const saved = readSavedJson(text);
     if (!saved.ok) throw new Error(saved.problem);
     const other = memoryWriter();

@@ -3,13 +3,13 @@ import { exportFormat } from '../export/export-json.ts';
 import { fail, succeed, type Result } from '../result.ts';
 import { schema } from '../schema.ts';
 
-/** A row by column, as it is stored. */
+/** A row by column, with its stored values. */
 export type SavedRow = Readonly<Record<string, SqlParam>>;
 
-/** All that a saved file holds, by table. */
+/** The contents of a saved file, by table. */
 export type SavedBudget = ReadonlyMap<string, readonly SavedRow[]>;
 
-/** Why a file is not opened. Nothing of the file's contents is in it. */
+/** Why a file cannot be opened. Contains no file contents. */
 export type SavedProblem = 'not-a-budget' | 'newer-version' | 'cut-off' | 'damaged';
 
 const sentences: Readonly<Record<SavedProblem, string>> = {
@@ -24,10 +24,7 @@ export function savedProblemSentence(problem: SavedProblem): string {
   return sentences[problem];
 }
 
-/**
- * Reads what "Everything as JSON" has saved. Tables and columns that it lacks are as empty as they were when it was
- * saved.
- */
+/** Reads an "Everything as JSON" export. Tables and columns missing from it are treated as empty. */
 export function readSavedJson(text: string): Result<SavedBudget, SavedProblem> {
   if (!text.trimStart().startsWith('{')) return fail('not-a-budget');
   const saved = parsed(text);

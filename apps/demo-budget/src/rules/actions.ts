@@ -6,8 +6,8 @@ import type { Rule } from './rule.ts';
 type RuleColumns = Omit<RuleRow, 'id'>;
 
 /**
- * Also gives entries that are there, by id, what the rule says. One transaction, so one undo takes back both. Resolves
- * to the new rule's id.
+ * Also applies the rule to existing entries, given by id. One transaction, so one undo reverts both. Resolves to the
+ * new rule's id.
  */
 export async function addRule(writer: Writer, rule: Rule, entryIds: readonly string[] = []): Promise<string> {
   const id = newId();
@@ -33,7 +33,7 @@ export async function addRule(writer: Writer, rule: Rule, entryIds: readonly str
   return id;
 }
 
-/** Writes what differs, and gives it to entries as `addRule` does. */
+/** Writes the differences, and applies the rule to entries as `addRule` does. */
 export async function changeRule(
   writer: Writer,
   before: RuleRow,
@@ -54,7 +54,7 @@ export async function deleteRule(writer: Writer, id: string): Promise<void> {
   await writer.execute('DELETE FROM rules WHERE id = ?', [id]);
 }
 
-/** Gives all entries of a payee another one. Resolves to how many there were. */
+/** Renames a payee in all its entries. Resolves to the number of entries. */
 export async function renamePayee(writer: Writer, payee: string, newName: string): Promise<number> {
   const { changes } = await writer.execute('UPDATE entries SET payee = ? WHERE payee = ?', [newName, payee]);
   return changes;
@@ -66,7 +66,7 @@ function columnsOf({ needs, conditions, categoryId, payee, notes }: Rule): RuleC
   return { ...first, moreConditions: JSON.stringify(more), needs, categoryId, payee, notes };
 }
 
-/** Split entries keep the categories of their parts; off budget there are none. */
+/** Split entries keep the categories of their parts; off-budget entries have none. */
 function giveToEntries({ categoryId, payee, notes }: Rule, entryIds: readonly string[]): SqlStatement[] {
   if (entryIds.length === 0) return [];
   const ids = JSON.stringify(entryIds);

@@ -1,6 +1,6 @@
 import { choicesOf, type Rule, type RuleCondition } from './rule.ts';
 
-/** What rules look at. */
+/** The input of rules. */
 export interface RuleSubject {
   readonly payee: string;
   readonly notes: string;
@@ -11,13 +11,13 @@ export interface RuleSubject {
 export interface RuleOutcome {
   readonly payee: string;
   readonly notes: string;
-  /** Null: no rule has one for it. */
+  /** Null: no rule sets one. */
   readonly categoryId: string | null;
 }
 
 /**
- * What the rules make of an entry. They are tried in order; the first that gives a payee gives it, and so for the
- * category and the notes. All of them look at the entry as it came, so what one does never hides it from another.
+ * Applies the rules to an entry. Rules are tried in order; the first one that sets a payee wins, and likewise for the
+ * category and the notes. Every rule sees the original entry, so a rule never hides it from a later one.
  */
 export function applyRules(rules: readonly Rule[], subject: RuleSubject): RuleOutcome {
   const matching = rules.filter((rule) => ruleMatches(rule, subject));

@@ -4,9 +4,9 @@ import type { RuleField, RuleTest } from '../schema.ts';
 import { choicesOf, testsOf, type RuleCondition } from './rule.ts';
 import { fieldWords, testWords } from './rule-words.ts';
 
-/** A condition while it is typed: an amount as the person writes it. */
+/** A condition being edited, with the amount as typed. */
 export interface ConditionDraft extends RuleCondition {
-  /** Tells drafts apart while they are edited. */
+  /** Identifies a draft while it is edited. */
   readonly key: string;
 }
 
@@ -16,11 +16,11 @@ export interface ConditionFieldsProps {
   readonly number: number;
   readonly accounts: readonly AccountRow[];
   readonly onChange: (change: Partial<RuleCondition>) => void;
-  /** Undefined for the only one. */
+  /** Undefined if there is only one. */
   readonly onRemove: (() => void) | undefined;
 }
 
-/** One condition of a rule: what is looked at, how, and for what. */
+/** One condition of a rule: field, test and value. */
 export function ConditionFields({
   condition: { field, test, value },
   number,

@@ -3,19 +3,19 @@ import { entriesForRules, type RuledEntryRow } from '../queries/rules.ts';
 import { ruleMatches } from './apply.ts';
 import type { Rule } from './rule.ts';
 
-/** What a rule matches of the entries that are there. */
+/** The existing entries that a rule matches. */
 export interface RuleMatches {
   readonly ids: readonly string[];
-  /** The newest of them. */
+  /** The newest matches. */
   readonly newest: readonly RuledEntryRow[];
 }
 
 const newestShown = 5;
 
 /**
- * Tries a rule on every entry, by the same function that tries it on those that come: what is shown is what will
- * happen, whatever letters SQLite folds otherwise. `isWanted` is asked between some thousand entries; undefined where
- * it is no longer.
+ * Finds a rule's matches with the same function that applies rules to new entries, so that the preview is exact even
+ * though SQLite folds case differently. Calls `isWanted` between batches of some thousand entries; resolves to
+ * undefined once it returns false.
  */
 export async function findMatches(
   reader: Pick<Client, 'stream'>,

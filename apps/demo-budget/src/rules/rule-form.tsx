@@ -14,18 +14,18 @@ import { RulePreview, useMatches } from './rule-preview.tsx';
 import { choicesOf, type Rule, type RuleCondition } from './rule.ts';
 
 export interface RuleFormProps {
-  /** What the fields begin with; undefined for a new rule. */
+  /** Initial values of the fields; undefined for a new rule. */
   readonly rule?: Rule;
   readonly categories: readonly CategoryRow[];
   readonly accounts: readonly AccountRow[];
-  /** In which amounts are typed. */
+  /** The currency of typed amounts. */
   readonly currency: string;
-  /** `entryIds`: the entries that are there and are to be given the same. */
+  /** `entryIds`: existing entries to apply the rule to. */
   readonly onSave: (rule: Rule, entryIds: readonly string[]) => void;
   readonly onCancel: () => void;
 }
 
-/** If … then …, as a sentence to fill in, with what it would match. */
+/** An "If … then …" sentence to fill in, with a preview of its matches. */
 export function RuleForm({ rule, categories, accounts, currency, onSave, onCancel }: RuleFormProps): ReactNode {
   const [needs, setNeeds] = useState<RuleNeeds>(rule?.needs ?? 'all');
   const [drafts, setDrafts] = useState<readonly ConditionDraft[]>(() =>
@@ -144,7 +144,7 @@ function draftOf(condition: RuleCondition, currency: string): ConditionDraft {
   };
 }
 
-/** The conditions that drafts stand for, or what is wrong with one of them. */
+/** The conditions of the drafts, or the problem with one of them. */
 function conditionsOf(drafts: readonly ConditionDraft[], currency: string): Result<readonly RuleCondition[], string> {
   const conditions: RuleCondition[] = [];
   for (const { field, test, value } of drafts) {

@@ -6,10 +6,10 @@ import { formatDay, locale } from '../shell/locale.ts';
 import { findMatches, type RuleMatches } from './matches.ts';
 import type { Rule } from './rule.ts';
 
-/** While somebody types, not at every letter. */
+/** Waits for a pause in typing. */
 const pauseMs = 200;
 
-/** What a rule matches, as long as it says something. Undefined while that is not known yet. */
+/** The matches of a rule, if it is complete. Undefined while they are loading. */
 export function useMatches(rule: Pick<Rule, 'needs' | 'conditions'> | null): RuleMatches | undefined {
   const client = useClient();
   const report = useReport();
@@ -31,7 +31,7 @@ export function useMatches(rule: Pick<Rule, 'needs' | 'conditions'> | null): Rul
   return found?.asked === asked ? found?.matches : undefined;
 }
 
-/** How many of the entries that are there a rule matches, and the newest of them. */
+/** The number of existing entries that a rule matches, and the newest of them. */
 export function RulePreview({ matches }: { readonly matches: RuleMatches }): ReactNode {
   const count = matches.ids.length;
   return (

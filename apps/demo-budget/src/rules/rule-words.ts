@@ -3,11 +3,11 @@ import type { RuleField, RuleTest } from '../schema.ts';
 import { locale } from '../shell/locale.ts';
 import { choicesOf, type Rule, type RuleCondition } from './rule.ts';
 
-/** What rules refer to, by name. */
+/** The names of what rules refer to. */
 export interface RuleNames {
   readonly category: (categoryId: string) => string;
   readonly account: (accountId: string) => string;
-  /** In which amounts are shown. */
+  /** The currency of displayed amounts. */
   readonly currency: string;
 }
 

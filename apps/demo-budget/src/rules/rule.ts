@@ -1,15 +1,15 @@
 import type { RuleRow } from '../queries/rules.ts';
 import type { RuleField, RuleNeeds, RuleTest } from '../schema.ts';
 
-/** One thing that has to hold, or may. */
+/** One condition of a rule. */
 export interface RuleCondition {
   readonly field: RuleField;
   readonly test: RuleTest;
-  /** A text, an amount in minor units without a sign, or an account's id; for `one-of` one in each line. */
+  /** A text, an unsigned amount in minor units, or an account id; for `one-of`, one value per line. */
   readonly value: string;
 }
 
-/** If these conditions hold, an entry is given this; null leaves it as it is. */
+/** If these conditions hold, an entry gets these values; null leaves a field unchanged. */
 export interface Rule {
   readonly needs: RuleNeeds;
   /** Not empty. */
@@ -19,7 +19,7 @@ export interface Rule {
   readonly notes: string | null;
 }
 
-/** The tests that a field can be put to. */
+/** The tests available for a field. */
 export const testsOf: Readonly<Record<RuleField, readonly RuleTest[]>> = {
   payee: ['contains', 'is', 'starts', 'one-of'],
   notes: ['contains', 'is', 'starts', 'one-of'],
@@ -28,8 +28,8 @@ export const testsOf: Readonly<Record<RuleField, readonly RuleTest[]>> = {
 };
 
 /**
- * A stored rule. Undefined where a newer version of the app has written what this one does not know: a rule that is
- * half understood would match too much.
+ * Parses a stored rule. Undefined if a newer version of the app has written values that this version does not know: a
+ * partly understood rule would match too much.
  */
 export function readRule({
   field,
@@ -47,7 +47,7 @@ export function readRule({
   return { needs, conditions, categoryId, payee, notes };
 }
 
-/** The rules that can be applied, in their order. */
+/** The rules that can be applied, in order. */
 export function readRules(rows: readonly RuleRow[]): Rule[] {
   return rows.map(readRule).filter((rule) => rule !== undefined);
 }

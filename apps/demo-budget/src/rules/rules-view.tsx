@@ -14,7 +14,7 @@ import { RuleForm } from './rule-form.tsx';
 import { readRule } from './rule.ts';
 import { ruleSentence, type RuleNames } from './rule-words.ts';
 
-/** Who the money goes to and comes from, and what is done with their entries by itself. */
+/** The payees, and the rules that apply to their entries automatically. */
 export function RulesView(): ReactNode {
   const client = useClient();
   const save = useSave();

@@ -50,7 +50,7 @@ describe('a rule', () => {
     expect(applyRules([{ ...given, categoryId: 'food' }], coffee).categoryId).toBe(matches ? 'food' : null);
   });
 
-  it('comes first where two match, and each is tried on the entry as it came', () => {
+  it('wins if it comes first, and each rule sees the original entry', () => {
     const rules = [
       rule({ value: 'nebelhorn', payee: 'Nebelhorn' }),
       rule({ value: 'card 4411', categoryId: 'out' }),
@@ -62,7 +62,7 @@ describe('a rule', () => {
   });
 });
 
-describe('rules in the budget', () => {
+describe('stored rules', () => {
   let writer: MemoryWriter;
   let accountId: string;
   let food: string;
@@ -73,7 +73,7 @@ describe('rules in the budget', () => {
     accountId = await addAccount(writer, { name: 'Checking', kind: 'checking', currency: 'EUR', openingMinor: 0 });
   });
 
-  it('are applied to what is imported, whose identity stays that of the statement', async () => {
+  it('apply to imported entries, which keep the identity from their statement', async () => {
     const market = rule({ value: 'market', categoryId: food, payee: 'Market', notes: 'by card' });
     await addRule(writer, {
       ...market,
@@ -93,7 +93,7 @@ describe('rules in the budget', () => {
     ]);
   });
 
-  it('are tried on all of a new entry when it is saved, unless a person chose its category', async () => {
+  it('apply to a new entry as a whole when it is saved, unless the user chose its category', async () => {
     await addRule(
       writer,
       rule({
@@ -125,7 +125,7 @@ describe('rules in the budget', () => {
     ]);
   });
 
-  it('give no category to what is imported off budget', async () => {
+  it('set no category on off-budget imports', async () => {
     const pension = await addAccount(writer, { name: 'Pension', kind: 'off-budget', currency: 'EUR', openingMinor: 0 });
     await addRule(writer, rule({ value: 'market', categoryId: food, payee: 'Market' }));
     await importEntries(writer, pension, [
@@ -134,14 +134,14 @@ describe('rules in the budget', () => {
     expect(writer.rows('SELECT payee, categoryId FROM entries')).toEqual([{ payee: 'Market', categoryId: null }]);
   });
 
-  it('go when they are deleted', async () => {
+  it('stop applying when they are deleted', async () => {
     const id = await addRule(writer, rule({ field: 'notes', test: 'is', value: 'x', categoryId: food }));
     expect(writer.rows<RuleRow>(rulesInOrder)).toHaveLength(1);
     await deleteRule(writer, id);
     expect(writer.rows<RuleRow>(rulesInOrder)).toEqual([]);
   });
 
-  it('are kept as they were made, and changed only where they differ', async () => {
+  it('are stored as entered, and updated only in changed columns', async () => {
     const made = rule({ value: 'market', categoryId: food, needs: 'any', conditions: [nebelhorn, large, small] });
     await addRule(writer, made);
     const stored = (): RuleRow => writer.rows<RuleRow>(rulesInOrder)[0] as RuleRow;
@@ -151,7 +151,7 @@ describe('rules in the budget', () => {
     expect(readRule(stored())).toEqual({ ...made, payee: 'Market' });
   });
 
-  it('of an older version have one condition; of a newer one are not half understood', () => {
+  it('from an older version have one condition; from a newer version they are ignored', () => {
     const row = {
       id: '1',
       field: 'payee',
@@ -175,7 +175,7 @@ describe('rules in the budget', () => {
     }
   });
 
-  it('show what they match, and give it to what is there: whole entries, never parts, transfers or what is off budget', async () => {
+  it('preview their matches and apply to existing entries, but not to parts, transfers or off-budget entries', async () => {
     const fields = { date: '2025-01-01', notes: '', categoryId: null, amountMinor: -100 };
     const pension = await addAccount(writer, { name: 'Pension', kind: 'off-budget', currency: 'EUR', openingMinor: 0 });
     const plain = await addEntry(writer, accountId, { ...fields, payee: 'MARKET ÜBERSEE' });
@@ -205,7 +205,7 @@ describe('rules in the budget', () => {
     await expect(findMatches(writer, market, () => false)).resolves.toBeUndefined();
   });
 
-  it('a payee that is renamed becomes one with who has that name already, with the category that came last', async () => {
+  it('a payee renamed to an existing name merges with that payee, with the latest category', async () => {
     const fields = { notes: '', amountMinor: -1, categoryId: null };
     await addEntry(writer, accountId, { ...fields, payee: 'Market', date: '2025-01-01' });
     await addEntry(writer, accountId, { ...fields, payee: 'MARKET 0815', date: '2025-01-02', categoryId: food });

@@ -4,7 +4,7 @@ import type { Writer } from '../writer.ts';
 import { applyRules, type RuleOutcome, type RuleSubject } from './apply.ts';
 import { readRules } from './rule.ts';
 
-/** What is known of an entry while it is typed: what the rules say, else the category that its payee had last. */
+/** Suggestions for an entry being typed: from the rules, else the payee's last category. */
 export async function suggestFor(writer: Pick<Writer, 'query'>, subject: RuleSubject): Promise<RuleOutcome> {
   const ruled = applyRules(readRules(await writer.query<RuleRow>(rulesInOrder)), subject);
   if (ruled.categoryId !== null) return ruled;

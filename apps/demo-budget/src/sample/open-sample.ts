@@ -5,8 +5,8 @@ import { newFilledBudget } from '../budget/new-budget.ts';
 import { fillSample } from './actions.ts';
 
 /**
- * The sample is a budget of its own, beside one's own: nothing of it is ever mixed up with that. Resolves to it, made
- * and filled where this device has none yet.
+ * Opens the sample, a budget separate from the user's own. Resolves to the sample, after creating and filling it if
+ * this device has none yet.
  */
 export async function openSample(): Promise<KnownBudget> {
   const known = await withDeviceItems((items) => knownBudgets(items).find(({ isSample }) => isSample === true));
@@ -14,8 +14,8 @@ export async function openSample(): Promise<KnownBudget> {
 }
 
 /**
- * Deletes the sample from this device. Resolves to the budget that was open before; undefined where there is none.
- * Rejects with `storage-busy` while another tab has it open.
+ * Deletes the sample from this device. Resolves to the budget that was open before, or undefined if there is none.
+ * Rejects with `storage-busy` while another tab has the sample open.
  */
 export async function leaveSample(client: Client, sample: KnownBudget): Promise<KnownBudget | undefined> {
   await client.leave({ discardUnsent: true });

@@ -3,7 +3,7 @@ import { useTask } from '../shell/failure.tsx';
 import { hashOf } from '../shell/navigation.ts';
 import { openSample } from './open-sample.ts';
 
-/** Opens a made-up budget, for those who want to see what they would get. */
+/** Opens a sample budget, for users who want to try the app first. */
 export function SampleButton(): ReactNode {
   const run = useTask();
   const [opening, setOpening] = useState(false);

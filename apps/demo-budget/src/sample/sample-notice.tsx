@@ -5,7 +5,7 @@ import { useTask } from '../shell/failure.tsx';
 import { hashOf } from '../shell/navigation.ts';
 import { leaveSample } from './open-sample.ts';
 
-/** On every page of the sample: that it is one, and the way out. */
+/** Shown on every page of the sample: a notice, and a button that closes it. */
 export function SampleNotice({ budget }: { readonly budget: KnownBudget }): ReactNode {
   const client = useClient();
   const run = useTask();
@@ -13,7 +13,7 @@ export function SampleNotice({ budget }: { readonly budget: KnownBudget }): Reac
   const leave = (): void =>
     run(async () => {
       const next = await leaveSample(client, budget);
-      // A whole new start: one page, one database.
+      // Reloads the page: one page, one database.
       history.replaceState(null, '', next === undefined ? location.pathname : hashOf(next));
       location.reload();
     });

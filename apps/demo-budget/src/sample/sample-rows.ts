@@ -5,10 +5,7 @@ import { createRandom } from '../../samples/random.ts';
 import { monthAfter } from '../calendar/months.ts';
 import { budgetNoteId, entryNoteId, noteSaying } from '../notes/actions.ts';
 
-/**
- * What the household of the sample statement would have in its budget: a year up to today, over all that the app can
- * do.
- */
+/** A year of the sample household's budget up to today, which uses every feature of the app. */
 
 const monthsBack = 11;
 
@@ -20,12 +17,12 @@ const accounts = [
   { id: 'sample-pension', name: 'Pension', kind: 'off-budget', openingMinor: 1_850_000 },
 ] as const;
 
-/** Two earn in this household. */
+/** Two people in this household earn. */
 const secondWages: Standing = { payee: 'Quillfeather Nurseries', text: 'WAGES', dayOfMonth: 15, amountMinor: 118_500 };
 
 const pensionCategory = 'sample-retirement';
 
-/** What each category gets in a month. */
+/** The monthly amount assigned to each category. */
 const planMinor: Readonly<Record<string, number>> = {
   'starter-home': 155_000,
   'starter-groceries': 118_000,
@@ -43,14 +40,11 @@ interface SampleOptions {
   /** `YYYY-MM-DD`. */
   readonly today: string;
   readonly currency: string;
-  /** Of the travel purse: another one. */
+  /** The travel purse has another currency. */
   readonly otherCurrency: string;
 }
 
-/**
- * The sample's rows, as statements that change nothing when they are run once more. Their ids are made of what they
- * are.
- */
+/** The sample's rows, as statements that change nothing when they run again. Ids are derived from the content. */
 export function sampleRows({ today, currency, otherCurrency }: SampleOptions): SqlStatement[] {
   const firstMonth = monthAfter(today.slice(0, 7), -monthsBack);
   const months = Array.from({ length: monthsBack + 1 }, (_, index) => monthAfter(firstMonth, index));
@@ -157,13 +151,13 @@ function entryId(index: number): string {
   return `sample/entry/${index}`;
 }
 
-/** What is paid by card, by hand, or from the account. */
+/** Paid by card, in cash, or from the account. */
 function accountOf(payee: string, text: string): string {
   if (payee.startsWith('Third Rail')) return 'sample-purse';
   return text.startsWith('CARD') ? 'sample-card' : 'sample-household';
 }
 
-/** Every tenth receipt of the grocer has something for the home on it: a split. */
+/** Every tenth grocery receipt is split with a household item. */
 function entryOf({
   index,
   date,
@@ -213,7 +207,7 @@ interface SampleTransfer {
   readonly statements: readonly SqlStatement[];
 }
 
-/** The card is paid, the purse filled, and something put aside, each month. */
+/** Each month, the card is paid, the purse refilled, and money put aside. */
 function transfersOf(month: string, bookings: readonly DatedBooking[], createdAtMs: number): SampleTransfer[] {
   const spentIn = (accountId: string): number =>
     -bookings

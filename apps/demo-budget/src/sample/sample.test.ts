@@ -7,7 +7,7 @@ import { memoryWriter } from '../testing/memory-writer.ts';
 import { sampleRows } from './sample-rows.ts';
 
 it.each(['2026-01-01', '2026-03-31', '2024-02-29', '2026-11-22'])(
-  'the sample of %s ends that day, adds up, and is the same when it is filled once more',
+  'the sample of %s ends that day, adds up, and is the same when it is filled again',
   async (today) => {
     const writer = memoryWriter();
     await addStarterCategories(writer);
@@ -21,7 +21,7 @@ it.each(['2026-01-01', '2026-03-31', '2024-02-29', '2026-11-22'])(
     expect(days?.last).toBe(today);
     expect(days?.first.slice(0, 4)).toBe(String(Number(today.slice(0, 4)) - (today.slice(5, 7) === '12' ? 0 : 1)));
     expect(days?.entries).toBeGreaterThan(700);
-    // Both sides of transfers agree, parts add up to their entries, and everything points to what is there.
+    // Both sides of transfers agree, parts add up to their entries, and every reference resolves.
     expect(
       writer.rows(
         'SELECT transferId FROM entries WHERE transferId IS NOT NULL GROUP BY transferId HAVING count(*) <> 2 OR sum(amountMinor) <> 0',

@@ -3,7 +3,7 @@ import type { ScheduleRow } from '../queries/schedules.ts';
 import { sideWithCategory } from '../transfers/side-with-category.ts';
 import type { Writer } from '../writer.ts';
 
-/** What a person can say about a scheduled entry. */
+/** The user-editable fields of a scheduled entry. */
 export type ScheduleFields = Pick<
   ScheduleRow,
   | 'accountId'
@@ -41,7 +41,7 @@ export async function addSchedule(writer: Writer, fields: ScheduleFields): Promi
   return id;
 }
 
-/** Writes only what differs. What was entered of it already stays as it is. */
+/** Writes only the differences. Entries already made from the schedule stay as they are. */
 export async function changeSchedule(
   writer: Writer,
   id: string,
@@ -56,20 +56,20 @@ export async function changeSchedule(
   ]);
 }
 
-/** What was entered of it stays. */
+/** Entries made from the schedule stay. */
 export async function deleteSchedule(writer: Writer, id: string): Promise<void> {
   await writer.execute('DELETE FROM schedules WHERE id = ?', [id]);
 }
 
-/** A day of a schedule. */
+/** One day of a schedule. */
 export interface DueDay {
   readonly schedule: ScheduleRow;
   readonly date: string;
 }
 
 /**
- * Makes the entries of these days, all in one transaction. Keys are made of schedule and day: a second press, another
- * tab or another device that does the same, now or offline, makes the same rows and no others.
+ * Creates the entries of these days in one transaction. Keys are derived from schedule and day: a second click, another
+ * tab or another device, online or offline, creates the same rows and no others.
  */
 export async function enterDays(writer: Writer, days: readonly DueDay[]): Promise<void> {
   await writer.batch(
@@ -80,7 +80,7 @@ export async function enterDays(writer: Writer, days: readonly DueDay[]): Promis
   );
 }
 
-/** One entry; of a transfer both sides. */
+/** One entry, or both sides of a transfer. */
 function entriesOf({ schedule, date }: DueDay, enteredAtMs: number): SqlStatement[] {
   const { id, accountId, accountKind, otherAccountId, otherAccountKind, payee, notes, categoryId, amountMinor } =
     schedule;
@@ -105,7 +105,7 @@ function entriesOf({ schedule, date }: DueDay, enteredAtMs: number): SqlStatemen
   ];
 }
 
-/** This one is not to be entered. */
+/** Marks the day as not to be entered. */
 export async function skipDay(writer: Writer, { schedule, date }: DueDay): Promise<void> {
   await writer.batch([doneWith(schedule.id, date, 'skipped')]);
 }

@@ -4,7 +4,7 @@ import { today } from '../shell/locale.ts';
 import { hashOf } from '../shell/navigation.ts';
 import { useSchedules } from './use-schedules.ts';
 
-/** Says that scheduled entries wait, and where. Nothing where none do. */
+/** Says that scheduled entries are due, with a link. Renders nothing if none are. */
 export function DueOffer({ budget }: { readonly budget: Budget }): ReactNode {
   const { due } = useSchedules();
   const count = due.filter(({ date }) => date <= today()).length;

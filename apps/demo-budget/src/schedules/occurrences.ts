@@ -4,8 +4,8 @@ import type { ScheduleRow } from '../queries/schedules.ts';
 export type Repetition = Pick<ScheduleRow, 'firstDate' | 'every' | 'unit' | 'lastDate'>;
 
 /**
- * The days of a schedule up to a day, oldest first. Each is counted from the first one, so that the 31st stays the
- * 31st: where a month has none, its last day stands in.
+ * The days of a schedule up to a day, oldest first. Each is counted from the first one, so that a schedule on the 31st
+ * stays on the 31st; shorter months use their last day.
  */
 export function occurrences({ firstDate, every, unit, lastDate }: Repetition, upTo: string): string[] {
   const end = lastDate !== null && lastDate < upTo ? lastDate : upTo;
@@ -18,15 +18,15 @@ export function occurrences({ firstDate, every, unit, lastDate }: Repetition, up
   }
 }
 
-/** The days that ask for something: up to a day, and neither entered nor skipped. */
+/** The days up to a day that were neither entered nor skipped. */
 export function openDays(repetition: Repetition, done: ReadonlySet<string>, upTo: string): string[] {
   return occurrences(repetition, upTo).filter((day) => !done.has(day));
 }
 
-/** The first day after a day; undefined when the schedule has come to its end. */
+/** The first occurrence after a day; undefined if the schedule has ended. */
 export function nextDay(repetition: Repetition, after: string): string | undefined {
-  // Two strides, as months differ in length: from 28 February a month goes to 28 March, and the next day may be the
-  // 31st.
+  // Looks two periods ahead, because months differ in length: one month after 28 February is 28 March, but the next
+  // occurrence may be the 31st.
   const farthest = dayAfter(
     after > repetition.firstDate ? after : repetition.firstDate,
     2 * Math.max(1, repetition.every),

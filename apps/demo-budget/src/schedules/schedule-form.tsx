@@ -23,7 +23,7 @@ export interface ScheduleFormProps {
   readonly onDelete?: () => void;
 }
 
-/** An entry that comes again and again: what it is, and when. */
+/** Form for a recurring entry: its fields and its repetition. */
 export function ScheduleForm({
   schedule,
   accounts,
@@ -36,7 +36,7 @@ export function ScheduleForm({
   const mark = decimalMarkOf(locale);
   const [accountId, setAccountId] = useState(schedule?.accountId ?? accounts[0]?.id ?? '');
   const account = accounts.find((candidate) => candidate.id === accountId);
-  // A transfer stays in one currency: what the other side would be on some later day, nobody knows yet.
+  // A scheduled transfer stays in one currency, because the exchange rate of a later day is unknown.
   const others = accounts.filter((candidate) => candidate.id !== accountId && candidate.currency === account?.currency);
   const [otherAccountId, setOtherAccountId] = useState(schedule?.otherAccountId ?? null);
   const other =

@@ -1,6 +1,6 @@
 import type { ScheduleRow } from '../queries/schedules.ts';
 
-/** What a scheduled entry is called: its payee, or where it moves money to. */
+/** The label of a scheduled entry: its payee, or the target account of a transfer. */
 export function scheduleName({ otherAccountName, payee }: Pick<ScheduleRow, 'otherAccountName' | 'payee'>): string {
   return otherAccountName === null ? payee : `Transfer to ${otherAccountName}`;
 }

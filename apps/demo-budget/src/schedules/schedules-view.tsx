@@ -17,7 +17,7 @@ import { scheduleName } from './schedule-name.ts';
 import { ScheduleForm } from './schedule-form.tsx';
 import { useSchedules } from './use-schedules.ts';
 
-/** Entries that come again and again: what is due, and all there are. */
+/** Recurring entries: those that are due, and all schedules. */
 export function SchedulesView({ budget }: { readonly budget: Budget }): ReactNode {
   const client = useClient();
   const save = useSave();

@@ -34,7 +34,7 @@ describe('the days of a schedule', () => {
     expect(occurrences(repetition, upTo)).toEqual(days);
   });
 
-  it('go on after those that are done, and end', () => {
+  it('continue after entered days, and end', () => {
     const rent = { firstDate: '2025-01-31', every: 1, unit: 'month', lastDate: '2025-03-31' } as const;
     expect(openDays(rent, new Set(['2025-01-31']), '2025-06-01')).toEqual(['2025-02-28', '2025-03-31']);
     expect([nextDay(rent, '2024-01-01'), nextDay(rent, '2025-02-28'), nextDay(rent, '2025-03-31')]).toEqual([
@@ -78,7 +78,7 @@ describe('a scheduled entry', () => {
     return row;
   };
 
-  it('is entered once, however often and wherever it is asked for', async () => {
+  it('is entered once, however often and wherever it is requested', async () => {
     const days = ['2025-01-31', '2025-02-28'].map((date) => ({ schedule: schedule(), date }));
     await enterDays(writer, days);
     await enterDays(writer, days.slice(0, 1));
@@ -88,7 +88,7 @@ describe('a scheduled entry', () => {
     expect(writer.rows<ScheduleDayRow>(scheduleDaysDone).map(({ date }) => date)).toEqual(['2025-01-31', '2025-02-28']);
   });
 
-  it('that is a transfer is entered on both sides, once, with its category on the side that the budget knows', async () => {
+  it('that is a transfer is entered on both sides, once, with its category on the on-budget side', async () => {
     const pension = await addAccount(writer, { name: 'Pension', kind: 'off-budget', currency: 'EUR', openingMinor: 0 });
     const saving = await addCategory(writer, 'Saving', 'spending');
     await deleteSchedule(writer, schedule().id);
@@ -106,7 +106,7 @@ describe('a scheduled entry', () => {
     ]);
   });
 
-  it('is skipped for a day, and leaves what was entered when it goes', async () => {
+  it('is skipped for a day, and leaves its past entries when it is deleted', async () => {
     await skipDay(writer, { schedule: schedule(), date: '2025-01-31' });
     await enterDays(writer, [{ schedule: schedule(), date: '2025-02-28' }]);
     await changeSchedule(writer, schedule().id, schedule(), { ...fields, amountMinor: -72_000 });

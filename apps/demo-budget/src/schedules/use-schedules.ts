@@ -5,12 +5,12 @@ import { useQuery } from '../shell/use-query.ts';
 import type { DueDay } from './actions.ts';
 import { dayAfter, openDays } from './occurrences.ts';
 
-/** So many days before its day an entry is listed: enough to see a week's bills coming. */
+/** Entries are listed this many days ahead: enough to see a week's bills coming. */
 const aheadDays = 7;
 
 export interface Schedules {
   readonly schedules: readonly ScheduleRow[];
-  /** What asks to be entered, and what soon will; oldest first. */
+  /** Occurrences that are due or soon will be, oldest first. */
   readonly due: readonly DueDay[];
   readonly loading: boolean;
 }

@@ -6,11 +6,11 @@ export interface CopyLinkProps {
   readonly hint: string;
 }
 
-/** A link to be sent to somebody. */
+/** A link to send to another person, with a button that copies it. */
 export function CopyLink({ label, link, hint }: CopyLinkProps): ReactNode {
   const [copied, setCopied] = useState<'no' | 'yes' | 'failed'>('no');
   const copy = (): void => {
-    // Missing on pages that were loaded without encryption from another machine.
+    // Undefined on pages loaded without encryption from another machine.
     const clipboard = navigator.clipboard as Clipboard | undefined;
     if (clipboard === undefined) return setCopied('failed');
     clipboard.writeText(link).then(

@@ -5,7 +5,7 @@ import { CopyLink } from './copy-link.tsx';
 import { invitationLink, invite } from './members.ts';
 import { roleWords } from './role-words.ts';
 
-/** Makes a link that lets one person in, as what is chosen. */
+/** Creates a link that admits one person in the chosen role. */
 export function InviteCard({ budget }: { readonly budget: Budget }): ReactNode {
   const run = useTask();
   const [role, setRole] = useState<BudgetRole>('editor');

@@ -7,11 +7,11 @@ import { join } from './members.ts';
 
 export interface JoinViewProps {
   readonly code: string;
-  /** The budget is known to this device now. */
+  /** Called when this device has stored the budget. */
   readonly onJoined: (budget: KnownBudget) => void;
 }
 
-/** What an invitation opens: nothing is done before one has said so, as it works only once. */
+/** Asks for confirmation before accepting an invitation, because it works only once. */
 export function JoinView({ code, onJoined }: JoinViewProps): ReactNode {
   const [name, setName] = useState('');
   const [problem, setProblem] = useState<string | null>(null);

@@ -10,14 +10,14 @@ import { useNow } from '../sync/use-now.ts';
 import { fetchPeople, setRole, type Person } from './members.ts';
 import { roleWords } from './role-words.ts';
 
-/** Who was let into the budget, and what each may do. */
+/** The members of the budget, and the role of each. */
 export function MembersCard({ budget }: { readonly budget: Budget }): ReactNode {
   const client = useClient();
   const run = useTask();
   const role = useRole();
   const [people, setPeople] = useState<readonly Person[] | null>(null);
   const [problem, setProblem] = useState<string | null>(null);
-  // The member whose removal waits for a second press.
+  // The member whose removal awaits confirmation.
   const [removing, setRemoving] = useState<string | null>(null);
   const load = useCallback(
     () =>
@@ -30,7 +30,8 @@ export function MembersCard({ budget }: { readonly budget: Budget }): ReactNode 
       ),
     [budget],
   );
-  // The server does not say when somebody joins or leaves: asked when people come and go, and now and then.
+  // The server does not announce that a member joined or left, so the list is reloaded when people come and go, and at
+  // intervals.
   const present = usePresence()
     .map(({ principal }) => principal)
     .join(' ');
@@ -44,7 +45,7 @@ export function MembersCard({ budget }: { readonly budget: Budget }): ReactNode 
     });
   const leave = (person: Person): void =>
     run(async () => {
-      // First what this device has: it refuses while something waits to be sent.
+      // Deletes from this device first, because that step fails while changes are unsent.
       await client.leave();
       await setRole(budget, person.principal, null);
       await withDeviceItems((items) => forgetBudget(items, budget));

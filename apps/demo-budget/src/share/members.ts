@@ -1,17 +1,17 @@
 import type { Budget, BudgetRole } from '../budget/budget.ts';
 import type { KnownBudget } from '../budget/known-budgets.ts';
 
-/** Somebody who was invited, and came. */
+/** A member who accepted an invitation. */
 export interface Person {
   readonly principal: string;
   readonly name: string;
   readonly role: BudgetRole;
   readonly joinedAtMs: number;
-  /** Who asks. */
+  /** The requesting member. */
   readonly self: boolean;
 }
 
-/** Why the server did not do it. */
+/** Why the server refused. */
 export type PeopleProblem = 'unreachable' | 'not-allowed' | 'invitation-invalid' | 'failed';
 
 export class PeopleError extends Error {
@@ -35,13 +35,13 @@ export async function fetchPeople(budget: Budget): Promise<readonly Person[]> {
   return people;
 }
 
-/** Resolves to a code that lets one person in, once, within a week. */
+/** Resolves to a code that admits one person, once, within a week. */
 export async function invite(budget: Budget, role: BudgetRole): Promise<string> {
   const { code } = (await ask('/api/invitations', { ...keyOf(budget), role })) as { readonly code: string };
   return code;
 }
 
-/** Uses an invitation up. Resolves to the budget, with a key of one's own. */
+/** Redeems an invitation. Resolves to the budget, with the member's own key. */
 export async function join(code: string, name: string): Promise<KnownBudget> {
   const { databaseId, shareKey, principal, role } = (await ask('/api/join', { code, name })) as Budget & {
     readonly principal: string;
@@ -50,12 +50,12 @@ export async function join(code: string, name: string): Promise<KnownBudget> {
   return { databaseId, shareKey, madeHere: false, membership: { principal, role } };
 }
 
-/** NULL takes all rights away; one may do that to oneself. */
+/** NULL removes the member; members may remove themselves. */
 export async function setRole(budget: Budget, principal: string, role: BudgetRole | null): Promise<void> {
   await ask('/api/people/role', { ...keyOf(budget), principal, role });
 }
 
-/** The address that an invitation is sent as; the code stands after `#`, which browsers do not send to servers. */
+/** The URL of an invitation; the code is after `#`, which browsers do not send to servers. */
 export function invitationLink(code: string): string {
   return `${location.origin}${location.pathname}#${new URLSearchParams({ invitation: code }).toString()}`;
 }

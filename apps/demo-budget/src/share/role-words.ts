@@ -1,6 +1,6 @@
 import type { BudgetRole } from '../budget/budget.ts';
 
-/** What each role is called, and what it may do. */
+/** The name of each role, and its permissions. */
 export const roleWords: Readonly<Record<BudgetRole, { readonly title: string; readonly may: string }>> = {
   viewer: { title: 'Viewer', may: 'can view everything' },
   editor: { title: 'Editor', may: 'can edit everything' },

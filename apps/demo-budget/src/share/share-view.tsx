@@ -11,7 +11,7 @@ import { InviteCard } from './invite-card.tsx';
 import { MembersCard } from './members-card.tsx';
 import { formatShortId } from './short-id.ts';
 
-/** Members, how others are let in, and the other budgets that this device knows. */
+/** Members, invitations, and the other budgets that this device knows. */
 export function ShareView({ budget, device }: { readonly budget: Budget; readonly device: string }): ReactNode {
   const link = `${location.origin}${location.pathname}${hashOf(budget)}`;
   const role = useRole();

@@ -3,8 +3,8 @@ import { formatMinor } from '../money/format.ts';
 import { locale } from './locale.ts';
 
 /**
- * An amount of money: digits of one width, so that columns of them line up; what comes in is coloured, and signed for
- * those who see no colours.
+ * An amount of money with tabular digits, so that columns align. Income is coloured, and signed so that colour is not
+ * needed.
  */
 export function Amount({
   minor,

@@ -27,7 +27,7 @@ import { hashOf, usePlace, type Page } from './navigation.ts';
 export interface AppProps {
   readonly client: Client;
   readonly budget: KnownBudget;
-  /** How this device signs its changes; see budget/device.ts. */
+  /** The principal that authors this device's changes; see budget/device.ts. */
   readonly device: string;
 }
 

@@ -7,8 +7,8 @@ export interface CurrencyChoiceProps {
 }
 
 /**
- * The currency that a page is about: amounts of two are never added. The first account's, until another is chosen;
- * undefined without accounts.
+ * The currency of a page, because amounts of two currencies are never added. Defaults to the first account's; undefined
+ * without accounts.
  */
 export function useCurrency(
   accounts: readonly { readonly currency: string }[],
@@ -19,7 +19,7 @@ export function useCurrency(
   return [currency, { currencies, currency, onChoose }];
 }
 
-/** Nothing where there is no choice. */
+/** Renders nothing if there is no choice. */
 export function CurrencyChoice({ currencies, currency, onChoose }: CurrencyChoiceProps): ReactNode {
   if (currencies.length < 2) return null;
   return (

@@ -1,10 +1,7 @@
 import { RockpoolError } from '@rockpool/client';
 import { PeopleError } from '../share/members.ts';
 
-/**
- * What went wrong, for the person in front of it, and what they can do. Rockpool's own sentence stands in where there
- * is no better one.
- */
+/** The message for an error, with the remedy. Falls back to Rockpool's own message. */
 export function errorSentence(error: unknown): string {
   if (error instanceof PeopleError) return error.message;
   if (error instanceof DOMException)

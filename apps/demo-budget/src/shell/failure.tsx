@@ -9,23 +9,23 @@ type Words<T> = string | ((value: T) => string);
 
 interface Failure {
   readonly sentence: string;
-  /** Null: nothing would be gained by it, or the form that failed has a button of its own. */
+  /** Null if a retry would not help, or if the failed form has its own button. */
   readonly again: (() => void) | null;
 }
 
 interface Actions {
   /**
-   * Runs an action of the user and says so, calmly, when it fails. Local writes take no time worth showing, so there is
-   * no waiting state. `words` say what was done, given what the action resolved to, and a way back stands beside them.
-   * Nothing is said where they are empty. Where it may work later, it is offered to try again.
+   * Runs a user action and reports a failure. Local writes are too fast for a waiting state. `words` describe the
+   * finished action, may depend on its result, and appear with an "Undo" button; empty words show nothing. If a retry
+   * may succeed, one is offered.
    */
   readonly run: <T>(action: () => Promise<T>, words?: Words<T>) => void;
   /**
-   * The same for what a form holds: `leave` closes it once that is kept. Where it cannot be kept the form stays, with
-   * all that was typed, and its own button tries again. While it is being saved another press does nothing.
+   * Like `run`, for a form: `leave` closes it once its values are stored. On failure the form stays with everything
+   * typed, and its own button retries. Ignores further clicks while saving.
    */
   readonly save: <T>(work: () => Promise<T>, words: Words<T>, leave: (value: T) => void) => Promise<void>;
-  /** The same for what changes nothing in the budget, such as an export: whoever may only look may do that too. */
+  /** Like `run`, for tasks that do not change the budget, such as an export: viewers may run them too. */
   readonly runTask: (task: () => Promise<unknown>) => void;
   readonly report: (error: unknown) => void;
 }
@@ -42,7 +42,7 @@ export function useAction(): Actions['run'] {
   return useActions().run;
 }
 
-/** For what a form holds, one for each form. */
+/** Saves a form's values; call once per form. */
 export function useSave(): Save {
   const { save } = useActions();
   const saving = useRef(false);
@@ -66,20 +66,20 @@ export function useReport(): Actions['report'] {
   return useActions().report;
 }
 
-/** Said instead of writing what the server would refuse. */
+/** Shown instead of making a write that the server would reject. */
 const lookingOnlySentence = 'You can view this budget but not change it. Ask an owner for access.';
 
-/** Whether the same action may succeed once the person, or time, has made room for it. */
+/** Whether the same action may succeed after space is freed or time has passed. */
 function mayWorkLater(error: unknown): boolean {
   return error instanceof RockpoolError && (error.recovery === 'retry' || error.recovery === 'free-space');
 }
 
-/** Shows the last failure until an action succeeds or it is put away, and what was last done, with "Undo". */
+/** Shows the last failure until an action succeeds or the user dismisses it, and the last action with "Undo". */
 export function FailureNotice({ page, children }: { readonly page: string; readonly children: ReactNode }): ReactNode {
   const [failure, setFailure] = useState<Failure | null>(null);
   const [done, setDone] = useState<Done | null>(null);
-  // What was done is told where it was done: on the next page it would lie over something else. The keys take it back
-  // from anywhere.
+  // The toast closes on navigation, because it would cover something else on the next page. Undo shortcuts work
+  // everywhere.
   const [shownOn, setShownOn] = useState(page);
   if (shownOn !== page) {
     setShownOn(page);

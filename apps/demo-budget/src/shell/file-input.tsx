@@ -3,12 +3,12 @@ import type { ReactNode } from 'react';
 export interface FileInputProps {
   /** For screen readers. */
   readonly label: string;
-  /** Endings and media types, as the attribute of the same name has them. */
+  /** File extensions and media types, as in the HTML attribute of the same name. */
   readonly accept: string;
   readonly onFile: (file: File) => void;
 }
 
-/** Chooses one file; the same one again too, which may have been corrected meanwhile. */
+/** Chooses one file. The same file can be chosen again, because it may have been corrected meanwhile. */
 export function FileInput({ label, accept, onFile }: FileInputProps): ReactNode {
   return (
     <input
@@ -18,7 +18,7 @@ export function FileInput({ label, accept, onFile }: FileInputProps): ReactNode 
       onChange={(event) => {
         const file = event.target.files?.[0];
         if (file !== undefined) onFile(file);
-        // Else choosing it again would be no change.
+        // Otherwise choosing it again would fire no change event.
         event.target.value = '';
       }}
     />

@@ -1,16 +1,16 @@
 import type { ReactNode } from 'react';
 
 export interface FormEndProps {
-  /** What has to be put right first, as a sentence. Null: nothing. */
+  /** The validation problem, as a sentence. Null: none. */
   readonly problem: string | null;
-  /** The word on the button that sends the form. */
+  /** The label of the submit button. */
   readonly submit: string;
   readonly onCancel: () => void;
-  /** What else can be done, such as deleting. */
+  /** Further actions, such as deleting. */
   readonly children?: ReactNode;
 }
 
-/** How a form ends: what is wrong with it, the button that sends it, the way out, and what else there is. */
+/** The end of a form: its problem, the submit and cancel buttons, and further actions. */
 export function FormEnd({ problem, submit, onCancel, children }: FormEndProps): ReactNode {
   return (
     <>

@@ -4,7 +4,7 @@ import { useMayWrite } from '../budget/role.ts';
 interface Key {
   readonly key: string;
   readonly what: string;
-  /** What it does for whoever may only look; null: nothing. Left out: the same. */
+  /** The effect for viewers; null: none. Omitted: the same. */
   readonly whatToLook?: string | null;
 }
 
@@ -21,7 +21,7 @@ const keys: readonly Key[] = [
   { key: '?', what: 'Show this list' },
 ];
 
-/** The keys of the ledger. */
+/** The keyboard shortcuts of the ledger. */
 export function KeysHelp({ onClose }: { readonly onClose: () => void }): ReactNode {
   const mayWrite = useMayWrite();
   const shown = mayWrite

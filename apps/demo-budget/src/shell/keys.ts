@@ -1,6 +1,6 @@
 /**
- * True where a key belongs to what is being typed or chosen, not to the page. Also within a shadow root, of which the
- * page hears only that it is there.
+ * Whether a key press belongs to a focused field or control and not to the page. Also checks inside shadow roots, whose
+ * inner target the page's event does not expose.
  */
 export function isTyping(event: Event): boolean {
   const [target] = event.composedPath();

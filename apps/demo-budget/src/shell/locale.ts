@@ -1,4 +1,4 @@
-/** How this person's browser writes dates and amounts. */
+/** The browser's locale for dates and amounts. */
 export const locale: string = typeof navigator === 'undefined' ? 'en' : navigator.language || 'en';
 
 const dayFormat = new Intl.DateTimeFormat(locale, { day: 'numeric', month: 'short', year: 'numeric', timeZone: 'UTC' });
@@ -6,7 +6,7 @@ const monthFormat = new Intl.DateTimeFormat(locale, { month: 'short', year: '2-d
 const fullMonthFormat = new Intl.DateTimeFormat(locale, { month: 'long', year: 'numeric', timeZone: 'UTC' });
 const momentFormat = new Intl.DateTimeFormat(locale, { dateStyle: 'medium', timeStyle: 'short' });
 
-/** An entry's day. A text that is no day (another app may have written it) is shown as it is. */
+/** Formats an entry's day. A text that is not a day (another app may have written it) is returned unchanged. */
 export function formatDay(date: string): string {
   const ms = Date.parse(`${date}T00:00:00Z`);
   return Number.isNaN(ms) ? date : dayFormat.format(ms);
@@ -24,12 +24,12 @@ export function formatMonthInFull(month: string): string {
   return Number.isNaN(ms) ? month : fullMonthFormat.format(ms);
 }
 
-/** A moment in this person's time zone. */
+/** A point in time in the user's time zone. */
 export function formatMoment(ms: number): string {
   return momentFormat.format(ms);
 }
 
-/** Today in this person's time zone, as `YYYY-MM-DD`. */
+/** Today in the user's time zone, as `YYYY-MM-DD`. */
 export function today(): string {
   const now = new Date();
   return new Date(now.getTime() - now.getTimezoneOffset() * 60_000).toISOString().slice(0, 10);

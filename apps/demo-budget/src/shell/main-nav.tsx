@@ -5,7 +5,7 @@ import { hashOf, type Page, type Place } from './navigation.ts';
 
 type Link = readonly [Page, string];
 
-/** In view in a narrow window too; all others are a press on "More" away there. */
+/** Also visible in a narrow window; all others are in the "More" menu there. */
 const mainLinks: readonly Link[] = [
   ['accounts', 'Accounts'],
   ['envelopes', 'Budget'],
@@ -21,17 +21,17 @@ const moreLinks: readonly Link[] = [
   ['share', 'Share'],
 ];
 
-/** Whoever may only look has nothing to import, and may take everything along. */
+/** Viewers cannot import, but may export everything. */
 const moreLinksToLook: readonly Link[] = moreLinks.map((link) => (link[0] === 'import' ? ['export', 'Export'] : link));
 
 export interface MainNavProps {
   readonly budget: Budget;
   readonly place: Place;
-  /** The page of the list that the place belongs to. */
+  /** The menu page of a location. */
   readonly current: Page;
 }
 
-/** The list of pages. */
+/** The page menu. */
 export function MainNav({ budget, place, current }: MainNavProps): ReactNode {
   const more = useMayWrite() ? moreLinks : moreLinksToLook;
   const [open, setOpen] = useState(false);

@@ -6,7 +6,7 @@ export interface NameFieldProps {
   readonly onRename: (name: string) => void;
 }
 
-/** A name that is its own field: leaving it, or Enter, saves. For whoever may only look, just the name. */
+/** A name as its own field that saves on blur or Enter. For viewers, plain text. */
 export function NameField({ name, onRename }: NameFieldProps): ReactNode {
   const [typed, setTyped] = useState(name);
   if (!useMayWrite()) return <span className="name">{name}</span>;

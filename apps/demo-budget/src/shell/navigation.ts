@@ -2,12 +2,12 @@ import { useSyncExternalStore } from 'react';
 import type { Budget } from '../budget/budget.ts';
 
 /**
- * Where one is in the app. It stands in the address after `#`, beside the budget, so that back, bookmarks and a second
- * tab work.
+ * The current location in the app. It is part of the address after `#`, beside the budget, so that the back button,
+ * bookmarks and a second tab work.
  */
 export interface Place {
   readonly page: Page;
-  /** The account of the pages `entries` and `import`; empty where none is chosen. */
+  /** The account of the pages `entries` and `import`; empty if none is chosen. */
   readonly accountId: string;
 }
 
@@ -43,7 +43,7 @@ export function hashOf(budget: Budget, place: Partial<Place> = {}): string {
   return `#${params.toString()}`;
 }
 
-/** The place in the address, kept current. */
+/** The location from the address, kept current. */
 export function usePlace(): Place {
   const hash = useSyncExternalStore(listenToHash, () => location.hash);
   return placeOfHash(hash);

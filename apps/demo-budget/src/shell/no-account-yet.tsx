@@ -3,7 +3,7 @@ import type { Budget } from '../budget/budget.ts';
 import { useMayWrite } from '../budget/role.ts';
 import { hashOf } from './navigation.ts';
 
-/** On pages that have nothing to show before there is an account: why, and where to add one. */
+/** For pages that are empty without an account: the reason, and a link that adds one. */
 export function NoAccountYet({
   budget,
   children,

@@ -2,7 +2,7 @@ import { useClient } from '@rockpool/client/react';
 import { useCallback, useEffect, useRef, type ReactNode } from 'react';
 import { isTyping } from './keys.ts';
 
-/** What was last done, and what can be done about it. */
+/** The last action, and its options. */
 export interface Done {
   readonly sentence: string;
   readonly offer: 'undo' | 'redo' | null;
@@ -10,17 +10,17 @@ export interface Done {
 
 export interface UndoToastProps {
   readonly done: Done | null;
-  /** Null: it has been shown for long enough. */
+  /** Null once its time is over. */
   readonly onDone: (done: Done | null) => void;
   readonly onFailure: (error: unknown) => void;
 }
 
-/** Long enough to read and to decide; what is done can be taken back by keys afterwards as well. */
+/** Long enough to read and decide; the undo shortcut works afterwards too. */
 const shownMs = 10_000;
 
 /**
- * Says what was done, with a way back. Ctrl+Z takes back this tab's last write, whichever it was, Ctrl+Y does it again;
- * in a text field they are the field's own.
+ * Announces the last action, with "Undo". Ctrl+Z undoes this tab's last write and Ctrl+Y redoes it; in a text field
+ * both act on the field.
  */
 export function UndoToast({ done, onDone, onFailure }: UndoToastProps): ReactNode {
   const client = useClient();

@@ -5,8 +5,8 @@ import { errorSentence } from './error-sentence.ts';
 import { megabytes } from './megabytes.ts';
 
 /**
- * While the budget is being opened. That takes no time worth showing, so the words come only after a second (see
- * layout.css), except where a budget comes to this device for the first time. `arrival`: null while nothing has come.
+ * Shown while the budget is opening. That usually takes no noticeable time, so the text appears only after a second
+ * (see layout.css), except during a budget's first download. `arrival`: null before any data arrives.
  */
 export function Opening({ arrival }: { readonly arrival: Arrival | null }): ReactNode {
   if (arrival !== null) {
@@ -33,7 +33,7 @@ export interface UnopenedProps {
   readonly onKeepNothing: () => void;
 }
 
-/** Why the budget cannot be opened, and what can be done. */
+/** Why the budget cannot be opened, and the remedy. */
 export function Unopened({ error, onKeepNothing }: UnopenedProps): ReactNode {
   const refused = isRefusal(error);
   return (
@@ -60,7 +60,7 @@ export function Unopened({ error, onKeepNothing }: UnopenedProps): ReactNode {
   );
 }
 
-/** The browser keeps nothing for this page, now or ever: not a matter of trying again. */
+/** The browser never stores anything for this page, so a retry does not help. */
 function isRefusal(error: unknown): boolean {
   return (
     error instanceof DOMException ||

@@ -3,7 +3,7 @@ import { useLiveQuery } from '@rockpool/client/react';
 import { useEffect, useRef } from 'react';
 import { useReport } from './failure.tsx';
 
-/** A live query of `queries/`. Where it fails, the failure is shown, with the last rows that are known. */
+/** A live query from `queries/`. On failure, shows the failure and keeps the last known rows. */
 export function useQuery<Row extends object>(sql: string, params: readonly SqlParam[] = []): LiveState<Row> {
   const state = useLiveQuery<Row>(sql, params);
   const report = useReport();
@@ -14,9 +14,9 @@ export function useQuery<Row extends object>(sql: string, params: readonly SqlPa
 }
 
 /**
- * A live query whose parameters change while one looks, such as a search: the rows of the last parameters stay until
- * those of the new ones are there, so that nothing flickers. Not for parameters that name another thing: it would show
- * one account's rows under another's name.
+ * A live query with changing parameters, such as a search: the previous rows stay until the new ones arrive, which
+ * avoids flicker. Not for parameters that identify another object: it would show one account's rows under another's
+ * name.
  */
 export function useSteadyQuery<Row extends object>(sql: string, params: readonly SqlParam[]): LiveState<Row> {
   const state = useQuery<Row>(sql, params);

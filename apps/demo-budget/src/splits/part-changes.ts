@@ -1,9 +1,9 @@
 import type { SqlStatement } from '@rockpool/client';
 import type { PartRow } from '../queries/ledger.ts';
 
-/** One part of a split entry as a person gives it. */
+/** One part of a split entry, as entered. */
 export interface PartFields {
-  /** Empty for a part that is new. */
+  /** Empty for a new part. */
   readonly id: string;
   readonly categoryId: string | null;
   readonly amountMinor: number;
@@ -13,8 +13,8 @@ export interface PartFields {
 const partColumns = ['categoryId', 'amountMinor', 'notes'] as const;
 
 /**
- * What makes the parts of an entry from what they were: only the cells that differ, so that what another device changed
- * meanwhile stays.
+ * The statements that turn an entry's old parts into the new ones. They write only the cells that differ, so that
+ * another device's concurrent edits stay.
  */
 export function partChanges(entryId: string, before: readonly PartRow[], after: readonly PartFields[]): SqlStatement[] {
   const kept = new Set(after.map((part) => part.id));
@@ -44,8 +44,8 @@ export function partChanges(entryId: string, before: readonly PartRow[], after: 
 }
 
 /**
- * `ENTRY/1`, `ENTRY/2` …, as far as no part has them. Counted, not random: two devices that split one entry at once
- * make the same parts.
+ * The first unused ids of `ENTRY/1`, `ENTRY/2` …. Counted, not random: two devices that split one entry at once create
+ * the same parts.
  */
 function freeIds(entryId: string, taken: readonly PartRow[], count: number): string[] {
   const known = new Set(taken.map((part) => part.id));

@@ -4,13 +4,13 @@ import type { PartRow } from '../queries/ledger.ts';
 import type { PartFields } from './part-changes.ts';
 
 /**
- * A part while it is typed. Its amount has the entry's direction: a minus is for what goes against it, such as a
- * deposit that comes back with a purchase.
+ * A part being edited. Its amount is in the entry's direction; a minus means the opposite direction, such as a deposit
+ * refunded with a purchase.
  */
 export interface PartDraft {
-  /** Tells drafts apart while they are edited. */
+  /** Identifies a draft while it is edited. */
   readonly key: string;
-  /** Empty for a new one. */
+  /** Empty for a new part. */
   readonly id: string;
   readonly categoryId: string | null;
   readonly amount: string;
@@ -30,7 +30,7 @@ export function draftsOf(parts: readonly PartRow[], sign: Sign, currency: string
   }));
 }
 
-/** The parts that drafts stand for; undefined while one of their amounts cannot be read. An empty amount is nothing. */
+/** The parts of the drafts; undefined while an amount is unreadable. An empty amount is zero. */
 export function partsOf(
   drafts: readonly PartDraft[],
   sign: Sign,
@@ -46,7 +46,7 @@ export function partsOf(
   return parts;
 }
 
-/** What parts leave over of an amount: 0 where they add up. */
+/** The amount that the parts leave over: 0 if they add up. */
 export function remainder(amountMinor: number, parts: readonly { readonly amountMinor: number }[]): bigint {
   return parts.reduce((rest, part) => rest - BigInt(part.amountMinor), BigInt(amountMinor));
 }

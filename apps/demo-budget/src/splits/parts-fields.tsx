@@ -9,13 +9,13 @@ export interface PartsFieldsProps {
   readonly parts: readonly PartDraft[];
   readonly categories: readonly CategoryRow[];
   readonly currency: string;
-  /** What the parts leave over; undefined while an amount cannot be read. */
+  /** The remainder that the parts leave; undefined while an amount is unreadable. */
   readonly restMinor: bigint | undefined;
   readonly onChange: (parts: readonly PartDraft[]) => void;
   readonly onAdd: () => void;
 }
 
-/** The parts of a split entry: a category and an amount each, and what is left to assign. */
+/** The parts of a split entry: a category and an amount each, and the remainder to assign. */
 export function PartsFields({ parts, categories, currency, restMinor, onChange, onAdd }: PartsFieldsProps): ReactNode {
   const set = (index: number, change: Partial<PartDraft>): void =>
     onChange(parts.map((part, at) => (at === index ? { ...part, ...change } : part)));

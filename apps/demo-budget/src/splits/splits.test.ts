@@ -44,7 +44,7 @@ describe('a split entry', () => {
     expect(spent()).toEqual({ [food]: 6_000, [home]: 4_000 });
   });
 
-  it('leaves in no category what its parts leave over, until somebody decides', async () => {
+  it('leaves its remainder uncategorised until a user resolves it', async () => {
     const id = await addEntry(writer, accountId, receipt, [part(food, -6_000), part(home, -4_000)]);
     await writer.execute('UPDATE entries SET amountMinor = -10500 WHERE id = ?', [id]);
     expect(spent()).toEqual({ [food]: 6_000, [home]: 4_000, none: 500 });
@@ -54,7 +54,7 @@ describe('a split entry', () => {
     ]);
   });
 
-  it('is changed by the parts that differ, and no other', async () => {
+  it('updates only the parts that differ', async () => {
     const id = await addEntry(writer, accountId, receipt, [part(food, -6_000), part(home, -4_000)]);
     const before = partsIn(id);
     const count = writer.written.length;
@@ -73,13 +73,13 @@ describe('a split entry', () => {
     ]);
   });
 
-  it('has parts that two devices would make alike', async () => {
+  it('has the same part ids on two devices', async () => {
     const id = await addEntry(writer, accountId, receipt);
     await changeEntry(writer, id, { fields: receipt, parts: [] }, receipt, [part(food, -1), part(home, -9_999)]);
     expect(partsIn(id).map((row) => row.id)).toEqual([`${id}/1`, `${id}/2`]);
   });
 
-  it('keeps the categories of its parts when many entries are given one, and goes with its parts', async () => {
+  it('keeps the categories of its parts in a bulk change, and is deleted with its parts', async () => {
     const id = await addEntry(writer, accountId, receipt, [part(food, -10_000)]);
     await expect(setCategory(writer, [id], home)).resolves.toBe(0);
     await deleteEntries(writer, [id]);
@@ -87,7 +87,7 @@ describe('a split entry', () => {
   });
 });
 
-it('whatever the parts are, what moved in all categories is what moved in the accounts', async () => {
+it('category changes add up to account changes, whatever the parts', async () => {
   const amount = fc.integer({ min: -1_000_000, max: 1_000_000 });
   const entries = fc.array(
     fc.record({
@@ -116,8 +116,8 @@ it('whatever the parts are, what moved in all categories is what moved in the ac
   );
 });
 
-describe('parts while they are typed', () => {
-  it('have the direction of the entry, and a minus goes against it', () => {
+describe('parts being edited', () => {
+  it('have the direction of the entry, and a minus reverses it', () => {
     const drafts = draftsOf(
       [
         { id: 'e/1', categoryId: 'food', amountMinor: -4_250, notes: '' },
@@ -132,7 +132,7 @@ describe('parts while they are typed', () => {
     expect(remainder(-4_000, partsOf(drafts, -1, 'EUR', 'comma') ?? [])).toBe(0n);
   });
 
-  it('are nothing while they are empty, and unknown while they cannot be read', () => {
+  it('are zero while empty, and undefined while unreadable', () => {
     const draft = { key: '1', id: '', categoryId: null, amount: '', notes: '' };
     expect(partsOf([draft], -1, 'JPY', 'point')).toMatchObject([{ amountMinor: 0 }]);
     expect(partsOf([{ ...draft, amount: '1.5' }], -1, 'JPY', 'point')).toBeUndefined();

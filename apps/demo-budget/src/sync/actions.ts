@@ -2,7 +2,7 @@ import type { Client } from '@rockpool/client';
 import type { Writer } from '../writer.ts';
 import { isOfBothSides, type Conflict } from './conflicts.ts';
 
-/** Writes what lost, as a change like any other: it is newer than what won, and syncs. */
+/** Writes the lost value as an ordinary change: it is newer than the winning one, and syncs. */
 export async function restoreLost(
   writer: Pick<Writer, 'execute'> & Pick<Client, 'conflicts'>,
   { first }: Conflict,

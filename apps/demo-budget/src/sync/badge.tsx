@@ -5,7 +5,7 @@ import { hashOf } from '../shell/navigation.ts';
 import { useIsRemoved } from '../budget/role.ts';
 import { statusWords } from './status-sentence.ts';
 
-/** Where sync stands and what waits to be sent, in two or three words; leads to the details. */
+/** The sync state and the number of unsent changes in two or three words; links to the details. */
 export function SyncBadge({ budget }: { readonly budget: Budget }): ReactNode {
   const words = statusWords(useSyncStatus(), useIsRemoved());
   return (

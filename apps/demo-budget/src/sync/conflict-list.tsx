@@ -13,7 +13,7 @@ import { restoreLost } from './actions.ts';
 import { lossWords, ruleWords, valueWords, type Wording } from './conflict-words.ts';
 import { conflictsOf, isRestorable, wentWithRow, type Conflict } from './conflicts.ts';
 
-/** What was changed on two devices at once: which value stands, which one lost, why, and a way to put it back. */
+/** The list of conflicts: the current value, the lost one, the reason, and a button that restores the lost value. */
 export function ConflictList({ budget, device }: { readonly budget: Budget; readonly device: string }): ReactNode {
   const client = useClient();
   const run = useAction();
@@ -77,7 +77,7 @@ interface SentenceProps {
   readonly whoIs: (author: string) => string;
 }
 
-/** What happened, to whom, and when. */
+/** The event, its author and its time. */
 function Sentence({ conflict, wording, whoIs }: SentenceProps): ReactNode {
   const { first } = conflict;
   const winner = whoIs(first.wonBy);

@@ -18,7 +18,7 @@ const account = { kind: 'cash', currency: 'EUR', openingMinor: 0 } as const;
 
 beforeEach(async () => {
   writer = memoryWriter();
-  // The columns that this app reads; Rockpool makes the whole table.
+  // The columns that this app reads; Rockpool creates the full table.
   await writer.execute(
     `CREATE TABLE rockpool_conflict (id, table_name, row_key, column_name, lost_value, won_value, lost_by DEFAULT 'device-1', won_by DEFAULT 'device-2', lost_at_ms DEFAULT 1, won_at_ms DEFAULT 2,
                                      watermark DEFAULT 1, rule DEFAULT 'lww')`,
@@ -43,7 +43,7 @@ async function addLoss(
 const conflicts = (): ConflictRow[] => writer.rows<ConflictRow>(latestConflicts);
 
 describe('the latest conflicts', () => {
-  it('come with the row as it is now, newest first, whatever table they are of', async () => {
+  it('include the current row, newest first, from any table', async () => {
     const food = await addCategory(writer, 'Food', 'spending');
     const entryId = await addEntry(writer, purse, {
       date: '2025-01-31',
@@ -80,7 +80,7 @@ describe('the latest conflicts', () => {
     await addLoss('5', 'rules', ruleId, 'value', 'shop', 'market');
     await addLoss('6', 'schedules', scheduleId, 'amountMinor', -55_000, -60_000);
     await addLoss('7', 'entries', 'gone', 'notes', 'x', null);
-    // Nothing that a person wrote.
+    // A column that no user edits.
     await addLoss('8', 'entries', entryId, 'enteredAtMs', 1, 2);
 
     expect(conflicts().map(({ id, rowName, rowDate, currency }) => [id, rowName, rowDate, currency])).toEqual([
@@ -103,7 +103,7 @@ describe('the latest conflicts', () => {
     ]);
   });
 
-  it('of a note are called as what it is about; what is not known any more is not offered', async () => {
+  it('of a note are named after its subject; an unknown value cannot be restored', async () => {
     const dentist = await addEntry(writer, purse, {
       date: '2025-01-31',
       payee: 'Dentist',
@@ -122,7 +122,7 @@ describe('the latest conflicts', () => {
     expect(conflictsOf(conflicts()).map((conflict) => isRestorable(conflict))).toEqual([false, true]);
   });
 
-  it('of a transfer are one, which is put back on both sides; of a part are called as its entry', async () => {
+  it('of a transfer are listed once and restored on both sides; of a part are named after its entry', async () => {
     const box = await addAccount(writer, { ...account, name: 'Box' });
     const side = await addTransfer(writer, purse, box, {
       date: '2025-01-31',

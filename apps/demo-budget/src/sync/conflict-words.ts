@@ -8,12 +8,12 @@ import type { ScheduleUnit } from '../schema.ts';
 import { formatDay, formatMonthInFull } from '../shell/locale.ts';
 import { currentRowOf, groupOf, type Conflict } from './conflicts.ts';
 
-/** What the words need to know beside the ledger. */
+/** Names for ids in conflict rows. */
 export interface Wording {
   readonly locale: string;
   readonly categoryNames: ReadonlyMap<string, string>;
   readonly accountNames: ReadonlyMap<string, string>;
-  /** Of amounts that belong to no account. */
+  /** For amounts without an account. */
   readonly currency: string;
 }
 
@@ -40,7 +40,7 @@ const columnWords: Readonly<Record<string, string>> = {
   content: 'Text',
 };
 
-/** What columns that stand and fall together are called, by their table. */
+/** The names of column groups, by table. */
 const groupWords: Readonly<Record<string, string>> = {
   goals: 'Goal',
   rules: 'Condition',
@@ -48,19 +48,19 @@ const groupWords: Readonly<Record<string, string>> = {
   importProfiles: 'Import settings',
 };
 
-/** What lost, as the app calls it: `Amount`, `Goal`. */
+/** The field that lost, as the app names it: `Amount`, `Goal`. */
 export function lossWords({ first, losses }: Conflict): string {
   if (first.columnName === null) return 'Everything';
   if (groupOf(first) !== undefined) return groupWords[first.tableName] ?? first.tableName;
   return losses.map(({ columnName }) => columnWords[columnName ?? ''] ?? columnName).join(', ');
 }
 
-/** What was lost, or what stands, as the app would show it: `€42.10`, `€400.00 each month`. */
+/** The lost or the current value, formatted as in the app: `€42.10`, `€400.00 each month`. */
 export function valueWords(conflict: Conflict, side: Side, wording: Wording): string {
   const { first, losses } = conflict;
   const group = groupOf(first);
   if (group !== undefined) {
-    // What both wrote alike is not in the ledger, and stands in the row.
+    // Values that both wrote alike are not in the conflict log; they are in the row.
     const lost = Object.fromEntries(losses.map((loss) => [loss.columnName, loss[side]]));
     const values: Values = { ...currentRowOf(first), ...lost };
     if (group.every((column) => values[column] !== undefined))
@@ -91,7 +91,7 @@ function conditionWords(values: Values, { accountNames, currency }: Wording): st
     : conditionsSentence(rule, { currency, account: (id) => accountNames.get(id) ?? 'an account' });
 }
 
-/** Words that stand for a stored value, by column. */
+/** Display words for stored values, by column. */
 const fixedWords: Readonly<Record<string, Readonly<Record<string, string>>>> = {
   status: { open: 'not cleared', cleared: 'cleared', reconciled: 'reconciled' },
   closed: { 0: 'open', 1: 'closed' },
@@ -125,7 +125,7 @@ function valueWord(
   }
 }
 
-/** Why the one stands and the other does not. */
+/** Why one value won over the other. */
 export const ruleWords: Readonly<Record<MergeRule, string>> = {
   lww: 'Both changed it before they synced; the later change won.',
   'one-insert-wins': 'Both added it; one of the two was kept as a whole.',

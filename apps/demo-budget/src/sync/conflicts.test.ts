@@ -59,11 +59,11 @@ describe('conflicts', () => {
     [{ columnName: 'date', lostValue: '2025-02-01' }, ['Date', 'Feb 1, 2025']],
     [{ tableName: 'accounts', columnName: 'closed', lostValue: 1 }, ['Closed', 'closed']],
     [{ columnName: null, lostValue: null, rule: 'update-wins' }, ['Everything', 'nothing']],
-  ] as const)('are told in the words of the app: %o', (change, words) =>
+  ] as const)('are described in the app’s words: %o', (change, words) =>
     expect(told({ ...amount, ...change })).toEqual(words),
   );
 
-  it('of columns that belong together are one, told as a whole, with what both wrote alike', () => {
+  it('in a column group are one conflict, described as a whole, including equal values', () => {
     const conflict = only([
       { ...goal, id: '1', columnName: 'amountMinor', lostValue: 30_000, wonValue: 40_000 },
       { ...goal, id: '2', columnName: 'byMonth', lostValue: '2027-03', wonValue: null },
@@ -104,13 +104,13 @@ describe('conflicts', () => {
     ]);
   });
 
-  it('of columns that stand for themselves, or of two decisions, are several', () => {
+  it('in separate columns, or of two decisions, are several', () => {
     expect(
       conflictsOf([amount, { ...amount, id: '2', columnName: 'notes' }, { ...amount, id: '3', watermark: 8 }]),
     ).toHaveLength(3);
   });
 
-  it('have nothing to restore where the row has gone, or has the lost value already', () => {
+  it('are not restorable if the row is deleted, or already has the lost value', () => {
     expect(isRestorable(only([amount]))).toBe(true);
     expect(isRestorable(only([{ ...amount, rowName: null }]))).toBe(false);
     expect(isRestorable(only([{ ...amount, lostValue: -4210 }]))).toBe(false);
@@ -118,7 +118,7 @@ describe('conflicts', () => {
     expect(isRestorable(only([{ ...amount, tableName: 'nobody knows', currentRow: null }]))).toBe(false);
   });
 
-  it('offer a deleted row back only where the ledger has all of it that the table needs', () => {
+  it('restore a deleted row only if the conflict log has every required column', () => {
     const gone = { ...goal, rule: 'delete-wins', rowName: null, currentRow: null } as const;
     const columns = ['categoryId', 'currency', 'kind', 'amountMinor'].map((columnName, index) => ({
       ...gone,
@@ -130,5 +130,5 @@ describe('conflicts', () => {
     expect(isRestorable(only(columns.slice(1)))).toBe(false);
   });
 
-  it('say which rule decided', () => expect(ruleWords['lww']).toContain('the later change won'));
+  it('name the rule that decided', () => expect(ruleWords['lww']).toContain('the later change won'));
 });

@@ -2,16 +2,16 @@ import { columnGroups, schema } from '../schema.ts';
 import type { ConflictRow, ConflictValue } from '../queries/conflicts.ts';
 
 /**
- * What one person wrote and lost in one decision of the server: one column, the columns of a group, or all that went
- * with a deleted row.
+ * The values that one author lost in one decision of the server: one column, the columns of a group, or all columns of
+ * a deleted row.
  */
 export interface Conflict {
-  /** The entry of the ledger that stands for all. */
+  /** The conflict log row that represents the group. */
   readonly first: ConflictRow;
   readonly losses: readonly ConflictRow[];
 }
 
-/** The ledger's entries, put together; in the order in which they come. */
+/** Groups rows of the conflict log, in their order. */
 export function conflictsOf(rows: readonly ConflictRow[]): Conflict[] {
   const together = Map.groupBy(rows, (row) =>
     JSON.stringify([
@@ -25,26 +25,26 @@ export function conflictsOf(rows: readonly ConflictRow[]): Conflict[] {
   return [...together.values()].map((losses) => ({ first: losses[0] as ConflictRow, losses }));
 }
 
-/** It was written to a row that somebody deleted, or that was deleted together with what it belonged to. */
+/** Whether the write lost because its row, or a row it belonged to, was deleted. */
 export function wentWithRow({ rule }: ConflictRow): boolean {
   return rule === 'delete-wins' || rule === 'cascade';
 }
 
-/** The columns that stand and fall with this one; undefined where it stands alone. */
+/** The columns of this column's group; undefined if it has none. */
 export function groupOf({ tableName, columnName }: ConflictRow): readonly string[] | undefined {
   const columns = Object.hasOwn(columnGroups, tableName) ? columnGroups[tableName as keyof typeof columnGroups] : [];
   const names = columns.map(({ name }) => name);
   return columnName !== null && names.includes(columnName) ? names : undefined;
 }
 
-/** The row as it is now, by column; empty where it has gone. */
+/** The current row by column; empty if it was deleted. */
 export function currentRowOf({ rowName, currentRow }: ConflictRow): Readonly<Record<string, ConflictValue>> {
   return rowName === null || currentRow === null ? {} : (JSON.parse(currentRow) as Record<string, ConflictValue>);
 }
 
 /**
- * Whether what lost can be written again, and would change anything: a value, where its row is still there; a row that
- * has gone, where the ledger has all of it that the table needs; a delete, where the row is still there.
+ * Whether a lost write can be restored and would change something: a value, if its row exists; a deleted row, if the
+ * conflict log has every required column; a delete, if the row still exists.
  */
 export function isRestorable(conflict: Conflict): boolean {
   const { first, losses } = conflict;
@@ -52,9 +52,9 @@ export function isRestorable(conflict: Conflict): boolean {
   if (first.rowName === null) return false;
   if (first.columnName === null) return true;
   const current = currentRowOf(first);
-  // An edit of a note that came too late to be merged: what it said is not known any more.
+  // An edit of a note that came too late to be merged: its text is unknown.
   if (first.tableName === 'notes' && first.lostValue === null) return false;
-  // What the other side of a transfer was in another currency is in an entry of its own.
+  // Between currencies, the other side's amount is in a separate row of the conflict log.
   if (isOfBothSides(first) && first.columnName === 'amountMinor' && current['amountMinor'] !== -(first.otherMinor ?? 0))
     return false;
   return losses.some(
@@ -63,7 +63,9 @@ export function isRestorable(conflict: Conflict): boolean {
   );
 }
 
-/** A day, an amount or notes of a transfer: they stand on both sides, and are written to both. */
+/**
+ * Whether the field is a day, amount or notes of a transfer: these are equal on both sides, and a restore writes both.
+ */
 export function isOfBothSides({ tableName, transferId, columnName }: ConflictRow): boolean {
   return tableName === 'entries' && transferId !== null && ['date', 'notes', 'amountMinor'].includes(columnName ?? '');
 }

@@ -2,7 +2,7 @@ import { useSyncStatus } from '@rockpool/client/react';
 import type { ReactNode } from 'react';
 import { changes } from './status-sentence.ts';
 
-/** Says, for as long as it is so, that this tab is the only place on this device that has the budget. */
+/** A warning, shown throughout, that this tab holds the device's only copy of the budget. */
 export function NothingKept(): ReactNode {
   const { persistence, pendingCount } = useSyncStatus();
   if (persistence !== 'memory') return null;

@@ -3,13 +3,14 @@ import type { ErrorData, StuckStage, SyncStatus } from '@rockpool/client';
 export interface StatusWords {
   /** Two or three words, for the badge. */
   readonly label: string;
-  /** One or two sentences: what this means and what is being tried. */
+  /** One or two sentences: the meaning, and the next step. */
   readonly detail: string;
   readonly tone: 'good' | 'working' | 'waiting' | 'attention';
 }
 
 /**
- * The sync state in words. `isRemoved`: an owner removed this person from the budget. Local work goes on in every state, and the words say so where someone might doubt it.
+ * The sync state in words. `isRemoved`: an owner removed this user from the budget. Local work continues in every
+ * state, and the text says so if that may be in doubt.
  */
 export function statusWords(status: SyncStatus, isRemoved = false): StatusWords {
   const { state, pendingCount, reason, waitingFor } = status;
@@ -75,10 +76,7 @@ export function statusWords(status: SyncStatus, isRemoved = false): StatusWords 
   }
 }
 
-/**
- * Why sync cannot go on by itself, and what helps. The code of the reason stands beside it, for whoever is asked for
- * help.
- */
+/** Why sync cannot continue by itself, and the remedy. The reason's code appears beside it for support. */
 function blockedSentence(reason: ErrorData | null): string {
   switch (reason?.recovery) {
     case 'upgrade':
@@ -101,7 +99,7 @@ function offlineSentence(reason: ErrorData | null): string {
   return reason.message;
 }
 
-/** The server answers, but cannot serve this budget. */
+/** The server responds but cannot serve this budget. */
 function unavailableSentence(reason: ErrorData | null): string {
   switch (reason?.code) {
     case 'database-unavailable':
@@ -120,7 +118,7 @@ function unavailableSentence(reason: ErrorData | null): string {
   }
 }
 
-/** What is awaited while a connection is being made, and while everything comes for the first time. */
+/** The current step while connecting, and during the first sync. */
 function waitSentence(wait: SyncStatus['waitingFor']): string {
   switch (wait?.stage) {
     case 'welcome':
@@ -139,7 +137,7 @@ function waitSentence(wait: SyncStatus['waitingFor']): string {
   }
 }
 
-/** `stage`: what had not come when the patience ended. */
+/** `stage`: the step that timed out. */
 function unreachableSentence(stage: unknown): string {
   switch (stage) {
     case 'welcome':
@@ -167,7 +165,7 @@ const stuckNext: Readonly<Record<StuckStage['next'], string>> = {
   restart: 'restarting the background worker next',
 };
 
-/** What does not get on, how often it was tried, and what is tried next. */
+/** The step that makes no progress, the number of attempts, and the next attempt. */
 export function stuckSentence({ stage, times, next }: StuckStage): string {
   return `${stuckWhat[stage]} (tried ${times} times); ${stuckNext[next]}.`;
 }
@@ -177,7 +175,7 @@ export function changes(count: number): string {
   return count === 1 ? '1 change' : `${count} changes`;
 }
 
-/** How long ago something was, roughly: "just now", "5 minutes ago". */
+/** A rough time since an event: "just now", "5 minutes ago". */
 export function timeAgo(thenMs: number, nowMs: number, locale: string): string {
   const seconds = Math.max(0, Math.round((nowMs - thenMs) / 1_000));
   if (seconds < 45) return 'just now';
@@ -187,7 +185,7 @@ export function timeAgo(thenMs: number, nowMs: number, locale: string): string {
   return words.format(-Math.round(seconds / 86_400), 'day');
 }
 
-/** A span of time, roughly: "12 minutes", "5 hours", "365 days". At least a minute. */
+/** A rough duration: "12 minutes", "5 hours", "365 days". At least a minute. */
 export function timeSpan(spanMs: number, locale: string): string {
   const minutes = Math.max(1, Math.round(spanMs / 60_000));
   const [count, unit] =

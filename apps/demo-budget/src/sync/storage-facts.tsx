@@ -3,21 +3,21 @@ import { useEffect, useState, type ReactNode } from 'react';
 import { megabytes } from '../shell/megabytes.ts';
 
 interface Storage {
-  /** The browser has promised not to clear it by itself. */
+  /** The browser has promised not to evict the data. */
   readonly promised: boolean;
   readonly usedBytes: number;
   readonly quotaBytes: number;
 }
 
 async function readStorage(): Promise<Storage | null> {
-  // Missing on pages that were loaded without encryption from another machine.
+  // Undefined on pages loaded without encryption from another machine.
   const storage = navigator.storage as StorageManager | undefined;
   if (storage === undefined) return null;
   const [promised, estimate] = await Promise.all([storage.persisted(), storage.estimate()]);
   return { promised, usedBytes: estimate.usage ?? 0, quotaBytes: estimate.quota ?? 0 };
 }
 
-/** Where the budget is kept on this device, and whether the browser may clear it away. */
+/** Where the budget is stored on this device, and whether the browser may delete it. */
 export function StorageFacts({ persistence }: { readonly persistence: Persistence }): ReactNode {
   const [storage, setStorage] = useState<Storage | null>(null);
   const refresh = (): void => {

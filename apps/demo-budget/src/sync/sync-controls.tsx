@@ -1,7 +1,7 @@
 import { useClient, useSyncStatus } from '@rockpool/client/react';
 import type { ReactNode } from 'react';
 
-/** What a person can do about sync. */
+/** The user's sync controls. */
 export function SyncControls(): ReactNode {
   const { sync } = useClient();
   const { state } = useSyncStatus();

@@ -16,7 +16,7 @@ const roleWords: Readonly<Record<TabRole, string>> = {
   none: 'Not active: opening or outdated',
 };
 
-/** How the budget is kept and sent, in plain language. */
+/** How the budget is stored and synced, in plain language. */
 export function SyncView({ budget, device }: { readonly budget: Budget; readonly device: string }): ReactNode {
   const status = useSyncStatus();
   const words = statusWords(status, useIsRemoved());

@@ -19,8 +19,8 @@ const status: SyncStatus = {
   clockWrong: false,
 };
 
-describe('the words for sync', () => {
-  it('say what waits to be sent', () => {
+describe('the sync sentences', () => {
+  it('say how many changes are unsent', () => {
     expect(statusWords({ ...status, state: 'offline', pendingCount: 3 }).label).toBe('Offline · 3 to sync');
     expect(statusWords({ ...status, state: 'pushing', pendingCount: 1 })).toMatchObject({
       label: 'Sending 1',
@@ -29,7 +29,7 @@ describe('the words for sync', () => {
     expect(statusWords(status)).toMatchObject({ label: 'Up to date', tone: 'good' });
   });
 
-  it('do not blame the network where it is the server that cannot serve the budget', () => {
+  it('do not blame the network if the server cannot serve the budget', () => {
     const unavailable = (problem: string): SyncStatus => ({
       ...status,
       state: 'unavailable',
@@ -44,14 +44,14 @@ describe('the words for sync', () => {
     expect(statusWords({ ...status, state: 'offline' }).detail).toContain('unreachable');
   });
 
-  it('ask for a reload of a tab that is outdated', () => {
+  it('ask to reload an outdated tab', () => {
     expect(statusWords({ ...status, state: 'outdated', role: 'none', pendingCount: 2 })).toMatchObject({
       label: 'Reload this tab',
       tone: 'attention',
     });
   });
 
-  it('say what is awaited while everything comes for the first time', () => {
+  it('name the current step during the first sync', () => {
     const waiting = (stage: 'snapshot-build' | 'snapshot-download' | 'token'): string =>
       statusWords({ ...status, state: 'connecting', waitingFor: { stage, sinceMs: 0, deadlineMs: 1 } }).detail;
     expect(waiting('snapshot-build')).toContain('preparing');
@@ -59,7 +59,7 @@ describe('the words for sync', () => {
     expect(waiting('token')).toBe('Connecting to the server.');
   });
 
-  it('say of a server that does not answer that it does not, also while the next connection is made', () => {
+  it('say that the server does not respond, also during the next connection attempt', () => {
     const unanswered = (stage: string): SyncStatus['reason'] => ({
       code: 'network-unreachable',
       fields: { stage },
@@ -78,7 +78,7 @@ describe('the words for sync', () => {
     expect(statusWords({ ...status, state: 'connecting' }).detail).toBe('Connecting to the server.');
   });
 
-  it('give the reason where sync is blocked', () => {
+  it('give the reason if sync is blocked', () => {
     const reason = {
       code: 'schema-mismatch',
       fields: {},
@@ -95,7 +95,7 @@ describe('the words for sync', () => {
     expect(statusWords({ ...status, state: 'blocked', reason: forbidden }).detail).toContain('You can only view');
   });
 
-  it('name a pause, what does not get on, and what is tried next', () => {
+  it('describe a pause, a step without progress, and the next attempt', () => {
     expect(statusWords({ ...status, state: 'paused', pendingCount: 2 }).label).toBe('Paused · 2 to sync');
     const error = { code: 'internal', fields: {}, recovery: 'bug', message: '' } as const;
     expect(stuckSentence({ stage: 'apply', times: 3, error, next: 'reload' })).toBe(
@@ -103,7 +103,7 @@ describe('the words for sync', () => {
     );
   });
 
-  it('say roughly how long ago the last contact was', () => {
+  it('give the rough time since the last contact', () => {
     const nowMs = 1_000_000_000;
     expect(
       [nowMs, nowMs - 30_000, nowMs - 60_000, nowMs - 7_200_000, nowMs + 5_000].map((thenMs) =>
@@ -112,7 +112,7 @@ describe('the words for sync', () => {
     ).toEqual(['just now', 'just now', '1 minute ago', '2 hours ago', 'just now']);
   });
 
-  it('say how far a clock is off in units that can be grasped', () => {
+  it('give a clock error in readable units', () => {
     const hourMs = 3_600_000;
     expect([70_000, hourMs, 5 * hourMs, 365 * 24 * hourMs].map((spanMs) => timeSpan(spanMs, 'en'))).toEqual([
       '1 minute',

@@ -1,6 +1,6 @@
 import { useEffect, useState } from 'react';
 
-/** The wall time in ms, renewed while the component is shown, for words such as "5 minutes ago". */
+/** The wall time in ms, updated while the component is mounted, for texts such as "5 minutes ago". */
 export function useNow(everyMs: number): number {
   const [nowMs, setNowMs] = useState(() => Date.now());
   useEffect(() => {

@@ -4,15 +4,15 @@ import { schema } from '../schema.ts';
 import type { Writer } from '../writer.ts';
 
 export interface MemoryWriter extends Writer, Pick<Client, 'stream'> {
-  /** Every statement that was written with, in order. */
+  /** Every write statement, in order. */
   readonly written: readonly string[];
   rows<Row>(sql: string, params?: readonly SqlParam[]): Row[];
 }
 
 /**
- * The app's tables in Node's own SQLite, behind the client's calls, so that actions and queries are tested on real SQL
- * without a browser. What Rockpool adds (tabs, capture, sync) is tested in the browser; search indexes, which it keeps
- * as the rows are, are made anew here for each query.
+ * The app's tables in Node's own SQLite, behind the client's interface, so that actions and queries are tested on real
+ * SQL without a browser. Browser tests cover what Rockpool adds (tabs, capture, sync). Rockpool keeps search indexes
+ * current; here they are rebuilt for each query.
  */
 export function memoryWriter(): MemoryWriter {
   const db = new DatabaseSync(':memory:');
@@ -58,7 +58,7 @@ export function memoryWriter(): MemoryWriter {
       const statement = statementOf(given, params);
       return await Promise.resolve(rows<Row>(statement.sql, statement.params));
     },
-    // The client gives some thousand rows at a time; two show as well that nothing is lost between them.
+    // The client yields some thousand rows at a time; batches of two also test that no row is lost between batches.
     stream: async function* <Row extends object>(
       given: SqlStatement | string,
       params?: readonly SqlParam[],
@@ -87,7 +87,7 @@ function inputs(params: readonly SqlParam[]): SQLInputValue[] {
   return params.map((param) => (typeof param === 'boolean' ? Number(param) : param));
 }
 
-/** As Rockpool gives integers: a number where it is exact, else a bigint. */
+/** As Rockpool returns integers: a number if exact, else a bigint. */
 function narrowed(value: unknown): unknown {
   return typeof value === 'bigint' && Number.isSafeInteger(Number(value)) ? Number(value) : value;
 }

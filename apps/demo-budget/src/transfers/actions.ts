@@ -2,21 +2,20 @@ import { newId, type SqlStatement } from '@rockpool/client';
 import { otherSideOfTransfer, type OtherSideRow } from '../queries/transfers.ts';
 import type { Writer } from '../writer.ts';
 
-/** What a person can say about a transfer, seen from one of its accounts. */
+/** The user-editable fields of a transfer, seen from one of its accounts. */
 export interface TransferFields {
   readonly date: string;
   readonly notes: string;
-  /** Negative when money leaves the account from which it is seen. */
+  /** Negative when money leaves the account it is seen from. */
   readonly amountMinor: number;
-  /** The same money in the other account, with the other sign; another number where that one has another currency. */
+  /** The amount in the other account: the negated amount, or a different one if the currencies differ. */
   readonly otherMinor: number;
-  /** NULL between two accounts of the budget; spending or income where one of them is off budget. */
+  /** NULL between two on-budget accounts; a spending or income category if one of them is off budget. */
   readonly categoryId: string | null;
 }
 
 /**
- * Both sides or neither. The category is the budget's business, so it stands on the side of the account that the budget
- * knows. Resolves to the id of this side.
+ * Writes both sides in one transaction. The category is stored on the on-budget side. Resolves to the id of this side.
  */
 export async function addTransfer(
   writer: Writer,
@@ -40,9 +39,8 @@ export async function addTransfer(
 }
 
 /**
- * Makes an entry one side of a transfer. The other side is an entry of the other account that fits, such as the one
- * that its bank's statement has brought; else a new one. Days stay as they are on both sides. Resolves to whether there
- * was one that fits.
+ * Turns an entry into one side of a transfer. The other side is a matching entry of the other account, for example from
+ * its bank's statement, or else a new entry. Both sides keep their days. Resolves to whether a match existed.
  */
 export async function makeTransfer(
   writer: Writer,
@@ -73,8 +71,8 @@ export async function makeTransfer(
 }
 
 /**
- * Writes what differs, to both sides in one transaction. Of two people who change one transfer at once, the later one's
- * day or amount stands on both sides: the writes of a transaction have one stamp.
+ * Writes the differences to both sides in one transaction. If two people change one transfer at once, both sides get
+ * the later day or amount, because the writes of a transaction have one stamp.
  */
 export async function changeTransfer(
   writer: Writer,

@@ -39,7 +39,7 @@ function rowsOf(accountId: string): LedgerRow[] {
 }
 
 describe('a transfer', () => {
-  it('moves money, and spends none', async () => {
+  it('moves money without spending', async () => {
     await addTransfer(writer, checking, cash, withdrawal);
     expect(balances()).toEqual([5_000, 5_000, 0]);
     expect(rowsOf(cash)).toMatchObject([
@@ -51,7 +51,7 @@ describe('a transfer', () => {
     ]);
   });
 
-  it('is changed on both sides, from either', async () => {
+  it('is edited on both sides, from either', async () => {
     await addTransfer(writer, checking, cash, withdrawal);
     const [side] = rowsOf(cash);
     if (side === undefined || side.transferId === null || side.otherMinor === null) throw new Error('no transfer');
@@ -69,7 +69,7 @@ describe('a transfer', () => {
     expect(writer.written.length).toBe(written);
   });
 
-  it('is made of two entries that two statements brought, whichever day each bank says', async () => {
+  it('joins two entries from two statements, whatever day each bank gives', async () => {
     const fields = { notes: '', categoryId: null };
     const out = await addEntry(writer, checking, {
       ...fields,
@@ -93,7 +93,7 @@ describe('a transfer', () => {
     expect(balances()).toEqual([5_000, 15_000, 0]);
   });
 
-  it('is made of an entry alone where the other account has none that fits, with its category where the other is off budget', async () => {
+  it('is made from one entry if the other account has no match, with its category if the other account is off budget', async () => {
     const paid = await addEntry(writer, checking, {
       date: '2025-03-01',
       payee: 'Pension fund',
@@ -117,7 +117,7 @@ describe('a transfer', () => {
     expect(balances()).toEqual([7_000, 0, 3_000]);
   });
 
-  it('goes on both sides, unless one of them was reconciled', async () => {
+  it('is deleted on both sides, unless one of them is reconciled', async () => {
     const id = await addTransfer(writer, checking, cash, withdrawal);
     await writer.execute("UPDATE entries SET status = 'reconciled' WHERE id <> ?", [id]);
     await expect(deleteEntries(writer, [id])).resolves.toBe(0);
@@ -128,7 +128,7 @@ describe('a transfer', () => {
     expect(balances()).toEqual([10_000, 0, 0]);
   });
 
-  it('to an account off budget has a category, on the side that the budget knows', async () => {
+  it('to an off-budget account has a category, on the on-budget side', async () => {
     await addTransfer(writer, checking, pension, { ...withdrawal, categoryId: saving });
     await addTransfer(
       writer,
@@ -143,7 +143,7 @@ describe('a transfer', () => {
     ]);
   });
 
-  it('takes a category from a list only where it has one', async () => {
+  it('takes a category from a bulk change only if it can have one', async () => {
     const within = await addTransfer(writer, checking, cash, withdrawal);
     const out = await addTransfer(writer, checking, pension, { ...withdrawal, categoryId: saving });
     await expect(setCategory(writer, [within, out], null)).resolves.toBe(1);

@@ -15,7 +15,7 @@ export function looksLikeAmount(cell: string): boolean {
   return comma.ok || comma.problem.code !== 'amount-unreadable';
 }
 
-/** A row of the table proper: it has a date, and an amount in another cell. */
+/** A data row of the table: one cell is a date and another an amount. */
 export function looksLikeEntry(cells: readonly string[]): boolean {
   const dateColumn = cells.findIndex(looksLikeDate);
   return dateColumn !== -1 && cells.some((cell, column) => column !== dateColumn && looksLikeAmount(cell));

@@ -9,7 +9,7 @@ export interface DecodedFile {
 }
 
 /**
- * About 200,000 rows of a wordy bank: far more than a household's year, little enough to be held in a phone's memory
+ * About 200,000 rows of a verbose bank: far more than a household's year, and small enough to fit in a phone's memory
  * twice.
  */
 export const maxFileBytes: number = 32 * 1_048_576;
@@ -26,9 +26,9 @@ const signatures: readonly {
 ];
 
 /**
- * Turns the bytes of a bank's export into text. A byte order mark decides; without one, bytes that are well-formed
- * UTF-8 are UTF-8 (text of another encoding hardly ever is by chance), and anything else is Windows-1252, which
- * contains Latin-1.
+ * Decodes a bank's export. A byte order mark decides the encoding. Without one, well-formed UTF-8 is read as UTF-8
+ * (other encodings are almost never well-formed UTF-8 by chance), and anything else as Windows-1252, which contains the
+ * printable characters of Latin-1.
  */
 export function decodeFile(bytes: Uint8Array): Result<DecodedFile, FileProblem> {
   if (bytes.length === 0) return fail({ code: 'file-empty' });
@@ -38,7 +38,8 @@ export function decodeFile(bytes: Uint8Array): Result<DecodedFile, FileProblem> 
     if (startsWith(bytes, signature)) return fail({ code: 'file-not-text', looksLike });
   }
   const encoding = encodingOf(bytes);
-  // Control characters that no text uses mean a binary file. Tab, line feed, form feed and carriage return are text.
+  // Control characters that do not occur in text indicate a binary file. Tab, line feed, form feed and carriage return
+  // are text.
   if (
     !encoding.startsWith('utf-16') &&
     bytes.some((byte) => byte < 0x20 && byte !== 9 && byte !== 10 && byte !== 12 && byte !== 13 && byte !== 0x1a)
@@ -58,7 +59,7 @@ function encodingOf(bytes: Uint8Array): Encoding {
   if (startsWith(bytes, [0xff, 0xfe])) return 'utf-16le';
   if (startsWith(bytes, [0xfe, 0xff])) return 'utf-16be';
   try {
-    // The decoder offers no other way to ask whether bytes are well-formed.
+    // The decoder has no other way to check whether bytes are well-formed.
     new TextDecoder('utf-8', { fatal: true }).decode(bytes);
     return 'utf-8';
   } catch {

@@ -4,13 +4,13 @@ import type { Delimiter } from './problem.ts';
 
 export const delimiters: readonly Delimiter[] = [';', ',', '\t'];
 
-/** Enough to see past a bank's preamble, little enough to be read three times over without a wait. */
+/** Enough to see past a bank's preamble, and short enough to parse three times without a noticeable delay. */
 const sampleRows = 120;
 
 /**
- * The delimiter by which the file falls most clearly into columns, or undefined where none of them does.
- * Decimal commas mislead a mere count ("01.02.2025;Rent;-900,00" has one comma in each line), so rows with a date and
- * an amount in cells of their own weigh most.
+ * The delimiter that splits the file most clearly into columns, or undefined if none does. Decimal commas mislead a
+ * plain count ("01.02.2025;Rent;-900,00" has one comma in each line), so rows with a date and an amount in separate
+ * cells weigh most.
  */
 export function recogniseDelimiter(text: string): Delimiter | undefined {
   let best: Delimiter | undefined;
@@ -26,7 +26,7 @@ export function recogniseDelimiter(text: string): Delimiter | undefined {
 }
 
 /**
- * 0 where the delimiter gives a single column; more, the more rows have the same number of columns and look like
+ * 0 if the delimiter gives a single column; higher for more rows that have the same number of columns and look like
  * entries.
  */
 export function delimiterScore(text: string, delimiter: Delimiter): number {

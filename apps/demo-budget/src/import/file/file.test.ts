@@ -25,7 +25,7 @@ describe('decoding a file', () => {
     expect(decodeFile(bytes)).toEqual({ ok: true, value: { text: statement, encoding } });
   });
 
-  it('reads the euro sign where Windows-1252 has it and Latin-1 has nothing', () => {
+  it('reads the euro sign that Windows-1252 has and Latin-1 lacks', () => {
     const decoded = decodeFile(new Uint8Array([...utf8('a;'), 0x80, 0x0a]));
     expect(decoded).toMatchObject({ ok: true, value: { text: 'a;€\n' } });
   });
@@ -65,13 +65,13 @@ describe('decoding a file', () => {
       utf8('2025-01-01,1\n'.repeat(maxRows + 1)),
       { code: 'file-too-many-rows', rowCount: maxRows + 1, maxRows },
     ],
-  ] as const)('refuses %s with a problem and a sentence', (_, bytes, problem) => {
+  ] as const)('rejects %s with a problem and a sentence', (_, bytes, problem) => {
     expect(problemOf(bytes)).toEqual(problem);
     expect(fileProblemSentence(problem)).toMatch(/^[A-Z].*\.$/);
   });
 });
 
-describe('recognising the delimiter', () => {
+describe('detecting the delimiter', () => {
   it.each([
     ['commas', 'Date,Payee,Amount\n2025-01-31,Coffee,-3.50\n', ','],
     ['semicolons beside decimal commas', '01.02.2025;Rent;-900,00\n02.02.2025;Coffee;-3,50\n', ';'],
@@ -83,7 +83,7 @@ describe('recognising the delimiter', () => {
 });
 
 describe('reading a table', () => {
-  it('passes over the lines above the header and keeps the numbers that a spreadsheet shows', () => {
+  it('skips the lines above the header and keeps the row numbers of a spreadsheet', () => {
     const table = readTable(
       'My Bank;;\nAccount:;123;\n\nDate;Payee;Amount\n31.01.2025;Coffee;-3,50\n\n01.02.2025;Rent;-900,00\n',
     );
@@ -109,14 +109,14 @@ describe('reading a table', () => {
     });
   });
 
-  it('names columns by number where the file has no header', () => {
+  it('numbers the columns if the file has no header', () => {
     expect(readTable('2025-01-31,Coffee,-3.50\n')).toMatchObject({
       ok: true,
       value: { hasHeader: false, header: ['Column 1', 'Column 2', 'Column 3'], rows: [{ rowNumber: 1 }] },
     });
   });
 
-  it('says which delimiter to try where the chosen one is wrong', () => {
+  it('suggests the right delimiter if the chosen one is wrong', () => {
     expect(readTable(statement, ',')).toEqual({
       ok: false,
       problem: { code: 'file-wrong-delimiter', delimiter: ',', suggested: ';' },

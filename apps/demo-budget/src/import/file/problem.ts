@@ -1,7 +1,4 @@
-/**
- * Why a file as a whole cannot be imported. Plain data without any of the file's contents, so it may be shown and
- * logged.
- */
+/** Why a whole file cannot be imported. Plain data without any file contents, so it may be shown and logged. */
 export type FileProblem =
   | { readonly code: 'file-empty' }
   | { readonly code: 'file-too-large'; readonly sizeBytes: number; readonly maxBytes: number }
@@ -23,7 +20,7 @@ export function delimiterName(delimiter: Delimiter): string {
   return delimiterNames[delimiter];
 }
 
-/** What a person should know and can do. Nothing has been imported when one of these is shown. */
+/** The message for the user, with the remedy. Nothing has been imported when it is shown. */
 export function fileProblemSentence(problem: FileProblem): string {
   switch (problem.code) {
     case 'file-empty':

@@ -5,30 +5,31 @@ import { delimiterScore, recogniseDelimiter } from './delimiter.ts';
 import type { Delimiter, FileProblem } from './problem.ts';
 
 export interface TableRow {
-  /** As a spreadsheet program numbers it: 1 for the first row of the file, whatever stands there. */
+  /** The row number in a spreadsheet program: 1 for the first row of the file, whatever it contains. */
   readonly rowNumber: number;
   readonly cells: readonly string[];
 }
 
-/** The table inside a bank's file, without the lines above its header. */
+/** The table in a bank's file, without the lines above its header. */
 export interface Table {
-  /** NULL where the file has no delimiters: it is not CSV. */
+  /** NULL if the file is not CSV and has no delimiter. */
   readonly delimiter: Delimiter | null;
-  /** Never empty; `Column 1` and so on where the file names no columns. */
+  /** Never empty; `Column 1` and so on if the file does not name its columns. */
   readonly header: readonly string[];
   readonly hasHeader: boolean;
   readonly rows: readonly TableRow[];
 }
 
-/** The size at which this app is measured. Each row is an insert that syncs. */
+/** The size that this app is measured with. Each row is an insert that syncs. */
 export const maxRows = 100_000;
 
-/** How far down a header is looked for; the longest preamble seen in banks' exports has about 15 lines. */
+/** Number of rows searched for a header; the longest preamble seen in banks' exports has about 15 lines. */
 const maxPreambleRows = 40;
 
 /**
  * Finds and reads the table in a file's text.
- * @param chosen the delimiter that the user set; without it the delimiter is recognised.
+ *
+ * @param chosen the delimiter that the user set; detected if omitted.
  */
 export function readTable(text: string, chosen?: Delimiter): Result<Table, FileProblem> {
   const delimiter = chosen ?? recogniseDelimiter(text);
@@ -42,7 +43,7 @@ export function readTable(text: string, chosen?: Delimiter): Result<Table, FileP
   }
   const parsed = Papa.parse<string[]>(text, { delimiter });
   const unclosed = parsed.errors.find((error) => error.code === 'MissingQuotes');
-  // Papaparse counts rows from 0, people from 1.
+  // Papaparse counts rows from 0, spreadsheets from 1.
   if (unclosed !== undefined) return fail({ code: 'file-quote-unclosed', rowNumber: (unclosed.row ?? 0) + 1 });
   const rows: TableRow[] = [];
   for (const [index, cells] of parsed.data.entries()) {
@@ -58,8 +59,8 @@ function hasEntries(text: string, delimiter: Delimiter): boolean {
 }
 
 /**
- * The header is the last row above the first entry that names at least as many columns as half the entry has, without a
- * date or an amount in it.
+ * The header is the last row above the first entry that names at least half as many columns as the entry has, and
+ * contains neither a date nor an amount.
  */
 function withoutPreamble(rows: readonly TableRow[], delimiter: Delimiter): Table {
   const firstEntry = rows.slice(0, maxPreambleRows).findIndex((row) => looksLikeEntry(row.cells));

@@ -1,4 +1,4 @@
-/** A piece of an OFX file in the order of the file: an aggregate that begins or ends, or an element with its value. */
+/** A token of an OFX file, in file order: the start or end of an aggregate, or an element with its value. */
 export type OfxPiece =
   | { readonly kind: 'begin'; readonly name: string }
   | { readonly kind: 'end'; readonly name: string }
@@ -7,9 +7,9 @@ export type OfxPiece =
 const entities: Readonly<Record<string, string>> = { amp: '&', lt: '<', gt: '>', quot: '"', apos: "'", nbsp: '\u00a0' };
 
 /**
- * Reads OFX 1.x, which is SGML and does not close elements that have a value, and OFX 2.x, which is XML and does. What
- * both have in common is enough: a tag with text after it is an element with a value, and its closing tag, where there
- * is one, says nothing new.
+ * Reads OFX 1.x, which is SGML and leaves elements with a value unclosed, and OFX 2.x, which is XML and closes them.
+ * The common subset is enough: a tag followed by text is an element with a value, and its closing tag, if any, adds
+ * nothing.
  */
 export function* readElements(text: string): Generator<OfxPiece> {
   const escaped = text.replace(/<!\[CDATA\[([\s\S]*?)\]\]>/g, (_, raw: string) =>

@@ -41,12 +41,12 @@ function problem(text: string): string {
 }
 
 describe('an OFX file', () => {
-  it('is known by what it says, not by its name', () => {
+  it('is recognised by content, not by name', () => {
     expect([sgml, xml, sgml.toLowerCase()].map(isOfx)).toEqual([true, true, true]);
     expect(isOfx('Date,Payee,Amount\n2025-01-31,OFX,1\n')).toBe(false);
   });
 
-  it('of version 1 is read without closing tags, and of the day the bank’s clock said', () => {
+  it('of version 1 is read without closing tags, with the day of the bank’s local time', () => {
     const [statement] = read(sgml);
     expect(statement?.accountNumber).toBe('6789');
     expect(statement?.table.rows.map(({ cells }) => cells)).toEqual([
@@ -56,7 +56,7 @@ describe('an OFX file', () => {
     expect(statement?.table.header[ofxColumns.payee ?? -1]).toBe('Payee');
   });
 
-  it('of version 2 is read as XML, with the currency that an amount is in and not the one it was paid in', () => {
+  it('of version 2 is read as XML, with the currency of the amount and not of the original payment', () => {
     expect(read(xml)[0]?.table.rows.map(({ cells }) => cells)).toEqual([
       ['20250201', '-12,50', 'Fig & <Fennel>', '', 'EUR', 'B1'],
       ['20250202', '-9.00', 'Kiosk über', '', 'CHF', 'B2'],
@@ -74,18 +74,18 @@ describe('an OFX file', () => {
     ]);
   });
 
-  it('that is cut off anywhere is refused', () => {
+  it('truncated at any point is rejected', () => {
     for (let length = 0; length < sgml.length - 1; length += 17)
       expect(problem(sgml.slice(0, length))).toBe('file-cut-off');
   });
 
-  it('without entries is refused, and told from one in which the bank says no', () => {
+  it('without entries is rejected, with a different problem for a bank’s error response', () => {
     const empty = sgml.replace(/<STMTTRN>[\s\S]*<\/STMTTRN>/, '');
     expect(problem(empty)).toBe('file-has-no-entries');
     expect(problem('<OFX><SONRS><STATUS><CODE>15500<SEVERITY>ERROR</STATUS></SONRS></OFX>')).toBe('file-is-refusal');
   });
 
-  it('with nonsense in it ends in rows or in a problem, never in an error', () => {
+  it('with malformed content yields rows or a problem, never an exception', () => {
     for (const text of [
       '<OFX></OFX>',
       '<OFX><STMTTRN><NAME>lost</STMTTRN></OFX>',

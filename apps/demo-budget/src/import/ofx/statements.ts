@@ -6,15 +6,15 @@ import { readElements } from './elements.ts';
 
 /** The statement of one account. A file may hold several. */
 export interface OfxStatement {
-  /** The bank's number of the account, shortened to its end; empty where the file has none. */
+  /** The last characters of the bank's account number; empty if the file has none. */
   readonly accountNumber: string;
-  /** A row for each entry. `rowNumber` counts entries, from 1. */
+  /** One row per entry. `rowNumber` counts entries from 1. */
   readonly table: Table;
 }
 
 const header = ['Date', 'Amount', 'Payee', 'Notes', 'Currency', 'Reference'] as const;
 
-/** Where a statement's table has what: always the same. */
+/** The columns of a statement's table: always the same. */
 export const ofxColumns: ColumnChoice = {
   date: 0,
   amount: 1,
@@ -27,16 +27,16 @@ export const ofxColumns: ColumnChoice = {
 };
 
 /**
- * Whether the text is an OFX or QFX file, whatever the file is called: OFX 1.x begins with a header of its own, both
- * have the element `OFX`.
+ * Whether the text is an OFX or QFX file, whatever the file's name: OFX 1.x begins with its own header, and both
+ * versions have the element `OFX`.
  */
 export function isOfx(text: string): boolean {
   return /^\s*OFXHEADER\s*:/i.test(text) || /<OFX>/i.test(text.slice(0, 4_000));
 }
 
 /**
- * Reads the bank and credit-card statements of an OFX file. Only a file that is there to its end is read: one that is
- * cut off may lack any number of entries.
+ * Reads the bank and credit-card statements of an OFX file. Rejects a truncated file, because any number of entries may
+ * be missing.
  */
 export function readStatements(text: string): Result<readonly OfxStatement[], FileProblem> {
   if (!/<\/OFX>\s*$/i.test(text)) return fail({ code: 'file-cut-off' });
@@ -80,7 +80,7 @@ interface OpenStatement {
 
 function tableOf(entries: readonly ReadonlyMap<string, string>[], currency: string): Table {
   const rows = entries.map((entry, index) => {
-    // `20250131120000.000[-5:EST]`: the day is what the bank's clock said, so the rest is of no use.
+    // `20250131120000.000[-5:EST]`: the day is in the bank's local time, so the rest is ignored.
     const date = (entry.get('DTPOSTED') ?? '').slice(0, 8);
     const payee = entry.get('NAME') ?? '';
     const memo = entry.get('MEMO') ?? '';

@@ -1,7 +1,7 @@
 import type { Writer } from '../../writer.ts';
 import type { ImportProfile } from './profile.ts';
 
-/** Keeps how a statement of the account was read, in place of what was kept before. */
+/** Stores how the account's statement was read, replacing the previous profile. */
 export async function saveProfile(writer: Writer, accountId: string, profile: ImportProfile): Promise<void> {
   await writer.execute(
     `INSERT INTO importProfiles (id, columns, delimiter, dateOrder, decimalMark, turnSigns) VALUES (?, ?, ?, ?, ?, ?)
@@ -18,7 +18,7 @@ export async function saveProfile(writer: Writer, accountId: string, profile: Im
   );
 }
 
-/** The next statement is read by what it says itself. */
+/** The next statement is read by its own detected formats. */
 export async function forgetProfile(writer: Writer, accountId: string): Promise<void> {
   await writer.execute('DELETE FROM importProfiles WHERE id = ?', [accountId]);
 }

@@ -14,7 +14,7 @@ function tableOf(text: string): Table {
 }
 
 const table = tableOf('When;Who;How much;What for\n04/05/2025;Coffee;3,50;two\n');
-// As nobody could guess: month first, and spending without a minus.
+// Settings that detection could not guess: month first, and spending without a minus.
 const formats: FormatChoice = {
   columns: { date: 0, payee: 1, amount: 2, debit: null, credit: null, notes: 3, currency: null, bankId: null },
   dateOrder: 'month-day-year',
@@ -26,20 +26,20 @@ const formats: FormatChoice = {
 const profile = profileOf(table, formats) as ImportProfile;
 
 describe('the profile of an account', () => {
-  it('reads the next statement as the last one was read, also when the bank has moved its columns', () => {
+  it('reads the next statement with the settings of the last one, even if the bank has moved its columns', () => {
     expect(formatsOfProfile(profile, table)).toEqual(formats);
     const moved = tableOf('When;Balance;What for;How much;Who\n04/06/2025;1,00;two;3,50;Coffee\n');
     expect(formatsOfProfile(profile, moved)?.columns).toMatchObject({ date: 0, payee: 4, amount: 3, notes: 2 });
   });
 
-  it('is of no use for a file of another kind', () => {
+  it('does not apply to a file of another kind', () => {
     expect(formatsOfProfile(profile, tableOf('When;Who;Betrag\n04/05/2025;Coffee;3,50\n'))).toBeUndefined();
     expect(
       formatsOfProfile(profile, tableOf('When,Who,How much,What for\n04/05/2025,Coffee,3.50,two\n')),
     ).toBeUndefined();
   });
 
-  it('is kept with the budget, one for each account, and can be forgotten', async () => {
+  it('is stored with the budget, one per account, and can be deleted', async () => {
     const writer = memoryWriter();
     const accountId = await addAccount(writer, { name: 'Giro', kind: 'checking', currency: 'EUR', openingMinor: 0 });
     const stored = (): ImportProfileRow | undefined =>
@@ -51,7 +51,7 @@ describe('the profile of an account', () => {
     expect(stored()).toBeUndefined();
   });
 
-  it('that a newer version has written is passed over', () => {
+  it('written by a newer version is ignored', () => {
     const row = {
       columns: '{"date":"When"}',
       delimiter: ';',

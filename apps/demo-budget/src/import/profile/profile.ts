@@ -7,11 +7,9 @@ import type { Table } from '../file/table.ts';
 import type { ColumnChoice, ColumnRole } from '../rows/columns.ts';
 import { dateOrders, type DateOrder } from '../rows/dates.ts';
 
-/**
- * How the statements of an account are read. It is made of a statement that was imported, and used for the next one.
- */
+/** How to read an account's statements. Derived from an imported statement and applied to the next one. */
 export interface ImportProfile {
-  /** By role what the file calls the column. */
+  /** The file's column name for each role. */
   readonly columnNames: Readonly<Partial<Record<ColumnRole, string>>>;
   readonly delimiter: Delimiter;
   readonly dateOrder: DateOrder;
@@ -21,7 +19,7 @@ export interface ImportProfile {
 
 const roles: readonly ColumnRole[] = ['date', 'amount', 'debit', 'credit', 'payee', 'notes', 'currency', 'bankId'];
 
-/** Undefined for a file without delimiters: it says itself how it is to be read. */
+/** Undefined for a file without delimiters, which describes its own format. */
 export function profileOf(
   table: Table,
   { columns, dateOrder, decimalMark, turnSigns }: FormatChoice,
@@ -34,7 +32,7 @@ export function profileOf(
   return { columnNames: Object.fromEntries(named), delimiter: table.delimiter, dateOrder, decimalMark, turnSigns };
 }
 
-/** The formats of the profile, where the table is of its kind: it has all its columns, by their names. */
+/** The profile's formats, if the table has all its columns by name. */
 export function formatsOfProfile(
   { columnNames, dateOrder, decimalMark, turnSigns, delimiter }: ImportProfile,
   table: Table,
@@ -50,7 +48,9 @@ export function formatsOfProfile(
   return { columns, dateOrder, dateOrderOpen: false, decimalMark, decimalMarkOpen: false, turnSigns };
 }
 
-/** A stored profile. Undefined where another version of the app has written what this one does not know. */
+/**
+ * Parses a stored profile. Undefined if a newer version of the app has written values that this version does not know.
+ */
 export function readProfile({
   columns,
   delimiter,

@@ -2,8 +2,8 @@ import { looksLikeAmount, looksLikeDate } from '../file/cell-shape.ts';
 import type { Table } from '../file/table.ts';
 
 /**
- * Which column (counted from 0) holds what; null where no column does. Amounts stand in one column, or in one for money
- * out and one for money in.
+ * The column of each role, counted from 0; null if there is none. Amounts are in one column, or in one for money out
+ * and one for money in.
  */
 export interface ColumnChoice {
   readonly date: number | null;
@@ -13,13 +13,13 @@ export interface ColumnChoice {
   readonly payee: number | null;
   readonly notes: number | null;
   readonly currency: number | null;
-  /** The number by which the bank itself knows an entry. */
+  /** The bank's own id of an entry. */
   readonly bankId: number | null;
 }
 
 export type ColumnRole = keyof ColumnChoice;
 
-/** Words in banks' headers, in the languages of several countries, the more telling ones first. */
+/** Words in banks' headers, in several languages, the most specific first. */
 const wordsByRole: Readonly<Record<ColumnRole, readonly RegExp[]>> = {
   date: [
     /^(booking|posting|posted|transaction|trans\.?) ?date$/,
@@ -52,14 +52,12 @@ const wordsByRole: Readonly<Record<ColumnRole, readonly RegExp[]>> = {
   bankId: [/^(fitid|transaction id|transaktions-?id|unique id)$/],
 };
 
-/** A running balance looks like an amount and is none. */
+/** A running balance looks like an amount but is not one. */
 const balanceWords = /balance|saldo|kontostand|solde/;
 
 const sampleRows = 200;
 
-/**
- * What each column most likely is, by its name and by what stands in it. A guess: the user sees it and may change it.
- */
+/** Guesses each column's role from its name and its cells. The user sees the guess and may change it. */
 export function guessColumns(table: Table): ColumnChoice {
   const shapes = table.header.map((name, column) => shapeOf(table, name, column));
   const taken = new Set<number>();
@@ -72,8 +70,8 @@ export function guessColumns(table: Table): ColumnChoice {
     taken.add(chosen.column);
     return chosen.column;
   };
-  // A column that is called "Date" is one, even where most of what stands in it cannot be read: the rows then say so,
-  // one by one.
+  // A column called "Date" is a date column even if most of its cells are unreadable: the rows then each report the
+  // problem.
   const isNamed =
     (role: ColumnRole) =>
     (shape: ColumnShape): boolean =>
@@ -132,7 +130,7 @@ function shapeOf(table: Table, name: string, column: number): ColumnShape {
   };
 }
 
-/** Without a telling name, the payee is the text column with the most different values. */
+/** Without a recognised name, the payee is the text column with the most distinct values. */
 function pickWordiest(shapes: readonly ColumnShape[], taken: Set<number>): number | null {
   const texts = shapes.filter((shape) => !taken.has(shape.column) && shape.textShare > 0.5);
   const wordiest = texts.sort((a, b) => b.distinct - a.distinct)[0];
@@ -141,7 +139,7 @@ function pickWordiest(shapes: readonly ColumnShape[], taken: Set<number>): numbe
   return wordiest.column;
 }
 
-/** Whether the choice says where the date and the amount are. */
+/** Whether the date and amount columns are chosen. */
 export function isComplete(columns: ColumnChoice): boolean {
   return columns.date !== null && (columns.amount !== null || columns.debit !== null || columns.credit !== null);
 }

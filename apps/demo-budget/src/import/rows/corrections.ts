@@ -1,6 +1,6 @@
 import type { Table } from '../file/table.ts';
 
-/** What a person wrote in place of the cells of single rows, by row number. The file stays as it is. */
+/** The user's replacements for cells of single rows, by row number. The file itself does not change. */
 export type Corrections = ReadonlyMap<number, readonly string[]>;
 
 export function correctTable(table: Table, corrections: Corrections): Table {

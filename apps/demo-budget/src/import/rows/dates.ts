@@ -1,6 +1,6 @@
 import { fail, succeed, type Result } from '../../result.ts';
 
-/** In which order a bank writes year, month and day. What stands between them is read as it comes. */
+/** The order in which a bank writes year, month and day. Any separators are accepted. */
 export type DateOrder = 'year-month-day' | 'day-month-year' | 'month-day-year';
 
 export const dateOrders: readonly DateOrder[] = ['year-month-day', 'day-month-year', 'month-day-year'];
@@ -10,12 +10,12 @@ export type DateProblem =
   | { readonly code: 'date-unreadable' }
   | { readonly code: 'date-impossible' };
 
-/** Two digits of a year from here on belong to the 1900s: bank exports begin in about 1970. */
+/** Two-digit years from here on belong to the 1900s: bank exports begin in about 1970. */
 const firstYearOf1900s = 70;
 
 /**
- * Reads `2025-01-31`, `20250131`, `31.01.2025`, `31/01/2025`, `01/31/2025`, `31-01-25`, each also followed by a time,
- * as ISO `2025-01-31`. The time of day is left out: a ledger entry has a day.
+ * Reads `2025-01-31`, `20250131`, `31.01.2025`, `31/01/2025`, `01/31/2025`, `31-01-25`, each optionally followed by a
+ * time, as ISO `2025-01-31`. The time is dropped: a ledger entry has a day.
  */
 export function parseDate(text: string, order: DateOrder): Result<string, DateProblem> {
   const trimmed = text.trim().replace(/[T\s]+\d{1,2}:\d{2}.*$/u, '');
@@ -24,7 +24,7 @@ export function parseDate(text: string, order: DateOrder): Result<string, DatePr
   if (compact !== null) {
     return order === 'year-month-day' ? isoDate(compact[1], compact[2], compact[3]) : fail({ code: 'date-unreadable' });
   }
-  // The same separator twice: "1.2.3" is a date, "1.2-3" is not.
+  // Both separators must be equal: "1.2.3" is a date, "1.2-3" is not.
   const parts = /^(\d{1,4})([.\-/]|\. )(\d{1,2})\2(\d{1,4})\.?$/.exec(trimmed);
   if (parts === null) return fail({ code: 'date-unreadable' });
   const [, first, , second, third] = parts;
@@ -58,13 +58,13 @@ function daysInMonth(year: number, month: number): number {
 export interface RecognisedDateOrder {
   /** The most likely order. */
   readonly order: DateOrder;
-  /** The other orders that read every date too, to other days: the user has to say which one is meant. */
+  /** The other orders that read every date too, but as different days: the user has to choose. */
   readonly alternatives: readonly DateOrder[];
 }
 
 /**
- * The order that reads most of the column's dates. `04/05/2025` fits two orders; a day over 12 anywhere in the column
- * settles it. Where nothing does, the order that keeps the file sorted by date comes first and the rest are
+ * Detects the order that reads most of the column's dates. `04/05/2025` fits two orders; a day over 12 anywhere in the
+ * column settles it. If nothing does, the order that keeps the file sorted by date comes first and the rest are
  * alternatives.
  */
 export function recogniseDateOrder(dates: readonly string[]): RecognisedDateOrder {
@@ -73,8 +73,8 @@ export function recogniseDateOrder(dates: readonly string[]): RecognisedDateOrde
     const read = filled.map((date) => parseDate(date, order)).flatMap((result) => (result.ok ? [result.value] : []));
     return { order, read, sorted: isSorted(read) };
   });
-  // Four digits first, or points between, are written in one order only. Two digits first are a year in few countries:
-  // tried last.
+  // A four-digit year first, or points as separators, allows only one order. Two digits first are a year in few
+  // countries, so that order is tried last.
   const rank = (order: DateOrder): number => {
     const fourFirst = filled.some((date) => /^\d{4}/.test(date.trim()));
     const preference: readonly DateOrder[] = fourFirst

@@ -3,8 +3,8 @@ import { parseDate, type DateOrder } from './dates.ts';
 import { likenessDays } from './likeness.ts';
 
 /**
- * From the first to the last day of a table, and as many days around them as an entry that is perhaps the same may be
- * away. Empty texts where no date can be read.
+ * The days from the first to the last of a table, extended on both sides by the distance allowed for a similar entry.
+ * Empty strings if no date can be read.
  */
 export function daysAround(
   table: Table,

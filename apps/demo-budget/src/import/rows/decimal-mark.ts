@@ -2,12 +2,13 @@ import type { DecimalMark } from '../../money/parse.ts';
 
 export interface RecognisedDecimalMark {
   readonly mark: DecimalMark;
-  /** Both marks read the column, to other amounts (`1.234` is all there is): the user has to say which one is meant. */
+  /** Both marks read the column, but as different amounts (if all values are like `1.234`): the user has to choose. */
   readonly ambiguous: boolean;
 }
 
 /**
- * Which mark a column of amounts uses, by what can be the last separator of a number and what can only group thousands.
+ * Detects the decimal mark of a column from the last separator of each number and from separators that can only group
+ * thousands.
  */
 export function recogniseDecimalMark(amounts: readonly string[]): RecognisedDecimalMark {
   let commaVotes = 0;

@@ -1,9 +1,9 @@
 /**
- * The identity of an imported row, by which a second import of the same statement is recognised: account, day, amount,
- * payee, and the how-many-eth row of the file with all of these equal (two equal coffees stay two entries).
+ * The identity of an imported row, which detects a second import of the same statement: account, day, amount, payee,
+ * and the row's ordinal among rows of the file with all of these equal (two equal coffees stay two entries). It is also
+ * the id of the ledger entry, so two people who import the same statement offline end up with one set of rows.
  *
- * It is also the id of the ledger entry, so two people who import the same statement while offline end up with one set
- * of rows. It must therefore never change: keys stored by an older release would no longer be recognised.
+ * The key must never change: rows stored by an older release would no longer be recognised.
  */
 export interface ImportIdentity {
   readonly accountId: string;
@@ -15,9 +15,8 @@ export interface ImportIdentity {
 }
 
 /**
- * The identity of a row to which the bank gave a number of its own: that number and nothing else, so that it is
- * recognised when the bank corrects a date or a name. Some banks use a number twice; the second such row of a file is
- * another entry.
+ * The identity of a row that has a bank id: the bank id alone, so that the row is recognised when the bank corrects a
+ * date or a name. Some banks use an id twice; the second such row of a file is another entry.
  */
 export interface BankIdentity {
   readonly accountId: string;
@@ -37,8 +36,8 @@ function hashed(fields: readonly string[]): string {
   return `imported-${fnv1a128(fields.join('\u001f'))}`;
 }
 
-// FNV-1a with 128 bits (http://www.isthe.com/chongo/tech/comp/fnv/). Not for secrecy: only so that keys are short and
-// of one length, with no two of 100,000 rows ever meeting by chance.
+// FNV-1a with 128 bits (http://www.isthe.com/chongo/tech/comp/fnv/). Not for secrecy: it makes keys short and of one
+// length, with negligible odds of a collision among 100,000 rows.
 const offsetBasis = 0x6c62272e07bb014262b821756295c58dn;
 const prime = 0x0000000001000000000000000000013bn;
 

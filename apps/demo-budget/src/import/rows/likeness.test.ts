@@ -20,8 +20,8 @@ const known = (
   importKey: string | null = null,
 ): KnownEntry => ({ id, date, payee, amountMinor, importKey });
 
-describe('an entry that is perhaps the same', () => {
-  it('has the same amount, a payee with a word in common, and a day near by', () => {
+describe('a similar entry', () => {
+  it('has the same amount, a payee with a common word, and a nearby day', () => {
     const bank = draft('2025-02-04', 'THIRD RAIL COFFEE 4410');
     expect(findAlike([bank], [known('a', '2025-01-31', 'Third Rail')]).get(bank)?.id).toBe('a');
     for (const other of [
@@ -33,15 +33,15 @@ describe('an entry that is perhaps the same', () => {
     }
   });
 
-  it('is like one row at most, the one that is nearest, so that two equal coffees stay two', () => {
+  it('matches at most one row, the nearest, so that two equal coffees stay two', () => {
     const rows = [draft('2025-02-03', 'Coffee'), draft('2025-02-02', 'Coffee')];
     const alike = findAlike(rows, [known('a', '2025-02-02', 'Coffee')]);
     expect([...alike].map(([row, entry]) => [row.date, entry.id])).toEqual([['2025-02-02', 'a']]);
   });
 });
 
-describe('an entry that was imported', () => {
-  it('is of the same day: yesterday’s coffee of the last statement is another one', () => {
+describe('an imported entry', () => {
+  it('matches on the same day only: yesterday’s coffee of the last statement is a different one', () => {
     const coffee = draft('2025-02-02', 'Coffee');
     expect(findAlike([coffee], [known('a', '2025-02-01', 'Coffee', -350, 'imported-1')]).size).toBe(0);
     expect(findAlike([coffee], [known('a', '2025-02-02', 'Coffee', -350, 'imported-1')]).size).toBe(1);
@@ -49,7 +49,7 @@ describe('an entry that was imported', () => {
 });
 
 describe('payees', () => {
-  it('are alike by a word, whatever case and accents are written as', () => {
+  it('match by a common word, ignoring case and accents', () => {
     expect(payeesAlike('CAFÉ NERO', 'Café nero Ltd')).toBe(true);
     expect(payeesAlike('', 'Anybody')).toBe(true);
     expect(payeesAlike('AB 12', 'CD 34')).toBe(true); // neither has a word

@@ -1,24 +1,24 @@
-/** An entry that the account has already, however it got there. */
+/** An existing entry of the account, imported or typed. */
 export interface KnownEntry extends Booking {
   readonly id: string;
   /** NULL for entries typed by hand. */
   readonly importKey: string | null;
 }
 
-/** What of an entry is looked at. */
+/** The fields of an entry that are compared. */
 interface Booking {
   readonly date: string;
   readonly payee: string;
   readonly amountMinor: number;
 }
 
-/** A purchase on a Friday is booked on Tuesday. */
+/** A Friday's purchase may be booked on Tuesday. */
 export const likenessDays = 4;
 
 /**
- * For each draft an entry that is perhaps the same: the same amount, and payees that have a word in common. One that
- * was typed by hand, before the bank knew of it, may be four days away; one that was imported, from a file of another
- * format, is of the same day. Nearer days first; an entry is like one draft at most, so two equal coffees stay two.
+ * Finds a similar entry for each draft: the same amount, and payees with a common word. An entry typed by hand, before
+ * the bank booked it, may be four days away; an imported one, from a file of another format, must be on the same day.
+ * Nearer days come first; an entry matches at most one draft, so two equal coffees stay two.
  */
 export function findAlike<Draft extends Booking>(
   drafts: readonly Draft[],
@@ -43,7 +43,7 @@ export function findAlike<Draft extends Booking>(
   return alike;
 }
 
-/** Payees are alike where they share a word of three letters or more, or where one of them is not said. */
+/** Payees match if they share a word of three letters or more, or if one of them is empty. */
 export function payeesAlike(a: string, b: string): boolean {
   const words = wordsOf(a);
   const others = wordsOf(b);

@@ -1,12 +1,12 @@
 import { fail, succeed, type Result } from '../../result.ts';
 import type { EntryDraft, PreviewRow } from './preview.ts';
 
-/** What an import will write. */
+/** The rows that an import will write. */
 export interface ImportPlan {
   /** In the order of the file. */
   readonly entries: readonly EntryDraft[];
   readonly duplicateCount: number;
-  /** Left out because the ledger has an entry that is perhaps the same. */
+  /** Left out because the ledger has a similar entry. */
   readonly alikeCount: number;
   readonly skippedCount: number;
 }
@@ -16,9 +16,8 @@ export type PlanProblem =
   | { readonly code: 'plan-has-no-rows' };
 
 /**
- * Decides what to write. As long as one row has a problem and is not skipped by the user, there is no plan, so that
- * nothing of the file is imported: half a statement is worse than none. A row that is perhaps there already is left
- * out, unless the user keeps it.
+ * Decides what to write. While any row has a problem that the user has not skipped, there is no plan and nothing is
+ * imported, because half a statement is worse than none. A possible duplicate is left out unless the user keeps it.
  */
 export function planImport(
   rows: readonly PreviewRow[],

@@ -7,19 +7,19 @@ import { importKey } from './import-key.ts';
 import { findAlike, type KnownEntry } from './likeness.ts';
 import type { RowProblem } from './problem.ts';
 
-/** All that the user decides about a file. */
+/** The user's decisions about a file. */
 export interface ImportSettings {
   readonly accountId: string;
-  /** The account's. */
+  /** The currency of the account. */
   readonly currency: string;
   readonly columns: ColumnChoice;
   readonly dateOrder: DateOrder;
   readonly decimalMark: DecimalMark;
-  /** For banks that write what was spent without a minus, as credit cards do. */
+  /** For banks that write spending without a minus, as credit cards do. */
   readonly turnSigns: boolean;
 }
 
-/** A ledger entry to be. */
+/** A ledger entry to be written. */
 export interface EntryDraft {
   readonly importKey: string;
   readonly date: string;
@@ -31,25 +31,27 @@ export interface EntryDraft {
 export interface PreviewRow {
   readonly rowNumber: number;
   readonly cells: readonly string[];
-  /** What would be written; undefined where the row has problems. */
+  /** The entry to write; undefined if the row has problems. */
   readonly draft: EntryDraft | undefined;
   readonly problems: readonly RowProblem[];
   /** The ledger has this row already, from an earlier import. */
   readonly duplicate: boolean;
-  /** An entry of the ledger that is perhaps the same, however it got there. */
+  /** A similar entry of the ledger, imported or typed. */
   readonly alike: KnownEntry | null;
 }
 
-/** What the account has already. */
+/** The existing entries of the account. */
 export interface KnownEntries {
   readonly importKeys: ReadonlySet<string>;
-  /** At least those of the file's days and of the few days around them. */
+  /** Includes at least the file's days and the few days around them. */
   readonly entries: readonly KnownEntry[];
 }
 
 export const nothingKnown: KnownEntries = { importKeys: new Set(), entries: [] };
 
-/** Reads each row of the table by the settings. Pure: nothing is written, and the same table gives the same preview. */
+/**
+ * Reads each row of the table with the settings. Pure: it writes nothing, and the same table gives the same preview.
+ */
 export function previewImport(table: Table, settings: ImportSettings, known: KnownEntries): readonly PreviewRow[] {
   const occurrences = new Map<string, number>();
   const rows = table.rows.map((row): PreviewRow => {
@@ -94,7 +96,7 @@ function withAlike(rows: readonly PreviewRow[], known: KnownEntries): readonly P
   const inFile = new Set(
     rows.flatMap(({ draft, duplicate }) => (duplicate && draft !== undefined ? [draft.importKey] : [])),
   );
-  // What the file itself has brought before stands for its own row, and for no other.
+  // An entry that this file imported earlier counts for its own row only, so it is not similar to another row.
   const others = known.entries.filter(({ importKey: key }) => key === null || !inFile.has(key));
   const alike = findAlike(
     rows.flatMap(({ draft, duplicate }) => (draft === undefined || duplicate ? [] : [draft])),
@@ -130,7 +132,7 @@ function amountOf(row: TableRow, settings: ImportSettings): Result<number, Amoun
   const credit = read(columns.credit);
   const unreadable = [debit, credit].find((side) => !side.ok && side.problem.code !== 'amount-missing');
   if (unreadable !== undefined) return unreadable;
-  // Some banks write 0.00 on the side that is not meant, and some write money out with a minus of its own.
+  // Some banks write 0.00 in the unused column, and some write money out with a minus.
   const debitMinor = debit.ok ? -Math.abs(debit.value) : 0;
   const creditMinor = credit.ok ? credit.value : 0;
   if (debitMinor !== 0 && creditMinor !== 0) return fail({ code: 'amount-on-both-sides' });

@@ -2,7 +2,7 @@ import { amountSentence } from '../../money/amount-sentence.ts';
 import type { AmountProblem } from '../../money/parse.ts';
 import type { DateProblem } from './dates.ts';
 
-/** Why one row cannot be imported as it stands. It never carries the row's contents. */
+/** Why one row cannot be imported. Contains none of the row's contents. */
 export type RowProblem =
   | DateProblem
   | AmountProblem

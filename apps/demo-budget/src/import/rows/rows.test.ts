@@ -48,7 +48,7 @@ describe('dates', () => {
     expect(date(text, order)).toBe('2025-01-31');
   });
 
-  it('tells apart what is missing, what is no date, and what is no day', () => {
+  it('distinguishes missing dates, unreadable dates and impossible days', () => {
     expect(date(' ', 'year-month-day')).toBe('date-missing');
     expect(date('soon', 'year-month-day')).toBe('date-unreadable');
     expect(date('1.2-2025', 'day-month-year')).toBe('date-unreadable');
@@ -58,21 +58,21 @@ describe('dates', () => {
     expect(date('29.02.2024', 'day-month-year')).toBe('2024-02-29');
   });
 
-  it('puts two digits of a year near today', () => {
+  it('places two-digit years near today', () => {
     expect([date('01-02-69', 'day-month-year'), date('01-02-70', 'day-month-year')]).toEqual([
       '2069-02-01',
       '1970-02-01',
     ]);
   });
 
-  it('find their order from a day over 12', () => {
+  it('get their order from a day over 12', () => {
     expect(recogniseDateOrder(['04/05/2025', '13/05/2025'])).toEqual({ order: 'day-month-year', alternatives: [] });
     expect(recogniseDateOrder(['04/05/2025', '05/13/2025'])).toEqual({ order: 'month-day-year', alternatives: [] });
     expect(recogniseDateOrder(['2025-04-05'])).toEqual({ order: 'year-month-day', alternatives: [] });
     expect(recogniseDateOrder(['04.05.2025'])).toEqual({ order: 'day-month-year', alternatives: [] });
   });
 
-  it('are ambiguous where two orders read the column to different days, with the sorted reading first', () => {
+  it('are ambiguous if two orders read the column as different days, with the sorted reading first', () => {
     expect(recogniseDateOrder(['04/05/2025'])).toEqual({ order: 'day-month-year', alternatives: ['month-day-year'] });
     expect(recogniseDateOrder(['01/03/2025', '01/09/2025', '02/01/2025'])).toEqual({
       order: 'month-day-year',
@@ -81,12 +81,12 @@ describe('dates', () => {
     expect(recogniseDateOrder(['05/05/2025'])).toEqual({ order: 'day-month-year', alternatives: [] });
   });
 
-  it('keep the order of most rows where a few are unreadable', () => {
+  it('keep the order of most rows if a few are unreadable', () => {
     expect(recogniseDateOrder(['13.05.2025', 'pending', '14.05.2025']).order).toBe('day-month-year');
   });
 });
 
-describe('recognising the decimal mark', () => {
+describe('detecting the decimal mark', () => {
   it.each([
     [['1.234,56'], 'comma', false],
     [['1,234.56'], 'point', false],
@@ -103,7 +103,7 @@ describe('recognising the decimal mark', () => {
 });
 
 describe('guessing columns', () => {
-  it('knows the words of banks', () => {
+  it('recognises banks’ header words', () => {
     const german = tableOf(
       'Buchungstag;Wertstellung;Auftraggeber/Empfänger;Verwendungszweck;Betrag;Saldo;Währung\n01.02.2025;02.02.2025;Rent;Flat;-900,00;100,00;EUR\n',
     );
@@ -123,7 +123,7 @@ describe('guessing columns', () => {
     expect(guessColumns(twoSided)).toMatchObject({ date: 0, amount: null, debit: 3, credit: 4, payee: 1 });
   });
 
-  it('looks into the cells where no header helps, and never takes a date for an amount', () => {
+  it('inspects the cells without a helpful header, and never takes a date for an amount', () => {
     const bare = tableOf('2025-01-31,Coffee,-3.50\n2025-02-01,Rent,-900\n');
     expect(guessColumns(bare)).toEqual({
       date: 0,
@@ -137,7 +137,7 @@ describe('guessing columns', () => {
     });
   });
 
-  it('goes by the name where most cells cannot be read', () => {
+  it('trusts the name if most cells are unreadable', () => {
     const table = tableOf('Date,Payee,Amount\nsoon,Rent,a lot\nlater,Coffee,little\n2025-01-31,Books,-3.50\n');
     expect(guessColumns(table)).toMatchObject({ date: 0, payee: 1, amount: 2 });
   });
@@ -151,7 +151,7 @@ describe('guessing columns', () => {
 });
 
 describe('import keys', () => {
-  it('hash as FNV-1a with 128 bits does', () => {
+  it('hash like 128-bit FNV-1a', () => {
     expect(fnv1a128('')).toBe('6c62272e07bb014262b821756295c58d');
     expect(fnv1a128('a')).toBe('d228cb696f1a8caf78912b704e4a8964');
     expect(fnv1a128('foobar')).toBe('343e1662793c64bf6f0d3597ba446f18');
@@ -162,7 +162,7 @@ describe('import keys', () => {
     expect(importKey(identity)).toBe('imported-4d94302f1c8b328ef4aa7e1ea8f60099');
   });
 
-  it('overlook case and spacing of the payee, and nothing else', () => {
+  it('ignore case and spacing of the payee, and nothing else', () => {
     const identity = { accountId: 'a1', date: '2025-01-31', amountMinor: -350, payee: 'Café Two', occurrence: 1 };
     expect(importKey({ ...identity, payee: ' CAFE\u0301  two ' })).toBe(importKey(identity));
     const others = [
@@ -208,14 +208,14 @@ describe('the preview', () => {
     ]);
   });
 
-  it('turns signs where a card statement writes spending without a minus', () => {
+  it('flips signs if a card statement writes spending without a minus', () => {
     const table = tableOf('Date,Payee,Amount\n2025-01-31,Coffee,3.50\n2025-01-31,Nothing,0\n');
     expect(
       previewImport(table, { ...settings, turnSigns: true }, nothingKnown).map((row) => row.draft?.amountMinor),
     ).toEqual([-350, 0]);
   });
 
-  it('refuses a row in another currency than the account has', () => {
+  it('rejects a row in a currency other than the account’s', () => {
     const table = tableOf('Date,Payee,Amount,Currency\n2025-01-31,Coffee,3.50,EUR\n2025-01-31,Coffee,3.50,USD\n');
     const rows = previewImport(table, { ...settings, columns: { ...settings.columns, currency: 3 } }, nothingKnown);
     expect(rows.map((row) => row.problems.map((problem) => problem.code))).toEqual([[], ['currency-differs']]);
@@ -234,7 +234,7 @@ describe('the preview', () => {
     expect(again.map((row) => row.duplicate)).toEqual([true, true, false]);
   });
 
-  it('has a sentence for each problem of a row', () => {
+  it('has a sentence for each row problem', () => {
     const problems: RowProblem[] = [
       { code: 'date-missing' },
       { code: 'date-unreadable' },
@@ -247,26 +247,26 @@ describe('the preview', () => {
   });
 });
 
-describe('a row to which the bank gave a number', () => {
+describe('a row with a bank id', () => {
   const numbered: ImportSettings = { ...settings, columns: { ...settings.columns, bankId: 3 } };
   const keys = (text: string): (string | undefined)[] =>
     previewImport(tableOf(`Date,Payee,Amount,Id\n${text}`), numbered, nothingKnown).map((row) => row.draft?.importKey);
 
-  it('is known by it, also when the bank corrects the rest', () => {
+  it('is recognised by it, even if the bank corrects the rest', () => {
     expect(keys('2025-01-31,Coffee,-3.50,A1\n')).toEqual(keys('2025-02-01,Third Rail Coffee,-3.60,A1\n'));
     expect(keys('2025-01-31,Coffee,-3.50,A1\n')).not.toEqual(keys('2025-01-31,Coffee,-3.50,A2\n'));
   });
 
-  it('stays one of two where the bank has used a number twice', () => {
+  it('stays one of two if the bank used an id twice', () => {
     expect(new Set(keys('2025-01-31,Coffee,-3.50,A1\n2025-01-31,Tea,-2.00,A1\n')).size).toBe(2);
   });
 });
 
-describe('a row that is perhaps there already', () => {
+describe('a possible duplicate', () => {
   const table = tableOf('Date,Payee,Amount\n2025-01-31,Coffee,-3.50\n2025-01-31,Rent,-900\n');
   const typed = { id: 'e1', date: '2025-01-29', payee: 'coffee', amountMinor: -350, importKey: null };
 
-  it('is left out, and counted, unless it is kept', () => {
+  it('is left out, and counted, unless the user keeps it', () => {
     const rows = previewImport(table, settings, { importKeys: new Set(), entries: [typed] });
     expect(rows.map((row) => row.alike?.id)).toEqual(['e1', undefined]);
     expect(planImport(rows, new Set())).toMatchObject({
@@ -279,7 +279,7 @@ describe('a row that is perhaps there already', () => {
     });
   });
 
-  it('is not one that the file itself has brought before', () => {
+  it('is not an entry that the file itself imported earlier', () => {
     const [first] = previewImport(table, settings, nothingKnown);
     const before = { ...typed, date: '2025-01-31', importKey: first?.draft?.importKey ?? '' };
     const twice = tableOf('Date,Payee,Amount\n2025-01-31,Coffee,-3.50\n2025-01-31,Coffee,-3.50\n');
@@ -292,7 +292,7 @@ describe('a row that is perhaps there already', () => {
 });
 
 describe('a correction', () => {
-  it('stands in for the cells of its row', () => {
+  it('replaces the cells of its row', () => {
     const table = correctTable(
       tableOf('Date,Payee,Amount\nsoon,Rent,-900\n2025-01-31,Coffee,-3.50\n'),
       new Map([[2, ['2025-02-01', 'Rent', '-900']]]),
@@ -304,24 +304,24 @@ describe('a correction', () => {
   });
 });
 
-describe('the days of a table', () => {
-  it('reach four days further on both sides', () => {
+describe('the day range of a table', () => {
+  it('extends four days on both sides', () => {
     const table = tableOf('Date,Payee,Amount\n2025-01-31,Coffee,-3.50\nsoon,Rent,-900\n2025-01-02,Rent,-900\n');
     expect(daysAround(table, 0, 'year-month-day')).toEqual({ first: '2024-12-29', last: '2025-02-04' });
     expect(daysAround(table, 1, 'year-month-day')).toEqual({ first: '', last: '' });
   });
 });
 
-describe('the plan', () => {
+describe('the import plan', () => {
   const table = tableOf('Date,Payee,Amount\n2025-01-31,Coffee,-3.50\nsoon,Rent,-900\n');
 
-  it('is none as long as a row has a problem', () => {
+  it('is absent while a row has a problem', () => {
     const plan = planImport(previewImport(table, settings, nothingKnown), new Set());
     expect(plan).toEqual({ ok: false, problem: { code: 'plan-unresolved', rowNumbers: [3] } });
     expect(planProblemSentence({ code: 'plan-unresolved', rowNumbers: [3] })).toContain('Nothing is imported');
   });
 
-  it('goes on without the rows that the user skips', () => {
+  it('leaves out rows that the user skips', () => {
     const plan = planImport(previewImport(table, settings, nothingKnown), new Set([3]));
     expect(plan).toMatchObject({
       ok: true,
@@ -329,7 +329,7 @@ describe('the plan', () => {
     });
   });
 
-  it('is none for a table without rows', () => {
+  it('is absent for a table without rows', () => {
     expect(planImport([], new Set())).toEqual({ ok: false, problem: { code: 'plan-has-no-rows' } });
   });
 });

@@ -19,7 +19,7 @@ const sideWords: Readonly<Record<Side | '', string>> = {
   spending: 'Spending',
 };
 
-/** What came in against what was spent, month by month. */
+/** Income against spending, by month. */
 export function CashFlowReport({ budget, currency, period }: ReportProps): ReactNode {
   const months = useMemo(() => monthsUpTo(period.last, period.count), [period]);
   const days = daysOf(period);

@@ -10,8 +10,8 @@ const flows = cashFlow(
   ['2025-01', '2025-02', '2025-03'],
 );
 
-describe('income against spending', () => {
-  it('says what was kept in each month, also in months without entries, and when more came back than was spent', () => {
+describe('the cash-flow report', () => {
+  it('shows the net of each month, also for months without entries and for net refunds', () => {
     expect(flows).toEqual([
       { month: '2025-01', incomeMinor: 300_000n, spentMinor: 120_000n, keptMinor: 180_000n },
       { month: '2025-02', incomeMinor: 0n, spentMinor: 0n, keptMinor: 0n },

@@ -2,14 +2,14 @@ import type { CashFlowRow } from '../../queries/reports.ts';
 import { formatMonth, formatMonthInFull } from '../../shell/locale.ts';
 import type { ChartColumn } from '../chart/column-chart.tsx';
 
-/** What came in and what was spent in a month. */
+/** Income and spending of a month. */
 export interface MonthFlow {
   /** `YYYY-MM`. */
   readonly month: string;
   readonly incomeMinor: bigint;
-  /** Positive when more was spent than came back. */
+  /** Positive when spending exceeds refunds. */
   readonly spentMinor: bigint;
-  /** What was kept of the income; negative when more was spent. */
+  /** Income less spending; negative when more was spent. */
   readonly keptMinor: bigint;
 }
 
@@ -22,7 +22,7 @@ export function cashFlow(rows: readonly CashFlowRow[], months: readonly string[]
   });
 }
 
-/** All months together. */
+/** The total of all months. */
 export function totalOf(flows: readonly MonthFlow[]): Omit<MonthFlow, 'month'> {
   return flows.reduce(
     (total, { incomeMinor, spentMinor, keptMinor }) => ({
@@ -34,7 +34,7 @@ export function totalOf(flows: readonly MonthFlow[]): Omit<MonthFlow, 'month'> {
   );
 }
 
-/** Two bars for each month, and the line of what was kept. */
+/** Two bars for each month, and a line for the net. */
 export function cashFlowColumns(flows: readonly MonthFlow[]): ChartColumn[] {
   return flows.map(({ month, incomeMinor, spentMinor, keptMinor }) => ({
     id: month,

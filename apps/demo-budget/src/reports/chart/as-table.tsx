@@ -1,6 +1,6 @@
 import type { ReactNode } from 'react';
 
-/** The figures of a chart as a table: for screen readers, and for everyone who wants to read rather than look. */
+/** The figures of a chart as a table, for screen readers and for users who prefer numbers. */
 export function AsTable({ children }: { readonly children: ReactNode }): ReactNode {
   return (
     <details className="as-table">

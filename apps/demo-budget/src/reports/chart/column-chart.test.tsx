@@ -17,15 +17,15 @@ function draw(columns: readonly ChartColumn[], chosenId: string | null = null): 
   );
 }
 
-describe('a chart of columns', () => {
-  it('tells screen readers the figures of each column, and takes one place in the order of the tab key', () => {
+describe('a column chart', () => {
+  it('exposes each column’s figures to screen readers, and is one tab stop', () => {
     const html = draw([column('1', [100_00n, 50_00n]), column('2', [20_00n])], '1');
     expect(html).toContain('aria-label="Month 1, Total 150 EUR"');
     expect(html).toContain('aria-pressed="true"');
     expect(html.match(/tabindex="0"/g)).toHaveLength(1);
   });
 
-  it('stacks segments from zero, up for what is positive and down for what is not', () => {
+  it('stacks positive segments up from zero and negative ones down', () => {
     const html = draw([column('1', [60_00n, -40_00n, 40_00n])]);
     const boxes = [...html.matchAll(/data-segment="s\d" style="inset-block-end:([\d.]+)%;block-size:([\d.]+)%/g)].map(
       ([, from, size]) => [Math.round(Number(from)), Math.round(Number(size))],
@@ -38,7 +38,7 @@ describe('a chart of columns', () => {
     ]);
   });
 
-  it('draws a line over the bars where there is one', () => {
+  it('draws a line over the bars if the columns have line values', () => {
     expect(draw([column('1', [10_00n], 5_00n), column('2', [10_00n], 10_00n)])).toContain('points="0.25,0.5 0.75,0"');
     expect(draw([column('1', [10_00n])])).not.toContain('polyline');
   });

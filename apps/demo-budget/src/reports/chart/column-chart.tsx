@@ -3,25 +3,25 @@ import { formatMinorRounded } from '../../money/format.ts';
 import { locale } from '../../shell/locale.ts';
 import { positionIn, scaleOf, type Scale } from './scale.ts';
 
-/** A coloured part of a bar. Negative parts hang below the line of zero. */
+/** A coloured part of a bar. Negative parts extend below the zero line. */
 export interface ChartSegment {
   readonly id: string;
   readonly name: string;
   readonly minor: bigint;
-  /** A colour's custom property, such as `--series-1`. */
+  /** The CSS custom property of a colour, such as `--series-1`. */
   readonly colour: string;
 }
 
-/** What stands above one label of the time axis: bars side by side, each of segments on top of each other. */
+/** One label of the time axis with its bars: bars side by side, each a stack of segments. */
 export interface ChartColumn {
   readonly id: string;
   readonly label: string;
-  /** The label in full, for the tooltip and for screen readers. */
+  /** The full label, for the tooltip and for screen readers. */
   readonly title: string;
   readonly bars: readonly (readonly ChartSegment[])[];
   /** A point of the line over the bars. */
   readonly lineMinor?: bigint;
-  /** What the tooltip says below the segments, such as a total. */
+  /** Tooltip text below the segments, such as a total. */
   readonly summary: readonly ChartFact[];
 }
 
@@ -34,15 +34,16 @@ export interface ColumnChartProps {
   readonly label: string;
   readonly currency: string;
   readonly columns: readonly ChartColumn[];
-  /** The column whose entries are shown below. */
+  /** The column whose entries are shown below the chart. */
   readonly chosenId: string | null;
-  /** Somebody wants to know what is behind a column, or one segment of it. */
+  /** Called to show the entries behind a column or one of its segments. */
   readonly onChoose: (columnId: string, segmentId: string | null) => void;
 }
 
 /**
- * Bars over time. Each column is a button: arrow keys walk, Enter chooses, and its name says its figures; a pointer
- * chooses a single segment. Bars are plain elements, so that labels keep their size on any width.
+ * A bar chart over time. Each column is a button: arrow keys move between columns, Enter selects one, and the
+ * accessible name contains its figures; a pointer selects a single segment. Bars are HTML elements, so that labels keep
+ * their size at any width.
  */
 export function ColumnChart({ label, currency, columns, chosenId, onChoose }: ColumnChartProps): ReactNode {
   const scale = scaleOf(columns.flatMap(extremesOf));
@@ -143,7 +144,9 @@ function Bar({ segments, scale }: { readonly segments: readonly ChartSegment[]; 
   );
 }
 
-/** The line that runs over the bars, where the columns have points of it. Stretched to the plot; its stroke is not. */
+/**
+ * The line over the bars, for columns that have a line value. It stretches with the plot; its stroke width does not.
+ */
 function Line({ columns, scale }: { readonly columns: readonly ChartColumn[]; readonly scale: Scale }): ReactNode {
   const points = columns.flatMap(({ id, lineMinor }, index) =>
     lineMinor === undefined ? [] : [{ id, x: (index + 0.5) / columns.length, y: positionIn(scale, Number(lineMinor)) }],
@@ -164,14 +167,14 @@ function Line({ columns, scale }: { readonly columns: readonly ChartColumn[]; re
 
 interface TooltipProps {
   readonly column: ChartColumn;
-  /** How far along the plot, from 0 to 1. */
+  /** Position along the plot, from 0 to 1. */
   readonly share: number;
   readonly currency: string;
 }
 
 function Tooltip({ column, share, currency }: TooltipProps): ReactNode {
   const segments = column.bars.flat().filter(({ minor }) => minor !== 0n);
-  // The sum of one thing says nothing new.
+  // The total of a single segment adds nothing.
   const summary =
     segments.length === 1 ? column.summary.filter(({ minor }) => minor !== segments[0]?.minor) : column.summary;
   return (
@@ -223,8 +226,8 @@ function segmentAt(target: EventTarget): string | null {
 }
 
 /**
- * The largest of 12, 6, 3, 2, 1 that divides the distance from the last label: by it the style leaves labels out where
- * there is no room.
+ * The largest of 12, 6, 3, 2, 1 that divides the distance from the last label. The style sheet uses it to drop labels
+ * if space is short.
  */
 function evennessOf(distance: number): number {
   return [12, 6, 3, 2].find((step) => distance % step === 0) ?? 1;

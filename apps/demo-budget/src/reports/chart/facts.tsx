@@ -2,7 +2,7 @@ import type { ReactNode } from 'react';
 import { Amount } from '../../shell/amount.tsx';
 import type { ChartFact } from './column-chart.tsx';
 
-/** The few figures that a report comes down to. */
+/** The key figures of a report. */
 export function Facts({
   currency,
   facts,

@@ -4,12 +4,12 @@ import { Amount } from '../../shell/amount.tsx';
 export interface FigureTableProps {
   readonly caption: string;
   readonly currency: string;
-  /** The first is that of the rows' names. */
+  /** The first header labels the column of row names. */
   readonly head: readonly string[];
   readonly rows: readonly { readonly id: string; readonly name: string; readonly figuresMinor: readonly bigint[] }[];
 }
 
-/** Exact figures behind a chart: a line for each of its columns. */
+/** The exact figures behind a chart: one row per chart column. */
 export function FigureTable({ caption, currency, head, rows }: FigureTableProps): ReactNode {
   return (
     <div className="table-scroll" role="region" aria-label={caption} tabIndex={0}>

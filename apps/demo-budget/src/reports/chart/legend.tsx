@@ -1,6 +1,6 @@
 import type { ReactNode } from 'react';
 
-/** Which colour is what: names with the custom property of their colour. */
+/** The legend: names with the custom property of their colour. */
 export function Legend({
   entries,
 }: {

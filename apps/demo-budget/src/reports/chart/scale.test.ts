@@ -17,11 +17,11 @@ describe('the scale of a chart', () => {
       [0, 0],
       [0, 1],
     ],
-  ])('of %j has its gridlines at round amounts', (values, ticks) => {
+  ])('for %j has its gridlines at round amounts', (values, ticks) => {
     expect(scaleOf(values).ticks).toEqual(ticks);
   });
 
-  it('places values between its ends', () => {
+  it('maps values between its ends', () => {
     const scale = scaleOf([-50, 100]);
     expect([scale.low, scale.high]).toEqual([-50, 100]);
     expect([-50, 0, 100].map((value) => positionIn(scale, value))).toEqual([0, 1 / 3, 1]);

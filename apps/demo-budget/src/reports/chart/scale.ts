@@ -1,17 +1,17 @@
-/** The vertical axis of a chart: from `low` to `high`, both multiples of the distance between gridlines. */
+/** The vertical axis of a chart: from `low` to `high`, both multiples of the gridline distance. */
 export interface Scale {
   readonly low: number;
   readonly high: number;
-  /** Where the gridlines are, lowest first; 0 is always one of them. */
+  /** The gridlines, lowest first; 0 is always one of them. */
   readonly ticks: readonly number[];
 }
 
-/** As many as can be read at a glance; one or two more where the values begin below zero. */
+/** As many as can be read at a glance; one or two more if values are negative. */
 const targetTicks = 4;
 
 /**
- * A scale that holds 0 and all values, with gridlines at 1, 2 or 5 times a power of ten. In minor units of money, for
- * positions only: never for sums.
+ * A scale that contains 0 and all values, with gridlines at 1, 2 or 5 times a power of ten. In minor units of money;
+ * for positions only, never for sums.
  */
 export function scaleOf(values: readonly number[]): Scale {
   const least = Math.min(0, ...values);
@@ -19,12 +19,12 @@ export function scaleOf(values: readonly number[]): Scale {
   const step = niceStep((most - least) / targetTicks);
   const first = Math.floor(least / step);
   const last = Math.max(Math.ceil(most / step), first + 1);
-  // `+ 0` makes 0 of -0.
+  // `+ 0` turns -0 into 0.
   const ticks = Array.from({ length: last - first + 1 }, (_, index) => (first + index) * step + 0);
   return { low: first * step + 0, high: last * step, ticks };
 }
 
-/** Where a value lies, from 0 at the lower end to 1 at the upper end. */
+/** The position of a value, from 0 at the lower end to 1 at the upper end. */
 export function positionIn(scale: Scale, value: number): number {
   return (value - scale.low) / (scale.high - scale.low);
 }

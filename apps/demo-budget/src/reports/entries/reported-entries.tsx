@@ -13,14 +13,14 @@ export interface ReportedEntriesProps {
   readonly days: { readonly first: string; readonly last: string };
   /** Empty: both. */
   readonly side: Side | '';
-  /** As `reportedEntries` takes it. */
+  /** As in the parameters of `reportedEntries`. */
   readonly categoryId: string;
   readonly onClose: () => void;
 }
 
 const rowsPerPage = 50;
 
-/** The entries that a figure of a report is made of. */
+/** The entries behind a figure of a report. */
 export function ReportedEntries({
   budget,
   currency,

@@ -15,7 +15,7 @@ import { daysOf } from '../period.ts';
 import type { ReportProps } from '../report-props.ts';
 import { netWorth, netWorthColumns } from './net-worth.ts';
 
-/** What all accounts held together at the end of each month. */
+/** The total of all accounts at the end of each month. */
 export function NetWorthReport({ budget, currency, period }: ReportProps): ReactNode {
   const months = useMemo(() => monthsUpTo(period.last, period.count), [period]);
   const days = daysOf(period);

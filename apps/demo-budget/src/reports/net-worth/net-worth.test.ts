@@ -11,7 +11,7 @@ describe('net worth', () => {
     { accountId: 'new', name: 'New', beforeMinor: 7, month: '2024-11', changeMinor: 0 },
   ];
 
-  it('carries balances on from before the period and over months without entries, and keeps what is owed apart', () => {
+  it('carries balances into the period and over months without entries, and keeps debts separate', () => {
     expect(netWorth(rows, ['2024-12', '2025-01', '2025-02'])).toEqual({
       months: [
         { month: '2024-12', ownedMinor: 8_007n, owedMinor: 0n, worthMinor: 8_007n },

@@ -2,13 +2,13 @@ import type { AccountChangeRow } from '../../queries/reports.ts';
 import { formatMonth, formatMonthInFull } from '../../shell/locale.ts';
 import type { ChartColumn } from '../chart/column-chart.tsx';
 
-/** What all accounts held at the end of a month. */
+/** The totals of all accounts at the end of a month. */
 export interface MonthWorth {
   /** `YYYY-MM`. */
   readonly month: string;
-  /** Of accounts with more than nothing in them. */
+  /** Total of accounts with a positive balance. */
   readonly ownedMinor: bigint;
-  /** Of accounts with less than nothing: 0 or negative. */
+  /** Total of accounts with a negative balance: 0 or negative. */
   readonly owedMinor: bigint;
   readonly worthMinor: bigint;
 }
@@ -26,7 +26,8 @@ export interface NetWorth {
 }
 
 /**
- * Adds up what moved in each account from what it held before.
+ * Computes month-end balances from each account's earlier balance and monthly changes.
+ *
  * @param rows by account, and by month within it.
  */
 export function netWorth(rows: readonly AccountChangeRow[], months: readonly string[]): NetWorth {
@@ -49,7 +50,7 @@ export function netWorth(rows: readonly AccountChangeRow[], months: readonly str
   };
 }
 
-/** Bars for what is owned and, below zero, what is owed; a line for both together. */
+/** Bars for assets and, below zero, debts; a line for the net worth. */
 export function netWorthColumns(months: readonly MonthWorth[]): ChartColumn[] {
   return months.map(({ month, ownedMinor, owedMinor, worthMinor }) => ({
     id: month,

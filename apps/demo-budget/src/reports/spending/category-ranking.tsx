@@ -7,7 +7,7 @@ import { colourOfLine } from './spending-columns.ts';
 export interface CategoryRankingProps {
   readonly report: SpendingReport;
   readonly currency: string;
-  /** NULL: entries without a category; undefined: all categories. */
+  /** NULL: uncategorised entries; undefined: all categories. */
   readonly chosen: string | null | undefined;
   readonly onChoose: (categoryId: string | null | undefined) => void;
 }
@@ -15,8 +15,8 @@ export interface CategoryRankingProps {
 const percentFormat = new Intl.NumberFormat(locale, { style: 'percent' });
 
 /**
- * The categories, the most expensive first, each with its share. It is the legend of the chart beside it; pressing a
- * category leaves the others out, pressing it again takes them back.
+ * The categories by spending, largest first, each with its share. It is the legend of the chart beside it; clicking a
+ * category hides the others, clicking it again shows them.
  */
 export function CategoryRanking({ report, currency, chosen, onChoose }: CategoryRankingProps): ReactNode {
   const largest = report.lines[0]?.totalMinor ?? 0n;

@@ -11,7 +11,7 @@ const rows = categories.map(({ id }, index) => ({ month: '2025-01', categoryId: 
 const report = spendingReport(rows, categories, ['2024-12', '2025-01']);
 
 describe('the columns of spending', () => {
-  it('name the six largest categories and put the others together, without losing a cent', () => {
+  it('name the six largest categories and combine the others, to the cent', () => {
     const [, january] = spendingColumns(report, undefined);
     const segments = january?.bars[0] ?? [];
     expect(segments.map(({ id }) => id)).toEqual(['c0', 'c1', 'c2', 'c3', 'c4', 'c5', 'rest']);
@@ -19,7 +19,7 @@ describe('the columns of spending', () => {
     expect(january?.summary).toEqual([{ name: 'Total', minor: report.totalMinor }]);
   });
 
-  it('leave out all but one category when it is asked for, in the colour it has among the others', () => {
+  it('show only the selected category, in the same colour as among the others', () => {
     const [, january] = spendingColumns(report, 'c2');
     expect(january?.bars).toEqual([[{ id: 'c2', name: 'Category 2', minor: 998n, colour: '--series-3' }]]);
   });

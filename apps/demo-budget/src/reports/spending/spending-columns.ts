@@ -2,22 +2,22 @@ import { formatMonth, formatMonthInFull } from '../../shell/locale.ts';
 import type { ChartColumn, ChartSegment } from '../chart/column-chart.tsx';
 import type { SpendingLine, SpendingReport } from './spending.ts';
 
-/** As many as the eye can tell apart; each has a custom property `--series-1` and so on. */
+/** As many colours as are easy to distinguish; each has a custom property `--series-1` and so on. */
 const namedLines = 6;
 
 const restColour = '--series-rest';
 
-/** The segment that stands for all categories without a colour of their own. */
+/** The segment of all categories without their own colour. */
 export const restId = 'rest';
 
-/** The colour of the report's line at an index: its own for the largest, one together for the rest. */
+/** The colour of the report's line at an index: its own for the largest, a shared one for the rest. */
 export function colourOfLine(index: number): string {
   return index < namedLines ? `--series-${index + 1}` : restColour;
 }
 
 /**
- * A column for each month, of the largest categories and of all others together; of a single category where one is
- * asked for.
+ * A column per month, with the largest categories and all others combined; or with a single category if one is
+ * selected.
  */
 export function spendingColumns(report: SpendingReport, onlyCategory: string | null | undefined): ChartColumn[] {
   return report.months.map((month, index) => {

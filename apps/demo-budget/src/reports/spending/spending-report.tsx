@@ -15,7 +15,7 @@ import { restId, spendingColumns } from './spending-columns.ts';
 import { spendingReport } from './spending.ts';
 import { SpendingTable } from './spending-table.tsx';
 
-/** What was spent, by month and by category. */
+/** Spending by month and by category. */
 export function SpendingReport({ budget, currency, period }: ReportProps): ReactNode {
   const months = useMemo(() => monthsUpTo(period.last, period.count), [period]);
   const days = daysOf(period);

@@ -3,7 +3,7 @@ import { formatMinorRounded } from '../../money/format.ts';
 import { formatMonth, locale } from '../../shell/locale.ts';
 import type { SpendingReport } from './spending.ts';
 
-/** The report as a table: a line for each category, a column for each month. */
+/** The report as a table: a row per category, a column per month. */
 export function SpendingTable({
   report,
   currency,

@@ -7,7 +7,7 @@ describe('the spending report', () => {
     { id: 'h', name: 'Home', kind: 'spending', hidden: 0, keepsOverspent: 0 },
   ] as const;
 
-  it('has a line for each category with spending, the largest first, and zeros for empty months', () => {
+  it('has a line per category with spending, the largest first, and zeros for empty months', () => {
     const rows = [
       { month: '2025-01', categoryId: 'g', spentMinor: 1000 },
       { month: '2025-02', categoryId: 'g', spentMinor: -300 },
@@ -36,7 +36,7 @@ describe('the spending report', () => {
 });
 
 describe('a bar', () => {
-  it('is a share of the largest, and nothing for a refund', () => {
+  it('is a share of the largest, and empty for a refund', () => {
     expect([barShare(5n, 10n), barShare(-5n, 10n), barShare(5n, 0n)]).toEqual([0.5, 0, 0]);
   });
 });

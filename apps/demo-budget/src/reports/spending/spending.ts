@@ -6,7 +6,7 @@ export interface SpendingLine {
   /** NULL: entries without a category. */
   readonly categoryId: string | null;
   readonly name: string;
-  /** In the order of the report's months; 0 where nothing was spent. */
+  /** In the order of the report's months; 0 without spending. */
   readonly spentMinorByMonth: readonly bigint[];
   readonly totalMinor: bigint;
 }
@@ -21,8 +21,8 @@ export interface SpendingReport {
 }
 
 /**
- * Turns rows of (month, category, sum) into a table. Sums are bigint throughout: they may pass 2^53 where no amount
- * does.
+ * Turns rows of (month, category, sum) into a table. Sums are bigint throughout, because they may exceed 2^53 although
+ * no single amount does.
  */
 export function spendingReport(
   rows: readonly SpendingRow[],
@@ -50,7 +50,7 @@ export function spendingReport(
   return { months, lines, totalMinorByMonth, totalMinor: sum(totalMinorByMonth) };
 }
 
-/** How long a bar is, from 0 to 1. Refunds above the spending have no bar. */
+/** The length of a bar, from 0 to 1. Net refunds have no bar. */
 export function barShare(amountMinor: bigint, largestMinor: bigint): number {
   return amountMinor <= 0n || largestMinor <= 0n ? 0 : Number(amountMinor) / Number(largestMinor);
 }
