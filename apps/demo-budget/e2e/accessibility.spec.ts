@@ -52,7 +52,7 @@ const windows = [
 ] as const;
 
 for (const { viewport, schemes } of windows) {
-  test(`axe finds nothing serious on any page of ${viewport.width} px`, async ({ newPerson }) => {
+  test(`no page ${viewport.width} px wide has serious axe violations`, async ({ newPerson }) => {
     test.slow(); // axe checks every element of twenty pages
     const { page } = await newPerson({ viewport });
     const found: string[] = [];

@@ -120,7 +120,7 @@ test.describe('a token that the server rejects', () => {
     { name: 'no token at all', code: 'auth-token-invalid', token: () => 'hello' },
   ];
   for (const { name, code, token } of cases) {
-    test(`${name}: sync waits with a reason, work goes on, and all is sent once there is a good one`, async ({
+    test(`${name}: sync stops with a reason, local work continues, and everything is sent once the token is valid`, async ({
       newPerson,
       server,
     }) => {

@@ -19,7 +19,7 @@ for (const clock of [
   { words: 'with one clock a year ahead', aheadMs: yearMs },
 ]) {
   for (const firstBack of ['anna', 'ben'] as const) {
-    test(`edits made offline merge by cell, and of the same cell the later one stands, ${clock.words}, ${firstBack} back first`, async ({
+    test(`offline edits merge by cell, and in the same cell the later one wins, ${clock.words}, ${firstBack} reconnects first`, async ({
       newPerson,
       server,
     }) => {

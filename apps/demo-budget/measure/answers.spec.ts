@@ -33,14 +33,14 @@ const paintedScript = `globalThis.painted = () => new Promise((resolve) => reque
   port2.postMessage(null);
 }));`;
 
-test(`answers with ${entryCount} entries`, async ({ newPerson }) => {
+test(`response times with ${entryCount} entries`, async ({ newPerson }) => {
   const { page, context, goOffline } = await newPerson({ scriptPrefix: paintedScript });
   await expect(page.getByRole('heading', { name: 'Accounts' })).toBeVisible();
   const filledMs = await fill(page);
   const lines = [
     `${entryCount} entries written in ${(filledMs / 1000).toFixed(1)} s`,
     '',
-    '| after a change of one amount | until it is shown, ms | its slowest query alone, ms |',
+    '| page, after a change of one amount | until shown, ms | slowest query alone, ms |',
     '|---|---|---|',
   ];
   const report = async (what: string, sql: string, params: readonly SqlParam[]): Promise<void> =>
@@ -54,14 +54,14 @@ test(`answers with ${entryCount} entries`, async ({ newPerson }) => {
   await openAccount(page, 'Household');
   await expect(page.getByRole('table', { name: /^Entries of/ })).toBeVisible();
   const ledgerQuery = ledgerWindow('many-household', wholeLedger, 0, 60);
-  await report('account page', ledgerQuery.sql, ledgerQuery.params);
+  await report('ledger', ledgerQuery.sql, ledgerQuery.params);
   await page.getByRole('searchbox').first().fill('heron');
   await expect(page.getByRole('table', { name: /^Entries of/ })).toContainText('The Drowsy Heron');
   const searchQuery = ledgerWindow('many-household', { ...wholeLedger, text: 'heron' }, 0, 60);
-  await report('account page, searched', searchQuery.sql, searchQuery.params);
+  await report('ledger, searched', searchQuery.sql, searchQuery.params);
   await goTo(page, 'Budget');
   await expect(page.locator('.unassigned')).toBeVisible();
-  await report('budget of a month', activityByMonth, ['EUR', month]);
+  await report('monthly budget', activityByMonth, ['EUR', month]);
   const year = ['EUR', `${monthAfter(month, -11)}-01`, `${month}-31`];
   for (const [name, sql, params] of [
     ['Spending', spendingByMonth, year],
@@ -78,7 +78,7 @@ test(`answers with ${entryCount} entries`, async ({ newPerson }) => {
   const ledger = page.url();
   await page.evaluate(async () => void (await navigator.serviceWorker.ready));
   await page.goto('about:blank');
-  lines.push('', '| warm start | until it is there, ms |', '|---|---|');
+  lines.push('', '| warm start | until shown, ms |', '|---|---|');
   const starts = async (network: string): Promise<void> => {
     for (const [what, url, selector] of [
       ['accounts with balances', ledger.replace(/&page=.*/, ''), 'main li .amount'],

@@ -101,7 +101,7 @@ export function harbourChecking(): string {
     rowCount,
   );
   if (bookings.length < rowCount)
-    throw new Error(`only ${bookings.length} of ${rowCount} rows were made: the statement must be longer`);
+    throw new Error(`only ${bookings.length} of ${rowCount} rows were generated: increase dayCount`);
   let balanceMinor = 512_644;
   const lines = bookings.map((booking) => {
     balanceMinor += booking.amountMinor;

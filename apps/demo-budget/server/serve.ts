@@ -15,9 +15,9 @@ const host = process.env['HOST'] ?? '127.0.0.1';
 const port = Number(process.env['PORT'] ?? 4400);
 
 async function main(): Promise<void> {
-  if (!Number.isInteger(port) || port < 0 || port > 65_535) return giveUp(`PORT is not a port number.`);
+  if (!Number.isInteger(port) || port < 0 || port > 65_535) return giveUp(`PORT must be an integer from 0 to 65535.`);
   if (!existsSync(distFolder))
-    return giveUp('The app is not built yet: run its build first, or `npm run demo` in the repository.');
+    return giveUp('The app is not built. Run its build, or `npm run demo` in the repository.');
   // Installed before anything is opened, so that a signal during the start is not lost. A terminal may send the signal
   // more than once.
   const stopped = new Promise<void>((resolve) => {
@@ -36,7 +36,7 @@ function giveUp(why: string): void {
 
 main().catch((error: unknown) => {
   const code = error instanceof Error && 'code' in error ? error.code : undefined;
-  if (code === 'EADDRINUSE') giveUp(`Port ${port} is taken. Set PORT to another one.`);
+  if (code === 'EADDRINUSE') giveUp(`Port ${port} is in use. Set PORT to another port.`);
   else if (code === 'database-unavailable') giveUp(`Another server uses the data folder ${dataFolder}.`);
   else giveUp(error instanceof Error ? error.message : String(error));
 });

@@ -22,7 +22,7 @@ const startDeadlineMs = 30_000;
 
 function executablePath(): string {
   const path = findChromium();
-  if (path === undefined) throw new Error('There is no Chromium on this machine; `npm test` finds or installs one');
+  if (path === undefined) throw new Error('Chromium not found; `npm test` finds or installs it');
   return path;
 }
 
@@ -68,21 +68,21 @@ export async function openKillableChromium(profile: string): Promise<KillableChr
 
   try {
     const endpoint = await new Promise<string>((resolve, reject) => {
-      let said = '';
+      let output = '';
       const deadline = setTimeout(
-        () => reject(new Error(`Chromium did not start in time. It said:\n${said}`)),
+        () => reject(new Error(`Chromium did not start in time. Its output:\n${output}`)),
         startDeadlineMs,
       );
       child.stderr.on('data', (chunk: Buffer) => {
-        said += chunk.toString();
-        const found = /DevTools listening on (ws:\S+)/.exec(said)?.[1];
+        output += chunk.toString();
+        const found = /DevTools listening on (ws:\S+)/.exec(output)?.[1];
         if (found === undefined) return;
         clearTimeout(deadline);
         resolve(found);
       });
       child.once('exit', () => {
         clearTimeout(deadline);
-        reject(new Error(`Chromium ended at once. It said:\n${said}`));
+        reject(new Error(`Chromium exited during the start. Its output:\n${output}`));
       });
     });
     const browser = await chromium.connectOverCDP(endpoint);

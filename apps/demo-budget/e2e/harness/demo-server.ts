@@ -39,8 +39,8 @@ export async function createDemoServer(dataFolder: string): Promise<DemoServer> 
     child = started;
     const from = output.length;
     await new Promise<void>((resolve, reject) => {
-      const giveUp = (why: string): void => reject(new Error(`The server ${why}. It said:\n${output.slice(from)}`));
-      const deadline = setTimeout(() => giveUp('did not say its address in time'), startDeadlineMs);
+      const giveUp = (why: string): void => reject(new Error(`The server ${why}. Its output:\n${output.slice(from)}`));
+      const deadline = setTimeout(() => giveUp('did not print its address in time'), startDeadlineMs);
       const listen = (chunk: Buffer): void => {
         output += chunk.toString();
         if (output.slice(from).includes(`:${port}`)) settle(resolve);
@@ -51,7 +51,7 @@ export async function createDemoServer(dataFolder: string): Promise<DemoServer> 
       };
       started.stdout.on('data', listen);
       started.stderr.on('data', listen);
-      started.once('exit', (code, signal) => settle(() => giveUp(`ended (${signal ?? code})`)));
+      started.once('exit', (code, signal) => settle(() => giveUp(`exited (${signal ?? code})`)));
     });
   }
 

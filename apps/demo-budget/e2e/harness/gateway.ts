@@ -25,7 +25,7 @@ export interface Gateway {
    * Calls back once, as soon as that many more bytes of sync traffic have gone from the browser to the server; later
    * bytes are dropped.
    */
-  afterSyncBytesUp(byteCount: number, strike: () => void): void;
+  afterSyncBytesUp(byteCount: number, onReached: () => void): void;
   /**
    * Sends the browser a whole WebSocket message that the server never sent. Call this only while the server is silent;
    * otherwise the message could land inside one of the server's frames.
@@ -44,30 +44,30 @@ export async function openGateway({ serverPort, scriptPrefix }: GatewayOptions):
   const sockets = new Set<Socket>();
   const syncSockets = new Set<Duplex>();
   let network: 'whole' | 'without-sync' | 'cut' = 'whole';
-  let losing: 'nothing' | 'beginning' | 'after-greeting' = 'nothing';
-  let watch: { remaining: number; readonly strike: () => void } | undefined;
+  let dropping: 'nothing' | 'beginning' | 'after-greeting' = 'nothing';
+  let watch: { remaining: number; readonly onReached: () => void } | undefined;
 
-  const passUp = (chunk: Buffer, serverSide: Socket): void => {
+  const forwardUp = (chunk: Buffer, serverSide: Socket): void => {
     if (watch === undefined) return void serverSide.write(chunk);
     // Bytes beyond the mark are dropped, so that the kill falls within a message.
     serverSide.write(chunk.subarray(0, watch.remaining));
     watch.remaining -= chunk.length;
     if (watch.remaining > 0) return;
-    const { strike } = watch;
+    const { onReached } = watch;
     watch = undefined;
-    strike();
+    onReached();
   };
 
   /** Returns the part of the connection's next bytes that is forwarded to the server. */
-  const openLoss = (): ((chunk: Buffer) => Buffer) => {
-    let greetingLeft: number | null = null;
+  const createDropFilter = (): ((chunk: Buffer) => Buffer) => {
+    let greetingBytesLeft: number | null = null;
     return (chunk) => {
-      if (losing === 'nothing') greetingLeft = 0;
-      if (losing !== 'after-greeting') return losing === 'nothing' ? chunk : Buffer.alloc(0);
-      greetingLeft ??= maskedFrameBytes(chunk);
-      const passed = chunk.subarray(0, greetingLeft);
-      greetingLeft -= passed.length;
-      return passed;
+      if (dropping === 'nothing') greetingBytesLeft = 0;
+      if (dropping !== 'after-greeting') return dropping === 'nothing' ? chunk : Buffer.alloc(0);
+      greetingBytesLeft ??= maskedFrameBytes(chunk);
+      const forwarded = chunk.subarray(0, greetingBytesLeft);
+      greetingBytesLeft -= forwarded.length;
+      return forwarded;
     };
   };
 
@@ -90,8 +90,8 @@ export async function openGateway({ serverPort, scriptPrefix }: GatewayOptions):
     });
     serverSide.write(requestHead(incoming));
     serverSide.write(head);
-    const lose = openLoss();
-    browserSide.on('data', (chunk: Buffer) => passUp(lose(chunk), serverSide));
+    const lose = createDropFilter();
+    browserSide.on('data', (chunk: Buffer) => forwardUp(lose(chunk), serverSide));
     serverSide.pipe(browserSide);
   });
   server.listen(0, '127.0.0.1');
@@ -106,23 +106,26 @@ export async function openGateway({ serverPort, scriptPrefix }: GatewayOptions):
     },
     restore() {
       network = 'whole';
-      if (losing === 'nothing') return;
-      losing = 'nothing';
+      if (dropping === 'nothing') return;
+      dropping = 'nothing';
       // These connections have delivered only part of their messages to the server.
       for (const socket of syncSockets) socket.destroy();
     },
     loseWhatIsSent(from) {
-      losing = from;
+      dropping = from;
     },
     refuseSync() {
       network = 'without-sync';
       for (const socket of syncSockets) socket.destroy();
     },
-    afterSyncBytesUp(byteCount, strike) {
-      watch = { remaining: byteCount, strike };
+    afterSyncBytesUp(byteCount, onReached) {
+      watch = { remaining: byteCount, onReached };
     },
     injectFrame(payload) {
-      if (payload.length > 125) throw new Error(`A frame of ${payload.length} bytes needs a longer head than this`);
+      if (payload.length > 125)
+        throw new Error(
+          `A frame of ${payload.length} bytes needs an extended length header, which injectFrame does not write`,
+        );
       const head = Buffer.from([0x80 | 0x02, payload.length]); // FIN bit set, binary opcode; server frames are not masked
       for (const socket of syncSockets) socket.write(Buffer.concat([head, payload]));
     },

@@ -18,7 +18,7 @@ export function serverDatabase(dataFolder: string, link: string): ServerDatabase
   const name = readdirSync(dataFolder, { recursive: true, encoding: 'utf8' }).find((path) =>
     path.endsWith(`db-${databaseId}.sqlite`),
   );
-  if (name === undefined) throw new Error(`The server has no file for the budget ${databaseId}`);
+  if (name === undefined) throw new Error(`The server has no database file for budget ${databaseId}`);
   const look = (sql: string): Record<string, unknown>[] => {
     // Not read-only: after a kill, the first to open the file recovers its write-ahead log.
     const database = new DatabaseSync(join(dataFolder, name), { timeout: 5_000 });

@@ -83,7 +83,7 @@ export async function holdFiles(context: BrowserContext, origin: string): Promis
       worker.addEventListener('error', ({ message }) => reject(new Error(message)));
       worker.postMessage(null);
     });
-    if (heldCount === 0) throw new Error('there were no files to hold');
+    if (heldCount === 0) throw new Error('No files found to lock');
     return worker;
   });
   return async () => await held.evaluate((worker) => worker.terminate());

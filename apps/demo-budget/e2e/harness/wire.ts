@@ -57,7 +57,7 @@ export async function openRawSocket(serverPort: number): Promise<RawSocket> {
   });
   await new Promise<void>((resolve, reject) => {
     socket.addEventListener('open', () => resolve());
-    socket.addEventListener('error', () => reject(new Error('The server does not take the socket')));
+    socket.addEventListener('error', () => reject(new Error('The server refused the WebSocket')));
   });
 
   const send = (message: ClientMessage): void => {
@@ -97,7 +97,7 @@ export async function openRawSocket(serverPort: number): Promise<RawSocket> {
     },
     async next() {
       while (heard.length === 0) {
-        if (ended) throw new Error('The server has closed the socket without another word');
+        if (ended) throw new Error('The server closed the socket without sending another message');
         await new Promise<void>((resolve) => {
           waiting = resolve;
         });

@@ -59,7 +59,7 @@ describe('a chosen file', () => {
   it('is rejected unread if it is too large', async () => {
     const huge = {
       size: maxFileBytes + 1,
-      arrayBuffer: () => Promise.reject(new Error('it was read')),
+      arrayBuffer: () => Promise.reject(new Error('the file was read')),
     } as unknown as Blob;
     await expect(readChosenFile('a.csv', huge)).resolves.toMatchObject({
       ok: false,

@@ -54,7 +54,7 @@ export function mountEditor(
   { label, mayWrite, focused, hint }: EditorOptions,
 ): () => void {
   const body = note.text('body');
-  if (body === null) throw new Error('A note without a body was opened.');
+  if (body === null) throw new Error('The note document has no body field');
   const container = document.createElement('div');
   host.append(container);
   const quill = new Quill(container, {

@@ -62,7 +62,7 @@ export async function renamePayee(writer: Writer, payee: string, newName: string
 
 function columnsOf({ needs, conditions, categoryId, payee, notes }: Rule): RuleColumns {
   const [first, ...more] = conditions;
-  if (first === undefined) throw new TypeError('a rule without conditions');
+  if (first === undefined) throw new TypeError('A rule needs at least one condition');
   return { ...first, moreConditions: JSON.stringify(more), needs, categoryId, payee, notes };
 }
 

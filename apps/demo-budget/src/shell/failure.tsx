@@ -34,7 +34,7 @@ const ActionContext = createContext<Actions | null>(null);
 
 function useActions(): Actions {
   const actions = useContext(ActionContext);
-  if (actions === null) throw new Error('this needs a <FailureNotice> above it');
+  if (actions === null) throw new Error('Action hooks need a <FailureNotice> ancestor');
   return actions;
 }
 
