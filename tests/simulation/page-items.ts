@@ -83,16 +83,16 @@ function isContent(row: string, columnId: number): boolean {
 }
 
 function itemChange(cells: readonly WrittenCell[]): ItemChange {
-  const [olds, news] = [new Set<string>(), new Set<string>()];
+  const [oldIds, newIds] = [new Set<string>(), new Set<string>()];
   for (const { row, columnId, before, after } of cells) {
     if (!isContent(row, columnId)) continue;
     const [old, next] = sidesOf(before, after);
-    for (const value of old) for (const id of idsIn(value)) olds.add(id);
-    for (const value of next) for (const id of idsIn(value)) news.add(id);
+    for (const value of old) for (const id of idsIn(value)) oldIds.add(id);
+    for (const value of next) for (const id of idsIn(value)) newIds.add(id);
   }
   return {
-    added: new Set([...news].filter((id) => !olds.has(id))),
-    removed: new Set([...olds].filter((id) => !news.has(id))),
+    added: new Set([...newIds].filter((id) => !oldIds.has(id))),
+    removed: new Set([...oldIds].filter((id) => !newIds.has(id))),
   };
 }
 

@@ -321,7 +321,7 @@ export function baseIdOf(state: CellValue): Uint8Array | null {
 }
 
 /** The state without layers, as it can be sent. */
-export function wholeState(state: CellValue, readBase: ReadBase): CellValue {
+export function completeState(state: CellValue, readBase: ReadBase): CellValue {
   if (state === null || baseIdOf(state) === null) return state;
   const opened = openState(state, readBase);
   keepOpen(state as Uint8Array, opened.sizeBytes, opened);

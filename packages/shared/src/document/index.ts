@@ -21,7 +21,7 @@ export {
   readContent,
   rememberDocumentText,
   toLayers,
-  wholeState,
+  completeState,
   type Author,
   type CarriedEdit,
   type DocumentEdit,

@@ -92,21 +92,21 @@ function diffMembers(
 }
 
 function diffArrays(before: readonly JsonValue[], after: readonly JsonValue[], rule: PathRule): JsonChange {
-  const olds = elementNames(before, rule.elementKey);
-  const news = elementNames(after, rule.elementKey, before);
-  if (olds !== null && news !== null && jsonEquals(olds, news)) {
+  const oldNames = elementNames(before, rule.elementKey);
+  const newNames = elementNames(after, rule.elementKey, before);
+  if (oldNames !== null && newNames !== null && jsonEquals(oldNames, newNames)) {
     const differing = differingIndexes(before, after);
     const differingOf = (array: readonly JsonValue[]): JsonObject =>
       byName(
-        differing.map((index) => olds[index] as string),
+        differing.map((index) => oldNames[index] as string),
         differing.map((index) => array[index] as JsonValue),
       );
     return { elements: diffMembers(differingOf(before), differingOf(after), () => rule.element()), order: null };
   }
-  if (olds !== null && news !== null)
+  if (oldNames !== null && newNames !== null)
     return {
-      elements: diffMembers(byName(olds, before), byName(news, after), () => rule.element()),
-      order: [olds, news],
+      elements: diffMembers(byName(oldNames, before), byName(newNames, after), () => rule.element()),
+      order: [oldNames, newNames],
     };
   const splices = diffSequences(before.length, after.length, (i, j) =>
     jsonEquals(before[i] as JsonValue, after[j] as JsonValue),
@@ -271,29 +271,29 @@ function reorder(
   tellMoved: (name: string) => void,
 ): string[] {
   if (order === null) return [...names];
-  const [olds, news] = order;
-  if (jsonEquals(names, olds)) return [...news];
-  const stayed = new Set(stayedOf(olds, news));
-  const stayedThere = new Set(stayedOf(olds, names));
-  const result = names.filter((name) => stayed.has(name) || !news.includes(name));
-  for (const [index, name] of news.entries()) {
+  const [oldNames, newNames] = order;
+  if (jsonEquals(names, oldNames)) return [...newNames];
+  const stayed = new Set(stayedOf(oldNames, newNames));
+  const stayedThere = new Set(stayedOf(oldNames, names));
+  const result = names.filter((name) => stayed.has(name) || !newNames.includes(name));
+  for (const [index, name] of newNames.entries()) {
     if (stayed.has(name)) continue;
-    const before = news.slice(0, index).findLast((earlier) => result.includes(earlier));
+    const before = newNames.slice(0, index).findLast((earlier) => result.includes(earlier));
     result.splice(before === undefined ? 0 : result.indexOf(before) + 1, 0, name);
   }
   const isMovedTwice = (name: string): boolean =>
-    olds.includes(name) && names.includes(name) && !stayed.has(name) && !stayedThere.has(name);
-  if (!jsonEquals(result, names)) news.filter(isMovedTwice).forEach(tellMoved);
+    oldNames.includes(name) && names.includes(name) && !stayed.has(name) && !stayedThere.has(name);
+  if (!jsonEquals(result, names)) newNames.filter(isMovedTwice).forEach(tellMoved);
   return result;
 }
 
-function stayedOf(olds: readonly string[], news: readonly string[]): string[] {
+function stayedOf(oldNames: readonly string[], newNames: readonly string[]): string[] {
   const moved = new Set(
-    diffSequences(olds.length, news.length, (i, j) => olds[i] === news[j]).flatMap(({ from, to }) =>
-      news.slice(from, to),
+    diffSequences(oldNames.length, newNames.length, (i, j) => oldNames[i] === newNames[j]).flatMap(({ from, to }) =>
+      newNames.slice(from, to),
     ),
   );
-  return news.filter((name) => !moved.has(name));
+  return newNames.filter((name) => !moved.has(name));
 }
 
 function spliceText(value: string, splices: readonly TextSplice[]): string {

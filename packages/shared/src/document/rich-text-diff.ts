@@ -26,25 +26,25 @@ export interface Reformat {
  */
 export function diffRichText(before: readonly Run[], after: readonly Run[]): (Replacement | Reformat)[] {
   const steps: (Replacement | Reformat)[] = [];
-  const [olds, news] = [new RunReader(before), new RunReader(after)];
+  const [oldRuns, newRuns] = [new RunReader(before), new RunReader(after)];
   const text = plainText(before);
   let at = 0;
   for (const { at: changedAt, removed, inserted } of diffText(text, plainText(after))) {
-    steps.push(...reformats(at, olds.take(changedAt - at), news.take(changedAt - at)));
-    steps.push({ at: changedAt, removed: olds.take(removed.length), inserted: news.take(inserted.length) });
+    steps.push(...reformats(at, oldRuns.take(changedAt - at), newRuns.take(changedAt - at)));
+    steps.push({ at: changedAt, removed: oldRuns.take(removed.length), inserted: newRuns.take(inserted.length) });
     at = changedAt + removed.length;
   }
-  steps.push(...reformats(at, olds.rest(), news.rest()));
+  steps.push(...reformats(at, oldRuns.rest(), newRuns.rest()));
   return steps;
 }
 
 /** For the same characters. */
 function reformats(start: number, before: readonly Run[], after: readonly Run[]): Reformat[] {
   const found: Reformat[] = [];
-  const news = new RunReader(after);
+  const newRuns = new RunReader(after);
   let at = start;
   for (const old of before) {
-    for (const run of news.take(old.insert.length)) {
+    for (const run of newRuns.take(old.insert.length)) {
       const step = { at, length: run.insert.length, ...differingFormats(old, run) };
       const last = found.at(-1);
       if (
@@ -62,13 +62,13 @@ function reformats(start: number, before: readonly Run[], after: readonly Run[])
 }
 
 function differingFormats(before: Run, after: Run): { readonly from: Formats; readonly to: Formats } {
-  const [olds, news] = [attributesOf(before), attributesOf(after)];
+  const [oldFormats, newFormats] = [attributesOf(before), attributesOf(after)];
   const [from, to] = [emptyObject(), emptyObject()] as Record<string, AttributeValue | null>[] as [
     Record<string, AttributeValue | null>,
     Record<string, AttributeValue | null>,
   ];
-  for (const name of [...new Set([...Object.keys(olds), ...Object.keys(news)])].sort()) {
-    const [old, format] = [olds[name] ?? null, news[name] ?? null];
+  for (const name of [...new Set([...Object.keys(oldFormats), ...Object.keys(newFormats)])].sort()) {
+    const [old, format] = [oldFormats[name] ?? null, newFormats[name] ?? null];
     if (jsonEquals(old, format)) continue;
     from[name] = old;
     to[name] = format;

@@ -22,15 +22,15 @@ export function diffSequences(
   while (start < oldLength && start < newLength && equal(start, start)) start++;
   let end = 0;
   while (end < oldLength - start && end < newLength - start && equal(oldLength - 1 - end, newLength - 1 - end)) end++;
-  const olds = oldLength - start - end;
-  const news = newLength - start - end;
-  if (olds === 0 && news === 0) return [];
-  if (olds === 0 || news === 0) return [{ at: start, remove: olds, from: start, to: start + news }];
-  const matches = commonSubsequence(olds, news, (i, j) => equal(start + i, start + j));
+  const oldCount = oldLength - start - end;
+  const newCount = newLength - start - end;
+  if (oldCount === 0 && newCount === 0) return [];
+  if (oldCount === 0 || newCount === 0) return [{ at: start, remove: oldCount, from: start, to: start + newCount }];
+  const matches = commonSubsequence(oldCount, newCount, (i, j) => equal(start + i, start + j));
   const splices: Splice[] = [];
   let oldAt = 0;
   let newAt = 0;
-  for (const [oldIndex, newIndex] of [...matches, [olds, news] as const]) {
+  for (const [oldIndex, newIndex] of [...matches, [oldCount, newCount] as const]) {
     if (oldIndex > oldAt || newIndex > newAt)
       splices.push({ at: start + oldAt, remove: oldIndex - oldAt, from: start + newAt, to: start + newIndex });
     oldAt = oldIndex + 1;
@@ -41,11 +41,11 @@ export function diffSequences(
 
 /** A longest list of pairs of equal elements that rise on both sides; empty when the search takes too long. */
 function commonSubsequence(
-  olds: number,
-  news: number,
+  oldCount: number,
+  newCount: number,
   equal: (i: number, j: number) => boolean,
 ): (readonly [number, number])[] {
-  const limit = Math.min(olds + news, MAX_EDITS);
+  const limit = Math.min(oldCount + newCount, MAX_EDITS);
   const furthest = new Int32Array(2 * limit + 3);
   const middle = limit + 1;
   const trace: Int32Array[] = [];
@@ -57,12 +57,12 @@ function commonSubsequence(
         (diagonal !== edits && at(furthest, middle + diagonal - 1) < at(furthest, middle + diagonal + 1));
       let i = down ? at(furthest, middle + diagonal + 1) : at(furthest, middle + diagonal - 1) + 1;
       let j = i - diagonal;
-      while (i < olds && j < news && equal(i, j)) {
+      while (i < oldCount && j < newCount && equal(i, j)) {
         i++;
         j++;
       }
       furthest[middle + diagonal] = i;
-      if (i >= olds && j >= news) return walkBack(trace, middle, olds, news, edits);
+      if (i >= oldCount && j >= newCount) return walkBack(trace, middle, oldCount, newCount, edits);
     }
   }
   return [];
@@ -71,13 +71,13 @@ function commonSubsequence(
 function walkBack(
   trace: readonly Int32Array[],
   middle: number,
-  olds: number,
-  news: number,
+  oldCount: number,
+  newCount: number,
   found: number,
 ): (readonly [number, number])[] {
   const pairs: (readonly [number, number])[] = [];
-  let i = olds;
-  let j = news;
+  let i = oldCount;
+  let j = newCount;
   for (let edits = found; edits >= 0; edits--) {
     const furthest = trace[edits] as Int32Array;
     const diagonal = i - j;

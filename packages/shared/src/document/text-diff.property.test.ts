@@ -27,9 +27,9 @@ describe('the difference of two texts', () => {
         fc.array(fc.oneof(long, paragraph), { maxLength: 6 }),
         fc.array(fc.oneof(long, paragraph), { maxLength: 6 }),
         fc.array(fc.nat({ max: 5 })),
-        (olds, news, kept) => {
-          const before = olds.join('');
-          const after = [...kept.map((index) => olds[index] ?? ''), ...news].join('');
+        (oldChars, newChars, kept) => {
+          const before = oldChars.join('');
+          const after = [...kept.map((index) => oldChars[index] ?? ''), ...newChars].join('');
           const changes = diffText(before, after);
           expect(changed(before, changes)).toBe(after);
           expect(changes.filter(({ removed, inserted }) => isCut(removed) || isCut(inserted))).toEqual([]);

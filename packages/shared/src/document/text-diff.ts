@@ -22,18 +22,20 @@ function diffStretch(before: string, after: string, unit: number): TextChange[] 
   // Equal ends cost a comparison instead of a list of characters.
   const start = commonStart(before, after);
   const end = commonEnd(before, after, Math.min(before.length, after.length) - start);
-  const olds = Array.from(before.slice(start, before.length - end));
-  const news = Array.from(after.slice(start, after.length - end));
+  const oldChars = Array.from(before.slice(start, before.length - end));
+  const newChars = Array.from(after.slice(start, after.length - end));
   let at = unit + start;
   let character = 0;
-  return diffSequences(olds.length, news.length, (i, j) => olds[i] === news[j]).map((splice): TextChange => {
-    for (; character < splice.at; character++) at += (olds[character] as string).length;
-    return {
-      at,
-      removed: olds.slice(splice.at, splice.at + splice.remove).join(''),
-      inserted: news.slice(splice.from, splice.to).join(''),
-    };
-  });
+  return diffSequences(oldChars.length, newChars.length, (i, j) => oldChars[i] === newChars[j]).map(
+    (splice): TextChange => {
+      for (; character < splice.at; character++) at += (oldChars[character] as string).length;
+      return {
+        at,
+        removed: oldChars.slice(splice.at, splice.at + splice.remove).join(''),
+        inserted: newChars.slice(splice.from, splice.to).join(''),
+      };
+    },
+  );
 }
 
 /** Stretches of this many units that occur in both texts count as the same text. */
@@ -44,10 +46,10 @@ function diffBetweenAnchors({ at, removed, inserted }: TextChange): TextChange[]
   const changes: TextChange[] = [];
   let [oldFrom, newFrom] = [0, 0];
   for (const [oldAt, newAt] of [...findAnchors(removed, inserted), [removed.length, inserted.length] as const]) {
-    const olds = removed.slice(oldFrom, oldAt);
-    const news = inserted.slice(newFrom, newAt);
+    const oldChars = removed.slice(oldFrom, oldAt);
+    const newChars = inserted.slice(newFrom, newAt);
     // The anchor begins where the difference before it ends.
-    changes.push(...diffStretch(olds, news, at + oldFrom));
+    changes.push(...diffStretch(oldChars, newChars, at + oldFrom));
     [oldFrom, newFrom] = [oldAt, newAt];
   }
   return changes;

@@ -152,11 +152,11 @@ describe.each([
 
   it('settles every push once, and continues, when publishing a commit throws', async () => {
     onCommitted = () => {
-      throw new Error('no news');
+      throw new Error('no update');
     };
     await expect(Promise.all([settled(pushOf(1)), settled(pushOf(2))])).resolves.toEqual([null, null]);
     expect(commits).toHaveLength(1);
-    expect(failures).toMatchObject([{ message: 'no news' }]);
+    expect(failures).toMatchObject([{ message: 'no update' }]);
     onCommitted = () => undefined;
     expect(await settled(pushOf(3))).toBeNull();
     expect(storedBeside()).toBe(3n);

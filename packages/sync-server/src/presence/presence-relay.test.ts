@@ -111,7 +111,7 @@ describe('presence at several instances', () => {
     a.enter('ann', '1');
     const ben = b.enter('ben', '2');
     await expect.poll(ben.sees).toEqual(['ann 1', 'ben 2']);
-    bus.publish({ kind: 'presence', databaseId: 'household', instance: 'dies', update: deadNews(), asks: false });
+    bus.publish({ kind: 'presence', databaseId: 'household', instance: 'dies', update: deadUpdate(), asks: false });
     await expect.poll(ben.sees).toEqual(['ann 1', 'ben 2', 'dead 9']);
     await expect.poll(ben.sees).toEqual(['ann 1', 'ben 2']);
     expect(ben.gone()).toEqual(['dead']);
@@ -126,7 +126,7 @@ describe('presence at several instances', () => {
   });
 });
 
-function deadNews(): string {
+function deadUpdate(): string {
   let update = '';
   const stop = bus.subscribe((message) => {
     if (message.kind === 'presence' && message.databaseId === 'nowhere') update = message.update;

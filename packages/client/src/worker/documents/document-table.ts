@@ -7,7 +7,7 @@ import {
   operationsOf,
   parseJson,
   toLayers,
-  wholeState,
+  completeState,
   type ReadBase,
 } from '@rockpool/shared/document';
 import { Meta } from '../database/meta.ts';
@@ -59,7 +59,7 @@ export class DocumentTable {
 
   /** The complete state, without reference to a base. */
   readWhole(key: readonly CellValue[], columnId: number, text: () => CellValue): CellValue {
-    return wholeState(this.read(key, columnId, text), this.readBase);
+    return completeState(this.read(key, columnId, text), this.readBase);
   }
 
   /** Replaces the JSON of documents in a row read from its table by their states. */

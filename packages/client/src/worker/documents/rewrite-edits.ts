@@ -24,7 +24,7 @@ import {
   mergeEdit,
   parseJson,
   PathRule,
-  wholeState,
+  completeState,
   type Author,
   type JsonChange,
   type JsonValue,
@@ -194,7 +194,7 @@ class PendingDocuments {
       encodeKey(key),
       columnId,
     );
-    if (base !== undefined) return base instanceof Uint8Array ? wholeState(base, baseReader(connection)) : null;
+    if (base !== undefined) return base instanceof Uint8Array ? completeState(base, baseReader(connection)) : null;
     const column = table.columns.find(({ id }) => id === columnId)?.name ?? '';
     const statement = connection.prepare(
       `SELECT ${quoteName(column)} FROM main.${quoteName(table.name)} WHERE ${keyMatchSql(table)}`,
