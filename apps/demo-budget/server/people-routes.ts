@@ -29,7 +29,7 @@ export interface PeopleRoutes {
   readonly now: () => number;
 }
 
-/** Long enough to be read at the weekend, short enough to limit a leaked link. */
+/** Long enough to be read at the weekend, short enough that a forgotten link expires soon. */
 const invitationTtlMs: number = 7 * 24 * 3_600_000;
 
 /** The access that a budget key grants. Undefined for an unknown key, or if its holder was removed. */

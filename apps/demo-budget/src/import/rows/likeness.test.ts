@@ -52,7 +52,7 @@ describe('payees', () => {
   it('match by a common word, ignoring case and accents', () => {
     expect(payeesAlike('CAFÉ NERO', 'Café nero Ltd')).toBe(true);
     expect(payeesAlike('', 'Anybody')).toBe(true);
-    expect(payeesAlike('AB 12', 'CD 34')).toBe(true); // neither has a word
+    expect(payeesAlike('AB 12', 'CD 34')).toBe(true); // without a word of three letters, any payee matches
     expect(payeesAlike('Market', 'Supermarket')).toBe(false);
   });
 });

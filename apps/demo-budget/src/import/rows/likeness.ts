@@ -43,7 +43,7 @@ export function findAlike<Draft extends Booking>(
   return alike;
 }
 
-/** Payees match if they share a word of three letters or more, or if one of them is empty. */
+/** Payees match if they share a word of three letters or more, or if one of them has no such word. */
 export function payeesAlike(a: string, b: string): boolean {
   const words = wordsOf(a);
   const others = wordsOf(b);
