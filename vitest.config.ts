@@ -11,7 +11,7 @@ import { bundledWorkers } from './scripts/tests/bundled-workers.mjs';
 import { levelOfThisRun } from './scripts/tests/level.mjs';
 import type { Level } from './tests/support/level.ts';
 
-// The suffix of a file says where it runs: .test.ts in Node, .browser.test.ts in Chromium. A level before it says when:
+// The suffix of a file selects where it runs: .test.ts in Node, .browser.test.ts in Chromium. A level before it selects when:
 // .verify.test.ts and
 // .verify.browser.test.ts from `npm run verify` on, .deep.test.ts and .deep.browser.test.ts only by `npm run
 // verify:deep`. `scripts/tests/test-files.mjs` reads the same suffixes.
@@ -36,17 +36,17 @@ const filesAlone = [
   'admission/copied-site',
 ].map((name) => `packages/sync-server/src/${name}.test.ts`);
 
-// A profile of its own for each run: Chromium keeps OPFS in memory-backed, hundred times slower storage in an incognito
-// context, which is what Playwright opens unless it is given a profile folder.
+// Each run gets its own profile. In an incognito context, Chromium keeps OPFS in memory-backed storage, a hundred times
+// slower, and Playwright opens an incognito context unless it gets a profile folder.
 const profile = join(tmpdir(), `rockpool-vitest-${process.pid}`);
 process.once('exit', () => rmSync(profile, { recursive: true, force: true, maxRetries: 5 }));
 
 const executablePath = findChromium();
 
-/** Every project tells its tests the level of the run. */
+/** Passes the level of the run to the tests of every project. */
 export const level: Level = levelOfThisRun();
 
-// Only a hang should end a test: a machine busy with something else is no reason to be red.
+// Long enough that only a hang ends a test: a busy machine must not fail one.
 const HANG_MS = 3 * 60_000;
 export const hangLimits: {
   readonly hookTimeout: number;
@@ -65,13 +65,13 @@ export const optimizeDeps: NonNullable<ViteUserConfig['optimizeDeps']> = {
     '!**/*.node.ts',
     '!**/testing/**',
   ],
-  exclude: ['wa-sqlite'], // finds its .wasm next to itself, which holds only while it is not bundled
+  exclude: ['wa-sqlite'], // locates its .wasm beside itself, so it must not be bundled
 };
 
-/** What tests in a browser may ask of this process. */
+/** Commands that browser tests can call in this process. */
 export const commands: Record<string, BrowserCommand<string[]>> = {
   opfsIsOnDisk: () => existsSync(join(profile, 'Default/File System')),
-  // Loaded when a test asks for it: most need no server.
+  // Loaded on demand: most tests need no server.
   accessToSyncServer: async (_context, schemaJson = '', databaseId = '', origin = '', principal = 'ann') =>
     (await import('./tests/support/sync-server.ts')).accessToSyncServer(schemaJson, databaseId, origin, principal),
 };
@@ -147,7 +147,7 @@ const config: ViteUserConfig = defineConfig({
           include: [deepTests],
           exclude: notOurs,
           provide: { level },
-          // Many seeds, crash at every storage call: minutes are expected here, and only here.
+          // Many seeds and a crash at every storage call: only these tests may take minutes.
           testTimeout: 15 * 60_000,
           ...hangLimits,
         },
@@ -156,7 +156,7 @@ const config: ViteUserConfig = defineConfig({
         test: {
           name: 'postgres',
           environment: 'node',
-          // What the server does, once more, with PostgreSQL under it.
+          // The server tests again, on PostgreSQL.
           include: [
             'packages/sync-server/src/{admission,auth,backend,conflict-log,documents,fanout,log,merge,pull,session,snapshot}/*.test.ts',
           ],

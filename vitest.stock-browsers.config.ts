@@ -7,12 +7,12 @@ import { stockBrowser } from './scripts/browsers/stock-browser-provider.mjs';
 import { startWebKit } from './scripts/browsers/webkit.mjs';
 import { commands, hangLimits, level, optimizeDeps } from './vitest.config.ts';
 
-// `npm run test:browsers`: the contracts of storage and client in browsers other than Chromium, as people have them and
-// not as Playwright builds them.
+// `npm run test:browsers`: the contracts of storage and client in browsers other than Chromium, in their stock builds,
+// not Playwright's.
 
 const { firefox, webkit } = findStockBrowsers();
 
-/** What a project expects of its browser, and how that starts. */
+/** What a project expects of its browser, and how the browser starts. */
 interface StockProject {
   readonly name: string;
   readonly usableMedia: readonly BrowserMedium[];
@@ -34,7 +34,7 @@ function project({ name, usableMedia, refusal, provider }: StockProject): TestPr
         enabled: true,
         headless: true,
         screenshotFailures: false,
-        // The browser opens the page; loading it takes a while on a busy machine.
+        // Loading the page takes a while on a busy machine.
         connectTimeout: 180_000,
         provider,
         commands,

@@ -89,7 +89,7 @@ describe('Vite, without a plugin and without COOP or COEP', () => {
       rmSync(join(outDir, 'assets', entry));
       const address = `http://localhost:${(server.address() as AddressInfo).port}`;
       expect(await errorAt(`${address}/`)).toContain(
-        `The worker script could not be loaded. (url=${address}/assets/${entry}, problem=there is no script at this address, status=404`,
+        `The worker script could not be loaded. (url=${address}/assets/${entry}, problem=no script found at this address, status=404`,
       );
     } finally {
       server.close();

@@ -5,7 +5,7 @@ import { openDatabaseFile } from '../../packages/sync-server/src/store/database-
 import { DirectDevice } from '../merge/direct-device.ts';
 import { divergenceSchema, randomFrom, StatementGenerator, SYNCED_COLUMNS } from './statements.ts';
 
-/** After so many writes the replicas are compared. */
+/** Number of writes between two comparisons of the replicas. */
 const WRITES_PER_ROUND = 12;
 const ROUNDS = 10;
 
@@ -20,8 +20,8 @@ export interface StatementCounts {
 }
 
 /**
- * Runs at least so many statements on two devices. Every one takes effect everywhere alike, or is refused with a typed
- * error.
+ * Runs at least this many statements on two devices. Every statement has the same effect everywhere or fails with a
+ * typed error.
  */
 export async function runStatements(count: number, firstSeed: number): Promise<StatementCounts> {
   const codes = new Map<string, number>();
@@ -55,7 +55,7 @@ export async function runStatements(count: number, firstSeed: number): Promise<S
   return { statements, committed, refused: [...codes.values()].reduce((sum, one) => sum + one, 0), codes, rejected };
 }
 
-/** The code of the refusal; null where it was committed. */
+/** The error code; null if the write committed. */
 function attempt(device: DirectDevice, id: string, batch: readonly string[]): string | null {
   try {
     device.database.write({ id, statements: batch.map((sql) => ({ sql, params: [] })) });
@@ -68,8 +68,8 @@ function attempt(device: DirectDevice, id: string, batch: readonly string[]): st
 }
 
 /**
- * Both devices and the server have the same rows, byte for byte, and nothing waits. Returns how many changesets were
- * rejected, and gives them up.
+ * Checks that both devices and the server have the same rows, byte for byte, and that nothing is pending. Drops the
+ * rejected changesets and returns their number.
  */
 async function compare(devices: readonly DirectDevice[], live: LiveDatabase, history: string): Promise<number> {
   let rejected = 0;
@@ -119,7 +119,7 @@ async function compare(devices: readonly DirectDevice[], live: LiveDatabase, his
 const select = (schema: string, table: string, columns: readonly string[]): string =>
   `SELECT ${columns.join(', ')} FROM ${schema}.${table} ORDER BY 1, 2`;
 
-/** As SQLite has it: REAL as number, INTEGER as bigint. */
+/** The value as SQLite stores it: REAL as number, INTEGER as bigint. */
 function rowsOf({ database }: DirectDevice, table: string, columns: readonly string[]): CellValue[][] {
   const statement = database.connection.prepare(select('main', table, columns));
   try {

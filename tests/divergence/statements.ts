@@ -2,9 +2,9 @@ import { testTable } from '../../packages/client/testing/worker/table-schema.ts'
 import { buildSchema, DEFAULT_TOKENIZE, type Schema } from '../../packages/shared/src/index.ts';
 
 /*
- * A grammar of SQL that aims at replicas which differ: every form of DDL, every schema name, every kind of trigger,
- * keys and values of other types, collations, generated columns, REPLACE, upserts, key changes. Most of it is refused;
- * what is not has to be the same everywhere.
+ * A grammar of SQL that tries to make replicas diverge: every form of DDL, every schema name, every kind of trigger,
+ * keys and values of other types, collations, generated columns, REPLACE, upserts, key changes. Most statements are
+ * refused; the others must have the same result everywhere.
  */
 
 export const divergenceSchema: Schema = buildSchema([
@@ -68,7 +68,7 @@ export const SYNCED_COLUMNS: Readonly<Record<string, readonly string[]>> = {
   mark: ['id', 'list', 'number'],
 };
 
-/** A small generator of numbers from 0 to 1, so that a seed tells a run. */
+/** A small generator of numbers from 0 to 1, so that a seed reproduces a run. */
 export function randomFrom(seed: number): () => number {
   let state = (seed * 2_654_435_761) | 0;
   return () => {
@@ -103,7 +103,7 @@ const ODD_TABLES = [
 ];
 const SCHEMAS = ['', '', '', '', '', '', 'main.', 'main.', 'temp.', '"temp".', 'TEMP.', 'other.'];
 const KEYS: Readonly<Record<string, readonly string[]>> = { thing: ['id'], place: ['list', 'number'], mark: ['id'] };
-/** What triggers do when they can. */
+/** Bodies of triggers. */
 const VALID_BODIES = [
   "UPDATE thing SET name = name || 'x' WHERE id = 'k1'",
   "UPDATE thing SET hits = hits + 1 WHERE id = 'k2'",
@@ -392,7 +392,7 @@ export class StatementGenerator {
     ])();
   }
 
-  /** Mostly what a column is for, sometimes anything. */
+  /** Mostly a value of the column's type, sometimes any value. */
   private value(column: string): string {
     if (this.random() < 0.12) return this.pick([...TEXTS, ...NUMBERS, ...BLOBS, 'NULL']);
     if (this.random() < 0.08) return 'NULL';

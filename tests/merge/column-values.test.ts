@@ -6,7 +6,7 @@ import { postgresUnderTest } from '../../packages/sync-server/testing/postgres-u
 import { temporaryFolder, TestServer } from '../../packages/sync-server/testing/test-server.ts';
 import { Device, withServer as onServer } from '../health/real-pair.ts';
 
-/* Values of a type that their column does not have: docs/values.md. Real clients, real servers on both stores. */
+/* Values whose type differs from their column's: docs/values.md. Real clients and real servers on both stores. */
 
 const schema = buildSchema([
   testTable(
@@ -336,7 +336,7 @@ describe('with several servers on PostgreSQL', () => {
   });
 });
 
-/** REAL as number, INTEGER as bigint. */
+/** Returns REAL as number and INTEGER as bigint. */
 function exactRows({ database }: Device, table: string): CellValue[][] {
   const statement = database.connection.prepare(`SELECT * FROM ${table} ORDER BY 1, 2`);
   try {

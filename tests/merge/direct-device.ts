@@ -16,8 +16,8 @@ import { EVERYTHING } from '../../packages/sync-server/src/store/read-filter.ts'
 import { untilCommitted } from '../../packages/sync-server/testing/direct-session.ts';
 
 /**
- * The real database of one device, joined to the real server without a network: what the server says lies here until
- * the test lets the device have it.
+ * The real database of one device, connected to the real server without a network. Holds the server's messages until
+ * the test delivers them to the device.
  */
 export class DirectDevice implements Subscriber {
   readonly database: OpenDatabase;
@@ -51,7 +51,7 @@ export class DirectDevice implements Subscriber {
     return this.live !== null;
   }
 
-  /** In one transaction. What SQLite refuses does not happen. */
+  /** Runs in one transaction. A write that SQLite refuses has no effect. */
   write(...statements: readonly string[]): void {
     try {
       this.database.write({ id: `r${++this.requests}`, statements: statements.map((sql) => ({ sql, params: [] })) });
@@ -76,7 +76,7 @@ export class DirectDevice implements Subscriber {
     void live.join(this, hello, { principal: { id: 'ann' }, canWrite: true, filter: EVERYTHING, nowMs: this.nowMs() });
   }
 
-  /** What is under way is lost. */
+  /** Loses the messages in flight. */
   cut(): void {
     this.live?.leave(this);
     this.live = null;
@@ -94,7 +94,7 @@ export class DirectDevice implements Subscriber {
     this.cut();
   }
 
-  /** Sends what follows a changeset, decided or not. */
+  /** Sends the changesets after the given one, acknowledged or not. */
   push(after: number = this.sync.position().lastAckedSequence): void {
     const batch = this.sync.nextPush(after, 1e6);
     if (batch === null || this.live === null) return;
@@ -114,7 +114,7 @@ export class DirectDevice implements Subscriber {
     this.take(this.inbox.shift());
   }
 
-  /** Until nothing is left to say or hear. */
+  /** Runs until neither side has messages left. */
   async settle(live: LiveDatabase): Promise<void> {
     if (!this.isConnected) this.connect(live);
     do {
@@ -124,7 +124,7 @@ export class DirectDevice implements Subscriber {
     } while (this.inbox.length > 0);
   }
 
-  /** Everything that a device holds, as one text. */
+  /** The whole state of a device as one string. */
   content(tables: readonly string[]): string {
     const { cursor, lastAckedSequence } = this.sync.position();
     return JSON.stringify(

@@ -19,7 +19,7 @@ interface Row {
   readonly cells: readonly string[];
 }
 
-/** The rows of all tables, without heads. */
+/** The rows of all tables, without header rows. */
 const rows: Row[] = page
   .split('\n')
   .filter(

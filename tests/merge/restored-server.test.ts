@@ -65,13 +65,13 @@ afterEach(() => {
   rmSync(folder, { recursive: true, force: true });
 });
 
-/** In this order, until everybody has everything. */
+/** Syncs in this order until all devices are up to date. */
 async function sync(...devices: readonly DirectDevice[]): Promise<void> {
   nowMs += HOUR_MS;
   for (let round = 0; round < 3; round++) for (const device of devices) await device.settle(live);
 }
 
-/** The server's file as it is, between two commits. */
+/** A copy of the server's file, taken between two commits. */
 function backUp(number = 1): void {
   live.file.sql.exec('PRAGMA wal_checkpoint(TRUNCATE)');
   copyFileSync(path(), backupPath(number));
@@ -169,7 +169,7 @@ describe('a server restored from an older backup', () => {
     await sync(ann);
     const kept = changesAfter(live, before);
     restore();
-    // Nobody has shown yet that something is lost: the epoch is what it was.
+    // No device has yet revealed a loss, so the epoch is unchanged.
     for (const id of ['q', 'r']) ben.write(`INSERT INTO page (id, title) VALUES ('${id}', 'new')`);
     await sync(ben);
     expect(changesAfter(live, before)).toMatchObject({
@@ -187,7 +187,7 @@ describe('a server restored from an older backup', () => {
     ann.write("INSERT INTO page (id, title) VALUES ('p', 'start')");
     await sync(ann, ben);
     backUp();
-    // Ann has seen two more watermarks; Ben nothing of them.
+    // Ann has seen two more watermarks that Ben has not.
     ben.cut();
     ann.write("INSERT INTO page (id, title) VALUES ('q', 'q')");
     ann.write("INSERT INTO page (id, title) VALUES ('r', 'r')");
@@ -237,7 +237,7 @@ describe('a server restored from an older backup', () => {
     await sync(ann, ben);
     for (const device of [ann, ben])
       expect(device.rows('SELECT id, title, hits FROM page')).toEqual([['q', 'by ben', 2]]);
-    // What is replaced in this way is in the ledger, though Ben had seen it.
+    // The replaced value is in the ledger, although Ben had seen it.
     expect(lost()).toContainEqual(['page', 'title', 'start', 'by ben']);
   });
 
@@ -302,7 +302,7 @@ describe('a server restored from an older backup', () => {
     await sync(ann, ben);
     ben.write("DELETE FROM page WHERE id = 'p'");
     await sync(ben, ann);
-    // Nobody is ahead of what is there now and knows its epoch: the log goes on under it.
+    // No device is ahead of the restored log and knows its epoch, so the log keeps its epoch.
     restore();
     ben.write("UPDATE page SET title = 'by ben' WHERE id = 'q'", "DELETE FROM page WHERE id = 'r'");
     await sync(ann, ben);

@@ -8,14 +8,14 @@ import { openCopyFile } from '../../packages/sync-server/src/store/postgres/work
 import { DirectDevice } from './direct-device.ts';
 
 /*
- * Values of any kind, in keys and in columns of every type, on their way from one device over the server to another.
- * What the first device's own SQLite stored is on the server and on the other device, byte for byte; what it refused is
- * nowhere; and nothing that it took is rejected.
+ * Sends values of any kind, in keys and in columns of every type, from one device through the server to another. Values
+ * that the first device's SQLite stored are identical on the server and on the other device, byte for byte; values that
+ * it refused are on no replica; and the server rejects none that it accepted.
  */
 
 const TABLES = {
   thing: ['id', 'words', 'whole', 'fraction', 'price', 'bytes'],
-  // Keys of more than one part, and of each type that keys have.
+  // Composite keys, and keys of each supported type.
   place: ['list', 'number', 'note'],
   stamp: ['mark', 'note'],
 } as const;
@@ -38,7 +38,7 @@ export const roundTripSchema = buildSchema([
   testTable('stamp', { mark: 'blob not null', note: 'text' }, { primaryKey: ['mark'] }),
 ]);
 
-/** What parsers, databases and screens have stumbled over. */
+/** Strings known to break parsers, databases and displays. */
 const NAUGHTY: readonly string[] = [
   '',
   ' ',
@@ -90,7 +90,7 @@ const NAUGHTY: readonly string[] = [
   '[1e-999]',
   '"\\uD83D\\uDE00"',
   '[][[]]',
-  // What a column with a numeric affinity makes of them, and what it does not.
+  // Strings that a column with numeric affinity converts, and strings that it keeps.
   '1',
   '1.0',
   ' 1 ',
@@ -165,7 +165,7 @@ const bytes: fc.Arbitrary<Uint8Array> = fc.oneof(
   fc.constantFrom(Uint8Array.of(), Uint8Array.of(0), Uint8Array.of(49), Uint8Array.of(97)),
 );
 const any = fc.oneof(fc.constant(null), text, whole, fraction, bytes);
-/** Mostly what a column is for, sometimes anything: what becomes of it then is SQLite's to say. */
+/** Mostly a value of the column's type, sometimes any value: SQLite decides what to store. */
 const mostly = (arbitrary: fc.Arbitrary<string | bigint | number | Uint8Array>): fc.Arbitrary<CellValue> =>
   fc.oneof({ weight: 12, arbitrary }, { weight: 1, arbitrary: any });
 const few = <T>(arbitrary: fc.Arbitrary<T>, length: number): fc.Arbitrary<T[]> =>
@@ -181,7 +181,7 @@ const batch = fc.record({
   keyChanges: few(fc.tuple(mostly(text), mostly(whole), mostly(bytes)), 2),
 });
 
-/** How the server's file decides: as the store of files has it, or as a working copy of PostgreSQL. */
+/** How the server's file admits changesets: as the file store does, or as a working copy of PostgreSQL. */
 export type RoundTripStore = 'files' | 'PostgreSQL';
 
 export interface RoundTrips {
@@ -189,7 +189,7 @@ export interface RoundTrips {
   readonly refused: number;
 }
 
-/** At least so many values; gives how many were stored, and how many the first device refused. */
+/** Sends at least this many values. Returns how many were stored and how many the first device refused. */
 export async function sendValues(count: number, seed: number, store: RoundTripStore = 'files'): Promise<RoundTrips> {
   let [taken, refused] = [0, 0];
   for (let run = 0; taken + refused < count; run++) {
@@ -212,7 +212,7 @@ export async function sendValues(count: number, seed: number, store: RoundTripSt
         one.database.write({ id: `v${++requests}`, statements: [{ sql, params: [...params] }] });
         taken += params.length;
       } catch (error) {
-        // A key that is NULL, or there already, is refused by SQLite.
+        // SQLite refuses a key that is NULL or already exists.
         expect(
           [
             'value-invalid',
@@ -270,7 +270,7 @@ export async function sendValues(count: number, seed: number, store: RoundTripSt
 
 const selectOf = (name: TableName): string => `SELECT ${TABLES[name].join(', ')} FROM ${name} ORDER BY 1, 2`;
 
-/** As SQLite has it: REAL as number, INTEGER as bigint. */
+/** The value as SQLite stores it: REAL as number, INTEGER as bigint. */
 function storedIn({ database }: DirectDevice, name: TableName): CellValue[][] {
   const statement = database.connection.prepare(selectOf(name));
   try {

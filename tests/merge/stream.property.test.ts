@@ -87,7 +87,7 @@ class World {
     (number) => new DirectDevice(schema, () => this.nowMs, number),
   );
 
-  /** What does not come next either changes nothing, or is refused and changes nothing. */
+  /** A message out of sequence is ignored or refused; it changes nothing in either case. */
   hearOutOfPlace(device: DirectDevice, delivery: Delivery | undefined): void {
     if (delivery === undefined || delivery.whole) return;
     const before = device.content(TABLES);

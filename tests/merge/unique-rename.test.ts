@@ -207,7 +207,8 @@ describe('devices that write without seeing each other', () => {
         .map(([key, value]) => `${String(key)} ${String(value)}`);
       const deleted = new Set(histories.flat(2).flatMap((sql) => /DELETE .* id = '(\w+)'/.exec(sql)?.[1] ?? []));
       for (const [id, value] of wanted) {
-        // Two authors who write the same value to a cell have no conflict, and one of them may replace it knowingly.
+        // Two authors who write the same value to a cell do not conflict, and either may later replace the value
+        // knowingly.
         const sql = `UPDATE account SET name = '${String(value)}' WHERE id = '${String(id)}'`;
         const isWrittenAlike = histories.filter((history) => history.flat().includes(sql)).length > 1;
         if (value === 'S' || value === 'T' || deleted.has(String(id)) || isWrittenAlike) continue;

@@ -7,8 +7,8 @@ import { openDatabaseFile } from '../../packages/sync-server/src/store/database-
 import { DirectDevice } from './direct-device.ts';
 
 /*
- * Servers on files took values of any type once. What they have of that stays, and devices that were not updated go on
- * sending it.
+ * Servers with file storage once accepted values of any type. They keep such values, and devices that were not updated
+ * still send them.
  */
 
 const item = testTable(

@@ -3,11 +3,11 @@ import type { SqlParam } from '../../packages/client/src/rpc/sql-value.ts';
 import type { CellValue } from '../../packages/shared/src/index.ts';
 import { withServer, type Device } from '../health/real-pair.ts';
 
-/* Values through the real client and the real server, to another device and back. */
+/* Sends values through the real client and the real server to another device and back. */
 
 const upToDate = (device: Device): boolean => device.report?.state === 'up-to-date' && device.report.pendingCount === 0;
 
-/** Exactly as it is stored: REAL as number, INTEGER as bigint. */
+/** The value as stored: REAL as number, INTEGER as bigint. */
 function stored(device: Device, column: string): CellValue {
   const statement = device.database.connection.prepare(`SELECT ${column} FROM account WHERE id = 'a'`);
   try {

@@ -17,14 +17,13 @@ export async function whyUnloadable(url: string): Promise<RockpoolError> {
   try {
     const response = await fetch(url, { signal: AbortSignal.timeout(LOOK_WITHIN_MS) });
     await response.body?.cancel();
-    if (!response.ok) return failed('there is no script at this address', { status: response.status });
+    if (!response.ok) return failed('no script found at this address', { status: response.status });
     const [contentType = ''] = (response.headers.get('content-type') ?? '').split(';');
-    if (!/javascript|ecmascript/i.test(contentType))
-      return failed('what is at this address is no script', { contentType });
+    if (!/javascript|ecmascript/i.test(contentType)) return failed('the response is not a script', { contentType });
     return failed(
-      'the script is there: a Content-Security-Policy (worker-src) refuses it, an import of it fails, or it is not a module',
+      'the script exists, but a Content-Security-Policy (worker-src) blocks it, one of its imports fails, or it is not a module',
     );
   } catch {
-    return failed('its address cannot be reached from this page');
+    return failed('the address is unreachable from this page');
   }
 }

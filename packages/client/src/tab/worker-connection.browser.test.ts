@@ -58,7 +58,7 @@ describe('a call into the worker', () => {
       [new URL('/@fs/no-such-file/entry.js', location.href).href, { status: expect.any(Number) }],
       [location.href, { contentType: 'text/html' }],
       [text, { contentType: 'text/plain' }],
-      [gone, { problem: 'its address cannot be reached from this page' }],
+      [gone, { problem: 'the address is unreachable from this page' }],
     ] as const) {
       await expect(query(connectTo(url))).rejects.toMatchObject({
         code: 'worker-unloadable',
