@@ -79,8 +79,8 @@ function portOf(child: ChildProcess): Promise<number> {
 }
 
 /**
- * Writers with a backlog each, one transaction a row, on one database: changesets a second until everybody has
- * everything.
+ * Several writers, each with a backlog of one transaction per row, on one database: changesets per second until all
+ * clients have all rows.
  */
 async function throughput(ports: readonly number[]): Promise<number> {
   const writers = await Promise.all(
@@ -97,7 +97,7 @@ async function throughput(ports: readonly number[]): Promise<number> {
   }
 }
 
-/** From the write at one client until another one is told, who may be at another instance. */
+/** Time from a write at one client until another client is notified, possibly at another instance. */
 async function propagation(ports: readonly number[]): Promise<number[]> {
   const [a, b] = await Promise.all([
     startClients(rockpool, ports[0] as number, 'a'),
@@ -115,7 +115,7 @@ async function propagation(ports: readonly number[]): Promise<number[]> {
   }
 }
 
-/** What stands before instances: a connection goes to the first one that takes it. */
+/** A stand-in for a load balancer: sends a connection to the first instance that accepts it. */
 function balance(ports: readonly number[]): Promise<{ readonly port: number; close(): void }> {
   const server = createServer((client) => {
     const tryNext = ([port, ...others]: readonly number[]): void => {
@@ -170,7 +170,7 @@ const DEPLOYMENTS = [
   { variant: 'three on PostgreSQL', instances: 3, isShared: true },
 ] as const;
 
-/** Deliveries go on within 2 s; a transaction of its own for each write, 800 times a second. */
+/** Deliveries resume within 2 s; each write has its own transaction, 800 per second. */
 const TARGETS: readonly Target[] = DEPLOYMENTS.flatMap(({ variant, instances }): Target[] => [
   {
     workload: 'IT',

@@ -1,4 +1,4 @@
-// `npm run bench -- GROUP`: runs benchmarks/GROUP.ts on Node 24. Without a group it names those that exist.
+// `npm run bench -- GROUP`: runs benchmarks/GROUP.ts on Node 24. Lists the groups if none is given.
 
 import { readdirSync } from 'node:fs';
 import { join } from 'node:path';
@@ -14,7 +14,7 @@ const groups = readdirSync(folder)
 
 await runCommand(async () => {
   if (group === undefined || !groups.includes(group)) {
-    console.log(`${group === undefined ? 'Usage: npm run bench -- GROUP' : `There is no group "${group}".`}`);
+    console.log(`${group === undefined ? 'Usage: npm run bench -- GROUP' : `Unknown group "${group}".`}`);
     console.log(`Groups: ${groups.sort().join(', ')}`);
     return group === undefined ? 0 : 1;
   }

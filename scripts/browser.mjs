@@ -1,4 +1,4 @@
-// A Chromium that starts: one that is already here, else one that can be fetched.
+// Finds a Chromium that starts: an installed one, else a downloaded one.
 
 import { existsSync } from 'node:fs';
 import { join } from 'node:path';
@@ -6,13 +6,16 @@ import { root, run, runNode24 } from './children.mjs';
 import { chromiumCandidates, thisMachine } from './find-chromium.mjs';
 import { SetupError, isMain, runCommand, setup } from './setup.mjs';
 
-/** Playwright's download is 170 MB. Where it cannot be reached it fails at once or stalls, so it gets a limit. */
+/**
+ * Playwright's download is 170 MB. If its server is unreachable, the download fails at once or stalls, so it has a time
+ * limit.
+ */
 const downloadTimeoutMs = 5 * 60_000;
 const aptTimeoutMs = 10 * 60_000;
 
 /**
- * @returns {Promise<string>} the path of a Chromium that answers
- * @throws {SetupError} when there is none and none could be fetched
+ * @returns {Promise<string>} the path of a Chromium that starts
+ * @throws {SetupError} if none is installed and none could be downloaded
  */
 export async function ensureChromium() {
   const here = await firstThatStarts();

@@ -1,4 +1,5 @@
-// Child processes of the scripts: they find Node 24 first on their PATH, get our signals, and never outlive us.
+// Runs child processes of the scripts: they find Node 24 first on their PATH, receive our signals, and never outlive
+// us.
 
 import { spawn } from 'node:child_process';
 import { delimiter, join } from 'node:path';
@@ -7,10 +8,10 @@ import { fileURLToPath } from 'node:url';
 
 export const root = fileURLToPath(new URL('..', import.meta.url));
 
-/** The Node that everything but these scripts runs on. It comes from npm with the other dependencies. */
+/** The Node that runs everything except these scripts. npm installs it with the other dependencies. */
 export const node24 = join(root, 'node_modules/node/bin/node');
 
-/** Time that a child has to end by itself after a signal. Longer than a server's own grace period for open sockets. */
+/** Time that a child has to exit by itself after a signal. Longer than a server's own grace period for open sockets. */
 const graceMs = 10_000;
 
 /** @type {Set<import('node:child_process').ChildProcess>} */
@@ -19,7 +20,7 @@ const running = new Set();
 /** @type {NodeJS.Signals | undefined} */
 let receivedSignal;
 
-/** The signal that asked these scripts to end, if one did: a child's end is then no failure of the child. */
+/** The signal that asked these scripts to exit, if any. A child that exits after it has not failed. */
 export function stopSignal() {
   return receivedSignal;
 }
@@ -27,7 +28,7 @@ export function stopSignal() {
 /**
  * @typedef {object} RunOptions
  * @property {string} [cwd] the repository's root unless given
- * @property {Record<string, string | undefined>} [env] added to ours
+ * @property {Record<string, string | undefined>} [env] added to our environment
  * @property {boolean} [quiet] collects the output instead of showing it
  * @property {(line: string) => void} [onLine] gets the output instead of the terminal, both streams, line by line
  * @property {number} [timeoutMs] the child is killed after that
@@ -42,7 +43,7 @@ export function stopSignal() {
  */
 
 /**
- * Runs a program to its end. Never rejects: how it ended is the result.
+ * Runs a program to its end. Never rejects: returns how it ended.
  *
  * @param {string} program
  * @param {readonly string[]} args
@@ -122,9 +123,9 @@ function stop(child, signal) {
   }, graceMs).unref();
 }
 
-// A terminal sends Ctrl-C to us and to the children alike, and npm sends it once more. So only the first signal counts,
-// and a child may get it twice. Children stay in our process group on purpose: whoever kills the whole group leaves
-// nothing behind.
+// A terminal sends Ctrl-C to this process and its children, and npm repeats it. So only the first signal counts, and a
+// child may receive it twice. Children deliberately stay in our process group, so that killing the group ends all of
+// them.
 for (const signal of /** @type {const} */ (['SIGINT', 'SIGTERM', 'SIGHUP'])) {
   process.on(signal, () => {
     if (receivedSignal !== undefined) return;

@@ -1,4 +1,4 @@
-// Builds the demo app, unless nothing it is made of has changed since the last time.
+// Builds the demo app if its inputs changed since the last build.
 
 import { createHash } from 'node:crypto';
 import { existsSync, mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
@@ -9,10 +9,10 @@ import { SetupError } from './setup.mjs';
 const app = 'apps/demo-budget';
 const stampFile = join(root, '.rockpool/demo-build');
 
-/** Folders of the app and of the packages that a build does not read, or writes itself. */
+/** Folders of the app and the packages that a build does not read or that it writes. */
 const notRead = new Set(['node_modules', 'dist', 'e2e', '.turbo', '.vite', '.rockpool', 'test-results', 'server']);
 
-/** @throws {SetupError} when the build fails, after it has said why */
+/** @throws {SetupError} if the build fails, after printing the cause */
 export async function buildDemo() {
   const built = existsSync(join(root, app, 'dist/index.html')) && existsSync(stampFile);
   if (built && readFileSync(stampFile, 'utf8') === buildStamp()) return;
@@ -24,7 +24,7 @@ export async function buildDemo() {
   if (build.exitCode !== 0)
     throw new SetupError(`${build.output.trim()}\n\nThe demo could not be built; what its build said stands above.`);
   mkdirSync(join(root, '.rockpool'), { recursive: true });
-  writeFileSync(stampFile, buildStamp()); // taken only now, because a build may write generated sources of its own
+  writeFileSync(stampFile, buildStamp()); // computed after the build, which may write generated sources
 }
 
 function buildStamp() {

@@ -1,5 +1,5 @@
-// Where a Chromium already stands on this machine. Only looks, never downloads (that is browser.mjs).
-// Runs on Node 20 before anything is installed, and inside vitest.config.ts.
+// Finds an installed Chromium. Never downloads one (browser.mjs does). Runs on Node 20 before anything is installed,
+// and inside vitest.config.ts.
 
 import { accessSync, constants, readdirSync, statSync } from 'node:fs';
 import { homedir } from 'node:os';
@@ -30,7 +30,7 @@ const usualPlaces = {
   ]),
 };
 
-/** Below `chromium-<revision>/` in Playwright's folder, one for each platform and processor. */
+/** Paths below `chromium-<revision>/` in Playwright's folder, one for each platform and processor. */
 const insidePlaywrightFolder = [
   'chrome-linux/chrome',
   'chrome-linux64/chrome',
@@ -76,8 +76,8 @@ export function findChromium(machine = thisMachine) {
  * downloads (newest first).
  *
  * @param {Machine} machine
- * @returns {string[]} best first. Only the one that was asked for, when one was: a wish is never replaced in silence
- * @throws {Error} when `ROCKPOOL_CHROMIUM` is set but is no executable file
+ * @returns {string[]} best first. Only `ROCKPOOL_CHROMIUM` if it is set: it is never replaced silently
+ * @throws {Error} if `ROCKPOOL_CHROMIUM` is set but is not an executable file
  */
 export function chromiumCandidates(machine) {
   const wished = machine.env['ROCKPOOL_CHROMIUM'];

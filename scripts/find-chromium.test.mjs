@@ -17,17 +17,17 @@ function machine({ files = [], env = {}, platform = 'linux', folders = {} }) {
 }
 
 describe('the search for a Chromium', () => {
-  it('prefers the one that was asked for', () => {
+  it('prefers the one set by ROCKPOOL_CHROMIUM', () => {
     const files = ['/opt/mine/chrome', '/usr/bin/chromium'];
     expect(findChromium(machine({ files, env: { ROCKPOOL_CHROMIUM: '/opt/mine/chrome' } }))).toBe('/opt/mine/chrome');
   });
 
-  it('refuses to replace the one that was asked for', () => {
+  it('throws instead of replacing the one set by ROCKPOOL_CHROMIUM', () => {
     const asked = machine({ files: ['/usr/bin/chromium'], env: { ROCKPOOL_CHROMIUM: '/opt/gone/chrome' } });
     expect(() => findChromium(asked)).toThrow('/opt/gone/chrome');
   });
 
-  it('takes the PATH before the usual places, and Chromium before Chrome', () => {
+  it('prefers the PATH to the usual places, and Chromium to Chrome', () => {
     const files = ['/usr/bin/google-chrome', '/home/ada/bin/google-chrome', '/home/ada/bin/chromium'];
     expect(findChromium(machine({ files, env: { PATH: '/home/ada/bin:/usr/bin' } }))).toBe('/home/ada/bin/chromium');
     expect(findChromium(machine({ files, env: { PATH: '/nothing/here' } }))).toBe('/usr/bin/google-chrome');
@@ -39,7 +39,7 @@ describe('the search for a Chromium', () => {
     expect(findChromium(machine({ files: [chrome], platform: 'linux' }))).toBeUndefined();
   });
 
-  it("takes the newest of Playwright's downloads last of all", () => {
+  it("falls back to the newest of Playwright's downloads", () => {
     const cache = '/home/ada/.cache/ms-playwright';
     const older = `${cache}/chromium-999/chrome-linux/chrome`;
     const newer = `${cache}/chromium-1208/chrome-linux64/chrome`;
@@ -48,7 +48,7 @@ describe('the search for a Chromium', () => {
     expect(findChromium(machine({ files: [older, newer, '/usr/bin/chromium'], folders }))).toBe('/usr/bin/chromium');
   });
 
-  it('says undefined when there is none', () => {
+  it('returns undefined if none exists', () => {
     expect(findChromium(machine({}))).toBeUndefined();
   });
 });

@@ -9,7 +9,7 @@ import { isMain } from './setup.mjs';
 function useBuilt(folder) {
   const path = join(folder, 'package.json');
   const { publishConfig, ...manifest } = JSON.parse(readFileSync(path, 'utf8'));
-  // A new file in its place: the one that is there may be the very file of the workspace.
+  // Replaces the file instead of writing into it: the existing file may be a link to the workspace's file.
   writeFileSync(`${path}.new`, `${JSON.stringify({ ...manifest, ...publishConfig }, null, 2)}\n`);
   renameSync(`${path}.new`, path);
 }

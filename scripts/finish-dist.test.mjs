@@ -1,7 +1,7 @@
 import { expect, it } from 'vitest';
 import { rewriteModuleAddresses } from './finish-dist.mjs';
 
-it("turns a worker's source address into that of the emitted module", () => {
+it("rewrites a worker's source address to that of the emitted module", () => {
   const code = "new Worker(new URL('../worker/entry.ts', import.meta.url), { type: 'module' });";
   const seen = /** @type {string[]} */ ([]);
   const finished = rewriteModuleAddresses(code, (address) => seen.push(address) > 0);
@@ -14,6 +14,6 @@ it('leaves other addresses alone', () => {
   expect(rewriteModuleAddresses(code, () => false)).toBe(code);
 });
 
-it('fails the build when there is no such module', () => {
+it('fails the build if the module does not exist', () => {
   expect(() => rewriteModuleAddresses("new URL('./gone.ts', import.meta.url)", () => false)).toThrow('./gone.js');
 });

@@ -3,12 +3,12 @@ import { join } from 'node:path';
 import { expect, it } from 'vitest';
 import { root } from './children.mjs';
 
-// The last table of docs/glossary.md lists words that are not used, in code, comments, errors, UI text and docs. This
-// test looks for those that a pattern can tell from the word's ordinary meaning.
+// The last table of docs/glossary.md lists words to avoid in code, comments, errors, UI text and docs. This test
+// searches for those that a pattern can distinguish from the word's ordinary meaning.
 
 /** @typedef {{ pattern: RegExp, allowed?: [inLineOrPath: RegExp, reason: string][] } | { reviewed: string }} Rule */
 
-/** Words that the code still has. A word leaves this list when no file has it any longer. */
+/** Excluded words that the code still contains. Remove a word from this list when no file contains it. */
 const NOT_YET = new Set([
   'news',
   'decided up to',

@@ -1,5 +1,5 @@
-// Which source file imports which, types included. Reads the text: an import of these sources names a file by a
-// relative path with its suffix, in quotes.
+// The import graph of the source files, types included. Reads the text: an import in these sources is a quoted relative
+// path with a suffix.
 
 import { readdirSync, readFileSync } from 'node:fs';
 import { posix, join } from 'node:path';
@@ -7,7 +7,7 @@ import { posix, join } from 'node:path';
 /** @typedef {ReadonlyMap<string, readonly string[]>} ImportGraph file → the files that it imports, by paths from the root */
 
 const SOURCE = /\.tsx?$/;
-/** They may put together what the code may not. */
+/** Tests may combine modules that production code may not. */
 const TEST = /(\.(test|bench|contract|stories)\.tsx?|\.test-d\.ts)$/;
 const IMPORT =
   /(?:^|[\n;])\s*(?:import|export)\b(?:[^'";]*?\bfrom)?\s*['"](\.[^'"]+)['"]|\bimport\(\s*['"](\.[^'"]+)['"]/g;
@@ -39,7 +39,7 @@ function importsOf(file, text, known) {
 
 /**
  * @param {ImportGraph} graph
- * @returns {string[][]} groups of files that need each other, by whatever way
+ * @returns {string[][]} groups of files that import each other, directly or indirectly
  */
 export function cyclesOf(graph) {
   /** @type {Map<string, { index: number, lowest: number, isOpen: boolean }>} */
@@ -76,7 +76,7 @@ export function cyclesOf(graph) {
  */
 export function layerProblems(graph, layers) {
   const places = layers.flatMap((names, level) => names.map((name) => ({ name, level })));
-  // The longest name that fits: a folder inside a layer can have a layer of its own.
+  // The longest matching name, because a folder inside a layer can have its own layer.
   places.sort((a, b) => b.name.length - a.name.length);
   /** @param {string} file */
   const placeOf = (file) =>

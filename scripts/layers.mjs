@@ -1,5 +1,6 @@
-// The order of the folders of each package: a file imports files of its own layer and of layers above it in the list.
-// Types count as well: a folder that needs a type of a later layer cannot be read, tested or moved without it.
+// The order of the folders of each package: a file may import files of its own layer and of layers above it in the
+// list. Type imports count too: a folder that needs a type from a later layer cannot be read, tested or moved without
+// it.
 
 /**
  * From the bottom up. Each line is one layer: folders, and files by name, that may not import each other either. `.`

@@ -8,8 +8,7 @@ import { root } from './children.mjs';
 /** @typedef {[behaviour: string, file: string, code: string, rule: string]} Snippet */
 
 /**
- * Each with restricted imports of its own in the configuration, which replace the general ones instead of adding to
- * them.
+ * Each has its own restricted imports in the configuration, which replace the general ones instead of adding to them.
  */
 const everyFolder = [
   'apps/demo-budget/server',
@@ -243,7 +242,7 @@ describe('the lint', () => {
     expect(findings.filter((finding) => finding.file === file).map((finding) => finding.rule)).toContain(rule);
   });
 
-  it('allows what the arrows allow', () => {
+  it('allows the permitted imports', () => {
     const files = new Set(allowed.map(([file]) => file));
     expect(findings.filter(({ file }) => files.has(file))).toEqual([]);
   });
@@ -258,7 +257,7 @@ function lint(folder) {
       encoding: 'utf8',
     });
   } catch (error) {
-    report = /** @type {{ stdout: string }} */ (error).stdout; // it ends with 1 when it finds something
+    report = /** @type {{ stdout: string }} */ (error).stdout; // exits with 1 if it finds a problem
   }
   /** @type {{ diagnostics: { filename: string, code: string }[] }} */
   const { diagnostics } = JSON.parse(report);

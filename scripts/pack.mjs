@@ -1,4 +1,4 @@
-// `npm run pack`: the packages as files that `npm install` takes, in .rockpool/packages, for an app outside of this
+// `npm run pack`: packs the packages into .rockpool/packages as files for `npm install` in an app outside this
 // repository.
 
 import { rmSync } from 'node:fs';
@@ -21,6 +21,6 @@ await runCommand(async () => {
     console.error(output);
     return exitCode;
   }
-  console.log(`For an app of yours: npm install ${join(folder, '*.tgz')}`);
+  console.log(`To use them in an app: npm install ${join(folder, '*.tgz')}`);
   return 0;
 });

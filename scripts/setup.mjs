@@ -1,5 +1,4 @@
-// Installs the dependencies, unless nothing has changed since the last time. Every command of the repository starts
-// here.
+// Installs the dependencies if something changed since the last install. Every command of the repository starts here.
 
 import { createHash } from 'node:crypto';
 import { existsSync, mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
@@ -9,10 +8,12 @@ import { node24, root, run, runNode24, stopSignal } from './children.mjs';
 
 const stampFile = join(root, 'node_modules/.rockpool-setup');
 
-/** An install takes about a minute. A stalled registry should end in a message, not in a wait without end. */
+/**
+ * An install takes about a minute. The limit turns a stalled registry into an error message instead of an endless wait.
+ */
 const installTimeoutMs = 10 * 60_000;
 
-/** A step of the set-up that failed, told so that a person knows what to do. */
+/** A failed setup step. The message states what to do. */
 export class SetupError extends Error {}
 
 /**
@@ -37,7 +38,7 @@ export async function setup() {
   if (existsSync(node24) && existsSync(stampFile) && readFileSync(stampFile, 'utf8') === wanted) return;
 
   console.log('Installing dependencies (a minute or two the first time) …');
-  rmSync(stampFile, { force: true }); // while the install runs, nothing is known about node_modules
+  rmSync(stampFile, { force: true }); // while the install runs, the state of node_modules is unknown
   const install = await run(...pnpm(['install', '--frozen-lockfile']), {
     quiet: true,
     timeoutMs: installTimeoutMs,
@@ -70,10 +71,7 @@ function requireNode20() {
   throw new SetupError(`Rockpool needs Node 20.19 or newer to start; this is ${process.versions.node}.`);
 }
 
-/**
- * Everything that decides what an install would do: the lockfile, the manifests, and the machine that binaries were
- * chosen for.
- */
+/** All inputs of an install: the lockfile, the manifests, and the machine that binaries are selected for. */
 function dependencyStamp() {
   const hash = createHash('sha256').update(`${process.platform} ${process.arch}\n`);
   const manifests = ['packages', 'apps', 'examples'].flatMap((folder) =>
@@ -101,7 +99,7 @@ export async function runCommand(command) {
   }
 }
 
-/** @param {string} moduleUrl of the script that asks whether it was started itself, or only imported */
+/** @param {string} moduleUrl of the script that checks whether it was run directly or imported */
 export function isMain(moduleUrl) {
   return process.argv[1] !== undefined && pathToFileURL(process.argv[1]).href === moduleUrl;
 }

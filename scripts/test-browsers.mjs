@@ -131,7 +131,7 @@ if (isMain(import.meta.url)) {
     const results = outcomes.flatMap(({ result }) => result ?? []);
     console.log(`\n${supportTable(results)}`);
     const total = addUp(outcomes.map(({ counts }) => counts));
-    // A run that failed half-way saw too little to be written down.
+    // A run that failed part-way has incomplete results, which are not written.
     if (process.argv.includes('--write') && isGreen(total)) writeTable(results);
     console.log(`\n${summaryLine(total)}`);
     return isGreen(total) ? 0 : 1;

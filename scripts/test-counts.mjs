@@ -1,4 +1,4 @@
-// From the reports of several test runners to one line. Pure: what a runner did comes in as data.
+// Combines the reports of several test runners into one line. Pure: takes the results as data.
 
 /**
  * @typedef {object} Counts
@@ -39,9 +39,9 @@ export function countVitest(report) {
  *
  * @param {object} ended
  * @param {number} ended.exitCode
- * @param {Counts | undefined} ended.counts undefined when the runner left no report
- * @param {boolean} [ended.isComplete] false when it was cut short
- * @param {boolean} [ended.mayBeEmpty] whether a choice of tests may leave nothing for it
+ * @param {Counts | undefined} ended.counts undefined if the runner left no report
+ * @param {boolean} [ended.isComplete] false if it was interrupted
+ * @param {boolean} [ended.mayBeEmpty] whether a selection of tests may leave it none
  * @returns {Counts}
  */
 export function judgeRunner({ exitCode, counts, isComplete = true, mayBeEmpty = false }) {

@@ -27,12 +27,12 @@ describe("a runner's report", () => {
 });
 
 describe('a runner', () => {
-  it('that left no report counts as a failure, whatever its exit code', () => {
+  it('without a report counts as a failure, whatever its exit code', () => {
     expect(judgeRunner({ exitCode: 0, counts: undefined }).failed).toBe(1);
     expect(judgeRunner({ exitCode: 139, counts: undefined }).failed).toBe(1);
   });
 
-  it('that ended badly after a green report counts as a failure', () => {
+  it('with a passing report but a failing exit code counts as a failure', () => {
     expect(judgeRunner({ exitCode: 1, counts: green })).toEqual({ ...green, failed: 1 });
   });
 
@@ -40,7 +40,7 @@ describe('a runner', () => {
     expect(judgeRunner({ exitCode: 0, counts: { passed: 0, failed: 0, skipped: 4 } }).failed).toBe(1);
   });
 
-  it('that was cut short counts as a failure, beside the tests that failed before', () => {
+  it('that was interrupted counts as a failure in addition to its failed tests', () => {
     expect(judgeRunner({ exitCode: 143, counts: green, isComplete: false })).toEqual({ ...green, failed: 1 });
     expect(judgeRunner({ exitCode: 143, counts: { ...green, failed: 2 }, isComplete: false })).toEqual({
       ...green,
@@ -48,11 +48,11 @@ describe('a runner', () => {
     });
   });
 
-  it('may run nothing when tests were chosen that are not its own', () => {
+  it('may run nothing if the selected tests belong to other runners', () => {
     expect(judgeRunner({ exitCode: 0, counts: { passed: 0, failed: 0, skipped: 4 }, mayBeEmpty: true }).failed).toBe(0);
   });
 
-  it('is not charged twice for tests that failed', () => {
+  it('does not count failed tests twice', () => {
     const counts = { passed: 3, failed: 2, skipped: 0 };
     expect(judgeRunner({ exitCode: 1, counts })).toEqual(counts);
   });
@@ -63,7 +63,7 @@ describe('the closing line', () => {
     expect(summaryLine(addUp([green, { passed: 10, failed: 2, skipped: 0 }]))).toBe('13 passed, 2 failed, 1 skipped');
   });
 
-  it('stands for success only when something passed and nothing failed', () => {
+  it('reports success only if something passed and nothing failed', () => {
     expect(isGreen(green)).toBe(true);
     expect(isGreen({ ...green, failed: 1 })).toBe(false);
     expect(isGreen(addUp([]))).toBe(false);

@@ -23,8 +23,8 @@ const slowestCount = 20;
 /**
  * @typedef {object} TestOptions
  * @property {import('./tests/level.mjs').Level} level
- * @property {readonly string[]} [words] run what touches one of them; everything without any
- * @property {string} [name] run the tests that have it in their full names
+ * @property {readonly string[]} [words] run the tests that touch one of them; default: all
+ * @property {string} [name] run tests with this text in their full names
  */
 
 /**
@@ -37,7 +37,7 @@ export async function runTests(options) {
   /** @type {import('./test-counts.mjs').Counts[]} */
   const all = [];
   if (await succeeds(setup)) all.push(...(await runAll(options)));
-  // Without a set-up nothing ran; after a signal not all of it did. Neither is a green run.
+  // If setup failed, no test ran; after a signal, not all tests ran. Neither counts as success.
   if (stopSignal() !== undefined && addUp(all).failed === 0) all.push({ passed: 0, failed: 1, skipped: 0 });
   const total = addUp(all);
   if (total.passed + total.failed === 0) total.failed = 1;
@@ -65,7 +65,7 @@ async function runAll({ level, words = [], name }) {
     processors: availableParallelism(),
   });
   if (tests.length > 0 && stages.length === 0)
-    console.log(`None of them runs at the level "${level}"; ROCKPOOL_LEVEL can be verify or deep.`);
+    console.log(`None of the selected tests runs at the level "${level}"; ROCKPOOL_LEVEL can be verify or deep.`);
 
   /** @type {string | undefined} */
   let chromium;
@@ -119,7 +119,7 @@ function bySuite(tests) {
  * @param {{ chromium: string | undefined, level: import('./tests/level.mjs').Level, name: string | undefined, prefix:
  * string }} options
  * @returns {Promise<{ counts: import('./test-counts.mjs').Counts, lines: string[], files: { file: string, ms: number
- * }[] }>} `lines`: what a reader wants to see last
+ * }[] }>} `lines`: output to print last
  */
 async function runOne(runner, options) {
   const neverRan = {

@@ -1,5 +1,5 @@
-// `npm run verify`: types, lint, format, build, documentation and tests; the same for a person and for CI. `--deep` adds
-// the tests that take longer.
+// `npm run verify`: types, lint, format, build, documentation and tests, identical locally and in CI. `--deep` adds the
+// longer tests.
 
 import { join } from 'node:path';
 import { root, run, runNode24, stopSignal } from './children.mjs';
@@ -31,7 +31,7 @@ const steps = [
 await runCommand(async () => {
   await setup();
   const results = [];
-  // All of them, even after a failure: whoever reads a CI log wants the whole list at once.
+  // Runs all steps even after a failure, so that one CI log lists every problem.
   for (const [name, step] of steps) {
     if (stopSignal() !== undefined) break;
     console.log(`\n━━ ${name}`);

@@ -4,8 +4,8 @@ import { describe, expect, it } from 'vitest';
 import { root } from './children.mjs';
 import { sourceFiles } from './tests/test-files.mjs';
 
-// A test that waits for a while is too short on a busy machine, or too long on every other. It waits for an event,
-// moves a virtual clock, or looks again until something is so. What stands here waits for another reason.
+// A fixed delay in a test is too short on a busy machine or too long on any other. Tests wait for an event, advance a
+// virtual clock, or poll a condition. The delays listed here have another reason.
 
 /** @type {Record<string, string>} */
 const allowed = {
@@ -23,14 +23,14 @@ const allowed = {
 };
 
 const TEST = /(\.test\.tsx?|\.spec\.ts|\.contract\.ts)$/;
-// A turn of the event loop, `setTimeout(resolve)` and `setTimeout(resolve, 0)`, is no while.
+// A turn of the event loop, `setTimeout(resolve)` or `setTimeout(resolve, 0)`, is not a delay.
 const WAIT = /waitForTimeout\(|(?<!\.)\bsleep\(|setTimeout\((?:\(\) => )?\w+(?:\([^()]*\))?,(?! *0\))/;
-/** Looks again after a pause: the end of a loop, on the line itself or up to four lines above. */
+/** A delay inside a polling loop: the loop starts on the same line or up to four lines above. */
 const LOOP = /\bwhile \(|\bfor \(;;\)/;
 
 /**
  * @param {string} code
- * @returns {string[]} the lines that wait for a while
+ * @returns {string[]} the lines with a fixed delay
  */
 function waitsIn(code) {
   const lines = code.split('\n');
@@ -39,16 +39,16 @@ function waitsIn(code) {
   );
 }
 
-describe('no test waits for a while', () => {
+describe('fixed delays in tests', () => {
   const waiting = sourceFiles()
     .filter((file) => TEST.test(file))
     .filter((file) => waitsIn(readFileSync(join(root, file), 'utf8')).length > 0);
 
-  it('but for those with a reason', () => {
+  it('occur only with a listed reason', () => {
     expect(waiting.filter((file) => allowed[file] === undefined)).toEqual([]);
   });
 
-  it('and no reason has outlived its wait', () => {
+  it('have no listed reason without a delay', () => {
     expect(Object.keys(allowed).filter((file) => !waiting.includes(file))).toEqual([]);
   });
 
@@ -57,7 +57,7 @@ describe('no test waits for a while', () => {
     'await page.waitForTimeout(UNDO_STEP_MS);',
     'const pause = (ms) => new Promise((resolve) => setTimeout(resolve, ms));',
     'await sleep(1_000);',
-  ])('%s is noticed', (line) => {
+  ])('detects %s', (line) => {
     expect(waitsIn(line)).toEqual([line]);
   });
 
@@ -65,7 +65,7 @@ describe('no test waits for a while', () => {
     'await new Promise((resolve) => setTimeout(resolve));',
     'await new Promise((resolve) => setTimeout(resolve, 0));',
     'while (!done) await new Promise((resolve) => setTimeout(resolve, 5));',
-  ])('%s is none', (line) => {
+  ])('ignores %s', (line) => {
     expect(waitsIn(line)).toEqual([]);
   });
 });

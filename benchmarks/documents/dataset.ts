@@ -1,6 +1,5 @@
 /**
- * A plain JSON document of about `sizeBytes`: members, a long text, and many small objects. The same for the same
- * number.
+ * A plain JSON document of about `sizeBytes`: members, a long text, and many small objects. Deterministic for a number.
  */
 export function documentOf(number: number, sizeBytes: number): string {
   const items = Array.from({ length: Math.floor(sizeBytes / 2 / ITEM_BYTES) }, (_, index) => ({
@@ -20,6 +19,6 @@ export const GROUPS = 4;
 const ITEM_BYTES = 48;
 const TEXT = 'The tide comes in, and goes out again, and nobody has written down what it said. ';
 
-/** The sizes of documents, and how many bytes there are of each in all. */
+/** The document sizes, and the total bytes of each. */
 export const SIZES_KIB: readonly number[] = [64, 256, 1024];
 export const TOTAL_KIB = 4096;

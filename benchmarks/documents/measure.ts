@@ -9,7 +9,7 @@ export interface DocumentFigure {
   readonly value: number;
 }
 
-/** Edits of one document, one transaction each: so many that it is not the first run of the code that is measured. */
+/** Edits of one document, one transaction each: enough to measure more than the first run of the code. */
 const EDITS = 40;
 const WARM_UP_EDITS = 20;
 
@@ -29,7 +29,7 @@ export async function measureDocuments(name: StoreName, file: string, sizeKiB: n
       return { test, unit: 'ms', value: performance.now() - startMs };
     };
     const inGroup = Math.ceil((2 * count) / GROUPS);
-    /** Of plain JSON there is nothing to send or to log but the whole text. */
+    /** Plain JSON sends and logs the whole text. */
     const ofLastEdit = (bytes: string): number =>
       Number(
         store.connection.value(

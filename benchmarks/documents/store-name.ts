@@ -1,4 +1,4 @@
-/** How documents are kept. All on one build of SQLite and one storage. */
+/** How documents are stored. All stores use the same SQLite build and the same storage. */
 export const STORE_NAMES = ['rockpool', 'json', 'jsonb'] as const;
 
 export type StoreName = (typeof STORE_NAMES)[number];

@@ -14,7 +14,7 @@ const AT_MOST: Readonly<Record<string, number>> = {
   'filter by the index': 1.5,
 };
 
-/** Where the time of an edit goes: by a profile of fresh workers, whose code is not compiled yet. */
+/** Where the time of an edit goes, from a profile of fresh workers with code that is not compiled yet. */
 const EDIT_ACCOUNT =
   "a captured write's own cost, which of a small document is most of it: a third is what plain JSON does too, an eighth SQLite's session giving the old and the new text, a third making the edit (finding what differs, the Y.Doc, its state), a tenth the changelog";
 

@@ -1,8 +1,8 @@
 import type { BenchPage } from '../page/page.ts';
 
-/** A browser that runs, whichever it is. */
+/** A running browser of any kind. */
 export interface BenchBrowser {
-  /** Opens the benchmarks' page of that address. */
+  /** Opens the benchmark page at this address. */
   openTab(url: string): Promise<BenchTab>;
   close(): Promise<void>;
 }
@@ -11,13 +11,13 @@ type Asynchronous<T> = {
   readonly [K in keyof T]: T[K] extends (...args: infer A) => Promise<infer R> ? (...args: A) => Promise<R> : never;
 };
 
-/** One page, and its functions as if they were here. */
+/** One page, with its functions callable from the runner. */
 export interface BenchTab {
   readonly bench: Asynchronous<BenchPage>;
   close(): Promise<void>;
 }
 
-/** A single call that takes longer is broken, or not worth its place. */
+/** A single call that takes longer is broken or too slow to include. */
 const CALL_TIMEOUT_MS = 120_000;
 
 export function benchTab(

@@ -1,7 +1,9 @@
 import { chromium } from 'playwright';
 import { benchTab, type BenchBrowser } from './browser.ts';
 
-/** Chromium with a profile on disk: in an incognito context its storage would lie in memory and be something else. */
+/**
+ * Chromium with a profile on disk. An incognito context would keep its storage in memory and measure something else.
+ */
 export async function launchChromium(profile: string): Promise<BenchBrowser> {
   const executablePath = process.env['ROCKPOOL_CHROMIUM'];
   const context = await chromium.launchPersistentContext(profile, {

@@ -1,7 +1,6 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
 
-// For browsers that can be told to open a page and nothing more: the page asks for its next command and posts the
-// answer.
+// For browsers that can only be told to open a page: the page requests its next command and posts the answer.
 const COMMANDS = '/commands/';
 const ANSWERS = '/answers/';
 
@@ -15,7 +14,7 @@ interface Answer {
   readonly error?: string;
 }
 
-/** Commands on their way to pages, and answers on their way back; a page has one at a time. */
+/** Commands in flight to pages and the answers in flight back; one at a time for each page. */
 export class CommandMailbox {
   readonly #askedBy = new Map<string, (command: Command) => void>();
   readonly #commands = new Map<string, Command>();
@@ -32,7 +31,7 @@ export class CommandMailbox {
     return value;
   }
 
-  /** Whether the request was one of a page's. */
+  /** Whether the request came from a page. */
   handle(request: IncomingMessage, response: ServerResponse): boolean {
     const path = request.url ?? '';
     if (path.startsWith(COMMANDS)) {

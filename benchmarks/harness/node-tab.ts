@@ -6,12 +6,12 @@ import { fill } from '../storage/fill.ts';
 import type { Operations } from '../storage/operations.ts';
 import { WORKLOADS } from '../storage/workloads.ts';
 
-/** The same as a tab of a browser, in this process. "From the page" means nothing here. */
+/** The interface of a browser tab, in this process. "From the page" has no meaning in Node. */
 export function openNodeTab(folder: string): BenchTab {
   mkdirSync(folder, { recursive: true });
   let operations: Operations | undefined;
   const opened = (): Operations => {
-    if (operations === undefined) throw new Error('nothing is open');
+    if (operations === undefined) throw new Error('no database is open');
     return operations;
   };
   return {
@@ -25,7 +25,7 @@ export function openNodeTab(folder: string): BenchTab {
       fill: (dataset, sizes, lacks) => fill(opened(), dataset, sizes, lacks),
       async measure(workloadId, conditions) {
         const workload = WORKLOADS.get(workloadId);
-        if (workload === undefined) throw new Error(`there is no workload "${workloadId}"`);
+        if (workload === undefined) throw new Error(`unknown workload "${workloadId}"`);
         return workload.measure(opened(), conditions);
       },
       loop: () => Promise.reject(new Error('two tabs need a browser')),

@@ -17,7 +17,7 @@ const CONTENT_TYPES: Readonly<Record<string, string>> = {
   '.wasm': 'application/wasm',
 };
 
-/** Builds the pages as an app would be built: minified, one chunk a subject. */
+/** Builds the pages as an app would be built: minified, one chunk per subject. */
 export async function buildPages(): Promise<void> {
   await build({
     root: join(benchmarks, 'page'),
@@ -38,15 +38,15 @@ export async function buildPages(): Promise<void> {
 }
 
 export interface ServedPages {
-  /** For pages in browsers that cannot be reached into. */
+  /** For pages in browsers without remote script execution. */
   readonly mailbox: CommandMailbox;
   urlOf(host: string): string;
   close(): void;
 }
 
 /**
- * Serves the built pages on any host name that leads to this machine, so that each subject can have an origin, and so a
- * storage, of its own.
+ * Serves the built pages on any host name that resolves to this machine, so that each subject has its own origin and
+ * therefore its own storage.
  */
 export async function servePages(): Promise<ServedPages> {
   const mailbox = new CommandMailbox();
@@ -63,7 +63,7 @@ export async function servePages(): Promise<ServedPages> {
     response.writeHead(200, {
       'content-type': CONTENT_TYPES[extname(file)] ?? 'application/octet-stream',
       'cache-control': 'public, max-age=31536000',
-      // absurd-sql needs shared memory, and all get finer clocks.
+      // absurd-sql needs shared memory, and every subject gets finer clocks.
       'cross-origin-opener-policy': 'same-origin',
       'cross-origin-embedder-policy': 'require-corp',
       'cross-origin-resource-policy': 'same-origin',

@@ -5,7 +5,7 @@ import { startWebKit } from '../../scripts/browsers/webkit.mjs';
 import { benchTab, type BenchBrowser } from './browser.ts';
 import type { CommandMailbox } from './command-mailbox.ts';
 
-/** A stock Firefox or WebKitGTK's MiniBrowser, with a new profile that goes away with it. */
+/** A stock Firefox or WebKitGTK's MiniBrowser, with a new profile that is removed on close. */
 export async function launchStockBrowser(name: 'firefox' | 'webkit', mailbox: CommandMailbox): Promise<BenchBrowser> {
   await ensureStockBrowsers();
   const programs = findStockBrowsers();

@@ -1,4 +1,4 @@
-// Measures one store of documents, and ends.
+// Measures one document store, then ends.
 import { measureDocuments } from '../documents/measure.ts';
 import type { StoreName } from '../documents/store-name.ts';
 

@@ -22,9 +22,9 @@ export interface Host {
   fill(dataset: Dataset, sizes: Sizes, lacks: readonly string[]): Promise<void>;
   measure(workloadId: string, conditions: Conditions): Promise<number>;
   call(operation: keyof Operations, args: readonly unknown[]): unknown;
-  /** Undefined when the subject has no way of its own. */
+  /** Undefined if the subject has no method of its own. */
   packPeople(count: number): PackedPeople | undefined;
-  /** For who is on the same thread. */
+  /** For callers on the same thread. */
   operations(): Operations;
   close(): Promise<void>;
 }
@@ -33,7 +33,7 @@ export function createHost(): Host {
   let opened: OpenedDatabase | undefined;
 
   const operations = (): Operations => {
-    if (opened === undefined) throw new Error('nothing is open');
+    if (opened === undefined) throw new Error('no database is open');
     return opened.operations;
   };
 
@@ -45,7 +45,7 @@ export function createHost(): Host {
     fill: (dataset, sizes, lacks) => fill(operations(), dataset, sizes, lacks),
     measure(workloadId, conditions) {
       const workload = WORKLOADS.get(workloadId);
-      if (workload === undefined) throw new Error(`there is no workload "${workloadId}"`);
+      if (workload === undefined) throw new Error(`unknown workload "${workloadId}"`);
       return workload.measure(operations(), conditions);
     },
     call(operation, args) {

@@ -1,7 +1,6 @@
 import type { Host } from './host.ts';
 
-// One message for a call, one for its answer: the least that a page pays for a database in a worker, the same for every
-// subject.
+// One message per call and one per answer: the minimum cost of a database in a worker, identical for every subject.
 
 export interface Call {
   readonly id: number;

@@ -1,8 +1,8 @@
 import type { BenchPage } from './page.ts';
 
 /**
- * For browsers that nobody can reach into: asks the server for one command after the other. `leave` ends it, and the
- * page.
+ * For browsers without remote script execution: requests commands from the server one by one. `leave` ends the loop and
+ * the page.
  */
 export async function obey(pageId: string, bench: BenchPage): Promise<void> {
   for (;;) {

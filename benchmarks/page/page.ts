@@ -1,4 +1,4 @@
-// What the runner drives: one database at a time, of any subject.
+// The page that the runner controls: one database at a time, of any subject.
 import type { DocumentFigure } from '../documents/measure.ts';
 import type { StoreName } from '../documents/store-name.ts';
 import type { Operations } from '../storage/operations.ts';
@@ -23,7 +23,7 @@ export interface BenchPage {
   loop(part: 'write' | 'read', startAtMs: number): Promise<Latencies>;
   /** Only for a subject whose API is on the page. */
   liveQueries(): Promise<Latencies>;
-  /** In a worker of its own, on databases of its own. */
+  /** Runs in a separate worker, on separate databases. */
   measureDocuments(store: StoreName, file: string, sizeKiB: number): Promise<DocumentFigure[]>;
   close(): Promise<void>;
 }
@@ -66,7 +66,7 @@ const bench: BenchPage = {
   },
   loop: (part, startAtMs) => (part === 'write' ? writeNowAndThen : readInALoop)(remoteOperations(opened()), startAtMs),
   async liveQueries() {
-    if (localHost === undefined) throw new Error('this subject is not on the page');
+    if (localHost === undefined) throw new Error('this subject does not run on the page');
     return writeToLiveQueries(localHost.operations());
   },
   async measureDocuments(...request) {
@@ -100,7 +100,7 @@ const pageId = new URLSearchParams(location.search).get('obey');
 if (pageId !== null) void obey(pageId, bench);
 
 function opened(): RemoteHost {
-  if (host === undefined) throw new Error('nothing is open');
+  if (host === undefined) throw new Error('no database is open');
   return host;
 }
 

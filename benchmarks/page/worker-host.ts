@@ -2,12 +2,12 @@ import { decodeRows, type EncodedRows } from '../../packages/client/src/rpc/rows
 import type { Host } from './host.ts';
 import type { Answer, Call } from './messages.ts';
 
-/** A host as the page sees it: everything takes a message. */
+/** A host as the page sees it: every call is a message. */
 export type RemoteHost = Pick<Host, 'open' | 'fill' | 'measure' | 'close'> & {
   call(operation: string, args: readonly unknown[]): Promise<unknown>;
 };
 
-/** `prepare` runs before the worker hears its first call. */
+/** `prepare` runs before the worker receives its first call. */
 export function startWorkerHost(prepare: (worker: Worker) => void): {
   readonly host: RemoteHost;
   readonly worker: Worker;
@@ -19,7 +19,7 @@ export function startWorkerHost(prepare: (worker: Worker) => void): {
 
   worker.addEventListener('message', ({ data }: MessageEvent<Answer>) => {
     const caller = waiting.get(data.id);
-    if (caller === undefined) return; // A message of the subject's own.
+    if (caller === undefined) return; // A message that belongs to the subject.
     waiting.delete(data.id);
     if ('error' in data) caller.reject(new Error(data.error));
     else caller.resolve(data.isPacked === true ? decodeRows(data.value as EncodedRows) : data.value);

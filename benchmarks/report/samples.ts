@@ -13,7 +13,7 @@ export interface ResultRow {
 
 export type SampleKey = Pick<ResultRow, 'workload' | 'subject' | 'variant' | 'unit' | 'better'>;
 
-/** Everything that was measured, in the order in which the lines first came. */
+/** All measurements, in the order in which their lines first appeared. */
 export class Samples {
   readonly #values = new Map<string, { readonly key: SampleKey; readonly values: number[] }>();
 

@@ -1,7 +1,7 @@
 import type { ResultRow } from './samples.ts';
 import { labelOf, type Verdict } from './target.ts';
 
-/** Ours beside the peer that the target names, line by line. */
+/** Our figure beside that of the target's peer, line by line. */
 export function verdictTable(verdicts: readonly Verdict[]): string {
   const lines = verdicts
     .filter(({ ratio }) => ratio !== undefined)
@@ -37,11 +37,11 @@ export function withTables(document: string, group: string, tables: string): str
   const [before, rest] = document.split(`<!-- begin ${group} -->`);
   const after = rest?.split(`<!-- end ${group} -->`)[1];
   if (before === undefined || after === undefined)
-    throw new Error(`docs/benchmarks.md has no place for the tables of ${group}`);
+    throw new Error(`docs/benchmarks.md has no section for the tables of ${group}`);
   return `${before}<!-- begin ${group} -->\n${tables}\n<!-- end ${group} -->${after}`;
 }
 
-/** A line a subject, a column a workload. */
+/** One line per subject, one column per workload. */
 function figureTable(rows: readonly ResultRow[]): string {
   const workloads = [...new Map(rows.map(({ workload, unit }) => [workload, unit]))];
   const labels = [...new Set(rows.map(labelOf))];
@@ -61,7 +61,7 @@ function figure(row: ResultRow): string {
 
 function short(value: number): string {
   if (value >= 100) return Math.round(value).toLocaleString('en-US');
-  // Nothing came, so there is no median.
+  // No result arrived, so there is no median.
   if (!Number.isFinite(value)) return '–';
   return String(Number(value.toPrecision(value >= 1 ? 3 : 2)));
 }

@@ -1,16 +1,15 @@
 import type { ResultRow } from './samples.ts';
 
 /**
- * What a line must reach, as a share of a peer's figure from the same run: absolute times say little on another
- * machine.
+ * The target of a line, as a share of a peer's figure from the same run: absolute times mean little on another machine.
  */
 export interface Target {
   readonly workload: string;
   readonly title: string;
-  /** Which of our variants it is asked of; '' is the default configuration. */
+  /** The variant of ours that must reach it; '' is the default configuration. */
   readonly variant: string;
   readonly atMost: number;
-  /** For figures of which more is better: `atMost` is then the least. */
+  /** True for figures where more is better: `atMost` is then the minimum. */
   readonly isAtLeast?: boolean;
   /**
    * Whose figure: a label as `labelOf` makes it, or the best of all peers. `absolute`: no peer's; `atMost` has the

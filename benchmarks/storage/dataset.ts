@@ -1,7 +1,7 @@
-// The rows that every subject gets. They are made from their number alone, so that no subject has to be told which rows
-// another one got.
+// The rows for every subject. Each row depends only on its number, so that all subjects get the same rows without
+// coordination.
 
-/** What is in the two filled databases. The reduced sizes are for development: their figures mean nothing. */
+/** The contents of the two filled databases. The reduced sizes are for development: their figures mean nothing. */
 export interface Sizes {
   readonly keyValues: number;
   readonly documents: number;
@@ -28,7 +28,7 @@ export function keyValue(index: number): KeyValue {
   return [keyOf(index), valueOf(index)];
 }
 
-/** A random UUID of version 4: neighbours in time are strangers in the index. */
+/** A random version 4 UUID: rows created one after the other are far apart in the index. */
 export function keyOf(index: number): string {
   const [a, b, c, d] = [1, 2, 3, 4].map((part) =>
     scramble(index * 4 + part)

@@ -1,7 +1,7 @@
 import { batches, document, entry, keyValue, person, type Sizes } from './dataset.ts';
 import type { Operations } from './operations.ts';
 
-/** What a database holds before a workload meets it. */
+/** The contents of a database before a workload runs. */
 export type Dataset = 'empty' | 'values' | 'main' | 'people' | 'reports' | 'shared';
 
 const BATCH = 50_000;

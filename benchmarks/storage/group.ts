@@ -27,7 +27,7 @@ export async function runGroup(group: string, parts: readonly Part[], targets: r
       /** A tenth of the data and one round: shows that everything runs; its figures mean nothing. */
       quick: { type: 'boolean', default: false },
       rounds: { type: 'string' },
-      /** Names with commas between, as they appear while it runs. */
+      /** Comma-separated names, as the run prints them. */
       subjects: { type: 'string' },
       workloads: { type: 'string' },
     },
@@ -60,7 +60,7 @@ export async function runGroup(group: string, parts: readonly Part[], targets: r
         },
         samples,
       );
-      // A browser that cannot be had here must not take the figures of the others along.
+      // A browser that is unavailable here must not discard the figures of the others.
       await run
         .run()
         .catch((error: unknown) =>

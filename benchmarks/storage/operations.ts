@@ -1,6 +1,8 @@
 import type { Document, Entry, KeyValue, Person } from './dataset.ts';
 
-/** A subject answers at once or later: a loop that awaits what is already there would measure the await. */
+/**
+ * A subject answers synchronously or asynchronously. Awaiting a synchronous answer in a loop would measure the await.
+ */
 export type MaybePromise<T> = T | Promise<T>;
 
 export interface PersonRow {
@@ -13,31 +15,31 @@ export interface PersonRow {
 }
 
 /**
- * What the workloads ask of one open database. Subjects that speak SQL share `sql-operations.ts`; the others do the
- * same work in their own best way.
+ * The operations that workloads run on one open database. SQL subjects share `sql-operations.ts`; the others do the
+ * same work in their own fastest way.
  */
 export interface Operations {
-  /** Makes the tables that are missing. */
+  /** Creates the missing tables. */
   createTables(): MaybePromise<void>;
-  /** One row, in a transaction of its own, into a table that starts empty. */
+  /** Inserts one row in its own transaction into a table that starts empty. */
   insertKeyValue(row: KeyValue): MaybePromise<void>;
-  /** All rows in one transaction. The same holds of every method with a list. */
+  /** Inserts all rows in one transaction, as does every method with a list. */
   insertKeyValues(rows: readonly KeyValue[]): MaybePromise<void>;
   insertDocuments(rows: readonly Document[]): MaybePromise<void>;
   insertBinaryDocuments(rows: readonly Document[]): MaybePromise<void>;
   insertPeople(rows: readonly Person[]): MaybePromise<void>;
   insertEntries(rows: readonly Entry[]): MaybePromise<void>;
-  /** Makes the full-text index over the notes of the people. */
+  /** Creates the full-text index on the people's notes. */
   indexNotes(): MaybePromise<void>;
 
   countKeyValues(): MaybePromise<number>;
   sumValues(): MaybePromise<number>;
-  /** Takes out every row, key and value, and counts them. */
+  /** Reads the key and value of every row, and counts the rows. */
   readKeyValues(): MaybePromise<number>;
   readValue(key: string): MaybePromise<number>;
   /** Adds 1 to the value of each key, in one transaction. */
   incrementValues(keys: readonly string[]): MaybePromise<void>;
-  /** Adds 1 to one value, in a transaction of its own. */
+  /** Adds 1 to one value in its own transaction. */
   incrementValue(key: string): MaybePromise<void>;
 
   /** People with an id below `count`, all six columns. */

@@ -11,7 +11,7 @@ import type { Unit, Workload } from './workload.ts';
 import { TWO_TABS_MS } from './workloads/two-tabs.ts';
 import type { FilledPart, Plan } from './workloads.ts';
 
-/** Both tabs are ready by then. */
+/** Enough time for both tabs to be ready. */
 const LOOP_STARTS_AFTER_MS = 300;
 /** The database that several tabs have open. */
 const SHARED = 'shared';
@@ -42,11 +42,11 @@ interface DatabaseSession {
   readonly dataset?: Dataset;
 }
 
-/** Runs one plan. What fails is said and left out; the rest goes on. */
+/** Runs one plan. Reports and omits failures, then continues. */
 export class StorageRun {
   readonly #options: RunOptions;
   readonly #samples: Samples;
-  /** Subjects that failed to fill a database: what needs it is not tried again. */
+  /** Subjects that failed to fill a database; workloads that need it are skipped. */
   readonly #broken = new Set<string>();
   #browser: BenchBrowser | undefined;
   /** How long was spent on what further rounds do not do again. */
@@ -66,7 +66,7 @@ export class StorageRun {
         const elapsedMs = performance.now() - startMs;
         const perRoundMs = (elapsedMs - this.#onceMs) / round;
         if (round > 0 && elapsedMs + perRoundMs > plan.withinMinutes * 60_000) {
-          console.log(`  No more than ${round} of ${rounds} rounds: there is no time for another one.`);
+          console.log(`  Stopped after ${round} of ${rounds} rounds: no time for another.`);
           return;
         }
         await this.#round(round);
@@ -76,7 +76,7 @@ export class StorageRun {
     }
   }
 
-  /** Everything once. What takes longest, and is done only once in all, comes in the first. */
+  /** Runs everything once. The first round includes the longest workloads, which run only once in total. */
   async #round(round: number): Promise<void> {
     const { plan } = this.#options;
     for (const workloads of plan.onEmpty) await this.#emptyDatabases(workloads, round);
@@ -130,7 +130,7 @@ export class StorageRun {
     }
   }
 
-  /** One tab writes now and then, another reads all the time. */
+  /** One tab writes occasionally, another reads continuously. */
   async #twoTabs(round: number): Promise<void> {
     if (!this.#isWanted('L8w') && !this.#isWanted('L8r')) return;
     for (const subject of await this.#sharing(round, (candidate) => runs(candidate, 'L8w'))) {
@@ -150,7 +150,7 @@ export class StorageRun {
     }
   }
 
-  /** One tab writes now and then, two others read all the time: how many reads both get done in a second. */
+  /** One tab writes occasionally, two others read continuously: reads per second of both together. */
   async #threeTabs(round: number): Promise<void> {
     if (!this.#isWanted('reads')) return;
     for (const subject of await this.#sharing(round, () => true)) {

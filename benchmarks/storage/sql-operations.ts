@@ -3,10 +3,7 @@ import type { MaybePromise, Operations, PersonRow } from './operations.ts';
 export type SqlParameter = string | number;
 export type SqlRow = Record<string, unknown>;
 
-/**
- * What an adapter of a database that speaks SQL has to give. Statements are prepared once where the subject's API
- * allows it.
- */
+/** The interface of an adapter for an SQL database. Statements are prepared once if the subject's API allows it. */
 export interface SqlDatabase {
   /** One statement without parameters. */
   exec(sql: string): MaybePromise<void>;

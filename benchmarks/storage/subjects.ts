@@ -225,7 +225,7 @@ export const INDEXEDDB_SUBJECTS: readonly Subject[] = [
   },
 ];
 
-/** Ours with another page size: what decided on 8 KB (docs/decisions/0035). */
+/** Ours with other page sizes: the measurement behind the choice of 8 KB (docs/decisions/0035). */
 function withPages(kilobytes: number): Subject {
   return {
     name: 'rockpool',
@@ -312,7 +312,7 @@ export const CLIENT_SUBJECTS: readonly Subject[] = [
   ),
 ];
 
-/** Whether a subject has something to say about a workload. */
+/** Whether a subject reports anything for a workload. */
 export function runs(subject: Subject, workloadId: string): boolean {
   if (subject.lacks?.[workloadId] !== undefined) return false;
   return subject.only?.includes(workloadId) ?? true;

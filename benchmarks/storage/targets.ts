@@ -59,7 +59,7 @@ const ACCOUNTS: Readonly<Record<string, string>> = {
   'C-liveP95': 'as for the median; what makes the slowest twentieth slow is not profiled',
 };
 
-/** What the storage must reach beside its peers. */
+/** The targets of the storage relative to its peers. */
 export const TARGETS: readonly Target[] = [
   target('L1', 0.8),
   target('L2', 0.6, AHP_WAL),

@@ -3,10 +3,10 @@ import type { Sizes } from './dataset.ts';
 
 export type Unit = 'ms' | 'µs' | 's' | 'bytes' | '1/s';
 
-/** What a workload needs to know beside the database. */
+/** The inputs of a workload besides the database. */
 export interface Conditions {
   readonly sizes: Sizes;
-  /** Another one in every round, so that no subject meets the same rows again in its caches. */
+  /** Differs in every round, so that no subject finds the same rows in its caches. */
   readonly seed: number;
 }
 
@@ -21,14 +21,14 @@ export interface Workload {
   readonly title: string;
   readonly unit: Unit;
   readonly thread: 'database' | 'page';
-  /** How often it runs in a row, beside once in every round. Default 1. */
+  /** Number of consecutive runs in each round. Default 1. */
   readonly repeats?: number;
   /** True when the first run of a session is a warm-up that does not count. */
   readonly isWarm?: boolean;
   measure(operations: Operations, conditions: Conditions): Promise<number>;
 }
 
-/** Throws unless both are equal: every subject must have done the same work. */
+/** Throws unless both are equal: every subject must do the same work. */
 export function expectEqual(what: string, actual: number, expected: number): void {
   if (actual !== expected) throw new Error(`${what}: ${actual} instead of ${expected}`);
 }

@@ -11,13 +11,13 @@ import { selectAll, selectAllAgain } from './workloads/select-all.ts';
 import { sumScanCold, sumScanWarm } from './workloads/sum-scan.ts';
 import { fullTextMatch, likeScan } from './workloads/text-search.ts';
 
-/** What is measured on which database, in which order. */
+/** The workloads of each database, in order. */
 export interface Plan {
   /** Stands before the ids of the workloads, where several plans share them. */
   readonly prefix: string;
-  /** How often everything is repeated, at most. */
+  /** Maximum number of rounds. */
   readonly rounds: number;
-  /** No further round begins that would last beyond this. */
+  /** No round starts that would exceed this time. */
   readonly withinMinutes: number;
   /** Each list on a new, empty database in every round. */
   readonly onEmpty: readonly (readonly Workload[])[];
@@ -87,7 +87,7 @@ const BESIDE_INDEXEDDB: Omit<Plan, 'prefix'> = {
 export const FIREFOX_PLAN: Plan = { prefix: 'LF-', ...BESIDE_INDEXEDDB };
 export const WEBKIT_PLAN: Plan = { prefix: 'LW-', ...BESIDE_INDEXEDDB };
 
-/** What an app's page gets: every call begins and ends there. */
+/** Performance as an app's page sees it: every call starts and ends on the page. */
 export const CLIENT_PLAN: Plan = {
   prefix: 'C-',
   rounds: 3,

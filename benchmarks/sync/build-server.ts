@@ -7,7 +7,7 @@ const output = join(root, 'benchmarks/dist/sync');
 
 export const BUILT_SERVER: string = join(output, 'rockpool-server.js');
 
-/** Our server as JavaScript: run from its sources it would carry the memory of what strips their types. */
+/** Our server compiled to JavaScript: running it from source would add the memory of the type stripper. */
 export async function buildServer(): Promise<void> {
   const { build } = await import('vite');
   await build({

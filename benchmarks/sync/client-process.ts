@@ -5,9 +5,9 @@ import { ledgerRow, ledgerRows } from './rows.ts';
 
 const { engine } = await ENGINES[process.argv[2] as EngineName]();
 const clients: SyncClient[] = [];
-/** Of each client: when it saw which row, on the clock that all processes of a machine share. */
+/** For each client, when it saw each row, on the clock that all processes of a machine share. */
 const seenMs: Map<string, number>[] = [];
-/** Rows that a client writes in one go before it lets the socket have its turn. */
+/** Rows that a client writes in a batch before it yields to the socket. */
 const BURST = 200;
 const POLL_MS = 5;
 
@@ -61,7 +61,7 @@ export const commands = {
     }
     return written;
   },
-  /** When every client had at least so many rows; rejects when that does not come. */
+  /** The time at which every client had at least this many rows; rejects on timeout. */
   async waitForCount(count: number, timeoutMs: number): Promise<number> {
     const endMs = nowMs() + timeoutMs;
     while (!clients.every((client) => client.count() >= count)) {

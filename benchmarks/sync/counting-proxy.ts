@@ -1,6 +1,6 @@
 import { connect, createServer, type AddressInfo, type Socket } from 'node:net';
 
-/** Passes bytes on to a port, and counts them: all of TCP's payload, compression and framing included. */
+/** Forwards bytes to a port and counts them: the whole TCP payload, including compression and framing. */
 export interface CountingProxy {
   readonly port: number;
   upBytes: number;
@@ -17,7 +17,7 @@ export async function startProxy(targetPort: number): Promise<CountingProxy> {
     client.pipe(target).pipe(client);
     for (const socket of [client, target]) {
       sockets.add(socket);
-      socket.on('error', () => undefined); // The other end is told by the close that follows.
+      socket.on('error', () => undefined); // The close event that follows informs the other end.
       socket.on('close', () => {
         sockets.delete(socket);
         client.destroy();

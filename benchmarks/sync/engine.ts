@@ -1,12 +1,12 @@
 import type { LedgerRow } from './rows.ts';
 
-/** One way to sync: how its server is started and how its clients are spoken to. Each runs in a process of its own. */
+/** One sync engine: how to start its server and control its clients. Each runs in its own process. */
 export interface Engine {
   /** Answers on 127.0.0.1 when it resolves, and keeps its data in `folder`. */
   startServer(port: number, folder: string): Promise<void>;
   createClient(port: number, name: string): Promise<SyncClient>;
   /**
-   * A client that has nothing and wants everything, where the library begins in another way then. Default:
+   * A client without data that fetches everything, for libraries that start differently in this case. Default:
    * `createClient`.
    */
   createFreshClient?(port: number, name: string): Promise<SyncClient>;
@@ -14,13 +14,13 @@ export interface Engine {
 
 /** One client, with its data in memory; all clients of a run share one database, room or document. */
 export interface SyncClient {
-  /** Goes online; resolves when it has begun, not when all has come. */
+  /** Goes online; resolves when the connection has started, not when all rows have arrived. */
   connect(): Promise<void>;
   disconnect(): Promise<void>;
-  /** One row, in a transaction of its own. Returns when it is written here. */
+  /** Writes one row in its own transaction. Returns when the row is written locally. */
   insert(row: LedgerRow): void | Promise<void>;
   insertMany(rows: readonly LedgerRow[]): void | Promise<void>;
-  /** How many rows are here. */
+  /** The number of local rows. */
   count(): number;
   /** Called for each row that comes from another client; after a first sync it may be called late or not at all. */
   onRow(listener: (id: string) => void): void;

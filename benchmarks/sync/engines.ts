@@ -4,7 +4,7 @@ export interface SyncSubject {
   readonly name: string;
   readonly variant: string;
   readonly engine: EngineName;
-  /** Workloads that it does not run, with the reason that stands in the report. */
+  /** Workloads that it does not run, with the reason for the report. */
   readonly lacks?: Readonly<Record<string, string>>;
 }
 

@@ -12,7 +12,7 @@ const CALL_TIMEOUT_MS = 240_000;
 export interface ServerProcess {
   readonly port: number;
   readonly pid: number;
-  /** Ends it, and removes what it stored. */
+  /** Ends the process and removes its data. */
   stop(): Promise<void>;
 }
 
@@ -31,7 +31,7 @@ export async function startServer(subject: SyncSubject): Promise<ServerProcess> 
   };
 }
 
-/** The commands of client-process.ts, as if they were here. */
+/** The commands of client-process.ts, callable from this process. */
 export type ClientProcess = {
   readonly [K in keyof Commands]: (...args: Parameters<Commands[K]>) => ReturnType<Commands[K]>;
 } & { end(): Promise<void> };
@@ -88,7 +88,7 @@ export async function startClients(
   return clients;
 }
 
-/** Resident memory in bytes; undefined where the system does not tell. */
+/** Resident memory in bytes; undefined if the system does not report it. */
 export function residentBytes(pid: number): number | undefined {
   const file = `/proc/${pid}/status`;
   const kilobytes = existsSync(file) ? /^VmRSS:\s+(\d+)/m.exec(readFileSync(file, 'utf8'))?.[1] : undefined;

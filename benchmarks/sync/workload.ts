@@ -26,10 +26,10 @@ export const QUICK_SIZES: SyncSizes = {
 /** One figure: the workload's id, its value, its unit. */
 export type Figure = readonly [workload: string, value: number, unit: string];
 
-/** One kind of measurement, with a fresh server and fresh processes each time. */
+/** One kind of measurement, with a new server and new processes each time. */
 export interface SyncWorkload {
   readonly id: string;
-  /** How often at most; a long one need not be repeated. */
+  /** Maximum number of runs; a long workload need not be repeated. */
   readonly rounds: number;
   run(subject: SyncSubject, sizes: SyncSizes): Promise<readonly Figure[]>;
 }

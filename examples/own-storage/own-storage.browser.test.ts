@@ -3,7 +3,7 @@ import readme from '../../packages/vfs-opfs/README.md?raw';
 
 const workers: Worker[] = [];
 
-/** The first message of a new worker: what its search found first. */
+/** The first message of a new worker: the first result of its search. */
 function searchInNewWorker(): Promise<unknown> {
   const worker = new Worker(new URL('./notes.worker.ts', import.meta.url), { type: 'module' });
   workers.push(worker);

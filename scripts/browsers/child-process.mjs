@@ -1,8 +1,8 @@
-// A browser or driver as a child: started, waited for until it is ready, and ended for sure.
+// Runs a browser or driver as a child process: starts it, waits until it is ready, and always ends it.
 
 import { spawn } from 'node:child_process';
 
-/** What does not end by itself in this time is killed. */
+/** Time a process has to exit by itself before it is killed. */
 const graceMs = 5_000;
 const startTimeoutMs = 60_000;
 const lookAgainMs = 50;
@@ -13,7 +13,7 @@ const lookAgainMs = 50;
  * @param {readonly string[]} args
  * @param {(output: string) => Promise<T | undefined> | T | undefined} ready asked again and again, with all that was
  * printed, until it has a result
- * @param {Record<string, string>} [env] added to ours
+ * @param {Record<string, string>} [env] added to our environment
  * @returns {Promise<{ value: T, stop: () => Promise<void>, kill: () => Promise<void> }>} `kill` gives it no time to do
  * anything
  */

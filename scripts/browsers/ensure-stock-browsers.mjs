@@ -1,4 +1,4 @@
-// Firefox and WebKitGTK for `npm run test:browsers`: those that are here, else Debian's packages.
+// Firefox and WebKitGTK for `npm run test:browsers`: installed ones, else Debian's packages.
 
 import { existsSync } from 'node:fs';
 import { run } from '../children.mjs';
@@ -9,7 +9,7 @@ const aptTimeoutMs = 15 * 60_000;
 /** Debian's package of each program. */
 const packages = { Firefox: 'firefox-esr', 'WebKitWebDriver and MiniBrowser': 'webkit2gtk-driver', Xvfb: 'xvfb' };
 
-/** @throws {SetupError} that names what is missing and how to get it */
+/** @throws {SetupError} that names the missing programs and how to install them */
 export async function ensureStockBrowsers() {
   if (missing().length === 0) return;
   let trouble = '';

@@ -1,12 +1,12 @@
-// Where Firefox and WebKitGTK stand on this machine. Only looks; test-browsers.mjs installs.
+// Finds Firefox and WebKitGTK on this machine. Does not install them; test-browsers.mjs does.
 
 import { existsSync, readdirSync } from 'node:fs';
 import { delimiter, join } from 'node:path';
 
-/** Debian names its folders by processor and WebKit's by the version of its interface. */
+/** Debian's folder names contain the processor architecture, and WebKit's contain its API version. */
 const libraryFolder = '/usr/lib';
 
-/** A program that is not there keeps its usual path, so that an attempt to start it says what is missing. */
+/** A missing program keeps its usual path, so that starting it fails with an error that names it. */
 export function findStockBrowsers() {
   return {
     firefox: inPath('firefox-esr') ?? inPath('firefox') ?? '/usr/bin/firefox-esr',

@@ -1,4 +1,4 @@
-// A stock Firefox with a profile of its own, driven by WebDriver BiDi: a WebSocket on loopback, one JSON message a
+// A stock Firefox with its own profile, driven by WebDriver BiDi: a WebSocket on loopback with one JSON message per
 // command.
 
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
@@ -6,7 +6,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { startProcess } from './child-process.mjs';
 
-/** Nothing of a first start should reach the network or wait for a click. */
+/** Prevents first-run network requests and dialogs. */
 const quietPreferences = {
   'app.update.enabled': false,
   'browser.aboutwelcome.enabled': false,
@@ -20,14 +20,14 @@ const quietPreferences = {
 /**
  * @typedef {object} DrivenBrowser
  * @property {string} version
- * @property {(url: string) => Promise<void>} openPage in a tab of its own
+ * @property {(url: string) => Promise<void>} openPage in a new tab
  * @property {() => Promise<void>} close ends the browser
  */
 
 /**
  * @typedef {object} FirefoxOptions
  * @property {Record<string, boolean | string>} [preferences]
- * @property {string} [profile] a folder that is kept; without it there is a new one, which is removed on closing
+ * @property {string} [profile] a folder to keep; default: a new one, removed on close
  */
 
 /**

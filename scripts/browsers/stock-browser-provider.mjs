@@ -1,5 +1,5 @@
-// Vitest's tests in a browser that is driven by us: Playwright brings builds of its own, and these are to be the ones
-// that people have.
+// Runs Vitest's tests in a browser that these scripts drive, because Playwright ships its own builds and these tests
+// need the stock ones.
 
 import { playwright } from '@vitest/browser-playwright';
 

@@ -1,11 +1,11 @@
-// From the reports of the browsers' runs to the table in docs/browser-support.md. Pure.
+// Turns the reports of the browser runs into the table in docs/browser-support.md. Pure.
 
 /**
- * What one browser showed.
+ * The results of one browser.
  *
  * @typedef {object} BrowserResult
- * @property {string} browser as a column's head, with its version
- * @property {Record<string, boolean | string>} capabilities a text is the name of the exception that it threw
+ * @property {string} browser the column heading, with its version
+ * @property {Record<string, boolean | string>} capabilities a string is the name of the exception thrown
  * @property {Record<string, { passed: number, failed: number, isRefused: boolean }>} media
  */
 
@@ -91,7 +91,6 @@ const end = '<!-- end -->';
 export function withTable(document, table) {
   const from = document.indexOf(begin);
   const to = document.indexOf(end, from);
-  if (from === -1 || to === -1)
-    throw new Error('docs/browser-support.md has lost the marks between which its table stands');
+  if (from === -1 || to === -1) throw new Error('docs/browser-support.md lacks the markers around its table');
   return `${document.slice(0, from + begin.length)}\n${table}\n${document.slice(to)}`;
 }

@@ -9,7 +9,7 @@ it('docs/browser-support.md shows what the last written run saw', () => {
   expect(withTable(document, supportTable(JSON.parse(read('docs/browser-support.json'))))).toBe(document);
 });
 
-it('a report becomes a column: passed, failed and refused media, and capabilities with what they threw', () => {
+it('turns a report into a column: passed, failed and refused media, and capabilities with the exceptions they threw', () => {
   const test = (/** @type {string} */ medium, /** @type {string} */ title, /** @type {string} */ status) => ({
     ancestorTitles: [medium],
     title,

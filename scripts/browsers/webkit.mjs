@@ -1,4 +1,4 @@
-// WebKitGTK's MiniBrowser, driven by WebDriver over HTTP, on a display that nobody sees.
+// WebKitGTK's MiniBrowser, driven by WebDriver over HTTP, on a virtual display.
 
 import { createServer } from 'node:net';
 import { startProcess } from './child-process.mjs';
@@ -8,7 +8,7 @@ import { startProcess } from './child-process.mjs';
  * @returns {Promise<import('./firefox.mjs').DrivenBrowser>}
  */
 export async function startWebKit({ driver, miniBrowser, xvfb }) {
-  // It takes a display that is free, and prints its number.
+  // Takes a free display and prints its number.
   const display = await startProcess(
     xvfb,
     ['-displayfd', '1', '-screen', '0', '1024x768x24', '-nolisten', 'tcp'],
@@ -30,7 +30,7 @@ export async function startWebKit({ driver, miniBrowser, xvfb }) {
         capabilities: { alwaysMatch: { 'webkitgtk:browserOptions': { binary: miniBrowser, args: ['--automation'] } } },
       });
       const session = `${root}/session/${sessionId}`;
-      // Loading the tests' page takes as long as it takes.
+      // Generous, because loading the tests' page can be slow.
       await call('POST', `${session}/timeouts`, { pageLoad: 10 * 60_000 });
       return {
         version: `${capabilities.browserName} ${capabilities.browserVersion}`,

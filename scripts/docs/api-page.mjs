@@ -15,9 +15,9 @@ const ENTRIES = [
   ['@rockpool/sync-server', 'packages/sync-server/src/index.ts', 'The server.'],
 ];
 
-/** docs/api.md: what each entry of the packages exports, as declared. */
+/** docs/api.md: the exported declarations of each package entry. */
 export function apiPage() {
-  /** @type {Map<string, string>} the entry that shows a declaration, by its code */
+  /** @type {Map<string, string>} the entry that documents a declaration, by its code */
   const shown = new Map();
   const sections = ENTRIES.map(([entry, path, about]) => {
     const parts = exportedNames(path).map((name) => {

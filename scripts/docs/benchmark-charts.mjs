@@ -6,7 +6,7 @@ import { root } from '../children.mjs';
 
 /** @typedef {{ label: string, ratio: number }} Bar */
 
-/** Names that fit beside a bar, by the ids in the tables. */
+/** Labels short enough to fit beside a bar, keyed by the ids in the tables. */
 const STORAGE = {
   L1: 'cold open',
   L2: 'insert, autocommit',
@@ -111,7 +111,7 @@ const ROW = 22;
 const LEFT = 172;
 const WIDTH = 360;
 
-/** The longest bar stands for ten times, or a tenth, of the best peer. */
+/** The longest bar represents ten times, or a tenth of, the best peer's time. */
 const SCALE = Math.log2(10);
 
 /**

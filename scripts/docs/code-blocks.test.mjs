@@ -3,9 +3,12 @@ import { join } from 'node:path';
 import { expect, it } from 'vitest';
 import { root } from '../children.mjs';
 
-// Every block of TypeScript in the documentation is code of a file that is type-checked, and mostly run by a test.
+// Every TypeScript block in the documentation comes from a type-checked file, which a test usually runs.
 
-/** Pages whose blocks are in these files, line by line. What a file's own test compares byte for byte is not repeated. */
+/**
+ * Pages and the files that contain their blocks, line by line. Omits blocks that a file's own test compares byte for
+ * byte.
+ */
 const SOURCES = {
   'README.md': ['examples/quick-start/quick-start.ts'],
   'docs/concepts.md': ['packages/client/testing/docs-snippets.tsx'],
@@ -22,7 +25,7 @@ const SOURCES = {
   'packages/vfs-opfs/README.md': ['examples/own-storage/notes.worker.ts'],
 };
 
-/** Lines that no file has, each with its reason. */
+/** Lines that occur in no file, each with its reason. */
 const EXCEPTIONS = new Map([
   [
     'new EditorView({ parent, doc: text.toString(), extensions: [yCollab(text, note.awareness, { undoManager: note.undoManager })] });',
@@ -40,12 +43,12 @@ const EXCEPTIONS = new Map([
 /** A configuration of Vite in a guide: examples/todo has the same, and tests/bundlers builds with it. */
 const isViteConfiguration = (/** @type {string} */ code) => code.startsWith('export default {\n  optimizeDeps');
 
-/** Generated from the sources themselves. */
+/** Generated from the sources. */
 const GENERATED = ['docs/api.md', 'docs/configuration.md', 'docs/errors.md'];
 
 const read = (/** @type {string} */ path) => readFileSync(join(root, path), 'utf8');
 
-/** The formatter may break lines, and sources may import in another way. */
+/** The formatter may break lines differently, and sources may use other import paths. */
 const withoutSpace = (/** @type {string} */ text) =>
   text.replace(/\/\/ .*$/gm, '').replace(/\s+|,(?=\s*(?:[)\]}]|$))/g, '');
 

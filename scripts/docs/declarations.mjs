@@ -224,7 +224,7 @@ function docBefore(file, start) {
     .trim();
 }
 
-/** Columns of a line of code that the site shows without scrolling. */
+/** Number of columns that the site shows without horizontal scrolling. */
 const NARROW = 80;
 
 /**

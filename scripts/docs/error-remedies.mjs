@@ -1,4 +1,4 @@
-// What a person does about each error code, for docs/errors.md. The cause is the sentence in error-codes.ts.
+// The remedy for each error code, for docs/errors.md. error-codes.ts contains the cause.
 
 /** @typedef {import('../../packages/shared/src/errors/error-codes.ts').ErrorCode} ErrorCode */
 

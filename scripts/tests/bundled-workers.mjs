@@ -1,5 +1,6 @@
-// Workers of the tests in Chromium, each as one file. In development Vite serves a worker of ours as some two hundred
-// modules, and most tests start several workers: their loading took more of a processor than all the tests themselves.
+// Bundles each worker of the Chromium tests into one file. In development, Vite serves one of our workers as about two
+// hundred modules, and most tests start several workers: loading them took more processor time than all the tests
+// themselves.
 
 import { dirname, resolve } from 'node:path';
 import { build } from 'vite';
@@ -8,7 +9,7 @@ const WORKER = /[?&]worker_file\b/;
 const ASSET = /new URL\((['"])([^'"]+\.wasm)\1,\s*import\.meta\.url\)/g;
 
 /**
- * Files beside the code, such as SQLite's, keep their address, since the bundle has another one than the code.
+ * Keeps the addresses of files beside the code, such as SQLite's, because the bundle has a different address.
  *
  * @returns {import('vite').Plugin}
  */
@@ -45,7 +46,7 @@ async function bundle(entry) {
       rolldownOptions: { input: entry, output: { format: 'es', codeSplitting: false }, preserveEntrySignatures: false },
     },
   });
-  if (Array.isArray(built) || !('output' in built)) throw new Error(`${entry} became no bundle`);
+  if (Array.isArray(built) || !('output' in built)) throw new Error(`${entry} produced no bundle`);
   const [chunk, ...others] = built.output.filter(({ type }) => type === 'chunk');
   if (chunk?.type !== 'chunk' || others.length > 0) throw new Error(`${entry} became ${others.length + 1} files`);
   return chunk.code;

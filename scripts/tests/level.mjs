@@ -1,4 +1,4 @@
-// How much a run of the tests does. `ROCKPOOL_LEVEL` says it; this file alone reads it, and tests read it through
+// The level of a test run, set by `ROCKPOOL_LEVEL`. Only this file reads the variable; tests use
 // `tests/support/level.ts`.
 
 /**
@@ -9,7 +9,7 @@
  * @typedef {'test' | 'verify' | 'deep'} Level
  */
 
-/** @type {readonly Level[]} each does all that the one before it does */
+/** @type {readonly Level[]} each includes the one before it */
 export const levels = ['test', 'verify', 'deep'];
 
 /** @returns {Level} */

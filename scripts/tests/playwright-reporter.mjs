@@ -1,4 +1,4 @@
-// Writes what Playwright's tests do into the file of ROCKPOOL_REPORT, as vitest-reporter.mjs does.
+// Writes the events of Playwright tests to the file in ROCKPOOL_REPORT, as vitest-reporter.mjs does for Vitest.
 
 import { appendFileSync } from 'node:fs';
 import { relative } from 'node:path';
@@ -13,7 +13,7 @@ const write = (event) => appendFileSync(reportFile, `${JSON.stringify(event)}\n`
 const fileOf = (test) => relative(root, test.location.file).replaceAll('\\', '/');
 
 /**
- * As `--grep` matches it, without the project and the file.
+ * The name that `--grep` matches, without the project and the file.
  *
  * @param {import('playwright/types/testReporter').TestCase} test
  */
@@ -21,7 +21,7 @@ const nameOf = (test) => test.titlePath().slice(3).join(' ');
 
 export default class {
   /**
-   * How many tests of a file have not ended, and how long the others took. @type {Map<string, { left: number, ms:
+   * The number of unfinished tests of each file, and the time of the finished ones. @type {Map<string, { left: number, ms:
    * number }>}
    */
   #files = new Map();
@@ -52,7 +52,7 @@ export default class {
    * @param {import('playwright/types/testReporter').TestResult} result
    */
   onTestEnd(test, { status, duration, retry }) {
-    // There are no retries: a test that needs one hides a lost write.
+    // Never retries: a flaky test can hide a lost write.
     const state =
       status === 'skipped' ? 'skipped' : status === test.expectedStatus && retry === 0 ? 'passed' : 'failed';
     write({ event: 'end', file: fileOf(test), name: nameOf(test), state, ms: duration });

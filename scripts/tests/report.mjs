@@ -1,4 +1,4 @@
-// What runners have written so far, one line of JSON for each event, and what it comes to. Pure: the text comes in.
+// Summarises the events that runners have written so far, one line of JSON each. Pure: takes the text as an argument.
 
 /**
  * `begin` and `end` are a test's; `file` is the end of a file; `error` is a fault outside of any test; `done` is the
@@ -16,14 +16,14 @@
 /**
  * @typedef {object} Report
  * @property {import('../test-counts.mjs').Counts} counts
- * @property {{ file: string, name: string | undefined }[]} failures without a name where the file itself failed
- * @property {{ file: string, name: string }[]} unfinished what was running when the runner ended
+ * @property {{ file: string, name: string | undefined }[]} failures without a name if the file itself failed
+ * @property {{ file: string, name: string }[]} unfinished tests that were running when the runner ended
  * @property {{ file: string, ms: number }[]} files that ended, in that order
- * @property {boolean} isComplete whether the runner came to its end
+ * @property {boolean} isComplete whether the runner finished
  */
 
 /**
- * @param {string} text lines of JSON; a last line that was cut off while it was written is left out
+ * @param {string} text lines of JSON; an incomplete last line is ignored
  * @returns {Report}
  */
 export function readReport(text) {
@@ -52,7 +52,7 @@ export function readReport(text) {
     }
     if (event.event === 'file') {
       report.files.push({ file: event.file, ms: event.ms });
-      // It could not be loaded, or a hook around its tests failed.
+      // The file failed to load, or a hook around its tests failed.
       if (event.failed && !report.failures.some(({ file }) => file === event.file)) fail(event.file, undefined);
     }
     if (event.event === 'error') report.counts.failed += 1;
@@ -65,7 +65,7 @@ export function readReport(text) {
 /**
  * @param {readonly { file: string, ms: number }[]} files
  * @param {number} count
- * @returns {string[]} one line each, the slowest first; what ran in several runners is added up
+ * @returns {string[]} one line each, slowest first; adds up the times of a file that ran in several runners
  */
 export function slowest(files, count) {
   /** @type {Map<string, number>} */

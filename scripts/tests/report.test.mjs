@@ -54,7 +54,7 @@ describe("a runner's report", () => {
     ).toEqual({ passed: 1, failed: 1, skipped: 0 });
   });
 
-  it('that was cut short has what ended before, and what was running', () => {
+  it('lists finished and running tests if the run was interrupted', () => {
     const cut = `${lines(...test('a', 'passed'), { event: 'begin', file, name: 'b' })}{"event":"end","fi`;
     expect(readReport(cut)).toMatchObject({
       counts: { passed: 1, failed: 0, skipped: 0 },
@@ -64,7 +64,7 @@ describe("a runner's report", () => {
   });
 });
 
-it('the slowest files come first, with what they took in all runners', () => {
+it('lists the slowest files first, with their total time over all runners', () => {
   const files = [
     { file: 'a', ms: 1000 },
     { file: 'b', ms: 1500 },
@@ -75,14 +75,14 @@ it('the slowest files come first, with what they took in all runners', () => {
 });
 
 describe('the command that repeats a failure', () => {
-  it('names the file, the test and the level', () => {
+  it('names the file, test and level', () => {
     expect(repeatCommand({ file, name: "a suite doesn't fail" }, 'test')).toBe(
       `npm test -- ${file} -t 'a suite doesn'\\''t fail'`,
     );
     expect(repeatCommand({ file, name: 'a' }, 'verify')).toBe(`ROCKPOOL_LEVEL=verify npm test -- ${file} -t 'a'`);
   });
 
-  it('is for the whole file where that failed outside of its tests', () => {
+  it('names only the file if it failed outside its tests', () => {
     expect(repeatCommand({ file, name: undefined }, 'test')).toBe(`npm test -- ${file}`);
   });
 });

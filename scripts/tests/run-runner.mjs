@@ -1,5 +1,4 @@
-// Runs one process of tests to its end, or ends it when nothing happens any more. What it has written by then counts
-// either way.
+// Runs one test process until it exits, or ends it when it is stuck. Events written before that count in both cases.
 
 import { chmodSync, existsSync, mkdtempSync, readFileSync, rmSync, statSync } from 'node:fs';
 import { tmpdir } from 'node:os';
@@ -13,13 +12,13 @@ const lookEveryMs = 5_000;
  * @typedef {object} Ended
  * @property {import('./report.mjs').Report} report
  * @property {number} exitCode
- * @property {boolean} wasStuck whether it was ended because nothing happened any more
+ * @property {boolean} wasStuck whether it was ended because it was stuck
  */
 
 /**
  * @param {import('./runners.mjs').Runner} runner
  * @param {object} options
- * @param {string | undefined} options.name the tests to run, as a part of their full names
+ * @param {string | undefined} options.name runs tests with this text in their full names
  * @param {string | undefined} options.chromium
  * @param {import('./level.mjs').Level} options.level
  * @param {string} options.prefix of each line it prints

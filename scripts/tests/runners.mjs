@@ -1,4 +1,4 @@
-// What runs the tests of a level: processes of Vitest and Playwright, each with the suites and files that are its own.
+// The Vitest and Playwright processes that run the tests of a level, each with its own suites and files.
 
 import { join } from 'node:path';
 import { root } from '../children.mjs';
@@ -7,11 +7,11 @@ import { buildDemo } from '../demo-build.mjs';
 import { levels } from './level.mjs';
 
 /**
- * No test may take this long without an end or a line of output: `testTimeout` and `hookTimeout` of the configurations
- * are shorter.
+ * A runner without a finished test or a line of output for this long is stuck: `testTimeout` and `hookTimeout` in the
+ * configurations are shorter.
  */
 const stuckAfterMs = 10 * 60_000;
-/** A deep test may run for so long before it ends, and prints nothing meanwhile. */
+/** The same limit for deep tests, which print nothing while they run. */
 const deepStuckAfterMs = 60 * 60_000;
 
 /**
@@ -40,7 +40,7 @@ const usualSeconds = 3;
  * @property {readonly string[] | undefined} files its tests; undefined: all of its suites
  * @property {(name: string | undefined) => string[]} args for Node 24; `name`: the tests to run, as a part of their
  * full names
- * @property {number} stuckAfterMs it is ended when nothing has happened for so long
+ * @property {number} stuckAfterMs time without events after which it is ended
  * @property {boolean} inChromium
  * @property {() => Promise<void>} [prepare] fails with a SetupError
  */
@@ -51,7 +51,7 @@ const usualSeconds = 3;
  * @property {import('./test-files.mjs').Suite[]} suites
  * @property {readonly string[] | undefined} files
  * @property {string} [config]
- * @property {readonly string[]} [projects] as named in the configuration; those of the suites unless given
+ * @property {readonly string[]} [projects] as named in the configuration; default: those of the suites
  * @property {number} [stuckAfter]
  * @property {() => Promise<void>} [prepare]
  * @property {readonly string[]} [options]
@@ -121,7 +121,7 @@ function endToEnd(files) {
   };
 }
 
-/** @param {string} text for a regular expression that matches it alone */
+/** @param {string} text to escape for a regular expression */
 function literal(text) {
   return text.replace(/[$()*+.?[\\\]^{|}/-]/g, '\\$&');
 }
@@ -133,7 +133,7 @@ function literal(text) {
  * @param {object} choice
  * @param {import('./level.mjs').Level} choice.level
  * @param {Record<import('./test-files.mjs').Suite, readonly string[]>} choice.files of each suite
- * @param {boolean} choice.isPart whether those are a choice, and not all there are
+ * @param {boolean} choice.isPart whether they are a selection rather than all files
  * @param {number} choice.processors
  * @returns {Runner[][]}
  */
@@ -164,7 +164,7 @@ export function runnersOf({ level, files, isPart, processors }) {
   ];
   const deep = [
     vitest({ title: 'deep, Node', suites: ['deep'], files: chosen(['deep']), stuckAfter: deepStuckAfterMs }),
-    // The tests of the server once more, with PostgreSQL under it.
+    // The server tests again, on PostgreSQL.
     vitest({
       title: 'PostgreSQL',
       suites: ['node'],

@@ -17,7 +17,7 @@ const none = {
 };
 
 describe('the files of Chromium', () => {
-  it('are dealt out whole and once, the heavy ones to different processes', () => {
+  it('are each assigned to one process, with heavy files in different processes', () => {
     const [heaviest = '', second = ''] = Object.keys(heavyFiles);
     const files = [heaviest, 'a', 'b', 'c', second];
     const shards = dealOut(files, 2);
@@ -27,7 +27,7 @@ describe('the files of Chromium', () => {
     expect(dealOut([], 4)).toEqual([]);
   });
 
-  it('that are called heavy exist', () => {
+  it('include every file listed as heavy', () => {
     expect(Object.keys(heavyFiles).filter((file) => !existsSync(join(root, file)))).toEqual([]);
   });
 });
@@ -42,7 +42,7 @@ describe('the runners of a level', () => {
     ),
   ];
 
-  it('do all that those of the level before do, and at the deep level every suite there is', () => {
+  it('include all suites of the level before, and every suite at the deep level', () => {
     expect(suitesAt('test').sort()).toEqual(['browser', 'end-to-end', 'node']);
     expect(suitesAt('verify')).toEqual(expect.arrayContaining([...suitesAt('test'), 'verify', 'browser-verify']));
     expect(suitesAt('deep').sort()).toEqual(
@@ -52,7 +52,7 @@ describe('the runners of a level', () => {
     );
   });
 
-  it('are only those with a file among the chosen ones', () => {
+  it('include only those with a selected file', () => {
     const [[runner, ...others] = [], ...stages] = runnersOf({
       level: 'deep',
       files: { ...none, deep: ['a.deep.test.ts'] },

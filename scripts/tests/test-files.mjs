@@ -1,5 +1,5 @@
-// Which files are tests, and what runs each of them. The suffixes are those of CONTRIBUTING.md; `vitest.config.ts` has
-// them as patterns.
+// Maps each test file to the suite that runs it. CONTRIBUTING.md documents the suffixes; `vitest.config.ts` has the
+// same ones as patterns.
 
 import { existsSync, readdirSync } from 'node:fs';
 import { join } from 'node:path';
@@ -12,7 +12,7 @@ import { root } from '../children.mjs';
 const folders = ['packages', 'apps', 'tests', 'scripts'];
 const notOurs = new Set(['node_modules', 'dist', '.rockpool', '.turbo', '.vite']);
 
-/** The first that fits says where a file runs. @type {readonly [suffix: RegExp, suite: Suite][]} */
+/** The first match selects the suite of a file. @type {readonly [suffix: RegExp, suite: Suite][]} */
 const suites = [
   [/\.stock\.test\.ts$/, 'stock'],
   [/\.deep\.browser\.test\.tsx?$/, 'browser-deep'],
@@ -26,14 +26,14 @@ const suites = [
 
 /**
  * @param {string} file
- * @returns {Suite | undefined} nothing for what is no test
+ * @returns {Suite | undefined} undefined if the file is not a test
  */
 export function suiteOf(file) {
   return suites.find(([suffix]) => suffix.test(file))?.[1];
 }
 
 /**
- * @returns {string[]} every file below the folders of ours, relative to the root, in the same order on every machine
+ * @returns {string[]} every file below our folders, relative to the root, in the same order on every machine
  */
 export function sourceFiles() {
   return folders.filter((folder) => existsSync(join(root, folder))).flatMap(filesBelow);

@@ -9,7 +9,7 @@ import { sourceFiles, suiteOf } from './test-files.mjs';
 /** @param {import('vitest/config').ViteUserConfig} of */
 const projectsOf = ({ test }) => /** @type {Project[]} */ (test?.projects ?? []);
 
-it('every test runs in the one suite that its suffix says, in the configuration of Vitest as here', () => {
+it("every test runs in the one suite that its suffix selects, here and in Vitest's configuration", () => {
   const projects = projectsOf(config).filter(({ test }) => test?.name !== 'postgres');
   const stock = projectsOf(stockConfig).filter(({ test }) => test?.name === 'firefox-killed');
   const tests = sourceFiles().filter((file) => suiteOf(file) !== undefined && suiteOf(file) !== 'end-to-end');

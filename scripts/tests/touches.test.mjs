@@ -19,7 +19,7 @@ const sources = {
 const touching = (word) => testsThatTouch(word, Object.keys(sources), (file) => sources[file] ?? '');
 
 describe('npm test -- merge', () => {
-  it('runs the tests in such a path and those that import from one, as a worker too or through code for tests, and not those whose subject imports it', () => {
+  it('runs tests with the word in their path and tests that import such a file, including workers and imports through test code, but not tests whose subject imports it', () => {
     expect(touching('merge')).toEqual([
       'packages/a/src/merge/row.test.ts',
       'packages/a/src/both.test.ts',
@@ -28,11 +28,11 @@ describe('npm test -- merge', () => {
     ]);
   });
 
-  it('takes the whole path of a test for that test alone', () => {
+  it('runs one test if the word is its whole path', () => {
     expect(touching('packages/a/src/merge/row.test.ts')).toEqual(['packages/a/src/merge/row.test.ts']);
   });
 
-  it('finds nothing for a word that stands nowhere', () => {
+  it('finds nothing for a word that matches no path', () => {
     expect(touching('marge')).toEqual([]);
   });
 });

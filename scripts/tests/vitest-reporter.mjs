@@ -1,5 +1,5 @@
-// Writes what Vitest's tests do into the file of ROCKPOOL_REPORT, each line when it happens: a run that is cut short
-// still shows what ran.
+// Writes the events of Vitest tests to the file in ROCKPOOL_REPORT as they happen, so that an interrupted run still
+// shows which tests ran.
 
 import { appendFileSync } from 'node:fs';
 import { relative } from 'node:path';
@@ -14,7 +14,7 @@ const write = (event) => appendFileSync(reportFile, `${JSON.stringify(event)}\n`
 const fileOf = (module) => relative(root, module.moduleId).replaceAll('\\', '/');
 
 /**
- * As `-t` matches it.
+ * The name that `-t` matches.
  *
  * @param {import('vitest/node').TestCase} test
  */

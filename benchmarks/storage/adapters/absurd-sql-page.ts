@@ -1,3 +1,2 @@
-// absurd-sql needs the page to start a second worker, which does its work in IndexedDB while the first one waits for
-// it.
+// absurd-sql needs the page to start a second worker, which accesses IndexedDB while the first worker waits.
 export { initBackend } from 'absurd-sql/dist/indexeddb-main-thread';

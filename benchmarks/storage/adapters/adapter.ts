@@ -7,7 +7,7 @@ export type Role = 'writer' | 'reader';
 
 /** How a subject is opened: one file each. */
 export interface Adapter {
-  /** `role` says what the tab is going to do; most subjects need not know. */
+  /** `role` is the tab's task; most subjects ignore it. */
   open(database: string, settings: Settings, role: Role): Promise<OpenedDatabase>;
 }
 

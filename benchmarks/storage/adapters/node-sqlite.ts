@@ -1,4 +1,4 @@
-// SQLite on the machine's own disk, through node:sqlite: what the same work costs without a browser.
+// SQLite on the machine's disk, through node:sqlite: the cost of the same work without a browser.
 import { DatabaseSync, type StatementSync } from 'node:sqlite';
 import { join } from 'node:path';
 import type { Operations } from '../operations.ts';

@@ -1,4 +1,4 @@
-// PGlite in a worker of ours, on its pool of access handles: PostgreSQL's dialect, 500 rows an INSERT.
+// PGlite in our worker, on its pool of access handles: PostgreSQL's dialect, 500 rows per INSERT.
 import { PGlite, type PGliteTransaction } from '@electric-sql/pglite';
 import { OpfsAhpFS } from '@electric-sql/pglite/opfs-ahp';
 import { sqlOperations, type Dialect, type SqlDatabase, type SqlParameter, type SqlRow } from '../sql-operations.ts';

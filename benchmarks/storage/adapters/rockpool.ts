@@ -1,5 +1,5 @@
-// Our storage in a worker, with the SDK's own binding to SQLite: what lies under a client's database, without capture
-// and sync.
+// Our storage in a worker, with the SDK's binding to SQLite: the layer below a client's database, without capture and
+// sync.
 import {
   openStorage,
   opfsExclusiveMedium,
@@ -67,7 +67,7 @@ class RockpoolDatabase implements SqlDatabase {
   readonly #storage: Storage;
   readonly #acknowledgesInCommit: boolean;
 
-  /** `isLazy`: on IndexedDB, nobody waits for a commit to be stored; closing does. */
+  /** `isLazy`: on IndexedDB, commits do not wait until they are stored; closing does. */
   constructor(connection: Connection, storage: Storage, isLazy: boolean) {
     this.#connection = connection;
     this.#storage = storage;

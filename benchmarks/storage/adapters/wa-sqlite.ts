@@ -21,7 +21,7 @@ const VFSS: Readonly<Record<string, { readonly class: unknown; readonly isAsync:
 export async function open(database: string, settings: Settings): Promise<OpenedDatabase> {
   const name = String(settings['vfs']);
   const vfs = VFSS[name];
-  if (vfs === undefined) throw new Error(`there is no VFS "${name}"`);
+  if (vfs === undefined) throw new Error(`unknown VFS "${name}"`);
   const module = vfs.isAsync
     ? await createAsyncModule({ locateFile: () => asyncWasm })
     : await createModule({ locateFile: () => wasm });

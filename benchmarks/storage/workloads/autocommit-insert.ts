@@ -7,7 +7,7 @@ const INSERTS_FROM_PAGE = 300;
 /** A subject that takes milliseconds an insert says so after this long too. */
 const ENOUGH_MS = 2_000;
 
-/** Small writes as a user makes them: one row, one transaction, one wait. */
+/** Small writes as a user causes them: one row, one transaction, one wait. */
 export const autocommitInsert: Workload = {
   id: 'L2',
   title: 'autocommit insert',

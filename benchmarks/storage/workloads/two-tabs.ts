@@ -2,7 +2,7 @@ import { keyOf, randomIndexes } from '../dataset.ts';
 import type { Operations } from '../operations.ts';
 import { latenciesOf, type Latencies } from './latencies.ts';
 
-/** How long both tabs go on. */
+/** How long both tabs run. */
 export const TWO_TABS_MS = 3000;
 const PAUSE_MS = 10;
 const ROWS = 10_000;
@@ -12,7 +12,7 @@ export async function writeNowAndThen(operations: Operations, startAtMs: number)
   return loop(startAtMs, PAUSE_MS, (i) => operations.incrementValue(keyOf((i * 7919) % ROWS)));
 }
 
-/** The tab beside it, which reads rows as fast as it gets them. */
+/** The second tab, which reads rows as fast as possible. */
 export async function readInALoop(operations: Operations, startAtMs: number): Promise<Latencies> {
   const keys = randomIndexes(ROWS, ROWS, 9).map(keyOf);
   return loop(startAtMs, 0, (i) => operations.readValue(keys[i % ROWS] as string));

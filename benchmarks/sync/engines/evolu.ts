@@ -120,7 +120,7 @@ class EvoluLedger implements SyncClient {
     this.#tell = listener;
   }
 
-  /** It does not tell. */
+  /** The library does not report it. */
   isSent(): boolean {
     return true;
   }

@@ -47,7 +47,7 @@ class RockpoolClient implements SyncClient {
         this.#pendingCount = report.pendingCount;
       },
       onProblem: (error) => console.error(error),
-      onStuck: () => console.error('the worker is stuck'),
+      onStuck: () => console.error('the worker is unresponsive'),
     });
   }
 

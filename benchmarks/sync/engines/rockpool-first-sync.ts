@@ -7,7 +7,7 @@ import { DATABASE_ID, schema, SECRET } from './rockpool-shared.ts';
 
 const TOKEN_TTL_MS = 60 * 60_000;
 
-/** The client as an app has it, on a device without any data. */
+/** The client as an app uses it, on a device without data. */
 export async function createFreshClient(port: number): Promise<SyncClient> {
   await loadSqlite();
   return new FreshClient(port);
@@ -42,7 +42,7 @@ class FreshClient implements SyncClient {
   }
 
   insert(): never {
-    throw new Error('a client for first syncs does not write');
+    throw new Error('a first-sync client does not write');
   }
 
   insertMany(): never {

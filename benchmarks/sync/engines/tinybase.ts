@@ -71,7 +71,7 @@ class TinyBaseClient implements SyncClient {
     this.#store.addRowListener(TABLE, null, (_store, _table, id) => listener(id));
   }
 
-  /** It does not tell. */
+  /** The library does not report it. */
   isSent(): boolean {
     return true;
   }

@@ -96,7 +96,7 @@ class TriplitLedger implements SyncClient {
     this.#tell = listener;
   }
 
-  /** It does not tell. */
+  /** The library does not report it. */
   isSent(): boolean {
     return true;
   }

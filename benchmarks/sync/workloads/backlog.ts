@@ -6,7 +6,7 @@ const TIMEOUT_MS = 120_000;
 /** Until B, who is online, is greeted and waits. */
 const SETTLE_MS = 500;
 
-/** S3: A writes offline, one transaction a row, then connects; until B has all. */
+/** S3: A writes offline, one transaction per row, then connects. Measures the time until B has all rows. */
 export const backlog: SyncWorkload = {
   id: 'S3',
   rounds: 3,

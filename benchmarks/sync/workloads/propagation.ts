@@ -4,12 +4,12 @@ import { startClients, startServer } from '../processes.ts';
 import { quantile, sleep, type Figure, type SyncWorkload } from '../workload.ts';
 
 const GAP_MS = 15;
-/** After the last write, for what is under way. */
+/** Time after the last write for messages in flight. */
 const SETTLE_MS = 2_000;
 const TIMEOUT_MS = 120_000;
 const FIRST_LIVE_ROW = 1_000_000;
 
-/** S2: one write at a time, from the call on A until B is told. */
+/** S2: one write at a time, from the call on A until B is notified. */
 export const propagation: SyncWorkload = {
   id: 'S2',
   rounds: 3,
@@ -44,7 +44,7 @@ async function propagate(
   try {
     await Promise.all([a.connect(), b.connect()]);
     if (presentRows > 0) await a.insertMany(FIRST_LIVE_ROW * 2, presentRows);
-    // One for the road: the first write also opens what a server opens on demand.
+    // A warm-up: the first write also opens resources that a server opens on demand.
     await a.insertEach(FIRST_LIVE_ROW * 3, 1);
     await b.waitForCount(presentRows + 1, TIMEOUT_MS);
     const before = proxy.upBytes;
@@ -52,7 +52,7 @@ async function propagate(
     await sleep(SETTLE_MS);
     const latencies = await b.latencies(written);
     const missed = latencies.filter((latency) => latency === Infinity).length;
-    if (missed > 0) throw new Error(`${missed} of ${writes} rows did not come`);
+    if (missed > 0) throw new Error(`${missed} of ${writes} rows did not arrive`);
     return { latencies, upBytes: proxy.upBytes - before };
   } finally {
     await Promise.all([a.end(), b.end()]);
