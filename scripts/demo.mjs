@@ -1,4 +1,4 @@
-// `npm run demo`: installs, builds, and runs the demo with its sync server until a signal ends it. `PORT` moves it.
+// `npm run demo`: installs, builds, and runs the demo with its sync server until a signal stops it. `PORT` sets the port.
 
 import { join } from 'node:path';
 import { root, runNode24, stopSignal } from './children.mjs';
@@ -10,5 +10,5 @@ await runCommand(async () => {
   await buildDemo();
   return (await runNode24([join(root, 'apps/demo-budget/server/serve.ts')])).exitCode;
 });
-// Being asked to stop is how a demo ends; only one that ends by itself has failed.
+// A stop by signal is success; a demo that exits by itself has failed.
 if (stopSignal() !== undefined) process.exitCode = 0;

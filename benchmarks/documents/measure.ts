@@ -14,9 +14,9 @@ const EDITS = 40;
 const WARM_UP_EDITS = 20;
 
 /**
- * The eight tests of the article on JSON in a store that shares what is equal (dump, import, copy with a small change,
- * extract, filter, order, index, disk space), and a ninth: a small edit of one document, with the bytes of it that are
- * sent and those that the changelog keeps of it (of plain JSON: all of it). Throws when an answer is wrong.
+ * Runs the eight tests of the article on JSON in a store that shares equal parts (dump, import, copy with a small
+ * change, extract, filter, order, index, disk space), and a ninth: a small edit of one document, with the bytes that it
+ * sends and that the changelog keeps (for plain JSON: the whole document). Throws if an answer is wrong.
  */
 export async function measureDocuments(name: StoreName, file: string, sizeKiB: number): Promise<DocumentFigure[]> {
   const store = await openStore(name, file);

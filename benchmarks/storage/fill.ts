@@ -9,7 +9,7 @@ const BATCH = 50_000;
 const DOCUMENT_BATCH = 5_000;
 const SHARED_ROWS = 10_000;
 
-/** `lacks`: ids of workloads that this subject does not run, and whose rows it then does not need. */
+/** `lacks`: ids of workloads that this subject does not run, so it does not need their rows. */
 export async function fill(
   operations: Operations,
   dataset: Dataset,

@@ -21,8 +21,8 @@ export interface RunOptions {
   readonly subjects: readonly Subject[];
   readonly sizes: Sizes;
   /**
-   * How often everything is repeated, if there is time. Subjects take turns within a round, each time with another one
-   * first, so that what else the machine does hits all alike.
+   * Number of rounds, if time permits. Subjects take turns within a round, each round starting with a different one, so
+   * that other load on the machine affects all equally.
    */
   readonly rounds: number;
   /** Only these workloads; all when undefined. */
@@ -30,7 +30,7 @@ export interface RunOptions {
   /** For the files of the native reference. */
   readonly folder: string;
   launch(): Promise<BenchBrowser>;
-  /** False for a browser that forgets what it stored when it ends: then cold means a new page and worker only. */
+  /** False for a browser that loses its storage when it ends: cold then means only a new page and worker. */
   readonly restartsBrowser: boolean;
   urlOf(host: string): string;
 }

@@ -37,7 +37,7 @@ export const commands = {
   async disconnect(): Promise<void> {
     for (const client of clients) await client.disconnect();
   },
-  /** Each row in a transaction of its own; the milliseconds that took. */
+  /** Writes each row in its own transaction. Returns the duration in milliseconds. */
   async insertEach(from: number, count: number): Promise<number> {
     const startMs = nowMs();
     for (let i = 0; i < count; i++) {
@@ -49,7 +49,7 @@ export const commands = {
   async insertMany(from: number, count: number): Promise<void> {
     await first().insertMany(ledgerRows(from, count));
   },
-  /** One row each `gapMs`; when each was written. */
+  /** Writes one row every `gapMs`. Returns the time of each write. */
   async insertPaced(from: number, count: number, gapMs: number): Promise<(readonly [id: string, atMs: number])[]> {
     const written: (readonly [string, number])[] = [];
     for (let i = 0; i < count; i++) {

@@ -14,8 +14,8 @@ export interface Adapter {
 export interface OpenedDatabase {
   readonly operations: Operations;
   /**
-   * For a subject that has a better way to the page than a structured clone of its rows: `unpack-people.ts` knows the
-   * other end.
+   * For a subject with a faster transfer to the page than a structured clone of its rows; `unpack-people.ts` decodes it
+   * there.
    */
   packPeople?(count: number): PackedPeople;
 }
