@@ -8,18 +8,6 @@ import { root } from './children.mjs';
 
 /** @typedef {{ pattern: RegExp, allowed?: [inLineOrPath: RegExp, reason: string][] } | { reviewed: string }} Rule */
 
-/** Excluded words that the code still contains. Remove a word from this list when no file contains it. */
-const NOT_YET = new Set([
-  'news',
-  'decided up to',
-  'conflict ledger, losses',
-  'whereIs, whereabouts',
-  'withheld',
-  'set aside (a database)',
-  'hidden base',
-  'fate (of a write)',
-]);
-
 /** @type {Record<string, Rule>} by the first column of the table */
 const RULES = {
   parked: {
@@ -86,8 +74,7 @@ it('no file uses a word that the glossary excludes', () => {
       .flatMap((line, index) =>
         Object.entries(RULES)
           .filter(
-            ([word, rule]) =>
-              !NOT_YET.has(word) &&
+            ([, rule]) =>
               'pattern' in rule &&
               rule.pattern.test(line) &&
               !rule.allowed?.some(([allowed]) => allowed.test(line) || allowed.test(file)),

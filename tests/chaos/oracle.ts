@@ -1,25 +1,25 @@
 /** The author's knowledge of a write. */
-type Fate = 'open' | 'resolved' | 'rejected';
+type WriteState = 'open' | 'resolved' | 'rejected';
 
 /** Records every write and judges the result of a read. A write is identified by its number. */
 export class Oracle {
-  private readonly fates = new Map<number, Fate>();
+  private readonly states = new Map<number, WriteState>();
   private readonly resolved = new Set<number>();
 
   /** Call before the write. */
   begin(): number {
-    const number = this.fates.size;
-    this.fates.set(number, 'open');
+    const number = this.states.size;
+    this.states.set(number, 'open');
     return number;
   }
 
-  settle(number: number, fate: 'resolved' | 'rejected'): void {
-    this.fates.set(number, fate);
-    if (fate === 'resolved') this.resolved.add(number);
+  settle(number: number, state: 'resolved' | 'rejected'): void {
+    this.states.set(number, state);
+    if (state === 'resolved') this.resolved.add(number);
   }
 
   get counts(): { readonly writes: number; readonly resolved: number } {
-    return { writes: this.fates.size, resolved: this.resolved.size };
+    return { writes: this.states.size, resolved: this.resolved.size };
   }
 
   /** Call before the read. Returns a function that judges the result: null, or the problem. */
@@ -31,7 +31,7 @@ export class Oracle {
       const lost = owed.filter((number) => !seen.has(number));
       if (lost.length > 0) return `lost: ${lost.slice(0, 10).join(', ')}`;
       const undead = numbers.filter(
-        (number) => this.fates.get(number) === undefined || this.fates.get(number) === 'rejected',
+        (number) => this.states.get(number) === undefined || this.states.get(number) === 'rejected',
       );
       if (undead.length > 0) return `there although they failed: ${undead.slice(0, 10).join(', ')}`;
       if (counter !== numbers.length) return `half a transaction: ${numbers.length} rows, counted ${counter}`;

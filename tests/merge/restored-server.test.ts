@@ -237,7 +237,7 @@ describe('a server restored from an older backup', () => {
     await sync(ann, ben);
     for (const device of [ann, ben])
       expect(device.rows('SELECT id, title, hits FROM page')).toEqual([['q', 'by ben', 2]]);
-    // The replaced value is in the ledger, although Ben had seen it.
+    // The replaced value is in the conflict log, although Ben had seen it.
     expect(lost()).toContainEqual(['page', 'title', 'start', 'by ben']);
   });
 

@@ -284,10 +284,10 @@ export function wrongWinner(
 /** No write of an atomic transaction loses at admission. It may lose later, to other writes. */
 export function brokenAtomic(
   model: Model,
-  losses: readonly { readonly lost: string; readonly watermark: number }[],
+  conflicts: readonly { readonly lost: string; readonly watermark: number }[],
   watermarkOf: (mark: string) => number | null,
 ): string | null {
-  for (const { lost, watermark } of losses) {
+  for (const { lost, watermark } of conflicts) {
     const [mark = ''] = lost.split('/');
     if (model.atomic.has(mark) && watermarkOf(mark) === watermark)
       return `${lost} lost, of a transaction that was to be whole`;

@@ -31,7 +31,7 @@ class JazzLedger implements SyncClient {
   #rows: JazzMap | undefined;
   #group: JazzGroup | undefined;
   #tell: (id: string) => void = () => undefined;
-  #hasNews = true;
+  #hasUpdates = true;
   #isSent = true;
   #scanning: NodeJS.Timeout | undefined;
 
@@ -58,7 +58,7 @@ class JazzLedger implements SyncClient {
     this.#rows = (await this.#node.load(rowsId)) as JazzMap;
     this.#group = (await this.#node.load(groupId)) as unknown as JazzGroup;
     this.#gate.close();
-    this.#rows.subscribe(() => void (this.#hasNews = true));
+    this.#rows.subscribe(() => void (this.#hasUpdates = true));
     this.#scanning = setInterval(() => this.#scan(), SCAN_MS);
   }
 
@@ -102,8 +102,8 @@ class JazzLedger implements SyncClient {
   /** What the record names is loaded one by one. */
   #scan(): void {
     const rows = this.#rows;
-    if (!this.#hasNews || rows === undefined) return;
-    this.#hasNews = false;
+    if (!this.#hasUpdates || rows === undefined) return;
+    this.#hasUpdates = false;
     for (const id of rows.keys()) {
       if (this.#maps.has(id) || this.#loading.has(id)) continue;
       this.#loading.add(id);
@@ -115,7 +115,7 @@ class JazzLedger implements SyncClient {
     const map = await this.#node!.load(mapId);
     this.#loading.delete(id);
     if (map === 'unavailable') {
-      this.#hasNews = true;
+      this.#hasUpdates = true;
       return;
     }
     const take = (): boolean => {

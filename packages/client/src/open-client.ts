@@ -33,17 +33,17 @@ import type { SqlParam } from './rpc/sql-value.ts';
 import type { WriteAction } from './rpc/write-action.ts';
 import type { TabApi, WorkerApi, WorkerEvent } from './rpc/worker-api.ts';
 
-/** A worker that is stuck must not keep a page from closing its client: the budget for a hand-over at worst is 3 s. */
+/** A stuck worker must not keep a page from closing its client. A hand-over takes 3 s at most. */
 const CLOSE_DEADLINE_MS = 3_000;
 
-/** A server that is there answers in a fraction of this, unless it has to build the file first. */
+/** A reachable server answers in a fraction of this, unless it has to build the file first. */
 const FIRST_SYNC_WITHIN_MS = 3_000;
 
-/** Where a client runs: what it needs of a page, or of whatever is in its place. */
+/** The environment of a client: a page, or its replacement. */
 export interface ClientEnvironment {
-  /** Starts what has the database open. `onProblem`: see connectWorker. */
+  /** Starts the worker that opens the database. `onProblem`: see connectWorker. */
   connect(onProblem: (error: RockpoolError) => void): WorkerConnection;
-  /** Null where nobody ever leaves. */
+  /** Null if there is no page that can be left. */
   page(): PageEvents | null;
   deleteDatabase(name: string): Promise<void>;
 }
@@ -170,8 +170,8 @@ export async function openClient(options: ClientOptions, environment: ClientEnvi
     action?: WriteAction,
     requestId: string = newId(),
   ): Promise<readonly StatementOutcome[]> {
-    const { outcomes, update: news } = await call((worker) => worker.write(statements, action, requestId));
-    status.hear(news);
+    const { outcomes, update } = await call((worker) => worker.write(statements, action, requestId));
+    status.hear(update);
     return outcomes;
   }
   const history = new UndoHistory({
@@ -183,9 +183,9 @@ export async function openClient(options: ClientOptions, environment: ClientEnvi
       if (sync === null) throw new RockpoolError('config-invalid', { problem: 'there is no server to sync with' });
     },
     writeStates: async (requestIds) => {
-      const { fates, update: news } = await call((worker) => worker.writeStates(requestIds));
-      status.hear(news);
-      return fates;
+      const { states, update } = await call((worker) => worker.writeStates(requestIds));
+      status.hear(update);
+      return states;
     },
     status,
   });

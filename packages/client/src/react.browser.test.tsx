@@ -68,7 +68,7 @@ function AddButton(): ReactElement {
   );
 }
 
-function Whereabouts(): ReactElement {
+function SyncState(): ReactElement {
   const rowSyncState = useRowSyncState('note', ['n1']);
   return <i>{rowSyncState === null ? 'asking' : `${rowSyncState.stage} ${rowSyncState.changes.length}`}</i>;
 }
@@ -190,7 +190,7 @@ it('returns how far the changes of a row have come, and updates with the status'
   await opened.execute(sql`INSERT INTO note VALUES ('n1', 'x')`);
   const container = draw(
     <RockpoolProvider client={opened}>
-      <Whereabouts />
+      <SyncState />
     </RockpoolProvider>,
   );
   await expect.poll(() => container.textContent).toBe('pending 1');

@@ -9,9 +9,9 @@ import { countIn, conflictsSeen } from '../writes.ts';
 export function restoreLoss(world: World, device: Device, random: Random, mark: string, ofRow?: string): void {
   const [tab] = device.usableTabs;
   if (tab === undefined) return;
-  const losses = conflictsSeen(tab).filter(({ key }) => ofRow === undefined || key === ofRow);
-  if (losses.length === 0) return;
-  const { id, table, key, lost } = random.pick(losses);
+  const conflicts = conflictsSeen(tab).filter(({ key }) => ofRow === undefined || key === ofRow);
+  if (conflicts.length === 0) return;
+  const { id, table, key, lost } = random.pick(conflicts);
   const isCounter = table === 'tally';
   tab
     .run(() => tab.membership.write([], { kind: 'restore-conflict', conflictId: id }))

@@ -9,10 +9,10 @@ export const changelogPanel: MakePanel = (client) => ({
   title: 'Changelog',
   isLive: true,
   async draw(into) {
-    const rows = await client.query<{ sequence: number; us: number; size: number; fate: string }>(
+    const rows = await client.query<{ sequence: number; us: number; size: number; state: string }>(
       `SELECT sequence, stamp_us AS us, length(body) AS size, coalesce(
          (SELECT CASE closed WHEN 1 THEN 'resolved' ELSE 'rejected: ' || code END FROM rockpool_parked AS rejected WHERE rejected.sequence = log.sequence),
-         CASE WHEN sequence > coalesce((SELECT max(up_to) FROM rockpool_decided), 0) THEN 'pending' ELSE 'admitted' END) AS fate
+         CASE WHEN sequence > coalesce((SELECT max(up_to) FROM rockpool_decided), 0) THEN 'pending' ELSE 'admitted' END) AS state
        FROM rockpool_changelog AS log ORDER BY sequence DESC LIMIT ${MOST_CHANGESETS}`,
     );
     // Counted here, because the status counts nothing as pending if the client has no server.
@@ -24,7 +24,7 @@ export const changelogPanel: MakePanel = (client) => ({
       element('p', '', `${counts?.pendingCount ?? 0} pending, ${counts?.rejectedCount ?? 0} rejected`),
       table(
         ['number', 'written', 'bytes', 'outcome'],
-        rows.map(({ sequence, us, size, fate }) => [sequence, time(us / US_PER_MS), size, fate]),
+        rows.map(({ sequence, us, size, state }) => [sequence, time(us / US_PER_MS), size, state]),
       ),
     );
   },

@@ -3,7 +3,7 @@ import type { Remote } from 'comlink';
 import type { WorkerApi } from '../rpc/worker-api.ts';
 import type { WorkerConnection } from '../tab/worker-connection.ts';
 
-/** The worker's part in the same thread: calls are calls. */
+/** Runs the worker's part on the same thread: its calls are plain calls. */
 export function connectInProcess(worker: WorkerApi): WorkerConnection {
   const waiting = new Set<(error: RockpoolError) => void>();
   let ended: RockpoolError | null = null;

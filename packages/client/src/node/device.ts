@@ -7,19 +7,19 @@ import type { WorkerEnvironment } from '../worker/worker-environment.ts';
 import { connectInProcess } from './connect-in-process.ts';
 import { ProcessTabs } from './process-tabs.ts';
 
-/** As for a browser, but for where data is kept: that is memory, and `status.persistence` says so. */
+/** As for a browser, except that data is kept in memory, which `status.persistence` reports. */
 export type NodeClientOptions = Omit<ClientOptions, 'persistence' | 'durability'>;
 
 /**
- * A device with one browser on it, played in this process: its clients share databases by name as tabs do, and find
- * them again when they open them anew.
+ * A device with one browser, simulated in this process. Its clients share databases by name as tabs do, and find them
+ * again when they reopen them.
  */
 export interface Device {
   /** Rejects as the `createClient` of browsers does. */
   createClient(options: NodeClientOptions): Promise<Client>;
 }
 
-/** A new device, without any database. What is on it goes with the last reference to it. */
+/** Creates a device without databases. Its data is freed with the last reference to it. */
 export function createDevice(): Device {
   const worker = workerEnvironment(memoryMedium());
   const environment: ClientEnvironment = {

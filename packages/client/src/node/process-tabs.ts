@@ -7,7 +7,7 @@ interface Candidate {
 }
 
 /**
- * What the tabs of one browser share, for clients of one process: locks with a queue, as Web Locks are, and broadcast
+ * What the tabs of one browser share, for the clients of one process: queued locks like Web Locks, and broadcast
  * channels.
  */
 export class ProcessTabs {

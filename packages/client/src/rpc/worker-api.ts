@@ -135,7 +135,7 @@ export interface WriteAnswer {
  * was admitted must not see it counted as pending.
  */
 export interface WriteStatesAnswer {
-  readonly fates: readonly WriteState[];
+  readonly states: readonly WriteState[];
   readonly update: StatusUpdate | null;
 }
 

@@ -7,17 +7,17 @@ import { SyncedWrites } from './synced-writes.ts';
 function decided(): {
   readonly synced: SyncedWrites;
   readonly asked: string[][];
-  decide(id: string, fate: WriteState): void;
+  decide(id: string, writeState: WriteState): void;
   listeners: Set<() => void>;
 } {
-  const fates = new Map<string, WriteState>();
+  const writeStates = new Map<string, WriteState>();
   const asked: string[][] = [];
   const listeners = new Set<() => void>();
   const synced = new SyncedWrites({
     requireServer: () => undefined,
     writeStates: async (ids) => {
       asked.push([...ids]);
-      return ids.map((id) => fates.get(id) ?? { state: 'pending' });
+      return ids.map((id) => writeStates.get(id) ?? { state: 'pending' });
     },
     status: {
       subscribe: (listener: (status: unknown) => void) => {
@@ -31,8 +31,8 @@ function decided(): {
     synced,
     asked,
     listeners,
-    decide(id, fate) {
-      fates.set(id, fate);
+    decide(id, writeState) {
+      writeStates.set(id, writeState);
       for (const listener of listeners) listener();
     },
   };

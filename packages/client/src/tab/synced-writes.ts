@@ -74,8 +74,8 @@ export class SyncedWrites {
     clearTimeout(this.timer);
     const requestIds = [...this.waiting.keys()].slice(0, MAX_ASKED);
     try {
-      const fates = await this.source.writeStates(requestIds);
-      requestIds.forEach((requestId, index) => this.settle(requestId, fates[index] ?? { state: 'pending' }));
+      const writeStates = await this.source.writeStates(requestIds);
+      requestIds.forEach((requestId, index) => this.settle(requestId, writeStates[index] ?? { state: 'pending' }));
     } catch (thrown) {
       // Without an answer the outcome is unknown, so it asks again unless the client is closed.
       if (toRockpoolError(thrown).code === 'client-closed') this.end(toRockpoolError(thrown));
@@ -86,14 +86,16 @@ export class SyncedWrites {
     this.timer = setTimeout(() => this.ask(), ASK_AGAIN_MS);
   }
 
-  private settle(requestId: string, fate: WriteState): void {
-    if (fate.state === 'pending') return;
+  private settle(requestId: string, writeState: WriteState): void {
+    if (writeState.state === 'pending') return;
     const decided = this.waiting.get(requestId);
     this.waiting.delete(requestId);
-    if (fate.state === 'admitted') decided?.resolve();
+    if (writeState.state === 'admitted') decided?.resolve();
     else
       decided?.reject(
-        fate.state === 'rejected' ? RockpoolError.fromData(fate.error) : new RockpoolError('write-forgotten'),
+        writeState.state === 'rejected'
+          ? RockpoolError.fromData(writeState.error)
+          : new RockpoolError('write-forgotten'),
       );
   }
 

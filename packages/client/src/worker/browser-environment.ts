@@ -20,13 +20,13 @@ export const BROWSER: WorkerEnvironment = {
       case 'indexeddb':
         return `${name}:indexeddb`;
       case 'memory':
-        return `${name}:memory:${newId()}`; // What lies in memory is this worker's own.
+        return `${name}:memory:${newId()}`; // Memory belongs to this worker alone.
     }
   },
   places,
 };
 
-/** The media of this browser that keep something. Both ways over the origin-private file system have the same files. */
+/** The persistent media of this browser. Both OPFS media use the same files. */
 async function places(): Promise<readonly ChosenMedium[]> {
   const all = ['opfs', 'opfs-exclusive', 'indexeddb'] as const;
   const candidates: readonly ChosenMedium[] = await Promise.all(

@@ -25,19 +25,19 @@ import { startSync } from './sync/start-sync.ts';
 import type { WorkerEnvironment } from './worker-environment.ts';
 
 /**
- * Each write changes the status several times, and its answer brings what its author may not miss. The page hears the
- * rest once a frame.
+ * Each write changes the status several times, and its answer carries the changes that its author must not miss. The
+ * page gets the rest once per frame.
  */
 const STATUS_EVERY_MS = 16;
 
-/** Puts the parts of a tab's worker together: storage and database, leader or follower, live queries, sync. */
+/** Assembles the parts of a tab's worker: storage and database, leader or follower, live queries, sync. */
 export function createHost(environment: WorkerEnvironment): WorkerApi {
   let membership: Membership<OpenDatabase> | null = null;
   let live: LiveRunner | null = null;
   let streams: Streams | null = null;
   let presence: WorkerPresence | null = null;
   let update: StatusUpdate | null = null;
-  /** The number of the news that an answer has brought last. */
+  /** The number of the last update that an answer carried. */
   let answered = -1;
 
   function opened(): {
@@ -53,8 +53,7 @@ export function createHost(environment: WorkerEnvironment): WorkerApi {
   }
 
   /**
-   * For an answer: null where an earlier one has brought them. Events go another way, so that they may come later than
-   * an answer.
+   * For an answer; null if an earlier answer carried it. Events take another path and may arrive later than an answer.
    */
   function unseenUpdate(): StatusUpdate | null {
     const { update: newest } = opened();
@@ -254,8 +253,8 @@ export function createHost(environment: WorkerEnvironment): WorkerApi {
     rowSyncState: async (table, key) => opened().membership.reads.rowSyncState(table, key),
     backup: async () => opened().membership.reads.backup(),
     writeStates: async (requestIds) => {
-      const fates = await opened().membership.reads.writeStates(requestIds);
-      return { fates, update: unseenUpdate() };
+      const states = await opened().membership.reads.writeStates(requestIds);
+      return { states, update: unseenUpdate() };
     },
     syncNow: async () => opened().membership.syncNow(),
     showPresence: async (tabId, states) => opened().presence.show(tabId, states),
@@ -286,8 +285,8 @@ export function createHost(environment: WorkerEnvironment): WorkerApi {
 }
 
 /**
- * Whether a first sync that failed so may be made up for beside the work: there was no network or no token yet, or the
- * server was still building the file.
+ * Whether a failed first sync can be completed in the background: there was no network or token yet, or the server was
+ * still building the file.
  */
 function mayStillBeTaken({ code, fields, recovery }: RockpoolError): boolean {
   if (recovery === 'reauthenticate' || fields['stage'] === 'token') return true;

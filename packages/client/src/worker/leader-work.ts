@@ -3,7 +3,7 @@ import type { LeaderTools, LeaderWork } from './leader/leadership.ts';
 import type { OpenDatabase } from './database/open-database.ts';
 import { startSearchUpkeep } from './search/search-upkeep.ts';
 
-/** What the leader does in the background: the upkeep of search indexes, and sync where there is any. */
+/** Starts the leader's background work: the upkeep of search indexes, and sync if configured. */
 export function startLeaderWork(
   tools: LeaderTools<OpenDatabase>,
   startSync: ((tools: LeaderTools<OpenDatabase>) => LeaderWork) | null,

@@ -5,35 +5,27 @@ import type { EncodedRows } from '../rpc/rows-transfer.ts';
 import type { SqlStatement } from '../rpc/sql-statement.ts';
 import type { OpenDatabase } from './database/open-database.ts';
 
-/**
- * Half a frame: neither this thread nor the page's, which takes less for as many rows, is busy for longer in one go.
- */
+/** Half a frame: neither this thread nor the page, which needs less for as many rows, is busy for longer at a time. */
 const CHUNK_MS = 8;
 
-/** What the page can take in at once in that time. */
+/** What the page can process in that time. */
 const CHUNK_ROWS = 8_192;
 
 export interface StreamsOptions {
-  /**
-   * A connection for one stream alone, as it stays at one moment of the database. Null where there is room for one
-   * connection only.
-   */
+  /** A connection for one stream, because it stays at one snapshot. Null if the storage allows one connection only. */
   readonly openReader: (() => Promise<OpenedDatabase<OpenDatabase>>) | null;
-  /** Reads a whole result, where there is no such connection. */
+  /** Reads a whole result if there is no such connection. */
   readonly reads: Pick<Reads, 'query'>;
   readonly nowMs: () => number;
 }
 
-/** Large results that go to the page piece by piece, as it asks for them. */
+/** Large results, sent to the page in parts on request. */
 export interface Streams {
   open(streamId: number, statement: SqlStatement): Promise<void>;
   /** Null after the last. */
   next(streamId: number): Promise<EncodedRows | null>;
   close(streamId: number): Promise<void>;
-  /**
-   * The page goes away: a stream would keep the log from being moved into the file. What is asked of one fails with
-   * `storage-lost`.
-   */
+  /** The page is suspended: an open stream would block WAL checkpoints. Requests to it fail with `storage-lost`. */
   closeAll(): Promise<void>;
 }
 

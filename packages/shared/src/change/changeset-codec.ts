@@ -12,7 +12,7 @@ import { decodeKey, encodeKey } from './primary-key.ts';
  *   u8      codec version
  *   u8      flags: 1 atomic
  *   varint  number of groups, then each group
- *   varint  number of hidden bases, then each: u32 table id, key (length-prefixed), u32 column id, varint base
+ *   varint  number of cell bases, then each: u32 table id, key (length-prefixed), u32 column id, varint base
  * Group:
  *   u8      kind: 1 insert, 2 update, 3 delete
  *   u32     table id

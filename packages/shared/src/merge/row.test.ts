@@ -145,7 +145,7 @@ describe('mergeRow', () => {
     expect(merge(b, hidden).conflicts).toHaveLength(1);
   });
 
-  it('lets a delete win against a concurrent update in both orders, with the update in the losses', () => {
+  it('lets a delete win against a concurrent update in both orders, with the update in the conflicts', () => {
     const update = (watermark: number): RowChange => change('update', 'b', 99, watermark, 1, { [AMOUNT]: 2n });
     const remove = (watermark: number): RowChange => change('delete', 'c', 15, watermark, 1);
     const updateFirst = merge(merge(stored, update(2)).row, remove(3));
@@ -221,7 +221,7 @@ describe('mergeRow under update-wins', () => {
   const update = (watermark: number): RowChange => change('update', 'b', 15, watermark, 1, { [AMOUNT]: 2n });
   const remove = (watermark: number): RowChange => change('delete', 'c', 99, watermark, 1);
 
-  it('brings the whole row back in both orders, with the delete in the losses', () => {
+  it('brings the whole row back in both orders, with the delete in the conflicts', () => {
     const updateFirst = merge(merge(stored, update(2), UPDATE_WINS).row, remove(3), UPDATE_WINS);
     const deleteFirst = merge(merge(stored, remove(2), UPDATE_WINS).row, update(3), UPDATE_WINS);
     for (const { row, conflicts } of [updateFirst, deleteFirst]) {

@@ -188,7 +188,7 @@ describe('a read filter', () => {
     expectFiltered(...early);
   });
 
-  it('withholds snapshots, which have every row, from sessions that may not read everything', async () => {
+  it('sends no snapshots, which have every row, to sessions that may not read everything', async () => {
     const folder = temporaryFolder();
     const snapshots = new Snapshots({
       dataDir: folder.path,

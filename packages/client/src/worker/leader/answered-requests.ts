@@ -1,9 +1,9 @@
 import type { TransferredError } from '../../rpc/error-transfer.ts';
 
 /**
- * Which requests a leader has answered, for as long as they may be asked again. Two things need that:
- * what failed left nothing in the database, and might succeed on a second asking although its author has been told that
- * it failed; and a request waits for the one before it, which may have got lost on the way.
+ * The requests that a leader has answered, for as long as they may be repeated. Needed for two reasons. A failed
+ * request left nothing in the database, and a repetition might succeed although its author was told that it failed. And
+ * a request waits for its predecessor, which may have been lost.
  */
 export interface AnsweredRequests {
   add(requestId: string, refusal: TransferredError | null, latestStartMs: number): void;
@@ -11,11 +11,11 @@ export interface AnsweredRequests {
   refusalOf(requestId: string): TransferredError | null;
 }
 
-/** So many are remembered whatever the clock says: set ahead, it would end their time at once. */
+/** At least this many are remembered whatever the clock says: a clock set ahead would expire them at once. */
 const LEAST_REMEMBERED = 1_000;
 
 export function createAnsweredRequests(nowMs: () => number): AnsweredRequests {
-  // In the order of answering, so that what is forgotten first stands first.
+  // In the order of answering, so that the first to expire comes first.
   const answersById = new Map<string, { readonly refusal: TransferredError | null; readonly latestStartMs: number }>();
 
   return {

@@ -1,7 +1,7 @@
 /**
- * Time in ms that this thread was awake, as far as it can tell: between two looks at it at most `mostMs` pass. So look
- * at least that often for as long as it matters; a longer gap is a device that slept, or a page that was held up, and
- * nothing that others sent meanwhile could be heard.
+ * The time in ms that this thread was awake, as far as it can tell: at most `mostMs` pass between two reads. Read it at
+ * least that often while it matters. A longer gap means that the device slept or the page was blocked, so that no
+ * message could arrive.
  */
 export function createAwakeTime(elapsedMs: () => number, mostMs: number): () => number {
   let lastMs = elapsedMs();

@@ -17,37 +17,40 @@ import type { TabOptions } from './tab-options.ts';
  */
 export const CHANNEL_PROTOCOL = 3;
 
-/** What tabs of one database say to all others. */
+/** Messages of a tab to all other tabs of the database. */
 export type BroadcastMessage =
-  /** A tab has come and asks who leads. */
+  /** A new tab asks who leads. */
   | { readonly kind: 'hello'; readonly schema: string; readonly migrationCount: number }
   | LeaderMessage
-  /** The leader has committed. */
+  /** The leader committed. */
   | ({ readonly kind: 'commit' } & CommitNotice)
-  /** The same once more, without what changed: for who has missed it. */
+  /** The position again, without the changes, for tabs that missed the notice. */
   | ({ readonly kind: 'position' } & CommitPosition)
-  /** Who is about to lead fills the database from the server first, which may take long. */
+  /** The next leader fills the database from the server first, which may take long. */
   | ({ readonly kind: 'first-sync' } & SnapshotProgress)
   | StatusMessage;
 
-/** What one tab says to one other: a follower asks, the leader answers. */
+/** Messages between two tabs: a follower asks, the leader answers. */
 export type DirectMessage = StatusMessage | AskMessage | AnswerMessage;
 
 export type ChannelMessage = BroadcastMessage | DirectMessage;
 
-/** Told to all when it changes, and to who has written before the answer: the other way it could come after that. */
+/**
+ * Sent to all tabs when it changes, and to the author of a write before the answer, because a broadcast could arrive
+ * later.
+ */
 export interface StatusMessage {
   readonly kind: 'status';
   readonly leaderTerm: string;
-  /** Counts up within the leadership: what has a lower number is old. */
+  /** Counts up within the leadership: a lower number is outdated. */
   readonly statusNumber: number;
   readonly status: LeaderStatus;
 }
 
-/** The leader says that it leads: once when it begins, and to every hello. */
+/** The leader's announcement: when it begins to lead, and in answer to every hello. */
 export interface LeaderMessage {
   readonly kind: 'leader';
-  /** Where it can be asked. */
+  /** The address for requests. */
   readonly tabId: string;
   readonly leaderTerm: string;
   readonly commitNumber: number;
@@ -55,24 +58,25 @@ export interface LeaderMessage {
   readonly migrationCount: number;
   readonly statusNumber: number;
   readonly status: LeaderStatus;
-  /** Whether other tabs may open the files that it writes. If not, they read by asking. */
+  /** Whether other tabs may open the files that it writes. If not, they read through the leader. */
   readonly sharesFiles: boolean;
   readonly tabOptions: TabOptions;
 }
 
 export interface AskMessage {
   readonly kind: 'ask';
-  /** Which leader is asked. Another passes it over: it is asked itself as soon as it has announced itself. */
+  /** The leader that is asked. Any other leader ignores it and is asked once it has announced itself. */
   readonly leaderTerm: string;
-  /** Where the answer goes. */
+  /** The address for the answer. */
   readonly tabId: string;
-  /** Stored with the effect of a write: however often it is asked, it is done once. */
+  /** Stored with the effect of a write, so that repeated requests take effect once. */
   readonly requestId: string;
-  /** The write of the same tab that has to come first; null if that tab waits for no earlier one. */
+  /** The preceding write of the same tab; null if the tab waits for none. */
   readonly afterRequestId: string | null;
   readonly request: LeaderRequest;
   /**
-   * Wall time in ms after which it may not be begun: its author has been told that it failed. All tabs share one clock.
+   * Wall time in ms after which it must not begin, because its author was told that it failed. All tabs share one
+   * clock.
    */
   readonly latestStartMs: number;
 }
@@ -90,7 +94,7 @@ export interface WriteWork {
   readonly action?: WriteAction;
 }
 
-/** One call of `Reads`. Its answer: what the call gives. */
+/** One call of `Reads`. Its answer: the result of the call. */
 export type ReadWork = {
   readonly [Method in keyof Reads]: {
     readonly kind: 'read';
@@ -99,17 +103,14 @@ export type ReadWork = {
   };
 }[keyof Reads];
 
-/**
- * One step of a transaction that stays open from call to call; its commit is a write. Its answer: what the statement
- * gave, or null.
- */
+/** One step of an interactive transaction; its commit is a write. Its answer: the result of the statement, or null. */
 export interface StepWork {
   readonly kind: 'step';
   readonly transactionId: string;
   readonly ask: TransactionAsk;
 }
 
-/** Sync shall try at once. Its answer: nothing. */
+/** Retries sync at once. Has no answer value. */
 export interface SyncNowWork {
   readonly kind: 'sync-now';
 }

@@ -1,10 +1,10 @@
-/** Time, as an argument. */
+/** Time as a dependency. */
 export interface Clock {
   /** Wall time in ms; all tabs of a device share it. */
   nowMs(): number;
-  /** Time that passes in this thread, in ms from any moment on, whatever is done to the wall clock. */
+  /** Monotonic time of this thread in ms, independent of the wall clock. */
   elapsedMs(): number;
-  /** Calls once after that time, unless the returned function is called before. */
+  /** Calls once after that time, unless the returned function is called first. */
   after(delayMs: number, callback: () => void): () => void;
 }
 

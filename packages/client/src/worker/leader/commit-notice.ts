@@ -1,25 +1,25 @@
 import type { Touched, TouchedTables } from '../../rpc/query-dependencies.ts';
 
-/** What a leader tells of a commit. */
+/** A leader's notice of a commit. */
 export type CommitNotice = CommitPosition & TouchedTables;
 
-/** Where a leader's commits stand: numbers count up within one leadership. */
+/** The position in a leader's commits. Numbers count up within one leadership. */
 export interface CommitPosition {
   readonly leaderTerm: string;
   readonly commitNumber: number;
 }
 
-/** Follows the numbered notices of the leaders, so that a lost one is noticed by the next. */
+/** Follows the numbered notices of leaders, so that the next notice reveals a lost one. */
 export interface CommitFollower {
-  /** What a notice says has changed; null if that is known already. */
+  /** Returns the changes of a notice; null if they are known already. */
   observe(notice: CommitNotice): Touched | null;
-  /** The leader says where it stands without a new commit. */
+  /** The leader repeats its position without a new commit. */
   observePosition(position: CommitPosition): Touched | null;
 }
 
 /**
- * Within one leadership a notice follows the last one, was seen already, or leaves a gap: then everything may have
- * changed. So it may have between two leaderships, because a leader's last notices can die with it.
+ * Within one leadership a notice follows the last one, was seen already, or leaves a gap. After a gap everything may
+ * have changed; also between two leaderships, because a leader's last notices can be lost with it.
  */
 export function createCommitFollower(): CommitFollower {
   let last: CommitPosition | null = null;

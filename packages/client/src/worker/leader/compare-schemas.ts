@@ -1,19 +1,17 @@
 import { decodeSchema, namedColumns } from '@rockpool/shared';
 
-/** How another tab's schema stands to this tab's. A newer bundle may bring a newer schema. */
+/** How another tab's schema compares with this tab's. A newer bundle may have a newer schema. */
 export type SchemaComparison = 'same' | 'theirs-is-newer' | 'mine-is-newer' | 'incompatible';
 
-/** What a bundle expects of the database. */
+/** A bundle's expectation of the database. */
 export interface BundleSchema {
   /** As `encodeSchema` writes it. */
   readonly schema: string;
-  /** 0 where the database is brought to the schema by adding. */
+  /** 0 if the database is migrated additively. */
   readonly migrationCount: number;
 }
 
-/**
- * Newer is the one with more migrations; where both have as many, the one that has all columns of the other, and more.
- */
+/** The one with more migrations is newer; with equal counts, the one that has all columns of the other and more. */
 export function compareSchemas(my: BundleSchema, their: BundleSchema): SchemaComparison {
   if (my.migrationCount !== their.migrationCount)
     return my.migrationCount < their.migrationCount ? 'theirs-is-newer' : 'mine-is-newer';
@@ -28,7 +26,7 @@ export function compareSchemas(my: BundleSchema, their: BundleSchema): SchemaCom
   return theyHaveMine ? 'theirs-is-newer' : iHaveTheirs ? 'mine-is-newer' : 'incompatible';
 }
 
-/** Of two incompatible schemas: a table and a column that this tab's has and the other's has not. */
+/** For incompatible schemas: a table and a column that only this tab's schema has. */
 export function firstUnknownColumn(
   { schema: mine }: BundleSchema,
   { schema: theirs }: BundleSchema,

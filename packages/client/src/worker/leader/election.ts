@@ -1,4 +1,4 @@
-/** What this needs of `navigator.locks`. */
+/** The part of `navigator.locks` that is used. */
 export interface Locks {
   request(
     name: string,
@@ -8,25 +8,25 @@ export interface Locks {
 }
 
 /**
- * Who leads is who holds one Web Lock. Its queue is the succession: when the leader lets go, or its worker ends in
- * whatever way, the browser gives the lock to the next. The lock is held while the tab leads, which also keeps browsers
- * from freezing the page; it is never stolen, because a worker that is merely slow would go on writing.
+ * The holder of one Web Lock leads. The lock's queue is the succession: when the leader releases it or its worker ends,
+ * the browser grants it to the next tab. The lock is held while the tab leads, which also keeps browsers from freezing
+ * the page. It is never stolen, because a worker that is merely slow would continue to write.
  */
 export interface Election {
-  /** Takes the lead if nobody has it. */
+  /** Becomes leader if there is none. */
   tryNow(): Promise<boolean>;
-  /** Waits in the queue. True: this tab leads now. False: it has withdrawn. */
+  /** Waits in the queue. Resolves to true once this tab leads, to false if it withdrew. */
   waitForTurn(): Promise<boolean>;
-  /** Leaves the queue, where this tab still waits; a lead stays. */
+  /** Leaves the queue if this tab still waits; keeps an existing lead. */
   stopWaiting(): void;
-  /** Gives up the lead or the place in the queue; resolves when both are gone. */
+  /** Gives up the lead or the place in the queue. Resolves when both are released. */
   withdraw(): Promise<void>;
 }
 
 interface Candidacy {
   readonly leads: boolean;
   readonly letGo: () => void;
-  /** Settles when the lock is free of this tab. */
+  /** Settles when this tab no longer holds the lock. */
   readonly gone: Promise<void>;
 }
 

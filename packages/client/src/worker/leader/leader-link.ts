@@ -5,55 +5,51 @@ import { createAwakeTime } from './awake-time.ts';
 import type { Clock } from './clock.ts';
 
 /**
- * After this long without an answer a request fails, not counting what the device slept meanwhile. A hand-over takes 50
- * ms, and 3 s at worst; a frozen leader may take for ever.
+ * A request without an answer fails after this time, not counting time that the device slept. A hand-over takes 50 ms,
+ * at worst 3 s; a frozen leader may never answer.
  */
 export const REQUEST_DEADLINE_MS = 10_000;
 
 /**
- * The leader does not begin a request in the last second before its deadline: it could commit after its author was told
- * that it failed.
+ * The leader begins no request in the last second before its deadline: it could commit after its author was told that
+ * it failed.
  */
 const RUNNING_TIME_MS = 1_000;
 
-/**
- * Messages between tabs do not get lost in practice. Asking again costs little, because a request is done once however
- * often it is asked.
- */
+/** Messages between tabs are not lost in practice. Repeating a request is cheap, because it takes effect once. */
 const RESEND_INTERVAL_MS = 2_000;
 
-/** Who leads, and where to ask. */
+/** The leader and its address. */
 export interface LeaderAddress {
   readonly leaderTerm: string;
   readonly tabId: string;
 }
 
 export interface LeaderLinkOptions {
-  /** Sends to the tab of that id. The link does not know its own tab: whoever sends adds where the answer goes. */
+  /** Sends to the tab with that id. The link does not know its own tab, so the sender adds the return address. */
   readonly send: (tabId: string, message: Omit<AskMessage, 'tabId'>) => void;
   readonly clock: Clock;
   readonly newRequestId: () => string;
 }
 
 /**
- * A follower's way to the leader. A request keeps its id from leader to leader, and the effect of a write is stored
- * together with that id, so that it happens exactly once: whoever leads next is asked again, and if that is this tab,
- * it carries the request out itself. What one tab writes takes effect in the order of writing, and a read comes after
- * what the tab wrote before.
+ * A follower's connection to the leader. A request keeps its id across leaders, and the effect of a write is stored
+ * with that id, so it happens exactly once: the next leader is asked again, and if that is this tab, it runs the
+ * request itself. The writes of one tab take effect in order, and a read follows the tab's earlier writes.
  */
 export interface LeaderLink {
-  /** Asks the leader. What the answer is depends on the request. Default for its id: a new one. */
+  /** Asks the leader. The answer depends on the request. Default id: a new one. */
   ask(request: LeaderRequest, requestId?: string): Promise<unknown>;
   onAnswer(message: AnswerMessage): void;
-  /** Somebody new leads: asks it for everything that waits, in order. */
+  /** Repeats all waiting requests to a new leader, in order. */
   onNewLeader(leader: LeaderAddress): void;
-  /** This tab leads now: begins everything that waits, in order. */
+  /** This tab leads now: runs all waiting requests, in order. */
   runWaiting(run: (id: string, request: LeaderRequest) => Promise<unknown>): void;
-  /** The page goes away: nothing can be asked or answered, so nothing may fail for it. */
+  /** The page is suspended: nothing can be asked or answered, so no request fails meanwhile. */
   pause(): void;
-  /** The page is back: what waits gets its whole time again. */
+  /** The page is back: waiting requests get their full time again. */
   renewDeadlines(): void;
-  /** Fails everything that waits. */
+  /** Fails all waiting requests. */
   fail(error: RockpoolError): void;
 }
 
@@ -111,7 +107,7 @@ export function createLeaderLink({ send, clock, newRequestId }: LeaderLinkOption
     return startedAwakeMs + REQUEST_DEADLINE_MS - awakeMs();
   }
 
-  /** One timer for all: to ask again after a silence, or to give up the oldest. Starts anew with every answer. */
+  /** One timer for all requests: repeats them after a silence or fails the oldest. Restarts with every answer. */
   function watch(): void {
     cancelTimer?.();
     cancelTimer = null;
@@ -154,7 +150,7 @@ export function createLeaderLink({ send, clock, newRequestId }: LeaderLinkOption
 
     onAnswer(message) {
       const waiting = waitingById.get(message.requestId);
-      if (waiting === undefined) return; // It was answered already.
+      if (waiting === undefined) return; // It has been answered already.
       settle(waiting, ({ resolve, reject }) =>
         message.kind === 'answer' ? resolve(message.answer) : reject(decodeError(message.error)),
       );

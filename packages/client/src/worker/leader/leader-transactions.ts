@@ -5,7 +5,7 @@ import type { TransactionAsk } from '../../rpc/transaction-ask.ts';
 import type { Clock } from './clock.ts';
 import type { WriterQueue } from './writer-queue.ts';
 
-/** What this needs of a transaction on the writer's connection. */
+/** The part of a writer transaction that is used. */
 export interface OpenTransaction<Outcome> {
   readonly isOver: boolean;
   query(statement: SqlStatement): EncodedRows;
@@ -23,7 +23,7 @@ export interface LeaderTransactionsOptions<Outcome> {
   readonly clock: Clock;
 }
 
-/** Calls once when the tab that runs a transaction has gone, unless the returned function is called before. */
+/** Calls once when the tab that runs a transaction is gone, unless the returned function is called first. */
 export type WatchOwner = (onGone: () => void) => () => void;
 
 type BeginAsk = Extract<TransactionAsk, { kind: 'begin' }>;
@@ -31,20 +31,18 @@ type BeginAsk = Extract<TransactionAsk, { kind: 'begin' }>;
 interface Held<Outcome> {
   readonly id: string;
   readonly transaction: OpenTransaction<Outcome>;
-  /** Stops its timers and lets the next one have the writer. */
+  /** Stops its timers and passes the writer to the next one. */
   readonly letGo: () => void;
 }
 
 /**
- * A tab asks about a transaction that ended without its doing for as long as it takes to hear of it; the last few are
- * enough.
+ * A tab may ask about a transaction that ended without its request until it learns of the end; the last few are enough.
  */
 const REMEMBERED_ENDS = 100;
 
 /**
- * The transactions that tabs run from call to call. One is open at a time, on the writer's connection; the others wait
- * for their turn. It ends by commit, by rollback, when its time is over, when its tab has gone, and when the leader
- * lets go.
+ * The interactive transactions of tabs. One is open at a time on the writer's connection; the others queue. It ends by
+ * commit, by rollback, by timeout, when its tab is gone, or when the leader steps down.
  */
 export class LeaderTransactions<Outcome> {
   private readonly options: LeaderTransactionsOptions<Outcome>;
@@ -74,15 +72,12 @@ export class LeaderTransactions<Outcome> {
     return this.held?.id === id;
   }
 
-  /** Why it is not, if that is known: its time was over, or it had an end already. */
+  /** Why it is not open, if known: it timed out or has ended. */
   whyEnded(id: string): RockpoolError | null {
     return this.endedById.get(id) ?? null;
   }
 
-  /**
-   * Throws, and nothing of it is kept, where it cannot be committed. `onCommitted` comes before the next one has its
-   * turn.
-   */
+  /** Throws and rolls back if it cannot be committed. `onCommitted` runs before the next one begins. */
   commit<T>(id: string, onCommitted: (outcome: Outcome) => T): T {
     const { transaction, letGo } = this.require(id);
     this.held = null;
@@ -93,7 +88,7 @@ export class LeaderTransactions<Outcome> {
     }
   }
 
-  /** The leader lets go: rolls back what is open, and begins nothing any more. */
+  /** The leader steps down: rolls back the open transaction and begins no more. */
   stop(): void {
     const lost = new RockpoolError('transaction-lost');
     for (const refuse of [...this.waiting.values()]) refuse(lost);

@@ -23,53 +23,53 @@ import type { TabOptions } from './tab-options.ts';
 import { readsBeside } from './reads-beside.ts';
 import { WriterQueue } from './writer-queue.ts';
 
-/** What this needs of an outcome. */
+/** The part of a write outcome that is used. */
 export type ServedOutcome = Omit<WriteOutcome, 'sequence'>;
 
-/** What this needs of a database. */
+/** The part of a database that is used. */
 export interface WritableDatabase {
-  /** Why the app may not write; null or absent where it may. */
+  /** Why the app may not write; null or absent if it may. */
   readonly readOnly?: RockpoolError | null;
   write(request: WriteRequest): ServedOutcome;
-  /** Until the transaction is over, nothing else may be asked of it. */
+  /** Nothing else may be asked of it until the transaction ends. */
   begin(options: { readonly atomic: boolean }): OpenTransaction<ServedOutcome>;
 }
 
 /**
- * A tab that missed the notice of a commit learns by the next that there was one; where none follows, so much later.
- * Nor does a tab that this one knows nothing of wait longer.
+ * A tab that missed a commit notice learns of it by the next one, or by this repetition if none follows. The same holds
+ * for a tab that this one does not know of.
  */
 export const NOTICE_REPEAT_MS = 2_000;
 
-/** While many write, the status changes several times a millisecond; nobody sees more of it than a frame shows. */
+/** Under many writes the status changes several times per millisecond; a page shows it once per frame. */
 const STATUS_EVERY_MS = 16;
 
-/** What a tab does beside serving writes while it leads, such as syncing. */
+/** A leader's background work, such as sync. */
 export interface LeaderWork {
   /** A write of this or another tab was committed. */
   onLocalCommit(): void;
-  /** Somebody asks for sync at once, instead of at the next attempt. */
+  /** Retries sync at once instead of at the next attempt. */
   tryNow(): void;
-  /** Resolves when nothing of it touches the database any more. */
+  /** Resolves when it no longer uses the database. */
   stop(): Promise<void>;
 }
 
-/** What that work may use. */
+/** The tools for that work. */
 export interface LeaderTools<Database> {
   readonly database: Database;
-  /** See OpenedDatabase. Nothing may leave this device before what it is based on is kept here. */
+  /** See OpenedDatabase. Nothing may leave this device before the commits it depends on are stored. */
   readonly committed?: () => Promise<void>;
-  /** To be called after every commit that is not a tab's write, in the same turn. */
+  /** Call after every commit that is not a tab's write, in the same turn. */
   publishCommit(touched: TouchedTables): void;
   publishStatus(status: Omit<LeaderStatus, 'readOnly'>): void;
-  /** Something happened in the background that the app should hear of. */
+  /** Reports a background problem to the app. */
   publishProblem(error: RockpoolError): void;
-  /** Runs what writes: now, or when the transaction that a tab has open is over. It must not throw. */
+  /** Runs a writing task now, or when the open interactive transaction ends. It must not throw. */
   inTurn(job: () => void): void;
 }
 
 export interface LeadershipOptions<Database> {
-  /** Names this leadership; no other has the same. */
+  /** Identifies this leadership uniquely. */
   readonly leaderTerm: string;
   readonly tabId: string;
   readonly opened: OpenedDatabase<Database>;
@@ -79,9 +79,9 @@ export interface LeadershipOptions<Database> {
   readonly tabOptions: TabOptions;
   readonly initialStatus: LeaderStatus;
   readonly clock: Clock;
-  /** Whether anybody is known to listen: a message to all tabs costs more than a small write, whoever hears it. */
+  /** Whether any other tab is known to listen. A broadcast costs more than a small write. */
   readonly hasFollowers: () => boolean;
-  /** Calls once when the tab that runs this transaction has gone, unless the returned function is called before. */
+  /** Calls once when the tab that runs this transaction is gone, unless the returned function is called first. */
   readonly watchOwner: (transactionId: string, onGone: () => void) => () => void;
   readonly post: (message: BroadcastMessage) => void;
   readonly send: (tabId: string, message: DirectMessage) => void;
@@ -92,18 +92,17 @@ export interface LeadershipOptions<Database> {
 }
 
 /**
- * What the leader does for all tabs: runs writes, reads for those that cannot, numbers commits, tells the status. Lives
- * from taking over to letting go.
- *
- * A commit is told to nobody before the medium has it: neither to its author, nor to other tabs, nor to the server.
+ * The leader's service to all tabs: runs writes, reads for tabs that cannot, numbers commits and publishes the status.
+ * Lives from taking over to stepping down. A commit is announced to its author, to other tabs and to the server only
+ * after the medium has it.
  */
 export class Leadership<Database extends WritableDatabase> {
   readonly leaderTerm: string;
-  /** For this tab and for followers that read by asking. */
+  /** For this tab and for followers that read through the leader. */
   readonly reads: Reads;
   private readonly options: LeadershipOptions<Database>;
   private readonly answered: AnsweredRequests;
-  /** What is being done for followers. */
+  /** Requests of followers in progress. */
   private readonly begun = new Set<string>();
   private readonly writerQueue = new WriterQueue();
   private readonly transactions: LeaderTransactions<ServedOutcome>;
@@ -138,8 +137,8 @@ export class Leadership<Database extends WritableDatabase> {
   }
 
   /**
-   * Begins a request of this tab or of a follower before it returns: a write commits then, unless a transaction is
-   * open, for whose end it waits. Resolves with what the request asks for, in the case of a write when it is kept.
+   * Begins a request of this tab or of a follower before it returns: a write commits at once, unless a transaction is
+   * open; then it waits for its end. Resolves with the answer; for a write, when it is stored.
    */
   async carryOut(id: string, request: LeaderRequest, asked: Asked = IN_THIS_TAB): Promise<unknown> {
     switch (request.kind) {
@@ -158,9 +157,8 @@ export class Leadership<Database extends WritableDatabase> {
   }
 
   /**
-   * Does what a follower asks, unless that asks another leader, has been told already that it failed, or wrote
-   * something before that has not come yet: it will ask again. What is under way when it is asked again is answered
-   * once.
+   * Runs a follower's request, unless it asks another leader, has expired, or follows a write that has not arrived: the
+   * follower repeats it. A request that is repeated while it runs is answered once.
    */
   async serve({ tabId, requestId, afterRequestId, request, leaderTerm, latestStartMs }: AskMessage): Promise<void> {
     const { answered, begun } = this;
@@ -206,14 +204,14 @@ export class Leadership<Database extends WritableDatabase> {
     });
   }
 
-  /** Commits were undone: what the work remembers of the database may not be so any more. */
+  /** Commits were undone: what the work remembers of the database may be wrong. */
   async startAnew(): Promise<void> {
     const before = this.work;
     this.work = this.startWork();
     await before.stop();
   }
 
-  /** What waits for an open transaction is carried out; the transaction itself is lost. */
+  /** Requests that wait for an open transaction are run; the transaction itself is lost. */
   stop(): Promise<void> {
     this.cancelTellingAgain?.();
     this.cancelTellingStatus?.();
@@ -237,7 +235,7 @@ export class Leadership<Database extends WritableDatabase> {
     return settled.promise;
   }
 
-  /** The commit of a transaction that is open here has its turn already. */
+  /** The commit of the open transaction already has its turn. */
   private commitsOpen({ id, action }: WriteRequest): boolean {
     return action?.kind === 'commit-transaction' && this.transactions.isOpen(id);
   }
@@ -250,7 +248,7 @@ export class Leadership<Database extends WritableDatabase> {
     return this.keep(this.options.opened.database.write(request));
   }
 
-  /** To be called in the turn of the commit. */
+  /** Call in the turn of the commit. */
   private async keep(outcome: ServedOutcome): Promise<readonly StatementOutcome[]> {
     const { committed, flushed } = this.options.opened;
     if (committed !== undefined) await committed();
@@ -329,12 +327,12 @@ function callReads(reads: Reads, { method, args }: ReadWork): Promise<unknown> {
   return (reads[method] as (...given: readonly unknown[]) => Promise<unknown>)(...args);
 }
 
-/** Who asks for a request, and until when it is of use. */
+/** The author of a request, and its deadline. */
 interface Asked {
   /** Wall time in ms. */
   readonly latestStartMs: number;
   readonly watchOwner: WatchOwner;
 }
 
-/** What this tab asks of itself ends with it. */
+/** Requests of this tab end with it. */
 const IN_THIS_TAB: Asked = { latestStartMs: Number.POSITIVE_INFINITY, watchOwner: () => () => undefined };

@@ -2,16 +2,15 @@ import { toRockpoolError, type RockpoolError } from '@rockpool/shared';
 import type { Locks } from './election.ts';
 
 /**
- * A tab holds a Web Lock for each thing that ends with it, such as a transaction that it runs, and the leader asks for
- * the same lock: the browser grants it as soon as that tab has gone, whatever the reason, and nobody need wait for a
- * time limit.
+ * A tab holds a Web Lock for each thing that ends with it, such as a transaction that it runs, and the leader requests
+ * the same lock. The browser grants it as soon as that tab is gone for any reason, so no time limit is needed.
  */
 export interface LifeLocks {
   /** Resolves when this tab holds the lock. */
   hold(id: string): Promise<void>;
   release(id: string): void;
   releaseAll(): void;
-  /** Calls once when no tab holds the lock, unless the returned function is called before. */
+  /** Calls once when no tab holds the lock, unless the returned function is called first. */
   watch(id: string, onGone: () => void): () => void;
 }
 

@@ -54,39 +54,39 @@ export interface MembershipOptions<Database extends WritableDatabase> {
   readonly openPort: (channelName: string) => BroadcastPort;
   readonly clock: Clock;
   readonly newId: () => string;
-  /** Whether several tabs may have the files open, one of them as the writer. */
+  /** Whether several tabs may open the files, one of them as the writer. */
   readonly sharesFiles: boolean;
-  /** `onUndone`: the medium refused a commit that had returned, and what was committed since is undone. */
+  /** `onUndone`: the medium rejected a commit that had returned; it and all later commits are undone. */
   readonly openDatabase: (role: 'writer' | 'reader', onUndone: () => void) => Promise<OpenedDatabase<Database>>;
   readonly startWork: (tools: LeaderTools<Database>) => LeaderWork;
   readonly onTouched: (touched: Touched) => void;
   /** Another tab fills the database before it leads. */
   readonly onFirstSync: (progress: SnapshotProgress) => void;
   readonly onStatus: (status: LeaderStatus, role: TabRole) => void;
-  /** Something failed that no call waits for. */
+  /** A failure that no call waits for. */
   readonly onProblem: (error: RockpoolError) => void;
-  /** This tab can take no further part; everything it is asked from now on fails with this error. */
+  /** This tab can no longer take part; all further requests fail with this error. */
   readonly onEnded: (error: RockpoolError) => void;
 }
 
 /**
- * How long a tab that opens waits for the leader's announcement, or for a sign that it comes nearer: as long as a write
- * waits for its answer.
+ * How long an opening tab waits for the leader's announcement or a sign of progress: as long as a write waits for its
+ * answer.
  */
 const ANNOUNCEMENT_DEADLINE_MS = REQUEST_DEADLINE_MS;
 
-/** After a failed take-over: from one second, doubling, to half a minute. */
+/** Retry delays after a failed take-over: from one second, doubling up to half a minute. */
 const FIRST_RETRY_MS = 1_000;
 const LAST_RETRY_MS = 30_000;
 
 /**
- * While this tab was away, somebody else has made the database theirs: trying again changes nothing, and what waits
- * here must not wait for ever.
+ * While this tab was suspended, another tab bound the database to another owner. Retrying is useless, and waiting
+ * requests must not wait for ever.
  */
 const IS_FINAL: ReadonlySet<ErrorCode> = new Set(['database-mismatch', 'other-principal']);
 
 export class Membership<Database extends WritableDatabase> {
-  /** Waits while this tab can read nowhere, because roles change or the page is away. */
+  /** Waits while this tab cannot read, because roles change or the page is suspended. */
   readonly reads: TabReads = new TabReads();
   private readonly options: MembershipOptions<Database>;
   private readonly tabId: string;
@@ -98,7 +98,7 @@ export class Membership<Database extends WritableDatabase> {
   private readonly writing = new Set<Promise<unknown>>();
   private channel: TabChannel | null = null;
   private opened: OpenedDatabase<Database> | null = null;
-  /** Another tab has said something since this one leads or is about to. */
+  /** Another tab has sent a message since this one leads or is about to. */
   private hasFollowers = false;
   private leadership: Leadership<Database> | null = null;
   private leaderTerm: string | null = null;
@@ -127,7 +127,7 @@ export class Membership<Database extends WritableDatabase> {
     this.remoteReads = remoteReads(this.link);
   }
 
-  /** Takes part. Resolves when reading and writing work; rejects when they cannot, and takes no part then. */
+  /** Joins. Resolves when reading and writing work; rejects if they cannot. */
   async open(): Promise<void> {
     try {
       await this.step(() => this.join());
@@ -151,7 +151,7 @@ export class Membership<Database extends WritableDatabase> {
     }
   }
 
-  /** Commits a transaction, once; rejects with `transaction-lost` and others where nothing of it was kept. */
+  /** Commits a transaction once. Rejects with `transaction-lost` and others if it was rolled back. */
   async commit(transactionId: string): Promise<void> {
     try {
       await this.write([], { kind: 'commit-transaction', transactionId }, transactionId);
@@ -160,7 +160,7 @@ export class Membership<Database extends WritableDatabase> {
     }
   }
 
-  /** This tab is about to lead, and the database that it fills before has come so far. */
+  /** Reports the progress of filling the database before this tab leads. */
   tellFirstSync(progress: SnapshotProgress): void {
     this.channel?.post({ kind: 'first-sync', ...progress });
   }
@@ -181,12 +181,12 @@ export class Membership<Database extends WritableDatabase> {
     return writing;
   }
 
-  /** Sync does at once what it would do at the next attempt, in whatever tab it runs. */
+  /** Retries sync at once, in the tab that runs it. */
   async syncNow(): Promise<void> {
     await this.carryOut({ kind: 'sync-now' });
   }
 
-  /** The page is away: gives up lock, channel and files. What is asked meanwhile waits for `resume`. */
+  /** The page is suspended: releases lock, channel and files. Requests wait for `resume`. */
   suspend(): Promise<void> {
     this.isHidden = true;
     this.cancelRetry();
@@ -199,11 +199,11 @@ export class Membership<Database extends WritableDatabase> {
     this.isHidden = false;
     this.link.renewDeadlines();
     await this.step(() => this.join()).catch((thrown: unknown) => this.retryLater(thrown));
-    // Whatever was committed meanwhile was not heard.
+    // Commit notices may have been missed meanwhile.
     this.options.onTouched('all');
   }
 
-  /** Lets waiting writes end, then takes no part any more. */
+  /** Waits for pending writes, then leaves. */
   async close(): Promise<void> {
     if (this.ended === null && !this.isHidden) {
       const deadline = Promise.withResolvers<void>();
@@ -278,7 +278,7 @@ export class Membership<Database extends WritableDatabase> {
     );
   }
 
-  /** The lock has come to this follower. */
+  /** The lock was granted to this follower. */
   private async succeed(): Promise<void> {
     if (!this.isAway) await this.lead();
   }
@@ -378,7 +378,7 @@ export class Membership<Database extends WritableDatabase> {
     this.hearStatus(message);
   }
 
-  /** Who has missed a notice may not be known to the leader. */
+  /** The leader may not know a tab that missed a notice. */
   private hearPosition(position: CommitPosition): void {
     const touched = this.commits.observePosition(position);
     if (touched !== null) this.sayHello();
@@ -390,7 +390,7 @@ export class Membership<Database extends WritableDatabase> {
     this.channel?.post({ kind: 'hello', schema, migrationCount });
   }
 
-  /** It comes by two ways, of which either may be the faster. */
+  /** It arrives on two paths; either may be the faster. */
   private hearStatus({
     leaderTerm,
     statusNumber,
@@ -406,15 +406,15 @@ export class Membership<Database extends WritableDatabase> {
     );
   }
 
-  /** What ended this tab's part is its last word. */
+  /** The reason why this tab left is final. */
   private tellStatus(status: LeaderStatus, role: TabRole): void {
     if (this.ended !== null) return;
     this.status = status;
-    // Work that is being stopped says so, although this tab no longer leads.
+    // Work that is being stopped may report, although this tab no longer leads.
     if (role === 'none' || !this.isAway) this.options.onStatus(status, role);
   }
 
-  /** This tab takes no part until it has joined again. */
+  /** This tab is not a member until it joins again. */
   private tellAway(reason: ErrorData | null): void {
     this.tellStatus(
       { ...this.status, state: 'opening', reason, waitingFor: null, stuck: null, snapshot: null, sentUpTo: null },
@@ -436,7 +436,7 @@ export class Membership<Database extends WritableDatabase> {
     this.endUnasked(new RockpoolError('tab-outdated', { newerSchema: true }));
   }
 
-  /** Because of what another tab has said: no call waits for it. */
+  /** Caused by a message of another tab: no call waits for it. */
   private endUnasked(error: RockpoolError): void {
     this.end(error).catch(this.tellProblem);
   }
@@ -447,21 +447,20 @@ export class Membership<Database extends WritableDatabase> {
       this.cancelRetry();
       this.link.fail(error);
       this.reads.fail(error);
-      this.election.stopWaiting(); // A step may be waiting for its turn.
+      this.election.stopWaiting(); // A step may be queued.
       this.options.onEnded(error);
     }
     await this.step(() => this.leave());
   }
 
   /**
-   * Rejects where the database could not be closed well, such as with a flush that failed. Another tab may lead all the
-   * same.
+   * Rejects if the database could not be closed cleanly, for example after a failed flush. Another tab may lead anyway.
    */
   private async leave(): Promise<void> {
     this.isAway = true;
     const { leadership } = this;
     this.leadership = null;
-    this.transactionLocks.releaseAll(); // What this tab has open elsewhere is lost: nothing can be asked any more.
+    this.transactionLocks.releaseAll(); // Transactions of this tab in other tabs are lost: no request can be sent.
     try {
       await this.letGo(leadership);
     } finally {
@@ -483,7 +482,7 @@ export class Membership<Database extends WritableDatabase> {
     }
   }
 
-  /** Taking over, or coming back, failed: lets others try, and tries again. */
+  /** Taking over or resuming failed: lets other tabs try, then retries. */
   private async retryLater(thrown: unknown): Promise<void> {
     if (this.ended !== null) return;
     const error = toRockpoolError(thrown);

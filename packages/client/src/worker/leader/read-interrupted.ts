@@ -1,5 +1,5 @@
 /**
- * The database is being closed in the middle of a read, because roles change or the page goes away. Whoever asked asks
- * again, of whatever can be read next; the app never gets to see this.
+ * The database closed during a read, because roles change or the page is suspended. The caller repeats the read on the
+ * next readable source; the app never sees this error.
  */
 export class ReadInterrupted extends Error {}

@@ -4,8 +4,8 @@ import type { OpenedDatabase } from './opened-database.ts';
 import type { WriterQueue } from './writer-queue.ts';
 
 /**
- * Reads what is committed, also while a transaction is open on the writer's connection. `onProblem`: reading waits
- * then, as there is no connection beside it.
+ * Reads committed data, also while a transaction is open on the writer's connection. `onProblem`: no second connection
+ * could be opened, so reads wait.
  */
 export function readsBeside(
   opened: Pick<OpenedDatabase<unknown>, 'reads' | 'readsBeside'>,

@@ -1,7 +1,7 @@
 import type { Reads } from '../../rpc/reads.ts';
 import type { LeaderLink } from './leader-link.ts';
 
-/** Reads by asking the leader, where only one tab may open the files. */
+/** Reads through the leader, for media where only one tab may open the files. */
 export function remoteReads(link: LeaderLink): Reads {
   return {
     query: (statement) => link.ask({ kind: 'read', method: 'query', args: [statement] }) as ReturnType<Reads['query']>,

@@ -1,6 +1,6 @@
 import { CHANNEL_PROTOCOL, type BroadcastMessage, type ChannelMessage, type DirectMessage } from './channel-message.ts';
 
-/** What this needs of a BroadcastChannel. */
+/** The part of BroadcastChannel that is used. */
 export interface BroadcastPort {
   postMessage(message: unknown): void;
   close(): void;
@@ -8,9 +8,9 @@ export interface BroadcastPort {
 }
 
 /**
- * Speaks with the other tabs of the database: with all of them on the channel `rockpool:<scope>`, and with one on the
- * channel that bears its id. So a result is copied to the tab that asked and to no other. A MessagePort would do the
- * same, but only a SharedWorker can bring one from tab to tab, and not every browser has that.
+ * Exchanges messages with the other tabs of the database: with all on the channel `rockpool:<scope>`, and with one on
+ * the channel with its id, so that a result is copied only to the tab that asked. A MessagePort would do the same, but
+ * only a SharedWorker can pass one between tabs, and not every browser has SharedWorker.
  */
 export interface TabChannel {
   post(message: BroadcastMessage): void;
@@ -23,7 +23,7 @@ export interface TabChannelOptions {
   readonly tabId: string;
   readonly openPort: (channelName: string) => BroadcastPort;
   readonly onMessage: (message: ChannelMessage) => void;
-  /** A tab speaks a newer protocol: this one is outdated and has to make room for it. */
+  /** A tab uses a newer protocol: this one is outdated and has to make room for it. */
   readonly onNewerProtocol: (protocol: number) => void;
 }
 
@@ -33,14 +33,14 @@ interface Envelope {
 }
 
 /**
- * Ports to other tabs that are kept open. Tabs go without a word, so it needs a bound; one that is dropped is opened
- * again.
+ * The maximum of ports to other tabs that stay open. Tabs close without notice, so a bound is needed; a dropped port is
+ * reopened on demand.
  */
 const KEPT_PORTS = 32;
 
 /**
- * Puts the protocol number on every message and reads it first. Messages of an older protocol are passed over: that tab
- * hears from this one and ends by itself.
+ * Adds the protocol number to every message and reads it first. Ignores messages of an older protocol: that tab gets a
+ * message from this one and ends by itself.
  */
 export function openTabChannel(options: TabChannelOptions): TabChannel {
   const { scope, tabId, openPort } = options;

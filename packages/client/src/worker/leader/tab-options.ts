@@ -1,9 +1,7 @@
 import { RockpoolError } from '@rockpool/shared';
 import type { Durability, SyncTarget } from '../../rpc/worker-api.ts';
 
-/**
- * What all tabs that share a database have to agree on: the leader writes and syncs for all of them, as it was opened.
- */
+/** Options that all tabs of a database must share, because the leader writes and syncs for all of them. */
 export interface TabOptions {
   /** Null: without sync. */
   readonly sync: Pick<SyncTarget, 'url' | 'databaseId' | 'principal'> | null;
@@ -11,8 +9,7 @@ export interface TabOptions {
 }
 
 /**
- * Why a tab cannot follow the tab that leads; null: it can. `leaders`: undefined where that tab runs a version that
- * does not say.
+ * Why a tab cannot follow the leader; null if it can. `leaders`: undefined if the leader's version does not send them.
  */
 export function optionsProblem(mine: TabOptions, leaders: TabOptions | undefined): RockpoolError | null {
   if (leaders === undefined) return null;
@@ -33,7 +30,7 @@ function differs(option: string): RockpoolError {
   return new RockpoolError('tab-options-differ', { option });
 }
 
-/** Without what may differ from tab to tab, such as a trace id in the query. */
+/** Without parts that may differ between tabs, such as a trace id in the query. */
 function serverOf(url: string): string {
   const { protocol, host, pathname } = new URL(url);
   return `${protocol}//${host}${pathname.replace(/\/$/, '')}`;

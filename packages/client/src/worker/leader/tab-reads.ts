@@ -2,16 +2,13 @@ import type { RockpoolError } from '@rockpool/shared';
 import type { Reads } from '../../rpc/reads.ts';
 import { ReadInterrupted } from './read-interrupted.ts';
 
-/**
- * What a tab reads from while its role changes: a read waits while there is nothing to read from, and is asked again
- * where it was interrupted.
- */
+/** A tab's reads across role changes: a read waits while there is no source, and is repeated if it was interrupted. */
 export class TabReads implements Reads {
   private source = pendingSource();
   private isPaused = true;
   private hasFailed = false;
 
-  /** Resolves when there is something to read from; rejects when there never will be. */
+  /** Resolves when there is a source to read from; rejects if there will be none. */
   whenReadable(): Promise<Reads> {
     return this.source.promise;
   }
@@ -30,7 +27,7 @@ export class TabReads implements Reads {
     this.source = pendingSource();
   }
 
-  /** What waits, and what is asked from now on, fails with this error. */
+  /** Fails all waiting and future reads with this error. */
   fail(error: RockpoolError): void {
     this.pause();
     this.hasFailed = true;
@@ -58,6 +55,6 @@ export class TabReads implements Reads {
 
 function pendingSource(): PromiseWithResolvers<Reads> {
   const pending = Promise.withResolvers<Reads>();
-  pending.promise.catch(() => undefined); // Nobody may be waiting.
+  pending.promise.catch(() => undefined); // There may be no waiting read.
   return pending;
 }

@@ -1,6 +1,6 @@
 /**
- * Whose turn it is at the leader's one connection that writes. What is done in one call runs at once; a transaction of
- * several calls holds the turn, and everything that comes meanwhile waits for its end, in the order of coming.
+ * The queue for the leader's only writing connection. A single call runs at once; an interactive transaction holds the
+ * queue, and everything that arrives meanwhile waits for its end, in order.
  */
 export class WriterQueue {
   private readonly waiting: (() => void)[] = [];
@@ -11,15 +11,15 @@ export class WriterQueue {
     return this.held;
   }
 
-  /** Runs it now, or when its turn comes. It must not throw. */
+  /** Runs the job now or when its turn comes. It must not throw. */
   take(job: () => void): void {
     if (this.held || this.isCatchingUp) this.waiting.push(job);
     else job();
   }
 
   /**
-   * When its turn comes, `begin` runs, and nobody else until it calls `release`. Returns what gives up a turn that has
-   * not come.
+   * Runs `begin` when its turn comes, and nothing else until it calls `release`. Returns a function that gives up a
+   * turn that has not come.
    */
   hold(begin: (release: () => void) => void): () => void {
     let isWanted = true;

@@ -3,9 +3,9 @@ import type { RowsDiff } from '../../rpc/rows-diff.ts';
 import type { SqlValue } from '../../rpc/sql-value.ts';
 
 /**
- * What a result has in common with the one before it, found without decoding either: the rows at both ends first, as
- * most changes are small, and those between by a hash of their values, so that an order that changed costs no rows. Two
- * equal rows may stand for one another.
+ * What a result has in common with the previous one, found without decoding either: first the rows at both ends,
+ * because most changes are small, then those between by a hash of their values, so that a changed order sends no rows.
+ * Equal rows are interchangeable.
  */
 export function diffRows(before: EncodedRows, after: EncodedRows): RowsDiff {
   if (areSameBytes(before, after))
@@ -34,7 +34,7 @@ export function diffRows(before: EncodedRows, after: EncodedRows): RowsDiff {
   return { runs: Int32Array.from(runs), added: added.length === next.rowCount ? after : pickRows(after, next, added) };
 }
 
-/** Whether a diff says that nothing changed. */
+/** Whether a diff is empty. */
 export function isUnchanged({ runs, added }: RowsDiff, before: EncodedRows): boolean {
   if (added.rowCount > 0) return false;
   return before.rowCount === 0 ? runs.length === 0 : runs.length === 2 && runs[0] === 0 && runs[1] === before.rowCount;
@@ -90,7 +90,7 @@ function addRun(runs: number[], start: number, count: number): void {
   } else runs.push(start, count);
 }
 
-/** The rows of a stretch of the result before, each to be taken once, by their values. */
+/** The rows of a range of the previous result by value; each is taken once. */
 class Origins {
   private readonly reader: RowReader;
   private readonly rowsByHash = new Map<number, number[]>();
@@ -106,7 +106,7 @@ class Origins {
     }
   }
 
-  /** -1 where no row is equal. */
+  /** -1 if no row is equal. */
   take(next: RowReader, row: number): number {
     if (this.rowsByHash.size === 0) return -1;
     const rows = this.rowsByHash.get(next.hash(row)) ?? [];
@@ -147,7 +147,7 @@ class RowReader {
 
 class ColumnReader {
   readonly column: EncodedColumn;
-  /** Of text and blobs: where each value ends, in bytes. */
+  /** For text and blobs: the end of each value, in bytes. */
   readonly byteEnds: Uint32Array;
   private readonly numberBytes: Uint8Array;
 
@@ -197,7 +197,7 @@ class ColumnReader {
     return column.nulls !== null && ((column.nulls[row >> 3] as number) & (1 << (row & 7))) !== 0;
   }
 
-  /** Of a column that is not mixed. */
+  /** For a column of one type. */
   bytesOf(row: number): { readonly bytes: Uint8Array; readonly start: number; readonly length: number } {
     const { column } = this;
     if (column.kind === 'number') return { bytes: this.numberBytes, start: row * 8, length: 8 };
@@ -245,7 +245,7 @@ function valuesEqual(a: SqlValue, b: SqlValue): boolean {
   return Object.is(a, b);
 }
 
-/** A result of some rows of another. */
+/** A result with a subset of another result's rows. */
 function pickRows({ names, columns }: EncodedRows, reader: RowReader, rows: readonly number[]): EncodedRows {
   return {
     names,

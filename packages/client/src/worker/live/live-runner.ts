@@ -13,33 +13,33 @@ export interface LiveRunnerOptions {
   readonly clock: Clock;
   /** `transferables`: buffers in it that this side does not need any more. */
   readonly send: (event: WorkerEvent, transferables: ArrayBuffer[]) => void;
-  /** A round failed that should not; later ones go on. */
+  /** A round failed unexpectedly; later rounds continue. */
   readonly onProblem: (error: RockpoolError) => void;
 }
 
-/** Runs the live queries of this tab: at first, and whenever a commit touched a table that they read. */
+/** Runs the live queries of this tab: initially, and after every commit that touched what they read. */
 export interface LiveRunner {
   watch(queryId: number, statement: SqlStatement): void;
   unwatch(queryId: number): void;
   /** A commit of any tab, or of sync. */
   touch(touched: Touched): void;
-  /** How each query has run, for the devtools. */
+  /** The runs of each query, for the devtools. */
   runs(): LiveQueryRuns[];
 }
 
 interface Watched {
   readonly queryId: number;
   readonly statement: SqlStatement;
-  /** Null: not known, so every commit counts. */
+  /** Null: unknown, so every commit counts. */
   dependencies: QueryDependencies | null;
   /**
    * Those of the result that the page has; `dependencies` while the query runs, as a commit may come between what it
    * reads and what is known of it.
    */
   current: QueryDependencies | null;
-  /** The rows that the page has. */
+  /** The rows on the page. */
   rows: EncodedRows;
-  /** The error that the page has, as text; null where it has the rows. */
+  /** The error on the page, as text; null if it has rows. */
   error: string | null;
   hasResult: boolean;
   isDue: boolean;
@@ -61,7 +61,7 @@ export function createLiveRunner({ reads, clock, send, onProblem }: LiveRunnerOp
   const watchedById = new Map<number, Watched>();
   let isPlanned = false;
   let restUntilMs = 0;
-  /** What was learned under another one may be wrong. */
+  /** Dependencies of another schema may be wrong. */
   let schemaNumber = 0;
 
   /**
@@ -79,7 +79,7 @@ export function createLiveRunner({ reads, clock, send, onProblem }: LiveRunnerOp
     const restMs = await runDue().then(() => clock.nowMs() - startedMs, startOver);
     restUntilMs = clock.nowMs() + Math.max(0, restMs);
     isPlanned = false;
-    // A commit came while they ran.
+    // A commit arrived while they ran.
     if ([...watchedById.values()].some(({ isDue }) => isDue)) plan();
   }
 
@@ -99,11 +99,11 @@ export function createLiveRunner({ reads, clock, send, onProblem }: LiveRunnerOp
     for (const watched of due) Object.assign(watched, { isDue: false, current: watched.dependencies });
     const results = await read(due);
     due.forEach((watched, index) => noteRun(watched, results[index] as QueryResult));
-    const news = due.flatMap((watched, index) => take(watched, results[index] as QueryResult) ?? []);
-    if (news.length > 0)
+    const updates = due.flatMap((watched, index) => take(watched, results[index] as QueryResult) ?? []);
+    if (updates.length > 0)
       send(
-        { kind: 'live', results: news.map(({ result }) => result) },
-        news.flatMap(({ transferables }) => transferables),
+        { kind: 'live', results: updates.map(({ result }) => result) },
+        updates.flatMap(({ transferables }) => transferables),
       );
     // After the rows, which somebody waits for. Every commit counts until then.
     await Promise.all(due.filter(({ dependencies }) => dependencies === null).map(learnDependencies));
@@ -125,7 +125,7 @@ export function createLiveRunner({ reads, clock, send, onProblem }: LiveRunnerOp
     }
   }
 
-  /** Of SQL that cannot be compiled the query itself says so. */
+  /** The query itself reports SQL that cannot be compiled. */
   async function learnDependencies(watched: Watched): Promise<void> {
     const asked = schemaNumber;
     const dependencies = await reads.dependencies(watched.statement).catch(() => null);
@@ -133,7 +133,7 @@ export function createLiveRunner({ reads, clock, send, onProblem }: LiveRunnerOp
     Object.assign(watched, { dependencies, current: dependenciesAfter(dependencies, watched.rows) });
   }
 
-  /** Null where the page knows it, or nobody watches any more. */
+  /** Null if the page has it or no longer watches. */
   function take(watched: Watched, result: QueryResult): LiveUpdate | null {
     const { queryId } = watched;
     if (watchedById.get(queryId) !== watched) return null;

@@ -1,7 +1,7 @@
 import type { SqlParam } from '../../rpc/sql-value.ts';
 import { lookupKey } from '../../rpc/lookup-key.ts';
 
-// What SQLite compiles a query to, as EXPLAIN tells it.
+// The program that SQLite compiles a query to, from EXPLAIN.
 
 /** One instruction of a program. */
 export interface Instruction {
@@ -26,7 +26,7 @@ export interface BTree {
   readonly ofNumbers: boolean;
 }
 
-/** Registers that an instruction writes. Opcodes that are not here are not known. */
+/** The registers that an instruction writes. Missing opcodes are unknown. */
 const NOTHING = (): readonly number[] => [];
 const P1 = ({ p1 }: Instruction): readonly number[] => [p1];
 const P2 = ({ p2 }: Instruction): readonly number[] => [p2];
@@ -98,7 +98,7 @@ const OUTPUTS: Readonly<Record<string, (instruction: Instruction) => readonly nu
 /** The instructions that write each register, by its number. */
 export type Writers = ReadonlyMap<number, readonly Instruction[]>;
 
-/** False for an opcode of which it is not known what it writes. */
+/** False for an opcode with unknown writes. */
 export function isKnown({ opcode }: Instruction): boolean {
   return OUTPUTS[opcode] !== undefined;
 }
@@ -112,7 +112,7 @@ export function writersOf(program: readonly Instruction[]): Writers {
   return writers;
 }
 
-/** The key of what an instruction puts into its register; null where that is not known before the query runs. */
+/** The key of the value that an instruction writes; null if it is unknown before the query runs. */
 export function constantKey({ opcode, p1, p4 }: Instruction, params: readonly SqlParam[]): string | null {
   switch (opcode) {
     case 'Variable': {

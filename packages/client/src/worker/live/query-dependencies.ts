@@ -7,10 +7,7 @@ import { READ_POLICY } from '../write/sql-policy.ts';
 import { constantLookups } from './constant-lookups.ts';
 import type { BTree, Instruction } from './program.ts';
 
-/**
- * What a query reads, as SQLite itself finds it: tables and columns while compiling it, the rows from what it was
- * compiled to.
- */
+/** What a query reads, according to SQLite: tables and columns from its compilation, rows from the compiled program. */
 export function createDependencyReader(
   connection: Connection,
   schema: Schema,

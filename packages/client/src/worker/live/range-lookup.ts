@@ -45,7 +45,7 @@ const MOVES = new Set([
   ],
 ]);
 
-/** The range in which a cursor stays; null where it may go anywhere. */
+/** The range of a cursor; null if it may go anywhere. */
 export function rangeLookup(
   program: readonly Instruction[],
   cursor: number,
@@ -79,9 +79,7 @@ export function rangeLookup(
   return from === null && to === null && stop === null ? null : { column: firstColumn, ofNumbers, from, to, stop };
 }
 
-/**
- * What a register may hold: both ends of a range may be kept in one, one after the other. Null where that is not known.
- */
+/** The possible values of a register, which may hold both ends of a range in turn. Null if unknown. */
 function keysIn(register: number, writers: Writers, params: readonly SqlParam[]): readonly string[] | null {
   const keys = (writers.get(register) ?? []).map((writer) =>
     writer.opcode === 'Null' ? NULL_KEY : constantKey(writer, params),
@@ -106,7 +104,7 @@ function outermost(keys: readonly string[] | null, isUpper: boolean, ofNumbers: 
 
 interface Loop {
   readonly isUpwards: boolean;
-  /** Addresses of its first and its last instruction. */
+  /** The addresses of its first and last instruction. */
   readonly head: number;
   readonly end: number;
 }

@@ -9,9 +9,9 @@ import type { Clock } from '../leader/clock.ts';
 import type { OwnState, PeersUpdate, SeenState } from '../../rpc/presence.ts';
 import { bytesToHex, bytesToUuid, uuidToBytes } from './ids.ts';
 
-/** The connection, as far as presence goes by it. */
+/** The connection's presence interface. */
 export interface PresenceLine {
-  /** The server has welcomed this site. */
+  /** The server welcomed this site. */
   connected(send: (states: readonly PresenceState[]) => void): void;
   heard(update: PresenceUpdate): void;
   disconnected(): void;
@@ -19,37 +19,37 @@ export interface PresenceLine {
 
 export interface SitePresenceOptions {
   readonly clock: Clock;
-  /** Something has changed in who is here. */
+  /** The set of peers changed. */
   readonly onUpdate: (update: PeersUpdate) => void;
   readonly onProblem: (error: RockpoolError) => void;
 }
 
 /**
- * Presence in the tab that leads: what all tabs of this site show, told to the server over the one connection, and what
- * the server tells of everybody. Without a connection nobody is known to be here.
+ * Presence in the leader: sends the states of all tabs of this site to the server over the one connection, and receives
+ * those of all peers. No peers are known without a connection.
  */
 export class SitePresence implements PresenceLine {
   private readonly options: SitePresenceOptions;
   /** By tab, by topic. */
   private readonly shown = new Map<string, Map<string, string>>();
   private readonly seen = new Map<string, SeenState>();
-  // What the server has yet to be told, the newest of each; by tab and topic.
+  // Unsent states, the newest of each, by tab and topic.
   private update = new Map<string, PresenceState>();
   private send: ((states: readonly PresenceState[]) => void) | null = null;
   private cancelTimer: (() => void) | null = null;
-  /** Some tab takes part: the server is asked about others, and not before. */
+  /** Some tab uses presence; the server is asked about peers only then. */
   private isUsed = false;
 
   constructor(options: SitePresenceOptions) {
     this.options = options;
   }
 
-  /** All who are here, of this site too. */
+  /** All peers, including those of this site. */
   get everybody(): PeersUpdate {
     return { whole: true, seen: [...this.seen.values()] };
   }
 
-  /** The server takes so many of a site; more are not shown, and that is reported. */
+  /** The server's maximum per site; further states are not sent, which is reported. */
   show(tabId: string, states: readonly OwnState[]): void {
     for (const { topic, stateJson } of states) this.put(tabId, topic, stateJson);
     const asks = !this.isUsed;
@@ -57,7 +57,7 @@ export class SitePresence implements PresenceLine {
     if (asks || this.update.size > 0) this.tellSoon();
   }
 
-  /** The tab has gone, or has let go. */
+  /** The tab is gone or has released its lock. */
   forget(tabId: string): void {
     for (const topic of this.shown.get(tabId)?.keys() ?? []) this.put(tabId, topic, null);
     if (this.update.size > 0) this.tellSoon();
@@ -122,8 +122,8 @@ export class SitePresence implements PresenceLine {
   }
 
   /**
-   * At once after a pause; else when the interval of the last telling is over. What is said without a connection is
-   * told with the next.
+   * Sends at once after a pause, else when the interval since the last message ends. States without a connection are
+   * sent on the next one.
    */
   private tellSoon(): void {
     if (this.send === null || this.cancelTimer !== null) return;
@@ -134,7 +134,7 @@ export class SitePresence implements PresenceLine {
     });
   }
 
-  /** Removals first: what takes their place must fit. */
+  /** Removals first, so that their replacements fit. */
   private tell(send: (states: readonly PresenceState[]) => void): void {
     const states = [...this.update.values()].sort(
       (a, b) => Number(a.stateJson !== null) - Number(b.stateJson !== null),

@@ -8,7 +8,7 @@ import { SitePresence, type PresenceLine } from './site-presence.ts';
 
 /*
  *   page ── show ──► this tab ── "show" ──► the tab that leads ──► server
- *   page ◄── news ── this tab ◄── "seen" ── the tab that leads ◄── server
+ *   page ◄─ update ─ this tab ◄── "seen" ── the tab that leads ◄── server
  *
  * Tabs speak about presence on a channel of its own: nothing of it is kept, so nothing of it is asked for twice.
  * Whoever leads anew asks ("who"), and every tab says once more what it shows; a tab that goes lets go of its lock, and
@@ -19,12 +19,12 @@ type PresenceMessage =
       readonly kind: 'show';
       readonly tabId: string;
       readonly states: readonly OwnState[];
-      /** It is all that the tab shows, and it knows of nobody yet. */ readonly isAll: boolean;
+      /** The complete state of the tab; it does not know any peers yet. */ readonly isAll: boolean;
     }
   | { readonly kind: 'who' }
   | ({ readonly kind: 'seen' } & PeersUpdate);
 
-/** In the channel's name, so that tabs of different bundles do not misunderstand each other. */
+/** Part of the channel's name, which separates tabs of incompatible bundles. */
 const CHANNEL_VERSION = 1;
 
 export interface WorkerPresenceOptions {
@@ -37,13 +37,13 @@ export interface WorkerPresenceOptions {
   readonly onProblem: (error: RockpoolError) => void;
 }
 
-/** Presence as one tab's worker has part in it. */
+/** One tab's part in presence, in its worker. */
 export interface WorkerPresence {
-  /** From now on this is shown of the tab, and the tab is told who is here. */
+  /** Publishes these states of the tab. From now on the tab gets updates about peers. */
   show(tabId: string, states: readonly OwnState[]): Promise<void>;
-  /** This tab leads now. `stop` when it does no longer. */
+  /** This tab leads now. Call `stop` when it no longer does. */
   lead(): PresenceLine & { stop(): void };
-  /** The page is away: nothing is shown of it. */
+  /** The page is suspended: its states are removed. */
   suspend(): void;
   /** The page is back. */
   resume(): void;
@@ -64,7 +64,7 @@ export function createWorkerPresence({
   let joining: Promise<void> | null = null;
   let port: BroadcastPort | null = null;
   let site: SitePresence | null = null;
-  // Of the tabs that this one, as the leader, knows to be alive.
+  // For the tabs that the leader knows to be alive.
   const stopWatching = new Map<string, () => void>();
 
   function post(message: PresenceMessage): void {

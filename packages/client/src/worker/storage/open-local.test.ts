@@ -57,9 +57,9 @@ it('a quarantined database is reported wherever room runs out afterwards, with t
     const opened = await opener(disk, reported)('writer', () => undefined).catch(() => null);
     disk.fault = undefined;
     await opened?.close({ handsOver: false });
-    const isSetAside = (await disk.medium().list()).includes('test.corrupt-1.sqlite');
-    expect(reported).toHaveLength(isSetAside ? 1 : 0);
-    if (!isSetAside) continue;
+    const isQuarantined = (await disk.medium().list()).includes('test.corrupt-1.sqlite');
+    expect(reported).toHaveLength(isQuarantined ? 1 : 0);
+    if (!isQuarantined) continue;
     const again = await opener(disk, reported)('writer', () => undefined);
     const rejected = again.database.listRejected().length;
     expect(reported.map(({ fields }) => fields)).toEqual([

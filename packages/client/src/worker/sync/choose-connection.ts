@@ -1,14 +1,12 @@
 import type { Connect } from './web-socket.ts';
 
-/**
- * So many attempts in a row that never opened before the other way is tried: one may be a tunnel between two stations.
- */
+/** Failed attempts in a row before HTTP is tried: one may be a tunnel between two stations. */
 const FAILURES_BEFORE_HTTP = 2;
 
 /**
- * WebSockets, and where they never open, such as behind some company proxies, one connection over plain HTTP. Whatever
- * becomes of that, the next one is a WebSocket again: a device that was merely offline must not stay with the slower
- * way. Where sockets did not open before, one more failure is enough.
+ * Uses WebSockets, and one connection over plain HTTP if they never open, as behind some company proxies. The next
+ * connection is a WebSocket again: a device that was merely offline must not stay on the slower path. If sockets never
+ * opened before, one more failure is enough.
  */
 export function webSocketOrHttp(webSocket: Connect, http: Connect): Connect {
   let failures = 0;

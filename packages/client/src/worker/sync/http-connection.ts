@@ -10,12 +10,12 @@ import {
 import { OutgoingFrames } from './outgoing-frames.ts';
 import type { Connect } from './web-socket.ts';
 
-/** Frames of one request: several, and less than the server takes (1 MiB). */
+/** The size of one request: several frames, below the server's limit (1 MiB). */
 const REQUEST_BYTES = 512 * 1024;
 
 /**
- * The same frames by requests, where WebSockets are blocked: some that send, and one at a time that waits for what
- * comes.
+ * Transfers the same frames by HTTP requests if WebSockets are blocked: some send, and one at a time waits for
+ * messages.
  */
 export const connectHttp: Connect = (url, events) => {
   const base = `${url.replace(/^ws/, 'http')}/sessions`;
@@ -95,7 +95,7 @@ export const connectHttp: Connect = (url, events) => {
     close(): void {
       if (stop.signal.aborted) return;
       stop.abort();
-      // So that the server need not wait for the silence. It also goes out while the page does.
+      // Saves the server from waiting for the timeout. Sent even while the page closes.
       if (address !== '') void fetch(address, { method: 'DELETE', keepalive: true }).catch(() => undefined);
     },
   };

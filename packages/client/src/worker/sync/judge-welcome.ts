@@ -1,35 +1,33 @@
 import { cellValuesEqual, FIRST_PREVIOUS_HASH, type Welcome } from '@rockpool/shared';
 
-/** How the welcome of a server fits what is here. */
+/** How a server's welcome fits the local state. */
 export type WelcomeVerdict =
   | { readonly kind: 'fits' }
   /**
-   * Another copy of this file has used its numbers. Which changesets both have, only the server can say: it is sent
-   * those after `pushAfter`, and names the first that it knows otherwise.
+   * Another copy of this file has used its sequences. Only the server can tell which changesets both share: it gets
+   * those after `pushAfter` and names the first one that differs.
    */
   | { readonly kind: 'copied'; readonly pushAfter: number }
-  /** This database goes on as another site, with the changesets from `firstOwn` on. */
+  /** This database continues as another site, with the changesets from `firstOwn` on. */
   | { readonly kind: 'new-site'; readonly firstOwn: number };
 
-/** What is here. */
+/** The local state. */
 export interface OwnChangesets {
-  /** The last one whose outcome is applied. */
+  /** The last one with an applied outcome. */
   readonly lastAckedSequence: number;
   readonly lastSequence: number;
-  /** Null where it was never written or has been pruned. */
+  /** Null if it was never written or has been pruned. */
   hashOf(sequence: number): Uint8Array | null;
-  /** From this number on none is missing. */
+  /** None is missing from this sequence on. */
   firstRetained(): number;
-  /** Refused ones that the user has decided about since: they must not be sent again. */
+  /** Rejected changesets that the user has resolved: they must not be sent again. */
   hasClosedAfter(sequence: number): boolean;
 }
 
 /**
- * 1. The hash of the last changeset that the server has decided tells whether it means the same changesets as this
- *    database.
- * 2. A server that was restored from an older backup is given again what it has lost, from the changelog. Where that is
- *    no longer
- *    complete, what is left of it is sent under the name of a new site.
+ * 1. The hash of the last acknowledged changeset shows whether the server means the same changesets as this database.
+ * 2. A server that was restored from an older backup gets the lost changesets again from the changelog. If that is no
+ * longer complete, the rest is sent under a new site.
  */
 export function judgeWelcome(
   welcome: Pick<Welcome, 'lastAckedSequence' | 'decidedHash' | 'fullResync'>,

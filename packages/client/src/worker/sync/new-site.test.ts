@@ -127,7 +127,7 @@ describe('becoming another site', () => {
 
 describe('a welcome', () => {
   const hash = (sequence: number): Uint8Array => new Uint8Array(16).fill(sequence);
-  /** Changesets up to 9, decided up to 6, pruned before 3. */
+  /** Changesets up to 9, acknowledged up to 6, pruned before 3. */
   const own: OwnChangesets = {
     lastAckedSequence: 6,
     lastSequence: 9,

@@ -11,12 +11,11 @@ import { documentTables } from '../documents/document-columns.ts';
 import type { OpenDatabase } from '../database/open-database.ts';
 
 /**
- * Goes on as another site, in one transaction: a new site id, and the changesets from `firstOwn` on numbered from 1.
- * Those before it are on the server under the old name. They leave the visible rows too if they were pending: as
- * another site's writes they come back by the stream. Returns the names of the tables touched.
- *
- * What was written on top of such a change counts as concurrent to it, because its base is older: a cell goes to the
- * later write all the same; an update of a row that was inserted so loses and stands in the ledger.
+ * Continues as another site, in one transaction: a new site id, and the changesets from `firstOwn` on numbered from 1.
+ * Those before it are on the server under the old site. Pending ones also leave the visible rows; they come back in
+ * deliveries as another site's writes. Returns the names of the touched tables. A write on top of such a change counts
+ * as concurrent to it, because its base is older: a cell still goes to the later write, but an update of a row that was
+ * inserted this way loses and goes to the conflict log.
  */
 export function becomeNewSite(
   database: OpenDatabase,

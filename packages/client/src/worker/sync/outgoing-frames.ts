@@ -1,15 +1,12 @@
 import { encodeMessage, encodePacked, MAX_PACKED_BYTES, messageToFrames, type ClientMessage } from '@rockpool/shared';
 
-/** A smaller push is a frame or two of the network's anyway, and waits for nothing. */
+/** A smaller push fits in a packet or two and is sent without waiting. */
 const PACK_FROM_BYTES = 4 * 1024;
 
-/**
- * Messages as frames, in the order in which they are given. Large pushes are packed, which takes a moment; what comes
- * after one waits for it.
- */
+/** Sends messages as frames in order. Large pushes are compressed, which takes a moment; later messages wait for it. */
 export class OutgoingFrames {
   private readonly sendFrame: (frame: Uint8Array<ArrayBuffer>) => void;
-  // Null: nothing is being packed.
+  // Null: no compression is in progress.
   private packing: Promise<void> | null = null;
 
   /** `sendFrame` may be called after the connection has ended. */
@@ -34,7 +31,7 @@ export class OutgoingFrames {
   }
 }
 
-/** As it is where the platform cannot deflate. */
+/** Uncompressed if the platform cannot deflate. */
 async function packed(bytes: Uint8Array<ArrayBuffer>): Promise<Uint8Array> {
   try {
     const stream = new Blob([bytes]).stream().pipeThrough(new CompressionStream('deflate-raw'));

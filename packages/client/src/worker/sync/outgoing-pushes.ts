@@ -8,7 +8,7 @@ export interface OutgoingPush {
   readonly changesets: readonly PushedChangeset[];
 }
 
-/** What is sent, as the local database has it. */
+/** The local database as the source of pushes. */
 export interface PushSource {
   position(): { readonly lastSequence: number };
   /** Changesets after `sequence`, up to about `maxBytes`, at least one if there is any; null when there is none. */
@@ -17,31 +17,31 @@ export interface PushSource {
   flush(): void;
 }
 
-/** What the server has said of itself that decides what it can be asked. */
+/** Facts about the server that decide what it can be asked. */
 export interface PushPermission {
   readonly lastAckedSequence: number;
   readonly canWrite: boolean;
 }
 
 export interface OutgoingPushes {
-  /** Sends what comes after `sequence`, as far as the window reaches. Returns the last that was sent, or `sequence`. */
+  /** Sends the changesets after `sequence`, as far as the window allows. Returns the last one sent, or `sequence`. */
   push(sequence: number): number;
   /**
-   * Sends what this copy has after `sequence`, for the server to name the first changeset that it knows otherwise.
-   * Where it may know all of them, one more is sent under a number that it has given to another: it cannot be taken,
-   * but it is answered. Throws `site-copied` where the token allows reading only.
+   * Sends this copy's changesets after `sequence`, so that the server names the first one that differs. If the server
+   * may know all of them, sends one more under a sequence that the server has seen from another copy: it cannot be
+   * admitted but is answered. Throws `site-copied` if the token allows reading only.
    */
   askWhatDiffers(sequence: number, welcome: PushPermission): void;
-  /** Outcomes up to this one have come. */
+  /** Outcomes up to this one have arrived. */
   decided(upTo: number): void;
-  /** The connection has ended, and what was on its way with it. */
+  /** The connection ended, with everything in flight. */
   forget(): void;
 }
 
-/** Sent and not yet decided at most: enough to fill a connection, little enough to start over cheaply. */
+/** The maximum of sent, unacknowledged bytes: enough to fill a connection, small enough to resend cheaply. */
 const WINDOW_BYTES = 4 * PUSH_BYTES;
 
-/** `send` returns false where there is no connection. */
+/** `send` returns false without a connection. */
 export function createOutgoingPushes(source: PushSource, send: (batch: OutgoingPush) => boolean): OutgoingPushes {
   // Sizes of sent changesets that are not decided, by number.
   const inFlight = new Map<number, number>();

@@ -17,25 +17,22 @@ import type { ErrorCode, ErrorData } from '@rockpool/shared';
 
 const LOST_FIRST_MS = 3_000;
 const LOST_MS = 5_000;
-/** At 3.75 s each on average, about four minutes. */
+/** About four minutes at 3.75 s on average. */
 const LOST_EVEN_PACE = 60;
 
 const ANSWERED_FIRST_MS = 500;
 const LONGEST_MS = 30_000;
 
-/**
- * What another attempt alone will hardly mend, such as a refused token or a schema that does not fit, is still tried,
- * but calmly.
- */
+/** Failures that a retry hardly fixes, such as a rejected token or an incompatible schema, are retried slowly. */
 export const CALM_RETRY_MS = 60_000;
 
-/** `random` in [0, 1) spreads the attempts of many clients. */
+/** `random` in [0, 1): spreads the attempts of many clients. */
 export function retryDelayMs(trouble: ErrorData, failures: number, random: number): number {
   if (trouble.code === 'network-unreachable') {
     if (failures === 1) return LOST_FIRST_MS * random;
     return halfLeftToChance(Math.min(LONGEST_MS, LOST_MS * 2 ** Math.max(0, failures - LOST_EVEN_PACE)), random);
   }
-  // An expired token is the ordinary end of a session: the next one is asked for at once.
+  // An expired token is the normal end of a session: a new one is requested at once.
   if (trouble.code === 'auth-token-expired' && failures === 1) return 0;
   return halfLeftToChance(
     isTriedSoon(trouble) ? Math.min(LONGEST_MS, ANSWERED_FIRST_MS * 2 ** (failures - 1)) : CALM_RETRY_MS,
@@ -47,7 +44,7 @@ function halfLeftToChance(fullMs: number, random: number): number {
   return fullMs * (0.5 + random / 2);
 }
 
-/** A copy goes on as another site at once, and the app's callback may have been asked too early. */
+/** A copied file continues as another site at once, and the app's token callback may have been called too early. */
 function isTriedSoon({ code, recovery, fields }: ErrorData): boolean {
   return (
     recovery === 'retry' ||
@@ -56,7 +53,7 @@ function isTriedSoon({ code, recovery, fields }: ErrorData): boolean {
   );
 }
 
-/** The server is there, and cannot serve this database for now. */
+/** The server is reachable but cannot serve this database right now. */
 const SERVER_TROUBLE: ReadonlySet<ErrorCode> = new Set<ErrorCode>([
   'auth-unavailable',
   'database-damaged',

@@ -1,6 +1,6 @@
 import { decodeOutline, outlineDifferences, outlineOf, type ErrorFields, type Schema } from '@rockpool/shared';
 
-/** What `schema-mismatch` says: the first difference and how many there are, instead of the server's whole outline. */
+/** The fields of `schema-mismatch`: the first difference and their number, instead of the server's whole outline. */
 export function mismatchFields(schema: Schema, { outline, ...fields }: ErrorFields): ErrorFields {
   const server = decodeOutline(outline);
   const differences = server === null ? [] : outlineDifferences(outlineOf(schema), server);

@@ -2,9 +2,8 @@ import { toRockpoolError } from '@rockpool/shared';
 import type { Connect } from './web-socket.ts';
 
 /**
- * Connections whose messages leave when everything committed before them is stored, in order. What the server was told
- * must not be undone here: its numbers would be used again for something else. A commit that is refused ends the
- * connection.
+ * Connections whose messages leave, in order, once every earlier commit is stored. A changeset that was sent must not
+ * be undone here: its sequence would be reused for another one. A refused commit ends the connection.
  */
 export function sendWhenStored(connect: Connect, committed: () => Promise<void>): Connect {
   return (url, events) => {

@@ -4,14 +4,14 @@ import type { SnapshotProgress } from '../../rpc/snapshot-progress.ts';
 import type { SnapshotWait } from './snapshot-wait.ts';
 import type { MachineEvent } from './sync-machine.ts';
 
-/** What a snapshot on its way tells. */
+/** Events of a snapshot download. */
 export interface SnapshotEvents {
   onProgress(progress: SnapshotProgress): void;
-  /** From now on this is awaited, with its whole time. */
+  /** Starts a wait with its full time. */
   onWait(wait: SnapshotWait): void;
 }
 
-/** Where a whole state is to be had as a file. */
+/** A source of snapshot files. */
 export interface SnapshotSource {
   /**
    * Gets the file that the server offers, in the place of the one before. Null: there is none to be had here. Throws
@@ -20,42 +20,42 @@ export interface SnapshotSource {
    * - what the app's `token` callback throws, with `stage: 'token'` or a recovery of `reauthenticate`; and `storage-…`
    */
   take(events: SnapshotEvents, signal: AbortSignal): Promise<SnapshotFile | null>;
-  /** Takes the file away. */
+  /** Deletes the file. */
   discard(): Promise<void>;
 }
 
 export interface SnapshotTakingOptions {
-  /** Undefined: a whole state comes as deliveries. */
+  /** Undefined: full resyncs arrive as deliveries. */
   readonly source: SnapshotSource | undefined;
   readonly dispatch: (event: MachineEvent) => void;
-  /** Hears once why no file is taken any more. */
+  /** Called once with the reason why no more files are taken. */
   readonly onProblem: (error: RockpoolError) => void;
 }
 
 export interface SnapshotTaking {
-  /** For the next hello: the file that is here, or whether one would be taken. */
+  /** For the next hello: the position of the local file, or whether one would be accepted. */
   readonly offer: Hello['snapshot'];
-  /** The file that the hello has named, for the delivery that goes on from it. */
+  /** The file named in the hello, for the delivery that continues from it. */
   readonly file: SnapshotFile | null;
-  /** Of a file that is on its way; null while none is. */
+  /** The progress of a download; null without one. */
   readonly progress: SnapshotProgress | null;
-  /** Gets the file that the server offers. Nothing is told of it once the connection that offered it has gone. */
+  /** Downloads the file that the server offers. Reports nothing once the connection that offered it has ended. */
   take(isConnected: () => boolean): void;
   /** The connection has ended. */
   abort(): void;
-  /** Takes no more files as long as this lives, and reports why. */
+  /** Stops taking files for its lifetime, and reports why. */
   giveUp(error: ErrorData): void;
-  /** A delivery is applied: the file is in it, or of no use any more. */
+  /** A delivery was applied: it included the file or made it obsolete. */
   delivered(): void;
 }
 
 /**
- * A log can be put back while a file comes, and once more; a server that never takes its own files has to send
+ * A log can be restored while a file is downloaded, even twice; a server that never accepts its own files has to send
  * deliveries.
  */
 const MOST_FILES_IN_A_ROW = 3;
 
-/** Takes whole states as files, from the server's offer to the delivery that goes on from there. */
+/** Takes full resyncs as files, from the server's offer to the delivery that continues from there. */
 export function createSnapshotTaking({ source, dispatch, onProblem }: SnapshotTakingOptions): SnapshotTaking {
   let file: SnapshotFile | null = null;
   let progress: SnapshotProgress | null = null;
@@ -143,7 +143,7 @@ export function createSnapshotTaking({ source, dispatch, onProblem }: SnapshotTa
   };
 }
 
-/** It would fail for the socket too, whose next attempt says so. */
+/** It would fail for the socket too; the next attempt reports it. */
 function isOfToken({ fields, recovery }: RockpoolError): boolean {
   return fields['stage'] === 'token' || recovery === 'reauthenticate';
 }

@@ -17,9 +17,9 @@ export interface StartSyncOptions {
   readonly token: () => Promise<string>;
   readonly tools: LeaderTools<OpenDatabase>;
   readonly persistence: Persistence;
-  /** Default: nobody takes part in presence. */
+  /** Default: no presence. */
   readonly presence?: WorkerPresence;
-  /** Default: a whole state comes as deliveries. */
+  /** Default: full resyncs arrive as deliveries. */
   readonly snapshots?: SnapshotSource;
 }
 

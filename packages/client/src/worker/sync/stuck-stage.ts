@@ -11,7 +11,7 @@ const NAMED_FROM = 2;
 const RELOAD_FROM = 3;
 const RESTART_FROM = 6;
 
-/** Where sync has failed, how often in a row. */
+/** The stage where sync failed, and how often in a row. */
 export interface Failing {
   readonly stage: SyncStage;
   readonly times: number;
@@ -22,15 +22,15 @@ export function failedAgain(before: Failing | null, stage: SyncStage, error: Err
   return { stage, times: before?.stage === stage ? before.times + 1 : 1, error };
 }
 
-/** What is tried next. */
+/** The next remedy. */
 export function remedyOf({ stage, times }: Failing): SyncRemedy {
-  // The server does not decide: all that can be done from here is to send it again.
+  // The server does not acknowledge: resending is all that the client can do.
   if (stage === 'outcome') return 'resend';
   if (times >= RESTART_FROM) return 'restart';
   return times >= RELOAD_FROM || stage === 'audit' ? 'reload' : 'reconnect';
 }
 
-/** For the status: null while an ordinary attempt may mend it. */
+/** For the status; null while an ordinary retry may fix it. */
 export function stuckStage(failing: Failing | null): StuckStage | null {
   if (failing === null || (failing.times < NAMED_FROM && failing.stage !== 'audit')) return null;
   const { stage, times, error } = failing;

@@ -25,17 +25,14 @@ import { mismatchFields } from './schema-mismatch.ts';
 import { becomeNewSite } from './new-site.ts';
 import type { SyncDatabase } from './sync-engine.ts';
 
-/**
- * The contact from which ages are told is written down this often: it bounds what a clock that was set takes from its
- * user.
- */
+/** How often the contact that ages are computed from is stored: it bounds the error after the clock was set. */
 const CONTACT_RESOLUTION_MS = 60 * 60 * 1000;
 
 export interface SyncDatabaseOptions {
   readonly database: OpenDatabase;
-  /** Time that runs evenly, whatever is done to the clock. */
+  /** Monotonic time, independent of the wall clock. */
   readonly elapsedMs: () => number;
-  /** A delivery has changed rows. */
+  /** A delivery changed rows. */
   readonly onApplied: (touched: TouchedTables) => void;
 }
 
@@ -56,7 +53,7 @@ export function toSyncDatabase({ database, elapsedMs, onApplied }: SyncDatabaseO
   // database.
   let isBindingStored = true;
 
-  /** What is pending was written after the contact that is kept, or its age could not be told from it. */
+  /** Pending writes must be later than the stored contact, or their age could not be computed from it. */
   function noteServerTime(serverMs: number): void {
     latestContact = { localUs: Math.floor(localTime.nowUs()), serverMs };
     contactElapsedMs = elapsedMs();
@@ -70,7 +67,7 @@ export function toSyncDatabase({ database, elapsedMs, onApplied }: SyncDatabaseO
     meta.set('clock_contact_json', JSON.stringify(latestContact));
   }
 
-  /** What is decided is kept for days of the server's time: a clock that is set a year ahead must not end them. */
+  /** Acknowledged changesets are kept for days of server time: a clock set a year ahead must not expire them. */
   function serverNowMs(): number {
     return latestContact === null ? 0 : Math.floor(latestContact.serverMs + elapsedMs() - contactElapsedMs);
   }
@@ -82,8 +79,8 @@ export function toSyncDatabase({ database, elapsedMs, onApplied }: SyncDatabaseO
   }
 
   /**
-   * A server that lacks what a pending changeset names would reject it; until it knows the file's schema, nothing is
-   * pushed.
+   * A server that lacks a column of a pending changeset would reject it. Nothing is pushed until it knows the file's
+   * schema.
    */
   function pendingFitsApp(): boolean {
     const known = columnIdsByTable(
@@ -94,14 +91,14 @@ export function toSyncDatabase({ database, elapsedMs, onApplied }: SyncDatabaseO
     return true;
   }
 
-  /** Once the server knows the file's schema, it may have had values of the columns beyond the app's for long. */
+  /** Once the server knows the file's schema, it may already have values for the additional columns. */
   function noteServedSchema(): void {
     if (isNarrow === meta.syncedWithAppSchema) return;
     if (!isNarrow) meta.set('wants_whole', 1);
     meta.set('synced_narrow', isNarrow ? 1 : 0);
   }
 
-  /** Throws `database-mismatch` where this belongs to another server database. */
+  /** Throws `database-mismatch` if this file belongs to another server database. */
   function bindTo(identity: Uint8Array): void {
     const { databaseIdentity: known } = meta;
     if (known === null) {
@@ -162,8 +159,8 @@ export function toSyncDatabase({ database, elapsedMs, onApplied }: SyncDatabaseO
         firstRetained: () => changelog.firstRetained(),
         hasClosedAfter: (sequence) => rejected.hasClosedAfter(sequence),
       });
-      // The file that this was copied from may be in use: what the server has decided counts as that one's, and the
-      // rest is this one's.
+      // The original of this copy may be in use: acknowledged changesets count as the original's, the rest as this
+      // copy's.
       if (verdict.kind === 'fits' && meta.get('is_restored') === 1)
         return { kind: 'new-site', firstOwn: Math.max(welcome.lastAckedSequence, outbox.lastAckedSequence()) + 1 };
       if (verdict.kind === 'fits' && meta.logEpoch === null) meta.set('log_epoch', welcome.logEpoch);

@@ -30,7 +30,7 @@ import {
 import { syncReport, type OutboxCounts, type SyncReport } from './sync-status.ts';
 import type { Connect, ServerConnection } from './web-socket.ts';
 
-/** How far this database is, durably. */
+/** The durable sync position of this database. */
 export interface SyncPosition {
   /** See Hello. */
   readonly databaseIdentity: Uint8Array | null;
@@ -39,36 +39,36 @@ export interface SyncPosition {
   readonly cursor: number;
   /** See Hello. */
   readonly cursorHash: Uint8Array;
-  /** The last of its changesets whose outcome is applied. */
+  /** Its last changeset with an applied outcome. */
   readonly lastAckedSequence: number;
   /** The hash of that one; zeros for none. */
   readonly decidedHash: Uint8Array;
   readonly lastSequence: number;
-  /** News alone would not make these rows the server's. */
+  /** Incremental deliveries would not make these rows equal to the server's. */
   readonly fullResync: boolean;
 }
 
 /** What sync needs of the local database. All synchronous, on the leader's one connection. */
 export interface SyncDatabase extends PushSource {
   readonly siteId: Uint8Array;
-  /** Of the schema to name in the next hello. */
+  /** The hash of the schema for the next hello. */
   readonly schemaHash: string;
   /**
-   * The hello names the app's schema, where the file has more: then no file is taken and nothing is audited, since
-   * neither would be of the file's tables.
+   * The hello names the app's schema although the file has more columns. No snapshot is taken and nothing is audited
+   * then, because neither would match the file's tables.
    */
   readonly isNarrow: boolean;
-  /** The server does not know the schema that was named. Returns whether there is another one to name at once. */
+  /** The server does not know the named schema. Returns whether there is another one to name at once. */
   onSchemaMismatch(): boolean;
-  /** What the fields of a `schema-mismatch` come to here: table, column, side, problem. */
+  /** The fields of a `schema-mismatch` from this side: table, column, side, problem. */
   mismatchFields(fields: ErrorFields): ErrorFields;
   position(): SyncPosition;
   /**
-   * How the server's welcome fits what is here. Remembers the identity of its database and the epoch of its log. Throws
+   * Compares the server's welcome with the local state. Stores the identity of its database and its log epoch. Throws
    * `database-mismatch` for another database than before.
    */
   greet(welcome: Welcome): WelcomeVerdict;
-  /** The server's clock shows this now, ms since 1970. */
+  /** The server's current wall time, in ms. */
   noteServerTime(serverNowMs: number): void;
   /** One transaction: a new site id, the changesets from `firstOwn` on numbered from 1. See new-site.ts. */
   becomeNewSite(firstOwn: number): void;
@@ -79,11 +79,11 @@ export interface SyncDatabase extends PushSource {
   applyDelivery(delivery: Delivery, snapshot?: SnapshotFile | null): boolean;
   readonly audit: AuditDatabase;
   counts(): OutboxCounts;
-  /** Somebody has paused sync. */
+  /** Whether sync is paused. */
   readonly isPaused: boolean;
 }
 
-/** With how far a file has come that is on its way; null while none is. */
+/** With the progress of a snapshot download; null without one. */
 export interface EngineReport extends SyncReport {
   readonly snapshot: SnapshotProgress | null;
 }
@@ -94,14 +94,14 @@ export interface SyncEngineOptions {
   readonly token: () => Promise<string>;
   readonly database: SyncDatabase;
   readonly connect: Connect;
-  /** Default: nobody takes part. */
+  /** Default: none. */
   readonly presence?: PresenceLine;
   readonly onReport: (report: EngineReport) => void;
-  /** Something to tell the user that ends no connection. */
+  /** A problem for the user that ends no connection. */
   readonly onProblem: (error: RockpoolError) => void;
-  /** Runs what uses the database: now, or when the transaction that a tab has open is over. Default: now. */
+  /** Runs a task on the database now, or when the open interactive transaction ends. Default: now. */
   readonly inTurn?: (job: () => void) => void;
-  /** Default: a whole state comes as deliveries. */
+  /** Default: full resyncs arrive as deliveries. */
   readonly snapshots?: SnapshotSource;
   /** Only a new worker can help. */
   readonly onStuck: () => void;
@@ -113,18 +113,18 @@ export interface SyncEngineOptions {
 
 export interface SyncEngine {
   start(): void;
-  /** The outbox has something new, or somebody has paused or resumed sync. */
+  /** The outbox grew, or sync was paused or resumed. */
   committed(): void;
-  /** Try at once instead of at the next attempt: the device is online again, or a person asked. */
+  /** Retries at once instead of at the next attempt: the device is online again, or the user asked. */
   tryNow(): void;
-  /** Disconnects and stays so. */
+  /** Disconnects for good. */
   stop(): void;
 }
 
-/** A confirmation may wait for more of its kind: it only lets the server forget. */
+/** A confirmation may wait for more: it only lets the server prune outcomes. */
 const CONFIRM_DELAY_MS = 1_000;
 
-// setTimeout holds 31 bits; a later wake simply looks again.
+// setTimeout takes 31 bits; a wake-up that is too early schedules again.
 const LONGEST_TIMER_MS = 2 ** 31 - 1;
 
 /** Runs sync-machine.ts: timers, token, socket, outbox and apply. One per leader. */
@@ -186,10 +186,7 @@ export function createSyncEngine(options: SyncEngineOptions): SyncEngine {
     options.onReport({ ...syncReport(state, counts, nowMs() - steadyMs()), snapshot: snapshots.progress });
   }
 
-  /**
-   * A database that cannot be read any more, since the browser closed its storage, must not keep from the user what has
-   * failed.
-   */
+  /** A database whose storage the browser closed must not hide the failure from the user. */
   function countsNow(): OutboxCounts {
     try {
       return database.counts();
@@ -225,7 +222,7 @@ export function createSyncEngine(options: SyncEngineOptions): SyncEngine {
         connection?.send({ type: 'ping' });
         break;
       case 'push':
-        // A welcome that does not fit is dealt with first.
+        // A welcome that does not fit is handled first.
         if (mayPush(state)) guarded(() => push(effect.after));
         break;
       case 'welcome':
@@ -255,7 +252,7 @@ export function createSyncEngine(options: SyncEngineOptions): SyncEngine {
     }
   }
 
-  /** A failure of our own side ends the connection like any other, with its reason in the status. */
+  /** A local failure ends the connection like any other, with its reason in the status. */
   function guarded(work: () => void): void {
     try {
       work();
@@ -296,7 +293,7 @@ export function createSyncEngine(options: SyncEngineOptions): SyncEngine {
     connection = opened;
   }
 
-  /** A server sends the outline of its schema; the status says what differs. */
+  /** The server sends the outline of its schema; the status names the difference. */
   function explained(message: ServerMessage): ServerMessage {
     return message.type === 'failure' && message.code === 'schema-mismatch'
       ? { ...message, fields: database.mismatchFields(message.fields) }
@@ -338,9 +335,9 @@ export function createSyncEngine(options: SyncEngineOptions): SyncEngine {
   }
 
   /**
-   * This engine has one connection at a time, and the server keeps the newest of a site. To be replaced once may be due
-   * to a hello that came late; twice means that a copy of this file is connected as well, and each would throw the
-   * other out for ever. Whichever has nothing to send, so that nothing can be counted twice, goes on as another site.
+   * This engine has one connection at a time, and the server keeps the newest one of a site. One replacement may be due
+   * to a late hello; two mean that a copy of this file is connected too, and each would disconnect the other for ever.
+   * The one with nothing to send continues as another site, so that nothing counts twice.
    */
   function replaced(): void {
     timesReplaced++;

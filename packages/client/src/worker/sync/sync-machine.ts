@@ -38,23 +38,20 @@ import { failedAgain, remedyOf, type Failing } from './stuck-stage.ts';
  *  6. `sentUpTo` counts for this connection only; on a new one the server says from where to push.
  */
 
-/** The token, the opening of the socket and the welcome have this long each: a round trip or two. More is a failure. */
+/** The limit for the token, the opening of the socket and the welcome, each: a round trip or two. */
 export const CONNECT_DEADLINE_MS = 15_000;
 
 /**
- * A push without an outcome for this long makes a new connection: it may have been lost, and sending again is harmless.
+ * A push without an outcome for this long causes a new connection: it may have been lost, and resending is harmless.
  */
 export const OUTCOME_DEADLINE_MS = 30_000;
 
-/**
- * The server sends the first delivery at once, and its parts one after the other: this long without any of it makes a
- * new connection.
- */
+/** The server sends the first delivery at once and in parts; a gap of this length causes a new connection. */
 export const DELIVERY_DEADLINE_MS = 30_000;
 
 /**
- * The download of a snapshot keeps its own deadlines, and names them (snapshot-wait.ts). One that does not end by this
- * much later hangs: deliveries take its place.
+ * A snapshot download has its own deadlines (snapshot-wait.ts). One that has not ended this much later hangs and is
+ * replaced by deliveries.
  */
 export const SNAPSHOT_GRACE_MS = 5_000;
 
@@ -62,33 +59,33 @@ export type Phase = 'stopped' | 'paused' | 'waiting' | 'authorizing' | 'connecti
 
 export interface MachineState {
   readonly phase: Phase;
-  /** Failures in a row, without a delivery in between: a welcome alone is no success. */
+  /** Failures in a row without a delivery in between: a welcome alone is no success. */
   readonly failures: number;
   readonly trouble: ErrorData | null;
   readonly wakeAtMs: number | null;
-  /** Since when this phase, or the present stage of it, has waited. */
+  /** The start of the current phase or stage. */
   readonly phaseSinceMs: number;
-  /** While fetching: what of the snapshot is awaited. */
+  /** While fetching: the current snapshot wait. */
   readonly snapshotWait: SnapshotWait;
   readonly lastHeardMs: number | null;
   readonly pingSentMs: number | null;
   readonly sentUpTo: number;
   readonly lastAckedSequence: number;
-  /** Since when a sent changeset has been waiting for an outcome. */
+  /** Since when a sent changeset waits for its outcome. */
   readonly waitingSinceMs: number | null;
-  /** Since when the first delivery, or the rest of one, has been awaited. */
+  /** Since when the first delivery, or the rest of one, is awaited. */
   readonly deliverySinceMs: number | null;
   readonly failing: Failing | null;
   /** This device's clock minus the server's. */
   readonly clockOffsetMs: number | null;
   readonly canWrite: boolean;
-  /** The first delivery after the welcome has come: what is here is what the server had then. */
+  /** The first delivery after the welcome has arrived: the local state equals the server's at that time. */
   readonly caughtUp: boolean;
-  /** The first delivery will be everything there is. */
+  /** The first delivery will be a full resync. */
   readonly awaitsWhole: boolean;
-  /** The first delivery will have outcomes that are not known here. */
+  /** The first delivery will have unknown outcomes. */
   readonly awaitsOutcomes: boolean;
-  /** The server means another copy of this file, and has been asked from which changeset on. */
+  /** The server knows another copy of this file, and was asked for the first differing changeset. */
   readonly copied: boolean;
 }
 
@@ -97,55 +94,55 @@ export type MachineEvent =
   | { readonly type: 'stop' }
   | { readonly type: 'pause' }
   | { readonly type: 'resume' }
-  /** The device says that it has a network again, or somebody asked to try at once. */
+  /** The device is online again, or the user asked to retry at once. */
   | { readonly type: 'try-now' }
   | { readonly type: 'wake' }
-  /** The app has given a token. */
+  /** The app returned a token. */
   | { readonly type: 'token-had' }
-  /** With the last changeset whose outcome is known here. */
+  /** With the last changeset whose outcome is known. */
   | { readonly type: 'hello-sent'; readonly lastAckedSequence: number }
   | { readonly type: 'message'; readonly message: ServerMessage }
-  /** Whatever ended the connection or the attempt to make one. */
+  /** The reason why the connection or the attempt ended. */
   | { readonly type: 'failed'; readonly error: ErrorData }
-  /** A delivery could not be written here. */
+  /** A delivery could not be applied. */
   | { readonly type: 'apply-failed'; readonly error: ErrorData }
   | { readonly type: 'applied' }
-  /** Rows differ from the server's whatever is done row by row. */
+  /** Rows differ from the server's even after row-by-row repairs. */
   | { readonly type: 'diverged'; readonly error: ErrorData }
-  /** The outbox has something new. */
+  /** The outbox grew. */
   | { readonly type: 'committed' }
   | { readonly type: 'pushed'; readonly sentUpTo: number }
   /** The welcome is about another copy of this file. */
   | { readonly type: 'copied' }
-  /** This database goes on as another site. */
+  /** This database continues as another site. */
   | { readonly type: 'renumbered' }
-  /** More of the file has come, or something else of it is awaited now. */
+  /** The download progressed or entered another stage. */
   | { readonly type: 'snapshot-progress'; readonly wait: SnapshotWait }
-  /** The file is here, or there is none to be had. */
+  /** The download ended, with or without a file. */
   | { readonly type: 'snapshot-taken' };
 
 export type Effect =
-  /** Get a token, open a socket, say hello. */
+  /** Requests a token, opens a socket and sends a hello. */
   | { readonly type: 'connect' }
   | { readonly type: 'disconnect' }
-  /** Get the server's whole state as a file. */
+  /** Downloads the server's snapshot. */
   | { readonly type: 'take-snapshot' }
-  /** Take no more files: the server's whole state comes as deliveries. */
+  /** Stops taking snapshots: full resyncs arrive as deliveries. */
   | { readonly type: 'give-up-snapshot'; readonly error: ErrorData }
   | { readonly type: 'ping' }
-  /** Send what the outbox holds after this number, as far as the window allows. */
+  /** Pushes the outbox after this sequence, as far as the window allows. */
   | { readonly type: 'push'; readonly after: number }
   | { readonly type: 'welcome'; readonly welcome: Welcome }
-  /** The server has told its clock's time. */
+  /** The server sent its time. */
   | { readonly type: 'note-server-time'; readonly serverNowMs: number }
   | { readonly type: 'audit-answer'; readonly answer: AuditAnswer }
   | { readonly type: 'presence'; readonly update: PresenceUpdate }
-  /** Keep these rows for the delivery that follows. */
+  /** Keeps these rows for the delivery that follows. */
   | { readonly type: 'stage'; readonly part: DeliveryPart }
   | { readonly type: 'apply'; readonly delivery: Delivery }
-  /** Go on as another site, with the changesets from this number on. */
+  /** Continues as another site with the changesets from this sequence on. */
   | { readonly type: 'become-new-site'; readonly firstOwn: number }
-  /** Nothing else has helped: a new worker. */
+  /** Requests a new worker after everything else failed. */
   | { readonly type: 'restart' };
 
 export interface Step {
@@ -154,9 +151,9 @@ export interface Step {
 }
 
 export interface Moment {
-  /** Time that never goes back (shared/clock/steady-clock.ts): all deadlines are in it. */
+  /** Monotonic time (shared/clock/steady-clock.ts) for all deadlines. */
   readonly nowMs: number;
-  /** What the device's clock says, which may be anything. */
+  /** The device's wall clock, which may be wrong. */
   readonly wallMs: number;
   /** In [0, 1): spreads the retries of many clients. */
   readonly random: number;
@@ -208,7 +205,7 @@ export function nextStep(state: MachineState, event: MachineEvent, moment: Momen
         effects: [],
       };
     case 'message':
-      // What a connection still says after its end is of no account.
+      // Messages of an ended connection are ignored.
       return state.phase === 'waiting' ? { state, effects: [] } : receive(state, event.message, moment);
     case 'failed':
       return state.phase === 'waiting' ? { state, effects: [] } : failed(state, event.error, moment);
@@ -247,7 +244,7 @@ function resting(state: MachineState, phase: 'stopped' | 'paused'): Step {
   return { state: { ...INITIAL_STATE, phase, lastHeardMs, clockOffsetMs }, effects: [{ type: 'disconnect' }] };
 }
 
-/** At once the first time; if that did not help, at the next attempt. */
+/** At once the first time, then at the next attempt. */
 function renumbered(state: MachineState, moment: Moment): Step {
   if (state.phase === 'waiting' && state.failures > 1) return { state, effects: [] };
   const step = connecting({ ...state, trouble: null }, moment);
@@ -269,7 +266,7 @@ function connecting(state: MachineState, moment: Moment): Step {
   };
 }
 
-/** The next step of making a connection, with its whole time. */
+/** The next connection step, with its full time. */
 function awaiting(
   state: MachineState,
   phase: 'authorizing' | 'connecting' | 'greeting',
@@ -371,14 +368,14 @@ function receive(state: MachineState, message: ServerMessage, moment: Moment): S
 }
 
 /**
- * The server ends the connection, and says why. What it says while it owes an outcome is about that: without this, a
- * server that welcomes everyone and can store nothing would be tried at full speed for ever.
+ * The server ended the connection with a reason. While it owes an outcome, the reason counts against the outcome:
+ * otherwise a server that welcomes clients but cannot store anything would be retried at full speed for ever.
  */
 function refused(state: MachineState, error: ErrorData, moment: Moment): Step {
   return failed(state, error, moment, state.waitingSinceMs !== null && isServerTrouble(error.code) ? 'outcome' : null);
 }
 
-/** The server has decided further: outcomes come. */
+/** The server acknowledged more: outcomes arrive. */
 function failingAfter({ failing, lastAckedSequence }: MachineState, decidedNow: number): Failing | null {
   return failing?.stage === 'outcome' && decidedNow > lastAckedSequence ? null : failing;
 }
@@ -404,7 +401,7 @@ function wake(state: MachineState, moment: Moment): Step {
   return { state: scheduled(state), effects: [] };
 }
 
-/** The download hangs, and does not even end by itself. */
+/** The download hangs without ending. */
 function withoutSnapshot(state: MachineState, moment: Moment): Step {
   const { stage, withinMs } = state.snapshotWait;
   const step = connecting(state, moment);
@@ -412,10 +409,10 @@ function withoutSnapshot(state: MachineState, moment: Moment): Step {
   return { state: step.state, effects: [{ type: 'give-up-snapshot', error }, { type: 'disconnect' }, ...step.effects] };
 }
 
-/** What each step of making a connection waits for. */
+/** The stage that each connection step waits for. */
 const STAGE_OF_PHASE = { authorizing: 'token', connecting: 'socket', greeting: 'welcome' } as const;
 
-/** What is awaited now, in the machine's time. Null: nothing, or the next attempt. */
+/** The current wait, in monotonic time. Null: none, or the next attempt. */
 export function waitOf(state: MachineState): SyncWait | null {
   const { phase, phaseSinceMs, snapshotWait, caughtUp, deliverySinceMs, waitingSinceMs } = state;
   switch (phase) {
@@ -436,12 +433,12 @@ export function waitOf(state: MachineState): SyncWait | null {
   }
 }
 
-/** The stage says what had not come when the patience ended. */
+/** The stage names what was missing at the deadline. */
 function unreachable(stage: WaitStage | 'silence', waitedMs: number): ErrorData {
   return new RockpoolError('network-unreachable', { stage, waitedMs }).toData();
 }
 
-/** `stage`: where it is held up although there is a connection. */
+/** `stage`: where sync is stuck although there is a connection. */
 function failed(
   state: MachineState,
   trouble: ErrorData,
@@ -470,7 +467,8 @@ function failed(
 }
 
 /**
- * The server knows another changeset under this number: what is here from it on was never sent, and is this copy's own.
+ * The server has another changeset with this sequence: the local ones from it on were never sent and are this copy's
+ * own.
  */
 function newSite({ code, fields }: ErrorData): Effect[] | null {
   return code === 'site-copied' && typeof fields['sequence'] === 'number'
@@ -478,7 +476,7 @@ function newSite({ code, fields }: ErrorData): Effect[] | null {
     : null;
 }
 
-/** Whether the next hello asks for the whole state: news alone do not mend what is here. */
+/** Whether the next hello asks for a full resync, because incremental deliveries do not repair the local state. */
 export function asksFullResync({ failing }: MachineState): boolean {
   return failing !== null && failing.stage !== 'outcome' && remedyOf(failing) !== 'reconnect';
 }
@@ -487,7 +485,7 @@ export function mayPush(state: MachineState): boolean {
   return state.phase === 'live' && state.canWrite && !state.awaitsWhole && !state.awaitsOutcomes && !state.copied;
 }
 
-/** The next moment at which a live connection needs a look: a ping, the end of patience, an overdue outcome. */
+/** The next time at which a live connection needs attention: a ping, a deadline or an overdue outcome. */
 function scheduled(state: MachineState): MachineState {
   const heardMs = state.lastHeardMs ?? 0;
   const moments = [heardMs + (state.pingSentMs === null ? PING_INTERVAL_MS : SILENCE_LIMIT_MS)];

@@ -4,7 +4,7 @@ import { isServerTrouble } from './retry-delay.ts';
 import { stuckStage } from './stuck-stage.ts';
 import { waitOf, type MachineState } from './sync-machine.ts';
 
-/** What sync knows for the status of the tab. */
+/** Sync's contribution to the status of the tab. */
 export interface SyncReport {
   readonly state: SyncState;
   readonly pendingCount: number;
@@ -19,7 +19,9 @@ export interface SyncReport {
   readonly clockWrong: boolean;
 }
 
-/** Less may be the network; from here on dates that a person enters are wrong, and fresh tokens look expired. */
+/**
+ * A smaller offset may be network delay; from here on dates entered by users are wrong and fresh tokens look expired.
+ */
 export const CLOCK_WRONG_MS = 60_000;
 
 export interface OutboxCounts {
@@ -28,8 +30,8 @@ export interface OutboxCounts {
 }
 
 /**
- * The name of a state for people. `up-to-date` is said only when the first delivery is applied, nothing waits here and
- * the outcomes are applied. `wallAheadMs`: how far the device's clock is ahead of the machine's time.
+ * The sync state for users. `up-to-date` requires an applied first delivery, an empty outbox and applied outcomes.
+ * `wallAheadMs`: the device's wall clock minus the monotonic time.
  */
 export function syncReport(machine: MachineState, outbox: OutboxCounts, wallAheadMs = 0): SyncReport {
   const { lastHeardMs } = machine;
@@ -46,7 +48,7 @@ export function syncReport(machine: MachineState, outbox: OutboxCounts, wallAhea
   };
 }
 
-/** Failures in a row after which the state stays `offline` while attempts run, instead of changing with each. */
+/** Failures in a row after which the state stays `offline` during attempts instead of flickering. */
 const OFFLINE_FROM = 2;
 
 function stateName(machine: MachineState, { pendingCount }: OutboxCounts): SyncState {
@@ -58,7 +60,7 @@ function stateName(machine: MachineState, { pendingCount }: OutboxCounts): SyncS
     if (!caughtUp) return 'connecting';
     return canWrite ? 'pushing' : 'blocked';
   }
-  // A trouble that trying alone does not mend keeps its name while the next attempt runs, instead of flickering.
+  // A failure that a retry does not fix keeps its state during the next attempt instead of flickering.
   if (trouble?.recovery === 'reauthenticate') return 'needs-auth';
   if (trouble !== null && trouble.recovery !== 'retry') return 'blocked';
   if (trouble !== null && serverTrouble(machine) !== null) return 'unavailable';
@@ -67,8 +69,8 @@ function stateName(machine: MachineState, { pendingCount }: OutboxCounts): SyncS
 }
 
 /**
- * Why the server cannot serve this database. In a connection that is live: why the one before ended without an outcome,
- * until there is one.
+ * Why the server cannot serve this database. On a live connection: why the previous one ended without an outcome, until
+ * there is one.
  */
 function serverTrouble({ phase, trouble, failing }: MachineState): ErrorData | null {
   if (phase !== 'live') return trouble !== null && isServerTrouble(trouble.code) ? trouble : null;

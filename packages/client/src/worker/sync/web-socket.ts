@@ -10,10 +10,10 @@ import {
 } from '@rockpool/shared';
 import { OutgoingFrames } from './outgoing-frames.ts';
 
-/** One connection to a server, in messages. After `onFailed` nothing more comes. */
+/** One connection to a server, in messages. No calls follow `onFailed`. */
 export interface ServerConnection {
   send(message: ClientMessage): void;
-  /** Bytes given to `send` that have not left yet. */
+  /** Bytes passed to `send` that have not left yet. */
   readonly bufferedBytes: number;
   close(): void;
 }
@@ -24,7 +24,7 @@ export interface ServerConnectionEvents {
   onFailed(error: ErrorData): void;
 }
 
-/** Opens a connection; a fake one takes its place in simulations. */
+/** Opens a connection. Simulations replace it. */
 export type Connect = (url: string, events: ServerConnectionEvents) => ServerConnection;
 
 // The whole surface of WebSocket that is used here, so that this file needs no DOM.
