@@ -117,6 +117,8 @@ export const ERROR_GROUPS = [
         'Compare `--secret-file` or `--key-set`, `--issuer` and `--audience` with what signs the tokens.',
       'auth-unavailable': 'Restore access to the identity provider’s key set or to your `authenticate` function.',
       'invitation-invalid': 'Create a new invitation.',
+      'quota-exceeded':
+        'Remove what is no longer needed, or ask the operator for more. `quota` names what is used up, `limit` how much is allowed.',
       'token-callback-failed': 'Fix the `token` callback; `cause` has what it threw.',
     },
   ],

@@ -16,6 +16,7 @@ export interface PeopleRoutes {
       readonly databaseId: string;
       readonly role: Role;
       readonly expiresAtMs: number;
+      readonly invitedBy?: string;
     }): Promise<string>;
   };
   /**
@@ -77,7 +78,13 @@ export async function answerPeopleRoute(request: Request, routes: PeopleRoutes):
   if (asking.role !== 'owner') return problem(403, 'owners-only');
   if (!isRole(body['role'])) return problem(400, 'request-invalid');
   return answer({
-    code: await routes.members.invite({ databaseId, role: body['role'], expiresAtMs: routes.now() + invitationTtlMs }),
+    code: await routes.members.invite({
+      databaseId,
+      role: body['role'],
+      expiresAtMs: routes.now() + invitationTtlMs,
+      // The holder of the budget's original key cannot be removed.
+      ...(asking.person && { invitedBy: asking.person.principal }),
+    }),
   });
 }
 

@@ -7,7 +7,7 @@ import type { Principal } from './auth/principal.ts';
 import { errorFields, type Logger } from './observe/log-line.ts';
 import type { ServerMetrics } from './observe/server-metrics.ts';
 import { errorResponse } from './routes/error-response.ts';
-import { acceptInvitation, invite } from './routes/invitations.ts';
+import { acceptInvitation, invite, listInvitations, withdrawInvitation } from './routes/invitations.ts';
 import { listMembers, revokeMember, setMember } from './routes/members.ts';
 import { health, metrics, ready } from './routes/probes.ts';
 import { leaveSession, openSession, pollFrames, sendFrames } from './routes/sessions.ts';
@@ -31,6 +31,8 @@ export const ROUTES: readonly Route[] = [
   revokeMember,
   snapshot,
   invite,
+  listInvitations,
+  withdrawInvitation,
   acceptInvitation,
 ];
 

@@ -3,6 +3,7 @@ import { issueToken } from './auth/jwt.ts';
 import { runBackup, runRestore } from './cli/backup.ts';
 import { readServeConfig, readTokenConfig, SERVE_SETTINGS, TOKEN_SETTINGS } from './cli/config.ts';
 import { runDatabases } from './cli/databases.ts';
+import { runMembers } from './cli/members.ts';
 import { runDoctor } from './cli/doctor.ts';
 import { settingsHelp, type Sources } from './cli/settings.ts';
 import { serve } from './serve.ts';
@@ -19,6 +20,10 @@ rockpool-server databases --data DIR COMMAND
     import ID FILE, delete ID, replace ID FILE, accept ID    only while the server is stopped
 rockpool-server databases --postgres URL COMMAND
     list, inspect ID, export ID FILE, import ID FILE, delete ID
+
+rockpool-server members (--data DIR | --postgres URL) COMMAND
+    list ID, set ID PRINCIPAL ROLE, revoke ID PRINCIPAL,
+    invitations ID, withdraw ID INVITATION                   also while the server runs, which applies them within 2 s
 
 rockpool-server backup DIR --data DIR      copies every database and the members, also while the server runs
 rockpool-server restore DIR --data DIR     restores a backup into a data directory without databases
@@ -38,6 +43,7 @@ const COMMANDS: Readonly<Record<string, (sources: Sources) => Promise<number | v
   databases: (sources) => runDatabases(sources, print),
   backup: (sources) => runBackup(sources, print),
   restore: (sources) => runRestore(sources, print),
+  members: (sources) => runMembers(sources, print),
   doctor: async (sources) => ((await runDoctor(sources, print)) ? 0 : 1),
 };
 

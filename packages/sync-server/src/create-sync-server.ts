@@ -4,8 +4,9 @@ import { encodeOutline, RockpoolError } from '@rockpool/shared';
 import { createApp } from './app.ts';
 import { Gate, isDatabaseId } from './auth/gate.ts';
 import { issueToken, jwtAuthenticate, type TokenRules } from './auth/jwt.ts';
-import { Members } from './auth/members.ts';
+import { MEMBER_LIMITS, Members } from './auth/members.ts';
 import type { Principal } from './auth/principal.ts';
+import { QUOTAS } from './admission/quotas.ts';
 import { toServerDatabase } from './backend/server-database.ts';
 import { checkOptions } from './check-options.ts';
 import { DatabaseCache } from './database/database-cache.ts';
@@ -58,6 +59,8 @@ export function createSyncServer(options: SyncServerOptions): SyncServer {
     bus: stores.bus,
     onChanged: () => sockets.reauthorize(),
     onError: (error) => log('store-error', errorFields(error)),
+    now,
+    limits: { ...MEMBER_LIMITS, ...options.quotas },
   });
   const rules = tokenRules(options, secret);
   const gate = new Gate({
@@ -120,6 +123,8 @@ function syncServer(parts: Parts): SyncServer {
       list: (databaseId) => members.list(databaseId),
       setRole: (databaseId, principal, role) => members.setRole(databaseId, principal, role),
       invite: (request) => members.invite(request),
+      invitations: (databaseId) => members.invitations(databaseId),
+      withdraw: (databaseId, id) => members.withdraw(databaseId, id),
     },
     ready: async () => {
       for (const [hash, view] of schemaViews(await stores.ready(), options.schema)) schemas.set(hash, view);
@@ -187,7 +192,7 @@ function openStores(options: SyncServerOptions, log: Logger, metrics: ServerMetr
 }
 
 function openDatabases(
-  { options: { postgres, retention, deliveryPartBytes, validate }, stores, log }: Base,
+  { options: { postgres, retention, quotas, deliveryPartBytes, validate }, stores, log }: Base,
   documentPool: DocumentPool,
   offersSnapshot: (databaseId: string) => boolean,
 ): DatabaseCache {
@@ -196,6 +201,7 @@ function openDatabases(
     documentPool,
     bus: postgres === undefined ? null : stores.bus,
     retention: { ...RETENTION, ...retention },
+    quotas: { ...QUOTAS, ...quotas },
     deliveryPartBytes,
     offersSnapshot,
     validate: validate === undefined ? null : (databaseId) => (changeset) => validate(databaseId, changeset),

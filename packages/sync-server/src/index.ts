@@ -1,6 +1,7 @@
 export { issueToken, MIN_SECRET_BYTES, TOKEN_AUDIENCE, TOKEN_ISSUER, type TokenRequest } from './auth/jwt.ts';
-export type { Member } from './auth/member-store.ts';
-export type { InvitationRequest } from './auth/members.ts';
+export type { Quotas } from './admission/quotas.ts';
+export type { Invitation, Member } from './auth/member-store.ts';
+export type { InvitationRequest, MemberLimits } from './auth/members.ts';
 export type { Authenticate, Authorize, Principal } from './auth/principal.ts';
 export type { Operation, Role } from './auth/role.ts';
 export type { BackendTransaction } from './backend/backend-transaction.ts';

@@ -1,9 +1,10 @@
 import type { Server } from 'node:http';
 import type { Hono } from 'hono';
 import type { Schema } from '@rockpool/shared';
+import type { Quotas } from './admission/quotas.ts';
 import type { ChangesetToValidate } from './admission/validate.ts';
 import type { TokenRequest, TokenRules } from './auth/jwt.ts';
-import type { Members } from './auth/members.ts';
+import type { MemberLimits, Members } from './auth/members.ts';
 import type { Authenticate, Authorize } from './auth/principal.ts';
 import type { ServerDatabase } from './backend/server-database.ts';
 import type { Retention } from './log/retention.ts';
@@ -65,6 +66,8 @@ export interface SyncServerOptions {
   readonly deliveryPartBytes?: number;
   /** How fast database files are compared with their checksums while the server is idle. Not used with `postgres`. */
   readonly scrub?: Partial<ScrubTimes>;
+  /** How much one database, and one member of it, may hold. Exceeding a quota throws `quota-exceeded`. */
+  readonly quotas?: Partial<Quotas & MemberLimits>;
   /** How long tombstones are kept for clients that are offline, and conflicts for people. */
   readonly retention?: Partial<Retention>;
 }
@@ -82,8 +85,8 @@ export interface SyncServer {
    * first use. Throws `auth-database-forbidden` for an invalid id.
    */
   database(databaseId: string): ServerDatabase;
-  /** Roles beyond those in tokens. A change applies at once, also to open sessions. */
-  readonly members: Pick<Members, 'list' | 'setRole' | 'invite'>;
+  /** Roles beyond those in tokens, and invitations. A change applies at once, also to open sessions. */
+  readonly members: Pick<Members, 'list' | 'setRole' | 'invite' | 'invitations' | 'withdraw'>;
   /**
    * Resolves once the store can be used. Await it before letting clients in. Throws `database-unavailable`,
    * `config-invalid` or `schema-incompatible`.

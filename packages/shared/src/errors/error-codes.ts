@@ -68,7 +68,7 @@ const ERROR_KINDS = {
   'frame-too-large': ['bug', 'A frame is larger than the limit.'],
   'frame-unexpected': ['bug', 'A frame is not allowed in this state.'],
   internal: ['bug', 'Internal error in Rockpool.'],
-  'invitation-invalid': ['ask-user', 'The invitation is unknown, expired or used.'],
+  'invitation-invalid': ['ask-user', 'The invitation is unknown, expired, used or withdrawn.'],
   'key-invalid': [
     'ask-user',
     'A part of a primary key is NULL, of another type than its column, too large, or equal to another key in SQLite.',
@@ -81,6 +81,7 @@ const ERROR_KINDS = {
   'presence-invalid': ['bug', 'A presence state is not JSON, is too large, or there are too many.'],
   'protocol-version': ['upgrade', 'Client and server speak different versions of the protocol.'],
   'query-invalid': ['bug', 'SQLite does not accept this statement.'],
+  'quota-exceeded': ['ask-user', 'A quota of the server is used up.'],
   'rate-limited': ['retry', 'Too many requests.'],
   'replica-diverged': ['bug', 'An audit replaced rows of this device that differed from the server’s.'],
   'request-invalid': ['bug', 'The HTTP request is invalid.'],

@@ -1,4 +1,5 @@
 import type { Validate } from './validate.ts';
+import type { Quotas } from './quotas.ts';
 import type { Retention } from '../log/retention.ts';
 import type { ForeignKeyChecks } from '../merge/foreign-keys.ts';
 
@@ -6,6 +7,7 @@ import type { ForeignKeyChecks } from '../merge/foreign-keys.ts';
 export interface AdmissionRules {
   readonly checks: ForeignKeyChecks;
   readonly retention: Retention;
+  readonly quotas: Quotas;
   /** The app's own rule; null for none. */
   readonly validate: Validate | null;
 }

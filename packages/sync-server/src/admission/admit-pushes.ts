@@ -11,6 +11,7 @@ import { admitChangeset, type ChangesetToDecide, type Sender } from './admit-cha
 import { undecidedChangesets } from './chain.ts';
 import { judgeForeignPush } from './foreign-site.ts';
 import { baseInEpoch, isOfOlderEpoch } from './older-epoch.ts';
+import { requireRoomForSite } from './quotas.ts';
 
 /** A push in the queue. */
 export interface WaitingPush {
@@ -98,6 +99,7 @@ function admitPushOf(
   { push, sender }: WaitingPush,
 ): RockpoolError | DocumentWorkNeeded | null {
   try {
+    if (before.lastSequence === 0) requireRoomForSite(file, sender.principal, rules.quotas);
     if (sender.isForeign && before.principal !== sender.principal) {
       judgeForeignPush(
         before,
@@ -158,5 +160,6 @@ const REFUSALS: ReadonlySet<string> = new Set([
   'auth-site-refused',
   'changeset-chain-broken',
   'cursor-ahead',
+  'quota-exceeded',
   'site-copied',
 ]);

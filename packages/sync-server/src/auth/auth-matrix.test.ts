@@ -109,6 +109,11 @@ const ROUTE_ROWS: Readonly<Record<string, RouteRow>> = {
     body: { role: 'viewer' },
     status: 201,
   },
+  'GET /databases/:databaseId/invitations': { path: `/databases/${DATABASE}/invitations`, status: 200 },
+  'DELETE /databases/:databaseId/invitations/:invitationId': {
+    path: `/databases/${DATABASE}/invitations/${'0'.repeat(16)}`,
+    status: 204,
+  },
   'POST /invitations/accept': { path: '/invitations/accept', body: { code: 'none' }, status: 400 },
 };
 

@@ -17,25 +17,52 @@ export interface StoredInvitation {
   readonly databaseId: string;
   readonly role: Role;
   readonly expiresMs: number;
+  /** The principal who made it. Null: the program that runs the server, or a server from before makers were stored. */
+  readonly invitedBy: string | null;
 }
+
+/** A pending invitation, without anything that its code could be computed from. */
+export interface Invitation {
+  /** Names the invitation when it is withdrawn. */
+  readonly id: string;
+  readonly role: Role;
+  readonly expiresAtMs: number;
+  readonly invitedBy: string | null;
+}
+
+const INVITATION_ID_BYTES = 8;
+
+/** The id of an invitation: a prefix of the hash of its code, which does not reveal the code. */
+export function invitationId(codeHash: Uint8Array): string {
+  return Buffer.from(codeHash.subarray(0, INVITATION_ID_BYTES)).toString('hex');
+}
+
+/** Returns the role of a principal with the current role `held` (undefined: not a member), or throws. */
+export type JudgeAcceptance = (databaseId: string, held: Role | null | undefined, offered: Role) => Role;
 
 /** Stores members and invitations. Writes are durable when the call returns or resolves. */
 export interface MemberStore {
   readAll(): readonly StoredMember[] | Promise<readonly StoredMember[]>;
-  /** Returns members that were written recently, by any instance. */
+  /** Returns members that another instance or the command may have written recently. */
   readRecent(): readonly StoredMember[] | Promise<readonly StoredMember[]>;
+  /** Sets a role. A principal who may no longer manage members loses the invitations that they made. */
   write(member: StoredMember): void | Promise<void>;
-  addInvitation(invitation: StoredInvitation): void | Promise<void>;
+  /** Adds an invitation, unless the database has `maxPending` that have not expired. Returns whether it was added. */
+  addInvitation(invitation: StoredInvitation, maxPending: number, nowMs: number): boolean | Promise<boolean>;
+  /** Returns the invitations that have not expired, the first to expire first. */
+  invitations(databaseId: string, nowMs: number): readonly Invitation[] | Promise<readonly Invitation[]>;
+  /** Deletes an invitation. Returns whether it existed. */
+  withdrawInvitation(databaseId: string, id: string): boolean | Promise<boolean>;
   /**
-   * Redeems an invitation, which works once, even for concurrent calls. `judge` returns the role for a principal whose
-   * current role is `held` (undefined: not a member), or throws, which keeps the invitation. Returns the member, or
-   * null if the invitation does not exist or has expired.
+   * Redeems an invitation, which works once, even for concurrent calls. If `judge` throws, the invitation stays. Returns
+   * the member, or null if the invitation does not exist, has expired, or was made by a principal who may no longer
+   * manage members.
    */
   acceptInvitation(
     codeHash: Uint8Array,
     principal: string,
     nowMs: number,
-    judge: (held: Role | null | undefined, offered: Role) => Role,
+    judge: JudgeAcceptance,
   ): StoredMember | null | Promise<StoredMember | null>;
   /** Deletes the members and invitations of a deleted database. */
   forgetDatabase(databaseId: string): void | Promise<void>;

@@ -134,4 +134,66 @@ describe('an invitation', () => {
     });
     expect(status).toBe(400);
   });
+
+  it('ends with the rights of its maker, so that a revoked owner cannot come back by one', async () => {
+    const mallory = await tested.server.token('owner', 'mallory');
+    const made = async (): Promise<string> => {
+      const { body } = await ask('POST', `/databases/${DATABASE}/invitations`, mallory, { role: 'owner' });
+      return (body as { code: string }).code;
+    };
+    const redeem = async (code: string): Promise<unknown> =>
+      (await ask('POST', '/invitations/accept', await stranger('second-account'), { code })).body;
+    const codes = [await made(), await made()];
+    const others = await invite('viewer');
+    await ask('DELETE', `/databases/${DATABASE}/members/mallory`, await owner());
+    expect(await redeem(codes[0] as string)).toMatchObject({ code: 'invitation-invalid' });
+    // Not even if the rights return.
+    await ask('PUT', `/databases/${DATABASE}/members/mallory`, await owner(), { role: 'owner' });
+    expect(await redeem(codes[1] as string)).toMatchObject({ code: 'invitation-invalid' });
+    const third = await made();
+    await ask('PUT', `/databases/${DATABASE}/members/mallory`, await owner(), { role: 'editor' });
+    expect(await redeem(third)).toMatchObject({ code: 'invitation-invalid' });
+    expect(await redeem(others)).toMatchObject({ role: 'viewer' });
+  });
+
+  it('can be listed and withdrawn by an owner, and the list reveals no code', async () => {
+    const kept = await invite('viewer');
+    const code = await invite('owner');
+    const path = `/databases/${DATABASE}/invitations`;
+    const list = async (): Promise<{ id: string; role: string }[]> =>
+      (await ask('GET', path, await owner())).body as { id: string; role: string }[];
+    expect(await list()).toMatchObject([
+      { role: 'viewer', invitedBy: 'olga' },
+      { role: 'owner', invitedBy: 'olga', expiresAtMs: expect.any(Number) as number },
+    ]);
+    expect(JSON.stringify(await list())).not.toContain(code);
+    const { id } = (await list())[1] as { id: string };
+    expect(await ask('DELETE', `${path}/${id}`, await owner())).toMatchObject({ status: 204 });
+    expect(await list()).toMatchObject([{ role: 'viewer' }]);
+    expect(await ask('POST', '/invitations/accept', await stranger('mia'), { code })).toMatchObject({
+      body: { code: 'invitation-invalid' },
+    });
+    expect(await ask('POST', '/invitations/accept', await stranger('mia'), { code: kept })).toMatchObject({
+      status: 200,
+    });
+  });
+
+  it('is refused while 500 are pending, in this database only', { timeout: 60_000 }, async () => {
+    const { members } = tested.server.sync;
+    const request = { databaseId: DATABASE, role: 'viewer' as const, invitedBy: 'olga' };
+    await Promise.all(
+      Array.from({ length: 500 }, () => members.invite({ ...request, expiresAtMs: Date.now() + 60_000 })),
+    );
+    expect(await ask('POST', `/databases/${DATABASE}/invitations`, await owner(), { role: 'viewer' })).toMatchObject({
+      status: 403,
+      body: { code: 'quota-exceeded', fields: { quota: 'invitations', limit: 500 } },
+    });
+    await members.invite({ ...request, databaseId: 'elsewhere', expiresAtMs: Date.now() + 60_000 });
+    aheadMs = 60_001;
+    try {
+      await invite();
+    } finally {
+      aheadMs = 0;
+    }
+  });
 });

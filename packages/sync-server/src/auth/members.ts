@@ -1,7 +1,7 @@
 import { createHash, randomBytes } from 'node:crypto';
 import { RockpoolError } from '@rockpool/shared';
 import type { Bus } from '../bus/bus.ts';
-import type { Member, MemberStore, StoredMember } from './member-store.ts';
+import { invitationId, type Invitation, type Member, type MemberStore, type StoredMember } from './member-store.ts';
 import type { Principal } from './principal.ts';
 import { higherRole, roleAllows, type Operation, type Role } from './role.ts';
 
@@ -9,9 +9,22 @@ export interface InvitationRequest {
   readonly databaseId: string;
   readonly role: Role;
   readonly expiresAtMs: number;
+  /** The principal who invites. The invitation ends with their right to manage members. Default: the server's program. */
+  readonly invitedBy?: string;
 }
 
-/** Poll interval for changes by other instances that the bus did not announce. */
+/** Limits of one database, so that no member can fill the server's memory and disk. */
+export interface MemberLimits {
+  /** Pending invitations. More throw `quota-exceeded`. */
+  readonly maxInvitations: number;
+  /** Stored roles, revoked ones included. More throw `quota-exceeded`. All roles are held in memory, at 200 bytes each. */
+  readonly maxMembers: number;
+}
+
+/** A school invites some hundred people in a week. */
+export const MEMBER_LIMITS: MemberLimits = { maxInvitations: 500, maxMembers: 10_000 };
+
+/** Poll interval for changes by the command, and by other instances that the bus did not announce. */
 const POLL_INTERVAL_MS = 2_000;
 
 export interface MembersOptions {
@@ -21,6 +34,8 @@ export interface MembersOptions {
   /** Called when a role has changed, at any instance. */
   readonly onChanged: () => void;
   readonly onError: (error: unknown) => void;
+  readonly now: () => number;
+  readonly limits?: MemberLimits;
 }
 
 /**
@@ -44,8 +59,7 @@ export class Members {
     else this.rememberAll(stored);
     // Callers of `allows` get the rejection.
     this.loading?.catch(() => undefined);
-    if (bus === null) return;
-    this.unsubscribe = bus.subscribe((message) => message.kind === 'members' && void this.poll());
+    this.unsubscribe = bus?.subscribe((message) => message.kind === 'members' && void this.poll());
     this.pollTimer = setInterval(() => void this.poll(), POLL_INTERVAL_MS);
     this.pollTimer.unref();
   }
@@ -61,37 +75,64 @@ export class Members {
       .sort((a, b) => (a.principal < b.principal ? -1 : 1));
   }
 
-  /** Sets the role of a principal. Null revokes it. */
+  /**
+   * Sets the role of a principal. Null revokes it. Invitations of a principal who may no longer manage members end.
+   * Throws `quota-exceeded`.
+   */
   async setRole(databaseId: string, principal: string, role: Role | null): Promise<void> {
+    this.requireRoom(databaseId, principal);
     const written = this.options.store.write({ databaseId, principal, role });
     // With a synchronous store the role is in effect when this returns.
     if (written instanceof Promise) await written;
     this.announce({ databaseId, principal, role });
   }
 
-  /** Returns a code that makes its bearer a member, once. Only the hash of the code is stored. */
-  async invite({ databaseId, role, expiresAtMs }: InvitationRequest): Promise<string> {
+  /**
+   * Returns a code that makes its bearer a member, once. Only the hash of the code is stored. Throws `quota-exceeded` if
+   * the database has too many pending invitations.
+   */
+  async invite({ databaseId, role, expiresAtMs, invitedBy }: InvitationRequest): Promise<string> {
     const code = randomBytes(INVITATION_BYTES).toString('base64url');
-    await this.options.store.addInvitation({
+    const { store, now, limits: { maxInvitations } = MEMBER_LIMITS } = this.options;
+    const invitation = {
       codeHash: sha256(code),
       databaseId,
       role,
       expiresMs: Math.ceil(expiresAtMs),
-    });
+      invitedBy: invitedBy ?? null,
+    };
+    if (!(await store.addInvitation(invitation, maxInvitations, now())))
+      throw new RockpoolError('quota-exceeded', { quota: 'invitations', limit: maxInvitations });
     return code;
   }
 
+  /** The id by which `withdraw` names the invitation of a code. */
+  invitationId(code: string): string {
+    return invitationId(sha256(code));
+  }
+
+  /** Returns the pending invitations of a database, the first to expire first. */
+  async invitations(databaseId: string): Promise<readonly Invitation[]> {
+    return this.options.store.invitations(databaseId, this.options.now());
+  }
+
+  /** Deletes a pending invitation. Resolves with false if the database has none with this id. */
+  async withdraw(databaseId: string, id: string): Promise<boolean> {
+    return this.options.store.withdrawInvitation(databaseId, id);
+  }
+
   /**
-   * Makes the principal a member. Throws `invitation-invalid`, without distinguishing unknown, used and expired codes,
-   * and `auth-forbidden` for a revoked principal, whom only an owner can admit again.
+   * Makes the principal a member. Throws `invitation-invalid`, without distinguishing unknown, used, withdrawn and
+   * expired codes, `auth-forbidden` for a revoked principal, whom only an owner can admit again, and `quota-exceeded`.
    */
   async accept(
     code: string,
     { id }: Principal,
     nowMs: number,
   ): Promise<{ readonly databaseId: string; readonly role: Role | null }> {
-    const member = await this.options.store.acceptInvitation(sha256(code), id, nowMs, (held, offered) => {
+    const member = await this.options.store.acceptInvitation(sha256(code), id, nowMs, (databaseId, held, offered) => {
       if (held === null) throw new RockpoolError('auth-forbidden');
+      this.requireRoom(databaseId, id);
       return held === undefined ? offered : higherRole(held, offered);
     });
     if (member === null) throw new RockpoolError('invitation-invalid');
@@ -114,13 +155,20 @@ export class Members {
     return roleAllows(stored === undefined ? (databases.includes(databaseId) ? role : null) : stored, operation);
   }
 
+  private requireRoom(databaseId: string, principal: string): void {
+    const members = this.roles.get(databaseId);
+    const { maxMembers } = this.options.limits ?? MEMBER_LIMITS;
+    if (members !== undefined && members.size >= maxMembers && !members.has(principal))
+      throw new RockpoolError('quota-exceeded', { quota: 'members', limit: maxMembers });
+  }
+
   private announce(member: StoredMember): void {
     this.remember(member);
     this.options.onChanged();
     this.options.bus?.publish({ kind: 'members', databaseId: member.databaseId });
   }
 
-  /** Loads what other instances have changed. */
+  /** Loads what other instances and the command have changed. */
   private async poll(): Promise<void> {
     try {
       const recent = await this.options.store.readRecent();

@@ -1,7 +1,14 @@
 import type { Connections } from '../postgres/connection.ts';
 import { NAMESPACE } from '../postgres/namespace.ts';
-import type { MemberStore, StoredInvitation, StoredMember } from './member-store.ts';
-import { isRole, type Role } from './role.ts';
+import {
+  invitationId,
+  type Invitation,
+  type JudgeAcceptance,
+  type MemberStore,
+  type StoredInvitation,
+  type StoredMember,
+} from './member-store.ts';
+import { isRole, roleAllows, type Role } from './role.ts';
 
 const MEMBER = `${NAMESPACE}.rockpool_member`;
 const INVITATION = `${NAMESPACE}.rockpool_invitation`;
@@ -32,32 +39,69 @@ export class PostgresMembers implements MemberStore {
     await this.connections.query(WRITE_SQL, [databaseId, principal, role]);
   }
 
-  async addInvitation({ codeHash, databaseId, role, expiresMs }: StoredInvitation): Promise<void> {
-    await this.connections.query(
-      `INSERT INTO ${INVITATION} (code_sha256, database_id, role, expires_ms) VALUES ($1, $2, $3, $4)`,
-      [codeHash, databaseId, role, expiresMs],
+  async addInvitation(
+    { codeHash, databaseId, role, expiresMs, invitedBy }: StoredInvitation,
+    maxPending: number,
+    nowMs: number,
+  ): Promise<boolean> {
+    const added = await this.connections.query(
+      `WITH expired AS (DELETE FROM ${INVITATION} WHERE expires_ms <= $6)
+       INSERT INTO ${INVITATION} (code_sha256, database_id, role, expires_ms, invited_by) SELECT $1, $2, $3, $4, $5
+       WHERE (SELECT count(*) FROM ${INVITATION} WHERE database_id = $2 AND expires_ms > $6) < $7 RETURNING 1`,
+      [codeHash, databaseId, role, expiresMs, invitedBy, Math.floor(nowMs), maxPending],
     );
+    return added.length > 0;
+  }
+
+  async invitations(databaseId: string, nowMs: number): Promise<Invitation[]> {
+    const rows = await this.connections.query(
+      `SELECT code_sha256, role, expires_ms, invited_by FROM ${INVITATION} WHERE database_id = $1 AND expires_ms > $2 ORDER BY expires_ms, code_sha256`,
+      [databaseId, Math.floor(nowMs)],
+    );
+    return rows.map(([codeHash, role, expiresMs, invitedBy]) => ({
+      id: invitationId(codeHash as Uint8Array),
+      role: role as Role,
+      expiresAtMs: Number(expiresMs),
+      invitedBy: invitedBy as string | null,
+    }));
+  }
+
+  async withdrawInvitation(databaseId: string, id: string): Promise<boolean> {
+    const rows = await this.connections.query(`SELECT code_sha256 FROM ${INVITATION} WHERE database_id = $1`, [
+      databaseId,
+    ]);
+    const codeHash = rows.map(([hash]) => hash as Uint8Array).find((hash) => invitationId(hash) === id);
+    if (codeHash === undefined) return false;
+    const deleted = await this.connections.query(`DELETE FROM ${INVITATION} WHERE code_sha256 = $1 RETURNING 1`, [
+      codeHash,
+    ]);
+    return deleted.length > 0;
   }
 
   acceptInvitation(
     codeHash: Uint8Array,
     principal: string,
     nowMs: number,
-    judge: (held: Role | null | undefined, offered: Role) => Role,
+    judge: JudgeAcceptance,
   ): Promise<StoredMember | null> {
     return this.connections.transaction(null, 'READ WRITE', async (connection) => {
       await connection.query(`DELETE FROM ${INVITATION} WHERE expires_ms <= $1`, [Math.floor(nowMs)]);
       // A concurrent request with the same code waits here and then finds no row.
-      const [[databaseId, offered] = []] = await connection.query(
-        `DELETE FROM ${INVITATION} WHERE code_sha256 = $1 RETURNING database_id, role`,
+      const [[databaseId, offered, invitedBy] = []] = await connection.query(
+        `DELETE FROM ${INVITATION} WHERE code_sha256 = $1 RETURNING database_id, role, invited_by`,
         [codeHash],
       );
       if (typeof databaseId !== 'string' || !isRole(offered)) return { commit: true, result: null };
-      const [held] = await connection.query(
-        `SELECT role FROM ${MEMBER} WHERE database_id = $1 AND principal = $2 FOR UPDATE`,
-        [databaseId, principal],
+      // Locked in the order of the principals, so that two acceptances never wait for each other.
+      const held = await connection.query(
+        `SELECT principal, role FROM ${MEMBER} WHERE database_id = $1 AND principal IN ($2, $3) ORDER BY principal FOR UPDATE`,
+        [databaseId, principal, invitedBy ?? principal],
       );
-      const member = { databaseId, principal, role: judge(held?.[0] as Role | null | undefined, offered) };
+      const roles = new Map(held as [string, Role | null][]);
+      // The maker was revoked while the invitation was being stored.
+      if (typeof invitedBy === 'string' && roles.has(invitedBy) && !roleAllows(roles.get(invitedBy) ?? null, 'manage'))
+        return { commit: true, result: null };
+      const member = { databaseId, principal, role: judge(databaseId, roles.get(principal), offered) };
       await connection.query(WRITE_SQL, [databaseId, principal, member.role]);
       return { commit: true, result: member };
     });
@@ -84,4 +128,6 @@ export class PostgresMembers implements MemberStore {
   }
 }
 
-const WRITE_SQL = `INSERT INTO ${MEMBER} (database_id, principal, role) VALUES ($1, $2, $3) ON CONFLICT (database_id, principal) DO UPDATE SET role = excluded.role, written_at = now()`;
+/** Also deletes the invitations of a principal who may no longer manage members. */
+const WRITE_SQL = `WITH withdrawn AS (DELETE FROM ${INVITATION} WHERE database_id = $1 AND invited_by = $2 AND $3 IS DISTINCT FROM '${'owner' satisfies Role}')
+INSERT INTO ${MEMBER} (database_id, principal, role) VALUES ($1, $2, $3) ON CONFLICT (database_id, principal) DO UPDATE SET role = excluded.role, written_at = now()`;

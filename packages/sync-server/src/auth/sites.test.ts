@@ -5,7 +5,7 @@ import { serverUnderTest } from '../../testing/server-under-test.ts';
 import { TestSite, type TestConnection } from '../../testing/test-client.ts';
 import { DATABASE } from '../../testing/test-server.ts';
 
-const tested = serverUnderTest();
+const tested = serverUnderTest({ quotas: { maxSitesPerPrincipal: 3 } });
 
 /** A site of ann that has pushed, with its connection still open. */
 async function pushed(): Promise<{ site: TestSite; connection: TestConnection }> {
@@ -88,6 +88,30 @@ describe('a site', () => {
     again.push();
     await again.decided(2);
     expect(tested.server.query('SELECT stock FROM products')).toEqual([[2n]]);
+  });
+});
+
+describe('the sites of one principal', () => {
+  it('are limited in each database, and other members still begin theirs', async () => {
+    const push = async (principal: string, site: TestSite): Promise<TestConnection> => {
+      const connection = await tested.server.open(site, { principal });
+      site.write([insert('accounts', site.siteId.join(''), { name: 'x' })]);
+      connection.push();
+      return connection;
+    };
+    const first = new TestSite();
+    for (const site of [first, new TestSite(), new TestSite()]) {
+      const connection = await push('eve', site);
+      await connection.decided(1);
+      await connection.close();
+    }
+    expect(await (await push('eve', new TestSite())).failure()).toMatchObject({
+      code: 'quota-exceeded',
+      fields: { quota: 'sites', limit: 3 },
+    });
+    const again = await push('eve', first);
+    await again.decided(2);
+    await (await push('ben', new TestSite())).decided(1);
   });
 });
 

@@ -1,14 +1,26 @@
 import { SqliteFile } from '../sqlite/sqlite-file.ts';
-import type { MemberStore, StoredInvitation, StoredMember } from './member-store.ts';
-import { isRole, type Role } from './role.ts';
+import {
+  invitationId,
+  type Invitation,
+  type JudgeAcceptance,
+  type MemberStore,
+  type StoredInvitation,
+  type StoredMember,
+} from './member-store.ts';
+import { isRole, roleAllows, type Role } from './role.ts';
 
-/** Stores members in a SQLite file of one server. */
+/** Stores members in a SQLite file of one server. The command may write to the file while the server runs. */
 export class SqliteMembers implements MemberStore {
   private readonly sql: SqliteFile;
+  private readVersion: bigint;
 
   constructor(path: string) {
     this.sql = new SqliteFile(path, { hasChecksums: false });
     this.sql.exec(MEMBER_TABLES_SQL);
+    // Files of earlier versions.
+    if (this.sql.get(`SELECT 1 FROM pragma_table_info('invitation') WHERE name = 'invited_by'`) === undefined)
+      this.sql.exec('ALTER TABLE invitation ADD COLUMN invited_by TEXT');
+    this.readVersion = this.dataVersion();
   }
 
   readAll(): StoredMember[] {
@@ -19,49 +31,84 @@ export class SqliteMembers implements MemberStore {
     }));
   }
 
-  /** Always empty: no other instance writes to this file. */
+  /** All members if the command has written to the file since the last call, else none. */
   readRecent(): StoredMember[] {
-    return [];
+    const version = this.dataVersion();
+    if (version === this.readVersion) return [];
+    this.readVersion = version;
+    return this.readAll();
   }
 
-  write({ databaseId, principal, role }: StoredMember): void {
-    this.sql.run(
-      'INSERT INTO member (database_id, principal, role) VALUES (?, ?, ?) ON CONFLICT DO UPDATE SET role = excluded.role',
-      databaseId,
-      principal,
-      role,
-    );
+  write(member: StoredMember): void {
+    this.sql.transaction(() => this.writeNow(member));
   }
 
-  addInvitation({ codeHash, databaseId, role, expiresMs }: StoredInvitation): void {
-    this.sql.run(
-      'INSERT INTO invitation (code_sha256, database_id, role, expires_ms) VALUES (?, ?, ?, ?)',
-      codeHash,
-      databaseId,
-      role,
-      BigInt(expiresMs),
-    );
+  addInvitation(
+    { codeHash, databaseId, role, expiresMs, invitedBy }: StoredInvitation,
+    maxPending: number,
+    nowMs: number,
+  ): boolean {
+    return this.sql.transaction(() => {
+      this.deleteExpired(nowMs);
+      const [pending] = this.sql.get('SELECT count(*) FROM invitation WHERE database_id = ?', databaseId) ?? [];
+      if (Number(pending) >= maxPending) return false;
+      this.sql.run(
+        'INSERT INTO invitation (code_sha256, database_id, role, expires_ms, invited_by) VALUES (?, ?, ?, ?, ?)',
+        codeHash,
+        databaseId,
+        role,
+        BigInt(expiresMs),
+        invitedBy,
+      );
+      return true;
+    });
+  }
+
+  invitations(databaseId: string, nowMs: number): Invitation[] {
+    return this.sql
+      .all(
+        'SELECT code_sha256, role, expires_ms, invited_by FROM invitation WHERE database_id = ? AND expires_ms > ? ORDER BY expires_ms, code_sha256',
+        databaseId,
+        BigInt(Math.floor(nowMs)),
+      )
+      .map(([codeHash, role, expiresMs, invitedBy]) => ({
+        id: invitationId(codeHash as Uint8Array),
+        role: role as Role,
+        expiresAtMs: Number(expiresMs),
+        invitedBy: invitedBy as string | null,
+      }));
+  }
+
+  withdrawInvitation(databaseId: string, id: string): boolean {
+    return this.sql.transaction(() => {
+      const found = this.sql
+        .all('SELECT code_sha256 FROM invitation WHERE database_id = ?', databaseId)
+        .find(([codeHash]) => invitationId(codeHash as Uint8Array) === id);
+      if (found !== undefined) this.sql.run('DELETE FROM invitation WHERE code_sha256 = ?', found[0] as Uint8Array);
+      return found !== undefined;
+    });
   }
 
   acceptInvitation(
     codeHash: Uint8Array,
     principal: string,
     nowMs: number,
-    judge: (held: Role | null | undefined, offered: Role) => Role,
+    judge: JudgeAcceptance,
   ): StoredMember | null {
     return this.sql.transaction(() => {
-      this.sql.run('DELETE FROM invitation WHERE expires_ms <= ?', BigInt(Math.floor(nowMs)));
-      const [databaseId, offered] =
-        this.sql.get('SELECT database_id, role FROM invitation WHERE code_sha256 = ?', codeHash) ?? [];
+      this.deleteExpired(nowMs);
+      const [databaseId, offered, invitedBy] =
+        this.sql.get('SELECT database_id, role, invited_by FROM invitation WHERE code_sha256 = ?', codeHash) ?? [];
       if (typeof databaseId !== 'string' || !isRole(offered)) return null;
-      const held = this.sql.get(
-        'SELECT role FROM member WHERE database_id = ? AND principal = ?',
+      // The maker was revoked while the invitation was being stored.
+      if (typeof invitedBy === 'string' && !mayInvite(this.storedRole(databaseId, invitedBy))) return null;
+      const member = {
         databaseId,
         principal,
-      );
-      const member = { databaseId, principal, role: judge(held?.[0] as Role | null | undefined, offered) };
+        role: judge(databaseId, this.storedRole(databaseId, principal), offered),
+      };
       this.sql.run('DELETE FROM invitation WHERE code_sha256 = ?', codeHash);
-      this.write(member);
+      this.writeNow(member);
       return member;
     });
   }
@@ -76,6 +123,40 @@ export class SqliteMembers implements MemberStore {
   close(): void {
     this.sql.close();
   }
+
+  private writeNow({ databaseId, principal, role }: StoredMember): void {
+    this.sql.run(
+      'INSERT INTO member (database_id, principal, role) VALUES (?, ?, ?) ON CONFLICT DO UPDATE SET role = excluded.role',
+      databaseId,
+      principal,
+      role,
+    );
+    if (!mayInvite(role))
+      this.sql.run('DELETE FROM invitation WHERE database_id = ? AND invited_by = ?', databaseId, principal);
+  }
+
+  private deleteExpired(nowMs: number): void {
+    this.sql.run('DELETE FROM invitation WHERE expires_ms <= ?', BigInt(Math.floor(nowMs)));
+  }
+
+  /** Undefined: the principal is not a member. */
+  private storedRole(databaseId: string, principal: string): Role | null | undefined {
+    return this.sql.get(
+      'SELECT role FROM member WHERE database_id = ? AND principal = ?',
+      databaseId,
+      principal,
+    )?.[0] as Role | null | undefined;
+  }
+
+  /** Changes with every commit of another connection. */
+  private dataVersion(): bigint {
+    return this.sql.get('PRAGMA data_version')?.[0] as bigint;
+  }
+}
+
+/** Without a stored role, the maker's token decided when the invitation was made. */
+function mayInvite(role: Role | null | undefined): boolean {
+  return role === undefined || roleAllows(role, 'manage');
 }
 
 const MEMBER_TABLES_SQL = `
@@ -90,6 +171,7 @@ CREATE TABLE IF NOT EXISTS invitation (
   code_sha256 BLOB PRIMARY KEY NOT NULL, -- a random code of 256 bits needs no slow hash
   database_id TEXT NOT NULL,
   role TEXT NOT NULL,
-  expires_ms INTEGER NOT NULL
+  expires_ms INTEGER NOT NULL,
+  invited_by TEXT                   -- the principal who made it; NULL: the program that runs the server
 ) STRICT, WITHOUT ROWID;
 `;

@@ -2,6 +2,7 @@ import { copyFileSync, existsSync, mkdirSync, readFileSync, writeFileSync } from
 import { join } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
+import { SqliteMembers } from '../auth/sqlite-members.ts';
 import { run } from '../cli.ts';
 import { databasePath } from '../store/data-directory.ts';
 import { insert } from '../../testing/changeset.ts';
@@ -95,6 +96,50 @@ describe('an administrator', () => {
     const file = new DatabaseSync(databasePath(restored, DATABASE), { readOnly: true });
     expect(file.prepare('SELECT id FROM accounts ORDER BY id').all()).toEqual([{ id: 'a' }, { id: 'b' }]);
     file.close();
+  });
+
+  it('repairs the members of a database while the server runs', async () => {
+    const server = await ServerProcess.start(folder.path);
+    const connection = await connected(server);
+    const members = (...args: string[]): ReturnType<typeof runCommand> =>
+      runCommand(['members', ...args, '--data', data]);
+    expect(await members('set', DATABASE, 'ann', 'king')).toMatchObject({ code: 1 });
+    expect(await members('revoke', DATABASE, 'ann', 'extra')).toMatchObject({ code: 1 });
+    expect(await members('set', DATABASE, 'zoe', 'owner')).toMatchObject({ code: 0 });
+    expect(await members('revoke', DATABASE, 'ann')).toMatchObject({ code: 0 });
+    expect((await members('list', DATABASE)).stdout).toBe('ann\trevoked\nzoe\towner\n');
+    expect(await connection.failure()).toMatchObject({ code: 'auth-database-forbidden' });
+    await server.signal('SIGTERM');
+  });
+
+  it('lists and withdraws invitations', async () => {
+    mkdirSync(data);
+    const store = new SqliteMembers(join(data, 'members.sqlite'));
+    for (const [code, role] of [
+      [1, 'owner'],
+      [2, 'viewer'],
+    ] as const)
+      store.addInvitation(
+        {
+          codeHash: new Uint8Array(32).fill(code),
+          databaseId: DATABASE,
+          role,
+          expiresMs: Date.now() + 60_000 * code,
+          invitedBy: 'ann',
+        },
+        10,
+        Date.now(),
+      );
+    store.close();
+    const members = (...args: string[]): ReturnType<typeof runCommand> =>
+      runCommand(['members', ...args, '--data', data]);
+    expect(lines((await members('invitations', DATABASE)).stdout)).toEqual([
+      expect.stringMatching(/^0101010101010101\towner\tann\texpires /) as string,
+      expect.stringMatching(/^0202020202020202\tviewer\tann\texpires /) as string,
+    ]);
+    expect(await members('withdraw', DATABASE, '0101010101010101')).toMatchObject({ code: 0 });
+    expect(await members('withdraw', DATABASE, '0101010101010101')).toMatchObject({ code: 1 });
+    expect(lines((await members('invitations', DATABASE)).stdout)).toHaveLength(1);
   });
 
   it('keeps the identity of a restored database, and gives a copy under another id a new one', async () => {

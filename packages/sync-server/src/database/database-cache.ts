@@ -1,4 +1,5 @@
 import { RockpoolError } from '@rockpool/shared';
+import type { Quotas } from '../admission/quotas.ts';
 import type { Validate } from '../admission/validate.ts';
 import type { Bus } from '../bus/bus.ts';
 import type { DocumentPool } from '../documents/document-pool.ts';
@@ -20,6 +21,7 @@ export interface DatabaseCacheOptions {
   readonly store: Store;
   readonly onFailure: (databaseId: string, error: unknown) => void;
   readonly retention: Retention;
+  readonly quotas?: Quotas;
   readonly deliveryPartBytes?: number | undefined;
   readonly validate?: ((databaseId: string) => Validate) | null;
   /** Carries presence to the other instances. Default: a server of one instance. */
@@ -88,6 +90,7 @@ export class DatabaseCache {
     const {
       store,
       retention,
+      quotas,
       validate = null,
       deliveryPartBytes,
       bus = null,
@@ -112,6 +115,7 @@ export class DatabaseCache {
       });
       live = new LiveDatabase(opened, {
         retention,
+        ...(quotas !== undefined && { quotas }),
         validate: validate === null ? null : validate(databaseId),
         deliveryPartBytes,
         documentPool,

@@ -8,6 +8,7 @@ import {
   type RockpoolError,
 } from '@rockpool/shared';
 import type { Sender } from '../admission/admit-changeset.ts';
+import { QUOTAS, type Quotas } from '../admission/quotas.ts';
 import { PushQueue } from '../admission/push-queue.ts';
 import type { Validate } from '../admission/validate.ts';
 import { TableAudits } from '../audit/table-audits.ts';
@@ -33,6 +34,7 @@ export interface LiveDatabaseOptions {
   /** Called for unexpected failures: a file that cannot be written, a bug. */
   readonly onFailure: (error: unknown) => void;
   readonly retention?: Retention;
+  readonly quotas?: Quotas;
   readonly validate?: Validate | null;
   /** Presence at the other instances of the server. Default: a server of one instance. */
   readonly presenceRelay?: PresenceRelay | null;
@@ -75,6 +77,7 @@ export class LiveDatabase {
     {
       onFailure,
       retention = RETENTION,
+      quotas = QUOTAS,
       validate = null,
       presenceRelay = null,
       deliveryPartBytes = DELIVERY_PART_BYTES,
@@ -98,7 +101,7 @@ export class LiveDatabase {
     });
     this.queue = new PushQueue({
       database: this.database,
-      rules: { checks: foreignKeyChecks(file.tableByName), retention, validate },
+      rules: { checks: foreignKeyChecks(file.tableByName), retention, quotas, validate },
       onCommitted: (authors) => this.publish(authors),
       onFailure,
     });

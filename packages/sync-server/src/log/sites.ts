@@ -45,6 +45,11 @@ export class Sites {
     return this.get(site) as SiteState;
   }
 
+  /** The number of sites that a principal wrote with last. */
+  countOf(principal: string): number {
+    return Number(this.sql.get(`SELECT count(*) FROM rockpool_site WHERE principal = ?`, principal)?.[0] ?? 0n);
+  }
+
   /** Removes a site that nothing refers to yet. */
   remove({ number, site }: SiteState): void {
     this.sql.run(`DELETE FROM rockpool_site WHERE number = ?`, BigInt(number));

@@ -12,6 +12,7 @@ const STATUS_OF_CODE: Readonly<Partial<Record<ErrorCode, number>>> = {
   'database-unavailable': 503,
   'frame-too-large': 413,
   internal: 500,
+  'quota-exceeded': 403,
   'rate-limited': 429,
   'server-disk-full': 503,
   'too-many-connections': 503,

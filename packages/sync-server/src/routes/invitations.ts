@@ -8,20 +8,49 @@ const DEFAULT_TTL_MS = 7 * 24 * 3600 * 1000;
 const LONGEST_TTL_MS = 30 * 24 * 3600 * 1000;
 
 /**
- * Creates an invitation. Body `{ role, ttlMs? }`: 7 days by default, at most 30. Answers `{ code, expiresAtMs }`; the
- * code works once.
+ * Creates an invitation. Body `{ role, ttlMs? }`: 7 days by default, at most 30. Answers `{ id, code, expiresAtMs }`; the
+ * code works once, while its maker may manage members.
  */
 export const invite: Route = {
   method: 'POST',
   path: '/databases/:databaseId/invitations',
   access: 'manage',
-  answer: async ({ services, databaseId, request }) => {
+  answer: async ({ services, principal, databaseId, request }) => {
     const { role, ttlMs = DEFAULT_TTL_MS } = await readJsonObject(request);
     if (typeof ttlMs !== 'number' || !(ttlMs > 0 && ttlMs <= LONGEST_TTL_MS))
       throw new RockpoolError('request-invalid', { problem: 'ttlMs must be a positive number of at most 30 days' });
     const expiresAtMs = Math.ceil(services.now() + ttlMs);
-    const code = await services.members.invite({ databaseId, role: requireRole(role), expiresAtMs });
-    return Response.json({ code, expiresAtMs }, { status: 201, headers: { 'cache-control': 'no-store' } });
+    const { members } = services;
+    const code = await members.invite({
+      databaseId,
+      role: requireRole(role),
+      expiresAtMs,
+      invitedBy: principal.id,
+    });
+    return Response.json(
+      { id: members.invitationId(code), code, expiresAtMs },
+      { status: 201, headers: { 'cache-control': 'no-store' } },
+    );
+  },
+};
+
+/** Lists the pending invitations as `[{ id, role, expiresAtMs, invitedBy }]`. Codes are not stored. */
+export const listInvitations: Route = {
+  method: 'GET',
+  path: '/databases/:databaseId/invitations',
+  access: 'manage',
+  answer: async ({ services, databaseId }) =>
+    Response.json(await services.members.invitations(databaseId), { headers: { 'cache-control': 'no-store' } }),
+};
+
+/** Withdraws a pending invitation. Answers 204 also for an unknown id, as for one that was already used. */
+export const withdrawInvitation: Route = {
+  method: 'DELETE',
+  path: '/databases/:databaseId/invitations/:invitationId',
+  access: 'manage',
+  answer: async ({ services, databaseId, param }) => {
+    await services.members.withdraw(databaseId, param('invitationId'));
+    return new Response(null, { status: 204 });
   },
 };
 

@@ -58,6 +58,8 @@ const askRoutes: Intrusion = async (intruder, victim) => {
     ['PUT', `/databases/${databaseId}/members/${encodeURIComponent(intruder.text('owner'))}`, '{"role":"owner"}'],
     ['DELETE', `/databases/${databaseId}/members/${encodeURIComponent(victim.text('owner'))}`],
     ['POST', `/databases/${databaseId}/invitations`, '{"role":"owner"}'],
+    ['GET', `/databases/${databaseId}/invitations`],
+    ['DELETE', `/databases/${databaseId}/invitations/${'0'.repeat(16)}`],
     ['GET', snapshotPath(databaseId)],
   ];
   const nowhere = asked(NOWHERE);

@@ -56,7 +56,8 @@ CREATE TABLE ${NAMESPACE}.rockpool_invitation (
   code_sha256 bytea PRIMARY KEY,
   ${DATABASE_COLUMN} text COLLATE "C" NOT NULL,
   role text NOT NULL,
-  expires_ms bigint NOT NULL
+  expires_ms bigint NOT NULL,
+  invited_by text                              -- the principal who made it; NULL: the program that runs the server
 );`;
 
 /**
@@ -123,6 +124,8 @@ async function migrate(connection: Connection, tables: readonly MirroredTable[],
   await connection.query(
     `ALTER TABLE ${NAMESPACE}.rockpool_commit ADD COLUMN IF NOT EXISTS committed_at timestamptz NOT NULL DEFAULT clock_timestamp()`,
   );
+  // Tables from before an invitation ended with the rights of its maker.
+  await connection.query(`ALTER TABLE ${NAMESPACE}.rockpool_invitation ADD COLUMN IF NOT EXISTS invited_by text`);
   if (stored === encodeSchema(schema)) return;
   const before = decodeSchema(stored as string);
   schemaAdditions(before, schema); // throws unless the schema only adds
