@@ -8,7 +8,7 @@ import {
 } from '@rockpool/shared';
 import type { TableChange } from '../../rpc/query-dependencies.ts';
 import type { Connection } from '../sqlite/connection.ts';
-import type { LookupsByTable } from '../write/table-changes.ts';
+import type { LookupsByTable } from '../invalidate/table-changes.ts';
 import { applyRows } from './apply-rows.ts';
 import { CellBaseTable } from './cell-base-table.ts';
 import type { PendingChangeset, PendingIndex } from './pending-index.ts';

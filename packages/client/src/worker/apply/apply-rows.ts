@@ -1,8 +1,8 @@
 import { RockpoolError, type ChangeGroup, type TableSchema } from '@rockpool/shared';
 import type { TableChange } from '../../rpc/query-dependencies.ts';
 import type { Connection } from '../sqlite/connection.ts';
-import type { LookupsByTable } from '../write/table-changes.ts';
-import { changesOfGroups, changesOfWrites } from './applied-changes.ts';
+import type { LookupsByTable } from '../invalidate/table-changes.ts';
+import { changesOfGroups, changesOfWrites } from '../invalidate/applied-changes.ts';
 import { CellBaseTable } from './cell-base-table.ts';
 import { rowId, type PendingIndex } from './pending-index.ts';
 import { reapplyPending } from './reapply-pending.ts';

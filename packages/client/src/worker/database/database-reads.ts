@@ -13,7 +13,7 @@ import type { Outbox } from '../changelog/outbox.ts';
 import type { RejectedTable } from '../changelog/rejected-table.ts';
 import { rowSyncState } from '../changelog/row-sync-state.ts';
 import { writeStates } from '../changelog/write-states.ts';
-import { createDependencyReader } from '../live/query-dependencies.ts';
+import { createDependencyReader } from '../invalidate/query-dependencies.ts';
 import type { Connection } from '../sqlite/connection.ts';
 import { QueryRun, queryWithin } from './query-run.ts';
 import { openCursor, type RowCursor } from './row-cursor.ts';

@@ -3,7 +3,7 @@ import type { Reads } from '../../rpc/reads.ts';
 import type { SqlStatement } from '../../rpc/sql-statement.ts';
 import type { TransactionAsk } from '../../rpc/transaction-ask.ts';
 import type { WriteAction } from '../../rpc/write-action.ts';
-import type { CommitNotice, CommitPosition } from './commit-notice.ts';
+import type { CommitNotice, CommitPosition } from '../invalidate/commit-notice.ts';
 import type { SnapshotProgress } from '../../rpc/snapshot-progress.ts';
 import type { SyncStatus } from '../../rpc/sync-status.ts';
 import type { TabOptions } from './tab-options.ts';

@@ -15,7 +15,7 @@ import type {
   ReadWork,
   StatusMessage,
 } from './channel-message.ts';
-import type { CommitNotice, CommitPosition } from './commit-notice.ts';
+import type { CommitNotice, CommitPosition } from '../invalidate/commit-notice.ts';
 import { LeaderTransactions, type OpenTransaction, type WatchOwner } from './leader-transactions.ts';
 import type { OpenedDatabase } from './opened-database.ts';
 import { ReadInterrupted } from './read-interrupted.ts';

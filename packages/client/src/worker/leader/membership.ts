@@ -8,7 +8,7 @@ import type { WriteAction } from '../../rpc/write-action.ts';
 import type { TabRole } from '../../rpc/sync-status.ts';
 import type { ChannelMessage, LeaderMessage, LeaderRequest, LeaderStatus, StatusMessage } from './channel-message.ts';
 import type { Clock } from './clock.ts';
-import { createCommitFollower, type CommitPosition } from './commit-notice.ts';
+import { createCommitFollower, type CommitPosition } from '../invalidate/commit-notice.ts';
 import { compareSchemas, firstUnknownColumn } from './compare-schemas.ts';
 import { createElection, type Locks } from './election.ts';
 import { Leadership, type LeaderTools, type LeaderWork, type WritableDatabase } from './leadership.ts';

@@ -19,7 +19,7 @@ import type { OpenDatabase } from '../database/open-database.ts';
 import { toAuditDatabase } from '../audit/audit-database.ts';
 import { retryDependentEdits } from '../documents/dependent-edits.ts';
 import type { TableChange, TouchedTables } from '../../rpc/query-dependencies.ts';
-import { lookupsByTable } from '../write/table-changes.ts';
+import { lookupsByTable } from '../invalidate/table-changes.ts';
 import { judgeWelcome, type WelcomeVerdict } from './judge-welcome.ts';
 import { mismatchFields } from './schema-mismatch.ts';
 import { becomeNewSite } from './new-site.ts';

@@ -28,7 +28,7 @@ import { encodeRows } from '../sqlite/encode-rows.ts';
 import type { Statement } from '../sqlite/statement.ts';
 import { findCellBases } from './cell-bases.ts';
 import type { RequestLog } from './request-log.ts';
-import { lookupsByTable, tableChanges, type LookupsByTable } from './table-changes.ts';
+import { lookupsByTable, tableChanges, type LookupsByTable } from '../invalidate/table-changes.ts';
 import { commit } from './commit.ts';
 import { createWritePolicy, isSearchLog } from './sql-policy.ts';
 

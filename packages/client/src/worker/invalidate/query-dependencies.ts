@@ -5,7 +5,7 @@ import type { SqlValue } from '../../rpc/sql-value.ts';
 import type { Connection } from '../sqlite/connection.ts';
 import { READ_POLICY } from '../write/sql-policy.ts';
 import { constantLookups } from './constant-lookups.ts';
-import type { BTree, Instruction } from './program.ts';
+import type { BTree, Instruction } from './query-program.ts';
 
 /** What a query reads, according to SQLite: tables and columns from its compilation, rows from the compiled program. */
 export function createDependencyReader(

@@ -5,12 +5,26 @@ import {
   type BeforeGroup,
   type CellValue,
   type ChangeGroup,
+  type TableSchema,
 } from '@rockpool/shared';
 import { lookupKey } from '../../rpc/lookup-key.ts';
 import type { TableChange } from '../../rpc/query-dependencies.ts';
 import type { Connection } from '../sqlite/connection.ts';
-import { MAX_NAMED_ROWS, tableChanges, type LookupsByTable, type TableLookups } from '../write/table-changes.ts';
-import type { RowWrite } from './write-rows.ts';
+import { MAX_NAMED_ROWS, tableChanges, type LookupsByTable, type TableLookups } from './table-changes.ts';
+
+/** A row that was written, before and after. */
+export interface WrittenRow {
+  readonly writer: { readonly table: TableSchema };
+  readonly key: readonly CellValue[];
+  readonly before: WrittenState;
+  readonly after: WrittenState;
+}
+
+interface WrittenState {
+  readonly exists: boolean;
+  /** Cells by column id. */
+  readonly values: ReadonlyMap<number, CellValue>;
+}
 
 /**
  * Describes what groups of a delivery change, for live queries. Call it before writing the groups: it reads the old
@@ -50,7 +64,7 @@ function oldValues(connection: Connection, { table, valueColumns }: TableLookups
 }
 
 /** Describes what row-by-row writes change. Only columns that differ count. */
-export function changesOfWrites(lookups: LookupsByTable, writes: readonly RowWrite[]): TableChange[] {
+export function changesOfWrites(lookups: LookupsByTable, writes: readonly WrittenRow[]): TableChange[] {
   return [...Map.groupBy(writes, ({ writer }) => writer.table.id)].flatMap(([tableId, rows]): TableChange[] => {
     const table = lookups.get(tableId);
     if (table === undefined) return [];
@@ -64,7 +78,7 @@ export function changesOfWrites(lookups: LookupsByTable, writes: readonly RowWri
   });
 }
 
-function changedColumns({ hasGenerated, nameById }: TableLookups, rows: readonly RowWrite[]): string[] | null {
+function changedColumns({ hasGenerated, nameById }: TableLookups, rows: readonly WrittenRow[]): string[] | null {
   if (hasGenerated || rows.some(({ before, after }) => before.exists !== after.exists)) return null;
   const changed = new Set<string>();
   for (const { before, after } of rows) {
@@ -74,7 +88,10 @@ function changedColumns({ hasGenerated, nameById }: TableLookups, rows: readonly
   return [...changed];
 }
 
-function keysOf({ table, keyColumn, valueColumns }: TableLookups, rows: readonly RowWrite[]): Record<string, string[]> {
+function keysOf(
+  { table, keyColumn, valueColumns }: TableLookups,
+  rows: readonly WrittenRow[],
+): Record<string, string[]> {
   const keys: Record<string, string[]> = {};
   if (keyColumn !== null)
     keys[keyColumn] = rows.map(({ key }) => lookupKey(key[table.primaryKey.indexOf(keyColumn)] as CellValue));

@@ -1,7 +1,7 @@
 import { isKeyBefore } from '../../rpc/lookup-key.ts';
 import type { RangeLookup, RangeStop } from '../../rpc/query-dependencies.ts';
 import type { SqlParam } from '../../rpc/sql-value.ts';
-import { constantKey, type BTree, type Instruction, type Writers } from './program.ts';
+import { constantKey, type BTree, type Instruction, type Writers } from './query-program.ts';
 
 /*
  * A query that reads a range of an index,

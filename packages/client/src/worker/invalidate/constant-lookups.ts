@@ -1,6 +1,6 @@
 import type { SqlParam } from '../../rpc/sql-value.ts';
 import type { Lookup } from '../../rpc/query-dependencies.ts';
-import { constantKey, isKnown, writersOf, type BTree, type Instruction, type Writers } from './program.ts';
+import { constantKey, isKnown, writersOf, type BTree, type Instruction, type Writers } from './query-program.ts';
 import { rangeLookup } from './range-lookup.ts';
 
 /*
