@@ -26,7 +26,7 @@ const landmarks: Readonly<Record<PageName, (page: Page) => Locator>> = {
   accounts: (page) => page.getByRole('main').getByRole('link', { name: /Giro/ }),
   envelopes: (page) => page.getByRole('table', { name: /^Budget of/ }),
   entries: (page) => page.getByRole('table', { name: /^Entries of/ }),
-  import: (page) => page.getByLabel('CSV, OFX or QFX file'),
+  import: (page) => page.getByLabel('Bank statement'),
   export: (page) => page.getByRole('button', { name: 'Save Entries as CSV' }),
   reports: (page) => page.getByRole('group', { name: /each month/ }),
   'cash-flow': (page) => page.getByRole('group', { name: /each month/ }),

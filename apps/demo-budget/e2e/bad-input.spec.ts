@@ -16,7 +16,7 @@ test.describe('a file that is not a bank statement', () => {
     ['statement.csv', '%PDF-1.7\n%âãÏÓ', /This is a PDF/],
     ['sheet.csv', Uint8Array.of(0x50, 0x4b, 3, 4, 20, 0, 6, 0), /This is a spreadsheet/],
     ['login.csv', '<!doctype html><html><body>Your session has expired</body></html>', /This is a web page/],
-    ['prose.csv', 'Dear customer\nyour statement is ready\n', /No table with several columns/],
+    ['prose.csv', 'Dear customer\nyour statement is ready\n', /plain text without columns/],
     ['cut.csv', 'Date,Payee,Amount\n2025-06-01,"Baker,1.00\n2025-06-02,Rent,2.00\n', /row 2 is never closed/],
   ];
 

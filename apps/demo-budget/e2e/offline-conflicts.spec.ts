@@ -4,6 +4,7 @@ import { serverDatabase } from './harness/server-database.ts';
 import { addAccount, openAccount } from './steps/accounts.ts';
 import { addEntry, changeEntry, ledgerRow, type EntryInput } from './steps/entries.ts';
 import { goTo, shareLink } from './steps/navigation.ts';
+import { invite, join } from './steps/share.ts';
 import { conflicts, expectUpToDate, openSyncPage, syncBadge } from './steps/sync.ts';
 
 const yearMs = 365 * 24 * 3_600_000;
@@ -108,12 +109,49 @@ test('a write made after seeing the other is no conflict, and a lost value can b
   await ben.goOnline();
   await expect(ledgerRow(ben.page, 'Baker')).toContainText('bread');
 
+  for (const { page } of [anna, ben]) await expect(page.getByTestId('conflict-badge')).toHaveText('1 conflict');
   await openSyncPage(ben.page);
   await expect(conflicts(ben.page)).toHaveCount(1);
   await ben.page.getByRole('button', { name: 'Restore rolls' }).click();
   await expect(ledgerRow(anna.page, 'Baker')).toContainText('rolls');
+  for (const { page } of [anna, ben]) {
+    await openSyncPage(page);
+    await expect(conflicts(page)).toHaveCount(0);
+    await expect(page.getByTestId('conflict-badge')).toHaveCount(0);
+    await page.getByRole('button', { name: 'Show resolved (1)' }).click();
+    await expect(page.getByRole('list', { name: 'Resolved conflicts' })).toContainText('is the current value again');
+  }
+});
+
+test('a conflict names both authors and is dismissed for both', async ({ newPerson }) => {
+  const anna = await newPerson();
+  await addAccount(anna.page, { name: 'Household', currency: 'EUR' });
+  await addEntry(anna.page, { payee: 'Baker', amount: '1' });
+  await goTo(anna.page, 'Share');
+  await anna.page.getByLabel('The name that others see').fill('Anna');
+  await anna.page.getByRole('button', { name: 'Save name' }).click();
+  await expectUpToDate(anna.page);
+  const ben = await newPerson({ link: await invite(anna.page, 'editor') });
+  await join(ben.page, 'Ben');
+  await openAccount(anna.page, 'Household');
+  await openAccount(ben.page, 'Household');
+  await expect(ledgerRow(ben.page, 'Baker')).toBeVisible();
+
+  await ben.goOffline();
+  await changeOffline(ben, 'Baker', { notes: 'rolls' }, 1);
+  await passTime(ben.page, clearlyLaterMs);
+  await changeEntry(anna.page, 'Baker', { notes: 'bread' });
+  await expectUpToDate(anna.page);
+  await ben.goOnline();
+  await openSyncPage(ben.page);
+  await expect(conflicts(ben.page)).toContainText('bread from Anna replaced rolls from this device');
   await openSyncPage(anna.page);
-  await expect(conflicts(anna.page)).toHaveCount(1);
+  await expect(conflicts(anna.page)).toContainText('bread from this device replaced rolls from Ben');
+  await conflicts(anna.page).getByRole('button', { name: 'Dismiss' }).click();
+  for (const { page } of [anna, ben]) {
+    await expect(conflicts(page)).toHaveCount(0);
+    await expect(page.getByTestId('conflict-badge')).toHaveCount(0);
+  }
 });
 
 /** Edits an entry and checks that the write stays unsent, so that a network that was not really cut is noticed. */
@@ -175,7 +213,7 @@ test('a lost write to a goal, a rule, a scheduled entry or an entry’s state is
     .filter({ hasText: 'Rule “' })
     .getByRole('button', { name: 'Restore the payee contains “shop”' })
     .click();
-  await expect(ben.page.getByRole('button', { name: /^Restore / })).toHaveCount(0);
+  await expect(conflicts(ben.page)).toHaveCount(0);
   await goTo(anna.page, 'Budget');
   await expect(anna.page.getByRole('table', { name: /^Budget of / })).toContainText('€300.00 each month');
   await goTo(anna.page, 'Scheduled');

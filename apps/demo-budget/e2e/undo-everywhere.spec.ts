@@ -133,7 +133,7 @@ test('one shortcut undoes every kind of action, and another redoes it', async ({
   await page.getByRole('link', { name: 'Import' }).last().click();
   for (const _ of [1, 2]) {
     await page
-      .getByLabel('CSV, OFX or QFX file')
+      .getByLabel('Bank statement')
       .setInputFiles({ name: statement.name, mimeType: 'text/csv', buffer: Buffer.from(statement.contents) });
     await importPreviewed(page, 2);
     await page.getByRole('button', { name: 'Undo import' }).click();

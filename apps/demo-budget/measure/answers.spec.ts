@@ -8,7 +8,8 @@ import { accountsWithBalances } from '../src/queries/accounts.ts';
 import { activityByMonth } from '../src/queries/envelopes.ts';
 import { ledgerTotals, ledgerWindow, wholeLedger } from '../src/queries/ledger.ts';
 import { cashFlowByMonth, changeOfAccountsByMonth, spendingByMonth } from '../src/queries/reports.ts';
-import { manyAccounts, manyEntries } from '../samples/many-entries.ts';
+import { fill } from './fill.ts';
+import { paintedScript, type Console } from './page-console.ts';
 
 // Not a test: reports how long the app takes to respond with 100,000 entries. `playwright test --config
 // apps/demo-budget/playwright.measure.config.ts`
@@ -16,27 +17,10 @@ import { manyAccounts, manyEntries } from '../samples/many-entries.ts';
 const entryCount = Number(process.env['ENTRIES'] ?? 100_000);
 const repetitions = 5;
 
-interface Console {
-  readonly rockpool: {
-    batch(statements: readonly { readonly sql: string; readonly params: readonly SqlParam[] }[]): Promise<unknown>;
-    execute(sql: string): Promise<unknown>;
-    query(sql: string, params: readonly SqlParam[]): Promise<unknown>;
-    readonly sync: { pause(): Promise<void> };
-  };
-  /** Resolves to the time at which the frame with the page's current content is painted. */
-  painted(): Promise<number>;
-}
-
-const paintedScript = `globalThis.painted = () => new Promise((resolve) => requestAnimationFrame(() => {
-  const { port1, port2 } = new MessageChannel();
-  port1.onmessage = () => resolve(performance.now());
-  port2.postMessage(null);
-}));`;
-
 test(`response times with ${entryCount} entries`, async ({ newPerson }) => {
   const { page, context, goOffline } = await newPerson({ scriptPrefix: paintedScript });
   await expect(page.getByRole('heading', { name: 'Accounts' })).toBeVisible();
-  const filledMs = await fill(page);
+  const filledMs = await fill(page, entryCount);
   const lines = [
     `${entryCount} entries written in ${(filledMs / 1000).toFixed(1)} s`,
     '',
@@ -98,47 +82,6 @@ test(`response times with ${entryCount} entries`, async ({ newPerson }) => {
   await starts(', without a network');
   console.log(lines.join('\n'));
 });
-
-/** Writes the entries as an import does, a thousand per transaction. Resolves to the time it took. */
-async function fill(page: Page): Promise<number> {
-  const entries = manyEntries(new Date().toISOString().slice(0, 10), entryCount);
-  await page.evaluate(async (accounts) => {
-    const { rockpool } = globalThis as unknown as Console;
-    await rockpool.sync.pause();
-    await rockpool.batch(
-      accounts.map(({ id, name, kind }) => ({
-        sql: "INSERT INTO accounts (id, name, kind, currency, openingMinor, createdAtMs) VALUES (?, ?, ?, 'EUR', 0, 0)",
-        params: [id, name, kind],
-      })),
-    );
-  }, manyAccounts);
-  let tookMs = 0;
-  for (let from = 0; from < entries.length; from += 1_000) {
-    tookMs += await page.evaluate(
-      async ([slice, first]) => {
-        const start = performance.now();
-        await (globalThis as unknown as Console).rockpool.batch(
-          slice.map((entry, index) => ({
-            sql: 'INSERT INTO entries (id, accountId, date, payee, notes, categoryId, amountMinor, enteredAtMs) VALUES (?, ?, ?, ?, ?, ?, ?, ?)',
-            params: [
-              `many-${first + index}`,
-              entry.accountId,
-              entry.date,
-              entry.payee,
-              entry.notes,
-              entry.categoryId,
-              entry.amountMinor,
-              first + index,
-            ],
-          })),
-        );
-        return performance.now() - start;
-      },
-      [entries.slice(from, from + 1_000), from] as const,
-    );
-  }
-  return tookMs;
-}
 
 /**
  * One line of the table: the time from the write of one amount until the page shows all its effects, and the time the

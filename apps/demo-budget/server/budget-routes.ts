@@ -8,6 +8,7 @@ import type { Person } from './people.ts';
 export interface BudgetRoutes {
   readonly budgets: Budgets;
   readonly issueToken: (wish: TokenWish) => Promise<string>;
+  readonly rememberAuthor: (databaseId: string, principal: string, name: string) => void;
   /** The access that a key grants; see people-routes.ts. */
   readonly roleOfKey: (
     databaseId: string,
@@ -40,7 +41,7 @@ interface BudgetRequest extends Omit<TokenWish, 'role'> {
  */
 export async function answerBudgetRoute(
   request: Request,
-  { budgets, issueToken, roleOfKey }: BudgetRoutes,
+  { budgets, issueToken, rememberAuthor, roleOfKey }: BudgetRoutes,
 ): Promise<Response | undefined> {
   const { pathname } = new URL(request.url);
   if (pathname !== '/api/budgets' && pathname !== '/api/token') return undefined;
@@ -60,7 +61,9 @@ export async function answerBudgetRoute(
   if (bearer === undefined) return problem(403, 'key-refused');
   const { role, person } = bearer;
   // Invited members author changes under the principal that holds their role, whatever principal the device sends.
-  const token = await issueToken({ databaseId, principal: person?.principal ?? principal, name, role });
+  const author = person?.principal ?? principal;
+  if (name !== '') rememberAuthor(databaseId, author, name);
+  const token = await issueToken({ databaseId, principal: author, name, role });
   const body = pathname === '/api/budgets' ? { databaseId, shareKey, token, role } : { token, role };
   return Response.json(body, {
     status: standing === 'registered' ? 201 : 200,

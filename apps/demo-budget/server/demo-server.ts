@@ -54,6 +54,7 @@ export async function startDemoServer({ distFolder, dataFolder, host, port }: De
         role,
         ttlMs: tokenTtlMs,
       }),
+    rememberAuthor: people.rememberAuthor,
     roleOfKey: (databaseId: string, key: string) => roleOfKey({ budgets, people, members }, databaseId, key),
   };
   const peopleRoutes = {

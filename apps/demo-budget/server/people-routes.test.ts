@@ -95,7 +95,7 @@ describe('a role', () => {
     expect((await tokenOf()).body['role']).toBe('editor');
     expect((await post('/api/people/role', { ...budget, principal: ben.principal, role: null })).status).toBe(200);
     expect((await tokenOf()).status).toBe(403);
-    expect((await post('/api/people', budget)).body).toEqual({ people: [] });
+    expect((await post('/api/people', budget)).body).toMatchObject({ people: [] });
     expect((await post('/api/people', keyOf(ben))).status).toBe(403);
   });
 

@@ -55,7 +55,7 @@ export function roleOfKey(
  * - `POST /api/invitations` `{ role }`, owners only: responds `{ code }`, which works once
  * - `POST /api/join` `{ code, name }`: responds `{ databaseId, shareKey, principal, role }`, with the member's own key;
  *   404 for a code that does not work
- * - `POST /api/people`: responds `{ people: [{ principal, name, role, joinedAtMs, self }] }`
+ * - `POST /api/people`: responds `{ people: [{ principal, name, role, joinedAtMs, self }], authors: [{ principal, name }] }`
  * - `POST /api/people/role` `{ principal, role }`, owners only; `null` removes. Invited members may remove themselves.
  *
  * 400 for an unreadable request, 403 for a key without the permission.
@@ -73,7 +73,11 @@ export async function answerPeopleRoute(request: Request, routes: PeopleRoutes):
   if (!isDatabaseId(databaseId) || !isShareKey(shareKey)) return problem(400, 'request-invalid');
   const asking = roleOfKey(routes, databaseId, shareKey);
   if (asking === undefined) return problem(403, 'key-refused');
-  if (pathname === '/api/people') return answer({ people: listPeople(routes, databaseId, asking.person) });
+  if (pathname === '/api/people')
+    return answer({
+      people: listPeople(routes, databaseId, asking.person),
+      authors: routes.people.authors(databaseId),
+    });
   if (pathname === '/api/people/role') return await setRole(body, databaseId, asking, routes);
   if (asking.role !== 'owner') return problem(403, 'owners-only');
   if (!isRole(body['role'])) return problem(400, 'request-invalid');

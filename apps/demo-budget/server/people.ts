@@ -18,7 +18,19 @@ export interface People {
   /** The member whose key this is; undefined for an unknown key. */
   ofKey(databaseId: string, key: string): Person | undefined;
   list(databaseId: string): readonly Person[];
+  /**
+   * Remembers the name that a principal gave with its latest token request. An owner's devices are in no member list,
+   * and the others want to know who wrote.
+   */
+  rememberAuthor(databaseId: string, principal: string, name: string): void;
+  authors(databaseId: string): readonly Author[];
   close(): void;
+}
+
+/** A principal that authors changes, with a display name. */
+export interface Author {
+  readonly principal: string;
+  readonly name: string;
 }
 
 /** Random, so that a new member is never mistaken for a removed one. */
@@ -38,6 +50,12 @@ export function openPeople(dataFolder: string): People {
       name TEXT NOT NULL,
       joined_at_ms INTEGER NOT NULL,
       PRIMARY KEY (database_id, key_sha256)
+    ) STRICT;
+    CREATE TABLE IF NOT EXISTS author (
+      database_id TEXT NOT NULL,
+      principal TEXT NOT NULL,
+      name TEXT NOT NULL,
+      PRIMARY KEY (database_id, principal)
     ) STRICT`);
   const insert = db.prepare(
     'INSERT INTO person (database_id, principal, key_sha256, name, joined_at_ms) VALUES (?, ?, ?, ?, ?)',
@@ -48,6 +66,10 @@ export function openPeople(dataFolder: string): People {
   const all = db.prepare(
     'SELECT principal, name, joined_at_ms AS joinedAtMs FROM person WHERE database_id = ? ORDER BY joined_at_ms, principal',
   );
+  const setAuthor = db.prepare(
+    'INSERT INTO author (database_id, principal, name) VALUES (?, ?, ?) ON CONFLICT DO UPDATE SET name = excluded.name WHERE name <> excluded.name',
+  );
+  const allAuthors = db.prepare('SELECT principal, name FROM author WHERE database_id = ? ORDER BY principal');
   return {
     add(databaseId, { principal, name, joinedAtMs }) {
       const key = randomBytes(32).toString('base64url');
@@ -57,6 +79,8 @@ export function openPeople(dataFolder: string): People {
     // A look-up by hash leaks no timing information about the key.
     ofKey: (databaseId, key) => byKey.get(databaseId, sha256(key)) as Person | undefined,
     list: (databaseId) => all.all(databaseId) as unknown as Person[],
+    rememberAuthor: (databaseId, principal, name) => void setAuthor.run(databaseId, principal, name),
+    authors: (databaseId) => allAuthors.all(databaseId) as unknown as Author[],
     close: () => db.close(),
   };
 }

@@ -27,6 +27,7 @@ function post(path: string, body: string): Promise<Response | undefined> {
     budgets,
     issueToken: ({ databaseId, principal, name }) =>
       Promise.resolve(`${databaseId} ${principal}${name === '' ? '' : ` ${name}`}`),
+    rememberAuthor: () => undefined,
     roleOfKey: (databaseId, key) =>
       budgets.check(databaseId, key) === 'known' ? { role: 'owner', person: undefined } : undefined,
   });
@@ -79,7 +80,12 @@ describe('the budget routes', () => {
   });
 
   it('answer only POST, and leave other paths to other routes', async () => {
-    const routes = { budgets, issueToken: () => Promise.resolve(''), roleOfKey: () => undefined };
+    const routes = {
+      budgets,
+      issueToken: () => Promise.resolve(''),
+      rememberAuthor: () => undefined,
+      roleOfKey: () => undefined,
+    };
     expect((await answerBudgetRoute(new Request('http://demo/api/token'), routes))?.status).toBe(405);
     expect(await answerBudgetRoute(new Request('http://demo/'), routes)).toBeUndefined();
   });

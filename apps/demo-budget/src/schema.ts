@@ -83,7 +83,8 @@ export const entries = sqliteTable(
     // Includes amounts, so that balances are summed from the index alone.
     index('entries_by_account').on(table.accountId, table.date, table.enteredAtMs, table.id, table.amountMinor),
     index('entries_by_transfer').on(table.transferId),
-    index('entries_by_date').on(table.date),
+    // Orders the entries of all accounts.
+    index('entries_by_day').on(table.date, table.enteredAtMs, table.id),
     // The cleared balance of an account is summed from this index alone.
     index('entries_by_status').on(table.status, table.accountId, table.amountMinor),
     // The monthly sum of a category is computed from this index alone.
@@ -266,6 +267,14 @@ export const notes = sqliteTable('notes', {
   content: text().notNull(),
 });
 
+/** A conflict that a user has looked at. It is shared: one look by anyone in the household is enough. */
+export const dismissedConflicts = sqliteTable('dismissedConflicts', {
+  /** The id of a row of Rockpool's conflict log. */
+  id: text().primaryKey().notNull(),
+  /** Wall time. */
+  dismissedAtMs: integer().notNull(),
+});
+
 /**
  * Column groups, which merge as a unit: mixing halves of two people's rules would produce a rule that neither wrote.
  */
@@ -287,6 +296,7 @@ export const schema = defineSchema(
     accounts,
     assignments,
     categories,
+    dismissedConflicts,
     entries,
     entriesSearch,
     goals,

@@ -18,7 +18,7 @@ export async function chooseFile(
   await goTo(page, 'Import');
   const chosen =
     typeof file === 'string' ? file : { name: file.name, mimeType: 'text/csv', buffer: Buffer.from(file.contents) };
-  await page.getByLabel('CSV, OFX or QFX file').setInputFiles(chosen);
+  await page.getByLabel('Bank statement').setInputFiles(chosen);
 }
 
 /** Imports the previewed rows and waits for the end. */

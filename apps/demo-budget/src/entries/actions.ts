@@ -62,55 +62,76 @@ export async function changeEntry(
   if (statements.length > 0) await writer.batch(statements);
 }
 
-// The functions below take ids as one JSON array, so that any number of entries takes one statement, one transaction
-// and one undo.
+// The statements below take ids as one JSON array, so that any number of entries takes one statement. `changeMany` runs
+// them over a selection.
 const among = 'id IN (SELECT value FROM json_each(?))';
 
-/**
- * Assigns a category to entries. Split entries keep the categories of their parts, and transfers within the budget have
- * none. Resolves to the number changed.
- */
-export async function setCategory(writer: Writer, ids: readonly string[], categoryId: string | null): Promise<number> {
-  const { changes } = await writer.execute(
-    `UPDATE entries SET categoryId = ?
-     WHERE ${among} AND categoryId IS NOT ? AND (transferId IS NULL OR categoryId IS NOT NULL) AND NOT EXISTS (SELECT 1 FROM parts WHERE entryId = entries.id)`,
-    [categoryId, JSON.stringify(ids), categoryId],
-  );
-  return changes;
+/** Assigns a category. Split entries keep the categories of their parts, and transfers within the budget have none. */
+export function categoryOf(ids: readonly string[], categoryId: string | null): SqlStatement {
+  return {
+    sql: `UPDATE entries SET categoryId = ?
+     WHERE ${among} AND categoryId IS NOT ? AND (transferId IS NULL OR categoryId IS NOT NULL) AND NOT EXISTS (SELECT 1 FROM parts WHERE entryId = entries.id)
+       AND NOT EXISTS (SELECT 1 FROM accounts WHERE id = entries.accountId AND kind = 'off-budget')`,
+    params: [categoryId, JSON.stringify(ids), categoryId],
+  };
 }
 
-/** Resolves to the number changed. */
-export async function setPayee(writer: Writer, ids: readonly string[], payee: string): Promise<number> {
-  const { changes } = await writer.execute(
-    `UPDATE entries SET payee = ? WHERE ${among} AND payee <> ? AND transferId IS NULL`,
-    [payee, JSON.stringify(ids), payee],
-  );
-  return changes;
+export function payeeOf(ids: readonly string[], payee: string): SqlStatement {
+  return {
+    sql: `UPDATE entries SET payee = ? WHERE ${among} AND payee <> ? AND transferId IS NULL`,
+    params: [payee, JSON.stringify(ids), payee],
+  };
 }
 
 /**
  * Moves entries to another account of the same currency, for example after importing a statement into the wrong
  * account. Transfers stay, because their other side names the account. Reconciled entries stay, because they belong to
- * that account's statement. Off-budget entries lose their categories. Resolves to the number moved.
+ * that account's statement. Off-budget entries lose their categories.
  */
-export async function setAccount(writer: Writer, ids: readonly string[], accountId: string): Promise<number> {
-  const { changes } = await writer.execute(
-    `UPDATE entries SET accountId = ?, categoryId = CASE WHEN (SELECT kind FROM accounts WHERE id = ?) = 'off-budget' THEN NULL ELSE categoryId END
+export function accountOf(ids: readonly string[], accountId: string): SqlStatement {
+  return {
+    sql: `UPDATE entries SET accountId = ?, categoryId = CASE WHEN (SELECT kind FROM accounts WHERE id = ?) = 'off-budget' THEN NULL ELSE categoryId END
      WHERE ${among} AND accountId <> ? AND transferId IS NULL AND status <> 'reconciled'
        AND (SELECT currency FROM accounts WHERE id = entries.accountId) = (SELECT currency FROM accounts WHERE id = ?)`,
-    [accountId, accountId, JSON.stringify(ids), accountId, accountId],
-  );
-  return changes;
+    params: [accountId, accountId, JSON.stringify(ids), accountId, accountId],
+  };
 }
 
-/** Switches between open and cleared; reconciled entries stay reconciled. Resolves to the number changed. */
-export async function setCleared(writer: Writer, ids: readonly string[], cleared: boolean): Promise<number> {
+/** Switches between open and cleared; reconciled entries stay reconciled. */
+export function clearedOf(ids: readonly string[], cleared: boolean): SqlStatement {
   const status: EntryStatus = cleared ? 'cleared' : 'open';
-  const { changes } = await writer.execute(
-    `UPDATE entries SET status = ? WHERE ${among} AND status NOT IN (?, 'reconciled')`,
-    [status, JSON.stringify(ids), status],
-  );
-  return changes;
+  return {
+    sql: `UPDATE entries SET status = ? WHERE ${among} AND status NOT IN (?, 'reconciled')`,
+    params: [status, JSON.stringify(ids), status],
+  };
+}
+
+/**
+ * Deletes entries with their parts, and both sides of transfers. Entries reconciled on either side stay: the user
+ * unlocks them one by one. Counts other sides.
+ */
+export function deletionOf(ids: readonly string[]): SqlStatement {
+  const chosen = JSON.stringify(ids);
+  return {
+    sql: `DELETE FROM entries
+     WHERE (${among} OR transferId IN (SELECT transferId FROM entries WHERE ${among}))
+       AND status <> 'reconciled' AND coalesce(transferId, '') NOT IN (SELECT transferId FROM entries WHERE transferId IS NOT NULL AND status = 'reconciled')`,
+    params: [chosen, chosen],
+  };
+}
+
+// Each of the functions below resolves to the number of entries changed.
+
+export async function setCategory(writer: Writer, ids: readonly string[], categoryId: string | null): Promise<number> {
+  return (await writer.execute(categoryOf(ids, categoryId))).changes;
+}
+
+export async function setCleared(writer: Writer, ids: readonly string[], cleared: boolean): Promise<number> {
+  return (await writer.execute(clearedOf(ids, cleared))).changes;
+}
+
+export async function deleteEntries(writer: Writer, ids: readonly string[]): Promise<number> {
+  return (await writer.execute(deletionOf(ids))).changes;
 }
 
 /** Unlocks a reconciled entry, or the reconciled side of a transfer; it stays cleared. */
@@ -126,21 +147,6 @@ export async function categorisePayee(writer: Writer, payee: string, categoryId:
   const { changes } = await writer.execute(
     'UPDATE entries SET categoryId = ? WHERE payee = ? AND categoryId IS NULL AND transferId IS NULL AND NOT EXISTS (SELECT 1 FROM parts WHERE entryId = entries.id)',
     [categoryId, payee],
-  );
-  return changes;
-}
-
-/**
- * Deletes entries with their parts, and both sides of transfers. Entries reconciled on either side stay: the user
- * unlocks them one by one. Resolves to the number deleted, counting other sides.
- */
-export async function deleteEntries(writer: Writer, ids: readonly string[]): Promise<number> {
-  const chosen = JSON.stringify(ids);
-  const { changes } = await writer.execute(
-    `DELETE FROM entries
-     WHERE (${among} OR transferId IN (SELECT transferId FROM entries WHERE ${among}))
-       AND status <> 'reconciled' AND coalesce(transferId, '') NOT IN (SELECT transferId FROM entries WHERE transferId IS NOT NULL AND status = 'reconciled')`,
-    [chosen, chosen],
   );
   return changes;
 }

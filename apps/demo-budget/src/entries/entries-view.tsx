@@ -8,7 +8,6 @@ import { useMayWrite } from '../budget/role.ts';
 import { accountsWithBalances, clearedOfAccount, type AccountRow, type ClearedRow } from '../queries/accounts.ts';
 import { categoriesByName, type CategoryRow } from '../queries/categories.ts';
 import {
-  ledgerIds,
   ledgerTotals,
   partsOfEntry,
   wholeLedger,
@@ -34,6 +33,7 @@ import { FilterBar } from './filter-bar.tsx';
 import { LedgerTable } from './ledger-table.tsx';
 import { SamePayeeOffer, type SamePayee } from './same-payee-offer.tsx';
 import { saveChanged, saveNew } from './save.ts';
+import { nothingSelected, selectedCount, withEntry, type Selection } from './selection.ts';
 import { SelectionBar } from './selection-bar.tsx';
 import { useLedgerKeys } from './use-ledger-keys.ts';
 
@@ -77,7 +77,7 @@ function Ledger({ budget, account, accounts }: LedgerProps): ReactNode {
   const [edited, setEdited] = useState<Edited | null>(null);
   // The entry with its note open.
   const [noted, setNoted] = useState<LedgerRow | null>(null);
-  const [selected, setSelected] = useState<ReadonlySet<string>>(new Set());
+  const [selection, setSelection] = useState<Selection>(nothingSelected);
   const [samePayee, setSamePayee] = useState<SamePayee | null>(null);
   const [reconciling, setReconciling] = useState(false);
   const [renaming, setRenaming] = useState(false);
@@ -124,23 +124,15 @@ function Ledger({ budget, account, accounts }: LedgerProps): ReactNode {
     },
     [categories, client, run],
   );
-  const select = useCallback((entryId: string, isSelected: boolean | undefined) => {
-    setSelected((last) => {
-      const next = new Set(last);
-      if (isSelected ?? !last.has(entryId)) next.add(entryId);
-      else next.delete(entryId);
-      return next;
-    });
+  const select = useCallback((entryId: string, selected: boolean | undefined) => {
+    setSelection((last) => withEntry(last, entryId, selected));
   }, []);
   const selectRow = useCallback((entry: LedgerRow, isSelected: boolean) => select(entry.id, isSelected), [select]);
   const clear = useCallback(
     (entry: LedgerRow, cleared: boolean) => run(() => setCleared(client, [entry.id], cleared)),
     [client, run],
   );
-  const selectAll = (): void => {
-    const { sql, params } = ledgerIds(account.id, filter);
-    runTask(async () => setSelected(new Set((await client.query<{ id: string }>(sql, params)).map(({ id }) => id))));
-  };
+  const selectAll = (): void => setSelection({ kind: 'all', accountId: account.id, filter, except: new Set() });
 
   // Closing a form removes the focused element, so the focus returns to the element that opened it.
   const leaveRow = (entry: LedgerRow): void => {
@@ -156,7 +148,7 @@ function Ledger({ budget, account, accounts }: LedgerProps): ReactNode {
   };
   const narrow = (next: LedgerFilter): void => {
     setFilter(next);
-    setSelected(new Set());
+    setSelection(nothingSelected);
   };
   useLedgerKeys({
     onNew: () => setAdding(mayWrite),
@@ -165,7 +157,7 @@ function Ledger({ budget, account, accounts }: LedgerProps): ReactNode {
       if (mayWrite) select(entryId, undefined);
     },
     onNote: (entryId) => document.getElementById(noteButtonId(entryId))?.click(),
-    onEscape: () => setSelected(new Set()),
+    onEscape: () => setSelection(nothingSelected),
     onHelp: () => setHelping(true),
   });
 
@@ -219,7 +211,7 @@ function Ledger({ budget, account, accounts }: LedgerProps): ReactNode {
           filter={filter}
           entryCount={entryCount}
           categories={categories}
-          selected={selected}
+          selection={selection}
           onEdit={edit}
           onCategory={chooseCategory}
           onSelect={selectRow}
@@ -282,15 +274,15 @@ function Ledger({ budget, account, accounts }: LedgerProps): ReactNode {
           {mayWrite ? 'No entries yet. Add one, or import a statement of your bank.' : 'No entries yet.'}
         </p>
       )}
-      {mayWrite && selected.size > 0 && (
+      {mayWrite && selectedCount(selection, entryCount) > 0 && (
         <SelectionBar
-          ids={[...selected]}
-          foundCount={found?.entryCount ?? 0}
+          selection={selection}
+          matchCount={entryCount}
           categories={categories}
           offBudget={offBudget}
           otherAccounts={otherAccounts.filter(({ currency, closed }) => currency === account.currency && closed === 0)}
           onSelectAll={selectAll}
-          onClear={() => setSelected(new Set())}
+          onClear={() => setSelection(nothingSelected)}
         />
       )}
       <footer className="page-foot buttons">

@@ -1,3 +1,4 @@
+import type { SqlStatement } from '@rockpool/client';
 import { beforeEach, describe, expect, it } from 'vitest';
 import { addAccount, setAccountClosed } from '../accounts/actions.ts';
 import { addStarterCategories } from '../categories/starter-categories.ts';
@@ -14,16 +15,19 @@ import { uncategorisedOfPayee } from '../queries/payees.ts';
 import { memoryWriter, type MemoryWriter } from '../testing/memory-writer.ts';
 import { addTransfer } from '../transfers/actions.ts';
 import {
+  accountOf,
   addEntry,
   categorisePayee,
+  categoryOf,
   changeEntry,
   deleteEntries,
-  setAccount,
+  payeeOf,
   setCategory,
   setCleared,
-  setPayee,
   type EntryFields,
 } from './actions.ts';
+import { changeMany, type Progress } from './change-many.ts';
+import { isSelected, selectedCount, selectedIds, selectedTotals, withEntry } from './selection.ts';
 
 let writer: MemoryWriter;
 let accountId: string;
@@ -159,7 +163,7 @@ describe('several entries at once', () => {
       await addEntry(writer, accountId, { ...coffee, payee: 'Tea' }),
     ];
     const before = writer.written.length;
-    await expect(setPayee(writer, ids, 'Tea')).resolves.toBe(1);
+    await expect(writer.execute(payeeOf(ids, 'Tea'))).resolves.toMatchObject({ changes: 1 });
     await expect(setCategory(writer, ids, 'starter-leisure')).resolves.toBe(2);
     await expect(setCleared(writer, ids, true)).resolves.toBe(2);
     expect(writer.written.length - before).toBe(3);
@@ -211,11 +215,46 @@ it('entries move to another account of the same currency; transfers and reconcil
     categoryId: null,
   });
   const ids = [plain, checked, transfer];
-  await expect(setAccount(writer, ids, dollars)).resolves.toBe(0);
-  await expect(setAccount(writer, ids, savings)).resolves.toBe(1);
+  await expect(writer.execute(accountOf(ids, dollars))).resolves.toMatchObject({ changes: 0 });
+  await expect(writer.execute(accountOf(ids, savings))).resolves.toMatchObject({ changes: 1 });
   const assignment = (): object[] => writer.rows('SELECT accountId, categoryId FROM entries WHERE id = ?', [plain]);
   expect(assignment()).toEqual([{ accountId: savings, categoryId: 'starter-home' }]);
-  await setAccount(writer, ids, pension);
+  await writer.execute(accountOf(ids, pension));
   expect(assignment()).toEqual([{ accountId: pension, categoryId: null }]);
   expect(writer.rows('SELECT count(*) AS count FROM entries WHERE accountId = ?', [accountId])).toEqual([{ count: 2 }]);
+});
+
+describe('a selection', () => {
+  const forty = async (): Promise<void> => {
+    for (let day = 1; day <= 40; day += 1) await addEntry(writer, accountId, { ...coffee, amountMinor: -day });
+  };
+  const changed = (): number =>
+    writer.rows<{ n: number }>("SELECT count(*) AS n FROM entries WHERE categoryId = 'starter-leisure'")[0]?.n ?? -1;
+  const change = (ids: readonly string[]): SqlStatement => categoryOf(ids, 'starter-leisure');
+  const all = { kind: 'all', accountId: null, filter: wholeLedger, except: new Set<string>() } as const;
+
+  it('of all entries includes those that it was made before', async () => {
+    await forty();
+    const [first] = ledger();
+    const selection = withEntry(all, first?.id ?? '');
+    await addEntry(writer, accountId, coffee);
+    expect(isSelected(selection, first?.id ?? '')).toBe(false);
+    expect(selectedCount(selection, 41)).toBe(40);
+    expect(writer.rows(selectedTotals(selection).sql, selectedTotals(selection).params)).toMatchObject([
+      { currency: 'EUR', entryCount: 40, totalMinor: -820 - 350 - (first?.amountMinor ?? 0) },
+    ]);
+    const progress: Progress[] = [];
+    const work = { onProgress: (at: Progress) => void progress.push(at), signal: new AbortController().signal };
+    await expect(changeMany(writer, selectedIds(selection), change, work)).resolves.toBe(40);
+    expect(changed()).toBe(40);
+    expect(progress.at(-1)).toEqual({ doneCount: 40, totalCount: 40 });
+  });
+
+  it('is not changed if its work is stopped', async () => {
+    await forty();
+    const stop = new AbortController();
+    const work = { onProgress: () => stop.abort(), signal: stop.signal };
+    await expect(changeMany(writer, selectedIds(all), change, work)).rejects.toThrow('aborted');
+    expect(changed()).toBe(0);
+  });
 });

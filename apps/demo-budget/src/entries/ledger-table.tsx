@@ -5,6 +5,7 @@ import type { AccountRow } from '../queries/accounts.ts';
 import { ledgerWindow } from '../queries/ledger.ts';
 import { useSteadyQuery } from '../shell/use-query.ts';
 import { EntryRow, type EntryRowProps } from './entry-row.tsx';
+import { isSelected, type Selection } from './selection.ts';
 import { useRowWindow } from './use-row-window.ts';
 
 export interface LedgerTableProps extends Pick<
@@ -15,7 +16,7 @@ export interface LedgerTableProps extends Pick<
   readonly filter: LedgerFilter;
   readonly entryCount: number;
   readonly categories: readonly CategoryRow[];
-  readonly selected: ReadonlySet<string>;
+  readonly selection: Selection;
   /** The entry whose form or note replaces its row. */
   readonly edited: LedgerRow | null;
   readonly editForm: ReactNode;
@@ -32,7 +33,7 @@ export function LedgerTable({
   filter,
   entryCount,
   categories,
-  selected,
+  selection,
   edited,
   editForm,
   ...handlers
@@ -92,7 +93,7 @@ export function LedgerTable({
               entry={entry}
               currency={account.currency}
               categories={categories}
-              selected={selected.has(entry.id)}
+              selected={isSelected(selection, entry.id)}
               offBudget={account.kind === 'off-budget'}
               {...handlers}
             />

@@ -2,14 +2,19 @@ import { useClient } from '@rockpool/client/react';
 import { useState, type FormEvent, type ReactNode } from 'react';
 import type { AccountRow } from '../queries/accounts.ts';
 import type { CategoryRow } from '../queries/categories.ts';
-import { useAction, useSave } from '../shell/failure.tsx';
+import { Amount } from '../shell/amount.tsx';
+import { useWork } from '../shell/failure.tsx';
 import { locale } from '../shell/locale.ts';
-import { deleteEntries, setAccount, setCategory, setCleared, setPayee } from './actions.ts';
+import { useQuery } from '../shell/use-query.ts';
+import { accountOf, categoryOf, clearedOf, deletionOf, payeeOf } from './actions.ts';
+import { changeMany, type ChangeOfEntries } from './change-many.ts';
 import { PayeeList } from './payee-list.tsx';
+import { selectedCount, selectedIds, selectedTotals, type SelectedTotalsRow, type Selection } from './selection.ts';
 
 export interface SelectionBarProps {
-  readonly ids: readonly string[];
-  readonly foundCount: number;
+  readonly selection: Selection;
+  /** The number of entries that match the ledger's filter. */
+  readonly matchCount: number;
   readonly categories: readonly CategoryRow[];
   readonly offBudget: boolean;
   /** Accounts that the selection may be moved to. */
@@ -18,10 +23,10 @@ export interface SelectionBarProps {
   readonly onClear: () => void;
 }
 
-/** Actions on several entries at once. Each is one transaction, so one undo reverts it. */
+/** Actions on several entries at once, with their total. Each action is one transaction, so one undo reverts it. */
 export function SelectionBar({
-  ids,
-  foundCount,
+  selection,
+  matchCount,
   categories,
   offBudget,
   otherAccounts,
@@ -29,33 +34,60 @@ export function SelectionBar({
   onClear,
 }: SelectionBarProps): ReactNode {
   const client = useClient();
-  const run = useAction();
-  const save = useSave();
+  const work = useWork();
   const [payee, setPayeeText] = useState<string | null>(null);
-  const changed = (count: number): string => (count === 0 ? '' : `${entriesWord(count)} changed.`);
+  const [busy, setBusy] = useState(false);
+  const { sql, params } = selectedTotals(selection);
+  const totals = useQuery<SelectedTotalsRow>(sql, params);
+  const count = totals.loading
+    ? selectedCount(selection, matchCount)
+    : totals.rows.reduce((sum, row) => sum + row.entryCount, 0);
+  const change = async (
+    label: string,
+    statement: ChangeOfEntries,
+    words: (changed: number) => string,
+  ): Promise<void> => {
+    if (busy) return;
+    setBusy(true);
+    await work(label, (longWork) => changeMany(client, selectedIds(selection), statement, longWork), words);
+    setBusy(false);
+  };
+  const changed = (changedCount: number): string =>
+    changedCount === 0 ? 'Nothing to change.' : `${entriesWord(changedCount)} changed.`;
   const rename = (event: FormEvent): void => {
     event.preventDefault();
-    if (payee === null || payee.trim() === '') return;
-    save(
-      () => setPayee(client, ids, payee.trim()),
-      changed,
-      () => setPayeeText(null),
-    );
+    const name = payee?.trim() ?? '';
+    if (name !== '')
+      void change('Changing the payee', (ids) => payeeOf(ids, name), changed).then(() => setPayeeText(null));
   };
   return (
-    <div className="selection" role="toolbar" aria-label="Selected entries">
-      <strong aria-live="polite">{ids.length.toLocaleString(locale)} selected</strong>
-      {ids.length < foundCount && (
-        <button type="button" className="quiet" onClick={onSelectAll}>
-          Select all {foundCount.toLocaleString(locale)}
+    <div className="selection" role="toolbar" aria-label="Selected entries" aria-busy={busy}>
+      <p className="selection-what">
+        <strong aria-live="polite">{count.toLocaleString(locale)} selected</strong>
+        {!totals.loading &&
+          totals.rows.map(({ currency, totalMinor }) => (
+            <span key={currency} className="selection-total">
+              <Amount minor={totalMinor} currency={currency} />
+            </span>
+          ))}
+      </p>
+      {count < matchCount && (
+        <button type="button" className="quiet" onClick={onSelectAll} disabled={busy}>
+          Select all {matchCount.toLocaleString(locale)}
         </button>
       )}
       {!offBudget && (
         <select
           aria-label="Category of the selected entries"
           value=""
-          onChange={(event) =>
-            run(() => setCategory(client, ids, event.target.value === 'none' ? null : event.target.value), changed)
+          disabled={busy}
+          onChange={({ target: { value } }) =>
+            void change(
+              'Changing the category',
+              (ids) => categoryOf(ids, value === 'none' ? null : value),
+              (changedCount) =>
+                changedCount === 0 ? 'Nothing to change: splits and transfers keep theirs.' : changed(changedCount),
+            )
           }
         >
           <option value="">Category…</option>
@@ -70,7 +102,7 @@ export function SelectionBar({
         </select>
       )}
       {payee === null ? (
-        <button type="button" onClick={() => setPayeeText('')}>
+        <button type="button" onClick={() => setPayeeText('')} disabled={busy}>
           Payee…
         </button>
       ) : (
@@ -84,13 +116,18 @@ export function SelectionBar({
             autoComplete="off"
           />
           <PayeeList id="selection-payees" />
-          <button type="submit">Set</button>
+          <button type="submit" disabled={busy}>
+            Set
+          </button>
         </form>
       )}
       <select
         aria-label="Status of the selected entries"
         value=""
-        onChange={(event) => run(() => setCleared(client, ids, event.target.value === 'cleared'), changed)}
+        disabled={busy}
+        onChange={({ target: { value } }) =>
+          void change('Changing the status', (ids) => clearedOf(ids, value === 'cleared'), changed)
+        }
       >
         <option value="">Status…</option>
         <option value="cleared">Cleared</option>
@@ -100,13 +137,16 @@ export function SelectionBar({
         <select
           aria-label="Account of the selected entries"
           value=""
-          onChange={(event) =>
-            save(
-              () => setAccount(client, ids, event.target.value),
-              (count) =>
-                count === 0 ? 'Transfers and reconciled entries cannot be moved.' : `${entriesWord(count)} moved.`,
-              onClear,
-            )
+          disabled={busy}
+          onChange={({ target: { value } }) =>
+            void change(
+              'Moving entries',
+              (ids) => accountOf(ids, value),
+              (movedCount) =>
+                movedCount === 0
+                  ? 'Transfers and reconciled entries cannot be moved.'
+                  : `${entriesWord(movedCount)} moved.`,
+            ).then(onClear)
           }
         >
           <option value="">Move to…</option>
@@ -120,18 +160,18 @@ export function SelectionBar({
       <button
         type="button"
         className="danger"
-        onClick={() => {
-          save(
-            () => deleteEntries(client, ids),
-            (count) =>
-              count === 0 ? 'Reconciled entries are locked; nothing was deleted.' : `${entriesWord(count)} deleted.`,
-            onClear,
-          );
-        }}
+        disabled={busy}
+        onClick={() =>
+          void change('Deleting entries', deletionOf, (deletedCount) =>
+            deletedCount === 0
+              ? 'Reconciled entries are locked; nothing was deleted.'
+              : `${entriesWord(deletedCount)} deleted.`,
+          ).then(onClear)
+        }
       >
         Delete
       </button>
-      <button type="button" className="quiet" onClick={onClear}>
+      <button type="button" className="quiet" onClick={onClear} disabled={busy}>
         Done
       </button>
     </div>

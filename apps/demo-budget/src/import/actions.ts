@@ -1,3 +1,6 @@
+import { addCategory } from '../categories/actions.ts';
+import { categoriesByName, type CategoryRow } from '../queries/categories.ts';
+import { categoryFinder, unknownCategoryNames } from './category-names.ts';
 import { kindOfAccount, type AccountKindRow } from '../queries/accounts.ts';
 import { rulesInOrder, type RuleRow } from '../queries/rules.ts';
 import { applyRules } from '../rules/apply.ts';
@@ -19,19 +22,22 @@ export interface ImportProgress {
 
 /**
  * Writes the entries of a plan, in slices. Rules set payee, notes and category; without a category from a rule, an
- * entry gets the payee's last category. Off-budget entries get none. Resolves to the ids of the new entries.
+ * entry gets the one that the file names, else the payee's last category. Off-budget entries get none. Resolves to the ids of the new entries.
  *
  * @param drafts in the order of the file, which may be oldest or newest first.
+ * @param addsCategories adds the file's categories that the budget does not have
  */
 export async function importEntries(
   writer: Writer,
   accountId: string,
   drafts: readonly EntryDraft[],
   onProgress: (progress: ImportProgress) => void = () => {},
+  addsCategories: boolean = false,
 ): Promise<string[]> {
   const [account] = await writer.query<AccountKindRow>(kindOfAccount, [accountId]);
   const hasCategories = account?.kind !== 'off-budget';
   const categoryIds = await lastCategoryOfPayees(writer);
+  const findCategory = hasCategories ? await categoriesOf(writer, drafts, addsCategories) : () => undefined;
   const rules = readRules(await writer.query<RuleRow>(rulesInOrder));
   const oldestFirst = (isNewestFirst(drafts) ? drafts.toReversed() : drafts).map((draft) => ({
     draft,
@@ -53,7 +59,9 @@ export async function importEntries(
           draft.date,
           ruled.payee,
           ruled.notes,
-          hasCategories ? (ruled.categoryId ?? categoryIds.get(ruled.payee) ?? null) : null,
+          hasCategories
+            ? (ruled.categoryId ?? findCategory(draft.categoryName) ?? categoryIds.get(ruled.payee) ?? null)
+            : null,
           draft.amountMinor,
           startedAtMs + from + offset,
           draft.importKey,
@@ -64,6 +72,22 @@ export async function importEntries(
     onProgress({ writtenCount: from + slice.length, totalCount: drafts.length });
   }
   return addedIds;
+}
+
+/** Finds the categories that a file names. Those that it adds are of the kind of most of their entries. */
+async function categoriesOf(
+  writer: Writer,
+  drafts: readonly EntryDraft[],
+  adds: boolean,
+): Promise<(name: string) => string | undefined> {
+  const known = await writer.query<CategoryRow>(categoriesByName);
+  const unknown = adds ? unknownCategoryNames(drafts, known) : [];
+  for (const name of unknown) {
+    const own = drafts.filter(({ categoryName }) => unknownCategoryNames([{ categoryName }], []).includes(name));
+    const isIncome = own.filter(({ amountMinor }) => amountMinor > 0).length * 2 > own.length;
+    await addCategory(writer, name, isIncome ? 'income' : 'spending');
+  }
+  return categoryFinder(unknown.length === 0 ? known : await writer.query<CategoryRow>(categoriesByName));
 }
 
 /** Entries deleted per transaction. Only their ids are sent. */

@@ -7,7 +7,18 @@ describe('a chosen file', () => {
     const file = await readChosenFile('a.csv', new Blob(['Date;Payee;Amount\n04/05/2025;Rent;-1.234\n']));
     if (!file.ok) throw new Error(file.problem.code);
     expect(guessFormats(file.value)).toEqual({
-      columns: { date: 0, payee: 1, amount: 2, debit: null, credit: null, notes: null, currency: null, bankId: null },
+      columns: {
+        date: 0,
+        payee: 1,
+        amount: 2,
+        debit: null,
+        credit: null,
+        direction: null,
+        notes: null,
+        currency: null,
+        bankId: null,
+        category: null,
+      },
       dateOrder: 'day-month-year',
       dateOrderOpen: true,
       decimalMark: 'point',
@@ -39,7 +50,7 @@ describe('a chosen file', () => {
     expect(file.value).toMatchObject({
       format: 'ofx',
       encoding: 'windows-1252',
-      table: { rows: [{ cells: ['20250131', '-1,50', 'Café', '', 'EUR', 'A'] }] },
+      table: { rows: [{ cells: ['20250131', '-1,50', 'Café', '', 'EUR', 'A', ''] }] },
     });
     expect(guessFormats(file.value)).toMatchObject({
       dateOrder: 'year-month-day',

@@ -1,7 +1,12 @@
-import { decodeFile, maxFileBytes, type Encoding } from './file/decode.ts';
+import { isCamt, readCamt } from './camt/statements.ts';
+import { decodeFile, maxFileBytes } from './file/decode.ts';
+import type { Encoding } from './file/encoding.ts';
+import { foreignFormat } from './file/foreign-format.ts';
 import type { Delimiter, FileProblem } from './file/problem.ts';
 import { readTable, type Table } from './file/table.ts';
-import { isOfx, ofxColumns, readStatements, type OfxStatement } from './ofx/statements.ts';
+import { isOfx, readStatements } from './ofx/statements.ts';
+import { isQif, readQif } from './qif/statements.ts';
+import { statementColumns, type Statement } from './statement.ts';
 import { guessColumns } from './rows/columns.ts';
 import { recogniseDateOrder, type DateOrder } from './rows/dates.ts';
 import { recogniseDecimalMark } from './rows/decimal-mark.ts';
@@ -9,48 +14,83 @@ import type { ColumnChoice } from './rows/columns.ts';
 import type { DecimalMark } from '../money/parse.ts';
 import { fail, succeed, type Result } from '../result.ts';
 
+export type FileFormat = 'csv' | 'ofx' | 'qif' | 'camt';
+
 /** A file read as a table, with the properties detected from its text. */
 export interface ChosenFile {
-  readonly format: 'csv' | 'ofx';
+  readonly format: FileFormat;
   readonly fileName: string;
+  readonly bytes: Uint8Array;
   readonly text: string;
   readonly encoding: Encoding;
+  /** Characters that the encoding cannot read. */
+  readonly unreadableCount: number;
   readonly table: Table;
-  /** The statements of an OFX file, including `table`; empty for CSV. */
-  readonly statements: readonly OfxStatement[];
+  /** The statements of a file that describes itself, including `table`; empty for CSV. */
+  readonly statements: readonly Statement[];
 }
 
 /** Reads a chosen file. Checks the size first, so that a huge file is rejected unread. */
 export async function readChosenFile(fileName: string, file: Blob): Promise<Result<ChosenFile, FileProblem>> {
   if (file.size > maxFileBytes) return fail({ code: 'file-too-large', sizeBytes: file.size, maxBytes: maxFileBytes });
-  const decoded = decodeFile(new Uint8Array(await file.arrayBuffer()));
-  if (!decoded.ok) return decoded;
-  const { text, encoding } = decoded.value;
-  return isOfx(text) ? readOfx(fileName, text, encoding) : divide(fileName, text, encoding);
+  return await decoded(fileName, new Uint8Array(await file.arrayBuffer()));
 }
 
-function readOfx(fileName: string, text: string, encoding: Encoding): Result<ChosenFile, FileProblem> {
-  const read = readStatements(text);
-  if (!read.ok) return read;
-  const [first] = read.value;
+/** Re-reads the file in another encoding. */
+export async function decodeAs(file: ChosenFile, encoding: Encoding): Promise<Result<ChosenFile, FileProblem>> {
+  return await decoded(file.fileName, file.bytes, encoding);
+}
+
+async function decoded(
+  fileName: string,
+  bytes: Uint8Array,
+  encoding?: Encoding,
+): Promise<Result<ChosenFile, FileProblem>> {
+  const result = await decodeFile(bytes, encoding);
+  if (!result.ok) return result;
+  const read = { fileName, bytes, ...result.value };
+  const { text } = read;
+  if (isOfx(text)) return withStatements('ofx', read, readStatements(text));
+  if (isQif(text)) return withStatements('qif', read, readQif(text));
+  if (isCamt(text)) return withStatements('camt', read, readCamt(text));
+  const found = foreignFormat(text);
+  return found === 'text' ? divide(read) : fail({ code: 'file-format-unknown', found });
+}
+
+type DecodedBytes = Pick<ChosenFile, 'fileName' | 'bytes' | 'text' | 'encoding' | 'unreadableCount'>;
+
+function withStatements(
+  format: FileFormat,
+  read: DecodedBytes,
+  statements: Result<readonly Statement[], FileProblem>,
+): Result<ChosenFile, FileProblem> {
+  if (!statements.ok) return statements;
+  const [first] = statements.value;
   return first === undefined
     ? fail({ code: 'file-has-no-entries' })
-    : succeed({ format: 'ofx', fileName, text, encoding, table: first.table, statements: read.value });
+    : succeed({ ...read, format, table: first.table, statements: statements.value });
 }
 
 /** Re-reads the file with another delimiter. */
 export function divideBy(file: ChosenFile, delimiter: Delimiter): Result<ChosenFile, FileProblem> {
-  return divide(file.fileName, file.text, file.encoding, delimiter);
+  return divide(file, delimiter);
 }
 
-function divide(
-  fileName: string,
-  text: string,
-  encoding: Encoding,
-  delimiter?: Delimiter,
-): Result<ChosenFile, FileProblem> {
+function divide(read: DecodedBytes, delimiter?: Delimiter): Result<ChosenFile, FileProblem> {
+  const { fileName, bytes, text, encoding, unreadableCount } = read;
   const table = readTable(text, delimiter);
-  return table.ok ? succeed({ format: 'csv', fileName, text, encoding, table: table.value, statements: [] }) : table;
+  if (!table.ok)
+    return table.problem.code === 'file-not-a-table' ? fail({ code: 'file-format-unknown', found: 'text' }) : table;
+  return succeed({
+    format: 'csv',
+    fileName,
+    bytes,
+    text,
+    encoding,
+    unreadableCount,
+    table: table.value,
+    statements: [],
+  });
 }
 
 /** The settings that a user sees and may correct before anything is imported. */
@@ -66,7 +106,7 @@ export interface FormatChoice {
 
 /** Guesses the meaning of a file's columns and cells. */
 export function guessFormats({ format, table }: ChosenFile): FormatChoice {
-  return { ...formatsOfColumns(table, format === 'ofx' ? ofxColumns : guessColumns(table)), turnSigns: false };
+  return { ...formatsOfColumns(table, format === 'csv' ? guessColumns(table) : statementColumns), turnSigns: false };
 }
 
 /** Guesses the formats of the cells, for the chosen columns. */

@@ -66,11 +66,13 @@ export function FileStep({ accounts, accountId, onAccount, onFile }: FileStepPro
           onDragLeave={() => setDropping(false)}
           onDrop={drop}
         >
-          <span className="drop-title">Choose a CSV, OFX or QFX file</span>
-          <span className="hint">or drop it here. You can review everything before it is imported.</span>
+          <span className="drop-title">Choose a bank statement</span>
+          <span className="hint">
+            CSV, OFX, QFX, QIF or CAMT.052/053. Drop it here, and review everything before it is imported.
+          </span>
           <FileInput
-            label="CSV, OFX or QFX file"
-            accept=".csv,.tsv,.txt,.ofx,.qfx,application/x-ofx,text/csv,text/tab-separated-values,text/plain"
+            label="Bank statement"
+            accept=".csv,.tsv,.txt,.ofx,.qfx,.qif,.xml,.c52,.c53,application/x-ofx,application/xml,text/xml,text/csv,text/tab-separated-values,text/plain"
             onFile={(file) => read(file.name, file)}
           />
         </label>

@@ -3,13 +3,17 @@ import type { DecimalMark } from '../money/parse.ts';
 import { formatsOfColumns, type ChosenFile, type FormatChoice } from './chosen-file.ts';
 import { delimiters } from './file/delimiter.ts';
 import { delimiterName, type Delimiter } from './file/problem.ts';
+import { EncodingChoice } from './encoding-choice.tsx';
+import type { Encoding } from './file/encoding.ts';
 import type { ColumnRole } from './rows/columns.ts';
 import type { DateOrder } from './rows/dates.ts';
+import { locale } from '../shell/locale.ts';
 import { TurnSigns } from './turn-signs.tsx';
 
 export interface FormatFormProps {
   readonly file: ChosenFile;
   readonly formats: FormatChoice;
+  readonly onEncoding: (encoding: Encoding) => void;
   readonly onDelimiter: (delimiter: Delimiter) => void;
   readonly onFormats: (formats: FormatChoice) => void;
 }
@@ -20,15 +24,18 @@ const roleWords: readonly (readonly [ColumnRole, string])[] = [
   ['amount', 'Amount'],
   ['debit', 'Money out'],
   ['credit', 'Money in'],
+  ['direction', 'Out or in'],
   ['notes', 'Memo'],
   ['currency', 'Currency'],
   ['bankId', 'Reference'],
+  ['category', 'Category'],
 ];
 
-const dateOrderWords: Readonly<Record<DateOrder, string>> = {
+export const dateOrderWords: Readonly<Record<DateOrder, string>> = {
   'day-month-year': '31.12.2025 (day first)',
   'month-day-year': '12/31/2025 (month first)',
   'year-month-day': '2025-12-31 (year first)',
+  'year-day-month': '2025-31-12 (year, then day)',
 };
 
 const decimalMarkWords: Readonly<Record<DecimalMark, string>> = {
@@ -36,15 +43,8 @@ const decimalMarkWords: Readonly<Record<DecimalMark, string>> = {
   point: '1,234.56 (point)',
 };
 
-const encodingWords = {
-  'utf-8': 'UTF-8',
-  'utf-16le': 'UTF-16',
-  'utf-16be': 'UTF-16',
-  'windows-1252': 'Windows-1252',
-} as const;
-
 /** Shows the detected formats and lets the user correct them. */
-export function FormatForm({ file, formats, onDelimiter, onFormats }: FormatFormProps): ReactNode {
+export function FormatForm({ file, formats, onEncoding, onDelimiter, onFormats }: FormatFormProps): ReactNode {
   const chooseColumn = (role: ColumnRole, column: number | null): void => {
     const columns = { ...formats.columns, [role]: column };
     // Amounts are in one column or in two, never both.
@@ -56,8 +56,8 @@ export function FormatForm({ file, formats, onDelimiter, onFormats }: FormatForm
   return (
     <section className="card form" aria-label="Columns and formats">
       <p className="hint">
-        {file.fileName} · {encodingWords[file.encoding]} ·{' '}
-        {file.table.rows.length === 1 ? '1 row' : `${file.table.rows.length} rows`}
+        {file.fileName} ·{' '}
+        {file.table.rows.length === 1 ? '1 row' : `${file.table.rows.length.toLocaleString(locale)} rows`}
         {file.table.hasHeader ? '' : ' · no header row'}
       </p>
       <div className="fields compact">
@@ -79,6 +79,7 @@ export function FormatForm({ file, formats, onDelimiter, onFormats }: FormatForm
         ))}
       </div>
       <div className="fields">
+        <EncodingChoice file={file} onEncoding={onEncoding} />
         <label>
           Separator
           <select value={file.table.delimiter ?? ''} onChange={(event) => onDelimiter(event.target.value as Delimiter)}>

@@ -4,7 +4,14 @@ import { ImportSummary, type ImportSummaryProps } from './import-summary.tsx';
 import { PreviewTable } from './preview-table.tsx';
 import type { PreviewRow } from './rows/preview.ts';
 
-const draft = { importKey: 'k', date: '2025-01-31', amountMinor: -350, payee: 'Coffee', notes: 'two\nlines' };
+const draft = {
+  importKey: 'k',
+  date: '2025-01-31',
+  amountMinor: -350,
+  payee: 'Coffee',
+  notes: 'two\nlines',
+  categoryName: '',
+};
 const sound: PreviewRow = {
   rowNumber: 2,
   cells: ['2025-01-31', 'Coffee', '-3.50'],

@@ -10,19 +10,22 @@ import {
   type ImportProfileRow,
   type KnownEntryRow,
 } from '../queries/import.ts';
-import { useAction, useSave } from '../shell/failure.tsx';
+import { categoriesByName, type CategoryRow } from '../queries/categories.ts';
+import { useAction, useSave, useTask } from '../shell/failure.tsx';
 import { locale } from '../shell/locale.ts';
 import { hashOf } from '../shell/navigation.ts';
 import { useQuery, useSteadyQuery } from '../shell/use-query.ts';
 import { importEntries, takeImportBack, type ImportProgress } from './actions.ts';
-import { divideBy, guessFormats, type ChosenFile, type FormatChoice } from './chosen-file.ts';
+import { decodeAs, divideBy, guessFormats, type ChosenFile, type FormatChoice } from './chosen-file.ts';
+import type { Encoding } from './file/encoding.ts';
 import { fileProblemSentence, type Delimiter } from './file/problem.ts';
 import { FormatForm } from './format-form.tsx';
 import { ImportSummary } from './import-summary.tsx';
-import { OfxForm } from './ofx-form.tsx';
 import { PreviewTable } from './preview-table.tsx';
 import { forgetProfile, saveProfile } from './profile/actions.ts';
+import { StatementForm } from './statement-form.tsx';
 import { formatsOfProfile, profileOf, readProfile } from './profile/profile.ts';
+import { unknownCategoryNames } from './category-names.ts';
 import { isComplete } from './rows/columns.ts';
 import { correctTable, type Corrections } from './rows/corrections.ts';
 import { daysAround } from './rows/days-of-table.ts';
@@ -47,6 +50,7 @@ interface Done {
 export function ReviewStep({ budget, account, file, onFile }: ReviewStepProps): ReactNode {
   const client = useClient();
   const run = useAction();
+  const runTask = useTask();
   const { formats, fromProfile, setFormats, loading } = useFormats(account.id, file);
   const ruledWords = useRuledWords(account);
   const [corrections, setCorrections] = useState<Corrections>(new Map());
@@ -55,6 +59,8 @@ export function ReviewStep({ budget, account, file, onFile }: ReviewStepProps): 
   const [problem, setProblem] = useState<string | null>(null);
   const [progress, setProgress] = useState<ImportProgress | null>(null);
   const [done, setDone] = useState<Done | null>(null);
+  const [addsCategories, setAddsCategories] = useState(true);
+  const { rows: categories } = useQuery<CategoryRow>(categoriesByName);
   const table = useMemo(() => correctTable(file.table, corrections), [corrections, file.table]);
   const known = useKnownEntries(
     account.id,
@@ -71,6 +77,11 @@ export function ReviewStep({ budget, account, file, onFile }: ReviewStepProps): 
   );
   const plan = useMemo(() => (preview === null ? null : planImport(preview, skipped, kept)), [kept, preview, skipped]);
 
+  const newNames = useMemo(
+    () => (plan?.ok === true ? unknownCategoryNames(plan.value.entries, categories) : []),
+    [categories, plan],
+  );
+
   const changeFile = (changed: ChosenFile): void => {
     onFile(changed);
     setFormats(null);
@@ -83,13 +94,19 @@ export function ReviewStep({ budget, account, file, onFile }: ReviewStepProps): 
     setProblem(divided.ok ? null : fileProblemSentence(divided.problem));
     if (divided.ok) changeFile(divided.value);
   };
+  const decode = (encoding: Encoding): void =>
+    runTask(async () => {
+      const decoded = await decodeAs(file, encoding);
+      setProblem(decoded.ok ? null : fileProblemSentence(decoded.problem));
+      if (decoded.ok) changeFile(decoded.value);
+    });
   const start = (): void => {
     if (plan === null || !plan.ok) return;
     const { entries, duplicateCount, skippedCount, alikeCount } = plan.value;
     setProgress({ writtenCount: 0, totalCount: entries.length });
     run(async () => {
       try {
-        const addedIds = await importEntries(client, account.id, entries, setProgress);
+        const addedIds = await importEntries(client, account.id, entries, setProgress, addsCategories);
         const profile = profileOf(file.table, formats);
         if (profile !== undefined) await saveProfile(client, account.id, profile);
         setDone({
@@ -108,7 +125,7 @@ export function ReviewStep({ budget, account, file, onFile }: ReviewStepProps): 
     return (
       <section className="card">
         <label className="progress">
-          {progress.writtenCount} of {progress.totalCount} entries saved
+          {progress.writtenCount.toLocaleString(locale)} of {progress.totalCount.toLocaleString(locale)} entries saved
           <progress value={progress.writtenCount} max={progress.totalCount} />
         </label>
       </section>
@@ -117,10 +134,10 @@ export function ReviewStep({ budget, account, file, onFile }: ReviewStepProps): 
   if (loading) return null;
   return (
     <>
-      {file.format === 'ofx' ? (
-        <OfxForm file={file} formats={formats} onFile={changeFile} onFormats={setFormats} />
+      {file.format !== 'csv' ? (
+        <StatementForm file={file} formats={formats} onEncoding={decode} onFile={changeFile} onFormats={setFormats} />
       ) : (
-        <FormatForm file={file} formats={formats} onDelimiter={divide} onFormats={setFormats} />
+        <FormatForm file={file} formats={formats} onEncoding={decode} onDelimiter={divide} onFormats={setFormats} />
       )}
       {fromProfile && (
         <p className="offer">
@@ -129,6 +146,18 @@ export function ReviewStep({ budget, account, file, onFile }: ReviewStepProps): 
             Reset
           </button>
         </p>
+      )}
+      {newNames.length > 0 && account.kind !== 'off-budget' && (
+        <label className="check">
+          <input
+            type="checkbox"
+            checked={addsCategories}
+            onChange={(event) => setAddsCategories(event.target.checked)}
+          />
+          {newNames.length === 1
+            ? `Add the new category “${newNames[0] ?? ''}”`
+            : `Add ${newNames.length} new categories: ${newNames.slice(0, 5).join(', ')}${newNames.length > 5 ? ' …' : ''}`}
+        </label>
       )}
       {problem !== null && (
         <p className="problem" role="alert">
@@ -219,7 +248,10 @@ function ImportDone({ budget, account, done, onAgain }: ImportDoneProps): ReactN
   const takeBack = (): void =>
     save(
       () => takeImportBack(client, done.addedIds),
-      (gone) => (gone === 1 ? 'Import undone: 1 entry removed.' : `Import undone: ${gone} entries removed.`),
+      (gone) =>
+        gone === 1
+          ? 'Import undone: 1 entry removed.'
+          : `Import undone: ${gone.toLocaleString(locale)} entries removed.`,
       onAgain,
     );
   return (
@@ -230,7 +262,7 @@ function ImportDone({ budget, account, done, onAgain }: ImportDoneProps): ReactN
           ? 'No duplicates were found.'
           : done.duplicateCount === 1
             ? '1 duplicate was skipped.'
-            : `${done.duplicateCount} duplicates were skipped.`}
+            : `${done.duplicateCount.toLocaleString(locale)} duplicates were skipped.`}
         {done.skippedCount > 0 && ` ${done.skippedCount} skipped.`}
       </p>
       <div className="buttons">

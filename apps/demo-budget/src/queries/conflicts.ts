@@ -24,6 +24,8 @@ export interface ConflictRow {
   /** For one side of a transfer: its transfer id, and the amount of the other side; otherwise NULL. */
   readonly transferId: string | null;
   readonly otherMinor: number | null;
+  /** 1: a user has dismissed it. */
+  readonly dismissed: 0 | 1;
   /** The current row as a JSON object by column; NULL if the row was deleted. */
   readonly currentRow: string | null;
 }
@@ -38,7 +40,7 @@ export type ConflictValue = string | number | bigint | Uint8Array | null;
 export const latestConflicts = `
   WITH conflict AS (
     SELECT *, json_extract(row_key, '$[0]') AS rowId FROM rockpool_conflict
-    WHERE column_name IS NULL OR column_name NOT IN ('enteredAtMs', 'createdAtMs', 'assignedAtMs', 'importKey')
+    WHERE table_name <> 'dismissedConflicts' AND (column_name IS NULL OR column_name NOT IN ('enteredAtMs', 'createdAtMs', 'assignedAtMs', 'importKey', 'dismissedAtMs'))
     ORDER BY id DESC LIMIT 200
   )
   SELECT conflict.id, conflict.watermark, conflict.table_name AS tableName, conflict.row_key AS rowKey, conflict.column_name AS columnName, conflict.rule,
@@ -54,6 +56,7 @@ export const latestConflicts = `
            ELSE coalesce('Transfer with ' || other.name, entry.payee, category.name, account.name)
          END AS rowName,
          entry.date AS rowDate, coalesce(goal.currency, assignment.currency, account.currency) AS currency, entry.transferId, twin.amountMinor AS otherMinor,
+         EXISTS (SELECT 1 FROM dismissedConflicts WHERE id = conflict.id) AS dismissed,
          CASE conflict.table_name
            WHEN 'entries' THEN json_object('date', entry.date, 'payee', entry.payee, 'notes', entry.notes, 'categoryId', entry.categoryId, 'amountMinor', entry.amountMinor, 'status', entry.status)
            WHEN 'parts' THEN json_object('categoryId', part.categoryId, 'amountMinor', part.amountMinor, 'notes', part.notes)

@@ -6,6 +6,11 @@ import { entriesWithNote, entryHasNote } from './notes.ts';
 export interface LedgerRow {
   readonly id: string;
   readonly accountId: string;
+  readonly accountName: string;
+  /** The account's currency. */
+  readonly currency: string;
+  /** 1: the account is off budget. */
+  readonly offBudget: 0 | 1;
   readonly date: string;
   readonly payee: string;
   readonly notes: string;
@@ -50,20 +55,27 @@ export interface LedgerFilter {
 const newestFirst = 'entry.date DESC, entry.enteredAtMs DESC, entry.id DESC';
 
 /**
- * A window of an account's ledger, newest first: `count` entries from position `first`. Only these rows are read in
- * full. Newer entries are skipped and summed for the balance in an index that holds day and amount.
+ * A window of the ledger of one account, or of all accounts (`accountId` null), newest first: `count` entries from
+ * position `first`. Only these rows are read in full. Newer entries are skipped in an index, and summed there for the
+ * balance of one account.
  */
-export function ledgerWindow(accountId: string, filter: LedgerFilter, first: number, count: number): SqlStatement {
+export function ledgerWindow(
+  accountId: string | null,
+  filter: LedgerFilter,
+  first: number,
+  count: number,
+): SqlStatement {
   const found = ledgerCondition(accountId, filter);
-  const balance = isNarrowed(filter)
-    ? { sql: 'NULL', params: [] }
-    : { sql: runningBalance, params: [accountId, accountId, accountId, first] };
+  const balance =
+    accountId === null || isNarrowed(filter)
+      ? { sql: 'NULL', params: [] }
+      : { sql: runningBalance, params: [accountId, accountId, accountId, first] };
   return {
     sql: `
   WITH shown AS (
     SELECT entry.id FROM entries AS entry WHERE ${found.sql} ORDER BY ${newestFirst} LIMIT ? OFFSET ?
   )
-  SELECT entry.id, entry.accountId, entry.date, entry.payee, entry.notes, entry.categoryId, entry.amountMinor, entry.status, entry.transferId,
+  SELECT entry.id, entry.accountId, mine.name AS accountName, mine.currency, mine.kind = 'off-budget' AS offBudget, entry.date, entry.payee, entry.notes, entry.categoryId, entry.amountMinor, entry.status, entry.transferId,
          'reconciled' IN (entry.status, coalesce(twin.status, '')) AS locked, other.id AS otherAccountId, other.name AS otherAccountName, twin.amountMinor AS otherMinor,
          (SELECT count(*) FROM parts WHERE entryId = entry.id) AS partCount,
          (SELECT sum(amountMinor) FROM parts WHERE entryId = entry.id) AS dividedMinor,
@@ -71,6 +83,7 @@ export function ledgerWindow(accountId: string, filter: LedgerFilter, first: num
          row_number() OVER newest - 1 + ? AS position,
          ${balance.sql} AS balanceMinor
   FROM shown JOIN entries AS entry ON entry.id = shown.id
+    JOIN accounts AS mine ON mine.id = entry.accountId
     LEFT JOIN entries AS twin ON twin.transferId = entry.transferId AND twin.id <> entry.id
     LEFT JOIN accounts AS other ON other.id = twin.accountId
   WINDOW newest AS (ORDER BY ${newestFirst})
@@ -93,8 +106,8 @@ export interface LedgerTotalsRow {
   readonly totalMinor: number | bigint;
 }
 
-/** The number of entries in a ledger, and their sum. */
-export function ledgerTotals(accountId: string, filter: LedgerFilter): SqlStatement {
+/** The number of entries in a ledger, and their sum, which means nothing for accounts of several currencies. */
+export function ledgerTotals(accountId: string | null, filter: LedgerFilter): SqlStatement {
   const found = ledgerCondition(accountId, filter);
   return {
     sql: `SELECT count(*) AS entryCount, coalesce(sum(entry.amountMinor), 0) AS totalMinor FROM entries AS entry WHERE ${found.sql}`,
@@ -103,7 +116,7 @@ export function ledgerTotals(accountId: string, filter: LedgerFilter): SqlStatem
 }
 
 /** The ids of all entries of a ledger, for "select all". */
-export function ledgerIds(accountId: string, filter: LedgerFilter): SqlStatement {
+export function ledgerIds(accountId: string | null, filter: LedgerFilter): SqlStatement {
   const found = ledgerCondition(accountId, filter);
   return { sql: `SELECT entry.id FROM entries AS entry WHERE ${found.sql}`, params: found.params };
 }
@@ -122,11 +135,11 @@ export function isNarrowed({ text, categoryId, status, fromDate, toDate }: Ledge
 }
 
 function ledgerCondition(
-  accountId: string,
+  accountId: string | null,
   { text, textMinor, categoryId, status, fromDate, toDate }: LedgerFilter,
 ): SqlStatement & { readonly params: readonly SqlParam[] } {
-  const conditions = ['entry.accountId = ?'];
-  const params: SqlParam[] = [accountId];
+  const conditions = [accountId === null ? 'TRUE' : 'entry.accountId = ?'];
+  const params: SqlParam[] = accountId === null ? [] : [accountId];
   const add = (condition: string, ...values: readonly SqlParam[]): void => {
     conditions.push(condition);
     params.push(...values);
@@ -158,7 +171,7 @@ function ledgerCondition(
  * without reading entries that do not match.
  */
 function entriesWithText(
-  accountId: string,
+  accountId: string | null,
   text: string,
   textMinor: number | null,
 ): SqlStatement & { readonly params: readonly SqlParam[] } {
@@ -167,13 +180,13 @@ function entriesWithText(
     SELECT rowid FROM entriesSearch WHERE entriesSearch MATCH ?
     UNION ALL SELECT entries.rowid FROM partsSearch JOIN parts ON parts.rowid = partsSearch.rowid JOIN entries ON entries.id = parts.entryId WHERE partsSearch MATCH ?
     UNION ALL SELECT mine.rowid FROM entries AS twin JOIN accounts AS other ON other.id = twin.accountId JOIN entries AS mine ON mine.transferId = twin.transferId
-              WHERE twin.transferId > '' AND twin.accountId <> ? AND instr(lower(other.name), lower(?)) > 0
+              WHERE twin.transferId > '' AND twin.id <> mine.id AND instr(lower(other.name), lower(?)) > 0
     UNION ALL ${entriesWithNote}`;
-  const byAmount = 'UNION ALL SELECT rowid FROM entries WHERE accountId = ? AND abs(amountMinor) = ?';
-  const params = [words, words, accountId, text, text];
+  const byAmount = `UNION ALL SELECT rowid FROM entries WHERE ${accountId === null ? '' : 'accountId = ? AND '}abs(amountMinor) = ?`;
+  const params = [words, words, text, text];
   return textMinor === null
     ? { sql: byWords, params }
-    : { sql: `${byWords} ${byAmount}`, params: [...params, accountId, textMinor] };
+    : { sql: `${byWords} ${byAmount}`, params: [...params, ...(accountId === null ? [] : [accountId]), textMinor] };
 }
 
 export interface PartRow {

@@ -85,6 +85,7 @@ describe('stored rules', () => {
       amountMinor: -100,
       payee: 'MARKET 0815 BERLIN',
       notes: '',
+      categoryName: '',
     };
     await importEntries(writer, accountId, [draft]);
     await expect(importEntries(writer, accountId, [draft])).resolves.toEqual([]);
@@ -129,7 +130,7 @@ describe('stored rules', () => {
     const pension = await addAccount(writer, { name: 'Pension', kind: 'off-budget', currency: 'EUR', openingMinor: 0 });
     await addRule(writer, rule({ value: 'market', categoryId: food, payee: 'Market' }));
     await importEntries(writer, pension, [
-      { importKey: 'imported-1', date: '2025-01-01', amountMinor: -100, payee: 'MARKET', notes: '' },
+      { importKey: 'imported-1', date: '2025-01-01', amountMinor: -100, payee: 'MARKET', notes: '', categoryName: '' },
     ]);
     expect(writer.rows('SELECT payee, categoryId FROM entries')).toEqual([{ payee: 'Market', categoryId: null }]);
   });

@@ -35,6 +35,15 @@ export async function fetchPeople(budget: Budget): Promise<readonly Person[]> {
   return people;
 }
 
+/** Everyone who has authored changes, by principal: members, and devices of owners who have entered a name. */
+export async function fetchAuthorNames(budget: Budget): Promise<ReadonlyMap<string, string>> {
+  const { people, authors } = (await ask('/api/people', keyOf(budget))) as {
+    readonly people: readonly Person[];
+    readonly authors: readonly Pick<Person, 'principal' | 'name'>[];
+  };
+  return new Map([...people, ...authors].map(({ principal, name }) => [principal, name]));
+}
+
 /** Resolves to a code that admits one person, once, within a week. */
 export async function invite(budget: Budget, role: BudgetRole): Promise<string> {
   const { code } = (await ask('/api/invitations', { ...keyOf(budget), role })) as { readonly code: string };

@@ -1,18 +1,22 @@
 import { useEffect, useState } from 'react';
 import type { Budget } from '../budget/budget.ts';
-import { fetchPeople } from './members.ts';
+import { withDeviceItems } from '../budget/device-items.ts';
+import { fetchAuthorNames } from './members.ts';
 
-/**
- * Members' names by the principal that authors their changes; empty until the server responds, or if it is unreachable.
- */
+/** Authors' names by principal: those of the last visit, then the server's. */
 export function usePeopleNames(budget: Budget): ReadonlyMap<string, string> {
   const [names, setNames] = useState<ReadonlyMap<string, string>>(new Map());
   useEffect(() => {
-    fetchPeople(budget).then(
-      (people) => setNames(new Map(people.map(({ principal, name }) => [principal, name]))),
-      // On failure, authors appear as other devices; no error is shown.
-      () => undefined,
-    );
+    const item = `names-${budget.databaseId}`;
+    const load = async (): Promise<void> => {
+      const kept = await withDeviceItems((items) => items.getItem(item));
+      if (kept !== null) setNames(new Map(JSON.parse(kept) as [string, string][]));
+      const fetched = await fetchAuthorNames(budget);
+      setNames(fetched);
+      await withDeviceItems((items) => items.setItem(item, JSON.stringify([...fetched])));
+    };
+    // Without the server, the names of the last visit remain; no error is shown.
+    load().catch(() => undefined);
   }, [budget]);
   return names;
 }

@@ -17,7 +17,7 @@ import { RulesView } from '../rules/rules-view.tsx';
 import { SampleNotice } from '../sample/sample-notice.tsx';
 import { SchedulesView } from '../schedules/schedules-view.tsx';
 import { ShareView } from '../share/share-view.tsx';
-import { SyncBadge } from '../sync/badge.tsx';
+import { ConflictBadge, SyncBadge } from '../sync/badge.tsx';
 import { NothingKept } from '../sync/nothing-kept.tsx';
 import { SyncView } from '../sync/sync-view.tsx';
 import { FailureNotice } from './failure.tsx';
@@ -63,6 +63,7 @@ export function App({ client, budget, device }: AppProps): ReactNode {
           Rockpool Budget
         </a>
         <WhoIsHere device={device} page={titles[page]} budget={budget} />
+        <ConflictBadge budget={budget} />
         <SyncBadge budget={budget} />
       </header>
       <MainNav budget={budget} place={place} current={current} />

@@ -28,6 +28,8 @@ export function errorSentence(error: unknown): string {
       return 'The budget on this device was saved by a newer version of this app and was not changed. Reload the page to get the newer version.';
     case 'changeset-too-large':
       return 'This change is too large, so none of it was saved.';
+    case 'transaction-timeout':
+      return 'This change took too long, so nothing was changed. Select fewer entries.';
     case 'undo-refused':
       if (error.fields['problem'] === 'document') return 'To undo changes to a note, press Ctrl Z in the note.';
       return 'This was changed again since then, so it was not undone.';

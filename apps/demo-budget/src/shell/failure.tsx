@@ -3,6 +3,8 @@ import { createContext, useCallback, useContext, useMemo, useRef, useState, type
 import { useMayWrite } from '../budget/role.ts';
 import { errorSentence } from './error-sentence.ts';
 import { UndoToast, type Done } from './undo-toast.tsx';
+import type { LongWork, Progress } from '../entries/change-many.ts';
+import { WorkToast, type RunningWork } from './work-toast.tsx';
 
 type Save = <T>(work: () => Promise<T>, words: Words<T>, leave: (value: T) => void) => void;
 type Words<T> = string | ((value: T) => string);
@@ -25,6 +27,11 @@ interface Actions {
    * typed, and its own button retries. Ignores further clicks while saving.
    */
   readonly save: <T>(work: () => Promise<T>, words: Words<T>, leave: (value: T) => void) => Promise<void>;
+  /**
+   * Like `run`, for work that may take long: shows `label` with progress and a Stop button. Stopping is no failure.
+   * Resolves when the work is over.
+   */
+  readonly work: <T>(label: string, action: (work: LongWork) => Promise<T>, words: Words<T>) => Promise<void>;
   /** Like `run`, for tasks that do not change the budget, such as an export: viewers may run them too. */
   readonly runTask: (task: () => Promise<unknown>) => void;
   readonly report: (error: unknown) => void;
@@ -58,6 +65,10 @@ export function useSave(): Save {
   );
 }
 
+export function useWork(): Actions['work'] {
+  return useActions().work;
+}
+
 export function useTask(): Actions['runTask'] {
   return useActions().runTask;
 }
@@ -65,6 +76,9 @@ export function useTask(): Actions['runTask'] {
 export function useReport(): Actions['report'] {
   return useActions().report;
 }
+
+/** The reason of a signal that the user aborted. */
+const stopped = new DOMException('Stopped by the user', 'AbortError');
 
 /** Shown instead of making a write that the server would reject. */
 const lookingOnlySentence = 'You can view this budget but not change it. Ask an owner for access.';
@@ -78,6 +92,7 @@ function mayWorkLater(error: unknown): boolean {
 export function FailureNotice({ page, children }: { readonly page: string; readonly children: ReactNode }): ReactNode {
   const [failure, setFailure] = useState<Failure | null>(null);
   const [done, setDone] = useState<Done | null>(null);
+  const [running, setRunning] = useState<RunningWork | null>(null);
   // The toast closes on navigation, because it would cover something else on the next page. Undo shortcuts work
   // everywhere.
   const [shownOn, setShownOn] = useState(page);
@@ -97,6 +112,7 @@ export function FailureNotice({ page, children }: { readonly page: string; reado
         const sentence = typeof words === 'string' ? words : words(value);
         setDone(sentence === '' ? null : { sentence, offer: 'undo' });
       } catch (error) {
+        if (error === stopped) return setDone({ sentence: 'Stopped. Nothing was changed.', offer: null });
         setFailure({ sentence: errorSentence(error), again: mayWorkLater(error) ? again : null });
       }
     },
@@ -120,6 +136,21 @@ export function FailureNotice({ page, children }: { readonly page: string; reado
     },
     [write],
   );
+  const work = useCallback<Actions['work']>(
+    async <T,>(label: string, action: (work: LongWork) => Promise<T>, words: Words<T>): Promise<void> => {
+      const stop = new AbortController();
+      const show = (progress: Progress | null): void =>
+        setRunning({ label, progress, stop: () => stop.abort(stopped) });
+      show(null);
+      const run = (): Promise<T> => action({ onProgress: show, signal: stop.signal });
+      try {
+        await write(run, words, null);
+      } finally {
+        setRunning(null);
+      }
+    },
+    [write],
+  );
   const runTask = useCallback(
     (task: () => Promise<unknown>): void => void task().then(() => setFailure(null), report),
     [report],
@@ -128,7 +159,7 @@ export function FailureNotice({ page, children }: { readonly page: string; reado
     if (last !== null) setFailure(null);
     setDone(last);
   }, []);
-  const actions = useMemo(() => ({ run, save, runTask, report }), [run, save, runTask, report]);
+  const actions = useMemo(() => ({ run, save, work, runTask, report }), [run, save, work, runTask, report]);
 
   return (
     <ActionContext value={actions}>
@@ -146,7 +177,8 @@ export function FailureNotice({ page, children }: { readonly page: string; reado
         </div>
       )}
       {children}
-      {mayWrite && <UndoToast done={done} onDone={say} onFailure={report} />}
+      {running !== null && <WorkToast work={running} />}
+      {mayWrite && <UndoToast done={running === null ? done : null} onDone={say} onFailure={report} />}
     </ActionContext>
   );
 }

@@ -1,6 +1,7 @@
 import { useClient } from '@rockpool/client/react';
-import { useCallback, useEffect, useRef, type ReactNode } from 'react';
+import { useCallback, useEffect, useRef, useState, type ReactNode } from 'react';
 import { isTyping } from './keys.ts';
+import { WorkToast } from './work-toast.tsx';
 
 /** The last action, and its options. */
 export interface Done {
@@ -24,9 +25,13 @@ const shownMs = 10_000;
  */
 export function UndoToast({ done, onDone, onFailure }: UndoToastProps): ReactNode {
   const client = useClient();
+  const [going, setGoing] = useState<'undo' | 'redo' | null>(null);
   const go = useCallback(
     (way: 'undo' | 'redo') => {
-      client[way]().then((went) => onDone(way === 'undo' ? undone(went) : redone(went)), onFailure);
+      setGoing(way);
+      client[way]()
+        .then((went) => onDone(way === 'undo' ? undone(went) : redone(went)), onFailure)
+        .finally(() => setGoing(null));
     },
     [client, onDone, onFailure],
   );
@@ -38,6 +43,9 @@ export function UndoToast({ done, onDone, onFailure }: UndoToastProps): ReactNod
   }, [done, onDone]);
   const offer = done?.offer ?? null;
 
+  // One statement after another in one transaction, which cannot be stopped.
+  if (going !== null)
+    return <WorkToast work={{ label: going === 'undo' ? 'Undoing' : 'Redoing', progress: null, stop: null }} />;
   return (
     <div className="toast-place" role="status" aria-label="Last change">
       {done !== null && (

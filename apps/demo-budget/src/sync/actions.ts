@@ -23,3 +23,13 @@ export async function restoreLost(
       transferId,
     ]);
 }
+
+/** Dismisses a conflict for everyone. The conflict log keeps it. */
+export async function dismissConflict(writer: Writer, { losses }: Conflict, nowMs: number): Promise<void> {
+  await writer.batch(
+    losses.map(({ id }) => ({
+      sql: 'INSERT INTO dismissedConflicts (id, dismissedAtMs) VALUES (?, ?) ON CONFLICT (id) DO NOTHING',
+      params: [id, nowMs],
+    })),
+  );
+}

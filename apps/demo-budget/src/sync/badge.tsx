@@ -4,6 +4,19 @@ import type { Budget } from '../budget/budget.ts';
 import { hashOf } from '../shell/navigation.ts';
 import { useIsRemoved } from '../budget/role.ts';
 import { statusWords } from './status-sentence.ts';
+import { useConflicts } from './use-conflicts.ts';
+
+/** The number of open conflicts; links to them. Nothing without conflicts. */
+export function ConflictBadge({ budget }: { readonly budget: Budget }): ReactNode {
+  const { open } = useConflicts();
+  if (open.length === 0) return null;
+  return (
+    <a className="badge badge-attention" href={hashOf(budget, { page: 'sync' })} data-testid="conflict-badge">
+      <span className="dot" aria-hidden="true" />
+      <span role="status">{open.length === 1 ? '1 conflict' : `${open.length} conflicts`}</span>
+    </a>
+  );
+}
 
 /** The sync state and the number of unsent changes in two or three words; links to the details. */
 export function SyncBadge({ budget }: { readonly budget: Budget }): ReactNode {

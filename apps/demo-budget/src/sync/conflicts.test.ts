@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import type { ConflictRow } from '../queries/conflicts.ts';
 import { lossWords, ruleWords, valueWords, type Wording } from './conflict-words.ts';
-import { conflictsOf, isRestorable, type Conflict } from './conflicts.ts';
+import { conflictsOf, isRestorable, stateOf, type Conflict } from './conflicts.ts';
 
 const amount: ConflictRow = {
   id: '1',
@@ -21,6 +21,7 @@ const amount: ConflictRow = {
   currency: 'EUR',
   transferId: null,
   otherMinor: null,
+  dismissed: 0,
   currentRow: JSON.stringify({ amountMinor: -4210, notes: '', categoryId: null, date: '2025-01-31', status: 'open' }),
 };
 const goal: ConflictRow = {
@@ -131,4 +132,26 @@ describe('conflicts', () => {
   });
 
   it('name the rule that decided', () => expect(ruleWords['lww']).toContain('the later change won'));
+});
+
+describe('the state of a conflict', () => {
+  const withAmount = (amountMinor: number): ConflictRow => ({ ...amount, currentRow: JSON.stringify({ amountMinor }) });
+  const stateOfRow = (row: ConflictRow): string => stateOf(only([row]));
+
+  it('is open while the value that won is the current one', () => {
+    expect(stateOfRow(amount)).toBe('open');
+    expect(stateOfRow({ ...amount, dismissed: 1 })).toBe('dismissed');
+  });
+
+  it('resolves when the lost value is restored, or when a later edit replaces both', () => {
+    expect(stateOfRow(withAmount(-4190))).toBe('restored');
+    expect(stateOfRow(withAmount(-5))).toBe('changed');
+    expect(stateOfRow({ ...amount, rowName: null, currentRow: null })).toBe('changed');
+  });
+
+  it('of a deleted row is open until the row exists again', () => {
+    const deleted = { ...amount, rule: 'delete-wins', rowName: null, currentRow: null } as const;
+    expect(stateOfRow(deleted)).toBe('open');
+    expect(stateOfRow({ ...deleted, rowName: 'Coffee' })).toBe('restored');
+  });
 });

@@ -77,3 +77,35 @@ function hasWholeRow({ first, losses }: Conflict): boolean {
     table?.columns.every(({ name, notNull, defaultSql }) => !notNull || defaultSql !== null || known.has(name)) ?? false
   );
 }
+
+/**
+ * What has become of a conflict:
+ * - `open`: the value that won is still the current one, and waits for a user
+ * - `restored`: the lost value is the current one again, or the deleted row exists again
+ * - `changed`: a later edit has replaced both values
+ * - `dismissed`: a user has looked at it and left it
+ */
+export type ConflictState = 'open' | 'restored' | 'changed' | 'dismissed';
+
+export function stateOf(conflict: Conflict): ConflictState {
+  const { first, losses } = conflict;
+  const isDismissed = losses.every(({ dismissed }) => dismissed === 1);
+  const unlessDismissed = isDismissed ? 'dismissed' : 'open';
+  if (wentWithRow(first)) return first.rowName === null ? unlessDismissed : 'restored';
+  if (first.columnName === null) return first.rowName === null ? 'restored' : unlessDismissed;
+  if (first.rowName === null) return isDismissed ? 'dismissed' : 'changed';
+  if (currentIs('lostValue', conflict)) return 'restored';
+  // The conflict log has the text of a note, which the row has as a document.
+  if (isDismissed || first.tableName === 'notes') return unlessDismissed;
+  return currentIs('wonValue', conflict) ? 'open' : 'changed';
+}
+
+function currentIs(side: 'lostValue' | 'wonValue', { first, losses }: Conflict): boolean {
+  const current = currentRowOf(first);
+  // A column that the query does not read back counts as unchanged.
+  return losses.every(({ columnName, ...values }) =>
+    columnName !== null && Object.hasOwn(current, columnName)
+      ? current[columnName] === values[side]
+      : side === 'wonValue',
+  );
+}

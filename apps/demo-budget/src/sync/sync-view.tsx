@@ -1,7 +1,7 @@
 import type { TabRole } from '@rockpool/client';
 import { useSyncStatus } from '@rockpool/client/react';
 import type { ReactNode } from 'react';
-import type { Budget } from '../budget/budget.ts';
+import type { KnownBudget } from '../budget/known-budgets.ts';
 import { useIsRemoved } from '../budget/role.ts';
 import { formatMoment, locale } from '../shell/locale.ts';
 import { ConflictList } from './conflict-list.tsx';
@@ -17,7 +17,7 @@ const roleWords: Readonly<Record<TabRole, string>> = {
 };
 
 /** How the budget is stored and synced, in plain language. */
-export function SyncView({ budget, device }: { readonly budget: Budget; readonly device: string }): ReactNode {
+export function SyncView({ budget, device }: { readonly budget: KnownBudget; readonly device: string }): ReactNode {
   const status = useSyncStatus();
   const words = statusWords(status, useIsRemoved());
   const nowMs = useNow(15_000);

@@ -51,13 +51,29 @@ export function memoryWriter(): MemoryWriter {
   const statementOf = (given: SqlStatement | string, params?: readonly SqlParam[]): SqlStatement =>
     typeof given === 'string' ? { sql: given, params: params ?? [] } : given;
 
+  const query: Writer['query'] = async <Row extends object>(
+    given: SqlStatement | string,
+    params?: readonly SqlParam[],
+  ) => {
+    const statement = statementOf(given, params);
+    return await Promise.resolve(rows<Row>(statement.sql, statement.params));
+  };
+  const inTransaction = async <T>(body: () => Promise<T>): Promise<T> => {
+    db.exec('BEGIN');
+    try {
+      const result = await body();
+      db.exec('COMMIT');
+      return result;
+    } catch (error) {
+      db.exec('ROLLBACK');
+      throw error;
+    }
+  };
+
   return {
     written,
     rows,
-    query: async <Row extends object>(given: SqlStatement | string, params?: readonly SqlParam[]) => {
-      const statement = statementOf(given, params);
-      return await Promise.resolve(rows<Row>(statement.sql, statement.params));
-    },
+    query,
     // The client yields some thousand rows at a time; batches of two also test that no row is lost between batches.
     stream: async function* <Row extends object>(
       given: SqlStatement | string,
@@ -69,17 +85,9 @@ export function memoryWriter(): MemoryWriter {
     },
     execute: async (given: SqlStatement | string, params?: readonly SqlParam[]) =>
       await Promise.resolve(run(statementOf(given, params))),
-    batch: async (statements) => {
-      db.exec('BEGIN');
-      try {
-        const results = statements.map(run);
-        db.exec('COMMIT');
-        return await Promise.resolve(results);
-      } catch (error) {
-        db.exec('ROLLBACK');
-        throw error;
-      }
-    },
+    batch: (statements) => inTransaction(async () => await Promise.resolve(statements.map(run))),
+    transaction: (body) =>
+      inTransaction(() => body({ query, execute: async (statement) => await Promise.resolve(run(statement)) })),
   };
 }
 

@@ -1,11 +1,12 @@
 import { fail, succeed, type Result } from '../../result.ts';
+import { detectEncoding, type Encoding } from './encoding.ts';
 import type { FileProblem } from './problem.ts';
-
-export type Encoding = 'utf-8' | 'utf-16le' | 'utf-16be' | 'windows-1252';
 
 export interface DecodedFile {
   readonly text: string;
   readonly encoding: Encoding;
+  /** Characters that the encoding cannot read; they appear as \ufffd. */
+  readonly unreadableCount: number;
 }
 
 /**
@@ -26,45 +27,36 @@ const signatures: readonly {
 ];
 
 /**
- * Decodes a bank's export. A byte order mark decides the encoding. Without one, well-formed UTF-8 is read as UTF-8
- * (other encodings are almost never well-formed UTF-8 by chance), and anything else as Windows-1252, which contains the
- * printable characters of Latin-1.
+ * Decodes a bank's export.
+ *
+ * @param chosen the encoding that the user set; detected if omitted.
  */
-export function decodeFile(bytes: Uint8Array): Result<DecodedFile, FileProblem> {
+export async function decodeFile(bytes: Uint8Array, chosen?: Encoding): Promise<Result<DecodedFile, FileProblem>> {
   if (bytes.length === 0) return fail({ code: 'file-empty' });
   if (bytes.length > maxFileBytes)
     return fail({ code: 'file-too-large', sizeBytes: bytes.length, maxBytes: maxFileBytes });
   for (const { bytes: signature, looksLike } of signatures) {
     if (startsWith(bytes, signature)) return fail({ code: 'file-not-text', looksLike });
   }
-  const encoding = encodingOf(bytes);
+  const encoding = chosen ?? (await detectEncoding(bytes));
   // Control characters that do not occur in text indicate a binary file. Tab, line feed, form feed and carriage return
   // are text.
   if (
     !encoding.startsWith('utf-16') &&
-    bytes.some((byte) => byte < 0x20 && byte !== 9 && byte !== 10 && byte !== 12 && byte !== 13 && byte !== 0x1a)
+    bytes.some(
+      (byte) => byte < 0x20 && ![9, 10, 12, 13, 0x1a].includes(byte) && !(encoding === 'iso-2022-jp' && byte === 0x1b),
+    )
   ) {
     return fail({ code: 'file-not-text', looksLike: 'unknown' });
   }
   const text = new TextDecoder(encoding).decode(bytes);
-  if (encoding.startsWith('utf-16') && /[\0\ufffd]/.test(text))
+  const unreadableCount = text.match(/\ufffd/g)?.length ?? 0;
+  if (encoding.startsWith('utf-16') && chosen === undefined && (text.includes('\0') || unreadableCount > 0))
     return fail({ code: 'file-not-text', looksLike: 'unknown' });
   if (text.trim() === '') return fail({ code: 'file-empty' });
   if (/^\s*(?:<\?xml[^>]*>\s*)?<(?:!doctype html|html|head|body|script)\b/i.test(text))
     return fail({ code: 'file-is-web-page' });
-  return succeed({ text, encoding });
-}
-
-function encodingOf(bytes: Uint8Array): Encoding {
-  if (startsWith(bytes, [0xff, 0xfe])) return 'utf-16le';
-  if (startsWith(bytes, [0xfe, 0xff])) return 'utf-16be';
-  try {
-    // The decoder has no other way to check whether bytes are well-formed.
-    new TextDecoder('utf-8', { fatal: true }).decode(bytes);
-    return 'utf-8';
-  } catch {
-    return 'windows-1252';
-  }
+  return succeed({ text, encoding, unreadableCount });
 }
 
 function startsWith(bytes: Uint8Array, prefix: readonly number[]): boolean {

@@ -8,8 +8,8 @@ import { maxRows, readTable } from './table.ts';
 const utf8 = (text: string): Uint8Array => new TextEncoder().encode(text);
 const statement = 'Date;Payee;Amount\n31.01.2025;Café Ö;-3,50\n01.02.2025;Rent;-900,00\n';
 
-function problemOf(bytes: Uint8Array): FileProblem | undefined {
-  const decoded = decodeFile(bytes);
+async function problemOf(bytes: Uint8Array): Promise<FileProblem | undefined> {
+  const decoded = await decodeFile(bytes);
   if (!decoded.ok) return decoded.problem;
   const table = readTable(decoded.value.text);
   return table.ok ? undefined : table.problem;
@@ -21,12 +21,12 @@ describe('decoding a file', () => {
     ['UTF-8 with a byte order mark', utf8(`\ufeff${statement}`), 'utf-8'],
     ['Windows-1252', new Uint8Array(Buffer.from(statement, 'latin1')), 'windows-1252'],
     ['UTF-16 with a byte order mark', new Uint8Array(Buffer.from(`\ufeff${statement}`, 'utf16le')), 'utf-16le'],
-  ])('reads %s', (_, bytes, encoding) => {
-    expect(decodeFile(bytes)).toEqual({ ok: true, value: { text: statement, encoding } });
+  ])('reads %s', async (_, bytes, encoding) => {
+    expect(await decodeFile(bytes)).toEqual({ ok: true, value: { text: statement, encoding, unreadableCount: 0 } });
   });
 
-  it('reads the euro sign that Windows-1252 has and Latin-1 lacks', () => {
-    const decoded = decodeFile(new Uint8Array([...utf8('a;'), 0x80, 0x0a]));
+  it('reads the euro sign that Windows-1252 has and Latin-1 lacks', async () => {
+    const decoded = await decodeFile(new Uint8Array([...utf8('a;'), 0x80, 0x0a]));
     expect(decoded).toMatchObject({ ok: true, value: { text: 'a;€\n' } });
   });
 
@@ -65,8 +65,8 @@ describe('decoding a file', () => {
       utf8('2025-01-01,1\n'.repeat(maxRows + 1)),
       { code: 'file-too-many-rows', rowCount: maxRows + 1, maxRows },
     ],
-  ] as const)('rejects %s with a problem and a sentence', (_, bytes, problem) => {
-    expect(problemOf(bytes)).toEqual(problem);
+  ] as const)('rejects %s with a problem and a sentence', async (_, bytes, problem) => {
+    expect(await problemOf(bytes)).toEqual(problem);
     expect(fileProblemSentence(problem)).toMatch(/^[A-Z].*\.$/);
   });
 });
@@ -134,8 +134,8 @@ describe('reading a table', () => {
   it.each([
     ['meridian-giro.csv', 'windows-1252', ';', 355],
     ['harbour-checking.csv', 'utf-8', ',', 2000],
-  ])('reads the sample %s', (name, encoding, delimiter, rowCount) => {
-    const decoded = decodeFile(
+  ])('reads the sample %s', async (name, encoding, delimiter, rowCount) => {
+    const decoded = await decodeFile(
       new Uint8Array(readFileSync(new URL(`../../../public/samples/${name}`, import.meta.url))),
     );
     if (!decoded.ok) throw new Error(decoded.problem.code);

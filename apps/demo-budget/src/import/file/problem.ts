@@ -1,3 +1,5 @@
+import { foreignFormatWords, type ForeignFormat } from './foreign-format.ts';
+
 /** Why a whole file cannot be imported. Plain data without any file contents, so it may be shown and logged. */
 export type FileProblem =
   | { readonly code: 'file-empty' }
@@ -5,6 +7,7 @@ export type FileProblem =
   | { readonly code: 'file-not-text'; readonly looksLike: 'spreadsheet' | 'pdf' | 'image' | 'unknown' }
   | { readonly code: 'file-is-web-page' }
   | { readonly code: 'file-not-a-table' }
+  | { readonly code: 'file-format-unknown'; readonly found: ForeignFormat }
   | { readonly code: 'file-wrong-delimiter'; readonly delimiter: Delimiter; readonly suggested: Delimiter }
   | { readonly code: 'file-quote-unclosed'; readonly rowNumber: number }
   | { readonly code: 'file-cut-off' }
@@ -43,6 +46,8 @@ export function fileProblemSentence(problem: FileProblem): string {
       return 'This is a web page. Your bank probably logged you out before the export was saved.';
     case 'file-not-a-table':
       return 'No table with several columns was found in this file.';
+    case 'file-format-unknown':
+      return `This file contains ${foreignFormatWords[problem.found]}. CSV, OFX, QFX, QIF and CAMT.052 or CAMT.053 can be imported. Ask your bank for one of these.`;
     case 'file-wrong-delimiter':
       return `The columns of this file are not separated by ${delimiterName(problem.delimiter)}. Try ${delimiterName(problem.suggested)}.`;
     case 'file-quote-unclosed':
@@ -54,7 +59,7 @@ export function fileProblemSentence(problem: FileProblem): string {
     case 'file-is-refusal':
       return 'This file contains an error message from the bank instead of a statement. Export it again.';
     case 'file-too-many-rows':
-      return `This file has ${problem.rowCount} rows, more than the ${problem.maxRows} that can be imported at once. Export a shorter period.`;
+      return `This file has ${problem.rowCount.toLocaleString('en')} rows, more than the ${problem.maxRows.toLocaleString('en')} that can be imported at once. Export a shorter period.`;
   }
 }
 

@@ -1,10 +1,10 @@
+import { withoutEntities } from './entities.ts';
+
 /** A token of an OFX file, in file order: the start or end of an aggregate, or an element with its value. */
 export type OfxPiece =
   | { readonly kind: 'begin'; readonly name: string }
   | { readonly kind: 'end'; readonly name: string }
   | { readonly kind: 'value'; readonly name: string; readonly value: string };
-
-const entities: Readonly<Record<string, string>> = { amp: '&', lt: '<', gt: '>', quot: '"', apos: "'", nbsp: '\u00a0' };
 
 /**
  * Reads OFX 1.x, which is SGML and leaves elements with a value unclosed, and OFX 2.x, which is XML and closes them.
@@ -30,15 +30,4 @@ export function* readElements(text: string): Generator<OfxPiece> {
       valued = name;
     }
   }
-}
-
-function withoutEntities(text: string): string {
-  return text.replace(
-    /&(?:#(\d{1,6})|#x([\da-f]{1,6})|([a-z]+));/gi,
-    (whole, decimal?: string, hexadecimal?: string, name?: string) => {
-      if (name !== undefined) return entities[name.toLowerCase()] ?? whole;
-      const code = decimal === undefined ? Number.parseInt(hexadecimal ?? '', 16) : Number(decimal);
-      return code <= 0x10_ff_ff ? String.fromCodePoint(code) : whole;
-    },
-  );
 }

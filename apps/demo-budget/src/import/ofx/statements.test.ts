@@ -1,5 +1,6 @@
 import { describe, expect, it } from 'vitest';
-import { isOfx, ofxColumns, readStatements, type OfxStatement } from './statements.ts';
+import { statementColumns, type Statement } from '../statement.ts';
+import { isOfx, readStatements } from './statements.ts';
 
 const sgml = `OFXHEADER:100
 DATA:OFXSGML
@@ -29,7 +30,7 @@ const xml = `<?xml version="1.0" encoding="UTF-8"?>
 </BANKTRANLIST></CCSTMTRS></CCSTMTTRNRS></CREDITCARDMSGSRSV1></OFX>
 `;
 
-function read(text: string): readonly OfxStatement[] {
+function read(text: string): readonly Statement[] {
   const result = readStatements(text);
   if (!result.ok) throw new Error(result.problem.code);
   return result.value;
@@ -50,16 +51,16 @@ describe('an OFX file', () => {
     const [statement] = read(sgml);
     expect(statement?.accountNumber).toBe('6789');
     expect(statement?.table.rows.map(({ cells }) => cells)).toEqual([
-      ['20250131', '-3.50', 'Marmalade & Moss', 'CARD 4410', 'USD', 'A1'],
-      ['20250125', '100', 'Employer', '', 'USD', 'A2'],
+      ['20250131', '-3.50', 'Marmalade & Moss', 'CARD 4410', 'USD', 'A1', ''],
+      ['20250125', '100', 'Employer', '', 'USD', 'A2', ''],
     ]);
-    expect(statement?.table.header[ofxColumns.payee ?? -1]).toBe('Payee');
+    expect(statement?.table.header[statementColumns.payee ?? -1]).toBe('Payee');
   });
 
   it('of version 2 is read as XML, with the currency of the amount and not of the original payment', () => {
     expect(read(xml)[0]?.table.rows.map(({ cells }) => cells)).toEqual([
-      ['20250201', '-12,50', 'Fig & <Fennel>', '', 'EUR', 'B1'],
-      ['20250202', '-9.00', 'Kiosk über', '', 'CHF', 'B2'],
+      ['20250201', '-12,50', 'Fig & <Fennel>', '', 'EUR', 'B1', ''],
+      ['20250202', '-9.00', 'Kiosk über', '', 'CHF', 'B2', ''],
     ]);
   });
 
@@ -94,5 +95,18 @@ describe('an OFX file', () => {
     ]) {
       expect(() => readStatements(text)).not.toThrow();
     }
+  });
+
+  it('has payees without the entities of HTML, even if escaped twice', () => {
+    const named = (name: string): string =>
+      read(sgml.replace('Marmalade &amp; Moss', name))[0]?.table.rows[0]?.cells[2] ?? '';
+    expect(named('Caf&eacute; &#39;Zur Post&#39;')).toBe("Café 'Zur Post'");
+    expect(named('Moss &amp;amp; Sons&amp;rsquo; Caf&amp;eacute;')).toBe('Moss & Sons’ Café');
+    expect(named('AT&T &unknown; R&D;')).toBe('AT&T &unknown; R&D;');
+  });
+
+  it('has the number of a check in the memo', () => {
+    const [statement] = read(sgml.replace('<MEMO>CARD 4410', '<CHECKNUM>001042<MEMO>CARD 4410'));
+    expect(statement?.table.rows[0]?.cells[3]).toBe('Check 1042 · CARD 4410');
   });
 });

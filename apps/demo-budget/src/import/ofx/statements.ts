@@ -1,30 +1,8 @@
 import { fail, succeed, type Result } from '../../result.ts';
 import type { FileProblem } from '../file/problem.ts';
 import { maxRows, type Table } from '../file/table.ts';
-import type { ColumnChoice } from '../rows/columns.ts';
+import { statementHeader, withCheckNumber, type Statement } from '../statement.ts';
 import { readElements } from './elements.ts';
-
-/** The statement of one account. A file may hold several. */
-export interface OfxStatement {
-  /** The last characters of the bank's account number; empty if the file has none. */
-  readonly accountNumber: string;
-  /** One row per entry. `rowNumber` counts entries from 1. */
-  readonly table: Table;
-}
-
-const header = ['Date', 'Amount', 'Payee', 'Notes', 'Currency', 'Reference'] as const;
-
-/** The columns of a statement's table: always the same. */
-export const ofxColumns: ColumnChoice = {
-  date: 0,
-  amount: 1,
-  debit: null,
-  credit: null,
-  payee: 2,
-  notes: 3,
-  currency: 4,
-  bankId: 5,
-};
 
 /**
  * Whether the text is an OFX or QFX file, whatever the file's name: OFX 1.x begins with its own header, and both
@@ -38,7 +16,7 @@ export function isOfx(text: string): boolean {
  * Reads the bank and credit-card statements of an OFX file. Rejects a truncated file, because any number of entries may
  * be missing.
  */
-export function readStatements(text: string): Result<readonly OfxStatement[], FileProblem> {
+export function readStatements(text: string): Result<readonly Statement[], FileProblem> {
   if (!/<\/OFX>\s*$/i.test(text)) return fail({ code: 'file-cut-off' });
   const statements: OpenStatement[] = [];
   let entry: Map<string, string> | null = null;
@@ -68,7 +46,11 @@ export function readStatements(text: string): Result<readonly OfxStatement[], Fi
   const most = Math.max(...filled.map(({ entries }) => entries.length));
   if (most > maxRows) return fail({ code: 'file-too-many-rows', rowCount: most, maxRows });
   return succeed(
-    filled.map(({ accountNumber, currency, entries }) => ({ accountNumber, table: tableOf(entries, currency) })),
+    filled.map(({ accountNumber, currency, entries }) => ({
+      accountNumber,
+      pendingCount: 0,
+      table: tableOf(entries, currency),
+    })),
   );
 }
 
@@ -88,11 +70,12 @@ function tableOf(entries: readonly ReadonlyMap<string, string>[], currency: stri
       date,
       entry.get('TRNAMT') ?? '',
       payee === '' ? memo : payee,
-      payee === '' || memo === payee ? '' : memo,
+      withCheckNumber(payee === '' || memo === payee ? '' : memo, entry.get('CHECKNUM') ?? ''),
       entry.get('CURRENCY.CURSYM') ?? currency,
       entry.get('FITID') ?? '',
+      '',
     ];
     return { rowNumber: index + 1, cells };
   });
-  return { delimiter: null, header, hasHeader: true, rows };
+  return { delimiter: null, header: statementHeader, hasHeader: true, rows };
 }

@@ -16,7 +16,18 @@ function tableOf(text: string): Table {
 const table = tableOf('When;Who;How much;What for\n04/05/2025;Coffee;3,50;two\n');
 // Settings that detection could not guess: month first, and spending without a minus.
 const formats: FormatChoice = {
-  columns: { date: 0, payee: 1, amount: 2, debit: null, credit: null, notes: 3, currency: null, bankId: null },
+  columns: {
+    date: 0,
+    payee: 1,
+    amount: 2,
+    debit: null,
+    credit: null,
+    direction: null,
+    notes: 3,
+    currency: null,
+    bankId: null,
+    category: null,
+  },
   dateOrder: 'month-day-year',
   dateOrderOpen: false,
   decimalMark: 'comma',

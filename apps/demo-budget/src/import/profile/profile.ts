@@ -17,7 +17,18 @@ export interface ImportProfile {
   readonly turnSigns: boolean;
 }
 
-const roles: readonly ColumnRole[] = ['date', 'amount', 'debit', 'credit', 'payee', 'notes', 'currency', 'bankId'];
+const roles: readonly ColumnRole[] = [
+  'date',
+  'amount',
+  'debit',
+  'credit',
+  'direction',
+  'payee',
+  'notes',
+  'currency',
+  'bankId',
+  'category',
+];
 
 /** Undefined for a file without delimiters, which describes its own format. */
 export function profileOf(

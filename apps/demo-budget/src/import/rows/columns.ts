@@ -10,11 +10,15 @@ export interface ColumnChoice {
   readonly amount: number | null;
   readonly debit: number | null;
   readonly credit: number | null;
+  /** Says of an amount without a sign whether it is a debit or a credit. */
+  readonly direction: number | null;
   readonly payee: number | null;
   readonly notes: number | null;
   readonly currency: number | null;
   /** The bank's own id of an entry. */
   readonly bankId: number | null;
+  /** The name of a category. */
+  readonly category: number | null;
 }
 
 export type ColumnRole = keyof ColumnChoice;
@@ -25,35 +29,41 @@ const wordsByRole: Readonly<Record<ColumnRole, readonly RegExp[]>> = {
     /^(booking|posting|posted|transaction|trans\.?) ?date$/,
     /^(buchungstag|buchungsdatum|buchung)$/,
     /^(date|datum|fecha|data|dato|datum bokföring)\b/,
-    /\bdate\b|datum|valuta|wertstellung|fecha/,
+    /\bdate\b|datum|valuta|wertstellung|fecha|дата|日付|取引日|日期|거래일/,
   ],
   amount: [
     /^(amount|betrag|umsatz|montant|importe|importo|bedrag|belopp|kwota|valor|beløb)\b/,
-    /amount|betrag|montant|importe|bedrag|belopp|kwota/,
+    /amount|betrag|montant|importe|bedrag|belopp|kwota|сумма|金額|金额|금액/,
   ],
   debit: [
     /^(debit|withdrawal|paid out|money out|soll|belastung|débit|cargo|addebito|ausgang)/,
-    /debit|withdrawal|paid out|money out/,
+    /debit|withdrawal|paid out|money out|расход|списание|出金|支払|支出|取款|借方|출금/,
   ],
   credit: [
     /^(credit|deposit|paid in|money in|haben|gutschrift|crédit|abono|accredito|eingang)/,
-    /credit|deposit|paid in|money in/,
+    /credit|deposit|paid in|money in|приход|зачисление|入金|預|收入|存入|存款|贷方|貸方|입금/,
+  ],
+  direction: [/.*/],
+  category: [
+    /^(category|kategorie|catégorie|categoría|categoria|categorie|kategoria)\b/,
+    /^(sub-?category|envelope)\b/,
   ],
   payee: [
     /^(payee|merchant|counterparty|beneficiary|name)\b/,
     /auftraggeber|empf[aä]nger|beg[uü]nstigt|zahlungsbeteiligter|bénéficiaire|beneficiario|ontvanger|mottagare|kontrahent/,
     /^(description|libellé|bezeichnung|concepto|descrizione|omschrijving|tekst|opis)/,
+    /описание|摘要|对方|對方|적요|내용/,
   ],
   notes: [
     /^(notes?|memo|details|comment|remarks)\b/,
     /verwendungszweck|purpose|reference|communication|causale|mededeling|meddelande|tytuł|buchungstext/,
   ],
-  currency: [/^(currency|w[aä]hrung|devise|divisa|valuta|moneda|waluta|ccy)$/],
+  currency: [/^(currency|w[aä]hrung|devise|divisa|valuta|moneda|waluta|ccy|валюта|通貨|币种|幣別|통화)$/],
   bankId: [/^(fitid|transaction id|transaktions-?id|unique id)$/],
 };
 
 /** A running balance looks like an amount but is not one. */
-const balanceWords = /balance|saldo|kontostand|solde/;
+const balanceWords = /balance|saldo|kontostand|solde|остаток|残高|余额|餘額|잔액/;
 
 const sampleRows = 200;
 
@@ -86,6 +96,11 @@ export function guessColumns(table: Table): ColumnChoice {
   const twoSided = debit !== null && credit !== null;
   if (!twoSided) [debit, credit].forEach((column) => column !== null && taken.delete(column));
   const amount = twoSided ? null : (pick('amount', isMoney, true) ?? pick('amount', isNamed('amount'), true));
+  const direction =
+    amount !== null && isUnsigned(table, amount)
+      ? pick('direction', (shape) => shape.directionShare === 1, true)
+      : null;
+  const category = pick('category', (shape) => shape.textShare > 0.3, false);
   const payee = pick('payee', (shape) => shape.textShare > 0.3, false) ?? pickWordiest(shapes, taken);
   const notes = pick('notes', (shape) => shape.textShare > 0, false);
   const bankId = pick('bankId', (shape) => shape.filledShare === 1, false);
@@ -94,10 +109,12 @@ export function guessColumns(table: Table): ColumnChoice {
     amount,
     debit: twoSided ? debit : null,
     credit: twoSided ? credit : null,
+    direction,
     payee,
     notes,
     currency,
     bankId,
+    category,
   };
 }
 
@@ -109,6 +126,7 @@ interface ColumnShape {
   readonly amountShare: number;
   readonly currencyShare: number;
   readonly textShare: number;
+  readonly directionShare: number;
   readonly filledShare: number;
   readonly distinct: number;
 }
@@ -124,10 +142,25 @@ function shapeOf(table: Table, name: string, column: number): ColumnShape {
     dateShare: share(looksLikeDate),
     amountShare: share(looksLikeAmount),
     currencyShare: share((cell) => /^[A-Z]{3}$/.test(cell)),
+    directionShare: share((cell) => directionOf(cell) !== undefined),
     textShare: share((cell) => /\p{L}{3}/u.test(cell)),
     filledShare: cells.length === 0 ? 0 : filled.length / cells.length,
     distinct: new Set(filled).size,
   };
+}
+
+const outWords = /^(dr|d|db|dbit|debit|debet|debito|débit|soll|s|af|out|-)\.?$/i;
+const inWords = /^(cr|c|crdt|credit|kredit|credito|crédit|haben|h|bij|in|\+)\.?$/i;
+
+/** What a cell says about the direction of the amount beside it; undefined for any other text. */
+export function directionOf(cell: string): 'out' | 'in' | undefined {
+  const text = cell.trim();
+  return outWords.test(text) ? 'out' : inWords.test(text) ? 'in' : undefined;
+}
+
+/** Banks that sign their amounts may name the direction too, and then it adds nothing. */
+function isUnsigned(table: Table, column: number): boolean {
+  return !table.rows.some((row) => /^\s*[(\-\u2212]|-\s*$/u.test(row.cells[column] ?? ''));
 }
 
 /** Without a recognised name, the payee is the text column with the most distinct values. */

@@ -1,7 +1,7 @@
 import { parseAmount, type AmountProblem, type DecimalMark } from '../../money/parse.ts';
 import { fail, succeed, type Result } from '../../result.ts';
 import type { Table, TableRow } from '../file/table.ts';
-import type { ColumnChoice } from './columns.ts';
+import { directionOf, type ColumnChoice } from './columns.ts';
 import { parseDate, type DateOrder } from './dates.ts';
 import { importKey } from './import-key.ts';
 import { findAlike, type KnownEntry } from './likeness.ts';
@@ -26,6 +26,8 @@ export interface EntryDraft {
   readonly amountMinor: number;
   readonly payee: string;
   readonly notes: string;
+  /** The file's name of a category; empty if it has none. */
+  readonly categoryName: string;
 }
 
 export interface PreviewRow {
@@ -60,7 +62,8 @@ export function previewImport(table: Table, settings: ImportSettings, known: Kno
     const problems: RowProblem[] = [];
     if (!date.ok) problems.push(date.problem);
     if (!amount.ok) problems.push(amount.problem);
-    if (currencyDiffers(row, settings)) problems.push({ code: 'currency-differs' });
+    const found = foreignCurrency(row, settings);
+    if (found !== undefined) problems.push({ code: 'currency-differs', found, expected: settings.currency });
     if (!date.ok || !amount.ok || problems.length > 0) {
       return { rowNumber: row.rowNumber, cells: row.cells, draft: undefined, problems, duplicate: false, alike: null };
     }
@@ -79,6 +82,7 @@ export function previewImport(table: Table, settings: ImportSettings, known: Kno
       amountMinor: amount.value,
       payee,
       notes: cellAt(row, settings.columns.notes),
+      categoryName: oneLine(cellAt(row, settings.columns.category)),
     };
     return {
       rowNumber: row.rowNumber,
@@ -113,9 +117,11 @@ function oneLine(text: string): string {
   return text.replace(/\s+/gu, ' ');
 }
 
-function currencyDiffers(row: TableRow, settings: ImportSettings): boolean {
-  const currency = cellAt(row, settings.columns.currency);
-  return currency !== '' && currency.toUpperCase() !== settings.currency;
+function foreignCurrency(row: TableRow, settings: ImportSettings): string | undefined {
+  const currency = cellAt(row, settings.columns.currency).toUpperCase();
+  if (currency === '' || currency === settings.currency) return undefined;
+  // Any other text of the file stays out of problems, which may be logged.
+  return /^[A-Z]{3}$/.test(currency) ? currency : 'another currency';
 }
 
 function amountOf(row: TableRow, settings: ImportSettings): Result<number, AmountProblem | RowProblem> {
@@ -126,7 +132,9 @@ function amountOf(row: TableRow, settings: ImportSettings): Result<number, Amoun
     succeed(turnSigns && amountMinor !== 0 ? -amountMinor : amountMinor);
   if (columns.amount !== null) {
     const amount = read(columns.amount);
-    return amount.ok ? signed(amount.value) : amount;
+    if (!amount.ok) return amount;
+    const isOut = directionOf(cellAt(row, columns.direction)) === 'out';
+    return signed(isOut && amount.value > 0 ? -amount.value : amount.value);
   }
   const debit = read(columns.debit);
   const credit = read(columns.credit);

@@ -2,12 +2,13 @@ import { amountSentence } from '../../money/amount-sentence.ts';
 import type { AmountProblem } from '../../money/parse.ts';
 import type { DateProblem } from './dates.ts';
 
-/** Why one row cannot be imported. Contains none of the row's contents. */
+/** Why one row cannot be imported. Contains none of the row's contents but the code of its currency. */
 export type RowProblem =
   | DateProblem
   | AmountProblem
   | { readonly code: 'amount-on-both-sides' }
-  | { readonly code: 'currency-differs' };
+  /** Codes of three letters, such as EUR. */
+  | { readonly code: 'currency-differs'; readonly found: string; readonly expected: string };
 
 export function rowProblemSentence(problem: RowProblem): string {
   switch (problem.code) {
@@ -20,7 +21,7 @@ export function rowProblemSentence(problem: RowProblem): string {
     case 'amount-on-both-sides':
       return 'Money out and money in are both filled.';
     case 'currency-differs':
-      return 'The currency differs from the currency of the account.';
+      return `This row is in ${problem.found}, and the account is in ${problem.expected}.`;
     default:
       return amountSentence(problem);
   }

@@ -26,7 +26,18 @@ function date(text: string, order: DateOrder): string {
 const settings: ImportSettings = {
   accountId: 'a1',
   currency: 'EUR',
-  columns: { date: 0, payee: 1, amount: 2, debit: null, credit: null, notes: null, currency: null, bankId: null },
+  columns: {
+    date: 0,
+    payee: 1,
+    amount: 2,
+    debit: null,
+    credit: null,
+    direction: null,
+    notes: null,
+    currency: null,
+    bankId: null,
+    category: null,
+  },
   dateOrder: 'year-month-day',
   decimalMark: 'point',
   turnSigns: false,
@@ -116,6 +127,8 @@ describe('guessing columns', () => {
       notes: 3,
       currency: 6,
       bankId: null,
+      direction: null,
+      category: null,
     });
     const twoSided = tableOf(
       'Date,Type,Details,Paid out,Paid in,Balance\n2025-01-31,CARD,Coffee,3.50,,10.00\n2025-02-01,CRED,Wages,,100.00,110.00\n',
@@ -134,6 +147,8 @@ describe('guessing columns', () => {
       notes: null,
       currency: null,
       bankId: null,
+      direction: null,
+      category: null,
     });
   });
 
@@ -240,7 +255,7 @@ describe('the preview', () => {
       { code: 'date-unreadable' },
       { code: 'date-impossible' },
       { code: 'amount-on-both-sides' },
-      { code: 'currency-differs' },
+      { code: 'currency-differs', found: 'USD', expected: 'EUR' },
       { code: 'amount-missing' },
     ];
     for (const problem of problems) expect(rowProblemSentence(problem)).toMatch(/^[A-Z].*\.$/);
@@ -338,8 +353,8 @@ describe('the samples', () => {
   it.each([
     ['meridian-giro.csv', 'day-month-year', 'comma'],
     ['harbour-checking.csv', 'month-day-year', 'point'],
-  ] as const)('need no correction: %s', (name, dateOrder, decimalMark) => {
-    const decoded = decodeFile(
+  ] as const)('need no correction: %s', async (name, dateOrder, decimalMark) => {
+    const decoded = await decodeFile(
       new Uint8Array(readFileSync(new URL(`../../../public/samples/${name}`, import.meta.url))),
     );
     if (!decoded.ok) throw new Error(decoded.problem.code);

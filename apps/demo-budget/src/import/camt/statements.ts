@@ -1,0 +1,118 @@
+import { parseAmount } from '../../money/parse.ts';
+import { fail, succeed, type Result } from '../../result.ts';
+import type { FileProblem } from '../file/problem.ts';
+import { maxRows } from '../file/table.ts';
+import { statementHeader, type Statement } from '../statement.ts';
+import { childOf, childrenOf, parseXml, textAt, type XmlElement } from './xml.ts';
+
+/** Whether the text is an ISO 20022 account report (camt.052) or statement (camt.053) in XML. */
+export function isCamt(text: string): boolean {
+  return /<(?:\w+:)?(?:BkToCstmrStmt|BkToCstmrAcctRpt)\b/.test(text.slice(0, 4_000));
+}
+
+/** Reads the booked entries of every account in the file. A collected entry becomes its payments if these add up. */
+export function readCamt(text: string): Result<readonly Statement[], FileProblem> {
+  const root = parseXml(text);
+  if (root === undefined) return fail({ code: 'file-cut-off' });
+  const message = childOf(root, 'BkToCstmrStmt') ?? childOf(root, 'BkToCstmrAcctRpt');
+  if (message === undefined) return fail({ code: 'file-has-no-entries' });
+  const statements = [...childrenOf(message, 'Stmt'), ...childrenOf(message, 'Rpt')].map(readStatement);
+  const filled = statements.filter(({ table }) => table.rows.length > 0);
+  if (filled.length === 0) return fail({ code: 'file-has-no-entries' });
+  const most = Math.max(...filled.map(({ table }) => table.rows.length));
+  return most > maxRows ? fail({ code: 'file-too-many-rows', rowCount: most, maxRows }) : succeed(filled);
+}
+
+function readStatement(statement: XmlElement): Statement {
+  const account = textAt(statement, 'Acct', 'Id', 'IBAN') || textAt(statement, 'Acct', 'Id', 'Othr', 'Id');
+  const entries = childrenOf(statement, 'Ntry');
+  const booked = entries.filter((entry) => statusOf(entry) === 'BOOK');
+  const rows = booked.flatMap(rowsOfEntry).map((cells, index) => ({ rowNumber: index + 1, cells }));
+  return {
+    accountNumber: account.slice(-4),
+    pendingCount: entries.length - booked.length,
+    table: { delimiter: null, header: statementHeader, hasHeader: true, rows },
+  };
+}
+
+/** Older versions have the code as text, newer ones in an element of its own. */
+function statusOf(entry: XmlElement): string {
+  const status = childOf(entry, 'Sts');
+  if (status === undefined) return 'BOOK';
+  return textAt(status, 'Cd') || textAt(status, 'Prtry') || status.text.trim() || 'BOOK';
+}
+
+function rowsOfEntry(entry: XmlElement): string[][] {
+  const payments = childrenOf(entry, 'NtryDtls').flatMap((details) => childrenOf(details, 'TxDtls'));
+  const date = dayAt(entry, 'BookgDt') || dayAt(entry, 'ValDt');
+  const reference = textAt(entry, 'AcctSvcrRef') || textAt(entry, 'NtryRef');
+  if (payments.length > 1 && addUp(entry, payments))
+    return payments.map((payment, index) =>
+      cellsOf(payment, entry, date, textAt(payment, 'Refs', 'AcctSvcrRef') || numbered(reference, index)),
+    );
+  const [only] = payments;
+  const cells = cellsOf(only ?? entry, entry, date, reference);
+  // The amount of the whole entry, whatever its one payment says: that may be in another currency.
+  cells[1] = signed(entry, textAt(entry, 'Amt'));
+  cells[4] = childOf(entry, 'Amt')?.attributes.get('Ccy') ?? '';
+  return [cells];
+}
+
+function numbered(reference: string, index: number): string {
+  return reference === '' ? '' : `${reference}/${index + 1}`;
+}
+
+function cellsOf(payment: XmlElement, entry: XmlElement, date: string, reference: string): string[] {
+  const amount = amountOf(payment) ?? childOf(entry, 'Amt');
+  const isOut = textAt(entry, 'CdtDbtInd') === 'DBIT';
+  // A reversal turns the parties around: the payer of the original payment gets the money.
+  const isReversal = textAt(entry, 'RvslInd') === 'true';
+  const party = isOut === isReversal ? 'Dbtr' : 'Cdtr';
+  const payee =
+    textAt(payment, 'RltdPties', `Ultmt${party}`, 'Nm') ||
+    textAt(payment, 'RltdPties', party, 'Nm') ||
+    textAt(payment, 'RltdPties', party, 'Pty', 'Nm');
+  const remittance = childOf(payment, 'RmtInf');
+  const memo = [
+    ...(remittance === undefined ? [] : childrenOf(remittance, 'Ustrd').map(({ text }) => text.trim())),
+    textAt(payment, 'RmtInf', 'Strd', 'CdtrRefInf', 'Ref'),
+  ]
+    .filter((line) => line !== '')
+    .join(' ');
+  const info = textAt(entry, 'AddtlNtryInf');
+  return [
+    date,
+    signed(entry, amount?.text.trim() ?? ''),
+    payee || info || memo,
+    payee === '' ? (info === '' ? '' : memo) : memo || info,
+    amount?.attributes.get('Ccy') ?? '',
+    reference,
+    '',
+  ];
+}
+
+function amountOf(payment: XmlElement): XmlElement | undefined {
+  const details = childOf(payment, 'AmtDtls');
+  const amount = details === undefined ? undefined : childOf(details, 'TxAmt');
+  return childOf(payment, 'Amt') ?? (amount === undefined ? undefined : childOf(amount, 'Amt'));
+}
+
+function addUp(entry: XmlElement, payments: readonly XmlElement[]): boolean {
+  const whole = childOf(entry, 'Amt');
+  const currency = whole?.attributes.get('Ccy') ?? '';
+  if (whole === undefined || currency === '') return false;
+  const minorOf = (amount: XmlElement | undefined): number => {
+    if (amount === undefined || amount.attributes.get('Ccy') !== currency) return Number.NaN;
+    const parsed = parseAmount(amount.text, currency, 'point');
+    return parsed.ok ? parsed.value : Number.NaN;
+  };
+  return payments.reduce((sum, payment) => sum + minorOf(amountOf(payment)), 0) === minorOf(whole);
+}
+
+function signed(entry: XmlElement, amount: string): string {
+  return textAt(entry, 'CdtDbtInd') === 'DBIT' ? `-${amount.trim()}` : amount.trim();
+}
+
+function dayAt(entry: XmlElement, name: string): string {
+  return (textAt(entry, name, 'Dt') || textAt(entry, name, 'DtTm')).slice(0, 10);
+}

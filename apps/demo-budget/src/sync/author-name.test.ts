@@ -1,0 +1,20 @@
+import { describe, expect, it } from 'vitest';
+import { authorName } from './author-name.ts';
+
+const names = new Map([
+  ['person-1', 'Ben'],
+  ['device-00000001', 'Anna'],
+]);
+
+describe('the author of a change', () => {
+  it('has a name on both sides', () => {
+    expect(authorName('person-1', { device: 'device-00000001', names, isMember: false })).toBe('Ben');
+    expect(authorName('device-00000001', { device: 'person-1', names, isMember: true })).toBe('Anna');
+    expect(authorName('person-1', { device: 'person-1', names, isMember: true })).toBe('this device');
+  });
+
+  it('without a name is the owner for a member, and another device for the owner', () => {
+    expect(authorName('device-00000002', { device: 'person-1', names, isMember: true })).toBe('the owner');
+    expect(authorName('device-00000002', { device: 'device-00000001', names, isMember: false })).toBe('another device');
+  });
+});
