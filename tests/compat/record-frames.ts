@@ -49,7 +49,7 @@ const body = encodeChangesetBody({
 const fromClient: ClientMessage[] = [
   {
     type: 'hello',
-    protocolVersion: 2,
+    protocolVersion: 3,
     token: 'a.b.c',
     databaseId: 'budget-1',
     databaseIdentity: null,
@@ -66,7 +66,7 @@ const fromClient: ClientMessage[] = [
   },
   {
     type: 'hello',
-    protocolVersion: 2,
+    protocolVersion: 3,
     token: '',
     databaseId: 'b',
     databaseIdentity: id,
@@ -86,6 +86,22 @@ const fromClient: ClientMessage[] = [
     previousHash: id,
     olderEpochUpTo: 0,
     changesets: [{ sequence: 130, stampUs: 1_763_683_200_000_123, ageUs: 1500, base: 12, body }],
+  },
+  {
+    type: 'push',
+    previousHash: id,
+    olderEpochUpTo: 131,
+    changesets: [
+      { sequence: 131, stampUs: 1_763_683_200_000_124, ageUs: 1500, base: 12, body },
+      {
+        sequence: 132,
+        stampUs: 1_763_683_200_000_125,
+        ageUs: 0,
+        base: 13,
+        origin: { siteId: id, sequence: 300, hash: id.toReversed() },
+        body,
+      },
+    ],
   },
   { type: 'confirm', cursor: 13, lastAckedSequence: 130 },
   { type: 'renew-token', token: 'd.e.f' },
@@ -109,7 +125,7 @@ const fromClient: ClientMessage[] = [
 const fromServer: ServerMessage[] = [
   {
     type: 'welcome',
-    protocolVersion: 2,
+    protocolVersion: 3,
     databaseIdentity: id,
     logEpoch: id,
     watermark: 12,

@@ -16,6 +16,7 @@ export {
   type ChangeKind,
   type Changeset,
   type ChangesetBody,
+  type ChangesetOrigin,
   type CellBase,
 } from './change/changeset.ts';
 export { decodeBefore, decodeChangesetBody, encodeBefore, encodeChangesetBody } from './change/changeset-codec.ts';
@@ -109,6 +110,7 @@ export { decodePacked, encodePacked, type PackedMessage } from './protocol/packe
 export type { Presence, PresenceUpdate, PresenceState, SeenPresence } from './protocol/presence.ts';
 export { PROTOCOL_FLOOR, PROTOCOL_VERSION, requireProtocolVersion } from './protocol/protocol-version.ts';
 export type { Push, PushedChangeset } from './protocol/push.ts';
+export { decodeOrigin, encodeOrigin } from './change/changeset-origin.ts';
 export type { RenewToken } from './protocol/renew-token.ts';
 export type { Welcome } from './protocol/welcome.ts';
 export { buildSchema } from './schema/build-schema.ts';

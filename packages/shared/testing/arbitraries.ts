@@ -86,9 +86,21 @@ export const outcome: fc.Arbitrary<Outcome> = fc.oneof(
 const changesetRun: fc.Arbitrary<PushedChangeset[]> = fc
   .tuple(
     fc.integer({ min: 1, max: 2 ** 40 }),
-    fc.array(plain({ stampUs: safe, ageUs: safe, base: safe, body: fc.uint8Array() }), { minLength: 1, maxLength: 5 }),
+    fc.array(
+      fc.tuple(
+        plain({ stampUs: safe, ageUs: safe, base: safe, body: fc.uint8Array() }),
+        fc.option(plain({ siteId: id, sequence: fc.integer({ min: 1, max: 2 ** 40 }), hash: id }), { freq: 1 }),
+      ),
+      { minLength: 1, maxLength: 5 },
+    ),
   )
-  .map(([first, entries]) => entries.map((entry, index) => ({ sequence: first + index, ...entry })));
+  .map(([first, entries]) =>
+    entries.map(([entry, origin], index) => ({
+      sequence: first + index,
+      ...entry,
+      ...(origin === null ? {} : { origin }),
+    })),
+  );
 
 const u32: fc.Arbitrary<number> = fc.integer({ min: 0, max: 0xffff_ffff });
 const auditedTable: fc.Arbitrary<AuditedTable> = fc

@@ -53,6 +53,17 @@ export interface ChangesetBody {
   readonly cellBases: readonly CellBase[];
 }
 
+/**
+ * The first changeset from which another one was re-created. Two copies of a client's file may have written different
+ * changesets under one site and sequence; the hash tells them apart. It also proves that the sender has the changeset,
+ * because a hash is known only to its author and the server.
+ */
+export interface ChangesetOrigin {
+  readonly siteId: Uint8Array;
+  readonly sequence: number;
+  readonly hash: Uint8Array;
+}
+
 /** A changeset with its position in the changelog of its site. */
 export interface Changeset {
   /** 1, 2, 3 … per site, without gaps. */
@@ -63,4 +74,9 @@ export interface Changeset {
   readonly base: number;
   /** The encoded ChangesetBody. These bytes are hashed, stored and sent, and never encoded again. */
   readonly body: Uint8Array;
+  /**
+   * The changeset that this one was re-created from: under a new site id, or by a retry after a rejection. It takes
+   * effect only if its origin, and everything else re-created from it, does not. Absent: the changeset is the first.
+   */
+  readonly origin?: ChangesetOrigin;
 }

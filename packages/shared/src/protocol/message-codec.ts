@@ -18,7 +18,7 @@ import {
   type Presence,
   type PresenceUpdate,
 } from './presence.ts';
-import { readPush, writePush, type Push } from './push.ts';
+import { hasOrigins, readPush, writePush, type Push } from './push.ts';
 import { readRenewToken, writeRenewToken, type RenewToken } from './renew-token.ts';
 import { readWelcome, writeWelcome, type Welcome } from './welcome.ts';
 
@@ -43,9 +43,12 @@ export const MESSAGE_CODES = {
   'presence-update': 71,
 } as const;
 
+/** The first byte of a push with the origin of any of its changesets. */
+const PUSH_WITH_ORIGINS_CODE = 9;
+
 export function encodeMessage(message: ClientMessage | ServerMessage): Uint8Array<ArrayBuffer> {
   const writer = new ByteWriter();
-  writer.u8(MESSAGE_CODES[message.type]);
+  writer.u8(codeOf(message));
   switch (message.type) {
     case 'hello':
       writeHello(writer, message);
@@ -92,6 +95,10 @@ export function encodeMessage(message: ClientMessage | ServerMessage): Uint8Arra
   return writer.finish();
 }
 
+function codeOf(message: ClientMessage | ServerMessage): number {
+  return message.type === 'push' && hasOrigins(message) ? PUSH_WITH_ORIGINS_CODE : MESSAGE_CODES[message.type];
+}
+
 /** Encodes the groups of a delivery for encodeDelivery and encodeDeliveryPart. */
 export function encodeDeliveryGroups(groups: readonly ChangeGroup[]): Uint8Array<ArrayBuffer> {
   const writer = new ByteWriter();
@@ -126,7 +133,9 @@ export function decodeClientMessage(bytes: Uint8Array): ClientMessage {
       case MESSAGE_CODES.hello:
         return readHello(reader);
       case MESSAGE_CODES.push:
-        return readPush(reader);
+        return readPush(reader, false);
+      case PUSH_WITH_ORIGINS_CODE:
+        return readPush(reader, true);
       case MESSAGE_CODES.confirm:
         return readConfirm(reader);
       case MESSAGE_CODES['renew-token']:

@@ -8,6 +8,7 @@ import { PROTOCOL_FLOOR, PROTOCOL_VERSION } from './protocol-version.ts';
 const HASH_OF_VERSION: Readonly<Record<number, string>> = {
   1: '8f10a8b19c8a7eba13457901c3a4a81ec38f64aefcac961d948fc4132b46b35c',
   2: '2710d2eef46e248c5ac732789a61d363c964853c15eced46cc61d9e5802700bf',
+  3: '2d792b44381da1fc4fedeb5adff201aa40520ad7dec65fc5bc87817b8ee8859d',
 };
 
 it('changes its version when the bytes of any message change', () => {

@@ -4,8 +4,9 @@ import { RockpoolError } from '../errors/rockpool-error.ts';
  * One line per version: what changed.
  *   1  the first
  *   2  hello and welcome carry the identity of the database (docs/decisions/0051-database-identity.md)
+ *   3  a push names the origins of re-created changesets (docs/decisions/0068-origins-of-changesets.md)
  */
-export const PROTOCOL_VERSION = 2;
+export const PROTOCOL_VERSION = 3;
 
 /**
  * The oldest version that this side supports. A client of version 1 does not name the database that its rows belong to.

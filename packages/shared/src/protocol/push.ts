@@ -2,6 +2,7 @@ import type { ByteReader } from '../bytes/byte-reader.ts';
 import type { ByteWriter } from '../bytes/byte-writer.ts';
 import type { Changeset } from '../change/changeset.ts';
 import { CHANGESET_HASH_BYTES } from '../change/changeset-hash.ts';
+import { readOrigin, writeOrigin } from '../change/changeset-origin.ts';
 import { MAX_PUSH_CHANGESETS } from './limits.ts';
 
 /** A changeset as sent, with its age: clocks are compared by ages alone (clock/stamp.ts). */
@@ -26,20 +27,28 @@ export interface Push {
   readonly changesets: readonly PushedChangeset[];
 }
 
+/** Whether a push needs the form with origins, which version 2 lacks. */
+export function hasOrigins({ changesets }: Push): boolean {
+  return changesets.some(({ origin }) => origin !== undefined);
+}
+
 export function writePush(writer: ByteWriter, push: Push): void {
+  const withOrigins = hasOrigins(push);
   writer.bytes(push.previousHash);
   writer.varint(push.olderEpochUpTo);
   writer.varint(push.changesets[0]?.sequence ?? 0);
   writer.varint(push.changesets.length);
-  for (const { stampUs, ageUs, base, body } of push.changesets) {
+  for (const { stampUs, ageUs, base, body, origin } of push.changesets) {
     writer.varint(stampUs);
     writer.varint(ageUs);
     writer.varint(base);
+    if (withOrigins) writer.u8(origin === undefined ? 0 : 1);
+    if (origin !== undefined) writeOrigin(writer, origin);
     writer.lengthPrefixed(body);
   }
 }
 
-export function readPush(reader: ByteReader): Push {
+export function readPush(reader: ByteReader, withOrigins: boolean): Push {
   const previousHash = reader.bytes(CHANGESET_HASH_BYTES).slice();
   const olderEpochUpTo = reader.varint();
   const firstSequence = reader.varint();
@@ -48,11 +57,16 @@ export function readPush(reader: ByteReader): Push {
   if (count > MAX_PUSH_CHANGESETS) reader.fail('too many changesets');
   const changesets: PushedChangeset[] = [];
   for (let i = 0; i < count; i++) {
+    const stampUs = reader.varint();
+    const ageUs = reader.varint();
+    const base = reader.varint();
+    const origin = withOrigins && reader.flag() ? { origin: readOrigin(reader) } : {};
     changesets.push({
       sequence: firstSequence + i,
-      stampUs: reader.varint(),
-      ageUs: reader.varint(),
-      base: reader.varint(),
+      stampUs,
+      ageUs,
+      base,
+      ...origin,
       body: reader.lengthPrefixed().slice(),
     });
   }

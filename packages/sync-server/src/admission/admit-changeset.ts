@@ -1,6 +1,14 @@
-import { correctStampUs, RockpoolError, type ErrorCode, type Version } from '@rockpool/shared';
+import {
+  correctStampUs,
+  EXISTENCE_COLUMN_ID,
+  RockpoolError,
+  type ChangesetOrigin,
+  type ErrorCode,
+  type Version,
+} from '@rockpool/shared';
 import { writeConflictRows } from '../conflict-log/conflict-rows.ts';
 import { withdrawCascadeConflicts } from '../conflict-log/delete-conflict.ts';
+import { hasTakenEffect, saveOrigin } from '../log/origins.ts';
 import { saveOutcome, type StoredOutcome } from '../log/outcomes.ts';
 import type { SiteState } from '../log/sites.ts';
 import { requireValid } from './validate.ts';
@@ -37,7 +45,8 @@ export interface ChangesetToDecide extends HashedChangeset {
 
 /**
  * Decides one changeset inside the transaction of its push. Admits all of it under the next watermark, or rejects all of
- * it with a reason and without a trace in the tables. Stores the outcome and returns the site's next state in both cases.
+ * it with a reason and without a trace in the tables. Admits a changeset that has taken effect already, as an author's
+ * copy re-created it, without changing a row. Stores the outcome and returns the site's next state in both cases.
  * Throws only when the file fails.
  */
 export function admitChangeset(
@@ -56,8 +65,13 @@ export function admitChangeset(
     seenUs: file.log.maxStampUsAt(base),
   });
   const version: Version = { stampUs, site: site.site, watermark: file.log.watermark + 1 };
+  const isRepetition = hasTakenEffect(file.sql, changeset.origin ?? identityOf(site, toDecide));
   try {
-    const stored = file.sql.savepoint(() => applyChangeset(file, rules, toDecide, version, sender.principal));
+    const stored = file.sql.savepoint(() =>
+      isRepetition
+        ? acceptRepetition(file, toDecide, version)
+        : applyChangeset(file, rules, toDecide, version, sender.principal),
+    );
     file.log.append({
       watermark: version.watermark,
       siteNumber: site.number,
@@ -66,10 +80,12 @@ export function admitChangeset(
       stampUs,
       base,
       isOfOlderEpoch,
+      isRepetition,
       principal: sender.principal,
       receivedMs: sender.receivedMs,
     });
     saveOutcome(file.sql, site.number, hash, stored, sender.receivedMs);
+    if (changeset.origin !== undefined && !isRepetition) saveOrigin(file.sql, changeset.origin, sender.receivedMs);
     return { ...decided, lastStampUs: stampUs };
   } catch (error) {
     if (!isRejection(error)) throw error;
@@ -85,6 +101,26 @@ export function admitChangeset(
     );
     return decided;
   }
+}
+
+function identityOf({ site }: SiteState, { changeset, hash }: HashedChangeset): ChangesetOrigin {
+  return { siteId: Buffer.from(site, 'hex'), sequence: changeset.sequence, hash };
+}
+
+/**
+ * Writes nothing. The author's copy shows the changeset twice, as its own and as the other copy's, so that every cell of
+ * it is delivered again.
+ */
+function acceptRepetition(file: DatabaseFile, { changeset }: ChangesetToDecide, { watermark }: Version): StoredOutcome {
+  const { writes } = readChangeset(changeset.body, file);
+  return {
+    outcome: { kind: 'admitted', sequence: changeset.sequence, watermark, conflictCount: 0 },
+    corrected: writes.map(({ table, keyBytes, values }) => ({
+      tableId: table.schema.id,
+      keyBytes,
+      columnIds: [EXISTENCE_COLUMN_ID, ...values.keys()],
+    })),
+  };
 }
 
 /** Merges a changeset and writes its results: rows, versions, documents and conflicts. Throws its rejection. */

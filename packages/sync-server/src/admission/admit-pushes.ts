@@ -3,6 +3,7 @@ import { DocumentWorkNeeded } from '../documents/document-desk.ts';
 import type { DocumentWork } from '../documents/document-work.ts';
 import { purgeConflicts } from '../conflict-log/purge-conflicts.ts';
 import type { Retention } from '../log/retention.ts';
+import { pruneOrigins } from '../log/origins.ts';
 import { confirmOutcomes, decidedHash, pruneOldHashes } from '../log/outcomes.ts';
 import type { SiteState } from '../log/sites.ts';
 import type { DatabaseFile } from '../store/database-file.ts';
@@ -75,6 +76,7 @@ export function admitPushes(
 
 function forget(file: DatabaseFile, retention: Retention, since: number, nowMs: number): void {
   purgeConflicts(file, retention, since, nowMs);
+  pruneOrigins(file.sql, nowMs);
   file.tombstones.prune(nowMs - retention.tombstonesMs, since);
 }
 

@@ -1,4 +1,4 @@
-import { encodeMessage, PROTOCOL_VERSION, RockpoolError, type Hello, type Welcome } from '@rockpool/shared';
+import { encodeMessage, RockpoolError, type Hello, type Welcome } from '@rockpool/shared';
 import type { PushQueue } from '../admission/push-queue.ts';
 import type { Principal } from '../auth/principal.ts';
 import type { Deliveries } from '../fanout/deliveries.ts';
@@ -64,7 +64,7 @@ export class Joining {
     }
     if (!start.isForeign) sessions.ofSite(subscriber.site)?.fail(new RockpoolError('session-replaced'));
     const takeSnapshot = this.shouldTakeSnapshot(start, hello, access);
-    const welcome = this.welcome(start, access, takeSnapshot);
+    const welcome = this.welcome(hello, start, access, takeSnapshot);
     if (!start.isForeign && !takeSnapshot) return this.subscribe(subscriber, hello, access, start, welcome);
     if (start.isForeign) sessions.addForeign(subscriber);
     else sessions.addFetching(subscriber);
@@ -83,11 +83,12 @@ export class Joining {
     );
   }
 
-  private welcome(start: StartingPoint, { nowMs, canWrite }: Access, takeSnapshot: boolean): Welcome {
+  private welcome(hello: Hello, start: StartingPoint, { nowMs, canWrite }: Access, takeSnapshot: boolean): Welcome {
     const { file } = this.options.database;
     return {
       type: 'welcome',
-      protocolVersion: PROTOCOL_VERSION,
+      // The client's own: an older client rejects a newer version.
+      protocolVersion: hello.protocolVersion,
       databaseIdentity: identityOf(file.sql),
       logEpoch: file.logEpoch.id,
       watermark: file.log.watermark,

@@ -25,7 +25,7 @@ describe('a hello', () => {
     expect(await refusal({ schemaHash: '0'.repeat(32) })).toMatchObject({ code: 'schema-mismatch' });
     expect(await refusal({ protocolVersion: 99 })).toMatchObject({
       code: 'protocol-version',
-      fields: { received: 99, floor: 2, newest: 2 },
+      fields: { received: 99, floor: 2, newest: 3 },
     });
     expect(await refusal({ protocolVersion: 0 })).toMatchObject({ code: 'protocol-version' });
   });

@@ -251,6 +251,7 @@ describe('a large document', () => {
         stampUs: 1,
         base: 0,
         isOfOlderEpoch: false,
+        isRepetition: false,
         principal: 'ben',
         receivedMs: NOW_MS,
       });

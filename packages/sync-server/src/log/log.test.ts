@@ -11,6 +11,7 @@ const ENTRY: LogEntry = {
   stampUs: 7,
   base: 0,
   isOfOlderEpoch: false,
+  isRepetition: false,
   principal: 'ann',
   receivedMs: 1,
 };
@@ -32,6 +33,7 @@ it('gives two logs equal hashes exactly if everything that determines the effect
     { stampUs: 8 },
     { base: 1 },
     { isOfOlderEpoch: true },
+    { isRepetition: true },
   ];
   for (const other of others) expect(hashWith(other)).not.toEqual(hashWith({}));
 });

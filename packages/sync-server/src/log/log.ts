@@ -15,6 +15,8 @@ export interface LogEntry {
    */
   readonly base: number;
   readonly isOfOlderEpoch: boolean;
+  /** The changeset, or one with the same origin, had taken effect before, so that this entry changes no row. */
+  readonly isRepetition: boolean;
   readonly principal: string;
   readonly receivedMs: number;
 }
@@ -93,9 +95,7 @@ export class Log {
 }
 
 /** Hashes everything that determines what a changeset does to the rows before it. */
-function nextLogHash(before: Uint8Array, { hash, stampUs, base, isOfOlderEpoch }: LogEntry): Uint8Array {
-  return nativeSha256(
-    before,
-    Buffer.concat([hash, Buffer.from(`${stampUs} ${base} ${isOfOlderEpoch ? 'older' : base}`)]),
-  ).subarray(0, LOG_HASH_BYTES);
+function nextLogHash(before: Uint8Array, { hash, stampUs, base, isOfOlderEpoch, isRepetition }: LogEntry): Uint8Array {
+  const merged = `${stampUs} ${base} ${isOfOlderEpoch ? 'older' : base}${isRepetition ? ' repetition' : ''}`;
+  return nativeSha256(before, Buffer.concat([hash, Buffer.from(merged)])).subarray(0, LOG_HASH_BYTES);
 }

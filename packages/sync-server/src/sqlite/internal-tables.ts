@@ -39,11 +39,23 @@ CREATE TABLE rockpool_document_author (  -- Yjs clients of the pruned edits of a
 ) WITHOUT ROWID;
 `;
 
+const ORIGIN_SQL: string = `
+CREATE TABLE rockpool_origin (           -- the changesets from which admitted ones were re-created (log/origins.ts)
+  site BLOB NOT NULL,                    -- 16 bytes: the site of the first changeset
+  sequence INTEGER NOT NULL,             -- its sequence
+  hash BLOB NOT NULL,                    -- its hash, because two copies of a site may use one sequence
+  decided_ms INTEGER NOT NULL,           -- time of the admission by the server's clock, ms since 1970
+  PRIMARY KEY (site, sequence, hash)
+) WITHOUT ROWID;
+
+CREATE INDEX rockpool_origin_by_time ON rockpool_origin (decided_ms);
+`;
+
 /**
  * Version of the layout of the tables below, stored in rockpool_meta. A change of the layout increments it and adds a
  * migration.
  */
-export const STORAGE_FORMAT = 8;
+export const STORAGE_FORMAT = 9;
 
 /** The statements that migrate a file to the next storage format, by its current format. */
 export const MIGRATIONS: Readonly<Record<number, string>> = {
@@ -57,6 +69,7 @@ export const MIGRATIONS: Readonly<Record<number, string>> = {
   5: `ALTER TABLE rockpool_log ADD COLUMN link BLOB NOT NULL DEFAULT x'00000000000000000000000000000000'`,
   6: `ALTER TABLE rockpool_conflict ADD COLUMN path TEXT`,
   7: DOCUMENT_AUTHOR_SQL,
+  8: ORIGIN_SQL,
 };
 
 /** The number of the server's own site in rockpool_site, which is the author of the conflict log. */
@@ -123,4 +136,4 @@ CREATE TABLE rockpool_row_version (      -- one row per row of a synced table, a
 CREATE INDEX rockpool_row_version_by_watermark ON rockpool_row_version (watermark);
 CREATE INDEX rockpool_tombstone ON rockpool_row_version (watermark) WHERE image IS NOT NULL;
 CREATE INDEX rockpool_orphan ON rockpool_row_version (waits_for) WHERE waits_for IS NOT NULL;
-${DOCUMENT_TABLES_SQL}${DOCUMENT_AUTHOR_SQL}`;
+${DOCUMENT_TABLES_SQL}${DOCUMENT_AUTHOR_SQL}${ORIGIN_SQL}`;

@@ -1,6 +1,7 @@
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { buildSchema, type CellValue, type Schema } from '@rockpool/shared';
 import { column, table, TEST_SCHEMA, TEST_TABLES } from '../../testing/test-schema.ts';
+import { hasTakenEffect, pruneOrigins, saveOrigin } from '../log/origins.ts';
 import type { OpenDatabase } from './durability.ts';
 import { identityOf } from './identity.ts';
 import { SqliteFile } from '../sqlite/sqlite-file.ts';
@@ -58,6 +59,24 @@ export function storeContract(name: string, makePlace: () => Promise<StorePlace>
         ['c', 'Card', 3n],
       ]);
       expect(database.file.logEpoch.id).toEqual(id);
+    });
+
+    it('keeps origins of re-created changesets until they expire', async () => {
+      const day = 24 * 3600 * 1000;
+      const origin = { siteId: new Uint8Array(16).fill(1), sequence: 2, hash: new Uint8Array(16).fill(3) };
+      const isKnown = (): boolean => hasTakenEffect(database.file.sql, origin);
+      expect(isKnown()).toBe(false);
+      await database.commit(() => saveOrigin(database.file.sql, origin, 5));
+      await close();
+      await open();
+      expect(isKnown()).toBe(true);
+      expect(hasTakenEffect(database.file.sql, { ...origin, hash: new Uint8Array(16) })).toBe(false);
+      await database.commit(() => pruneOrigins(database.file.sql, 365 * day));
+      expect(isKnown()).toBe(true);
+      await database.commit(() => pruneOrigins(database.file.sql, 366 * day));
+      await close();
+      await open();
+      expect(isKnown()).toBe(false);
     });
 
     it('keeps nothing of a commit that throws, neither on disk nor in memory', async () => {

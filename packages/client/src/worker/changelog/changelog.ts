@@ -2,8 +2,10 @@ import {
   changesetHash,
   decodeBefore,
   decodeChangesetBody,
+  decodeOrigin,
   encodeBefore,
   encodeChangesetBody,
+  encodeOrigin,
   FIRST_PREVIOUS_HASH,
   MAX_CHANGESET_BYTES,
   nextLocalStampUs,
@@ -12,6 +14,7 @@ import {
   type BeforeGroup,
   type ChangeGroup,
   type Changeset,
+  type ChangesetOrigin,
   type CellBase,
   type LastStamp,
   type LocalTime,
@@ -34,6 +37,8 @@ export interface NewChangeset {
   readonly cellBases: readonly CellBase[];
   /** The cursor at the time of the write. */
   readonly base: number;
+  /** The changeset that this one is re-created from. */
+  readonly origin?: ChangesetOrigin | undefined;
 }
 
 /** A decoded changeset of the changelog, with old values. */
@@ -86,7 +91,7 @@ export class Changelog {
       body,
     };
     this.connection.run(
-      'INSERT INTO rockpool_changelog (sequence, stamp_us, base, hash, body, before, shift_us) VALUES (?, ?, ?, ?, ?, ?, ?)',
+      'INSERT INTO rockpool_changelog (sequence, stamp_us, base, hash, body, before, shift_us, origin) VALUES (?, ?, ?, ?, ?, ?, ?, ?)',
       changeset.sequence,
       changeset.stampUs,
       changeset.base,
@@ -94,6 +99,7 @@ export class Changelog {
       body,
       encodeBefore(changes.before),
       localTime.shiftUs(changeset.stampUs),
+      changes.origin === undefined ? null : encodeOrigin(changes.origin),
     );
     return changeset.sequence;
   }
@@ -108,6 +114,19 @@ export class Changelog {
     if (hash === undefined)
       throw new RockpoolError('internal', { problem: 'a changeset is missing from the changelog', sequence });
     return hash as Uint8Array;
+  }
+
+  /**
+   * The first changeset that a changeset of this site came from: itself, or the one that it was re-created from.
+   * Undefined where that is not known: for a pruned changeset, and for one of an earlier site that was renumbered before
+   * origins were stored.
+   */
+  originOf(sequence: number, siteId: Uint8Array): ChangesetOrigin | undefined {
+    const [row] = this.connection.rows('SELECT origin, hash FROM rockpool_changelog WHERE sequence = ?', sequence);
+    if (row === undefined) return undefined;
+    const [origin, hash] = row as [Uint8Array | null, Uint8Array];
+    if (origin !== null) return decodeOrigin(origin);
+    return sequence > 0 ? { siteId, sequence, hash } : undefined;
   }
 
   /** The hash of a changeset; null if the changeset does not exist or was pruned. */

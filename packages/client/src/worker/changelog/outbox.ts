@@ -1,4 +1,4 @@
-import type { Changeset } from '@rockpool/shared';
+import { decodeOrigin, type Changeset } from '@rockpool/shared';
 import type { Connection } from '../sqlite/connection.ts';
 import type { Changelog } from './changelog.ts';
 
@@ -41,17 +41,24 @@ export class Outbox {
   /** The changesets after `sequence`, up to `maxBytes` of bodies but at least one; null if there is none. */
   nextPush(sequence: number, maxBytes: number): PushBatch | null {
     const statement = this.connection.prepare(
-      'SELECT sequence, stamp_us, base, body FROM rockpool_changelog WHERE sequence > ? ORDER BY sequence',
+      'SELECT sequence, stamp_us, base, body, origin FROM rockpool_changelog WHERE sequence > ? ORDER BY sequence',
     );
     const changesets: Changeset[] = [];
     let sizeBytes = 0;
     try {
       statement.bindParams([sequence]);
       while (sizeBytes < maxBytes && statement.step()) {
-        const [number, stampUs, base, body] = statement.readValues() as [number, number, number, Uint8Array];
+        const [number, stampUs, base, body, origin] = statement.readValues() as [
+          number,
+          number,
+          number,
+          Uint8Array,
+          Uint8Array | null,
+        ];
         sizeBytes += body.length;
         if (changesets.length > 0 && sizeBytes > maxBytes) break;
-        changesets.push({ sequence: number, stampUs, base, body });
+        const came = origin === null ? {} : { origin: decodeOrigin(origin) };
+        changesets.push({ sequence: number, stampUs, base, body, ...came });
       }
     } finally {
       statement.release();

@@ -1,9 +1,10 @@
-import { changesetHash, FIRST_PREVIOUS_HASH } from '@rockpool/shared';
+import { changesetHash, encodeOrigin, FIRST_PREVIOUS_HASH } from '@rockpool/shared';
 import type { Connection } from '../sqlite/connection.ts';
 
 /**
  * Renumbers the changesets from `firstOwn` on, starting at 1, for a new site. Bodies stay, the hash chain is new, and
- * every changeset is pending.
+ * every changeset is pending. Each keeps its first site, sequence and hash as its origin, by which the server tells that
+ * a copy of this file has sent it too.
  *
  * - Changesets before `firstOwn` are on the server already and are removed.
  * - Rejected changesets before `firstOwn` move to sequences below 0, out of the outbox.
@@ -12,7 +13,8 @@ import type { Connection } from '../sqlite/connection.ts';
  *
  * Call in a transaction. Returns the new sequence of the last changeset up to `mark`.
  */
-export function renumber(connection: Connection, firstOwn: number, mark: number): number {
+export function renumber(connection: Connection, oldSiteId: Uint8Array, firstOwn: number, mark: number): number {
+  storeOrigins(connection, oldSiteId);
   const lastAckedSequence = (connection.value('SELECT max(up_to) FROM rockpool_decided') ?? 0) as number;
   // Masked here, while the server has the outcome for another copy of the file: its rows come with a delivery.
   connection.run('DELETE FROM rockpool_parked WHERE sequence < ? AND sequence > ?', firstOwn, lastAckedSequence);
@@ -49,6 +51,18 @@ export function renumber(connection: Connection, firstOwn: number, mark: number)
   }
   connection.exec('DELETE FROM rockpool_decided');
   return marked;
+}
+
+/** Call before sequences and hashes change. */
+function storeOrigins(connection: Connection, siteId: Uint8Array): void {
+  for (const [sequence, hash] of connection.rows(
+    'SELECT sequence, hash FROM rockpool_changelog WHERE sequence > 0 AND origin IS NULL',
+  ) as [number, Uint8Array][])
+    connection.run(
+      'UPDATE rockpool_changelog SET origin = ? WHERE sequence = ?',
+      encodeOrigin({ siteId, sequence, hash }),
+      sequence,
+    );
 }
 
 /** The lowest sequence in use; 0 if none is below. */

@@ -23,7 +23,7 @@ function withUnsent(): OpenDatabase {
 const keys = (database: OpenDatabase): unknown[] => database.listRejected().map(({ changes }) => changes[0]?.key[0]);
 
 it('imports pending and rejected changesets as rejected', () => {
-  const unsent = readUnsent(withUnsent().connection);
+  const unsent = readUnsent(withUnsent().connection, null);
   expect(unsent.isComplete).toBe(true);
   const imported = openInMemory();
   importUnsent(imported.connection, imported.rejected, unsent, reason, 2000);
@@ -34,10 +34,27 @@ it('imports pending and rejected changesets as rejected', () => {
   expect(keys(imported)).toEqual(['2', '4']);
 });
 
+it('gives each changeset its origin, so that a retry of an admitted one counts once', () => {
+  const damaged = withUnsent();
+  const imported = openInMemory();
+  importUnsent(imported.connection, imported.rejected, readUnsent(damaged.connection, damaged.siteId), reason, 2000);
+  imported.retryRejected(-1);
+  expect(imported.outbox.nextPush(0, 1e9)?.changesets).toMatchObject([
+    { sequence: 1, origin: { siteId: damaged.siteId, sequence: 5, hash: damaged.changelog.hashOf(5) } },
+  ]);
+});
+
+it('reads a file of the storage format before origins', () => {
+  const damaged = withUnsent();
+  damaged.connection.exec('ALTER TABLE rockpool_changelog DROP COLUMN origin');
+  const unsent = readUnsent(damaged.connection, damaged.siteId);
+  expect(unsent).toMatchObject({ isComplete: true, changesets: [{}, {}, {}] });
+});
+
 it('puts a second import before the first', () => {
   const imported = openInMemory();
   for (const time of [1, 2])
-    importUnsent(imported.connection, imported.rejected, readUnsent(withUnsent().connection), reason, time);
+    importUnsent(imported.connection, imported.rejected, readUnsent(withUnsent().connection, null), reason, time);
   expect(keys(imported)).toEqual(['2', '4', '5', '2', '4', '5']);
   expect(imported.listRejected().map(({ sequence }) => sequence)).toEqual([-6, -5, -4, -3, -2, -1]);
 });
@@ -45,5 +62,5 @@ it('puts a second import before the first', () => {
 it('reports an unreadable changelog as incomplete', () => {
   const database = withUnsent();
   database.connection.exec('ALTER TABLE rockpool_changelog RENAME COLUMN body TO gone');
-  expect(readUnsent(database.connection)).toEqual({ changesets: [], isComplete: false });
+  expect(readUnsent(database.connection, null)).toEqual({ changesets: [], isComplete: false });
 });

@@ -1,4 +1,4 @@
-import type { ErrorData } from '@rockpool/shared';
+import { encodeOrigin, type ErrorData } from '@rockpool/shared';
 import type { Connection } from '../sqlite/connection.ts';
 import type { SqlValue } from '../../rpc/sql-value.ts';
 import type { RejectedTable } from './rejected-table.ts';
@@ -12,22 +12,34 @@ export interface Unsent {
   readonly isComplete: boolean;
 }
 
-type UnsentRow = readonly [stampUs: SqlValue, base: SqlValue, body: SqlValue, before: SqlValue, shiftUs: SqlValue];
+type UnsentRow = readonly [
+  stampUs: SqlValue,
+  base: SqlValue,
+  body: SqlValue,
+  before: SqlValue,
+  shiftUs: SqlValue,
+  origin: SqlValue,
+];
 
 const COLUMNS = 'stamp_us, base, body, before, shift_us';
 
-/** Reads row by row, so that a damaged page costs the rows after it and not those before. */
-export function readUnsent(connection: Connection): Unsent {
+/**
+ * Reads row by row, so that a damaged page costs the rows after it and not those before. Each changeset gets its origin,
+ * if `siteId`, that of the database, could be read.
+ */
+export function readUnsent(connection: Connection, siteId: Uint8Array | null): Unsent {
   const changesets: UnsentRow[] = [];
   try {
     const lastAckedSequence = (connection.value('SELECT max(up_to) FROM rockpool_decided') ?? 0) as number;
-    const next = `SELECT c.sequence, ${COLUMNS} FROM rockpool_changelog c LEFT JOIN rockpool_parked p USING (sequence)
+    const next = `SELECT c.sequence, c.hash, ${COLUMNS}, ${originColumn(connection)} FROM rockpool_changelog c LEFT JOIN rockpool_parked p USING (sequence)
       WHERE c.sequence > ? AND ifnull(p.closed, iif(c.sequence > ?, 0, 1)) = 0 ORDER BY c.sequence LIMIT 1`;
     for (let sequence = -Number.MAX_SAFE_INTEGER; ;) {
       const [row] = connection.rows(next, sequence, lastAckedSequence);
       if (row === undefined) return { changesets, isComplete: true };
-      const [number, ...columns] = row as [number, ...UnsentRow];
-      changesets.push(columns);
+      const [number, hash, stampUs, base, body, before, shiftUs, origin] = row as [number, Uint8Array, ...UnsentRow];
+      const isFirst = origin === null && siteId !== null && number > 0;
+      const own = isFirst ? encodeOrigin({ siteId, sequence: number, hash }) : origin;
+      changesets.push([stampUs, base, body, before, shiftUs, own]);
       sequence = number;
     }
   } catch {
@@ -35,9 +47,16 @@ export function readUnsent(connection: Connection): Unsent {
   }
 }
 
+/** A file of an older storage format has no origins. */
+function originColumn(connection: Connection): string {
+  const exists = connection.value("SELECT 1 FROM pragma_table_info('rockpool_changelog') WHERE name = 'origin'");
+  return exists === undefined ? 'NULL' : 'origin';
+}
+
 /**
  * Imports unsent changesets into the database of another site as rejected, so that the user decides about each. They
- * are not sent automatically, because the server may have admitted some of them without the outcome arriving.
+ * are not sent automatically, because the server may have admitted some of them without the outcome arriving. Retrying
+ * such a changeset changes nothing on the server: it has the origin of the admitted one.
  */
 export function importUnsent(
   connection: Connection,
@@ -54,7 +73,7 @@ export function importUnsent(
     for (const [index, row] of changesets.entries()) {
       const sequence = lowest - changesets.length + index;
       connection.run(
-        `INSERT INTO rockpool_changelog (sequence, hash, ${COLUMNS}) VALUES (?, x'', ?, ?, ?, ?, ?)`,
+        `INSERT INTO rockpool_changelog (sequence, hash, ${COLUMNS}, origin) VALUES (?, x'', ?, ?, ?, ?, ?, ?)`,
         sequence,
         ...row,
       );

@@ -27,9 +27,9 @@ const DOCUMENT_BASE_DDL: readonly string[] = [
  * Version of the tables below. A file with another number was written by another version of Rockpool.
  *
  * 1: first version. 2: changesets record how the clock was set since; closed rejected changesets stay as long as their
- * changeset. 3: documents. 4: conflicts inside documents have a path. 5: edited document states have a base.
+ * changeset. 3: documents. 4: conflicts inside documents have a path. 5: edited document states have a base. 6: re-created changesets have an origin.
  */
-export const STORAGE_FORMAT = 5;
+export const STORAGE_FORMAT = 6;
 
 /** The statements that bring each older format to the next. */
 export const FORMAT_STEPS: Readonly<Record<number, readonly string[]>> = {
@@ -40,6 +40,7 @@ export const FORMAT_STEPS: Readonly<Record<number, readonly string[]>> = {
   2: [DOCUMENT_DDL],
   3: ['ALTER TABLE rockpool_conflict ADD COLUMN path TEXT'],
   4: DOCUMENT_BASE_DDL,
+  5: ['ALTER TABLE rockpool_changelog ADD COLUMN origin BLOB'],
 };
 
 /** Rockpool's own tables in every client database. Their rows change in the same transactions as the app's rows. */
@@ -57,7 +58,8 @@ export const INTERNAL_DDL: readonly string[] = [
     hash BLOB NOT NULL,                    -- over the row before it, the numbers and the body
     body BLOB NOT NULL,                    -- the changeset as it travels
     before BLOB NOT NULL,                  -- the old values, for this device alone
-    shift_us INTEGER NOT NULL DEFAULT 0    -- what to add to the stamp to have what the wall clock showed; not 0 once it was set back
+    shift_us INTEGER NOT NULL DEFAULT 0,   -- what to add to the stamp to have what the wall clock showed; not 0 once it was set back
+    origin BLOB                            -- the changeset that this one was re-created from (shared/change/changeset-origin.ts); NULL for none
   )`,
 
   // When the server decided about changesets up to a number. The last row is the last acknowledged sequence; the older

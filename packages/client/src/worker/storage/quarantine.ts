@@ -65,7 +65,7 @@ async function salvage(name: string, medium: Medium, runtime: SqliteRuntime): Pr
       storage.register(runtime.module as unknown as StorageModule);
       const connection = new Connection(runtime, { path: storage.path, vfsName: storage.vfsName, readOnly: true });
       try {
-        return { unsent: readUnsent(connection), ...readOwner(connection) };
+        return { unsent: readUnsent(connection, readSiteId(connection)), ...readOwner(connection) };
       } finally {
         connection.close();
       }
@@ -75,6 +75,14 @@ async function salvage(name: string, medium: Medium, runtime: SqliteRuntime): Pr
   } catch {
     // Its header or its schema cannot be read.
     return { unsent: { changesets: [], isComplete: false }, ...NO_OWNER };
+  }
+}
+
+function readSiteId(connection: Connection): Uint8Array | null {
+  try {
+    return new Meta(connection).siteId;
+  } catch {
+    return null;
   }
 }
 

@@ -104,6 +104,53 @@ describe('becoming another site', () => {
     database.close();
   });
 
+  it('keeps the first site, sequence and hash of each changeset as its origin, also under a third site id', () => {
+    const { database, sync } = fiveWritten();
+    const { siteId } = database;
+    const origins = [4, 5].map((sequence) => ({ siteId, sequence, hash: database.changelog.hashOf(sequence) }));
+    expect(sync.nextPush(2, 1e9)?.changesets.map(({ origin }) => origin)).toEqual([undefined, undefined, undefined]);
+    sync.becomeNewSite(4);
+    expect(sync.nextPush(0, 1e9)?.changesets.map(({ origin }) => origin)).toEqual(origins);
+    const second = database.siteId;
+    write(database, "INSERT INTO account (id) VALUES ('f')");
+    const hash = database.changelog.hashOf(3);
+    sync.becomeNewSite(2);
+    expect(sync.nextPush(0, 1e9)?.changesets.map(({ origin }) => origin)).toEqual([
+      origins[1],
+      { siteId: second, sequence: 3, hash },
+    ]);
+    database.close();
+  });
+
+  it('sends a retried changeset with the rejected one as its origin', () => {
+    const { database, sync } = fiveWritten();
+    const { siteId } = database;
+    const origin = { siteId, sequence: 3, hash: database.changelog.hashOf(3) };
+    sync.applyDelivery(
+      testDelivery({
+        from: 2,
+        to: 2,
+        lastAckedSequence: 3,
+        outcomes: [{ kind: 'rejected', code: 'constraint-check', fields: {}, sequence: 3 }],
+      }),
+    );
+    expect(database.retryRejected(3).sequence).toBe(6);
+    expect(sync.nextPush(5, 1e9)?.changesets).toMatchObject([{ sequence: 6, origin }]);
+    sync.applyDelivery(
+      testDelivery({
+        from: 2,
+        to: 4,
+        lastAckedSequence: 6,
+        outcomes: [...admitted(4, 5), { kind: 'rejected', code: 'constraint-check', fields: {}, sequence: 6 }],
+      }),
+    );
+    sync.becomeNewSite(7);
+    const [rejected] = database.rejected.list();
+    expect(database.retryRejected(rejected?.changeset.sequence ?? 0).sequence).toBe(1);
+    expect(sync.nextPush(0, 1e9)?.changesets).toMatchObject([{ sequence: 1, origin }]);
+    database.close();
+  });
+
   it('still knows which changesets are of an earlier epoch', () => {
     const { database, sync } = fiveWritten();
     sync.greet(

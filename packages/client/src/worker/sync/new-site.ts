@@ -32,6 +32,7 @@ export function becomeNewSite(
       );
       const { touched, masked } = applyRows({ connection, tablesById, pending, outcomeKinds: leaving, groups: [] });
       updateMasked(progress, pending, masked, leaving);
+      const oldSiteId = meta.siteId;
       meta.set('site_id', database.randomBytes(ID_BYTES));
       meta.set('is_restored', null);
       const documents = documentTables(tablesById.values());
@@ -46,7 +47,7 @@ export function becomeNewSite(
           whereEditsAre(database),
         );
       }
-      meta.set('older_epoch_up_to', renumber(connection, firstOwn, meta.olderEpochUpTo));
+      meta.set('older_epoch_up_to', renumber(connection, oldSiteId, firstOwn, meta.olderEpochUpTo));
       return touched;
     });
   } finally {

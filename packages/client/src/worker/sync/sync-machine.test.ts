@@ -28,7 +28,7 @@ const NOW_MS = 1_700_000_000_000;
 const idle = { pendingCount: 0, rejectedCount: 0 };
 const welcome: Welcome = {
   type: 'welcome',
-  protocolVersion: 2,
+  protocolVersion: 3,
   databaseIdentity: new Uint8Array(16),
   logEpoch: new Uint8Array(16),
   watermark: 5,

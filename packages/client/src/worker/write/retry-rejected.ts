@@ -30,7 +30,7 @@ export interface RejectedParts {
  * Writes the changes of a rejected changeset again, on top of the current rows, as a new changeset, and closes the
  * rejected one. Counter deltas add to the current value. A delete of a missing row does nothing; other deletes cascade
  * to current references as their foreign keys say. Triggers of the app do not run, because the changeset includes their
- * effects.
+ * effects. The new changeset names the rejected one as its origin, so that retries in two copies of a file count once.
  *
  * Throws, and leaves the changeset rejected,
  * - `changeset-not-rejected` if it is not rejected,
@@ -111,8 +111,10 @@ function retry(
     } finally {
       writers.release();
     }
+    const { changelog, meta } = transaction.parts;
+    const origin = changelog.originOf(sequence, meta.siteId);
     rejected.close(sequence);
-    return { atomic };
+    return { atomic, origin };
   }, requestId);
 }
 

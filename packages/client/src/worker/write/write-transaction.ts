@@ -4,6 +4,7 @@ import {
   syncedTables,
   tableDomain,
   type ChangeGroup,
+  type ChangesetOrigin,
   type LocalTime,
   type Schema,
   type TableDomain,
@@ -55,6 +56,8 @@ export interface BodyResult {
   readonly tablesWritten: ReadonlySet<string>;
   /** See ChangesetBody. */
   readonly atomic: boolean;
+  /** The changeset that the transaction re-creates. */
+  readonly origin?: ChangesetOrigin | undefined;
 }
 
 /**
@@ -193,7 +196,8 @@ export class WriteTransaction {
     let sequence: number | null = null;
     if (changes.groups.length > 0) {
       const cellBases = findCellBases(connection, changes.groups);
-      sequence = changelog.append({ ...changes, atomic: done.atomic, cellBases, base: meta.cursor }, localTime);
+      const { atomic, origin } = done;
+      sequence = changelog.append({ ...changes, atomic, cellBases, base: meta.cursor, origin }, localTime);
     }
     searchIndexes.catchUp();
     return { results: done.results, touchedTables: [...touched], changes: described, sequence, repeated: false };

@@ -4,6 +4,7 @@ import { postgresUnderTest } from '../../../testing/postgres-under-test.ts';
 import { TEST_SCHEMA } from '../../../testing/test-schema.ts';
 import { temporaryFolder } from '../../../testing/test-server.ts';
 import { storeContract } from '../store.contract.ts';
+import { hasTakenEffect, saveOrigin } from '../../log/origins.ts';
 import type { OpenDatabase } from '../durability.ts';
 import { Connections } from '../../postgres/connection.ts';
 import { PostgresStore } from './postgres-store.ts';
@@ -224,6 +225,28 @@ describe('several instances on one PostgreSQL', () => {
     await expect(
       (async () => b.database.commit(() => b.database.file.sql.run(`UPDATE accounts SET rank = 1 WHERE id = 'x'`)))(),
     ).rejects.toMatchObject({ code: 'storage-corrupt' });
+  });
+
+  it('migrate tables of the storage format before origins', async () => {
+    const a = await start();
+    await add(a, 'before');
+    await postgres.server.query(
+      name,
+      'DROP TABLE rockpool.rockpool_origin; UPDATE rockpool.rockpool_store SET storage_format = 8',
+    );
+    const b = await start();
+    expect(namesAt(b)).toEqual(['before']);
+    const origin = { siteId: new Uint8Array(16).fill(1), sequence: 2, hash: new Uint8Array(16).fill(3) };
+    await b.database.commit(() => saveOrigin(b.database.file.sql, origin, 5));
+    expect(
+      await postgres.server.query(
+        name,
+        'SELECT storage_format, sequence FROM rockpool.rockpool_store, rockpool.rockpool_origin',
+      ),
+    ).toEqual([[9, '2']]);
+    await a.database.catchUp();
+    expect(hasTakenEffect(a.database.file.sql, origin)).toBe(true);
+    expect(await b.connections.query('SELECT * FROM rockpool.rockpool_origin')).toEqual([]);
   });
 
   it('see one database at a time, whatever the statement selects', async () => {

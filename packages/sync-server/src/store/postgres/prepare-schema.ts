@@ -115,7 +115,8 @@ async function migrate(connection: Connection, tables: readonly MirroredTable[],
   const [[storageFormat, stored] = []] = await connection.query(
     `SELECT storage_format, schema FROM ${NAMESPACE}.rockpool_store`,
   );
-  if (storageFormat !== STORAGE_FORMAT)
+  if (storageFormat === FORMAT_WITHOUT_ORIGINS) await addOrigins(connection, tables);
+  else if (storageFormat !== STORAGE_FORMAT)
     throw new RockpoolError('database-unavailable', {
       problem: 'the tables have another storage format',
       supported: STORAGE_FORMAT,
@@ -141,6 +142,15 @@ async function migrate(connection: Connection, tables: readonly MirroredTable[],
     encodeSchema(schema),
     schema.hash,
   ]);
+}
+
+// The first storage format that PostgreSQL had.
+const FORMAT_WITHOUT_ORIGINS = 8;
+
+async function addOrigins(connection: Connection, tables: readonly MirroredTable[]): Promise<void> {
+  const origins = tables.find(({ name }) => name === 'rockpool_origin') as MirroredTable;
+  await connection.query(createTableSql(origins));
+  await connection.query(`UPDATE ${NAMESPACE}.rockpool_store SET storage_format = $1`, [STORAGE_FORMAT]);
 }
 
 /** CHECK, UNIQUE and foreign keys are SQLite's to decide, and not declared here: docs/decisions. */

@@ -1,0 +1,40 @@
+import type { ChangesetOrigin } from '@rockpool/shared';
+import type { SqliteFile } from '../sqlite/sqlite-file.ts';
+
+/**
+ * How long the origin of an admitted changeset is remembered. Each takes some 60 bytes, and only changesets that were
+ * re-created have one. A copy of a device that is put away for longer counts again what it re-creates.
+ */
+const ORIGIN_RETENTION_MS = 365 * 24 * 3600 * 1000;
+
+/**
+ * Whether a changeset has been admitted, under its own site and sequence or re-created. The hash of an admitted changeset
+ * is kept for 30 days (outcomes.ts), the origin of a re-created one for a year.
+ */
+export function hasTakenEffect(sql: SqliteFile, { siteId, sequence, hash }: ChangesetOrigin): boolean {
+  const key = [siteId, BigInt(sequence), hash] as const;
+  if (sql.get(`SELECT 1 FROM rockpool_origin WHERE site = ? AND sequence = ? AND hash = ?`, ...key) !== undefined)
+    return true;
+  return (
+    sql.get(
+      `SELECT 1 FROM rockpool_outcome WHERE site_number = (SELECT number FROM rockpool_site WHERE site = ?)
+         AND sequence = ? AND hash = ? AND watermark IS NOT NULL`,
+      ...key,
+    ) !== undefined
+  );
+}
+
+/** Saves the origin of an admitted changeset in the transaction of the decision. */
+export function saveOrigin(sql: SqliteFile, { siteId, sequence, hash }: ChangesetOrigin, decidedMs: number): void {
+  sql.run(
+    `INSERT INTO rockpool_origin (site, sequence, hash, decided_ms) VALUES (?, ?, ?, ?)`,
+    siteId,
+    BigInt(sequence),
+    hash,
+    BigInt(decidedMs),
+  );
+}
+
+export function pruneOrigins(sql: SqliteFile, nowMs: number): void {
+  sql.run(`DELETE FROM rockpool_origin WHERE decided_ms < ?`, BigInt(nowMs - ORIGIN_RETENTION_MS));
+}
