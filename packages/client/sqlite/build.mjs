@@ -7,12 +7,9 @@ import { copyFileSync, mkdtempSync, readFileSync, readdirSync, rmSync, statSync,
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { parseArgs } from 'node:util';
+import { SQLITE, WA_SQLITE } from './sources.mjs';
 
 const EMCC = '3.1.6';
-
-/** The amalgamation of SQLite, in the npm package that carries it unchanged and is checked by npm. */
-const SQLITE = { version: '3.54.1', package: 'better-sqlite3@13.2.0', folder: 'package/deps/sqlite3', sha256: '8f7e5c02531623c0950f6f2d28967e4080c9a66299246a2074b89e57523d5ff6' };
-const WA_SQLITE = { url: 'https://github.com/rhashimoto/wa-sqlite.git', commit: '2bf1c59d89eb6497535a4217bc62fec68a0bb994', sha256: '37a0ce9d94aeb48dd66098d422f2ff0af7165c1c18e763997e489a7e087db348' };
 
 /** Those of wa-sqlite's C files that this build has; user-defined functions, hooks and the progress handler are left out. */
 const WA_SQLITE_C = ['main.c', 'libauthorizer.c', 'libvfs.c'];
@@ -23,7 +20,7 @@ const DEFINES = [
   'SQLITE_DEFAULT_MEMSTATUS=0', 'SQLITE_DEFAULT_WAL_SYNCHRONOUS=1', 'SQLITE_DQS=0', 'SQLITE_LIKE_DOESNT_MATCH_BLOBS', 'SQLITE_MAX_EXPR_DEPTH=0', 'SQLITE_OMIT_AUTOINIT', 'SQLITE_OMIT_DECLTYPE',
   'SQLITE_OMIT_DEPRECATED', 'SQLITE_OMIT_LOAD_EXTENSION', 'SQLITE_OMIT_SHARED_CACHE', 'SQLITE_THREADSAFE=0', 'SQLITE_USE_ALLOCA', 'SQLITE_ENABLE_BATCH_ATOMIC_WRITE',
   // Search, and the capture of changes.
-  'SQLITE_ENABLE_FTS5', 'SQLITE_ENABLE_PREUPDATE_HOOK', 'SQLITE_ENABLE_SESSION',
+  'SQLITE_ENABLE_FTS5', 'SQLITE_ENABLE_PREUPDATE_HOOK',
   // no-files.c
   'SQLITE_OS_OTHER=1', 'SQLITE_TEMP_STORE=2', 'SQLITE_MAX_MMAP_SIZE=0',
   // What nothing here calls or may turn on: 9 KB, and a test at every step.
@@ -52,7 +49,7 @@ const LINKED = [
 ];
 
 /** Of each a hash is kept, so that a source that was changed without building again is noticed. */
-const MADE_FROM = ['build.mjs', 'exported-functions.txt', 'no-files.c', 'relay.js'];
+const MADE_FROM = ['build.mjs', 'capture.c', 'exported-functions.txt', 'no-files.c', 'relay.js', 'sources.mjs'];
 const MADE = ['wa-sqlite.mjs', 'wa-sqlite.wasm'];
 
 const here = import.meta.dirname;
@@ -66,7 +63,9 @@ try {
   check(sqlite, ['sqlite3.c', 'sqlite3.h'], SQLITE.sha256);
   check(waSqlite, WA_SQLITE_SOURCES, WA_SQLITE.sha256);
   const amalgamation = join(work, 'sqlite3.c');
-  writeFileSync(amalgamation, markedBySpeed(readFileSync(join(sqlite, 'sqlite3.c'), 'latin1')), 'latin1');
+  // Our own C is part of the same file, because it uses SQLite's internals, and is compiled for speed.
+  const ours = readFileSync(join(here, 'capture.c'), 'latin1');
+  writeFileSync(amalgamation, `${markedBySpeed(readFileSync(join(sqlite, 'sqlite3.c'), 'latin1'))}\n${ours}`, 'latin1');
   const objects = [amalgamation, join(here, 'no-files.c'), ...WA_SQLITE_C.map((file) => join(waSqlite, file))].map((source, index) => {
     const object = join(work, `${index}.o`);
     run('emcc', [...COMPILED, ...DEFINES.map((name) => `-D${name}`), `-I${sqlite}`, `-I${waSqlite}`, '-c', source, '-o', object]);

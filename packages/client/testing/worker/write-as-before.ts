@@ -1,11 +1,11 @@
 import { syncedTables } from '@rockpool/shared';
 import { readCaptureTable } from '../../src/worker/capture/capture-table.ts';
-import { SessionCapture } from '../../src/worker/capture/session-capture.ts';
+import { TransactionCapture } from '../../src/worker/capture/transaction-capture.ts';
 import type { OpenDatabase } from '../../src/worker/database/open-database.ts';
 
 /** Writes one transaction like earlier versions, which accepted values of any type in any column. */
 export function writeAsBefore({ connection, changelog, meta, localTime, schema }: OpenDatabase, sql: string): void {
-  const capture = new SessionCapture(
+  const capture = new TransactionCapture(
     connection,
     syncedTables(schema).map((table) => readCaptureTable(connection, table)),
   );

@@ -9,7 +9,7 @@ import {
 import { describe, expect, it } from 'vitest';
 import { repairRows } from '../audit/repair-rows.ts';
 import { readCaptureTable } from '../capture/capture-table.ts';
-import { SessionCapture } from '../capture/session-capture.ts';
+import { TransactionCapture } from '../capture/transaction-capture.ts';
 import type { OpenDatabase } from '../database/open-database.ts';
 import { testDelivery, testSync, testWelcome } from '../../../testing/worker/sync-steps.ts';
 import { testTable } from '../../../testing/worker/table-schema.ts';
@@ -146,12 +146,14 @@ it('rejects a key change to a key that SQLite takes for equal, by type and by co
   expect(tags(database)).toEqual([['1', 'a']]);
   // A table as a migration may create it.
   database.connection.exec('DROP TABLE tag; CREATE TABLE tag (id TEXT COLLATE NOCASE PRIMARY KEY NOT NULL, note TEXT)');
-  const capture = new SessionCapture(database.connection, [readCaptureTable(database.connection, tag)]);
+  const capture = new TransactionCapture(database.connection, [readCaptureTable(database.connection, tag)]);
   database.connection.exec("INSERT INTO tag VALUES ('a', 'x')");
+  database.connection.exec('BEGIN');
   capture.begin();
   database.connection.exec("UPDATE tag SET id = 'A'");
   expect(() => capture.take()).toThrow(expect.objectContaining({ code: 'key-invalid' }) as Error);
   capture.close();
+  database.connection.exec('ROLLBACK');
   database.close();
 });
 

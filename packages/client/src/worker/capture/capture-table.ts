@@ -16,8 +16,8 @@ export interface CaptureColumn {
 }
 
 /**
- * The layout of a synced table in the database file. SQLite sessions report values by position, and positions in the
- * file differ from the schema's order once columns have been added.
+ * The layout of a synced table in the database file. Capture reports values by position, and positions in the file
+ * differ from the schema's order once columns have been added.
  */
 export interface CaptureTable {
   readonly schema: TableSchema;

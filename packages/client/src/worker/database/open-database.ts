@@ -15,7 +15,7 @@ import type { Migration } from '../../rpc/migration.ts';
 import type { WriteAction } from '../../rpc/write-action.ts';
 import type { WriteOutcome, WriteRequest } from '../../rpc/write-request.ts';
 import { readCaptureTable } from '../capture/capture-table.ts';
-import { SessionCapture } from '../capture/session-capture.ts';
+import { TransactionCapture } from '../capture/transaction-capture.ts';
 import { Changelog, type DecodedChangeset } from '../changelog/changelog.ts';
 import { Outbox } from '../changelog/outbox.ts';
 import { RejectedTable } from '../changelog/rejected-table.ts';
@@ -252,7 +252,7 @@ function createTransaction(
   const tables = syncedTables(schema).map((table) => readCaptureTable(connection, table, appSchema));
   return new WriteTransaction({
     ...parts,
-    capture: new SessionCapture(connection, tables),
+    capture: new TransactionCapture(connection, tables),
     requests: new RequestLog(connection),
   });
 }

@@ -41,7 +41,7 @@ export class Connection {
   private readonly openStatements: Set<Statement> = new Set();
   private readonly word: Pointer;
   private closed = false;
-  private recordingSessions = 0;
+  private recordings = 0;
 
   constructor(runtime: SqliteRuntime, options: ConnectionOptions) {
     const { module, memory } = runtime;
@@ -85,9 +85,9 @@ export class Connection {
    * `sql-forbidden` for a statement that the policy does not allow; without a policy everything is allowed.
    */
   prepare(sql: string, policy?: SqlPolicy): Statement {
-    // A DELETE without WHERE that was compiled while no session recorded empties its table at once, invisibly to a
-    // session that begins later. So recorded statements have cache keys of their own.
-    const key = `${this.recordingSessions > 0 ? 'recorded ' : ''}${policy === undefined ? '' : policy.name}:${sql}`;
+    // A DELETE without WHERE that was compiled while nothing recorded empties its table at once, invisibly to a
+    // capture that begins later. So recorded statements have cache keys of their own.
+    const key = `${this.recordings > 0 ? 'recorded ' : ''}${policy === undefined ? '' : policy.name}:${sql}`;
     const idle = this.idleStatements.get(key);
     if (idle !== undefined) {
       this.idleStatements.delete(key);
@@ -215,9 +215,9 @@ export class Connection {
     return error.code.startsWith('storage-') ? (this.storageError() ?? error) : error;
   }
 
-  /** Called by `Session` when it begins or ends recording changes of this connection. */
-  sessionChanged(count: 1 | -1): void {
-    this.recordingSessions += count;
+  /** Called by `RowCapture` when it begins or ends recording changes of this connection. */
+  recordingChanged(count: 1 | -1): void {
+    this.recordings += count;
   }
 
   /** Called by `Statement.release` only. */

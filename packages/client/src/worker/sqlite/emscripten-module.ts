@@ -64,8 +64,11 @@ export interface SqliteModule extends HotFunctions, VfsModule {
   _sqlite3_get_autocommit(connection: Pointer): number;
   _sqlite3_db_config(connection: Pointer, option: number, arguments_: Pointer): number;
   _libauthorizer_set_authorizer(connection: Pointer, on: number, flags: Pointer): number;
-  _sqlite3session_create(connection: Pointer, schemaName: Pointer, result: Pointer): number;
-  _sqlite3session_attach(session: Pointer, tableName: Pointer): number;
-  _sqlite3session_changeset(session: Pointer, sizeBytes: Pointer, bytes: Pointer): number;
-  _sqlite3session_delete(session: Pointer): void;
+  // sqlite/capture.c
+  _rockpool_capture_new(connection: Pointer): Pointer;
+  _rockpool_capture_table(capture: Pointer, name: Pointer): number;
+  _rockpool_capture_begin(capture: Pointer): void;
+  _rockpool_capture_take(capture: Pointer, result: Pointer): number;
+  _rockpool_capture_end(capture: Pointer): void;
+  _rockpool_capture_free(capture: Pointer): void;
 }

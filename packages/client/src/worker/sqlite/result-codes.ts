@@ -5,6 +5,7 @@ export const SQLITE_ERROR = 1;
 export const SQLITE_PERM = 3;
 export const SQLITE_BUSY = 5;
 export const SQLITE_LOCKED = 6;
+export const SQLITE_NOMEM = 7;
 export const SQLITE_READONLY = 8;
 export const SQLITE_IOERR = 10;
 export const SQLITE_CORRUPT = 11;

@@ -132,7 +132,7 @@ export class Statement {
   private bindReal(index: number, value: number): void {
     // SQLite would silently store NULL.
     if (Number.isNaN(value)) throw new RockpoolError('value-invalid', { problem: 'not-a-number', parameter: index });
-    // Binds -0.0 as 0.0: SQLite's sessions ignore a change of the sign alone, so it would never be synced.
+    // Binds -0.0 as 0.0: SQLite's sessions, which servers use, ignore a change of the sign alone.
     this.check(this.hot._sqlite3_bind_double(this.handle, index, value + 0));
   }
 

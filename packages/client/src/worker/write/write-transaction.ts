@@ -14,7 +14,7 @@ import type { SqlStatement, StatementOutcome } from '../../rpc/sql-statement.ts'
 import type { SqlParam } from '../../rpc/sql-value.ts';
 import type { WriteOutcome, WriteRequest } from '../../rpc/write-request.ts';
 import type { CapturedChanges } from '../capture/captured-changes.ts';
-import type { SessionCapture } from '../capture/session-capture.ts';
+import type { TransactionCapture } from '../capture/transaction-capture.ts';
 import { applyMergeRules, rulesByTable, type RulesByTable } from '../capture/merge-rules.ts';
 import type { Changelog } from '../changelog/changelog.ts';
 import type { Meta } from '../database/meta.ts';
@@ -36,7 +36,7 @@ import { createWritePolicy, isSearchLog } from './sql-policy.ts';
 export interface WriteParts {
   readonly connection: Connection;
   readonly schema: Schema;
-  readonly capture: SessionCapture;
+  readonly capture: TransactionCapture;
   readonly searchIndexes: SearchIndexes;
   readonly changelog: Changelog;
   readonly requests: RequestLog;

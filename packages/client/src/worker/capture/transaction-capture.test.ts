@@ -7,7 +7,7 @@ import type { SqliteRuntime } from '../sqlite/sqlite-runtime.ts';
 import { testTable } from '../../../testing/worker/table-schema.ts';
 import { readCaptureTable } from './capture-table.ts';
 import type { CapturedChanges } from './captured-changes.ts';
-import { SessionCapture } from './session-capture.ts';
+import { TransactionCapture } from './transaction-capture.ts';
 import {
   capturedDifferences,
   diffSnapshots,
@@ -58,7 +58,7 @@ const PLAIN_TABLES: readonly TableSchema[] = [account, entry, pair, document_];
 const DDL = `
   CREATE TABLE account (id TEXT PRIMARY KEY NOT NULL, name TEXT, amount INTEGER, rate REAL, extra BLOB);
   CREATE TABLE entry (id TEXT PRIMARY KEY NOT NULL, account_id TEXT REFERENCES account ON DELETE CASCADE ON UPDATE CASCADE, code TEXT UNIQUE, note TEXT);
-  CREATE TABLE pair ("left" INTEGER NOT NULL, "right" TEXT NOT NULL, value BLOB, PRIMARY KEY ("left", "right")) WITHOUT ROWID;
+  CREATE TABLE pair ("left" INTEGER NOT NULL, "right" TEXT NOT NULL, value BLOB, PRIMARY KEY ("left", "right"));
   CREATE TABLE document (id TEXT PRIMARY KEY NOT NULL, title TEXT, body TEXT);
   CREATE UNIQUE INDEX document_title ON document (lower(title)) WHERE title IS NOT NULL;
   CREATE TABLE local_log (n INTEGER PRIMARY KEY, what TEXT);
@@ -79,7 +79,7 @@ const runtime: SqliteRuntime = await loadSqlite();
 class Bench {
   readonly connection: Connection;
   readonly tables: TableSchema[];
-  capture: SessionCapture;
+  capture: TransactionCapture;
 
   constructor(options: { readonly generated?: boolean; readonly setUp?: string } = {}) {
     this.connection = new Connection(runtime, { path: ':memory:' });
@@ -94,8 +94,8 @@ class Bench {
     this.capture = this.createCapture();
   }
 
-  private createCapture(): SessionCapture {
-    return new SessionCapture(
+  private createCapture(): TransactionCapture {
+    return new TransactionCapture(
       this.connection,
       this.tables.map((table) => readCaptureTable(this.connection, table)),
     );
@@ -110,6 +110,13 @@ class Bench {
       1,
       schema,
     );
+    this.capture = this.createCapture();
+  }
+
+  /** Captures another table, which `setUp` created. */
+  add(schema: TableSchema): void {
+    this.capture.close();
+    this.tables.push(schema);
     this.capture = this.createCapture();
   }
 
@@ -227,7 +234,7 @@ describe('captures the net effect of', () => {
   );
   scenario('DELETE without WHERE', ['DELETE FROM pair'], 3);
   scenario(
-    'WITHOUT ROWID tables with composite keys',
+    'tables with composite keys',
     [
       "INSERT INTO pair VALUES (3, 'z', 'v')",
       'UPDATE pair SET value = 7 WHERE "left" = 2',
@@ -353,6 +360,63 @@ describe('captures the net effect of', () => {
     expect(differences['account/tn']?.after[colour]).toBe('blue');
     bench.close();
   });
+});
+
+it('captures a REAL column that was added with an integer default as a real', () => {
+  const bench = new Bench();
+  const wider = testTable('account', {
+    id: 'text not null',
+    name: 'text',
+    amount: 'integer',
+    rate: 'real',
+    extra: 'blob',
+    fee: 'real',
+  });
+  bench.alter('ALTER TABLE account ADD COLUMN fee REAL DEFAULT 7', wider);
+  const differences = bench.check("DELETE FROM account WHERE id = 'a'", "UPDATE account SET fee = 8 WHERE id = 'b'");
+  const fee = columnIdOf('fee');
+  expect(differences['account/ta']?.before[fee]).toBe(7);
+  expect(differences['account/tb']?.before[fee]).toBe(7);
+  expect(differences['account/tb']?.after[fee]).toBe(8);
+  bench.close();
+});
+
+it('captures a table of 120 columns', () => {
+  const names = Array.from({ length: 120 }, (_, index) => `c${index}`);
+  const wide = testTable('wide', {
+    id: 'text not null',
+    ...Object.fromEntries(names.map((name) => [name, 'text'])),
+  });
+  const bench = new Bench({
+    setUp: `CREATE TABLE wide (id TEXT PRIMARY KEY NOT NULL, ${names.map((name) => `${name} TEXT`).join(', ')}); INSERT INTO wide (id, c5, c119) VALUES ('w', 'five', 'last')`,
+  });
+  bench.add(wide);
+  const differences = bench.check(
+    "UPDATE wide SET c119 = 'new', c64 = 'x', c31 = NULL WHERE id = 'w'",
+    "INSERT INTO wide (id, c32) VALUES ('v', 'y')",
+  );
+  expect(Object.keys(differences)).toEqual(['wide/tw', 'wide/tv']);
+  expect(Object.keys(differences['wide/tw']?.after ?? {})).toHaveLength(2);
+  bench.close();
+});
+
+it('rejects a write to a table WITHOUT ROWID', () => {
+  const bench = new Bench({ setUp: 'CREATE TABLE keyed (id TEXT PRIMARY KEY NOT NULL, v TEXT) WITHOUT ROWID' });
+  bench.add(testTable('keyed', { id: 'text not null', v: 'text' }));
+  expect(() => bench.transaction("INSERT INTO keyed VALUES ('k', 'v')")).toThrow(
+    expect.objectContaining({ code: 'internal' }) as Error,
+  );
+  expect(bench.connection.value('SELECT count(*) FROM keyed')).toBe(0);
+  bench.close();
+});
+
+it('rejects a table that changes its columns after the transaction wrote to it', () => {
+  const bench = new Bench();
+  expect(() =>
+    bench.transaction("UPDATE entry SET note = 'x'", 'ALTER TABLE entry ADD COLUMN more TEXT', 'DELETE FROM entry'),
+  ).toThrow(expect.objectContaining({ code: 'internal' }) as Error);
+  bench.check("UPDATE entry SET note = 'y' WHERE id = '1'");
+  bench.close();
 });
 
 describe('rejects', () => {

@@ -5,7 +5,7 @@ import { Connection } from '../sqlite/connection.ts';
 import { loadSqlite } from '../sqlite/load-sqlite.node.ts';
 import { testTable } from '../../../testing/worker/table-schema.ts';
 import { readCaptureTable } from './capture-table.ts';
-import { SessionCapture } from './session-capture.ts';
+import { TransactionCapture } from './transaction-capture.ts';
 
 const runtime = await loadSqlite();
 const schema = testTable('t', { id: 'text not null', a: 'blob', b: 'blob' });
@@ -33,12 +33,13 @@ const cell: fc.Arbitrary<CellValue> = fc.oneof(
 it('reads every new and old value exactly as it was bound', () => {
   const connection = new Connection(runtime, { path: ':memory:' });
   connection.exec('CREATE TABLE t (id TEXT PRIMARY KEY NOT NULL, a BLOB, b BLOB)');
-  const capture = new SessionCapture(connection, [readCaptureTable(connection, schema)]);
+  const capture = new TransactionCapture(connection, [readCaptureTable(connection, schema)]);
   fc.assert(
     fc.property(
       fc.uniqueArray(fc.tuple(text, cell, cell), { selector: ([key]) => key, minLength: 1, maxLength: 20 }),
       (rows) => {
         const insert = connection.prepare('INSERT INTO t VALUES (?, ?, ?)');
+        connection.exec('BEGIN');
         capture.begin();
         for (const row of rows) insert.runCells(...row);
         const inserted = capture.take();
@@ -49,6 +50,7 @@ it('reads every new and old value exactly as it was bound', () => {
         connection.exec('DELETE FROM t');
         const deleted = capture.take();
         capture.end();
+        connection.exec('COMMIT');
 
         const byKey = (
           keys: readonly CellValue[] = [],
