@@ -21,7 +21,12 @@ export interface Device {
 
 /** Creates a device without databases. Its data is freed with the last reference to it. */
 export function createDevice(): Device {
-  const worker = workerEnvironment(memoryMedium());
+  return createDeviceOn(memoryMedium());
+}
+
+/** A device on these files, so that a test can copy them. */
+export function createDeviceOn(medium: Medium): Device {
+  const worker = workerEnvironment(medium);
   const environment: ClientEnvironment = {
     connect: () => connectInProcess(createHost(worker)),
     page: () => null,

@@ -1,0 +1,164 @@
+import { mkdtempSync, rmSync } from 'node:fs';
+import { createServer, type Server } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterEach, beforeEach, expect, it } from 'vitest';
+import { sql, type Client } from '../../packages/client/src/index.ts';
+import { createDeviceOn, type Device } from '../../packages/client/src/node/device.ts';
+import { buildSchema } from '../../packages/shared/src/index.ts';
+import { sampleColumn, sampleTable } from '../../packages/shared/testing/sample-schema.ts';
+import { run as runCommand } from '../../packages/sync-server/src/cli.ts';
+import { createSyncServer, type SyncServer } from '../../packages/sync-server/src/index.ts';
+import { memoryMedium, type FileMedium } from '../../packages/vfs-opfs/src/index.ts';
+
+const id = sampleColumn('id', 'text', { notNull: true });
+const schema = buildSchema([
+  sampleTable('tally', [id, sampleColumn('hits', 'integer', { notNull: true, defaultSql: '0' })], {
+    merge: { deleteRule: 'delete-wins', counters: ['hits'], groups: [], documents: [] },
+  }),
+  sampleTable('seat', [id, sampleColumn('place', 'text')], { uniques: [['place']] }),
+]);
+const HIT = sql`UPDATE tally SET hits = hits + 1`;
+
+let folder: string;
+let server: SyncServer;
+let http: Server;
+let port: number;
+const clients: Client[] = [];
+const dataDir = (): string => join(folder, 'data');
+
+async function startServer(): Promise<void> {
+  server = createSyncServer({
+    dataDir: dataDir(),
+    schema,
+    secret: 'a secret of tests only, 0123456789abcdef',
+    log: () => undefined,
+  });
+  http = createServer();
+  server.attach(http);
+  await new Promise<void>((resolve) => void http.listen(port, '127.0.0.1', resolve));
+  port = (http.address() as AddressInfo).port;
+}
+
+async function stopServer(): Promise<void> {
+  await server.close();
+  http.closeAllConnections();
+  await new Promise<void>((resolve) => void http.close(() => resolve()));
+}
+
+beforeEach(async () => {
+  folder = mkdtempSync(join(tmpdir(), 'rockpool-copied-'));
+  port = 0;
+  await startServer();
+});
+afterEach(async () => {
+  await Promise.all(clients.splice(0).map((client) => client.close()));
+  await stopServer();
+  rmSync(folder, { recursive: true });
+});
+
+async function open(device: Device): Promise<Client> {
+  const token = (): Promise<string> =>
+    server.issueToken({ principal: 'ann', databases: ['team'], ttlMs: 60_000 }).then((issued) => issued ?? '');
+  const client = await device.createClient({
+    name: 'team',
+    schema,
+    sync: { url: `ws://127.0.0.1:${port}/sync`, databaseId: 'team', token },
+  });
+  clients.push(client);
+  return client;
+}
+
+async function close(client: Client): Promise<void> {
+  clients.splice(clients.indexOf(client), 1);
+  await client.close();
+}
+
+/** A second profile with the files of the first, as from a backup of the whole computer. */
+async function copyOf(medium: FileMedium): Promise<FileMedium> {
+  const copy = memoryMedium();
+  for (const name of await medium.list()) {
+    const bytes = new Uint8Array((await medium.sizeBytes(name)) ?? 0);
+    (await medium.open(name, false))?.read(bytes, 0);
+    (await copy.open(name, true))?.write(bytes, 0);
+  }
+  return copy;
+}
+
+function settled(client: Client): Promise<void> {
+  return new Promise((resolve) => {
+    client.status.subscribe(({ state, pendingCount }) => {
+      if (state === 'up-to-date' && pendingCount === 0) resolve();
+    });
+  });
+}
+
+const hitsOf = async (client: Client): Promise<unknown> => (await client.query('SELECT hits FROM tally'))[0];
+
+/** Another device sees what the server has. */
+async function hitsOnServer(): Promise<unknown> {
+  const client = await open(createDeviceOn(memoryMedium()));
+  await settled(client);
+  return hitsOf(client);
+}
+
+/** Adds to the counter in a transaction that the server rejects: another device has taken the seat meanwhile. */
+async function rejectedHit(ann: Client): Promise<Client> {
+  const ben = await open(createDeviceOn(memoryMedium()));
+  await settled(ben);
+  await ann.sync.pause();
+  await ann.batch([HIT, sql`INSERT INTO seat VALUES ('ann', 'window')`]);
+  await ben.execute(sql`INSERT INTO seat VALUES ('ben', 'window')`).synced;
+  await ann.sync.resume();
+  await settled(ann);
+  expect(await ann.rejected.list()).toHaveLength(1);
+  return ben;
+}
+
+async function retryAll(client: Client): Promise<void> {
+  for (const { sequence } of await client.rejected.list()) await client.rejected.retry(sequence);
+  await settled(client);
+}
+
+it('a device and a copy of its files that both retry a rejected changeset count once', async () => {
+  const medium = memoryMedium();
+  const ann = await open(createDeviceOn(medium));
+  await ann.execute(sql`INSERT INTO tally (id) VALUES ('visits')`).synced;
+  const ben = await rejectedHit(ann);
+  const copy = await open(createDeviceOn(await copyOf(medium)));
+  await ben.execute(sql`DELETE FROM seat`).synced;
+  await settled(ann);
+  await retryAll(ann);
+  await retryAll(copy);
+  await settled(ann);
+  for (const client of [ann, copy]) expect(await hitsOf(client)).toEqual({ hits: 1 });
+  expect(await hitsOnServer()).toEqual({ hits: 1 });
+});
+
+it('a device and a copy of its files that both give a restored server what they share count once', async () => {
+  const medium = memoryMedium();
+  const ann = await open(createDeviceOn(medium));
+  await ann.execute(sql`INSERT INTO tally (id) VALUES ('visits')`).synced;
+  const backup = join(folder, 'backup');
+  expect(await runCommand(['backup', backup, '--data', dataDir()])).toBe(0);
+  for (let hit = 0; hit < 3; hit++) await ann.execute(HIT).synced;
+  await close(await rejectedHit(ann));
+  const files = await copyOf(medium);
+  // A dropped changeset must not be sent again, so that this device continues under another site id.
+  for (const { sequence } of await ann.rejected.list()) await ann.rejected.drop(sequence);
+  await settled(ann);
+  await close(ann);
+  await stopServer();
+  rmSync(dataDir(), { recursive: true });
+  expect(await runCommand(['restore', backup, '--data', dataDir()])).toBe(0);
+  await startServer();
+  const again = await open(createDeviceOn(medium));
+  await settled(again);
+  expect(await hitsOf(again)).toEqual({ hits: 3 });
+  const copy = await open(createDeviceOn(files));
+  await settled(copy);
+  // The changeset that only the original dropped is admitted now: nobody has the seat in the restored database.
+  expect(await hitsOf(copy)).toEqual({ hits: 4 });
+  expect(await hitsOnServer()).toEqual({ hits: 4 });
+});
