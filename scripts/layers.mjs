@@ -22,4 +22,27 @@ export const LAYERS = {
     ['routes'],
     ['.'],
   ],
+  'packages/client/src': [
+    ['rpc', 'new-id.ts', 'search-text.ts'],
+    // The page: the public interface first, which all of it implements or uses.
+    ['client.ts', 'schema'],
+    ['live-query-inspection.ts'],
+    ['tab', 'react', 'drizzle', 'devtools'],
+    ['document'],
+    ['.'],
+    // The worker.
+    ['worker/sqlite'],
+    ['worker/file', 'worker/capture'],
+    ['worker/documents', 'worker/invalidate'],
+    ['worker/leader', 'worker/changelog'],
+    ['worker/search', 'worker/live', 'worker/presence'],
+    ['worker/apply'],
+    ['worker/write'],
+    ['worker/database'],
+    ['worker/storage', 'worker/audit'],
+    ['worker/sync'],
+    ['worker/first-sync'],
+    ['worker'],
+    ['node'],
+  ],
 };

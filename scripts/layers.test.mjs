@@ -32,6 +32,16 @@ describe.each(Object.entries(LAYERS))('the layers of %s', (folder, layers) => {
     expect(layerProblems(graph, layers)).toEqual([]);
   });
 
+  it('are broken by an import that points up', () => {
+    const [lowest] = layers[0] ?? [];
+    const file = [...graph.keys()].find((name) => name.startsWith(`${lowest}/`)) ?? '';
+    const [top] = layers.at(-1) ?? [];
+    const target =
+      [...graph.keys()].find((name) => (top === '.' ? !name.includes('/') : name.startsWith(`${top}/`))) ?? '';
+    const broken = new Map(graph).set(file, [...(graph.get(file) ?? []), target]);
+    expect(layerProblems(broken, layers)).toEqual([`${file} points up: imports ${target}`]);
+  });
+
   it('name no folder that is gone', () => {
     const names = layers.flat().filter((name) => name !== '.');
     expect(

@@ -1,5 +1,5 @@
 import { openDocument } from '../../packages/client/src/document/open-document.ts';
-import type { LiveDocument } from '../../packages/client/src/document/live-document.ts';
+import type { LiveDocument } from '../../packages/client/src/client.ts';
 import { toStatementResult } from '../../packages/client/src/rpc/statement-result.ts';
 import {
   decodeChangesetBody,

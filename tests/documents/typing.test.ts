@@ -1,6 +1,6 @@
 import { afterEach, expect, it } from 'vitest';
 import { openDocument } from '../../packages/client/src/document/open-document.ts';
-import type { LiveDocument } from '../../packages/client/src/document/live-document.ts';
+import type { LiveDocument } from '../../packages/client/src/client.ts';
 import { decodeRows } from '../../packages/client/src/rpc/rows-transfer.ts';
 import { toStatementResult } from '../../packages/client/src/rpc/statement-result.ts';
 import type { OpenDatabase } from '../../packages/client/src/worker/database/open-database.ts';

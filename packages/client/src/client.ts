@@ -1,5 +1,7 @@
 import type { RockpoolError, Schema } from '@rockpool/shared';
-import type { LiveDocument } from './document/live-document.ts';
+import type { DocumentPath } from '@rockpool/shared/document';
+import type { Awareness } from 'y-protocols/awareness';
+import type { Doc, Text, UndoManager } from 'yjs';
 import type { RejectedChange, RejectedChangeset, RejectedValue } from './rpc/rejected-changeset.ts';
 import type { Persistence, PersistenceChoice } from './rpc/persistence.ts';
 import type { RowKey } from './rpc/row-key.ts';
@@ -8,14 +10,12 @@ import type { SqlStatement, StatementResult } from './rpc/sql-statement.ts';
 import type { SqlParam, SqlRow, SqlValue } from './rpc/sql-value.ts';
 import type { StuckStage, SyncRemedy, SyncStage, SyncState, SyncStatus, TabRole } from './rpc/sync-status.ts';
 import type { Durability } from './rpc/worker-api.ts';
-import type { TokenAnswer } from './tab/token-source.ts';
 
 // Declares the public interface; open-client.ts wires it.
 export { INITIAL_STATUS } from './rpc/sync-status.ts';
 export type {
   ChangeStage,
   Durability,
-  LiveDocument,
   RejectedChange,
   RejectedChangeset,
   RejectedValue,
@@ -35,7 +35,6 @@ export type {
   SyncState,
   SyncStatus,
   TabRole,
-  TokenAnswer,
 };
 
 export interface ClientOptions {
@@ -77,6 +76,9 @@ export interface DrizzleMigrations {
   readonly journal: { readonly entries: readonly { readonly idx: number; readonly tag: string }[] };
   readonly migrations: Readonly<Record<string, string>>;
 }
+
+/** The return value of the app's `token` callback; see SyncOptions. */
+export type TokenAnswer = string | Response | null;
 
 export interface SyncOptions {
   /** The URL of the server: `wss://…`, or `ws://` on a trusted network. */
@@ -456,4 +458,50 @@ export interface LiveQuery<Row> extends Subscribable<LiveState<Row>> {
    * ```
    */
   [Symbol.asyncIterator](): AsyncGenerator<LiveState<Row>, void, void>;
+}
+
+/**
+ * A document that is open in this page: its JSON, and the Y.Doc that editors bind to. Returned by `client.document`.
+ */
+export interface LiveDocument<Value = unknown> {
+  /**
+   * The Y.Doc that editors bind to. Rockpool writes its changes to the database in the background, each as a JSON
+   * change that merges with the changes of others. Changes made elsewhere, in any tab or on another device, appear in
+   * it. Only the JSON leaves this page: positions in the Y.Doc mean nothing elsewhere (`awareness` translates those of
+   * cursors), nor do formats of a text that is not declared as `richText`.
+   */
+  readonly doc: Doc;
+  /**
+   * Returns the Y.Text at a path of member names, with `{ id: 'x' }` for the array element that has this key. Null if
+   * there is no text at the path that merges by character, with or without formats. Replacing a whole object also
+   * replaces its texts. Positions count UTF-16 units; an operation that would start or end inside a surrogate pair
+   * throws `document-invalid` and changes nothing.
+   *
+   * ```ts
+   * new QuillBinding(document.text('body'), quill, document.awareness);
+   * ```
+   */
+  text(...path: DocumentPath): Text | null;
+  /** The JSON of the document in this page; null when the document is gone. */
+  readonly value: Value | null;
+  /** `gone`: the row was deleted or its column set to NULL. Later changes in this page are not written. */
+  readonly state: 'open' | 'gone' | 'closed';
+  /** Why the document cannot be written, for example an image in a text. The next change retries. */
+  readonly error: Error | null;
+  /** Changes the document to the return value of `next`, with the fewest operations. */
+  change(next: (value: Value) => Value): void;
+  /** Undoes and redoes the changes made in this page through `doc` or `change`. */
+  readonly undoManager: UndoManager;
+  /**
+   * The other tabs that have this document open, with their cursors: the Awareness of y-protocols for editor bindings
+   * (y-codemirror, y-quill). Reading it also shows this tab to the others. `user` is never sent: in the states of
+   * others it holds the name (or principal) that the server verified, and a colour.
+   */
+  readonly awareness: Awareness;
+  /** Calls the listener after every change of `value`, `state` or `error`, until the returned function is called. */
+  onChange(listener: () => void): () => void;
+  /** Resolves when all changes made here are committed. Rejects with the error that prevents it. */
+  saved(): Promise<void>;
+  /** Writes pending changes, then closes the document. */
+  close(): Promise<void>;
 }

@@ -2,7 +2,7 @@ import { encodeSchema, quoteName, RockpoolError, type TableSchema } from '@rockp
 import { proxy, type Remote } from 'comlink';
 import type { Client, ClientOptions, Write } from './client.ts';
 import { newId } from './new-id.ts';
-import { reportUncaught } from './report-uncaught.ts';
+import { reportUncaught } from './rpc/error-transfer.ts';
 import { checkOptions } from './tab/check-options.ts';
 import { createTabPresence, type TabPresence } from './tab/tab-presence.ts';
 import { createLiveQueries } from './tab/live-queries.ts';

@@ -13,10 +13,9 @@ import {
 } from '@rockpool/shared/document';
 import { Doc, UndoManager } from 'yjs';
 import type { Awareness } from 'y-protocols/awareness';
-import type { Presence } from '../client.ts';
-import { isUnflushed } from '../unflushed.ts';
+import type { LiveDocument, Presence } from '../client.ts';
+import { isUnflushed } from '../tab/synced-writes.ts';
 import { createAwareness } from './awareness.ts';
-import type { LiveDocument } from './live-document.ts';
 import { textAt } from './text-at.ts';
 
 /** The part of a client that an open document needs. */

@@ -47,3 +47,12 @@ export function installErrorTransfer(): void {
     },
   });
 }
+
+/** Reports an uncaught error. Browsers have a function for it. */
+export function reportUncaught(error: unknown): void {
+  if (typeof reportError === 'function') reportError(error);
+  else
+    queueMicrotask(() => {
+      throw error;
+    });
+}

@@ -1,4 +1,4 @@
-import { reportUncaught } from '../report-uncaught.ts';
+import { reportUncaught } from '../rpc/error-transfer.ts';
 
 /** A set of listeners. One that throws does not keep the value from the others. */
 export interface Listeners<T> {

@@ -1,7 +1,6 @@
 import { RockpoolError, toRockpoolError } from '@rockpool/shared';
 import type { Subscribable, Write } from '../client.ts';
 import type { WriteState } from '../rpc/write-state.ts';
-import { isUnflushed } from '../unflushed.ts';
 
 /** The worker's interface for the states of writes. */
 export interface WriteStateSource {
@@ -104,4 +103,9 @@ export class SyncedWrites {
     this.stopListening?.();
     this.stopListening = null;
   }
+}
+
+/** Returns whether a write that failed with this error is committed anyway. Repeating it would write twice. */
+export function isUnflushed(thrown: unknown): boolean {
+  return thrown instanceof RockpoolError && thrown.code === 'storage-unflushed';
 }

@@ -1,6 +1,7 @@
 import { RockpoolError } from '@rockpool/shared';
 import { describe, expect, it } from 'vitest';
-import { createTokenSource, type TokenAnswer } from './token-source.ts';
+import type { TokenAnswer } from '../client.ts';
+import { createTokenSource } from './token-source.ts';
 
 const TOKEN = 'eyJh.eyJz.c2ln';
 

@@ -1,7 +1,5 @@
 import { RockpoolError, type ErrorFields } from '@rockpool/shared';
-
-/** The return value of the app's `token` callback; see SyncOptions. */
-export type TokenAnswer = string | Response | null;
+import type { TokenAnswer } from '../client.ts';
 
 export interface TokenSourceOptions {
   readonly token: () => Promise<TokenAnswer> | TokenAnswer;

@@ -1,5 +1,5 @@
 import { RockpoolError } from '@rockpool/shared';
-import { isUnflushed } from '../unflushed.ts';
+import { isUnflushed } from './synced-writes.ts';
 
 /** More steps than a user undoes. The changelog does not keep them forever either. */
 const MOST_STEPS = 1_000;

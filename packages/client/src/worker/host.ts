@@ -9,7 +9,7 @@ import type { SnapshotProgress } from '../rpc/snapshot-progress.ts';
 import { INITIAL_STATUS, type StatusUpdate, type SyncStatus } from '../rpc/sync-status.ts';
 import type { TabApi, WorkerApi, WorkerEvent } from '../rpc/worker-api.ts';
 import { newId } from '../new-id.ts';
-import { reportUncaught } from '../report-uncaught.ts';
+import { reportUncaught } from '../rpc/error-transfer.ts';
 import type { BroadcastPort } from './leader/tab-channel.ts';
 import type { OpenDatabase } from './database/open-database.ts';
 import { downloadContent } from './first-sync/download-snapshot.ts';

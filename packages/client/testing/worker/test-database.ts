@@ -1,7 +1,7 @@
 import { buildSchema, DEFAULT_TOKENIZE, type RockpoolError, type Schema, type TableSchema } from '@rockpool/shared';
 import { memoryMedium, openStorage, type Medium, type Storage } from '@rockpool/vfs-opfs';
 import { openDatabase, type OpenDatabase, type OpenDatabaseOptions } from '../../src/worker/database/open-database.ts';
-import { loadTableShapes } from '../../src/worker/database/load-table-shapes.ts';
+import { loadTableShapes } from '../../src/worker/file/load-table-shapes.ts';
 import { loadDocumentSupport } from '../../src/worker/documents/load-document-support.ts';
 import { loadSqlite } from '../../src/worker/sqlite/load-sqlite.node.ts';
 import type { SqliteRuntime } from '../../src/worker/sqlite/sqlite-runtime.ts';

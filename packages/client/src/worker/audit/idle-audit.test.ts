@@ -1,7 +1,7 @@
 import { buildSchema, type Audit, type AuditAnswer, type RockpoolError } from '@rockpool/shared';
 import { afterEach, beforeEach, expect, it, vi } from 'vitest';
 import { PendingIndex } from '../apply/pending-index.ts';
-import { syncProgress } from '../apply/sync-progress.ts';
+import { syncProgress } from '../sync/sync-progress.ts';
 import { testTable } from '../../../testing/worker/table-schema.ts';
 import { openInMemory } from '../../../testing/worker/test-database.ts';
 import { toAuditDatabase } from './audit-database.ts';

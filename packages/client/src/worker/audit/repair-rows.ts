@@ -13,8 +13,7 @@ import { updateMasked, type SyncProgress } from '../apply/apply-delivery.ts';
 import { applyRows } from '../apply/apply-rows.ts';
 import type { PendingIndex } from '../apply/pending-index.ts';
 import { inApplyTransaction, type ApplyTransactionParts } from '../apply/apply-transaction.ts';
-import { toColumnValue } from '../documents/document-columns.ts';
-import { serverRowSlices, type ServerRow } from './server-rows.ts';
+import { serverRowSlices, toColumnValue, type ServerRow } from './server-rows.ts';
 
 export interface RepairParts extends ApplyTransactionParts {
   readonly tablesById: ReadonlyMap<number, TableSchema>;

@@ -3,7 +3,8 @@ import { CellBaseTable } from '../apply/cell-base-table.ts';
 import { rowId, type PendingIndex, type RowRef } from '../apply/pending-index.ts';
 import { serverRowBeneath } from '../apply/row-state.ts';
 import { RowWriter } from '../apply/row-writer.ts';
-import { toColumnValue } from '../documents/document-columns.ts';
+import type { DocumentColumns } from '../documents/document-columns.ts';
+import { documentSupport } from '../documents/load-document-support.ts';
 import type { Connection } from '../sqlite/connection.ts';
 
 /** A row as the server has it, without pending changes. */
@@ -86,4 +87,9 @@ function rowsUnderPending(
   } finally {
     writer.release();
   }
+}
+
+/** The value of the app's column for a value of a row state: JSON for a document, else the value itself. */
+export function toColumnValue({ documents, readBase }: DocumentColumns, columnId: number, value: CellValue): CellValue {
+  return value === null || !documents.has(columnId) ? value : documentSupport().documentText(value, readBase);
 }

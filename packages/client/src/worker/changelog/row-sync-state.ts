@@ -1,7 +1,14 @@
-import { keyColumns, keyToString, RockpoolError, type CellValue, type TableSchema } from '@rockpool/shared';
+import {
+  keyColumns,
+  keyMatchSql,
+  keyToString,
+  quoteName,
+  RockpoolError,
+  type CellValue,
+  type TableSchema,
+} from '@rockpool/shared';
 import { leastStage, type ChangeSyncState, type RowSyncState } from '../../rpc/row-sync-state.ts';
 import type { SqlValue } from '../../rpc/sql-value.ts';
-import { RowWriter } from '../apply/row-writer.ts';
 import type { Connection } from '../sqlite/connection.ts';
 import type { Changelog } from './changelog.ts';
 import type { Outbox } from './outbox.ts';
@@ -77,11 +84,12 @@ function toKey(table: TableSchema, given: readonly SqlValue[]): CellValue[] {
 }
 
 function rowExists(connection: Connection, table: TableSchema, key: readonly CellValue[]): boolean {
-  const writer = new RowWriter(connection, table);
+  const statement = connection.prepare(`SELECT 1 FROM main.${quoteName(table.name)} WHERE ${keyMatchSql(table)}`);
   try {
-    return writer.read(key).exists;
+    key.forEach((part, index) => statement.bindCell(index + 1, part));
+    return statement.step();
   } finally {
-    writer.release();
+    statement.release();
   }
 }
 

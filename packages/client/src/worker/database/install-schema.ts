@@ -4,10 +4,10 @@ import type { DecodedChangeset } from '../changelog/changelog.ts';
 import { createSearchIndexes, dropSearchIndexes } from '../search/install-search-indexes.ts';
 import type { Connection } from '../sqlite/connection.ts';
 import { fitSchema, readStoredSchema, rememberSchema, type BundleSchema } from './installed-schema.ts';
-import { FORMAT_STEPS, internalDdl, STORAGE_FORMAT } from './internal-tables.ts';
-import type { Meta } from './meta.ts';
+import { FORMAT_STEPS, internalDdl, STORAGE_FORMAT } from '../file/internal-tables.ts';
+import type { Meta } from '../file/meta.ts';
 import { hasMigrations, hasNewMigrations, isBehind, rememberMigrations, runMigrations } from './run-migrations.ts';
-import { planSchemaChange, type SchemaStep } from './schema-change.ts';
+import { planSchemaChange, type SchemaStep } from '../file/schema-change.ts';
 
 /** The result of opening: a new file, the same schema, or a schema that was extended. */
 export type SchemaInstallation = 'created' | 'same' | 'extended';

@@ -1,8 +1,8 @@
 import { decodeSchema, encodeSchema, RockpoolError, type Schema } from '@rockpool/shared';
 import type { Migration } from '../../rpc/migration.ts';
-import type { Meta } from './meta.ts';
+import type { Meta } from '../file/meta.ts';
 import { hasMigrations, isBehind } from './run-migrations.ts';
-import { uniteSchemas } from './unite-schemas.ts';
+import { uniteSchemas } from '../file/unite-schemas.ts';
 
 /**
  * How a bundle's schema relates to the file that it opens:

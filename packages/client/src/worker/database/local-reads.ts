@@ -1,5 +1,5 @@
 import { RockpoolError, toRockpoolError } from '@rockpool/shared';
-import { ReadInterrupted } from '../leader/read-interrupted.ts';
+import { ReadInterrupted } from '../leader/opened-database.ts';
 import type { EncodedRows } from '../../rpc/rows-transfer.ts';
 import type { QueryResult, Reads } from '../../rpc/reads.ts';
 import type { SqlStatement } from '../../rpc/sql-statement.ts';

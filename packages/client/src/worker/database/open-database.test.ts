@@ -4,7 +4,7 @@ import { describe, expect, it } from 'vitest';
 import { decodeRows } from '../../rpc/rows-transfer.ts';
 import { Connection } from '../sqlite/connection.ts';
 import { testColumn, testTable } from '../../../testing/worker/table-schema.ts';
-import { STORAGE_FORMAT } from './internal-tables.ts';
+import { STORAGE_FORMAT } from '../file/internal-tables.ts';
 import type { OpenDatabase } from './open-database.ts';
 import {
   account,

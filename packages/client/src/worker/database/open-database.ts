@@ -30,7 +30,7 @@ import { createReads, type DatabaseReads } from './database-reads.ts';
 import { installSchema, requireInstalled, type InstalledSchema } from './install-schema.ts';
 import type { BundleSchema } from './installed-schema.ts';
 import type { LocalDatabase } from './local-database.ts';
-import { Meta } from './meta.ts';
+import { Meta } from '../file/meta.ts';
 import { bindDatabase, requireDatabase } from './require-database.ts';
 import { requirePrincipal } from './require-principal.ts';
 import { runWrite, type WriteParts } from './run-write.ts';

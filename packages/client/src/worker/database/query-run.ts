@@ -5,7 +5,7 @@ import type { SqlStatement } from '../../rpc/sql-statement.ts';
 import type { Connection } from '../sqlite/connection.ts';
 import { RowsEncoder } from '../sqlite/encode-rows.ts';
 import type { Statement } from '../sqlite/statement.ts';
-import { READ_POLICY } from '../write/sql-policy.ts';
+import { READ_POLICY } from '../sqlite/sql-policy.ts';
 
 /** Runs a whole query and returns its rows or its error; null when it takes longer than `budgetMs`. */
 export function queryWithin(connection: Connection, statement: SqlStatement, budgetMs: number): QueryResult | null {

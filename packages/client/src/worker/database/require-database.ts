@@ -1,5 +1,5 @@
 import { RockpoolError } from '@rockpool/shared';
-import type { Meta } from './meta.ts';
+import type { Meta } from '../file/meta.ts';
 
 /**
  * Keeps the rows of one server database out of another. A local database belongs to no server until it is opened with

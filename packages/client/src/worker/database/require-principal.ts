@@ -1,6 +1,6 @@
 import { RockpoolError } from '@rockpool/shared';
 import type { Outbox } from '../changelog/outbox.ts';
-import type { Meta } from './meta.ts';
+import type { Meta } from '../file/meta.ts';
 
 /**
  * Prevents one user's writes from being sent as another's. A database belongs to no user until someone signs in, who

@@ -3,7 +3,7 @@ import type { EncodedRows } from '../../rpc/rows-transfer.ts';
 import type { SqlStatement } from '../../rpc/sql-statement.ts';
 import type { Connection } from '../sqlite/connection.ts';
 import { encodeSomeRows } from '../sqlite/encode-rows.ts';
-import { READ_POLICY } from '../write/sql-policy.ts';
+import { READ_POLICY } from '../sqlite/sql-policy.ts';
 
 /** A running query. */
 export interface RowCursor {

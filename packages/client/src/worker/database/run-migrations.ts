@@ -2,9 +2,9 @@ import { encodeSchema, RESERVED_TABLE_PREFIX, RockpoolError, type Schema, type T
 import type { Migration } from '../../rpc/migration.ts';
 import type { DecodedChangeset } from '../changelog/changelog.ts';
 import type { Connection } from '../sqlite/connection.ts';
-import { createMigrationPolicy } from '../write/sql-policy.ts';
-import type { Meta } from './meta.ts';
-import { tableShapes } from './load-table-shapes.ts';
+import { createMigrationPolicy } from '../sqlite/sql-policy.ts';
+import type { Meta } from '../file/meta.ts';
+import { tableShapes } from '../file/load-table-shapes.ts';
 
 const BREAKPOINT = '--> statement-breakpoint';
 

@@ -6,7 +6,7 @@ import { documentSupport } from '../documents/load-document-support.ts';
 import { restoreConflict } from '../write/restore-conflict.ts';
 import { dropRejected, replaceRejected, retryRejected, type RejectedParts } from '../write/retry-rejected.ts';
 import { undoRequest } from '../write/undo-request.ts';
-import type { Meta } from './meta.ts';
+import type { Meta } from '../file/meta.ts';
 
 export interface WriteParts extends RejectedParts {
   readonly schema: Schema;

@@ -1,5 +1,5 @@
 import type { Author } from '@rockpool/shared/document';
-import type { Meta } from '../database/meta.ts';
+import type { Meta } from '../file/meta.ts';
 
 /** The author of document edits made here. */
 export function documentAuthor(meta: Meta): Author {

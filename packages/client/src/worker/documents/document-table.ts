@@ -10,7 +10,7 @@ import {
   completeState,
   type ReadBase,
 } from '@rockpool/shared/document';
-import { Meta } from '../database/meta.ts';
+import { Meta } from '../file/meta.ts';
 import type { Connection } from '../sqlite/connection.ts';
 import { baseReader, deleteUnusedBases, writeBase, type DocumentPlace } from './document-bases.ts';
 import { beginGeneration, documentAuthor } from './document-author.ts';

@@ -1,6 +1,6 @@
 import { buildSchema, encodeSchema, syncedTables, type Schema, type TableSchema } from '@rockpool/shared';
-import { INTERNAL_DDL, STORAGE_FORMAT } from '../database/internal-tables.ts';
-import { Meta } from '../database/meta.ts';
+import { INTERNAL_DDL, STORAGE_FORMAT } from '../file/internal-tables.ts';
+import { Meta } from '../file/meta.ts';
 import type { Connection } from '../sqlite/connection.ts';
 import { readSnapshotFacts } from './snapshot-facts.ts';
 

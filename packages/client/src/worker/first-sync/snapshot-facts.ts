@@ -1,6 +1,6 @@
 import { decodeSchema, encodeOutline, RockpoolError, type Schema, type SnapshotPosition } from '@rockpool/shared';
 import type { Connection } from '../sqlite/connection.ts';
-import { mismatchFields } from '../sync/schema-mismatch.ts';
+import { mismatchFields } from '../sync/judge-welcome.ts';
 
 /** The facts in a snapshot's file about its rows. */
 export interface SnapshotFacts extends SnapshotPosition {

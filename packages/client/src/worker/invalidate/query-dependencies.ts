@@ -3,7 +3,7 @@ import { ROWID, type QueryDependencies, type TableDependency } from '../../rpc/q
 import type { SqlStatement } from '../../rpc/sql-statement.ts';
 import type { SqlValue } from '../../rpc/sql-value.ts';
 import type { Connection } from '../sqlite/connection.ts';
-import { READ_POLICY } from '../write/sql-policy.ts';
+import { READ_POLICY } from '../sqlite/sql-policy.ts';
 import { constantLookups } from './constant-lookups.ts';
 import type { BTree, Instruction } from './query-program.ts';
 

@@ -18,7 +18,7 @@ import type {
 import type { CommitNotice, CommitPosition } from '../invalidate/commit-notice.ts';
 import { LeaderTransactions, type OpenTransaction, type WatchOwner } from './leader-transactions.ts';
 import type { OpenedDatabase } from './opened-database.ts';
-import { ReadInterrupted } from './read-interrupted.ts';
+import { ReadInterrupted } from './opened-database.ts';
 import type { TabOptions } from './tab-options.ts';
 import { readsBeside } from './reads-beside.ts';
 import { WriterQueue } from './writer-queue.ts';

@@ -1,6 +1,6 @@
 import type { RockpoolError } from '@rockpool/shared';
 import type { Reads } from '../../rpc/reads.ts';
-import { ReadInterrupted } from './read-interrupted.ts';
+import { ReadInterrupted } from './opened-database.ts';
 
 /** A tab's reads across role changes: a read waits while there is no source, and is repeated if it was interrupted. */
 export class TabReads implements Reads {

@@ -2,8 +2,7 @@ import { MAX_PRESENCE_STATES, PRESENCE_INTERVAL_MS, type PresenceState, type Roc
 import { describe, expect, it } from 'vitest';
 import type { PeersUpdate } from '../../rpc/presence.ts';
 import { newId } from '../../new-id.ts';
-import { bytesToUuid, uuidToBytes } from './ids.ts';
-import { SitePresence } from './site-presence.ts';
+import { bytesToUuid, SitePresence, uuidToBytes } from './site-presence.ts';
 
 const [TAB, OTHER] = [newId(), newId()];
 

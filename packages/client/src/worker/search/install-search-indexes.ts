@@ -1,5 +1,5 @@
 import type { Schema, SearchIndexSchema, TableSchema } from '@rockpool/shared';
-import type { SchemaStep } from '../database/schema-change.ts';
+import type { SchemaStep } from '../file/schema-change.ts';
 import { createSearchIndexSql, dropSearchIndexSql, rebuildSearchIndexSql } from './search-index-sql.ts';
 
 interface Declared {

@@ -1,12 +1,6 @@
 import { keyColumns, quoteName, type SearchIndexSchema, type TableSchema } from '@rockpool/shared';
 import { evictionConditions, evictionColumns } from './evicted-rows.ts';
 
-/**
- * Prefix of the temporary tables and triggers of search indexes. Policies allow only these triggers to write these
- * tables.
- */
-export const SEARCH_PREFIX = 'rockpool_search_';
-
 function searchIndexName(index: SearchIndexSchema): string {
   return `main.${quoteName(index.name)}`;
 }

@@ -1,5 +1,6 @@
 import { RockpoolError, type Schema } from '@rockpool/shared';
 import type { Connection } from '../sqlite/connection.ts';
+import { SEARCH_PREFIX } from '../sqlite/sql-policy.ts';
 import type { Statement } from '../sqlite/statement.ts';
 import {
   catchUpSql,
@@ -8,7 +9,6 @@ import {
   createLogTriggersSql,
   dropLogSql,
   rebuildSearchIndexSql,
-  SEARCH_PREFIX,
   type SearchIndexLog,
 } from './search-index-sql.ts';
 

@@ -1,7 +1,7 @@
 import { RockpoolError, toRockpoolError } from '@rockpool/shared';
 import type { Clock } from '../leader/clock.ts';
 import type { LeaderTools, LeaderWork } from '../leader/leadership.ts';
-import type { OpenDatabase } from '../database/open-database.ts';
+import type { SearchIndexes } from './search-indexes.ts';
 
 /** After this long without a commit, no user is waiting for this worker. */
 const QUIET_MS = 20_000;
@@ -25,7 +25,10 @@ export function startSearchUpkeep(
     inTurn,
     publishCommit,
     publishProblem,
-  }: Pick<LeaderTools<OpenDatabase>, 'database' | 'inTurn' | 'publishCommit' | 'publishProblem'>,
+  }: Pick<
+    LeaderTools<{ readonly searchIndexes: Pick<SearchIndexes, 'count' | 'repair'> }>,
+    'database' | 'inTurn' | 'publishCommit' | 'publishProblem'
+  >,
   clock: Clock,
 ): SearchUpkeep {
   const { searchIndexes } = database;

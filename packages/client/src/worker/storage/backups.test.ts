@@ -1,6 +1,6 @@
 import { StorageError } from '@rockpool/vfs-opfs';
 import { expect, it } from 'vitest';
-import { ReadInterrupted } from '../leader/read-interrupted.ts';
+import { ReadInterrupted } from '../leader/opened-database.ts';
 import { Backups } from './backups.ts';
 
 const bytes = new TextEncoder().encode('bytes of a file');

@@ -1,5 +1,5 @@
 import type { Storage } from '@rockpool/vfs-opfs';
-import { ReadInterrupted } from '../leader/read-interrupted.ts';
+import { ReadInterrupted } from '../leader/opened-database.ts';
 import { isSnapshotLost } from '../database/lost-snapshot.ts';
 import { storageFailure } from './storage-failure.ts';
 

@@ -1,10 +1,20 @@
 import { RockpoolError } from '@rockpool/shared';
 import { listStorages, memoryMedium, opfsExclusiveMedium, opfsSharedMedium, type Medium } from '@rockpool/vfs-opfs';
 import type { Persistence, PersistenceChoice } from '../../rpc/persistence.ts';
+import type { SqliteRuntime } from '../sqlite/sqlite-runtime.ts';
 
 export interface ChosenMedium {
   readonly persistence: Persistence;
   readonly medium: Medium;
+}
+
+/** The SQLite and the media of a browser, or of a simulated device in Node. */
+export interface StorageEnvironment {
+  loadSqlite(): Promise<SqliteRuntime>;
+  /** Throws as documented at `chooseMedium`. */
+  chooseMedium(choice: PersistenceChoice, name: string): Promise<ChosenMedium>;
+  /** All media of this environment that keep databases. */
+  places(): Promise<readonly ChosenMedium[]>;
 }
 
 /** The media and their availability, replaceable in tests. */

@@ -11,17 +11,16 @@ import {
 } from '@rockpool/vfs-opfs';
 import './access-handle-types.ts';
 import type { DatabaseInfo, DatabasesApi } from '../../rpc/worker-api.ts';
-import { STORAGE_FORMAT } from '../database/internal-tables.ts';
-import { Meta } from '../database/meta.ts';
+import { STORAGE_FORMAT } from '../file/internal-tables.ts';
+import { Meta } from '../file/meta.ts';
 import { Connection } from '../sqlite/connection.ts';
 import type { SqliteRuntime } from '../sqlite/sqlite-runtime.ts';
-import type { WorkerEnvironment } from '../worker-environment.ts';
 import { blobOf } from './backups.ts';
-import type { ChosenMedium } from './choose-medium.ts';
+import type { ChosenMedium, StorageEnvironment } from './choose-medium.ts';
 import { storageFailure } from './storage-failure.ts';
 
 /** The operations on databases that are closed. */
-export function databasesIn({ places, chooseMedium, loadSqlite }: WorkerEnvironment): DatabasesApi {
+export function databasesIn({ places, chooseMedium, loadSqlite }: StorageEnvironment): DatabasesApi {
   return {
     listDatabases: () => withStorageFailures(async () => (await Promise.all((await places()).map(listPlace))).flat()),
     deleteDatabase: (name) =>

@@ -4,7 +4,7 @@ import './access-handle-types.ts';
 import type { OpenedDatabase } from '../leader/opened-database.ts';
 import type { Migration } from '../../rpc/migration.ts';
 import type { Durability } from '../../rpc/worker-api.ts';
-import { loadTableShapes } from '../database/load-table-shapes.ts';
+import { loadTableShapes } from '../file/load-table-shapes.ts';
 import { loadDocumentSupport } from '../documents/load-document-support.ts';
 import { documentTables } from '../documents/document-columns.ts';
 import { localReads, type LocalReadsOptions } from '../database/local-reads.ts';

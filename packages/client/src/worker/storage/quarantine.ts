@@ -1,7 +1,7 @@
 import { RockpoolError } from '@rockpool/shared';
 import { openStorage, quarantineStorage, type Medium, type SqliteModule as StorageModule } from '@rockpool/vfs-opfs';
 import { readUnsent, type Unsent } from '../changelog/unsent.ts';
-import { Meta } from '../database/meta.ts';
+import { Meta } from '../file/meta.ts';
 import { Connection } from '../sqlite/connection.ts';
 import type { SqliteRuntime } from '../sqlite/sqlite-runtime.ts';
 import { storageFailure } from './storage-failure.ts';

@@ -1,6 +1,6 @@
 import { RockpoolError } from '@rockpool/shared';
 import { expect, it } from 'vitest';
-import { ReadInterrupted } from '../leader/read-interrupted.ts';
+import { ReadInterrupted } from '../leader/opened-database.ts';
 import { decodeRows } from '../../rpc/rows-transfer.ts';
 import { loadSqlite } from '../sqlite/load-sqlite.node.ts';
 import { Connection } from '../sqlite/connection.ts';

@@ -1,4 +1,4 @@
-import { ReadInterrupted } from '../leader/read-interrupted.ts';
+import { ReadInterrupted } from '../leader/opened-database.ts';
 import type { EncodedRows } from '../../rpc/rows-transfer.ts';
 import type { SqlStatement } from '../../rpc/sql-statement.ts';
 import type { QueryRun } from '../database/query-run.ts';

@@ -12,16 +12,16 @@ import {
 } from '@rockpool/shared';
 import { applyDelivery } from '../apply/apply-delivery.ts';
 import type { SnapshotFile } from '../apply/snapshot-file.ts';
-import { syncProgress } from '../apply/sync-progress.ts';
+import { syncProgress } from './sync-progress.ts';
 import { columnIdsByTable, withinSchema } from '../apply/within-schema.ts';
 import { PendingIndex } from '../apply/pending-index.ts';
 import type { OpenDatabase } from '../database/open-database.ts';
 import { toAuditDatabase } from '../audit/audit-database.ts';
-import { retryDependentEdits } from '../documents/dependent-edits.ts';
+import { retryDependentEdits } from '../write/retry-dependent-edits.ts';
 import type { TableChange, TouchedTables } from '../../rpc/query-dependencies.ts';
 import { lookupsByTable } from '../invalidate/table-changes.ts';
 import { judgeWelcome, type WelcomeVerdict } from './judge-welcome.ts';
-import { mismatchFields } from './schema-mismatch.ts';
+import { mismatchFields } from './judge-welcome.ts';
 import { becomeNewSite } from './new-site.ts';
 import type { SyncDatabase } from './sync-engine.ts';
 

@@ -4,7 +4,7 @@ import type { SqlStatement, StatementOutcome } from '../../rpc/sql-statement.ts'
 import type { WriteOutcome } from '../../rpc/write-request.ts';
 import { encodeRows } from '../sqlite/encode-rows.ts';
 import { commit } from './commit.ts';
-import { READ_POLICY } from './sql-policy.ts';
+import { READ_POLICY } from '../sqlite/sql-policy.ts';
 import type { WriteTransaction } from './write-transaction.ts';
 
 /**

@@ -15,9 +15,9 @@ import type { SqlParam } from '../../rpc/sql-value.ts';
 import type { WriteOutcome, WriteRequest } from '../../rpc/write-request.ts';
 import type { CapturedChanges } from '../capture/captured-changes.ts';
 import type { TransactionCapture } from '../capture/transaction-capture.ts';
-import { applyMergeRules, rulesByTable, type RulesByTable } from '../capture/merge-rules.ts';
+import { applyMergeRules, rulesByTable, type RulesByTable } from './merge-rules.ts';
 import type { Changelog } from '../changelog/changelog.ts';
-import type { Meta } from '../database/meta.ts';
+import type { Meta } from '../file/meta.ts';
 import type { CanonicalTexts } from '../documents/canonical-documents.ts';
 import { documentAuthor } from '../documents/document-author.ts';
 import { documentSupport } from '../documents/load-document-support.ts';
@@ -31,7 +31,7 @@ import { findCellBases } from './cell-bases.ts';
 import type { RequestLog } from './request-log.ts';
 import { lookupsByTable, tableChanges, type LookupsByTable } from '../invalidate/table-changes.ts';
 import { commit } from './commit.ts';
-import { createWritePolicy, isSearchLog } from './sql-policy.ts';
+import { createWritePolicy, isSearchLog } from '../sqlite/sql-policy.ts';
 
 export interface WriteParts {
   readonly connection: Connection;

@@ -13,7 +13,7 @@ import {
 import type { Author } from '@rockpool/shared/document';
 import { documentSupport } from '../documents/load-document-support.ts';
 import type { Connection } from '../sqlite/connection.ts';
-import type { CapturedChanges } from './captured-changes.ts';
+import type { CapturedChanges } from '../capture/captured-changes.ts';
 
 /** The merge rules of one table. */
 interface TableRules {

@@ -1,9 +1,9 @@
 import { cellValuesEqual, RockpoolError, type ErrorCode, type ErrorFields } from '@rockpool/shared';
 import type { OpenDatabase } from '../database/open-database.ts';
 import { beginGeneration } from '../documents/document-author.ts';
-import type { SyncProgress } from './apply-delivery.ts';
-import type { PendingChangeset } from './pending-index.ts';
-import { columnIdsByTable, withinSchema } from './within-schema.ts';
+import type { SyncProgress } from '../apply/apply-delivery.ts';
+import type { PendingChangeset } from '../apply/pending-index.ts';
+import { columnIdsByTable, withinSchema } from '../apply/within-schema.ts';
 
 /** The progress of sync as the database stores it, in changelog, outbox, rejected changesets and metadata. */
 export function syncProgress(

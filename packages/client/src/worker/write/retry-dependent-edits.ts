@@ -1,16 +1,21 @@
 import { RockpoolError } from '@rockpool/shared';
-import type { OpenDatabase } from '../database/open-database.ts';
+import type { WriteOutcome } from '../../rpc/write-request.ts';
+import type { Outbox } from '../changelog/outbox.ts';
+import type { RejectedTable } from '../changelog/rejected-table.ts';
+
+export interface RetryParts {
+  readonly rejected: RejectedTable;
+  readonly outbox: Outbox;
+  /** See retry-rejected.ts. */
+  readonly retryIfUnchanged: (sequence: number) => WriteOutcome;
+}
 
 /**
  * Retries edits of documents that were rejected only because an earlier edit was (`document-gap`): each edit builds on
  * those before it. Edits that do not fit the current document, or would overwrite newer values, stay rejected. Returns
  * the names of the tables touched.
  */
-export function retryDependentEdits({
-  rejected,
-  outbox,
-  retryIfUnchanged,
-}: Pick<OpenDatabase, 'rejected' | 'outbox' | 'retryIfUnchanged'>): ReadonlySet<string> {
+export function retryDependentEdits({ rejected, outbox, retryIfUnchanged }: RetryParts): ReadonlySet<string> {
   const touched = new Set<string>();
   for (const sequence of rejected.rejectedWith('document-gap', outbox.lastAckedSequence())) {
     try {

@@ -1,5 +1,4 @@
 import { RESERVED_TABLE_PREFIX, RockpoolError, type Schema } from '@rockpool/shared';
-import { SEARCH_PREFIX } from '../search/search-index-sql.ts';
 import {
   ACTION_ALTER_TABLE,
   ACTION_ATTACH,
@@ -31,7 +30,13 @@ import {
   type SqlAction,
   type SqlPolicy,
   type TableUse,
-} from '../sqlite/authorizer.ts';
+} from './authorizer.ts';
+
+/**
+ * Prefix of the temporary tables and triggers of search indexes. Policies allow only these triggers to write these
+ * tables.
+ */
+export const SEARCH_PREFIX = 'rockpool_search_';
 
 /** Pragmas that only read, or that last for one transaction. */
 const HARMLESS_PRAGMAS: ReadonlySet<string> = new Set([
