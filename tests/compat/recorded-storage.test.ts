@@ -5,7 +5,7 @@ import { describe, expect, it } from 'vitest';
 import { memoryMedium, openStorage } from '../../packages/vfs-opfs/src/index.ts';
 import { decodeSchema } from '../../packages/shared/src/index.ts';
 import { Connection } from '../../packages/client/src/worker/sqlite/connection.ts';
-import { STORAGE_FORMAT as CLIENT_FORMAT } from '../../packages/client/src/worker/database/internal-tables.ts';
+import { STORAGE_FORMAT as CLIENT_FORMAT } from '../../packages/client/src/worker/file/internal-tables.ts';
 import { openStored, testRuntime } from '../../packages/client/testing/worker/test-database.ts';
 import { testSync } from '../../packages/client/testing/worker/sync-steps.ts';
 import { hasTakenEffect } from '../../packages/sync-server/src/log/origins.ts';
