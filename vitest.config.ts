@@ -8,7 +8,9 @@ import type {} from './packages/vfs-opfs/testing/browser-media.ts';
 import type { BrowserCommand } from 'vitest/node';
 import { findChromium } from './scripts/find-chromium.mjs';
 import { bundledWorkers } from './scripts/tests/bundled-workers.mjs';
+import { isolatedFiles } from './scripts/tests/isolated-files.mjs';
 import { levelOfThisRun } from './scripts/tests/level.mjs';
+import LongestFirst from './scripts/tests/longest-first.mjs';
 import type { Level } from './tests/support/level.ts';
 
 // The suffix of a file selects where it runs: .test.ts in Node, .browser.test.ts in Chromium. A level before it selects when:
@@ -68,6 +70,12 @@ export const optimizeDeps: NonNullable<ViteUserConfig['optimizeDeps']> = {
   exclude: ['wa-sqlite'], // locates its .wasm beside itself, so it must not be bundled
 };
 
+/** Lets the tests of a project share one PostgreSQL. It starts only if a test needs it. */
+const postgresOnDemand = 'packages/sync-server/testing/postgres-on-demand.ts';
+
+/** Tests of the project `node` that need modules of their own. They are a project of their own: `node-isolated`. */
+const isolated = isolatedFiles();
+
 /** Commands that browser tests can call in this process. */
 export const commands: Record<string, BrowserCommand<string[]>> = {
   opfsIsOnDisk: () => existsSync(join(profile, 'Default/File System')),
@@ -112,6 +120,9 @@ function inChromium(test: {
 
 const config: ViteUserConfig = defineConfig({
   test: {
+    sequence: { sequencer: LongestFirst },
+    // A process that ended late on a busy machine is no failure.
+    teardownTimeout: HANG_MS,
     projects: [
       {
         test: {
@@ -123,7 +134,21 @@ const config: ViteUserConfig = defineConfig({
             'tests/**/*.test.{ts,tsx}',
             'scripts/**/*.test.{ts,mjs}',
           ],
-          exclude: [...notOurs, browserTests, verifyTests, deepTests, stockTests],
+          exclude: [...notOurs, browserTests, verifyTests, deepTests, stockTests, ...isolated],
+          // Files share the modules of their process.
+          isolate: false,
+          unstubGlobals: true,
+          provide: { level },
+          globalSetup: postgresOnDemand,
+          testTimeout: HANG_MS,
+          ...hangLimits,
+        },
+      },
+      {
+        test: {
+          name: 'node-isolated',
+          environment: 'node',
+          include: isolated,
           provide: { level },
           testTimeout: HANG_MS,
           ...hangLimits,
@@ -136,6 +161,7 @@ const config: ViteUserConfig = defineConfig({
           include: [verifyTests],
           exclude: notOurs,
           provide: { level },
+          globalSetup: postgresOnDemand,
           testTimeout: 5 * 60_000,
           ...hangLimits,
         },
@@ -147,6 +173,7 @@ const config: ViteUserConfig = defineConfig({
           include: [deepTests],
           exclude: notOurs,
           provide: { level },
+          globalSetup: postgresOnDemand,
           // Many seeds and a crash at every storage call: only these tests may take minutes.
           testTimeout: 15 * 60_000,
           ...hangLimits,

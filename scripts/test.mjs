@@ -4,8 +4,8 @@
 //   npm test -- merge                those that touch what has "merge" in its path; several words add up
 //   npm test -- FILE -t 'NAME'       one test
 
-import { readFileSync } from 'node:fs';
-import { availableParallelism } from 'node:os';
+import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
+import { availableParallelism, tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { ensureChromium } from './browser.mjs';
 import { root, stopSignal } from './children.mjs';
@@ -74,15 +74,26 @@ async function runAll({ level, words = [], name }) {
       chromium = await ensureChromium();
     });
   }
+  const compileCache = mkdtempSync(join(tmpdir(), 'rpc'));
+  const removeCache = () => rmSync(compileCache, { recursive: true, force: true, maxRetries: 5 });
+  process.once('exit', removeCache);
   const outcomes = [];
   for (const stage of stages) {
     if (stopSignal() !== undefined) break;
     const width = Math.max(...stage.map(({ title }) => title.length));
     const runs = stage.map((runner) =>
-      runOne(runner, { chromium, level, name, prefix: stage.length === 1 ? '' : `${runner.title.padEnd(width)} │ ` }),
+      runOne(runner, {
+        chromium,
+        level,
+        name,
+        prefix: stage.length === 1 ? '' : `${runner.title.padEnd(width)} │ `,
+        compileCache,
+      }),
     );
     outcomes.push(...(await Promise.all(runs)));
   }
+  process.off('exit', removeCache);
+  removeCache();
   for (const { lines } of outcomes) for (const line of lines) console.log(line);
   if (level !== 'test' && words.length === 0) {
     const ended = outcomes.flatMap(({ files: own }) => own);
@@ -117,7 +128,7 @@ function bySuite(tests) {
 /**
  * @param {import('./tests/runners.mjs').Runner} runner
  * @param {{ chromium: string | undefined, level: import('./tests/level.mjs').Level, name: string | undefined, prefix:
- * string }} options
+ * string, compileCache: string }} options
  * @returns {Promise<{ counts: import('./test-counts.mjs').Counts, lines: string[], files: { file: string, ms: number
  * }[] }>} `lines`: output to print last
  */

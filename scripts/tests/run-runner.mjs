@@ -22,9 +22,10 @@ const lookEveryMs = 5_000;
  * @param {string | undefined} options.chromium
  * @param {import('./level.mjs').Level} options.level
  * @param {string} options.prefix of each line it prints
+ * @param {string} options.compileCache folder in which the Node processes of a run share compiled code
  * @returns {Promise<Ended>}
  */
-export async function runRunner(runner, { name, chromium, level, prefix }) {
+export async function runRunner(runner, { name, chromium, level, prefix, compileCache }) {
   // Reports, browser profiles, databases of servers under test: all in one folder, which goes away however the tests
   // end. The name is short because Chromium puts a socket below it, and the path of a socket has room for about 100
   // characters.
@@ -51,6 +52,8 @@ export async function runRunner(runner, { name, chromium, level, prefix }) {
       ROCKPOOL_CHROMIUM: chromium,
       ROCKPOOL_LEVEL: level,
       ROCKPOOL_REPORT: reportFile,
+      // A server from its sources starts in half the time if another one has stripped their types before.
+      NODE_COMPILE_CACHE: compileCache,
       ...(process.stdout.isTTY ? { FORCE_COLOR: '1' } : {}),
     },
     signal: stuck.signal,

@@ -5,6 +5,7 @@ import { root } from '../children.mjs';
 import { ensureStockBrowsers } from '../browsers/ensure-stock-browsers.mjs';
 import { buildDemo } from '../demo-build.mjs';
 import { levels } from './level.mjs';
+import { dealOut } from './weights.mjs';
 
 /**
  * A runner without a finished test or a line of output for this long is stuck: `testTimeout` and `hookTimeout` in the
@@ -13,25 +14,6 @@ import { levels } from './level.mjs';
 const stuckAfterMs = 10 * 60_000;
 /** The same limit for deep tests, which print nothing while they run. */
 const deepStuckAfterMs = 60 * 60_000;
-
-/**
- * Files in Chromium that take much longer than the others, in seconds of one processor: what counts when files are
- * dealt out. The rest takes about 3. @type {Record<string, number>}
- */
-export const heavyFiles = {
-  'packages/client/src/media.browser.test.ts': 90,
-  'packages/client/src/databases.browser.test.ts': 20,
-  'packages/client/src/results.browser.test.ts': 15,
-  'packages/vfs-opfs/src/media/media.browser.test.ts': 15,
-  'packages/client/src/tab/tab-worker.browser.test.ts': 14,
-  'packages/client/src/tabs.browser.test.ts': 12,
-  'packages/client/src/transaction.browser.test.ts': 12,
-  'tests/chaos/tabs.browser.test.ts': 12,
-  'packages/client/src/corrupt-database.browser.test.ts': 10,
-  'packages/client/src/drizzle/drizzle.browser.test.ts': 10,
-  'packages/vfs-opfs/src/media/opfs-exclusive.browser.test.ts': 10,
-};
-const usualSeconds = 3;
 
 /**
  * @typedef {object} Runner
@@ -152,7 +134,14 @@ export function runnersOf({ level, files, isPart, processors }) {
   );
 
   const always = [
-    vitest({ title: 'Node', suites: nodeSuites, files: chosen(nodeSuites), options: [`--maxWorkers=${processors}`] }),
+    vitest({
+      title: 'Node',
+      suites: nodeSuites,
+      projects: [...nodeSuites, 'node-isolated'],
+      files: chosen(nodeSuites),
+      // One more than processors: some tests wait for child processes and sockets.
+      options: [`--maxWorkers=${processors + 1}`],
+    }),
     ...shards.map((shard, index) =>
       vitest({
         title: shards.length === 1 ? 'Chromium' : `Chromium ${index + 1}`,
@@ -192,25 +181,4 @@ export function runnersOf({ level, files, isPart, processors }) {
   return stages
     .map((stage) => stage.filter(({ files: own }) => own === undefined || own.length > 0))
     .filter((stage) => stage.length > 0);
-}
-
-/**
- * Deals files out to processes that take about as long as each other: one profile of Chromium takes one file at a time.
- *
- * @param {readonly string[]} files
- * @param {number} most
- * @returns {string[][]} without empty ones
- */
-export function dealOut(files, most) {
-  const weight = (/** @type {string} */ file) => heavyFiles[file] ?? usualSeconds;
-  const shards = Array.from({ length: Math.min(most, files.length) }, () => ({
-    seconds: 0,
-    files: /** @type {string[]} */ ([]),
-  }));
-  for (const file of [...files].sort((a, b) => weight(b) - weight(a))) {
-    const least = shards.reduce((one, other) => (other.seconds < one.seconds ? other : one));
-    least.seconds += weight(file);
-    least.files.push(file);
-  }
-  return shards.map((shard) => shard.files);
 }

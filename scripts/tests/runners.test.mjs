@@ -1,8 +1,5 @@
-import { existsSync } from 'node:fs';
-import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
-import { root } from '../children.mjs';
-import { dealOut, heavyFiles, runnersOf } from './runners.mjs';
+import { runnersOf } from './runners.mjs';
 import { sourceFiles, suiteOf } from './test-files.mjs';
 
 const none = {
@@ -15,22 +12,6 @@ const none = {
   stock: [],
   'end-to-end': [],
 };
-
-describe('the files of Chromium', () => {
-  it('are each assigned to one process, with heavy files in different processes', () => {
-    const [heaviest = '', second = ''] = Object.keys(heavyFiles);
-    const files = [heaviest, 'a', 'b', 'c', second];
-    const shards = dealOut(files, 2);
-    expect(shards.flat().sort()).toEqual([...files].sort());
-    expect(shards.find((shard) => shard.includes(heaviest))).not.toContain(second);
-    expect(dealOut(['a'], 4)).toEqual([['a']]);
-    expect(dealOut([], 4)).toEqual([]);
-  });
-
-  it('include every file listed as heavy', () => {
-    expect(Object.keys(heavyFiles).filter((file) => !existsSync(join(root, file)))).toEqual([]);
-  });
-});
 
 describe('the runners of a level', () => {
   /** @param {import('./level.mjs').Level} level */

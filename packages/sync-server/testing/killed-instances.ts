@@ -1,6 +1,6 @@
 import { expect } from 'vitest';
 import { insert } from './changeset.ts';
-import type { PostgresServer } from './postgres-server.ts';
+import type { PostgresAccess } from './postgres-server.ts';
 import { pushUntil } from './push-until.ts';
 import { serverFlags, ServerProcess } from './server-process.ts';
 import { type TestConnection, TestSite } from './test-client.ts';
@@ -56,7 +56,7 @@ export interface InstanceKillPlan {
  * exactly once, and that the listener has received all of them.
  */
 export async function checkKilledInstances(
-  postgres: PostgresServer,
+  postgres: PostgresAccess,
   { changesets, kills }: InstanceKillPlan,
 ): Promise<void> {
   const { url, name } = await postgres.createDatabase();

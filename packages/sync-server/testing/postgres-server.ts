@@ -52,13 +52,36 @@ interface Installation {
   readonly options: { readonly cwd: string; readonly uid?: number; readonly gid?: number };
 }
 
+/** Access to a PostgreSQL on this machine. */
+export class PostgresAccess {
+  readonly port: number;
+
+  constructor(port: number) {
+    this.port = port;
+  }
+
+  createDatabase(): Promise<{ readonly url: string; readonly name: string }> {
+    return createPostgresDatabase(this.port);
+  }
+
+  /** The URL of a database for the role of a sync server, optionally through another port that leads here. */
+  urlOf(name: string, port: number = this.port): string {
+    return urlOf(name, port);
+  }
+
+  query(database: string, sql: string): Promise<readonly (readonly unknown[])[]> {
+    return queryPostgres(this.port, database, sql);
+  }
+}
+
 /** A real PostgreSQL from npm on a free port, with its data in a temporary folder. */
-export class PostgresServer {
+export class PostgresServer extends PostgresAccess {
   private readonly installation: Installation;
   private child: ChildProcess;
   private readonly killAtExit = (): void => void this.child.kill('SIGKILL');
 
   private constructor(installation: Installation, child: ChildProcess) {
+    super(installation.port);
     this.installation = installation;
     this.child = child;
     process.on('exit', this.killAtExit);
@@ -101,10 +124,6 @@ export class PostgresServer {
     return server;
   }
 
-  get port(): number {
-    return this.installation.port;
-  }
-
   /** Ends the server like a crash: no work is finished, and every connection breaks. */
   async kill(): Promise<void> {
     const ended = new Promise((resolve) => this.child.once('exit', resolve));
@@ -124,19 +143,6 @@ export class PostgresServer {
         await new Promise((resolve) => setTimeout(resolve, RESTART_DELAY_MS));
       }
     }
-  }
-
-  createDatabase(): Promise<{ readonly url: string; readonly name: string }> {
-    return createPostgresDatabase(this.port);
-  }
-
-  /** The URL of a database for the role of a sync server, optionally through another port that leads here. */
-  urlOf(name: string, port: number = this.port): string {
-    return urlOf(name, port);
-  }
-
-  query(database: string, sql: string): Promise<readonly (readonly unknown[])[]> {
-    return queryPostgres(this.port, database, sql);
   }
 
   async stop(): Promise<void> {

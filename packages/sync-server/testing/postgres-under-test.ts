@@ -1,12 +1,32 @@
-import { afterAll, beforeAll } from 'vitest';
-import { PostgresServer } from './postgres-server.ts';
+import { afterAll, beforeAll, inject } from 'vitest';
+import type {} from './postgres-for-all.ts';
+import { portBehind } from './postgres-on-demand.ts';
+import { PostgresAccess, PostgresServer } from './postgres-server.ts';
 
-/** Starts one PostgreSQL for the tests of a file. */
-export function postgresUnderTest(): { readonly server: PostgresServer } {
+const START_MS = 120_000;
+
+/** The PostgreSQL that all test files of a run share. Tests create databases of their own in it. */
+export function postgresUnderTest(): { readonly server: PostgresAccess } {
+  let server: PostgresAccess | undefined;
+  beforeAll(async () => {
+    const port = inject('postgresPort');
+    const door = inject('postgresDoor');
+    if (port === undefined && door === undefined) throw new Error('this project has no PostgreSQL');
+    server = new PostgresAccess(port ?? (await portBehind(door as number)));
+  }, START_MS);
+  return {
+    get server() {
+      return server as PostgresAccess;
+    },
+  };
+}
+
+/** A PostgreSQL of the file's own, which its tests may kill. */
+export function mortalPostgresUnderTest(): { readonly server: PostgresServer } {
   let server: PostgresServer | undefined;
   beforeAll(async () => {
     server = await PostgresServer.start();
-  }, 120_000);
+  }, START_MS);
   afterAll(async () => {
     await server?.stop();
   });

@@ -3,7 +3,7 @@ import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { encodeSchema } from '@rockpool/shared';
-import { afterEach } from 'vitest';
+import { onTestFinished } from 'vitest';
 import { issueToken } from '../src/auth/jwt.ts';
 import type { Role } from '../src/auth/role.ts';
 import { TestConnection, type TestSite } from './test-client.ts';
@@ -11,13 +11,6 @@ import { TEST_SCHEMA } from './test-schema.ts';
 import { DATABASE, TEST_SECRET } from './test-server.ts';
 
 const BIN = fileURLToPath(new URL('../bin/rockpool-server.mjs', import.meta.url));
-
-const running = new Set<ChildProcess>();
-
-// A failing test must not leave its server running.
-afterEach(() => {
-  for (const child of running) child.kill('SIGKILL');
-});
 
 export interface Finished {
   readonly code: number | null;
@@ -108,11 +101,9 @@ function finished(child: ChildProcess): Promise<Finished> {
   let stderr = '';
   child.stdout?.on('data', (chunk: Buffer) => (stdout += chunk.toString()));
   child.stderr?.on('data', (chunk: Buffer) => (stderr += chunk.toString()));
-  running.add(child);
+  // A failing test must not leave its server running.
+  onTestFinished(() => void child.kill('SIGKILL'));
   return new Promise((resolve) => {
-    child.once('close', (code) => {
-      running.delete(child);
-      resolve({ code, stdout, stderr });
-    });
+    child.once('close', (code) => resolve({ code, stdout, stderr }));
   });
 }

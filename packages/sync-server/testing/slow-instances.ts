@@ -1,5 +1,5 @@
 import { checkCommitOrder, type CommitOrderPlan } from './commit-order.ts';
-import type { PostgresServer } from './postgres-server.ts';
+import type { PostgresAccess } from './postgres-server.ts';
 import { serverFlags, ServerProcess } from './server-process.ts';
 import { SlowLink } from './slow-link.ts';
 import { temporaryFolder } from './test-server.ts';
@@ -13,7 +13,7 @@ const MAX_DELAY_MS = 10;
 
 /** Three instances in separate processes on one PostgreSQL, one of them with a slow connection; see commit-order.ts. */
 export async function checkOrderOfInstances(
-  postgres: PostgresServer,
+  postgres: PostgresAccess,
   plan: Omit<CommitOrderPlan, 'instances'>,
 ): Promise<void> {
   const { name } = await postgres.createDatabase();

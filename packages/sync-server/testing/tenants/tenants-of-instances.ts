@@ -1,4 +1,4 @@
-import type { PostgresServer } from '../postgres-server.ts';
+import type { PostgresAccess } from '../postgres-server.ts';
 import { temporaryFolder, TestServer } from '../test-server.ts';
 import type { CanaryForm } from './canary.ts';
 import { TenantTrial } from './tenant-trial.ts';
@@ -10,7 +10,7 @@ const CONNECTIONS = 2;
 
 /** A trial of tenants on two instances with PostgreSQL, each with the minimum number of connections. */
 export async function runTenantsOfInstances(
-  postgres: PostgresServer,
+  postgres: PostgresAccess,
   histories: number,
 ): Promise<Record<string, readonly CanaryForm[]>> {
   const trial = new TenantTrial();

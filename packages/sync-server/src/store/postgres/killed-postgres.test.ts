@@ -1,11 +1,11 @@
 import { expect, it } from 'vitest';
 import { insert } from '../../../testing/changeset.ts';
-import { postgresUnderTest } from '../../../testing/postgres-under-test.ts';
+import { mortalPostgresUnderTest } from '../../../testing/postgres-under-test.ts';
 import { pushUntil } from '../../../testing/push-until.ts';
 import { TestSite, type TestConnection } from '../../../testing/test-client.ts';
 import { DATABASE, temporaryFolder, TestServer } from '../../../testing/test-server.ts';
 
-const postgres = postgresUnderTest();
+const postgres = mortalPostgresUnderTest();
 
 const CHANGESETS = 300;
 const KILLS = 3;

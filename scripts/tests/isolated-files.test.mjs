@@ -1,0 +1,32 @@
+import { readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { describe, expect, it } from 'vitest';
+import { root } from '../children.mjs';
+import { isolatedFiles, needsOwnModules } from './isolated-files.mjs';
+import { sourceFiles, suiteOf } from './test-files.mjs';
+
+describe('a Node test gets modules of its own', () => {
+  it.each(["vi.mock('node:fs', () => ({}));", "import './rows.test.ts';", "import { rows } from '../rows.test.ts';"])(
+    'if it contains %s',
+    (line) => {
+      expect(needsOwnModules(`import { it } from 'vitest';\n${line}\n`)).toBe(true);
+    },
+  );
+
+  it('unless it only imports', () => {
+    expect(needsOwnModules("import { it } from 'vitest';\nimport { rows } from './rows.ts';\n")).toBe(false);
+  });
+});
+
+it('finds tests that replace a package with its oldest version', () => {
+  expect(isolatedFiles()).toContain('packages/shared/src/document/oldest-yjs.test.ts');
+});
+
+it('finds no helper that registers hooks or tests when it is imported, which happens once in a process', () => {
+  const registers = /^(afterAll|afterEach|beforeAll|beforeEach|describe|it|test)\b/m;
+  const helpers = sourceFiles().filter(
+    (file) => /(?<!\.spec)\.(ts|tsx|mjs)$/.test(file) && suiteOf(file) === undefined,
+  );
+  expect(helpers.length).toBeGreaterThan(500);
+  expect(helpers.filter((file) => registers.test(readFileSync(join(root, file), 'utf8')))).toEqual([]);
+});

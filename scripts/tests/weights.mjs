@@ -1,0 +1,114 @@
+// How long test files take, for the order in which they run. A run ends soonest if the longest files start first and
+// every process gets about the same amount of work.
+
+/**
+ * Seconds of one processor for the files that take longer than the usual ones of their suite. `npm run verify` prints
+ * the slowest files.
+ *
+ * @type {Readonly<Record<string, number>>}
+ */
+export const heavyFiles = {
+  'tests/simulation/simulation.test.ts': 147,
+  'packages/sync-server/src/cli.test.ts': 12,
+  'tests/first-app/first-app.test.ts': 12,
+  'tests/first-sync/full-resync.test.ts': 11,
+  'tests/node-client/contract.test.ts': 11,
+  'packages/sync-server/src/documents/documents.test.ts': 9,
+  'packages/sync-server/src/cli/administration.test.ts': 9,
+  'packages/sync-server/src/store/postgres/postgres-store.test.ts': 8,
+  'packages/vfs-opfs/src/faults.test.ts': 8,
+  'packages/vfs-opfs/src/crash-images.test.ts': 8,
+  'packages/sync-server/src/store/postgres/commit-order.test.ts': 8,
+  'tests/documents/convergence.property.test.ts': 7,
+  'packages/sync-server/src/several-instances.test.ts': 7,
+  'packages/client/src/worker/apply/outcome-cost.test.ts': 7,
+  'packages/sync-server/src/store/postgres/tenants.test.ts': 7,
+  'packages/sync-server/src/auth/tenants.test.ts': 7,
+  'packages/sync-server/src/documents/document-pool.test.ts': 6,
+  'packages/client/src/worker/sync/hostile-server.property.test.ts': 6,
+  'tests/bundlers/vite.test.ts': 6,
+  'packages/sync-server/src/auth/auth-matrix.test.ts': 5,
+  'tests/merge/unique-rename.test.ts': 5,
+  'packages/client/src/worker/search/search-indexes.property.test.ts': 5,
+  'packages/client/src/worker/database/crash.property.test.ts': 5,
+  'packages/shared/src/clock/age.property.test.ts': 5,
+  'packages/sync-server/src/auth/injection.test.ts': 5,
+  'tests/documents/backlog.test.ts': 5,
+  'packages/sync-server/src/documents/growth.test.ts': 5,
+  'packages/sync-server/src/store/postgres/killed-instances.test.ts': 5,
+  'packages/sync-server/src/session/hostile-clients.test.ts': 4,
+  'tests/first-sync/faulty-route.test.ts': 4,
+  'packages/sync-server/src/merge/cascade.property.test.ts': 4,
+  'packages/shared/src/document/document.property.test.ts': 4,
+  'tests/health/audit.test.ts': 4,
+  'packages/sync-server/src/cli/postgres.test.ts': 4,
+  'tests/packages/packages.test.ts': 4,
+  'packages/vfs-opfs/src/extents/extent-pages.property.test.ts': 4,
+  'packages/vfs-opfs/src/media/media.test.ts': 4,
+  'packages/vfs-opfs/src/readers-at-every-moment.test.ts': 4,
+  'tests/node-client/binding.test.ts': 4,
+  'tests/merge/column-values.test.ts': 3,
+  'packages/vfs-opfs/src/extents/extent-store.test.ts': 3,
+  'tests/first-sync/first-sync.test.ts': 3,
+  'tests/merge/values.test.ts': 3,
+  'packages/vfs-opfs/src/readers.property.test.ts': 3,
+  'packages/sync-server/src/store/damaged-file.test.ts': 3,
+  'packages/sync-server/src/snapshot/snapshot.test.ts': 3,
+  'tests/merge/stream.property.test.ts': 3,
+  'packages/client/src/worker/live/query-dependencies.property.test.ts': 3,
+  'packages/client/src/worker/apply/applied-changes.property.test.ts': 3,
+  'tests/documents/typing.test.ts': 3,
+  'packages/shared/src/document/write-json.property.test.ts': 3,
+  'packages/vfs-opfs/src/readers-at-every-moment-controls.test.ts': 3,
+  'packages/sync-server/src/store/postgres/killed-postgres.test.ts': 3,
+  'packages/sync-server/src/bus/postgres-bus.test.ts': 3,
+  'packages/sync-server/src/log/killed-server.test.ts': 3,
+  'packages/shared/src/document/damaged-edits.property.test.ts': 3,
+  'packages/sync-server/src/session/fuzz.test.ts': 3,
+  'packages/client/src/media.browser.test.ts': 90,
+  'packages/client/src/databases.browser.test.ts': 20,
+  'packages/client/src/results.browser.test.ts': 15,
+  'packages/vfs-opfs/src/media/media.browser.test.ts': 15,
+  'packages/client/src/tab/tab-worker.browser.test.ts': 14,
+  'packages/client/src/tabs.browser.test.ts': 12,
+  'packages/client/src/transaction.browser.test.ts': 12,
+  'tests/chaos/tabs.browser.test.ts': 12,
+  'packages/client/src/corrupt-database.browser.test.ts': 10,
+  'packages/client/src/drizzle/drizzle.browser.test.ts': 10,
+  'packages/vfs-opfs/src/media/opfs-exclusive.browser.test.ts': 10,
+};
+
+const usualSeconds = { chromium: 3, node: 0.4 };
+
+/** @param {string} file relative to the root */
+export function weightOf(file) {
+  return heavyFiles[file] ?? (file.includes('.browser.test.') ? usualSeconds.chromium : usualSeconds.node);
+}
+
+/**
+ * @param {string} a
+ * @param {string} b
+ */
+export function longestFirst(a, b) {
+  return weightOf(b) - weightOf(a);
+}
+
+/**
+ * Deals files out to processes that take about as long as each other.
+ *
+ * @param {readonly string[]} files
+ * @param {number} most
+ * @returns {string[][]} without empty ones
+ */
+export function dealOut(files, most) {
+  const shards = Array.from({ length: Math.min(most, files.length) }, () => ({
+    seconds: 0,
+    files: /** @type {string[]} */ ([]),
+  }));
+  for (const file of [...files].sort(longestFirst)) {
+    const least = shards.reduce((one, other) => (other.seconds < one.seconds ? other : one));
+    least.seconds += weightOf(file);
+    least.files.push(file);
+  }
+  return shards.map((shard) => shard.files);
+}
