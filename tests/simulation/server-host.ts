@@ -236,6 +236,7 @@ export class ServerHost {
       limits: SESSION_LIMITS,
       connectionQuota: new ConnectionQuota(Infinity),
       metrics: new ServerMetrics(),
+      onAuthenticated: () => undefined,
       onClosed: (closed) => void this.sessions.delete(closed),
     };
     const session = new Session(this.watched(socket, owner), context);

@@ -1,6 +1,7 @@
 import { Hono, type Context } from 'hono';
 import { cors } from 'hono/cors';
 import { RockpoolError } from '@rockpool/shared';
+import type { AddressOf } from './auth/client-address.ts';
 import type { Gate } from './auth/gate.ts';
 import { isOriginAllowed } from './auth/origin.ts';
 import type { Principal } from './auth/principal.ts';
@@ -41,6 +42,7 @@ export interface AppOptions {
   readonly services: Services;
   readonly metrics: ServerMetrics;
   readonly origins: readonly string[];
+  readonly addressOf: AddressOf;
   readonly log: Logger;
 }
 
@@ -73,7 +75,11 @@ async function answer(route: Route, context: Context, options: AppOptions): Prom
   return response;
 }
 
-async function respond(route: Route, context: Context, { gate, services, log }: AppOptions): Promise<Response> {
+async function respond(
+  route: Route,
+  context: Context,
+  { gate, services, addressOf, log }: AppOptions,
+): Promise<Response> {
   try {
     const databaseId = context.req.param('databaseId') ?? '';
     const principal = await admit(route, databaseId, context.req.header('authorization'), gate);
@@ -81,6 +87,7 @@ async function respond(route: Route, context: Context, { gate, services, log }: 
       services,
       principal,
       databaseId,
+      address: addressOf(remoteAddress(context), context.req.header('x-forwarded-for')),
       param: (name) => context.req.param(name) ?? '',
       request: context.req.raw,
     });
@@ -89,6 +96,12 @@ async function respond(route: Route, context: Context, { gate, services, log }: 
       log('request-error', { route: `${route.method} ${route.path}`, ...errorFields(error) });
     return errorResponse(error);
   }
+}
+
+/** Undefined if the host does not run Hono with `@hono/node-server`. */
+function remoteAddress({ env }: Context): string | undefined {
+  return (env as { readonly incoming?: { readonly socket?: { readonly remoteAddress?: string } } } | undefined)
+    ?.incoming?.socket?.remoteAddress;
 }
 
 /** Returns the principal of a request. Throws if the request is not authorised for the route. */

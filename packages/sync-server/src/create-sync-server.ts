@@ -2,6 +2,7 @@ import { mkdirSync } from 'node:fs';
 import type { Hono } from 'hono';
 import { encodeOutline, RockpoolError } from '@rockpool/shared';
 import { createApp } from './app.ts';
+import { clientAddresses, type AddressOf } from './auth/client-address.ts';
 import { Gate, isDatabaseId } from './auth/gate.ts';
 import { issueToken, jwtAuthenticate, type TokenRules } from './auth/jwt.ts';
 import { MEMBER_LIMITS, Members } from './auth/members.ts';
@@ -38,6 +39,7 @@ interface Base {
   readonly log: Logger;
   readonly metrics: ServerMetrics;
   readonly stores: Stores;
+  readonly addressOf: AddressOf;
 }
 
 /**
@@ -53,7 +55,8 @@ export function createSyncServer(options: SyncServerOptions): SyncServer {
   const lock = lockDirectory(dataDir);
   const metrics = new ServerMetrics();
   const stores = openStores(options, log, metrics);
-  const base: Base = { options, now, log, metrics, stores };
+  const addressOf = clientAddresses(options.trustedProxies ?? []);
+  const base: Base = { options, now, log, metrics, stores, addressOf };
   const members = new Members({
     store: stores.memberStore,
     bus: stores.bus,
@@ -151,15 +154,16 @@ function syncServer(parts: Parts): SyncServer {
 }
 
 function appOf({ base, gate, members, sockets, databases, snapshots }: Parts, isClosing: () => boolean): Hono {
-  const { options, now, log, metrics, stores } = base;
+  const { options, now, log, metrics, stores, addressOf } = base;
   return createApp({
     gate,
     origins: options.origins ?? [],
+    addressOf,
     log,
     metrics,
     services: {
       members,
-      httpSessions: new HttpSessions((socket) => sockets.beginOverHttp(socket)),
+      httpSessions: new HttpSessions((...session) => sockets.beginOverHttp(...session)),
       now,
       metrics,
       readiness: async () => (isClosing() ? 'unavailable' : stores.store.readiness()),
@@ -210,12 +214,13 @@ function openDatabases(
 }
 
 function openSockets(
-  { options, now, log, metrics }: Base,
+  { options, now, log, metrics, addressOf }: Base,
   { schemas, gate, databases }: Pick<SessionContext, 'schemas' | 'gate'> & { readonly databases: DatabaseCache },
 ): Sockets {
   const limits = { ...SESSION_LIMITS, ...options.limits };
   return new Sockets({
     origins: options.origins ?? [],
+    addressOf,
     context: {
       schemas,
       schemaOutline: encodeOutline(options.schema),
@@ -239,6 +244,11 @@ function readableRows(_principal: Principal, _databaseId: string): ReadableRows 
 
 function exposeGauges(metrics: ServerMetrics, sockets: Sockets, databases: DatabaseCache): void {
   metrics.gauge('rockpool_sockets', 'WebSockets that are open.', () => sockets.count);
+  metrics.gauge(
+    'rockpool_sockets_unauthenticated',
+    'WebSockets that are open and have not sent a valid token.',
+    () => sockets.waitingCount,
+  );
   metrics.gauge('rockpool_databases_open', 'Files of databases that are open.', () => databases.count);
   metrics.gauge(
     'rockpool_databases_damaged',

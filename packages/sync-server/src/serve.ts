@@ -15,6 +15,8 @@ export interface RunningServer {
 
 const HEADERS_TIMEOUT_MS = 10_000;
 const REQUEST_TIMEOUT_MS = 60_000;
+/** Node's default of 30 s would keep silent connections three times as long as the limit says. */
+const CHECK_INTERVAL_MS = 5_000;
 
 /**
  * Runs a sync server on a port of its own. Resolves once it listens. Throws `config-invalid` if it cannot listen on the
@@ -31,7 +33,10 @@ export async function serve({ host, port, ...options }: ServeConfig): Promise<Ru
   // Clients request paths beside their socket's; people and load balancers request /health.
   const app = new Hono().route(SYNC_PATH, sync.app).route('/', sync.app);
   // The adaptor's type also allows HTTP/2 servers; without options it makes a plain one.
-  const server = createAdaptorServer({ fetch: app.fetch }) as Server;
+  const server = createAdaptorServer({
+    fetch: app.fetch,
+    serverOptions: { connectionsCheckingInterval: CHECK_INTERVAL_MS },
+  }) as Server;
   // Limits clients that send a request byte by byte.
   server.headersTimeout = HEADERS_TIMEOUT_MS;
   server.requestTimeout = REQUEST_TIMEOUT_MS;

@@ -50,6 +50,11 @@ export interface SyncServerOptions {
    * none.
    */
   readonly origins?: readonly string[];
+  /**
+   * Addresses and networks of reverse proxies, such as `10.0.0.0/8`, whose `X-Forwarded-For` names the client. Limits per
+   * address need it. Proxies on this machine are always trusted. Default: none.
+   */
+  readonly trustedProxies?: readonly string[];
   /** The wall clock, ms since 1970. */
   readonly now?: () => number;
   /** Default: JSON lines to stderr. Lines at which a custom logger throws go to stderr too. */

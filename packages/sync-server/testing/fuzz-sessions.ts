@@ -84,6 +84,7 @@ function sessionServices(database: LiveDatabase, log: Logger): SessionServices {
     limits: SESSION_LIMITS,
     connectionQuota: new ConnectionQuota(Infinity),
     metrics: new ServerMetrics(),
+    onAuthenticated: () => undefined,
     onClosed: () => undefined,
   };
 }

@@ -91,6 +91,26 @@ describe('a site', () => {
   });
 });
 
+describe('a site that has not written yet', () => {
+  it('keeps its session and its outcomes when another member uses its id', async () => {
+    const site = new TestSite();
+    const anns = await tested.server.open(site);
+    const eve = new TestSite(site.siteId);
+    const eves = await tested.server.connect(eve);
+    await eves.open(await tested.server.token('viewer', 'eve'), DATABASE);
+    expect(await anns.commit([insert('accounts', 'x', { name: 'x' })])).toMatchObject({ kind: 'admitted' });
+    expect(await eves.delivery()).toMatchObject({ outcomes: [], lastAckedSequence: 0, to: 1 });
+    eves.confirm();
+    await eves.roundTrip();
+    expect(tested.server.query('SELECT confirmed_cursor FROM rockpool_site WHERE number > 0')).toEqual([[0n]]);
+    const again = await tested.server.open(site);
+    expect(await anns.failure()).toMatchObject({ code: 'session-replaced' });
+    await again.roundTrip();
+    await eves.roundTrip();
+    expect([again.closed, eves.closed]).toEqual([null, null]);
+  });
+});
+
 describe('the sites of one principal', () => {
   it('are limited in each database, and other members still begin theirs', async () => {
     const push = async (principal: string, site: TestSite): Promise<TestConnection> => {

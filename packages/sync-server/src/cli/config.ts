@@ -1,6 +1,7 @@
 import type { Schema } from '@rockpool/shared';
 import { isDatabaseId } from '../auth/gate.ts';
 import type { TokenRequest, TokenRules } from '../auth/jwt.ts';
+import { proxyProblem } from '../auth/client-address.ts';
 import { originProblem } from '../auth/origin.ts';
 import { isRole } from '../auth/role.ts';
 import type { Retention } from '../log/retention.ts';
@@ -43,6 +44,10 @@ export const SERVE_SETTINGS: Settings = {
   'key-set': { takes: 'text', help: 'the JWKS of an identity provider (ES256, EdDSA): a URL or a file' },
   ...TOKEN_RULES,
   origin: { takes: 'list', help: 'another origin of pages that may connect; may be repeated' },
+  'trusted-proxy': {
+    takes: 'list',
+    help: 'the address or network of a reverse proxy on another machine, whose X-Forwarded-For names the client; may be repeated',
+  },
   'keep-deletes': {
     takes: 'text',
     help: 'how long tombstones are kept: a number and s, m, h or d; default 30d. A device that was away for longer does a full resync',
@@ -71,6 +76,7 @@ export interface ServeConfig extends TokenRules {
   readonly host: string;
   readonly port: number;
   readonly origins: readonly string[];
+  readonly trustedProxies: readonly string[];
   readonly retention?: Partial<Retention>;
 }
 
@@ -90,6 +96,8 @@ export function readServeConfig(sources: Sources): ServeConfig {
     problems.push('--secret-file or --key-set is missing');
   const origins = given.list('origin');
   problems.push(...origins.map(originProblem).filter((problem) => problem !== null));
+  const trustedProxies = given.list('trusted-proxy');
+  problems.push(...trustedProxies.map(proxyProblem).filter((problem) => problem !== null));
   const retention = readRetention(given, problems);
   throwIfProblems(problems);
   return {
@@ -100,6 +108,7 @@ export function readServeConfig(sources: Sources): ServeConfig {
     host: given.text('host') || '127.0.0.1',
     port,
     origins,
+    trustedProxies,
     ...(secret && { secret }),
     ...(keySet && { keySet: keySet as NonNullable<TokenRules['keySet']> }),
     ...readTokenRules(given),

@@ -1,4 +1,5 @@
-import { encodeMessage, RockpoolError, type Hello, type Welcome } from '@rockpool/shared';
+import { randomBytes } from 'node:crypto';
+import { encodeMessage, ID_BYTES, RockpoolError, type Hello, type Welcome } from '@rockpool/shared';
 import type { PushQueue } from '../admission/push-queue.ts';
 import type { Principal } from '../auth/principal.ts';
 import type { Deliveries } from '../fanout/deliveries.ts';
@@ -56,19 +57,28 @@ export class Joining {
     if (subscriber.hasEnded) return;
     requireSameDatabase(database.file, hello);
     const start = startingPoint(database.file, subscriber.site, hello, access.principal);
-    // A read-only client gets a full resync itself, but cannot end the sessions of others by claiming to be ahead.
-    if (start.logLostSomething && access.canWrite) {
+    if (start.logLostSomething) {
       // A file is restored while it is closed, so the two logs differ no later than where this server opened it.
       const beginning = beginEpoch(database, { sessions, startedAt: Math.min(start.commonUpTo, this.openedAt) });
       if (beginning !== null) return beginning.then(() => this.join(subscriber, hello, access));
     }
-    if (!start.isForeign) sessions.ofSite(subscriber.site)?.fail(new RockpoolError('session-replaced'));
+    if (!start.isForeign) this.replaceOlder(subscriber.site, start, access);
     const takeSnapshot = this.shouldTakeSnapshot(start, hello, access);
     const welcome = this.welcome(hello, start, access, takeSnapshot);
     if (!start.isForeign && !takeSnapshot) return this.subscribe(subscriber, hello, access, start, welcome);
     if (start.isForeign) sessions.addForeign(subscriber);
     else sessions.addFetching(subscriber);
     subscriber.send(encodeMessage(welcome));
+  }
+
+  /**
+   * Ends older sessions of the site, whose connections have broken unnoticed. A site that has not written yet belongs to
+   * nobody: another principal may have heard of its id, and leaves its session alone.
+   */
+  private replaceOlder(site: string, { ownsSite }: StartingPoint, { principal: { id, formerly = [] } }: Access): void {
+    for (const { subscriber, principal } of this.options.sessions.ofSite(site))
+      if (ownsSite || principal === id || formerly.includes(principal))
+        subscriber.fail(new RockpoolError('session-replaced'));
   }
 
   private shouldTakeSnapshot(start: StartingPoint, hello: Hello, { filter }: Access): boolean {
@@ -90,7 +100,8 @@ export class Joining {
       // The client's own: an older client rejects a newer version.
       protocolVersion: hello.protocolVersion,
       databaseIdentity: identityOf(file.sql),
-      logEpoch: file.logEpoch.id,
+      // Of an epoch of its own, the client counts all its watermarks as those of an older epoch.
+      logEpoch: start.isUnproven ? new Uint8Array(randomBytes(ID_BYTES)) : file.logEpoch.id,
       watermark: file.log.watermark,
       lastAckedSequence: start.lastAckedSequence,
       decidedHash: start.decidedHash,
@@ -104,7 +115,7 @@ export class Joining {
   private subscribe(
     subscriber: Subscriber,
     hello: Hello,
-    { filter }: Access,
+    { filter, principal }: Access,
     start: StartingPoint,
     welcome: Welcome,
   ): void {
@@ -112,6 +123,7 @@ export class Joining {
     const subscription = {
       subscriber,
       filter,
+      principal: principal.id,
       siteNumber: start.siteNumber,
       cursor: hasSnapshot(start) ? start.fileWatermark : start.fullResync ? 0 : hello.cursor,
       lastAckedSequence: start.outcomesUpTo,

@@ -14,6 +14,7 @@ import { durableInFile } from '../store/durability.ts';
 import { EVERYTHING } from '../store/read-filter.ts';
 import { insert, withAges } from '../../testing/changeset.ts';
 import { DirectSession, untilCommitted } from '../../testing/direct-session.ts';
+import { lostHash } from '../../testing/lost-hash.ts';
 import { Replica } from '../../testing/replica.ts';
 import { TestSite } from '../../testing/test-client.ts';
 import { TEST_SCHEMA } from '../../testing/test-schema.ts';
@@ -127,9 +128,10 @@ it('removes a session when its first delivery fails', () => {
   expect(live.isIdle).toBe(true);
 });
 
-it('begins one epoch for all clients that are ahead of the log at the same time, even with asynchronous commits', async () => {
+it('begins one epoch for all clients that have seen lost entries of the log at the same time, even with asynchronous commits', async () => {
   const { file } = live;
   const before = file.logEpoch.id;
+  const lost = lostHash(file.sql, 7);
   let last: Promise<unknown> = Promise.resolve();
   const inTurns = <Result>(body: () => Result): Promise<Result> => {
     const done = last.then(() => file.sql.transaction(body));
@@ -143,6 +145,7 @@ it('begins one epoch for all clients that are ahead of the log at the same time,
   const ahead = (): DirectSession => {
     const replica = new Replica();
     Object.assign(replica.site, { logEpoch: before, cursor: 7 });
+    replica.site.logHashes.set(7, lost);
     return new DirectSession(slow, replica, NOW_MS);
   };
   const sessions = [ahead(), ahead(), ahead()];

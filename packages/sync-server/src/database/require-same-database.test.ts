@@ -2,9 +2,12 @@ import { randomBytes } from 'node:crypto';
 import { describe, expect, it } from 'vitest';
 import { FIRST_LOG_HASH, type Failure, type Hello } from '@rockpool/shared';
 import { insert } from '../../testing/changeset.ts';
+import { lostHash } from '../../testing/lost-hash.ts';
 import { serverUnderTest } from '../../testing/server-under-test.ts';
 import { TestSite, type TestConnection } from '../../testing/test-client.ts';
 import { DATABASE } from '../../testing/test-server.ts';
+import { databasePath } from '../store/data-directory.ts';
+import { SqliteFile } from '../sqlite/sqlite-file.ts';
 
 const tested = serverUnderTest();
 const OTHER = 'other-household';
@@ -73,11 +76,20 @@ describe('a client whose local database belongs to another server database', () 
     }
   });
 
+  const lostHashOf = (cursor: number): Uint8Array => {
+    const sql = new SqliteFile(databasePath(tested.server.dataDir, DATABASE), { readOnly: true });
+    try {
+      return lostHash(sql, cursor);
+    } finally {
+      sql.close();
+    }
+  };
+
   it('and is older than identities may belong to an earlier epoch of the log', async () => {
     const site = await known(DATABASE, 'mine');
-    // The client is ahead of the log, so a new epoch begins that remembers the old one. Twice.
+    // The client has seen entries that the log has lost, so a new epoch begins that remembers the old one. Twice.
     for (const cursor of [7, 9]) {
-      const ahead = await hello(site, DATABASE, { cursor });
+      const ahead = await hello(site, DATABASE, { cursor, cursorHash: lostHashOf(cursor) });
       const { logEpoch } = await ahead.next('welcome');
       expect(logEpoch).not.toEqual(site.logEpoch);
       await ahead.close();

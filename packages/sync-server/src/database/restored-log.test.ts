@@ -84,36 +84,51 @@ describe('a hello of another epoch', () => {
   });
 });
 
-describe('a hello that is ahead of the log', () => {
+describe('a hello that claims to be ahead of the log', () => {
   it.each<[string, Partial<Hello>]>([
     ['by its cursor', { cursor: 3 }],
+    ['by another log hash', { cursor: 2, cursorHash: randomBytes(16) }],
     ['by what is decided', { lastAckedSequence: 3, lastSequence: 3 }],
-  ])('%s begins a new epoch, durably, and ends the sessions of the old one', async (_, changes) => {
+  ])('%s costs only its own client a full resync', async (_, changes) => {
     const site = await known();
+    const epoch = site.logEpoch;
     const other = await tested.server.open();
-    const oldEpoch = site.logEpoch;
-    const { welcome, first } = await hello(site, changes);
-    expect(welcome).toMatchObject({ fullResync: true, watermark: 2 });
-    expect(welcome.logEpoch).not.toEqual(oldEpoch);
-    expect(first).toMatchObject({ whole: true, from: 0, to: 2 });
-    expect(await other.failure()).toMatchObject({ code: 'epoch-changed' });
-    expect(tested.server.query(`SELECT value FROM rockpool_meta WHERE name = 'epoch_start'`)).toEqual([['2']]);
-    const again = await hello(other.site);
-    expect(again.welcome).toMatchObject({ fullResync: true, logEpoch: welcome.logEpoch });
-    expect(again.first.whole).toBe(true);
-    await again.connection.close();
-    await tested.restart();
-    expect((await hello(other.site)).welcome).toMatchObject({ fullResync: false, logEpoch: welcome.logEpoch });
+    for (let repeat = 0; repeat < 8; repeat++) {
+      site.logEpoch = epoch;
+      const { connection, welcome, first } = await hello(site, changes);
+      expect(welcome).toMatchObject({ fullResync: true, watermark: 2 });
+      // Of another epoch, the client counts its watermarks as unseen, and no claim about this log.
+      expect(welcome.logEpoch).not.toEqual(epoch);
+      expect(first).toMatchObject({ whole: true, from: 0, to: 2 });
+      await connection.close();
+    }
+    expect(tested.server.query(`SELECT value FROM rockpool_meta WHERE name = 'epoch_start'`)).toEqual([]);
+    expect(await other.commit([insert('accounts', 'z', { name: 'z' })])).toMatchObject({ kind: 'admitted' });
+    await other.close();
+    expect((await hello(other.site)).welcome).toMatchObject({ fullResync: false, logEpoch: epoch });
+    // The claimant fetches everything again, and then takes part like any other client.
+    await hello(site, { ...changes, lastAckedSequence: 2, lastSequence: 2 });
+    expect(site.logEpoch).toEqual(epoch);
+    expect((await hello(site)).welcome).toMatchObject({ fullResync: false });
   });
-});
 
-describe('a read-only hello that is ahead of the log', () => {
-  it('gets a full resync, and leaves other sessions alone', async () => {
+  it('keeps its pending changes, and none of them counts as having seen what it has not', async () => {
+    const site = await known();
+    const ben = await tested.server.open();
+    await ben.commit([update('accounts', 'x', { name: 'ben' })]);
+    const { connection } = await hello(site, { cursor: 9 });
+    site.write([update('accounts', 'x', { name: 'ann' })], { base: 9, ageMs: 60_000 });
+    connection.push(3, 3, 3);
+    expect((await connection.decided(3)).outcomes).toMatchObject([{ kind: 'admitted', conflictCount: 1 }]);
+    expect(tested.server.query(`SELECT name FROM accounts WHERE id = 'x'`)).toEqual([['ben']]);
+  });
+
+  it('reads only, and costs others nothing either', async () => {
     const site = await known();
     const other = await tested.server.open();
     const connection = await tested.server.connect(site);
     connection.hello(await tested.server.token('viewer'), DATABASE, { cursor: 3 });
-    expect(await connection.next('welcome')).toMatchObject({ fullResync: true, logEpoch: site.logEpoch });
+    expect(await connection.next('welcome')).toMatchObject({ fullResync: true });
     expect(await connection.delivery()).toMatchObject({ whole: true, to: 2 });
     await other.roundTrip();
     expect(other.closed).toBeNull();
@@ -174,19 +189,52 @@ describe('a server whose file was replaced by an older copy', () => {
     expect(tested.server.query(`SELECT value FROM rockpool_meta WHERE name = 'epoch_start'`)).toEqual([['1']]);
   });
 
+  it('begins a new epoch, durably, for a client that is ahead, even a read-only one', async () => {
+    const reader = new TestSite();
+    const writer = await tested.server.open();
+    await restoredAfter(async () => {
+      const again = await tested.server.open(writer.site);
+      await again.commit([insert('accounts', 'x', { name: 'x' })]);
+      await (await tested.server.open(reader, { principal: 'rita', role: 'viewer' })).close();
+    });
+    const other = await tested.server.open();
+    const oldEpoch = reader.logEpoch;
+    const back = await tested.server.connect(reader);
+    back.hello(await tested.server.token('viewer', 'rita'), DATABASE);
+    const { logEpoch, fullResync } = await back.next('welcome');
+    expect(fullResync).toBe(true);
+    expect(logEpoch).not.toEqual(oldEpoch);
+    expect(await other.failure()).toMatchObject({ code: 'epoch-changed' });
+    const again = await hello(other.site);
+    expect(again.welcome).toMatchObject({ fullResync: true, logEpoch });
+    expect(again.first.whole).toBe(true);
+    await again.connection.close();
+    await tested.restart();
+    expect((await hello(other.site)).welcome).toMatchObject({ fullResync: false, logEpoch });
+    // Hashes of the old epoch prove nothing about the new one.
+    const replayed = await hello(reader, { logEpoch });
+    expect(replayed.welcome.logEpoch).not.toEqual(logEpoch);
+    expect((await hello(other.site)).welcome).toMatchObject({ fullResync: false, logEpoch });
+  });
+
   it('counts entries above the start of the epoch as unseen by changesets of an older epoch', async () => {
     const site = await known();
+    await restoredAfter(async () => {
+      const again = await tested.server.open(site);
+      await again.commit([update('accounts', 'x', { rank: 1n })]);
+    });
     const b = await tested.server.open();
-    const { connection } = await hello(site, { cursor: 9 });
+    const { connection } = await hello(site);
+    expect(await b.failure()).toMatchObject({ code: 'epoch-changed' });
     const bens = (await hello(b.site)).connection;
     await bens.commit([update('accounts', 'x', { name: 'ben' })]);
     await connection.delivery();
     site.write([update('accounts', 'x', { name: 'ann' })], { base: 9, ageMs: 60_000 });
-    connection.push(3, 3, 3);
-    expect((await connection.decided(3)).outcomes).toMatchObject([{ kind: 'admitted', conflictCount: 1 }]);
+    connection.push(3, 4, 4);
+    expect((await connection.decided(4)).outcomes.at(-1)).toMatchObject({ kind: 'admitted', conflictCount: 1 });
     expect(tested.server.query(`SELECT name FROM accounts WHERE id = 'x'`)).toEqual([['ben']]);
     site.write([update('accounts', 'x', { name: 'ann' })], { base: 9 });
-    connection.push(4, 4, 3);
+    connection.push(5, 5, 4);
     expect(await connection.failure()).toMatchObject({ code: 'cursor-ahead' });
   });
 });

@@ -45,6 +45,8 @@ export class SessionPushes {
     if (cursor > subscription.cursor || lastAckedSequence > subscription.lastAckedSequence) {
       throw new RockpoolError('frame-unexpected', { problem: 'confirms a delivery that was not sent' });
     }
+    // The site has written nothing, or belongs to another principal.
+    if (subscription.siteNumber === null) return;
     this.queue.confirm({ site: subscriber.site, cursor, lastAckedSequence });
   }
 }

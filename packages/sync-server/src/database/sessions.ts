@@ -10,7 +10,8 @@ import type { Subscriber, Subscription } from '../fanout/subscription.ts';
  */
 export class Sessions {
   private readonly subscriptions = new Map<Subscriber, Subscription>();
-  private readonly subscriberBySite = new Map<string, Subscriber>();
+  // More than one only if two principals use the id of a site that has not written yet.
+  private readonly bySite = new Map<string, Set<Subscription>>();
   private readonly foreign = new Set<Subscriber>();
   private readonly fetching = new Set<Subscriber>();
 
@@ -19,9 +20,9 @@ export class Sessions {
   }
 
   subscribe(subscription: Subscription): void {
-    const { subscriber } = subscription;
-    this.subscriptions.set(subscriber, subscription);
-    this.subscriberBySite.set(subscriber.site, subscriber);
+    this.subscriptions.set(subscription.subscriber, subscription);
+    const { site } = subscription.subscriber;
+    this.bySite.set(site, (this.bySite.get(site) ?? new Set()).add(subscription));
   }
 
   addForeign(subscriber: Subscriber): void {
@@ -33,10 +34,14 @@ export class Sessions {
   }
 
   remove(subscriber: Subscriber): void {
+    const subscription = this.subscriptions.get(subscriber);
     this.subscriptions.delete(subscriber);
     this.foreign.delete(subscriber);
     this.fetching.delete(subscriber);
-    if (this.subscriberBySite.get(subscriber.site) === subscriber) this.subscriberBySite.delete(subscriber.site);
+    const ofSite = this.bySite.get(subscriber.site);
+    if (subscription === undefined || ofSite === undefined) return;
+    ofSite.delete(subscription);
+    if (ofSite.size === 0) this.bySite.delete(subscriber.site);
   }
 
   isForeign(subscriber: Subscriber): boolean {
@@ -48,9 +53,9 @@ export class Sessions {
     return this.subscriptions.get(subscriber);
   }
 
-  /** The subscribed session of a site. */
-  ofSite(site: string): Subscriber | undefined {
-    return this.subscriberBySite.get(site);
+  /** The subscriptions of a site: a copy. */
+  ofSite(site: string): Subscription[] {
+    return [...(this.bySite.get(site) ?? [])];
   }
 
   /** A copy: a session may end while its database serves the others. */

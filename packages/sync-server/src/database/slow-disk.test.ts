@@ -9,6 +9,7 @@ import { durableOnceSynced } from '../store/durability.ts';
 import { insert } from '../../testing/changeset.ts';
 import { DirectSession, untilCommitted } from '../../testing/direct-session.ts';
 import { FakeLogSync } from '../../testing/fake-log-sync.ts';
+import { lostHash } from '../../testing/lost-hash.ts';
 import { Replica } from '../../testing/replica.ts';
 import { TEST_SCHEMA } from '../../testing/test-schema.ts';
 import { temporaryFolder } from '../../testing/test-server.ts';
@@ -165,6 +166,7 @@ describe('while a commit waits for the disk', () => {
     const ahead = (): DirectSession => {
       const replica = new Replica();
       Object.assign(replica.site, { logEpoch, cursor: 7 });
+      replica.site.logHashes.set(7, lostHash(live.file.sql, 7));
       return new DirectSession(live, replica, NOW_MS);
     };
     const waiting = [ahead(), ahead()];
@@ -181,6 +183,7 @@ describe('while a commit waits for the disk', () => {
   it('the database is not idle, even before the first session has joined', async () => {
     const replica = new Replica();
     Object.assign(replica.site, { logEpoch: live.file.logEpoch.id, cursor: 7 });
+    replica.site.logHashes.set(7, lostHash(live.file.sql, 7));
     const session = new DirectSession(live, replica, NOW_MS);
     expect([session.isWelcome, live.isIdle]).toEqual([false, false]);
     await disk.finishNext();

@@ -26,10 +26,15 @@ export interface StartingPoint {
   /** The watermark of a usable snapshot of this log that the client holds; 0 for none. */
   readonly fileWatermark: number;
   /**
-   * The client has seen or confirmed entries of this epoch that the log lacks: the database file was replaced by an older
-   * copy.
+   * The client has proved that it has seen entries of this epoch that the log lacks: the database file was replaced by an
+   * older copy.
    */
   readonly logLostSomething: boolean;
+  /**
+   * The client claims to be ahead of this log and cannot prove it. It alone starts over: its watermarks mean nothing
+   * here, as those of an older epoch.
+   */
+  readonly isUnproven: boolean;
   /** The highest watermark up to which the client's log and this log may be equal. */
   readonly commonUpTo: number;
   /**
@@ -37,6 +42,8 @@ export interface StartingPoint {
    * admission/foreign-site.ts.
    */
   readonly isForeign: boolean;
+  /** The principal, or a former id of theirs, has written as this site, or has proved to have its file. */
+  readonly ownsSite: boolean;
 }
 
 /**
@@ -57,6 +64,7 @@ export function startingPoint(
   const isOfAnotherLog =
     hello.cursor <= log.watermark && Buffer.compare(hello.cursorHash, log.hashAt(hello.cursor)) !== 0;
   const isAhead = hello.cursor > log.watermark || hello.lastAckedSequence > lastAckedSequence || isOfAnotherLog;
+  const hasLost = hello.cursor > log.watermark || isOfAnotherLog ? log.hasLost(hello.cursor, hello.cursorHash) : false;
   const isOfThisEpoch = hello.logEpoch !== null && Buffer.compare(hello.logEpoch, logEpoch.id) === 0;
   // A client that has neither received nor written a row has none that could be deleted.
   const hasRows = hello.cursor > 0 || state !== undefined;
@@ -72,10 +80,11 @@ export function startingPoint(
     fullResync,
     needsWhole: fullResync || hello.cursor === 0,
     fileWatermark: fileWatermark(file, hello.snapshot),
-    // Until the principal has proved that the site is theirs, the hello proves nothing about the log.
-    logLostSomething: isAhead && isOfThisEpoch && !isForeign,
+    logLostSomething: isOfThisEpoch && hasLost,
+    isUnproven: isOfThisEpoch && isAhead && !hasLost,
     commonUpTo: isOfAnotherLog ? hello.cursor - 1 : log.watermark,
     isForeign,
+    ownsSite: state !== undefined && state.lastSequence > 0 && !isForeign,
   };
 }
 

@@ -37,13 +37,13 @@ export class Deliveries {
 
   /** `isAuthor`: the session may have outcomes or corrections to get. `isFirst`: sends a delivery even if it is empty. */
   deliver(subscription: Subscription, update: LogUpdate, isAuthor: boolean, isFirst: boolean): void {
-    const { subscriber, cursor: from } = subscription;
+    const { cursor: from } = subscription;
     const to = this.file.log.watermark;
     if (!isAuthor) {
       if (to > from) this.send(subscription, to, [], this.sharedGroups(subscription, update));
       return;
     }
-    subscription.siteNumber ??= this.file.sites.get(subscriber.site)?.number ?? null;
+    subscription.siteNumber ??= this.ownSiteNumber(subscription);
     const decided =
       subscription.siteNumber === null
         ? []
@@ -78,6 +78,12 @@ export class Deliveries {
       this.encode(groups, subscription.filter),
       true,
     );
+  }
+
+  /** Null: the site has not written yet, or another principal with a session of the same site id has. */
+  private ownSiteNumber({ subscriber, principal }: Subscription): number | null {
+    const site = this.file.sites.get(subscriber.site);
+    return site?.principal === principal ? site.number : null;
   }
 
   private sharedGroups(

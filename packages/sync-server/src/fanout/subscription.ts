@@ -17,7 +17,8 @@ export interface Subscriber {
 export interface Subscription {
   readonly subscriber: Subscriber;
   readonly filter: ReadFilter;
-  /** Null until the site has written. */
+  readonly principal: string;
+  /** Null until the principal has written as this site. */
   siteNumber: number | null;
   /** The watermark up to which rows were sent, not applied. */
   cursor: number;

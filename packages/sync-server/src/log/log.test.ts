@@ -1,4 +1,5 @@
 import { expect, it } from 'vitest';
+import { writeMeta } from '../sqlite/meta.ts';
 import { openDatabaseFile } from '../store/database-file.ts';
 import { TEST_SCHEMA } from '../../testing/test-schema.ts';
 import type { LogEntry } from './log.ts';
@@ -19,6 +20,8 @@ const ENTRY: LogEntry = {
 function hashWith(changed: Partial<LogEntry>): Uint8Array {
   const { sql, log } = openDatabaseFile(':memory:', TEST_SCHEMA);
   try {
+    // Copies of one file.
+    for (const name of ['epoch', 'log_secret'] as const) writeMeta(sql, name, new Uint8Array(32).fill(1));
     log.append({ ...ENTRY, ...changed });
     return log.hashAt(1);
   } finally {
@@ -36,4 +39,24 @@ it('gives two logs equal hashes exactly if everything that determines the effect
     { isRepetition: true },
   ];
   for (const other of others) expect(hashWith(other)).not.toEqual(hashWith({}));
+});
+
+it('knows which hashes it computed in this epoch, whatever a client makes of them', () => {
+  const { sql, log, logEpoch } = openDatabaseFile(':memory:', TEST_SCHEMA);
+  try {
+    expect(log.hasLost(1, new Uint8Array(16))).toBe(false);
+    for (const watermark of [1, 2]) log.append({ ...ENTRY, watermark });
+    const hash = log.hashAt(2);
+    expect(log.hasLost(2, hash)).toBe(true);
+    expect(log.hasLost(3, hash)).toBe(false);
+    for (let at = 0; at < hash.length; at++) {
+      const changed = Uint8Array.from(hash);
+      changed[at] = (changed[at] as number) ^ 1;
+      expect(log.hasLost(2, changed)).toBe(false);
+    }
+    logEpoch.renew(2);
+    expect(log.hasLost(2, hash)).toBe(false);
+  } finally {
+    sql.close();
+  }
 });

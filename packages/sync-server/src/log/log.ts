@@ -1,6 +1,6 @@
-import { FIRST_LOG_HASH, LOG_HASH_BYTES } from '@rockpool/shared';
+import { FIRST_LOG_HASH } from '@rockpool/shared';
 import type { SqliteFile } from '../sqlite/sqlite-file.ts';
-import { nativeSha256 } from './sha256.ts';
+import { LogHashes } from './log-hash.ts';
 
 export interface LogEntry {
   readonly watermark: number;
@@ -24,10 +24,12 @@ export interface LogEntry {
 /** The log of a database: one entry per admitted changeset, numbered by watermarks without gaps. */
 export class Log {
   private readonly sql: SqliteFile;
+  private readonly hashes: LogHashes;
   private end = { watermark: 0, maxStampUs: 0, logHash: FIRST_LOG_HASH };
 
   constructor(sql: SqliteFile) {
     this.sql = sql;
+    this.hashes = new LogHashes(sql);
     this.reload();
   }
 
@@ -39,7 +41,7 @@ export class Log {
   append(entry: LogEntry): void {
     const { watermark, siteNumber, sequence, stampUs, principal, receivedMs } = entry;
     const maxStampUs = Math.max(this.end.maxStampUs, stampUs);
-    const logHash = nextLogHash(this.end.logHash, entry);
+    const logHash = this.hashes.next(this.end.logHash, entry);
     this.sql.run(
       `INSERT INTO rockpool_log (watermark, site_number, sequence, stamp_us, max_stamp_us, principal, received_ms, link) VALUES (?, ?, ?, ?, ?, ?, ?, ?)`,
       BigInt(watermark),
@@ -70,6 +72,11 @@ export class Log {
     return this.sql.get(`SELECT link FROM rockpool_log WHERE watermark = ?`, BigInt(watermark))?.[0] as Uint8Array;
   }
 
+  /** Whether the log once had this hash at this watermark, in the current log epoch. Then it has lost entries. */
+  hasLost(watermark: number, logHash: Uint8Array): boolean {
+    return this.hashes.isGenuine(watermark, logHash);
+  }
+
   principalAt(watermark: number): string {
     return String(this.sql.get(`SELECT principal FROM rockpool_log WHERE watermark = ?`, BigInt(watermark))?.[0] ?? '');
   }
@@ -92,10 +99,4 @@ export class Log {
       logHash: (last?.[2] ?? FIRST_LOG_HASH) as Uint8Array,
     };
   }
-}
-
-/** Hashes everything that determines what a changeset does to the rows before it. */
-function nextLogHash(before: Uint8Array, { hash, stampUs, base, isOfOlderEpoch, isRepetition }: LogEntry): Uint8Array {
-  const merged = `${stampUs} ${base} ${isOfOlderEpoch ? 'older' : base}${isRepetition ? ' repetition' : ''}`;
-  return nativeSha256(before, Buffer.concat([hash, Buffer.from(merged)])).subarray(0, LOG_HASH_BYTES);
 }

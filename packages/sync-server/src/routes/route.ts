@@ -28,6 +28,8 @@ export interface RouteRequest {
   readonly principal: Principal;
   /** The database id in the path, or an empty string if the path has none. */
   readonly databaseId: string;
+  /** Of the client (auth/client-address.ts). Null: unknown, or this machine. */
+  readonly address: string | null;
   param(name: string): string;
   readonly request: Request;
 }

@@ -16,8 +16,8 @@ export const openSession: Route = {
   method: 'POST',
   path: '/sessions',
   access: 'public',
-  answer: ({ services }) =>
-    Response.json({ sessionId: services.httpSessions.open() }, { status: 201, headers: NO_STORE }),
+  answer: ({ services, address }) =>
+    Response.json({ sessionId: services.httpSessions.open(address) }, { status: 201, headers: NO_STORE }),
 };
 
 /** Receives frames. Body: frames, each prefixed with its length as a varint. Answers once they are queued. */
@@ -26,6 +26,7 @@ export const sendFrames: Route = {
   path: '/sessions/:sessionId',
   access: 'public',
   answer: async ({ services, param, request }) => {
+    services.httpSessions.requireSession(param('sessionId'));
     services.httpSessions.receive(param('sessionId'), await readBody(request, MAX_FRAMES_BYTES));
     return new Response(null, { status: 204, headers: NO_STORE });
   },

@@ -2,10 +2,12 @@ import type { IncomingMessage, Server } from 'node:http';
 import type { Duplex } from 'node:stream';
 import { MAX_FRAME_BYTES, RockpoolError, type ErrorCode } from '@rockpool/shared';
 import { WebSocket, WebSocketServer } from 'ws';
+import type { AddressOf } from '../auth/client-address.ts';
 import { isOriginAllowed } from '../auth/origin.ts';
 import type { Logger } from '../observe/log-line.ts';
 import { Session, type SessionContext } from './session.ts';
 import type { SessionSocket } from './session-socket.ts';
+import { WaitingRoom } from './waiting-room.ts';
 
 /** Interval of deadline checks. Tokens are also checked at every message. */
 const SWEEP_INTERVAL_MS = 1_000;
@@ -15,13 +17,15 @@ const CLOSE_PATIENCE_MS = 5_000;
 
 export interface SocketsOptions {
   readonly origins: readonly string[];
-  readonly context: Omit<SessionContext, 'onClosed'>;
+  readonly addressOf: AddressOf;
+  readonly context: Omit<SessionContext, 'onAuthenticated' | 'onClosed'>;
 }
 
 /** Accepts WebSockets of HTTP servers and runs a session on each. */
 export class Sockets {
   private readonly options: SocketsOptions;
   private readonly sessions = new Set<Session>();
+  private readonly waitingRoom: WaitingRoom;
   private readonly detach: (() => void)[] = [];
   private readonly log: Logger;
   // `noServer`: `attach` checks the origin before the upgrade. No compression: a small frame cannot become a large one.
@@ -36,6 +40,7 @@ export class Sockets {
   constructor(options: SocketsOptions) {
     this.options = options;
     this.log = options.context.log;
+    this.waitingRoom = new WaitingRoom(options.context.limits);
     // After sockets are read: frames that arrived while the thread was busy are not silence.
     this.sweep = setInterval(() => setImmediate(() => this.checkDeadlines()), SWEEP_INTERVAL_MS);
     this.sweep.unref();
@@ -55,12 +60,13 @@ export class Sockets {
         refuse(socket, '403 Forbidden');
         return;
       }
-      if (this.sessions.size >= this.options.context.limits.maxSockets) {
+      const address = this.options.addressOf(request.socket.remoteAddress, header(request, 'x-forwarded-for'));
+      if (this.isFull || !this.waitingRoom.admits(address)) {
         this.options.context.metrics.socketsRefused.add(1, { reason: 'too-many-connections' });
         refuse(socket, '503 Service Unavailable');
         return;
       }
-      this.webSockets.handleUpgrade(request, socket, head, (webSocket) => this.start(webSocket));
+      this.webSockets.handleUpgrade(request, socket, head, (webSocket) => this.start(webSocket, address));
     };
     server.on('upgrade', onUpgrade);
     this.detach.push(() => server.off('upgrade', onUpgrade));
@@ -91,28 +97,48 @@ export class Sockets {
     return this.sessions.size;
   }
 
-  /** Begins a session over plain HTTP (http-sessions.ts). Throws `too-many-connections`. */
-  beginOverHttp(socket: SessionSocket): Session {
-    const { limits, metrics } = this.options.context;
-    if (this.sessions.size >= limits.maxSockets) {
-      metrics.socketsRefused.add(1, { reason: 'too-many-connections' });
-      throw new RockpoolError('too-many-connections', { limit: limits.maxSockets });
-    }
-    return this.begin(socket);
+  /** Sessions without a valid token. */
+  get waitingCount(): number {
+    return this.waitingRoom.size;
   }
 
-  private begin(socket: SessionSocket): Session {
+  /** Begins a session over plain HTTP (http-sessions.ts). Throws `too-many-connections`. */
+  beginOverHttp(socket: SessionSocket, address: string | null): Session {
+    const { limits, metrics } = this.options.context;
+    try {
+      if (this.isFull) throw new RockpoolError('too-many-connections', { limit: limits.maxSockets });
+      return this.begin(socket, address);
+    } catch (error) {
+      metrics.socketsRefused.add(1, { reason: 'too-many-connections' });
+      throw error;
+    }
+  }
+
+  private get isFull(): boolean {
+    return this.sessions.size - this.waitingRoom.size >= this.options.context.limits.maxSockets;
+  }
+
+  private begin(socket: SessionSocket, address: string | null): Session {
+    const { context } = this.options;
+    const leave = this.waitingRoom.enter(address, (error) => session.fail(error));
     const session = new Session(socket, {
-      ...this.options.context,
-      onClosed: (closed) => void this.sessions.delete(closed),
+      ...context,
+      onAuthenticated: () => {
+        if (this.isFull) throw new RockpoolError('too-many-connections', { limit: context.limits.maxSockets });
+        leave();
+      },
+      onClosed: (closed) => {
+        leave();
+        this.sessions.delete(closed);
+      },
     });
     this.sessions.add(session);
     return session;
   }
 
-  private start(webSocket: WebSocket): void {
+  private start(webSocket: WebSocket, address: string | null): void {
     webSocket.binaryType = 'nodebuffer';
-    const session = this.begin(toSessionSocket(webSocket));
+    const session = this.begin(toSessionSocket(webSocket), address);
     webSocket.on('message', (data: Buffer) => {
       // A plain Uint8Array, whose slice() copies; a Buffer's shares memory. A text message arrives as its bytes and
       // fails as a frame.
@@ -167,6 +193,10 @@ function toSessionSocket(webSocket: WebSocket): SessionSocket {
     },
     terminate: () => webSocket.terminate(),
   };
+}
+
+function header(request: IncomingMessage, name: string): string | undefined {
+  return [request.headers[name]].flat().join(',') || undefined;
 }
 
 function pathOf({ url }: IncomingMessage): string {

@@ -31,18 +31,18 @@ const SESSION_ID_BYTES = 32;
  * failed request the client opens another session, so nothing is sent twice within a session.
  */
 export class HttpSessions {
-  private readonly start: (socket: SessionSocket) => Session;
+  private readonly start: (socket: SessionSocket, address: string | null) => Session;
   private readonly sessions = new Map<string, HttpSession>();
   // Ended sessions that wait for a poll, oldest first.
   private readonly forgetting = new Map<string, NodeJS.Timeout>();
 
   /** `start` begins a session on a socket. It may throw `too-many-connections`. */
-  constructor(start: (socket: SessionSocket) => Session) {
+  constructor(start: (socket: SessionSocket, address: string | null) => Session) {
     this.start = start;
   }
 
-  /** Returns the id of a new session. Throws `too-many-connections`. */
-  open(): string {
+  /** Returns the id of a new session of a client at this address. Throws `too-many-connections`. */
+  open(address: string | null): string {
     const id = randomBytes(SESSION_ID_BYTES).toString('base64url');
     const outgoing: Uint8Array[] = [];
     const end = (code: number, reason: string): void => {
@@ -52,7 +52,7 @@ export class HttpSessions {
       ended.wake();
       this.forgetLater(id);
     };
-    const session = this.start({
+    const socket: SessionSocket = {
       send: (frame) => {
         const to = this.sessions.get(id);
         outgoing.push(frame);
@@ -68,9 +68,15 @@ export class HttpSessions {
         end(1006, '');
         this.forget(id);
       },
-    });
+    };
+    const session = this.start(socket, address);
     this.sessions.set(id, { session, outgoing, unreadBytes: 0, closed: null, wake: () => undefined });
     return id;
+  }
+
+  /** Throws `request-invalid` for an unknown session, before its request is read. */
+  requireSession(id: string): void {
+    this.require(id);
   }
 
   /**

@@ -56,6 +56,51 @@ describe('limits of sessions', () => {
   });
 });
 
+describe('clients without a token', () => {
+  const tested = serverUnderTest({
+    limits: { maxSockets: 4, maxUnauthenticated: 3, maxUnauthenticatedPerAddress: 2, helloDeadlineMs: 60_000 },
+  });
+  const from = (address: string): Record<string, string> => ({ 'x-forwarded-for': address });
+  const openByHttp = async (address: string): Promise<number> =>
+    (await tested.server.ask('POST', '/sessions', { headers: from(address) })).status;
+
+  it('take no place of members, however many connections they open', async () => {
+    const member = await tested.server.open();
+    const answers: number[] = [];
+    for (let i = 0; i < 20; i++) answers.push(await openByHttp(`203.0.113.${i}`));
+    expect(new Set(answers)).toEqual(new Set([201]));
+    for (let i = 0; i < 20; i++) await tested.server.connect(undefined, from(`198.51.100.${i}`));
+    expect(await (await tested.server.ask('GET', '/metrics')).text()).toMatch(/rockpool_sockets_unauthenticated 3\n/);
+    for (let i = 0; i < 3; i++) await tested.server.open(undefined, { principal: `ben${i}` });
+    await member.roundTrip();
+    expect(member.closed).toBeNull();
+  });
+
+  it('are ended in the order of their arrival when others arrive', async () => {
+    const [first, second] = [await tested.server.connect(), await tested.server.connect()];
+    await tested.server.connect();
+    await tested.server.connect();
+    expect(await first.failure()).toMatchObject({ code: 'too-many-connections', fields: { limit: 3 } });
+    await second.open(await tested.server.token(), DATABASE);
+  });
+
+  it('are limited by their address, over WebSockets and plain HTTP', async () => {
+    expect(await openByHttp('203.0.113.1')).toBe(201);
+    const waiting = await tested.server.connect(undefined, from('203.0.113.1'));
+    expect(await openByHttp('203.0.113.1')).toBe(503);
+    await expect(tested.server.connect(undefined, from('203.0.113.1'))).rejects.toThrow('503');
+    expect(await openByHttp('203.0.113.2')).toBe(201);
+    // A valid token leaves the limit.
+    await waiting.open(await tested.server.token(), DATABASE);
+    expect(await openByHttp('203.0.113.1')).toBe(201);
+  });
+
+  it('send no body to a session that does not exist', async () => {
+    const body = new Uint8Array(1024 * 1024 + 1);
+    expect((await tested.server.ask('POST', '/sessions/guessed', { body })).status).toBe(400);
+  });
+});
+
 describe('metrics', () => {
   const tested = serverUnderTest();
 
@@ -77,7 +122,7 @@ describe('metrics', () => {
     // Every metric has a help text, and a unit or a count in its name.
     for (const [, name = ''] of text.matchAll(/^# TYPE (\S+)/gm)) {
       expect(text).toContain(`# HELP ${name} `);
-      expect(name).toMatch(/_(total|seconds|bytes)$|^rockpool_(sockets|databases_(open|damaged))$/);
+      expect(name).toMatch(/_(total|seconds|bytes)$|^rockpool_(sockets(_unauthenticated)?|databases_(open|damaged))$/);
     }
     for (const secret of [DATABASE, 'ann', 'private', Buffer.from(connection.site.siteId).toString('hex')])
       expect(text).not.toContain(secret);
@@ -107,6 +152,7 @@ describe('plain HTTP', () => {
       host: '127.0.0.1',
       port: 0,
       origins: [],
+      trustedProxies: [],
     });
   });
   afterEach(async () => {

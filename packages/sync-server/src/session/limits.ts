@@ -1,13 +1,14 @@
 import { HELLO_DEADLINE_MS, SILENCE_LIMIT_MS } from '@rockpool/shared';
+import type { WaitingRoomLimits } from './waiting-room.ts';
 
 /** Limits of one server for its clients. Sizes that both sides share are in shared/protocol/limits.ts. */
-export interface SessionLimits {
+export interface SessionLimits extends WaitingRoomLimits {
   readonly helloDeadlineMs: number;
   readonly silenceLimitMs: number;
   /** Frames of one session at once, and per second in the long run. More end the session with `rate-limited`. */
   readonly frameBurst: number;
   readonly framesPerSecond: number;
-  /** Sockets of the server. More are refused before the upgrade (503). */
+  /** Sockets with a valid token. More are refused before the upgrade (503). */
   readonly maxSockets: number;
   /** Sessions of one principal. More end with `too-many-connections`. */
   readonly maxSessionsPerPrincipal: number;
@@ -18,7 +19,8 @@ export interface SessionLimits {
 /**
  * Clients assume the same deadlines. A client that empties its outbox sends one frame per 256 KiB, one that types a few
  * per second: both stay far below 500. A socket takes some 20 KB, so 10,000 take 200 MB. A person has few devices; a
- * program with one token for a team has many. 4 MiB unread are some seconds of a slow phone connection.
+ * program with one token for a team has many. A hello takes some milliseconds, so an
+ * office of 1,000 people that reconnects at once has few connections without a token. 4 MiB unread are some seconds of a slow phone connection.
  */
 export const SESSION_LIMITS: SessionLimits = {
   helloDeadlineMs: HELLO_DEADLINE_MS,
@@ -26,6 +28,8 @@ export const SESSION_LIMITS: SessionLimits = {
   frameBurst: 5_000,
   framesPerSecond: 500,
   maxSockets: 10_000,
+  maxUnauthenticated: 2_000,
+  maxUnauthenticatedPerAddress: 200,
   maxSessionsPerPrincipal: 1_000,
   maxUnreadBytes: 4 * 1024 * 1024,
 };

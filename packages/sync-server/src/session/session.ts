@@ -68,6 +68,8 @@ export interface SessionContext {
   readonly limits: SessionLimits;
   readonly connectionQuota: ConnectionQuota;
   readonly metrics: ServerMetrics;
+  /** Called once the token is valid. Throws `too-many-connections`. */
+  readonly onAuthenticated: () => void;
   readonly onClosed: (session: Session) => void;
 }
 
@@ -264,6 +266,7 @@ export class Session implements Subscriber {
 
   private async open(hello: Hello, principal: Principal, canWrite: boolean, filter: ReadFilter): Promise<void> {
     this.site = Buffer.from(hello.siteId).toString('hex');
+    this.context.onAuthenticated();
     this.context.connectionQuota.enter(principal.id);
     this.databaseId = hello.databaseId;
     this.principal = principal;

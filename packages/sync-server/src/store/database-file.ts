@@ -11,6 +11,7 @@ import {
 } from '@rockpool/shared';
 import { DocumentDesk } from '../documents/document-desk.ts';
 import { LogEpoch } from '../log/log-epoch.ts';
+import { createLogSecret } from '../log/log-hash.ts';
 import { Log } from '../log/log.ts';
 import { Sites } from '../log/sites.ts';
 import { Tombstones } from '../log/tombstones.ts';
@@ -95,6 +96,7 @@ function create(sql: SqliteFile, schema: Schema, toDdl: NonNullable<DatabaseFile
   writeMeta(sql, 'storage_format', String(STORAGE_FORMAT));
   writeMeta(sql, 'identity', newIdentity());
   writeMeta(sql, 'epoch', randomBytes(ID_BYTES));
+  createLogSecret(sql);
   writeMeta(sql, 'schema', encodeSchema(schema));
   sql.run(
     `INSERT INTO rockpool_site VALUES (?, ?, '', 0, ?, 0, 0, 0, 0)`,

@@ -1,0 +1,78 @@
+import { randomBytes, timingSafeEqual } from 'node:crypto';
+import { LOG_HASH_BYTES } from '@rockpool/shared';
+import { readMeta, writeMeta } from '../sqlite/meta.ts';
+import type { SqliteFile } from '../sqlite/sqlite-file.ts';
+import { nativeSha256 } from './sha256.ts';
+
+/** What a changeset does to the rows before it depends on these values only. */
+export interface HashedEntry {
+  readonly watermark: number;
+  readonly hash: Uint8Array;
+  readonly stampUs: number;
+  readonly base: number;
+  readonly isOfOlderEpoch: boolean;
+  readonly isRepetition: boolean;
+}
+
+const CHAIN_BYTES = LOG_HASH_BYTES / 2;
+const SECRET_BYTES = 32;
+
+/** Creates the key of the seals. Copies of the file have the same key. */
+export function createLogSecret(sql: SqliteFile): void {
+  writeMeta(sql, 'log_secret', randomBytes(SECRET_BYTES));
+}
+
+/**
+ * Log hashes, 16 bytes each, opaque to clients:
+ *
+ *   0 ······ 8 ······ 16
+ *   │ chain  │ seal   │
+ *
+ *   chain  hash of the previous log hash and of everything that determines what the changeset does
+ *   seal   keyed hash of the log epoch, the watermark and the chain. Only this database can compute it
+ *
+ * A client that is ahead of the log proves by the seal that the log had this entry: the file was replaced by an older
+ * copy. Without a valid seal the claim is worth nothing.
+ */
+export class LogHashes {
+  private readonly sql: SqliteFile;
+
+  constructor(sql: SqliteFile) {
+    this.sql = sql;
+  }
+
+  /** Call inside the transaction of the entry. */
+  next(before: Uint8Array, entry: HashedEntry): Uint8Array {
+    // A file from before seals.
+    if (this.secret() === null) createLogSecret(this.sql);
+    const { watermark, hash, stampUs, base, isOfOlderEpoch, isRepetition } = entry;
+    const merged = `${stampUs} ${base} ${isOfOlderEpoch ? 'older' : base}${isRepetition ? ' repetition' : ''}`;
+    const chain = nativeSha256(before, Buffer.concat([hash, Buffer.from(merged)])).subarray(0, CHAIN_BYTES);
+    return new Uint8Array([...chain, ...this.seal(this.secret() as Uint8Array, watermark, chain)]);
+  }
+
+  /** Whether this database computed the hash, for this watermark and in the current log epoch. */
+  isGenuine(watermark: number, logHash: Uint8Array): boolean {
+    const secret = this.secret();
+    // A log from before seals.
+    if (secret === null) return false;
+    return timingSafeEqual(
+      logHash.subarray(CHAIN_BYTES),
+      this.seal(secret, watermark, logHash.subarray(0, CHAIN_BYTES)),
+    );
+  }
+
+  private seal(secret: Uint8Array, watermark: number, chain: Uint8Array): Uint8Array {
+    const epoch = readMeta(this.sql, 'epoch') as Uint8Array;
+    // Parts of fixed length, and a result that is cut: the plain hash of the secret and the message is a MAC.
+    const message = Buffer.alloc(epoch.length + 8 + CHAIN_BYTES);
+    message.set(epoch);
+    message.writeBigUInt64BE(BigInt(watermark), epoch.length);
+    message.set(chain, epoch.length + 8);
+    return nativeSha256(secret, message).subarray(0, LOG_HASH_BYTES - CHAIN_BYTES);
+  }
+
+  private secret(): Uint8Array | null {
+    return (readMeta(this.sql, 'log_secret') ?? null) as Uint8Array | null;
+  }
+}
