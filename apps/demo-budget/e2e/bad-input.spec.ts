@@ -134,7 +134,7 @@ test.describe('a token that the server rejects', () => {
         const { token: real } = (await response.json()) as { token: string };
         await route.fulfill({ response, json: { token: token(real, secretOf(server.dataFolder)) } });
       };
-      await page.route('**/api/token', badTokens);
+      await page.route(/\/api\/(token|budgets)$/, badTokens);
       await page.reload();
       await expect(syncBadge(page)).toHaveText('No access');
       await openAccount(page, 'Cash');
@@ -145,7 +145,7 @@ test.describe('a token that the server rejects', () => {
       const stored = serverDatabase(server.dataFolder, link);
       expect(stored.value('SELECT count(*) FROM entries')).toBe(0);
 
-      await page.unroute('**/api/token', badTokens);
+      await page.unroute(/\/api\/(token|budgets)$/, badTokens);
       await page.reload();
       await expectUpToDate(page);
       expect(stored.value('SELECT count(*) FROM entries')).toBe(1);

@@ -23,6 +23,10 @@ test('the app can be installed; a newer version is offered, does not interrupt t
     await page.evaluate(async () => void (await navigator.serviceWorker.ready));
     const devtools = await context.newCDPSession(page);
     expect(await devtools.send('Page.getInstallabilityErrors')).toEqual({ installabilityErrors: [] });
+    for (const icon of ['icon-192.png', 'icon-512.png', 'icon-maskable-512.png', 'apple-touch-icon.png'])
+      expect((await page.request.get(`http://127.0.0.1:${server.port}/${icon}`)).headers()['content-type']).toBe(
+        'image/png',
+      );
     await addAccount(page, { name: 'Household', currency: 'EUR' });
 
     // A version with one renamed file, as any source change produces.

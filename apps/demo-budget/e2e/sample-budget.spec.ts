@@ -27,6 +27,10 @@ test('one click opens a sample budget that fills every page and stays apart from
   await expect(notice).toBeVisible();
 
   await page.getByRole('button', { name: 'Leave the sample' }).click();
+  await page.getByRole('button', { name: 'Keep it' }).click();
+  await expect(notice).toBeVisible();
+  await page.getByRole('button', { name: 'Leave the sample' }).click();
+  await page.getByRole('button', { name: 'Delete the sample' }).click();
   await expect(page.getByRole('heading', { name: 'A budget that lives on your device' })).toBeVisible();
   await expect(notice).toBeHidden();
   await addAccount(page, { name: 'My own', currency: 'EUR', opening: '100' });

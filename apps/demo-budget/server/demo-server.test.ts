@@ -36,6 +36,7 @@ describe('the demo server', () => {
     expect((await ask('/health')).status).toBe(200);
     expect((await ask('/signing-secret')).status).toBe(404);
     expect((await ask('/%00')).status).toBe(404);
+    expect(await (await ask('/budgets/1')).json()).toEqual({ error: 'not-found' });
   });
 
   it('issues a token for a registered budget, also after a restart', async () => {

@@ -70,11 +70,15 @@ export async function startDemoServer({ distFolder, dataFolder, host, port }: De
     async ({ req }, next) =>
       (await answerBudgetRoute(req.raw, routes)) ??
       (await answerPeopleRoute(req.raw, peopleRoutes)) ??
-      (await files(req.path)) ??
+      (await files.answer(req.path, req.header('accept-encoding') ?? '')) ??
       (await next()),
   );
   app.route(SYNC_PATH, sync.app);
   app.route('/', sync.app);
+  app.notFound(async ({ req }) => {
+    const wantsPage = req.method === 'GET' && req.header('accept')?.includes('text/html') === true;
+    return (wantsPage ? await files.notFound() : undefined) ?? Response.json({ error: 'not-found' }, { status: 404 });
+  });
   // The adapter's type also allows HTTP/2 servers; without options it creates a plain HTTP server.
   const http = createAdaptorServer({ fetch: app.fetch }) as Server;
   sync.attach(http);

@@ -6,6 +6,7 @@ import { makeBudget } from '../src/budget/budget.ts';
 import { answerBudgetRoute } from './budget-routes.ts';
 import { openBudgets, type Budgets } from './budgets.ts';
 import { signingSecret } from './signing-secret.ts';
+import { compressBuild } from './compress-build.ts';
 import { staticFiles } from './static-files.ts';
 
 let folder: string;
@@ -109,20 +110,37 @@ describe('the signing secret', () => {
 });
 
 describe('static files', () => {
+  it('are sent as the build compressed them, if the browser accepts that', async () => {
+    const dist = join(folder, 'compressed');
+    mkdirSync(join(dist, 'assets'), { recursive: true });
+    writeFileSync(join(dist, 'assets', 'a-1.js'), 'let a;'.repeat(1_000));
+    compressBuild(dist);
+    const files = await staticFiles(dist);
+    const sent = async (accept: string): Promise<[string | null | undefined, number]> => {
+      const response = await files.answer('/assets/a-1.js', accept);
+      return [response?.headers.get('content-encoding'), (await response?.arrayBuffer())?.byteLength ?? 0];
+    };
+    expect((await sent('gzip, deflate, br, zstd'))[0]).toBe('br');
+    expect((await sent('gzip'))[0]).toBe('gzip');
+    expect((await sent('gzip'))[1]).toBeLessThan(200);
+    expect(await sent('br;q=0')).toEqual([null, 6_000]);
+    expect(await files.answer('/assets/a-1.js.br', 'br')).toBeUndefined();
+  });
+
   it('come from their folder and from nowhere else', async () => {
     const dist = join(folder, 'dist');
     mkdirSync(join(dist, 'assets'), { recursive: true });
     writeFileSync(join(dist, 'index.html'), '<p>hello</p>');
     writeFileSync(join(dist, 'assets', 'a-1.js'), 'let a;');
     const files = await staticFiles(dist);
-    const page = await files('/');
+    const page = await files.answer('/', '');
     expect(await page?.text()).toBe('<p>hello</p>');
     expect(page?.headers.get('content-security-policy')).toContain("default-src 'self'");
-    const script = await files('/assets/a-1.js');
+    const script = await files.answer('/assets/a-1.js', '');
     expect(script?.headers.get('content-type')).toBe('text/javascript; charset=utf-8');
     expect(script?.headers.get('cache-control')).toContain('immutable');
     await script?.body?.cancel();
     for (const path of ['/../signing-secret', '/..%2fsigning-secret', '/assets', '/missing.js'])
-      expect(await files(path)).toBeUndefined();
+      expect(await files.answer(path, '')).toBeUndefined();
   });
 });

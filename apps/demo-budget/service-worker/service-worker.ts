@@ -42,7 +42,7 @@ self.addEventListener('fetch', (event) => {
   const { request } = event;
   const url = new URL(request.url);
   if (request.method !== 'GET' || url.origin !== self.location.origin) return;
-  const path = request.mode === 'navigate' ? '/' : url.pathname;
+  const path = url.pathname;
   if (__APP_FILES__.includes(path)) event.respondWith(fromCache(path, request));
 });
 

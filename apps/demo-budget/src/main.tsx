@@ -54,19 +54,24 @@ const root = createRoot(element);
  */
 let chosen: { readonly budget: KnownBudget; readonly device: string } | null = null;
 
-/** `keepNothing`: the browser stores nothing for this page, and the user continues anyway. */
-async function start({ keepNothing }: { readonly keepNothing: boolean }): Promise<void> {
+interface StartOptions {
+  /** The browser stores nothing for this page, and the user continues anyway. */
+  readonly keepNothing: boolean;
+  /** The user has just joined the budget, and waits for it. */
+  readonly isFirstVisit?: boolean;
+}
+
+async function start({ keepNothing, isFirstVisit = false }: StartOptions): Promise<void> {
   const code = invitationOfHash(location.hash);
   if (code !== null) {
-    // Reloads the page: one page, one database.
     const onJoined = (budget: KnownBudget): void => {
       history.replaceState(null, '', hashOf(budget));
-      location.reload();
+      open({ keepNothing, isFirstVisit: true });
     };
     root.render(<JoinView code={code} onJoined={onJoined} />);
     return;
   }
-  root.render(<Opening arrival={null} />);
+  root.render(<Opening arrival={null} isFirstVisit={isFirstVisit} />);
   if (keepNothing) rememberNothing();
   chosen ??= await withDeviceItems((items) => ({
     budget: currentBudget(location.hash, items),
@@ -84,7 +89,7 @@ async function start({ keepNothing }: { readonly keepNothing: boolean }): Promis
   // Once the budget is open, a full resync downloads in the background, without this screen.
   let isOpen = false;
   const onArrival = (arrival: Arrival): void => {
-    if (!isOpen) root.render(<Opening arrival={arrival} />);
+    if (!isOpen) root.render(<Opening arrival={arrival} isFirstVisit={isFirstVisit} />);
   };
   const client = await openBudget({
     budget,
@@ -103,7 +108,7 @@ async function start({ keepNothing }: { readonly keepNothing: boolean }): Promis
   );
 }
 
-function open(options: { readonly keepNothing: boolean }): void {
+function open(options: StartOptions): void {
   start(options).catch((error: unknown) =>
     root.render(<Unopened error={error} onKeepNothing={() => open({ keepNothing: true })} />),
   );

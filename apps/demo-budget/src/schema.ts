@@ -267,6 +267,13 @@ export const notes = sqliteTable('notes', {
   content: text().notNull(),
 });
 
+/** Settings of the whole budget, by name. Kept as text, because later versions add names. */
+export const settings = sqliteTable('settings', {
+  /** `name`: the budget's name. `first-day`: the day of the month on which a budget month begins, 1 to 28. */
+  id: text().primaryKey().notNull(),
+  value: text().notNull(),
+});
+
 /** A conflict that a user has looked at. It is shared: one look by anyone in the household is enough. */
 export const dismissedConflicts = sqliteTable('dismissedConflicts', {
   /** The id of a row of Rockpool's conflict log. */
@@ -307,6 +314,7 @@ export const schema = defineSchema(
     rules,
     scheduleDays,
     schedules,
+    settings,
   },
   {
     merge: [

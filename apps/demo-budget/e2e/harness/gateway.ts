@@ -8,8 +8,18 @@ import type { Duplex } from 'node:stream';
  * open WebSockets instead of ending them, so connections are cut here. Playwright also breaks WebSockets in workers
  * whose script it has served, so scripts that need another clock are changed here too.
  */
+/** A request that reached the server. */
+export interface Answered {
+  readonly path: string;
+  readonly status: number;
+  /** Empty if the body was not compressed. */
+  readonly contentEncoding: string;
+}
+
 export interface Gateway {
   readonly url: string;
+  /** The HTTP requests so far, those from the browser's cache excepted. */
+  readonly answered: readonly Answered[];
   /** Closes every connection and refuses new ones until `restore`. */
   cut(): void;
   restore(): void;
@@ -41,6 +51,7 @@ export interface GatewayOptions {
 }
 
 export async function openGateway({ serverPort, scriptPrefix }: GatewayOptions): Promise<Gateway> {
+  const answered: Answered[] = [];
   const sockets = new Set<Socket>();
   const syncSockets = new Set<Duplex>();
   let network: 'whole' | 'without-sync' | 'cut' = 'whole';
@@ -71,7 +82,9 @@ export async function openGateway({ serverPort, scriptPrefix }: GatewayOptions):
     };
   };
 
-  const server: Server = createServer((incoming, answer) => forward(incoming, answer, serverPort, scriptPrefix));
+  const server: Server = createServer((incoming, answer) =>
+    forward(incoming, answer, { serverPort, scriptPrefix, answered }),
+  );
   server.on('connection', (socket: Socket) => {
     if (network === 'cut') return void socket.destroy();
     sockets.add(socket);
@@ -100,6 +113,7 @@ export async function openGateway({ serverPort, scriptPrefix }: GatewayOptions):
 
   return {
     url: `http://127.0.0.1:${port}/`,
+    answered,
     cut() {
       network = 'cut';
       for (const socket of sockets) socket.destroy();
@@ -140,12 +154,27 @@ export async function openGateway({ serverPort, scriptPrefix }: GatewayOptions):
 function forward(
   incoming: IncomingMessage,
   answer: ServerResponse,
-  serverPort: number,
-  scriptPrefix: string | undefined,
+  {
+    serverPort,
+    scriptPrefix,
+    answered,
+  }: { readonly serverPort: number; readonly scriptPrefix: string | undefined; readonly answered: Answered[] },
 ): void {
   const outgoing = request(
-    { port: serverPort, host: '127.0.0.1', method: incoming.method, path: incoming.url, headers: incoming.headers },
+    {
+      port: serverPort,
+      host: '127.0.0.1',
+      method: incoming.method,
+      path: incoming.url,
+      // A prefix needs plain text.
+      headers: scriptPrefix === undefined ? incoming.headers : { ...incoming.headers, 'accept-encoding': 'identity' },
+    },
     (response) => {
+      answered.push({
+        path: incoming.url ?? '',
+        status: response.statusCode ?? 0,
+        contentEncoding: response.headers['content-encoding'] ?? '',
+      });
       const isScript = response.headers['content-type']?.startsWith('text/javascript') === true;
       if (scriptPrefix === undefined || !isScript) {
         answer.writeHead(response.statusCode ?? 502, response.headers);

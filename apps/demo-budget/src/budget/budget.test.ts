@@ -82,17 +82,14 @@ describe('fetching a token', () => {
 
   it('requests one with the share key', async () => {
     const asked = serverAnswers({ '/api/token': Response.json({ token: 't' }) });
-    await expect(fetchToken({ ...budget, madeHere: true }, 'device-1', '')).resolves.toBe('t');
+    await expect(fetchToken({ ...budget, madeHere: false }, 'device-1', '')).resolves.toBe('t');
     expect(asked).toEqual(['/api/token']);
   });
 
-  it('registers a budget that was created here and is unknown to the server', async () => {
-    const asked = serverAnswers({
-      '/api/token': new Response(null, { status: 404 }),
-      '/api/budgets': Response.json({ token: 't' }),
-    });
+  it('registers a budget that was created here with the same request', async () => {
+    const asked = serverAnswers({ '/api/budgets': Response.json({ token: 't' }, { status: 201 }) });
     await expect(fetchToken({ ...budget, madeHere: true }, 'device-1', '')).resolves.toBe('t');
-    expect(asked).toEqual(['/api/token', '/api/budgets']);
+    expect(asked).toEqual(['/api/budgets']);
   });
 
   it('does not register a budget that was opened by link', async () => {
@@ -108,7 +105,7 @@ describe('fetching a token', () => {
     [500, 'network-unreachable'],
   ])('maps a refusal with status %i to a reason', async (status, code) => {
     serverAnswers({ '/api/token': new Response(null, { status }) });
-    await expect(fetchToken({ ...budget, madeHere: true }, 'device-1', '')).rejects.toMatchObject({ code });
+    await expect(fetchToken({ ...budget, madeHere: false }, 'device-1', '')).rejects.toMatchObject({ code });
   });
 
   it.each([
@@ -131,7 +128,7 @@ describe('fetching a token', () => {
 
   it('rejects a response without a token', async () => {
     serverAnswers({ '/api/token': Response.json({}) });
-    await expect(fetchToken({ ...budget, madeHere: true }, 'device-1', '')).rejects.toMatchObject({
+    await expect(fetchToken({ ...budget, madeHere: false }, 'device-1', '')).rejects.toMatchObject({
       code: 'token-callback-failed',
     });
   });

@@ -13,6 +13,8 @@ export interface KnownBudget extends Budget {
    * True if this device created the budget and therefore registers it with the server; false if it was opened by link.
    */
   readonly madeHere: boolean;
+  /** The budget's name when it was last open here. */
+  readonly name?: string;
   /** The sample budget; see sample/. */
   readonly isSample?: boolean;
   /** Set for invited members only: they have their own key and author changes under their own principal. */
@@ -44,6 +46,14 @@ function openedBy(linked: Budget, known: readonly KnownBudget[]): KnownBudget {
     (budget) => budget.databaseId === linked.databaseId && (budget.madeHere || budget.shareKey === linked.shareKey),
   );
   return same ?? { ...linked, madeHere: false };
+}
+
+/** Keeps the name of a budget for the list of budgets, without changing which one opens next. */
+export function rememberBudgetName(items: DeviceItems, { databaseId }: Budget, name: string): void {
+  const renamed = knownBudgets(items).map((budget) =>
+    budget.databaseId === databaseId ? { ...budget, name } : budget,
+  );
+  items.setItem(itemName, JSON.stringify(renamed));
 }
 
 /** Removes the budget from this device's list. */
@@ -82,11 +92,14 @@ function budgetOfHash(hash: string): Budget | undefined {
 
 function isKnownBudget(value: unknown): value is KnownBudget {
   if (typeof value !== 'object' || value === null) return false;
-  const { databaseId, shareKey, madeHere, isSample, membership } = value as Partial<Record<keyof KnownBudget, unknown>>;
+  const { databaseId, shareKey, madeHere, isSample, membership, name } = value as Partial<
+    Record<keyof KnownBudget, unknown>
+  >;
   return (
     isDatabaseId(databaseId) &&
     isShareKey(shareKey) &&
     typeof madeHere === 'boolean' &&
+    (name === undefined || typeof name === 'string') &&
     (isSample === undefined || typeof isSample === 'boolean') &&
     (membership === undefined || isMembership(membership))
   );

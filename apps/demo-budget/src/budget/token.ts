@@ -4,8 +4,8 @@ import type { KnownBudget } from './known-budgets.ts';
 import type { Access } from './role.ts';
 
 /**
- * Exchanges the budget's share key for a short-lived token. If the server does not know the budget and this device
- * created it, registers it first: the server trusts the first key it receives for a budget.
+ * Exchanges the budget's share key for a short-lived token. The device that created the budget registers it with the
+ * same request, each time: the server trusts the first key it receives for a budget, and repeating changes nothing.
  *
  * `onAccess` receives the key's role, which an owner may have changed, or `removed` if a member's key is no longer
  * valid.
@@ -22,8 +22,7 @@ export async function fetchToken(
   name: string,
   onAccess: (access: Access) => void = () => {},
 ): Promise<string> {
-  const first = await ask('/api/token', budget, principal, name);
-  const response = first.status === 404 && budget.madeHere ? await ask('/api/budgets', budget, principal, name) : first;
+  const response = await ask(budget.madeHere ? '/api/budgets' : '/api/token', budget, principal, name);
   if (response.status === 403) {
     if (budget.membership !== undefined) onAccess('removed');
     throw new RockpoolError('auth-database-forbidden');

@@ -35,6 +35,7 @@ import { SamePayeeOffer, type SamePayee } from './same-payee-offer.tsx';
 import { saveChanged, saveNew } from './save.ts';
 import { nothingSelected, selectedCount, withEntry, type Selection } from './selection.ts';
 import { SelectionBar } from './selection-bar.tsx';
+import { useHeightVariable } from '../shell/use-height-variable.ts';
 import { useLedgerKeys } from './use-ledger-keys.ts';
 
 /** The ledger of one account: every entry with its running balance, edited in place. */
@@ -83,6 +84,8 @@ function Ledger({ budget, account, accounts }: LedgerProps): ReactNode {
   const [renaming, setRenaming] = useState(false);
   const [helping, setHelping] = useState(false);
   const newEntryButton = useRef<HTMLButtonElement>(null);
+  const tools = useRef<HTMLDivElement>(null);
+  useHeightVariable(tools, '--ledger-tools-height');
   const searchField = useRef<HTMLInputElement>(null);
   const totalsOf = ledgerTotals(account.id, filter);
   const totals = useSteadyQuery<LedgerTotalsRow>(totalsOf.sql, totalsOf.params);
@@ -163,17 +166,29 @@ function Ledger({ budget, account, accounts }: LedgerProps): ReactNode {
 
   return (
     <>
-      <LedgerHead account={account}>
-        <button type="button" ref={newEntryButton} className="primary" onClick={() => setAdding(true)}>
-          New entry
-        </button>
-        <button type="button" onClick={() => setReconciling(true)}>
-          Reconcile
-        </button>
-        <a className="button" href={hashOf(budget, { page: 'import', accountId: account.id })}>
-          Import
-        </a>
-      </LedgerHead>
+      <div className="ledger-tools" ref={tools}>
+        <LedgerHead account={account}>
+          <button type="button" ref={newEntryButton} className="primary" onClick={() => setAdding(true)}>
+            New entry
+          </button>
+          <button type="button" onClick={() => setReconciling(true)}>
+            Reconcile
+          </button>
+          <a className="button" href={hashOf(budget, { page: 'import', accountId: account.id })}>
+            Import
+          </a>
+        </LedgerHead>
+        {account.entryCount > 0 && (
+          <FilterBar
+            filter={filter}
+            categories={categories}
+            currency={account.currency}
+            found={found}
+            searchField={searchField}
+            onFilter={narrow}
+          />
+        )}
+      </div>
       {mayWrite && adding && (
         <div className="card">
           <EntryForm
@@ -195,16 +210,6 @@ function Ledger({ budget, account, accounts }: LedgerProps): ReactNode {
       {mayWrite && renaming && <RenameForm account={account} onDone={() => setRenaming(false)} />}
       {mayWrite && reconciling && <ReconcileBar account={account} onDone={() => setReconciling(false)} />}
       {mayWrite && samePayee !== null && <SamePayeeOffer {...samePayee} onDone={() => setSamePayee(null)} />}
-      {account.entryCount > 0 && (
-        <FilterBar
-          filter={filter}
-          categories={categories}
-          currency={account.currency}
-          found={found}
-          searchField={searchField}
-          onFilter={narrow}
-        />
-      )}
       {entryCount > 0 && (
         <LedgerTable
           account={account}

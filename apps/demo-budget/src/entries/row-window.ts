@@ -8,7 +8,7 @@ export interface RowWindow {
  * The window moves in steps of this many rows, so that scrolling requests rows rarely. Each row costs the browser about
  * 1 ms, so a search initially shows few rows.
  */
-const step = 20;
+const step = 10;
 
 /**
  * The visible rows, with one step before and after them. Heights in CSS pixels; `scrolled` is the distance of the first

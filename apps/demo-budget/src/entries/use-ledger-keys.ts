@@ -84,7 +84,9 @@ function moveFocus(by: 1 | -1): void {
   const buttons = [...document.querySelectorAll<HTMLElement>('tr[data-entry] .entry-open')];
   const row = document.activeElement?.closest('tr[data-entry]');
   const at = buttons.findIndex((button) => button.closest('tr') === row);
-  const next = at === -1 ? buttons.find((button) => button.getBoundingClientRect().top >= 0) : buttons[at + by];
+  const headBottom = document.querySelector('.ledger thead')?.getBoundingClientRect().bottom ?? 0;
+  const next =
+    at === -1 ? buttons.find((button) => button.getBoundingClientRect().top >= headBottom) : buttons[at + by];
   next?.focus();
   next?.scrollIntoView({ block: 'nearest' });
 }

@@ -3,7 +3,7 @@ import { rowWindow, type RowWindow } from './row-window.ts';
 
 /** As in entries.css. */
 const narrow = '(max-width: 46rem)';
-const rowHeightPx = { wide: 56, narrow: 108 } as const;
+const rowHeightPx = { wide: 40, narrow: 108 } as const;
 
 /** The rows of a table to render at the current scroll position, and the row height. */
 export function useRowWindow(table: RefObject<HTMLElement | null>): RowWindow & { readonly rowHeight: number } {

@@ -26,7 +26,7 @@ function formatOf(locale: string, currency: string, style: Style): Intl.NumberFo
   const made = new Intl.NumberFormat(
     locale,
     style === 'exact'
-      ? { style: 'currency', currency, currencyDisplay: 'narrowSymbol', numberingSystem: 'latn' }
+      ? { style: 'currency', currency, numberingSystem: 'latn' }
       : { maximumFractionDigits: 0, numberingSystem: 'latn' },
   );
   formats.set(key, made);

@@ -1,20 +1,22 @@
 import { useEffect, useState, type ReactNode } from 'react';
-import type { Budget } from '../budget/budget.ts';
 import { withDeviceItems } from '../budget/device-items.ts';
 import { addBudget, knownBudgets, type KnownBudget } from '../budget/known-budgets.ts';
 import { useRole } from '../budget/role.ts';
 import { PeopleCard } from '../people/people-card.tsx';
 import { useTask } from '../shell/failure.tsx';
+import { useSettings } from '../settings/use-settings.ts';
 import { hashOf } from '../shell/navigation.ts';
+import { BudgetName } from './budget-name.tsx';
 import { CopyLink } from './copy-link.tsx';
 import { InviteCard } from './invite-card.tsx';
 import { MembersCard } from './members-card.tsx';
 import { formatShortId } from './short-id.ts';
 
 /** Members, invitations, and the other budgets that this device knows. */
-export function ShareView({ budget, device }: { readonly budget: Budget; readonly device: string }): ReactNode {
+export function ShareView({ budget, device }: { readonly budget: KnownBudget; readonly device: string }): ReactNode {
   const link = `${location.origin}${location.pathname}${hashOf(budget)}`;
   const role = useRole();
+  const { name } = useSettings();
   const run = useTask();
   const [known, setKnown] = useState<readonly KnownBudget[]>([]);
   useEffect(() => {
@@ -24,6 +26,7 @@ export function ShareView({ budget, device }: { readonly budget: Budget; readonl
   return (
     <>
       <h1>Share</h1>
+      <BudgetName />
       {role === 'owner' && <InviteCard budget={budget} />}
       <MembersCard budget={budget} />
       <section className="card form">
@@ -40,11 +43,11 @@ export function ShareView({ budget, device }: { readonly budget: Budget; readonl
         <h2>Budgets on this device</h2>
         <ul className="budgets">
           <li>
-            Budget {formatShortId(budget.databaseId)} <span className="hint">open now</span>
+            {nameOfBudget(budget, name)} <span className="hint">open now</span>
           </li>
           {others.map((other) => (
             <li key={other.databaseId}>
-              <a href={hashOf(other)}>Budget {formatShortId(other.databaseId)}</a>{' '}
+              <a href={hashOf(other)}>{nameOfBudget(other, other.name ?? '')}</a>{' '}
               <span className="hint">
                 {other.isSample === true
                   ? 'a sample'
@@ -70,4 +73,9 @@ export function ShareView({ budget, device }: { readonly budget: Budget; readonl
       </section>
     </>
   );
+}
+
+/** A budget without a name has only its id to tell it apart. */
+function nameOfBudget({ databaseId, isSample }: Pick<KnownBudget, 'databaseId' | 'isSample'>, name: string): string {
+  return name || (isSample === true ? 'Sample budget' : `Unnamed budget ${formatShortId(databaseId)}`);
 }

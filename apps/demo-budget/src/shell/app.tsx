@@ -20,6 +20,7 @@ import { ShareView } from '../share/share-view.tsx';
 import { ConflictBadge, SyncBadge } from '../sync/badge.tsx';
 import { NothingKept } from '../sync/nothing-kept.tsx';
 import { SyncView } from '../sync/sync-view.tsx';
+import { Brand } from './brand.tsx';
 import { FailureNotice } from './failure.tsx';
 import { MainNav } from './main-nav.tsx';
 import { hashOf, usePlace, type Page } from './navigation.ts';
@@ -59,9 +60,7 @@ export function App({ client, budget, device }: AppProps): ReactNode {
   return (
     <RockpoolProvider client={client}>
       <header className="top">
-        <a className="brand" href={hashOf(budget)}>
-          Rockpool Budget
-        </a>
+        <Brand budget={budget} />
         <WhoIsHere device={device} page={titles[page]} budget={budget} />
         <ConflictBadge budget={budget} />
         <SyncBadge budget={budget} />

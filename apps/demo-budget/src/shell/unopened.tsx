@@ -4,11 +4,18 @@ import type { Arrival } from '../budget/open-budget.ts';
 import { errorSentence } from './error-sentence.ts';
 import { megabytes } from './megabytes.ts';
 
+export interface OpeningProps {
+  /** Null before any data arrives. */
+  readonly arrival: Arrival | null;
+  /** The budget is not on this device yet, so that opening it takes noticeable time. */
+  readonly isFirstVisit: boolean;
+}
+
 /**
  * Shown while the budget is opening. That usually takes no noticeable time, so the text appears only after a second
- * (see layout.css), except during a budget's first download. `arrival`: null before any data arrives.
+ * (see layout.css), except during a budget's first download.
  */
-export function Opening({ arrival }: { readonly arrival: Arrival | null }): ReactNode {
+export function Opening({ arrival, isFirstVisit }: OpeningProps): ReactNode {
   if (arrival !== null) {
     const { receivedBytes, totalBytes } = arrival;
     return (
@@ -20,6 +27,12 @@ export function Opening({ arrival }: { readonly arrival: Arrival | null }): Reac
       </main>
     );
   }
+  if (isFirstVisit)
+    return (
+      <main className="unopened">
+        <p role="status">Opening the budget …</p>
+      </main>
+    );
   return (
     <main className="unopened slow">
       <p role="status">Opening the budget. If another window is using it, this may take a moment.</p>

@@ -1,5 +1,7 @@
 import type { ErrorData, StuckStage, SyncStatus } from '@rockpool/client';
 
+import { locale as pageLocale } from '../shell/locale.ts';
+
 export interface StatusWords {
   /** Two or three words, for the badge. */
   readonly label: string;
@@ -19,25 +21,25 @@ export function statusWords(status: SyncStatus, isRemoved = false): StatusWords 
       return { label: 'Opening', detail: 'Opening the budget on this device.', tone: 'working' };
     case 'paused':
       return {
-        label: pendingCount === 0 ? 'Paused' : `Paused · ${pendingCount} to sync`,
+        label: pendingCount === 0 ? 'Paused' : `Paused · ${inDigits(pendingCount)} to sync`,
         detail: 'Sync is paused in all tabs on this device. You can keep working; changes sync when you resume.',
         tone: 'waiting',
       };
     case 'offline':
       return {
-        label: pendingCount === 0 ? 'Offline' : `Offline · ${pendingCount} to sync`,
+        label: pendingCount === 0 ? 'Offline' : `Offline · ${inDigits(pendingCount)} to sync`,
         detail: `${offlineSentence(reason)} You can keep working. Changes are saved on this device and sync later.`,
         tone: 'waiting',
       };
     case 'connecting':
       return {
-        label: pendingCount === 0 ? 'Connecting' : `Connecting · ${pendingCount} to sync`,
+        label: pendingCount === 0 ? 'Connecting' : `Connecting · ${inDigits(pendingCount)} to sync`,
         detail: `${reason === null ? '' : `${offlineSentence(reason)} `}${waitSentence(waitingFor)}`,
         tone: 'working',
       };
     case 'pushing':
       return {
-        label: `Sending ${pendingCount}`,
+        label: `Sending ${inDigits(pendingCount)}`,
         detail: `${changes(pendingCount)} being sent to the server.`,
         tone: 'working',
       };
@@ -49,13 +51,13 @@ export function statusWords(status: SyncStatus, isRemoved = false): StatusWords 
       };
     case 'unavailable':
       return {
-        label: pendingCount === 0 ? 'Server trouble' : `Server trouble · ${pendingCount} to sync`,
+        label: pendingCount === 0 ? 'Server trouble' : `Server trouble · ${inDigits(pendingCount)} to sync`,
         detail: `${unavailableSentence(reason)} You can keep working. Changes are saved on this device and sync later.`,
         tone: 'waiting',
       };
     case 'needs-auth':
       return {
-        label: pendingCount === 0 ? 'No access' : `No access · ${pendingCount} to sync`,
+        label: pendingCount === 0 ? 'No access' : `No access · ${inDigits(pendingCount)} to sync`,
         detail: isRemoved
           ? 'You were removed from this budget, so it no longer syncs. Export your data to keep it.'
           : 'The server rejected this budget’s key. Open the budget by its share link again. Your work is saved on this device.',
@@ -69,7 +71,7 @@ export function statusWords(status: SyncStatus, isRemoved = false): StatusWords 
       };
     case 'blocked':
       return {
-        label: pendingCount === 0 ? 'Sync stopped' : `Sync stopped · ${pendingCount} to sync`,
+        label: pendingCount === 0 ? 'Sync stopped' : `Sync stopped · ${inDigits(pendingCount)} to sync`,
         detail: `${blockedSentence(reason)} Your work is saved on this device.`,
         tone: 'attention',
       };
@@ -172,7 +174,11 @@ export function stuckSentence({ stage, times, next }: StuckStage): string {
 
 /** "1 change", "3 changes". */
 export function changes(count: number): string {
-  return count === 1 ? '1 change' : `${count} changes`;
+  return count === 1 ? '1 change' : `${inDigits(count)} changes`;
+}
+
+function inDigits(count: number): string {
+  return count.toLocaleString(pageLocale);
 }
 
 /** A rough time since an event: "just now", "5 minutes ago". */

@@ -1,0 +1,98 @@
+import { expect, test } from './harness/test.ts';
+import { addAccount } from './steps/accounts.ts';
+import { addEntry, toast } from './steps/entries.ts';
+import { goTo } from './steps/navigation.ts';
+import { invite, join } from './steps/share.ts';
+import { expectUpToDate } from './steps/sync.ts';
+
+test('a first visit requests each file once, compressed by the build, and nothing that is missing', async ({
+  newPerson,
+}) => {
+  const { page, gateway } = await newPerson();
+  await expectUpToDate(page);
+  await page.evaluate(async () => void (await navigator.serviceWorker.ready));
+  const { answered } = gateway;
+  expect(answered.filter(({ status }) => status >= 400)).toEqual([]);
+  const counts = Map.groupBy(answered, ({ path }) => path);
+  const assets = [...counts.keys()].filter((path) => path.startsWith('/assets/'));
+  expect(assets.filter((path) => counts.get(path)?.length !== 1)).toEqual([]);
+  expect(assets.filter((path) => /\/(index|entry|wa-sqlite)-.*\.(js|wasm)$/.test(path))).toHaveLength(3);
+  const plain = answered.filter(({ path, contentEncoding }) => path.startsWith('/assets/') && contentEncoding === '');
+  // The only one below a kilobyte.
+  expect(plain.map(({ path }) => path.replace(/-[^-]*$/, ''))).toEqual(['/assets/why-unloadable']);
+});
+
+test('an unknown address has a page that leads to the budget', async ({ newPerson }) => {
+  const { page, gateway } = await newPerson();
+  await expectUpToDate(page);
+  await page.evaluate(async () => void (await navigator.serviceWorker.ready));
+  const response = await page.goto(`${gateway.url}budgets/1`);
+  expect(response?.status()).toBe(404);
+  await expect(page.getByRole('heading', { name: 'Page not found' })).toBeVisible();
+  await page.getByRole('link', { name: 'Open your budget' }).click();
+  await expect(page.getByRole('heading', { name: 'A budget that lives on your device' })).toBeVisible();
+});
+
+test('joining goes from the invitation to the budget without a blank page, and the budget has a name', async ({
+  newPerson,
+}) => {
+  const { page: anna } = await newPerson();
+  await addAccount(anna, { name: 'Household', currency: 'EUR', opening: '100' });
+  await goTo(anna, 'Share');
+  await anna.getByLabel('Name of this budget').fill('Mill Lane 4');
+  await anna.getByRole('form', { name: 'Name of the budget' }).getByRole('button', { name: 'Save name' }).click();
+  await expect(anna.getByRole('link', { name: 'Mill Lane 4' }).first()).toBeVisible();
+  await expectUpToDate(anna);
+  const { page: ben } = await newPerson({ link: await invite(anna, 'editor') });
+  await ben.getByLabel('Your name').waitFor();
+  await ben.evaluate(() => {
+    Object.assign(globalThis, { blankFrames: 0 });
+    const look = (): void => {
+      if (document.body.innerText.trim() === '') (globalThis as unknown as { blankFrames: number }).blankFrames += 1;
+      requestAnimationFrame(look);
+    };
+    look();
+  });
+  await join(ben, 'Ben');
+  await expect(ben.getByRole('main').getByRole('link', { name: /Household/ })).toBeVisible();
+  await expect(ben.getByRole('link', { name: 'Mill Lane 4' }).first()).toBeVisible();
+  // The page was not reloaded, and showed something all the time.
+  expect(await ben.evaluate(() => (globalThis as unknown as { blankFrames?: number }).blankFrames)).toBe(0);
+});
+
+for (const viewport of [
+  { width: 1280, height: 800 },
+  { width: 390, height: 844 },
+]) {
+  test(`toasts cover no form, and the ledger’s tools stay in view, ${viewport.width} px wide`, async ({
+    newPerson,
+  }) => {
+    const { page } = await newPerson({ viewport });
+    await addAccount(page, { name: 'Household', currency: 'EUR' });
+    await page.evaluate(() =>
+      globalThis.rockpool.execute(
+        "INSERT INTO entries (id, accountId, date, payee, amountMinor, enteredAtMs) WITH RECURSIVE c (n) AS (SELECT 1 UNION ALL SELECT n + 1 FROM c WHERE n < 300) SELECT 'e' || n, (SELECT id FROM accounts), '2026-01-01', 'Payee', -100, n FROM c",
+      ),
+    );
+    await addEntry(page, { payee: 'Market', amount: '20' });
+    await page.getByRole('button', { name: 'New entry' }).click();
+    const shown = await toast(page).locator('.toast').boundingBox();
+    const form = await page.getByRole('form', { name: 'New entry' }).boundingBox();
+    if (shown === null || form === null) throw new Error('The toast or the form is not shown');
+    expect(shown.y + shown.height <= form.y || form.y + form.height <= shown.y).toBe(true);
+    await page.keyboard.press('Escape');
+
+    await page.getByRole('checkbox').first().click();
+    await page.getByRole('button', { name: 'Select all 301' }).click();
+    await page.mouse.wheel(0, 4_000);
+    await expect(page.getByRole('searchbox')).toBeInViewport();
+    if (viewport.width > 1_000) {
+      await expect(page.getByRole('columnheader', { name: 'Amount' })).toBeInViewport();
+      await expect(page.getByRole('button', { name: 'New entry' })).toBeInViewport();
+    }
+    const bar = page.getByRole('toolbar', { name: 'Selected entries' });
+    await expect(bar).toBeInViewport();
+    // One row on a wide screen; the count and one row of actions on a narrow one.
+    expect((await bar.boundingBox())?.height).toBeLessThan(viewport.width > 1_000 ? 60 : 100);
+  });
+}

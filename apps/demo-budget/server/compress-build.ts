@@ -1,0 +1,36 @@
+import { globSync, readFileSync, statSync, writeFileSync } from 'node:fs';
+import { fileURLToPath } from 'node:url';
+import { brotliCompressSync, constants, gzipSync } from 'node:zlib';
+
+export interface BuildEncoding {
+  /** As in `content-encoding`. */
+  readonly name: 'br' | 'gzip';
+  /** Of the compressed file beside the file. */
+  readonly suffix: '.br' | '.gz';
+}
+
+/** The encodings of a build's files, the smallest first. */
+export const encodingsOfBuild: readonly BuildEncoding[] = [
+  { name: 'br', suffix: '.br' },
+  { name: 'gzip', suffix: '.gz' },
+];
+
+/** Smaller files fit into the first packets either way. */
+const leastBytes = 1_024;
+
+/**
+ * Compresses the files of a build that have a content hash in their names, so that the server compresses nothing while
+ * it serves, and no compressed file can be older than its original.
+ */
+export function compressBuild(distFolder: string): void {
+  for (const file of globSync(`${distFolder}/assets/*.{js,css,wasm,svg}`)) {
+    if (statSync(file).size < leastBytes) continue;
+    const bytes = readFileSync(file);
+    const params = { [constants.BROTLI_PARAM_SIZE_HINT]: bytes.length };
+    writeFileSync(`${file}.br`, brotliCompressSync(bytes, { params }));
+    writeFileSync(`${file}.gz`, gzipSync(bytes, { level: 9 }));
+  }
+}
+
+if (process.argv[1] === fileURLToPath(import.meta.url))
+  compressBuild(fileURLToPath(new URL('../dist', import.meta.url)));
