@@ -62,25 +62,93 @@ interface Waiting {
   leadersAsked: number;
 }
 
-export function createLeaderLink({ send, clock, newRequestId }: LeaderLinkOptions): LeaderLink {
-  // In the order of asking, which a Map keeps; so the oldest deadline comes first too.
-  const waitingById = new Map<string, Waiting>();
-  // Whoever sleeps, or has its clock set, finds the answer when it wakes: giving up at once would tell of a failure
-  // what has taken effect.
-  const awakeMs = createAwakeTime(() => clock.elapsedMs(), RESEND_INTERVAL_MS);
-  let newestWriteId: string | null = null;
-  let leader: LeaderAddress | null = null;
-  let isPaused = false;
-  let cancelTimer: (() => void) | null = null;
+export function createLeaderLink(options: LeaderLinkOptions): LeaderLink {
+  return new Link(options);
+}
 
-  function ask(waiting: Waiting, lastWriteId: string | null): void {
-    if (leader === null) return; // It goes to whoever announces itself.
+class Link implements LeaderLink {
+  private readonly options: LeaderLinkOptions;
+  /** In the order of asking, which a Map keeps, so the oldest deadline comes first too. */
+  private readonly waitingById = new Map<string, Waiting>();
+  /**
+   * A device that slept, or had its clock set, finds the answer when it wakes. Failing at once would report a failure of
+   * a request that took effect.
+   */
+  private readonly awakeMs: () => number;
+  private newestWriteId: string | null = null;
+  private leader: LeaderAddress | null = null;
+  private isPaused = false;
+  private cancelTimer: (() => void) | null = null;
+
+  constructor(options: LeaderLinkOptions) {
+    this.options = options;
+    this.awakeMs = createAwakeTime(() => options.clock.elapsedMs(), RESEND_INTERVAL_MS);
+  }
+
+  ask(request: LeaderRequest, requestId: string = this.options.newRequestId()): Promise<unknown> {
+    const waiting: Waiting = {
+      id: requestId,
+      request,
+      settle: Promise.withResolvers(),
+      startedAwakeMs: this.awakeMs(),
+      timesAsked: 0,
+      leadersAsked: this.leader === null ? 0 : 1,
+    };
+    const before = this.newestWriteId !== null && this.waitingById.has(this.newestWriteId) ? this.newestWriteId : null;
+    this.waitingById.set(waiting.id, waiting);
+    if (request.kind === 'write') this.newestWriteId = waiting.id;
+    this.send(waiting, before);
+    if (this.cancelTimer === null) this.watch();
+    return waiting.settle.promise;
+  }
+
+  onAnswer(message: AnswerMessage): void {
+    const waiting = this.waitingById.get(message.requestId);
+    if (waiting === undefined) return; // It has been answered already.
+    this.settle(waiting, ({ resolve, reject }) =>
+      message.kind === 'answer' ? resolve(message.answer) : reject(decodeError(message.error)),
+    );
+    this.watch();
+  }
+
+  onNewLeader(next: LeaderAddress): void {
+    this.leader = next;
+    for (const waiting of this.waitingById.values()) waiting.leadersAsked++;
+    this.askForAll();
+  }
+
+  runWaiting(run: (id: string, request: LeaderRequest) => Promise<unknown>): void {
+    for (const waiting of [...this.waitingById.values()])
+      this.settle(waiting, ({ resolve }) => resolve(run(waiting.id, waiting.request)));
+    this.watch();
+  }
+
+  pause(): void {
+    this.leader = null;
+    this.isPaused = true;
+    this.watch();
+  }
+
+  renewDeadlines(): void {
+    this.isPaused = false;
+    for (const waiting of this.waitingById.values()) waiting.startedAwakeMs = this.awakeMs();
+    this.watch();
+  }
+
+  fail(error: RockpoolError): void {
+    for (const waiting of [...this.waitingById.values()]) this.settle(waiting, ({ reject }) => reject(error));
+    this.watch();
+  }
+
+  private send(waiting: Waiting, lastWriteId: string | null): void {
+    const { leader, options } = this;
+    if (leader === null) return; // It goes to the next leader that announces itself.
     waiting.timesAsked++;
     const { id, request } = waiting;
     // A write beside an open transaction waits for its end, so the transaction cannot wait for that write.
     const afterRequestId = isOfTransaction(request) ? null : lastWriteId;
-    const latestStartMs = clock.nowMs() + remainingMs(waiting) - RUNNING_TIME_MS;
-    send(leader.tabId, {
+    const latestStartMs = options.clock.nowMs() + this.remainingMs(waiting) - RUNNING_TIME_MS;
+    options.send(leader.tabId, {
       kind: 'ask',
       leaderTerm: leader.leaderTerm,
       requestId: id,
@@ -90,103 +158,48 @@ export function createLeaderLink({ send, clock, newRequestId }: LeaderLinkOption
     });
   }
 
-  function askForAll(): void {
+  private askForAll(): void {
     let afterRequestId: string | null = null;
-    for (const waiting of waitingById.values()) {
-      ask(waiting, afterRequestId);
+    for (const waiting of this.waitingById.values()) {
+      this.send(waiting, afterRequestId);
       if (waiting.request.kind === 'write') afterRequestId = waiting.id;
     }
   }
 
-  function settle(waiting: Waiting, how: (settle: PromiseWithResolvers<unknown>) => void): void {
-    waitingById.delete(waiting.id);
+  private settle(waiting: Waiting, how: (settle: PromiseWithResolvers<unknown>) => void): void {
+    this.waitingById.delete(waiting.id);
     how(waiting.settle);
   }
 
-  function remainingMs({ startedAwakeMs }: Waiting): number {
-    return startedAwakeMs + REQUEST_DEADLINE_MS - awakeMs();
+  private remainingMs({ startedAwakeMs }: Waiting): number {
+    return startedAwakeMs + REQUEST_DEADLINE_MS - this.awakeMs();
   }
 
   /** One timer for all requests: repeats them after a silence or fails the oldest. Restarts with every answer. */
-  function watch(): void {
-    cancelTimer?.();
-    cancelTimer = null;
-    const [oldest] = waitingById.values();
-    if (oldest === undefined || isPaused) return;
-    cancelTimer = clock.after(Math.max(0, Math.min(RESEND_INTERVAL_MS, remainingMs(oldest))), () => {
-      giveUpOverdue();
-      askForAll();
-      watch();
-    });
+  private watch(): void {
+    this.cancelTimer?.();
+    this.cancelTimer = null;
+    const [oldest] = this.waitingById.values();
+    if (oldest === undefined || this.isPaused) return;
+    this.cancelTimer = this.options.clock.after(
+      Math.max(0, Math.min(RESEND_INTERVAL_MS, this.remainingMs(oldest))),
+      () => {
+        this.giveUpOverdue();
+        this.askForAll();
+        this.watch();
+      },
+    );
   }
 
-  function giveUpOverdue(): void {
-    for (const waiting of waitingById.values()) {
-      if (remainingMs(waiting) > 0) return;
+  private giveUpOverdue(): void {
+    for (const waiting of this.waitingById.values()) {
+      if (this.remainingMs(waiting) > 0) return;
       const { timesAsked, leadersAsked } = waiting;
-      settle(waiting, ({ reject }) =>
+      this.settle(waiting, ({ reject }) =>
         reject(new RockpoolError('leader-unreachable', { waitedMs: REQUEST_DEADLINE_MS, timesAsked, leadersAsked })),
       );
     }
   }
-
-  return {
-    ask(request, requestId = newRequestId()) {
-      const waiting: Waiting = {
-        id: requestId,
-        request,
-        settle: Promise.withResolvers(),
-        startedAwakeMs: awakeMs(),
-        timesAsked: 0,
-        leadersAsked: leader === null ? 0 : 1,
-      };
-      const before = newestWriteId !== null && waitingById.has(newestWriteId) ? newestWriteId : null;
-      waitingById.set(waiting.id, waiting);
-      if (request.kind === 'write') newestWriteId = waiting.id;
-      ask(waiting, before);
-      if (cancelTimer === null) watch();
-      return waiting.settle.promise;
-    },
-
-    onAnswer(message) {
-      const waiting = waitingById.get(message.requestId);
-      if (waiting === undefined) return; // It has been answered already.
-      settle(waiting, ({ resolve, reject }) =>
-        message.kind === 'answer' ? resolve(message.answer) : reject(decodeError(message.error)),
-      );
-      watch();
-    },
-
-    onNewLeader(next) {
-      leader = next;
-      for (const waiting of waitingById.values()) waiting.leadersAsked++;
-      askForAll();
-    },
-
-    runWaiting(run) {
-      for (const waiting of [...waitingById.values()]) {
-        settle(waiting, ({ resolve }) => resolve(run(waiting.id, waiting.request)));
-      }
-      watch();
-    },
-
-    pause() {
-      leader = null;
-      isPaused = true;
-      watch();
-    },
-
-    renewDeadlines() {
-      isPaused = false;
-      for (const waiting of waitingById.values()) waiting.startedAwakeMs = awakeMs();
-      watch();
-    },
-
-    fail(error) {
-      for (const waiting of [...waitingById.values()]) settle(waiting, ({ reject }) => reject(error));
-      watch();
-    },
-  };
 }
 
 function isOfTransaction(request: LeaderRequest): boolean {

@@ -57,68 +57,123 @@ const REST_AFTER_FAULT_MS = 1_000;
 
 const NO_ROWS: EncodedRows = { names: [], columns: [], rowCount: 0 };
 
-export function createLiveRunner({ reads, clock, send, onProblem }: LiveRunnerOptions): LiveRunner {
-  const watchedById = new Map<number, Watched>();
-  let isPlanned = false;
-  let restUntilMs = 0;
+export function createLiveRunner(options: LiveRunnerOptions): LiveRunner {
+  return new Runner(options);
+}
+
+class Runner implements LiveRunner {
+  private readonly options: LiveRunnerOptions;
+  private readonly watchedById = new Map<number, Watched>();
+  private isPlanned = false;
+  private restUntilMs = 0;
   /** Dependencies of another schema may be wrong. */
-  let schemaNumber = 0;
+  private schemaNumber = 0;
+
+  constructor(options: LiveRunnerOptions) {
+    this.options = options;
+  }
+
+  watch(queryId: number, statement: SqlStatement): void {
+    this.watchedById.set(queryId, {
+      queryId,
+      statement,
+      dependencies: null,
+      current: null,
+      rows: NO_ROWS,
+      error: null,
+      hasResult: false,
+      isDue: true,
+      runCount: 0,
+      lastRunAtMs: null,
+      lastRunMs: null,
+    });
+    this.plan();
+  }
+
+  unwatch(queryId: number): void {
+    this.watchedById.delete(queryId);
+  }
+
+  touch(touched: Touched): void {
+    if (touched === 'all') this.schemaNumber++;
+    for (const watched of this.watchedById.values()) {
+      // The schema itself may have changed.
+      if (touched === 'all') watched.dependencies = watched.current = null;
+      if (watched.current === null || mayAffect(touched, watched.current)) watched.isDue = true;
+      if (watched.isDue) this.plan();
+    }
+  }
+
+  runs(): LiveQueryRuns[] {
+    return [...this.watchedById.values()].map(({ queryId, dependencies, runCount, lastRunAtMs, lastRunMs }) => ({
+      queryId,
+      dependencies,
+      wakeCount: Math.max(0, runCount - 1),
+      lastRunAtMs,
+      lastRunMs,
+    }));
+  }
 
   /**
    * Once per tick, however many commits come in it; and no more than half of the worker's time, so that writes go on
    * under heavy queries.
    */
-  function plan(): void {
-    if (isPlanned) return;
-    isPlanned = true;
-    clock.after(Math.max(0, restUntilMs - clock.nowMs()), () => void runInTurn());
+  private plan(): void {
+    if (this.isPlanned) return;
+    this.isPlanned = true;
+    this.options.clock.after(Math.max(0, this.restUntilMs - this.options.clock.nowMs()), () => void this.runInTurn());
   }
 
-  async function runInTurn(): Promise<void> {
-    const startedMs = clock.nowMs();
-    const restMs = await runDue().then(() => clock.nowMs() - startedMs, startOver);
-    restUntilMs = clock.nowMs() + Math.max(0, restMs);
-    isPlanned = false;
+  private async runInTurn(): Promise<void> {
+    const startedMs = this.options.clock.nowMs();
+    const restMs = await this.runDue().then(
+      () => this.options.clock.nowMs() - startedMs,
+      (thrown: unknown) => this.startOver(thrown),
+    );
+    this.restUntilMs = this.options.clock.nowMs() + Math.max(0, restMs);
+    this.isPlanned = false;
     // A commit arrived while they ran.
-    if ([...watchedById.values()].some(({ isDue }) => isDue)) plan();
+    if ([...this.watchedById.values()].some(({ isDue }) => isDue)) this.plan();
   }
 
   /**
    * A fault in one round must not be the end of all live queries. What the page has is not known any more: next time
    * each is sent whole. Returns how long to wait for that.
    */
-  function startOver(thrown: unknown): number {
-    for (const watched of watchedById.values())
+  private startOver(thrown: unknown): number {
+    for (const watched of this.watchedById.values())
       Object.assign(watched, { rows: NO_ROWS, error: null, hasResult: false, isDue: true });
-    onProblem(toRockpoolError(thrown));
+    this.options.onProblem(toRockpoolError(thrown));
     return REST_AFTER_FAULT_MS;
   }
 
-  async function runDue(): Promise<void> {
-    const due = [...watchedById.values()].filter(({ isDue }) => isDue);
+  private async runDue(): Promise<void> {
+    const due = [...this.watchedById.values()].filter(({ isDue }) => isDue);
     for (const watched of due) Object.assign(watched, { isDue: false, current: watched.dependencies });
-    const results = await read(due);
-    due.forEach((watched, index) => noteRun(watched, results[index] as QueryResult));
-    const updates = due.flatMap((watched, index) => take(watched, results[index] as QueryResult) ?? []);
+    const results = await this.read(due);
+    due.forEach((watched, index) => this.noteRun(watched, results[index] as QueryResult));
+    const updates = due.flatMap((watched, index) => this.take(watched, results[index] as QueryResult) ?? []);
     if (updates.length > 0)
-      send(
+      this.options.send(
         { kind: 'live', results: updates.map(({ result }) => result) },
         updates.flatMap(({ transferables }) => transferables),
       );
     // After the rows, which somebody waits for. Every commit counts until then.
-    await Promise.all(due.filter(({ dependencies }) => dependencies === null).map(learnDependencies));
+    await Promise.all(
+      due.filter(({ dependencies }) => dependencies === null).map((watched) => this.learnDependencies(watched)),
+    );
   }
 
-  function noteRun(watched: Watched, result: QueryResult): void {
+  private noteRun(watched: Watched, result: QueryResult): void {
     watched.runCount++;
-    watched.lastRunAtMs = clock.nowMs();
+    watched.lastRunAtMs = this.options.clock.nowMs();
     watched.lastRunMs = 'tookMs' in result ? result.tookMs : null;
   }
 
   /** Together: a read of the database costs more than a small query, and what is read elsewhere costs a message. */
-  async function read(due: readonly Watched[]): Promise<readonly QueryResult[]> {
+  private async read(due: readonly Watched[]): Promise<readonly QueryResult[]> {
     try {
-      return await reads.queryAll(due.map(({ statement }) => statement));
+      return await this.options.reads.queryAll(due.map(({ statement }) => statement));
     } catch (thrown) {
       const error = toRockpoolError(thrown).toData();
       return due.map(() => ({ error }));
@@ -126,17 +181,17 @@ export function createLiveRunner({ reads, clock, send, onProblem }: LiveRunnerOp
   }
 
   /** The query itself reports SQL that cannot be compiled. */
-  async function learnDependencies(watched: Watched): Promise<void> {
-    const asked = schemaNumber;
-    const dependencies = await reads.dependencies(watched.statement).catch(() => null);
-    if (dependencies === null || asked !== schemaNumber) return;
+  private async learnDependencies(watched: Watched): Promise<void> {
+    const asked = this.schemaNumber;
+    const dependencies = await this.options.reads.dependencies(watched.statement).catch(() => null);
+    if (dependencies === null || asked !== this.schemaNumber) return;
     Object.assign(watched, { dependencies, current: dependenciesAfter(dependencies, watched.rows) });
   }
 
   /** Null if the page has it or no longer watches. */
-  function take(watched: Watched, result: QueryResult): LiveUpdate | null {
+  private take(watched: Watched, result: QueryResult): LiveUpdate | null {
     const { queryId } = watched;
-    if (watchedById.get(queryId) !== watched) return null;
+    if (this.watchedById.get(queryId) !== watched) return null;
     if ('error' in result) {
       const text = JSON.stringify(result.error);
       if (watched.error === text) return null;
@@ -153,46 +208,4 @@ export function createLiveRunner({ reads, clock, send, onProblem }: LiveRunnerOp
       ? null
       : { result: { queryId, diff }, transferables: diff.added === rows ? [] : diffTransferables(diff) };
   }
-
-  return {
-    watch(queryId, statement) {
-      watchedById.set(queryId, {
-        queryId,
-        statement,
-        dependencies: null,
-        current: null,
-        rows: NO_ROWS,
-        error: null,
-        hasResult: false,
-        isDue: true,
-        runCount: 0,
-        lastRunAtMs: null,
-        lastRunMs: null,
-      });
-      plan();
-    },
-
-    unwatch(queryId) {
-      watchedById.delete(queryId);
-    },
-
-    touch(touched) {
-      if (touched === 'all') schemaNumber++;
-      for (const watched of watchedById.values()) {
-        // The schema itself may have changed.
-        if (touched === 'all') watched.dependencies = watched.current = null;
-        if (watched.current === null || mayAffect(touched, watched.current)) watched.isDue = true;
-        if (watched.isDue) plan();
-      }
-    },
-
-    runs: () =>
-      [...watchedById.values()].map(({ queryId, dependencies, runCount, lastRunAtMs, lastRunMs }) => ({
-        queryId,
-        dependencies,
-        wakeCount: Math.max(0, runCount - 1),
-        lastRunAtMs,
-        lastRunMs,
-      })),
-  };
 }

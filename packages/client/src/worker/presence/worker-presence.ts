@@ -1,7 +1,7 @@
 import type { RockpoolError } from '@rockpool/shared';
 import type { Clock } from '../leader/clock.ts';
 import type { Locks } from '../leader/election.ts';
-import { createLifeLocks } from '../leader/life-locks.ts';
+import { createLifeLocks, type LifeLocks } from '../leader/life-locks.ts';
 import type { BroadcastPort } from '../leader/tab-channel.ts';
 import type { OwnState, PeersUpdate } from '../../rpc/presence.ts';
 import { SitePresence, type PresenceLine } from './site-presence.ts';
@@ -50,120 +50,139 @@ export interface WorkerPresence {
   close(): void;
 }
 
-export function createWorkerPresence({
-  scope,
-  openPort,
-  locks,
-  clock,
-  onUpdate,
-  onProblem,
-}: WorkerPresenceOptions): WorkerPresence {
-  const lifeLocks = createLifeLocks(locks, `rockpool:${scope}:presence`, onProblem);
-  const mine = new Map<string, string>();
-  let tabId: string | null = null;
-  let joining: Promise<void> | null = null;
-  let port: BroadcastPort | null = null;
-  let site: SitePresence | null = null;
-  // For the tabs that the leader knows to be alive.
-  const stopWatching = new Map<string, () => void>();
+export function createWorkerPresence(options: WorkerPresenceOptions): WorkerPresence {
+  return new TabInPresence(options);
+}
 
-  function post(message: PresenceMessage): void {
-    port?.postMessage(message);
+class TabInPresence implements WorkerPresence {
+  private readonly options: WorkerPresenceOptions;
+  private readonly lifeLocks: LifeLocks;
+  /** The states that this tab shows, as JSON by topic. */
+  private readonly mine = new Map<string, string>();
+  private tabId: string | null = null;
+  private joining: Promise<void> | null = null;
+  private port: BroadcastPort | null = null;
+  /** Null while another tab leads. */
+  private site: SitePresence | null = null;
+  /** For the tabs that the leader knows to be alive. */
+  private readonly stopWatching = new Map<string, () => void>();
+
+  constructor(options: WorkerPresenceOptions) {
+    const { scope, locks, onProblem } = options;
+    this.options = options;
+    this.lifeLocks = createLifeLocks(locks, `rockpool:${scope}:presence`, onProblem);
+    this.open();
   }
 
-  function showAll(): void {
-    if (tabId === null || port === null) return;
-    const states = [...mine].map(([topic, stateJson]) => ({ topic, stateJson }));
-    if (site === null) return post({ kind: 'show', tabId, states, isAll: true });
+  async show(tabId: string, states: readonly OwnState[]): Promise<void> {
+    for (const { topic, stateJson } of states) {
+      if (stateJson === null) this.mine.delete(topic);
+      else this.mine.set(topic, stateJson);
+    }
+    this.tabId = tabId;
+    if (this.joining === null) return (this.joining = this.join(tabId));
+    await this.joining;
+    if (this.site !== null) this.site.show(tabId, states);
+    else this.post({ kind: 'show', tabId, states, isAll: false });
+  }
+
+  lead(): PresenceLine & { stop(): void } {
+    const { clock, onUpdate, onProblem } = this.options;
+    const leading = new SitePresence({
+      clock,
+      onUpdate: (update) => {
+        this.post({ kind: 'seen', ...update });
+        if (this.tabId !== null) onUpdate(update);
+      },
+      onProblem,
+    });
+    this.site = leading;
+    this.showAll();
+    this.post({ kind: 'who' });
+    return {
+      connected: (send) => leading.connected(send),
+      heard: (update) => leading.heard(update),
+      disconnected: () => leading.disconnected(),
+      stop: () => this.stopLeading(leading),
+    };
+  }
+
+  suspend(): void {
+    this.leave();
+  }
+
+  resume(): void {
+    if (this.port !== null) return;
+    this.open();
+    if (this.tabId !== null) this.joining = this.join(this.tabId);
+  }
+
+  close(): void {
+    this.leave();
+  }
+
+  private stopLeading(leading: SitePresence): void {
+    leading.disconnected();
+    if (this.site === leading) this.site = null;
+    for (const stop of this.stopWatching.values()) stop();
+    this.stopWatching.clear();
+  }
+
+  private open(): void {
+    const { scope, openPort } = this.options;
+    const port = openPort(`rockpool:${scope}:presence:${CHANNEL_VERSION}`);
+    port.onmessage = ({ data }) => this.receive(data as PresenceMessage);
+    this.port = port;
+  }
+
+  private async join(tabId: string): Promise<void> {
+    await this.lifeLocks.hold(tabId);
+    this.showAll();
+  }
+
+  private leave(): void {
+    if (this.tabId !== null) {
+      this.site?.forget(this.tabId);
+      this.lifeLocks.release(this.tabId);
+    }
+    if (this.port !== null) this.port.onmessage = null;
+    this.port?.close();
+    this.port = null;
+  }
+
+  private post(message: PresenceMessage): void {
+    this.port?.postMessage(message);
+  }
+
+  private showAll(): void {
+    const { tabId, site } = this;
+    if (tabId === null || this.port === null) return;
+    const states = [...this.mine].map(([topic, stateJson]) => ({ topic, stateJson }));
+    if (site === null) return this.post({ kind: 'show', tabId, states, isAll: true });
     site.show(tabId, states);
-    onUpdate(site.everybody);
+    this.options.onUpdate(site.everybody);
   }
 
-  function hear(message: PresenceMessage): void {
-    if (message.kind === 'who') return showAll();
+  private receive(message: PresenceMessage): void {
+    const { site, stopWatching } = this;
+    if (message.kind === 'who') return this.showAll();
     if (message.kind === 'seen') {
-      if (site === null && tabId !== null) onUpdate(message);
+      if (site === null && this.tabId !== null) this.options.onUpdate(message);
       return;
     }
     if (site === null) return;
-    const { tabId: other, states, isAll } = message;
-    if (!stopWatching.has(other))
+    const { tabId, states, isAll } = message;
+    if (!stopWatching.has(tabId))
       stopWatching.set(
-        other,
-        lifeLocks.watch(other, () => forget(other)),
+        tabId,
+        this.lifeLocks.watch(tabId, () => this.forget(tabId)),
       );
-    site.show(other, states);
-    if (isAll) post({ kind: 'seen', ...site.everybody });
+    site.show(tabId, states);
+    if (isAll) this.post({ kind: 'seen', ...site.everybody });
   }
 
-  function forget(other: string): void {
-    stopWatching.delete(other);
-    site?.forget(other);
+  private forget(tabId: string): void {
+    this.stopWatching.delete(tabId);
+    this.site?.forget(tabId);
   }
-
-  function open(): void {
-    port = openPort(`rockpool:${scope}:presence:${CHANNEL_VERSION}`);
-    port.onmessage = ({ data }) => hear(data as PresenceMessage);
-  }
-
-  async function join(id: string): Promise<void> {
-    await lifeLocks.hold(id);
-    showAll();
-  }
-
-  function leave(): void {
-    if (tabId !== null) {
-      site?.forget(tabId);
-      lifeLocks.release(tabId);
-    }
-    if (port !== null) port.onmessage = null;
-    port?.close();
-    port = null;
-  }
-
-  open();
-  return {
-    async show(id, states) {
-      for (const { topic, stateJson } of states) {
-        if (stateJson === null) mine.delete(topic);
-        else mine.set(topic, stateJson);
-      }
-      tabId = id;
-      if (joining === null) return (joining = join(id));
-      await joining;
-      if (site !== null) site.show(id, states);
-      else post({ kind: 'show', tabId: id, states, isAll: false });
-    },
-    lead() {
-      const leading = new SitePresence({
-        clock,
-        onUpdate: (update) => {
-          post({ kind: 'seen', ...update });
-          if (tabId !== null) onUpdate(update);
-        },
-        onProblem,
-      });
-      site = leading;
-      showAll();
-      post({ kind: 'who' });
-      return {
-        connected: (send) => leading.connected(send),
-        heard: (update) => leading.heard(update),
-        disconnected: () => leading.disconnected(),
-        stop() {
-          leading.disconnected();
-          if (site === leading) site = null;
-          for (const stop of stopWatching.values()) stop();
-          stopWatching.clear();
-        },
-      };
-    },
-    suspend: leave,
-    resume() {
-      if (port !== null) return;
-      open();
-      if (tabId !== null) joining = join(tabId);
-    },
-    close: leave,
-  };
 }

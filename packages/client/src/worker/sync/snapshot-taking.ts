@@ -56,91 +56,102 @@ export interface SnapshotTaking {
 const MOST_FILES_IN_A_ROW = 3;
 
 /** Takes full resyncs as files, from the server's offer to the delivery that continues from there. */
-export function createSnapshotTaking({ source, dispatch, onProblem }: SnapshotTakingOptions): SnapshotTaking {
-  let file: SnapshotFile | null = null;
-  let progress: SnapshotProgress | null = null;
-  let hasGivenUp = source === undefined;
-  // Not after an attempt without a file, until there was a delivery: then rows come as deliveries.
-  let takesFiles = true;
-  let taking: AbortController | null = null;
-  // Of the file that is on its way, over all attempts: one that always begins anew and never ends does not get on.
-  let furthestBytes = 0;
-  // Since the last delivery.
-  let filesInARow = 0;
+export function createSnapshotTaking(options: SnapshotTakingOptions): SnapshotTaking {
+  return new Taking(options);
+}
 
-  async function takeFrom(from: SnapshotSource, isConnected: () => boolean): Promise<void> {
+class Taking implements SnapshotTaking {
+  file: SnapshotFile | null = null;
+  progress: SnapshotProgress | null = null;
+  private readonly options: SnapshotTakingOptions;
+  private hasGivenUp: boolean;
+  /** False after an attempt without a file, until the next delivery: then rows come as deliveries. */
+  private takesFiles = true;
+  private taking: AbortController | null = null;
+  /**
+   * Of the file that is downloading, over all attempts. A download that starts from the beginning each time and never
+   * ends makes no progress.
+   */
+  private furthestBytes = 0;
+  /** Since the last delivery. */
+  private filesInARow = 0;
+
+  constructor(options: SnapshotTakingOptions) {
+    this.options = options;
+    this.hasGivenUp = options.source === undefined;
+  }
+
+  get offer(): Hello['snapshot'] {
+    return this.file?.position ?? (this.takesFiles && !this.hasGivenUp ? 'accepted' : 'refused');
+  }
+
+  take(isConnected: () => boolean): void {
+    const { source } = this.options;
+    if (source !== undefined) void this.takeFrom(source, isConnected);
+  }
+
+  abort(): void {
+    this.taking?.abort();
+    this.taking = null;
+    this.progress = null;
+  }
+
+  giveUp(error: ErrorData): void {
+    if (this.hasGivenUp) return;
+    this.hasGivenUp = true;
+    // The socket reaches the server itself, so a failed download gets a name of its own.
+    const isUnnamed = error.code === 'network-unreachable' || error.code === 'internal';
+    this.options.onProblem(
+      isUnnamed ? new RockpoolError('snapshot-unavailable', error.fields) : RockpoolError.fromData(error),
+    );
+  }
+
+  delivered(): void {
+    this.takesFiles = true;
+    this.filesInARow = 0;
+    if (this.file === null) return;
+    this.file = null;
+    void this.options.source?.discard();
+  }
+
+  private async takeFrom(source: SnapshotSource, isConnected: () => boolean): Promise<void> {
+    const { dispatch } = this.options;
     const stop = new AbortController();
-    taking = stop;
-    file = null;
-    filesInARow++;
+    this.taking = stop;
+    this.file = null;
+    this.filesInARow++;
     let hasMoved = false;
     const events: SnapshotEvents = {
-      onProgress(moved) {
+      onProgress: (moved) => {
         if (!isConnected()) return;
-        if (moved.receivedBytes > furthestBytes) hasMoved = true;
-        furthestBytes = Math.max(furthestBytes, moved.receivedBytes);
-        progress = moved;
+        if (moved.receivedBytes > this.furthestBytes) hasMoved = true;
+        this.furthestBytes = Math.max(this.furthestBytes, moved.receivedBytes);
+        this.progress = moved;
       },
       onWait(wait) {
         if (isConnected()) dispatch({ type: 'snapshot-progress', wait });
       },
     };
     try {
-      const taken = await from.take(events, stop.signal);
+      const taken = await source.take(events, stop.signal);
       if (!isConnected()) return;
-      progress = null;
-      file = filesInARow > MOST_FILES_IN_A_ROW ? null : taken;
-      takesFiles = file !== null;
-      furthestBytes = 0;
+      this.progress = null;
+      this.file = this.filesInARow > MOST_FILES_IN_A_ROW ? null : taken;
+      this.takesFiles = this.file !== null;
+      this.furthestBytes = 0;
       dispatch({ type: 'snapshot-taken' });
     } catch (thrown) {
       if (!isConnected()) return;
-      progress = null;
+      this.progress = null;
       const error = toRockpoolError(thrown);
-      // A new connection shows whether there is a network; the download goes on there. One that has not moved since the
-      // last connection, although that was welcomed, does not get on.
+      // A new connection shows whether there is a network, and the download continues on it. A download without
+      // progress since the last connection, although the server welcomed that one, is given up.
       if (isOfToken(error) || (hasMoved && error.code === 'network-unreachable'))
         return dispatch({ type: 'failed', error: error.toData() });
-      giveUp(error.toData());
+      this.giveUp(error.toData());
       dispatch({ type: 'snapshot-taken' });
     }
   }
-
-  function giveUp(error: ErrorData): void {
-    if (hasGivenUp) return;
-    hasGivenUp = true;
-    // What did not come through has a name of its own: the server itself is reached, by the socket.
-    const isUnnamed = error.code === 'network-unreachable' || error.code === 'internal';
-    onProblem(isUnnamed ? new RockpoolError('snapshot-unavailable', error.fields) : RockpoolError.fromData(error));
-  }
-
-  return {
-    get offer() {
-      return file?.position ?? (takesFiles && !hasGivenUp ? 'accepted' : 'refused');
-    },
-    get file() {
-      return file;
-    },
-    get progress() {
-      return progress;
-    },
-    take(isConnected) {
-      if (source !== undefined) void takeFrom(source, isConnected);
-    },
-    abort() {
-      taking?.abort();
-      taking = null;
-      progress = null;
-    },
-    giveUp,
-    delivered() {
-      takesFiles = true;
-      filesInARow = 0;
-      if (file === null) return;
-      file = null;
-      void source?.discard();
-    },
-  };
 }
 
 /** It would fail for the socket too; the next attempt reports it. */

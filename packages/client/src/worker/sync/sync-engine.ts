@@ -16,8 +16,8 @@ import type { SnapshotFile } from '../apply/snapshot-file.ts';
 import type { PresenceLine } from '../presence/site-presence.ts';
 import type { SnapshotProgress } from '../../rpc/snapshot-progress.ts';
 import type { WelcomeVerdict } from './judge-welcome.ts';
-import { createOutgoingPushes, type PushSource } from './outgoing-pushes.ts';
-import { createSnapshotTaking, type SnapshotSource } from './snapshot-taking.ts';
+import { createOutgoingPushes, type OutgoingPushes, type PushSource } from './outgoing-pushes.ts';
+import { createSnapshotTaking, type SnapshotSource, type SnapshotTaking } from './snapshot-taking.ts';
 import {
   asksFullResync,
   INITIAL_STATE,
@@ -28,7 +28,8 @@ import {
   type MachineState,
 } from './sync-machine.ts';
 import { syncReport, type OutboxCounts, type SyncReport } from './sync-status.ts';
-import type { Connect, ServerConnection } from './web-socket.ts';
+import { ConnectionAttempts } from './connection-attempts.ts';
+import type { Connect } from './web-socket.ts';
 
 /** The durable sync position of this database. */
 export interface SyncPosition {
@@ -129,269 +130,286 @@ const LONGEST_TIMER_MS = 2 ** 31 - 1;
 
 /** Runs sync-machine.ts: timers, token, socket, outbox and apply. One per leader. */
 export function createSyncEngine(options: SyncEngineOptions): SyncEngine {
-  const { database, connect, presence, url, databaseId, token } = options;
-  const nowMs = options.nowMs ?? Date.now;
-  const inTurn = options.inTurn ?? ((job) => job());
-  const steadyMs = createSteadyClock(nowMs, () => performance.now());
-  const random = options.random ?? Math.random;
-  let state: MachineState = INITIAL_STATE;
-  let connection: ServerConnection | null = null;
-  let wakeTimer: ReturnType<typeof setTimeout> | undefined;
-  let confirmTimer: ReturnType<typeof setTimeout> | undefined;
-  // Answers of an earlier attempt to connect must not reach a later one.
-  let attempt = 0;
-  // Rows of the delivery that is coming.
-  let staged: ChangeGroup[] = [];
-  // How often another connection took the place of this one while it was live.
-  let timesReplaced = 0;
-  // As they were last read.
-  let counts: OutboxCounts = { pendingCount: 0, rejectedCount: 0 };
+  return new Engine(options);
+}
 
-  const pushes = createOutgoingPushes(database, (batch) => {
-    connection?.send({ type: 'push', ...batch });
-    return connection !== null;
-  });
-  const snapshots = createSnapshotTaking({ source: options.snapshots, dispatch, onProblem: options.onProblem });
-  const audit = new IdleAudit({
-    database: database.audit,
-    nowMs: steadyMs,
-    times: options.auditTimes ?? AUDIT_TIMES,
-    send: (message) => connection?.send(message),
-    inTurn,
-    onDiverged: options.onProblem,
-    onUnrepaired: (error) => dispatch({ type: 'diverged', error: error.toData() }),
-    onFailed: (thrown) => dispatch({ type: 'failed', error: toRockpoolError(thrown).toData() }),
-  });
+class Engine implements SyncEngine {
+  private readonly options: SyncEngineOptions;
+  private readonly database: SyncDatabase;
+  private readonly nowMs: () => number;
+  private readonly steadyMs: () => number;
+  private readonly random: () => number;
+  private readonly attempts: ConnectionAttempts;
+  private readonly pushes: OutgoingPushes;
+  private readonly snapshots: SnapshotTaking;
+  private readonly audit: IdleAudit;
+  private state: MachineState = INITIAL_STATE;
+  private wakeTimer: ReturnType<typeof setTimeout> | undefined;
+  private confirmTimer: ReturnType<typeof setTimeout> | undefined;
+  /** Rows of a delivery of which parts are still to come. */
+  private staged: ChangeGroup[] = [];
+  /** How often another connection replaced this one while it was live. */
+  private timesReplaced = 0;
+  /** As last read. */
+  private counts: OutboxCounts = { pendingCount: 0, rejectedCount: 0 };
 
-  function whileOn(mine: number): () => boolean {
-    return () => mine === attempt;
+  constructor(options: SyncEngineOptions) {
+    const { database, onProblem, inTurn = (job: () => void): void => job() } = options;
+    this.options = options;
+    this.database = database;
+    this.nowMs = options.nowMs ?? Date.now;
+    this.steadyMs = createSteadyClock(this.nowMs, () => performance.now());
+    this.random = options.random ?? Math.random;
+    this.attempts = new ConnectionAttempts({
+      ...options,
+      inTurn,
+      onToken: () => this.dispatch({ type: 'token-had' }),
+      onOpen: (token) => this.guarded(() => this.sayHello(token)),
+      onMessage: (message) => this.receive(message),
+      onFailed: (error) => {
+        this.dispatch({ type: 'failed', error });
+        this.nameOtherSchema(error.code);
+      },
+      onNoToken: (error) => this.dispatch({ type: 'failed', error }),
+    });
+    this.pushes = createOutgoingPushes(database, (batch) => this.attempts.send({ type: 'push', ...batch }));
+    this.snapshots = createSnapshotTaking({
+      source: options.snapshots,
+      dispatch: (event) => this.dispatch(event),
+      onProblem,
+    });
+    this.audit = new IdleAudit({
+      database: database.audit,
+      nowMs: this.steadyMs,
+      times: options.auditTimes ?? AUDIT_TIMES,
+      send: (message) => this.attempts.send(message),
+      inTurn,
+      onDiverged: onProblem,
+      onUnrepaired: (error) => this.dispatch({ type: 'diverged', error: error.toData() }),
+      onFailed: (thrown) => this.dispatch({ type: 'failed', error: toRockpoolError(thrown).toData() }),
+    });
   }
 
-  function dispatch(event: MachineEvent): void {
-    const step = nextStep(state, event, { nowMs: steadyMs(), wallMs: nowMs(), random: random() });
-    state = step.state;
-    for (const effect of step.effects) run(effect);
-    clearTimeout(wakeTimer);
-    if (state.wakeAtMs !== null) {
-      wakeTimer = setTimeout(
-        () => dispatch({ type: 'wake' }),
-        Math.min(Math.max(0, state.wakeAtMs - steadyMs()), LONGEST_TIMER_MS),
+  start(): void {
+    this.dispatch({ type: this.database.isPaused ? 'pause' : 'start' });
+  }
+
+  /** The commit is complete whatever fails here, so its author gets no error. */
+  committed(): void {
+    this.guarded(() => {
+      const isPaused = this.state.phase === 'paused';
+      if (this.state.phase !== 'stopped' && this.database.isPaused !== isPaused)
+        return this.dispatch({ type: isPaused ? 'resume' : 'pause' });
+      this.audit.postpone();
+      this.dispatch({ type: 'committed' });
+    });
+  }
+
+  tryNow(): void {
+    this.dispatch({ type: 'try-now' });
+  }
+
+  stop(): void {
+    this.dispatch({ type: 'stop' });
+  }
+
+  private dispatch(event: MachineEvent): void {
+    const step = nextStep(this.state, event, {
+      nowMs: this.steadyMs(),
+      wallMs: this.nowMs(),
+      random: this.random(),
+    });
+    this.state = step.state;
+    for (const effect of step.effects) this.run(effect);
+    clearTimeout(this.wakeTimer);
+    if (this.state.wakeAtMs !== null) {
+      this.wakeTimer = setTimeout(
+        () => this.dispatch({ type: 'wake' }),
+        Math.min(Math.max(0, this.state.wakeAtMs - this.steadyMs()), LONGEST_TIMER_MS),
       );
     }
-    report();
+    this.report();
   }
 
-  function report(): void {
-    counts = countsNow();
-    options.onReport({ ...syncReport(state, counts, nowMs() - steadyMs()), snapshot: snapshots.progress });
+  private report(): void {
+    this.counts = this.countsNow();
+    this.options.onReport({
+      ...syncReport(this.state, this.counts, this.nowMs() - this.steadyMs()),
+      snapshot: this.snapshots.progress,
+    });
   }
 
   /** A database whose storage the browser closed must not hide the failure from the user. */
-  function countsNow(): OutboxCounts {
+  private countsNow(): OutboxCounts {
     try {
-      return database.counts();
+      return this.database.counts();
     } catch {
-      return counts;
+      return this.counts;
     }
   }
 
-  function run(effect: Effect): void {
+  private run(effect: Effect): void {
     switch (effect.type) {
       case 'connect':
-        void openConnection(++attempt);
+        this.attempts.open();
         break;
       case 'disconnect':
-        attempt++;
-        connection?.close();
-        connection = null;
-        pushes.forget();
-        staged = [];
-        clearTimeout(confirmTimer);
-        confirmTimer = undefined;
-        snapshots.abort();
-        audit.stop();
-        presence?.disconnected();
+        this.disconnect();
         break;
       case 'take-snapshot':
-        snapshots.take(whileOn(attempt));
+        this.snapshots.take(this.attempts.whileCurrent());
         break;
       case 'give-up-snapshot':
-        snapshots.giveUp(effect.error);
+        this.snapshots.giveUp(effect.error);
         break;
       case 'ping':
-        connection?.send({ type: 'ping' });
+        this.attempts.send({ type: 'ping' });
         break;
       case 'push':
         // A welcome that does not fit is handled first.
-        if (mayPush(state)) guarded(() => push(effect.after));
+        if (mayPush(this.state)) this.guarded(() => this.push(effect.after));
         break;
       case 'welcome':
-        guarded(() => greet(effect.welcome));
+        this.guarded(() => this.greet(effect.welcome));
         break;
       case 'note-server-time':
-        guarded(() => database.noteServerTime(effect.serverNowMs));
+        this.guarded(() => this.database.noteServerTime(effect.serverNowMs));
         break;
       case 'audit-answer':
-        guarded(() => audit.handleAnswer(effect.answer));
+        this.guarded(() => this.audit.handleAnswer(effect.answer));
         break;
       case 'presence':
-        presence?.heard(effect.update);
+        this.options.presence?.heard(effect.update);
         break;
       case 'apply':
-        apply(effect.delivery);
+        this.apply(effect.delivery);
         break;
       case 'stage':
-        for (const group of effect.part.groups) staged.push(group);
+        for (const group of effect.part.groups) this.staged.push(group);
         break;
       case 'restart':
-        options.onStuck();
+        this.options.onStuck();
         break;
       case 'become-new-site':
-        guarded(() => changeSite(effect.firstOwn));
+        this.guarded(() => this.changeSite(effect.firstOwn));
         break;
     }
+  }
+
+  private disconnect(): void {
+    this.attempts.close();
+    this.pushes.forget();
+    this.staged = [];
+    clearTimeout(this.confirmTimer);
+    this.confirmTimer = undefined;
+    this.snapshots.abort();
+    this.audit.stop();
+    this.options.presence?.disconnected();
   }
 
   /** A local failure ends the connection like any other, with its reason in the status. */
-  function guarded(work: () => void): void {
+  private guarded(work: () => void): void {
     try {
       work();
     } catch (thrown) {
-      dispatch({ type: 'failed', error: toRockpoolError(thrown).toData() });
+      this.dispatch({ type: 'failed', error: toRockpoolError(thrown).toData() });
     }
   }
 
-  async function openConnection(mine: number): Promise<void> {
-    let credentials: string;
-    try {
-      credentials = await token();
-    } catch (thrown) {
-      if (mine === attempt) dispatch({ type: 'failed', error: toRockpoolError(thrown).toData() });
-      return;
-    }
-    if (mine !== attempt) return;
-    dispatch({ type: 'token-had' });
-    const opened = connect(url, {
-      onOpen() {
-        if (mine === attempt) guarded(() => sayHello(opened, credentials));
-      },
-      onMessage: (message) =>
-        inTurn(() => {
-          if (mine !== attempt) return;
-          const isReplaced =
-            state.phase === 'live' && message.type === 'failure' && message.code === 'session-replaced';
-          dispatch({ type: 'message', message: explained(message) });
-          if (message.type === 'failure') nameOtherSchema(message.code);
-          if (isReplaced) guarded(replaced);
-        }),
-      onFailed(error) {
-        if (mine !== attempt) return;
-        dispatch({ type: 'failed', error });
-        nameOtherSchema(error.code);
-      },
-    });
-    connection = opened;
+  private receive(message: ServerMessage): void {
+    const isReplaced = this.state.phase === 'live' && message.type === 'failure' && message.code === 'session-replaced';
+    this.dispatch({ type: 'message', message: this.explained(message) });
+    if (message.type === 'failure') this.nameOtherSchema(message.code);
+    if (isReplaced) this.guarded(() => this.replaced());
   }
 
   /** The server sends the outline of its schema; the status names the difference. */
-  function explained(message: ServerMessage): ServerMessage {
+  private explained(message: ServerMessage): ServerMessage {
     return message.type === 'failure' && message.code === 'schema-mismatch'
-      ? { ...message, fields: database.mismatchFields(message.fields) }
+      ? { ...message, fields: this.database.mismatchFields(message.fields) }
       : message;
   }
 
-  function nameOtherSchema(code: ErrorCode): void {
-    if (code === 'schema-mismatch') guarded(() => void (database.onSchemaMismatch() && dispatch({ type: 'try-now' })));
+  private nameOtherSchema(code: ErrorCode): void {
+    if (code !== 'schema-mismatch') return;
+    this.guarded(() => void (this.database.onSchemaMismatch() && this.dispatch({ type: 'try-now' })));
   }
 
-  function sayHello(opened: ServerConnection, credentials: string): void {
+  private sayHello(token: string): void {
+    const { database } = this;
     const position = database.position();
-    opened.send({
+    this.attempts.send({
       type: 'hello',
       protocolVersion: PROTOCOL_VERSION,
-      token: credentials,
-      databaseId,
+      token,
+      databaseId: this.options.databaseId,
       siteId: database.siteId,
       schemaHash: database.schemaHash,
       ...position,
-      fullResync: position.fullResync || asksFullResync(state),
-      snapshot: database.isNarrow ? 'refused' : snapshots.offer,
+      fullResync: position.fullResync || asksFullResync(this.state),
+      snapshot: database.isNarrow ? 'refused' : this.snapshots.offer,
     });
-    dispatch({ type: 'hello-sent', lastAckedSequence: position.lastAckedSequence });
+    this.dispatch({ type: 'hello-sent', lastAckedSequence: position.lastAckedSequence });
   }
 
-  function greet(welcome: Welcome): void {
-    const verdict = database.greet(welcome);
-    if (verdict.kind === 'new-site') changeSite(verdict.firstOwn);
+  private greet(welcome: Welcome): void {
+    const verdict = this.database.greet(welcome);
+    if (verdict.kind === 'new-site') this.changeSite(verdict.firstOwn);
     else if (verdict.kind === 'copied') {
-      dispatch({ type: 'copied' });
-      pushes.askWhatDiffers(verdict.pushAfter, welcome);
-    } else presence?.connected((states) => connection?.send({ type: 'presence', states }));
+      this.dispatch({ type: 'copied' });
+      this.pushes.askWhatDiffers(verdict.pushAfter, welcome);
+    } else this.options.presence?.connected((states) => void this.attempts.send({ type: 'presence', states }));
   }
 
-  function changeSite(firstOwn: number): void {
-    database.becomeNewSite(firstOwn);
-    dispatch({ type: 'renumbered' });
+  private changeSite(firstOwn: number): void {
+    this.database.becomeNewSite(firstOwn);
+    this.dispatch({ type: 'renumbered' });
   }
 
   /**
    * This engine has one connection at a time, and the server keeps the newest one of a site. One replacement may be due
-   * to a late hello; two mean that a copy of this file is connected too, and each would disconnect the other for ever.
+   * to a late hello; two mean that a copy of this file is connected too, and each would keep disconnecting the other.
    * The one with nothing to send continues as another site, so that nothing counts twice.
    */
-  function replaced(): void {
-    timesReplaced++;
-    if (timesReplaced < 2 || database.counts().pendingCount > 0) return;
-    timesReplaced = 0;
-    changeSite(database.position().lastSequence + 1);
+  private replaced(): void {
+    this.timesReplaced++;
+    if (this.timesReplaced < 2 || this.database.counts().pendingCount > 0) return;
+    this.timesReplaced = 0;
+    this.changeSite(this.database.position().lastSequence + 1);
   }
 
-  function push(after: number): void {
-    const sentUpTo = pushes.push(after);
-    if (sentUpTo > after) dispatch({ type: 'pushed', sentUpTo });
+  private push(after: number): void {
+    const sentUpTo = this.pushes.push(after);
+    if (sentUpTo > after) this.dispatch({ type: 'pushed', sentUpTo });
   }
 
-  function apply(delivery: Delivery): void {
-    const groups = [...staged, ...delivery.groups];
-    staged = [];
+  private apply(delivery: Delivery): void {
+    const { database } = this;
+    const groups = [...this.staged, ...delivery.groups];
+    this.staged = [];
     let hasWritten = false;
     try {
-      hasWritten = database.applyDelivery({ ...delivery, groups }, snapshots.file);
+      hasWritten = database.applyDelivery({ ...delivery, groups }, this.snapshots.file);
     } catch (thrown) {
-      return dispatch({ type: 'apply-failed', error: toRockpoolError(thrown).toData() });
+      return this.dispatch({ type: 'apply-failed', error: toRockpoolError(thrown).toData() });
     }
-    snapshots.delivered();
-    dispatch({ type: 'applied' });
+    this.snapshots.delivered();
+    this.dispatch({ type: 'applied' });
     // A delivery that decides nothing sends nothing by itself.
-    if (hasWritten) dispatch({ type: 'committed' });
-    if (!database.isNarrow) audit.start();
-    audit.postpone();
-    pushes.decided(delivery.lastAckedSequence);
-    confirmTimer ??= setTimeout(confirm, CONFIRM_DELAY_MS);
+    if (hasWritten) this.dispatch({ type: 'committed' });
+    if (!database.isNarrow) this.audit.start();
+    this.audit.postpone();
+    this.pushes.decided(delivery.lastAckedSequence);
+    this.confirmTimer ??= setTimeout(() => this.confirm(), CONFIRM_DELAY_MS);
   }
 
-  function confirm(): void {
-    confirmTimer = undefined;
-    guarded(() => {
+  private confirm(): void {
+    this.confirmTimer = undefined;
+    this.guarded(() => {
       // Only what survives power loss may be confirmed: the server forgets the outcomes then.
-      database.flush();
-      const { cursor, lastAckedSequence } = database.position();
-      connection?.send({ type: 'confirm', cursor, lastAckedSequence });
+      this.database.flush();
+      const { cursor, lastAckedSequence } = this.database.position();
+      this.attempts.send({ type: 'confirm', cursor, lastAckedSequence });
     });
   }
-
-  return {
-    start: () => dispatch({ type: database.isPaused ? 'pause' : 'start' }),
-    // The commit stands, whatever fails here: its author must not be told otherwise.
-    committed: () =>
-      guarded(() => {
-        const isPaused = state.phase === 'paused';
-        if (state.phase !== 'stopped' && database.isPaused !== isPaused)
-          return dispatch({ type: isPaused ? 'resume' : 'pause' });
-        audit.postpone();
-        dispatch({ type: 'committed' });
-      }),
-    tryNow: () => dispatch({ type: 'try-now' }),
-    stop: () => dispatch({ type: 'stop' }),
-  };
 }

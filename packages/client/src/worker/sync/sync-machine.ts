@@ -6,6 +6,7 @@ import {
   type Delivery,
   type DeliveryPart,
   type ErrorData,
+  type ErrorFields,
   type PresenceUpdate,
   type ServerMessage,
   type Welcome,
@@ -289,82 +290,92 @@ function receive(state: MachineState, message: ServerMessage, moment: Moment): S
   const heard: MachineState = { ...state, lastHeardMs: moment.nowMs, pingSentMs: null };
   if (message.type === 'failure')
     return refused(heard, new RockpoolError(message.code, message.fields).toData(), moment);
-  if (state.phase === 'greeting' && message.type === 'welcome' && message.takeSnapshot) {
+  if (state.phase === 'greeting' && message.type === 'welcome') return welcomed(heard, message, moment);
+  const next = state.phase === 'live' ? receiveLive(heard, message, moment) : null;
+  return next ?? unexpected(heard, { message: message.type, phase: state.phase }, moment);
+}
+
+function unexpected(state: MachineState, fields: ErrorFields, moment: Moment): Step {
+  return failed(state, new RockpoolError('frame-unexpected', fields).toData(), moment);
+}
+
+function welcomed(state: MachineState, welcome: Welcome, moment: Moment): Step {
+  if (welcome.takeSnapshot)
     return {
-      state: fetching(heard, FIRST_SNAPSHOT_WAIT, moment),
+      state: fetching(state, FIRST_SNAPSHOT_WAIT, moment),
       effects: [{ type: 'disconnect' }, { type: 'take-snapshot' }],
     };
+  const live: MachineState = {
+    ...state,
+    phase: 'live',
+    trouble: null,
+    failing: failingAfter(state, welcome.lastAckedSequence),
+    sentUpTo: welcome.lastAckedSequence,
+    lastAckedSequence: welcome.lastAckedSequence,
+    waitingSinceMs: null,
+    deliverySinceMs: moment.nowMs,
+    clockOffsetMs: moment.wallMs - welcome.serverNowMs,
+    canWrite: welcome.canWrite,
+    caughtUp: false,
+    awaitsWhole: welcome.fullResync,
+    awaitsOutcomes: welcome.lastAckedSequence > state.lastAckedSequence,
+  };
+  const push: Effect[] = mayPush(live) ? [{ type: 'push', after: live.sentUpTo }] : [];
+  return { state: scheduled(live), effects: [{ type: 'welcome', welcome }, ...push] };
+}
+
+/** Returns null for a message that has no place in a live connection. */
+function receiveLive(state: MachineState, message: ServerMessage, moment: Moment): Step | null {
+  switch (message.type) {
+    case 'delivery-part':
+      return state.copied
+        ? { state: scheduled(state), effects: [] }
+        : {
+            state: scheduled({ ...state, deliverySinceMs: moment.nowMs }),
+            effects: [{ type: 'stage', part: message }],
+          };
+    case 'delivery':
+      return state.copied ? { state: scheduled(state), effects: [] } : delivered(state, message, moment);
+    case 'audit-answer':
+      return { state: scheduled(state), effects: [{ type: 'audit-answer', answer: message }] };
+    case 'presence-update':
+      return { state: scheduled(state), effects: [{ type: 'presence', update: message }] };
+    case 'pong':
+      return {
+        state: scheduled({ ...state, clockOffsetMs: moment.wallMs - message.serverNowMs }),
+        effects: [{ type: 'note-server-time', serverNowMs: message.serverNowMs }],
+      };
+    default:
+      return null;
   }
-  if (state.phase === 'greeting' && message.type === 'welcome') {
-    const live: MachineState = {
-      ...heard,
-      phase: 'live',
-      trouble: null,
-      failing: failingAfter(state, message.lastAckedSequence),
-      sentUpTo: message.lastAckedSequence,
-      lastAckedSequence: message.lastAckedSequence,
-      waitingSinceMs: null,
-      deliverySinceMs: moment.nowMs,
-      clockOffsetMs: moment.wallMs - message.serverNowMs,
-      canWrite: message.canWrite,
-      caughtUp: false,
-      awaitsWhole: message.fullResync,
-      awaitsOutcomes: message.lastAckedSequence > state.lastAckedSequence,
-    };
-    const push: Effect[] = mayPush(live) ? [{ type: 'push', after: live.sentUpTo }] : [];
-    return { state: scheduled(live), effects: [{ type: 'welcome', welcome: message }, ...push] };
-  }
-  if (state.phase === 'live' && state.copied && (message.type === 'delivery' || message.type === 'delivery-part'))
-    return { state: scheduled(heard), effects: [] };
-  if (state.phase === 'live' && message.type === 'delivery-part')
-    return {
-      state: scheduled({ ...heard, deliverySinceMs: moment.nowMs }),
-      effects: [{ type: 'stage', part: message }],
-    };
-  if (state.phase === 'live' && message.type === 'delivery') {
-    if (state.awaitsWhole && !message.whole)
-      return failed(
-        heard,
-        new RockpoolError('frame-unexpected', { problem: 'the whole state was promised' }).toData(),
-        moment,
-      );
-    const lastAckedSequence = Math.max(state.lastAckedSequence, message.lastAckedSequence);
-    const allDecided = lastAckedSequence >= state.sentUpTo;
-    const waitingSinceMs = allDecided
-      ? null
-      : lastAckedSequence > state.lastAckedSequence
-        ? moment.nowMs
-        : state.waitingSinceMs;
-    const next = scheduled({
-      ...heard,
-      failing: failingAfter(state, lastAckedSequence),
-      deliverySinceMs: null,
-      caughtUp: true,
-      awaitsWhole: false,
-      awaitsOutcomes: false,
-      lastAckedSequence,
-      sentUpTo: Math.max(state.sentUpTo, lastAckedSequence),
-      waitingSinceMs,
-    });
-    const push: Effect[] =
-      mayPush(next) && (state.awaitsWhole || state.awaitsOutcomes || lastAckedSequence > state.lastAckedSequence)
-        ? [{ type: 'push', after: next.sentUpTo }]
-        : [];
-    return { state: next, effects: [{ type: 'apply', delivery: message }, ...push] };
-  }
-  if (state.phase === 'live' && message.type === 'audit-answer')
-    return { state: scheduled(heard), effects: [{ type: 'audit-answer', answer: message }] };
-  if (state.phase === 'live' && message.type === 'presence-update')
-    return { state: scheduled(heard), effects: [{ type: 'presence', update: message }] };
-  if (state.phase === 'live' && message.type === 'pong') {
-    const told = { ...heard, clockOffsetMs: moment.wallMs - message.serverNowMs };
-    return { state: scheduled(told), effects: [{ type: 'note-server-time', serverNowMs: message.serverNowMs }] };
-  }
-  return failed(
-    heard,
-    new RockpoolError('frame-unexpected', { message: message.type, phase: state.phase }).toData(),
-    moment,
-  );
+}
+
+function delivered(state: MachineState, delivery: Delivery, moment: Moment): Step {
+  if (state.awaitsWhole && !delivery.whole)
+    return unexpected(state, { problem: 'the whole state was promised' }, moment);
+  const lastAckedSequence = Math.max(state.lastAckedSequence, delivery.lastAckedSequence);
+  const allDecided = lastAckedSequence >= state.sentUpTo;
+  const waitingSinceMs = allDecided
+    ? null
+    : lastAckedSequence > state.lastAckedSequence
+      ? moment.nowMs
+      : state.waitingSinceMs;
+  const next = scheduled({
+    ...state,
+    failing: failingAfter(state, lastAckedSequence),
+    deliverySinceMs: null,
+    caughtUp: true,
+    awaitsWhole: false,
+    awaitsOutcomes: false,
+    lastAckedSequence,
+    sentUpTo: Math.max(state.sentUpTo, lastAckedSequence),
+    waitingSinceMs,
+  });
+  const push: Effect[] =
+    mayPush(next) && (state.awaitsWhole || state.awaitsOutcomes || lastAckedSequence > state.lastAckedSequence)
+      ? [{ type: 'push', after: next.sentUpTo }]
+      : [];
+  return { state: next, effects: [{ type: 'apply', delivery }, ...push] };
 }
 
 /**

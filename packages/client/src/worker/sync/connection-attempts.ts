@@ -1,0 +1,77 @@
+import { toRockpoolError, type ClientMessage, type ErrorData, type ServerMessage } from '@rockpool/shared';
+import type { Connect, ServerConnection } from './web-socket.ts';
+
+export interface ConnectionAttemptsOptions {
+  readonly url: string;
+  readonly token: () => Promise<string>;
+  readonly connect: Connect;
+  /** Runs a task on the database now, or when the open interactive transaction ends. */
+  readonly inTurn: (job: () => void) => void;
+  readonly onToken: () => void;
+  /** The app gave no token. */
+  readonly onNoToken: (error: ErrorData) => void;
+  readonly onOpen: (token: string) => void;
+  readonly onMessage: (message: ServerMessage) => void;
+  readonly onFailed: (error: ErrorData) => void;
+}
+
+/** Connects to the server, one attempt after another. Nothing of an earlier attempt reaches a later one. */
+export class ConnectionAttempts {
+  private readonly options: ConnectionAttemptsOptions;
+  private attempt = 0;
+  private connection: ServerConnection | null = null;
+
+  constructor(options: ConnectionAttemptsOptions) {
+    this.options = options;
+  }
+
+  /** Asks for a token, then connects. */
+  open(): void {
+    this.attempt++;
+    void this.connect(this.whileCurrent());
+  }
+
+  /** Ends the current attempt. */
+  close(): void {
+    this.attempt++;
+    this.connection?.close();
+    this.connection = null;
+  }
+
+  /** Returns a function that returns true until the current attempt ends. */
+  whileCurrent(): () => boolean {
+    const mine = this.attempt;
+    return () => mine === this.attempt;
+  }
+
+  /** Returns false without a connection. */
+  send(message: ClientMessage): boolean {
+    this.connection?.send(message);
+    return this.connection !== null;
+  }
+
+  private async connect(isCurrent: () => boolean): Promise<void> {
+    const { url, token, connect, inTurn, onToken, onNoToken, onOpen, onMessage, onFailed } = this.options;
+    let credentials: string;
+    try {
+      credentials = await token();
+    } catch (thrown) {
+      if (isCurrent()) onNoToken(toRockpoolError(thrown).toData());
+      return;
+    }
+    if (!isCurrent()) return;
+    onToken();
+    this.connection = connect(url, {
+      onOpen() {
+        if (isCurrent()) onOpen(credentials);
+      },
+      onMessage: (message) =>
+        inTurn(() => {
+          if (isCurrent()) onMessage(message);
+        }),
+      onFailed(error) {
+        if (isCurrent()) onFailed(error);
+      },
+    });
+  }
+}

@@ -1,0 +1,47 @@
+import { syncedTables, SYSTEM_TABLES, type Schema } from '@rockpool/shared';
+import { columnIdsByTable, withinSchema } from '../apply/within-schema.ts';
+import type { OpenDatabase } from '../database/open-database.ts';
+
+/** The schema that the next hello names: the file's, or the app's if the server does not know the file's. */
+export interface ServedSchema {
+  readonly schema: Schema;
+  /** Whether it is the app's schema although the file has more columns. */
+  readonly isNarrow: boolean;
+  /** The server does not know the named schema. Returns whether there is another one to name at once. */
+  tryOther(): boolean;
+  /** The server welcomed the named schema. */
+  note(): void;
+}
+
+export function createServedSchema(database: OpenDatabase): ServedSchema {
+  const { meta, schema, appSchema } = database;
+  let isNarrow = false;
+  return {
+    get schema() {
+      return isNarrow ? appSchema : schema;
+    },
+    get isNarrow() {
+      return isNarrow;
+    },
+    tryOther() {
+      isNarrow = !isNarrow && schema.hash !== appSchema.hash && database.readOnly === null && pendingFitsApp(database);
+      return isNarrow;
+    },
+    /** Once the server knows the file's schema, it may already have values for the additional columns. */
+    note() {
+      if (isNarrow === meta.syncedWithAppSchema) return;
+      if (!isNarrow) meta.set('wants_whole', 1);
+      meta.set('synced_narrow', isNarrow ? 1 : 0);
+    },
+  };
+}
+
+/** A server that lacks a column of a pending changeset would reject it. Nothing is pushed until it knows the file's schema. */
+function pendingFitsApp({ appSchema, changelog, outbox }: OpenDatabase): boolean {
+  const known = columnIdsByTable(
+    new Map([...syncedTables(appSchema), ...SYSTEM_TABLES].map((table) => [table.id, table])),
+  );
+  for (const changeset of changelog.readAfter(outbox.lastAckedSequence()))
+    if (withinSchema(changeset, known) !== changeset) return false;
+  return true;
+}
