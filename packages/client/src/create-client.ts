@@ -1,6 +1,7 @@
 import type { Client, ClientOptions } from './client.ts';
 import { deleteDatabase } from './databases.ts';
-import { openClient, type ClientEnvironment } from './open-client.ts';
+import type { ClientEnvironment } from './client-session.ts';
+import { openClient } from './open-client.ts';
 import { startWorker } from './tab/start-worker.ts';
 import { connectWorker } from './tab/worker-connection.ts';
 

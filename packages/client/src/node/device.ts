@@ -1,6 +1,7 @@
 import { memoryMedium, type Medium } from '@rockpool/vfs-opfs';
 import type { Client, ClientOptions } from '../client.ts';
-import { openClient, type ClientEnvironment } from '../open-client.ts';
+import type { ClientEnvironment } from '../client-session.ts';
+import { openClient } from '../open-client.ts';
 import { createHost } from '../worker/host.ts';
 import { loadSqlite } from '../worker/sqlite/load-sqlite.node.ts';
 import type { WorkerEnvironment } from '../worker/worker-environment.ts';

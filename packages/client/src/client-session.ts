@@ -1,0 +1,226 @@
+import { encodeSchema, RockpoolError } from '@rockpool/shared';
+import { proxy, type Remote } from 'comlink';
+import type { ClientOptions, SqlStatement } from './client.ts';
+import { newId } from './new-id.ts';
+import { reportUncaught } from './rpc/error-transfer.ts';
+import { INITIAL_STATUS } from './rpc/sync-status.ts';
+import type { StatementOutcome } from './rpc/sql-statement.ts';
+import type { WriteAction } from './rpc/write-action.ts';
+import type { OpenOptions, TabApi, WorkerApi, WorkerEvent } from './rpc/worker-api.ts';
+import { createLiveQueries, type LiveQueries } from './tab/live-queries.ts';
+import { followPageLifecycle, type PageEvents } from './tab/page-lifecycle.ts';
+import { readMigrations } from './tab/read-migrations.ts';
+import { createStatusStore, type StatusStore } from './tab/status-store.ts';
+import { createTabPresence, type TabPresence } from './tab/tab-presence.ts';
+import { createTabWorker, type TabWorker } from './tab/tab-worker.ts';
+import { createTokenSource } from './tab/token-source.ts';
+import type { WorkerConnection } from './tab/worker-connection.ts';
+
+/** A stuck worker must not keep a page from closing its client. A hand-over takes 3 s at most. */
+const CLOSE_DEADLINE_MS = 3_000;
+
+/** A reachable server answers in a fraction of this, unless it has to build the file first. */
+const FIRST_SYNC_WITHIN_MS = 3_000;
+
+/** The environment of a client: a page, or its replacement. */
+export interface ClientEnvironment {
+  /** Starts the worker that opens the database. `onProblem`: see connectWorker. */
+  connect(onProblem: (error: RockpoolError) => void): WorkerConnection;
+  /** Null if there is no page that can be left. */
+  page(): PageEvents | null;
+  deleteDatabase(name: string): Promise<void>;
+}
+
+/** One opening of a database by a page: its worker, and the stores that the worker's events fill. */
+export class ClientSession {
+  readonly live: LiveQueries;
+  readonly presence: TabPresence;
+  readonly status: StatusStore;
+  readonly onProblem: (error: RockpoolError) => void;
+  private readonly options: ClientOptions;
+  private readonly environment: ClientEnvironment;
+  private readonly openOptions: OpenOptions;
+  private readonly worker: TabWorker;
+  private readonly tab: TabApi;
+  private readonly onClose: (() => void)[] = [];
+  private closing: Promise<void> | null = null;
+
+  constructor(options: ClientOptions, environment: ClientEnvironment) {
+    this.options = options;
+    this.environment = environment;
+    this.openOptions = openOptionsOf(options);
+    this.onProblem = options.onError ?? reportUncaught;
+    const { persistence } = this.openOptions;
+    this.worker = createTabWorker({
+      connect: () => environment.connect(this.onProblem),
+      reopen: (worker) => this.reopen(worker),
+      onProblem: this.onProblem,
+      onStuck: (stuck) => this.showStuck(stuck),
+    });
+    const { worker } = this;
+    this.live = createLiveQueries({
+      watch: (queryId, statement) => worker.call((api) => api.watch(queryId, statement)),
+      unwatch: (queryId) => worker.call((api) => api.unwatch(queryId)),
+      runs: () => worker.call((api) => api.liveQueryRuns()),
+    });
+    this.presence = createTabPresence({
+      tabId: newId(),
+      show: (tabId, states) => worker.call((api) => api.showPresence(tabId, states)),
+      onProblem: this.onProblem,
+    });
+    this.status = createStatusStore({
+      ...INITIAL_STATUS,
+      // The worker's answer resolves `durable`, and the app sees no status before it.
+      persistence: persistence === 'durable' ? INITIAL_STATUS.persistence : persistence,
+      role: 'none',
+    });
+    this.tab = this.createTab();
+  }
+
+  /** Rejects as documented at `createClient`. */
+  async open(): Promise<void> {
+    try {
+      await this.worker.call((worker) => this.openIn(worker));
+      if (this.openOptions.persistence !== 'memory') this.worker.watch();
+    } catch (error) {
+      this.worker.end(new RockpoolError('client-closed'));
+      throw error;
+    }
+    this.followPage();
+  }
+
+  async call<T>(run: (worker: Remote<WorkerApi>) => Promise<T>): Promise<T> {
+    if (this.closing !== null) throw new RockpoolError('client-closed');
+    return this.worker.call(run);
+  }
+
+  async write(
+    statements: readonly SqlStatement[],
+    action?: WriteAction,
+    requestId: string = newId(),
+  ): Promise<readonly StatementOutcome[]> {
+    const { outcomes, update } = await this.call((worker) => worker.write(statements, action, requestId));
+    this.status.hear(update);
+    return outcomes;
+  }
+
+  /** `onEnd` runs first when the client closes. */
+  beforeClose(onEnd: () => void): void {
+    this.onClose.push(onEnd);
+  }
+
+  close(): Promise<void> {
+    return (this.closing ??= this.end());
+  }
+
+  private async openIn(worker: Remote<WorkerApi>): Promise<void> {
+    this.status.hear(await worker.open(this.openOptions, proxy(this.tab)));
+  }
+
+  private async reopen(worker: Remote<WorkerApi>): Promise<void> {
+    await this.openIn(worker);
+    this.live.watchAgain();
+    this.presence.showAgain();
+  }
+
+  private showStuck(stuck: RockpoolError): void {
+    this.status.set({
+      ...this.status.current,
+      state: 'opening',
+      role: 'none',
+      reason: stuck.toData(),
+      waitingFor: null,
+    });
+    this.onProblem(stuck);
+  }
+
+  private createTab(): TabApi {
+    const { sync } = this.options;
+    const askToken = sync === undefined ? null : createTokenSource({ token: sync.token, onError: this.onProblem });
+    return {
+      onEvent: (event) => this.onEvent(event),
+      token: async () => {
+        if (askToken === null) throw new RockpoolError('internal', { asked: 'token' });
+        return askToken();
+      },
+    };
+  }
+
+  private onEvent(event: WorkerEvent): void {
+    switch (event.kind) {
+      case 'status':
+        return this.status.hear(event.update);
+      case 'problem':
+        return this.onWorkerProblem(RockpoolError.fromData(event.error));
+      case 'first-sync': {
+        const { receivedBytes, totalBytes } = event;
+        return this.options.sync?.firstSync?.onProgress?.({ receivedBytes, totalBytes });
+      }
+      case 'presence':
+        return this.presence.hear(event.update);
+      case 'live':
+        return this.live.onEvent(event);
+    }
+  }
+
+  private onWorkerProblem(error: RockpoolError): void {
+    // A database in memory would be lost with its worker.
+    if (error.code === 'worker-stuck' && this.openOptions.persistence !== 'memory') this.worker.restart(error);
+    else this.onProblem(error);
+  }
+
+  private followPage(): void {
+    const page = this.environment.page();
+    if (page === null) return;
+    const { worker, onProblem } = this;
+    const stop = followPageLifecycle(
+      page,
+      () => void worker.call((api) => api.suspend()).catch(onProblem),
+      () => void worker.call((api) => api.resume()).catch(onProblem),
+      () => void worker.call((api) => api.online()).catch(onProblem),
+      () => {
+        // In the tab that syncs. If that tab does not answer, the next write reports it.
+        if (this.options.sync !== undefined) worker.call((api) => api.syncNow()).catch(() => undefined);
+      },
+    );
+    this.onClose.unshift(stop);
+  }
+
+  private async end(): Promise<void> {
+    const closed = new RockpoolError('client-closed');
+    for (const onEnd of this.onClose) onEnd();
+    this.live.end(closed);
+    this.presence.end();
+    let deadline: ReturnType<typeof setTimeout> | undefined;
+    const overdue = new Promise<void>((resolve) => {
+      deadline = setTimeout(resolve, CLOSE_DEADLINE_MS);
+    });
+    try {
+      await Promise.race([this.worker.call((worker) => worker.close()), overdue]);
+    } finally {
+      clearTimeout(deadline);
+      this.worker.end(closed);
+    }
+  }
+}
+
+function openOptionsOf(options: ClientOptions): OpenOptions {
+  const { name, schema, migrations, sync, durability = 'relaxed', persistence = 'durable' } = options;
+  return {
+    name,
+    schema: encodeSchema(schema),
+    migrations: migrations === undefined ? null : readMigrations(migrations).migrations,
+    sync:
+      sync === undefined
+        ? null
+        : {
+            url: sync.url,
+            databaseId: sync.databaseId,
+            principal: sync.principal ?? null,
+            firstSyncWithinMs:
+              sync.firstSync === undefined ? null : (sync.firstSync.answerWithinMs ?? FIRST_SYNC_WITHIN_MS),
+          },
+    durability,
+    persistence,
+  };
+}

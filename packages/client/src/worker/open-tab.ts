@@ -1,0 +1,292 @@
+import { decodeSchema, RockpoolError, toRockpoolError, type Schema } from '@rockpool/shared';
+import type { Medium } from '@rockpool/vfs-opfs';
+import { transfer } from 'comlink';
+import { newId } from '../new-id.ts';
+import { reportUncaught } from '../rpc/error-transfer.ts';
+import type { Persistence } from '../rpc/persistence.ts';
+import type { SnapshotProgress } from '../rpc/snapshot-progress.ts';
+import { INITIAL_STATUS, type TabRole } from '../rpc/sync-status.ts';
+import type { OpenOptions, TabApi, WorkerEvent } from '../rpc/worker-api.ts';
+import type { OpenDatabase } from './database/open-database.ts';
+import { downloadContent } from './first-sync/download-snapshot.ts';
+import { firstSync } from './first-sync/first-sync.ts';
+import { snapshotSource } from './first-sync/snapshot-source.ts';
+import type { LeaderStatus } from './leader/channel-message.ts';
+import { systemClock } from './leader/clock.ts';
+import type { LeaderTools, LeaderWork } from './leader/leadership.ts';
+import { Membership } from './leader/membership.ts';
+import { startLeaderWork } from './leader-work.ts';
+import { createLiveRunner, type LiveRunner } from './live/live-runner.ts';
+import { createWorkerPresence, type WorkerPresence } from './presence/worker-presence.ts';
+import type { SqliteRuntime } from './sqlite/sqlite-runtime.ts';
+import { createStatusReports, type StatusReports } from './status-reports.ts';
+import { createLocalOpener, loadCode } from './storage/open-local.ts';
+import { createStreams, type Streams } from './streams.ts';
+import { startSync } from './sync/start-sync.ts';
+import type { WorkerEnvironment } from './worker-environment.ts';
+
+/** The facts that the parts of a tab share. */
+interface TabContext {
+  readonly environment: WorkerEnvironment;
+  readonly options: OpenOptions;
+  readonly schema: Schema;
+  readonly runtime: Promise<SqliteRuntime>;
+  readonly medium: Medium;
+  readonly persistence: Persistence;
+  /** Names locks and channels. */
+  readonly scope: string;
+  readonly page: PageLink;
+}
+
+/** The worker's events and questions to its page. */
+interface PageLink {
+  send(event: WorkerEvent): void;
+  reportProblem(error: RockpoolError): void;
+  token(): Promise<string>;
+}
+
+/** An open database in one tab, with the services of its worker. */
+export class OpenTab {
+  readonly membership: Membership<OpenDatabase>;
+  readonly live: LiveRunner;
+  readonly streams: Streams;
+  readonly presence: WorkerPresence;
+  readonly reports: StatusReports;
+  private readonly context: TabContext;
+  private isOpen = false;
+  /** False: the server's snapshot could not be downloaded in this session. */
+  private takesFiles = true;
+
+  constructor(context: TabContext) {
+    const { environment, scope, page, persistence, medium } = context;
+    this.context = context;
+    const initialStatus: LeaderStatus = { ...INITIAL_STATUS, state: 'offline', persistence };
+    this.reports = createStatusReports(
+      { ...initialStatus, role: 'none' },
+      (update) => page.send({ kind: 'status', update }),
+      systemClock,
+    );
+    this.presence = createWorkerPresence({
+      scope,
+      openPort: (channelName) => environment.openPort(channelName),
+      locks: environment.locks,
+      clock: systemClock,
+      onUpdate: (update) => page.send({ kind: 'presence', update }),
+      onProblem: (error) => page.reportProblem(error),
+    });
+    const openLocal = this.createOpener();
+    this.membership = this.createMembership(openLocal, initialStatus);
+    this.live = createLiveRunner({
+      reads: this.membership.reads,
+      clock: systemClock,
+      send: (event, transferables) => page.send(transfer(event, transferables)),
+      onProblem: (error) => page.reportProblem(error),
+    });
+    const openReader = medium.allowsReaders
+      ? (): ReturnType<typeof openLocal> => openLocal('reader', () => undefined)
+      : null;
+    this.streams = createStreams({ openReader, reads: this.membership.reads, nowMs: () => performance.now() });
+  }
+
+  async open(): Promise<void> {
+    await this.membership.open();
+    this.isOpen = true;
+    this.reports.begin();
+  }
+
+  async suspend(): Promise<void> {
+    this.presence.suspend();
+    await this.streams.closeAll();
+    await this.membership.suspend();
+  }
+
+  async resume(): Promise<void> {
+    this.presence.resume();
+    await this.membership.resume();
+  }
+
+  async close(): Promise<void> {
+    this.presence.close();
+    try {
+      await this.streams.closeAll();
+    } finally {
+      await this.membership.close();
+    }
+  }
+
+  private createOpener(): ReturnType<typeof createLocalOpener> {
+    const { options, medium, schema, runtime, page } = this.context;
+    const { sync } = options;
+    return createLocalOpener({
+      ...options,
+      databaseId: sync?.databaseId ?? null,
+      principal: sync?.principal ?? null,
+      medium,
+      schema,
+      runtime,
+      ...(sync === null ? {} : { onQuarantined: (error) => page.reportProblem(error) }),
+      beforeWriter: () => this.takeFirstSync(),
+    });
+  }
+
+  /** Fills an empty database from the server's snapshot, if the app asked to wait for it. */
+  private async takeFirstSync(): Promise<void> {
+    const { options, medium, schema, runtime, page } = this.context;
+    const { sync, name } = options;
+    if (sync === null || sync.firstSyncWithinMs === null || this.isOpen) return;
+    let latest: SnapshotProgress = { receivedBytes: 0, totalBytes: 0 };
+    await firstSync({
+      name,
+      medium,
+      schema,
+      runtime,
+      url: sync.url,
+      databaseId: sync.databaseId,
+      token: () => page.token(),
+      onProgress: (progress) => {
+        latest = progress;
+        this.showFirstSync(progress);
+        this.membership.tellFirstSync(progress);
+      },
+      // Tabs that open meanwhile wait as long as they get messages.
+      onWait: () => this.membership.tellFirstSync(latest),
+      answerWithinMs: sync.firstSyncWithinMs,
+      randomBytes: (count) => crypto.getRandomValues(new Uint8Array(count)),
+    }).catch((thrown: unknown) => {
+      const error = toRockpoolError(thrown);
+      this.takesFiles = mayStillBeTaken(error);
+      // The rows come as deliveries. Sync itself soon reports a missing network or token, and opening reports what
+      // prevents it.
+      if (!this.takesFiles) page.reportProblem(error);
+    });
+  }
+
+  private showFirstSync(progress: SnapshotProgress): void {
+    this.context.page.send({ kind: 'first-sync', ...progress });
+  }
+
+  private createMembership(
+    openDatabase: ReturnType<typeof createLocalOpener>,
+    initialStatus: LeaderStatus,
+  ): Membership<OpenDatabase> {
+    const { environment, options, medium, scope, page } = this.context;
+    const { sync } = options;
+    return new Membership<OpenDatabase>({
+      scope,
+      schema: options.schema,
+      migrationCount: options.migrations?.length ?? 0,
+      tabOptions: {
+        sync: sync === null ? null : { url: sync.url, databaseId: sync.databaseId, principal: sync.principal },
+        durability: options.durability,
+      },
+      initialStatus,
+      locks: environment.locks,
+      openPort: (channelName) => environment.openPort(channelName),
+      clock: systemClock,
+      newId,
+      sharesFiles: medium.allowsReaders,
+      openDatabase,
+      startWork: (tools) => this.startWork(tools),
+      // Called only after opening, when the live runner exists.
+      onTouched: (touched) => this.live.touch(touched),
+      onFirstSync: (progress) => this.showFirstSync(progress),
+      onStatus: (status, role) => this.showStatus(status, role),
+      onProblem: (error) => page.reportProblem(error),
+      onEnded: (error) => this.showEnd(error),
+    });
+  }
+
+  /** Starts sync, which lasts as long as this tab leads. */
+  private startWork(tools: LeaderTools<OpenDatabase>): LeaderWork {
+    const { options, medium, persistence, page } = this.context;
+    const { sync, name } = options;
+    if (sync === null) return startLeaderWork(tools, null);
+    const token = (): Promise<string> => page.token();
+    const { schema, connection } = tools.database;
+    const snapshots = snapshotSource({
+      name,
+      medium,
+      schema,
+      runtime: connection.runtime,
+      download: downloadContent({ url: sync.url, databaseId: sync.databaseId, schemaHash: schema.hash, token }),
+      databaseIdentity: () => tools.database.meta.databaseIdentity,
+    });
+    return startLeaderWork(tools, (given) =>
+      startSync({
+        target: sync,
+        token,
+        tools: given,
+        persistence,
+        presence: this.presence,
+        ...(this.takesFiles ? { snapshots } : {}),
+      }),
+    );
+  }
+
+  private showStatus(leaderStatus: LeaderStatus, role: TabRole): void {
+    const { snapshot, reason } = leaderStatus;
+    const { status } = this.reports;
+    if (snapshot !== null && snapshot.receivedBytes !== status.snapshot?.receivedBytes) this.showFirstSync(snapshot);
+    // Nothing is sent or loaded until a person acts, so every tab reports it to the app.
+    if (reason?.code === 'database-mismatch' && status.reason?.code !== reason.code)
+      this.context.page.reportProblem(RockpoolError.fromData(reason));
+    this.reports.set({ ...leaderStatus, role });
+  }
+
+  private showEnd(error: RockpoolError): void {
+    if (error.code === 'client-closed' || !this.isOpen) return; // The caller's own call rejects.
+    this.reports.set({
+      ...this.reports.status,
+      state: error.code === 'tab-outdated' ? 'outdated' : 'blocked',
+      role: 'none',
+      reason: error.toData(),
+      waitingFor: null,
+      stuck: null,
+      snapshot: null,
+      sentUpTo: null,
+    });
+    this.context.page.reportProblem(error);
+  }
+}
+
+/** Assembles a tab. Call `open` on the result. Throws as documented at `chooseMedium`. */
+export async function assembleTab(environment: WorkerEnvironment, options: OpenOptions, tab: TabApi): Promise<OpenTab> {
+  environment.requireTabSupport();
+  // The browser's own process looks for the medium while SQLite, which takes longest, is loaded here.
+  const choosing = environment.chooseMedium(options.persistence, options.name);
+  const schema = decodeSchema(options.schema);
+  const runtime = loadCode({ schema, hasMigrations: options.migrations !== null }, environment.loadSqlite);
+  const { persistence, medium } = await choosing;
+  const send = (event: WorkerEvent): void => void sendToTab(tab, event);
+  return new OpenTab({
+    environment,
+    options,
+    schema,
+    runtime,
+    medium,
+    persistence,
+    scope: environment.scopeOf(options.name, persistence),
+    page: {
+      send,
+      reportProblem: (error) => send({ kind: 'problem', error: error.toData() }),
+      token: async () => tab.token(),
+    },
+  });
+}
+
+/**
+ * Whether a failed first sync can be completed in the background: there was no network or token yet, or the server was
+ * still building the file.
+ */
+function mayStillBeTaken({ code, fields, recovery }: RockpoolError): boolean {
+  if (recovery === 'reauthenticate' || fields['stage'] === 'token') return true;
+  return code === 'network-unreachable' || (code === 'snapshot-unavailable' && fields['stage'] === 'snapshot-build');
+}
+
+async function sendToTab(tab: TabApi, event: WorkerEvent): Promise<void> {
+  try {
+    await tab.onEvent(event);
+  } catch (thrown) {
+    reportUncaught(toRockpoolError(thrown));
+  }
+}

@@ -1,0 +1,58 @@
+import type { StatusUpdate, SyncStatus } from '../rpc/sync-status.ts';
+import type { Clock } from './leader/clock.ts';
+
+/**
+ * Each write changes the status several times, and its answer carries the changes that its author must not miss. The
+ * page gets the rest once per frame.
+ */
+const STATUS_EVERY_MS = 16;
+
+/** The status of this tab on its way to the page: in answers to calls, and as events. */
+export interface StatusReports {
+  readonly status: SyncStatus;
+  readonly latest: StatusUpdate;
+  set(status: SyncStatus): void;
+  /**
+   * For an answer; null if an earlier answer carried it. Events take another path and may arrive later than an answer.
+   */
+  unseen(): StatusUpdate | null;
+  /** The database is open: sends later changes as events. */
+  begin(): void;
+}
+
+export function createStatusReports(
+  initial: SyncStatus,
+  send: (update: StatusUpdate) => void,
+  clock: Clock,
+): StatusReports {
+  let latest: StatusUpdate = { number: 0, status: initial };
+  /** The number of the last update that an answer carried. */
+  let answered = -1;
+  let isOpen = false;
+  let isPlanned = false;
+  return {
+    get status() {
+      return latest.status;
+    },
+    get latest() {
+      return latest;
+    },
+    set(status) {
+      latest = { number: latest.number + 1, status };
+      if (!isOpen || isPlanned) return;
+      isPlanned = true;
+      clock.after(STATUS_EVERY_MS, () => {
+        isPlanned = false;
+        if (latest.number > answered) send(latest);
+      });
+    },
+    unseen() {
+      if (latest.number === answered) return null;
+      answered = latest.number;
+      return latest;
+    },
+    begin() {
+      isOpen = true;
+    },
+  };
+}
