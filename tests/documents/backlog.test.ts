@@ -14,8 +14,13 @@ it('a backlog of edits costs a reader at most the edits or the document, and its
 }, 120_000);
 
 it('edits that are read one by one cost a reader their size, and occasionally the compacted document', async () => {
-  const { upBytes, readerDownBytes, stateBytes } = await replay(typist(2, 4_000), { every: 20, when: 'online' });
+  const { upBytes, readerDownBytes, stateBytes, writerFileBytes, readerFileBytes, emptyFileBytes } = await replay(
+    typist(2, 6_000),
+    { every: 20, when: 'online' },
+  );
   expect(readerDownBytes).toBeLessThan(1.5 * upBytes);
   // The document was compacted meanwhile.
   expect(stateBytes).toBeLessThan(40 * 1024);
+  for (const fileBytes of [writerFileBytes, readerFileBytes])
+    expect(fileBytes - emptyFileBytes).toBeLessThan(10 * stateBytes);
 }, 120_000);

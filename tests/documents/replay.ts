@@ -19,7 +19,11 @@ import { DATABASE, temporaryFolder, TestServer } from '../../packages/sync-serve
 export interface EditingTrace {
   readonly startContent: string;
   readonly endContent: string;
-  readonly txns: readonly { readonly patches: readonly (readonly [at: number, removed: number, inserted: string])[] }[];
+  readonly txns: readonly {
+    readonly patches: readonly (readonly [at: number, removed: number, inserted: string])[];
+    /** When it was typed, if the trace tells: what devices keep for a time depends on it. */
+    readonly time?: string;
+  }[];
 }
 
 export interface ReplayOptions {
@@ -41,6 +45,7 @@ export interface ReplayFigures {
   /** The document on the server. */
   readonly stateBytes: number;
   readonly writerFileBytes: number;
+  readonly readerFileBytes: number;
   /** A writer before its first write. */
   readonly emptyFileBytes: number;
   /** CPU time of all three from the connection of the writer to the end; with `online`, including the writing. */
@@ -68,7 +73,8 @@ export async function replay(trace: EditingTrace, { every, when }: ReplayOptions
     const before = process.cpuUsage();
     let text = trace.startContent;
     let saves = 0;
-    for (const next of textsOf(trace, every)) {
+    for (const { text: next, elapsedMs } of savesOf(trace, every)) {
+      for (const device of [writer, reader]) device.elapsedMs = elapsedMs;
       writer.change(text, next);
       text = next;
       saves++;
@@ -87,6 +93,7 @@ export async function replay(trace: EditingTrace, { every, when }: ReplayOptions
       writerDownBytes: writer.downBytes,
       stateBytes: Number(server.query('SELECT length(state) FROM rockpool_document')[0]?.[0]),
       writerFileBytes: writer.fileBytes,
+      readerFileBytes: reader.fileBytes,
       emptyFileBytes,
       settleCpuMs: (cpu.user + cpu.system) / 1000,
     };
@@ -97,17 +104,25 @@ export async function replay(trace: EditingTrace, { every, when }: ReplayOptions
   }
 }
 
-/** The text after each save. */
-function* textsOf({ startContent, txns }: EditingTrace, every: number): Generator<string> {
+/** The text after each save, and the time since the first one; 0 without times. */
+function* savesOf({ startContent, txns }: EditingTrace, every: number): Generator<{ text: string; elapsedMs: number }> {
   let text = startContent;
   let saved = text;
-  for (const [index, { patches }] of txns.entries()) {
+  let elapsedMs = 0;
+  let lastMs = NaN;
+  for (const [index, { patches, time = '' }] of txns.entries()) {
     for (const patch of patches) text = patched(text, patch);
+    const timeMs = Date.parse(time);
+    // Some traces begin in 1970.
+    elapsedMs += lastMs > MIN_TIME_MS && timeMs > lastMs ? timeMs - lastMs : 0;
+    lastMs = timeMs;
     if (((index + 1) % every !== 0 && index < txns.length - 1) || text === saved) continue;
-    yield text;
+    yield { text, elapsedMs };
     saved = text;
   }
 }
+
+const MIN_TIME_MS = Date.parse('2000-01-01');
 
 function patched(text: string, [at, removed, inserted]: EditingTrace['txns'][number]['patches'][number]): string {
   // Positions count characters, not UTF-16 units.
@@ -125,11 +140,12 @@ async function allRead(writer: ReplayDevice, reader: ReplayDevice): Promise<void
 class ReplayDevice {
   upBytes = 0;
   downBytes = 0;
+  /** The time of the trace, by which the device's clocks are ahead. */
+  elapsedMs = 0;
   private readonly database: OpenDatabase;
   private readonly server: TestServer;
   private readonly principal: string;
   private engine: SyncEngine | null = null;
-  private requests = 0;
 
   constructor(server: TestServer, principal: string) {
     this.server = server;
@@ -137,8 +153,8 @@ class ReplayDevice {
     this.database = openInMemory({
       schema: SCHEMA,
       randomBytes: (count) => crypto.getRandomValues(new Uint8Array(count)),
-      nowMs: Date.now,
-      elapsedMs: () => performance.now(),
+      nowMs: () => Date.now() + this.elapsedMs,
+      elapsedMs: () => performance.now() + this.elapsedMs,
     });
   }
 
@@ -149,7 +165,7 @@ class ReplayDevice {
       token: () => this.server.token('editor', this.principal),
       database: toSyncDatabase({
         database: this.database,
-        elapsedMs: () => performance.now(),
+        elapsedMs: () => performance.now() + this.elapsedMs,
         onApplied: () => undefined,
       }),
       connect: (url, events) => {
@@ -231,9 +247,9 @@ class ReplayDevice {
     this.database.close();
   }
 
-  /** The same length as in pages. */
+  /** A UUID, as in pages. */
   private nextId(): string {
-    return String(this.requests++).padStart(36, '0');
+    return crypto.randomUUID();
   }
 }
 

@@ -12,7 +12,7 @@ import type { SnapshotProgress } from '../../packages/client/src/rpc/snapshot-pr
 import type { SqlParam } from '../../packages/client/src/rpc/sql-value.ts';
 import type { SyncState, WaitStage } from '../../packages/client/src/rpc/sync-status.ts';
 import type { DownloadTimeouts } from '../../packages/client/src/worker/first-sync/download-snapshot.ts';
-import { downloadContent } from '../../packages/client/src/worker/first-sync/download-snapshot.ts';
+import { downloadContent } from '../../packages/client/src/worker/first-sync/download-content.ts';
 import { snapshotSource } from '../../packages/client/src/worker/first-sync/snapshot-source.ts';
 import { openDatabase, type OpenDatabase } from '../../packages/client/src/worker/database/open-database.ts';
 import { toSyncDatabase } from '../../packages/client/src/worker/sync/sync-database.ts';

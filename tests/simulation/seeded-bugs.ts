@@ -9,15 +9,16 @@ export const SEEDED_BUGS: readonly SeededBug[] = [
   {
     name: 'skip the dedupe of changesets',
     file: server('admission/chain.ts'),
-    find: 'if (changeset.sequence < next) checkHash(changeset.sequence, hash, decidedHash);\n    else undecided.push({ changeset, hash });',
+    find: 'return hashed.slice(decided);',
     replace:
-      'undecided.push({ changeset: { ...changeset, sequence: Math.max(changeset.sequence, next + undecided.length) }, hash });',
+      'return hashed.map(({ changeset, hash }, index) => ({ changeset: { ...changeset, sequence: Math.max(changeset.sequence, next + index) }, hash }));',
   },
   {
     name: 'skip the dedupe of requests between tabs',
     file: client('write/write-transaction.ts'),
     find: 'if (known !== null) return known;',
-    replace: 'if (known !== null) this.parts.connection.run("DELETE FROM rockpool_request WHERE id = ?", requestId);',
+    replace:
+      'if (known !== null) this.parts.connection.run("DELETE FROM rockpool_request WHERE id IN (?1, unhex(?1, \'-\'))", requestId);',
   },
   {
     name: 'ack before commit',

@@ -16,12 +16,21 @@ export const changelogPanel: MakePanel = (client) => ({
        FROM rockpool_changelog AS log ORDER BY sequence DESC LIMIT ${MOST_CHANGESETS}`,
     );
     // Counted here, because the status counts nothing as pending if the client has no server.
-    const [counts] = await client.query<{ pendingCount: number; rejectedCount: number }>(
+    const [counts] = await client.query<{
+      pendingCount: number;
+      rejectedCount: number;
+      packedCount: number;
+    }>(
       `SELECT (SELECT count(*) FROM rockpool_changelog WHERE sequence > coalesce((SELECT max(up_to) FROM rockpool_decided), 0)) AS pendingCount,
-         (SELECT count(*) FROM rockpool_parked WHERE closed = 0) AS rejectedCount`,
+         (SELECT count(*) FROM rockpool_parked WHERE closed = 0) AS rejectedCount,
+         (SELECT ifnull(sum(last - first + 1), 0) FROM rockpool_changelog_pack) AS packedCount`,
     );
     into.replaceChildren(
-      element('p', '', `${counts?.pendingCount ?? 0} pending, ${counts?.rejectedCount ?? 0} rejected`),
+      element(
+        'p',
+        '',
+        `${counts?.pendingCount ?? 0} pending, ${counts?.rejectedCount ?? 0} rejected, ${counts?.packedCount ?? 0} admitted and packed`,
+      ),
       table(
         ['number', 'written', 'bytes', 'outcome'],
         rows.map(({ sequence, us, size, state }) => [sequence, time(us / US_PER_MS), size, state]),

@@ -8,7 +8,7 @@ import type { SnapshotProgress } from '../rpc/snapshot-progress.ts';
 import { INITIAL_STATUS, type TabRole } from '../rpc/sync-status.ts';
 import type { OpenOptions, TabApi, WorkerEvent } from '../rpc/worker-api.ts';
 import type { OpenDatabase } from './database/open-database.ts';
-import { downloadContent } from './first-sync/download-snapshot.ts';
+import { downloadContent } from './first-sync/download-content.ts';
 import { firstSync } from './first-sync/first-sync.ts';
 import { snapshotSource } from './first-sync/snapshot-source.ts';
 import type { LeaderStatus } from './leader/channel-message.ts';

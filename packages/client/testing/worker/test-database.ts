@@ -1,6 +1,7 @@
 import { buildSchema, DEFAULT_TOKENIZE, type RockpoolError, type Schema, type TableSchema } from '@rockpool/shared';
 import { memoryMedium, openStorage, type Medium, type Storage } from '@rockpool/vfs-opfs';
 import { openDatabase, type OpenDatabase, type OpenDatabaseOptions } from '../../src/worker/database/open-database.ts';
+import { loadPackCode } from '../../src/worker/changelog/load-pack-code.ts';
 import { loadTableShapes } from '../../src/worker/file/load-table-shapes.ts';
 import { loadDocumentSupport } from '../../src/worker/documents/load-document-support.ts';
 import { loadSqlite } from '../../src/worker/sqlite/load-sqlite.node.ts';
@@ -11,6 +12,7 @@ import { testTable } from './table-schema.ts';
 export const testRuntime: SqliteRuntime = await loadSqlite();
 await loadDocumentSupport();
 await loadTableShapes();
+await loadPackCode();
 
 export const account: TableSchema = testTable(
   'account',

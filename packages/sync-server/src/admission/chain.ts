@@ -24,15 +24,41 @@ export function undecidedChangesets(
   const first = push.changesets[0]?.sequence ?? 0;
   const next = site.lastSequence + 1;
   if (first > next) throw new RockpoolError('changeset-chain-broken', { expected: next, received: first });
-  checkHash(first - 1, push.previousHash, decidedHash);
-  const undecided: HashedChangeset[] = [];
+  const hashed = hashedChangesets(push);
+  const decided = Math.min(next - first, hashed.length);
+  checkDecided(first, push.previousHash, hashed.slice(0, decided), decidedHash);
+  return hashed.slice(decided);
+}
+
+/** Of the last pushes: a push of edits of large documents is admitted in many parts, each from the whole push. */
+const hashedByPush = new WeakMap<Push, readonly HashedChangeset[]>();
+
+function hashedChangesets(push: Push): readonly HashedChangeset[] {
+  const known = hashedByPush.get(push);
+  if (known !== undefined) return known;
   let hash = push.previousHash;
-  for (const changeset of push.changesets) {
+  const hashed = push.changesets.map((changeset) => {
     hash = changesetHash(hash, changeset, nativeSha256);
-    if (changeset.sequence < next) checkHash(changeset.sequence, hash, decidedHash);
-    else undecided.push({ changeset, hash });
+    return { changeset, hash };
+  });
+  hashedByPush.set(push, hashed);
+  return hashed;
+}
+
+/** The hash of the last decided changeset proves all before it. They are compared one by one only to name the first that differs. */
+function checkDecided(
+  first: number,
+  previousHash: Uint8Array,
+  decided: readonly HashedChangeset[],
+  decidedHash: (sequence: number) => Uint8Array | null,
+): void {
+  const last = decided.at(-1);
+  if (last !== undefined) {
+    const known = decidedHash(last.changeset.sequence);
+    if (known !== null && Buffer.compare(known, last.hash) === 0) return;
   }
-  return undecided;
+  checkHash(first - 1, previousHash, decidedHash);
+  for (const { changeset, hash } of decided) checkHash(changeset.sequence, hash, decidedHash);
 }
 
 function checkHash(sequence: number, hash: Uint8Array, decidedHash: (sequence: number) => Uint8Array | null): void {

@@ -20,6 +20,8 @@ import {
   type LocalTime,
 } from '@rockpool/shared';
 import type { Connection } from '../sqlite/connection.ts';
+import { ChangelogPacks } from './changelog-packs.ts';
+import { CHANGELOG_COLUMNS, toStoredChangeset, type StoredChangeset } from './stored-changeset.ts';
 
 /** The newest changeset. Sequence 0 if there is none yet. */
 export interface ChangelogHead extends LastStamp {
@@ -53,12 +55,14 @@ export interface DecodedChangeset {
   readonly cellBases: readonly CellBase[];
 }
 
-/** rockpool_changelog: each write appends its changeset in its own transaction. */
+/** rockpool_changelog: each write appends its changeset in its own transaction. Reads include packed changesets. */
 export class Changelog {
+  readonly packs: ChangelogPacks;
   private readonly connection: Connection;
 
   constructor(connection: Connection) {
     this.connection = connection;
+    this.packs = new ChangelogPacks(connection);
   }
 
   head(): ChangelogHead {
@@ -110,10 +114,10 @@ export class Changelog {
    */
   hashOf(sequence: number): Uint8Array {
     if (sequence === 0) return FIRST_PREVIOUS_HASH;
-    const hash = this.connection.value('SELECT hash FROM rockpool_changelog WHERE sequence = ?', sequence);
-    if (hash === undefined)
+    const hash = this.findHash(sequence);
+    if (hash === null)
       throw new RockpoolError('internal', { problem: 'a changeset is missing from the changelog', sequence });
-    return hash as Uint8Array;
+    return hash;
   }
 
   /**
@@ -131,50 +135,66 @@ export class Changelog {
 
   /** The hash of a changeset; null if the changeset does not exist or was pruned. */
   findHash(sequence: number): Uint8Array | null {
-    return (this.connection.value('SELECT hash FROM rockpool_changelog WHERE sequence = ?', sequence) ??
-      null) as Uint8Array | null;
+    const hash = this.connection.value('SELECT hash FROM rockpool_changelog WHERE sequence = ?', sequence);
+    return (hash as Uint8Array | undefined) ?? this.packs.find(sequence)?.hash ?? null;
   }
 
   /**
    * The start of the gapless run of changesets that ends with the newest; the newest sequence plus 1 if there is none.
    */
   firstRetained(): number {
-    const { sequence: last } = this.head();
+    // Single changesets and packs, by their ends.
     const gap = this.connection.value(
-      'SELECT max(sequence) FROM rockpool_changelog AS row WHERE sequence > 0 AND NOT EXISTS (SELECT 1 FROM rockpool_changelog WHERE sequence = row.sequence - 1)',
+      `WITH kept (first, last) AS (SELECT sequence, sequence FROM rockpool_changelog WHERE sequence > 0 UNION ALL SELECT first, last FROM rockpool_changelog_pack)
+       SELECT max(first) FROM kept AS run WHERE first - 1 NOT IN (SELECT last FROM kept)`,
     );
-    return typeof gap === 'number' ? gap : last + 1;
+    return typeof gap === 'number' ? gap : this.head().sequence + 1;
   }
 
   /** Null for a pruned changeset. */
   read(sequence: number): DecodedChangeset | null {
     const [row] = this.connection.rows(
-      'SELECT sequence, stamp_us + shift_us, base, body, before FROM rockpool_changelog WHERE sequence = ?',
+      `SELECT ${CHANGELOG_COLUMNS} FROM rockpool_changelog WHERE sequence = ?`,
       sequence,
     );
-    return row === undefined ? null : decodeRow(row);
+    const stored = row === undefined ? this.packs.find(sequence) : toStoredChangeset(row);
+    return stored === undefined ? null : decode(stored);
   }
 
   /** Changesets after `sequence`, in order, one at a time. The transaction must stay open meanwhile. */
   *readAfter(sequence: number): Generator<DecodedChangeset> {
+    for (const stored of this.readStoredAfter(sequence)) yield decode(stored);
+  }
+
+  /** Like `readAfter`, as they are stored. */
+  *readStoredAfter(sequence: number): Generator<StoredChangeset> {
+    let after = sequence;
+    for (const [first, last] of this.packs.rangesAfter(sequence)) {
+      yield* this.rowsBetween(after, first);
+      for (const changeset of this.packs.contentsOf(last)) if (changeset.sequence > sequence) yield changeset;
+      after = last;
+    }
+    yield* this.rowsBetween(after, Number.MAX_SAFE_INTEGER);
+  }
+
+  private *rowsBetween(after: number, before: number): Generator<StoredChangeset> {
     const statement = this.connection.prepare(
-      'SELECT sequence, stamp_us + shift_us, base, body, before FROM rockpool_changelog WHERE sequence > ? ORDER BY sequence',
+      `SELECT ${CHANGELOG_COLUMNS} FROM rockpool_changelog WHERE sequence > ? AND sequence < ? ORDER BY sequence`,
     );
     try {
-      statement.bindParams([sequence]);
-      while (statement.step()) yield decodeRow(statement.readValues());
+      statement.bindParams([after, before]);
+      while (statement.step()) yield toStoredChangeset(statement.readValues());
     } finally {
       statement.release();
     }
   }
 }
 
-function decodeRow(row: readonly unknown[]): DecodedChangeset {
-  const [sequence, writtenUs, base, body, before] = row as readonly [number, number, number, Uint8Array, Uint8Array];
+function decode({ sequence, stampUs, shiftUs, base, body, before }: StoredChangeset): DecodedChangeset {
   const { atomic, groups, cellBases } = decodeChangesetBody(body);
   return {
     sequence,
-    writtenMs: stampToMs(writtenUs),
+    writtenMs: stampToMs(stampUs + shiftUs),
     base,
     atomic,
     groups,

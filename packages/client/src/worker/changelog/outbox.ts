@@ -40,28 +40,14 @@ export class Outbox {
 
   /** The changesets after `sequence`, up to `maxBytes` of bodies but at least one; null if there is none. */
   nextPush(sequence: number, maxBytes: number): PushBatch | null {
-    const statement = this.connection.prepare(
-      'SELECT sequence, stamp_us, base, body, origin FROM rockpool_changelog WHERE sequence > ? ORDER BY sequence',
-    );
     const changesets: Changeset[] = [];
     let sizeBytes = 0;
-    try {
-      statement.bindParams([sequence]);
-      while (sizeBytes < maxBytes && statement.step()) {
-        const [number, stampUs, base, body, origin] = statement.readValues() as [
-          number,
-          number,
-          number,
-          Uint8Array,
-          Uint8Array | null,
-        ];
-        sizeBytes += body.length;
-        if (changesets.length > 0 && sizeBytes > maxBytes) break;
-        const came = origin === null ? {} : { origin: decodeOrigin(origin) };
-        changesets.push({ sequence: number, stampUs, base, body, ...came });
-      }
-    } finally {
-      statement.release();
+    for (const { sequence: number, stampUs, base, body, origin } of this.changelog.readStoredAfter(sequence)) {
+      sizeBytes += body.length;
+      if (changesets.length > 0 && sizeBytes > maxBytes) break;
+      const came = origin === null ? {} : { origin: decodeOrigin(origin) };
+      changesets.push({ sequence: number, stampUs, base, body, ...came });
+      if (sizeBytes >= maxBytes) break;
     }
     return changesets.length === 0 ? null : { previousHash: this.changelog.hashOf(sequence), changesets };
   }
@@ -87,8 +73,14 @@ export class Outbox {
    * site.
    */
   markPendingAfter(upTo: number, nowMs: number): void {
+    this.changelog.packs.unpackAfter(upTo);
     this.connection.run('DELETE FROM rockpool_decided WHERE up_to > ?', upTo);
     if (upTo > 0) this.markAcknowledged(upTo, nowMs);
+  }
+
+  /** Compresses some of the changesets before the last acknowledged one, if there are enough. Takes milliseconds. */
+  pack(): void {
+    this.changelog.packs.packUpTo(this.lastAckedSequence() - 1);
   }
 
   /**
@@ -106,6 +98,7 @@ export class Outbox {
       'DELETE FROM rockpool_changelog WHERE sequence > 0 AND sequence < ? AND sequence NOT IN (SELECT sequence FROM rockpool_parked)',
       upTo,
     );
+    this.changelog.packs.removeBefore(upTo);
     this.connection.run('DELETE FROM rockpool_decided WHERE up_to < ?', upTo);
   }
 }

@@ -22,11 +22,7 @@ export function renumber(connection: Connection, oldSiteId: Uint8Array, firstOwn
   let lowest = lowestSequence(connection);
   for (const [sequence] of connection.rows(rejected, firstOwn)) {
     move(connection, sequence as number, --lowest);
-    connection.run(
-      "UPDATE rockpool_request SET outcome_json = json_set(outcome_json, '$.sequence', ?) WHERE json_extract(outcome_json, '$.sequence') = ?",
-      lowest,
-      sequence as number,
-    );
+    connection.run('UPDATE rockpool_request SET sequence = ? WHERE sequence = ?', lowest, sequence as number);
   }
   connection.run(
     'DELETE FROM rockpool_changelog WHERE sequence > 0 AND sequence < ? OR sequence IN (SELECT sequence FROM rockpool_parked WHERE closed = 1)',
@@ -77,10 +73,10 @@ export function lowestSequence(connection: Connection): number {
  * are on the server already get 0, which counts as acknowledged.
  */
 function renumberRequests(connection: Connection, firstOwn: number): void {
-  const own = `(SELECT count(*) FROM rockpool_changelog WHERE sequence > 0 AND sequence <= json_extract(outcome_json, '$.sequence'))`;
   connection.run(
-    `UPDATE rockpool_request SET outcome_json = json_set(outcome_json, '$.sequence', CASE WHEN json_extract(outcome_json, '$.sequence') < ? THEN 0 ELSE ${own} END)
-     WHERE json_extract(outcome_json, '$.sequence') > 0`,
+    `UPDATE rockpool_request AS request SET sequence = CASE WHEN sequence < ? THEN 0
+       ELSE (SELECT count(*) FROM rockpool_changelog WHERE sequence > 0 AND sequence <= request.sequence) END
+     WHERE sequence > 0`,
     firstOwn,
   );
 }

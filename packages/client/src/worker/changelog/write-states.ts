@@ -1,16 +1,17 @@
 import { RockpoolError } from '@rockpool/shared';
 import type { WriteState } from '../../rpc/write-state.ts';
 import type { Connection } from '../sqlite/connection.ts';
+import { requestKey } from './request-key.ts';
 
 const WRITE_STATE_SQL = `
   SELECT request.sequence, request.sequence > (SELECT coalesce(max(up_to), 0) FROM rockpool_decided), rejected.code, rejected.fields_json
-  FROM (SELECT json_extract(outcome_json, '$.sequence') AS sequence FROM rockpool_request WHERE id = ?) AS request
+  FROM (SELECT sequence FROM rockpool_request WHERE id = ?) AS request
   LEFT JOIN rockpool_parked AS rejected ON rejected.sequence = request.sequence`;
 
 /** The states of the writes with these request ids. A read-only connection suffices. */
 export function writeStates(connection: Connection, requestIds: readonly string[]): WriteState[] {
   return requestIds.map((id) => {
-    const [row] = connection.rows(WRITE_STATE_SQL, id);
+    const [row] = connection.rows(WRITE_STATE_SQL, requestKey(id));
     if (row === undefined) return { state: 'unknown' };
     const [sequence, isPending, code, fieldsJson] = row as [number | null, number, string | null, string | null];
     if (sequence === null) return { state: 'admitted' };

@@ -4,6 +4,8 @@ import { describe, expect, it } from 'vitest';
 import { decodeRows } from '../../rpc/rows-transfer.ts';
 import { Connection } from '../sqlite/connection.ts';
 import { testColumn, testTable } from '../../../testing/worker/table-schema.ts';
+import { writeStates } from '../changelog/write-states.ts';
+import { RequestLog } from '../write/request-log.ts';
 import { STORAGE_FORMAT } from '../file/internal-tables.ts';
 import type { OpenDatabase } from './open-database.ts';
 import {
@@ -101,6 +103,12 @@ describe('opening', () => {
       ALTER TABLE old_rejected RENAME TO rockpool_parked;
       DROP TABLE rockpool_document;
       DROP TABLE rockpool_document_base;
+      DROP TABLE rockpool_changelog_pack;
+      DROP TABLE rockpool_request;
+      CREATE TABLE rockpool_request (id TEXT PRIMARY KEY NOT NULL, done_ms INTEGER NOT NULL, outcome_json TEXT NOT NULL) WITHOUT ROWID;
+      INSERT INTO rockpool_request VALUES ('0f8fad5b-d9cb-469f-a165-70867728950e', 5, '{"touchedTables":["account"],"sequence":1}'),
+        ('not-a-uuid', 6, '{"results":[{"changes":2}],"touchedTables":[],"sequence":null}'),
+        ('0F8FAD5B-D9CB-469F-A165-70867728950E', 7, '{"touchedTables":[],"sequence":null}');
       ALTER TABLE rockpool_conflict DROP COLUMN path`);
     first.database.meta.set('storage_format', 1);
     await first.close();
@@ -109,6 +117,24 @@ describe('opening', () => {
     expect(again.database.outbox.nextPush(0, 1)?.changesets).toHaveLength(1);
     expect(again.database.rejected.count()).toBe(0);
     expect(again.database.connection.rows('SELECT shift_us FROM rockpool_changelog')).toEqual([[0]]);
+    const requests = new RequestLog(again.database.connection);
+    const known = { changes: [], repeated: true };
+    expect(requests.find('0f8fad5b-d9cb-469f-a165-70867728950e')).toEqual({
+      ...known,
+      results: [],
+      touchedTables: ['account'],
+      sequence: 1,
+    });
+    expect(requests.find('not-a-uuid')).toEqual({
+      ...known,
+      results: [{ changes: 2 }],
+      touchedTables: [],
+      sequence: null,
+    });
+    expect(requests.find('0F8FAD5B-D9CB-469F-A165-70867728950E')).toMatchObject({ touchedTables: [], sequence: null });
+    expect(writeStates(again.database.connection, ['0f8fad5b-d9cb-469f-a165-70867728950e'])).toEqual([
+      { state: 'pending' },
+    ]);
     await again.close();
   });
 

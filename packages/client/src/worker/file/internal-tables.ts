@@ -23,13 +23,38 @@ const DOCUMENT_BASE_DDL: readonly string[] = [
   'CREATE INDEX rockpool_document_base_by_id ON rockpool_document_base (id)',
 ];
 
+// Admitted changesets, compressed (changelog/changeset-pack.ts): those from `first` to `last`, without gaps. Comments
+// here are not part of the SQL, which every page loads.
+const CHANGELOG_PACK_DDL =
+  'CREATE TABLE rockpool_changelog_pack (last INTEGER PRIMARY KEY NOT NULL, first INTEGER NOT NULL, packed BLOB NOT NULL)';
+
+// Completed requests, so that a tab that got no answer can safely repeat its request. `id`: a UUID as 16 bytes, another
+// id as text (changelog/request-key.ts). `sequence`: of its changeset; NULL if it changed no synced row. `tables_json`: the
+// tables that it touched. `results_json`: NULL if it has none.
+const REQUEST_DDL: string = `CREATE TABLE rockpool_request (
+    id BLOB PRIMARY KEY NOT NULL,
+    done_ms INTEGER NOT NULL,
+    sequence INTEGER,
+    tables_json TEXT NOT NULL,
+    results_json TEXT
+  ) WITHOUT ROWID`;
+
+const REQUESTS_IN_COLUMNS: readonly string[] = [
+  'ALTER TABLE rockpool_request RENAME TO rockpool_request_json',
+  REQUEST_DDL,
+  `INSERT INTO rockpool_request SELECT iif(id = lower(id) AND length(unhex(id, '-')) = 16, unhex(id, '-'), id), done_ms,
+     outcome_json ->> '$.sequence', outcome_json -> '$.touchedTables', outcome_json -> '$.results' FROM rockpool_request_json`,
+  'DROP TABLE rockpool_request_json',
+];
+
 /**
  * Version of the tables below. A file with another number was written by another version of Rockpool.
  *
  * 1: first version. 2: changesets record how the clock was set since; closed rejected changesets stay as long as their
  * changeset. 3: documents. 4: conflicts inside documents have a path. 5: edited document states have a base. 6: re-created changesets have an origin.
+ * 7: admitted changesets are packed, requests have columns.
  */
-export const STORAGE_FORMAT = 6;
+export const STORAGE_FORMAT = 7;
 
 /** The statements that bring each older format to the next. */
 export const FORMAT_STEPS: Readonly<Record<number, readonly string[]>> = {
@@ -41,6 +66,7 @@ export const FORMAT_STEPS: Readonly<Record<number, readonly string[]>> = {
   3: ['ALTER TABLE rockpool_conflict ADD COLUMN path TEXT'],
   4: DOCUMENT_BASE_DDL,
   5: ['ALTER TABLE rockpool_changelog ADD COLUMN origin BLOB'],
+  6: [CHANGELOG_PACK_DDL, ...REQUESTS_IN_COLUMNS],
 };
 
 /** Rockpool's own tables in every client database. Their rows change in the same transactions as the app's rows. */
@@ -51,7 +77,7 @@ export const INTERNAL_DDL: readonly string[] = [
   // Every changeset written here, in order. Numbers and hashes change only with the site id. Changesets above
   // rockpool_decided form the outbox.
   `CREATE TABLE rockpool_changelog (
-    sequence INTEGER PRIMARY KEY NOT NULL, -- 1, 2, 3 … without gaps; from below, decided ones are pruned, but the last row always stays.
+    sequence INTEGER PRIMARY KEY NOT NULL, -- 1, 2, 3 … without gaps, packed ones included; from below, decided ones are pruned, but the last row always stays.
                                            -- Below 0: rejected ones from before the site id changed, never sent again
     stamp_us INTEGER NOT NULL,             -- local time at commit, rising (shared/clock/local-time.ts)
     base INTEGER NOT NULL,                 -- cursor at commit
@@ -61,6 +87,8 @@ export const INTERNAL_DDL: readonly string[] = [
     shift_us INTEGER NOT NULL DEFAULT 0,   -- what to add to the stamp to have what the wall clock showed; not 0 once it was set back
     origin BLOB                            -- the changeset that this one was re-created from (shared/change/changeset-origin.ts); NULL for none
   )`,
+
+  CHANGELOG_PACK_DDL,
 
   // When the server decided about changesets up to a number. The last row is the last acknowledged sequence; the older
   // rows tell when changesets may be pruned.
@@ -88,12 +116,7 @@ export const INTERNAL_DDL: readonly string[] = [
   DOCUMENT_DDL,
   ...DOCUMENT_BASE_DDL,
 
-  // Completed requests, so that a tab that got no answer can safely repeat its request.
-  `CREATE TABLE rockpool_request (
-    id TEXT PRIMARY KEY NOT NULL,
-    done_ms INTEGER NOT NULL,
-    outcome_json TEXT NOT NULL
-  ) WITHOUT ROWID`,
+  REQUEST_DDL,
 ];
 
 export function internalDdl(): string[] {

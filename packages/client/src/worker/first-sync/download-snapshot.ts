@@ -1,11 +1,11 @@
 import { RockpoolError, type ErrorFields } from '@rockpool/shared';
+import { emptyPartial, type PartialDownload } from './partial-download.ts';
 import {
   BUILD_TIMEOUT_MS,
   FIRST_BYTE_TIMEOUT_MS,
   NEXT_BYTES_TIMEOUT_MS,
   SNAPSHOT_TOKEN_TTL_MS,
 } from '../sync/snapshot-wait.ts';
-import type { DownloadContent } from './snapshot-source.ts';
 import type { SnapshotEvents } from '../sync/snapshot-taking.ts';
 
 export interface DownloadOptions extends SnapshotEvents {
@@ -34,13 +34,6 @@ export interface DownloadTimeouts {
   readonly builtMs?: number;
   /** Between parts of the body; browsers themselves wait for ever. */
   readonly nextBytesMs?: number;
-}
-
-/** The part of the snapshot with this ETag that has arrived. */
-export interface PartialDownload {
-  parts: Uint8Array<ArrayBuffer>[];
-  receivedBytes: number;
-  etag: string;
 }
 
 /** The snapshot as sent, compressed. */
@@ -91,23 +84,6 @@ export async function downloadSnapshot(options: DownloadOptions): Promise<Downlo
     };
   }
   throw downloadCut(partial);
-}
-
-/** Downloads over HTTP. Each attempt continues where the one before it was cut. */
-export function downloadContent(
-  options: Pick<DownloadOptions, 'url' | 'databaseId' | 'schemaHash' | 'token' | 'timeouts' | 'fetch'>,
-): DownloadContent {
-  const partial = emptyPartial();
-  return async (events, signal) => {
-    const downloaded = await downloadSnapshot({ ...options, ...events, partial, signal });
-    if (downloaded === null) return null;
-    const { compressed, sizeBytes } = downloaded;
-    return { source: compressed.stream().pipeThrough(new DecompressionStream('gzip'), { signal }), sizeBytes };
-  };
-}
-
-export function emptyPartial(): PartialDownload {
-  return { parts: [], receivedBytes: 0, etag: '' };
 }
 
 function downloadCut({ receivedBytes }: PartialDownload): RockpoolError {

@@ -3,9 +3,9 @@ import { importFile, storageSizes, type Medium, type SqliteModule as StorageModu
 import { Connection } from '../sqlite/connection.ts';
 import type { SqliteRuntime } from '../sqlite/sqlite-runtime.ts';
 import { storageFailure } from '../storage/storage-failure.ts';
-import { adoptSnapshot } from './adopt-snapshot.ts';
 import { STORE_TIMEOUT_MS } from '../sync/snapshot-wait.ts';
-import { downloadSnapshot, type DownloadOptions } from './download-snapshot.ts';
+import type { DownloadOptions } from './download-snapshot.ts';
+import { loadSnapshotCode } from './load-snapshot-code.ts';
 import { reportStored } from './stored-progress.ts';
 
 export interface FirstSyncOptions extends Omit<DownloadOptions, 'schemaHash' | 'timeouts'> {
@@ -35,6 +35,7 @@ export async function firstSync(options: FirstSyncOptions): Promise<boolean> {
     builtMs: answerWithinMs,
     ...(nextBytesMs === undefined ? {} : { nextBytesMs }),
   };
+  const { adoptSnapshot, downloadSnapshot } = await loadSnapshotCode();
   const downloaded = await downloadSnapshot({ ...options, schemaHash: schema.hash, timeouts });
   if (downloaded === null) return false;
   const { module } = await runtime;

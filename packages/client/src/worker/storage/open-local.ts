@@ -5,6 +5,7 @@ import type { OpenedDatabase } from '../leader/opened-database.ts';
 import type { Migration } from '../../rpc/migration.ts';
 import type { Durability } from '../../rpc/worker-api.ts';
 import { loadTableShapes } from '../file/load-table-shapes.ts';
+import { loadPackCode } from '../changelog/load-pack-code.ts';
 import { loadDocumentSupport } from '../documents/load-document-support.ts';
 import { documentTables } from '../documents/document-columns.ts';
 import { localReads, type LocalReadsOptions } from '../database/local-reads.ts';
@@ -230,6 +231,10 @@ async function connect(
     });
     // Another bundle may have added the first document; `loadCode` knows only this bundle's schema.
     if (documentTables(opened.schema.tables).size > 0) await loadDocumentSupport();
+    // Without packs nothing waits for it. A leader that fails to load it does not pack.
+    const packCode = loadPackCode();
+    if (opened.changelog.packs.isEmpty) packCode.catch(() => undefined);
+    else await packCode;
     // The installed schema counts only once it is stored.
     await storage.committed().catch((thrown: unknown) => {
       opened.close();

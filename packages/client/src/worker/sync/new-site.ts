@@ -23,9 +23,10 @@ export function becomeNewSite(
   progress: SyncProgress,
   firstOwn: number,
 ): ReadonlySet<string> {
-  const { connection, tablesById, meta } = database;
+  const { connection, tablesById, meta, changelog } = database;
   try {
     return inApplyTransaction(database, () => {
+      changelog.packs.unpackAfter(0);
       for (const changeset of progress.pendingAfter(pending.newestSequence)) pending.add(changeset);
       const leaving = new Map(
         pending.sequences.filter((sequence) => sequence < firstOwn).map((sequence) => [sequence, 'rejected' as const]),

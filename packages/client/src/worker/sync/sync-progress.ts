@@ -49,6 +49,7 @@ export function syncProgress(
       meta.set('cursor_link', logHash);
       if (lastAckedSequence > 0) outbox.markAcknowledged(lastAckedSequence, nowMs());
       outbox.prune(nowMs());
+      outbox.pack();
     },
     startOver(logEpoch, { to, logHash }, lastAckedSequence): void {
       meta.set('wants_whole', 0);

@@ -1,5 +1,6 @@
 import type { WriteOutcome } from '../../rpc/write-request.ts';
 import type { Connection } from '../sqlite/connection.ts';
+import { requestKey } from '../changelog/request-key.ts';
 import { restoreResult, storeResult, type StoredResult } from './stored-results.ts';
 
 /** How long a tab may wait and still repeat a request safely, for example on a laptop closed overnight. */
@@ -15,12 +16,7 @@ const MIN_KEPT_REQUESTS = 1_000;
 // Requests of pending changesets are kept, because their write states may still be asked for.
 const PRUNE_SQL = `
   DELETE FROM rockpool_request WHERE done_ms < ? AND id NOT IN (SELECT id FROM rockpool_request ORDER BY done_ms DESC LIMIT ${MIN_KEPT_REQUESTS})
-    AND coalesce(json_extract(outcome_json, '$.sequence'), 0) <= (SELECT coalesce(max(up_to), 0) FROM rockpool_decided)`;
-
-/** `results` is omitted if there are none. */
-type StoredOutcome = Omit<WriteOutcome, 'repeated' | 'results' | 'changes'> & {
-  readonly results?: readonly StoredResult[];
-};
+    AND ifnull(sequence, 0) <= (SELECT coalesce(max(up_to), 0) FROM rockpool_decided)`;
 
 /** rockpool_request: the requests carried out, with their outcomes. Used inside the transaction of the write. */
 export class RequestLog {
@@ -32,19 +28,31 @@ export class RequestLog {
   }
 
   find(id: string): WriteOutcome | null {
-    const json = this.connection.value('SELECT outcome_json FROM rockpool_request WHERE id = ?', id);
-    if (json === undefined) return null;
-    const { results = [], touchedTables, sequence } = JSON.parse(json as string) as StoredOutcome;
-    return { results: results.map(restoreResult), touchedTables, changes: [], sequence, repeated: true };
+    const [row] = this.connection.rows(
+      'SELECT sequence, tables_json, results_json FROM rockpool_request WHERE id = ?',
+      requestKey(id),
+    );
+    if (row === undefined) return null;
+    const [sequence, tablesJson, resultsJson] = row as [number | null, string, string | null];
+    const results = resultsJson === null ? [] : (JSON.parse(resultsJson) as StoredResult[]);
+    return {
+      results: results.map(restoreResult),
+      touchedTables: JSON.parse(tablesJson) as string[],
+      changes: [],
+      sequence,
+      repeated: true,
+    };
   }
 
   record(id: string, { results, touchedTables, sequence }: WriteOutcome, nowMs: number): void {
-    const json = JSON.stringify({
-      ...(results.length === 0 ? {} : { results: results.map(storeResult) }),
-      touchedTables,
+    this.connection.run(
+      'INSERT INTO rockpool_request (id, done_ms, sequence, tables_json, results_json) VALUES (?, ?, ?, ?, ?)',
+      requestKey(id),
+      nowMs,
       sequence,
-    } satisfies StoredOutcome);
-    this.connection.run('INSERT INTO rockpool_request (id, done_ms, outcome_json) VALUES (?, ?, ?)', id, nowMs, json);
+      JSON.stringify(touchedTables),
+      results.length === 0 ? null : JSON.stringify(results.map(storeResult)),
+    );
     if (++this.sincePruned < PRUNE_EVERY) return;
     this.sincePruned = 0;
     this.connection.run(PRUNE_SQL, nowMs - REQUEST_RETENTION_MS);

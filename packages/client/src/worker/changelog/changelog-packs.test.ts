@@ -1,0 +1,148 @@
+import type { TableSchema } from '@rockpool/shared';
+import { afterEach, describe, expect, it } from 'vitest';
+import { openInMemory, testSchema } from '../../../testing/worker/test-database.ts';
+import type { OpenDatabase } from '../database/open-database.ts';
+import { decodePack } from './changeset-pack.ts';
+import { ADMITTED_RETENTION_MS } from './outbox.ts';
+import { renumber } from './renumber.ts';
+import { rowSyncState } from './row-sync-state.ts';
+import type { StoredChangeset } from './stored-changeset.ts';
+
+const LARGE = new Uint8Array(20_000);
+
+let database: OpenDatabase;
+afterEach(() => database.close());
+
+/** Writes that many changesets; those in `large` are large. */
+function withChangesets(count: number, large: readonly number[] = []): StoredChangeset[] {
+  database = openInMemory();
+  for (let i = 1; i <= count; i++) write(`r${i}`, `k${i}`, large.includes(i) ? LARGE : new Uint8Array(20));
+  return [...database.changelog.readStoredAfter(0)];
+}
+
+function write(id: string, key: string, extra: Uint8Array): void {
+  database.write({ id, statements: [{ sql: 'INSERT INTO account (id, extra) VALUES (?, ?)', params: [key, extra] }] });
+}
+
+/** As after a delivery: once for each run that can be packed. */
+function admit(upTo: number): void {
+  database.outbox.markAcknowledged(upTo, 1000);
+  for (let i = 0; i <= upTo; i += 16) database.outbox.pack();
+}
+
+const packs = (): unknown[] =>
+  database.connection.rows('SELECT first, last FROM rockpool_changelog_pack ORDER BY last');
+const rows = (): unknown[] =>
+  database.connection.rows('SELECT sequence FROM rockpool_changelog ORDER BY sequence').flat();
+const sizeOf = (table: string, columns: string): number =>
+  database.connection.value(`SELECT ifnull(sum(${columns}), 0) FROM ${table}`) as number;
+
+describe('packs of the changelog', () => {
+  it('hold admitted changesets in less than a third of the bytes, and return them unchanged', () => {
+    const all = withChangesets(300);
+    const before = sizeOf('rockpool_changelog', 'length(hash) + length(body) + length(before)');
+    admit(300);
+    expect(packs()).toEqual([
+      [1, 256],
+      [257, 288],
+    ]);
+    expect(rows()).toEqual([289, 290, 291, 292, 293, 294, 295, 296, 297, 298, 299, 300]);
+    expect(sizeOf('rockpool_changelog_pack', 'length(packed)')).toBeLessThan(before / 3);
+    expect([...database.changelog.readStoredAfter(0)]).toEqual(all);
+    expect([...database.changelog.readStoredAfter(40)]).toEqual(all.slice(40));
+    expect([...database.changelog.readStoredAfter(290)]).toEqual(all.slice(290));
+    for (const { sequence, hash } of all) expect(database.changelog.findHash(sequence)).toEqual(hash);
+    expect(database.changelog.firstRetained()).toBe(1);
+    expect(database.changelog.read(7)).toMatchObject({ sequence: 7, groups: [{ keys: [['k7']] }] });
+    expect(database.changelog.read(301)).toBe(null);
+  });
+
+  it('leave pending, rejected, re-created and large changesets, and the last one, as they are', () => {
+    withChangesets(200, [50]);
+    database.connection.run("UPDATE rockpool_changelog SET origin = x'00' WHERE sequence = 140");
+    const all = [...database.changelog.readStoredAfter(0)];
+    database.rejected.add(100, { code: 'constraint-check', fields: {}, recovery: 'ask-user', message: '' }, 0);
+    admit(180);
+    // 83 to 99 and 133 to 139 are fewer than a run.
+    expect(packs()).toEqual([
+      [1, 32],
+      [51, 82],
+      [101, 132],
+      [141, 172],
+    ]);
+    expect([...database.changelog.readStoredAfter(0)]).toEqual(all);
+    expect(database.changelog.firstRetained()).toBe(1);
+    expect(database.outbox.nextPush(180, 1e9)?.changesets.map(({ sequence }) => sequence)[0]).toBe(181);
+  });
+
+  it('are sent again to a server that was restored from a backup', () => {
+    const all = withChangesets(100);
+    admit(100);
+    // A copied file is told apart before anything is applied.
+    expect(database.outbox.nextPush(10, 1e9)).toEqual({
+      previousHash: all[9]?.hash,
+      changesets: all.slice(10).map(({ sequence, stampUs, base, body }) => ({ sequence, stampUs, base, body })),
+    });
+    database.outbox.markPendingAfter(40, 2000);
+    expect(database.outbox.pendingCount()).toBe(60);
+    expect(packs()).toEqual([]);
+    expect([...database.changelog.readStoredAfter(0)]).toEqual(all);
+    admit(100);
+    expect(packs()).toEqual([[1, 96]]);
+    expect([...database.changelog.readStoredAfter(0)]).toEqual(all);
+  });
+
+  it('are renumbered for a new site', () => {
+    const all = withChangesets(100);
+    admit(90);
+    database.changelog.packs.unpackAfter(0);
+    expect(renumber(database.connection, database.siteId, 31, 90)).toBe(60);
+    expect([...database.changelog.readStoredAfter(0)].map(({ body }) => body)).toEqual(
+      all.slice(30).map(({ body }) => body),
+    );
+  });
+
+  it('are removed when all their changesets are old enough', () => {
+    withChangesets(100);
+    admit(50);
+    database.outbox.markAcknowledged(100, 2 * 60 * 60 * 1000);
+    database.outbox.pack();
+    database.outbox.pack();
+    expect(packs()).toEqual([[1, 96]]);
+    database.outbox.prune(ADMITTED_RETENTION_MS + 60 * 60 * 1000);
+    expect(packs()).toEqual([[1, 96]]);
+    database.outbox.prune(ADMITTED_RETENTION_MS + 3 * 60 * 60 * 1000);
+    expect(packs()).toEqual([]);
+    expect(rows()).toEqual([100]);
+    expect(database.changelog.firstRetained()).toBe(100);
+  });
+
+  it('still let a write be undone, and name the state of its row', () => {
+    withChangesets(100);
+    admit(100);
+    const table = testSchema.tables.find(({ name }) => name === 'account') as TableSchema;
+    expect(rowSyncState(database, table, ['k5'])).toMatchObject({
+      stage: 'admitted',
+      changes: [{ sequence: 5, stage: 'admitted' }],
+    });
+    database.write({ id: 'undo', statements: [], action: { kind: 'undo', requestId: 'r5' } });
+    expect(database.connection.value(`SELECT count(*) FROM account WHERE id = 'k5'`)).toBe(0);
+  });
+
+  it('leave changesets alone that do not follow from each other', () => {
+    withChangesets(100);
+    database.connection.run('UPDATE rockpool_changelog SET base = base + 1 WHERE sequence = 40');
+    admit(100);
+    expect(packs()).toEqual([
+      [1, 32],
+      [65, 96],
+    ]);
+  });
+
+  it('throw storage-corrupt when they are damaged', () => {
+    withChangesets(40);
+    admit(40);
+    const packed = database.connection.value('SELECT packed FROM rockpool_changelog_pack') as Uint8Array;
+    expect(() => decodePack(packed.slice(0, -10), 1)).toThrow(expect.objectContaining({ code: 'storage-corrupt' }));
+  });
+});

@@ -1,0 +1,21 @@
+import { RockpoolError } from '@rockpool/shared';
+
+type PackCode = typeof import('./pack-changesets.ts');
+
+let loaded: PackCode | null = null;
+
+/** Loads the code that packs and unpacks changesets, once. Await it after opening a database that has packs. */
+export async function loadPackCode(): Promise<void> {
+  loaded ??= await import('./pack-changesets.ts');
+}
+
+/** Whether changesets can be packed already. */
+export function isPackCodeLoaded(): boolean {
+  return loaded !== null;
+}
+
+/** The loaded code. Call it only if there are packs, or `isPackCodeLoaded`. */
+export function packCode(): PackCode {
+  if (loaded === null) throw new RockpoolError('internal', { problem: 'the code of packs is not loaded' });
+  return loaded;
+}
