@@ -11,6 +11,7 @@ import { bundledWorkers } from './scripts/tests/bundled-workers.mjs';
 import { isolatedFiles } from './scripts/tests/isolated-files.mjs';
 import { levelOfThisRun } from './scripts/tests/level.mjs';
 import LongestFirst from './scripts/tests/longest-first.mjs';
+import { recycledForks } from './scripts/tests/recycled-forks.mjs';
 import type { Level } from './tests/support/level.ts';
 
 // The suffix of a file selects where it runs: .test.ts in Node, .browser.test.ts in Chromium. A level before it selects when:
@@ -137,6 +138,7 @@ const config: ViteUserConfig = defineConfig({
           exclude: [...notOurs, browserTests, verifyTests, deepTests, stockTests, ...isolated],
           // Files share the modules of their process.
           isolate: false,
+          pool: recycledForks,
           unstubGlobals: true,
           provide: { level },
           globalSetup: postgresOnDemand,

@@ -55,8 +55,8 @@ export const heavyFiles = {
   'packages/sync-server/src/store/damaged-file.test.ts': 3,
   'packages/sync-server/src/snapshot/snapshot.test.ts': 3,
   'tests/merge/stream.property.test.ts': 3,
-  'packages/client/src/worker/live/query-dependencies.property.test.ts': 3,
-  'packages/client/src/worker/apply/applied-changes.property.test.ts': 3,
+  'packages/client/src/worker/invalidate/query-dependencies.property.test.ts': 3,
+  'packages/client/src/worker/invalidate/applied-changes.property.test.ts': 3,
   'tests/documents/typing.test.ts': 3,
   'packages/shared/src/document/write-json.property.test.ts': 3,
   'packages/vfs-opfs/src/readers-at-every-moment-controls.test.ts': 3,
@@ -79,6 +79,11 @@ export const heavyFiles = {
 };
 
 const usualSeconds = { chromium: 3, node: 0.4 };
+
+/** @param {string} file relative to the root */
+export function isHeavy(file) {
+  return file in heavyFiles;
+}
 
 /** @param {string} file relative to the root */
 export function weightOf(file) {
