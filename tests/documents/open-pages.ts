@@ -35,8 +35,9 @@ export class OpenPages {
       if (!(error instanceof RockpoolError) || error.code !== 'document-gone') throw error;
     });
     const stored = device.database.connection.value('SELECT content FROM page WHERE id = ?', key) ?? null;
-    expect(page.value === null && page.state === 'gone' ? null : canonicalJson(page.value)).toBe(stored);
-    if (page.state !== 'open') this.pagesOf(device).delete(key);
+    const { value, state } = page.current;
+    expect(value === null && state === 'gone' ? null : canonicalJson(value)).toBe(stored);
+    if (state !== 'open') this.pagesOf(device).delete(key);
   }
 
   private async page(device: Device, key: string): Promise<Open | null> {

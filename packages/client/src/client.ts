@@ -297,7 +297,7 @@ export interface Peer<State = unknown> {
 }
 
 /**
- * A value that changes over time. The status, rejected changesets, live queries and presence have this shape. It fits
+ * A value that changes over time. The status, rejected changesets, live queries, presence and documents have this shape. It fits
  * React's `useSyncExternalStore` and Svelte's store contract.
  */
 export interface Subscribable<T> {
@@ -463,7 +463,7 @@ export interface LiveQuery<Row> extends Subscribable<LiveState<Row>> {
 /**
  * A document that is open in this page: its JSON, and the Y.Doc that editors bind to. Returned by `client.document`.
  */
-export interface LiveDocument<Value = unknown> {
+export interface LiveDocument<Value = unknown> extends Subscribable<LiveDocumentState<Value>> {
   /**
    * The Y.Doc that editors bind to. Rockpool writes its changes to the database in the background, each as a JSON
    * change that merges with the changes of others. Changes made elsewhere, in any tab or on another device, appear in
@@ -482,12 +482,6 @@ export interface LiveDocument<Value = unknown> {
    * ```
    */
   text(...path: DocumentPath): Text | null;
-  /** The JSON of the document in this page; null when the document is gone. */
-  readonly value: Value | null;
-  /** `gone`: the row was deleted or its column set to NULL. Later changes in this page are not written. */
-  readonly state: 'open' | 'gone' | 'closed';
-  /** Why the document cannot be written, for example an image in a text. The next change retries. */
-  readonly error: Error | null;
   /** Changes the document to the return value of `next`, with the fewest operations. */
   change(next: (value: Value) => Value): void;
   /** Undoes and redoes the changes made in this page through `doc` or `change`. */
@@ -498,10 +492,18 @@ export interface LiveDocument<Value = unknown> {
    * others it holds the name (or principal) that the server verified, and a colour.
    */
   readonly awareness: Awareness;
-  /** Calls the listener after every change of `value`, `state` or `error`, until the returned function is called. */
-  onChange(listener: () => void): () => void;
   /** Resolves when all changes made here are committed. Rejects with the error that prevents it. */
   saved(): Promise<void>;
   /** Writes pending changes, then closes the document. */
   close(): Promise<void>;
+}
+
+/** An open document as it is now. */
+export interface LiveDocumentState<Value = unknown> {
+  /** The JSON of the document in this page, read at the first access; null when the document is gone. */
+  readonly value: Value | null;
+  /** `gone`: the row was deleted or its column set to NULL. Later changes in this page are not written. */
+  readonly state: 'open' | 'gone' | 'closed';
+  /** Why the document cannot be written, for example an image in a text. The next change retries. */
+  readonly error: Error | null;
 }

@@ -44,12 +44,12 @@ describe('an open document', () => {
   it('shows writes by SQL, and SQL shows its changes', async () => {
     const client = await openPage({ body: 'low tide' });
     const document = await client.document<Content>('page', ['p'], 'content');
-    expect(document.value).toEqual({ body: 'low tide' });
+    expect(document.current.value).toEqual({ body: 'low tide' });
     document.change((value) => ({ ...value, items: [{ id: 'x', n: 1 }] }));
     await document.saved();
     expect(await stored(client)).toBe('{"body":"low tide","items":[{"id":"x","n":1}]}');
     await client.execute(`UPDATE page SET content = json_set(content, '$.body', 'high tide')`);
-    await until(() => document.value?.body === 'high tide');
+    await until(() => document.current.value?.body === 'high tide');
     expect(bodyOf(document.doc).toJSON()).toBe('high tide');
     await document.close();
   });
@@ -62,9 +62,9 @@ describe('an open document', () => {
     const other = client.execute(`UPDATE page SET content = json_set(content, '$.items', json('[{"id":"x","n":2}]'))`);
     typed.insert(typed.length, '!');
     await Promise.all([other, document.saved()]);
-    await until(() => document.value?.items !== undefined);
+    await until(() => document.current.value?.items !== undefined);
     expect(await stored(client)).toBe('{"body":"very low tide!","items":[{"id":"x","n":2}]}');
-    expect(document.value).toEqual({ body: 'very low tide!', items: [{ id: 'x', n: 2 }] });
+    expect(document.current.value).toEqual({ body: 'very low tide!', items: [{ id: 'x', n: 2 }] });
     await document.close();
   });
 
@@ -75,12 +75,12 @@ describe('an open document', () => {
     const mine = await client.document<Content>('page', ['p'], 'content');
     const theirs = await tab.client.document<Content>('page', ['p'], 'content');
     bodyOf(theirs.doc).insert(0, 'their ');
-    await until(() => mine.value?.body === 'their low tide');
+    await until(() => mine.current.value?.body === 'their low tide');
     bodyOf(mine.doc).insert(0, 'my ');
-    await until(() => theirs.value?.body === 'my their low tide');
+    await until(() => theirs.current.value?.body === 'my their low tide');
     mine.undoManager.undo();
-    await until(() => theirs.value?.body === 'their low tide');
-    expect(mine.value).toEqual({ body: 'their low tide' });
+    await until(() => theirs.current.value?.body === 'their low tide');
+    expect(mine.current.value).toEqual({ body: 'their low tide' });
     await Promise.all([mine.close(), theirs.close()]);
   });
 
@@ -88,8 +88,8 @@ describe('an open document', () => {
     const client = await openPage({ body: 'low tide' });
     const document = await client.document<Content>('page', ['p'], 'content');
     await client.execute('DELETE FROM page');
-    await until(() => document.state === 'gone');
-    expect(document.value).toBeNull();
+    await until(() => document.current.state === 'gone');
+    expect(document.current.value).toBeNull();
     await expect(client.document('page', ['p'], 'content')).rejects.toMatchObject({ code: 'document-gone' });
     await expect(client.document('page', ['p'], 'title')).rejects.toMatchObject({ code: 'document-unknown' });
     await document.close();

@@ -9,6 +9,7 @@ export type {
   Conflicts,
   Durability,
   LiveDocument,
+  LiveDocumentState,
   LiveQuery,
   LiveState,
   RejectedChange,

@@ -1,4 +1,4 @@
-import type { LiveDocument } from '@rockpool/client';
+import type { LiveDocumentState } from '@rockpool/client';
 import { useClient } from '@rockpool/client/react';
 import { useEffect, useRef, useState, type ReactNode } from 'react';
 import { errorSentence } from '../shell/error-sentence.ts';
@@ -36,7 +36,7 @@ export function NoteEditor({ noteId, label, mayWrite, focused = false, hint }: N
       const close = (): void => void document.close().catch(report);
       if (!isShown || host.current === null) return close();
       const unmount = mountEditor(host.current, document, { label, mayWrite, focused, hint });
-      const unfollow = document.onChange(() => setProblem(problemOf(document)));
+      const unfollow = document.subscribe((current) => setProblem(problemOf(current)));
       end = () => {
         unfollow();
         unmount();
@@ -60,7 +60,7 @@ export function NoteEditor({ noteId, label, mayWrite, focused = false, hint }: N
   );
 }
 
-function problemOf({ state, error }: LiveDocument<NoteContent>): string | null {
+function problemOf({ state, error }: LiveDocumentState<NoteContent>): string | null {
   if (state === 'gone') return 'This note was deleted.';
   return error === null ? null : `Not saved yet. ${errorSentence(error)}`;
 }

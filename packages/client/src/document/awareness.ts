@@ -15,7 +15,7 @@ export interface AwarenessSource {
 
 interface Other {
   readonly id: number;
-  readonly person: Peer;
+  readonly peer: Peer;
   /**
    * True once the local text matches the one that the cursor was sent for. From then on the cursor moves with the text.
    */
@@ -26,104 +26,123 @@ interface Other {
  * Creates the Awareness of a document for editor bindings. The `cursor` of others is translated to this page's Y.Doc,
  * and their `user` comes from the server, with a derived colour. All other fields of a state are passed through.
  */
-export function createAwareness(doc: Doc, { presence, whenSaved }: AwarenessSource): Awareness {
+export function createAwareness(doc: Doc, source: AwarenessSource): Awareness {
   const awareness = new Awareness(doc);
   // Awareness would drop silent peers after 30 s. The server knows who is present.
   clearInterval(awareness._checkInterval as ReturnType<typeof setInterval>);
-  const others = new Map<string, Other>();
-  let nextId = 1;
-  let isTelling = false;
-  let isOver = false;
+  const exchange = new CursorExchange(doc, awareness, source);
+  const unsubscribe = source.presence.subscribe((peers) => exchange.hear(peers));
+  const onUpdate = (_change: unknown, origin: unknown): void => {
+    if (origin === 'local') void exchange.tell();
+  };
+  const onDocUpdate = (): void => {
+    // Deferred: an editor changes the text in the middle of its own update.
+    queueMicrotask(() => exchange.placeAgain());
+    void exchange.tell();
+  };
+  awareness.on('update', onUpdate);
+  doc.on('update', onDocUpdate);
+  awareness.on('destroy', () => {
+    if (!exchange.end()) return;
+    unsubscribe();
+    doc.off('update', onDocUpdate);
+    source.presence.set(null);
+  });
+  void exchange.tell();
+  return awareness;
+}
+
+/** Sends this page's cursor to others, and places theirs in this page's Y.Doc. */
+class CursorExchange {
+  private readonly doc: Doc;
+  private readonly awareness: Awareness;
+  private readonly source: AwarenessSource;
+  private readonly others = new Map<string, Other>();
+  private nextId = 1;
+  private isTelling = false;
+  private isOver = false;
+
+  constructor(doc: Doc, awareness: Awareness, source: AwarenessSource) {
+    this.doc = doc;
+    this.awareness = awareness;
+    this.source = source;
+  }
 
   /** Sends the newest state once the text that it refers to is written. */
-  async function tell(): Promise<void> {
-    if (isTelling) return;
-    isTelling = true;
+  async tell(): Promise<void> {
+    if (this.isTelling) return;
+    this.isTelling = true;
     try {
-      await whenSaved().catch(() => undefined); // The cursor is sent even if the text cannot be written.
-      isTelling = false;
-      if (!isOver) presence.set(shownState());
+      await this.source.whenSaved().catch(() => undefined); // The cursor is sent even if the text cannot be written.
+      this.isTelling = false;
+      if (!this.isOver) this.source.presence.set(this.shownState());
     } catch (thrown) {
       reportUncaught(thrown);
     }
   }
 
-  function shownState(): object | null {
-    const state = awareness.getLocalState();
-    if (state === null) return null;
-    const { user: _, cursor, ...rest } = state;
-    return { ...rest, cursor: toSharedCursor(doc, cursor) };
-  }
-
-  function newId(): number {
-    if (nextId === awareness.clientID) nextId++;
-    return nextId++;
-  }
-
-  function place(other: Other): void {
-    const { state } = other.person;
-    const { cursor: shared, ...rest } = (typeof state === 'object' && state !== null ? state : {}) as {
-      readonly cursor?: SharedCursor;
-    };
-    const placed = isSharedCursor(shared) ? toEditorCursor(doc, shared) : null;
-    other.isSettled = placed?.isSettled ?? !isSharedCursor(shared);
-    awareness.states.set(other.id, { ...rest, cursor: placed?.cursor ?? null, user: userOf(other.person) });
-  }
-
-  function hear(people: readonly Peer[]): void {
+  hear(peers: readonly Peer[]): void {
     const added: number[] = [];
     const updated: number[] = [];
-    const gone = new Map(others);
-    for (const person of people) {
-      const known = others.get(person.tabId);
-      gone.delete(person.tabId);
-      if (known?.person === person) continue;
-      const other: Other = { id: known?.id ?? newId(), person, isSettled: false };
-      others.set(person.tabId, other);
-      place(other);
+    const gone = new Map(this.others);
+    for (const peer of peers) {
+      const known = this.others.get(peer.tabId);
+      gone.delete(peer.tabId);
+      if (known?.peer === peer) continue;
+      const other: Other = { id: known?.id ?? this.newId(), peer, isSettled: false };
+      this.others.set(peer.tabId, other);
+      this.place(other);
       (known === undefined ? added : updated).push(other.id);
     }
     for (const [tabId, { id }] of gone) {
-      others.delete(tabId);
-      awareness.states.delete(id);
+      this.others.delete(tabId);
+      this.awareness.states.delete(id);
     }
-    emit({ added, updated, removed: [...gone.values()].map(({ id }) => id) });
+    this.emit({ added, updated, removed: [...gone.values()].map(({ id }) => id) });
   }
 
   /** Places cursors again that arrived before their text. */
-  function placeAgain(): void {
-    if (isOver) return;
-    const unsettled = [...others.values()].filter(({ isSettled }) => !isSettled);
-    for (const other of unsettled) place(other);
-    emit({ added: [], updated: unsettled.map(({ id }) => id), removed: [] });
+  placeAgain(): void {
+    if (this.isOver) return;
+    const unsettled = [...this.others.values()].filter(({ isSettled }) => !isSettled);
+    for (const other of unsettled) this.place(other);
+    this.emit({ added: [], updated: unsettled.map(({ id }) => id), removed: [] });
   }
 
-  function emit(change: { readonly added: number[]; readonly updated: number[]; readonly removed: number[] }): void {
+  /** Returns false if it ended before. */
+  end(): boolean {
+    if (this.isOver) return false;
+    this.isOver = true;
+    return true;
+  }
+
+  private shownState(): object | null {
+    const state = this.awareness.getLocalState();
+    if (state === null) return null;
+    const { user: _, cursor, ...rest } = state;
+    return { ...rest, cursor: toSharedCursor(this.doc, cursor) };
+  }
+
+  private newId(): number {
+    if (this.nextId === this.awareness.clientID) this.nextId++;
+    return this.nextId++;
+  }
+
+  private place(other: Other): void {
+    const { state } = other.peer;
+    const { cursor: shared, ...rest } = (typeof state === 'object' && state !== null ? state : {}) as {
+      readonly cursor?: SharedCursor;
+    };
+    const placed = isSharedCursor(shared) ? toEditorCursor(this.doc, shared) : null;
+    other.isSettled = placed?.isSettled ?? !isSharedCursor(shared);
+    this.awareness.states.set(other.id, { ...rest, cursor: placed?.cursor ?? null, user: userOf(other.peer) });
+  }
+
+  private emit(change: { readonly added: number[]; readonly updated: number[]; readonly removed: number[] }): void {
     if (change.added.length + change.updated.length + change.removed.length === 0) return;
-    awareness.emit('change', [change, 'remote']);
-    awareness.emit('update', [change, 'remote']);
+    this.awareness.emit('change', [change, 'remote']);
+    this.awareness.emit('update', [change, 'remote']);
   }
-
-  const unsubscribe = presence.subscribe(hear);
-  const onUpdate = (_change: unknown, origin: unknown): void => {
-    if (origin === 'local') void tell();
-  };
-  const onDocUpdate = (): void => {
-    // Deferred: an editor changes the text in the middle of its own update.
-    queueMicrotask(placeAgain);
-    void tell();
-  };
-  awareness.on('update', onUpdate);
-  doc.on('update', onDocUpdate);
-  awareness.on('destroy', () => {
-    if (isOver) return;
-    isOver = true;
-    unsubscribe();
-    doc.off('update', onDocUpdate);
-    presence.set(null);
-  });
-  void tell();
-  return awareness;
 }
 
 function userOf({ principal, name, color }: Peer): {

@@ -90,7 +90,32 @@ it('applies a change by SQL to its part of the Y.Doc only', async () => {
   read.mockClear();
   await writeElsewhere({ ...changed, body: `${start.body}!`, n: 2 });
   expect(new Set(read.mock.contexts)).toEqual(new Set([body()]));
-  expect(document.value).toEqual({ ...changed, body: `${start.body}!`, n: 2 });
+  expect(document.current.value).toEqual({ ...changed, body: `${start.body}!`, n: 2 });
+});
+
+describe('current and subscribe', () => {
+  it('call a listener at once and after every change, with the same object until then', async () => {
+    const { document, body, writeElsewhere } = await openPage({ body: 'tide', n: 1 });
+    const seen: unknown[] = [];
+    const unsubscribe = document.subscribe((current) => seen.push([current === document.current, current.value?.body]));
+    expect(document.current).toBe(document.current);
+    body().insert(0, 'low ');
+    await document.saved();
+    await writeElsewhere({ body: 'high tide', n: 1 });
+    expect(seen).toEqual(['tide', 'low tide', 'high tide'].map((text) => [true, text]));
+    unsubscribe();
+    body().insert(0, 'very ');
+    await document.saved();
+    expect(seen).toHaveLength(3);
+  });
+
+  it('report the end of the document', async () => {
+    const { document } = await openPage({ body: 'tide', n: 1 });
+    const states: string[] = [];
+    document.subscribe(({ state }) => states.push(state));
+    await document.close();
+    expect(states).toEqual(['open', 'closed']);
+  });
 });
 
 it('reports an unflushed change and does not repeat it', async () => {
@@ -104,7 +129,7 @@ it('reports an unflushed change and does not repeat it', async () => {
   isFlushed = true;
   body().insert(0, 'a ');
   await document.saved();
-  expect([stored(), document.value]).toEqual([1, 2].map(() => ({ body: 'a low spring tide', n: 1 })));
+  expect([stored(), document.current.value]).toEqual([1, 2].map(() => ({ body: 'a low spring tide', n: 1 })));
 });
 
 it('reports a failed read, and still closes without losing changes', async () => {
@@ -114,7 +139,7 @@ it('reports a failed read, and still closes without losing changes', async () =>
   await document.saved();
   isReadable = false;
   await writeElsewhere({ body: 'spring tide', n: 2 });
-  expect(document.error).toMatchObject({ code: 'client-closed' });
+  expect(document.current.error).toMatchObject({ code: 'client-closed' });
   await document.close();
 });
 
@@ -224,7 +249,7 @@ describe('the texts of an open document', () => {
     const note = document.text('note') as Y.Text;
     note.insertEmbed(0, { image: 'tide.png' });
     await expect(document.saved()).rejects.toMatchObject({ code: 'document-invalid' });
-    expect(document.error).toMatchObject({ code: 'document-invalid' });
+    expect(document.current.error).toMatchObject({ code: 'document-invalid' });
     note.delete(0, 1);
     note.insert(0, 'low ');
     await document.saved();

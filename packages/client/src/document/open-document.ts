@@ -9,11 +9,13 @@ import {
   rootOf,
   writeJson,
   type JsonChange,
+  type JsonText,
   type JsonValue,
 } from '@rockpool/shared/document';
 import { Doc, UndoManager } from 'yjs';
 import type { Awareness } from 'y-protocols/awareness';
-import type { LiveDocument, Presence } from '../client.ts';
+import type { LiveDocument, LiveDocumentState, Presence } from '../client.ts';
+import { callListener, createListeners, type Listeners } from '../tab/listeners.ts';
 import { isUnflushed } from '../tab/synced-writes.ts';
 import { createAwareness } from './awareness.ts';
 import { textAt } from './text-at.ts';
@@ -51,121 +53,19 @@ export function ruleOfDocument(table: TableSchema, column: string): DocumentRule
 }
 
 /**
- * Opens a document: a Y.Doc in this page and the JSON in the database, kept equal in both directions.
- *
- *   Y.Doc ── difference from `stored` ──► applied in the database, which answers with the new text
- *   Y.Doc ◄── difference from `stored` ── that text, or the text read after a commit
- *
- * Runs one step at a time, so that `stored`, the last text that both sides had, is always known. Rejects with
+ * Opens a document: a Y.Doc in this page and the JSON in the database, kept equal in both directions. Rejects with
  * `document-gone`.
  */
 export async function openDocument<Value>(source: DocumentSource, place: DocumentPlace): Promise<LiveDocument<Value>> {
   const rule = ruleOfDocument(place.table, place.column);
-  const path = PathRule.root(rule);
-  const doc = new Doc();
-  const listeners = new Set<() => void>();
-  let hasUpdates = false;
-  let state: LiveDocument['state'] = 'open';
-  let error: RockpoolError | null = null;
-  let isDirty = false;
-  // True while changes made here may be missing from the database.
-  let isUnsaved = false;
-  let work: Promise<void> | null = null;
-  let awareness: Awareness | null = null;
-
-  const read = (): JsonValue => readNode(rootValue(doc), rule.maxDepth);
-  const tell = (): void => {
-    for (const listener of [...listeners]) listener();
-  };
-
-  /**
-   * Applies to the page how `stored` changed elsewhere. If nothing changed here since `seen`, only the difference is
-   * visited.
-   */
-  function take(text: string, seen: JsonValue): void {
-    if (text === stored.text && seen === stored.value) return;
-    const next = readChangedJson(text, stored.text, rule);
-    const change = diffJson(seen, next.value, path);
-    if (change !== null) {
-      const [value, known] = isDirty ? [applyChange(read(), change, path).value, undefined] : [next.value, seen];
-      doc.transact(() => writeJson(doc, value, path, known), FROM_DATABASE);
-    }
-    stored = next;
-  }
-
-  async function step(): Promise<void> {
-    if (isDirty) {
-      isDirty = false;
-      const mine = read();
-      const change: JsonChange | null = diffJson(stored.value, mine, path);
-      if (change !== null) await make(change, mine);
-      isUnsaved = isDirty;
-      if (change !== null) return;
-    }
-    if (!hasUpdates) return;
-    hasUpdates = false;
-    await readAnew(stored.value);
-  }
-
-  async function make(change: JsonChange, mine: JsonValue): Promise<void> {
-    try {
-      take(await source.change(JSON.stringify(change)), mine);
-    } catch (thrown) {
-      if (isUnflushed(thrown)) await readAnew(mine); // The change is committed and must not be repeated.
-      throw thrown;
-    }
-  }
-
-  async function readAnew(seen: JsonValue): Promise<void> {
-    const text = await source.read();
-    if (typeof text === 'string') take(text, seen);
-    else state = 'gone';
-  }
-
-  async function run(): Promise<void> {
-    try {
-      while (state !== 'gone' && (isDirty || hasUpdates)) await step();
-      error = null;
-    } catch (thrown) {
-      error = toRockpoolError(thrown);
-      if (error.code === 'document-gone') state = 'gone';
-      else isDirty = true;
-    } finally {
-      work = null;
-      tell();
-    }
-  }
-
-  function wake(): void {
-    work ??= Promise.resolve().then(run);
-  }
-
   const text = await source.read();
-  if (typeof text !== 'string')
-    throw new RockpoolError('document-gone', { table: place.table.name, column: place.column });
-  let stored = readChangedJson(text, null, rule);
-  doc.transact(() => writeJson(doc, stored.value, path), FROM_DATABASE);
-  const unfollow = source.follow(() => {
-    hasUpdates = true;
-    wake();
-  });
-
-  doc.on('update', (_update: Uint8Array, origin: unknown) => {
-    if (origin === FROM_DATABASE) return;
-    isDirty = true;
-    isUnsaved = true;
-    wake();
-    tell();
-  });
+  if (typeof text !== 'string') throw goneError(place);
+  const sync = new DocumentSync<Value>(source, place, rule, text);
+  const { doc } = sync;
+  const unfollow = source.follow(() => sync.hearCommit());
   const undoManager = new UndoManager(rootOf(doc), { trackedOrigins: new Set([null, FROM_CHANGE]) });
-
-  async function saved(): Promise<void> {
-    while (work !== null) await work;
-    if (error !== null && isUnsaved) throw error;
-    if (state === 'gone' && isDirty)
-      throw new RockpoolError('document-gone', { table: place.table.name, column: place.column });
-  }
-
+  const saved = (): Promise<void> => sync.saved();
+  let awareness: Awareness | null = null;
   return {
     doc,
     undoManager,
@@ -173,23 +73,11 @@ export async function openDocument<Value>(source: DocumentSource, place: Documen
     get awareness() {
       return (awareness ??= createAwareness(doc, { presence: source.presence, whenSaved: saved }));
     },
-    get value() {
-      return state === 'gone' ? null : (read() as Value);
+    get current() {
+      return sync.current;
     },
-    get state() {
-      return state;
-    },
-    get error() {
-      return error;
-    },
-    change(next) {
-      const value = next(read() as Value) as JsonValue;
-      doc.transact(() => writeJson(doc, value, path), FROM_CHANGE);
-    },
-    onChange(listener) {
-      listeners.add(listener);
-      return () => listeners.delete(listener);
-    },
+    subscribe: (listener) => sync.subscribe(listener),
+    change: (next) => sync.change(next),
     saved,
     async close() {
       unfollow();
@@ -198,10 +86,189 @@ export async function openDocument<Value>(source: DocumentSource, place: Documen
       try {
         await saved();
       } finally {
-        state = 'closed';
         undoManager.destroy();
-        doc.destroy();
+        sync.close();
       }
     },
   };
+}
+
+function goneError({ table, column }: DocumentPlace): RockpoolError {
+  return new RockpoolError('document-gone', { table: table.name, column });
+}
+
+/**
+ *   Y.Doc ── difference from `stored` ──► applied in the database, which answers with the new text
+ *   Y.Doc ◄── difference from `stored` ── that text, or the text read after a commit
+ *
+ * Runs one step at a time, so that `stored`, the last text that both sides had, is always known.
+ */
+class DocumentSync<Value> {
+  readonly doc: Doc = new Doc();
+  private readonly source: DocumentSource;
+  private readonly place: DocumentPlace;
+  private readonly rule: DocumentRule;
+  private readonly path: PathRule;
+  private readonly listeners: Listeners<LiveDocumentState<Value>> = createListeners();
+  private stored: JsonText;
+  private known: LiveDocumentState<Value> | null = null;
+  /** The state that listeners have. */
+  private shown: LiveDocumentState<Value>;
+  private state: LiveDocumentState['state'] = 'open';
+  private error: RockpoolError | null = null;
+  /** A commit may have changed the document in the database. */
+  private hasUpdates = false;
+  private isDirty = false;
+  /** True while changes made here may be missing from the database. */
+  private isUnsaved = false;
+  private work: Promise<void> | null = null;
+
+  constructor(source: DocumentSource, place: DocumentPlace, rule: DocumentRule, text: string) {
+    this.source = source;
+    this.place = place;
+    this.rule = rule;
+    this.path = PathRule.root(rule);
+    this.stored = readChangedJson(text, null, rule);
+    this.doc.transact(() => writeJson(this.doc, this.stored.value, this.path), FROM_DATABASE);
+    this.shown = this.current;
+    this.doc.on('update', (_update: Uint8Array, origin: unknown) => this.hearUpdate(origin));
+  }
+
+  get current(): LiveDocumentState<Value> {
+    return (this.known ??= stateOf(this.state, this.error, () => this.read() as Value));
+  }
+
+  subscribe(listener: (current: LiveDocumentState<Value>) => void): () => void {
+    const remove = this.listeners.add(listener);
+    callListener(listener, this.current);
+    return remove;
+  }
+
+  change(next: (value: Value) => Value): void {
+    const value = next(this.read() as Value) as JsonValue;
+    this.doc.transact(() => writeJson(this.doc, value, this.path), FROM_CHANGE);
+  }
+
+  hearCommit(): void {
+    this.hasUpdates = true;
+    this.wake();
+  }
+
+  async saved(): Promise<void> {
+    while (this.work !== null) await this.work;
+    if (this.error !== null && this.isUnsaved) throw this.error;
+    if (this.state === 'gone' && this.isDirty) throw goneError(this.place);
+  }
+
+  close(): void {
+    this.setState('closed', this.error);
+    this.doc.destroy();
+    this.show();
+  }
+
+  private hearUpdate(origin: unknown): void {
+    this.known = null;
+    if (origin === FROM_DATABASE) return;
+    this.isDirty = true;
+    this.isUnsaved = true;
+    this.wake();
+    this.show();
+  }
+
+  private setState(state: LiveDocumentState['state'], error: RockpoolError | null): void {
+    if (state !== this.state || error !== this.error) this.known = null;
+    this.state = state;
+    this.error = error;
+  }
+
+  private show(): void {
+    if (this.current === this.shown) return;
+    this.shown = this.current;
+    this.listeners.emit(this.shown);
+  }
+
+  private read(): JsonValue {
+    return readNode(rootValue(this.doc), this.rule.maxDepth);
+  }
+
+  private wake(): void {
+    this.work ??= Promise.resolve().then(() => this.run());
+  }
+
+  private async run(): Promise<void> {
+    try {
+      while (this.state !== 'gone' && (this.isDirty || this.hasUpdates)) await this.step();
+      this.setState(this.state, null);
+    } catch (thrown) {
+      const error = toRockpoolError(thrown);
+      if (error.code !== 'document-gone') this.isDirty = true;
+      this.setState(error.code === 'document-gone' ? 'gone' : this.state, error);
+    } finally {
+      this.work = null;
+      this.show();
+    }
+  }
+
+  private async step(): Promise<void> {
+    if (this.isDirty) {
+      this.isDirty = false;
+      const mine = this.read();
+      const change: JsonChange | null = diffJson(this.stored.value, mine, this.path);
+      if (change !== null) await this.write(change, mine);
+      this.isUnsaved = this.isDirty;
+      if (change !== null) return;
+    }
+    if (!this.hasUpdates) return;
+    this.hasUpdates = false;
+    await this.readAgain(this.stored.value);
+  }
+
+  private async write(change: JsonChange, mine: JsonValue): Promise<void> {
+    try {
+      this.take(await this.source.change(JSON.stringify(change)), mine);
+    } catch (thrown) {
+      if (isUnflushed(thrown)) await this.readAgain(mine); // The change is committed and must not be repeated.
+      throw thrown;
+    }
+  }
+
+  private async readAgain(seen: JsonValue): Promise<void> {
+    const text = await this.source.read();
+    if (typeof text === 'string') this.take(text, seen);
+    else this.setState('gone', this.error);
+  }
+
+  /**
+   * Applies to the page how `stored` changed elsewhere. If nothing changed here since `seen`, only the difference is
+   * visited.
+   */
+  private take(text: string, seen: JsonValue): void {
+    const { doc, path, stored } = this;
+    if (text === stored.text && seen === stored.value) return;
+    const next = readChangedJson(text, stored.text, this.rule);
+    const change = diffJson(seen, next.value, path);
+    if (change !== null) {
+      const [value, known] = this.isDirty
+        ? [applyChange(this.read(), change, path).value, undefined]
+        : [next.value, seen];
+      doc.transact(() => writeJson(doc, value, path, known), FROM_DATABASE);
+    }
+    this.stored = next;
+  }
+}
+
+/** The value is read at the first access, so a listener that needs only the error costs no walk of the document. */
+function stateOf<Value>(
+  state: LiveDocumentState['state'],
+  error: RockpoolError | null,
+  read: () => Value,
+): LiveDocumentState<Value> {
+  let known: { readonly value: Value | null } | null = null;
+  return Object.freeze({
+    get value() {
+      return (known ??= { value: state === 'gone' ? null : read() }).value;
+    },
+    state,
+    error,
+  });
 }

@@ -43,9 +43,7 @@ export function useDocument<Value = unknown>(table: string, key: RowKey, column:
     const opening = client.document<Value>(table, key, column);
     opening.then(
       (document) => {
-        const draw = (): void => show({ document, value: document.value, error: document.error });
-        document.onChange(draw);
-        draw();
+        document.subscribe(({ value, error }) => show({ document, value, error }));
       },
       (error: Error) => show({ ...OPENING, error }),
     );
