@@ -43,6 +43,12 @@ const refused = [
     "import '@rockpool/client';",
     'no-restricted-imports',
   ],
+  [
+    'a function of a package has at most 70 lines',
+    'packages/client/src/long.ts',
+    `export function long(run) {\n${'  run();\n'.repeat(70)}}`,
+    'max-lines-per-function',
+  ],
   ['shared imports nothing of Node', 'packages/shared/src/b.ts', "import 'node:fs';", 'no-restricted-imports'],
   ['shared uses no timer', 'packages/shared/src/c.ts', 'setTimeout(() => {}, 1);', 'no-restricted-globals'],
   [

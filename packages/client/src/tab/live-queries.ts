@@ -50,23 +50,70 @@ interface Watched {
 }
 
 export function createLiveQueries(source: LiveSource): LiveQueries {
-  const watchedByKey = new Map<string, Watched>();
-  const watchedById = new Map<number, Watched>();
-  const handles = new Map<string, WeakRef<LiveQuery<SqlRow>>>();
-  const forgottenHandles = new FinalizationRegistry<string>((key) => {
-    if (handles.get(key)?.deref() === undefined) handles.delete(key);
-  });
-  let nextQueryId = 1;
-  let ended: RockpoolError | null = null;
+  return new PageQueries(source);
+}
 
-  function setState(watched: Watched, state: LiveState<SqlRow>): void {
-    watched.state = Object.freeze(state);
-    watched.listeners.emit(watched.state);
+class PageQueries implements LiveQueries {
+  private readonly source: LiveSource;
+  private readonly watchedByKey = new Map<string, Watched>();
+  private readonly watchedById = new Map<number, Watched>();
+  private readonly handles = new Map<string, WeakRef<LiveQuery<SqlRow>>>();
+  private readonly forgottenHandles = new FinalizationRegistry<string>((key) => {
+    if (this.handles.get(key)?.deref() === undefined) this.handles.delete(key);
+  });
+  private nextQueryId = 1;
+  private ended: RockpoolError | null = null;
+
+  constructor(source: LiveSource) {
+    this.source = source;
   }
 
-  function watch(key: string, statement: SqlStatement): Watched {
+  live<Row>(given: SqlStatement): LiveQuery<Row> {
+    const key = statementKey(given);
+    const held = this.handles.get(key)?.deref() ?? this.createHandle(key, given);
+    // Only the caller knows the row type.
+    return held as unknown as LiveQuery<Row>;
+  }
+
+  /** Updates all states before any listener runs, so that a listener sees every query after the same commit. */
+  onEvent({ results }: LiveEvent): void {
+    const changed = results.flatMap((result) => {
+      const watched = this.watchedById.get(result.queryId);
+      if (watched === undefined) return []; // Sent before the worker processed the unwatch.
+      watched.state = Object.freeze(stateAfter(watched, result));
+      watched.known = watched.state.rows;
+      watched.resultCount++;
+      return [watched];
+    });
+    for (const { listeners, state } of changed) listeners.emit(state);
+  }
+
+  watchAgain(): void {
+    for (const watched of this.watchedById.values()) {
+      watched.known = [];
+      this.askFor(watched);
+    }
+  }
+
+  async inspect(): Promise<LiveQueryInspection> {
+    return { runs: await this.source.runs(), watchedById: this.watchedById };
+  }
+
+  end(error: RockpoolError): void {
+    this.ended = error;
+    for (const [key, watched] of [...this.watchedByKey]) {
+      if (watched.lingering !== null) {
+        clearTimeout(watched.lingering);
+        this.forget(key, watched);
+      } else {
+        setState(watched, { rows: watched.state.rows, error, loading: false });
+      }
+    }
+  }
+
+  private watch(key: string, statement: SqlStatement): Watched {
     const watched: Watched = {
-      queryId: nextQueryId++,
+      queryId: this.nextQueryId++,
       statement,
       known: [],
       resultCount: 0,
@@ -74,40 +121,37 @@ export function createLiveQueries(source: LiveSource): LiveQueries {
       state: LOADING,
       lingering: null,
     };
-    watchedByKey.set(key, watched);
-    watchedById.set(watched.queryId, watched);
-    if (ended !== null) {
-      watched.state = { rows: [], error: ended, loading: false };
-      return watched;
-    }
-    askFor(watched);
+    this.watchedByKey.set(key, watched);
+    this.watchedById.set(watched.queryId, watched);
+    if (this.ended === null) this.askFor(watched);
+    else watched.state = { rows: [], error: this.ended, loading: false };
     return watched;
   }
 
-  function askFor(watched: Watched): void {
-    source.watch(watched.queryId, watched.statement).catch((thrown: unknown) => {
-      if (ended === null)
+  private askFor(watched: Watched): void {
+    this.source.watch(watched.queryId, watched.statement).catch((thrown: unknown) => {
+      if (this.ended === null)
         setState(watched, { rows: watched.state.rows, error: toRockpoolError(thrown), loading: false });
     });
   }
 
-  function forget(key: string, watched: Watched): void {
-    watchedByKey.delete(key);
-    watchedById.delete(watched.queryId);
+  private forget(key: string, watched: Watched): void {
+    this.watchedByKey.delete(key);
+    this.watchedById.delete(watched.queryId);
     // A terminated worker runs no queries.
-    if (ended === null) source.unwatch(watched.queryId).catch(() => undefined);
+    if (this.ended === null) this.source.unwatch(watched.queryId).catch(() => undefined);
   }
 
-  function subscribe(key: string, statement: SqlStatement, listener: (state: LiveState<SqlRow>) => void): () => void {
-    const watched = watchedByKey.get(key) ?? watch(key, statement);
+  private subscribe(key: string, statement: SqlStatement, listener: (state: LiveState<SqlRow>) => void): () => void {
+    const watched = this.watchedByKey.get(key) ?? this.watch(key, statement);
     if (watched.lingering !== null) clearTimeout(watched.lingering);
     watched.lingering = null;
     const remove = watched.listeners.add(listener);
     if (!watched.state.loading) callListener(listener, watched.state);
     return () => {
       remove();
-      if (watched.listeners.count > 0 || watched.lingering !== null || watchedByKey.get(key) !== watched) return;
-      watched.lingering = setTimeout(() => forget(key, watched), LINGER_MS);
+      if (watched.listeners.count > 0 || watched.lingering !== null || this.watchedByKey.get(key) !== watched) return;
+      watched.lingering = setTimeout(() => this.forget(key, watched), LINGER_MS);
     };
   }
 
@@ -115,64 +159,27 @@ export function createLiveQueries(source: LiveSource): LiveQueries {
    * Creates the object that the app holds. Equal statements share it while any reference exists, so that a view may
    * call `live` on every render.
    */
-  function createHandle(key: string, given: SqlStatement): LiveQuery<SqlRow> {
+  private createHandle(key: string, given: SqlStatement): LiveQuery<SqlRow> {
     // The caller may reuse its array and byte buffers.
     const statement = structuredClone({ sql: given.sql, params: given.params });
+    const { watchedByKey } = this;
     const handle: LiveQuery<SqlRow> = {
       get current() {
         return watchedByKey.get(key)?.state ?? LOADING;
       },
       subscribe: (listener, options) =>
-        subscribeUntil((heard) => subscribe(key, statement, heard), listener, options?.signal),
+        subscribeUntil((heard) => this.subscribe(key, statement, heard), listener, options?.signal),
       [Symbol.asyncIterator]: () => iterateStates(handle),
     };
-    handles.set(key, new WeakRef(handle));
-    forgottenHandles.register(handle, key);
+    this.handles.set(key, new WeakRef(handle));
+    this.forgottenHandles.register(handle, key);
     return handle;
   }
+}
 
-  return {
-    live<Row>(given: SqlStatement): LiveQuery<Row> {
-      const key = statementKey(given);
-      const held = handles.get(key)?.deref() ?? createHandle(key, given);
-      // Only the caller knows the row type.
-      return held as unknown as LiveQuery<Row>;
-    },
-
-    /** Updates all states before any listener runs, so that a listener sees every query after the same commit. */
-    onEvent({ results }) {
-      const changed = results.flatMap((result) => {
-        const watched = watchedById.get(result.queryId);
-        if (watched === undefined) return []; // Sent before the worker processed the unwatch.
-        watched.state = Object.freeze(stateAfter(watched, result));
-        watched.known = watched.state.rows;
-        watched.resultCount++;
-        return [watched];
-      });
-      for (const { listeners, state } of changed) listeners.emit(state);
-    },
-
-    watchAgain() {
-      for (const watched of watchedById.values()) {
-        watched.known = [];
-        askFor(watched);
-      }
-    },
-
-    inspect: async () => ({ runs: await source.runs(), watchedById }),
-
-    end(error) {
-      ended = error;
-      for (const [key, watched] of [...watchedByKey]) {
-        if (watched.lingering !== null) {
-          clearTimeout(watched.lingering);
-          forget(key, watched);
-        } else {
-          setState(watched, { rows: watched.state.rows, error, loading: false });
-        }
-      }
-    },
-  };
+function setState(watched: Watched, state: LiveState<SqlRow>): void {
+  watched.state = Object.freeze(state);
+  watched.listeners.emit(watched.state);
 }
 
 function stateAfter({ state, known }: Watched, result: LiveResult): LiveState<SqlRow> {

@@ -1,7 +1,7 @@
 import { MAX_PRESENCE_STATE_BYTES, MAX_PRESENCE_TOPIC_BYTES, RockpoolError, toRockpoolError } from '@rockpool/shared';
 import type { Peer, Presence } from '../client.ts';
 import type { OwnState, PeersUpdate, SeenState } from '../rpc/presence.ts';
-import { callListener, createListeners } from './listeners.ts';
+import { callListener, createListeners, type Listeners } from './listeners.ts';
 import { peerColor } from './peer-color.ts';
 
 export interface TabPresenceOptions {
@@ -25,117 +25,130 @@ export interface TabPresence {
 
 const NOBODY: readonly Peer[] = Object.freeze([]);
 
-export function createTabPresence({ tabId, show, onProblem }: TabPresenceOptions): TabPresence {
-  const mine = new Map<string, string>();
-  /** The peers by topic and tab. */
-  const seen = new Map<string, Map<string, Peer>>();
-  /** The same peers, as the lists that the app sees. */
-  const others = new Map<string, readonly Peer[]>();
-  const listeners = createListeners<ReadonlySet<string>>();
-  /** The unsent states, the newest of each topic; null while this tab does not take part. */
-  let update: Map<string, string | null> | null = null;
-  let isTelling = false;
-  let isEnded = false;
+export function createTabPresence(options: TabPresenceOptions): TabPresence {
+  return new PagePresence(options);
+}
 
-  function takePart(): Map<string, string | null> {
-    if (update === null) {
-      update = new Map();
-      void tell([]);
+class PagePresence implements TabPresence {
+  private readonly options: TabPresenceOptions;
+  private readonly mine = new Map<string, string>();
+  /** The peers by topic and tab. */
+  private readonly seen = new Map<string, Map<string, Peer>>();
+  /** The same peers, as the lists that the app sees. */
+  private readonly others = new Map<string, readonly Peer[]>();
+  private readonly listeners: Listeners<ReadonlySet<string>> = createListeners();
+  /** The unsent states, the newest of each topic; null while this tab does not take part. */
+  private update: Map<string, string | null> | null = null;
+  private isTelling = false;
+  private isEnded = false;
+
+  constructor(options: TabPresenceOptions) {
+    this.options = options;
+  }
+
+  about(topic: string): Presence {
+    if (new TextEncoder().encode(topic).length > MAX_PRESENCE_TOPIC_BYTES)
+      throw new RockpoolError('presence-invalid', {
+        problem: 'the key is too long',
+        limitBytes: MAX_PRESENCE_TOPIC_BYTES,
+      });
+    const current = (): readonly Peer[] => this.others.get(topic) ?? NOBODY;
+    return {
+      get current() {
+        return current();
+      },
+      subscribe: (listener) => {
+        this.takePart();
+        const remove = this.listeners.add((touched) => {
+          if (touched.has(topic)) listener(current());
+        });
+        callListener(listener, current());
+        return remove;
+      },
+      set: (state) => this.set(topic, state),
+    };
+  }
+
+  hear({ whole, seen: states }: PeersUpdate): void {
+    const touched = new Set([...states.map(({ topic }) => topic), ...(whole ? this.seen.keys() : [])]);
+    if (whole) this.seen.clear();
+    for (const state of states) this.take(state);
+    this.refresh(touched);
+  }
+
+  showAgain(): void {
+    const { update } = this;
+    if (update === null) return;
+    for (const [topic, stateJson] of this.mine) update.set(topic, stateJson);
+    if (this.isTelling) return;
+    if (update.size > 0) this.sendUpdate();
+    else void this.tell([]);
+  }
+
+  end(): void {
+    this.isEnded = true;
+  }
+
+  private takePart(): Map<string, string | null> {
+    if (this.update === null) {
+      this.update = new Map();
+      void this.tell([]);
     }
-    return update;
+    return this.update;
   }
 
   /** Sends one call at a time; of the changes meanwhile, only the newest is sent. */
-  async function tell(states: readonly OwnState[]): Promise<void> {
-    isTelling = true;
+  private async tell(states: readonly OwnState[]): Promise<void> {
+    const { tabId, show, onProblem } = this.options;
+    this.isTelling = true;
     try {
       await show(tabId, states);
     } catch (thrown) {
       const error = toRockpoolError(thrown);
-      if (!isEnded && error.code !== 'client-closed') onProblem(error);
+      if (!this.isEnded && error.code !== 'client-closed') onProblem(error);
     }
-    isTelling = false;
-    sendUpdate();
+    this.isTelling = false;
+    this.sendUpdate();
   }
 
-  function sendUpdate(): void {
-    if (isTelling || isEnded || update === null || update.size === 0) return;
+  private sendUpdate(): void {
+    const { update } = this;
+    if (this.isTelling || this.isEnded || update === null || update.size === 0) return;
     const states = [...update].map(([topic, stateJson]) => ({ topic, stateJson }));
-    update = new Map();
-    void tell(states);
+    this.update = new Map();
+    void this.tell(states);
   }
 
-  function set(topic: string, state: unknown): void {
+  private set(topic: string, state: unknown): void {
     const stateJson = state === null || state === undefined ? null : toJson(state);
-    if (stateJson === (mine.get(topic) ?? null)) return;
-    if (stateJson === null) mine.delete(topic);
-    else mine.set(topic, stateJson);
-    takePart().set(topic, stateJson);
-    sendUpdate();
+    if (stateJson === (this.mine.get(topic) ?? null)) return;
+    if (stateJson === null) this.mine.delete(topic);
+    else this.mine.set(topic, stateJson);
+    this.takePart().set(topic, stateJson);
+    this.sendUpdate();
   }
 
-  function take(state: SeenState): void {
-    if (state.tabId === tabId) return;
-    const people = seen.get(state.topic) ?? new Map<string, Peer>();
+  private take(state: SeenState): void {
+    if (state.tabId === this.options.tabId) return;
+    const peers = this.seen.get(state.topic) ?? new Map<string, Peer>();
     const key = `${state.siteId} ${state.tabId}`;
-    const person = toPeer(state);
-    if (person === null) people.delete(key);
-    else people.set(key, person);
-    if (people.size === 0) seen.delete(state.topic);
-    else seen.set(state.topic, people);
+    const peer = toPeer(state);
+    if (peer === null) peers.delete(key);
+    else peers.set(key, peer);
+    if (peers.size === 0) this.seen.delete(state.topic);
+    else this.seen.set(state.topic, peers);
   }
 
-  function refresh(touched: ReadonlySet<string>): void {
+  private refresh(touched: ReadonlySet<string>): void {
     for (const topic of touched) {
-      const people = [...(seen.get(topic)?.values() ?? [])].sort(
+      const peers = [...(this.seen.get(topic)?.values() ?? [])].sort(
         (a, b) => a.sinceMs - b.sinceMs || (a.tabId < b.tabId ? -1 : 1),
       );
-      if (people.length === 0) others.delete(topic);
-      else others.set(topic, Object.freeze(people));
+      if (peers.length === 0) this.others.delete(topic);
+      else this.others.set(topic, Object.freeze(peers));
     }
-    listeners.emit(touched);
+    this.listeners.emit(touched);
   }
-
-  return {
-    about(topic) {
-      if (new TextEncoder().encode(topic).length > MAX_PRESENCE_TOPIC_BYTES)
-        throw new RockpoolError('presence-invalid', {
-          problem: 'the key is too long',
-          limitBytes: MAX_PRESENCE_TOPIC_BYTES,
-        });
-      const current = (): readonly Peer[] => others.get(topic) ?? NOBODY;
-      return {
-        get current() {
-          return current();
-        },
-        subscribe(listener) {
-          takePart();
-          const remove = listeners.add((touched) => {
-            if (touched.has(topic)) listener(current());
-          });
-          callListener(listener, current());
-          return remove;
-        },
-        set: (state) => set(topic, state),
-      };
-    },
-    hear({ whole, seen: states }) {
-      const touched = new Set([...states.map(({ topic }) => topic), ...(whole ? seen.keys() : [])]);
-      if (whole) seen.clear();
-      for (const state of states) take(state);
-      refresh(touched);
-    },
-    showAgain() {
-      if (update === null) return;
-      for (const [topic, stateJson] of mine) update.set(topic, stateJson);
-      if (isTelling) return;
-      if (update.size > 0) sendUpdate();
-      else void tell([]);
-    },
-    end() {
-      isEnded = true;
-    },
-  };
 }
 
 function toJson(state: unknown): string {

@@ -43,76 +43,82 @@ interface Run {
  * A call in progress is repeated on the new worker; writes have an id and run only once. If the new worker gets stuck
  * too, the call fails with `worker-stuck`.
  */
-export function createTabWorker({
-  connect,
-  reopen,
-  onProblem,
-  onStuck,
-  pingMs = PING_MS,
-}: TabWorkerOptions): TabWorker {
-  let run: Run = { connection: connect(), whenUsable: Promise.resolve() };
-  /** The state of the current worker. It gets no pings while it is opening, which may take long. */
-  let opening: 'done' | 'under way' | 'failed' = 'done';
-  let unanswered = 0;
-  let timer: ReturnType<typeof setInterval> | undefined;
+export function createTabWorker(options: TabWorkerOptions): TabWorker {
+  return new ReplaceableWorker(options);
+}
 
-  function replace(error: RockpoolError): void {
-    const before = run;
-    opening = 'under way';
-    unanswered = 0;
+class ReplaceableWorker implements TabWorker {
+  private readonly options: TabWorkerOptions;
+  private readonly pingMs: number;
+  private run: Run;
+  /** The state of the current worker. It gets no pings while it is opening, which may take long. */
+  private opening: 'done' | 'under way' | 'failed' = 'done';
+  private unanswered = 0;
+  private timer: ReturnType<typeof setInterval> | undefined;
+
+  constructor(options: TabWorkerOptions) {
+    this.options = options;
+    this.pingMs = options.pingMs ?? PING_MS;
+    this.run = { connection: options.connect(), whenUsable: Promise.resolve() };
+  }
+
+  watch(): void {
+    this.timer = setInterval(() => this.check(), this.pingMs);
+  }
+
+  restart(reason: RockpoolError): void {
+    this.replace(reason);
+    this.options.onStuck(reason);
+  }
+
+  async call<T>(ask: (worker: Remote<WorkerApi>) => Promise<T>): Promise<T> {
+    for (let timesAsked = 1; ; timesAsked++) {
+      const { connection, whenUsable } = this.run;
+      try {
+        await whenUsable;
+        return await connection.call(ask);
+      } catch (thrown) {
+        if (!(thrown instanceof RockpoolError) || thrown.code !== 'worker-stuck' || timesAsked > 1) throw thrown;
+      }
+    }
+  }
+
+  end(error: RockpoolError): void {
+    clearInterval(this.timer);
+    this.run.connection.end(error);
+  }
+
+  private replace(error: RockpoolError): void {
+    const { connect, reopen, onProblem } = this.options;
+    const before = this.run;
+    this.opening = 'under way';
+    this.unanswered = 0;
     const connection = connect();
     const whenUsable = connection.call(reopen);
-    run = { connection, whenUsable };
+    this.run = { connection, whenUsable };
     before.connection.end(error);
     whenUsable.then(
-      () => run.connection === connection && (opening = 'done'),
+      () => this.run.connection === connection && (this.opening = 'done'),
       (thrown: unknown) => {
-        if (run.connection !== connection) return;
-        opening = 'failed'; // The next check tries again.
+        if (this.run.connection !== connection) return;
+        this.opening = 'failed'; // The next check tries again.
         onProblem(toRockpoolError(thrown));
       },
     );
   }
 
-  function restart(stuck: RockpoolError): void {
-    replace(stuck);
-    onStuck(stuck);
-  }
-
-  function look(): void {
-    const { connection } = run;
-    if (opening === 'under way') return;
-    if (opening === 'failed') return replace(new RockpoolError('worker-stuck', { restarted: true }));
-    if (unanswered >= PINGS_UNANSWERED)
-      return restart(new RockpoolError('worker-stuck', { waitedMs: unanswered * pingMs }));
-    if (++unanswered > 1) return; // The first ping is still pending.
+  private check(): void {
+    const { connection } = this.run;
+    if (this.opening === 'under way') return;
+    if (this.opening === 'failed') return this.replace(new RockpoolError('worker-stuck', { restarted: true }));
+    if (this.unanswered >= PINGS_UNANSWERED)
+      return this.restart(new RockpoolError('worker-stuck', { waitedMs: this.unanswered * this.pingMs }));
+    if (++this.unanswered > 1) return; // The first ping is still pending.
     connection
       .call((worker) => worker.ping())
       .then(
-        () => run.connection === connection && (unanswered = 0),
+        () => this.run.connection === connection && (this.unanswered = 0),
         () => undefined, // The worker has ended.
       );
   }
-
-  return {
-    watch() {
-      timer = setInterval(look, pingMs);
-    },
-    restart,
-    async call(ask) {
-      for (let timesAsked = 1; ; timesAsked++) {
-        const { connection, whenUsable } = run;
-        try {
-          await whenUsable;
-          return await connection.call(ask);
-        } catch (thrown) {
-          if (!(thrown instanceof RockpoolError) || thrown.code !== 'worker-stuck' || timesAsked > 1) throw thrown;
-        }
-      }
-    },
-    end(error) {
-      clearInterval(timer);
-      run.connection.end(error);
-    },
-  };
 }
