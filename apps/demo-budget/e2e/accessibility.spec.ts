@@ -37,6 +37,7 @@ const landmarks: Readonly<Record<PageName, (page: Page) => Locator>> = {
   rules: (page) => page.getByRole('searchbox', { name: 'Search payees' }),
   sync: (page) => page.getByRole('heading', { level: 1, name: 'Sync and storage' }),
   share: (page) => page.getByRole('textbox', { name: 'Share link' }),
+  how: (page) => page.getByRole('heading', { level: 1, name: 'How this works' }),
 };
 
 /** Colours are the same at every width, so one width checks them. */

@@ -88,7 +88,7 @@ test('the ledger works by keyboard, and several entries change at once', async (
   const heights = await page
     .locator('tr[data-entry]')
     .evaluateAll((rows) => rows.map((row) => row.getBoundingClientRect().height));
-  expect(new Set(heights)).toEqual(new Set([56]));
+  expect(new Set(heights)).toEqual(new Set([40]));
   const open = (payee: string, day: string): ReturnType<typeof page.getByRole> =>
     page.getByRole('button', { name: `Edit ${payee}, ${day}` });
 
@@ -173,4 +173,31 @@ test('an amount and its parts, changed by two people at once, are both kept, and
     await expect(ledgerRow(page, 'Market')).toContainText('-€24.00');
     await expect(ledgerRow(page, 'Market')).toContainText('not divided');
   }
+});
+
+test('one register has the entries of all accounts, takes new ones, and sums in amount fields', async ({
+  newPerson,
+}) => {
+  const { page } = await newPerson();
+  await addAccount(page, { name: 'Checking', currency: 'EUR', opening: '100' });
+  await addEntry(page, { payee: 'Market', amount: '12+3.50' });
+  await expect(ledgerRow(page, 'Market')).toContainText('-€15.50');
+  await addAccount(page, { name: 'Purse', currency: 'EUR', kind: 'Cash' });
+  await addEntry(page, { payee: 'Kiosk', amount: '2' });
+  await goTo(page, 'Accounts');
+  await page.getByRole('link', { name: 'All accounts in one register' }).click();
+  const register = page.getByRole('table', { name: 'Entries of all accounts' });
+  await expect(ledgerRow(page, 'Market')).toContainText('Checking');
+  await expect(ledgerRow(page, 'Kiosk')).toContainText('Purse');
+  await page.getByRole('searchbox', { name: 'Search entries' }).fill('kiosk');
+  await expect(register.getByRole('row')).toHaveCount(2);
+  await page.getByRole('button', { name: 'Show all' }).click();
+
+  await page.getByRole('button', { name: 'New entry' }).click();
+  await page.getByRole('combobox', { name: 'Account', exact: true }).selectOption({ label: 'Purse (EUR)' });
+  const form = page.getByRole('form', { name: 'New entry' });
+  await fillEntryForm(form, { payee: 'Bakery', amount: '3*1.20' });
+  await form.getByRole('button', { name: 'Add entry' }).click();
+  await expect(ledgerRow(page, 'Bakery')).toContainText('Purse');
+  await expect(ledgerRow(page, 'Bakery')).toContainText('-€3.60');
 });

@@ -44,6 +44,7 @@ import './notes/notes.css';
 import './people/people.css';
 import './sync/sync.css';
 import './share/share.css';
+import './how/how.css';
 
 const element = document.getElementById('root');
 if (element === null) throw new Error('index.html has no element with the id root');

@@ -2,7 +2,17 @@ import { expect, type Page } from 'playwright/test';
 
 export async function goTo(
   page: Page,
-  name: 'Accounts' | 'Budget' | 'Import' | 'Reports' | 'Scheduled' | 'Notes' | 'Categories' | 'Payees' | 'Share',
+  name:
+    | 'Accounts'
+    | 'Budget'
+    | 'Import'
+    | 'Reports'
+    | 'Scheduled'
+    | 'Notes'
+    | 'Categories'
+    | 'Payees'
+    | 'Share'
+    | 'How this works',
 ): Promise<void> {
   const list = page.getByRole('navigation', { name: 'Pages' });
   await expect(list).toBeVisible();

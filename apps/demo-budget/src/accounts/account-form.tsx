@@ -3,7 +3,7 @@ import { useId, useState, type FormEvent, type ReactNode } from 'react';
 import { amountSentence } from '../money/amount-sentence.ts';
 import { commonCurrencies, isCurrency, suggestedCurrency } from '../money/currency.ts';
 import { decimalMarkOf } from '../money/format.ts';
-import { parseTypedAmount } from '../money/parse.ts';
+import { parseTypedAmount } from '../money/typed-amount.ts';
 import type { AccountKind } from '../schema.ts';
 import { useSave } from '../shell/failure.tsx';
 import { FormEnd } from '../shell/form-end.tsx';

@@ -43,6 +43,11 @@ export function AccountsView({ budget }: { readonly budget: Budget }): ReactNode
         <p className="empty">No accounts yet. If you joined a shared budget, they may still be syncing.</p>
       )}
       {accounts.length > 0 && <Totals accounts={accounts} />}
+      {accounts.length > 1 && (
+        <p>
+          <a href={hashOf(budget, { page: 'entries' })}>All accounts in one register</a>
+        </p>
+      )}
       <ul className="account-list">
         {accounts.map((account) => (
           <li key={account.id}>

@@ -2,6 +2,7 @@ import { useClient } from '@rockpool/client/react';
 import { useCallback, useMemo, useRef, useState, type ReactNode } from 'react';
 import { flushSync } from 'react-dom';
 import { setAccountClosed } from '../accounts/actions.ts';
+import { totalsByCurrency } from '../accounts/totals.ts';
 import { RenameForm } from '../accounts/rename-form.tsx';
 import type { Budget } from '../budget/budget.ts';
 import { useMayWrite } from '../budget/role.ts';
@@ -38,13 +39,17 @@ import { SelectionBar } from './selection-bar.tsx';
 import { useHeightVariable } from '../shell/use-height-variable.ts';
 import { useLedgerKeys } from './use-ledger-keys.ts';
 
-/** The ledger of one account: every entry with its running balance, edited in place. */
+/**
+ * The ledger of one account, every entry with its running balance, or of all accounts, every entry with its account.
+ * Entries are edited in place.
+ */
 export function EntriesView({ budget, accountId }: { readonly budget: Budget; readonly accountId: string }): ReactNode {
   const accounts = useQuery<AccountRow>(accountsWithBalances);
   const account = accounts.rows.find((candidate) => candidate.id === accountId);
-  if (account !== undefined)
-    return <Ledger key={account.id} budget={budget} account={account} accounts={accounts.rows} />;
+  if (account !== undefined) return <Ledger key={account.id} budget={budget} own={account} accounts={accounts.rows} />;
   if (accounts.loading) return null;
+  if (accountId === '' && accounts.rows.length > 0)
+    return <Ledger key="all" budget={budget} own={null} accounts={accounts.rows} />;
   return (
     <>
       <h1>Account not found</h1>
@@ -57,7 +62,8 @@ export function EntriesView({ budget, accountId }: { readonly budget: Budget; re
 
 interface LedgerProps {
   readonly budget: Budget;
-  readonly account: AccountRow;
+  /** The account of the ledger; null for all accounts. */
+  readonly own: AccountRow | null;
   readonly accounts: readonly AccountRow[];
 }
 
@@ -67,7 +73,7 @@ interface Edited {
   readonly parts: readonly PartRow[];
 }
 
-function Ledger({ budget, account, accounts }: LedgerProps): ReactNode {
+function Ledger({ budget, own, accounts }: LedgerProps): ReactNode {
   const client = useClient();
   const run = useAction();
   const save = useSave();
@@ -87,7 +93,16 @@ function Ledger({ budget, account, accounts }: LedgerProps): ReactNode {
   const tools = useRef<HTMLDivElement>(null);
   useHeightVariable(tools, '--ledger-tools-height');
   const searchField = useRef<HTMLInputElement>(null);
-  const totalsOf = ledgerTotals(account.id, filter);
+  const [newAccountId, setNewAccountId] = useState<string | null>(null);
+  const openAccounts = accounts.filter(({ closed }) => closed === 0);
+  // Where a new entry goes, or the account of the entry being edited.
+  const account =
+    own ??
+    accounts.find(({ id }) => id === (edited?.entry.accountId ?? newAccountId)) ??
+    openAccounts[0] ??
+    (accounts[0] as AccountRow);
+  const ownId = own?.id ?? null;
+  const totalsOf = ledgerTotals(ownId, filter);
   const totals = useSteadyQuery<LedgerTotalsRow>(totalsOf.sql, totalsOf.params);
   const { rows: categories } = useQuery<CategoryRow>(categoriesByName);
   const otherAccounts = useMemo(
@@ -100,8 +115,9 @@ function Ledger({ budget, account, accounts }: LedgerProps): ReactNode {
   );
   const found = totals.rows[0];
   // While the search result is loading, this is the whole account, because its rows are requested at the same time.
-  const entryCount = found?.entryCount ?? account.entryCount;
-  const offBudget = account.kind === 'off-budget';
+  const ownCount = own?.entryCount ?? accounts.reduce((sum, { entryCount: count }) => sum + count, 0);
+  const entryCount = found?.entryCount ?? ownCount;
+  const currencies = new Set(accounts.map(({ currency }) => currency));
 
   const edit = useCallback(
     (entry: LedgerRow) =>
@@ -135,7 +151,7 @@ function Ledger({ budget, account, accounts }: LedgerProps): ReactNode {
     (entry: LedgerRow, cleared: boolean) => run(() => setCleared(client, [entry.id], cleared)),
     [client, run],
   );
-  const selectAll = (): void => setSelection({ kind: 'all', accountId: account.id, filter, except: new Set() });
+  const selectAll = (): void => setSelection({ kind: 'all', accountId: ownId, filter, except: new Set() });
 
   // Closing a form removes the focused element, so the focus returns to the element that opened it.
   const leaveRow = (entry: LedgerRow): void => {
@@ -167,22 +183,27 @@ function Ledger({ budget, account, accounts }: LedgerProps): ReactNode {
   return (
     <>
       <div className="ledger-tools" ref={tools}>
-        <LedgerHead account={account}>
+        <LedgerHead own={own} accounts={accounts}>
           <button type="button" ref={newEntryButton} className="primary" onClick={() => setAdding(true)}>
             New entry
           </button>
-          <button type="button" onClick={() => setReconciling(true)}>
-            Reconcile
-          </button>
-          <a className="button" href={hashOf(budget, { page: 'import', accountId: account.id })}>
-            Import
-          </a>
+          {own !== null && (
+            <>
+              <button type="button" onClick={() => setReconciling(true)}>
+                Reconcile
+              </button>
+              <a className="button" href={hashOf(budget, { page: 'import', accountId: own.id })}>
+                Import
+              </a>
+            </>
+          )}
         </LedgerHead>
-        {account.entryCount > 0 && (
+        {ownCount > 0 && (
           <FilterBar
             filter={filter}
             categories={categories}
             currency={account.currency}
+            hasTotal={own !== null || currencies.size === 1}
             found={found}
             searchField={searchField}
             onFilter={narrow}
@@ -190,8 +211,21 @@ function Ledger({ budget, account, accounts }: LedgerProps): ReactNode {
         )}
       </div>
       {mayWrite && adding && (
-        <div className="card">
+        <div className="card form">
+          {own === null && (
+            <label className="account-choice">
+              Account
+              <select value={account.id} onChange={(event) => setNewAccountId(event.target.value)}>
+                {openAccounts.map(({ id, name, currency }) => (
+                  <option key={id} value={id}>
+                    {name} ({currency})
+                  </option>
+                ))}
+              </select>
+            </label>
+          )}
           <EntryForm
+            key={account.id}
             account={account}
             otherAccounts={otherAccounts}
             categories={categories}
@@ -207,12 +241,12 @@ function Ledger({ budget, account, accounts }: LedgerProps): ReactNode {
           />
         </div>
       )}
-      {mayWrite && renaming && <RenameForm account={account} onDone={() => setRenaming(false)} />}
-      {mayWrite && reconciling && <ReconcileBar account={account} onDone={() => setReconciling(false)} />}
+      {mayWrite && renaming && own !== null && <RenameForm account={own} onDone={() => setRenaming(false)} />}
+      {mayWrite && reconciling && own !== null && <ReconcileBar account={own} onDone={() => setReconciling(false)} />}
       {mayWrite && samePayee !== null && <SamePayeeOffer {...samePayee} onDone={() => setSamePayee(null)} />}
       {entryCount > 0 && (
         <LedgerTable
-          account={account}
+          own={own}
           filter={filter}
           entryCount={entryCount}
           categories={categories}
@@ -274,7 +308,7 @@ function Ledger({ budget, account, accounts }: LedgerProps): ReactNode {
           }
         />
       )}
-      {account.entryCount === 0 && !adding && (
+      {ownCount === 0 && !adding && (
         <p className="empty">
           {mayWrite ? 'No entries yet. Add one, or import a statement of your bank.' : 'No entries yet.'}
         </p>
@@ -284,8 +318,10 @@ function Ledger({ budget, account, accounts }: LedgerProps): ReactNode {
           selection={selection}
           matchCount={entryCount}
           categories={categories}
-          offBudget={offBudget}
-          otherAccounts={otherAccounts.filter(({ currency, closed }) => currency === account.currency && closed === 0)}
+          offBudget={own?.kind === 'off-budget'}
+          otherAccounts={openAccounts.filter(
+            ({ id, currency }) => id !== ownId && (own === null || currency === own.currency),
+          )}
           onSelectAll={selectAll}
           onClear={() => setSelection(nothingSelected)}
         />
@@ -294,7 +330,7 @@ function Ledger({ budget, account, accounts }: LedgerProps): ReactNode {
         <button type="button" className="quiet" onClick={() => setHelping(true)}>
           Keyboard shortcuts
         </button>
-        {mayWrite && (
+        {mayWrite && own !== null && (
           <button
             type="button"
             className="quiet"
@@ -306,18 +342,18 @@ function Ledger({ budget, account, accounts }: LedgerProps): ReactNode {
             Rename this account
           </button>
         )}
-        {mayWrite && (
+        {mayWrite && own !== null && (
           <button
             type="button"
             className="quiet"
             onClick={() =>
               run(
-                () => setAccountClosed(client, account.id, account.closed === 0),
-                account.closed === 0 ? 'Account closed.' : 'Account reopened.',
+                () => setAccountClosed(client, own.id, own.closed === 0),
+                own.closed === 0 ? 'Account closed.' : 'Account reopened.',
               )
             }
           >
-            {account.closed === 0 ? 'Close this account' : 'Reopen this account'}
+            {own.closed === 0 ? 'Close this account' : 'Reopen this account'}
           </button>
         )}
       </footer>
@@ -326,29 +362,55 @@ function Ledger({ budget, account, accounts }: LedgerProps): ReactNode {
   );
 }
 
-/** `children` are the account actions, shown to users who may write. */
-function LedgerHead({ account, children }: { readonly account: AccountRow; readonly children: ReactNode }): ReactNode {
+interface LedgerHeadProps {
+  readonly own: AccountRow | null;
+  readonly accounts: readonly AccountRow[];
+  /** The account actions, shown to users who may write. */
+  readonly children: ReactNode;
+}
+
+function LedgerHead({ own, accounts, children }: LedgerHeadProps): ReactNode {
   const mayWrite = useMayWrite();
-  const { rows } = useQuery<ClearedRow>(clearedOfAccount, [account.id, account.id, account.id]);
   return (
     <header className="page-head">
       <div>
-        <h1>{account.name}</h1>
-        <p className="balance">
-          <Amount minor={account.balanceMinor} currency={account.currency} />
-          <span className="hint">
-            {account.entryCount === 1 ? '1 entry' : `${account.entryCount.toLocaleString(locale)} entries`}
-          </span>
-        </p>
-        {rows[0] !== undefined &&
-          rows[0].clearedMinor !== account.balanceMinor &&
-          rows[0].clearedMinor !== account.openingMinor && (
-            <p className="hint">
-              <Amount minor={rows[0].clearedMinor} currency={account.currency} /> cleared
-            </p>
-          )}
+        <h1>{own?.name ?? 'All accounts'}</h1>
+        {own === null ? (
+          <p className="balance">
+            {totalsByCurrency(accounts).map(({ currency, totalMinor }) => (
+              <Amount key={currency} minor={totalMinor} currency={currency} />
+            ))}
+            <span className="hint">{entriesWord(accounts.reduce((sum, { entryCount }) => sum + entryCount, 0))}</span>
+          </p>
+        ) : (
+          <p className="balance">
+            <Amount minor={own.balanceMinor} currency={own.currency} />
+            <span className="hint">{entriesWord(own.entryCount)}</span>
+            <ClearedBalance account={own} />
+          </p>
+        )}
       </div>
       {mayWrite && <div className="buttons">{children}</div>}
     </header>
   );
+}
+
+function ClearedBalance({ account }: { readonly account: AccountRow }): ReactNode {
+  const { rows } = useQuery<ClearedRow>(clearedOfAccount, [account.id, account.id, account.id]);
+  const [cleared] = rows;
+  if (
+    cleared === undefined ||
+    cleared.clearedMinor === account.balanceMinor ||
+    cleared.clearedMinor === account.openingMinor
+  )
+    return null;
+  return (
+    <span className="hint">
+      <Amount minor={cleared.clearedMinor} currency={account.currency} /> cleared
+    </span>
+  );
+}
+
+function entriesWord(count: number): string {
+  return count === 1 ? '1 entry' : `${count.toLocaleString(locale)} entries`;
 }

@@ -258,3 +258,40 @@ describe('a selection', () => {
     expect(changed()).toBe(0);
   });
 });
+
+describe('the register of all accounts', () => {
+  it('has the entries of every account by day, with their accounts, and is searched and filtered as one', async () => {
+    const savings = await addAccount(writer, { name: 'Savings', kind: 'savings', currency: 'EUR', openingMinor: 0 });
+    await addEntry(writer, accountId, coffee);
+    await addEntry(writer, savings, { ...coffee, payee: 'Interest', date: '2025-02-01', amountMinor: 120 });
+    await addTransfer(writer, accountId, savings, {
+      date: '2025-02-02',
+      notes: '',
+      amountMinor: -500,
+      otherMinor: 500,
+      categoryId: null,
+    });
+    const register = (filter: Partial<LedgerFilter> = {}): [string, number][] => {
+      const { sql, params } = ledgerWindow(null, { ...wholeLedger, ...filter }, 0, 10);
+      return writer.rows<LedgerRow>(sql, params).map((row) => [row.accountName, row.amountMinor]);
+    };
+    expect(register().slice(2)).toEqual([
+      ['Savings', 120],
+      ['Checking', -350],
+    ]);
+    expect(
+      register()
+        .slice(0, 2)
+        .sort(([, a], [, b]) => a - b),
+    ).toEqual([
+      ['Checking', -500],
+      ['Savings', 500],
+    ]);
+    expect(register({ text: 'interest' })).toEqual([['Savings', 120]]);
+    expect(register({ text: 'savings' })).toEqual([['Checking', -500]]);
+    expect(register({ payee: 'Coffee' })).toEqual([['Checking', -350]]);
+    expect(register({ atLeastMinor: 200, atMostMinor: 400 })).toEqual([['Checking', -350]]);
+    const totals = ledgerTotals(null, { ...wholeLedger, text: '1.20', textMinor: 120 });
+    expect(writer.rows(totals.sql, totals.params)).toEqual([{ entryCount: 1, totalMinor: 120 }]);
+  });
+});

@@ -1,7 +1,7 @@
 import { useId, useState, type FormEvent, type KeyboardEvent, type ReactNode } from 'react';
 import { amountSentence } from '../money/amount-sentence.ts';
 import { decimalMarkOf, formatMinor, formatMinorForEditing } from '../money/format.ts';
-import { parseTypedAmount } from '../money/parse.ts';
+import { parseTypedAmount } from '../money/typed-amount.ts';
 import type { AccountRow } from '../queries/accounts.ts';
 import type { CategoryRow } from '../queries/categories.ts';
 import type { LedgerRow, PartRow } from '../queries/ledger.ts';

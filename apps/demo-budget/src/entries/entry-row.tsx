@@ -10,11 +10,10 @@ import { CategorySelect } from './category-select.tsx';
 
 export interface EntryRowProps {
   readonly entry: LedgerRow;
-  readonly currency: string;
   readonly categories: readonly CategoryRow[];
   readonly selected: boolean;
-  /** Off-budget entries have no category. */
-  readonly offBudget: boolean;
+  /** In the ledger of all accounts: the account instead of the balance. */
+  readonly showsAccount: boolean;
   readonly onEdit: (entry: LedgerRow) => void;
   readonly onCategory: (entry: LedgerRow, categoryId: string | null) => void;
   readonly onSelect: (entry: LedgerRow, selected: boolean) => void;
@@ -51,10 +50,9 @@ const statusWords: Readonly<Record<EntryStatus, string>> = {
  */
 export const EntryRow = memo(function EntryRow({
   entry,
-  currency,
   categories,
   selected,
-  offBudget,
+  showsAccount,
   onEdit,
   onCategory,
   onSelect,
@@ -62,6 +60,7 @@ export const EntryRow = memo(function EntryRow({
   onNote,
 }: EntryRowProps): ReactNode {
   const name = entryName(entry);
+  const { currency } = entry;
   // The visible text of the button must be part of its accessible name.
   const shown = `${name} ${entry.notes}`.trim();
   const mayWrite = useMayWrite();
@@ -114,7 +113,7 @@ export const EntryRow = memo(function EntryRow({
           mayWrite={mayWrite}
           currency={currency}
           categories={categories}
-          offBudget={offBudget}
+          offBudget={entry.offBudget === 1}
           onCategory={onCategory}
         />
       </td>
@@ -133,16 +132,17 @@ export const EntryRow = memo(function EntryRow({
         />
       </td>
       <td role="cell" className="entry-balance">
+        {showsAccount && <span className="entry-account">{entry.accountName}</span>}
         {entry.balanceMinor !== null && <Amount minor={entry.balanceMinor} currency={currency} />}
       </td>
     </tr>
   );
 });
 
-interface EntryCategoryProps extends Pick<
-  EntryRowProps,
-  'entry' | 'currency' | 'categories' | 'offBudget' | 'onCategory'
-> {
+interface EntryCategoryProps extends Pick<EntryRowProps, 'entry' | 'categories' | 'onCategory'> {
+  readonly currency: string;
+  /** Off-budget entries have no category. */
+  readonly offBudget: boolean;
   readonly name: string;
   readonly mayWrite: boolean;
 }

@@ -1,15 +1,19 @@
 import { useState, type ReactNode, type RefObject } from 'react';
 import { decimalMarkOf } from '../money/format.ts';
-import { parseTypedAmount } from '../money/parse.ts';
+import { parseTypedAmount } from '../money/typed-amount.ts';
 import type { CategoryRow } from '../queries/categories.ts';
 import { isNarrowed, wholeLedger, type LedgerFilter, type LedgerTotalsRow } from '../queries/ledger.ts';
+import { PayeeList } from './payee-list.tsx';
 import { Amount } from '../shell/amount.tsx';
 import { locale } from '../shell/locale.ts';
 
 export interface FilterBarProps {
   readonly filter: LedgerFilter;
   readonly categories: readonly CategoryRow[];
+  /** Of typed amounts and of the total. */
   readonly currency: string;
+  /** Whether all entries are in `currency`, so that their sum means something. */
+  readonly hasTotal: boolean;
   /** Totals of the matching entries; undefined while they are loading. */
   readonly found: LedgerTotalsRow | undefined;
   readonly searchField: RefObject<HTMLInputElement | null>;
@@ -24,7 +28,15 @@ const statusChoices: readonly (readonly [NonNullable<LedgerFilter['status']>, st
 ];
 
 /** Search and filters of a ledger, with the totals of the matches. */
-export function FilterBar({ filter, categories, currency, found, searchField, onFilter }: FilterBarProps): ReactNode {
+export function FilterBar({
+  filter,
+  categories,
+  currency,
+  hasTotal,
+  found,
+  searchField,
+  onFilter,
+}: FilterBarProps): ReactNode {
   const [open, setOpen] = useState(false);
   const search = (text: string): void => {
     const amount = parseTypedAmount(text, currency, decimalMarkOf(locale));
@@ -88,6 +100,26 @@ export function FilterBar({ filter, categories, currency, found, searchField, on
             </select>
           </label>
           <label>
+            Payee
+            <input
+              value={filter.payee}
+              list="filter-payees"
+              autoComplete="off"
+              onChange={(event) => onFilter({ ...filter, payee: event.target.value })}
+            />
+            <PayeeList id="filter-payees" />
+          </label>
+          <AmountLimit
+            label="Amount from"
+            currency={currency}
+            onLimit={(atLeastMinor) => onFilter({ ...filter, atLeastMinor })}
+          />
+          <AmountLimit
+            label="Amount to"
+            currency={currency}
+            onLimit={(atMostMinor) => onFilter({ ...filter, atMostMinor })}
+          />
+          <label>
             From
             <input
               type="date"
@@ -110,14 +142,49 @@ export function FilterBar({ filter, categories, currency, found, searchField, on
           <span>
             {found.entryCount === 0
               ? 'No entries found'
-              : `${found.entryCount === 1 ? '1 entry' : `${found.entryCount.toLocaleString(locale)} entries`} found, `}
-            {found.entryCount > 0 && <Amount minor={found.totalMinor} currency={currency} />}
+              : `${found.entryCount === 1 ? '1 entry' : `${found.entryCount.toLocaleString(locale)} entries`} found${hasTotal ? ', ' : ''}`}
+            {hasTotal && found.entryCount > 0 && <Amount minor={found.totalMinor} currency={currency} />}
           </span>
-          <button type="button" className="quiet" onClick={() => onFilter(wholeLedger)}>
+          <button
+            type="button"
+            className="quiet"
+            onClick={() => {
+              setOpen(false);
+              onFilter(wholeLedger);
+            }}
+          >
             Show all
           </button>
         </p>
       )}
     </search>
+  );
+}
+
+interface AmountLimitProps {
+  readonly label: string;
+  readonly currency: string;
+  /** Null while the field is empty or not an amount. */
+  readonly onLimit: (minor: number | null) => void;
+}
+
+function AmountLimit({ label, currency, onLimit }: AmountLimitProps): ReactNode {
+  const [typed, setTyped] = useState('');
+  const limit = (text: string): void => {
+    setTyped(text);
+    const amount = parseTypedAmount(text, currency, decimalMarkOf(locale));
+    onLimit(amount.ok ? Math.abs(amount.value) : null);
+  };
+  return (
+    <label>
+      {label}
+      <input
+        className="amount-input"
+        value={typed}
+        inputMode="decimal"
+        autoComplete="off"
+        onChange={(event) => limit(event.target.value)}
+      />
+    </label>
   );
 }

@@ -12,7 +12,8 @@ export interface LedgerTableProps extends Pick<
   EntryRowProps,
   'onEdit' | 'onCategory' | 'onSelect' | 'onCleared' | 'onNote'
 > {
-  readonly account: AccountRow;
+  /** The account of the ledger; null for all accounts. */
+  readonly own: AccountRow | null;
   readonly filter: LedgerFilter;
   readonly entryCount: number;
   readonly categories: readonly CategoryRow[];
@@ -29,7 +30,7 @@ const columnCount = 7;
  * ledger.
  */
 export function LedgerTable({
-  account,
+  own,
   filter,
   entryCount,
   categories,
@@ -40,7 +41,7 @@ export function LedgerTable({
 }: LedgerTableProps): ReactNode {
   const body = useRef<HTMLTableSectionElement>(null);
   const { first, count, rowHeight } = useRowWindow(body);
-  const { sql, params } = ledgerWindow(account.id, filter, first, count);
+  const { sql, params } = ledgerWindow(own?.id ?? null, filter, first, count);
   const { rows } = useSteadyQuery<LedgerRow>(sql, params);
   const before = rows[0]?.position ?? 0;
   const after = Math.max(0, entryCount - before - rows.length);
@@ -54,7 +55,12 @@ export function LedgerTable({
   );
 
   return (
-    <table role="table" className="ledger" aria-label={`Entries of ${account.name}`} aria-rowcount={entryCount + 1}>
+    <table
+      role="table"
+      className="ledger"
+      aria-label={`Entries of ${own?.name ?? 'all accounts'}`}
+      aria-rowcount={entryCount + 1}
+    >
       <thead role="rowgroup">
         <tr role="row" aria-rowindex={1}>
           <th role="columnheader" scope="col">
@@ -76,7 +82,7 @@ export function LedgerTable({
             <span className="visually-hidden">Cleared</span>
           </th>
           <th role="columnheader" scope="col" className="number">
-            Balance
+            {own === null ? 'Account' : 'Balance'}
           </th>
         </tr>
       </thead>
@@ -91,10 +97,9 @@ export function LedgerTable({
             <EntryRow
               key={entry.id}
               entry={entry}
-              currency={account.currency}
               categories={categories}
               selected={isSelected(selection, entry.id)}
-              offBudget={account.kind === 'off-budget'}
+              showsAccount={own === null}
               {...handlers}
             />
           ),

@@ -3,7 +3,7 @@ import { useMayWrite } from '../budget/role.ts';
 import { GoalLine } from '../goals/goal-line.tsx';
 import type { GoalState } from '../goals/goal-state.ts';
 import { decimalMarkOf, formatMinor, formatMinorForEditing } from '../money/format.ts';
-import { parseTypedAmount } from '../money/parse.ts';
+import { parseTypedAmount } from '../money/typed-amount.ts';
 import type { GoalRow } from '../queries/goals.ts';
 import { Amount } from '../shell/amount.tsx';
 import { useSave } from '../shell/failure.tsx';

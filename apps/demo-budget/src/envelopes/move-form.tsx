@@ -1,7 +1,7 @@
 import { useState, type FormEvent, type ReactNode } from 'react';
 import { amountSentence } from '../money/amount-sentence.ts';
 import { decimalMarkOf, formatMinor, formatMinorForEditing } from '../money/format.ts';
-import { parseTypedAmount } from '../money/parse.ts';
+import { parseTypedAmount } from '../money/typed-amount.ts';
 import { FormEnd } from '../shell/form-end.tsx';
 import { locale } from '../shell/locale.ts';
 import type { Envelope } from './envelopes.ts';

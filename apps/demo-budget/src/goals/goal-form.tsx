@@ -2,7 +2,7 @@ import { useState, type FormEvent, type ReactNode } from 'react';
 import { monthAfter } from '../calendar/months.ts';
 import { amountSentence } from '../money/amount-sentence.ts';
 import { decimalMarkOf, formatMinorForEditing } from '../money/format.ts';
-import { parseTypedAmount } from '../money/parse.ts';
+import { parseTypedAmount } from '../money/typed-amount.ts';
 import type { GoalRow } from '../queries/goals.ts';
 import type { GoalKind } from '../schema.ts';
 import { FormEnd } from '../shell/form-end.tsx';

@@ -1,7 +1,8 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { decimalMarkOf, formatMinor, formatMinorForEditing } from './format.ts';
-import { parseAmount, parseTypedAmount } from './parse.ts';
+import { parseAmount } from './parse.ts';
+import { parseTypedAmount } from './typed-amount.ts';
 
 const currency = fc.constantFrom('EUR', 'USD', 'GBP', 'CHF', 'SEK', 'JPY', 'KWD', 'INR');
 const locale = fc.constantFrom('en', 'en-IN', 'de', 'de-CH', 'fr', 'es', 'sv', 'pl', 'pt-BR', 'ja', 'ar-EG');

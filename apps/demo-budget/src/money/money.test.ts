@@ -1,7 +1,8 @@
 import { describe, expect, it } from 'vitest';
 import { isCurrency, minorDigits } from './currency.ts';
 import { decimalMarkOf, formatMinor, formatMinorForEditing, formatMinorRounded, minorToDecimalText } from './format.ts';
-import { parseAmount, parseTypedAmount, type DecimalMark } from './parse.ts';
+import { parseAmount, type DecimalMark } from './parse.ts';
+import { parseTypedAmount } from './typed-amount.ts';
 import { amountSentence } from './amount-sentence.ts';
 
 function amount(text: string, currency: string, mark: DecimalMark): unknown {
@@ -103,5 +104,32 @@ describe('formatting an amount', () => {
     expect(formatMinorRounded(123456, 'EUR', 'en')).toBe('1,235');
     expect(formatMinorForEditing(-123456, 'EUR', 'comma')).toBe('-1234,56');
     expect([decimalMarkOf('de'), decimalMarkOf('en'), decimalMarkOf('de-CH')]).toEqual(['comma', 'point', 'point']);
+  });
+});
+
+describe('a sum in an amount field', () => {
+  it.each([
+    ['12+3.50', 1_550],
+    ['12 + 3,50 - 1', 1_450],
+    ['3*4.20', 1_260],
+    ['100/3', 3_333],
+    ['100/3*3', 10_000],
+    ['(90+10)/4', 2_500],
+    ['-5+2', -300],
+    ['12*1.195', 1_434],
+    ['1.234,50+0,50', 123_500],
+  ])('%s', (text, minor) => {
+    expect(parseTypedAmount(text, 'EUR', text.includes(',5') ? 'comma' : 'point')).toEqual({ ok: true, value: minor });
+  });
+
+  it.each(['1/0', '(1+2', '1++', '1+2)'])('%s is no amount', (text) => {
+    expect(parseTypedAmount(text, 'EUR', 'point').ok).toBe(false);
+  });
+
+  it('too large is rejected, not rounded', () => {
+    expect(parseTypedAmount('90000000000000*2', 'EUR', 'point')).toMatchObject({
+      ok: false,
+      problem: { code: 'amount-too-large' },
+    });
   });
 });

@@ -12,7 +12,7 @@ export type AmountProblem =
   | { readonly code: 'amount-too-large'; readonly maxMinor: number };
 
 /** Beyond 2^53 − 1 minor units a JavaScript number is inexact, so such an amount is rejected, never rounded. */
-const maxAmountMinor: number = Number.MAX_SAFE_INTEGER;
+export const maxAmountMinor: number = Number.MAX_SAFE_INTEGER;
 
 const spaces = /[\s\u00a0\u2007\u2009\u202f]+/gu;
 const bidiMarks = /[\u200e\u200f\u061c]/gu;
@@ -94,16 +94,4 @@ function withoutGroups(whole: string, mark: DecimalMark): string | undefined {
   const wellFormed =
     /^\d{1,3}$/.test(first) && /^\d{3}$/.test(last) && middle.every((group) => /^\d{2,3}$/.test(group));
   return wellFormed ? groups.join('') : undefined;
-}
-
-/**
- * Reads an amount typed into a field. Users paste and type with either mark, so if the locale's own mark does not fit,
- * the other one is tried: `12.50` typed in a German locale is 12.50, because 50 is not a group of thousands. `1.234`
- * stays 1234 there.
- */
-export function parseTypedAmount(text: string, currency: string, mark: DecimalMark): Result<number, AmountProblem> {
-  const byLocale = parseAmount(text, currency, mark);
-  if (byLocale.ok || byLocale.problem.code !== 'amount-unreadable') return byLocale;
-  const byOther = parseAmount(text, currency, mark === 'comma' ? 'point' : 'comma');
-  return byOther.ok ? byOther : byLocale;
 }

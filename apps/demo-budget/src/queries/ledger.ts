@@ -46,6 +46,11 @@ export interface LedgerFilter {
   readonly textMinor: number | null;
   /** `none`: uncategorised entries; null: all. */
   readonly categoryId: string | null;
+  /** Exactly this payee; empty: all. */
+  readonly payee: string;
+  /** The least and the greatest amount in minor units, in either direction; null: no limit. */
+  readonly atLeastMinor: number | null;
+  readonly atMostMinor: number | null;
   readonly status: EntryStatus | 'not-reconciled' | null;
   /** `YYYY-MM-DD`, inclusive; empty: all. */
   readonly fromDate: string;
@@ -125,18 +130,21 @@ export const wholeLedger: LedgerFilter = {
   text: '',
   textMinor: null,
   categoryId: null,
+  payee: '',
+  atLeastMinor: null,
+  atMostMinor: null,
   status: null,
   fromDate: '',
   toDate: '',
 };
 
-export function isNarrowed({ text, categoryId, status, fromDate, toDate }: LedgerFilter): boolean {
-  return text !== '' || categoryId !== null || status !== null || fromDate !== '' || toDate !== '';
+export function isNarrowed(filter: LedgerFilter): boolean {
+  return (Object.keys(wholeLedger) as (keyof LedgerFilter)[]).some((name) => filter[name] !== wholeLedger[name]);
 }
 
 function ledgerCondition(
   accountId: string | null,
-  { text, textMinor, categoryId, status, fromDate, toDate }: LedgerFilter,
+  { text, textMinor, categoryId, payee, atLeastMinor, atMostMinor, status, fromDate, toDate }: LedgerFilter,
 ): SqlStatement & { readonly params: readonly SqlParam[] } {
   const conditions = [accountId === null ? 'TRUE' : 'entry.accountId = ?'];
   const params: SqlParam[] = accountId === null ? [] : [accountId];
@@ -158,6 +166,9 @@ function ledgerCondition(
       categoryId,
       categoryId,
     );
+  if (payee !== '') add('entry.payee = ?', payee);
+  if (atLeastMinor !== null) add('abs(entry.amountMinor) >= ?', atLeastMinor);
+  if (atMostMinor !== null) add('abs(entry.amountMinor) <= ?', atMostMinor);
   if (status === 'not-reconciled') add("entry.status <> 'reconciled'");
   else if (status !== null) add('entry.status = ?', status);
   if (fromDate !== '') add('entry.date >= ?', fromDate);

@@ -2,7 +2,7 @@ import { useClient } from '@rockpool/client/react';
 import { useState, type FormEvent, type ReactNode } from 'react';
 import { amountSentence } from '../money/amount-sentence.ts';
 import { decimalMarkOf } from '../money/format.ts';
-import { parseTypedAmount } from '../money/parse.ts';
+import { parseTypedAmount } from '../money/typed-amount.ts';
 import { clearedOfAccount, type AccountRow, type ClearedRow } from '../queries/accounts.ts';
 import { Amount } from '../shell/amount.tsx';
 import { useAction, useSave } from '../shell/failure.tsx';

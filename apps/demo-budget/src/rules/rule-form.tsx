@@ -2,7 +2,7 @@ import { useState, type FormEvent, type ReactNode } from 'react';
 import { CategorySelect } from '../entries/category-select.tsx';
 import { amountSentence } from '../money/amount-sentence.ts';
 import { decimalMarkOf, formatMinorForEditing } from '../money/format.ts';
-import { parseTypedAmount } from '../money/parse.ts';
+import { parseTypedAmount } from '../money/typed-amount.ts';
 import type { AccountRow } from '../queries/accounts.ts';
 import type { CategoryRow } from '../queries/categories.ts';
 import { fail, succeed, type Result } from '../result.ts';

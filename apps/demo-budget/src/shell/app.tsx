@@ -1,6 +1,6 @@
 import type { Client } from '@rockpool/client';
 import { RockpoolProvider } from '@rockpool/client/react';
-import { useEffect, type ReactNode } from 'react';
+import { lazy, Suspense, useEffect, type ReactNode } from 'react';
 import { AccountsView } from '../accounts/accounts-view.tsx';
 import type { KnownBudget } from '../budget/known-budgets.ts';
 import { useIsRemoved, useMayWrite } from '../budget/role.ts';
@@ -17,6 +17,8 @@ import { RulesView } from '../rules/rules-view.tsx';
 import { SampleNotice } from '../sample/sample-notice.tsx';
 import { SchedulesView } from '../schedules/schedules-view.tsx';
 import { ShareView } from '../share/share-view.tsx';
+import { useInspector } from '../how/inspector-state.ts';
+import { statusHistory } from '../sync/status-history.ts';
 import { ConflictBadge, SyncBadge } from '../sync/badge.tsx';
 import { NothingKept } from '../sync/nothing-kept.tsx';
 import { SyncView } from '../sync/sync-view.tsx';
@@ -45,13 +47,20 @@ const titles: Readonly<Record<Page, string>> = {
   rules: 'Payees and rules',
   sync: 'Sync and storage',
   share: 'Share',
+  how: 'How this works',
 };
+
+// For developers; a household never loads them.
+const HowView = lazy(() => import('../how/how-view.tsx'));
+const Inspector = lazy(() => import('../how/inspector.tsx'));
 
 export function App({ client, budget, device }: AppProps): ReactNode {
   const place = usePlace();
   const { page, accountId } = place;
   const mayWrite = useMayWrite();
   const isRemoved = useIsRemoved();
+  const { isShown } = useInspector();
+  useEffect(() => void statusHistory(client), [client]);
   const current =
     page === 'entries' ? 'accounts' : page === 'export' && mayWrite ? 'import' : isReportPage(page) ? 'reports' : page;
   useEffect(() => {
@@ -91,8 +100,18 @@ export function App({ client, budget, device }: AppProps): ReactNode {
           {page === 'rules' && <RulesView />}
           {page === 'sync' && <SyncView budget={budget} device={device} />}
           {page === 'share' && <ShareView budget={budget} device={device} />}
+          {page === 'how' && (
+            <Suspense>
+              <HowView />
+            </Suspense>
+          )}
         </FailureNotice>
       </main>
+      {isShown && page !== 'how' && (
+        <Suspense>
+          <Inspector />
+        </Suspense>
+      )}
     </RockpoolProvider>
   );
 }

@@ -19,6 +19,7 @@ const moreLinks: readonly Link[] = [
   ['categories', 'Categories'],
   ['rules', 'Payees'],
   ['share', 'Share'],
+  ['how', 'How this works'],
 ];
 
 /** Viewers cannot import, but may export everything. */

@@ -26,6 +26,7 @@ export const pages = [
   'rules',
   'sync',
   'share',
+  'how',
 ] as const;
 
 export type Page = (typeof pages)[number];

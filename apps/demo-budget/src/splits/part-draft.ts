@@ -1,5 +1,6 @@
 import { formatMinorForEditing } from '../money/format.ts';
-import { parseTypedAmount, type DecimalMark } from '../money/parse.ts';
+import type { DecimalMark } from '../money/parse.ts';
+import { parseTypedAmount } from '../money/typed-amount.ts';
 import type { PartRow } from '../queries/ledger.ts';
 import type { PartFields } from './part-changes.ts';
 

@@ -6,6 +6,7 @@ import { useIsRemoved } from '../budget/role.ts';
 import { formatMoment, locale } from '../shell/locale.ts';
 import { ConflictList } from './conflict-list.tsx';
 import { changes, statusWords, stuckSentence, timeAgo, timeSpan } from './status-sentence.ts';
+import { HistoryCard } from './history-card.tsx';
 import { StorageFacts } from './storage-facts.tsx';
 import { SyncControls } from './sync-controls.tsx';
 import { useNow } from './use-now.ts';
@@ -76,6 +77,7 @@ export function SyncView({ budget, device }: { readonly budget: KnownBudget; rea
         </div>
         <StorageFacts persistence={status.persistence} />
       </dl>
+      <HistoryCard />
       <ConflictList budget={budget} device={device} />
     </>
   );

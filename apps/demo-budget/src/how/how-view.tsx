@@ -1,0 +1,57 @@
+import type { ReactNode } from 'react';
+import { ChangesCard, PlaceCard } from './changes-card.tsx';
+import { ConflictWalk } from './conflict-walk.tsx';
+import { QueryTable } from './query-table.tsx';
+import { useInspector } from './inspector-state.ts';
+
+/** Where each part is explained, and the code that this page shows at work. */
+const reading: readonly (readonly [string, string])[] = [
+  ['docs/quick-start.md', 'a first app in a few minutes'],
+  ['docs/concepts.md', 'databases, changesets, the outbox, merging'],
+  ['docs/merge-rules.md', 'what wins when two devices change the same thing'],
+  ['docs/storage.md', 'the files and tables on the device, and what a crash leaves'],
+  ['apps/demo-budget/src/schema.ts', 'the tables of this budget'],
+  ['apps/demo-budget/src/queries/', 'every live query of this app'],
+  ['apps/demo-budget/src/how/', 'this page: the public API alone'],
+];
+
+/** How the app works, for developers: its queries, its changes, its storage, and a conflict to make. */
+export default function HowView(): ReactNode {
+  const { isShown, setShown } = useInspector();
+  return (
+    <>
+      <header className="page-head">
+        <h1>How this works</h1>
+        <button type="button" aria-pressed={isShown} onClick={() => setShown(!isShown)}>
+          {isShown ? 'Hide the SQL on other pages' : 'Show the SQL on every page'}
+        </button>
+      </header>
+      <p>
+        This app has no API calls for its data. Each page runs SQL on a SQLite database in this browser, and the same
+        query runs again when a commit touches what it reads, in this tab, in another, or from another device.
+      </p>
+      <PlaceCard />
+      <section className="card form" aria-label="Queries">
+        <h2>Live queries of this page</h2>
+        <p>A query that wakes is highlighted. Press one for its text and SQLite’s plan.</p>
+        <QueryTable />
+      </section>
+      <ChangesCard />
+      <ConflictWalk />
+      <section className="card form" aria-label="Further reading">
+        <h2>Further reading</h2>
+        <p>In the repository that this server runs from:</p>
+        <ul className="how-reading">
+          {reading.map(([path, about]) => (
+            <li key={path}>
+              <code>{path}</code> <span className="hint">{about}</span>
+            </li>
+          ))}
+        </ul>
+        <p>
+          In the console of this page: <code>await rockpool.query('SELECT * FROM entries LIMIT 5')</code>
+        </p>
+      </section>
+    </>
+  );
+}

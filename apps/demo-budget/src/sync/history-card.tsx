@@ -1,0 +1,27 @@
+import { useClient } from '@rockpool/client/react';
+import { useSyncExternalStore, type ReactNode } from 'react';
+import { locale } from '../shell/locale.ts';
+import { statusHistory } from './status-history.ts';
+import { statusWords } from './status-sentence.ts';
+
+const timeFormat = new Intl.DateTimeFormat(locale, { timeStyle: 'medium' });
+
+/** The states of the sync since the page opened, with their times. */
+export function HistoryCard(): ReactNode {
+  const history = statusHistory(useClient());
+  const entries = useSyncExternalStore(history.subscribe, () => history.current);
+  return (
+    <section className="card">
+      <h2>Since this page opened</h2>
+      <ol className="sync-history">
+        {entries.map(({ atMs, status }) => (
+          <li key={`${atMs} ${status.state}`}>
+            <time dateTime={new Date(atMs).toISOString()}>{timeFormat.format(atMs)}</time>
+            <span>{statusWords(status).label}</span>
+            {status.reason !== null && <code>{status.reason.code}</code>}
+          </li>
+        ))}
+      </ol>
+    </section>
+  );
+}

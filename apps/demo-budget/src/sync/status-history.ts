@@ -1,0 +1,46 @@
+import type { Client, SyncState, SyncStatus } from '@rockpool/client';
+
+/** A state of the sync, from when it began. */
+export interface StatusEntry {
+  readonly atMs: number;
+  readonly state: SyncState;
+  readonly status: SyncStatus;
+}
+
+const longest = 30;
+
+/** The states since the page opened, newest first, with a listener for changes. */
+export interface StatusHistory {
+  readonly current: readonly StatusEntry[];
+  subscribe(listener: () => void): () => void;
+}
+
+const histories = new WeakMap<Client, StatusHistory>();
+
+/** Begins to record with the first call, which the app makes when it starts. */
+export function statusHistory(client: Client): StatusHistory {
+  const known = histories.get(client);
+  if (known !== undefined) return known;
+  const listeners = new Set<() => void>();
+  let entries: readonly StatusEntry[] = [];
+  client.status.subscribe((status) => {
+    const [last] = entries;
+    // The count of changes moves often; only the state is history.
+    entries =
+      last !== undefined && last.state === status.state
+        ? [{ ...last, status }, ...entries.slice(1)]
+        : [{ atMs: Date.now(), state: status.state, status }, ...entries].slice(0, longest);
+    for (const listener of [...listeners]) listener();
+  });
+  const history: StatusHistory = {
+    get current() {
+      return entries;
+    },
+    subscribe(listener) {
+      listeners.add(listener);
+      return () => listeners.delete(listener);
+    },
+  };
+  histories.set(client, history);
+  return history;
+}
