@@ -225,7 +225,10 @@ export function mergeForeignEdit(
   const text = canonicalJson(json);
   if (text.length > rule.maxLength) throw invalid('size', { limit: rule.maxLength });
   rememberText(text, json, MAX_DOCUMENT_DEPTH);
-  return { state: close(opened, [update], json), overwritten };
+  const merged = close(opened, [update], json);
+  // The caller asks for the text next, and a small document is not kept open.
+  rememberDocumentText(merged, text);
+  return { state: merged, overwritten };
 }
 
 /** Whether an edit, as sent or stored, contains this operation. */
@@ -270,7 +273,7 @@ export function carryOver(
   return { state: edited.state, overwritten, update: expectKind(edited.edit, 'edit').update };
 }
 
-/** Texts of states that were read on another thread, by the identical bytes. */
+/** Texts of states that were read already, here or on another thread, by the identical bytes. */
 const textOfState = new WeakMap<Uint8Array, string>();
 
 /** Records the result of `documentText` for these bytes, for a caller that has it from another thread. */

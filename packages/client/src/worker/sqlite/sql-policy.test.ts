@@ -1,7 +1,8 @@
-import { RockpoolError } from '@rockpool/shared';
+import { buildSchema, RockpoolError } from '@rockpool/shared';
 import { memoryMedium } from '@rockpool/vfs-opfs';
 import { describe, expect, it } from 'vitest';
 import type { OpenDatabase } from '../database/open-database.ts';
+import { testTable } from '../../../testing/worker/table-schema.ts';
 import { openInMemory, openStored } from '../../../testing/worker/test-database.ts';
 
 let request = 0;
@@ -186,6 +187,54 @@ describe('the error of a constraint names its table', () => {
       code: 'constraint-foreign-key',
       fields: { table: 'entry' },
     });
+    database.close();
+  });
+});
+
+describe('a trigger that changes rowids', () => {
+  // `number` is the rowid of `line`.
+  const schema = buildSchema([
+    testTable('mark', { id: 'text not null', list: 'text' }),
+    testTable(
+      'line',
+      { number: 'integer not null', list: 'text' },
+      { primaryKey: ['number'], synced: false, uniques: [['list']] },
+    ),
+  ]);
+
+  for (const [table, conflict, rowid] of [
+    ['mark', 'id', 'rowid'],
+    ['line', 'list', 'rowid'],
+    ['line', 'list', '_rowid_'],
+    ['line', 'list', 'Number'],
+  ] as const)
+    it(`is rejected with the statement that fires it: ${rowid} of ${table}`, () => {
+      const database = openInMemory({ schema });
+      const insert = (values: string): string =>
+        `INSERT INTO ${table} (${table === 'mark' ? 'id' : 'number'}, list) VALUES ${values}`;
+      write(database, insert(`(1, 'a'), (2, 'b')`));
+      write(
+        database,
+        `CREATE TRIGGER moves BEFORE UPDATE ON ${table} BEGIN UPDATE ${table} SET ${rowid} = ${rowid} + 100; END`,
+      );
+      // Without the rejection SQLite writes rows in the wrong order, and a later read finds the file damaged.
+      const upsert = insert(
+        `(1, 'a'), (2, 'b'), (3, 'c') ON CONFLICT (${conflict}) DO UPDATE SET list = excluded.list`,
+      );
+      for (const sql of [upsert, `UPDATE ${table} SET list = 'x'`]) {
+        const error = failure(() => write(database, sql));
+        expect([error.code, error.fields]).toEqual(['sql-forbidden', { problem: 'rowid', table }]);
+      }
+      expect(database.connection.rows('PRAGMA integrity_check')).toEqual([['ok']]);
+      database.close();
+    });
+
+  it('does not concern a statement of the app itself, nor a trigger on other columns', () => {
+    const database = openInMemory({ schema });
+    write(database, "INSERT INTO mark (id) VALUES ('a')", 'INSERT INTO line (number) VALUES (1)');
+    write(database, "CREATE TRIGGER notes BEFORE UPDATE ON line BEGIN UPDATE mark SET list = 'seen'; END");
+    write(database, 'UPDATE mark SET rowid = 7', 'UPDATE line SET number = 7');
+    expect(database.connection.rows('SELECT rowid, list FROM mark')).toEqual([[7, 'seen']]);
     database.close();
   });
 });

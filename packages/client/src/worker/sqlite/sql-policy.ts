@@ -1,4 +1,4 @@
-import { RESERVED_TABLE_PREFIX, RockpoolError, type Schema } from '@rockpool/shared';
+import { RESERVED_TABLE_PREFIX, RockpoolError, type Schema, type TableSchema } from '@rockpool/shared';
 import {
   ACTION_ALTER_TABLE,
   ACTION_ATTACH,
@@ -130,6 +130,9 @@ export function createWritePolicy(schema: Schema): SqlPolicy {
     declared: new Set([...schema.tables.map(lower), ...searchIndexes]),
   };
   const searched = new Set(schema.tables.filter((table) => table.searchIndexes !== undefined).map(lower));
+  const integerKeys = new Map(schema.tables.map((table) => [lower(table), integerKeyOf(table)]));
+  const isRowid = ({ first, second }: SqlAction): boolean =>
+    second === 'ROWID' || second.toLowerCase() === integerKeys.get(first.toLowerCase());
   return {
     name: 'write',
     refuse(action, use) {
@@ -139,8 +142,12 @@ export function createWritePolicy(schema: Schema): SqlPolicy {
       if (WRITES.has(code) && isReserved(first) && !isOwnTrigger(action))
         return forbidden('internal-table', { table: first });
       if (WRITES.has(code) && searchIndexes.has(first)) return forbidden('search-index', { table: first });
-      // Search indexes refer to rows by rowid.
-      if (code === ACTION_UPDATE && searched.has(first) && action.second === 'ROWID')
+      // Search indexes refer to rows by rowid. A BEFORE trigger that moves the row of an upsert corrupts the table, which
+      // SQLite does not detect, and the kind of a trigger is not reported.
+      if (
+        code === ACTION_UPDATE &&
+        ((searched.has(first) && action.second === 'ROWID') || (action.trigger !== '' && isRowid(action)))
+      )
         return forbidden('rowid', { table: first });
       if (code === ACTION_SAVEPOINT && isReserved(second)) return forbidden('reserved-name', { name: second });
       const refusal = refuseDefinition(action, use, known);
@@ -213,6 +220,12 @@ function refuseDefinition(
   if (searchIndexes.has(second)) return forbidden('search-index', { table: second });
   // SQLite fires TEMP triggers even while triggers are off for a delivery.
   return isTemporary(action) && synced.has(second) ? forbidden('temp-trigger', { table: second }) : null;
+}
+
+/** The column that is the rowid under another name, in lower case. Only local tables have one. */
+function integerKeyOf({ primaryKey, columns }: TableSchema): string | undefined {
+  const column = primaryKey.length === 1 ? columns.find(({ name }) => name === primaryKey[0]) : undefined;
+  return column?.type === 'integer' ? column.name.toLowerCase() : undefined;
 }
 
 const TEMPORARY: ReadonlySet<number> = new Set([
