@@ -23,6 +23,8 @@ export const ERROR_GROUPS = [
       'schema-incompatible':
         'Change the schema additively: new tables, columns with a default or NULL, and plain indexes.',
       'schema-invalid': 'Correct the schema; `problems` lists what `defineSchema` or the schema file got wrong.',
+      'opening-stalled':
+        'Open the client again, after some time. `stage` is `storage` for the browser’s answer where it can keep files, and `code` for SQLite and other files of the app, which its server or a cache delivers.',
       'tab-options-differ': 'Reload or close the other tab. `option` names the option that differs.',
       'tab-outdated': 'Reload this tab. If a deploy was rolled back, close the tab of the newer bundle.',
       'worker-stuck': 'Nothing: the client restarts the worker. Repeat the call if it rejects with this code.',

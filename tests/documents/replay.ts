@@ -7,6 +7,7 @@ import {
   type ServerMessage,
 } from '../../packages/shared/src/index.ts';
 import { diffJson, PathRule } from '../../packages/shared/src/document/index.ts';
+import { newId } from '../../packages/client/src/new-id.ts';
 import type { OpenDatabase } from '../../packages/client/src/worker/database/open-database.ts';
 import { createSyncEngine, type SyncEngine } from '../../packages/client/src/worker/sync/sync-engine.ts';
 import { toSyncDatabase } from '../../packages/client/src/worker/sync/sync-database.ts';
@@ -201,7 +202,7 @@ class ReplayDevice {
 
   insert(body: string): void {
     this.database.write({
-      id: this.nextId(),
+      id: newId(),
       statements: [{ sql: `INSERT INTO pages (id, content) VALUES ('p', ?)`, params: [JSON.stringify({ body })] }],
     });
     this.engine?.committed();
@@ -211,7 +212,7 @@ class ReplayDevice {
   change(from: string, to: string): void {
     const changeJson = JSON.stringify(diffJson({ body: from }, { body: to }, PathRule.root(RULE)));
     this.database.write({
-      id: this.nextId(),
+      id: newId(),
       statements: [],
       action: { kind: 'change-document', table: 'pages', key: ['p'], column: 'content', changeJson },
     });
@@ -245,11 +246,6 @@ class ReplayDevice {
   close(): void {
     this.disconnect();
     this.database.close();
-  }
-
-  /** A UUID, as in pages. */
-  private nextId(): string {
-    return crypto.randomUUID();
   }
 }
 

@@ -19,6 +19,7 @@ import { startLeaderWork } from './leader-work.ts';
 import { createLiveRunner, type LiveRunner } from './live/live-runner.ts';
 import { createWorkerPresence, type WorkerPresence } from './presence/worker-presence.ts';
 import type { SqliteRuntime } from './sqlite/sqlite-runtime.ts';
+import { byOpeningDeadline } from './opening-deadline.ts';
 import { createStatusReports, type StatusReports } from './status-reports.ts';
 import { createLocalOpener, loadCode } from './storage/open-local.ts';
 import { createStreams, type Streams } from './streams.ts';
@@ -253,9 +254,12 @@ export class OpenTab {
 export async function assembleTab(environment: WorkerEnvironment, options: OpenOptions, tab: TabApi): Promise<OpenTab> {
   environment.requireTabSupport();
   // The browser's own process looks for the medium while SQLite, which takes longest, is loaded here.
-  const choosing = environment.chooseMedium(options.persistence, options.name);
+  const choosing = byOpeningDeadline('storage', environment.chooseMedium(options.persistence, options.name));
   const schema = decodeSchema(options.schema);
-  const runtime = loadCode({ schema, hasMigrations: options.migrations !== null }, environment.loadSqlite);
+  const runtime = byOpeningDeadline(
+    'code',
+    loadCode({ schema, hasMigrations: options.migrations !== null }, environment.loadSqlite),
+  );
   const { persistence, medium } = await choosing;
   const send = (event: WorkerEvent): void => void sendToTab(tab, event);
   return new OpenTab({

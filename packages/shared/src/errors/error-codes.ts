@@ -77,6 +77,7 @@ const ERROR_KINDS = {
   'migration-failed': ['bug', 'A migration failed; the database is unchanged.'],
   'migration-refused': ['ask-user', 'A migration would lose unsent changes; the database is unchanged.'],
   'network-unreachable': ['retry', 'The server cannot be reached.'],
+  'opening-stalled': ['retry', 'The browser, or the server of the app’s code, does not answer.'],
   'other-principal': ['reauthenticate', 'The database is in use, or has unsent changes, of another user.'],
   'presence-invalid': ['bug', 'A presence state is not JSON, is too large, or there are too many.'],
   'protocol-version': ['upgrade', 'Client and server speak different versions of the protocol.'],

@@ -1,0 +1,59 @@
+import { afterEach, beforeEach, expect, it, vi } from 'vitest';
+import { buildSchema, encodeSchema, type ErrorData } from '@rockpool/shared';
+import { memoryMedium } from '@rockpool/vfs-opfs';
+import { account, testRuntime } from '../../testing/worker/test-database.ts';
+import { ProcessTabs } from '../node/process-tabs.ts';
+import type { OpenOptions, TabApi } from '../rpc/worker-api.ts';
+import { createHost } from './host.ts';
+import type { WorkerEnvironment } from './worker-environment.ts';
+
+const OPTIONS: OpenOptions = {
+  name: 'app',
+  schema: encodeSchema(buildSchema([account])),
+  migrations: null,
+  sync: null,
+  durability: 'relaxed',
+  persistence: 'memory',
+};
+const TAB = { onEvent: async () => undefined, token: async () => '' } as unknown as TabApi;
+
+beforeEach(() => void vi.useFakeTimers());
+afterEach(() => void vi.useRealTimers());
+
+function opening(part: Partial<WorkerEnvironment>): { readonly failure: () => ErrorData | null } {
+  const tabs = new ProcessTabs();
+  const place = { persistence: 'memory', medium: memoryMedium() } as const;
+  const host = createHost({
+    locks: tabs.locks,
+    openPort: (channelName) => tabs.openPort(channelName),
+    requireTabSupport: () => undefined,
+    loadSqlite: async () => testRuntime,
+    chooseMedium: async () => place,
+    scopeOf: (name) => name,
+    places: async () => [place],
+    ...part,
+  });
+  let failure: ErrorData | null = null;
+  host.open(OPTIONS, TAB).catch(({ code, fields }: ErrorData) => (failure = { code, fields } as ErrorData));
+  return { failure: () => failure };
+}
+
+const never = (): Promise<never> => new Promise(() => undefined);
+
+for (const [stage, withinMs, part] of [
+  ['storage', 15_000, { chooseMedium: never }],
+  ['code', 60_000, { loadSqlite: never }],
+] as const)
+  it(`opening fails with the name of what does not answer: ${stage}`, async () => {
+    const { failure } = opening(part);
+    await vi.advanceTimersByTimeAsync(withinMs - 1);
+    expect(failure()).toBe(null);
+    await vi.advanceTimersByTimeAsync(1);
+    expect(failure()).toEqual({ code: 'opening-stalled', fields: { stage, withinMs } });
+  });
+
+it('the deadline ends when everything has answered', async () => {
+  const { failure } = opening({});
+  await vi.advanceTimersByTimeAsync(120_000);
+  expect(failure()).toBe(null);
+});

@@ -1,0 +1,23 @@
+import { RockpoolError } from '@rockpool/shared';
+import { systemClock, type Clock } from './leader/clock.ts';
+
+/**
+ * What opening a database waits for outside of this code:
+ * - `storage`: the browser to say where it can keep files. It decides without a network
+ * - `code`: SQLite and the other code of the app, from its server or a cache
+ */
+export type OpeningStage = 'storage' | 'code';
+
+/** The code is 0.5 MB: a minute suffices from 70 kbit/s on. */
+const DEADLINES_MS: Readonly<Record<OpeningStage, number>> = { storage: 15_000, code: 60_000 };
+
+/** Rejects with `opening-stalled` if the work takes too long. The work itself cannot be ended. */
+export function byOpeningDeadline<T>(stage: OpeningStage, work: Promise<T>, clock: Clock = systemClock): Promise<T> {
+  const withinMs = DEADLINES_MS[stage];
+  const done = new Promise<T>((resolve, reject) => {
+    const cancel = clock.after(withinMs, () => reject(new RockpoolError('opening-stalled', { stage, withinMs })));
+    work.then(resolve, reject).finally(cancel);
+  });
+  done.catch(() => undefined); // Awaited later, and not if opening fails first.
+  return done;
+}
