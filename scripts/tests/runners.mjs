@@ -11,7 +11,7 @@ import { dealOut } from './weights.mjs';
  * A runner without a finished test or a line of output for this long is stuck: `testTimeout` and `hookTimeout` in the
  * configurations are shorter.
  */
-const stuckAfterMs = 10 * 60_000;
+const stuckAfterMs = 20 * 60_000;
 /** The same limit for deep tests, which print nothing while they run. */
 const deepStuckAfterMs = 60 * 60_000;
 

@@ -36,7 +36,7 @@ beforeAll(async () => {
     ...(executablePath === undefined ? {} : { executablePath }),
     args: ['--no-sandbox'],
   });
-}, 120_000);
+});
 
 afterAll(async () => {
   await browser.close();
@@ -69,7 +69,7 @@ async function errorAt(url: string): Promise<string> {
 }
 
 describe('Vite, without a plugin and without COOP or COEP', () => {
-  it('builds an app whose files any server can serve', { timeout: 180_000 }, async () => {
+  it('builds an app whose files any server can serve', async () => {
     await build(config);
     const assets = readdirSync(join(outDir, 'assets'));
     expect(assets.filter((name) => name.endsWith('.wasm'))).toHaveLength(1);
@@ -97,7 +97,7 @@ describe('Vite, without a plugin and without COOP or COEP', () => {
     }
   });
 
-  it('serves it in development', { timeout: 180_000 }, async () => {
+  it('serves it in development', async () => {
     const server = await createServer({ ...config, server: { port: 0, host: 'localhost', hmr: false } });
     await server.listen();
     try {

@@ -7,7 +7,7 @@ import { Oracle } from './oracle.ts';
 
 export interface ChaosOptions {
   readonly seed: number;
-  readonly durationMs: number;
+  readonly stepsOfEachTab: number;
   readonly persistence: Persistence;
   /** The limit of each step. */
   readonly stuckMs: number;
@@ -41,19 +41,16 @@ const schema = buildSchema([
 ]);
 
 /**
- * Five tabs open, write, read, close, reload and die at random and independently until the time is up. Throws with the
+ * Five tabs open, write, read, close, reload and die at random and independently, until each has made its steps. Throws with the
  * seed if a read is wrong or a step does not end. The seed decides what each tab does, not how the browser interleaves
  * them.
  */
-export async function runTabChaos({ seed, durationMs, persistence, stuckMs }: ChaosOptions): Promise<ChaosReport> {
+export async function runTabChaos({ seed, stepsOfEachTab, persistence, stuckMs }: ChaosOptions): Promise<ChaosReport> {
   const name = freshName();
   const oracle = new Oracle();
   const steps: Record<Step, number> = { open: 0, write: 0, 'write and die': 0, read: 0, close: 0, reload: 0, die: 0 };
   let [longestStep, longestMs] = ['', 0];
   let failure: Error | null = null;
-  // From when all are open, which on a busy machine takes longer than the rest.
-  let endMs = Number.POSITIVE_INFINITY;
-  const isOver = (): boolean => failure !== null || performance.now() > endMs;
 
   async function timed<T>(step: Step, run: () => Promise<T>): Promise<T> {
     steps[step]++;
@@ -89,7 +86,7 @@ export async function runTabChaos({ seed, durationMs, persistence, stuckMs }: Ch
 
   async function live(random: Random, first: BrowserTab): Promise<void> {
     let tab: BrowserTab | null = first;
-    while (!isOver()) {
+    for (let left = stepsOfEachTab; left > 0 && failure === null; left--) {
       const opened: BrowserTab = (tab ??= await open());
       const step = random.pick(STEPS);
       switch (step) {
@@ -130,7 +127,6 @@ export async function runTabChaos({ seed, durationMs, persistence, stuckMs }: Ch
   }
 
   const opened = await Promise.all(Array.from({ length: TABS }, open));
-  endMs = performance.now() + durationMs;
   const lives = opened.map((first, index) =>
     live(new Random(seed * TABS + index), first).catch((thrown: unknown) => {
       failure ??= thrown as Error;

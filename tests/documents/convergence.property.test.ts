@@ -473,7 +473,7 @@ describe('documents edited through SQL and in open pages, offline and online', (
     expect(a.receivedBytes).toBeLessThan(1024);
     expect(b.receivedBytes).toBeLessThan(1024);
     expect(b.rows(ROWS)).toEqual(a.rows(ROWS));
-  }, 60_000);
+  });
 
   it('reject invalid JSON at once', () => {
     const a = device(1);

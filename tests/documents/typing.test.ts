@@ -36,7 +36,7 @@ afterEach(() => {
 
 const pause = (ms: number): Promise<void> => new Promise((resolve) => setTimeout(resolve, ms));
 const shortly = (): Promise<void> => pause(Math.random() * 6);
-const patience = { timeout: 20_000 };
+const patience = { timeout: 3 * 60_000 };
 
 /** A client's database and sync, with the page on the same thread. */
 function device(principal: string): Device {

@@ -24,7 +24,7 @@ it('the guide has every file of the example, byte for byte', () => {
   expect(shown.map(([name]) => name).sort()).toEqual(files.map(({ name }) => name).sort());
 });
 
-describe('the app of the guide', { timeout: 180_000 }, () => {
+describe('the app of the guide', () => {
   const dataDir = mkdtempSync(join(tmpdir(), 'rockpool-todo-'));
   const cacheDir = mkdtempSync(join(tmpdir(), 'rockpool-todo-vite-'));
   let browser: Browser;
@@ -90,7 +90,7 @@ describe('the app of the guide', { timeout: 180_000 }, () => {
       ...(executablePath === undefined ? {} : { executablePath }),
       args: ['--no-sandbox'],
     });
-  }, 180_000);
+  });
 
   afterAll(async () => {
     await browser.close();

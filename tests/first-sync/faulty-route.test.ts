@@ -54,7 +54,7 @@ const status =
   (_, response) =>
     void response.writeHead(code).end();
 
-describe('a broken snapshot route', { timeout: 60_000 }, () => {
+describe('a broken snapshot route', () => {
   it.each<[string, Answer, object, string]>([
     [
       'takes the connection and never answers',

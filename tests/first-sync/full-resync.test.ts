@@ -47,7 +47,7 @@ function askForAll({ database }: Device): void {
   database.meta.set('wants_whole', 1);
 }
 
-describe('a full resync of a database in use', { timeout: 120_000 }, () => {
+describe('a full resync of a database in use', () => {
   it('arrives as a file, below the pending writes', async () => {
     await fillServer();
     const mine = await device();
@@ -291,7 +291,7 @@ describe('a full resync of a database in use', { timeout: 120_000 }, () => {
   });
 });
 
-it('is not downloaded repeatedly from a server that accepts none of its files', { timeout: 60_000 }, async () => {
+it('is not downloaded repeatedly from a server that accepts none of its files', async () => {
   const writer = await fillServer();
   let asked = 0;
   const other = { logEpoch: randomBytes(16), watermark: 1, logHash: randomBytes(16) };
@@ -303,7 +303,7 @@ it('is not downloaded repeatedly from a server that accepts none of its files', 
   await writer.close();
 });
 
-describe('a full resync by deliveries', { timeout: 60_000 }, () => {
+describe('a full resync by deliveries', () => {
   it.each<[string, Partial<DeviceOptions>]>([
     ['where HTTP does not come through', { fetch: () => Promise.reject(new TypeError('failed to fetch')) }],
     ['where there is no file', { fetch: async () => new Response(null, { status: 204 }) }],

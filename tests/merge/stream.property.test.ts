@@ -116,75 +116,71 @@ function heardBefore(device: DirectDevice, which: number): Delivery | undefined 
 }
 
 describe('the stream', () => {
-  it(
-    'ends in the same state however its replies are repeated, lost, cut, doubled and reordered, and every write takes effect once',
-    { timeout: 200_000 },
-    async () => {
-      await fc.assert(
-        fc.asyncProperty(fc.array(step, { minLength: 10, maxLength: 80, size: 'max' }), async (steps) => {
-          const world = new World();
-          try {
-            world.devices[0]?.write("INSERT INTO tally (id) VALUES ('all')");
-            for (const device of world.devices) await device.settle(world.live);
-            for (const { who, does } of steps) {
-              world.nowMs += 7;
-              const device = world.devices[who] as DirectDevice;
-              switch (does.name) {
-                case 'write':
-                  device.write("UPDATE tally SET writes = writes + 1 WHERE id = 'all'", ...does.statements);
-                  break;
-                case 'connect':
-                  if (!device.isConnected) device.connect(world.live);
-                  break;
-                case 'cut':
-                  device.cut();
-                  break;
-                case 'push':
-                  if (device.inbox[0]?.type !== 'welcome')
-                    device.push(Math.max(0, device.sync.position().lastAckedSequence - does.again));
-                  break;
-                case 'hear':
-                  device.takeNext();
-                  break;
-                case 'hear again':
-                  world.hearOutOfPlace(device, heardBefore(device, does.which));
-                  break;
-                case 'hear the next but one': {
-                  const [first, second] = device.inbox;
-                  if (
-                    first?.type === 'delivery' &&
-                    second?.type === 'delivery' &&
-                    second.from > device.sync.position().cursor
-                  )
-                    world.hearOutOfPlace(device, second);
-                  break;
-                }
-                case 'commit':
-                  await untilCommitted();
+  it('ends in the same state however its replies are repeated, lost, cut, doubled and reordered, and every write takes effect once', async () => {
+    await fc.assert(
+      fc.asyncProperty(fc.array(step, { minLength: 10, maxLength: 80, size: 'max' }), async (steps) => {
+        const world = new World();
+        try {
+          world.devices[0]?.write("INSERT INTO tally (id) VALUES ('all')");
+          for (const device of world.devices) await device.settle(world.live);
+          for (const { who, does } of steps) {
+            world.nowMs += 7;
+            const device = world.devices[who] as DirectDevice;
+            switch (does.name) {
+              case 'write':
+                device.write("UPDATE tally SET writes = writes + 1 WHERE id = 'all'", ...does.statements);
+                break;
+              case 'connect':
+                if (!device.isConnected) device.connect(world.live);
+                break;
+              case 'cut':
+                device.cut();
+                break;
+              case 'push':
+                if (device.inbox[0]?.type !== 'welcome')
+                  device.push(Math.max(0, device.sync.position().lastAckedSequence - does.again));
+                break;
+              case 'hear':
+                device.takeNext();
+                break;
+              case 'hear again':
+                world.hearOutOfPlace(device, heardBefore(device, does.which));
+                break;
+              case 'hear the next but one': {
+                const [first, second] = device.inbox;
+                if (
+                  first?.type === 'delivery' &&
+                  second?.type === 'delivery' &&
+                  second.from > device.sync.position().cursor
+                )
+                  world.hearOutOfPlace(device, second);
+                break;
               }
+              case 'commit':
+                await untilCommitted();
             }
-            for (let round = 0; round < 2; round++) for (const device of world.devices) await device.settle(world.live);
-            const [one, two] = world.devices.map((device) =>
-              TABLES.slice(0, 4).map((name) => device.rows(`SELECT * FROM ${name} ORDER BY 1`)),
-            );
-            expect(two).toEqual(one);
-            const inServer = TABLES.slice(0, 3).map((name) =>
-              world.live.file.sql
-                .all(`SELECT * FROM ${name} ORDER BY 1`)
-                .map((row) => row.map((value) => (typeof value === 'bigint' ? Number(value) : value))),
-            );
-            expect(inServer).toEqual(one?.slice(0, 3));
-            for (const device of world.devices) expect(device.sync.counts().pendingCount).toBe(0);
-            const took = world.devices
-              .map(({ sync }) => sync.position().lastSequence - sync.counts().rejectedCount)
-              .reduce((sum, count) => sum + count, -1);
-            expect(one?.[2]).toEqual([['all', null, took]]);
-          } finally {
-            world.close();
           }
-        }),
-        { numRuns: 100 },
-      );
-    },
-  );
+          for (let round = 0; round < 2; round++) for (const device of world.devices) await device.settle(world.live);
+          const [one, two] = world.devices.map((device) =>
+            TABLES.slice(0, 4).map((name) => device.rows(`SELECT * FROM ${name} ORDER BY 1`)),
+          );
+          expect(two).toEqual(one);
+          const inServer = TABLES.slice(0, 3).map((name) =>
+            world.live.file.sql
+              .all(`SELECT * FROM ${name} ORDER BY 1`)
+              .map((row) => row.map((value) => (typeof value === 'bigint' ? Number(value) : value))),
+          );
+          expect(inServer).toEqual(one?.slice(0, 3));
+          for (const device of world.devices) expect(device.sync.counts().pendingCount).toBe(0);
+          const took = world.devices
+            .map(({ sync }) => sync.position().lastSequence - sync.counts().rejectedCount)
+            .reduce((sum, count) => sum + count, -1);
+          expect(one?.[2]).toEqual([['all', null, took]]);
+        } finally {
+          world.close();
+        }
+      }),
+      { numRuns: 100 },
+    );
+  });
 });

@@ -109,7 +109,7 @@ describe('presence', () => {
     await ann.sync.pause();
     await until(() => seenBy(ann).length === 0);
     await ann.sync.resume();
-    await expect.poll(() => seenBy(ann), { timeout: 20_000 }).toEqual([['ben', 'here']]);
+    await expect.poll(() => seenBy(ann)).toEqual([['ben', 'here']]);
   });
 });
 
@@ -137,9 +137,9 @@ describe('the awareness of an open document', () => {
             textOf(mine.doc).toJSON(),
           ];
     };
-    await expect.poll(seen, { timeout: 10_000 }).toEqual(['ben of the tests', 11, 'low spring tide']);
+    await expect.poll(seen).toEqual(['ben of the tests', 11, 'low spring tide']);
     textOf(mine.doc).insert(0, 'a ');
-    await expect.poll(seen, { timeout: 10_000 }).toEqual(['ben of the tests', 13, 'a low spring tide']);
+    await expect.poll(seen).toEqual(['ben of the tests', 13, 'a low spring tide']);
     await Promise.all([mine.close(), theirs.close()]);
   });
 });

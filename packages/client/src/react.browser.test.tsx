@@ -282,16 +282,16 @@ it('lists peers, shows this tab while the component is mounted, and only observe
         <Present page="budget" />
       </RockpoolProvider>,
     );
-    await expect.poll(() => page.querySelector('u')?.textContent, { timeout: 10_000 }).toBe('ben on notes');
-    await expect.poll(seen, { timeout: 10_000 }).toEqual([{ page: 'budget' }]);
+    await expect.poll(() => page.querySelector('u')?.textContent).toBe('ben on notes');
+    await expect.poll(seen).toEqual([{ page: 'budget' }]);
     root?.render(
       <RockpoolProvider client={client}>
         <Present />
       </RockpoolProvider>,
     );
-    await expect.poll(seen, { timeout: 10_000 }).toEqual([]);
+    await expect.poll(seen).toEqual([]);
     ben.presence.set({ page: 'accounts' });
-    await expect.poll(() => page.querySelector('u')?.textContent, { timeout: 10_000 }).toBe('ben on accounts');
+    await expect.poll(() => page.querySelector('u')?.textContent).toBe('ben on accounts');
   } finally {
     await ben.close();
   }

@@ -27,6 +27,12 @@ export interface CommitOrderPlan {
  */
 const PUSHES_IN_FLIGHT = 2;
 
+/**
+ * Changesets by which a writer may be ahead of the slowest one. Without a limit, a busy machine can let one instance do
+ * all its work before another gets a turn, which leaves no order to get wrong.
+ */
+const MAX_LEAD = 3;
+
 /** Deliveries that a reader takes at one instance before it moves to the next, which may be behind. */
 const DELIVERIES_PER_INSTANCE = 50;
 
@@ -44,7 +50,11 @@ export async function checkCommitOrder({
 }: CommitOrderPlan): Promise<void> {
   const changesets = Math.ceil(rows / rowsPerChangeset / writers);
   const instanceOf = (number: number): Instance => instances[number % instances.length] as Instance;
-  const writing = Array.from({ length: writers }, (_, number) => new Writer(number, changesets, rowsPerChangeset));
+  const pace = new Pace(writers);
+  const writing = Array.from(
+    { length: writers },
+    (_, number) => new Writer(number, changesets, rowsPerChangeset, pace),
+  );
   const reading = Array.from(
     { length: readers },
     (_, number) => new Reader(number, changesets * writers, rowsPerChangeset),
@@ -71,6 +81,28 @@ function expectTurns(watermarks: readonly number[], instanceOf: (changeset: numb
   expect(turns).toBeGreaterThan(watermarks.length / (writers * PUSHES_IN_FLIGHT));
 }
 
+/** Keeps the writers together. */
+class Pace {
+  /** The number of admitted changesets of each writer. */
+  private readonly admitted: number[];
+  private waiting: (() => void)[] = [];
+
+  constructor(writers: number) {
+    this.admitted = Array<number>(writers).fill(0);
+  }
+
+  moved(writer: number, admitted: number): void {
+    this.admitted[writer] = admitted;
+    for (const wake of this.waiting.splice(0)) wake();
+  }
+
+  /** Waits while the writer is too far ahead. The slowest one never waits. */
+  async keepTo(writer: number): Promise<void> {
+    while ((this.admitted[writer] ?? 0) >= Math.min(...this.admitted) + MAX_LEAD)
+      await new Promise<void>((resolve) => this.waiting.push(resolve));
+  }
+}
+
 /** Writes changesets with numbers that are unique across all writers. */
 class Writer {
   /** The numbers of its changesets, in order. */
@@ -79,17 +111,20 @@ class Writer {
   private readonly number: number;
   private readonly changesets: number;
   private readonly rowsPerChangeset: number;
+  private readonly pace: Pace;
 
-  constructor(number: number, changesets: number, rowsPerChangeset: number) {
+  constructor(number: number, changesets: number, rowsPerChangeset: number, pace: Pace) {
     this.number = number;
     this.changesets = changesets;
     this.rowsPerChangeset = rowsPerChangeset;
+    this.pace = pace;
   }
 
   async writeAt(instance: Instance): Promise<void> {
     const connection = await instance.connect(this.site);
     await connection.open(await instance.token('editor', `w${this.number}`), DATABASE);
     while (this.watermarks.length < this.changesets) {
+      await this.pace.keepTo(this.number);
       this.push(connection);
       const { outcomes } = await connection.delivery();
       this.site.logHashes.clear();
@@ -98,6 +133,7 @@ class Writer {
           throw new Error(`changeset ${outcome.sequence} of writer ${this.number} was refused: ${outcome.code}`);
         this.watermarks[outcome.sequence - 1] = outcome.watermark;
       }
+      this.pace.moved(this.number, this.watermarks.length);
     }
     await connection.close();
   }

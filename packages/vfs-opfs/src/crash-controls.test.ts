@@ -23,15 +23,15 @@ async function faultsWithout(isForgotten: (call: DiskCall) => boolean): Promise<
 }
 
 describe('the crash images', () => {
-  it('find no fault when every flush is kept', { timeout: 60_000 }, async () => {
+  it('find no fault when every flush is kept', async () => {
     expect(await faultsWithout(() => false)).toEqual([]);
   });
 
-  it('detect a segment that is reused before the database file was flushed', { timeout: 60_000 }, async () => {
+  it('detect a segment that is reused before the database file was flushed', async () => {
     expect(await faultsWithout((call) => call.file === 'crash.sqlite')).not.toEqual([]);
   });
 
-  it('detect a commit that is acknowledged before its segment was flushed', { timeout: 60_000 }, async () => {
+  it('detect a commit that is acknowledged before its segment was flushed', async () => {
     expect(await faultsWithout((call) => call.file !== 'crash.sqlite')).not.toEqual([]);
   });
 });

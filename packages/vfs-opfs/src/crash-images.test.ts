@@ -13,31 +13,27 @@ describe('a crash after any disk call', () => {
     ['strict', 1024],
     ['relaxed', 4096],
   ] as const) {
-    it(
-      `keeps every acknowledged transaction whole and nothing else, with durability ${durability} and pages of ${pageSizeBytes} bytes`,
-      { timeout: 120_000 },
-      async () => {
-        const module = await loadNodeSqlite();
-        const disk = new SimulatedDisk({ keepCalls: true });
-        const workload = await runWorkload(disk, module, durability, 50, pageSizeBytes);
-        const faults: string[] = [];
-        let count = 0;
-        for (const image of crashImages(disk, seededRandom(SEED), 1)) {
-          count += 1;
-          const fault = await findFault(image, workload, module, count % 5 === 0);
-          if (fault !== undefined) faults.push(`after call ${image.callCount}, ${image.survivors}: ${fault}`);
-        }
-        imageTotal += count;
-        console.log(
-          `${count} crash images with durability ${durability}, pages of ${pageSizeBytes} bytes (${disk.calls.length} calls), ${imageTotal} so far`,
-        );
-        expect(faults.slice(0, 5)).toEqual([]);
-        expect(count).toBeGreaterThan(800);
-      },
-    );
+    it(`keeps every acknowledged transaction whole and nothing else, with durability ${durability} and pages of ${pageSizeBytes} bytes`, async () => {
+      const module = await loadNodeSqlite();
+      const disk = new SimulatedDisk({ keepCalls: true });
+      const workload = await runWorkload(disk, module, durability, 50, pageSizeBytes);
+      const faults: string[] = [];
+      let count = 0;
+      for (const image of crashImages(disk, seededRandom(SEED), 1)) {
+        count += 1;
+        const fault = await findFault(image, workload, module, count % 5 === 0);
+        if (fault !== undefined) faults.push(`after call ${image.callCount}, ${image.survivors}: ${fault}`);
+      }
+      imageTotal += count;
+      console.log(
+        `${count} crash images with durability ${durability}, pages of ${pageSizeBytes} bytes (${disk.calls.length} calls), ${imageTotal} so far`,
+      );
+      expect(faults.slice(0, 5)).toEqual([]);
+      expect(count).toBeGreaterThan(800);
+    });
   }
 
-  it('keeps what the first crash left when it hits the recovery', { timeout: 120_000 }, async () => {
+  it('keeps what the first crash left when it hits the recovery', async () => {
     const module = await loadNodeSqlite();
     const disk = new SimulatedDisk({ keepCalls: true });
     const workload = await runWorkload(disk, module, 'strict', 30);

@@ -93,23 +93,19 @@ async function runWithFault(fault: DiskFault, failingCall: number, repeats: numb
 
 describe('a failing disk', () => {
   for (const fault of ['short', 'negative', 'negative-after-write', 'quota'] as const) {
-    it(
-      `loses at most the transaction that the fault hit, when one write fails as ${fault}`,
-      { timeout: 30_000 },
-      async () => {
-        const { writes } = await runWithFault(fault, Infinity, 0);
-        expect(writes).toBeGreaterThan(50);
-        let failed = 0;
-        for (let call = 0; call < writes; call += 1) {
-          const run = await runWithFault(fault, call, 1);
-          expect(run.failures.length).toBeLessThanOrEqual(1);
-          for (const failure of run.failures) expect(failure.resultCode).toBe(FULL);
-          if (run.failures.length > 0) expect(run.recorded?.code).toBe('storage-full');
-          failed += run.failures.length;
-        }
-        expect(failed).toBeGreaterThan(20);
-      },
-    );
+    it(`loses at most the transaction that the fault hit, when one write fails as ${fault}`, async () => {
+      const { writes } = await runWithFault(fault, Infinity, 0);
+      expect(writes).toBeGreaterThan(50);
+      let failed = 0;
+      for (let call = 0; call < writes; call += 1) {
+        const run = await runWithFault(fault, call, 1);
+        expect(run.failures.length).toBeLessThanOrEqual(1);
+        for (const failure of run.failures) expect(failure.resultCode).toBe(FULL);
+        if (run.failures.length > 0) expect(run.recorded?.code).toBe('storage-full');
+        failed += run.failures.length;
+      }
+      expect(failed).toBeGreaterThan(20);
+    });
 
     it(`keeps what was acknowledged and works again once there is room, when writes fail as ${fault} for a while`, async () => {
       const run = await runWithFault(fault, 20, 25);

@@ -34,19 +34,13 @@ async function faultsOf(run: StampedRun): Promise<readonly string[]> {
   return [...(await readAtEveryMoment(run, 1)).faults];
 }
 
-it(
-  'readers at every moment detect a commit that is acknowledged before its record is written',
-  { timeout: 600_000 },
-  async () => {
-    const run = await runStampedWriter(STEPS);
-    const acknowledged = run.acknowledged.map(({ callCount, stamps }) => ({ stamps, callCount: callCount - 1 }));
-    expect(await faultsOf({ ...run, acknowledged })).toContainEqual(
-      expect.stringContaining('was acknowledged or seen'),
-    );
-  },
-);
+it('readers at every moment detect a commit that is acknowledged before its record is written', async () => {
+  const run = await runStampedWriter(STEPS);
+  const acknowledged = run.acknowledged.map(({ callCount, stamps }) => ({ stamps, callCount: callCount - 1 }));
+  expect(await faultsOf({ ...run, acknowledged })).toContainEqual(expect.stringContaining('was acknowledged or seen'));
+});
 
-it('readers at every moment detect a WAL checkpoint that is not marked as copying', { timeout: 600_000 }, async () => {
+it('readers at every moment detect a WAL checkpoint that is not marked as copying', async () => {
   const run = await runStampedWriter(STEPS);
   const isCopying = (call: DiskCall): boolean => headerState(call) === 2;
   expect(run.calls.some(isCopying)).toBe(true);
@@ -56,7 +50,7 @@ it('readers at every moment detect a WAL checkpoint that is not marked as copyin
   expect(await faultsOf({ ...run, calls })).toContainEqual(expect.stringContaining('pages of no one moment'));
 });
 
-it('readers at every moment detect a segment that is reused before it was copied', { timeout: 600_000 }, async () => {
+it('readers at every moment detect a segment that is reused before it was copied', async () => {
   const run = await runStampedWriter(STEPS);
   // The third generation begins in the segment of the first, whose pages are copied with the first writes to the
   // database file.

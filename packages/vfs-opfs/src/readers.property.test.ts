@@ -220,7 +220,7 @@ class Model {
   }
 }
 
-it('readers see exactly one commit, the latest, whatever the writer and its log do', { timeout: 60_000 }, async () => {
+it('readers see exactly one commit, the latest, whatever the writer and its log do', async () => {
   await fc.assert(
     fc.asyncProperty(fc.array(step, { minLength: 10, maxLength: 80 }), async (steps) => {
       const model = new Model();

@@ -127,4 +127,4 @@ it('a real worker with a statement that has no end is replaced; a write of that 
   const rows = await world.worker.call((remote) => remote.query({ sql: 'SELECT id FROM note', params: [] }));
   expect(decodeRows(rows)).toEqual([{ id: 'a' }]);
   expect(world.opened).toBe(2);
-}, 60_000);
+});

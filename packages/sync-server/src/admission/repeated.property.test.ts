@@ -2,14 +2,10 @@ import { expect, it } from 'vitest';
 import { atLevel } from '../../../../tests/support/level.ts';
 import { repeatPushes } from '../../testing/repeated-pushes.ts';
 
-it(
-  'repeated, regrouped and unanswered pushes take effect once and get the same outcomes',
-  { timeout: 120_000 },
-  async () => {
-    const { histories, pushes } = atLevel({
-      test: { histories: 90, pushes: 1_500 },
-      verify: { histories: 260, pushes: 5_000 },
-    });
-    expect(await repeatPushes(histories, 1)).toBeGreaterThan(pushes);
-  },
-);
+it('repeated, regrouped and unanswered pushes take effect once and get the same outcomes', async () => {
+  const { histories, pushes } = atLevel({
+    test: { histories: 90, pushes: 1_500 },
+    verify: { histories: 260, pushes: 5_000 },
+  });
+  expect(await repeatPushes(histories, 1)).toBeGreaterThan(pushes);
+});

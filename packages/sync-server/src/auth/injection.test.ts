@@ -11,19 +11,19 @@ import { serverUnderTest } from '../../testing/server-under-test.ts';
 const tested = serverUnderTest();
 
 describe('names made up by clients', () => {
-  it('open no database and touch no file, even if a token lists them', { timeout: 120_000 }, async () => {
+  it('open no database and touch no file, even if a token lists them', async () => {
     await expect(checkNamesOfDatabases(tested.server, atLevel({ test: 300, verify: 1_000 }))).resolves.toBeUndefined();
   });
 
-  it('are no schema, no session and no invitation', { timeout: 120_000 }, async () => {
+  it('are no schema, no session and no invitation', async () => {
     await expect(checkNamesInRequests(tested.server, atLevel({ test: 150, verify: 500 }))).resolves.toBeUndefined();
   });
 
-  it('are no tables and no columns for the host program', { timeout: 120_000 }, async () => {
+  it('are no tables and no columns for the host program', async () => {
     await expect(checkNamesAtBackend(tested.server, atLevel({ test: 400, verify: 1_500 }))).resolves.toBeUndefined();
   });
 
-  it('are values like any other as principals and as texts', { timeout: 120_000 }, async () => {
+  it('are values like any other as principals and as texts', async () => {
     await expect(checkNamesAsValues(tested.server, atLevel({ test: 500, verify: 2_000 }))).resolves.toBeUndefined();
   });
 });

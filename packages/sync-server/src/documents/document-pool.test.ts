@@ -112,7 +112,7 @@ describe('a large document', () => {
     await edit(live, 'p', start, large({ m: 2 }), 2);
     expect(textOf(live, 'p')).toBe(large({ m: 2, n: 1 }));
     expect(documentText(stateOf(live, 'p'))).toBe(large({ m: 2, n: 1 }));
-  }, 60_000);
+  });
 
   it('takes late edits, one after another, of a client that has the state before compaction', async () => {
     const live = database(pool());
@@ -135,7 +135,7 @@ describe('a large document', () => {
     const later = editOf(live, late.state, tide(0, { m: 3, o: 4 }), 2);
     for (const edited of [late, later]) await send(live, 'p', edited.edit);
     expect(textOf(live, 'p')).toBe(tide(25, { m: 3, o: 4 }));
-  }, 60_000);
+  });
 
   it('delays no other database; later writes of its own database are decided after it', async () => {
     const { pool: documentPool, openGate } = misbehaving();
@@ -152,7 +152,7 @@ describe('a large document', () => {
     await Promise.all(all);
     expect(decided).toEqual(['a', 'b', 'c', 'large', 'after it']);
     expect(textOf(busy, 'p')).toBe(large({ do: 'wait' }));
-  }, 60_000);
+  });
 
   it.each([
     ['never ends', 'loop', 'time'],
@@ -213,7 +213,7 @@ describe('a large document', () => {
     ).toEqual(Array.from({ length: 11 }, (_, i) => [BigInt(i + 1), null]));
     expect(stateOf(live, 'p')).toEqual(state);
     expect(textOf(live, 'p')).toBe(large({ n: 5 }));
-  }, 60_000);
+  });
 
   it('and another one in the same changeset are both merged, and the changeset is decided once', async () => {
     const live = database(pool());
@@ -235,7 +235,7 @@ describe('a large document', () => {
     ];
     expect(await live.write(toBody(edits), 'ann', NOW_MS)).toBe(2);
     expect([textOf(live, 'p'), textOf(live, 'q')]).toEqual([large({ n: 1 }), large({ n: 2 })]);
-  }, 60_000);
+  });
 
   it('is decided although another instance commits before each attempt', async () => {
     const file = openDatabaseFile(':memory:', TEST_SCHEMA);
@@ -272,7 +272,7 @@ describe('a large document', () => {
     await edit(live, 'p', start, large({ m: 2 }), 2);
     expect(textOf(live, 'p')).toBe(large({ m: 2, n: 1 }));
     expect(others).toBe(6);
-  }, 60_000);
+  });
 
   it('that cannot be merged is rejected as in this thread', async () => {
     const live = database(pool());
@@ -284,7 +284,7 @@ describe('a large document', () => {
     });
     await expect(edit(live, 'p', first.state, large({ n: 2 }), 1)).rejects.toMatchObject({ code: 'document-gap' });
     expect(textOf(live, 'p')).toBe(large());
-  }, 60_000);
+  });
 
   it('fails for now when no thread can be started, and delays no other push', async () => {
     const failures: unknown[] = [];
@@ -311,5 +311,5 @@ describe('a large document', () => {
     await expect(
       documentPool.run({ kind: 'expand', content: content('{}') as Uint8Array, rule: RULE }),
     ).rejects.toMatchObject({ code: 'database-unavailable' });
-  }, 60_000);
+  });
 });

@@ -10,4 +10,4 @@ it('a document that is overwritten again and again grows to three times its comp
   // The document that it took the place of is kept, and edits of as many bytes as the state has; more than those are
   // removed once in 32 edits.
   expect(kept).toBeLessThan(3 * largest + 32 * 256);
-}, 120_000);
+});

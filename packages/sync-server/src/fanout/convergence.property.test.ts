@@ -4,7 +4,7 @@ import { atLevel } from '../../../../tests/support/level.ts';
 import { checkConvergence, history } from '../../testing/random-history.ts';
 
 describe('clients of one database', () => {
-  it('hold the server’s rows once all have synced, after any history', { timeout: 200_000 }, async () => {
+  it('hold the server’s rows once all have synced, after any history', async () => {
     await fc.assert(fc.asyncProperty(history, checkConvergence), { numRuns: atLevel({ test: 70, verify: 200 }) });
   });
 });

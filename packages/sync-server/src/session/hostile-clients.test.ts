@@ -32,7 +32,7 @@ async function failureCodeAfter(connection: TestConnection, send: () => void): P
 }
 
 describe('frames that are noise', () => {
-  it('before the hello end only their own session, with a typed failure', { timeout: 30_000 }, async () => {
+  it('before the hello end only their own session, with a typed failure', async () => {
     await fc.assert(
       fc.asyncProperty(fc.uint8Array({ maxLength: 300 }), async (noise) => {
         const connection = await tested.server.connect();
@@ -47,7 +47,7 @@ describe('frames that are noise', () => {
     await expectServerGoesOn();
   });
 
-  it('in an open session end only that session, with a typed failure', { timeout: 30_000 }, async () => {
+  it('in an open session end only that session, with a typed failure', async () => {
     const token = await tested.server.token();
     const damaged = fc.tuple(clientMessage, fc.nat(), fc.integer({ min: 1, max: 255 })).map(([message, at, flip]) => {
       const bytes = encodeMessage(message);
@@ -188,7 +188,7 @@ describe('a server that was busy for long', () => {
 });
 
 describe('a client that does not read', () => {
-  it('is cut when too many bytes are unread, and catches up from its cursor', { timeout: 30_000 }, async () => {
+  it('is cut when too many bytes are unread, and catches up from its cursor', async () => {
     const slow = await tested.server.open();
     const writer = await tested.server.open();
     slow.socketForAbuse.pause();

@@ -546,7 +546,7 @@ it('captures the difference of the tables for random statements', () => {
     ),
     { numRuns: 100 },
   );
-}, 60_000);
+});
 
 const id = fc.constantFrom('a', 'b', 'c', 'd', 'e');
 const randomStatement: fc.Arbitrary<string> = fc.oneof(

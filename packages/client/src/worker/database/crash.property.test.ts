@@ -28,9 +28,6 @@ const statement = fc.oneof(
 );
 const history = fc.array(fc.array(statement, { minLength: 1, maxLength: 5 }), { minLength: 1, maxLength: 12 });
 
-// These tests open many databases, and the machine may be busy.
-const TIMEOUT_MS = 60_000;
-
 const TABLES = ['account', 'entry', 'priced', 'draft'];
 
 const rowsOf = (database: OpenDatabase, tables: readonly string[] = TABLES): unknown =>
@@ -52,33 +49,29 @@ function expectIntactChain(database: OpenDatabase): void {
   });
 }
 
-it(
-  'replaying all changesets on an empty database produces the same synced rows',
-  () => {
-    fc.assert(
-      fc.property(history, (transactions) => {
-        const database = openInMemory();
-        transactions.forEach((statements, i) => database.write(request(statements, i)));
-        expectIntactChain(database);
+it('replaying all changesets on an empty database produces the same synced rows', () => {
+  fc.assert(
+    fc.property(history, (transactions) => {
+      const database = openInMemory();
+      transactions.forEach((statements, i) => database.write(request(statements, i)));
+      expectIntactChain(database);
 
-        const replica = openInMemory();
-        replica.connection.setForeignKeys(false);
-        const { connection, tablesById } = replica;
-        for (const { groups } of database.changelog.readAfter(0)) {
-          connection.exec('BEGIN');
-          applyRows({ connection, tablesById, pending: new PendingIndex(), outcomeKinds: new Map(), groups });
-          connection.exec('COMMIT');
-        }
-        const synced = ['account', 'entry', 'priced'];
-        expect(rowsOf(replica, synced)).toEqual(rowsOf(database, synced));
-        replica.close();
-        database.close();
-      }),
-      { numRuns: 100 },
-    );
-  },
-  TIMEOUT_MS,
-);
+      const replica = openInMemory();
+      replica.connection.setForeignKeys(false);
+      const { connection, tablesById } = replica;
+      for (const { groups } of database.changelog.readAfter(0)) {
+        connection.exec('BEGIN');
+        applyRows({ connection, tablesById, pending: new PendingIndex(), outcomeKinds: new Map(), groups });
+        connection.exec('COMMIT');
+      }
+      const synced = ['account', 'entry', 'priced'];
+      expect(rowsOf(replica, synced)).toEqual(rowsOf(database, synced));
+      replica.close();
+      database.close();
+    }),
+    { numRuns: 100 },
+  );
+});
 
 /** The rows after each write, from a database without faults. */
 function statesOf(transactions: readonly (readonly string[])[]): unknown[] {
@@ -99,86 +92,78 @@ async function emptyDatabase(): Promise<SimulatedDisk> {
   return disk;
 }
 
-it(
-  'a worker killed at any storage call keeps every write that returned, and no part of others',
-  async () => {
-    let killedWriting = 0;
-    const property = () =>
-      fc.assert(
-        fc.asyncProperty(history, fc.nat({ max: 80 }), async (transactions, killAt) => {
-          const disk = await emptyDatabase();
-          const worker = disk.medium();
-          let calls = 0;
-          let acknowledged = 0;
-          try {
-            const { database } = await openStored(worker);
-            disk.observer = () => {
-              // Throwing here leaves a write undone or half done.
-              if (calls++ < killAt) return;
-              worker.kill();
-              throw new Error('killed');
-            };
-            for (const [i, statements] of transactions.entries()) {
-              database.write(request(statements, i));
-              acknowledged = i + 1;
-            }
-          } catch {
-            killedWriting++;
-          }
-          disk.observer = undefined;
-          worker.kill();
-
-          const states = statesOf(transactions);
-          const { database, close } = await openStored(disk.medium());
-          expect([states[acknowledged], states[acknowledged + 1]]).toContainEqual(rowsOf(database));
-          expectIntactChain(database);
-          expect(database.connection.value('PRAGMA integrity_check')).toBe('ok');
-          // A tab that got no answer repeats its request, which must not run twice.
-          transactions.forEach((statements, i) => database.write(request(statements, i)));
-          expect(rowsOf(database)).toEqual(states[transactions.length]);
-          await close();
-        }),
-        { numRuns: 80 },
-      );
-    // How many kills hit a write is random: repeats until there are enough to prove something.
-    for (let round = 0; round < 4 && killedWriting <= 15; round++) await property();
-    expect(killedWriting).toBeGreaterThan(15);
-  },
-  TIMEOUT_MS,
-);
-
-it(
-  'a full disk fails the write with storage-full, keeps all earlier writes, and works again once there is room',
-  async () => {
-    let refused = 0;
-    await fc.assert(
-      fc.asyncProperty(history, fc.nat({ max: 12 }), async (transactions, fullAt) => {
+it('a worker killed at any storage call keeps every write that returned, and no part of others', async () => {
+  let killedWriting = 0;
+  const property = () =>
+    fc.assert(
+      fc.asyncProperty(history, fc.nat({ max: 80 }), async (transactions, killAt) => {
         const disk = await emptyDatabase();
-        const { database, close } = await openStored(disk.medium());
-        const states = statesOf(transactions);
+        const worker = disk.medium();
         let calls = 0;
-        disk.fault = ({ kind }) => (kind !== 'flush' && calls++ >= fullAt ? 'quota' : undefined);
-        for (const [i, statements] of transactions.entries()) {
-          try {
+        let acknowledged = 0;
+        try {
+          const { database } = await openStored(worker);
+          disk.observer = () => {
+            // Throwing here leaves a write undone or half done.
+            if (calls++ < killAt) return;
+            worker.kill();
+            throw new Error('killed');
+          };
+          for (const [i, statements] of transactions.entries()) {
             database.write(request(statements, i));
-          } catch (error) {
-            expect((error as RockpoolError).code).toBe('storage-full');
-            refused++;
-            expect(rowsOf(database)).toEqual(states[i]);
-            disk.fault = undefined;
-            expect(database.write(request(statements, i)).repeated).toBe(false);
+            acknowledged = i + 1;
           }
-          expect(rowsOf(database)).toEqual(states[i + 1]);
+        } catch {
+          killedWriting++;
         }
-        disk.fault = undefined;
+        disk.observer = undefined;
+        worker.kill();
+
+        const states = statesOf(transactions);
+        const { database, close } = await openStored(disk.medium());
+        expect([states[acknowledged], states[acknowledged + 1]]).toContainEqual(rowsOf(database));
         expectIntactChain(database);
-        // Covers the search indexes too.
         expect(database.connection.value('PRAGMA integrity_check')).toBe('ok');
+        // A tab that got no answer repeats its request, which must not run twice.
+        transactions.forEach((statements, i) => database.write(request(statements, i)));
+        expect(rowsOf(database)).toEqual(states[transactions.length]);
         await close();
       }),
-      { numRuns: 50 },
+      { numRuns: 80 },
     );
-    expect(refused).toBeGreaterThan(10);
-  },
-  TIMEOUT_MS,
-);
+  // How many kills hit a write is random: repeats until there are enough to prove something.
+  for (let round = 0; round < 4 && killedWriting <= 15; round++) await property();
+  expect(killedWriting).toBeGreaterThan(15);
+});
+
+it('a full disk fails the write with storage-full, keeps all earlier writes, and works again once there is room', async () => {
+  let refused = 0;
+  await fc.assert(
+    fc.asyncProperty(history, fc.nat({ max: 12 }), async (transactions, fullAt) => {
+      const disk = await emptyDatabase();
+      const { database, close } = await openStored(disk.medium());
+      const states = statesOf(transactions);
+      let calls = 0;
+      disk.fault = ({ kind }) => (kind !== 'flush' && calls++ >= fullAt ? 'quota' : undefined);
+      for (const [i, statements] of transactions.entries()) {
+        try {
+          database.write(request(statements, i));
+        } catch (error) {
+          expect((error as RockpoolError).code).toBe('storage-full');
+          refused++;
+          expect(rowsOf(database)).toEqual(states[i]);
+          disk.fault = undefined;
+          expect(database.write(request(statements, i)).repeated).toBe(false);
+        }
+        expect(rowsOf(database)).toEqual(states[i + 1]);
+      }
+      disk.fault = undefined;
+      expectIntactChain(database);
+      // Covers the search indexes too.
+      expect(database.connection.value('PRAGMA integrity_check')).toBe('ok');
+      await close();
+    }),
+    { numRuns: 50 },
+  );
+  expect(refused).toBeGreaterThan(10);
+});

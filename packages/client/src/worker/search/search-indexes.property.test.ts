@@ -140,59 +140,55 @@ function requireWhole({ connection }: OpenDatabase): void {
   expect(connection.value(FIRST_WITH_HERON)).toBe(connection.value(SAME_BY_HAND));
 }
 
-it(
-  'a search index equals one rebuilt from the rows after writes, deliveries, rebases, rejected changesets, full resyncs and undo',
-  { timeout: 180_000 },
-  () => {
-    fc.assert(
-      fc.property(fc.array(STEPS, { maxLength: 15 }), (steps) => {
-        const database = openInMemory({ schema });
-        const sync = testSync(database);
-        let cursor = 0;
-        for (const [number, step] of steps.entries()) {
-          unlessRejected(() => {
-            if (step.kind === 'delivery') {
-              const decidedBefore = database.outbox.lastAckedSequence();
-              const last = step.decided === 'none' ? decidedBefore : database.changelog.head().sequence;
-              const outcomes =
-                step.decided === 'rejected'
-                  ? admitted(decidedBefore + 1, last).map(({ sequence }) => ({
-                      kind: 'rejected' as const,
-                      sequence,
-                      code: 'constraint-check' as const,
-                      fields: {},
-                    }))
-                  : admitted(decidedBefore + 1, last);
-              sync.applyDelivery(
-                testDelivery({
-                  whole: step.whole,
-                  from: cursor,
-                  to: cursor + 1,
-                  lastAckedSequence: last,
-                  outcomes,
-                  groups: step.groups,
-                }),
-              );
-              cursor++;
-              return;
-            }
-            if (step.kind === 'open') return void runOpen(database, String(number), step.statements, step.undone);
-            database.write({ id: String(number), statements: step.statements.map((sql) => ({ sql, params: [] })) });
-            if (step.kind === 'undo')
-              database.write({
-                id: `undo ${number}`,
-                statements: [],
-                action: { kind: 'undo', requestId: String(number) },
-              });
-          });
-          requireWhole(database);
-        }
-        database.close();
-      }),
-      { numRuns: 300 },
-    );
-  },
-);
+it('a search index equals one rebuilt from the rows after writes, deliveries, rebases, rejected changesets, full resyncs and undo', () => {
+  fc.assert(
+    fc.property(fc.array(STEPS, { maxLength: 15 }), (steps) => {
+      const database = openInMemory({ schema });
+      const sync = testSync(database);
+      let cursor = 0;
+      for (const [number, step] of steps.entries()) {
+        unlessRejected(() => {
+          if (step.kind === 'delivery') {
+            const decidedBefore = database.outbox.lastAckedSequence();
+            const last = step.decided === 'none' ? decidedBefore : database.changelog.head().sequence;
+            const outcomes =
+              step.decided === 'rejected'
+                ? admitted(decidedBefore + 1, last).map(({ sequence }) => ({
+                    kind: 'rejected' as const,
+                    sequence,
+                    code: 'constraint-check' as const,
+                    fields: {},
+                  }))
+                : admitted(decidedBefore + 1, last);
+            sync.applyDelivery(
+              testDelivery({
+                whole: step.whole,
+                from: cursor,
+                to: cursor + 1,
+                lastAckedSequence: last,
+                outcomes,
+                groups: step.groups,
+              }),
+            );
+            cursor++;
+            return;
+          }
+          if (step.kind === 'open') return void runOpen(database, String(number), step.statements, step.undone);
+          database.write({ id: String(number), statements: step.statements.map((sql) => ({ sql, params: [] })) });
+          if (step.kind === 'undo')
+            database.write({
+              id: `undo ${number}`,
+              statements: [],
+              action: { kind: 'undo', requestId: String(number) },
+            });
+        });
+        requireWhole(database);
+      }
+      database.close();
+    }),
+    { numRuns: 300 },
+  );
+});
 
 /** Runs a transaction that reads the index in between and rolls back part of itself. */
 function runOpen(database: OpenDatabase, id: string, statements: readonly string[], undone: readonly string[]): void {

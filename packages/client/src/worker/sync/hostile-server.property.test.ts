@@ -306,4 +306,4 @@ it('whatever a server says, the database stays whole, nothing that waits for it 
   });
   // Enough of it came so far that rows were written.
   expect(applied).toBeGreaterThan(100);
-}, 120_000);
+});

@@ -5,17 +5,13 @@ import { checkOrderOfInstances } from '../../../testing/slow-instances.ts';
 
 const postgres = postgresUnderTest();
 
-it(
-  'makes nothing visible behind the cursor of a reader that moves between three instances, one of which commits slowly',
-  { timeout: 240_000 },
-  async () => {
-    await expect(
-      checkOrderOfInstances(postgres.server, {
-        writers: 6,
-        readers: 3,
-        rows: atLevel({ test: 2_000, verify: 6_000 }),
-        rowsPerChangeset: 10,
-      }),
-    ).resolves.toBeUndefined();
-  },
-);
+it('makes nothing visible behind the cursor of a reader that moves between three instances, one of which commits slowly', async () => {
+  await expect(
+    checkOrderOfInstances(postgres.server, {
+      writers: 6,
+      readers: 3,
+      rows: atLevel({ test: 2_000, verify: 6_000 }),
+      rowsPerChangeset: 10,
+    }),
+  ).resolves.toBeUndefined();
+});

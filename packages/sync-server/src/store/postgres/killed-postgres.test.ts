@@ -11,60 +11,56 @@ const CHANGESETS = 300;
 const KILLS = 3;
 const UNAVAILABLE = 'database-unavailable';
 
-it(
-  'loses no acknowledged change when PostgreSQL is killed during pushes, reports the outage, and continues by itself',
-  { timeout: 240_000 },
-  async () => {
-    const { url, name } = await postgres.server.createDatabase();
-    const folder = temporaryFolder();
-    const server = await TestServer.start(folder.path, { postgres: url });
-    await server.sync.ready();
-    const open = async (site: TestSite): Promise<TestConnection> => {
-      const acknowledged = site.lastAckedSequence;
-      const connection = await server.connect(site);
-      const { welcome } = await connection.open(await server.token(), DATABASE);
-      // Keeps the outcomes that it received.
-      expect(welcome.lastAckedSequence).toBeGreaterThanOrEqual(acknowledged);
-      return connection;
-    };
+it('loses no acknowledged change when PostgreSQL is killed during pushes, reports the outage, and continues by itself', async () => {
+  const { url, name } = await postgres.server.createDatabase();
+  const folder = temporaryFolder();
+  const server = await TestServer.start(folder.path, { postgres: url });
+  await server.sync.ready();
+  const open = async (site: TestSite): Promise<TestConnection> => {
+    const acknowledged = site.lastAckedSequence;
+    const connection = await server.connect(site);
+    const { welcome } = await connection.open(await server.token(), DATABASE);
+    // Keeps the outcomes that it received.
+    expect(welcome.lastAckedSequence).toBeGreaterThanOrEqual(acknowledged);
+    return connection;
+  };
 
-    const writers = ['x', 'y'].map((prefix) => {
-      const site = new TestSite();
-      for (let i = 1; i <= CHANGESETS; i++) site.write([insert('entries', `${prefix}${i}`, { amount: BigInt(i) })]);
-      return site;
+  const writers = ['x', 'y'].map((prefix) => {
+    const site = new TestSite();
+    for (let i = 1; i <= CHANGESETS; i++) site.write([insert('entries', `${prefix}${i}`, { amount: BigInt(i) })]);
+    return site;
+  });
+  for (let kill = 1; kill <= KILLS; kill++) {
+    const connections = await Promise.all(writers.map(open));
+    const enough = Math.floor((CHANGESETS * kill) / (KILLS + 1));
+    await Promise.all(connections.map((connection) => pushUntil(connection, enough)));
+    // The clients keep pushing meanwhile, and notice by the pushes that cannot be decided.
+    const failures = connections.map(async (connection) => {
+      await pushUntil(connection, CHANGESETS).catch(() => undefined);
+      await connection.closes();
+      expect(connection.closed?.reason).toBe(UNAVAILABLE);
     });
-    for (let kill = 1; kill <= KILLS; kill++) {
-      const connections = await Promise.all(writers.map(open));
-      const enough = Math.floor((CHANGESETS * kill) / (KILLS + 1));
-      await Promise.all(connections.map((connection) => pushUntil(connection, enough)));
-      // The clients keep pushing meanwhile, and notice by the pushes that cannot be decided.
-      const failures = connections.map(async (connection) => {
-        await pushUntil(connection, CHANGESETS).catch(() => undefined);
-        await connection.closes();
-        expect(connection.closed?.reason).toBe(UNAVAILABLE);
-      });
-      await postgres.server.kill();
-      await Promise.all(failures);
-      expect((await server.ask('GET', '/health')).status).toBe(200);
-      expect((await server.ask('GET', '/ready')).status).toBe(503);
-      const refused = await server.connect(writers[0]);
-      refused.hello(await server.token(), DATABASE);
-      expect(await refused.failure()).toMatchObject({ code: UNAVAILABLE });
-      await postgres.server.restart();
-    }
-    await Promise.all(writers.map(async (site) => pushUntil(await open(site), CHANGESETS)));
-    expect((await server.ask('GET', '/ready')).status).toBe(200);
-    const count = 2 * CHANGESETS;
-    expect(await postgres.server.query(name, 'SELECT count(*)::int, sum(amount)::int FROM rockpool.entries')).toEqual([
-      [count, CHANGESETS * (CHANGESETS + 1)],
-    ]);
-    expect(
-      await postgres.server.query(
-        name,
-        'SELECT count(*)::int, count(DISTINCT (site_number, sequence))::int, max(watermark)::int FROM rockpool.rockpool_log',
-      ),
-    ).toEqual([[count, count, count]]);
-    await server.stop();
-    folder.remove();
-  },
-);
+    await postgres.server.kill();
+    await Promise.all(failures);
+    expect((await server.ask('GET', '/health')).status).toBe(200);
+    expect((await server.ask('GET', '/ready')).status).toBe(503);
+    const refused = await server.connect(writers[0]);
+    refused.hello(await server.token(), DATABASE);
+    expect(await refused.failure()).toMatchObject({ code: UNAVAILABLE });
+    await postgres.server.restart();
+  }
+  await Promise.all(writers.map(async (site) => pushUntil(await open(site), CHANGESETS)));
+  expect((await server.ask('GET', '/ready')).status).toBe(200);
+  const count = 2 * CHANGESETS;
+  expect(await postgres.server.query(name, 'SELECT count(*)::int, sum(amount)::int FROM rockpool.entries')).toEqual([
+    [count, CHANGESETS * (CHANGESETS + 1)],
+  ]);
+  expect(
+    await postgres.server.query(
+      name,
+      'SELECT count(*)::int, count(DISTINCT (site_number, sequence))::int, max(watermark)::int FROM rockpool.rockpool_log',
+    ),
+  ).toEqual([[count, count, count]]);
+  await server.stop();
+  folder.remove();
+});
