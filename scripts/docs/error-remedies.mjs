@@ -145,6 +145,8 @@ export const ERROR_GROUPS = [
     'Server and history',
     {
       'changeset-chain-broken': 'Report a bug.',
+      'changeset-failed':
+        'Split the transaction, or change its values, and retry. The operator finds the cause in the server’s log.',
       'changeset-invalid': 'Report a bug.',
       'cursor-ahead': 'Nothing: the client takes a full resync and sends what the server lacks.',
       'database-damaged': 'The operator repairs the database: [a damaged database](server.md#a-damaged-database).',

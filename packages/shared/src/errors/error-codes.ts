@@ -32,6 +32,7 @@ const ERROR_KINDS = {
   'auth-unavailable': ['retry', 'The server cannot check tokens right now.'],
   'changes-unsent': ['ask-user', 'The database has unsent changes.'],
   'changeset-chain-broken': ['bug', 'A changeset does not follow its predecessor.'],
+  'changeset-failed': ['ask-user', 'The server failed repeatedly to store this change.'],
   'changeset-invalid': ['bug', 'A changeset cannot be decoded.'],
   'changeset-not-rejected': ['ask-user', 'No rejected changeset has this number.'],
   'changeset-refused': ['ask-user', 'A rule of the app rejects the change.'],

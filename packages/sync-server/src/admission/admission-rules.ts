@@ -8,6 +8,12 @@ export interface AdmissionRules {
   readonly checks: ForeignKeyChecks;
   readonly retention: Retention;
   readonly quotas: Quotas;
+  /** Changesets that failed repeatedly, by `changesetName`, with the number of attempts. They are rejected. Default: none. */
+  readonly failed?: ReadonlyMap<string, number>;
   /** The app's own rule; null for none. */
   readonly validate: Validate | null;
+}
+
+export function changesetName(site: string, sequence: number): string {
+  return `${site}:${sequence}`;
 }

@@ -22,7 +22,7 @@ import { writeDocuments } from '../merge/write-documents.ts';
 import { writeRows } from '../merge/write-rows.ts';
 import type { DatabaseFile } from '../store/database-file.ts';
 import { writeKnownRow } from '../store/row-store.ts';
-import type { AdmissionRules } from './admission-rules.ts';
+import { changesetName, type AdmissionRules } from './admission-rules.ts';
 import type { HashedChangeset } from './chain.ts';
 import { readChangeset } from './read-changeset.ts';
 
@@ -67,6 +67,8 @@ export function admitChangeset(
   const version: Version = { stampUs, site: site.site, watermark: file.log.watermark + 1 };
   const isRepetition = hasTakenEffect(file.sql, changeset.origin ?? identityOf(site, toDecide));
   try {
+    const attempts = rules.failed?.get(changesetName(site.site, changeset.sequence));
+    if (attempts !== undefined) throw new RockpoolError('changeset-failed', { attempts });
     const stored = file.sql.savepoint(() =>
       isRepetition
         ? acceptRepetition(file, toDecide, version)
@@ -167,6 +169,7 @@ function applyChangeset(
  */
 const REJECTIONS: ReadonlySet<ErrorCode> = new Set<ErrorCode>([
   'atomic-conflict',
+  'changeset-failed',
   'changeset-invalid',
   'changeset-refused',
   'changeset-too-large',

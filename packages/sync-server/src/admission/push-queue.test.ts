@@ -142,6 +142,53 @@ describe.each([
     await queue.drainAll();
   }
 
+  it('rejects a changeset whose commit failed three times by its own fault, and decides those around it', async () => {
+    const store = durableInFile(file);
+    // A store that cannot hold one value, as PostgreSQL with a limit that SQLite does not have.
+    const failing = queueOver({
+      ...store,
+      commit: (body) =>
+        store.commit(() => {
+          const result = body();
+          if (file.sql.get(`SELECT 1 FROM accounts WHERE name = 'poison'`) !== undefined)
+            throw new RockpoolError('database-unavailable', { problem: 'PostgreSQL', systemCode: '54000' });
+          return result;
+        }),
+    });
+    const changesets = ['good', 'poison', 'later'].map((name, i) =>
+      toChangeset(i + 1, 5 + i, 0, [insert('accounts', name, { name })]),
+    );
+    const whole = pushOf(1);
+    const push = { ...whole, push: { ...whole.push, changesets: withAges(changesets, 1000) } };
+    const settle = (): Promise<RockpoolError | null> => new Promise((resolve) => failing.push(push, resolve));
+    expect(await settle()).toMatchObject({ code: 'database-unavailable' });
+    expect(await settle()).toMatchObject({ code: 'database-unavailable' });
+    expect(file.sql.all('SELECT name FROM accounts').flat()).toEqual(['good']);
+    expect(await settle()).toBeNull();
+    expect(file.sql.all('SELECT name FROM accounts ORDER BY name').flat()).toEqual(['good', 'later']);
+    expect(file.sql.all('SELECT sequence, error_code FROM rockpool_outcome ORDER BY sequence')).toEqual([
+      [1n, null],
+      [2n, 'changeset-failed'],
+      [3n, null],
+    ]);
+  });
+
+  it('never rejects a changeset because the store is unavailable', async () => {
+    const store = durableInFile(file);
+    const failing = queueOver({
+      ...store,
+      commit: () => {
+        throw new RockpoolError('database-unavailable', { problem: 'PostgreSQL', systemCode: '57P01' });
+      },
+    });
+    for (let attempt = 0; attempt < 5; attempt++)
+      expect(await new Promise((resolve) => failing.push(pushOf(1), resolve))).toMatchObject({
+        code: 'database-unavailable',
+      });
+    expect(await settled(pushOf(1))).toBeNull();
+    expect(file.sql.all('SELECT name FROM accounts')).toHaveLength(1);
+  });
+
   it('settles every push once, and continues, when one callback throws', async () => {
     await pushThree();
     expect(told).toEqual(['1 decided', '2 decided', '3 decided']);

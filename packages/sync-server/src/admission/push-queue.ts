@@ -1,8 +1,9 @@
 import { RockpoolError } from '@rockpool/shared';
 import type { DocumentWork } from '../documents/document-work.ts';
 import type { OpenDatabase } from '../store/durability.ts';
-import { storeFailure } from '../store/store-failure.ts';
+import { isOfTheCommit, storeFailure } from '../store/store-failure.ts';
 import type { AdmissionRules } from './admission-rules.ts';
+import { FailedChangesets, splitPush } from './failed-changesets.ts';
 import { admitPushes, type AdmittedPushes, type WaitingConfirm, type WaitingPush } from './admit-pushes.ts';
 
 // Limits of one transaction, so that a busy database does not delay the others: all share one thread.
@@ -27,6 +28,8 @@ interface QueuedPush {
   readonly changesets: number;
   readonly sizeBytes: number;
   readonly take: () => WaitingPush;
+  /** Null for a push that `take` builds. */
+  readonly waiting: WaitingPush | null;
   readonly settled: (refusal: RockpoolError | null) => void;
 }
 
@@ -50,6 +53,8 @@ export interface PushQueueOptions {
 export class PushQueue {
   private readonly options: PushQueueOptions;
   private waiting: QueuedPush[] = [];
+  private readonly failedChangesets = new FailedChangesets();
+  private readonly rules: AdmissionRules;
   private readonly confirms = new Map<string, WaitingConfirm>();
   private immediate: NodeJS.Immediate | null = null;
   private confirmTimer: NodeJS.Timeout | null = null;
@@ -63,6 +68,7 @@ export class PushQueue {
 
   constructor(options: PushQueueOptions) {
     this.options = options;
+    this.rules = { ...options.rules, failed: this.failedChangesets.toReject };
   }
 
   get isEmpty(): boolean {
@@ -72,13 +78,13 @@ export class PushQueue {
   push(waiting: WaitingPush, settled: QueuedPush['settled']): void {
     const { site, push } = waiting;
     const sizeBytes = push.changesets.reduce((sum, { body }) => sum + body.length, 0);
-    this.waiting.push({ site, changesets: push.changesets.length, sizeBytes, take: () => waiting, settled });
+    this.waiting.push({ site, changesets: push.changesets.length, sizeBytes, take: () => waiting, waiting, settled });
     this.schedule();
   }
 
   /** Queues a push of one changeset that `take` can build only after the pushes before it are decided. */
   pushLate(site: string, sizeBytes: number, take: () => WaitingPush, settled: QueuedPush['settled']): void {
-    this.waiting.push({ site, changesets: 1, sizeBytes, take, settled });
+    this.waiting.push({ site, changesets: 1, sizeBytes, take, waiting: null, settled });
     this.schedule();
   }
 
@@ -154,13 +160,13 @@ export class PushQueue {
 
   /** Null: done. */
   private admit(group: readonly QueuedPush[], confirms: readonly WaitingConfirm[]): Promise<void> | null {
-    const { database, rules } = this.options;
+    const { database } = this.options;
     let admitted: AdmittedPushes | Promise<AdmittedPushes>;
     try {
       admitted = database.commit(() =>
         admitPushes(
           database.file,
-          rules,
+          this.rules,
           group.map(({ take }) => take),
           confirms,
         ),
@@ -181,6 +187,8 @@ export class PushQueue {
     // The next push may be decided in part.
     if (needed === null || refusals.length > 0 || this.mayDeliver(needed))
       this.deliver(group.slice(0, refusals.length + 1));
+    for (const { site, waiting } of group.slice(0, refusals.length))
+      for (const { sequence } of waiting?.push.changesets ?? []) this.failedChangesets.settled(site, sequence);
     group.slice(0, refusals.length).forEach(({ settled }, i) => this.guarded(() => settled(refusals[i] ?? null)));
     if (needed !== null) {
       return documents.prepare(needed).then(
@@ -219,16 +227,52 @@ export class PushQueue {
     if (this.undeliveredCommits > 0) this.deliver(group.slice(0, 1));
     // A push that cannot be stored must not fail the others. A store that is unavailable fails all of them.
     const failure = storeFailure(error);
+    const isOfChangeset = isOfTheCommit(error);
     const isForAll =
-      failure.code === 'database-damaged' || (failure === error && failure.code === 'database-unavailable');
+      !isOfChangeset &&
+      (failure.code === 'database-damaged' || (failure === error && failure.code === 'database-unavailable'));
     if (group.length > 1 && !isForAll) return this.oneByOne(group);
     this.options.onFailure(failure);
+    const [single] = group;
+    const again = isOfChangeset && single !== undefined && single.waiting !== null ? this.isolate(single) : null;
+    if (again !== null) return this.oneByOne(again);
     const refusal =
       isForAll || failure.code === 'server-disk-full'
         ? failure
         : new RockpoolError('database-unavailable', {}, { cause: error });
     for (const { settled } of group) this.guarded(() => settled(refusal));
     return null;
+  }
+
+  /**
+   * The pushes to admit instead of one whose commit failed by its own fault: its changesets one by one, or again the only
+   * one, to be rejected. Null: refuse the push, so that its author repeats it.
+   */
+  private isolate(queued: QueuedPush): readonly QueuedPush[] | null {
+    const { waiting, site } = queued;
+    const [changeset, ...more] = waiting?.push.changesets ?? [];
+    if (waiting === null || changeset === undefined) return null;
+    if (more.length > 0) return this.parts(queued, splitPush(waiting));
+    return this.failedChangesets.failed(site, changeset.sequence) ? [queued] : null;
+  }
+
+  /** Settles once: with the first refusal, or after the last part. Parts behind a refused one are not admitted. */
+  private parts(queued: QueuedPush, pushes: readonly WaitingPush[]): QueuedPush[] {
+    let refusal: RockpoolError | null = null;
+    return pushes.map((waiting, i): QueuedPush => {
+      const { length: sizeBytes = 0 } = waiting.push.changesets[0]?.body ?? {};
+      return {
+        site: queued.site,
+        changesets: 1,
+        sizeBytes,
+        waiting,
+        take: () => (refusal === null ? waiting : { ...waiting, push: { ...waiting.push, changesets: [] } }),
+        settled: (ofPart) => {
+          refusal ??= ofPart;
+          if (i === pushes.length - 1) queued.settled(refusal);
+        },
+      };
+    });
   }
 
   private oneByOne([first, ...others]: readonly QueuedPush[]): Promise<void> | null {

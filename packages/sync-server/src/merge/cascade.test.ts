@@ -2,6 +2,7 @@ import { describe, expect, it } from 'vitest';
 import { insert, remove, update, type Change } from '../../testing/changeset.ts';
 import { serverUnderTest } from '../../testing/server-under-test.ts';
 import type { TestConnection } from '../../testing/test-client.ts';
+import { MAX_CASCADED_ROWS } from './merged-rows.ts';
 import { deliveredRows } from '../../testing/delivered-rows.ts';
 
 const tested = serverUnderTest();
@@ -49,6 +50,34 @@ describe('a parent deleted by an author who had not seen its children', () => {
     for (const name of ['accounts', 'entries', 'splits'])
       expect(deliveredRows(bens, name)).toMatchObject([{ kind: 'delete' }]);
   });
+
+  it(
+    'is rejected if it would take more rows along than a changeset may, and leaves no trace',
+    { timeout: 60_000 },
+    async () => {
+      const { a, b } = await two();
+      const many = (from: number): Change[] =>
+        Array.from({ length: MAX_CASCADED_ROWS / 2 + 1 }, (_, i) =>
+          insert('entries', `e${from + i}`, { account_id: 'x', amount: 1n }),
+        );
+      for (const from of [0, 100_000]) await b.commit(many(from));
+      a.site.write([remove('accounts', 'x')]);
+      a.push();
+      const { outcomes } = await a.decided(2);
+      expect(outcomes.at(-1)).toMatchObject({
+        kind: 'rejected',
+        code: 'changeset-too-large',
+        fields: { limitRows: MAX_CASCADED_ROWS },
+      });
+      expect(counts()).toEqual([[2n, BigInt(MAX_CASCADED_ROWS + 3), 0n]]);
+      // Just below the limit it is admitted.
+      await b.commit(Array.from({ length: 10 }, (_, i) => remove('entries', `e${i}`)));
+      a.site.write([remove('accounts', 'x')]);
+      a.push(3);
+      expect((await a.decided(3)).outcomes.at(-1)).toMatchObject({ kind: 'admitted' });
+      expect(counts()).toEqual([[1n, 1n, 0n]]);
+    },
+  );
 
   it('deletes children without value columns, which the conflict log has as whole rows', async () => {
     const { a, b } = await two();

@@ -1,6 +1,7 @@
 import {
   encodeKey,
   EXISTENCE_COLUMN_ID,
+  MAX_CHANGESET_ROWS,
   type Cell,
   type CellValue,
   type Conflict,
@@ -64,7 +65,7 @@ export function cascadeDeletes(
   for (let gone = waiting.shift(); gone !== undefined; gone = waiting.shift()) {
     for (const check of checks.byParent.get(gone.row.write.table) ?? []) {
       if (check.key.onDelete !== 'cascade') continue;
-      for (const { write, values } of orphans(file, check, gone.row)) {
+      for (const { write, values } of orphans(file, check, gone.row, rows.room)) {
         const row = rows.of(write);
         if (isThere(row.after)) remove(row, referenceBytes(check, values), gone.reason);
       }
@@ -76,11 +77,13 @@ function orphans(
   file: DatabaseFile,
   check: ForeignKeyCheck,
   { write, after }: MergedRow,
+  room: number,
 ): { readonly write: RowWrite; readonly values: readonly CellValue[] }[] {
   if (after === undefined) return [];
   const values = referencedValues(check, write.table, write.key, after);
   if (values.includes(null)) return [];
-  return file.sql.all(check.orphanKeysSql, ...values).map((key) => ({ write: unnamedWrite(check, key), values }));
+  const keys = file.sql.all(check.orphanKeysSql, ...values, BigInt(MAX_CHANGESET_ROWS + room + 1));
+  return keys.map((key) => ({ write: unnamedWrite(check, key), values }));
 }
 
 const NO_VALUES: ReadonlyMap<number, CellValue> = new Map();

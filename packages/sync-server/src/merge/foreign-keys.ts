@@ -21,7 +21,7 @@ export interface ForeignKeyCheck {
   readonly missingParentSql: string;
   /** Parameters: values of the referenced columns. Returns a row if a child has them and no parent does. */
   readonly orphanSql: string;
-  /** Like orphanSql, but returns the keys of all such children. */
+  /** Like orphanSql, but returns the keys of such children, up to a number that is the last parameter. */
   readonly orphanKeysSql: string;
 }
 
@@ -66,7 +66,7 @@ function toCheck(child: StoredTable, parent: StoredTable, key: ForeignKeySchema)
     key,
     missingParentSql: `${from} ${keyMatchSql(child.schema, { alias: 'child' })} AND ${notNull} AND ${noParent} LIMIT 1`,
     orphanSql: `${from} ${values} AND ${noParent} LIMIT 1`,
-    orphanKeysSql: `SELECT ${keyColumns} FROM ${childTable} WHERE ${values} AND ${noParent}`,
+    orphanKeysSql: `SELECT ${keyColumns} FROM ${childTable} WHERE ${values} AND ${noParent} LIMIT ?`,
   };
 }
 

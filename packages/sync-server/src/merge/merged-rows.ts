@@ -1,16 +1,26 @@
+import { MAX_CHANGESET_CELLS, RockpoolError } from '@rockpool/shared';
 import type { DatabaseFile } from '../store/database-file.ts';
 import { readKnownRow } from '../store/row-store.ts';
 import type { RowWrite } from './row-write.ts';
 import type { MergedRow } from './merged-row.ts';
 
+/**
+ * Rows that the foreign keys of one changeset may delete or bring back. Each takes several times the memory and the time
+ * of a row that the changeset names.
+ */
+export const MAX_CASCADED_ROWS: number = 32 * 1024;
+
 /** The merged rows of one changeset, and the rows that cascades delete or bring back. */
 export class MergedRows {
   private readonly file: DatabaseFile;
   private readonly byName: Map<string, MergedRow>;
+  private readonly namedCount: number;
+  private cascadedCells = 0;
 
   constructor(file: DatabaseFile, rows: readonly MergedRow[]) {
     this.file = file;
     this.byName = new Map(rows.map((row) => [row.write.name, row]));
+    this.namedCount = this.byName.size;
   }
 
   /** The merged row of a write; the stored row if the changeset does not contain it. */
@@ -26,11 +36,27 @@ export class MergedRows {
     return this.byName.get(name);
   }
 
+  /** Replaces a row, or adds one that a foreign key takes along. Throws `changeset-too-large`. */
   set(row: MergedRow): void {
+    if (!this.byName.has(row.write.name)) this.cascadedCells += row.after?.row.cells.size ?? 0;
     this.byName.set(row.write.name, row);
+    if (this.room < 0 || this.cascadedCells > MAX_CHANGESET_CELLS) throw tooLarge();
+  }
+
+  /** How many more rows foreign keys may take along. */
+  get room(): number {
+    return MAX_CASCADED_ROWS - (this.byName.size - this.namedCount);
   }
 
   all(): MergedRow[] {
     return [...this.byName.values()];
   }
+}
+
+function tooLarge(): RockpoolError {
+  return new RockpoolError('changeset-too-large', {
+    problem: 'foreign keys take too many rows along; delete them in smaller transactions first',
+    limitRows: MAX_CASCADED_ROWS,
+    limitCells: MAX_CHANGESET_CELLS,
+  });
 }

@@ -30,7 +30,7 @@ export const MIN_CONNECTIONS = 2;
  * A process that hangs in the middle of a commit blocks the other instances on that database until these timeouts.
  * After SIGKILL they are not needed: the operating system closes the sockets.
  */
-const TRANSACTION_SETTINGS = `SET LOCAL lock_timeout = '10s'; SET LOCAL statement_timeout = '60s'; SET LOCAL idle_in_transaction_session_timeout = '10s'`;
+const TRANSACTION_SETTINGS = `SET LOCAL lock_timeout = '10s'; SET LOCAL statement_timeout = '60s'; SET LOCAL idle_in_transaction_session_timeout = '30s'`;
 
 /**
  * Advisory lock that every commit holds shared and a schema change holds exclusively, so that no commit sees a table

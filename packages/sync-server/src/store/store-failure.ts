@@ -21,6 +21,30 @@ export function storeFailure(thrown: unknown): RockpoolError {
   );
 }
 
+// SQL error, too large, constraint, type mismatch, parameter out of range. The others are of the file or the machine.
+const SQLITE_STATEMENT_CODES: ReadonlySet<number> = new Set([1, 18, 19, 20, 25]);
+
+/*
+ * Data exceptions, constraints, limits of the program, a statement or a transaction that took too long, out of memory.
+ * The others are of the connection, of PostgreSQL as a whole, or of other transactions.
+ */
+const POSTGRES_STATEMENT_CODES = /^(22|23|54|57014|25P03|25P04|53200)/;
+
+/**
+ * Whether a commit failed because of what it stores, so that it may fail again, and not because of the disk, the file or
+ * the connection to PostgreSQL.
+ */
+export function isOfTheCommit(thrown: unknown): boolean {
+  const sqliteCode = sqliteCodeOf(thrown);
+  if (sqliteCode !== null) return SQLITE_STATEMENT_CODES.has(sqliteCode & 0xff);
+  if (thrown instanceof RockpoolError) {
+    if (thrown.cause !== undefined) return isOfTheCommit(thrown.cause);
+    return thrown.code === 'database-unavailable' && POSTGRES_STATEMENT_CODES.test(String(thrown.fields['systemCode']));
+  }
+  // A bug. Errors of the system have a code.
+  return thrown instanceof Error && !('code' in thrown);
+}
+
 function isDiskFull(thrown: unknown): boolean {
   if (sqliteCodeOf(thrown) === SQLITE_FULL) return true;
   return (

@@ -7,11 +7,26 @@ import type { Connection, Connections } from '../../postgres/connection.ts';
 import { requireSchema } from './load-copy.ts';
 import { NAMESPACE } from '../../postgres/namespace.ts';
 import { DATABASE_COLUMN, type MirroredTable } from './mirrored-table.ts';
+import { IS_LEASED_SQL, releaseLease, takeLease } from './lease.ts';
 import { readStoredChanges, type StoredChange } from './stored-change.ts';
 import type { CommitPosition, WorkingCopy } from './working-copy.ts';
-import { commitStatement } from './write-changes.ts';
+import { commitStatements } from './write-changes.ts';
 
 export const COMMIT_ID_BYTES = 16;
+
+/** A decision that took less is made again inside the transaction: far below the timeouts, and fair to others. */
+const SHORT_DECISION_MS = 100;
+
+const LEASE_POLL_MS = 100;
+/** Longer than any lease. */
+const LEASE_PATIENCE_MS = 130_000;
+
+/** The result of a commit's body, and its changes in the format of SQLite's session extension. */
+interface Decision<Result> {
+  readonly result: Result;
+  readonly changeset: Uint8Array;
+  readonly changes: readonly StoredChange[];
+}
 
 export interface PostgresDatabaseOptions {
   readonly databaseId: string;
@@ -20,6 +35,8 @@ export interface PostgresDatabaseOptions {
   readonly schema: Schema;
   readonly copy: WorkingCopy;
   readonly events: StoreEvents;
+  /** Random, of this process: the holder of leases. */
+  readonly instanceId: string;
   /** Notifies the other instances, which would otherwise notice the commit at their next poll. */
   readonly announce: (head: number) => void;
   /** Called with the duration of each commit in ms. */
@@ -29,18 +46,25 @@ export interface PostgresDatabaseOptions {
 /**
  * One database that several instances share. The steps of a commit:
  *
- *   1  lock its row in rockpool_database: the order is fixed before anything is decided, so nothing is decided twice
- *   2  apply the commits of other instances since then to the working copy
- *   3  run the commit on the working copy, record its changes, and roll it back
- *   4  write the changed rows, the changeset and the next head in the same transaction; COMMIT
- *   5  apply the changes to the working copy, and resolve the commit
+ *   1  run the commit on the working copy, record its changes, and roll it back
+ *   2  lock the row of the database in rockpool_database. If another instance has committed since the working copy's
+ *      position: follow it, and decide again, at once if that is quick. Otherwise lease the database and begin again
+ *   3  write the changed rows, the changeset and the next head in the same transaction; COMMIT
+ *   4  apply the changes to the working copy, and resolve the commit
  *
- * A crash before COMMIT leaves nothing behind. After a crash later, or a COMMIT without an answer, the next commit or
- * catch-up of any instance finds the commit in step 2; until then no client sees it.
+ * Nothing that takes long is decided while a transaction is open: a decision holds the thread, for a large changeset
+ * longer than any timeout of a transaction. The position is the fence: a decision counts only if it was made on the last commit. The
+ * lease is for progress: without it, quick commits of others would outrun a long decision again and again.
+ *
+ * A crash before COMMIT leaves nothing behind but a lease, which expires. After a crash later, or a COMMIT without an
+ * answer, the next commit or catch-up of any instance finds the commit; until then no client sees it.
  */
 export class PostgresDatabase implements OpenDatabase {
   readonly file: DatabaseFile;
   private readonly options: PostgresDatabaseOptions;
+  private hasLease = false;
+  // The duration of the last decision.
+  private decisionMs = 0;
   // The last queued operation: operations on the working copy must not overlap.
   private last: Promise<unknown> = Promise.resolve();
   private nextCatchUp: Promise<void> | null = null;
@@ -103,50 +127,103 @@ export class PostgresDatabase implements OpenDatabase {
   }
 
   private async commitNow<Result>(body: () => Result): Promise<Result> {
-    const { databaseId, connections, tables, copy, announce, measure } = this.options;
     const startedMs = performance.now();
-    const { result, changeset, position } = await connections.transaction(
-      databaseId,
-      'READ WRITE',
-      async (connection) => {
-        await this.follow(connection, await this.storedPosition(connection, 'FOR UPDATE'));
-        const rehearsed = copy.rehearse(body);
-        const next = { head: this.head + 1, commitId: randomBytes(COMMIT_ID_BYTES) };
-        const isChange = rehearsed.changeset.length > 0;
-        if (isChange)
-          await writeCommit(
-            connection,
-            databaseId,
-            tables,
-            next,
-            rehearsed.changeset,
-            readStoredChanges(rehearsed.changeset),
-          );
-        return { commit: isChange, result: { ...rehearsed, position: next } };
-      },
-    );
-    if (changeset.length === 0) return result;
-    measure(performance.now() - startedMs);
-    this.orGiveUp(() => copy.apply(changeset, position));
-    announce(position.head);
-    return result;
+    for (;;) {
+      const attempt = await this.write(this.decide(body), () => this.decide(body));
+      if (attempt === 'leased') await this.waitForLease(startedMs);
+      if (typeof attempt === 'string') continue;
+      if (attempt.changeset.length > 0) this.options.measure(performance.now() - startedMs);
+      return attempt.result;
+    }
   }
 
-  private async storedPosition(connection: Connection, lock: 'FOR UPDATE' | ''): Promise<CommitPosition> {
-    const [[head, commitId, schemaHash] = []] = await connection.query(
-      `SELECT head, commit_id, (SELECT schema_hash FROM ${NAMESPACE}.rockpool_store) FROM ${NAMESPACE}.rockpool_database WHERE id = $1 ${lock}`,
-      [this.options.databaseId],
+  private decide<Result>(body: () => Result): Decision<Result> {
+    const startedMs = performance.now();
+    const { result, changeset } = this.options.copy.rehearse(body);
+    this.decisionMs = performance.now() - startedMs;
+    return { result, changeset, changes: readStoredChanges(changeset) };
+  }
+
+  /**
+   * Commits a decision that was made on the last commit, and returns it. Otherwise follows the other instances: `stale`
+   * if this instance now holds the lease, `leased` if another one does. A short decision is made again at once.
+   */
+  private async write<Result>(
+    made: Decision<Result>,
+    decideAgain: () => Decision<Result>,
+  ): Promise<Decision<Result> | 'stale' | 'leased'> {
+    const { databaseId, connections, tables, copy, announce } = this.options;
+    let position = copy.position;
+    type Attempt = Decision<Result> | 'stale' | 'leased';
+    const attempt = await connections.transaction<Attempt>(databaseId, 'READ WRITE', async (connection) => {
+      const stored = await this.storedPosition(connection, 'FOR UPDATE');
+      if (stored.isLeased) return { commit: false, result: 'leased' };
+      let decision = made;
+      if (!isSamePosition(stored, copy.position)) {
+        if (this.decisionMs > SHORT_DECISION_MS) return this.followWithLease(connection, stored);
+        await this.follow(connection, stored);
+        decision = decideAgain();
+      }
+      const { changeset, changes } = decision;
+      position = { head: this.head + 1, commitId: randomBytes(COMMIT_ID_BYTES) };
+      if (changes.length > 0) await writeCommit(connection, databaseId, tables, position, changeset, changes);
+      if (this.hasLease) await releaseLease(connection, databaseId);
+      return { commit: changes.length > 0 || this.hasLease, result: decision };
+    });
+    if (typeof attempt === 'string') return attempt;
+    this.hasLease = false;
+    if (attempt.changes.length > 0) {
+      this.orGiveUp(() => copy.apply(attempt.changeset, position));
+      announce(position.head);
+    }
+    return attempt;
+  }
+
+  private async followWithLease(
+    connection: Connection,
+    stored: CommitPosition,
+  ): Promise<{ readonly commit: true; readonly result: 'stale' }> {
+    const { databaseId, instanceId } = this.options;
+    await this.follow(connection, stored);
+    await takeLease(connection, databaseId, instanceId, this.decisionMs);
+    this.hasLease = true;
+    return { commit: true, result: 'stale' };
+  }
+
+  /** Resolves once this instance holds the lease. Throws `database-unavailable` if another one keeps it for too long. */
+  private async waitForLease(startedMs: number): Promise<void> {
+    const { databaseId, connections } = this.options;
+    for (;;) {
+      if (performance.now() - startedMs > LEASE_PATIENCE_MS)
+        throw new RockpoolError('database-unavailable', { problem: 'another instance holds the database' });
+      await new Promise((resolve) => setTimeout(resolve, LEASE_POLL_MS * (0.5 + Math.random())));
+      const attempt = await connections.transaction(databaseId, 'READ WRITE', async (connection) => {
+        const stored = await this.storedPosition(connection, 'FOR UPDATE');
+        return stored.isLeased ? { commit: false, result: null } : this.followWithLease(connection, stored);
+      });
+      if (attempt !== null) return;
+    }
+  }
+
+  private async storedPosition(
+    connection: Connection,
+    lock: 'FOR UPDATE' | '',
+  ): Promise<CommitPosition & { readonly isLeased: boolean }> {
+    const { databaseId, instanceId } = this.options;
+    const [[head, commitId, schemaHash, isLeased] = []] = await connection.query(
+      `SELECT head, commit_id, (SELECT schema_hash FROM ${NAMESPACE}.rockpool_store), ${IS_LEASED_SQL} FROM ${NAMESPACE}.rockpool_database WHERE id = $1 ${lock}`,
+      [databaseId, instanceId],
     );
     if (head === undefined) this.giveUp(new Error('the database was deleted'));
     requireSchema(schemaHash, this.options.schema);
-    return { head: Number(head), commitId: commitId as Uint8Array };
+    return { head: Number(head), commitId: commitId as Uint8Array, isLeased: isLeased === true };
   }
 
   /** Applies the commits of other instances. */
   private async follow(connection: Connection, to: CommitPosition): Promise<void> {
     const { copy, databaseId, events } = this.options;
     const from = copy.position;
-    if (to.head === from.head && isSameCommit(to, from)) return;
+    if (isSamePosition(to, from)) return;
     const rows = await connection.query(
       `SELECT head, commit_id, changeset FROM ${NAMESPACE}.rockpool_commit WHERE ${DATABASE_COLUMN} = $1 AND head >= $2 ORDER BY head`,
       [databaseId, from.head],
@@ -200,14 +277,19 @@ export async function writeCommit(
   changeset: Uint8Array,
   changes: readonly StoredChange[],
 ): Promise<void> {
-  const { sql, parameters, rowCount } = commitStatement(databaseId, tables, position, changeset, changes);
-  const [[changed] = []] = await connection.query(sql, parameters);
-  if (Number(changed) !== rowCount)
-    throw new RockpoolError('storage-corrupt', {
-      problem: 'the rows in PostgreSQL differ from the working copy',
-      expected: rowCount,
-      changed: Number(changed),
-    });
+  for (const { sql, parameters, rowCount } of commitStatements(databaseId, tables, position, changeset, changes)) {
+    const [[changed] = []] = await connection.query(sql, parameters);
+    if (Number(changed) !== rowCount)
+      throw new RockpoolError('storage-corrupt', {
+        problem: 'the rows in PostgreSQL differ from the working copy',
+        expected: rowCount,
+        changed: Number(changed),
+      });
+  }
+}
+
+function isSamePosition(a: CommitPosition, b: CommitPosition): boolean {
+  return a.head === b.head && isSameCommit(a, b);
 }
 
 function isSameCommit(a: CommitPosition, b: CommitPosition): boolean {

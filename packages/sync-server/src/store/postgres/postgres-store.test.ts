@@ -107,6 +107,67 @@ describe('several instances on one PostgreSQL', () => {
     expect(await postgres.server.query(name, 'SELECT count(*) FROM rockpool.accounts')).toEqual([['60']]);
   });
 
+  it('decide while no transaction is open, however long it takes', async () => {
+    const instance = await start();
+    let open = 0;
+    const { connections } = instance;
+    const transaction = connections.transaction.bind(connections);
+    connections.transaction = async (...asked: Parameters<typeof transaction>) => {
+      open++;
+      return transaction(...asked).finally(() => open--) as never;
+    };
+    const openWhenDeciding: number[] = [];
+    const { database } = instance;
+    await database.commit(() => {
+      openWhenDeciding.push(open);
+      database.file.sql.run('INSERT INTO accounts (id, name) VALUES (?, ?)', 'a', 'a');
+    });
+    expect(openWhenDeciding).toEqual([0]);
+  });
+
+  it('decide a long commit again on what others have committed meanwhile, and are not outrun a second time', async () => {
+    const [a, b] = [await start(), await start()];
+    // b does not hear of a's commit, and decides on an older state.
+    bus.publish = () => undefined;
+    await add(a, 'first');
+    const seen: unknown[][] = [];
+    let others: Promise<void> = Promise.resolve();
+    await b.database.commit(() => {
+      seen.push(namesAt(b));
+      Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0, 150); // a long decision
+      // While b decides for the second time, a wants to commit too.
+      if (seen.length === 2) others = add(a, 'third');
+      b.database.file.sql.run('INSERT INTO accounts (id, name) VALUES (?, ?)', 'second', 'second');
+    });
+    expect(seen).toEqual([[], ['first']]);
+    await others;
+    expect(namesAt(a)).toEqual(['first', 'second', 'third']);
+  });
+
+  it('commit although an instance died with a lease, once it has expired', async () => {
+    const instance = await start();
+    await postgres.server.query(
+      name,
+      `UPDATE rockpool.rockpool_database SET leased_by = 'dead', leased_until = clock_timestamp() + interval '500 ms'`,
+    );
+    await add(instance, 'x');
+    expect(namesAt(instance)).toEqual(['x']);
+    expect(await postgres.server.query(name, 'SELECT leased_by, head FROM rockpool.rockpool_database')).toEqual([
+      [null, '2'],
+    ]);
+  });
+
+  it('write a commit of many rows in several statements of one transaction', { timeout: 60_000 }, async () => {
+    const [a, b] = [await start(), await start()];
+    const many = 25_000;
+    const insert = `WITH RECURSIVE n (i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n WHERE i < ${many}) INSERT INTO accounts (id, name) SELECT 'id' || i, 'name' || i FROM n`;
+    await a.database.commit(() => a.database.file.sql.exec(insert));
+    await a.database.commit(() => a.database.file.sql.exec("DELETE FROM accounts WHERE id <> 'id7'"));
+    await b.database.catchUp();
+    expect(namesAt(b)).toEqual(['name7']);
+    expect(await postgres.server.query(name, 'SELECT id FROM rockpool.accounts')).toEqual([['id7']]);
+  });
+
   it('number commits in the order in which they become visible', async () => {
     const all = [await start(), await start()];
     const seen: number[][] = [];

@@ -1,4 +1,4 @@
-import { randomBytes } from 'node:crypto';
+import { randomBytes, randomUUID } from 'node:crypto';
 import { mkdirSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
 import { decodeSchema, quoteName, type CellValue, type Schema } from '@rockpool/shared';
@@ -36,6 +36,7 @@ export interface PostgresStoreOptions {
 export class PostgresStore implements Store {
   private readonly options: PostgresStoreOptions;
   private readonly directory: string;
+  private readonly instanceId = randomUUID();
   private readonly opened = new Map<string, PostgresDatabase>();
   private readonly tables: Promise<ReadonlyMap<string, MirroredTable>>;
   private readonly unsubscribe: () => void;
@@ -89,6 +90,7 @@ export class PostgresStore implements Store {
         schema,
         copy: new WorkingCopy(file, tables, position),
         events,
+        instanceId: this.instanceId,
         announce: (head) => bus.publish({ kind: 'commit', databaseId, head }),
         measure: measureCommit,
       });

@@ -31,7 +31,9 @@ CREATE TABLE ${NAMESPACE}.rockpool_schema (     -- all schemas that the tables h
 CREATE TABLE ${NAMESPACE}.rockpool_database (   -- one row per database; the transaction that locks it commits next
   id text COLLATE "C" PRIMARY KEY,
   head bigint NOT NULL,                        -- number of its commits. Set under the lock, so numbers follow the order in which commits become visible
-  commit_id bytea NOT NULL                     -- 16 random bytes, which tell apart two commits with the same head after the log was restored
+  commit_id bytea NOT NULL,                    -- 16 random bytes, which tell apart two commits with the same head after the log was restored
+  leased_by text,                              -- the instance that commits next (lease.ts)
+  leased_until timestamptz
 );
 
 CREATE TABLE ${NAMESPACE}.rockpool_commit (     -- the last commits, for the working copies of other instances
@@ -124,6 +126,10 @@ async function migrate(connection: Connection, tables: readonly MirroredTable[],
   // Tables from before commits were pruned by age.
   await connection.query(
     `ALTER TABLE ${NAMESPACE}.rockpool_commit ADD COLUMN IF NOT EXISTS committed_at timestamptz NOT NULL DEFAULT clock_timestamp()`,
+  );
+  // Tables from before leases.
+  await connection.query(
+    `ALTER TABLE ${NAMESPACE}.rockpool_database ADD COLUMN IF NOT EXISTS leased_by text, ADD COLUMN IF NOT EXISTS leased_until timestamptz`,
   );
   // Tables from before an invitation ended with the rights of its maker.
   await connection.query(`ALTER TABLE ${NAMESPACE}.rockpool_invitation ADD COLUMN IF NOT EXISTS invited_by text`);

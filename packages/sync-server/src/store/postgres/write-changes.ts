@@ -52,19 +52,35 @@ const COMMIT_PARTS: readonly string[] = [
   `logged AS (INSERT INTO ${NAMESPACE}.rockpool_commit (${DATABASE_COLUMN}, head, commit_id, changeset) VALUES ($1::text, $2, $3, $4))`,
 ];
 
+/** Bounds the memory and the time of one statement. PostgreSQL ends a statement after 60 s. */
+const ROWS_PER_STATEMENT = 10_000;
+
 /**
- * Builds one statement for a whole commit: it takes one round trip for any number of rows. `changeset` encodes the same
- * changes as `changes`, for other instances.
+ * Yields the statements of a commit, to run in one transaction: one for nearly every commit, so it takes one round trip.
+ * The last statement advances the head. `changeset` encodes the same changes as `changes`, for other instances.
  */
-export function commitStatement(
+export function* commitStatements(
   databaseId: string,
   tables: ReadonlyMap<string, MirroredTable>,
   { head, commitId }: CommitPosition,
   changeset: Uint8Array,
   changes: readonly StoredChange[],
+): Generator<WriteStatement> {
+  let from = 0;
+  for (; changes.length - from > ROWS_PER_STATEMENT; from += ROWS_PER_STATEMENT)
+    yield statement(tables, changes.slice(from, from + ROWS_PER_STATEMENT), [databaseId], []);
+  yield statement(tables, changes.slice(from), [databaseId, head, commitId, changeset], COMMIT_PARTS);
+}
+
+/** `firstParameters` begin with the database id and belong to `firstParts`. */
+function statement(
+  tables: ReadonlyMap<string, MirroredTable>,
+  changes: readonly StoredChange[],
+  firstParameters: readonly unknown[],
+  firstParts: readonly string[],
 ): WriteStatement {
   const groups = groupChanges(tables, changes);
-  const parameters: unknown[] = [databaseId, head, commitId, changeset];
+  const parameters = [...firstParameters];
   const parts = groups.map((group, part) => {
     const first = parameters.length + 1;
     group.columns.forEach((column, c) =>
@@ -74,7 +90,7 @@ export function commitStatement(
   });
   const counts = groups.map((_, part) => `(SELECT count(*) FROM part${part})`);
   return {
-    sql: `WITH ${[...COMMIT_PARTS, ...parts].join(',\n')}\nSELECT ${counts.join(' + ')}`,
+    sql: `WITH ${[...firstParts, ...parts].join(',\n')}\nSELECT ${counts.length === 0 ? '0' : counts.join(' + ')}`,
     parameters,
     rowCount: changes.length,
   };

@@ -1,0 +1,33 @@
+import type { Connection } from '../../postgres/connection.ts';
+import { NAMESPACE } from '../../postgres/namespace.ts';
+
+/** Covers the round trips of a commit, and is what others wait for if the holder dies. */
+const SHORTEST_MS = 2_000;
+const LONGEST_MS = 120_000;
+
+/** A lease outlasts the decision that it is taken for, also on a busy machine. */
+const DECISIONS = 4;
+
+/** Whether an instance other than `$2` holds an unexpired lease of the database. */
+export const IS_LEASED_SQL = `(leased_until > clock_timestamp() AND leased_by IS DISTINCT FROM $2)`;
+
+/** Reserves the next commit of a database for this instance. `lastDecisionMs` is how long its last decision took. */
+export async function takeLease(
+  connection: Connection,
+  databaseId: string,
+  instanceId: string,
+  lastDecisionMs: number,
+): Promise<void> {
+  const durationMs = Math.min(LONGEST_MS, Math.max(SHORTEST_MS, DECISIONS * lastDecisionMs));
+  await connection.query(
+    `UPDATE ${NAMESPACE}.rockpool_database SET leased_by = $2, leased_until = clock_timestamp() + $3::float8 * interval '1 ms' WHERE id = $1`,
+    [databaseId, instanceId, durationMs],
+  );
+}
+
+export async function releaseLease(connection: Connection, databaseId: string): Promise<void> {
+  await connection.query(
+    `UPDATE ${NAMESPACE}.rockpool_database SET leased_by = NULL, leased_until = NULL WHERE id = $1`,
+    [databaseId],
+  );
+}
