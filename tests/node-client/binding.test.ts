@@ -8,4 +8,5 @@ describeBinding('a device in Node', {
   createClient: ({ persistence: _persistence, durability: _durability, ...options }) => device.createClient(options),
   sync: (schemaJson, databaseId) => accessToSyncServer(schemaJson, databaseId, 'http://localhost'),
   persistence: undefined,
+  extent: 'whole',
 });

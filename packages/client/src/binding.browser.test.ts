@@ -2,6 +2,7 @@ import { commands } from 'vitest/browser';
 import { encodeSchema } from '@rockpool/shared';
 import { sqliteTable, text } from 'drizzle-orm/sqlite-core';
 import { afterEach, expect, inject, it } from 'vitest';
+import { level } from '../../../tests/support/level.ts';
 import type { Client, ClientOptions, SyncOptions } from './client.ts';
 import { createClient } from './create-client.ts';
 import { backupDatabase, deleteDatabase, restoreDatabase } from './databases.ts';
@@ -15,7 +16,12 @@ const sync = (schemaJson: string, databaseId: string): Promise<{ readonly url: s
   commands.accessToSyncServer(schemaJson, databaseId, location.origin);
 
 for (const medium of usable)
-  describeBinding(medium, { createClient, sync, persistence: medium === 'opfs-shared' ? 'opfs' : medium });
+  describeBinding(medium, {
+    createClient,
+    sync,
+    persistence: medium === 'opfs-shared' ? 'opfs' : medium,
+    extent: level === 'test' && medium !== usable[0] ? 'differences' : 'whole',
+  });
 
 const schema = defineSchema({ note: sqliteTable('note', { id: text().primaryKey() }) });
 const clients: Client[] = [];
