@@ -6,12 +6,12 @@ import type { SyncServerOptions } from './sync-server.ts';
 
 /** Throws `config-invalid` with every problem at once. */
 export function checkOptions(
-  { authenticate, keySet, origins = [], postgresConnections = MIN_CONNECTIONS }: SyncServerOptions,
+  { authenticate, keySet, oidcIssuer, origins = [], postgresConnections = MIN_CONNECTIONS }: SyncServerOptions,
   secret: Uint8Array | undefined,
 ): void {
   const problems = origins.map(originProblem).filter((problem) => problem !== null);
-  if (secret === undefined && keySet === undefined && authenticate === undefined)
-    problems.push('one of secret, keySet and authenticate is needed');
+  if (secret === undefined && keySet === undefined && oidcIssuer === undefined && authenticate === undefined)
+    problems.push('one of secret, keySet, oidcIssuer and authenticate is needed');
   if (!(postgresConnections >= MIN_CONNECTIONS)) problems.push(`postgresConnections: at least ${MIN_CONNECTIONS}`);
   const weakness = secret === undefined ? null : secretProblem(secret);
   if (weakness !== null) problems.push(weakness);

@@ -174,10 +174,14 @@ function appOf({ base, gate, members, sockets, databases, snapshots }: Parts, is
   });
 }
 
-function tokenRules({ keySet, issuer, audience }: SyncServerOptions, secret: Uint8Array | undefined): TokenRules {
+function tokenRules(
+  { keySet, oidcIssuer, issuer, audience }: SyncServerOptions,
+  secret: Uint8Array | undefined,
+): TokenRules {
   return {
     ...(secret && { secret }),
     ...(keySet && { keySet }),
+    ...(oidcIssuer && { oidcIssuer }),
     ...(issuer && { issuer }),
     ...(audience && { audience }),
   };

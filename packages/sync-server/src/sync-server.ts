@@ -31,12 +31,14 @@ export interface SyncServerOptions {
   /** Schemas of older app versions that are still in use. The server remembers those that it ran with itself. */
   readonly olderSchemas?: readonly Schema[];
   /**
-   * Signs and verifies tokens with HS256; at least 32 random bytes. At least one of `secret`, `keySet` and
-   * `authenticate` is required.
+   * Signs and verifies tokens with HS256; at least 32 random bytes. One of `secret`, `keySet`, `oidcIssuer`
+   * and `authenticate` is required.
    */
   readonly secret?: string | Uint8Array;
-  /** A JWKS or its URL: public keys of an identity provider, for tokens signed with ES256 or EdDSA. */
+  /** A JWKS or its URL: public keys of an identity provider, for RS256, PS256, ES256, ES384 and EdDSA tokens. */
   readonly keySet?: TokenRules['keySet'];
+  /** The issuer of an OpenID Connect provider, whose discovery document names the key set. */
+  readonly oidcIssuer?: string;
   /** The required `iss` claim of tokens. Default: `rockpool-server`. */
   readonly issuer?: string;
   /** The required `aud` claim of tokens. Default: `rockpool`. */

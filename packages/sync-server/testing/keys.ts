@@ -6,7 +6,7 @@ export interface TestKeys {
   sign(payload: JWTPayload, header?: { readonly kid?: string; readonly alg?: string }): Promise<string>;
 }
 
-export async function testKeys(alg: 'ES256' | 'EdDSA', kid: string): Promise<TestKeys> {
+export async function testKeys(alg: 'RS256' | 'PS256' | 'ES256' | 'ES384' | 'EdDSA', kid: string): Promise<TestKeys> {
   const { privateKey, publicKey } = await generateKeyPair(alg);
   const jwk = await exportJWK(publicKey as CryptoKey);
   return {

@@ -25,18 +25,26 @@ export const MIN_SECRET_BYTES = 32;
  * never checks an HMAC, and a secret never checks a signature.
  */
 const SECRET_ALGORITHM = 'HS256';
-const KEY_SET_ALGORITHMS = ['ES256', 'EdDSA'];
+const KEY_SET_ALGORITHMS = ['RS256', 'PS256', 'ES256', 'ES384', 'EdDSA'];
 
-/** Which tokens are accepted, and how they are verified. At least one of `secret` and `keySet` is required. */
+/** The clocks of an identity provider and of this server may differ. Tokens of `secret` have no leeway. */
+const CLOCK_LEEWAY_S = 60;
+
+/** Which tokens are accepted, and how they are verified. One of `secret`, `keySet` and `oidcIssuer` is required. */
 export interface TokenRules {
   /** The key of HS256 tokens. */
   readonly secret?: Uint8Array;
   /**
-   * Public keys of ES256 and EdDSA tokens: a JWKS, or the URL of one, which is fetched when a token names an unknown
-   * key.
+   * Public keys of RS256, PS256, ES256, ES384 and EdDSA tokens: a JWKS, or the URL of one, which is fetched when a token
+   * names an unknown key.
    */
   readonly keySet?: JSONWebKeySet | URL;
-  /** The required `iss` claim. Default: `rockpool-server`. */
+  /**
+   * The issuer of an OpenID Connect provider, such as `https://id.example.org/realms/app`. Its discovery document names
+   * the key set, and its tokens have this `iss` claim.
+   */
+  readonly oidcIssuer?: string;
+  /** The required `iss` claim. Default: `oidcIssuer`, or `rockpool-server`; tokens of `secret` have it in any case. */
   readonly issuer?: string;
   /** The required `aud` claim. Default: `rockpool`. */
   readonly audience?: string;
@@ -96,27 +104,33 @@ function checkRequest({ principal, databases, role = 'editor', formerly = [], tt
 
 /** Verifies tokens from issueToken, and tokens of an identity provider with the public keys of `keySet`. */
 export function jwtAuthenticate(
-  { secret, keySet, issuer = TOKEN_ISSUER, audience = TOKEN_AUDIENCE }: TokenRules,
+  { secret, keySet, oidcIssuer, issuer = TOKEN_ISSUER, audience = TOKEN_AUDIENCE }: TokenRules,
   now: () => number,
 ): Authenticate {
-  const publicKeys = keySet === undefined ? null : toKeyGetter(keySet);
+  const publicKeys =
+    keySet !== undefined ? toKeyGetter(keySet) : oidcIssuer !== undefined ? discover(oidcIssuer) : null;
   const verify = (token: string, options: JWTVerifyOptions): Promise<JWTVerifyResult> => {
     const { alg } = decodeProtectedHeader(token);
     if (alg === SECRET_ALGORITHM && secret !== undefined)
       return jwtVerify(token, secret, { ...options, algorithms: [SECRET_ALGORITHM] });
     if (alg !== undefined && KEY_SET_ALGORITHMS.includes(alg) && publicKeys !== null)
-      return jwtVerify(token, publicKeys, { ...options, algorithms: KEY_SET_ALGORITHMS });
+      return jwtVerify(token, publicKeys, {
+        ...options,
+        issuer: oidcIssuer ?? issuer,
+        algorithms: KEY_SET_ALGORITHMS,
+        clockTolerance: CLOCK_LEEWAY_S,
+      });
     throw new RockpoolError('auth-token-invalid');
   };
   return async (token) => {
     try {
-      const { payload } = await verify(token, {
+      const { payload, protectedHeader } = await verify(token, {
         audience,
         issuer,
-        requiredClaims: ['sub', 'aud', 'iss', 'nbf', 'exp'],
+        requiredClaims: ['sub', 'aud', 'iss', 'exp'],
         currentDate: new Date(now()),
       });
-      return readPrincipal(payload);
+      return readPrincipal(payload, protectedHeader.alg === SECRET_ALGORITHM ? 0 : CLOCK_LEEWAY_S);
     } catch (error) {
       throw tokenError(error);
     }
@@ -143,12 +157,42 @@ function toKeyGetter(keySet: JSONWebKeySet | URL): JWTVerifyGetKey {
   };
 }
 
+/** Finds the key set of an OpenID Connect provider at the first token, and again after a failure. */
+function discover(issuer: string): JWTVerifyGetKey {
+  let keys: Promise<JWTVerifyGetKey> | null = null;
+  return async (header, token) => {
+    keys ??= discoverKeySet(issuer).then(toKeyGetter);
+    let found: JWTVerifyGetKey;
+    try {
+      found = await keys;
+    } catch (error) {
+      keys = null;
+      throw new RockpoolError('auth-unavailable', {}, { cause: error });
+    }
+    return found(header, token);
+  };
+}
+
+const DISCOVERY_TIMEOUT_MS = 5_000;
+
+async function discoverKeySet(issuer: string): Promise<URL> {
+  const url = `${issuer.replace(/\/$/, '')}/.well-known/openid-configuration`;
+  const response = await fetch(url, { redirect: 'error', signal: AbortSignal.timeout(DISCOVERY_TIMEOUT_MS) });
+  if (!response.ok) throw new Error(`the discovery document of the issuer answers ${response.status}`);
+  const { issuer: named, jwks_uri: keySet } = (await response.json()) as { issuer?: unknown; jwks_uri?: unknown };
+  // The document of another issuer would hand over the decision to that issuer.
+  if (named !== issuer) throw new Error('the discovery document names another issuer');
+  if (typeof keySet !== 'string' || new URL(keySet).protocol !== new URL(issuer).protocol)
+    throw new Error('the discovery document names no key set that is as safe as the issuer');
+  return new URL(keySet);
+}
+
 function tokenError(error: unknown): RockpoolError {
   if (error instanceof RockpoolError) return error;
   return new RockpoolError(error instanceof errors.JWTExpired ? 'auth-token-expired' : 'auth-token-invalid');
 }
 
-function readPrincipal(payload: Readonly<Record<string, unknown>>): Principal {
+function readPrincipal(payload: Readonly<Record<string, unknown>>, leewayS: number): Principal {
   const { sub, exp, name, databases = [], role = 'viewer', formerly = [] } = payload;
   const valid =
     isPrincipalId(sub) && typeof exp === 'number' && isTextList(databases) && isTextList(formerly) && isRole(role);
@@ -159,7 +203,7 @@ function readPrincipal(payload: Readonly<Record<string, unknown>>): Principal {
     formerly,
     databases,
     role,
-    expiresAtMs: exp * 1000,
+    expiresAtMs: (exp + leewayS) * 1000,
   };
 }
 

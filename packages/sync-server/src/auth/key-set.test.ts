@@ -1,6 +1,7 @@
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { SignJWT, type JWTPayload } from 'jose';
+import { OAuth2Server } from 'oauth2-mock-server';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { testKeys, type TestKeys } from '../../testing/keys.ts';
 import { jwtAuthenticate } from './jwt.ts';
@@ -34,9 +35,28 @@ describe('tokens of an identity provider', () => {
         id: 'ann',
         databases: ['household'],
         role: 'owner',
-        expiresAtMs: (nowS + 60) * 1000,
+        expiresAtMs: (nowS + 120) * 1000,
       });
     }
+  });
+
+  it.each(['RS256', 'PS256', 'ES384'] as const)('are accepted by %s', async (alg) => {
+    const keys = await testKeys(alg, 'k3');
+    const authenticate = jwtAuthenticate({ ...rules, keySet: keys.keySet }, Date.now);
+    expect(await authenticate(await keys.sign(claims))).toMatchObject({ id: 'ann' });
+  });
+
+  it('are accepted although the clocks differ by less than a minute, and without nbf', async () => {
+    const authenticate = jwtAuthenticate({ ...rules, keySet: es.keySet }, Date.now);
+    const { nbf: _, ...withoutStart } = claims;
+    for (const payload of [withoutStart, { ...claims, nbf: nowS + 50 }, { ...claims, exp: nowS - 50 }])
+      expect(await authenticate(await es.sign(payload))).toMatchObject({ id: 'ann' });
+    await expect(authenticate(await es.sign({ ...claims, nbf: nowS + 70 }))).rejects.toMatchObject({
+      code: 'auth-token-invalid',
+    });
+    await expect(authenticate(await es.sign({ ...claims, exp: nowS - 70 }))).rejects.toMatchObject({
+      code: 'auth-token-expired',
+    });
   });
 
   it('are rejected with a key that it does not publish', async () => {
@@ -61,7 +81,7 @@ describe('tokens of an identity provider', () => {
 
   it('are rejected if any required claim is missing', async () => {
     const authenticate = jwtAuthenticate({ ...rules, keySet: es.keySet }, Date.now);
-    for (const claim of ['sub', 'iss', 'aud', 'nbf', 'exp']) {
+    for (const claim of ['sub', 'iss', 'aud', 'exp']) {
       const { [claim]: _, ...rest } = claims;
       await expect(authenticate(await es.sign(rest))).rejects.toMatchObject({ code: 'auth-token-invalid' });
     }
@@ -94,5 +114,52 @@ describe('a key set at a URL', () => {
       code: 'auth-unavailable',
       recovery: 'retry',
     });
+  });
+});
+
+describe('an OpenID Connect provider', () => {
+  const provider = new OAuth2Server();
+  let token: (scope?: Record<string, unknown>) => Promise<string>;
+  beforeAll(async () => {
+    await provider.issuer.keys.generate('RS256');
+    await provider.start(0, '127.0.0.1');
+    token = (extra = {}) =>
+      provider.issuer.buildToken({
+        scopesOrTransform: (_, payload) => void Object.assign(payload, { sub: 'ann', aud: 'budget', ...extra }),
+      });
+  });
+  afterAll(() => provider.stop());
+  const issuer = (): string => provider.issuer.url as string;
+
+  it('is found by its issuer, and its tokens are accepted', async () => {
+    const authenticate = jwtAuthenticate({ oidcIssuer: issuer(), audience: 'budget' }, Date.now);
+    expect(await authenticate(await token())).toMatchObject({ id: 'ann', role: 'viewer', databases: [] });
+    await expect(authenticate(await token({ aud: 'another' }))).rejects.toMatchObject({ code: 'auth-token-invalid' });
+    await expect(authenticate(await token({ iss: 'https://evil.test' }))).rejects.toMatchObject({
+      code: 'auth-token-invalid',
+    });
+  });
+
+  it('rotates its keys while the server runs', async () => {
+    const authenticate = jwtAuthenticate({ oidcIssuer: issuer(), audience: 'budget' }, Date.now);
+    await authenticate(await token());
+    const { kid } = await provider.issuer.keys.generate('ES384');
+    const rotated = await provider.issuer.buildToken({
+      kid,
+      scopesOrTransform: (_, payload) => void Object.assign(payload, { sub: 'ben', aud: 'budget' }),
+    });
+    // Keys are fetched again at most every 30 s.
+    await expect(authenticate(rotated)).rejects.toMatchObject({ code: 'auth-token-invalid' });
+    expect(await jwtAuthenticate({ oidcIssuer: issuer(), audience: 'budget' }, Date.now)(rotated)).toMatchObject({
+      id: 'ben',
+    });
+  });
+
+  it('makes tokens fail with auth-unavailable while it does not answer, or names another issuer', async () => {
+    const signed = await token();
+    for (const oidcIssuer of ['http://127.0.0.1:1', `${issuer()}/`]) {
+      const authenticate = jwtAuthenticate({ oidcIssuer, audience: 'budget' }, Date.now);
+      await expect(authenticate(signed)).rejects.toMatchObject({ code: 'auth-unavailable' });
+    }
   });
 });

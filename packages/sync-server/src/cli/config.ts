@@ -41,7 +41,11 @@ export const SERVE_SETTINGS: Settings = {
   port: { takes: 'text', help: 'the port to listen on; 0 takes a free one' },
   host: { takes: 'text', help: 'the address to listen on; default 127.0.0.1' },
   ...SECRET,
-  'key-set': { takes: 'text', help: 'the JWKS of an identity provider (ES256, EdDSA): a URL or a file' },
+  'key-set': {
+    takes: 'text',
+    help: 'the JWKS of an identity provider (RS256, PS256, ES256, ES384, EdDSA): a URL or a file',
+  },
+  'oidc-issuer': { takes: 'text', help: 'the issuer URL of an OpenID Connect provider, which names its JWKS' },
   ...TOKEN_RULES,
   origin: { takes: 'list', help: 'another origin of pages that may connect; may be repeated' },
   'trusted-proxy': {
@@ -92,8 +96,10 @@ export function readServeConfig(sources: Sources): ServeConfig {
   const before = problems.length;
   const secret = readSecret(given, problems);
   const keySet = readKeySet(given.text('key-set'), problems);
-  if (secret === undefined && keySet === undefined && problems.length === before)
-    problems.push('--secret-file or --key-set is missing');
+  const oidcIssuer = given.text('oidc-issuer');
+  if (oidcIssuer !== '' && !URL.canParse(oidcIssuer)) problems.push('--oidc-issuer takes a URL');
+  if (secret === undefined && keySet === undefined && oidcIssuer === '' && problems.length === before)
+    problems.push('--secret-file, --key-set or --oidc-issuer is missing');
   const origins = given.list('origin');
   problems.push(...origins.map(originProblem).filter((problem) => problem !== null));
   const trustedProxies = given.list('trusted-proxy');
@@ -110,6 +116,7 @@ export function readServeConfig(sources: Sources): ServeConfig {
     origins,
     trustedProxies,
     ...(secret && { secret }),
+    ...(oidcIssuer !== '' && { oidcIssuer }),
     ...(keySet && { keySet: keySet as NonNullable<TokenRules['keySet']> }),
     ...readTokenRules(given),
   };
