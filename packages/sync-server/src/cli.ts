@@ -5,6 +5,7 @@ import { readServeConfig, readTokenConfig, SERVE_SETTINGS, TOKEN_SETTINGS } from
 import { runDatabases } from './cli/databases.ts';
 import { runMembers } from './cli/members.ts';
 import { runDoctor } from './cli/doctor.ts';
+import { namedEntry } from './cli/named-entry.ts';
 import { settingsHelp, type Sources } from './cli/settings.ts';
 import { serve } from './serve.ts';
 
@@ -54,7 +55,7 @@ export async function run(args: readonly string[]): Promise<number> {
     process.stdout.write(USAGE);
     return name === undefined ? 1 : 0;
   }
-  const command = COMMANDS[name];
+  const command = namedEntry(COMMANDS, name);
   try {
     return (
       (await (command ?? runServer)({

@@ -1,7 +1,8 @@
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { encodeSchema } from '@rockpool/shared';
-import { afterEach, beforeEach, expect, it } from 'vitest';
+import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
+import { run } from '../cli.ts';
 import { temporaryFolder, TEST_SECRET } from '../../testing/test-server.ts';
 import { TEST_SCHEMA } from '../../testing/test-schema.ts';
 import { readServeConfig } from './config.ts';
@@ -26,4 +27,42 @@ it('reads each retention setting, and leaves the others at their defaults', () =
     conflictsMs: 7_200_000,
     maxConflicts: 0,
   });
+});
+
+describe('a name that every object inherits', () => {
+  async function output(...args: readonly string[]): Promise<{ code: number; stderr: string }> {
+    let stderr = '';
+    const spy = vi.spyOn(process.stderr, 'write').mockImplementation((chunk) => {
+      stderr += String(chunk);
+      return true;
+    });
+    try {
+      return { code: await run(args), stderr };
+    } finally {
+      spy.mockRestore();
+    }
+  }
+
+  for (const name of ['toString', 'constructor', 'hasOwnProperty', '__proto__']) {
+    it(`is no action: ${name}`, async () => {
+      expect(await output('databases', name, '--data', folder.path)).toEqual({
+        code: 1,
+        stderr: expect.stringContaining('databases takes list, inspect'),
+      });
+      expect(await output('members', name, '--data', folder.path)).toEqual({
+        code: 1,
+        stderr: expect.stringContaining('members takes list, set'),
+      });
+      expect((await output(name)).code).toBe(1);
+    });
+
+    it(`is no setting: ${name}`, async () => {
+      const file = join(folder.path, 'config.json');
+      writeFileSync(file, `{"${name}": "x", "data": ${JSON.stringify(folder.path)}}`);
+      const { stderr } = await output('databases', 'list', `--${name}`, '--config', file);
+      expect(stderr).toContain(`--config: unknown setting ${name}`);
+      // parseArgs itself drops this flag.
+      if (name !== '__proto__') expect(stderr).toContain(`unknown setting --${name}`);
+    });
+  }
 });

@@ -14,6 +14,7 @@ import {
 import { lockDirectory } from '../store/directory-lock.ts';
 import { inspectDatabase } from '../store/inspect-database.ts';
 import { DATA_SETTINGS } from './config.ts';
+import { namedEntry } from './named-entry.ts';
 import { POSTGRES_ACTIONS, runInPostgres } from './postgres-databases.ts';
 import { throwIfProblems, readPostgres } from './read-values.ts';
 import { readSettings, type Sources } from './settings.ts';
@@ -31,9 +32,9 @@ export async function runDatabases(sources: Sources, print: Print): Promise<void
   const postgres = readPostgres(given.text('postgres'), problems);
   const dataDir = postgres === '' ? given.required('data') : '';
   const [action = '', databaseId = '', file = '', ...more] = given.positionals;
-  const command = ACTIONS[action];
+  const command = namedEntry(ACTIONS, action);
   if (command === undefined) problems.push(`databases takes ${Object.keys(ACTIONS).join(', ')}`);
-  else if (postgres !== '' && !Object.hasOwn(POSTGRES_ACTIONS, action))
+  else if (postgres !== '' && namedEntry(POSTGRES_ACTIONS, action) === undefined)
     problems.push(`databases ${action} needs --data`);
   else {
     const wanted = [databaseId, file].slice(0, command.takes.length);

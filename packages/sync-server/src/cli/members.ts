@@ -9,6 +9,7 @@ import { SqliteMembers } from '../auth/sqlite-members.ts';
 import { Connections } from '../postgres/connection.ts';
 import { membersPath } from '../store/data-directory.ts';
 import { DATA_SETTINGS } from './config.ts';
+import { namedEntry } from './named-entry.ts';
 import { readPostgres, throwIfProblems } from './read-values.ts';
 import { readSettings, type Sources } from './settings.ts';
 
@@ -37,7 +38,7 @@ export async function runMembers(sources: Sources, print: Print): Promise<void> 
   const postgres = readPostgres(given.text('postgres'), problems);
   const dataDir = postgres === '' ? given.required('data') : '';
   const [name = '', databaseId = '', ...rest] = given.positionals;
-  const action = Object.hasOwn(ACTIONS, name) ? ACTIONS[name] : undefined;
+  const action = namedEntry(ACTIONS, name);
   if (action === undefined) problems.push(`members takes ${Object.keys(ACTIONS).join(', ')}`);
   else {
     const takes = ['ID', ...action.takes];

@@ -4,6 +4,7 @@ import { databaseProblems } from '../store/check-database.ts';
 import { copyDatabase } from '../store/copy-database.ts';
 import { inspectDatabase } from '../store/inspect-database.ts';
 import { PostgresAdministration } from '../store/postgres/administration.ts';
+import { namedEntry } from './named-entry.ts';
 import { throwIfProblems } from './read-values.ts';
 
 interface Action {
@@ -38,7 +39,9 @@ export const POSTGRES_ACTIONS: Readonly<
 
 /** Runs an action of `databases` in PostgreSQL: one of POSTGRES_ACTIONS. */
 export function runInPostgres(url: string, action: string, request: Action): Promise<void> {
-  return PostgresAdministration.use(url, async (administration) => POSTGRES_ACTIONS[action]?.(administration, request));
+  return PostgresAdministration.use(url, async (administration) =>
+    namedEntry(POSTGRES_ACTIONS, action)?.(administration, request),
+  );
 }
 
 /**

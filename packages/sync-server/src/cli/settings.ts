@@ -1,5 +1,6 @@
 import { readFileSync } from 'node:fs';
 import { parseArgs } from 'node:util';
+import { namedEntry } from './named-entry.ts';
 
 /** A setting, which comes from a flag, else from the environment, else from the file that `--config` names. */
 export interface Setting {
@@ -79,7 +80,7 @@ function parseFlags(
   const { values, positionals } = parseArgs({ args: [...flags], options, strict: false, allowPositionals: true });
   const known: Record<string, unknown> = {};
   for (const [name, value] of Object.entries(values)) {
-    const option = options[name];
+    const option = namedEntry(options, name);
     if (option === undefined) problems.push(`unknown setting --${name}`);
     else if (option.type === 'string' && [value].flat().some((one) => typeof one !== 'string' || one === ''))
       problems.push(`--${name} needs a value`);
@@ -117,7 +118,7 @@ function parseFile(settings: Settings, path: string, problems: string[]): Record
   }
   const known: Record<string, unknown> = {};
   for (const [name, value] of Object.entries(content)) {
-    const setting = settings[name];
+    const setting = namedEntry(settings, name);
     const fits =
       setting?.takes === 'list'
         ? Array.isArray(value) && value.every((one) => typeof one === 'string')
