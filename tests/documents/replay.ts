@@ -105,7 +105,10 @@ export async function replay(trace: EditingTrace, { every, when }: ReplayOptions
   }
 }
 
-/** The text after each save, and the time since the first one; 0 without times. */
+/**
+ * The text after each save, and the time since the first one. Without times, as if typed without a pause at half the
+ * usual speed: a real text of that length takes longer.
+ */
 function* savesOf({ startContent, txns }: EditingTrace, every: number): Generator<{ text: string; elapsedMs: number }> {
   let text = startContent;
   let saved = text;
@@ -114,8 +117,8 @@ function* savesOf({ startContent, txns }: EditingTrace, every: number): Generato
   for (const [index, { patches, time = '' }] of txns.entries()) {
     for (const patch of patches) text = patched(text, patch);
     const timeMs = Date.parse(time);
-    // Some traces begin in 1970.
-    elapsedMs += lastMs > MIN_TIME_MS && timeMs > lastMs ? timeMs - lastMs : 0;
+    // Unknown times are those of 1970.
+    elapsedMs += lastMs > MIN_TIME_MS ? Math.max(0, timeMs - lastMs) : UNTIMED_MS;
     lastMs = timeMs;
     if (((index + 1) % every !== 0 && index < txns.length - 1) || text === saved) continue;
     yield { text, elapsedMs };
@@ -124,6 +127,7 @@ function* savesOf({ startContent, txns }: EditingTrace, every: number): Generato
 }
 
 const MIN_TIME_MS = Date.parse('2000-01-01');
+const UNTIMED_MS = 500;
 
 function patched(text: string, [at, removed, inserted]: EditingTrace['txns'][number]['patches'][number]): string {
   // Positions count characters, not UTF-16 units.

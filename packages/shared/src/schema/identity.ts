@@ -34,6 +34,19 @@ export function schemaHash(tables: readonly TableSchema[]): string {
   return [...digest.subarray(0, 16)].map((byte) => byte.toString(16).padStart(2, '0')).join('');
 }
 
+/** The hash as earlier versions stored it, which left out the paths of rich texts. */
+export function hashWithoutRichTexts(tables: readonly TableSchema[]): string {
+  return schemaHash(
+    tables.map((table) => ({
+      ...table,
+      merge: {
+        ...table.merge,
+        documents: table.merge.documents.map(({ richText: _richText, ...rule }) => rule),
+      },
+    })),
+  );
+}
+
 /**
  * Everything about a table that the hash covers: its name, its columns, and then the parts that schema-outline.ts
  * names.

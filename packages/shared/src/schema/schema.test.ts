@@ -98,6 +98,33 @@ describe('schema validation', () => {
   });
 });
 
+describe('the paths of rich texts', () => {
+  const withRule = (rule: object): ReturnType<typeof buildSchema> => {
+    const table = sampleTable('pages', [id, sampleColumn('content', 'text')]);
+    const document = { column: 'content', text: ['body'], elementKey: 'id', maxLength: 1000, maxDepth: 8, ...rule };
+    return buildSchema([{ ...table, merge: { ...table.merge, documents: [document] } }]);
+  };
+  // As computed before the hash included these paths.
+  const OLD_HASH = '8a295ab76f5fa649447706aa0608ac67';
+
+  it('are part of the hash, in any order', () => {
+    const hashes = [{}, { richText: ['note'] }, { richText: ['note', 'title'] }].map((rule) => withRule(rule).hash);
+    expect(new Set(hashes).size).toBe(3);
+    expect(withRule({ richText: ['title', 'note'] }).hash).toBe(hashes[2]);
+  });
+
+  it('do not change the hash of a schema that has none', () => {
+    expect(withRule({}).hash).toBe(OLD_HASH);
+    expect(withRule({ richText: [] }).hash).toBe(OLD_HASH);
+  });
+
+  it('may be missing in the hash of a stored schema, which gets its present hash', () => {
+    const schema = withRule({ richText: ['note'] });
+    const stored = encodeSchema(schema).replace(schema.hash, OLD_HASH);
+    expect(decodeSchema(stored)).toStrictEqual(schema);
+  });
+});
+
 describe('schema file', () => {
   it('survives being written and read', () => {
     expect(decodeSchema(encodeSchema(sampleSchema))).toStrictEqual(sampleSchema);

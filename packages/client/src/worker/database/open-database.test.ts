@@ -138,6 +138,29 @@ describe('opening', () => {
     await again.close();
   });
 
+  it('opens a file from before the hash included rich texts', async () => {
+    const medium = memoryMedium();
+    const rule = { column: 'content', text: [], richText: ['note'], elementKey: 'id', maxLength: 1000, maxDepth: 8 };
+    const table = testTable('page', { id: 'text not null', content: 'text' });
+    const merge = { ...table.merge, documents: [rule] };
+    const schema = buildSchema([{ ...table, merge }]);
+    const { richText: _richText, ...plainRule } = rule;
+    const before = buildSchema([{ ...table, merge: { ...merge, documents: [plainRule] } }]).hash;
+    expect(before).not.toBe(schema.hash);
+    const first = await openStored(medium, { schema });
+    first.database.write({ id: 'a', statements: [{ sql: "INSERT INTO page (id) VALUES ('p')", params: [] }] });
+    const { meta } = first.database;
+    meta.set('schema_json', (meta.schemaJson as string).replace(schema.hash, before));
+    meta.set('schema_hash', before);
+    await first.close();
+    const again = await openStored(medium, { schema });
+    expect(again.database.schema.hash).toBe(schema.hash);
+    expect(again.database.meta.get('schema_hash')).toBe(schema.hash);
+    expect(again.database.readOnly).toBe(null);
+    expect(again.database.outbox.pendingCount()).toBe(1);
+    await again.close();
+  });
+
   it('rejects the storage format of a newer version, and changes nothing', async () => {
     const medium = memoryMedium();
     const first = await openStored(medium);

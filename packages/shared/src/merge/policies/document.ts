@@ -13,8 +13,16 @@ import type { Version } from '../version.ts';
 export const documentDeclaration: PolicyDeclaration<DocumentColumn> = {
   key: 'documents',
   columnsOf: ({ column }) => [column],
-  identityOf: ({ column, text: paths, elementKey, maxLength, maxDepth }) =>
-    JSON.stringify([column, [...paths].sort(), elementKey, maxLength, maxDepth]),
+  // Only rules with rich texts include them, so that the hashes of older schemas stay.
+  identityOf: ({ column, text: paths, richText = [], elementKey, maxLength, maxDepth }) =>
+    JSON.stringify([
+      column,
+      [...paths].sort(),
+      elementKey,
+      maxLength,
+      maxDepth,
+      ...(richText.length === 0 ? [] : [[...richText].sort()]),
+    ]),
   ruleOf: ({ documents }, column) => documents.filter((rule) => rule.column === column),
   read(value) {
     const rule = object(value, 'document');
