@@ -12,7 +12,11 @@ export interface FeedPosition {
   readonly logHash: string;
 }
 
-/** The changes since a position, as state, not history: a row that changed a hundred times is included once. */
+/**
+ * The changes since a position, as state, not history: a row that changed a hundred times is included once. Deletes
+ * include those of rows that were inserted after the position: a service that was interrupted before it saved a position
+ * has processed such rows already.
+ */
 export interface FeedChange extends FeedPosition {
   /**
    * True: `rows` is the full state, because the position is of another log, or is below the tombstone horizon. Rows that
@@ -32,11 +36,11 @@ export function changesAfter({ file }: LiveDatabase, after: FeedPosition | null)
     after.watermark < file.tombstones.tombstoneHorizon ||
     !isOfThisLog(file, after);
   if (!whole && after.watermark === watermark) return null;
-  // Reads as a site that has never written. Such a reader gets the deletes of rows that it may have.
+  // Reads as a site that has never written.
   const groups = deliveredGroups(
     file,
     new ChangedRows(file),
-    { siteNumber: null, from: whole ? 0 : after.watermark, ownFrom: 0 },
+    { siteNumber: null, from: whole ? 0 : after.watermark, ownFrom: 0, mayBeAhead: !whole },
     [],
   );
   return { logEpoch, watermark, logHash: hex(file.log.hashAt(watermark)), whole, rows: toRowUpdates(groups, file) };

@@ -229,6 +229,28 @@ describe('the change feed', () => {
     });
   });
 
+  it('repeats deletes for a service that was interrupted before it saved its position', async () => {
+    const start = await backend.changesAfter(null);
+    await backend.transaction((tx) => tx.insert('accounts', { id: 'a', name: 'Cash' }));
+    const saved = await backend.changesAfter(start);
+    await backend.transaction((tx) => tx.insert('accounts', { id: 'b', name: 'Bank' }));
+    // The service processes this, and is interrupted.
+    await backend.changesAfter(saved);
+    await backend.transaction((tx) => {
+      tx.delete('accounts', { id: 'a' });
+      tx.delete('accounts', { id: 'b' });
+    });
+    for (const position of [start, saved])
+      expect(await backend.changesAfter(position)).toMatchObject({
+        whole: false,
+        rows: [
+          { kind: 'delete', key: { id: 'a' } },
+          { kind: 'delete', key: { id: 'b' } },
+        ],
+      });
+    expect(await backend.changesAfter(null)).toMatchObject({ whole: true, rows: [] });
+  });
+
   it('ends when the server closes', async () => {
     const heard: FeedChange[] = [];
     const following = (async () => {

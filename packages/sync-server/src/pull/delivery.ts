@@ -17,7 +17,8 @@ export function deliveredGroups(
   reader: Reader,
   corrections: readonly CorrectedRow[],
 ): ChangeGroup[] {
-  if (reader.from === 0 && reader.siteNumber === null && corrections.length === 0) return fullState(file);
+  const hasNothing = reader.from === 0 && reader.siteNumber === null && reader.mayBeAhead !== true;
+  if (hasNothing && corrections.length === 0) return fullState(file);
   const groups = new RowGroups(file, changed, reader.from);
   const correctedByRow = mergeCorrections(corrections);
   for (const row of changed.above(reader.from)) {

@@ -12,6 +12,11 @@ export interface Reader {
    * outcomes. Its earlier writes are state like any other: it needs them only when it starts over.
    */
   readonly ownFrom: number;
+  /**
+   * The reader may have rows that were inserted after `from`: it does not store them and its position together, and an
+   * interruption between the two repeats the delivery.
+   */
+  readonly mayBeAhead?: boolean;
 }
 
 /** The part of one row in a delivery; null for none. */
@@ -38,7 +43,7 @@ export function rowDelivery(
   if (deleted !== null) {
     if (corrected.length > 0) return { kind: 'delete' };
     // A site that has never written has only delivered rows, and needs no delete of a row that it never got.
-    const mayHaveIt = bornAt <= reader.from || reader.siteNumber !== null;
+    const mayHaveIt = bornAt <= reader.from || reader.siteNumber !== null || reader.mayBeAhead === true;
     return isUpdate(deleted, reader) && mayHaveIt ? { kind: 'delete' } : null;
   }
   if (wholeRow || isUpdate(inserted, reader) || (revived !== null && isUpdate(revived, reader)))
