@@ -11,7 +11,8 @@ import { newId } from '../../packages/client/src/new-id.ts';
 import type { OpenDatabase } from '../../packages/client/src/worker/database/open-database.ts';
 import { createSyncEngine, type SyncEngine } from '../../packages/client/src/worker/sync/sync-engine.ts';
 import { toSyncDatabase } from '../../packages/client/src/worker/sync/sync-database.ts';
-import { connectWebSocket } from '../../packages/client/src/worker/sync/web-socket.ts';
+import { connectOver } from '../../packages/client/src/worker/sync/server-connection.ts';
+import { webSocketTransport } from '../../packages/client/src/worker/sync/web-socket-transport.ts';
 import { openInMemory } from '../../packages/client/testing/worker/test-database.ts';
 import { PAGES } from '../../packages/sync-server/testing/test-schema.ts';
 import { DATABASE, temporaryFolder, TestServer } from '../../packages/sync-server/testing/test-server.ts';
@@ -174,7 +175,7 @@ class ReplayDevice {
         onApplied: () => undefined,
       }),
       connect: (url, events) => {
-        const socket = connectWebSocket(url, {
+        const socket = connectOver(webSocketTransport)(url, {
           ...events,
           onMessage: (message) => {
             this.downBytes += sizeOf(message);

@@ -4,7 +4,8 @@ import type { LiveDocument } from '../../packages/client/src/client.ts';
 import { decodeRows } from '../../packages/client/src/rpc/rows-transfer.ts';
 import { toStatementResult } from '../../packages/client/src/rpc/statement-result.ts';
 import type { OpenDatabase } from '../../packages/client/src/worker/database/open-database.ts';
-import { connectWebSocket } from '../../packages/client/src/worker/sync/web-socket.ts';
+import { connectOver } from '../../packages/client/src/worker/sync/server-connection.ts';
+import { webSocketTransport } from '../../packages/client/src/worker/sync/web-socket-transport.ts';
 import { createSyncEngine, type SyncEngine } from '../../packages/client/src/worker/sync/sync-engine.ts';
 import { toSyncDatabase } from '../../packages/client/src/worker/sync/sync-database.ts';
 import { openInMemory } from '../../packages/client/testing/worker/test-database.ts';
@@ -52,7 +53,7 @@ function device(principal: string): Device {
     databaseId: DATABASE,
     token: () => tested.server.token('editor', principal),
     database: toSyncDatabase({ database, elapsedMs: () => performance.now(), onApplied: () => tell() }),
-    connect: connectWebSocket,
+    connect: connectOver(webSocketTransport),
     onReport: () => undefined,
     onProblem: (error) => expect.unreachable(String(error)),
     onStuck: () => expect.unreachable('stuck'),

@@ -22,7 +22,8 @@ import {
   type EngineReport,
   type SyncEngine,
 } from '../../packages/client/src/worker/sync/sync-engine.ts';
-import { connectWebSocket } from '../../packages/client/src/worker/sync/web-socket.ts';
+import { connectOver } from '../../packages/client/src/worker/sync/server-connection.ts';
+import { webSocketTransport } from '../../packages/client/src/worker/sync/web-socket-transport.ts';
 import { testRuntime } from '../../packages/client/testing/worker/test-database.ts';
 import { TEST_SCHEMA } from '../../packages/sync-server/testing/test-schema.ts';
 import { DATABASE, type TestServer } from '../../packages/sync-server/testing/test-server.ts';
@@ -117,7 +118,7 @@ export class Device {
         onApplied: (touched) => void this.told.push(touched),
       }),
       connect: (_, events) =>
-        connectWebSocket(`${url()}/sync`, {
+        connectOver(webSocketTransport)(`${url()}/sync`, {
           ...events,
           onMessage: (message) => {
             if (this.isDeaf) return;

@@ -9,7 +9,8 @@ import type { OpenDatabase, OpenDatabaseOptions } from '../../packages/client/sr
 import { toSyncDatabase } from '../../packages/client/src/worker/sync/sync-database.ts';
 import { createSyncEngine, type SyncEngine } from '../../packages/client/src/worker/sync/sync-engine.ts';
 import type { SyncReport } from '../../packages/client/src/worker/sync/sync-status.ts';
-import { connectWebSocket } from '../../packages/client/src/worker/sync/web-socket.ts';
+import { connectOver } from '../../packages/client/src/worker/sync/server-connection.ts';
+import { webSocketTransport } from '../../packages/client/src/worker/sync/web-socket-transport.ts';
 import { openInMemory, testSchema } from '../../packages/client/testing/worker/test-database.ts';
 import type { SyncServerOptions } from '../../packages/sync-server/src/sync-server.ts';
 import { DATABASE, temporaryFolder, TestServer } from '../../packages/sync-server/testing/test-server.ts';
@@ -45,7 +46,7 @@ export class Device {
         onApplied: () => undefined,
       }),
       connect: (url, events) => {
-        const socket = connectWebSocket(url, {
+        const socket = connectOver(webSocketTransport)(url, {
           ...events,
           onMessage: (message) => {
             this.note(message);

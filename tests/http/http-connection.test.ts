@@ -2,7 +2,8 @@ import { expect, it } from 'vitest';
 import type { ServerMessage } from '../../packages/shared/src/index.ts';
 import { systemClock } from '../../packages/client/src/worker/leader/clock.ts';
 import { newId } from '../../packages/client/src/new-id.ts';
-import { connectHttp } from '../../packages/client/src/worker/sync/http-connection.ts';
+import { httpTransport } from '../../packages/client/src/worker/sync/http-transport.ts';
+import { connectOver } from '../../packages/client/src/worker/sync/server-connection.ts';
 import { createSyncEngine } from '../../packages/client/src/worker/sync/sync-engine.ts';
 import { toSyncDatabase } from '../../packages/client/src/worker/sync/sync-database.ts';
 import type { SyncReport } from '../../packages/client/src/worker/sync/sync-status.ts';
@@ -36,7 +37,10 @@ it('syncs both ways and shares presence over plain HTTP, with the engine and dat
     token: () => tested.server.token(),
     database: toSyncDatabase({ database, elapsedMs: () => performance.now(), onApplied: () => undefined }),
     connect: (url, events) =>
-      connectHttp(url, { ...events, onMessage: (message) => (types.push(message.type), events.onMessage(message)) }),
+      connectOver(httpTransport)(url, {
+        ...events,
+        onMessage: (message) => (types.push(message.type), events.onMessage(message)),
+      }),
     inTurn: (job) => job(),
     onReport: (now) => (report = now),
     onProblem: () => undefined,

@@ -1,10 +1,9 @@
 import { mkdtempSync } from 'node:fs';
-import { createServer } from 'node:http';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { newId, sql } from '../../packages/client/src/index.ts';
 import { drizzle } from '../../packages/client/src/drizzle/index.ts';
-import { createClient, createDevice } from '../../packages/client/src/node/index.ts';
+import { createClient, createDevice, inProcess } from '../../packages/client/src/node/index.ts';
 import { defineSchema } from '../../packages/client/src/schema/index.ts';
 import { createSyncServer } from '../../packages/sync-server/src/index.ts';
 import { integer, sqliteTable, text } from '../../packages/client/node_modules/drizzle-orm/sqlite-core/index.js';
@@ -23,11 +22,9 @@ it('shows on one device what another one adds', async () => {
     schema,
     secret: 'a secret of this test, long enough',
   });
-  const http = createServer().listen(0);
-  server.attach(http);
-  const { port } = http.address() as { port: number };
   const sync = {
-    url: `ws://localhost:${port}/sync`,
+    url: 'ws://in-process',
+    transport: inProcess(server),
     databaseId: 'list',
     token: () => server.issueToken({ principal: 'ann', databases: ['list'], ttlMs: 60_000 }),
   };
@@ -45,7 +42,6 @@ it('shows on one device what another one adds', async () => {
   expect(await drizzle(laptop).select().from(todo)).toMatchObject([{ title: 'milk', done: false }]);
   await Promise.all([phone.close(), laptop.close()]);
   await server.close();
-  http.close();
 });
 
 it('shares a database between two tabs of a device and keeps it after both close', async () => {

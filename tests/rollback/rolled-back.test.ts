@@ -13,7 +13,8 @@ import {
   type SyncEngine,
 } from '../../packages/client/src/worker/sync/sync-engine.ts';
 import { toSyncDatabase } from '../../packages/client/src/worker/sync/sync-database.ts';
-import { connectWebSocket } from '../../packages/client/src/worker/sync/web-socket.ts';
+import { connectOver } from '../../packages/client/src/worker/sync/server-connection.ts';
+import { webSocketTransport } from '../../packages/client/src/worker/sync/web-socket-transport.ts';
 import { openStored, type StoredDatabase } from '../../packages/client/testing/worker/test-database.ts';
 import { insert, update } from '../../packages/sync-server/testing/changeset.ts';
 import { TestSite, type TestConnection } from '../../packages/sync-server/testing/test-client.ts';
@@ -70,7 +71,7 @@ class Device {
         onApplied: () => undefined,
       }),
       connect: (url, events) => {
-        const connection = connectWebSocket(url, events);
+        const connection = connectOver(webSocketTransport)(url, events);
         return { ...connection, send: (message) => (this.sent.push(message), connection.send(message)) };
       },
       auditTimes: { quietMs: 1, intervalMs: 1 },

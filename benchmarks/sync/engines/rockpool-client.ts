@@ -2,7 +2,8 @@ import { openDatabase, type OpenDatabase } from '../../../packages/client/src/wo
 import { loadSqlite } from '../../../packages/client/src/worker/sqlite/load-sqlite.node.ts';
 import { toSyncDatabase } from '../../../packages/client/src/worker/sync/sync-database.ts';
 import { createSyncEngine, type SyncEngine } from '../../../packages/client/src/worker/sync/sync-engine.ts';
-import { connectWebSocket } from '../../../packages/client/src/worker/sync/web-socket.ts';
+import { connectOver } from '../../../packages/client/src/worker/sync/server-connection.ts';
+import { webSocketTransport } from '../../../packages/client/src/worker/sync/web-socket-transport.ts';
 import { issueToken } from '../../../packages/sync-server/src/index.ts';
 import type { SyncClient } from '../engine.ts';
 import type { LedgerRow } from '../rows.ts';
@@ -42,7 +43,7 @@ class RockpoolClient implements SyncClient {
       databaseId: DATABASE_ID,
       token: () => issueToken(SECRET, { principal: 'ann', databases: [DATABASE_ID], ttlMs: TOKEN_TTL_MS }, Date.now()),
       database: toSyncDatabase({ database, elapsedMs: () => performance.now(), onApplied: () => this.#tellNewRows() }),
-      connect: connectWebSocket,
+      connect: connectOver(webSocketTransport),
       onReport: (report) => {
         this.#pendingCount = report.pendingCount;
       },

@@ -217,6 +217,7 @@ function openOptionsOf(options: ClientOptions): OpenOptions {
             url: sync.url,
             databaseId: sync.databaseId,
             principal: sync.principal ?? null,
+            transport: sync.transport ?? 'auto',
             firstSyncWithinMs:
               sync.firstSync === undefined ? null : (sync.firstSync.answerWithinMs ?? FIRST_SYNC_WITHIN_MS),
           },

@@ -9,6 +9,7 @@ import type { ChangeStage, ChangeSyncState, RowSyncState } from './rpc/row-sync-
 import type { SqlStatement, StatementResult } from './rpc/sql-statement.ts';
 import type { SqlParam, SqlRow, SqlValue } from './rpc/sql-value.ts';
 import type { StuckStage, SyncRemedy, SyncStage, SyncState, SyncStatus, TabRole } from './rpc/sync-status.ts';
+import type { TransportName } from './rpc/transport.ts';
 import type { Durability } from './rpc/worker-api.ts';
 
 // Declares the public interface; open-client.ts wires it.
@@ -35,6 +36,7 @@ export type {
   SyncState,
   SyncStatus,
   TabRole,
+  TransportName,
 };
 
 export interface ClientOptions {
@@ -85,6 +87,8 @@ export interface SyncOptions {
   readonly url: string;
   /** The server's database to sync with. */
   readonly databaseId: string;
+  /** How to reach the server. The tab that syncs decides. Default `auto`. */
+  readonly transport?: TransportName;
   /**
    * A stable id of the signed-in user. With it, Rockpool never sends one user's pending changes as another user.
    * Changes written before the first sign-in belong to the first principal. Opening as another principal while changes

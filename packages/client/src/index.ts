@@ -38,6 +38,7 @@ export type {
   SyncState,
   SyncStatus,
   TabRole,
+  TransportName,
   TokenAnswer,
   Transaction,
   TransactionOptions,

@@ -18,6 +18,7 @@ import { errorFields, logFailure, logToStderr, neverThrows, type Logger } from '
 import { ServerMetrics } from './observe/server-metrics.ts';
 import { Sockets } from './session/accept-sockets.ts';
 import { ConnectionQuota } from './session/connection-quota.ts';
+import { acceptInProcess } from './session/in-process.ts';
 import { HttpSessions } from './session/http-sessions.ts';
 import { SESSION_LIMITS } from './session/limits.ts';
 import type { SessionContext } from './session/session.ts';
@@ -136,6 +137,7 @@ function syncServer(parts: Parts): SyncServer {
       if (!isDatabaseId(databaseId)) throw new RockpoolError('auth-database-forbidden');
       return toServerDatabase(() => databases.get(databaseId), now, stopped.signal);
     },
+    connect: (client) => acceptInProcess((socket) => sockets.beginOverHttp(socket, null), client),
     attach: (server, path = SYNC_PATH) => sockets.attach(server, path),
     issueToken: async (request) => {
       if (secret === undefined)

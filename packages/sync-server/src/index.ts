@@ -14,6 +14,7 @@ export { createSyncServer, SYNC_PATH } from './create-sync-server.ts';
 export type { Retention } from './log/retention.ts';
 export type { Logger, LogFields } from './observe/log-line.ts';
 export type { BackendRowChange, NamedRow } from './merge/named-row.ts';
+export type { InProcessClient, InProcessSession } from './session/in-process.ts';
 export type { SessionLimits } from './session/limits.ts';
 export { CLOSE_FAILURE } from './session/session.ts';
 export type { SyncServer, SyncServerOptions } from './sync-server.ts';

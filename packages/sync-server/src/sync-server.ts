@@ -9,6 +9,7 @@ import type { Authenticate, Authorize } from './auth/principal.ts';
 import type { ServerDatabase } from './backend/server-database.ts';
 import type { Retention } from './log/retention.ts';
 import type { Logger } from './observe/log-line.ts';
+import type { InProcessClient, InProcessSession } from './session/in-process.ts';
 import type { SessionLimits } from './session/limits.ts';
 import type { SnapshotRules } from './snapshot/snapshots.ts';
 import type { ScrubTimes } from './store/scrub.ts';
@@ -87,6 +88,11 @@ export interface SyncServer {
   readonly app: Hono;
   /** Accepts WebSocket upgrades of `path` (default `/sync`) on a host's HTTP server. Leaves other paths alone. */
   attach(server: Server, path?: string): void;
+  /**
+   * Begins a session with a client of this process, without a socket, as `inProcess(server)` of `@rockpool/client/node`
+   * does. For tests of apps. Throws `too-many-connections`.
+   */
+  connect(client: InProcessClient): InProcessSession;
   /**
    * A database for the program that runs the server: synced writes, and a feed of changes. Creates the database at its
    * first use. Throws `auth-database-forbidden` for an invalid id.

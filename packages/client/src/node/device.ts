@@ -1,7 +1,8 @@
 import { memoryMedium, type Medium } from '@rockpool/vfs-opfs';
-import type { Client, ClientOptions } from '../client.ts';
+import type { Client, ClientOptions, SyncOptions, TransportName } from '../client.ts';
 import type { ClientEnvironment } from '../client-session.ts';
 import { openClient } from '../open-client.ts';
+import type { Transport } from '../rpc/transport.ts';
 import { createHost } from '../worker/host.ts';
 import { loadSqlite } from '../worker/sqlite/load-sqlite.node.ts';
 import type { WorkerEnvironment } from '../worker/worker-environment.ts';
@@ -9,7 +10,14 @@ import { connectInProcess } from './connect-in-process.ts';
 import { ProcessTabs } from './process-tabs.ts';
 
 /** As for a browser, except that data is kept in memory, which `status.persistence` reports. */
-export type NodeClientOptions = Omit<ClientOptions, 'persistence' | 'durability'>;
+export interface NodeClientOptions extends Omit<ClientOptions, 'persistence' | 'durability' | 'sync'> {
+  readonly sync?: NodeSyncOptions;
+}
+
+export interface NodeSyncOptions extends Omit<SyncOptions, 'transport'> {
+  /** How to reach the server: also `inProcess(server)`, or a transport of your own. Default `auto`. */
+  readonly transport?: TransportName | Transport;
+}
 
 /**
  * A device with one browser, simulated in this process. Its clients share databases by name as tabs do, and find them
@@ -28,12 +36,25 @@ export function createDevice(): Device {
 /** A device on these files, so that a test can copy them. */
 export function createDeviceOn(medium: Medium): Device {
   const worker = workerEnvironment(medium);
-  const environment: ClientEnvironment = {
-    connect: () => connectInProcess(createHost(worker)),
-    page: () => null,
-    deleteDatabase: (name) => createHost(worker).deleteDatabase(name),
+  return {
+    createClient({ sync, ...options }) {
+      const transport = sync?.transport;
+      const own = typeof transport === 'object' ? transport : undefined;
+      const environment: ClientEnvironment = {
+        connect: () => connectInProcess(createHost({ ...worker, transport: own })),
+        page: () => null,
+        deleteDatabase: (name) => createHost(worker).deleteDatabase(name),
+      };
+      const named = typeof transport === 'object' ? undefined : transport;
+      const syncOptions = sync === undefined ? {} : { sync: withTransport(sync, named) };
+      return openClient({ ...options, ...syncOptions, persistence: 'memory' }, environment);
+    },
   };
-  return { createClient: (options) => openClient({ ...options, persistence: 'memory' }, environment) };
+}
+
+function withTransport(sync: NodeSyncOptions, name: TransportName | undefined): SyncOptions {
+  const { transport: _, ...others } = sync;
+  return name === undefined ? others : { ...others, transport: name };
 }
 
 function workerEnvironment(medium: Medium): WorkerEnvironment {

@@ -3,6 +3,7 @@ import type { QueryDependencies } from './query-dependencies.ts';
 import type { RowsDiff } from './rows-diff.ts';
 import type { EncodedRows } from './rows-transfer.ts';
 import type { Migration } from './migration.ts';
+import type { TransportName } from './transport.ts';
 import type { OwnState, PeersUpdate } from './presence.ts';
 import type { RejectedChangeset } from './rejected-changeset.ts';
 import type { Persistence, PersistenceChoice } from './persistence.ts';
@@ -30,6 +31,7 @@ export interface SyncTarget {
   readonly principal: string | null;
   /** A new database waits this long for the server's snapshot to begin before it opens. Null: it does not wait. */
   readonly firstSyncWithinMs: number | null;
+  readonly transport: TransportName;
 }
 
 export interface OpenOptions {

@@ -1,11 +1,13 @@
 import { RockpoolError } from '@rockpool/shared';
 import { readMigrations } from './read-migrations.ts';
-import type { ClientOptions, PersistenceChoice } from '../client.ts';
+import type { ClientOptions, PersistenceChoice, TransportName } from '../client.ts';
 
 /** A name becomes part of file and lock names; 64 characters leave room for what Rockpool adds. */
 const NAME = /^[A-Za-z0-9][A-Za-z0-9._-]{0,63}$/;
 
 const CHOICES: readonly PersistenceChoice[] = ['durable', 'opfs', 'opfs-exclusive', 'indexeddb', 'memory'];
+
+const TRANSPORTS: readonly TransportName[] = ['auto', 'websocket', 'http'];
 
 /** Throws `config-invalid` with all problems at once. JavaScript callers have no type checks. */
 export function checkOptions(options: ClientOptions): void {
@@ -32,6 +34,8 @@ export function checkOptions(options: ClientOptions): void {
       problems.push('sync.databaseId: must be a non-empty string');
     if (sync.principal !== undefined && (typeof sync.principal !== 'string' || sync.principal === ''))
       problems.push('sync.principal: must be a non-empty string if set');
+    if (sync.transport !== undefined && !TRANSPORTS.includes(sync.transport))
+      problems.push(`sync.transport: must be one of ${TRANSPORTS.join(', ')}`);
     if (typeof sync.token !== 'function') problems.push('sync.token: must be a function that returns a token');
   }
 

@@ -6,9 +6,11 @@ import { reportUncaught } from '../rpc/error-transfer.ts';
 import type { Persistence } from '../rpc/persistence.ts';
 import type { SnapshotProgress } from '../rpc/snapshot-progress.ts';
 import { INITIAL_STATUS, type TabRole } from '../rpc/sync-status.ts';
-import type { OpenOptions, TabApi, WorkerEvent } from '../rpc/worker-api.ts';
+import type { Transport } from '../rpc/transport.ts';
+import type { OpenOptions, SyncTarget, TabApi, WorkerEvent } from '../rpc/worker-api.ts';
 import type { OpenDatabase } from './database/open-database.ts';
 import { downloadContent } from './first-sync/download-content.ts';
+import type { DownloadOptions } from './first-sync/download-snapshot.ts';
 import { firstSync } from './first-sync/first-sync.ts';
 import { snapshotSource } from './first-sync/snapshot-source.ts';
 import type { LeaderStatus } from './leader/channel-message.ts';
@@ -23,6 +25,7 @@ import { byOpeningDeadline } from './opening-deadline.ts';
 import { createStatusReports, type StatusReports } from './status-reports.ts';
 import { createLocalOpener, loadCode } from './storage/open-local.ts';
 import { createStreams, type Streams } from './streams.ts';
+import { transportNamed } from './sync/choose-transport.ts';
 import { startSync } from './sync/start-sync.ts';
 import type { WorkerEnvironment } from './worker-environment.ts';
 
@@ -141,8 +144,7 @@ export class OpenTab {
       medium,
       schema,
       runtime,
-      url: sync.url,
-      databaseId: sync.databaseId,
+      ...this.download(sync),
       token: () => page.token(),
       onProgress: (progress) => {
         latest = progress;
@@ -209,12 +211,13 @@ export class OpenTab {
       medium,
       schema,
       runtime: connection.runtime,
-      download: downloadContent({ url: sync.url, databaseId: sync.databaseId, schemaHash: schema.hash, token }),
+      download: downloadContent({ ...this.download(sync), schemaHash: schema.hash, token }),
       databaseIdentity: () => tools.database.meta.databaseIdentity,
     });
     return startLeaderWork(tools, (given) =>
       startSync({
         target: sync,
+        transport: this.transport(sync),
         token,
         tools: given,
         persistence,
@@ -222,6 +225,23 @@ export class OpenTab {
         ...(this.takesFiles ? { snapshots } : {}),
       }),
     );
+  }
+
+  private transport({ transport }: SyncTarget): Transport {
+    return this.context.environment.transport ?? transportNamed(transport);
+  }
+
+  /** How to download files of the server. */
+  private download(target: SyncTarget): Pick<DownloadOptions, 'url' | 'databaseId' | 'fetch'> {
+    const { url, databaseId } = target;
+    const { request } = this.transport(target);
+    if (request === undefined) return { url, databaseId };
+    const base = url.replace(/^ws/, 'http');
+    return {
+      url,
+      databaseId,
+      fetch: (address: string, init: RequestInit) => request(address.slice(base.length), init),
+    };
   }
 
   private showStatus(leaderStatus: LeaderStatus, role: TabRole): void {

@@ -1,3 +1,4 @@
+import type { Transport } from '../rpc/transport.ts';
 import type { Locks } from './leader/election.ts';
 import type { BroadcastPort } from './leader/tab-channel.ts';
 import type { Persistence } from '../rpc/persistence.ts';
@@ -7,6 +8,8 @@ import type { StorageEnvironment } from './storage/choose-medium.ts';
 export interface WorkerEnvironment extends StorageEnvironment {
   readonly locks: Locks;
   openPort(channelName: string): BroadcastPort;
+  /** Reaches the server instead of the transport that the options name. Default: none. */
+  readonly transport?: Transport | undefined;
   /** Throws `storage-unsupported` if clients could not find each other. */
   requireTabSupport(): void;
   /** Clients with one scope share one database. */

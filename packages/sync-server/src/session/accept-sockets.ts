@@ -173,7 +173,7 @@ function reasonOfBreach(systemCode: string | null): ErrorCode | null {
   return systemCode?.startsWith('WS_ERR_') === true ? 'frame-invalid' : null;
 }
 
-function toSessionSocket(webSocket: WebSocket): SessionSocket {
+export function toSessionSocket(webSocket: WebSocket): SessionSocket {
   const isOpen = (): boolean => webSocket.readyState === WebSocket.OPEN;
   return {
     send: (frame) => {

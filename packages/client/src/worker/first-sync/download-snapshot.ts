@@ -15,7 +15,7 @@ export interface DownloadOptions extends SnapshotEvents {
   readonly schemaHash: string;
   readonly token: () => Promise<string>;
   readonly timeouts?: DownloadTimeouts;
-  readonly fetch?: typeof fetch;
+  readonly fetch?: (address: string, init: RequestInit) => Promise<Response>;
   /**
    * What an earlier call received. This call adds to it, so that after a failure the next one can continue. Default:
    * nothing.

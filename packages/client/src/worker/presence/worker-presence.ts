@@ -28,7 +28,7 @@ type PresenceMessage =
 const CHANNEL_VERSION = 1;
 
 export interface WorkerPresenceOptions {
-  /** Names channel and locks: see scopeOf in host.ts. */
+  /** Names channel and locks: see WorkerEnvironment.scopeOf. */
   readonly scope: string;
   readonly openPort: (channelName: string) => BroadcastPort;
   readonly locks: Locks;

@@ -1,5 +1,5 @@
 import { toRockpoolError, type ClientMessage, type ErrorData, type ServerMessage } from '@rockpool/shared';
-import type { Connect, ServerConnection } from './web-socket.ts';
+import type { Connect, ServerConnection } from './server-connection.ts';
 
 export interface ConnectionAttemptsOptions {
   readonly url: string;

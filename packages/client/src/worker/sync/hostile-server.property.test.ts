@@ -24,7 +24,8 @@ import { testDelivery, testEpoch, testSync, testWelcome } from '../../../testing
 import { testTable } from '../../../testing/worker/table-schema.ts';
 import { createSyncEngine, type SyncDatabase } from './sync-engine.ts';
 import type { SyncReport } from './sync-status.ts';
-import { connectWebSocket } from './web-socket.ts';
+import { connectOver } from './server-connection.ts';
+import { webSocketTransport } from './web-socket-transport.ts';
 
 /*
  * A server that says anything: noise, damaged frames, messages out of place, and deliveries in order whose rows make no
@@ -252,7 +253,7 @@ async function runHistory(steps: readonly Step[]): Promise<void> {
     databaseId: 'budget',
     token: async () => 'token',
     database: sync,
-    connect: connectWebSocket,
+    connect: connectOver(webSocketTransport),
     onReport: (report) => void reports.push(report),
     onProblem: ({ code }) => void problems.push(code),
     onStuck: () => undefined,

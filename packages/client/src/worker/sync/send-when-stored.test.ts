@@ -1,7 +1,7 @@
 import { RockpoolError, type ErrorData } from '@rockpool/shared';
 import { expect, it } from 'vitest';
 import { sendWhenStored } from './send-when-stored.ts';
-import type { ServerConnection } from './web-socket.ts';
+import type { ServerConnection } from './server-connection.ts';
 
 interface World {
   readonly connection: ServerConnection;

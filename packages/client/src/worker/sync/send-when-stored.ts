@@ -1,5 +1,5 @@
 import { toRockpoolError } from '@rockpool/shared';
-import type { Connect } from './web-socket.ts';
+import type { Connect } from './server-connection.ts';
 
 /**
  * Connections whose messages leave, in order, once every earlier commit is stored. A changeset that was sent must not

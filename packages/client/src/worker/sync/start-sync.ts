@@ -2,18 +2,20 @@ import { RockpoolError } from '@rockpool/shared';
 import type { LeaderTools, LeaderWork } from '../leader/leadership.ts';
 import type { Persistence } from '../../rpc/persistence.ts';
 import type { WorkerPresence } from '../presence/worker-presence.ts';
+import type { Transport } from '../../rpc/transport.ts';
 import type { SyncTarget } from '../../rpc/worker-api.ts';
 import type { OpenDatabase } from '../database/open-database.ts';
-import { webSocketOrHttp } from './choose-connection.ts';
-import { connectHttp } from './http-connection.ts';
+import { transportNamed } from './choose-transport.ts';
+import { connectOver } from './server-connection.ts';
 import { sendWhenStored } from './send-when-stored.ts';
 import { toSyncDatabase } from './sync-database.ts';
 import type { SnapshotSource } from './snapshot-taking.ts';
 import { createSyncEngine } from './sync-engine.ts';
-import { connectWebSocket } from './web-socket.ts';
 
 export interface StartSyncOptions {
   readonly target: Pick<SyncTarget, 'url' | 'databaseId'>;
+  /** Default: `auto`. */
+  readonly transport?: Transport;
   readonly token: () => Promise<string>;
   readonly tools: LeaderTools<OpenDatabase>;
   readonly persistence: Persistence;
@@ -24,9 +26,17 @@ export interface StartSyncOptions {
 }
 
 /** Syncs for as long as this tab leads. */
-export function startSync({ target, token, tools, persistence, presence, snapshots }: StartSyncOptions): LeaderWork {
+export function startSync({
+  target,
+  transport = transportNamed('auto'),
+  token,
+  tools,
+  persistence,
+  presence,
+  snapshots,
+}: StartSyncOptions): LeaderWork {
   const { database, committed } = tools;
-  const connect = webSocketOrHttp(connectWebSocket, connectHttp);
+  const connect = connectOver(transport);
   const nowMs = (): number => Date.now();
   const line = presence?.lead();
   const engine = createSyncEngine({

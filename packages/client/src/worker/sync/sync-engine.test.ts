@@ -16,7 +16,7 @@ import { openInMemory, testSchema } from '../../../testing/worker/test-database.
 import { admitted, testDelivery, testSync, testWelcome } from '../../../testing/worker/sync-steps.ts';
 import { createSyncEngine, type SyncDatabase, type SyncEngine } from './sync-engine.ts';
 import type { SyncReport } from './sync-status.ts';
-import type { ServerConnectionEvents } from './web-socket.ts';
+import type { ServerConnectionEvents } from './server-connection.ts';
 
 let requests = 0;
 

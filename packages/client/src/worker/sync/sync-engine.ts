@@ -29,7 +29,7 @@ import {
 } from './sync-machine.ts';
 import { syncReport, type OutboxCounts, type SyncReport } from './sync-status.ts';
 import { ConnectionAttempts } from './connection-attempts.ts';
-import type { Connect } from './web-socket.ts';
+import type { Connect } from './server-connection.ts';
 
 /** The durable sync position of this database. */
 export interface SyncPosition {

@@ -1,15 +1,5 @@
-import {
-  ByteReader,
-  ByteWriter,
-  decodeServerMessage,
-  FrameAssembler,
-  MAX_MESSAGE_BYTES,
-  RockpoolError,
-  toRockpoolError,
-  type ClientMessage,
-} from '@rockpool/shared';
-import { OutgoingFrames } from './outgoing-frames.ts';
-import type { Connect, ServerConnection, ServerConnectionEvents } from './web-socket.ts';
+import { ByteReader, ByteWriter, RockpoolError, toRockpoolError } from '@rockpool/shared';
+import type { Transport, TransportConnection, TransportEvents } from '../../rpc/transport.ts';
 
 /** The size of one request: several frames, below the server's limit (1 MiB). */
 const REQUEST_BYTES = 512 * 1024;
@@ -18,32 +8,27 @@ const REQUEST_BYTES = 512 * 1024;
  * Transfers the same frames by HTTP requests if WebSockets are blocked: some send, and one at a time waits for
  * messages.
  */
-export const connectHttp: Connect = (url, events) => new HttpConnection(url, events);
+export const httpTransport: Transport = { connect: (url, events) => new HttpConnection(url, events) };
 
-class HttpConnection implements ServerConnection {
+class HttpConnection implements TransportConnection {
   private readonly base: string;
-  private readonly events: ServerConnectionEvents;
-  private readonly assembler = new FrameAssembler(MAX_MESSAGE_BYTES);
-  private readonly outgoing: OutgoingFrames;
+  private readonly events: TransportEvents;
   private readonly stop = new AbortController();
   /** The address of the session; empty until it is open. */
   private address = '';
   private waiting: Uint8Array[] = [];
   private isSending = false;
 
-  constructor(url: string, events: ServerConnectionEvents) {
+  constructor(url: string, events: TransportEvents) {
     this.base = `${url.replace(/^ws/, 'http')}/sessions`;
     this.events = events;
-    this.outgoing = new OutgoingFrames((frame) => {
-      if (this.stop.signal.aborted) return;
-      this.waiting.push(frame);
-      this.guarded(() => this.sendWaiting());
-    });
     this.guarded(() => this.open());
   }
 
-  send(message: ClientMessage): void {
-    this.outgoing.send(message);
+  send(frame: Uint8Array): void {
+    if (this.stop.signal.aborted) return;
+    this.waiting.push(frame);
+    this.guarded(() => this.sendWaiting());
   }
 
   get bufferedBytes(): number {
@@ -69,11 +54,13 @@ class HttpConnection implements ServerConnection {
     const response = await this.request('GET', this.address);
     const reader = new ByteReader(new Uint8Array(await response.arrayBuffer()), 'frame-invalid');
     while (reader.remaining > 0) {
-      const whole = this.assembler.add(reader.lengthPrefixed().slice());
-      if (whole !== null && !this.stop.signal.aborted) this.events.onMessage(decodeServerMessage(whole));
+      const frame = reader.lengthPrefixed().slice();
+      if (!this.stop.signal.aborted) this.events.onFrame(frame);
     }
     const closed = response.headers.get('rockpool-close');
-    if (closed !== null) throw new RockpoolError('network-unreachable', { stage: 'http', closed });
+    // The close code, a blank, and the reason.
+    if (closed !== null)
+      throw new RockpoolError('network-unreachable', { stage: 'http', closeCode: Number.parseInt(closed, 10) });
   }
 
   private async sendWaiting(): Promise<void> {
@@ -112,6 +99,6 @@ class HttpConnection implements ServerConnection {
   private fail(error: RockpoolError): void {
     if (this.stop.signal.aborted) return;
     this.stop.abort();
-    this.events.onFailed(error.toData());
+    this.events.onClosed(error);
   }
 }

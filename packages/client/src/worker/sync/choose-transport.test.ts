@@ -1,17 +1,19 @@
 import { RockpoolError } from '@rockpool/shared';
 import { expect, it } from 'vitest';
-import { webSocketOrHttp } from './choose-connection.ts';
-import type { Connect } from './web-socket.ts';
+import { webSocketOrHttp } from './choose-transport.ts';
+import type { Transport } from '../../rpc/transport.ts';
 
-const unreachable = new RockpoolError('network-unreachable').toData();
+const unreachable = new RockpoolError('network-unreachable');
 
 /** Opens, or fails, at once. */
-function line(name: string, opens: () => boolean, tried: string[]): Connect {
-  return (_, events) => {
-    tried.push(name);
-    if (opens()) events.onOpen();
-    events.onFailed(unreachable);
-    return { send: () => undefined, bufferedBytes: 0, close: () => undefined };
+function line(name: string, opens: () => boolean, tried: string[]): Transport {
+  return {
+    connect(_url, events) {
+      tried.push(name);
+      if (opens()) events.onOpen();
+      events.onClosed(unreachable);
+      return { send: () => undefined, bufferedBytes: 0, close: () => undefined };
+    },
   };
 }
 
@@ -19,15 +21,15 @@ it('takes plain HTTP once WebSockets have failed to open twice, and tries them a
   const tried: string[] = [];
   let httpOpens = true;
   let socketOpens = false;
-  const connect = webSocketOrHttp(
+  const transport = webSocketOrHttp(
     line('socket', () => socketOpens, tried),
     line('http', () => httpOpens, tried),
   );
   const attempt = (): void =>
-    void connect('wss://example.org/sync', {
+    void transport.connect('wss://example.org/sync', {
       onOpen: () => undefined,
-      onMessage: () => undefined,
-      onFailed: () => undefined,
+      onFrame: () => undefined,
+      onClosed: () => undefined,
     });
   for (let i = 0; i < 5; i++) attempt();
   expect(tried.splice(0)).toEqual(['socket', 'socket', 'http', 'socket', 'http']);
@@ -43,15 +45,15 @@ it('takes plain HTTP once WebSockets have failed to open twice, and tries them a
 
 it('stays with WebSockets that open, however often they are cut', () => {
   const tried: string[] = [];
-  const connect = webSocketOrHttp(
+  const transport = webSocketOrHttp(
     line('socket', () => true, tried),
     line('http', () => true, tried),
   );
   for (let i = 0; i < 5; i++)
-    connect('wss://example.org/sync', {
+    transport.connect('wss://example.org/sync', {
       onOpen: () => undefined,
-      onMessage: () => undefined,
-      onFailed: () => undefined,
+      onFrame: () => undefined,
+      onClosed: () => undefined,
     });
   expect(new Set(tried)).toEqual(new Set(['socket']));
 });

@@ -1,0 +1,49 @@
+import type { RockpoolError } from '@rockpool/shared';
+
+/**
+ * How sync reaches the server:
+ * - `websocket`: a WebSocket
+ * - `http`: plain HTTP requests, one of which always waits for messages
+ * - `auto`: WebSockets, and HTTP while WebSockets do not open, as behind some company proxies
+ */
+export type TransportName = 'auto' | 'websocket' | 'http';
+
+/**
+ * Carries frames between one client and one server. A frame is up to 256 KiB of bytes; the transport does not interpret
+ * them. Connections are independent: after one ends, the client opens the next one.
+ */
+export interface Transport {
+  /** Opens a connection. Calls no event before it returns. Never throws: a failure is `onClosed`. */
+  connect(url: string, events: TransportEvents): TransportConnection;
+  /**
+   * Requests a file, such as a snapshot. `path` continues the URL of the server, with a leading slash. Default: HTTP to
+   * that URL.
+   */
+  readonly request?: (path: string, init: RequestInit) => Promise<Response>;
+}
+
+/** The events of one connection, in this order. None follows `onClosed` or a call of `close`. */
+export interface TransportEvents {
+  /** The server accepted the connection. Called at most once. */
+  onOpen(): void;
+  /** A frame of the server: whole, once, and in the order of sending. The receiver may keep the bytes. */
+  onFrame(frame: Uint8Array): void;
+  /**
+   * The connection failed or the server ended it, after all frames that arrived before. Called at most once, with
+   * `network-unreachable` and, if the server gave one, its `closeCode`.
+   */
+  onClosed(error: RockpoolError): void;
+}
+
+/** The client's end of one connection. */
+export interface TransportConnection {
+  /**
+   * Sends a frame after all earlier ones. Called from `onOpen` on. The frame arrives whole or the connection ends; after
+   * its end, frames are dropped. The caller does not change the bytes afterwards.
+   */
+  send(frame: Uint8Array<ArrayBuffer>): void;
+  /** Bytes of frames that have not left yet: they wait for the network, or for a server that reads slowly. */
+  readonly bufferedBytes: number;
+  /** Ends the connection; the server sees its end. May be called again. */
+  close(): void;
+}

@@ -1,0 +1,39 @@
+import type { Transport, TransportName } from '../../rpc/transport.ts';
+import { httpTransport } from './http-transport.ts';
+import { webSocketTransport } from './web-socket-transport.ts';
+
+/** Failed attempts in a row before HTTP is tried: one may be a tunnel between two stations. */
+const FAILURES_BEFORE_HTTP = 2;
+
+/** Returns the transport of this name. */
+export function transportNamed(name: TransportName): Transport {
+  if (name === 'http') return httpTransport;
+  return name === 'websocket' ? webSocketTransport : webSocketOrHttp(webSocketTransport, httpTransport);
+}
+
+/**
+ * Uses WebSockets, and one connection over plain HTTP if they never open, as behind some company proxies. The next
+ * connection is a WebSocket again: a device that was merely offline must not stay on the slower path. If sockets never
+ * opened before, one more failure is enough.
+ */
+export function webSocketOrHttp(webSocket: Transport, http: Transport): Transport {
+  let failures = 0;
+  return {
+    connect(url, events) {
+      const overHttp = failures >= FAILURES_BEFORE_HTTP;
+      let hasOpened = false;
+      return (overHttp ? http : webSocket).connect(url, {
+        ...events,
+        onOpen(): void {
+          hasOpened = true;
+          failures = overHttp ? FAILURES_BEFORE_HTTP - 1 : 0;
+          events.onOpen();
+        },
+        onClosed(error): void {
+          if (!hasOpened) failures = overHttp ? 0 : failures + 1;
+          events.onClosed(error);
+        },
+      });
+    },
+  };
+}
