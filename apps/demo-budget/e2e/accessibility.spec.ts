@@ -31,6 +31,7 @@ const landmarks: Readonly<Record<PageName, (page: Page) => Locator>> = {
   reports: (page) => page.getByRole('group', { name: /each month/ }),
   'cash-flow': (page) => page.getByRole('group', { name: /each month/ }),
   'net-worth': (page) => page.getByRole('group', { name: /each month/ }),
+  breakdown: (page) => page.getByRole('table', { name: /^Spending by payee/ }),
   schedules: (page) => page.getByRole('heading', { level: 1, name: 'Scheduled' }),
   notes: (page) => page.getByRole('button', { name: 'Start writing' }),
   categories: (page) => page.getByRole('form', { name: 'New category' }),

@@ -62,3 +62,26 @@ test('two people budget a month, one of them offline, and their assignments add 
   await anna.page.getByRole('button', { name: /^Copy from / }).click();
   await expect(available(anna.page, 'Groceries')).toHaveText('€687.50');
 });
+
+test('the month-end walk leads through reconciling, categories, overspending and assigning', async ({ newPerson }) => {
+  const { page } = await newPerson();
+  await addAccount(page, { name: 'Household', currency: 'EUR', opening: '1000' });
+  await addEntry(page, { payee: 'Market', amount: '42.50', category: 'Groceries' });
+  await addEntry(page, { payee: 'Kiosk', amount: '3' });
+  await goTo(page, 'Budget');
+  const walk = page.getByRole('group').filter({ hasText: 'Month-end walk' });
+  await page.getByText('Month-end walk: 1 of 4 done').click();
+  await expect(walk.getByRole('listitem').filter({ hasText: 'Categorize' })).toContainText('€3.00 without a category');
+  await expect(walk.getByRole('listitem').filter({ hasText: 'Assign' })).toContainText('left to assign');
+  await walk.getByRole('button', { name: 'Cover Groceries' }).click();
+  await page
+    .getByRole('form')
+    .getByRole('button', { name: /^(Cover|Move)/ })
+    .first()
+    .waitFor();
+  await page.keyboard.press('Escape');
+  await assign(page, 'Groceries', '42.50');
+  await expect(page.getByText('Month-end walk: 2 of 4 done')).toBeVisible();
+  // The average of three months: nothing was spent before, so it is not offered.
+  await expect(page.getByRole('button', { name: 'Average of three months' })).toHaveCount(0);
+});

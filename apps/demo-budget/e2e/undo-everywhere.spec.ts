@@ -21,10 +21,10 @@ test('one shortcut undoes every kind of action, and another redoes it', async ({
   await addAccount(page, { name: 'Household', currency: 'EUR', opening: '100' });
 
   // Renaming and closing an account.
-  await page.getByRole('button', { name: 'Rename this account' }).click();
+  await page.getByRole('button', { name: 'Rename or group this account' }).click();
   const rename = page.getByRole('form', { name: 'Rename the account' });
   await rename.getByLabel('Name').fill('Giro');
-  await rename.getByRole('button', { name: 'Rename' }).click();
+  await rename.getByRole('button', { name: 'Save' }).click();
   await expect(main.getByRole('heading', { level: 1 })).toHaveText('Giro');
   await undo();
   await expect(main.getByRole('heading', { level: 1 })).toHaveText('Household');

@@ -1,12 +1,12 @@
 import { defineSchema, searchIndex } from '@rockpool/client/schema';
-import { index, integer, sqliteTable, text } from 'drizzle-orm/sqlite-core';
+import { index, integer, real, sqliteTable, text } from 'drizzle-orm/sqlite-core';
 
 /*
  * A household's budget. Four rules hold for every table:
  * - The app generates text keys, so that offline devices never create the same key by accident. (Imported entries do so
  *   on purpose: see import/rows/import-key.ts.)
  * - Money is integer minor units of the account's currency, within ±(2^53 − 1). A balance is never stored: it is a sum.
- * - Accounts and categories are closed or hidden, not deleted, so that an entry made meanwhile on another device never
+ * - Accounts are closed, and categories are hidden or marked as deleted, but their rows stay, so that an entry made meanwhile on another device never
  *   loses its reference.
  * - A movement of money is a "ledger entry", or entry. "Transaction" is SQL's word.
  */
@@ -25,6 +25,8 @@ export const accounts = sqliteTable('accounts', {
   currency: text().notNull(),
   /** The account's balance before its first entry. */
   openingMinor: integer().notNull().default(0),
+  /** The heading that it is listed under; empty for none. */
+  groupName: text().notNull().default(''),
   /** 0 or 1. */
   closed: integer().notNull().default(0),
   createdAtMs: integer().notNull(),
@@ -43,6 +45,17 @@ export const categories = sqliteTable('categories', {
    * ends.
    */
   keepsOverspent: integer().notNull().default(0),
+  /** The heading that it is listed under; empty for none. A group is its categories: it has no row of its own. */
+  groupName: text().notNull().default(''),
+  /** Orders the categories of a kind. A group is where its first category is. */
+  position: real().notNull().default(0),
+  /** A memo for the envelope. */
+  note: text().notNull().default(''),
+  /**
+   * 0 or 1. Nothing refers to a deleted category, except entries that another device made meanwhile: these show it until
+   * they get another one.
+   */
+  deleted: integer().notNull().default(0),
 });
 
 /**

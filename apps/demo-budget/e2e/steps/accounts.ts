@@ -40,10 +40,7 @@ export async function openAccount(page: Page, name: string): Promise<void> {
 
 /** The balance and the number of entries of the current ledger. */
 export async function expectBalance(page: Page, amount: string, entries: string): Promise<void> {
-  const head = page
-    .getByRole('main')
-    .getByRole('paragraph')
-    .filter({ hasText: /\d entr(y|ies)$/ });
+  const head = page.getByRole('main').getByRole('paragraph').and(page.locator('.balance'));
   await expect(head).toContainText(amount);
   await expect(head).toContainText(entries);
 }

@@ -19,6 +19,8 @@ export function AccountsView({ budget }: { readonly budget: Budget }): ReactNode
   const mayWrite = useMayWrite();
   const [opened, setAdding] = useState(false);
   const adding = opened && mayWrite;
+  const open = accounts.filter((account) => account.closed === 0);
+  const closed = accounts.filter((account) => account.closed === 1);
   const done = (accountId: string | null): void => {
     setAdding(false);
     if (accountId !== null) location.hash = hashOf(budget, { page: 'entries', accountId });
@@ -48,21 +50,50 @@ export function AccountsView({ budget }: { readonly budget: Budget }): ReactNode
           <a href={hashOf(budget, { page: 'entries' })}>All accounts in one register</a>
         </p>
       )}
-      <ul className="account-list">
-        {accounts.map((account) => (
-          <li key={account.id}>
-            <a className="card account-card" href={hashOf(budget, { page: 'entries', accountId: account.id })}>
-              <span className="account-name">{account.name}</span>
-              <span className="account-facts">
-                {account.closed === 1 ? 'Closed' : accountKindWords[account.kind]} ·{' '}
-                {account.entryCount === 1 ? '1 entry' : `${account.entryCount.toLocaleString(locale)} entries`}
-              </span>
-              <Amount minor={account.balanceMinor} currency={account.currency} />
-            </a>
-          </li>
-        ))}
-      </ul>
+      {[...Map.groupBy(open, ({ groupName }) => groupName)].map(([groupName, members]) => (
+        <section key={groupName} className="account-group">
+          {groupName !== '' && (
+            <h2>
+              {groupName}{' '}
+              {totalsByCurrency(members).map(({ currency, totalMinor }) => (
+                <Amount key={currency} minor={totalMinor} currency={currency} />
+              ))}
+            </h2>
+          )}
+          <AccountList budget={budget} accounts={members} />
+        </section>
+      ))}
+      {closed.length > 0 && (
+        <details className="account-group">
+          <summary>Closed accounts ({closed.length.toLocaleString(locale)})</summary>
+          <AccountList budget={budget} accounts={closed} />
+        </details>
+      )}
     </>
+  );
+}
+
+interface AccountListProps {
+  readonly budget: Budget;
+  readonly accounts: readonly AccountRow[];
+}
+
+function AccountList({ budget, accounts }: AccountListProps): ReactNode {
+  return (
+    <ul className="account-list">
+      {accounts.map((account) => (
+        <li key={account.id}>
+          <a className="card account-card" href={hashOf(budget, { page: 'entries', accountId: account.id })}>
+            <span className="account-name">{account.name}</span>
+            <span className="account-facts">
+              {account.closed === 1 ? 'Closed' : accountKindWords[account.kind]} ·{' '}
+              {account.entryCount === 1 ? '1 entry' : `${account.entryCount.toLocaleString(locale)} entries`}
+            </span>
+            <Amount minor={account.balanceMinor} currency={account.currency} />
+          </a>
+        </li>
+      ))}
+    </ul>
   );
 }
 

@@ -19,8 +19,12 @@ export async function addAccount(writer: Writer, account: NewAccount): Promise<s
   return id;
 }
 
-export async function renameAccount(writer: Writer, id: string, name: string): Promise<void> {
-  await writer.execute('UPDATE accounts SET name = ? WHERE id = ?', [name, id]);
+/** Sets the name, and the heading that the account is listed under; empty for none. */
+export async function renameAccount(writer: Writer, id: string, name: string, groupName: string): Promise<void> {
+  await writer.batch([
+    { sql: 'UPDATE accounts SET name = ? WHERE id = ? AND name <> ?', params: [name, id, name] },
+    { sql: 'UPDATE accounts SET groupName = ? WHERE id = ? AND groupName <> ?', params: [groupName, id, groupName] },
+  ]);
 }
 
 /** A closed account keeps its entries and is listed last. */

@@ -1,11 +1,12 @@
 import { useClient } from '@rockpool/client/react';
 import { useState, type FormEvent, type ReactNode } from 'react';
-import type { AccountRow } from '../queries/accounts.ts';
+import { groupsOfAccounts, type AccountRow } from '../queries/accounts.ts';
+import { useQuery } from '../shell/use-query.ts';
 import { useSave } from '../shell/failure.tsx';
 import { FormEnd } from '../shell/form-end.tsx';
 import { renameAccount } from './actions.ts';
 
-/** Form that renames an account. */
+/** Form for the name and the group of an account. */
 export function RenameForm({
   account,
   onDone,
@@ -16,11 +17,13 @@ export function RenameForm({
   const client = useClient();
   const save = useSave();
   const [name, setName] = useState(account.name);
+  const [groupName, setGroupName] = useState(account.groupName);
+  const { rows: groups } = useQuery<{ readonly groupName: string }>(groupsOfAccounts);
   const [problem, setProblem] = useState<string | null>(null);
   const submit = (event: FormEvent): void => {
     event.preventDefault();
     if (name.trim() === '') return setProblem('Enter a name for the account.');
-    save(() => renameAccount(client, account.id, name.trim()), 'Account renamed.', onDone);
+    save(() => renameAccount(client, account.id, name.trim(), groupName.trim()), 'Account changed.', onDone);
   };
   return (
     <form
@@ -35,7 +38,22 @@ export function RenameForm({
         Name
         <input value={name} onChange={(event) => setName(event.target.value)} autoFocus autoComplete="off" />
       </label>
-      <FormEnd problem={problem} submit="Rename" onCancel={onDone} />
+      <label>
+        Group
+        <input
+          value={groupName}
+          list="account-groups"
+          placeholder="None"
+          onChange={(event) => setGroupName(event.target.value)}
+          autoComplete="off"
+        />
+        <datalist id="account-groups">
+          {groups.map((row) => (
+            <option key={row.groupName} value={row.groupName} />
+          ))}
+        </datalist>
+      </label>
+      <FormEnd problem={problem} submit="Save" onCancel={onDone} />
     </form>
   );
 }

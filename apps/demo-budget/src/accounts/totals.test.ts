@@ -9,6 +9,7 @@ const account: AccountRow = {
   currency: 'EUR',
   openingMinor: 0,
   closed: 0,
+  groupName: '',
   balanceMinor: 100,
   entryCount: 1,
 };

@@ -1,11 +1,22 @@
-import { newId } from '@rockpool/client';
+import { newId, type SqlStatement } from '@rockpool/client';
+import type { CategoryRow } from '../queries/categories.ts';
 import type { CategoryKind } from '../schema.ts';
 import type { Writer } from '../writer.ts';
 
 /** Resolves to the new category's id. */
-export async function addCategory(writer: Writer, name: string, kind: CategoryKind): Promise<string> {
+export async function addCategory(
+  writer: Writer,
+  name: string,
+  kind: CategoryKind,
+  groupName: string = '',
+): Promise<string> {
   const id = newId();
-  await writer.execute('INSERT INTO categories (id, name, kind) VALUES (?, ?, ?)', [id, name, kind]);
+  await writer.execute('INSERT INTO categories (id, name, kind, groupName) VALUES (?, ?, ?, ?)', [
+    id,
+    name,
+    kind,
+    groupName,
+  ]);
   return id;
 }
 
@@ -24,4 +35,71 @@ export async function setCategoryHidden(writer: Writer, id: string, hidden: bool
  */
 export async function setKeepsOverspent(writer: Writer, id: string, keeps: boolean): Promise<void> {
   await writer.execute('UPDATE categories SET keepsOverspent = ? WHERE id = ?', [keeps ? 1 : 0, id]);
+}
+
+export async function setCategoryNote(writer: Writer, id: string, note: string): Promise<void> {
+  await writer.execute('UPDATE categories SET note = ? WHERE id = ?', [note, id]);
+}
+
+/** Far enough apart that a category fits between two others many times. */
+const gap = 1_024;
+
+/**
+ * Moves a category to a group, before another category or to the end.
+ *
+ * @param ordered the categories of its kind, in their order
+ */
+export async function placeCategory(
+  writer: Writer,
+  ordered: readonly Pick<CategoryRow, 'id' | 'groupName' | 'position'>[],
+  id: string,
+  { groupName, beforeId }: { readonly groupName: string; readonly beforeId: string | null },
+): Promise<void> {
+  const others = ordered.filter((category) => category.id !== id);
+  const groupEnd = others.findLastIndex((category) => category.groupName === groupName) + 1;
+  const found = beforeId === null ? -1 : others.findIndex((category) => category.id === beforeId);
+  const at = found === -1 ? (groupEnd === 0 ? others.length : groupEnd) : found;
+  const before = others[at - 1]?.position;
+  const after = others[at]?.position;
+  const between =
+    before === undefined ? (after ?? gap) - gap : after === undefined ? before + gap : (before + after) / 2;
+  const fits = (before === undefined || before < between) && (after === undefined || between < after);
+  // Categories of older budgets have one position: all get their own with the first move.
+  const statements: SqlStatement[] = fits
+    ? [{ sql: 'UPDATE categories SET position = ? WHERE id = ?', params: [between, id] }]
+    : [
+        ...others.slice(0, at).map((category) => category.id),
+        id,
+        ...others.slice(at).map((category) => category.id),
+      ].map((categoryId, index) => ({
+        sql: 'UPDATE categories SET position = ? WHERE id = ?',
+        params: [(index + 1) * gap, categoryId],
+      }));
+  await writer.batch([
+    ...statements,
+    { sql: 'UPDATE categories SET groupName = ? WHERE id = ? AND groupName <> ?', params: [groupName, id, groupName] },
+  ]);
+}
+
+export async function renameGroup(writer: Writer, from: string, to: string): Promise<void> {
+  await writer.execute('UPDATE categories SET groupName = ? WHERE groupName = ?', [to, from]);
+}
+
+/**
+ * Deletes a category and moves everything of it to another one; null leaves entries without a category and returns
+ * assigned money. One transaction, so that one undo brings it all back.
+ */
+export async function deleteCategory(writer: Writer, id: string, toId: string | null): Promise<void> {
+  const moved = ['entries', 'parts', 'rules', 'schedules'].map((table) => ({
+    sql: `UPDATE ${table} SET categoryId = ? WHERE categoryId = ?`,
+    params: [toId, id],
+  }));
+  await writer.batch([
+    ...moved,
+    toId === null
+      ? { sql: 'DELETE FROM assignments WHERE categoryId = ?', params: [id] }
+      : { sql: 'UPDATE assignments SET categoryId = ? WHERE categoryId = ?', params: [toId, id] },
+    { sql: 'DELETE FROM goals WHERE categoryId = ?', params: [id] },
+    { sql: 'UPDATE categories SET deleted = 1 WHERE id = ?', params: [id] },
+  ]);
 }

@@ -22,12 +22,18 @@ export function CategorySelect({ categories, value, onChange, label }: CategoryS
     >
       <option value="">No category</option>
       {!known && <option value={value}>Unknown category</option>}
-      <optgroup label="Spending">
-        {offered.filter((category) => category.kind === 'spending').map(categoryOption)}
-      </optgroup>
-      <optgroup label="Income">{offered.filter((category) => category.kind === 'income').map(categoryOption)}</optgroup>
+      {[...Map.groupBy(offered, headingOf)].map(([heading, members]) => (
+        <optgroup key={heading} label={heading}>
+          {members.map(categoryOption)}
+        </optgroup>
+      ))}
     </select>
   );
+}
+
+/** The group, or the kind of categories without one. */
+function headingOf({ groupName, kind }: CategoryRow): string {
+  return groupName || (kind === 'spending' ? 'Spending' : 'Income');
 }
 
 function categoryOption(category: CategoryRow): ReactNode {

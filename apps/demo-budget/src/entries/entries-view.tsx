@@ -339,7 +339,7 @@ function Ledger({ budget, own, accounts }: LedgerProps): ReactNode {
               scrollTo({ top: 0 });
             }}
           >
-            Rename this account
+            Rename or group this account
           </button>
         )}
         {mayWrite && own !== null && (

@@ -59,6 +59,7 @@ export function EnvelopeRow({ envelope, currency, goal, onAssign, onMove, onGoal
         ) : (
           <span className="envelope-name">{envelope.name}</span>
         )}
+        {envelope.note !== '' && <span className="notes">{envelope.note}</span>}
         {goal !== null && <GoalLine {...goal} currency={currency} />}
         {envelope.carriedMinor !== 0n && (
           <span className="notes">

@@ -3,10 +3,11 @@ import { Fragment, useMemo, useState, type ReactNode } from 'react';
 import type { Budget } from '../budget/budget.ts';
 import { useMayWrite } from '../budget/role.ts';
 import { monthAfter } from '../calendar/months.ts';
-import { setKeepsOverspent } from '../categories/actions.ts';
+import { setCategoryNote, setKeepsOverspent } from '../categories/actions.ts';
 import { removeGoal, setGoal } from '../goals/actions.ts';
 import { GoalForm } from '../goals/goal-form.tsx';
 import { goalState, type GoalState } from '../goals/goal-state.ts';
+import { minorDigits } from '../money/currency.ts';
 import { currenciesOfAccounts, type CurrencyRow } from '../queries/accounts.ts';
 import { categoriesByName, type CategoryRow } from '../queries/categories.ts';
 import { activityByMonth, assignedByMonth, type ActivityRow, type AssignedRow } from '../queries/envelopes.ts';
@@ -19,8 +20,10 @@ import { hashOf } from '../shell/navigation.ts';
 import { NoAccountYet } from '../shell/no-account-yet.tsx';
 import { useQuery, useSteadyQuery } from '../shell/use-query.ts';
 import { assign, assignAll, move } from './actions.ts';
+import { EnvelopeNote } from './envelope-note.tsx';
 import { EnvelopeRow } from './envelope-row.tsx';
 import { monthBudget, type Envelope, type MonthBudget } from './envelopes.ts';
+import { MonthEnd } from './month-end.tsx';
 import { MoveForm } from './move-form.tsx';
 
 /** The budget of a month: how much each category may spend. One currency at a time. */
@@ -98,6 +101,18 @@ function MonthOf({ budget, currency, month, openingMinor }: MonthOfProps): React
       ? []
       : [{ month, currency, categoryId: envelope.categoryId, amountMinor: Number(neededMinor) }];
   });
+  const threeBefore = [-1, -2, -3].map((offset) => monthAfter(month, offset));
+  const likeAverage = shown.flatMap(({ categoryId, assignedMinor }) => {
+    const spentMinor = activity.rows
+      .filter((row) => row.categoryId === categoryId && threeBefore.includes(row.month))
+      .reduce((sum, { changeMinor }) => sum - BigInt(changeMinor), 0n);
+    // Whole units: nobody budgets the cents of an average.
+    const unit = 10n ** BigInt(minorDigits(currency));
+    const averageMinor = ((spentMinor / 3n + unit / 2n) / unit) * unit;
+    return assignedMinor !== 0n || averageMinor <= 0n
+      ? []
+      : [{ month, currency, categoryId, amountMinor: Number(averageMinor) }];
+  });
   const close = (): void => setOpened(null);
   const moveForm = (envelope: Envelope): ReactNode => (
     <MoveForm
@@ -123,16 +138,23 @@ function MonthOf({ budget, currency, month, openingMinor }: MonthOfProps): React
       onCancel={close}
     />
   );
-  const goalForm = ({ categoryId, name }: Envelope): ReactNode => (
-    <GoalForm
-      categoryName={name}
-      goal={goals.find((goal) => goal.categoryId === categoryId)}
-      currency={currency}
-      month={month}
-      onSave={(goal) => save(() => setGoal(client, { ...goal, currency, categoryId }), 'Goal saved.', close)}
-      onRemove={() => save(() => removeGoal(client, categoryId, currency), 'Goal removed.', close)}
-      onCancel={close}
-    />
+  const goalForm = ({ categoryId, name, note }: Envelope): ReactNode => (
+    <>
+      <EnvelopeNote
+        name={name}
+        note={note}
+        onNote={(next) => run(() => setCategoryNote(client, categoryId, next), 'Note saved.')}
+      />
+      <GoalForm
+        categoryName={name}
+        goal={goals.find((goal) => goal.categoryId === categoryId)}
+        currency={currency}
+        month={month}
+        onSave={(goal) => save(() => setGoal(client, { ...goal, currency, categoryId }), 'Goal saved.', close)}
+        onRemove={() => save(() => removeGoal(client, categoryId, currency), 'Goal removed.', close)}
+        onCancel={close}
+      />
+    </>
   );
 
   return (
@@ -160,11 +182,21 @@ function MonthOf({ budget, currency, month, openingMinor }: MonthOfProps): React
             covered from this amount.
           </p>
         )}
-        {mayWrite && likeLastMonth.length + forGoals.length > 0 && (
+        {mayWrite && likeLastMonth.length + forGoals.length + likeAverage.length > 0 && (
           <div className="buttons">
             {forGoals.length > 0 && (
               <button type="button" onClick={() => run(() => assignAll(client, forGoals), 'All goals are funded.')}>
                 Fund goals
+              </button>
+            )}
+            {likeAverage.length > 0 && (
+              <button
+                type="button"
+                onClick={() =>
+                  run(() => assignAll(client, likeAverage), 'Assigned the average spending of three months.')
+                }
+              >
+                Average of three months
               </button>
             )}
             {likeLastMonth.length > 0 && (
@@ -183,6 +215,14 @@ function MonthOf({ budget, currency, month, openingMinor }: MonthOfProps): React
           </div>
         )}
       </div>
+      {mayWrite && (
+        <MonthEnd
+          budget={budget}
+          currency={currency}
+          plan={plan}
+          onCover={(categoryId) => setOpened({ form: 'move', categoryId })}
+        />
+      )}
       <table role="table" className="envelopes" aria-label={`Budget of ${formatMonthInFull(month)}`}>
         <thead role="rowgroup">
           <tr role="row">
@@ -201,8 +241,15 @@ function MonthOf({ budget, currency, month, openingMinor }: MonthOfProps): React
           </tr>
         </thead>
         <tbody role="rowgroup">
-          {shown.map((envelope) => (
+          {shown.map((envelope, index) => (
             <Fragment key={`${month} ${envelope.categoryId}`}>
+              {envelope.groupName !== '' && shown[index - 1]?.groupName !== envelope.groupName && (
+                <GroupRow
+                  name={envelope.groupName}
+                  envelopes={shown.filter(({ groupName }) => groupName === envelope.groupName)}
+                  currency={currency}
+                />
+              )}
               <EnvelopeRow
                 envelope={envelope}
                 currency={currency}
@@ -244,6 +291,34 @@ function MonthOf({ budget, currency, month, openingMinor }: MonthOfProps): React
         <a href={hashOf(budget, { page: 'categories' })}>{mayWrite ? 'Change categories' : 'Categories'}</a>
       </p>
     </>
+  );
+}
+
+interface GroupRowProps {
+  readonly name: string;
+  readonly envelopes: readonly Envelope[];
+  readonly currency: string;
+}
+
+/** The heading of a group, with its totals. */
+function GroupRow({ name, envelopes, currency }: GroupRowProps): ReactNode {
+  const total = (minorOf: (envelope: Envelope) => bigint): bigint =>
+    envelopes.reduce((sum, envelope) => sum + minorOf(envelope), 0n);
+  return (
+    <tr role="row" className="envelope-group">
+      <th role="rowheader" scope="rowgroup">
+        {name}
+      </th>
+      <td role="cell" data-of="Assigned" className="number">
+        <Amount minor={total(({ assignedMinor }) => assignedMinor)} currency={currency} />
+      </td>
+      <td role="cell" data-of="Spent" className="number">
+        <Amount minor={total(({ spentMinor }) => spentMinor)} currency={currency} />
+      </td>
+      <td role="cell" data-of="Available" className="number">
+        <Amount minor={total(({ availableMinor }) => availableMinor)} currency={currency} />
+      </td>
+    </tr>
   );
 }
 

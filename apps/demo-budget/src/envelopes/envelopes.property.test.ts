@@ -6,10 +6,10 @@ import type { ActivityRow, AssignedRow } from '../queries/envelopes.ts';
 import { monthBudget } from './envelopes.ts';
 
 const categories: readonly CategoryRow[] = [
-  { id: 'food', name: 'Food', kind: 'spending', hidden: 0, keepsOverspent: 0 },
-  { id: 'fun', name: 'Fun', kind: 'spending', hidden: 1, keepsOverspent: 0 },
-  { id: 'car', name: 'Car', kind: 'spending', hidden: 0, keepsOverspent: 1 },
-  { id: 'pay', name: 'Pay', kind: 'income', hidden: 0, keepsOverspent: 0 },
+  { id: 'food', name: 'Food', kind: 'spending', hidden: 0, keepsOverspent: 0, groupName: '', position: 0, note: '' },
+  { id: 'fun', name: 'Fun', kind: 'spending', hidden: 1, keepsOverspent: 0, groupName: '', position: 0, note: '' },
+  { id: 'car', name: 'Car', kind: 'spending', hidden: 0, keepsOverspent: 1, groupName: '', position: 0, note: '' },
+  { id: 'pay', name: 'Pay', kind: 'income', hidden: 0, keepsOverspent: 0, groupName: '', position: 0, note: '' },
 ];
 const month = fc.integer({ min: -14, max: 3 }).map((count) => monthAfter('2026-02', count));
 const minor = fc.bigInt({ min: -(2n ** 55n), max: 2n ** 55n });

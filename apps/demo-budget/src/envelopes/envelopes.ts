@@ -6,6 +6,9 @@ export interface Envelope {
   readonly categoryId: string;
   readonly name: string;
   readonly hidden: boolean;
+  /** Empty for none. */
+  readonly groupName: string;
+  readonly note: string;
   /** Overspending stays in the envelope, instead of being covered from unassigned money when the month ends. */
   readonly keepsOverspent: boolean;
   /** Money left from earlier months; negative only if the envelope keeps its overspending. */
@@ -69,6 +72,8 @@ export function monthBudget({ month, categories, assigned, activity, openingMino
       categoryId: category.id,
       name: category.name,
       hidden: category.hidden === 1,
+      groupName: category.groupName,
+      note: category.note,
       keepsOverspent: category.keepsOverspent === 1,
       carriedMinor,
       assignedMinor,

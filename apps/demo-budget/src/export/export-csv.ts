@@ -14,16 +14,20 @@ export interface ExportProgress {
 const header = ['Date', 'Account', 'Payee', 'Notes', 'Category', 'Amount', 'Currency', 'Status', 'Entry'];
 
 /**
- * Exports every entry of every account as CSV, oldest first. An entry has one line, or one line per part if it is
+ * Exports every entry of one account, or of all accounts (`accountId` null), as CSV, oldest first. An entry has one line, or one line per part if it is
  * split, so that the amounts add up. Amounts are exact, with a decimal point. This app's import can read the file.
  * Everything is read from one snapshot.
  */
-export async function exportCsv(reader: Reader, onProgress: (progress: ExportProgress) => void): Promise<Blob> {
-  const [{ count: totalCount } = { count: 0 }] = await reader.query<CountRow>(entryLineCount);
+export async function exportCsv(
+  reader: Reader,
+  onProgress: (progress: ExportProgress) => void,
+  accountId: string | null = null,
+): Promise<Blob> {
+  const [{ count: totalCount } = { count: 0 }] = await reader.query<CountRow>(entryLineCount, [accountId]);
   // A byte order mark: without it, spreadsheet programs misread UTF-8.
   const texts = [`\ufeff${Papa.unparse([header])}\r\n`];
   let writtenCount = 0;
-  for await (const rows of reader.stream<ExportedLineRow>(exportedLines)) {
+  for await (const rows of reader.stream<ExportedLineRow>(exportedLines, [accountId])) {
     texts.push(`${Papa.unparse(rows.map(cellsOf))}\r\n`);
     writtenCount += rows.length;
     onProgress({ writtenCount, totalCount });

@@ -2,7 +2,9 @@ import { useClient } from '@rockpool/client/react';
 import { useState, type ReactNode } from 'react';
 import { RestoreCard } from '../restore/restore-card.tsx';
 import { useTask } from '../shell/failure.tsx';
-import { today } from '../shell/locale.ts';
+import { accountsWithBalances, type AccountRow } from '../queries/accounts.ts';
+import { locale, today } from '../shell/locale.ts';
+import { useQuery } from '../shell/use-query.ts';
 import { download } from './download.ts';
 import { exportCsv, type ExportProgress } from './export-csv.ts';
 import { exportJson } from './export-json.ts';
@@ -35,6 +37,8 @@ export function ExportView(): ReactNode {
   const [running, setRunning] = useState<Format | null>(null);
   const [progress, setProgress] = useState<ExportProgress | null>(null);
   const [saved, setSaved] = useState<string | null>(null);
+  const [accountId, setAccountId] = useState<string | null>(null);
+  const { rows: accounts } = useQuery<AccountRow>(accountsWithBalances);
 
   const save = (format: Format): void => {
     setRunning(format);
@@ -44,11 +48,12 @@ export function ExportView(): ReactNode {
       try {
         const blob =
           format === 'csv'
-            ? await exportCsv(client, setProgress)
+            ? await exportCsv(client, setProgress, accountId)
             : format === 'json'
               ? await exportJson(client, Date.now(), setProgress)
               : await client.backup();
-        const fileName = `budget-${today()}.${format}`;
+        const account = format === 'csv' ? accounts.find(({ id }) => id === accountId) : undefined;
+        const fileName = `${account === undefined ? 'budget' : fileNameOf(account.name)}-${today()}.${format}`;
         download(fileName, blob);
         setSaved(fileName);
       } finally {
@@ -66,9 +71,27 @@ export function ExportView(): ReactNode {
           <li key={format} className="card">
             <h2>{title}</h2>
             <p>{words}</p>
+            {format === 'csv' && accounts.length > 1 && (
+              <label>
+                Account
+                <select
+                  value={accountId ?? ''}
+                  onChange={({ target: { value } }) => setAccountId(value === '' ? null : value)}
+                >
+                  <option value="">All accounts</option>
+                  {accounts.map(({ id, name }) => (
+                    <option key={id} value={id}>
+                      {name}
+                    </option>
+                  ))}
+                </select>
+              </label>
+            )}
             {running === format ? (
               <label className="progress">
-                {progress === null ? 'Reading …' : `${progress.writtenCount} of ${progress.totalCount}`}
+                {progress === null
+                  ? 'Reading …'
+                  : `${progress.writtenCount.toLocaleString(locale)} of ${progress.totalCount.toLocaleString(locale)}`}
                 <progress {...(progress === null ? {} : { value: progress.writtenCount, max: progress.totalCount })} />
               </label>
             ) : (
@@ -90,4 +113,9 @@ export function ExportView(): ReactNode {
       </p>
     </>
   );
+}
+
+/** An account's name without the characters that file systems reserve. */
+function fileNameOf(name: string): string {
+  return name.replace(/[^\p{L}\p{N}]+/gu, '-').replace(/^-|-$/g, '') || 'account';
 }

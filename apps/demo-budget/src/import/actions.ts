@@ -5,6 +5,7 @@ import { kindOfAccount, type AccountKindRow } from '../queries/accounts.ts';
 import { rulesInOrder, type RuleRow } from '../queries/rules.ts';
 import { applyRules } from '../rules/apply.ts';
 import { readRules } from '../rules/rule.ts';
+import { matchImport } from '../schedules/match-imports.ts';
 import type { Writer } from '../writer.ts';
 import { deleteEntries } from '../entries/actions.ts';
 import type { EntryDraft } from './rows/preview.ts';
@@ -22,7 +23,8 @@ export interface ImportProgress {
 
 /**
  * Writes the entries of a plan, in slices. Rules set payee, notes and category; without a category from a rule, an
- * entry gets the one that the file names, else the payee's last category. Off-budget entries get none. Resolves to the ids of the new entries.
+ * entry gets the one that the file names, else the payee's last category. Scheduled entries that the file has are marked
+ * as entered. Off-budget entries get none. Resolves to the ids of the new entries.
  *
  * @param drafts in the order of the file, which may be oldest or newest first.
  * @param addsCategories adds the file's categories that the budget does not have
@@ -71,6 +73,12 @@ export async function importEntries(
     addedIds.push(...slice.filter((_, offset) => results[offset]?.changes === 1).map(({ draft }) => draft.importKey));
     onProgress({ writtenCount: from + slice.length, totalCount: drafts.length });
   }
+  const added = new Set(addedIds);
+  await matchImport(
+    writer,
+    accountId,
+    drafts.filter(({ importKey }) => added.has(importKey)),
+  );
   return addedIds;
 }
 

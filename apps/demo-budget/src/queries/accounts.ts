@@ -6,6 +6,8 @@ export interface AccountRow {
   readonly kind: AccountKind;
   readonly currency: string;
   readonly openingMinor: number;
+  /** Empty for none. */
+  readonly groupName: string;
   readonly closed: 0 | 1;
   readonly balanceMinor: number | bigint;
   readonly entryCount: number;
@@ -13,7 +15,7 @@ export interface AccountRow {
 
 /** All accounts with their balances, closed ones last. No parameters. */
 export const accountsWithBalances = `
-  SELECT account.id, account.name, account.kind, account.currency, account.openingMinor, account.closed,
+  SELECT account.id, account.name, account.kind, account.currency, account.openingMinor, account.groupName, account.closed,
          account.openingMinor + coalesce(moved.totalMinor, 0) AS balanceMinor, coalesce(moved.entryCount, 0) AS entryCount
   FROM accounts AS account
     LEFT JOIN (SELECT accountId, sum(amountMinor) AS totalMinor, count(*) AS entryCount FROM entries GROUP BY accountId) AS moved ON moved.accountId = account.id
@@ -49,3 +51,18 @@ export interface AccountKindRow {
 /** The kind of an account. Parameter: account id. */
 export const kindOfAccount = `
   SELECT kind FROM accounts WHERE id = ?`;
+
+/** The names of the groups of accounts. No parameters. */
+export const groupsOfAccounts = `
+  SELECT DISTINCT groupName FROM accounts WHERE groupName <> '' ORDER BY groupName COLLATE NOCASE`;
+
+export interface AccountToReconcileRow {
+  readonly id: string;
+  readonly name: string;
+}
+
+/** The open accounts with cleared entries that are not reconciled. Parameter: currency. */
+export const accountsToReconcile = `
+  SELECT id, name FROM accounts AS account
+  WHERE currency = ? AND closed = 0 AND EXISTS (SELECT 1 FROM entries WHERE status = 'cleared' AND accountId = account.id)
+  ORDER BY createdAtMs, id`;

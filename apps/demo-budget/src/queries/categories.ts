@@ -6,8 +6,17 @@ export interface CategoryRow {
   readonly kind: CategoryKind;
   readonly hidden: 0 | 1;
   readonly keepsOverspent: 0 | 1;
+  /** Empty for none. */
+  readonly groupName: string;
+  readonly position: number;
+  readonly note: string;
 }
 
-/** All categories, spending first, by name. No parameters. */
+/** All categories, spending first, by group, position and name. No parameters. */
 export const categoriesByName = `
-  SELECT id, name, kind, hidden, keepsOverspent FROM categories ORDER BY kind DESC, hidden, name COLLATE NOCASE, id`;
+  SELECT category.id, category.name, category.kind, category.hidden, category.keepsOverspent, category.groupName, category.position, category.note
+  FROM categories AS category
+    JOIN (SELECT kind, groupName, min(position) AS position FROM categories WHERE deleted = 0 GROUP BY kind, groupName) AS heading
+      ON heading.kind = category.kind AND heading.groupName = category.groupName
+  WHERE category.deleted = 0 OR EXISTS (SELECT 1 FROM entries WHERE categoryId = category.id)
+  ORDER BY category.kind DESC, heading.position, category.groupName, category.hidden, category.position, category.name COLLATE NOCASE, category.id`;

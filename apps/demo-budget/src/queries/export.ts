@@ -2,10 +2,11 @@ export interface CountRow {
   readonly count: number;
 }
 
-/** The number of rows of `exportedLines`. No parameters. */
+/** The number of rows of `exportedLines`. Parameter: an account's id, or NULL for all accounts. */
 export const entryLineCount = `
-  SELECT (SELECT count(*) FROM parts)
-    + (SELECT count(*) FROM entries AS entry WHERE amountMinor IS NOT (SELECT sum(amountMinor) FROM parts WHERE entryId = entry.id)) AS count`;
+  WITH asked (accountId) AS (VALUES (?))
+  SELECT (SELECT count(*) FROM parts JOIN entries ON entries.id = parts.entryId, asked WHERE asked.accountId IS NULL OR entries.accountId = asked.accountId)
+    + (SELECT count(*) FROM entries AS entry, asked WHERE (asked.accountId IS NULL OR entry.accountId = asked.accountId) AND amountMinor IS NOT (SELECT sum(amountMinor) FROM parts WHERE entryId = entry.id)) AS count`;
 
 export interface ExportedLineRow {
   readonly entryId: string;
@@ -19,9 +20,9 @@ export interface ExportedLineRow {
   readonly status: string;
 }
 
-/** Every entry, oldest first: the remainder that its parts leave, if any, then its parts. No parameters. */
+/** Every entry, oldest first: the remainder that its parts leave, if any, then its parts. Parameter: an account's id, or NULL for all accounts. */
 export const exportedLines = `
-  WITH piece (entryId, partId, categoryId, notes, amountMinor) AS (
+  WITH asked (accountId) AS (VALUES (?)), piece (entryId, partId, categoryId, notes, amountMinor) AS (
     SELECT entry.id, '', entry.categoryId, entry.notes, entry.amountMinor - coalesce((SELECT sum(amountMinor) FROM parts WHERE entryId = entry.id), 0)
     FROM entries AS entry WHERE entry.amountMinor IS NOT (SELECT sum(amountMinor) FROM parts WHERE entryId = entry.id)
     UNION ALL
@@ -32,4 +33,5 @@ export const exportedLines = `
     JOIN entries AS entry ON entry.id = piece.entryId
     JOIN accounts AS account ON account.id = entry.accountId
     LEFT JOIN categories AS category ON category.id = piece.categoryId
+  WHERE (SELECT accountId FROM asked) IS NULL OR entry.accountId = (SELECT accountId FROM asked)
   ORDER BY entry.date, entry.enteredAtMs, entry.id, length(piece.partId), piece.partId`;

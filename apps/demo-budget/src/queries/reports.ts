@@ -138,3 +138,41 @@ export const reportedEntries = `
   HAVING line.categoryId IS NOT NULL OR sum(line.amountMinor) <> 0
   ORDER BY entry.date DESC, entry.enteredAtMs DESC, entry.id DESC, line.categoryId
   LIMIT ?`;
+
+export type BreakdownBy = 'payee' | 'category' | 'group' | 'account';
+
+export interface BreakdownRow {
+  /** Empty for entries without a payee, category or group. */
+  readonly name: string;
+  readonly spentMinor: number | bigint;
+  /** In the days to compare with. */
+  readonly beforeMinor: number | bigint;
+}
+
+const breakdownNames: Readonly<Record<BreakdownBy, string>> = {
+  payee: 'entry.payee',
+  category: "coalesce(category.name, '')",
+  group: "coalesce(category.groupName, '')",
+  account: 'account.name',
+};
+
+/**
+ * Spending by one property of its entries, in two ranges of days, the largest first. Parameters: currency, first and
+ * last day, first and last day to compare with.
+ */
+export function breakdownBy(by: BreakdownBy): string {
+  return `
+  WITH ${budgetLines}, asked (currency, firstDay, lastDay, firstBefore, lastBefore) AS (VALUES (?, ?, ?, ?, ?))
+  SELECT ${breakdownNames[by]} AS name,
+         coalesce(-sum(line.amountMinor) FILTER (WHERE line.date BETWEEN asked.firstDay AND asked.lastDay), 0) AS spentMinor,
+         coalesce(-sum(line.amountMinor) FILTER (WHERE line.date BETWEEN asked.firstBefore AND asked.lastBefore), 0) AS beforeMinor
+  FROM asked, line
+    JOIN entries AS entry ON entry.id = line.entryId
+    JOIN accounts AS account ON account.id = entry.accountId
+    LEFT JOIN categories AS category ON category.id = line.categoryId
+  WHERE line.currency = asked.currency
+    AND (line.date BETWEEN asked.firstDay AND asked.lastDay OR line.date BETWEEN asked.firstBefore AND asked.lastBefore)
+    AND ${sideOfLine} = 'spending'
+  GROUP BY 1 HAVING spentMinor <> 0 OR beforeMinor <> 0
+  ORDER BY 2 DESC, 1 COLLATE NOCASE`;
+}

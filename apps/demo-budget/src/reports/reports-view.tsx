@@ -7,6 +7,7 @@ import { formatMonth, today } from '../shell/locale.ts';
 import { hashOf, type Page } from '../shell/navigation.ts';
 import { NoAccountYet } from '../shell/no-account-yet.tsx';
 import { useQuery } from '../shell/use-query.ts';
+import { BreakdownReport } from './breakdown/breakdown-report.tsx';
 import { CashFlowReport } from './cash-flow/cash-flow-report.tsx';
 import { NetWorthReport } from './net-worth/net-worth-report.tsx';
 import { monthsFromTo, periodCounts, type Period } from './period.ts';
@@ -17,6 +18,7 @@ export const reportPages = {
   reports: 'Spending',
   'cash-flow': 'Cash flow',
   'net-worth': 'Net worth',
+  breakdown: 'Breakdown',
 } as const satisfies Partial<Record<Page, string>>;
 
 export type ReportPage = keyof typeof reportPages;
@@ -25,7 +27,12 @@ export function isReportPage(page: Page): page is ReportPage {
   return page in reportPages;
 }
 
-const reportOf = { reports: SpendingReport, 'cash-flow': CashFlowReport, 'net-worth': NetWorthReport } as const;
+const reportOf = {
+  reports: SpendingReport,
+  'cash-flow': CashFlowReport,
+  'net-worth': NetWorthReport,
+  breakdown: BreakdownReport,
+} as const;
 
 /** The reports of the budget. One currency at a time, and one period for all reports. */
 export function ReportsView({ budget, page }: { readonly budget: Budget; readonly page: ReportPage }): ReactNode {

@@ -117,6 +117,11 @@ function doneWith(scheduleId: string, date: string, outcome: 'entered' | 'skippe
   };
 }
 
+/** The statement that marks a day as entered, for an entry that came from elsewhere. */
+export function markEntered(scheduleId: string, date: string): SqlStatement {
+  return doneWith(scheduleId, date, 'entered');
+}
+
 function dayKey(scheduleId: string, date: string): string {
   return `${scheduleId}/${date}`;
 }

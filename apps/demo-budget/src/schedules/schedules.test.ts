@@ -1,6 +1,8 @@
 import { beforeEach, describe, expect, it } from 'vitest';
 import { addAccount } from '../accounts/actions.ts';
 import { addCategory } from '../categories/actions.ts';
+import { addStarterCategories } from '../categories/starter-categories.ts';
+import { importEntries } from '../import/actions.ts';
 import { scheduleDaysDone, schedulesByPayee, type ScheduleDayRow, type ScheduleRow } from '../queries/schedules.ts';
 import { memoryWriter, type MemoryWriter } from '../testing/memory-writer.ts';
 import { addSchedule, changeSchedule, deleteSchedule, enterDays, skipDay, type ScheduleFields } from './actions.ts';
@@ -117,4 +119,36 @@ describe('a scheduled entry', () => {
     ]);
     expect(writer.rows(scheduleDaysDone)).toEqual([]);
   });
+});
+
+it('a scheduled entry that a statement has is marked as entered, and gives the entry its category', async () => {
+  const writer = memoryWriter();
+  await addStarterCategories(writer);
+  const accountId = await addAccount(writer, { name: 'A', kind: 'checking', currency: 'EUR', openingMinor: 0 });
+  const scheduleId = await addSchedule(writer, {
+    accountId,
+    otherAccountId: null,
+    payee: 'Landlord',
+    notes: '',
+    categoryId: 'starter-home',
+    amountMinor: -60_000,
+    firstDate: '2025-01-01',
+    every: 1,
+    unit: 'month',
+    lastDate: null,
+  });
+  const row = { notes: '', categoryName: '', amountMinor: -60_000 };
+  await importEntries(writer, accountId, [
+    { ...row, importKey: 'a', date: '2025-02-03', payee: 'LANDLORD SEPA' },
+    { ...row, importKey: 'b', date: '2025-02-20', payee: 'Landlord' },
+    { ...row, importKey: 'c', date: '2025-02-02', payee: 'Somebody else' },
+  ]);
+  expect(writer.rows('SELECT id, outcome FROM scheduleDays')).toEqual([
+    { id: `${scheduleId}/2025-02-01`, outcome: 'entered' },
+  ]);
+  expect(writer.rows('SELECT id, categoryId FROM entries ORDER BY id')).toEqual([
+    { id: 'a', categoryId: 'starter-home' },
+    { id: 'b', categoryId: null },
+    { id: 'c', categoryId: null },
+  ]);
 });

@@ -20,6 +20,7 @@ export const pages = [
   'reports',
   'cash-flow',
   'net-worth',
+  'breakdown',
   'schedules',
   'notes',
   'categories',

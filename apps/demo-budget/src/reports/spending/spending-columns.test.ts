@@ -5,7 +5,16 @@ import { spendingReport } from './spending.ts';
 const categories = Array.from(
   { length: 8 },
   (_, index) =>
-    ({ id: `c${index}`, name: `Category ${index}`, kind: 'spending', hidden: 0, keepsOverspent: 0 }) as const,
+    ({
+      id: `c${index}`,
+      name: `Category ${index}`,
+      kind: 'spending',
+      hidden: 0,
+      keepsOverspent: 0,
+      groupName: '',
+      position: 0,
+      note: '',
+    }) as const,
 );
 const rows = categories.map(({ id }, index) => ({ month: '2025-01', categoryId: id, spentMinor: 1_000 - index }));
 const report = spendingReport(rows, categories, ['2024-12', '2025-01']);

@@ -3,8 +3,17 @@ import { barShare, spendingReport } from './spending.ts';
 
 describe('the spending report', () => {
   const categories = [
-    { id: 'g', name: 'Groceries', kind: 'spending', hidden: 0, keepsOverspent: 0 },
-    { id: 'h', name: 'Home', kind: 'spending', hidden: 0, keepsOverspent: 0 },
+    {
+      id: 'g',
+      name: 'Groceries',
+      kind: 'spending',
+      hidden: 0,
+      keepsOverspent: 0,
+      groupName: '',
+      position: 0,
+      note: '',
+    },
+    { id: 'h', name: 'Home', kind: 'spending', hidden: 0, keepsOverspent: 0, groupName: '', position: 0, note: '' },
   ] as const;
 
   it('has a line per category with spending, the largest first, and zeros for empty months', () => {

@@ -1,0 +1,67 @@
+import { beforeEach, describe, expect, it } from 'vitest';
+import { addAccount } from '../accounts/actions.ts';
+import { addEntry } from '../entries/actions.ts';
+import { assign } from '../envelopes/actions.ts';
+import { setGoal } from '../goals/actions.ts';
+import { categoriesByName, type CategoryRow } from '../queries/categories.ts';
+import { memoryWriter, type MemoryWriter } from '../testing/memory-writer.ts';
+import { deleteCategory, placeCategory, renameGroup } from './actions.ts';
+import { addStarterCategories } from './starter-categories.ts';
+
+let writer: MemoryWriter;
+
+beforeEach(async () => {
+  writer = memoryWriter();
+  await addStarterCategories(writer);
+});
+
+const spending = (): CategoryRow[] =>
+  writer.rows<CategoryRow>(categoriesByName).filter(({ kind }) => kind === 'spending');
+const names = (): string[] =>
+  spending().map(({ groupName, name }) => (groupName === '' ? name : `${groupName}: ${name}`));
+
+describe('categories', () => {
+  it('are placed in groups and in any order', async () => {
+    await placeCategory(writer, spending(), 'starter-leisure', { groupName: '', beforeId: 'starter-bills' });
+    expect(names().slice(0, 3)).toEqual(['Leisure', 'Bills and insurance', 'Children']);
+    await placeCategory(writer, spending(), 'starter-home', { groupName: 'Fixed', beforeId: null });
+    await placeCategory(writer, spending(), 'starter-bills', { groupName: 'Fixed', beforeId: 'starter-home' });
+    expect(names().filter((name) => name.startsWith('Fixed'))).toEqual(['Fixed: Bills and insurance', 'Fixed: Home']);
+    await renameGroup(writer, 'Fixed', 'Every month');
+    expect(names()).toContain('Every month: Home');
+    // Many moves between the same two still find room.
+    for (let round = 0; round < 80; round += 1) {
+      const [first, second, third] = spending();
+      await placeCategory(writer, spending(), third?.id ?? '', { groupName: '', beforeId: second?.id ?? '' });
+      expect(
+        spending()
+          .slice(0, 3)
+          .map(({ id }) => id),
+      ).toEqual([first?.id, third?.id, second?.id]);
+    }
+  });
+
+  it('are deleted with all references moved, in one transaction', async () => {
+    const accountId = await addAccount(writer, { name: 'A', kind: 'cash', currency: 'EUR', openingMinor: 0 });
+    const entry = { date: '2025-01-31', payee: 'Zoo', notes: '', categoryId: 'starter-children', amountMinor: -350 };
+    await addEntry(writer, accountId, entry);
+    await assign(writer, { month: '2025-01', currency: 'EUR', categoryId: 'starter-children', amountMinor: 500 });
+    await setGoal(writer, {
+      categoryId: 'starter-children',
+      currency: 'EUR',
+      kind: 'monthly',
+      amountMinor: 500,
+      byMonth: null,
+    });
+    await deleteCategory(writer, 'starter-children', 'starter-leisure');
+    expect(names()).not.toContain('Children');
+    expect(writer.rows('SELECT categoryId FROM entries UNION ALL SELECT categoryId FROM assignments')).toEqual([
+      { categoryId: 'starter-leisure' },
+      { categoryId: 'starter-leisure' },
+    ]);
+    expect(writer.rows('SELECT * FROM goals')).toEqual([]);
+    // Another device made an entry meanwhile.
+    await addEntry(writer, accountId, entry);
+    expect(names()).toContain('Children');
+  });
+});

@@ -1,0 +1,151 @@
+import { useEffect, useState, type ReactNode } from 'react';
+import { breakdownBy, type BreakdownBy, type BreakdownRow } from '../../queries/reports.ts';
+import { Amount } from '../../shell/amount.tsx';
+import { locale } from '../../shell/locale.ts';
+import { useSteadyQuery } from '../../shell/use-query.ts';
+import { daysOf } from '../period.ts';
+import type { ReportProps } from '../report-props.ts';
+import { barShare } from '../spending/spending.ts';
+import { yearBefore } from './year-before.ts';
+
+const byWords: Readonly<Record<BreakdownBy, string>> = {
+  payee: 'Payee',
+  category: 'Category',
+  group: 'Group',
+  account: 'Account',
+};
+
+const shownAtFirst = 50;
+
+/** Spending of any range of days by payee, category, group or account, beside the same days of the year before. */
+export function BreakdownReport({ currency, period }: ReportProps): ReactNode {
+  const days = daysOf(period);
+  const [by, setBy] = useState<BreakdownBy>('payee');
+  const [from, setFrom] = useState(days.first);
+  const [to, setTo] = useState(days.last);
+  const [limit, setLimit] = useState(shownAtFirst);
+  useEffect(() => {
+    setFrom(days.first);
+    setTo(lastDayOf(days.last));
+  }, [days.first, days.last]);
+  const { rows, loading } = useSteadyQuery<BreakdownRow>(breakdownBy(by), [
+    currency,
+    from,
+    to,
+    yearBefore(from),
+    yearBefore(to),
+  ]);
+  if (loading) return null;
+  const total = (minorOf: (row: BreakdownRow) => number | bigint): bigint =>
+    rows.reduce((sum, row) => sum + BigInt(minorOf(row)), 0n);
+  const largest = BigInt(rows[0]?.spentMinor ?? 0);
+  return (
+    <section className="card chart">
+      <div className="breakdown-head">
+        <label>
+          By
+          <select value={by} onChange={(event) => setBy(event.target.value as BreakdownBy)}>
+            {Object.entries(byWords).map(([value, word]) => (
+              <option key={value} value={value}>
+                {word}
+              </option>
+            ))}
+          </select>
+        </label>
+        <label>
+          From
+          <input type="date" value={from} onChange={(event) => setFrom(event.target.value)} />
+        </label>
+        <label>
+          To
+          <input type="date" value={to} onChange={(event) => setTo(event.target.value)} />
+        </label>
+      </div>
+      <table className="figures breakdown" aria-label={`Spending by ${byWords[by].toLowerCase()}, in ${currency}`}>
+        <thead>
+          <tr>
+            <th scope="col">{byWords[by]}</th>
+            <th scope="col">
+              <span className="visually-hidden">Share</span>
+            </th>
+            <th scope="col" className="number">
+              Spent
+            </th>
+            <th scope="col" className="number">
+              A year before
+            </th>
+            <th scope="col" className="number">
+              Change
+            </th>
+          </tr>
+        </thead>
+        <tbody>
+          {rows.slice(0, limit).map((row) => (
+            <tr key={row.name}>
+              <th scope="row">{row.name === '' ? emptyName(by) : row.name}</th>
+              <td className="breakdown-bar" aria-hidden="true">
+                <span style={{ width: `${barShare(BigInt(row.spentMinor), largest) * 100}%` }} />
+              </td>
+              <td className="number">
+                <Amount minor={row.spentMinor} currency={currency} />
+              </td>
+              <td className="number">
+                <Amount minor={row.beforeMinor} currency={currency} />
+              </td>
+              <td className="number">{changeWords(BigInt(row.spentMinor), BigInt(row.beforeMinor))}</td>
+            </tr>
+          ))}
+          {rows.length === 0 && (
+            <tr>
+              <td colSpan={5}>No spending in these days.</td>
+            </tr>
+          )}
+        </tbody>
+        <tfoot>
+          <tr>
+            <th scope="row" colSpan={2}>
+              Total
+            </th>
+            <td className="number">
+              <Amount minor={total(({ spentMinor }) => spentMinor)} currency={currency} />
+            </td>
+            <td className="number">
+              <Amount minor={total(({ beforeMinor }) => beforeMinor)} currency={currency} />
+            </td>
+            <td className="number">
+              {changeWords(
+                total(({ spentMinor }) => spentMinor),
+                total(({ beforeMinor }) => beforeMinor),
+              )}
+            </td>
+          </tr>
+        </tfoot>
+      </table>
+      {rows.length > limit && (
+        <button type="button" className="more" onClick={() => setLimit(limit * 4)}>
+          Show more of the {rows.length.toLocaleString(locale)} lines
+        </button>
+      )}
+    </section>
+  );
+}
+
+function emptyName(by: BreakdownBy): string {
+  return by === 'payee' ? 'No payee' : by === 'group' ? 'No group' : 'No category';
+}
+
+const percent = new Intl.NumberFormat(locale, {
+  style: 'percent',
+  signDisplay: 'exceptZero',
+  maximumFractionDigits: 0,
+});
+
+function changeWords(minor: bigint, beforeMinor: bigint): string {
+  return beforeMinor <= 0n ? '—' : percent.format(Number(((minor - beforeMinor) * 1_000n) / beforeMinor) / 1_000);
+}
+
+/** A date field has no 31st of every month. */
+function lastDayOf(day: string): string {
+  const [year = 1970, month = 1] = day.split('-').map(Number);
+  return new Date(Date.UTC(year, month, 0)).toISOString().slice(0, 10);
+}

@@ -1,0 +1,67 @@
+import type { EntryDraft } from '../import/rows/preview.ts';
+import { findAlike } from '../import/rows/likeness.ts';
+import { scheduleDaysDone, schedulesByPayee, type ScheduleDayRow, type ScheduleRow } from '../queries/schedules.ts';
+import type { Writer } from '../writer.ts';
+import { markEntered, type DueDay } from './actions.ts';
+import { dayAfter, openDays } from './occurrences.ts';
+
+/** The bank may book a few days late, and a schedule may be due just after the statement ends. */
+const daysAround = 4;
+
+/**
+ * The scheduled entries of an account that the statement has: the same amount within four days, with a common word in
+ * the payee. Transfers are left out, because an import has one side only.
+ */
+export async function scheduledInImport(
+  writer: Pick<Writer, 'query'>,
+  accountId: string,
+  drafts: readonly EntryDraft[],
+): Promise<(DueDay & { readonly draft: EntryDraft })[]> {
+  const days = drafts.map(({ date }) => date).sort();
+  const [first, last] = [days[0], days.at(-1)];
+  if (first === undefined || last === undefined) return [];
+  const schedules = await writer.query<ScheduleRow>(schedulesByPayee);
+  const done = Map.groupBy(await writer.query<ScheduleDayRow>(scheduleDaysDone), ({ scheduleId }) => scheduleId);
+  const due = schedules
+    .filter((schedule) => schedule.accountId === accountId && schedule.otherAccountId === null)
+    .flatMap((schedule) => {
+      const doneDays = new Set(done.get(schedule.id)?.map(({ date }) => date));
+      return openDays(schedule, doneDays, dayAfter(last, daysAround, 'day'))
+        .filter((date) => date >= dayAfter(first, -daysAround, 'day'))
+        .map((date) => ({ schedule, date }));
+    });
+  const dueById = new Map(due.map((day) => [`${day.schedule.id}/${day.date}`, day]));
+  const alike = findAlike(
+    drafts,
+    [...dueById].map(([id, { schedule, date }]) => ({
+      id,
+      importKey: null,
+      date,
+      payee: schedule.payee,
+      amountMinor: schedule.amountMinor,
+    })),
+  );
+  return [...alike].flatMap(([draft, { id }]) => {
+    const day = dueById.get(id);
+    return day === undefined ? [] : [{ ...day, draft }];
+  });
+}
+
+/**
+ * Marks the scheduled entries that an import brought as entered, and gives their entries the category of the schedule
+ * if they have none.
+ */
+export async function matchImport(writer: Writer, accountId: string, drafts: readonly EntryDraft[]): Promise<number> {
+  const matches = await scheduledInImport(writer, accountId, drafts);
+  if (matches.length === 0) return 0;
+  await writer.batch(
+    matches.flatMap(({ schedule, date, draft }) => [
+      markEntered(schedule.id, date),
+      {
+        sql: 'UPDATE entries SET categoryId = ? WHERE id = ? AND categoryId IS NULL AND ? IS NOT NULL',
+        params: [schedule.categoryId, draft.importKey, schedule.categoryId],
+      },
+    ]),
+  );
+  return matches.length;
+}
