@@ -1,6 +1,6 @@
 import { toRockpoolError } from '@rockpool/shared';
 import { issueToken } from './auth/jwt.ts';
-import { runBackup, runRestore } from './cli/backup.ts';
+import { runBackup, runRestore, runVerify } from './cli/backup.ts';
 import { readServeConfig, readTokenConfig, SERVE_SETTINGS, TOKEN_SETTINGS } from './cli/config.ts';
 import { runDatabases } from './cli/databases.ts';
 import { runMembers } from './cli/members.ts';
@@ -26,7 +26,9 @@ rockpool-server members (--data DIR | --postgres URL) COMMAND
     list ID, set ID PRINCIPAL ROLE, revoke ID PRINCIPAL,
     invitations ID, withdraw ID INVITATION                   also while the server runs, which applies them within 2 s
 
-rockpool-server backup DIR --data DIR      copies every database and the members, also while the server runs
+rockpool-server backup DIR --data DIR      copies every database and the members, also while the server runs;
+                                           continues after an interruption
+rockpool-server verify DIR                 checks every file of a backup
 rockpool-server restore DIR --data DIR     restores a backup into a data directory without databases
 rockpool-server doctor (--data DIR | --postgres URL) [--schema FILE]
     Checks the data directory or PostgreSQL, and every database. Exits with 1 if it finds a problem.
@@ -43,6 +45,7 @@ const COMMANDS: Readonly<Record<string, (sources: Sources) => Promise<number | v
   },
   databases: (sources) => runDatabases(sources, print),
   backup: (sources) => runBackup(sources, print),
+  verify: (sources) => runVerify(sources, print),
   restore: (sources) => runRestore(sources, print),
   members: (sources) => runMembers(sources, print),
   doctor: async (sources) => ((await runDoctor(sources, print)) ? 0 : 1),

@@ -1,10 +1,21 @@
-import { copyFileSync, existsSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs';
+import {
+  copyFileSync,
+  existsSync,
+  mkdirSync,
+  readdirSync,
+  readFileSync,
+  rmSync,
+  statSync,
+  writeFileSync,
+} from 'node:fs';
 import { join } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
 import { SqliteMembers } from '../auth/sqlite-members.ts';
 import { run } from '../cli.ts';
 import { databasePath } from '../store/data-directory.ts';
+import { openDatabaseFile } from '../store/database-file.ts';
+import { TEST_SCHEMA } from '../../testing/test-schema.ts';
 import { insert } from '../../testing/changeset.ts';
 import { ServerProcess, serverFlags } from '../../testing/server-process.ts';
 import { TestConnection, TestSite } from '../../testing/test-client.ts';
@@ -206,6 +217,36 @@ describe('an administrator', () => {
     expect(await connection.failure()).toMatchObject({ code: 'database-unavailable' });
     await connected(again);
     await again.signal('SIGTERM');
+  });
+
+  it('continues an interrupted backup, and verifies a complete one', async () => {
+    for (const id of ['a', 'b', 'c'])
+      openDatabaseFile(databasePath(data, id), TEST_SCHEMA, { databaseId: id }).sql.close();
+    expect(await runCommand(['backup', at('backup'), '--data', data])).toMatchObject({ code: 0 });
+    const manifest = join(at('backup'), 'manifest.json');
+    const complete = JSON.parse(readFileSync(manifest, 'utf8')) as Record<string, string>;
+    expect(await runCommand(['backup', at('backup'), '--data', data])).toMatchObject({
+      code: 1,
+      stderr: expect.stringContaining('is not empty') as string,
+    });
+    // As after a kill while the second file was being copied.
+    rmSync(manifest);
+    writeFileSync(
+      join(at('backup'), 'manifest.unfinished.json'),
+      JSON.stringify({ 'db-a.sqlite': complete['db-a.sqlite'] }),
+    );
+    writeFileSync(join(at('backup'), 'db-b.sqlite.copying'), 'half');
+    const kept = statSync(join(at('backup'), 'db-a.sqlite')).mtimeMs;
+    const { code, stdout } = await runCommand(['backup', at('backup'), '--data', data]);
+    expect([code, stdout]).toEqual([0, expect.stringContaining('continues a backup of 1 files')]);
+    expect(statSync(join(at('backup'), 'db-a.sqlite')).mtimeMs).toBe(kept);
+    expect(readdirSync(at('backup')).sort()).toEqual(['db-a.sqlite', 'db-b.sqlite', 'db-c.sqlite', 'manifest.json']);
+    expect(await runCommand(['verify', at('backup')])).toMatchObject({ code: 0 });
+    writeFileSync(join(at('backup'), 'db-c.sqlite'), 'another');
+    expect(await runCommand(['verify', at('backup')])).toMatchObject({
+      code: 1,
+      stderr: expect.stringContaining('db-c.sqlite is missing or differs') as string,
+    });
   });
 
   it('learns of a damaged backup before anything is restored', async () => {

@@ -1,5 +1,4 @@
-import { createHash } from 'node:crypto';
-import { existsSync, mkdirSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
+import { existsSync, mkdirSync, readdirSync, readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { RockpoolError } from '@rockpool/shared';
 import { damageProblems } from '../store/damage-problems.ts';
@@ -13,62 +12,125 @@ import {
   membersPath,
 } from '../store/data-directory.ts';
 import { lockDirectory } from '../store/directory-lock.ts';
+import { fileHash } from '../store/file-hash.ts';
+import { storeFailure } from '../store/store-failure.ts';
+import { SqliteFile } from '../sqlite/sqlite-file.ts';
 import { DATA_SETTINGS } from './config.ts';
 import { throwIfProblems } from './read-values.ts';
 import { readSettings, type Sources } from './settings.ts';
 
 const MANIFEST = 'manifest.json';
+/** The manifest of a backup that is not complete yet: the files that are. */
+const UNFINISHED = 'manifest.unfinished.json';
+/** A file that is being copied. It is renamed when it is complete. */
+const COPYING = '.copying';
 const MEMBERS = 'members.sqlite';
 
 /** SHA-256 of each file. Written last, so a backup without it is incomplete. */
 type Manifest = Readonly<Record<string, string>>;
 
 /**
- * `backup DIR`: copies every database and the members, each as of one moment, also while the server runs. A damaged
- * database is left out, because its copy would pass for a good one; it is named at the end, and the command fails.
+ * `backup DIR`: copies every database and the members, each as of one moment, also while the server runs. A file that
+ * is damaged or cannot be copied does not keep the others from being backed up; it is named at the end, and the command
+ * fails. After an interruption, the same command continues with the files that are missing.
  */
 export async function runBackup(sources: Sources, print: (line: string) => void): Promise<void> {
   const { dataDir, directory } = readDirectories('backup', sources);
   mkdirSync(directory, { recursive: true });
-  if (readdirSync(directory).length > 0) throwIfProblems([`${directory} is not empty`]);
-  const files = [
+  const manifest = await begunBackup(directory);
+  const resumed = Object.keys(manifest).length;
+  if (resumed > 0) print(`continues a backup of ${resumed} files`);
+  const problems: string[] = [];
+  for (const { name, path } of backedUpFiles(dataDir)) {
+    if (manifest[name] !== undefined) continue;
+    const found = await copyFile(path, join(directory, name));
+    if (typeof found === 'string') manifest[name] = found;
+    else if (found !== null) problems.push(`${name} is not backed up: ${found.problems}`);
+    writeFileSync(join(directory, UNFINISHED), JSON.stringify(manifest, null, 2));
+  }
+  renameSync(join(directory, UNFINISHED), join(directory, MANIFEST));
+  print(`backed up ${Object.keys(manifest).length} files to ${directory}`);
+  if (problems.length > 0)
+    throw new RockpoolError('database-damaged', { count: problems.length, problems: problems.join('\n') });
+}
+
+function backedUpFiles(dataDir: string): { readonly name: string; readonly path: string }[] {
+  return [
     ...databaseIds(dataDir, { withMissing: true }).map((id) => ({
       name: databaseFileName(id),
       path: databasePath(dataDir, id),
     })),
     { name: MEMBERS, path: membersPath(dataDir) },
   ];
-  const manifest: Record<string, string> = {};
-  const damaged: string[] = [];
-  for (const { name, path } of files) {
-    const problems = await damageProblems(path);
-    if (problems.length > 0) {
-      damaged.push(`${name} is not backed up: ${problems.join('; ')}`);
-      continue;
-    }
-    if (!existsSync(path)) continue;
-    copyDatabase(path, join(directory, name));
-    manifest[name] = hashOf(join(directory, name));
+}
+
+/** Returns the files that an interrupted backup has completed. Throws if the directory holds anything else. */
+async function begunBackup(directory: string): Promise<Record<string, string>> {
+  const files = readdirSync(directory);
+  if (files.length === 0) return {};
+  if (!files.includes(UNFINISHED)) throwIfProblems([`${directory} is not empty`]);
+  const manifest = readManifest(directory, UNFINISHED);
+  const intact: Record<string, string> = {};
+  for (const [name, hash] of Object.entries(manifest))
+    if (await isIntact(join(directory, name), hash)) intact[name] = hash;
+  for (const name of files)
+    if (name !== UNFINISHED && intact[name] === undefined) rmSync(join(directory, name), { force: true });
+  return intact;
+}
+
+/** Returns the hash of the copy, what is wrong with the file, or null if it does not exist. */
+async function copyFile(from: string, to: string): Promise<string | { readonly problems: string } | null> {
+  const problems = await damageProblems(from);
+  if (problems.length > 0) return { problems: problems.join('; ') };
+  if (!existsSync(from)) return null;
+  try {
+    copyDatabase(from, to + COPYING);
+  } catch (error) {
+    rmSync(to + COPYING, { force: true });
+    const failure = storeFailure(error);
+    // Every other file would fail as well. The command continues here once there is space.
+    if (failure.code === 'server-disk-full') throw failure;
+    return { problems: failure.message };
   }
-  writeFileSync(join(directory, MANIFEST), JSON.stringify(manifest, null, 2));
-  print(`backed up ${Object.keys(manifest).length} files to ${directory}`);
-  if (damaged.length > 0)
-    throw new RockpoolError('database-damaged', { count: damaged.length, problems: damaged.join('\n') });
+  renameSync(to + COPYING, to);
+  return fileHash(to);
+}
+
+/** `verify DIR`: checks every file of a backup against its hash, and that SQLite can read it. */
+export async function runVerify(sources: Sources, print: (line: string) => void): Promise<void> {
+  const problems: string[] = [];
+  const { positionals } = readSettings({}, sources, problems);
+  const [directory = ''] = positionals;
+  if (directory === '') problems.push('verify needs a directory');
+  for (const extra of positionals.slice(1)) problems.push(`unknown argument ${extra}`);
+  throwIfProblems(problems);
+  const manifest = readManifest(directory, MANIFEST);
+  const differing = await differences(directory, manifest);
+  for (const name of Object.keys(manifest))
+    if (!differing.some((problem) => problem.startsWith(`${name} `)) && !isReadable(join(directory, name)))
+      differing.push(`${name} is damaged: SQLite’s check fails`);
+  throwIfProblems(differing);
+  print(`${Object.keys(manifest).length} files of ${directory} are intact`);
+}
+
+function isReadable(path: string): boolean {
+  const sql = new SqliteFile(path, { readOnly: true });
+  try {
+    return sql.get('PRAGMA quick_check(1)')?.[0] === 'ok';
+  } catch {
+    return false;
+  } finally {
+    sql.close();
+  }
 }
 
 /**
  * `restore DIR`: restores a backup into a data directory without databases. Verifies all files before it writes any.
  */
-export function runRestore(sources: Sources, print: (line: string) => void): void {
+export async function runRestore(sources: Sources, print: (line: string) => void): Promise<void> {
   const { dataDir, directory } = readDirectories('restore', sources);
-  const manifest = readManifest(directory);
-  throwIfProblems(
-    Object.entries(manifest).flatMap(([name, hash]) =>
-      existsSync(join(directory, name)) && hashOf(join(directory, name)) === hash
-        ? []
-        : [`${name} is missing or differs from the backup`],
-    ),
-  );
+  const manifest = readManifest(directory, MANIFEST);
+  throwIfProblems(await differences(directory, manifest));
   databasesDirectory(dataDir);
   const lock = lockDirectory(dataDir);
   try {
@@ -82,6 +144,17 @@ export function runRestore(sources: Sources, print: (line: string) => void): voi
     lock.release();
   }
   print(`restored ${Object.keys(manifest).length} files to ${dataDir}; devices send later changes again`);
+}
+
+async function differences(directory: string, manifest: Manifest): Promise<string[]> {
+  const problems: string[] = [];
+  for (const [name, hash] of Object.entries(manifest))
+    if (!(await isIntact(join(directory, name), hash))) problems.push(`${name} is missing or differs from the backup`);
+  return problems;
+}
+
+async function isIntact(path: string, hash: string): Promise<boolean> {
+  return existsSync(path) && (await fileHash(path)) === hash;
 }
 
 function readDirectories(command: string, sources: Sources): { readonly dataDir: string; readonly directory: string } {
@@ -99,15 +172,11 @@ function readDirectories(command: string, sources: Sources): { readonly dataDir:
   return { dataDir, directory };
 }
 
-function readManifest(directory: string): Manifest {
+function readManifest(directory: string, name: string): Manifest {
   try {
-    return JSON.parse(readFileSync(join(directory, MANIFEST), 'utf8')) as Manifest;
+    return JSON.parse(readFileSync(join(directory, name), 'utf8')) as Manifest;
   } catch {
     throwIfProblems([`${directory} does not hold a complete backup`]);
     return {};
   }
-}
-
-function hashOf(path: string): string {
-  return createHash('sha256').update(readFileSync(path)).digest('hex');
 }
