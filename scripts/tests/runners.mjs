@@ -15,6 +15,9 @@ const stuckAfterMs = 20 * 60_000;
 /** The same limit for deep tests, which print nothing while they run. */
 const deepStuckAfterMs = 60 * 60_000;
 
+/** Profiles of Chromium at the same time. More take memory, and save nothing: one file is a quarter of the work. */
+const mostProfiles = 4;
+
 /**
  * @typedef {object} Runner
  * @property {string} title
@@ -130,7 +133,7 @@ export function runnersOf({ level, files, isPart, processors }) {
   const chosen = (suites) => (isPart ? suites.flatMap((suite) => files[suite]) : undefined);
   const shards = dealOut(
     browserSuites.flatMap((suite) => files[suite]),
-    processors,
+    Math.min(processors, mostProfiles),
   );
 
   const always = [
