@@ -1,5 +1,8 @@
 import { defineConfig } from 'playwright/test';
 
+/** A state that takes this long to come does not come, even on a busy machine. */
+const WAIT_MS = 2 * 60_000;
+
 export default defineConfig({
   testDir: 'e2e',
   outputDir: '../../.rockpool/e2e',
@@ -9,10 +12,11 @@ export default defineConfig({
   // A test that passes only on retry may hide a lost write.
   retries: 0,
   forbidOnly: true,
-  // Only a hang should end a test; a busy machine should not fail it.
-  timeout: 300_000,
-  // How long to wait for a state. No test asserts a duration.
-  expect: { timeout: 60_000 },
+  // Only a hang ends a test as a whole; a busy machine must not fail one.
+  timeout: 15 * 60_000,
+  // How long to wait for a state, an action or a page. No test asserts a duration.
+  expect: { timeout: WAIT_MS },
+  use: { actionTimeout: WAIT_MS, navigationTimeout: WAIT_MS },
   reporter:
     process.env['ROCKPOOL_REPORT'] === undefined
       ? [['list']]
