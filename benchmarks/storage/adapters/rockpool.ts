@@ -42,7 +42,7 @@ export async function open(database: string, settings: Settings, role: Role): Pr
     packPeople(count) {
       const statement = connection.prepare(SELECT_PEOPLE);
       statement.bindParams([count]);
-      const packed = encodeRows(statement, runtime.memory);
+      const packed = encodeRows(statement);
       statement.release();
       return { packed, transfer: rowsTransferables(packed) };
     },

@@ -48,8 +48,11 @@ const LINKED = [
   'EXPORTED_RUNTIME_METHODS=ccall,getTempRet0,getValue,lengthBytesUTF8,stringToUTF8,UTF8ToString',
 ];
 
+/** Our C that uses SQLite's internals. */
+const OURS = ['capture.c', 'rows.c'];
+
 /** Of each a hash is kept, so that a source that was changed without building again is noticed. */
-const MADE_FROM = ['build.mjs', 'capture.c', 'exported-functions.txt', 'no-files.c', 'relay.js', 'sources.mjs'];
+const MADE_FROM = ['build.mjs', ...OURS, 'exported-functions.txt', 'no-files.c', 'relay.js', 'sources.mjs'];
 const MADE = ['wa-sqlite.mjs', 'wa-sqlite.wasm'];
 
 const here = import.meta.dirname;
@@ -64,7 +67,7 @@ try {
   check(waSqlite, WA_SQLITE_SOURCES, WA_SQLITE.sha256);
   const amalgamation = join(work, 'sqlite3.c');
   // Our own C is part of the same file, because it uses SQLite's internals, and is compiled for speed.
-  const ours = readFileSync(join(here, 'capture.c'), 'latin1');
+  const ours = OURS.map((file) => readFileSync(join(here, file), 'latin1')).join('\n');
   writeFileSync(amalgamation, `${markedBySpeed(readFileSync(join(sqlite, 'sqlite3.c'), 'latin1'))}\n${ours}`, 'latin1');
   const objects = [amalgamation, join(here, 'no-files.c'), ...WA_SQLITE_C.map((file) => join(waSqlite, file))].map((source, index) => {
     const object = join(work, `${index}.o`);

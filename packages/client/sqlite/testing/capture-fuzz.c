@@ -1,7 +1,7 @@
 /*
 ** Compares capture.c with SQLite's session extension over random transactions, in a native build with sanitizers:
 **
-**   node testing/capture-fuzz.mjs [TRANSACTIONS] [SEED]
+**   node testing/fuzz.mjs capture [TRANSACTIONS] [SEED]
 **
 ** Two connections run the same statements. One records a session, the other a capture. Both changesets must have the
 ** same rows, in any order. Where they differ on purpose, see `normalise`.

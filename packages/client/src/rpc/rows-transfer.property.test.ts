@@ -13,7 +13,7 @@ function encode(sql: string, params: readonly SqlValue[] = []): EncodedRows {
   const statement = connection.prepare(sql);
   try {
     statement.bindParams(params);
-    return encodeRows(statement, runtime.memory);
+    return encodeRows(statement);
   } finally {
     statement.release();
   }

@@ -39,7 +39,7 @@ export class QueryRun {
   constructor(connection: Connection, { sql, params }: SqlStatement) {
     this.connection = connection;
     this.statement = connection.prepare(sql, READ_POLICY);
-    this.encoder = new RowsEncoder(this.statement, connection.runtime.memory);
+    this.encoder = new RowsEncoder(this.statement);
     try {
       if (!this.statement.readOnly) throw new RockpoolError('sql-read-only');
       this.statement.bindParams(params);

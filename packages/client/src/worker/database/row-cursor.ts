@@ -32,9 +32,7 @@ export function openCursor(connection: Connection, { sql, params }: SqlStatement
     next(isEnough) {
       if (!isOpen) return null;
       try {
-        const { rows, isEnd } = connection.underPolicy(READ_POLICY, () =>
-          encodeSomeRows(statement, connection.runtime.memory, isEnough),
-        );
+        const { rows, isEnd } = connection.underPolicy(READ_POLICY, () => encodeSomeRows(statement, isEnough));
         if (isEnd) close();
         return isEnd && rows.rowCount === 0 ? null : rows;
       } catch (error) {

@@ -45,7 +45,7 @@ export function readDocument(connection: Connection, schema: Schema, change: Doc
   );
   try {
     statement.bindParams(change.key);
-    return { changes: 1, rows: encodeRows(statement, connection.runtime.memory) };
+    return { changes: 1, rows: encodeRows(statement) };
   } finally {
     statement.release();
   }

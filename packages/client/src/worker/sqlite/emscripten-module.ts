@@ -24,6 +24,8 @@ export interface HotFunctions {
   _sqlite3_column_blob(statement: Pointer, column: number): Pointer;
   _sqlite3_column_bytes(statement: Pointer, column: number): number;
   _sqlite3_column_count(statement: Pointer): number;
+  // sqlite/rows.c
+  _rockpool_rows_take(statement: Pointer, isFirst: number, maxRows: number): number;
 }
 
 /** The parts of the Emscripten module that this binding and the VFS use. */
@@ -71,4 +73,6 @@ export interface SqliteModule extends HotFunctions, VfsModule {
   _rockpool_capture_take(capture: Pointer, result: Pointer): number;
   _rockpool_capture_end(capture: Pointer): void;
   _rockpool_capture_free(capture: Pointer): void;
+  // sqlite/rows.c
+  _rockpool_rows(): Pointer;
 }

@@ -1,10 +1,8 @@
 import { RockpoolError } from '@rockpool/shared';
-import { decodeColumn, type EncodedColumn, type EncodedRows } from '../../rpc/rows-transfer.ts';
-import type { SqlValue } from '../../rpc/sql-value.ts';
-import { SQLITE_BLOB, SQLITE_FLOAT, SQLITE_INTEGER, SQLITE_TEXT } from './result-codes.ts';
+import type { EncodedRows } from '../../rpc/rows-transfer.ts';
+import { joinParts } from './join-parts.ts';
 import type { Statement } from './statement.ts';
-import { copyUtf8 } from './utf8-copy.ts';
-import type { WasmMemory } from './wasm-memory.ts';
+import type { StoredPart } from './stored-rows.ts';
 
 /**
  * Limit of a result in bytes. A larger one cannot be decoded as one string per column, and would not fit beside SQLite
@@ -12,15 +10,12 @@ import type { WasmMemory } from './wasm-memory.ts';
  */
 export const MAX_RESULT_BYTES: number = 256 * 1024 * 1024;
 
-// The number of elements that V8 stores with the array itself: most results have one row and need no other memory.
-const INITIAL_ROWS = 8;
-
 /**
  * Runs a bound statement to its end, copies its rows column by column out of SQLite's memory, and resets the statement.
  * Throws `query-invalid` when the result is larger than MAX_RESULT_BYTES.
  */
-export function encodeRows(statement: Statement, memory: WasmMemory): EncodedRows {
-  const encoder = new RowsEncoder(statement, memory);
+export function encodeRows(statement: Statement): EncodedRows {
+  const encoder = new RowsEncoder(statement);
   encoder.take(Number.POSITIVE_INFINITY);
   return encoder.finish();
 }
@@ -34,28 +29,31 @@ const ROWS_PER_CHECK = 64;
  */
 export function encodeSomeRows(
   statement: Statement,
-  memory: WasmMemory,
   isEnough: (rowCount: number) => boolean,
 ): { readonly rows: EncodedRows; readonly isEnd: boolean } {
-  const encoder = new RowsEncoder(statement, memory);
+  const encoder = new RowsEncoder(statement);
   let isEnd = false;
   do isEnd = !encoder.take(ROWS_PER_CHECK);
   while (!isEnd && !isEnough(encoder.rowCount));
   return { rows: encoder.finish(), isEnd };
 }
 
-/** Encodes rows in parts. */
+/** Encodes rows in parts. SQLite's memory holds the last ones, until another encoder needs it or there are too many. */
 export class RowsEncoder {
   private readonly statement: Statement;
-  private readonly memory: WasmMemory;
   private names: readonly string[] | null = null;
-  private columns: readonly ColumnBuilder[] = [];
-  /** The number of rows so far. */
-  rowCount = 0;
+  private readonly parts: StoredPart[] = [];
+  private partRows = 0;
+  private partBytes = 0;
 
-  constructor(statement: Statement, memory: WasmMemory) {
+  constructor(statement: Statement) {
     this.statement = statement;
-    this.memory = memory;
+  }
+
+  /** The number of rows so far. */
+  get rowCount(): number {
+    const { storedRows } = this.statement;
+    return this.partRows + (storedRows.belongTo(this) ? storedRows.rowCount : 0);
   }
 
   /**
@@ -64,197 +62,53 @@ export class RowsEncoder {
    */
   take(maxRows: number): boolean {
     const { statement } = this;
-    let stepped = statement.step();
-    this.names ??= this.start();
-    const { columns } = this;
-    const columnCount = columns.length;
-    for (let left = maxRows; stepped; stepped = statement.step()) {
-      let sizeBytes = 0;
-      for (let c = 0; c < columnCount; c++) {
-        const column = columns[c] as ColumnBuilder;
-        column.append(statement, c, this.rowCount);
-        sizeBytes += column.sizeBytes;
-      }
-      this.rowCount++;
-      if (sizeBytes > MAX_RESULT_BYTES) {
-        statement.reset();
-        throw new RockpoolError('query-invalid', {
-          problem: 'result too large',
-          maxBytes: MAX_RESULT_BYTES,
-          rows: this.rowCount,
-        });
-      }
-      if (--left === 0) return true;
+    const { storedRows } = statement;
+    const target = this.rowCount + maxRows;
+    for (;;) {
+      const isFirst = !storedRows.belongTo(this);
+      storedRows.own(this);
+      const result = statement.storeRows(isFirst, Math.min(target - this.knownRows(isFirst), 0xffff_ffff));
+      if (result === 'too-large') throw this.tooLarge();
+      this.names ??= statement.storedNames();
+      if (result === 'full') this.releaseRows();
+      else if (result === 'end') statement.reset();
+      if (result !== 'full') return result === 'more';
+      if (this.partRows >= target) return true;
     }
-    statement.reset();
-    return false;
   }
 
+  /** The rows, in one piece. */
   finish(): EncodedRows {
-    return {
-      names: this.names ?? [],
-      columns: this.columns.map((column) => column.finish(this.rowCount)),
-      rowCount: this.rowCount,
-    };
+    this.releaseRows();
+    return { names: this.names ?? [], columns: joinParts(this.parts), rowCount: this.partRows };
   }
 
-  /** Called after the first step, which may recompile the statement: `*` can then mean other columns. */
-  private start(): readonly string[] {
-    const names = this.statement.columnNames();
-    this.columns = names.map(() => new ColumnBuilder(this.memory));
-    return names;
-  }
-}
-
-type Kind = EncodedColumn['kind'];
-
-/**
- * Starts as a column of NULLs, takes the type of the first other value, and falls back to plain values when a value of
- * another type follows.
- */
-class ColumnBuilder {
-  private readonly memory: WasmMemory;
-  private kind: Kind = 'null';
-  private numbers: Float64Array<ArrayBuffer> = new Float64Array(0);
-  private ends: Uint32Array<ArrayBuffer> = new Uint32Array(0);
-  private bytes: Uint8Array<ArrayBuffer> = new Uint8Array(0);
-  private byteCount = 0;
-  private unitCount = 0;
-  private nulls: Uint8Array<ArrayBuffer> | null = null;
-  private plain: SqlValue[] = [];
-
-  constructor(memory: WasmMemory) {
-    this.memory = memory;
-  }
-
-  get sizeBytes(): number {
-    return this.byteCount + this.numbers.byteLength + this.ends.byteLength + this.plain.length * 8;
-  }
-
-  append(statement: Statement, column: number, row: number): void {
-    if (this.kind === 'mixed') {
-      this.plain.push(statement.readValue(column));
-      return;
+  /** Copies this encoder's rows out of SQLite's memory. Throws `query-invalid` when there are too many. */
+  releaseRows(): void {
+    const { storedRows } = this.statement;
+    if (!storedRows.belongTo(this)) return;
+    const part = storedRows.read();
+    storedRows.release();
+    this.parts.push(part);
+    this.partRows += part.rowCount;
+    for (const column of part.columns) {
+      if (column.kind === 'number') this.partBytes += column.values.byteLength;
+      else if (column.kind === 'mixed') this.partBytes += column.values.length * 8;
+      else if (column.kind !== 'null') this.partBytes += column.bytes.byteLength + column.ends.byteLength;
     }
-    switch (statement.columnType(column)) {
-      case SQLITE_INTEGER:
-      case SQLITE_FLOAT:
-        this.appendNumber(statement, column, row);
-        break;
-      case SQLITE_TEXT:
-        this.appendText(statement, column, row);
-        break;
-      case SQLITE_BLOB:
-        this.appendBlob(statement, column, row);
-        break;
-      default:
-        this.appendNull(row);
-    }
+    if (this.partBytes > MAX_RESULT_BYTES) throw this.tooLarge();
   }
 
-  private appendNumber(statement: Statement, column: number, row: number): void {
-    if (!this.become('number', row)) return this.appendMixed(statement, column, row);
-    const value = statement.readNumber(column);
-    if (value === null) return this.appendMixed(statement, column, row);
-    if (row >= this.numbers.length) this.numbers = grown(this.numbers, row + 1, Float64Array);
-    this.numbers[row] = value;
+  private knownRows(isFirst: boolean): number {
+    return isFirst ? this.partRows : this.rowCount;
   }
 
-  private appendText(statement: Statement, column: number, row: number): void {
-    if (!this.become('text', row)) return this.appendMixed(statement, column, row);
-    const address = statement.textAddress(column);
-    const sizeBytes = statement.byteLength(column);
-    this.reserve(sizeBytes);
-    const units = copyUtf8(this.memory.bytes, address, sizeBytes, this.bytes, this.byteCount);
-    if (units >= 0) {
-      this.byteCount += sizeBytes;
-      this.unitCount += units;
-    } else {
-      // Text that is not UTF-8 comes only from SQL such as CAST(x'ff' AS TEXT). It is decoded here as the page would
-      // decode it, so that the end offsets are right.
-      const text = this.memory.readText(address, sizeBytes);
-      const bytes = new TextEncoder().encode(text);
-      this.reserve(bytes.length);
-      this.bytes.set(bytes, this.byteCount);
-      this.byteCount += bytes.length;
-      this.unitCount += text.length;
-    }
-    this.setEnd(row, this.unitCount);
+  private tooLarge(): RockpoolError {
+    this.statement.reset();
+    return new RockpoolError('query-invalid', {
+      problem: 'result too large',
+      maxBytes: MAX_RESULT_BYTES,
+      rows: this.rowCount,
+    });
   }
-
-  private appendBlob(statement: Statement, column: number, row: number): void {
-    if (!this.become('blob', row)) return this.appendMixed(statement, column, row);
-    const address = statement.blobAddress(column);
-    const sizeBytes = statement.byteLength(column);
-    this.reserve(sizeBytes);
-    this.bytes.set(this.memory.bytes.subarray(address, address + sizeBytes), this.byteCount);
-    this.byteCount += sizeBytes;
-    this.setEnd(row, this.byteCount);
-  }
-
-  private appendNull(row: number): void {
-    if (this.kind === 'null') return;
-    this.setNull(row);
-    if (this.kind !== 'number') this.setEnd(row, this.kind === 'text' ? this.unitCount : this.byteCount);
-  }
-
-  /** Returns whether the column has this kind, or takes it now. */
-  private become(kind: 'number' | 'text' | 'blob', row: number): boolean {
-    if (this.kind === kind) return true;
-    if (this.kind !== 'null') return false;
-    this.kind = kind;
-    if (kind !== 'number' && row > 0) this.setEnd(row - 1, 0);
-    for (let earlier = 0; earlier < row; earlier++) this.setNull(earlier);
-    return true;
-  }
-
-  private appendMixed(statement: Statement, column: number, row: number): void {
-    this.plain = decodeColumn(this.finish(row), row);
-    this.kind = 'mixed';
-    this.byteCount = 0;
-    this.plain.push(statement.readValue(column));
-  }
-
-  private setNull(row: number): void {
-    const needed = (row >> 3) + 1;
-    if (this.nulls === null || this.nulls.length < needed)
-      this.nulls = grown(this.nulls ?? new Uint8Array(0), needed, Uint8Array);
-    this.nulls[row >> 3] = (this.nulls[row >> 3] as number) | (1 << (row & 7));
-  }
-
-  private setEnd(row: number, end: number): void {
-    if (row >= this.ends.length) this.ends = grown(this.ends, row + 1, Uint32Array);
-    this.ends[row] = end;
-  }
-
-  private reserve(sizeBytes: number): void {
-    const needed = this.byteCount + sizeBytes;
-    if (needed > this.bytes.length) this.bytes = grown(this.bytes, needed, Uint8Array);
-  }
-
-  finish(rowCount: number): EncodedColumn {
-    const { kind } = this;
-    if (kind === 'null') return { kind };
-    if (kind === 'mixed') return { kind, values: this.plain };
-    const nullBytes = (rowCount + 7) >> 3;
-    // Bits beyond those set are 0, so a shorter bitmap is extended with zeros.
-    const nulls = this.nulls === null ? null : exactly(this.nulls, nullBytes, Uint8Array);
-    if (kind === 'number') return { kind, values: exactly(this.numbers, rowCount, Float64Array), nulls };
-    return { kind, bytes: this.bytes.slice(0, this.byteCount), ends: exactly(this.ends, rowCount, Uint32Array), nulls };
-  }
-}
-
-type NumericArray = Float64Array<ArrayBuffer> | Uint32Array<ArrayBuffer> | Uint8Array<ArrayBuffer>;
-
-function grown<T extends NumericArray>(array: T, needed: number, create: new (length: number) => T): T {
-  const larger = new create(Math.max(needed, array.length * 2, INITIAL_ROWS));
-  larger.set(array);
-  return larger;
-}
-
-function exactly<T extends NumericArray>(array: T, length: number, create: new (length: number) => T): T {
-  if (array.length === length) return array;
-  const exact = new create(length);
-  exact.set(array.length < length ? array : (array.subarray(0, length) as T));
-  return exact;
 }

@@ -6,17 +6,20 @@ import {
   SQLITE_PREPARE_PERSISTENT,
   SQLITE_TRANSIENT,
 } from './result-codes.ts';
+import { StoredRows } from './stored-rows.ts';
 import { WasmMemory } from './wasm-memory.ts';
 
 /** A loaded SQLite: the module, its memory, and the functions that run for every value. Connections share it. */
 export class SqliteRuntime {
   readonly module: SqliteModule;
   readonly memory: WasmMemory;
+  readonly storedRows: StoredRows;
   private taken: HotFunctions | undefined;
 
   constructor(module: SqliteModule) {
     this.module = module;
     this.memory = new WasmMemory(module);
+    this.storedRows = new StoredRows(module, this.memory);
   }
 
   /** Taken on first use. Until then the thread is free for the answers that opening the storage waits for. */
@@ -57,6 +60,8 @@ function takeHotFunctions(module: SqliteModule, memory: WasmMemory): HotFunction
   module._sqlite3_column_blob(statement, 5);
   module._sqlite3_column_bytes(statement, 5);
   module._sqlite3_reset(statement);
+  module._rockpool_rows_take(statement, 1, 1);
+  module._sqlite3_reset(statement);
   module._sqlite3_clear_bindings(statement);
   module._sqlite3_finalize(statement);
   module._sqlite3_close_v2(connection);
@@ -78,5 +83,6 @@ function takeHotFunctions(module: SqliteModule, memory: WasmMemory): HotFunction
     _sqlite3_column_blob: module._sqlite3_column_blob,
     _sqlite3_column_bytes: module._sqlite3_column_bytes,
     _sqlite3_column_count: module._sqlite3_column_count,
+    _rockpool_rows_take: module._rockpool_rows_take,
   };
 }

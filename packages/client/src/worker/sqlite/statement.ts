@@ -16,9 +16,14 @@ import {
   SQLITE_TRANSIENT,
 } from './result-codes.ts';
 import type { SqliteRuntime } from './sqlite-runtime.ts';
+import type { StoredRows } from './stored-rows.ts';
 import type { WasmMemory } from './wasm-memory.ts';
 
 const TWO_TO_32 = 0x1_0000_0000;
+
+// Results of sqlite/rows.c besides SQLite's own.
+const ROWS_FULL = 200;
+const ROWS_TOO_LARGE = 201;
 
 /** The part of a connection that its statements use. */
 export interface StatementOwner extends ConstraintReader {
@@ -49,6 +54,8 @@ export class Statement {
   private readonly memory: WasmMemory;
   private readonly hot: HotFunctions;
   private readonly freeAddress: number;
+  private names: readonly string[] | null = null;
+  private namesOf = 0;
 
   constructor(connection: StatementOwner, runtime: SqliteRuntime, handle: Pointer, key: string, use: TableUse) {
     this.connection = connection;
@@ -76,6 +83,40 @@ export class Statement {
       names.push(this.memory.readCString(this.runtime.module._sqlite3_column_name(this.handle, column)));
     }
     return names;
+  }
+
+  /** The names of the columns of the rows that `storeRows` stored. Call it right after. */
+  storedNames(): readonly string[] {
+    const { recompilations } = this.storedRows;
+    if (this.names === null || this.namesOf !== recompilations) {
+      this.names = this.columnNames();
+      this.namesOf = recompilations;
+    }
+    return this.names;
+  }
+
+  get storedRows(): StoredRows {
+    return this.runtime.storedRows;
+  }
+
+  /**
+   * Steps, and stores up to `maxRows` rows in SQLite's memory: after the stored ones, or as the first ones. `end`: the
+   * statement has no more rows. `full`: read the rows and call it again. After an error the statement is reset.
+   */
+  storeRows(isFirst: boolean, maxRows: number): 'more' | 'end' | 'full' | 'too-large' {
+    const result = this.hot._rockpool_rows_take(this.handle, isFirst ? 1 : 0, maxRows);
+    switch (result) {
+      case SQLITE_ROW:
+        return 'more';
+      case SQLITE_DONE:
+        return 'end';
+      case ROWS_FULL:
+        return 'full';
+      case ROWS_TOO_LARGE:
+        return 'too-large';
+      default:
+        throw this.stepError(result);
+    }
   }
 
   /** Binds an exact value: number as REAL, bigint as INTEGER. */
@@ -155,10 +196,14 @@ export class Statement {
     const result = this.hot._sqlite3_step(this.handle);
     if (result === SQLITE_ROW) return true;
     if (result === SQLITE_DONE) return false;
+    throw this.stepError(result);
+  }
+
+  private stepError(result: number): RockpoolError {
     // The message belongs to the connection and must be read before any other call on it.
     const error = this.connection.lastError(result, 'step');
     this.hot._sqlite3_reset(this.handle);
-    throw nameTable(this.connection, error, this.tablesWritten);
+    return nameTable(this.connection, error, this.tablesWritten);
   }
 
   /** Makes the statement ready to run again and keeps its bindings. */
@@ -178,11 +223,6 @@ export class Statement {
     this.bindParams(params);
     while (this.step());
     this.reset();
-  }
-
-  /** One of SQLITE_INTEGER, SQLITE_FLOAT, SQLITE_TEXT, SQLITE_BLOB, SQLITE_NULL. */
-  columnType(column: number): number {
-    return this.hot._sqlite3_column_type(this.handle, column);
   }
 
   /** Reads an exact value. Throws `value-invalid` for text that is not UTF-8. */
@@ -242,28 +282,6 @@ export class Statement {
     const low = this.hot._sqlite3_column_int64(this.handle, column);
     const high = this.runtime.module.getTempRet0();
     return (BigInt(high | 0) << 32n) | BigInt(low >>> 0);
-  }
-
-  /** Reads an INTEGER or REAL as a number; null for an INTEGER outside the safe range. */
-  readNumber(column: number): number | null {
-    const { hot, handle } = this;
-    const value = hot._sqlite3_column_double(handle, column);
-    if (value <= Number.MAX_SAFE_INTEGER && value >= Number.MIN_SAFE_INTEGER) return value;
-    return hot._sqlite3_column_type(handle, column) === SQLITE_FLOAT ? value : null;
-  }
-
-  /** Address of the UTF-8 of a TEXT value, valid until the next step. Ask for its length afterwards, not before. */
-  textAddress(column: number): Pointer {
-    return this.hot._sqlite3_column_text(this.handle, column);
-  }
-
-  /** Address of the bytes of a BLOB value, valid until the next step. */
-  blobAddress(column: number): Pointer {
-    return this.hot._sqlite3_column_blob(this.handle, column);
-  }
-
-  byteLength(column: number): number {
-    return this.hot._sqlite3_column_bytes(this.handle, column);
   }
 
   isNull(column: number): boolean {

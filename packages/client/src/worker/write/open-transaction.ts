@@ -48,7 +48,7 @@ export class OpenTransaction {
         if (!statement.readOnly) throw new RockpoolError('sql-read-only');
         searchIndexes.catchUpFor(statement);
         statement.bindParams(params);
-        return connection.underPolicy(READ_POLICY, () => encodeRows(statement, connection.runtime.memory));
+        return connection.underPolicy(READ_POLICY, () => encodeRows(statement));
       } finally {
         statement.release();
       }

@@ -165,7 +165,7 @@ export class WriteTransaction {
       return {};
     }
     statement.bindParams(params);
-    return { rows: encodeRows(statement, this.parts.connection.runtime.memory) };
+    return { rows: encodeRows(statement) };
   }
 
   private runCaptured(body: () => BodyResult): WriteOutcome {
