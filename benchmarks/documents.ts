@@ -1,11 +1,13 @@
 // `npm run bench -- documents`: a document column beside plain JSON and JSONB on the same build of SQLite and the same
-// storage, in a worker in Chromium.
+// storage, in a worker in Chromium; and an editing trace that is replayed by two devices in Node.
+// `--trace FILE` replays a public trace, and nothing else.
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { parseArgs } from 'node:util';
 import { SIZES_KIB } from './documents/dataset.ts';
 import { STORE_NAMES } from './documents/store-name.ts';
+import { measureReplay, replayTargets, traceFrom, typedTrace, WHEN } from './documents/replay-trace.ts';
 import { DOCUMENT_TARGETS } from './documents/targets.ts';
 import { launchChromium } from './harness/chromium.ts';
 import { buildPages, servePages } from './harness/pages.ts';
@@ -14,15 +16,27 @@ import { report } from './report/report.ts';
 import { Samples } from './report/samples.ts';
 
 const { values: flags } = parseArgs({
-  options: { quick: { type: 'boolean', default: false }, rounds: { type: 'string' } },
+  options: { quick: { type: 'boolean', default: false }, rounds: { type: 'string' }, trace: { type: 'string' } },
 });
 const rounds = Number(flags.rounds ?? (flags.quick ? 1 : 3));
+const trace = flags.trace === undefined ? typedTrace(flags.quick) : traceFrom(flags.trace);
+const samples = new Samples();
+for (let round = 0; round < rounds; round++) {
+  for (const when of WHEN) {
+    console.log(`  round ${round + 1}, ${trace.name}, ${when}`);
+    for (const { workload, unit, value } of await measureReplay(trace, when))
+      samples.add({ workload, subject: 'rockpool', variant: '', unit, better: 'lower' }, value);
+  }
+}
+if (flags.trace !== undefined) {
+  report('documents', samples.rows(), replayTargets(trace), false);
+  process.exit();
+}
 
 await installPeers(join(import.meta.dirname, 'storage'));
 await buildPages();
 const pages = await servePages();
 const folder = mkdtempSync(join(tmpdir(), 'rockpool-bench-'));
-const samples = new Samples();
 const browser = await launchChromium(folder);
 try {
   const tab = await browser.openTab(pages.urlOf('documents'));
@@ -45,4 +59,9 @@ try {
   pages.close();
   rmSync(folder, { recursive: true, force: true, maxRetries: 5 });
 }
-report('documents', samples.rows(), DOCUMENT_TARGETS, !flags.quick && flags.rounds === undefined);
+report(
+  'documents',
+  samples.rows(),
+  [...DOCUMENT_TARGETS, ...replayTargets(trace)],
+  !flags.quick && flags.rounds === undefined,
+);

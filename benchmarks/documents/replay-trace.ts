@@ -1,0 +1,63 @@
+import { readFileSync } from 'node:fs';
+import { basename } from 'node:path';
+import { replay, type EditingTrace, type ReplayFigures } from '../../tests/documents/replay.ts';
+import { typist } from '../../tests/documents/typist.ts';
+import type { Target } from '../report/target.ts';
+
+export interface Trace {
+  readonly name: string;
+  readonly trace: EditingTrace;
+}
+
+/** A simulated person who types 400 saves of one text, or 100. */
+export function typedTrace(isQuick: boolean): Trace {
+  return { name: 'typed', trace: typist(1, isQuick ? 2_000 : 8_000) };
+}
+
+/** A file in the format of github.com/josephg/editing-traces, sequential. */
+export function traceFrom(path: string): Trace {
+  return { name: basename(path, '.json'), trace: JSON.parse(readFileSync(path, 'utf8')) as EditingTrace };
+}
+
+export const WHEN = ['offline', 'online'] as const;
+
+const MEASURES: readonly {
+  readonly test: string;
+  readonly unit: string;
+  readonly of: (figures: ReplayFigures) => number;
+}[] = [
+  { test: 'bytes up', unit: 'bytes', of: ({ upBytes }) => upBytes },
+  { test: 'bytes down', unit: 'bytes', of: ({ readerDownBytes }) => readerDownBytes },
+  { test: 'down / up', unit: '×', of: ({ readerDownBytes, upBytes }) => readerDownBytes / upBytes },
+  {
+    test: 'file / state',
+    unit: '×',
+    of: ({ writerFileBytes, emptyFileBytes, stateBytes }) => (writerFileBytes - emptyFileBytes) / stateBytes,
+  },
+  { test: 'CPU per save', unit: 'ms', of: ({ settleCpuMs, saves }) => settleCpuMs / saves },
+];
+
+/** Replays a trace, saved every 20 transactions, by one device with a second one that reads. In Node. */
+export async function measureReplay(
+  { name, trace }: Trace,
+  when: (typeof WHEN)[number],
+): Promise<{ readonly workload: string; readonly unit: string; readonly value: number }[]> {
+  const figures = await replay(trace, { every: 20, when });
+  return MEASURES.map(({ test, unit, of }) => ({ workload: `${name} ${when}: ${test}`, unit, value: of(figures) }));
+}
+
+export function replayTargets({ name }: Trace): Target[] {
+  const title = 'an editing trace, saved every 20 transactions';
+  const target = (workload: string, atMost: number): Target => ({
+    workload: `${name} ${workload}`,
+    title,
+    variant: '',
+    atMost,
+    of: 'absolute',
+  });
+  return [
+    ...WHEN.flatMap((when) => [target(`${when}: down / up`, 1.5), target(`${when}: file / state`, 10)]),
+    // 921 saves that were made offline are pushed within 5 s.
+    target('offline: CPU per save', 5.43),
+  ];
+}
