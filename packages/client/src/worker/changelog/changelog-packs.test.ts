@@ -96,7 +96,8 @@ describe('packs of the changelog', () => {
     const all = withChangesets(100);
     admit(90);
     database.changelog.packs.unpackAfter(0);
-    expect(renumber(database.connection, database.siteId, 31, 90)).toBe(60);
+    const options = { oldSiteId: database.siteId, logEpoch: null, firstOwn: 31, mark: 90 };
+    expect(renumber(database.connection, options)).toBe(60);
     expect([...database.changelog.readStoredAfter(0)].map(({ body }) => body)).toEqual(
       all.slice(30).map(({ body }) => body),
     );

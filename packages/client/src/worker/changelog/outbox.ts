@@ -88,6 +88,7 @@ export class Outbox {
    * the next changeset needs.
    */
   prune(nowMs: number): void {
+    this.connection.run('DELETE FROM rockpool_changelog WHERE kept_ms < ?', nowMs - ADMITTED_RETENTION_MS);
     const upTo = this.connection.value(
       'SELECT max(up_to) FROM rockpool_decided WHERE decided_ms < ?',
       nowMs - ADMITTED_RETENTION_MS,

@@ -1,19 +1,29 @@
 import { changesetHash, encodeOrigin, FIRST_PREVIOUS_HASH } from '@rockpool/shared';
+import { keepBefore } from './kept-changesets.ts';
+import { moveChangeset } from './move-changeset.ts';
 import type { Connection } from '../sqlite/connection.ts';
+
+export interface RenumberOptions {
+  readonly oldSiteId: Uint8Array;
+  /** Of the server, which has the changesets before `firstOwn`; null if unknown. */
+  readonly logEpoch: Uint8Array | null;
+  readonly firstOwn: number;
+  readonly mark: number;
+}
 
 /**
  * Renumbers the changesets from `firstOwn` on, starting at 1, for a new site. Bodies stay, the hash chain is new, and
  * every changeset is pending. Each keeps its first site, sequence and hash as its origin, by which the server tells that
  * a copy of this file has sent it too.
  *
- * - Changesets before `firstOwn` are on the server already and are removed.
+ * - Changesets before `firstOwn` are on the server already and are kept for a restored server (kept-changesets.ts).
  * - Rejected changesets before `firstOwn` move to sequences below 0, out of the outbox.
  * - Closed changesets are removed. Their entries move below 0 as well, so that their requests are not attributed to the
  *   changesets that take over their sequences.
  *
  * Call in a transaction. Returns the new sequence of the last changeset up to `mark`.
  */
-export function renumber(connection: Connection, oldSiteId: Uint8Array, firstOwn: number, mark: number): number {
+export function renumber(connection: Connection, { oldSiteId, logEpoch, firstOwn, mark }: RenumberOptions): number {
   storeOrigins(connection, oldSiteId);
   const lastAckedSequence = (connection.value('SELECT max(up_to) FROM rockpool_decided') ?? 0) as number;
   // Masked here, while the server has the outcome for another copy of the file: its rows come with a delivery.
@@ -21,9 +31,10 @@ export function renumber(connection: Connection, oldSiteId: Uint8Array, firstOwn
   const rejected = 'SELECT sequence FROM rockpool_parked WHERE sequence > 0 AND (closed = 1 OR sequence < ?)';
   let lowest = lowestSequence(connection);
   for (const [sequence] of connection.rows(rejected, firstOwn)) {
-    move(connection, sequence as number, --lowest);
+    moveChangeset(connection, sequence as number, --lowest);
     connection.run('UPDATE rockpool_request SET sequence = ? WHERE sequence = ?', lowest, sequence as number);
   }
+  keepBefore(connection, logEpoch, firstOwn, lowest);
   connection.run(
     'DELETE FROM rockpool_changelog WHERE sequence > 0 AND sequence < ? OR sequence IN (SELECT sequence FROM rockpool_parked WHERE closed = 1)',
     firstOwn,
@@ -41,7 +52,7 @@ export function renumber(connection: Connection, oldSiteId: Uint8Array, firstOwn
     const [stampUs, base, body] = row as [number, number, Uint8Array];
     hash = changesetHash(hash, { sequence: ++number, stampUs, base, body });
     // Sequences only shrink, in order, so none lands on another.
-    move(connection, sequence, number);
+    moveChangeset(connection, sequence, number);
     connection.run('UPDATE rockpool_changelog SET hash = ? WHERE sequence = ?', hash, number);
     if (sequence <= mark) marked = number;
   }
@@ -79,9 +90,4 @@ function renumberRequests(connection: Connection, firstOwn: number): void {
      WHERE sequence > 0`,
     firstOwn,
   );
-}
-
-function move(connection: Connection, from: number, to: number): void {
-  connection.run('UPDATE rockpool_changelog SET sequence = ? WHERE sequence = ?', to, from);
-  connection.run('UPDATE rockpool_parked SET sequence = ? WHERE sequence = ?', to, from);
 }

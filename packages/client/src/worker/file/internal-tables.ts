@@ -47,14 +47,17 @@ const REQUESTS_IN_COLUMNS: readonly string[] = [
   'DROP TABLE rockpool_request_json',
 ];
 
+const KEPT_INDEX_DDL: string =
+  'CREATE INDEX rockpool_changelog_kept ON rockpool_changelog (kept_ms) WHERE kept_ms IS NOT NULL';
+
 /**
  * Version of the tables below. A file with another number was written by another version of Rockpool.
  *
  * 1: first version. 2: changesets record how the clock was set since; closed rejected changesets stay as long as their
  * changeset. 3: documents. 4: conflicts inside documents have a path. 5: edited document states have a base. 6: re-created changesets have an origin.
- * 7: admitted changesets are packed, requests have columns.
+ * 7: admitted changesets are packed, requests have columns. 8: changesets of an earlier site id are kept.
  */
-export const STORAGE_FORMAT = 7;
+export const STORAGE_FORMAT = 8;
 
 /** The statements that bring each older format to the next. */
 export const FORMAT_STEPS: Readonly<Record<number, readonly string[]>> = {
@@ -67,6 +70,11 @@ export const FORMAT_STEPS: Readonly<Record<number, readonly string[]>> = {
   4: DOCUMENT_BASE_DDL,
   5: ['ALTER TABLE rockpool_changelog ADD COLUMN origin BLOB'],
   6: [CHANGELOG_PACK_DDL, ...REQUESTS_IN_COLUMNS],
+  7: [
+    'ALTER TABLE rockpool_changelog ADD COLUMN kept_ms INTEGER',
+    'ALTER TABLE rockpool_changelog ADD COLUMN kept_epoch BLOB',
+    KEPT_INDEX_DDL,
+  ],
 };
 
 /** Rockpool's own tables in every client database. Their rows change in the same transactions as the app's rows. */
@@ -78,15 +86,18 @@ export const INTERNAL_DDL: readonly string[] = [
   // rockpool_decided form the outbox.
   `CREATE TABLE rockpool_changelog (
     sequence INTEGER PRIMARY KEY NOT NULL, -- 1, 2, 3 … without gaps, packed ones included; from below, decided ones are pruned, but the last row always stays.
-                                           -- Below 0: rejected ones from before the site id changed, never sent again
+                                           -- Below 0: rejected and kept ones from before the site id changed
     stamp_us INTEGER NOT NULL,             -- local time at commit, rising (shared/clock/local-time.ts)
     base INTEGER NOT NULL,                 -- cursor at commit
     hash BLOB NOT NULL,                    -- over the row before it, the numbers and the body
     body BLOB NOT NULL,                    -- the changeset as it travels
     before BLOB NOT NULL,                  -- the old values, for this device alone
     shift_us INTEGER NOT NULL DEFAULT 0,   -- what to add to the stamp to have what the wall clock showed; not 0 once it was set back
-    origin BLOB                            -- the changeset that this one was re-created from (shared/change/changeset-origin.ts); NULL for none
+    origin BLOB,                           -- the changeset that this one was re-created from (shared/change/changeset-origin.ts); NULL for none
+    kept_ms INTEGER,                       -- of one kept for a restored server (changelog/kept-changesets.ts): when it was decided
+    kept_epoch BLOB                        -- of one kept: the epoch of the log that has it
   )`,
+  KEPT_INDEX_DDL,
 
   CHANGELOG_PACK_DDL,
 

@@ -45,7 +45,8 @@ export function judgeWelcome(
   const there = welcome.lastAckedSequence;
   const hash = there === 0 ? FIRST_PREVIOUS_HASH : own.hashOf(there);
   if (there > own.lastSequence || (hash !== null && !cellValuesEqual(hash, welcome.decidedHash))) {
-    if (there > own.lastAckedSequence) {
+    // A restored server may have other changesets under acknowledged sequences too: a copy has sent its own again.
+    if (there > own.lastAckedSequence && !welcome.fullResync) {
       return own.lastSequence === own.lastAckedSequence
         ? { kind: 'new-site', firstOwn: own.lastSequence + 1 }
         : { kind: 'copied', pushAfter: own.lastAckedSequence };

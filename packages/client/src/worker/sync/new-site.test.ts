@@ -1,5 +1,6 @@
 import { changesetHash, FIRST_PREVIOUS_HASH, RockpoolError } from '@rockpool/shared';
 import { describe, expect, it } from 'vitest';
+import { ADMITTED_RETENTION_MS } from '../changelog/outbox.ts';
 import type { OpenDatabase } from '../database/open-database.ts';
 import { account, openInMemory } from '../../../testing/worker/test-database.ts';
 import {
@@ -21,7 +22,9 @@ function write(database: OpenDatabase, ...statements: readonly string[]): void {
 const rows = (database: OpenDatabase): unknown[][] =>
   database.connection.rows('SELECT id, amount FROM account ORDER BY id');
 const numbers = (database: OpenDatabase): unknown[] =>
-  database.connection.rows('SELECT sequence FROM rockpool_changelog ORDER BY sequence').flat();
+  database.connection.rows('SELECT sequence FROM rockpool_changelog WHERE kept_ms IS NULL ORDER BY sequence').flat();
+const kept = (database: OpenDatabase): unknown[] =>
+  database.connection.rows('SELECT sequence FROM rockpool_changelog WHERE kept_ms IS NOT NULL ORDER BY 1').flat();
 
 /** Changesets 1 to 5 that insert a to e; 1 and 2 are decided. */
 function fiveWritten(): { database: OpenDatabase; sync: ReturnType<typeof testSync> } {
@@ -151,6 +154,49 @@ describe('becoming another site', () => {
     database.close();
   });
 
+  it('keeps what it sent under the old site id, and sends it to a server with another log', () => {
+    const { database, sync } = fiveWritten();
+    const { siteId } = database;
+    const origins = [1, 2, 4, 5].map((sequence) => ({ siteId, sequence, hash: database.changelog.hashOf(sequence) }));
+    sync.becomeNewSite(4);
+    const [, , fourth, fifth] = origins;
+    expect(sync.nextPush(0, 1e9)?.changesets.map(({ origin }) => origin)).toEqual([fourth, fifth]);
+    expect([kept(database), numbers(database)]).toEqual([
+      [-3, -2, -1],
+      [1, 2],
+    ]);
+    sync.applyDelivery(testDelivery({ from: 2, to: 5, lastAckedSequence: 1, outcomes: admitted(1, 1) }));
+    // The same log has them.
+    expect(sync.greet(testWelcome({ lastAckedSequence: 1, decidedHash: database.changelog.hashOf(1) }))).toEqual({
+      kind: 'fits',
+    });
+    const restored = testWelcome({ logEpoch: testEpoch(2), fullResync: true });
+    expect(sync.greet(restored)).toEqual({ kind: 'new-site', firstOwn: 1 });
+    sync.becomeNewSite(1);
+    const batch = sync.nextPush(0, 1e9);
+    expect(batch?.olderEpochUpTo).toBe(5);
+    expect(batch?.changesets.map(({ origin }) => origin?.sequence)).toEqual([1, 2, 3, 4, 5]);
+    expect(batch?.changesets[0]?.origin).toEqual(origins[0]);
+    expect(rows(database).flat()).toEqual(['a', 1, 'b', 1, 'd', 1, 'e', 1]);
+    expect(sync.greet(restored)).toEqual({ kind: 'fits' });
+    sync.applyDelivery(testDelivery({ whole: true, to: 0 }));
+    expect(rows(database).map(([id]) => id)).toEqual(['a', 'b', 'c', 'd', 'e']);
+    sync.applyDelivery(testDelivery({ to: 5, lastAckedSequence: 5, outcomes: admitted(1, 5) }));
+    expect(sync.counts()).toMatchObject({ pendingCount: 0, rejectedCount: 0 });
+    database.close();
+  });
+
+  it('keeps what it sent under the old site id for seven days', () => {
+    const { database, sync } = fiveWritten();
+    sync.becomeNewSite(4);
+    const decidedMs = database.connection.value('SELECT min(kept_ms) FROM rockpool_changelog') as number;
+    database.outbox.prune(decidedMs + ADMITTED_RETENTION_MS);
+    expect(kept(database)).toHaveLength(3);
+    database.outbox.prune(decidedMs + ADMITTED_RETENTION_MS + 1);
+    expect([kept(database), numbers(database)]).toEqual([[], [1, 2]]);
+    database.close();
+  });
+
   it('still knows which changesets are of an earlier epoch', () => {
     const { database, sync } = fiveWritten();
     sync.greet(
@@ -202,6 +248,14 @@ describe('a welcome', () => {
     expect(judgeWelcome(welcome(8, hash(1)), own)).toEqual({ kind: 'copied', pushAfter: 6 });
     expect(judgeWelcome(welcome(5, hash(1), true), own)).toEqual({ kind: 'copied', pushAfter: 3 });
     expect(judgeWelcome(welcome(10), { ...own, lastAckedSequence: 9 })).toEqual({ kind: 'new-site', firstOwn: 10 });
+  });
+
+  it('of a restored server that a copy has sent its own changesets to compares acknowledged ones too', () => {
+    expect(judgeWelcome(welcome(8, hash(1), true), own)).toEqual({ kind: 'copied', pushAfter: 3 });
+    expect(judgeWelcome(welcome(10, hash(1), true), { ...own, lastAckedSequence: 9 })).toEqual({
+      kind: 'copied',
+      pushAfter: 3,
+    });
   });
 
   it('of a server that has lost more than is kept here, or what the user has decided against, makes this another site', () => {

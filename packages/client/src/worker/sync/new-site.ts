@@ -3,12 +3,19 @@ import { updateMasked, type SyncProgress } from '../apply/apply-delivery.ts';
 import { applyRows } from '../apply/apply-rows.ts';
 import type { PendingIndex } from '../apply/pending-index.ts';
 import { inApplyTransaction } from '../apply/apply-transaction.ts';
+import { insertKept } from '../changelog/kept-changesets.ts';
 import { renumber } from '../changelog/renumber.ts';
 import type { EditVisibility } from '../documents/rewrite-edits.ts';
 import { beginGeneration, documentAuthor } from '../documents/document-author.ts';
 import { documentSupport } from '../documents/load-document-support.ts';
 import { documentTables } from '../documents/document-columns.ts';
 import type { OpenDatabase } from '../database/open-database.ts';
+
+export interface NewSiteOptions {
+  readonly firstOwn: number;
+  /** Of the server; null before the first welcome. Changesets that were kept under another one are sent too. */
+  readonly logEpoch: Uint8Array | null;
+}
 
 /**
  * Continues as another site, in one transaction: a new site id, and the changesets from `firstOwn` on numbered from 1.
@@ -21,7 +28,7 @@ export function becomeNewSite(
   database: OpenDatabase,
   pending: PendingIndex,
   progress: SyncProgress,
-  firstOwn: number,
+  { firstOwn, logEpoch }: NewSiteOptions,
 ): ReadonlySet<string> {
   const { connection, tablesById, meta, changelog } = database;
   try {
@@ -33,6 +40,8 @@ export function becomeNewSite(
       );
       const { touched, masked } = applyRows({ connection, tablesById, pending, outcomeKinds: leaving, groups: [] });
       updateMasked(progress, pending, masked, leaving);
+      const inserted =
+        logEpoch === null ? 0 : insertKept(connection, logEpoch, firstOwn, database.outbox.lastAckedSequence());
       const oldSiteId = meta.siteId;
       meta.set('site_id', database.randomBytes(ID_BYTES));
       meta.set('is_restored', null);
@@ -48,7 +57,9 @@ export function becomeNewSite(
           whereEditsAre(database),
         );
       }
-      meta.set('older_epoch_up_to', renumber(connection, oldSiteId, firstOwn, meta.olderEpochUpTo));
+      // All of them were written under an older epoch than that of a log that may lack the kept ones.
+      const mark = inserted > 0 ? Number.MAX_SAFE_INTEGER : meta.olderEpochUpTo;
+      meta.set('older_epoch_up_to', renumber(connection, { oldSiteId, logEpoch, firstOwn, mark }));
       return touched;
     });
   } finally {

@@ -12,6 +12,7 @@ import type { SnapshotFile } from '../apply/snapshot-file.ts';
 import { syncProgress } from './sync-progress.ts';
 import { PendingIndex } from '../apply/pending-index.ts';
 import type { OpenDatabase } from '../database/open-database.ts';
+import { hasKept } from '../changelog/kept-changesets.ts';
 import { toAuditDatabase } from '../audit/audit-database.ts';
 import { retryDependentEdits } from '../write/retry-dependent-edits.ts';
 import type { TableChange, TouchedTables } from '../../rpc/query-dependencies.ts';
@@ -73,7 +74,8 @@ export function toSyncDatabase({ database, elapsedMs, onApplied }: SyncDatabaseO
       return meta.isSyncPaused;
     },
     audit: toAuditDatabase({ database, pending, progress, onApplied: applied }),
-    becomeNewSite: (firstOwn) => applied(becomeNewSite(database, pending, progress, firstOwn)),
+    becomeNewSite: (firstOwn) =>
+      applied(becomeNewSite(database, pending, progress, { firstOwn, logEpoch: epochThere ?? meta.logEpoch })),
     nextPush(sequence, maxBytes) {
       const batch = outbox.nextPush(sequence, maxBytes);
       return batch === null
@@ -148,7 +150,7 @@ function syncPosition({ meta, outbox, changelog }: OpenDatabase, isNarrow: boole
 }
 
 /** Judges a welcome. Stores the server's log epoch if it is the first one. */
-function verdictOn({ meta, outbox, rejected, changelog }: OpenDatabase, welcome: Welcome): WelcomeVerdict {
+function verdictOn({ connection, meta, outbox, rejected, changelog }: OpenDatabase, welcome: Welcome): WelcomeVerdict {
   const verdict = judgeWelcome(welcome, {
     lastAckedSequence: outbox.lastAckedSequence(),
     lastSequence: changelog.head().sequence,
@@ -160,6 +162,8 @@ function verdictOn({ meta, outbox, rejected, changelog }: OpenDatabase, welcome:
   // copy's.
   if (verdict.kind === 'fits' && meta.get('is_restored') === 1)
     return { kind: 'new-site', firstOwn: Math.max(welcome.lastAckedSequence, outbox.lastAckedSequence()) + 1 };
+  if (verdict.kind === 'fits' && hasKept(connection, welcome.logEpoch))
+    return { kind: 'new-site', firstOwn: welcome.lastAckedSequence + 1 };
   if (verdict.kind === 'fits' && meta.logEpoch === null) meta.set('log_epoch', welcome.logEpoch);
   return verdict;
 }

@@ -1,0 +1,79 @@
+import type { Connection } from '../sqlite/connection.ts';
+import { moveChangeset } from './move-changeset.ts';
+
+/*
+ * Changesets that the server admitted under an earlier site id of this file, at sequences below 0. They are not sent:
+ * the server has them. A restored server may have lost them, and no other device may have them: the copy that sent them
+ * may have got a new site id too, or may be gone. They are then sent again under the current site id. Their origins let
+ * those count once that the server has all the same.
+ */
+
+const OF_ANOTHER_LOG = 'kept_ms IS NOT NULL AND kept_epoch IS NOT ?';
+
+/** Whether there are kept changesets that the server with this log epoch may lack. */
+export function hasKept(connection: Connection, logEpoch: Uint8Array): boolean {
+  return connection.value(`SELECT 1 FROM rockpool_changelog WHERE ${OF_ANOTHER_LOG} LIMIT 1`, logEpoch) !== undefined;
+}
+
+/**
+ * Gives the changesets that were kept under another log epoch the sequences from `firstOwn` on, as acknowledged ones;
+ * those of the changesets there rise by their number. Call before renumbering for a new site. Returns their number.
+ */
+export function insertKept(
+  connection: Connection,
+  logEpoch: Uint8Array,
+  firstOwn: number,
+  lastAckedSequence: number,
+): number {
+  const kept = connection.rows(
+    `SELECT sequence FROM rockpool_changelog WHERE ${OF_ANOTHER_LOG} ORDER BY sequence`,
+    logEpoch,
+  );
+  if (kept.length === 0) return 0;
+  for (const [sequence] of connection.rows(
+    'SELECT sequence FROM rockpool_changelog WHERE sequence >= ? ORDER BY sequence DESC',
+    firstOwn,
+  ) as [number][])
+    moveChangeset(connection, sequence, sequence + kept.length);
+  connection.run('UPDATE rockpool_request SET sequence = sequence + ? WHERE sequence >= ?', kept.length, firstOwn);
+  kept.forEach(([sequence], index) => moveChangeset(connection, sequence as number, firstOwn + index));
+  connection.exec(
+    'UPDATE rockpool_changelog SET kept_ms = NULL, kept_epoch = NULL WHERE kept_ms IS NOT NULL AND sequence > 0',
+  );
+  // The rows here have their effects, like those of acknowledged changesets.
+  const newestMs = (connection.value('SELECT max(decided_ms) FROM rockpool_decided') ?? 0) as number;
+  connection.exec('DELETE FROM rockpool_decided');
+  connection.run(
+    'INSERT INTO rockpool_decided (up_to, decided_ms) VALUES (?, ?)',
+    Math.max(lastAckedSequence, firstOwn - 1) + kept.length,
+    newestMs,
+  );
+  return kept.length;
+}
+
+/**
+ * Keeps the changesets before `firstOwn` that are not rejected, below `lowest`. `logEpoch` is that of the server, which
+ * has them.
+ */
+export function keepBefore(
+  connection: Connection,
+  logEpoch: Uint8Array | null,
+  firstOwn: number,
+  lowest: number,
+): void {
+  const before = connection.rows(
+    `SELECT sequence, coalesce((SELECT min(decided_ms) FROM rockpool_decided WHERE up_to >= sequence), (SELECT max(decided_ms) FROM rockpool_decided), 0)
+     FROM rockpool_changelog WHERE sequence > 0 AND sequence < ? AND sequence NOT IN (SELECT sequence FROM rockpool_parked) ORDER BY sequence`,
+    firstOwn,
+  ) as [number, number][];
+  before.forEach(([sequence, keptMs], index) => {
+    const below = lowest - before.length + index;
+    moveChangeset(connection, sequence, below);
+    connection.run(
+      'UPDATE rockpool_changelog SET kept_ms = ?, kept_epoch = ? WHERE sequence = ?',
+      keptMs,
+      logEpoch,
+      below,
+    );
+  });
+}
