@@ -13,7 +13,6 @@ import { readMigrations } from './tab/read-migrations.ts';
 import { createStatusStore, type StatusStore } from './tab/status-store.ts';
 import { createTabPresence, type TabPresence } from './tab/tab-presence.ts';
 import { createTabWorker, type TabWorker } from './tab/tab-worker.ts';
-import { createTokenSource } from './tab/token-source.ts';
 import type { WorkerConnection } from './tab/worker-connection.ts';
 
 /** A stuck worker must not keep a page from closing its client. A hand-over takes 3 s at most. */
@@ -44,6 +43,7 @@ export class ClientSession {
   private readonly tab: TabApi;
   private readonly onClose: (() => void)[] = [];
   private closing: Promise<void> | null = null;
+  private tokenSource: (() => Promise<string>) | null = null;
 
   constructor(options: ClientOptions, environment: ClientEnvironment) {
     this.options = options;
@@ -74,7 +74,7 @@ export class ClientSession {
       persistence: persistence === 'durable' ? INITIAL_STATUS.persistence : persistence,
       role: 'none',
     });
-    this.tab = this.createTab();
+    this.tab = { onEvent: (event) => this.onEvent(event), token: () => this.askToken() };
   }
 
   /** Rejects as documented at `createClient`. */
@@ -134,16 +134,17 @@ export class ClientSession {
     this.onProblem(stuck);
   }
 
-  private createTab(): TabApi {
+  /** The code is loaded when the worker asks for a token: nothing before the first query needs it. */
+  private async askToken(): Promise<string> {
     const { sync } = this.options;
-    const askToken = sync === undefined ? null : createTokenSource({ token: sync.token, onError: this.onProblem });
-    return {
-      onEvent: (event) => this.onEvent(event),
-      token: async () => {
-        if (askToken === null) throw new RockpoolError('internal', { asked: 'token' });
-        return askToken();
-      },
-    };
+    if (sync === undefined) throw new RockpoolError('internal', { asked: 'token' });
+    if (this.tokenSource === null) {
+      const { createTokenSource } = await import('./tab/token-source.ts').catch((cause: unknown) => {
+        throw new RockpoolError('network-unreachable', { stage: 'token' }, { cause });
+      });
+      this.tokenSource ??= createTokenSource({ token: sync.token, onError: this.onProblem });
+    }
+    return this.tokenSource();
   }
 
   private onEvent(event: WorkerEvent): void {

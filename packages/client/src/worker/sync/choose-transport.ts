@@ -1,5 +1,5 @@
-import type { Transport, TransportName } from '../../rpc/transport.ts';
-import { httpTransport } from './http-transport.ts';
+import { RockpoolError } from '@rockpool/shared';
+import type { Transport, TransportConnection, TransportName } from '../../rpc/transport.ts';
 import { webSocketTransport } from './web-socket-transport.ts';
 
 /** Failed attempts in a row before HTTP is tried: one may be a tunnel between two stations. */
@@ -7,8 +7,8 @@ const FAILURES_BEFORE_HTTP = 2;
 
 /** Returns the transport of this name. */
 export function transportNamed(name: TransportName): Transport {
-  if (name === 'http') return httpTransport;
-  return name === 'websocket' ? webSocketTransport : webSocketOrHttp(webSocketTransport, httpTransport);
+  if (name === 'http') return httpWhenUsed;
+  return name === 'websocket' ? webSocketTransport : webSocketOrHttp(webSocketTransport, httpWhenUsed);
 }
 
 /**
@@ -37,3 +37,29 @@ export function webSocketOrHttp(webSocket: Transport, http: Transport): Transpor
     },
   };
 }
+
+/** Loads the code of HTTP with its first connection: few networks need it. A failure to load it ends the connection. */
+const httpWhenUsed: Transport = {
+  connect(url, events) {
+    let isOver = false;
+    let connection: TransportConnection | null = null;
+    import('./http-transport.ts').then(
+      ({ httpTransport }) => {
+        if (!isOver) connection = httpTransport.connect(url, events);
+      },
+      () => {
+        if (!isOver) events.onClosed(new RockpoolError('network-unreachable', { stage: 'http' }));
+      },
+    );
+    return {
+      send: (frame) => connection?.send(frame),
+      get bufferedBytes(): number {
+        return connection?.bufferedBytes ?? 0;
+      },
+      close(): void {
+        isOver = true;
+        connection?.close();
+      },
+    };
+  },
+};
