@@ -83,7 +83,7 @@ test('amounts have the decimals of their currency, and totals never mix two curr
   await addEntry(page, { payee: 'Tea', amount: '0.005', category: 'Eating out' });
   await expect(ledgerRow(page, 'Tea')).toContainText('-KWD 0.005');
   await goTo(page, 'Accounts');
-  await expect(page.getByRole('main')).toContainText('-¥1,200');
+  await expect(page.getByRole('main')).toContainText('-JP¥1,200');
   await expect(page.getByRole('main')).toContainText('KWD 1.229');
   await goTo(page, 'Budget');
   const spent = page.getByRole('row', { name: /Eating out/ });

@@ -40,7 +40,7 @@ test('joining goes from the invitation to the budget without a blank page, and t
   await addAccount(anna, { name: 'Household', currency: 'EUR', opening: '100' });
   await goTo(anna, 'Share');
   await anna.getByLabel('Name of this budget').fill('Mill Lane 4');
-  await anna.getByRole('form', { name: 'Name of the budget' }).getByRole('button', { name: 'Save name' }).click();
+  await anna.getByRole('button', { name: 'Rename budget' }).click();
   await expect(anna.getByRole('link', { name: 'Mill Lane 4' }).first()).toBeVisible();
   await expectUpToDate(anna);
   const { page: ben } = await newPerson({ link: await invite(anna, 'editor') });

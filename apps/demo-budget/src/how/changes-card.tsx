@@ -47,7 +47,7 @@ export function ChangesCard(): ReactNode {
             ))}
             {sent.length === 0 && (
               <tr>
-                <td colSpan={3}>Nothing written here yet.</td>
+                <td colSpan={3}>Nothing written here lately.</td>
               </tr>
             )}
           </tbody>

@@ -35,7 +35,7 @@ export function BudgetName(): ReactNode {
         />
       </label>
       <button type="submit" disabled={typed.trim() === name}>
-        Save name
+        Rename budget
       </button>
     </form>
   );

@@ -103,9 +103,8 @@ export function BreakdownReport({ currency, period }: ReportProps): ReactNode {
         </tbody>
         <tfoot>
           <tr>
-            <th scope="row" colSpan={2}>
-              Total
-            </th>
+            <th scope="row">Total</th>
+            <td className="breakdown-bar" />
             <td className="number">
               <Amount minor={total(({ spentMinor }) => spentMinor)} currency={currency} />
             </td>
