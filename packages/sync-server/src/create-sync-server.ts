@@ -14,6 +14,7 @@ import { DatabaseCache } from './database/database-cache.ts';
 import { DatabaseSnapshots } from './database/database-snapshots.ts';
 import { DocumentPool } from './documents/document-pool.ts';
 import { RETENTION } from './log/retention.ts';
+import { DiskWatch } from './observe/disk-watch.ts';
 import { errorFields, logFailure, logToStderr, neverThrows, type Logger } from './observe/log-line.ts';
 import { ServerMetrics } from './observe/server-metrics.ts';
 import { Sockets } from './session/accept-sockets.ts';
@@ -26,6 +27,7 @@ import { SNAPSHOT_RULES } from './snapshot/snapshots.ts';
 import { lockDirectory } from './store/directory-lock.ts';
 import { damagedError } from './store/file-damage.ts';
 import { knownSchemas, schemaViews } from './store/known-schemas.ts';
+import { TenantSizes } from './store/tenant-sizes.ts';
 import { postgresStores, sqliteStores, type Stores } from './store/open-stores.ts';
 import type { ReadableRows } from './store/read-filter.ts';
 import { Scrubber, SCRUB_TIMES } from './store/scrub.ts';
@@ -41,6 +43,7 @@ interface Base {
   readonly metrics: ServerMetrics;
   readonly stores: Stores;
   readonly addressOf: AddressOf;
+  readonly diskWatch: DiskWatch;
 }
 
 /**
@@ -57,7 +60,8 @@ export function createSyncServer(options: SyncServerOptions): SyncServer {
   const metrics = new ServerMetrics();
   const stores = openStores(options, log, metrics);
   const addressOf = clientAddresses(options.trustedProxies ?? []);
-  const base: Base = { options, now, log, metrics, stores, addressOf };
+  const diskWatch = new DiskWatch(stores.store);
+  const base: Base = { options, now, log, metrics, stores, addressOf, diskWatch };
   const members = new Members({
     store: stores.memberStore,
     bus: stores.bus,
@@ -85,6 +89,9 @@ export function createSyncServer(options: SyncServerOptions): SyncServer {
   const schemas = knownSchemas(dataDir, schema, options.olderSchemas);
   const sockets: Sockets = openSockets(base, { schemas, gate, databases });
   exposeGauges(metrics, sockets, databases);
+  metrics.gauge('rockpool_disk_full', 'Whether only the reserve of the disk is left, which is for deletes.', () =>
+    Number(diskWatch.isDiskFull),
+  );
   const stopWatching = metrics.watchProcess();
   const scrubber = startScrubber(base, databases);
   const close = async (): Promise<void> => {
@@ -97,6 +104,7 @@ export function createSyncServer(options: SyncServerOptions): SyncServer {
       await stores.close();
       lock.release();
       stopWatching();
+      diskWatch.close();
     }
   };
   return syncServer({ base, secret, rules, members, gate, databases, snapshots, schemas, sockets, close });
@@ -156,7 +164,7 @@ function syncServer(parts: Parts): SyncServer {
 }
 
 function appOf({ base, gate, members, sockets, databases, snapshots }: Parts, isClosing: () => boolean): Hono {
-  const { options, now, log, metrics, stores, addressOf } = base;
+  const { options, now, log, metrics, addressOf, diskWatch } = base;
   return createApp({
     gate,
     origins: options.origins ?? [],
@@ -168,7 +176,7 @@ function appOf({ base, gate, members, sockets, databases, snapshots }: Parts, is
       httpSessions: new HttpSessions((...session) => sockets.beginOverHttp(...session)),
       now,
       metrics,
-      readiness: async () => (isClosing() ? 'unavailable' : stores.store.readiness()),
+      readiness: async () => (isClosing() ? 'unavailable' : diskWatch.readiness()),
       damagedDatabases: () => databases.damagedCount,
       schemaHash: options.schema.hash,
       snapshot: (databaseId, principal) => snapshots.get(databaseId, readableRows(principal, databaseId)),
@@ -202,16 +210,26 @@ function openStores(options: SyncServerOptions, log: Logger, metrics: ServerMetr
 }
 
 function openDatabases(
-  { options: { postgres, retention, quotas, deliveryPartBytes, validate }, stores, log }: Base,
+  {
+    options: { dataDir, postgres, retention, quotas, deliveryPartBytes, validate, tenantOf },
+    stores,
+    log,
+    diskWatch,
+  }: Base,
   documentPool: DocumentPool,
   offersSnapshot: (databaseId: string) => boolean,
 ): DatabaseCache {
+  const tenants = new TenantSizes(dataDir, (databaseId) => stores.store.pathOf(databaseId), tenantOf);
   return new DatabaseCache({
     store: stores.store,
     documentPool,
     bus: postgres === undefined ? null : stores.bus,
     retention: { ...RETENTION, ...retention },
     quotas: { ...QUOTAS, ...quotas },
+    roomOf: (databaseId) => ({
+      tenantBytes: () => tenants.bytesOf(databaseId),
+      isDiskFull: () => diskWatch.isDiskFull,
+    }),
     deliveryPartBytes,
     offersSnapshot,
     validate: validate === undefined ? null : (databaseId) => (changeset) => validate(databaseId, changeset),

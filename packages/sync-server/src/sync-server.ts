@@ -76,6 +76,11 @@ export interface SyncServerOptions {
   readonly scrub?: Partial<ScrubTimes>;
   /** How much one database, and one member of it, may hold. Exceeding a quota throws `quota-exceeded`. */
   readonly quotas?: Partial<Quotas & MemberLimits>;
+  /**
+   * Names the tenant of a database, for `quotas.maxTenantBytes`. Not used with `postgres`. Default: each database is a
+   * tenant.
+   */
+  readonly tenantOf?: (databaseId: string) => string;
   /** How long tombstones are kept for clients that are offline, and conflicts for people. */
   readonly retention?: Partial<Retention>;
 }

@@ -1,5 +1,5 @@
 import type { Validate } from './validate.ts';
-import type { Quotas } from './quotas.ts';
+import type { Quotas, Room } from './quotas.ts';
 import type { Retention } from '../log/retention.ts';
 import type { ForeignKeyChecks } from '../merge/foreign-keys.ts';
 
@@ -8,6 +8,7 @@ export interface AdmissionRules {
   readonly checks: ForeignKeyChecks;
   readonly retention: Retention;
   readonly quotas: Quotas;
+  readonly room: Room;
   /** Changesets that failed repeatedly, by `changesetName`, with the number of attempts. They are rejected. Default: none. */
   readonly failed?: ReadonlyMap<string, number>;
   /** The app's own rule; null for none. */

@@ -12,7 +12,7 @@ import { admitChangeset, type ChangesetToDecide, type Sender } from './admit-cha
 import { undecidedChangesets } from './chain.ts';
 import { judgeForeignPush } from './foreign-site.ts';
 import { baseInEpoch, isOfOlderEpoch } from './older-epoch.ts';
-import { requireRoomForSite } from './quotas.ts';
+import { requireRoomForSite, requireRoomToGrow } from './quotas.ts';
 
 /** A push in the queue. */
 export interface WaitingPush {
@@ -115,6 +115,13 @@ function admitPushOf(
     if (ahead !== undefined)
       throw new RockpoolError('cursor-ahead', { base: ahead.base, watermark: file.log.watermark });
     const undecided = undecidedChangesets(before, push, (sequence) => decidedHash(file.sql, before, sequence));
+    if (undecided.length > 0)
+      requireRoomToGrow(
+        file,
+        undecided.map(({ changeset }) => changeset),
+        rules.quotas,
+        rules.room,
+      );
     const toDecide = undecided.map((linked, index) => ({
       ...linked,
       base: seen(linked.changeset),
@@ -163,5 +170,6 @@ const REFUSALS: ReadonlySet<string> = new Set([
   'changeset-chain-broken',
   'cursor-ahead',
   'quota-exceeded',
+  'server-disk-full',
   'site-copied',
 ]);

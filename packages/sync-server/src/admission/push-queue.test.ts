@@ -13,7 +13,7 @@ import { temporaryFolder } from '../../testing/test-server.ts';
 import { TEST_SCHEMA } from '../../testing/test-schema.ts';
 import type { WaitingPush } from './admit-pushes.ts';
 import { PushQueue } from './push-queue.ts';
-import { QUOTAS } from './quotas.ts';
+import { QUOTAS, UNLIMITED_ROOM } from './quotas.ts';
 
 let folder: ReturnType<typeof temporaryFolder>;
 let file: DatabaseFile;
@@ -43,7 +43,13 @@ afterEach(() => {
 function queueOver(database: OpenDatabase): PushQueue {
   return new PushQueue({
     database,
-    rules: { checks: foreignKeyChecks(file.tableByName), retention: RETENTION, quotas: QUOTAS, validate: null },
+    rules: {
+      checks: foreignKeyChecks(file.tableByName),
+      retention: RETENTION,
+      quotas: QUOTAS,
+      room: UNLIMITED_ROOM,
+      validate: null,
+    },
     onCommitted: (authors) => {
       commits.push(authors);
       onCommitted();

@@ -13,6 +13,7 @@ import {
   readPort,
   readPostgres,
   readSchema,
+  readSizeBytes,
   readSecret,
 } from './read-values.ts';
 import { readSettings, type Settings, type Sources } from './settings.ts';
@@ -52,6 +53,10 @@ export const SERVE_SETTINGS: Settings = {
     takes: 'list',
     help: 'the address or network of a reverse proxy on another machine, whose X-Forwarded-For names the client; may be repeated',
   },
+  'max-database-size': {
+    takes: 'text',
+    help: 'the size at which a database may no longer grow: a number and m or g, such as 2g; default unlimited',
+  },
   'keep-deletes': {
     takes: 'text',
     help: 'how long tombstones are kept: a number and s, m, h or d; default 30d. A device that was away for longer does a full resync',
@@ -82,6 +87,7 @@ export interface ServeConfig extends TokenRules {
   readonly origins: readonly string[];
   readonly trustedProxies: readonly string[];
   readonly retention?: Partial<Retention>;
+  readonly quotas?: { readonly maxDatabaseBytes: number };
 }
 
 /** Throws `config-invalid` with every problem, one per line. */
@@ -104,12 +110,14 @@ export function readServeConfig(sources: Sources): ServeConfig {
   problems.push(...origins.map(originProblem).filter((problem) => problem !== null));
   const trustedProxies = given.list('trusted-proxy');
   problems.push(...trustedProxies.map(proxyProblem).filter((problem) => problem !== null));
+  const maxDatabaseBytes = readSizeBytes('max-database-size', given.text('max-database-size'), problems);
   const retention = readRetention(given, problems);
   throwIfProblems(problems);
   return {
     dataDir,
     ...(postgres !== '' && { postgres }),
     retention,
+    ...(maxDatabaseBytes !== null && { quotas: { maxDatabaseBytes } }),
     schema: schema as Schema,
     host: given.text('host') || '127.0.0.1',
     port,

@@ -26,6 +26,17 @@ export function readDurationMs(name: string, text: string, problems: string[]): 
   return durationMs;
 }
 
+const UNIT_BYTES: Readonly<Record<string, number>> = { m: 1024 ** 2, g: 1024 ** 3 };
+
+/** Null if no size is given. */
+export function readSizeBytes(name: string, text: string, problems: string[]): number | null {
+  if (text === '') return null;
+  const [, count, unit] = /^(\d{1,6})([mg])$/.exec(text) ?? [];
+  const sizeBytes = Number(count) * (UNIT_BYTES[unit ?? ''] ?? 0);
+  if (!(sizeBytes > 0)) problems.push(`--${name} takes a number and m or g, such as 2g`);
+  return sizeBytes;
+}
+
 export function readCount(name: string, text: string, problems: string[]): number {
   if (!/^\d{1,9}$/.test(text)) problems.push(`--${name} takes a whole number`);
   return Number(text);

@@ -1,5 +1,5 @@
 import { RockpoolError } from '@rockpool/shared';
-import type { Quotas } from '../admission/quotas.ts';
+import type { Quotas, Room } from '../admission/quotas.ts';
 import type { Validate } from '../admission/validate.ts';
 import type { Bus } from '../bus/bus.ts';
 import type { DocumentPool } from '../documents/document-pool.ts';
@@ -22,6 +22,7 @@ export interface DatabaseCacheOptions {
   readonly onFailure: (databaseId: string, error: unknown) => void;
   readonly retention: Retention;
   readonly quotas?: Quotas;
+  readonly roomOf?: (databaseId: string) => Room;
   readonly deliveryPartBytes?: number | undefined;
   readonly validate?: ((databaseId: string) => Validate) | null;
   /** Carries presence to the other instances. Default: a server of one instance. */
@@ -91,6 +92,7 @@ export class DatabaseCache {
       store,
       retention,
       quotas,
+      roomOf,
       validate = null,
       deliveryPartBytes,
       bus = null,
@@ -116,6 +118,7 @@ export class DatabaseCache {
       live = new LiveDatabase(opened, {
         retention,
         ...(quotas !== undefined && { quotas }),
+        ...(roomOf !== undefined && { room: roomOf(databaseId) }),
         validate: validate === null ? null : validate(databaseId),
         deliveryPartBytes,
         documentPool,

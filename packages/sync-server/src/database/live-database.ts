@@ -8,7 +8,7 @@ import {
   type RockpoolError,
 } from '@rockpool/shared';
 import type { Sender } from '../admission/admit-changeset.ts';
-import { QUOTAS, type Quotas } from '../admission/quotas.ts';
+import { QUOTAS, UNLIMITED_ROOM, type Quotas, type Room } from '../admission/quotas.ts';
 import { PushQueue } from '../admission/push-queue.ts';
 import type { Validate } from '../admission/validate.ts';
 import { TableAudits } from '../audit/table-audits.ts';
@@ -35,6 +35,8 @@ export interface LiveDatabaseOptions {
   readonly onFailure: (error: unknown) => void;
   readonly retention?: Retention;
   readonly quotas?: Quotas;
+  /** Default: as much as the quotas allow. */
+  readonly room?: Room;
   readonly validate?: Validate | null;
   /** Presence at the other instances of the server. Default: a server of one instance. */
   readonly presenceRelay?: PresenceRelay | null;
@@ -78,6 +80,7 @@ export class LiveDatabase {
       onFailure,
       retention = RETENTION,
       quotas = QUOTAS,
+      room = UNLIMITED_ROOM,
       validate = null,
       presenceRelay = null,
       deliveryPartBytes = DELIVERY_PART_BYTES,
@@ -101,7 +104,7 @@ export class LiveDatabase {
     });
     this.queue = new PushQueue({
       database: this.database,
-      rules: { checks: foreignKeyChecks(file.tableByName), retention, quotas, validate },
+      rules: { checks: foreignKeyChecks(file.tableByName), retention, quotas, room, validate },
       onCommitted: (authors) => this.publish(authors),
       onFailure,
     });

@@ -122,7 +122,9 @@ describe('metrics', () => {
     // Every metric has a help text, and a unit or a count in its name.
     for (const [, name = ''] of text.matchAll(/^# TYPE (\S+)/gm)) {
       expect(text).toContain(`# HELP ${name} `);
-      expect(name).toMatch(/_(total|seconds|bytes)$|^rockpool_(sockets(_unauthenticated)?|databases_(open|damaged))$/);
+      expect(name).toMatch(
+        /_(total|seconds|bytes)$|^rockpool_(disk_full|sockets(_unauthenticated)?|databases_(open|damaged))$/,
+      );
     }
     for (const secret of [DATABASE, 'ann', 'private', Buffer.from(connection.site.siteId).toString('hex')])
       expect(text).not.toContain(secret);

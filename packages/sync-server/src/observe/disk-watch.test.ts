@@ -1,0 +1,26 @@
+import { expect, it, vi } from 'vitest';
+import { DiskWatch } from './disk-watch.ts';
+
+it('is unavailable while the store does not answer, within a deadline', async () => {
+  vi.useFakeTimers();
+  const watch = new DiskWatch({ readiness: () => new Promise(() => undefined) });
+  const asked = watch.readiness();
+  await vi.advanceTimersByTimeAsync(3_000);
+  expect(await asked).toBe('unavailable');
+  expect(watch.isDiskFull).toBe(false);
+  watch.close();
+  vi.useRealTimers();
+});
+
+it('notices a full disk, and its end, without being asked', async () => {
+  vi.useFakeTimers();
+  let readiness: 'disk-full' | 'ready' = 'disk-full';
+  const watch = new DiskWatch({ readiness: () => Promise.resolve(readiness) });
+  await vi.advanceTimersByTimeAsync(2_000);
+  expect(watch.isDiskFull).toBe(true);
+  readiness = 'ready';
+  await vi.advanceTimersByTimeAsync(2_000);
+  expect(watch.isDiskFull).toBe(false);
+  watch.close();
+  vi.useRealTimers();
+});

@@ -1,0 +1,44 @@
+import type { Readiness, Store } from '../store/store.ts';
+
+const INTERVAL_MS = 2_000;
+
+/** A store that does not answer within this time is unavailable: a probe must not wait for it. */
+const ANSWER_DEADLINE_MS = 3_000;
+
+/** Knows whether the store can commit, for probes, and whether only the reserve of the disk is left, for admission. */
+export class DiskWatch {
+  private readonly store: Pick<Store, 'readiness'>;
+  private readonly timer: NodeJS.Timeout;
+  private isFull = false;
+
+  constructor(store: Pick<Store, 'readiness'>) {
+    this.store = store;
+    this.timer = setInterval(() => void this.readiness(), INTERVAL_MS);
+    this.timer.unref();
+  }
+
+  get isDiskFull(): boolean {
+    return this.isFull;
+  }
+
+  /** Resolves with `unavailable` if the store does not answer in 3 s. */
+  async readiness(): Promise<Readiness> {
+    let timer: NodeJS.Timeout | undefined;
+    const late = new Promise<Readiness>((resolve) => {
+      timer = setTimeout(() => resolve('unavailable'), ANSWER_DEADLINE_MS);
+    });
+    try {
+      const readiness = await Promise.race([this.store.readiness(), late]);
+      this.isFull = readiness === 'disk-full';
+      return readiness;
+    } catch {
+      return 'unavailable';
+    } finally {
+      clearTimeout(timer);
+    }
+  }
+
+  close(): void {
+    clearInterval(this.timer);
+  }
+}
