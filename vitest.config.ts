@@ -12,7 +12,7 @@ import { isolatedFiles } from './scripts/tests/isolated-files.mjs';
 import { levelOfThisRun } from './scripts/tests/level.mjs';
 import LongestFirst from './scripts/tests/longest-first.mjs';
 import { recycledForks } from './scripts/tests/recycled-forks.mjs';
-import type { Level } from './tests/support/level.ts';
+import type { Level } from './tests/kit/level.ts';
 
 // The suffix of a file selects where it runs: .test.ts in Node, .browser.test.ts in Chromium. A level before it selects when:
 // .verify.test.ts and
@@ -82,7 +82,7 @@ export const commands: Record<string, BrowserCommand<string[]>> = {
   opfsIsOnDisk: () => existsSync(join(profile, 'Default/File System')),
   // Loaded on demand: most tests need no server.
   accessToSyncServer: async (_context, schemaJson = '', databaseId = '', origin = '', principal = 'ann') =>
-    (await import('./tests/support/sync-server.ts')).accessToSyncServer(schemaJson, databaseId, origin, principal),
+    (await import('./tests/kit/sync-server.ts')).accessToSyncServer(schemaJson, databaseId, origin, principal),
 };
 
 /** The tests that need a browser. */
@@ -98,7 +98,7 @@ function inChromium(test: {
     test: {
       ...test,
       provide: { level, usableMedia: ['opfs-shared', 'opfs-exclusive', 'indexeddb'], refusal: 'storage-unsupported' },
-      setupFiles: 'tests/support/keep-sqlite-compiled.ts',
+      setupFiles: 'tests/kit/keep-sqlite-compiled.ts',
       // One profile cannot be shared by parallel sessions: Vitest would drop it with only a warning.
       fileParallelism: false,
       ...hangLimits,

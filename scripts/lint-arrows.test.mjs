@@ -149,6 +149,18 @@ const refused = [
     "import '../../shared/src/clock/stamp.ts';",
     'no-restricted-imports',
   ],
+  [
+    'a test beside the packages enters none by a path',
+    'tests/merge/a.test.ts',
+    "import '../../packages/shared/src/clock/stamp.ts';",
+    'no-restricted-imports',
+  ],
+  [
+    'a test beside the packages enters no testing folder by a path',
+    'tests/merge/b.test.ts',
+    "import '../../packages/client/testing/browser-tabs.ts';",
+    'no-restricted-imports',
+  ],
   ['a library writes nothing to the console', 'packages/client/src/c.ts', "console.log('');", 'no-console'],
   [
     'two modules never need each other',
@@ -221,7 +233,7 @@ const allowed = [
   ['packages/client/src/react/ok.browser.test.tsx', "import '../index.ts'; import '../testing/browser-tabs.ts';"],
   [
     'tests/convergence/ok.ts',
-    "import '../../packages/client/src/worker/entry.ts'; import '../../packages/shared/src/index.ts';",
+    "import '#client/worker/entry.ts'; import '#shared/index.ts'; import '#kit/until.ts'; import './other.ts';",
   ],
 ];
 

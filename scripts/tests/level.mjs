@@ -1,5 +1,5 @@
 // The level of a test run, set by `ROCKPOOL_LEVEL`. Only this file reads the variable; tests use
-// `tests/support/level.ts`.
+// `tests/kit/level.ts`.
 
 /**
  * - `test`: `npm test`, minutes. Every behaviour once.

@@ -1,8 +1,8 @@
 import { createHash } from 'node:crypto';
 import { readFileSync } from 'node:fs';
 import { expect, it } from 'vitest';
-import { Connection } from '../../packages/client/src/worker/sqlite/connection.ts';
-import { loadSqlite } from '../../packages/client/src/worker/sqlite/load-sqlite.node.ts';
+import { Connection } from '#client/worker/sqlite/connection.ts';
+import { loadSqlite } from '#client/worker/sqlite/load-sqlite.node.ts';
 
 const folder = new URL('../../packages/client/sqlite/', import.meta.url);
 

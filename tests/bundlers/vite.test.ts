@@ -1,18 +1,18 @@
-import { mkdtempSync, readdirSync, rmSync } from 'node:fs';
+import { readdirSync, rmSync } from 'node:fs';
 import { createServer as createHttpServer } from 'node:http';
 import { readFile } from 'node:fs/promises';
 import type { AddressInfo } from 'node:net';
-import { tmpdir } from 'node:os';
 import { extname, join } from 'node:path';
 import { chromium, type Browser } from 'playwright';
 import { build, createServer, type InlineConfig } from 'vite';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { findChromium } from '../../scripts/find-chromium.mjs';
+import { temporaryFolder } from '#kit/temporary-folder.ts';
 
 // The README's quick start as an app would use it: no plugin, and no header but each file's content type.
 const root = new URL('../../examples/quick-start/', import.meta.url).pathname;
-const outDir = mkdtempSync(join(tmpdir(), 'rockpool-bundle-'));
-const cacheDir = mkdtempSync(join(tmpdir(), 'rockpool-vite-'));
+const outDir = temporaryFolder();
+const cacheDir = temporaryFolder();
 const config: InlineConfig = {
   root,
   cacheDir,
@@ -40,7 +40,6 @@ beforeAll(async () => {
 
 afterAll(async () => {
   await browser.close();
-  for (const folder of [outDir, cacheDir]) rmSync(folder, { recursive: true, force: true });
 });
 
 /** The page's output once the client works. */

@@ -1,8 +1,8 @@
 import { expect, it } from 'vitest';
-import { newId, sql, type Client } from '../../packages/client/src/index.ts';
-import { freshName, openTab, until } from '../../packages/client/testing/browser-tabs.ts';
-import { buildSchema } from '../../packages/shared/src/index.ts';
-import { column, table } from '../../packages/sync-server/testing/test-schema.ts';
+import { newId, sql, type Client } from '#client/index.ts';
+import { freshName, openTab, until } from '#client/testing/browser-tabs.ts';
+import { buildSchema } from '#shared/index.ts';
+import { column, table } from '#sync-server/testing/test-schema.ts';
 
 const schema = buildSchema([table('entry', [column('id', 'text', { notNull: true }), column('number', 'integer')])]);
 const ROUNDS = 20;

@@ -1,7 +1,7 @@
-import { newId, RockpoolError, sql, type Client, type Persistence } from '../../packages/client/src/index.ts';
-import { freshName, openTab, type BrowserTab } from '../../packages/client/testing/browser-tabs.ts';
-import { buildSchema } from '../../packages/shared/src/index.ts';
-import { column, table } from '../../packages/sync-server/testing/test-schema.ts';
+import { newId, RockpoolError, sql, type Client, type Persistence } from '#client/index.ts';
+import { freshName, openTab, type BrowserTab } from '#client/testing/browser-tabs.ts';
+import { buildSchema } from '#shared/index.ts';
+import { column, table } from '#sync-server/testing/test-schema.ts';
 import { Random } from '../simulation/random.ts';
 import { Oracle } from './oracle.ts';
 

@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest';
-import { atLevel } from '../support/level.ts';
+import { atLevel } from '#kit/level.ts';
 import { runTabChaos } from './tab-chaos.ts';
 
 // A step that takes this long is stuck even on a busy machine.

@@ -1,4 +1,4 @@
-import type { ClientMessage, ServerMessage } from '../../packages/shared/src/index.ts';
+import type { ClientMessage, ServerMessage } from '#shared/index.ts';
 
 /** A recorded frame of a released protocol version, with its decoded message. */
 export interface RecordedFrame {

@@ -13,7 +13,7 @@ import {
   type ChangeGroup,
   type ClientMessage,
   type ServerMessage,
-} from '../../packages/shared/src/index.ts';
+} from '#shared/index.ts';
 import { toHex, toRecordable, type RecordedFrame } from './frames.ts';
 
 const id = Uint8Array.from({ length: 16 }, (_, index) => index * 7);

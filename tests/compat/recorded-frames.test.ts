@@ -9,7 +9,7 @@ import {
   PROTOCOL_VERSION,
   type ClientMessage,
   type ServerMessage,
-} from '../../packages/shared/src/index.ts';
+} from '#shared/index.ts';
 import { fromHex, toRecordable, type RecordedFrame } from './frames.ts';
 
 const folder = new URL('.', import.meta.url);

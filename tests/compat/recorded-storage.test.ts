@@ -1,17 +1,17 @@
-import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
-import { tmpdir } from 'node:os';
+import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
-import { memoryMedium, openStorage } from '../../packages/vfs-opfs/src/index.ts';
-import { decodeSchema } from '../../packages/shared/src/index.ts';
-import { Connection } from '../../packages/client/src/worker/sqlite/connection.ts';
-import { STORAGE_FORMAT as CLIENT_FORMAT } from '../../packages/client/src/worker/file/internal-tables.ts';
-import { openStored, testRuntime } from '../../packages/client/testing/worker/test-database.ts';
-import { testSync } from '../../packages/client/testing/worker/sync-steps.ts';
-import { hasTakenEffect } from '../../packages/sync-server/src/log/origins.ts';
-import { SqliteFile } from '../../packages/sync-server/src/sqlite/sqlite-file.ts';
-import { STORAGE_FORMAT as SERVER_FORMAT } from '../../packages/sync-server/src/sqlite/internal-tables.ts';
-import { openDatabaseFile } from '../../packages/sync-server/src/store/database-file.ts';
+import { memoryMedium, openStorage } from '#vfs-opfs/index.ts';
+import { decodeSchema } from '#shared/index.ts';
+import { Connection } from '#client/worker/sqlite/connection.ts';
+import { STORAGE_FORMAT as CLIENT_FORMAT } from '#client/worker/file/internal-tables.ts';
+import { openStored, testRuntime } from '#client/testing/worker/test-database.ts';
+import { testSync } from '#client/testing/worker/sync-steps.ts';
+import { hasTakenEffect } from '#sync-server/log/origins.ts';
+import { SqliteFile } from '#sync-server/sqlite/sqlite-file.ts';
+import { STORAGE_FORMAT as SERVER_FORMAT } from '#sync-server/sqlite/internal-tables.ts';
+import { openDatabaseFile } from '#sync-server/store/database-file.ts';
+import { temporaryFolder } from '#kit/temporary-folder.ts';
 
 /** Files that released versions wrote, as SQL. They never change. */
 const recordedSql = (name: string): string => readFileSync(new URL(name, import.meta.url), 'utf8');
@@ -55,7 +55,7 @@ describe('a recorded file of a client', () => {
 
 describe('a recorded file of a server', () => {
   it('of storage format 8 opens, keeps its rows, and knows its admitted changesets as origins', () => {
-    const folder = mkdtempSync(join(tmpdir(), 'rockpool-recorded-'));
+    const folder = temporaryFolder();
     try {
       const path = join(folder, 'recorded.sqlite');
       const recorded = new SqliteFile(path);
@@ -76,7 +76,6 @@ describe('a recorded file of a server', () => {
       expect([1n, 2n, 3n].map(isKnown)).toEqual([true, true, false]);
       sql.close();
     } finally {
-      rmSync(folder, { recursive: true });
     }
   });
 });

@@ -1,7 +1,7 @@
 import { expect } from 'vitest';
-import { RockpoolError, type CellValue } from '../../packages/shared/src/index.ts';
-import { LiveDatabase } from '../../packages/sync-server/src/database/live-database.ts';
-import { openDatabaseFile } from '../../packages/sync-server/src/store/database-file.ts';
+import { RockpoolError, type CellValue } from '#shared/index.ts';
+import { LiveDatabase } from '#sync-server/database/live-database.ts';
+import { openDatabaseFile } from '#sync-server/store/database-file.ts';
 import { DirectDevice } from '../merge/direct-device.ts';
 import { divergenceSchema, randomFrom, StatementGenerator, SYNCED_COLUMNS } from './statements.ts';
 

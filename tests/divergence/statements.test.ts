@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest';
-import { atLevel } from '../support/level.ts';
+import { atLevel } from '#kit/level.ts';
 import { runStatements } from './run-statements.ts';
 
 const COUNT = atLevel({ test: 2_000, verify: 10_000 });

@@ -1,5 +1,5 @@
-import { testTable } from '../../packages/client/testing/worker/table-schema.ts';
-import { buildSchema, DEFAULT_TOKENIZE, type Schema } from '../../packages/shared/src/index.ts';
+import { testTable } from '#client/testing/worker/table-schema.ts';
+import { buildSchema, DEFAULT_TOKENIZE, type Schema } from '#shared/index.ts';
 
 /*
  * A grammar of SQL that tries to make replicas diverge: every form of DDL, every schema name, every kind of trigger,

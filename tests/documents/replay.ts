@@ -15,7 +15,8 @@ import { connectOver } from '../../packages/client/src/worker/sync/server-connec
 import { webSocketTransport } from '../../packages/client/src/worker/sync/web-socket-transport.ts';
 import { openInMemory } from '../../packages/client/testing/worker/test-database.ts';
 import { PAGES } from '../../packages/sync-server/testing/test-schema.ts';
-import { DATABASE, temporaryFolder, TestServer } from '../../packages/sync-server/testing/test-server.ts';
+import { DATABASE, TestServer } from '../../packages/sync-server/testing/test-server.ts';
+import { temporaryFolder } from '#kit/temporary-folder.ts';
 
 /** An editing trace in the format of github.com/josephg/editing-traces: positions in characters. */
 export interface EditingTrace {
@@ -63,7 +64,7 @@ const [RULE] = [...documentColumns(PAGES).values()] as [DocumentRule];
  */
 export async function replay(trace: EditingTrace, { every, when }: ReplayOptions): Promise<ReplayFigures> {
   const folder = temporaryFolder();
-  const server = await TestServer.start(folder.path, { schema: SCHEMA });
+  const server = await TestServer.start(folder, { schema: SCHEMA });
   const [writer, reader] = [new ReplayDevice(server, 'ann'), new ReplayDevice(server, 'ben')];
   try {
     for (const device of [writer, reader]) device.connect();
@@ -102,7 +103,6 @@ export async function replay(trace: EditingTrace, { every, when }: ReplayOptions
   } finally {
     for (const device of [writer, reader]) device.close();
     await server.stop();
-    folder.remove();
   }
 }
 

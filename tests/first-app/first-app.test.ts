@@ -1,13 +1,13 @@
 import { spawn, type ChildProcess } from 'node:child_process';
 import { once } from 'node:events';
-import { mkdtempSync, readdirSync, readFileSync, rmSync } from 'node:fs';
+import { readdirSync, readFileSync } from 'node:fs';
 import { createServer as createNetServer, type AddressInfo } from 'node:net';
-import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { chromium, type Browser, type Page } from 'playwright';
 import { createServer, type ViteDevServer } from 'vite';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { findChromium } from '../../scripts/find-chromium.mjs';
+import { temporaryFolder } from '#kit/temporary-folder.ts';
 
 const root = new URL('../../examples/todo/', import.meta.url).pathname;
 
@@ -25,8 +25,8 @@ it('the guide has every file of the example, byte for byte', () => {
 });
 
 describe('the app of the guide', () => {
-  const dataDir = mkdtempSync(join(tmpdir(), 'rockpool-todo-'));
-  const cacheDir = mkdtempSync(join(tmpdir(), 'rockpool-todo-vite-'));
+  const dataDir = temporaryFolder();
+  const cacheDir = temporaryFolder();
   let browser: Browser;
   let vite: ViteDevServer;
   let server: ChildProcess | null = null;
@@ -96,7 +96,6 @@ describe('the app of the guide', () => {
     await browser.close();
     await vite.close();
     await stopServer();
-    for (const folder of [dataDir, cacheDir]) rmSync(folder, { recursive: true, force: true });
   });
 
   it('shares a list between two tabs, works without a server, and syncs everything to another browser', async () => {

@@ -1,32 +1,23 @@
 import { randomBytes } from 'node:crypto';
-import {
-  decodeSchema,
-  encodeSchema,
-  type RockpoolError,
-  type Schema,
-  type SnapshotPosition,
-} from '../../packages/shared/src/index.ts';
-import { memoryMedium, openStorage, type Medium, type Storage } from '../../packages/vfs-opfs/src/index.ts';
-import type { TouchedTables } from '../../packages/client/src/rpc/query-dependencies.ts';
-import type { SnapshotProgress } from '../../packages/client/src/rpc/snapshot-progress.ts';
-import type { SqlParam } from '../../packages/client/src/rpc/sql-value.ts';
-import type { SyncState, WaitStage } from '../../packages/client/src/rpc/sync-status.ts';
-import type { DownloadTimeouts } from '../../packages/client/src/worker/first-sync/download-snapshot.ts';
-import { downloadContent } from '../../packages/client/src/worker/first-sync/download-content.ts';
-import { snapshotSource } from '../../packages/client/src/worker/first-sync/snapshot-source.ts';
-import { openDatabase, type OpenDatabase } from '../../packages/client/src/worker/database/open-database.ts';
-import { toSyncDatabase } from '../../packages/client/src/worker/sync/sync-database.ts';
-import type { SnapshotSource } from '../../packages/client/src/worker/sync/snapshot-taking.ts';
-import {
-  createSyncEngine,
-  type EngineReport,
-  type SyncEngine,
-} from '../../packages/client/src/worker/sync/sync-engine.ts';
-import { connectOver } from '../../packages/client/src/worker/sync/server-connection.ts';
-import { webSocketTransport } from '../../packages/client/src/worker/sync/web-socket-transport.ts';
-import { testRuntime } from '../../packages/client/testing/worker/test-database.ts';
-import { TEST_SCHEMA } from '../../packages/sync-server/testing/test-schema.ts';
-import { DATABASE, type TestServer } from '../../packages/sync-server/testing/test-server.ts';
+import { decodeSchema, encodeSchema, type RockpoolError, type Schema, type SnapshotPosition } from '#shared/index.ts';
+import { memoryMedium, openStorage, type Medium, type Storage } from '#vfs-opfs/index.ts';
+import type { TouchedTables } from '#client/rpc/query-dependencies.ts';
+import type { SnapshotProgress } from '#client/rpc/snapshot-progress.ts';
+import type { SqlParam } from '#client/rpc/sql-value.ts';
+import type { SyncState, WaitStage } from '#client/rpc/sync-status.ts';
+import type { DownloadTimeouts } from '#client/worker/first-sync/download-snapshot.ts';
+import { downloadContent } from '#client/worker/first-sync/download-content.ts';
+import { snapshotSource } from '#client/worker/first-sync/snapshot-source.ts';
+import { openDatabase, type OpenDatabase } from '#client/worker/database/open-database.ts';
+import { toSyncDatabase } from '#client/worker/sync/sync-database.ts';
+import type { SnapshotSource } from '#client/worker/sync/snapshot-taking.ts';
+import { createSyncEngine, type EngineReport, type SyncEngine } from '#client/worker/sync/sync-engine.ts';
+import { connectOver } from '#client/worker/sync/server-connection.ts';
+import { webSocketTransport } from '#client/worker/sync/web-socket-transport.ts';
+import { testRuntime } from '#client/testing/worker/test-database.ts';
+import { TEST_SCHEMA } from '#sync-server/testing/test-schema.ts';
+import { DATABASE, type TestServer } from '#sync-server/testing/test-server.ts';
+import { until } from '#kit/until.ts';
 
 /** A `fetch` that waits for a snapshot instead of getting the answer that it is being built. */
 export const fetchBuilt: typeof fetch = (input, init) => fetch((input as string).replace(/&waitMs=\d+/, ''), init);
@@ -200,8 +191,8 @@ export class Device {
     await this.until(() => this.report?.state === 'up-to-date');
   }
 
-  async until(isSo: () => boolean): Promise<void> {
-    while (!isSo()) await new Promise((resolve) => setTimeout(resolve, 5));
+  until(isSo: () => boolean): Promise<void> {
+    return until(isSo);
   }
 
   /** Ends the connection; `start` begins a new one. */

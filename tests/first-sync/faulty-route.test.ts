@@ -1,8 +1,8 @@
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
-import { RockpoolError } from '../../packages/shared/src/index.ts';
-import { insert } from '../../packages/sync-server/testing/changeset.ts';
-import { serverUnderTest } from '../../packages/sync-server/testing/server-under-test.ts';
+import { RockpoolError } from '#shared/index.ts';
+import { insert } from '#sync-server/testing/changeset.ts';
+import { serverUnderTest } from '#sync-server/testing/server-under-test.ts';
 import { afterEach, describe, expect, it } from 'vitest';
 import { Device, fetchBuilt, type DeviceOptions } from './device.ts';
 

@@ -1,15 +1,15 @@
 import { randomBytes } from 'node:crypto';
-import { decodeSchema, encodeSchema, RockpoolError } from '../../packages/shared/src/index.ts';
-import { memoryMedium, openStorage, type Medium } from '../../packages/vfs-opfs/src/index.ts';
-import { firstSync, type FirstSyncOptions } from '../../packages/client/src/worker/first-sync/first-sync.ts';
-import type { SnapshotProgress } from '../../packages/client/src/rpc/snapshot-progress.ts';
-import { openDatabase, type OpenDatabase } from '../../packages/client/src/worker/database/open-database.ts';
-import { testRuntime } from '../../packages/client/testing/worker/test-database.ts';
-import { insert, remove, update } from '../../packages/sync-server/testing/changeset.ts';
-import { serverUnderTest } from '../../packages/sync-server/testing/server-under-test.ts';
-import { TestSite } from '../../packages/sync-server/testing/test-client.ts';
-import { TEST_SCHEMA } from '../../packages/sync-server/testing/test-schema.ts';
-import { DATABASE } from '../../packages/sync-server/testing/test-server.ts';
+import { decodeSchema, encodeSchema, RockpoolError } from '#shared/index.ts';
+import { memoryMedium, openStorage, type Medium } from '#vfs-opfs/index.ts';
+import { firstSync, type FirstSyncOptions } from '#client/worker/first-sync/first-sync.ts';
+import type { SnapshotProgress } from '#client/rpc/snapshot-progress.ts';
+import { openDatabase, type OpenDatabase } from '#client/worker/database/open-database.ts';
+import { testRuntime } from '#client/testing/worker/test-database.ts';
+import { insert, remove, update } from '#sync-server/testing/changeset.ts';
+import { serverUnderTest } from '#sync-server/testing/server-under-test.ts';
+import { TestSite } from '#sync-server/testing/test-client.ts';
+import { TEST_SCHEMA } from '#sync-server/testing/test-schema.ts';
+import { DATABASE } from '#sync-server/testing/test-server.ts';
 import { describe, expect, it } from 'vitest';
 import { fetchBuilt } from './device.ts';
 

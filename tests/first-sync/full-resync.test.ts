@@ -1,13 +1,13 @@
 import { randomBytes } from 'node:crypto';
 import { readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { memoryMedium, type Medium } from '../../packages/vfs-opfs/src/index.ts';
-import { storageFileNames } from '../../packages/vfs-opfs/src/storage-name.ts';
-import { SimulatedDisk } from '../../packages/vfs-opfs/testing/index.ts';
-import { encodeDocumentCell } from '../../packages/shared/src/document/index.ts';
-import { insert, remove, update } from '../../packages/sync-server/testing/changeset.ts';
-import { serverUnderTest } from '../../packages/sync-server/testing/server-under-test.ts';
-import type { TestConnection } from '../../packages/sync-server/testing/test-client.ts';
+import { memoryMedium, type Medium } from '#vfs-opfs/index.ts';
+import { storageFileNames } from '#vfs-opfs/storage-name.ts';
+import { SimulatedDisk } from '#vfs-opfs/testing/index.ts';
+import { encodeDocumentCell } from '#shared/document/index.ts';
+import { insert, remove, update } from '#sync-server/testing/changeset.ts';
+import { serverUnderTest } from '#sync-server/testing/server-under-test.ts';
+import type { TestConnection } from '#sync-server/testing/test-client.ts';
 import { afterEach, describe, expect, it } from 'vitest';
 import { Device, fetchBuilt, type DeviceOptions } from './device.ts';
 

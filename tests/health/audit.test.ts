@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { postgresUnderTest } from '../../packages/sync-server/testing/postgres-under-test.ts';
+import { postgresUnderTest } from '#sync-server/testing/postgres-under-test.ts';
 import { withServer as onFiles, type Device } from './real-pair.ts';
 
 const COUNT = 1_500;

@@ -1,19 +1,16 @@
-import {
-  encodeMessage,
-  type ClientMessage,
-  type RockpoolError,
-  type ServerMessage,
-} from '../../packages/shared/src/index.ts';
-import type { SqlParam } from '../../packages/client/src/rpc/sql-value.ts';
-import type { OpenDatabase, OpenDatabaseOptions } from '../../packages/client/src/worker/database/open-database.ts';
-import { toSyncDatabase } from '../../packages/client/src/worker/sync/sync-database.ts';
-import { createSyncEngine, type SyncEngine } from '../../packages/client/src/worker/sync/sync-engine.ts';
-import type { SyncReport } from '../../packages/client/src/worker/sync/sync-status.ts';
-import { connectOver } from '../../packages/client/src/worker/sync/server-connection.ts';
-import { webSocketTransport } from '../../packages/client/src/worker/sync/web-socket-transport.ts';
-import { openInMemory, testSchema } from '../../packages/client/testing/worker/test-database.ts';
-import type { SyncServerOptions } from '../../packages/sync-server/src/sync-server.ts';
-import { DATABASE, temporaryFolder, TestServer } from '../../packages/sync-server/testing/test-server.ts';
+import { encodeMessage, type ClientMessage, type RockpoolError, type ServerMessage } from '#shared/index.ts';
+import type { SqlParam } from '#client/rpc/sql-value.ts';
+import type { OpenDatabase, OpenDatabaseOptions } from '#client/worker/database/open-database.ts';
+import { toSyncDatabase } from '#client/worker/sync/sync-database.ts';
+import { createSyncEngine, type SyncEngine } from '#client/worker/sync/sync-engine.ts';
+import type { SyncReport } from '#client/worker/sync/sync-status.ts';
+import { connectOver } from '#client/worker/sync/server-connection.ts';
+import { webSocketTransport } from '#client/worker/sync/web-socket-transport.ts';
+import { openInMemory, testSchema } from '#client/testing/worker/test-database.ts';
+import type { SyncServerOptions } from '#sync-server/sync-server.ts';
+import { DATABASE, TestServer } from '#sync-server/testing/test-server.ts';
+import { until } from '#kit/until.ts';
+import { temporaryFolder } from '#kit/temporary-folder.ts';
 
 /** The real database and sync of one device, in this process. */
 export class Device {
@@ -84,8 +81,8 @@ export class Device {
   }
 
   /** Resolves once the condition holds. The test's deadline is the limit. */
-  async until(isSo: () => boolean): Promise<void> {
-    while (!isSo()) await new Promise((resolve) => setTimeout(resolve, 5));
+  until(isSo: () => boolean): Promise<void> {
+    return until(isSo);
   }
 
   private note(message: ClientMessage | ServerMessage): void {
@@ -109,7 +106,7 @@ export async function withServer(
   options: Partial<SyncServerOptions> = {},
 ): Promise<void> {
   const folder = temporaryFolder();
-  const server = await TestServer.start(folder.path, { schema: testSchema, ...options });
+  const server = await TestServer.start(folder, { schema: testSchema, ...options });
   const devices: Device[] = [];
   try {
     await body(server, (deviceOptions) => {
@@ -120,6 +117,5 @@ export async function withServer(
   } finally {
     for (const device of devices) device.close();
     await server.stop();
-    folder.remove();
   }
 }

@@ -1,18 +1,19 @@
 import { expect, it } from 'vitest';
-import type { ServerMessage } from '../../packages/shared/src/index.ts';
-import { systemClock } from '../../packages/client/src/worker/leader/clock.ts';
-import { newId } from '../../packages/client/src/new-id.ts';
-import { httpTransport } from '../../packages/client/src/worker/sync/http-transport.ts';
-import { connectOver } from '../../packages/client/src/worker/sync/server-connection.ts';
-import { createSyncEngine } from '../../packages/client/src/worker/sync/sync-engine.ts';
-import { toSyncDatabase } from '../../packages/client/src/worker/sync/sync-database.ts';
-import type { SyncReport } from '../../packages/client/src/worker/sync/sync-status.ts';
-import { SitePresence } from '../../packages/client/src/worker/presence/site-presence.ts';
-import { openInMemory } from '../../packages/client/testing/worker/test-database.ts';
-import { insert } from '../../packages/sync-server/testing/changeset.ts';
-import { serverUnderTest } from '../../packages/sync-server/testing/server-under-test.ts';
-import { TEST_SCHEMA } from '../../packages/sync-server/testing/test-schema.ts';
-import { DATABASE } from '../../packages/sync-server/testing/test-server.ts';
+import type { ServerMessage } from '#shared/index.ts';
+import { systemClock } from '#client/worker/leader/clock.ts';
+import { newId } from '#client/new-id.ts';
+import { httpTransport } from '#client/worker/sync/http-transport.ts';
+import { connectOver } from '#client/worker/sync/server-connection.ts';
+import { createSyncEngine } from '#client/worker/sync/sync-engine.ts';
+import { toSyncDatabase } from '#client/worker/sync/sync-database.ts';
+import type { SyncReport } from '#client/worker/sync/sync-status.ts';
+import { SitePresence } from '#client/worker/presence/site-presence.ts';
+import { openInMemory } from '#client/testing/worker/test-database.ts';
+import { insert } from '#sync-server/testing/changeset.ts';
+import { serverUnderTest } from '#sync-server/testing/server-under-test.ts';
+import { TEST_SCHEMA } from '#sync-server/testing/test-schema.ts';
+import { DATABASE } from '#sync-server/testing/test-server.ts';
+import { until } from '#kit/until.ts';
 
 const tested = serverUnderTest();
 
@@ -46,9 +47,6 @@ it('syncs both ways and shares presence over plain HTTP, with the engine and dat
     onProblem: () => undefined,
     onStuck: () => undefined,
   });
-  const until = async (condition: () => boolean): Promise<void> => {
-    while (!condition()) await new Promise((resolve) => setTimeout(resolve, 5));
-  };
   database.write({
     id: 'w',
     statements: [{ sql: `INSERT INTO accounts (id, name) VALUES ('mine', 'Cash')`, params: [] }],

@@ -1,8 +1,8 @@
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { expect, it } from 'vitest';
-import type { TokenAnswer } from '../../packages/client/src/client.ts';
-import { createTokenSource } from '../../packages/client/src/tab/token-source.ts';
+import type { TokenAnswer } from '#client/client.ts';
+import { createTokenSource } from '#client/tab/token-source.ts';
 
 it('reports an unreachable network if the token request has no server or a truncated answer', async () => {
   const told: unknown[] = [];

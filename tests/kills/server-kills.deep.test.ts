@@ -1,9 +1,7 @@
-import { mkdtempSync, rmSync } from 'node:fs';
-import { tmpdir } from 'node:os';
-import { join } from 'node:path';
-import { afterEach, beforeEach, expect, it } from 'vitest';
+import { beforeEach, expect, it } from 'vitest';
 import { killServer } from './server-kills.ts';
 import { canMountDisk, SmallDisk } from './small-disk.ts';
+import { temporaryFolder } from '#kit/temporary-folder.ts';
 
 /** ROCKPOOL_KILLS reduces the number, for a quick try. */
 const KILLS = Number(process.env['ROCKPOOL_KILLS'] ?? 200);
@@ -12,9 +10,8 @@ const DISK_MIB = 24;
 
 let folder: string;
 beforeEach(() => {
-  folder = mkdtempSync(join(tmpdir(), 'rockpool-server-kills-'));
+  folder = temporaryFolder();
 });
-afterEach(() => rmSync(folder, { recursive: true, force: true }));
 
 it(
   `${KILLS} kills of a server lose nothing that real clients wrote, and double nothing`,

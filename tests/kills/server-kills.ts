@@ -1,9 +1,9 @@
-import { createDevice } from '../../packages/client/src/node/index.ts';
-import type { Client } from '../../packages/client/src/client.ts';
-import { issueToken } from '../../packages/sync-server/src/auth/jwt.ts';
-import { ServerProcess } from '../../packages/sync-server/testing/server-process.ts';
-import { TEST_SCHEMA } from '../../packages/sync-server/testing/test-schema.ts';
-import { DATABASE, TEST_SECRET } from '../../packages/sync-server/testing/test-server.ts';
+import { createDevice } from '#client/node/index.ts';
+import type { Client } from '#client/client.ts';
+import { issueToken } from '#sync-server/auth/jwt.ts';
+import { ServerProcess } from '#sync-server/testing/server-process.ts';
+import { TEST_SCHEMA } from '#sync-server/testing/test-schema.ts';
+import { DATABASE, TEST_SECRET } from '#sync-server/testing/test-server.ts';
 import { ServerGateway } from './server-gateway.ts';
 
 const WRITERS = 3;

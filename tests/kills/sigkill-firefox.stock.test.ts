@@ -1,5 +1,4 @@
-import { mkdirSync, mkdtempSync, rmSync } from 'node:fs';
-import { tmpdir } from 'node:os';
+import { mkdirSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterAll, beforeAll, expect, it } from 'vitest';
 import { findStockBrowsers } from '../../scripts/browsers/find-stock-browsers.mjs';
@@ -7,12 +6,13 @@ import { startFirefox } from '../../scripts/browsers/firefox.mjs';
 import { Journal } from './journal.ts';
 import { serveJournal } from './journal-server.ts';
 import type { JournalServer } from './journal-server.ts';
+import { temporaryFolder } from '#kit/temporary-folder.ts';
 
 /** Fewer than for Chromium, because Firefox starts more slowly. ROCKPOOL_KILLS changes it. */
 const KILLS = Number(process.env['ROCKPOOL_KILLS'] ?? 20);
 const HANG_MS = 60_000;
 
-const folder = mkdtempSync(join(tmpdir(), 'rockpool-firefox-kills-'));
+const folder = temporaryFolder();
 const profile = join(folder, 'profile');
 const journal = new Journal();
 let server: JournalServer;
@@ -24,7 +24,6 @@ beforeAll(async () => {
 
 afterAll(() => {
   server.close();
-  rmSync(folder, { recursive: true, force: true, maxRetries: 10 });
 }, 120_000);
 
 it(`${KILLS} kills of a stock Firefox whose tabs write in turn lose nothing that was acknowledged, and the next one opens`, async () => {

@@ -1,5 +1,4 @@
-import { mkdirSync, mkdtempSync, rmSync } from 'node:fs';
-import { tmpdir } from 'node:os';
+import { mkdirSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterAll, beforeAll, beforeEach, expect, it } from 'vitest';
 import { startChromium } from './chromium-process.ts';
@@ -7,6 +6,7 @@ import { Journal } from './journal.ts';
 import { serveJournal } from './journal-server.ts';
 import type { JournalServer } from './journal-server.ts';
 import { canMountDisk, SmallDisk } from './small-disk.ts';
+import { temporaryFolder } from '#kit/temporary-folder.ts';
 
 /** ROCKPOOL_KILLS reduces the number, for a quick try. */
 const KILLS = Number(process.env['ROCKPOOL_KILLS'] ?? 200);
@@ -16,7 +16,7 @@ const DISK_MIB = 192;
 /** A browser may start slowly on a busy machine; only the opening in the page is measured. */
 const START_TIMEOUT_MS = 60_000;
 
-const folder = mkdtempSync(join(tmpdir(), 'rockpool-kills-'));
+const folder = temporaryFolder();
 let journal = new Journal();
 let server: JournalServer;
 
@@ -30,7 +30,6 @@ beforeEach(() => {
 
 afterAll(() => {
   server.close();
-  rmSync(folder, { recursive: true, force: true, maxRetries: 10 });
 }, 120_000);
 
 it(

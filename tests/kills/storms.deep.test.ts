@@ -1,5 +1,3 @@
-import { mkdtempSync, rmSync } from 'node:fs';
-import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { chromium } from 'playwright';
 import type { BrowserContext, Page } from 'playwright';
@@ -8,11 +6,12 @@ import { findChromium } from '../../scripts/find-chromium.mjs';
 import { Journal } from './journal.ts';
 import { serveJournal } from './journal-server.ts';
 import type { JournalServer } from './journal-server.ts';
+import { temporaryFolder } from '#kit/temporary-folder.ts';
 
 // Disturbances of tabs short of killing the browser. Each test has its own database; a page's parameters say what its
 // worker does.
 
-const folder = mkdtempSync(join(tmpdir(), 'rockpool-storms-'));
+const folder = temporaryFolder();
 const TIMEOUT_MS = 5 * 60_000;
 /** Silence for this long is a hang, even on a busy machine. */
 const HANG_MS = 60_000;
@@ -38,7 +37,6 @@ beforeEach(() => {
 afterAll(async () => {
   await context.close();
   server.close();
-  rmSync(folder, { recursive: true, force: true, maxRetries: 10 });
 }, 120_000);
 
 async function openTab(tab: string, parameters: Readonly<Record<string, string>> = {}): Promise<Page> {

@@ -1,10 +1,11 @@
 import { describe, expect, it } from 'vitest';
-import { testTable } from '../../packages/client/testing/worker/table-schema.ts';
-import type { SqlParam } from '../../packages/client/src/rpc/sql-value.ts';
-import { buildSchema, type CellValue, type ErrorCode, type ErrorFields } from '../../packages/shared/src/index.ts';
-import { postgresUnderTest } from '../../packages/sync-server/testing/postgres-under-test.ts';
-import { temporaryFolder, TestServer } from '../../packages/sync-server/testing/test-server.ts';
+import { testTable } from '#client/testing/worker/table-schema.ts';
+import type { SqlParam } from '#client/rpc/sql-value.ts';
+import { buildSchema, type CellValue, type ErrorCode, type ErrorFields } from '#shared/index.ts';
+import { postgresUnderTest } from '#sync-server/testing/postgres-under-test.ts';
+import { TestServer } from '#sync-server/testing/test-server.ts';
 import { Device, withServer as onServer } from '../health/real-pair.ts';
+import { temporaryFolder } from '#kit/temporary-folder.ts';
 
 /* Values whose type differs from their column's: docs/values.md. Real clients and real servers on both stores. */
 
@@ -315,7 +316,7 @@ describe('with several servers on PostgreSQL', () => {
           one.write('INSERT INTO tag (id) VALUES (?)', id);
         await one.until(() => upToDate(one));
         const folder = temporaryFolder();
-        const second = await TestServer.start(folder.path, { schema, postgres: url });
+        const second = await TestServer.start(folder, { schema, postgres: url });
         const two = new Device(second, { schema });
         try {
           await two.until(() => two.rows('SELECT 1 FROM tag').length > 0 && upToDate(two));
@@ -328,7 +329,6 @@ describe('with several servers on PostgreSQL', () => {
         } finally {
           two.close();
           await second.stop();
-          folder.remove();
         }
       },
       { schema, postgres: url },

@@ -5,15 +5,15 @@ import {
   type Delivery,
   type Schema,
   type ServerMessage,
-} from '../../packages/shared/src/index.ts';
-import type { OpenDatabase } from '../../packages/client/src/worker/database/open-database.ts';
-import { toSyncDatabase } from '../../packages/client/src/worker/sync/sync-database.ts';
-import type { SyncDatabase } from '../../packages/client/src/worker/sync/sync-engine.ts';
-import { openInMemory } from '../../packages/client/testing/worker/test-database.ts';
-import type { LiveDatabase } from '../../packages/sync-server/src/database/live-database.ts';
-import type { Subscriber } from '../../packages/sync-server/src/fanout/subscription.ts';
-import { EVERYTHING } from '../../packages/sync-server/src/store/read-filter.ts';
-import { untilCommitted } from '../../packages/sync-server/testing/direct-session.ts';
+} from '#shared/index.ts';
+import type { OpenDatabase } from '#client/worker/database/open-database.ts';
+import { toSyncDatabase } from '#client/worker/sync/sync-database.ts';
+import type { SyncDatabase } from '#client/worker/sync/sync-engine.ts';
+import { openInMemory } from '#client/testing/worker/test-database.ts';
+import type { LiveDatabase } from '#sync-server/database/live-database.ts';
+import type { Subscriber } from '#sync-server/fanout/subscription.ts';
+import { EVERYTHING } from '#sync-server/store/read-filter.ts';
+import { untilCommitted } from '#sync-server/testing/direct-session.ts';
 
 /**
  * The real database of one device, connected to the real server without a network. Holds the server's messages until

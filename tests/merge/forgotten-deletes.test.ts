@@ -1,8 +1,8 @@
 import { afterEach, beforeEach, expect, it } from 'vitest';
-import { buildSchema } from '../../packages/shared/src/index.ts';
-import { testTable } from '../../packages/client/testing/worker/table-schema.ts';
-import { LiveDatabase } from '../../packages/sync-server/src/database/live-database.ts';
-import { openDatabaseFile } from '../../packages/sync-server/src/store/database-file.ts';
+import { buildSchema } from '#shared/index.ts';
+import { testTable } from '#client/testing/worker/table-schema.ts';
+import { LiveDatabase } from '#sync-server/database/live-database.ts';
+import { openDatabaseFile } from '#sync-server/store/database-file.ts';
 import { DirectDevice } from './direct-device.ts';
 
 const page = testTable(

@@ -1,13 +1,13 @@
-import { copyFileSync, existsSync, mkdtempSync, rmSync } from 'node:fs';
-import { tmpdir } from 'node:os';
+import { copyFileSync, existsSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
-import { buildSchema } from '../../packages/shared/src/index.ts';
-import { testTable } from '../../packages/client/testing/worker/table-schema.ts';
-import { changesAfter } from '../../packages/sync-server/src/backend/change-feed.ts';
-import { LiveDatabase } from '../../packages/sync-server/src/database/live-database.ts';
-import { openDatabaseFile } from '../../packages/sync-server/src/store/database-file.ts';
+import { buildSchema } from '#shared/index.ts';
+import { testTable } from '#client/testing/worker/table-schema.ts';
+import { changesAfter } from '#sync-server/backend/change-feed.ts';
+import { LiveDatabase } from '#sync-server/database/live-database.ts';
+import { openDatabaseFile } from '#sync-server/store/database-file.ts';
 import { DirectDevice } from './direct-device.ts';
+import { temporaryFolder } from '#kit/temporary-folder.ts';
 
 const page = testTable(
   'page',
@@ -54,7 +54,7 @@ const open = (): LiveDatabase =>
   });
 
 beforeEach(() => {
-  folder = mkdtempSync(join(tmpdir(), 'rockpool-restored-'));
+  folder = temporaryFolder();
   nowMs = Date.UTC(2026, 0, 1);
   live = open();
   [ann, ben] = [1, 2].map((number) => new DirectDevice(schema, () => nowMs, number)) as [DirectDevice, DirectDevice];
@@ -62,7 +62,6 @@ beforeEach(() => {
 afterEach(() => {
   for (const device of [ann, ben]) device.close();
   void live.close();
-  rmSync(folder, { recursive: true, force: true });
 });
 
 /** Syncs in this order until all devices are up to date. */

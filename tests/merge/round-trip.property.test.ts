@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest';
-import { atLevel } from '../support/level.ts';
+import { atLevel } from '#kit/level.ts';
 import { sendValues, type RoundTripStore } from './round-trip.ts';
 
 it.each<RoundTripStore>(['files', 'PostgreSQL'])(

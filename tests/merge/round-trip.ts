@@ -1,10 +1,10 @@
 import fc from 'fast-check';
 import { expect } from 'vitest';
-import { testTable } from '../../packages/client/testing/worker/table-schema.ts';
-import { buildSchema, type CellValue, type RockpoolError } from '../../packages/shared/src/index.ts';
-import { LiveDatabase } from '../../packages/sync-server/src/database/live-database.ts';
-import { openDatabaseFile } from '../../packages/sync-server/src/store/database-file.ts';
-import { openCopyFile } from '../../packages/sync-server/src/store/postgres/working-copy.ts';
+import { testTable } from '#client/testing/worker/table-schema.ts';
+import { buildSchema, type CellValue, type RockpoolError } from '#shared/index.ts';
+import { LiveDatabase } from '#sync-server/database/live-database.ts';
+import { openDatabaseFile } from '#sync-server/store/database-file.ts';
+import { openCopyFile } from '#sync-server/store/postgres/working-copy.ts';
 import { DirectDevice } from './direct-device.ts';
 
 /*

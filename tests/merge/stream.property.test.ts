@@ -1,10 +1,10 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { buildSchema, RockpoolError, type Delivery } from '../../packages/shared/src/index.ts';
-import { testTable } from '../../packages/client/testing/worker/table-schema.ts';
-import { LiveDatabase } from '../../packages/sync-server/src/database/live-database.ts';
-import { openDatabaseFile } from '../../packages/sync-server/src/store/database-file.ts';
-import { untilCommitted } from '../../packages/sync-server/testing/direct-session.ts';
+import { buildSchema, RockpoolError, type Delivery } from '#shared/index.ts';
+import { testTable } from '#client/testing/worker/table-schema.ts';
+import { LiveDatabase } from '#sync-server/database/live-database.ts';
+import { openDatabaseFile } from '#sync-server/store/database-file.ts';
+import { untilCommitted } from '#sync-server/testing/direct-session.ts';
 import { DirectDevice } from './direct-device.ts';
 
 const page = testTable(

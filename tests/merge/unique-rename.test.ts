@@ -1,9 +1,9 @@
 import fc from 'fast-check';
 import { afterEach, describe, expect, it } from 'vitest';
-import { buildSchema, type RenameRule } from '../../packages/shared/src/index.ts';
-import { testTable } from '../../packages/client/testing/worker/table-schema.ts';
-import { LiveDatabase } from '../../packages/sync-server/src/database/live-database.ts';
-import { openDatabaseFile } from '../../packages/sync-server/src/store/database-file.ts';
+import { buildSchema, type RenameRule } from '#shared/index.ts';
+import { testTable } from '#client/testing/worker/table-schema.ts';
+import { LiveDatabase } from '#sync-server/database/live-database.ts';
+import { openDatabaseFile } from '#sync-server/store/database-file.ts';
 import { DirectDevice } from './direct-device.ts';
 
 const RULE: RenameRule = { rename: 'name', suffix: ' ({n})' };

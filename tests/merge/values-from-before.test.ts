@@ -1,9 +1,9 @@
 import { describe, expect, it } from 'vitest';
-import { testTable } from '../../packages/client/testing/worker/table-schema.ts';
-import { writeAsBefore } from '../../packages/client/testing/worker/write-as-before.ts';
-import { buildSchema, encodeKey } from '../../packages/shared/src/index.ts';
-import { LiveDatabase } from '../../packages/sync-server/src/database/live-database.ts';
-import { openDatabaseFile } from '../../packages/sync-server/src/store/database-file.ts';
+import { testTable } from '#client/testing/worker/table-schema.ts';
+import { writeAsBefore } from '#client/testing/worker/write-as-before.ts';
+import { buildSchema, encodeKey } from '#shared/index.ts';
+import { LiveDatabase } from '#sync-server/database/live-database.ts';
+import { openDatabaseFile } from '#sync-server/store/database-file.ts';
 import { DirectDevice } from './direct-device.ts';
 
 /*

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
-import type { SqlParam } from '../../packages/client/src/rpc/sql-value.ts';
-import type { CellValue } from '../../packages/shared/src/index.ts';
+import type { SqlParam } from '#client/rpc/sql-value.ts';
+import type { CellValue } from '#shared/index.ts';
 import { withServer, type Device } from '../health/real-pair.ts';
 
 /* Sends values through the real client and the real server to another device and back. */

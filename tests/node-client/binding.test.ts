@@ -1,6 +1,6 @@
-import { createDevice } from '../../packages/client/src/node/index.ts';
-import { describeBinding } from '../../packages/client/testing/binding.contract.ts';
-import { accessToSyncServer } from '../support/sync-server.ts';
+import { createDevice } from '#client/node/index.ts';
+import { describeBinding } from '#client/testing/binding.contract.ts';
+import { accessToSyncServer } from '#kit/sync-server.ts';
 
 const device = createDevice();
 

@@ -1,6 +1,6 @@
-import { createDevice } from '../../packages/client/src/node/index.ts';
-import { describeClient } from '../../packages/client/testing/client.contract.ts';
-import { accessToSyncServer } from '../support/sync-server.ts';
+import { createDevice } from '#client/node/index.ts';
+import { describeClient } from '#client/testing/client.contract.ts';
+import { accessToSyncServer } from '#kit/sync-server.ts';
 
 // Node sends no origin with a WebSocket.
 const NO_ORIGIN = 'http://localhost';

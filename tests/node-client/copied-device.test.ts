@@ -1,16 +1,16 @@
-import { mkdtempSync, rmSync } from 'node:fs';
+import { rmSync } from 'node:fs';
 import { createServer, type Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
-import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, expect, it } from 'vitest';
-import { sql, type Client } from '../../packages/client/src/index.ts';
-import { createDeviceOn, type Device } from '../../packages/client/src/node/device.ts';
-import { buildSchema } from '../../packages/shared/src/index.ts';
-import { sampleColumn, sampleTable } from '../../packages/shared/testing/sample-schema.ts';
-import { run as runCommand } from '../../packages/sync-server/src/cli.ts';
-import { createSyncServer, type SyncServer } from '../../packages/sync-server/src/index.ts';
-import { memoryMedium, type FileMedium } from '../../packages/vfs-opfs/src/index.ts';
+import { sql, type Client } from '#client/index.ts';
+import { createDeviceOn, type Device } from '#client/node/device.ts';
+import { buildSchema } from '#shared/index.ts';
+import { sampleColumn, sampleTable } from '#shared/testing/sample-schema.ts';
+import { run as runCommand } from '#sync-server/cli.ts';
+import { createSyncServer, type SyncServer } from '#sync-server/index.ts';
+import { memoryMedium, type FileMedium } from '#vfs-opfs/index.ts';
+import { temporaryFolder } from '#kit/temporary-folder.ts';
 
 const id = sampleColumn('id', 'text', { notNull: true });
 const schema = buildSchema([
@@ -48,14 +48,13 @@ async function stopServer(): Promise<void> {
 }
 
 beforeEach(async () => {
-  folder = mkdtempSync(join(tmpdir(), 'rockpool-copied-'));
+  folder = temporaryFolder();
   port = 0;
   await startServer();
 });
 afterEach(async () => {
   await Promise.all(clients.splice(0).map((client) => client.close()));
   await stopServer();
-  rmSync(folder, { recursive: true });
 });
 
 async function open(device: Device): Promise<Client> {

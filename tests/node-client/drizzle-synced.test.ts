@@ -1,20 +1,18 @@
-import { mkdtempSync, rmSync } from 'node:fs';
 import { createServer, type Server } from 'node:http';
-import { tmpdir } from 'node:os';
-import { join } from 'node:path';
 import {
   createClient as createBrowserClient,
   type Client,
   type RockpoolError,
   type StatementResult,
-} from '../../packages/client/src/index.ts';
-import { drizzle, type RockpoolDatabase } from '../../packages/client/src/drizzle/index.ts';
-import { createClient } from '../../packages/client/src/node/index.ts';
-import { defineSchema } from '../../packages/client/src/schema/index.ts';
-import { createSyncServer, type SyncServer } from '../../packages/sync-server/src/index.ts';
+} from '#client/index.ts';
+import { drizzle, type RockpoolDatabase } from '#client/drizzle/index.ts';
+import { createClient } from '#client/node/index.ts';
+import { defineSchema } from '#client/schema/index.ts';
+import { createSyncServer, type SyncServer } from '#sync-server/index.ts';
 import { sql } from '../../packages/client/node_modules/drizzle-orm/index.js';
 import { sqliteTable, text } from '../../packages/client/node_modules/drizzle-orm/sqlite-core/index.js';
 import { afterEach, beforeEach, describe, expect, expectTypeOf, it } from 'vitest';
+import { temporaryFolder } from '#kit/temporary-folder.ts';
 
 const todo = sqliteTable('todo', { id: text().primaryKey(), title: text().notNull() });
 const schema = defineSchema({ todo });
@@ -26,7 +24,7 @@ let client: Client;
 let db: RockpoolDatabase;
 
 beforeEach(async () => {
-  dataDir = mkdtempSync(join(tmpdir(), 'rockpool-drizzle-'));
+  dataDir = temporaryFolder();
   const validate = (_: string, { changes }: { readonly changes: readonly object[] }): string | null =>
     JSON.stringify(changes).includes('never') ? 'never' : null;
   server = createSyncServer({
@@ -54,7 +52,6 @@ afterEach(async () => {
   await client.close();
   await server.close();
   http.close();
-  rmSync(dataDir, { recursive: true, force: true });
 });
 
 const rejection = (promise: Promise<void> | undefined): Promise<string | undefined> =>

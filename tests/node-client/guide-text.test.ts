@@ -3,11 +3,11 @@ import { expect, it } from 'vitest';
 
 const textOf = (path: string): string => readFileSync(new URL(path, import.meta.url), 'utf8');
 
-/** Packages are imported by path here. */
+/** The test imports the packages' sources. */
 function asInstalled(code: string): string {
   return code
     .replaceAll(
-      /'\.\.\/\.\.\/packages\/(client|sync-server)\/src\/(?:(\w+)\/)?index\.ts'/g,
+      /'#(client|sync-server)\/(?:(\w+)\/)?index\.ts'/g,
       (_, name: string, entry?: string) => `'@rockpool/${name}${entry === undefined ? '' : `/${entry}`}'`,
     )
     .replaceAll("'../../packages/client/node_modules/drizzle-orm/sqlite-core/index.js'", "'drizzle-orm/sqlite-core'");

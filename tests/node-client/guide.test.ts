@@ -1,11 +1,11 @@
 import { mkdtempSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { newId, sql } from '../../packages/client/src/index.ts';
-import { drizzle } from '../../packages/client/src/drizzle/index.ts';
-import { createClient, createDevice, inProcess } from '../../packages/client/src/node/index.ts';
-import { defineSchema } from '../../packages/client/src/schema/index.ts';
-import { createSyncServer } from '../../packages/sync-server/src/index.ts';
+import { newId, sql } from '#client/index.ts';
+import { drizzle } from '#client/drizzle/index.ts';
+import { createClient, createDevice, inProcess } from '#client/node/index.ts';
+import { defineSchema } from '#client/schema/index.ts';
+import { createSyncServer } from '#sync-server/index.ts';
 import { integer, sqliteTable, text } from '../../packages/client/node_modules/drizzle-orm/sqlite-core/index.js';
 import { expect, it } from 'vitest';
 

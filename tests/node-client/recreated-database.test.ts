@@ -1,22 +1,20 @@
-import { mkdtempSync, rmSync } from 'node:fs';
 import { createServer, type Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
-import { tmpdir } from 'node:os';
-import { join } from 'node:path';
 import { afterEach, beforeEach, expect, it } from 'vitest';
-import { createDevice, type Device } from '../../packages/client/src/node/index.ts';
-import { sql, type Client, type SyncOptions } from '../../packages/client/src/index.ts';
-import { buildSchema, type RockpoolError } from '../../packages/shared/src/index.ts';
-import { sampleColumn, sampleTable } from '../../packages/shared/testing/sample-schema.ts';
-import { run as runCommand } from '../../packages/sync-server/src/cli.ts';
-import { createSyncServer, type SyncServer } from '../../packages/sync-server/src/index.ts';
+import { createDevice, type Device } from '#client/node/index.ts';
+import { sql, type Client, type SyncOptions } from '#client/index.ts';
+import { buildSchema, type RockpoolError } from '#shared/index.ts';
+import { sampleColumn, sampleTable } from '#shared/testing/sample-schema.ts';
+import { run as runCommand } from '#sync-server/cli.ts';
+import { createSyncServer, type SyncServer } from '#sync-server/index.ts';
+import { temporaryFolder } from '#kit/temporary-folder.ts';
 
 const schema = buildSchema([sampleTable('note', [sampleColumn('id', 'text', { notNull: true })])]);
 const DATABASE = 'team';
 
 /** A server on files, whose port stays the same across restarts. */
 class RestartedServer {
-  readonly dataDir = mkdtempSync(join(tmpdir(), 'rockpool-recreated-'));
+  readonly dataDir = temporaryFolder();
   port = 0;
   private sync: SyncServer | null = null;
   private http: Server | null = null;
@@ -105,7 +103,6 @@ beforeEach(async () => {
 });
 afterEach(async () => {
   await Promise.all(clients.splice(0).map((client) => client.close()));
-  for (const { dataDir } of servers) rmSync(dataDir, { recursive: true, force: true });
   await Promise.all(servers.splice(0).map((started) => started.stop().catch(() => undefined)));
 });
 
@@ -159,12 +156,11 @@ it('a database with the same id on another server is another one, also for a dev
 });
 
 it('a server that moved or was restored from a backup is the same one', async () => {
-  const backup = mkdtempSync(join(tmpdir(), 'rockpool-backup-'));
+  const backup = temporaryFolder();
   expect(await runCommand(['backup', backup, '--data', server.dataDir])).toBe(0);
   const moved = new RestartedServer();
   servers.push(moved);
   expect(await runCommand(['restore', backup, '--data', moved.dataDir])).toBe(0);
-  rmSync(backup, { recursive: true });
   await moved.start();
   for (const { client } of tabs) await client.close();
   const { client, told } = await open(device, moved.options());

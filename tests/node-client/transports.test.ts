@@ -2,12 +2,12 @@ import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, expect, it, vi } from 'vitest';
-import { newId, sql, type Client } from '../../packages/client/src/index.ts';
-import { createClient, inProcess, type NodeSyncOptions } from '../../packages/client/src/node/index.ts';
-import { buildSchema, encodeSchema } from '../../packages/shared/src/index.ts';
-import { sampleColumn, sampleTable } from '../../packages/shared/testing/sample-schema.ts';
-import { createSyncServer, type SyncServer } from '../../packages/sync-server/src/index.ts';
-import { accessToSyncServer } from '../support/sync-server.ts';
+import { newId, sql, type Client } from '#client/index.ts';
+import { createClient, inProcess, type NodeSyncOptions } from '#client/node/index.ts';
+import { buildSchema, encodeSchema } from '#shared/index.ts';
+import { sampleColumn, sampleTable } from '#shared/testing/sample-schema.ts';
+import { createSyncServer, type SyncServer } from '#sync-server/index.ts';
+import { accessToSyncServer } from '#kit/sync-server.ts';
 
 const schema = buildSchema([
   sampleTable('item', [sampleColumn('id', 'text', { notNull: true }), sampleColumn('title', 'text')]),

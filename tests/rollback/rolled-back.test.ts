@@ -1,4 +1,4 @@
-import { memoryMedium, type Medium } from '../../packages/vfs-opfs/src/index.ts';
+import { memoryMedium, type Medium } from '#vfs-opfs/index.ts';
 import {
   buildSchema,
   decodeSchema,
@@ -6,21 +6,18 @@ import {
   type ClientMessage,
   type Schema,
   type TableSchema,
-} from '../../packages/shared/src/index.ts';
-import {
-  createSyncEngine,
-  type EngineReport,
-  type SyncEngine,
-} from '../../packages/client/src/worker/sync/sync-engine.ts';
-import { toSyncDatabase } from '../../packages/client/src/worker/sync/sync-database.ts';
-import { connectOver } from '../../packages/client/src/worker/sync/server-connection.ts';
-import { webSocketTransport } from '../../packages/client/src/worker/sync/web-socket-transport.ts';
-import { openStored, type StoredDatabase } from '../../packages/client/testing/worker/test-database.ts';
-import { insert, update } from '../../packages/sync-server/testing/changeset.ts';
-import { TestSite, type TestConnection } from '../../packages/sync-server/testing/test-client.ts';
-import { ACCOUNTS, column, table, TEST_TABLES } from '../../packages/sync-server/testing/test-schema.ts';
-import { DATABASE, temporaryFolder, TestServer } from '../../packages/sync-server/testing/test-server.ts';
+} from '#shared/index.ts';
+import { createSyncEngine, type EngineReport, type SyncEngine } from '#client/worker/sync/sync-engine.ts';
+import { toSyncDatabase } from '#client/worker/sync/sync-database.ts';
+import { connectOver } from '#client/worker/sync/server-connection.ts';
+import { webSocketTransport } from '#client/worker/sync/web-socket-transport.ts';
+import { openStored, type StoredDatabase } from '#client/testing/worker/test-database.ts';
+import { insert, update } from '#sync-server/testing/changeset.ts';
+import { TestSite, type TestConnection } from '#sync-server/testing/test-client.ts';
+import { ACCOUNTS, column, table, TEST_TABLES } from '#sync-server/testing/test-schema.ts';
+import { DATABASE, TestServer } from '#sync-server/testing/test-server.ts';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { temporaryFolder } from '#kit/temporary-folder.ts';
 
 /** As it comes from a page. */
 const schemaOf = (tables: readonly TableSchema[]): Schema => decodeSchema(encodeSchema(buildSchema(tables)));
@@ -118,7 +115,7 @@ class Device {
   }
 }
 
-let folder: ReturnType<typeof temporaryFolder>;
+let folder: string;
 let server: TestServer;
 let device: Device;
 beforeEach(() => {
@@ -128,7 +125,6 @@ beforeEach(() => {
 afterEach(async () => {
   await device.close();
   await server.stop();
-  folder.remove();
 });
 
 async function otherDevice(): Promise<TestConnection> {
@@ -142,14 +138,14 @@ async function otherDevice(): Promise<TestConnection> {
 
 async function upgradeServer(): Promise<void> {
   await server.stop();
-  server = await TestServer.start(folder.path, { schema: NEWER });
+  server = await TestServer.start(folder, { schema: NEWER });
 }
 
 const ACCOUNTS_HERE = 'SELECT id, name, rank, colour, icon FROM accounts ORDER BY id';
 
 describe('an app that is rolled back while the server is not', () => {
   it('syncs both ways with the older bundle, including unknown columns, and the newer bundle finds everything without a full resync', async () => {
-    server = await TestServer.start(folder.path, { schema: NEWER });
+    server = await TestServer.start(folder, { schema: NEWER });
     await device.open(NEWER);
     device.write("INSERT INTO accounts VALUES ('a', 'a', 1, 'red', 'star')");
     await device.upToDate();
@@ -183,7 +179,7 @@ describe('an app that is rolled back while the server is not', () => {
   });
 
   it("sends the newer bundle's pending writes with the older bundle", async () => {
-    server = await TestServer.start(folder.path, { schema: NEWER });
+    server = await TestServer.start(folder, { schema: NEWER });
     await device.open(NEWER);
     await device.upToDate();
     await device.close();
@@ -201,13 +197,13 @@ describe('an app that is rolled back while the server is not', () => {
 });
 
 it('a server that is rolled back rejects an older schema, and serves older bundles with the newer one', async () => {
-  server = await TestServer.start(folder.path, { schema: NEWER });
+  server = await TestServer.start(folder, { schema: NEWER });
   await device.open(NEWER);
   device.write("INSERT INTO accounts VALUES ('a', 'a', 1, 'red', 'star')");
   await device.upToDate();
   await device.close();
   await server.stop();
-  server = await TestServer.start(folder.path, { schema: OLDER });
+  server = await TestServer.start(folder, { schema: OLDER });
   await device.open(OLDER);
   await device.until(({ reason }) => reason !== null && reason.code !== 'schema-mismatch');
   expect(device.report?.reason).toMatchObject({ code: 'schema-incompatible', recovery: 'upgrade' });
@@ -219,7 +215,7 @@ it('a server that is rolled back rejects an older schema, and serves older bundl
 
 describe('an app that is rolled back because its server was never updated', () => {
   it('syncs with the older server, and gets a full resync once the server has the newer schema', async () => {
-    server = await TestServer.start(folder.path, { schema: OLDER });
+    server = await TestServer.start(folder, { schema: OLDER });
     await device.open(OLDER);
     device.write("INSERT INTO accounts (id, name) VALUES ('a', 'a')");
     await device.upToDate();
@@ -256,7 +252,7 @@ describe('an app that is rolled back because its server was never updated', () =
   });
 
   it('keeps writes to columns that the server lacks, and sends them once it has them', async () => {
-    server = await TestServer.start(folder.path, { schema: OLDER });
+    server = await TestServer.start(folder, { schema: OLDER });
     await device.open(NEWER);
     device.write("INSERT INTO accounts VALUES ('a', 'a', 1, 'red', 'star')");
     await device.until(({ reason }) => reason?.code === 'schema-mismatch');

@@ -1,9 +1,9 @@
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
-import { inProcess } from '../../packages/client/src/node/in-process.ts';
-import type { Transport, TransportConnection } from '../../packages/client/src/rpc/transport.ts';
-import { httpTransport } from '../../packages/client/src/worker/sync/http-transport.ts';
-import { connectOver } from '../../packages/client/src/worker/sync/server-connection.ts';
-import { webSocketTransport } from '../../packages/client/src/worker/sync/web-socket-transport.ts';
+import { inProcess } from '#client/node/in-process.ts';
+import type { Transport, TransportConnection } from '#client/rpc/transport.ts';
+import { httpTransport } from '#client/worker/sync/http-transport.ts';
+import { connectOver } from '#client/worker/sync/server-connection.ts';
+import { webSocketTransport } from '#client/worker/sync/web-socket-transport.ts';
 import {
   encodeMessage,
   MAX_FRAME_BYTES,
@@ -11,14 +11,14 @@ import {
   messageToFrames,
   type RockpoolError,
   type ServerMessage,
-} from '../../packages/shared/src/index.ts';
+} from '#shared/index.ts';
 import {
   httpServer,
   processServer,
   webSocketServer,
   type ScriptedServer,
   type ServerEnd,
-} from '../../packages/sync-server/testing/transport-servers.ts';
+} from '#sync-server/testing/transport-servers.ts';
 
 interface Running {
   readonly server: ScriptedServer;

@@ -2,7 +2,7 @@ import { commands } from 'vitest/browser';
 import { encodeSchema } from '@rockpool/shared';
 import { sqliteTable, text } from 'drizzle-orm/sqlite-core';
 import { afterEach, expect, inject, it } from 'vitest';
-import { level } from '../../../tests/support/level.ts';
+import { level } from '../../../tests/kit/level.ts';
 import type { Client, ClientOptions, SyncOptions } from './client.ts';
 import { createClient } from './create-client.ts';
 import { backupDatabase, deleteDatabase, restoreDatabase } from './databases.ts';

@@ -1,7 +1,7 @@
 import { afterEach, describe, expect, inject, it } from 'vitest';
 import { commands } from 'vitest/browser';
 import { sqliteTable, text } from 'drizzle-orm/sqlite-core';
-import { level } from '../../../tests/support/level.ts';
+import { level } from '../../../tests/kit/level.ts';
 import type { Client, Persistence } from './client.ts';
 import { createClient } from './create-client.ts';
 import { defineSchema } from './schema/define-schema.ts';

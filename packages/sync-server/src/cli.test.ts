@@ -1,20 +1,20 @@
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { beforeEach, describe, expect, it } from 'vitest';
 import { insert } from '../testing/changeset.ts';
 import { runCommand, ServerProcess, serverFlags } from '../testing/server-process.ts';
 import { TestConnection } from '../testing/test-client.ts';
-import { DATABASE, temporaryFolder, TEST_SECRET } from '../testing/test-server.ts';
+import { DATABASE, TEST_SECRET } from '../testing/test-server.ts';
+import { temporaryFolder } from '../../../tests/kit/temporary-folder.ts';
 
-let folder: ReturnType<typeof temporaryFolder>;
+let folder: string;
 beforeEach(() => {
   folder = temporaryFolder();
 });
-afterEach(() => folder.remove());
 
 describe('rockpool-server', () => {
   it.each(['SIGINT', 'SIGTERM'] as const)('serves until %s and exits cleanly', async (signal) => {
-    const server = await ServerProcess.start(folder.path);
+    const server = await ServerProcess.start(folder);
     const health = await fetch(server.url.replace('ws:', 'http:').replace('/sync', '/health'));
     expect(await health.json()).toEqual({ status: 'ok' });
     const connection = await TestConnection.connect(server.url);
@@ -33,20 +33,20 @@ describe('rockpool-server', () => {
   });
 
   it('refuses a data directory that another server uses', async () => {
-    const server = await ServerProcess.start(folder.path);
-    const second = await runCommand(serverFlags(folder.path));
+    const server = await ServerProcess.start(folder);
+    const second = await runCommand(serverFlags(folder));
     expect(second).toMatchObject({ code: 1, stdout: '' });
     expect(second.stderr).toContain('another server uses this data directory');
     // The lock ends with its process, however the process ends.
     await server.signal('SIGKILL');
-    const third = await ServerProcess.start(folder.path);
+    const third = await ServerProcess.start(folder);
     expect(await third.signal('SIGTERM')).toMatchObject({ code: 0 });
   });
 
   it('reports all problems of its configuration at once', async () => {
-    const weak = join(folder.path, 'weak');
+    const weak = join(folder, 'weak');
     writeFileSync(weak, 'short');
-    const schema = join(folder.path, 'schema.json');
+    const schema = join(folder, 'schema.json');
     writeFileSync(schema, '{"tables": []}');
     const { code, stderr } = await runCommand([
       '--schema',
@@ -80,9 +80,9 @@ describe('rockpool-server', () => {
   });
 
   it('refuses a long secret that repeats a few characters', async () => {
-    const weak = join(folder.path, 'weak');
+    const weak = join(folder, 'weak');
     writeFileSync(weak, 'a'.repeat(64));
-    const { code, stderr } = await runCommand([...serverFlags(folder.path).slice(0, -1), weak]);
+    const { code, stderr } = await runCommand([...serverFlags(folder).slice(0, -1), weak]);
     expect({ code, stderr }).toMatchObject({
       code: 1,
       stderr: expect.stringContaining('repeats a few characters') as string,
@@ -92,18 +92,18 @@ describe('rockpool-server', () => {
   it.each([['changeme-changeme-0123456789-abcdef'], ['replace_me: at least 32 random bytes']])(
     'refuses a secret from a template: %s',
     async (text) => {
-      const secret = join(folder.path, 'weak');
+      const secret = join(folder, 'weak');
       writeFileSync(secret, text);
-      const { stderr } = await runCommand([...serverFlags(folder.path).slice(0, -1), secret]);
+      const { stderr } = await runCommand([...serverFlags(folder).slice(0, -1), secret]);
       expect(stderr).toContain('reads like a placeholder');
     },
   );
 
   it('takes settings from flags, else the environment, else a file, and reports problems in each of them', async () => {
-    const [, data = '', , schema = '', , , , secret = ''] = serverFlags(folder.path);
-    const config = join(folder.path, 'config.json');
+    const [, data = '', , schema = '', , , , secret = ''] = serverFlags(folder);
+    const config = join(folder, 'config.json');
     writeFileSync(config, JSON.stringify({ data: '/nowhere', schema, port: 0, origin: ['https://app.example.org'] }));
-    const server = await ServerProcess.start(folder.path, ['--config', config], {
+    const server = await ServerProcess.start(folder, ['--config', config], {
       ROCKPOOL_DATA: data,
       ROCKPOOL_SECRET: TEST_SECRET,
     });
@@ -136,8 +136,8 @@ describe('rockpool-server', () => {
 
 describe('rockpool-server token', () => {
   it('prints a token that opens one database', async () => {
-    const server = await ServerProcess.start(folder.path);
-    const secret = join(folder.path, 'secret');
+    const server = await ServerProcess.start(folder);
+    const secret = join(folder, 'secret');
     const { code, stdout } = await runCommand([
       'token',
       '--database',

@@ -9,15 +9,16 @@ import type { SyncServer } from './sync-server.ts';
 import { insert } from '../testing/changeset.ts';
 import { TestConnection } from '../testing/test-client.ts';
 import { TEST_SCHEMA } from '../testing/test-schema.ts';
-import { DATABASE, temporaryFolder, TEST_SECRET } from '../testing/test-server.ts';
+import { DATABASE, TEST_SECRET } from '../testing/test-server.ts';
+import { temporaryFolder } from '../../../tests/kit/temporary-folder.ts';
 
-let folder: ReturnType<typeof temporaryFolder>;
+let folder: string;
 let sync: SyncServer;
 let http: Server;
 let host: string;
 beforeEach(async () => {
   folder = temporaryFolder();
-  sync = createSyncServer({ dataDir: folder.path, schema: TEST_SCHEMA, secret: TEST_SECRET, log: () => undefined });
+  sync = createSyncServer({ dataDir: folder, schema: TEST_SCHEMA, secret: TEST_SECRET, log: () => undefined });
   const app = new Hono();
   app.get('/', (context) => context.text('the app'));
   app.route('/sync', sync.app);
@@ -30,7 +31,6 @@ afterEach(async () => {
   await sync.close();
   http.closeAllConnections();
   http.close();
-  folder.remove();
 });
 
 describe('a server mounted in another app', () => {

@@ -2,7 +2,8 @@ import { readFileSync } from 'node:fs';
 import { expect, it } from 'vitest';
 import { runServerGuide } from '../testing/server-guide.ts';
 import { TEST_SCHEMA } from '../testing/test-schema.ts';
-import { temporaryFolder, TEST_SECRET } from '../testing/test-server.ts';
+import { TEST_SECRET } from '../testing/test-server.ts';
+import { temporaryFolder } from '../../../tests/kit/temporary-folder.ts';
 
 const textOf = (path: string): string => readFileSync(new URL(path, import.meta.url), 'utf8');
 
@@ -21,7 +22,7 @@ it('runs the same lines as the code blocks of docs/server.md', () => {
 it('does what docs/server.md says', async () => {
   const folder = temporaryFolder();
   const { sync, http, updates, refusal } = await runServerGuide({
-    dataDir: folder.path,
+    dataDir: folder,
     schema: TEST_SCHEMA,
     secret: TEST_SECRET,
     principal: 'ann',
@@ -35,6 +36,5 @@ it('does what docs/server.md says', async () => {
     await sync.close();
     http.closeAllConnections();
     http.close();
-    folder.remove();
   }
 });

@@ -6,20 +6,18 @@ import { postgresUnderTest } from '../testing/postgres-under-test.ts';
 import { TestSite } from '../testing/test-client.ts';
 import { Page, PAGE_RULE } from '../testing/test-page.ts';
 import { column, TEST_SCHEMA, TEST_TABLES } from '../testing/test-schema.ts';
-import { DATABASE, temporaryFolder, TestServer } from '../testing/test-server.ts';
+import { DATABASE, TestServer } from '../testing/test-server.ts';
 import { deliveredRows } from '../testing/delivered-rows.ts';
+import { temporaryFolder } from '../../../tests/kit/temporary-folder.ts';
 
 const postgres = postgresUnderTest();
 
-let folders: ReturnType<typeof temporaryFolder>[];
 let servers: TestServer[];
 let url: string;
 let name: string;
 
 async function start(options: Parameters<typeof TestServer.start>[1] = {}): Promise<TestServer> {
-  const folder = temporaryFolder();
-  folders.push(folder);
-  const server = await TestServer.start(folder.path, { postgres: url, ...options });
+  const server = await TestServer.start(temporaryFolder(), { postgres: url, ...options });
   servers.push(server);
   await server.sync.ready();
   return server;
@@ -27,11 +25,10 @@ async function start(options: Parameters<typeof TestServer.start>[1] = {}): Prom
 
 beforeEach(async () => {
   ({ url, name } = await postgres.server.createDatabase());
-  [folders, servers] = [[], []];
+  servers = [];
 });
 afterEach(async () => {
   for (const server of servers) await server.stop();
-  for (const folder of folders) folder.remove();
 });
 
 describe('several instances on one PostgreSQL', () => {

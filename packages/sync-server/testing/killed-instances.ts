@@ -4,7 +4,8 @@ import type { PostgresAccess } from './postgres-server.ts';
 import { pushUntil } from './push-until.ts';
 import { serverFlags, ServerProcess } from './server-process.ts';
 import { type TestConnection, TestSite } from './test-client.ts';
-import { DATABASE, temporaryFolder } from './test-server.ts';
+import { DATABASE } from './test-server.ts';
+import { temporaryFolder } from '../../../tests/kit/temporary-folder.ts';
 
 /** One of several instances, in a separate process with a separate folder. */
 class Instance {
@@ -17,11 +18,7 @@ class Instance {
   }
 
   async start(): Promise<this> {
-    this.process = await ServerProcess.start(this.folder.path, [
-      ...serverFlags(this.folder.path),
-      '--postgres',
-      this.url,
-    ]);
+    this.process = await ServerProcess.start(this.folder, [...serverFlags(this.folder), '--postgres', this.url]);
     return this;
   }
 
@@ -40,7 +37,6 @@ class Instance {
 
   async stop(): Promise<void> {
     expect(await this.process?.signal('SIGTERM')).toMatchObject({ code: 0 });
-    this.folder.remove();
   }
 }
 

@@ -6,7 +6,8 @@ import { insert } from './changeset.ts';
 import { pushUntil } from './push-until.ts';
 import { ServerProcess } from './server-process.ts';
 import { TestConnection, TestSite } from './test-client.ts';
-import { DATABASE, temporaryFolder } from './test-server.ts';
+import { DATABASE } from './test-server.ts';
+import { temporaryFolder } from '../../../tests/kit/temporary-folder.ts';
 
 export interface KillPlan {
   readonly changesets: number;
@@ -22,7 +23,7 @@ export async function checkKilledServer({ changesets, kills }: KillPlan): Promis
   const site = new TestSite();
   for (let i = 1; i <= changesets; i++) site.write([insert('entries', `e${i}`, { amount: BigInt(i) })]);
   for (let kill = 1; kill <= kills; kill++) {
-    const server = await ServerProcess.start(folder.path);
+    const server = await ServerProcess.start(folder);
     const connection = await TestConnection.connect(server.url, site);
     const acknowledged = site.lastAckedSequence;
     const { welcome } = await connection.open(await server.token(), DATABASE);
@@ -32,12 +33,12 @@ export async function checkKilledServer({ changesets, kills }: KillPlan): Promis
     await connection.closes();
     expect(site.lastAckedSequence).toBeLessThan(changesets);
   }
-  const server = await ServerProcess.start(folder.path);
+  const server = await ServerProcess.start(folder);
   const connection = await TestConnection.connect(server.url, site);
   await connection.open(await server.token(), DATABASE);
   await pushUntil(connection, changesets);
   expect(await server.signal('SIGTERM')).toMatchObject({ code: 0 });
-  const file = new SqliteFile(databasePath(join(folder.path, 'data'), DATABASE));
+  const file = new SqliteFile(databasePath(join(folder, 'data'), DATABASE));
   expect(file.all('SELECT count(*), sum(amount) FROM entries')).toEqual([
     [BigInt(changesets), BigInt((changesets * (changesets + 1)) / 2)],
   ]);
@@ -46,5 +47,4 @@ export async function checkKilledServer({ changesets, kills }: KillPlan): Promis
   ).toEqual([[BigInt(changesets), BigInt(changesets), 1n, BigInt(changesets)]]);
   expect(file.all('PRAGMA integrity_check')).toEqual([['ok']]);
   file.close();
-  folder.remove();
 }

@@ -6,7 +6,7 @@ import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
 import { pathToFileURL } from 'node:url';
 import pg from 'pg';
-import { freePort } from '../../../tests/support/free-port.ts';
+import { freePort } from '../../../tests/kit/free-port.ts';
 
 /** PostgreSQL refuses to run as root. Every Unix has this user. */
 const NOBODY = 65_534;

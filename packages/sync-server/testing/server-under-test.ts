@@ -2,7 +2,8 @@ import { afterEach, beforeEach, inject } from 'vitest';
 import type { SyncServerOptions } from '../src/sync-server.ts';
 import { createPostgresDatabase } from './postgres-server.ts';
 import type {} from './postgres-for-all.ts';
-import { temporaryFolder, TestServer } from './test-server.ts';
+import { TestServer } from './test-server.ts';
+import { temporaryFolder } from '../../../tests/kit/temporary-folder.ts';
 
 /**
  * Starts a server with an empty data directory for each test of a file: with files, or with PostgreSQL in the project
@@ -12,11 +13,11 @@ export function serverUnderTest(options: Partial<SyncServerOptions> = {}): {
   readonly server: TestServer;
   restart(meanwhile?: () => void): Promise<void>;
 } {
-  let folder: ReturnType<typeof temporaryFolder> | undefined;
+  let folder: string | undefined;
   let server: TestServer | undefined;
   let postgres: Partial<SyncServerOptions> = {};
   const start = async (): Promise<void> => {
-    server = await TestServer.start((folder as ReturnType<typeof temporaryFolder>).path, { ...options, ...postgres });
+    server = await TestServer.start(folder as string, { ...options, ...postgres });
     await server.sync.ready();
   };
   beforeEach(async () => {
@@ -27,7 +28,6 @@ export function serverUnderTest(options: Partial<SyncServerOptions> = {}): {
   });
   afterEach(async () => {
     await server?.stop();
-    folder?.remove();
   });
   return {
     get server() {

@@ -2,7 +2,7 @@ import { checkCommitOrder, type CommitOrderPlan } from './commit-order.ts';
 import type { PostgresAccess } from './postgres-server.ts';
 import { serverFlags, ServerProcess } from './server-process.ts';
 import { SlowLink } from './slow-link.ts';
-import { temporaryFolder } from './test-server.ts';
+import { temporaryFolder } from '../../../tests/kit/temporary-folder.ts';
 
 /**
  * Maximum delay between the slow instance and PostgreSQL, in each direction. A commit makes three round trips after its
@@ -20,9 +20,8 @@ export async function checkOrderOfInstances(
   const ends: (() => unknown)[] = [];
   const start = async (port: number): Promise<ServerProcess> => {
     const folder = temporaryFolder();
-    ends.push(() => folder.remove());
-    const instance = await ServerProcess.start(folder.path, [
-      ...serverFlags(folder.path),
+    const instance = await ServerProcess.start(folder, [
+      ...serverFlags(folder),
       '--postgres',
       postgres.urlOf(name, port),
     ]);

@@ -1,7 +1,6 @@
-import { existsSync, mkdtempSync, rmSync } from 'node:fs';
+import { existsSync } from 'node:fs';
 import type { Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
-import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { createAdaptorServer } from '@hono/node-server';
 import type { CellValue } from '@rockpool/shared';
@@ -17,11 +16,6 @@ import { TEST_SCHEMA } from './test-schema.ts';
 
 export const TEST_SECRET = 'c0ffee-0123456789-abcdefghijklmnop';
 export const DATABASE = 'household';
-
-export function temporaryFolder(): { readonly path: string; remove(): void } {
-  const path = mkdtempSync(join(tmpdir(), 'rockpool-server-'));
-  return { path, remove: () => rmSync(path, { recursive: true, force: true }) };
-}
 
 /** A server on a real port with real files. */
 export class TestServer {

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { atLevel } from '../../../tests/support/level.ts';
+import { atLevel } from '../../../tests/kit/level.ts';
 import { LOCK_SCENARIOS, everyLockSchedule } from '../testing/lock-protocol.ts';
 
 describe('the lock protocol', () => {

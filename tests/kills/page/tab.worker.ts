@@ -1,12 +1,7 @@
-import {
-  StorageError,
-  openStorage,
-  opfsExclusiveMedium,
-  opfsSharedMedium,
-} from '../../../packages/vfs-opfs/src/index.ts';
-import type { Medium, Storage } from '../../../packages/vfs-opfs/src/index.ts';
-import { loadBrowserSqlite } from '../../../packages/vfs-opfs/testing/browser-sqlite.ts';
-import { TestConnection, TestSqliteError } from '../../../packages/vfs-opfs/testing/test-connection.ts';
+import { StorageError, openStorage, opfsExclusiveMedium, opfsSharedMedium } from '#vfs-opfs/index.ts';
+import type { Medium, Storage } from '#vfs-opfs/index.ts';
+import { loadBrowserSqlite } from '#vfs-opfs/testing/browser-sqlite.ts';
+import { TestConnection, TestSqliteError } from '#vfs-opfs/testing/test-connection.ts';
 import type { FoundTabs, Report } from '../report.ts';
 import { disturbBroadcasts } from './disturb-broadcasts.ts';
 

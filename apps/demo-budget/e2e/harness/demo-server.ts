@@ -1,7 +1,7 @@
 import { spawn, type ChildProcess } from 'node:child_process';
 import { once } from 'node:events';
 import { fileURLToPath } from 'node:url';
-import { freePort } from '../../../../tests/support/free-port.ts';
+import { freePort } from '../../../../tests/kit/free-port.ts';
 import { endWithTests } from './children.ts';
 
 const serveFile = fileURLToPath(new URL('../../server/serve.ts', import.meta.url));

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { cpuMs } from '../../../../tests/support/cpu-time.ts';
+import { cpuMs } from '../../../../tests/kit/cpu-time.ts';
 import * as Y from 'yjs';
 import { RockpoolError } from '../errors/rockpool-error.ts';
 import {

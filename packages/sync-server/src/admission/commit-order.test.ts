@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest';
-import { atLevel } from '../../../../tests/support/level.ts';
+import { atLevel } from '../../../../tests/kit/level.ts';
 import { checkCommitOrder } from '../../testing/commit-order.ts';
 import { serverUnderTest } from '../../testing/server-under-test.ts';
 

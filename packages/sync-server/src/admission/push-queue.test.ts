@@ -9,13 +9,13 @@ import { openDatabaseFile, type DatabaseFile } from '../store/database-file.ts';
 import { durableInFile, type OpenDatabase } from '../store/durability.ts';
 import { SqliteFile } from '../sqlite/sqlite-file.ts';
 import { insert, toChangeset, withAges, type Change } from '../../testing/changeset.ts';
-import { temporaryFolder } from '../../testing/test-server.ts';
 import { TEST_SCHEMA } from '../../testing/test-schema.ts';
 import type { WaitingPush } from './admit-pushes.ts';
 import { PushQueue } from './push-queue.ts';
 import { QUOTAS, UNLIMITED_ROOM } from './quotas.ts';
+import { temporaryFolder } from '../../../../tests/kit/temporary-folder.ts';
 
-let folder: ReturnType<typeof temporaryFolder>;
+let folder: string;
 let file: DatabaseFile;
 let beside: SqliteFile;
 let commits: ReadonlySet<string>[];
@@ -25,7 +25,7 @@ let onCommitted: () => void;
 
 beforeEach(() => {
   folder = temporaryFolder();
-  const path = join(folder.path, 'a.sqlite');
+  const path = join(folder, 'a.sqlite');
   file = openDatabaseFile(path, TEST_SCHEMA);
   beside = new SqliteFile(path);
   commits = [];
@@ -37,7 +37,6 @@ afterEach(() => {
   void queue.drainAll();
   beside.close();
   file.sql.close();
-  folder.remove();
 });
 
 function queueOver(database: OpenDatabase): PushQueue {

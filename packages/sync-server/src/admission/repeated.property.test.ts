@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest';
-import { atLevel } from '../../../../tests/support/level.ts';
+import { atLevel } from '../../../../tests/kit/level.ts';
 import { repeatPushes } from '../../testing/repeated-pushes.ts';
 
 it('repeated, regrouped and unanswered pushes take effect once and get the same outcomes', async () => {

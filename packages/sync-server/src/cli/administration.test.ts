@@ -10,7 +10,7 @@ import {
 } from 'node:fs';
 import { join } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
-import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
+import { beforeEach, describe, expect, it, vi } from 'vitest';
 import { SqliteMembers } from '../auth/sqlite-members.ts';
 import { run } from '../cli.ts';
 import { databasePath } from '../store/data-directory.ts';
@@ -19,15 +19,15 @@ import { TEST_SCHEMA } from '../../testing/test-schema.ts';
 import { insert } from '../../testing/changeset.ts';
 import { ServerProcess, serverFlags } from '../../testing/server-process.ts';
 import { TestConnection, TestSite } from '../../testing/test-client.ts';
-import { DATABASE, temporaryFolder } from '../../testing/test-server.ts';
+import { DATABASE } from '../../testing/test-server.ts';
+import { temporaryFolder } from '../../../../tests/kit/temporary-folder.ts';
 
-let folder: ReturnType<typeof temporaryFolder>;
+let folder: string;
 let data: string;
 beforeEach(() => {
   folder = temporaryFolder();
-  data = join(folder.path, 'data');
+  data = join(folder, 'data');
 });
-afterEach(() => folder.remove());
 
 /** Runs a command in this process, because starting a process for each would take most of the time. */
 async function runCommand(args: readonly string[]): Promise<{ code: number; stdout: string; stderr: string }> {
@@ -40,7 +40,7 @@ async function runCommand(args: readonly string[]): Promise<{ code: number; stdo
   return { code, ...output };
 }
 
-const at = (name: string): string => join(folder.path, name);
+const at = (name: string): string => join(folder, name);
 const lines = (text: string): string[] => text.trim().split('\n');
 
 async function connected(server: ServerProcess, site = new TestSite()): Promise<TestConnection> {
@@ -51,7 +51,7 @@ async function connected(server: ServerProcess, site = new TestSite()): Promise<
 
 describe('an administrator', () => {
   it('lists, inspects and exports databases while the server runs, and deletes and imports when it does not', async () => {
-    const server = await ServerProcess.start(folder.path);
+    const server = await ServerProcess.start(folder);
     const connection = await connected(server);
     await connection.commit([insert('accounts', 'x', { name: 'Cash' })]);
     expect((await runCommand(['databases', 'list', '--data', data])).stdout).toMatch(
@@ -76,13 +76,13 @@ describe('an administrator', () => {
     expect((await runCommand(['databases', 'import', DATABASE, at('copy.sqlite'), '--data', data])).stderr).toContain(
       'already exists',
     );
-    const again = await ServerProcess.start(folder.path);
+    const again = await ServerProcess.start(folder);
     expect((await connected(again)).site.cursor).toBe(1);
     await again.signal('SIGTERM');
   });
 
   it('restores a backup, and devices send the changes that it lacks', async () => {
-    const server = await ServerProcess.start(folder.path);
+    const server = await ServerProcess.start(folder);
     const site = new TestSite();
     const connection = await connected(server, site);
     await connection.commit([insert('accounts', 'a', { name: 'a' })]);
@@ -93,8 +93,8 @@ describe('an administrator', () => {
     mkdirSync(restored);
     expect(await runCommand(['restore', at('backup'), '--data', restored])).toMatchObject({ code: 0 });
     expect((await runCommand(['restore', at('backup'), '--data', restored])).stderr).toContain('already has databases');
-    const [, , ...flags] = serverFlags(folder.path);
-    const again = await ServerProcess.start(folder.path, ['--data', restored, ...flags]);
+    const [, , ...flags] = serverFlags(folder);
+    const again = await ServerProcess.start(folder, ['--data', restored, ...flags]);
     const back = await TestConnection.connect(again.url, site);
     back.hello(await again.token(), DATABASE);
     expect(await back.next('welcome')).toMatchObject({ fullResync: true, lastAckedSequence: 1, watermark: 1 });
@@ -110,7 +110,7 @@ describe('an administrator', () => {
   });
 
   it('repairs the members of a database while the server runs', async () => {
-    const server = await ServerProcess.start(folder.path);
+    const server = await ServerProcess.start(folder);
     const connection = await connected(server);
     const members = (...args: string[]): ReturnType<typeof runCommand> =>
       runCommand(['members', ...args, '--data', data]);
@@ -154,7 +154,7 @@ describe('an administrator', () => {
   });
 
   it('keeps the identity of a restored database, and gives a copy under another id a new one', async () => {
-    const server = await ServerProcess.start(folder.path);
+    const server = await ServerProcess.start(folder);
     const { site } = await connected(server);
     expect(await runCommand(['databases', 'export', DATABASE, at('copy.sqlite'), '--data', data])).toMatchObject({
       code: 0,
@@ -179,7 +179,7 @@ describe('an administrator', () => {
     await runCommand(['databases', 'delete', DATABASE, '--data', data]);
     await runCommand(['databases', 'import', DATABASE, at('copy.sqlite'), '--data', data]);
     expect(await identityOf(DATABASE)).toBe(original);
-    const again = await ServerProcess.start(folder.path);
+    const again = await ServerProcess.start(folder);
     for (const [databaseId, how] of [
       [DATABASE, 'welcome'],
       ['Copy', 'failure'],
@@ -192,7 +192,7 @@ describe('an administrator', () => {
     }
     await again.signal('SIGTERM');
     await runCommand(['databases', 'delete', DATABASE, '--data', data]);
-    const restarted = await ServerProcess.start(folder.path);
+    const restarted = await ServerProcess.start(folder);
     const bound = await TestConnection.connect(restarted.url, site);
     bound.hello(await restarted.token(), DATABASE);
     expect(await bound.failure()).toMatchObject({ code: 'database-mismatch' });
@@ -201,7 +201,7 @@ describe('an administrator', () => {
   });
 
   it('learns from the doctor of a file that was copied by hand, which no server opens', async () => {
-    const server = await ServerProcess.start(folder.path);
+    const server = await ServerProcess.start(folder);
     await connected(server);
     await server.signal('SIGTERM');
     copyFileSync(databasePath(data, DATABASE), databasePath(data, 'by-hand'));
@@ -211,7 +211,7 @@ describe('an administrator', () => {
         `problem  database by-hand: the file was copied or renamed by hand from the database ${DATABASE}`,
       ) as string,
     });
-    const again = await ServerProcess.start(folder.path);
+    const again = await ServerProcess.start(folder);
     const connection = await TestConnection.connect(again.url, new TestSite());
     connection.hello(await again.token('editor', 'ann', 'by-hand'), 'by-hand');
     expect(await connection.failure()).toMatchObject({ code: 'database-unavailable' });
@@ -250,7 +250,7 @@ describe('an administrator', () => {
   });
 
   it('learns of a damaged backup before anything is restored', async () => {
-    const server = await ServerProcess.start(folder.path);
+    const server = await ServerProcess.start(folder);
     await (await connected(server)).commit([insert('accounts', 'a', { name: 'a' })]);
     await server.signal('SIGTERM');
     await runCommand(['backup', at('backup'), '--data', data]);
@@ -265,7 +265,7 @@ describe('an administrator', () => {
   });
 
   it('learns from the doctor of a row that another program wrote, and of a damaged file', async () => {
-    const server = await ServerProcess.start(folder.path);
+    const server = await ServerProcess.start(folder);
     await (await connected(server)).commit([insert('accounts', 'a', { name: 'a private name' })]);
     const well = await runCommand(['doctor', '--data', data, '--schema', at('schema.json')]);
     expect(lines(well.stdout)).toEqual([

@@ -1,24 +1,24 @@
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { encodeSchema } from '@rockpool/shared';
-import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
+import { beforeEach, describe, expect, it, vi } from 'vitest';
 import { run } from '../cli.ts';
-import { temporaryFolder, TEST_SECRET } from '../../testing/test-server.ts';
+import { TEST_SECRET } from '../../testing/test-server.ts';
 import { TEST_SCHEMA } from '../../testing/test-schema.ts';
 import { readServeConfig } from './config.ts';
+import { temporaryFolder } from '../../../../tests/kit/temporary-folder.ts';
 
-let folder: ReturnType<typeof temporaryFolder>;
+let folder: string;
 beforeEach(() => {
   folder = temporaryFolder();
 });
-afterEach(() => folder.remove());
 
 it('reads each retention setting, and leaves the others at their defaults', () => {
-  const schema = join(folder.path, 'schema.json');
+  const schema = join(folder, 'schema.json');
   writeFileSync(schema, encodeSchema(TEST_SCHEMA));
   const read = (...flags: readonly string[]): unknown =>
     readServeConfig({
-      flags: ['--data', folder.path, '--schema', schema, '--port', '0', ...flags],
+      flags: ['--data', folder, '--schema', schema, '--port', '0', ...flags],
       environment: { ROCKPOOL_SECRET: TEST_SECRET, ROCKPOOL_KEEP_CONFLICTS: '2h' },
     }).retention;
   expect(read()).toEqual({ conflictsMs: 7_200_000 });
@@ -45,11 +45,11 @@ describe('a name that every object inherits', () => {
 
   for (const name of ['toString', 'constructor', 'hasOwnProperty', '__proto__']) {
     it(`is no action: ${name}`, async () => {
-      expect(await output('databases', name, '--data', folder.path)).toEqual({
+      expect(await output('databases', name, '--data', folder)).toEqual({
         code: 1,
         stderr: expect.stringContaining('databases takes list, inspect'),
       });
-      expect(await output('members', name, '--data', folder.path)).toEqual({
+      expect(await output('members', name, '--data', folder)).toEqual({
         code: 1,
         stderr: expect.stringContaining('members takes list, set'),
       });
@@ -57,8 +57,8 @@ describe('a name that every object inherits', () => {
     });
 
     it(`is no setting: ${name}`, async () => {
-      const file = join(folder.path, 'config.json');
-      writeFileSync(file, `{"${name}": "x", "data": ${JSON.stringify(folder.path)}}`);
+      const file = join(folder, 'config.json');
+      writeFileSync(file, `{"${name}": "x", "data": ${JSON.stringify(folder)}}`);
       const { stderr } = await output('databases', 'list', `--${name}`, '--config', file);
       expect(stderr).toContain(`--config: unknown setting ${name}`);
       // parseArgs itself drops this flag.

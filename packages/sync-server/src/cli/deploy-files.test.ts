@@ -5,9 +5,10 @@ import { encodeSchema } from '@rockpool/shared';
 import { describe, expect, it } from 'vitest';
 import { DEPLOY_FOLDER, readDockerfile } from '../../testing/dockerfile.ts';
 import { TEST_SCHEMA } from '../../testing/test-schema.ts';
-import { TEST_SECRET, temporaryFolder } from '../../testing/test-server.ts';
+import { TEST_SECRET } from '../../testing/test-server.ts';
 import { readServeConfig, SERVE_SETTINGS } from './config.ts';
 import { environmentName } from './settings.ts';
+import { temporaryFolder } from '../../../../tests/kit/temporary-folder.ts';
 
 const fileNames = readdirSync(DEPLOY_FOLDER);
 const read = (name: string): string => readFileSync(join(DEPLOY_FOLDER, name), 'utf8');
@@ -21,7 +22,7 @@ describe('the deployment files', () => {
 
   it('give the image every setting that serving needs', () => {
     const folder = temporaryFolder();
-    const at = { ROCKPOOL_SCHEMA: join(folder.path, 'schema.json'), ROCKPOOL_SECRET_FILE: join(folder.path, 'secret') };
+    const at = { ROCKPOOL_SCHEMA: join(folder, 'schema.json'), ROCKPOOL_SECRET_FILE: join(folder, 'secret') };
     writeFileSync(at.ROCKPOOL_SCHEMA, encodeSchema(TEST_SCHEMA));
     writeFileSync(at.ROCKPOOL_SECRET_FILE, TEST_SECRET);
     expect(readServeConfig({ flags: [], environment: { ...environment, ...at } })).toMatchObject({
@@ -29,7 +30,6 @@ describe('the deployment files', () => {
       host: '0.0.0.0',
       port: 4400,
     });
-    folder.remove();
   });
 
   it.each(fileNames.filter((name) => name.startsWith('compose')))(

@@ -9,14 +9,14 @@ import { insert } from '../../testing/changeset.ts';
 import { readDockerfile } from '../../testing/dockerfile.ts';
 import { TestConnection } from '../../testing/test-client.ts';
 import { TEST_SCHEMA } from '../../testing/test-schema.ts';
-import { DATABASE, TEST_SECRET, temporaryFolder } from '../../testing/test-server.ts';
+import { DATABASE, TEST_SECRET } from '../../testing/test-server.ts';
+import { temporaryFolder } from '../../../../tests/kit/temporary-folder.ts';
 
 const ROOT = fileURLToPath(new URL('../../../../', import.meta.url));
 const folder = temporaryFolder();
 let child: ChildProcess | null = null;
 afterAll(() => {
   child?.kill('SIGKILL');
-  folder.remove();
 });
 
 /** The files that `COPY . .` would copy: those in the repository, without built or installed files. */
@@ -39,8 +39,8 @@ it(
   { timeout: 600_000 },
   async () => {
     const { builds, environment, command } = readDockerfile();
-    const build = join(folder.path, 'build');
-    const image = join(folder.path, 'image');
+    const build = join(folder, 'build');
+    const image = join(folder, 'image');
     copyRepository(build);
     // The Node version of the image comes first in PATH.
     const path = `${join(process.execPath, '..')}:${process.env['PATH'] ?? ''}`;

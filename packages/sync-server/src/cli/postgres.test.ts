@@ -1,20 +1,20 @@
 import { join } from 'node:path';
-import { afterEach, beforeEach, expect, it, vi } from 'vitest';
+import { beforeEach, expect, it, vi } from 'vitest';
 import { run } from '../cli.ts';
 import { insert } from '../../testing/changeset.ts';
 import { postgresUnderTest } from '../../testing/postgres-under-test.ts';
 import { runCommand as runProcess, serverFlags } from '../../testing/server-process.ts';
-import { DATABASE, temporaryFolder, TestServer } from '../../testing/test-server.ts';
+import { DATABASE, TestServer } from '../../testing/test-server.ts';
+import { temporaryFolder } from '../../../../tests/kit/temporary-folder.ts';
 
 const postgres = postgresUnderTest();
 
-let folder: ReturnType<typeof temporaryFolder>;
+let folder: string;
 let url: string;
 beforeEach(async () => {
   folder = temporaryFolder();
   ({ url } = await postgres.server.createDatabase());
 });
-afterEach(() => folder.remove());
 
 /** Runs a command in this process, because starting a process for each would take most of the time. */
 async function command(...args: readonly string[]): Promise<{ code: number; stdout: string; stderr: string }> {
@@ -29,7 +29,7 @@ async function command(...args: readonly string[]): Promise<{ code: number; stdo
 
 it('lists, inspects, exports, imports, deletes and examines databases in PostgreSQL', async () => {
   expect((await command('databases', 'list')).stderr).toContain('no server has used');
-  const server = await TestServer.start(join(folder.path, 'data'), { postgres: url });
+  const server = await TestServer.start(join(folder, 'data'), { postgres: url });
   const client = await server.open();
   await client.commit([insert('accounts', 'x', { name: 'Cash' })]);
   expect((await command('databases', 'list')).stdout).toBe(`${DATABASE}\n`);
@@ -38,7 +38,7 @@ it('lists, inspects, exports, imports, deletes and examines databases in Postgre
     sites: 1,
     rowsByTable: { accounts: 1 },
   });
-  const copy = join(folder.path, 'copy.sqlite');
+  const copy = join(folder, 'copy.sqlite');
   expect(await command('databases', 'export', DATABASE, copy)).toMatchObject({ code: 0 });
   expect(await command('databases', 'import', DATABASE, copy)).toMatchObject({
     code: 1,
@@ -62,7 +62,7 @@ it('lists, inspects, exports, imports, deletes and examines databases in Postgre
   // The PostgreSQL of the tests runs without fsync, and doctor reports it.
   expect([code, stdout]).toEqual([1, expect.stringMatching(/fsync = off[^]*ok {7}database second/)]);
   expect(await command('databases', 'inspect', DATABASE)).toMatchObject({ code: 1 });
-  expect(await command('backup', join(folder.path, 'backup'), '--data', folder.path)).toMatchObject({
+  expect(await command('backup', join(folder, 'backup'), '--data', folder)).toMatchObject({
     code: 1,
     stderr: expect.stringContaining('pg_dump') as string,
   });
@@ -70,7 +70,7 @@ it('lists, inspects, exports, imports, deletes and examines databases in Postgre
 });
 
 it('reports problems with PostgreSQL when the server starts', async () => {
-  const flags = serverFlags(folder.path);
+  const flags = serverFlags(folder);
   expect(await runProcess(['serve', ...flags, '--postgres', 'mysql://host/name'])).toMatchObject({
     code: 1,
     stderr: expect.stringContaining('--postgres takes a URL') as string,

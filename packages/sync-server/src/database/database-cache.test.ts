@@ -1,25 +1,24 @@
 import { readdirSync } from 'node:fs';
 import { join } from 'node:path';
-import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
+import { beforeEach, describe, expect, it, vi } from 'vitest';
 import { RETENTION } from '../log/retention.ts';
-import { temporaryFolder } from '../../testing/test-server.ts';
 import { TEST_SCHEMA } from '../../testing/test-schema.ts';
 import { databaseFileName, databaseIds } from '../store/data-directory.ts';
 import { SqliteStore } from '../store/sqlite-store.ts';
 import { DatabaseCache } from './database-cache.ts';
+import { temporaryFolder } from '../../../../tests/kit/temporary-folder.ts';
 
-let folder: ReturnType<typeof temporaryFolder>;
+let folder: string;
 beforeEach(() => {
   folder = temporaryFolder();
 });
-afterEach(() => folder.remove());
 
 describe('the open databases', () => {
   it('are one per id, even on a case-insensitive file system', async () => {
     expect(databaseFileName('aB')).not.toBe(databaseFileName('ab'));
     expect(databaseFileName('aB').toLowerCase()).not.toBe(databaseFileName('ab').toLowerCase());
     const cache = new DatabaseCache({
-      store: new SqliteStore(folder.path, TEST_SCHEMA),
+      store: new SqliteStore(folder, TEST_SCHEMA),
       retention: RETENTION,
       onFailure: () => undefined,
     });
@@ -27,18 +26,18 @@ describe('the open databases', () => {
     expect(first).toBe(second);
     expect(first).not.toBe(other);
     await cache.closeAll();
-    expect(readdirSync(join(folder.path, 'databases')).sort()).toEqual([
+    expect(readdirSync(join(folder, 'databases')).sort()).toEqual([
       'db-a.sqlite',
       'db-a.sqlite-sums',
       'db-~a.sqlite',
       'db-~a.sqlite-sums',
     ]);
-    expect(databaseIds(folder.path)).toEqual(['A', 'a']);
+    expect(databaseIds(folder)).toEqual(['A', 'a']);
   });
 
   it('are closed, least recently used first, when too many are idle', async () => {
     const cache = new DatabaseCache({
-      store: new SqliteStore(folder.path, TEST_SCHEMA),
+      store: new SqliteStore(folder, TEST_SCHEMA),
       retention: RETENTION,
       onFailure: () => undefined,
       maxIdleDatabases: 2,
@@ -55,7 +54,7 @@ describe('the open databases', () => {
 
   it('are opened and closed one per turn of the event loop, so that sessions are served in between', async () => {
     const cache = new DatabaseCache({
-      store: new SqliteStore(folder.path, TEST_SCHEMA),
+      store: new SqliteStore(folder, TEST_SCHEMA),
       retention: RETENTION,
       onFailure: () => undefined,
       maxIdleDatabases: 0,

@@ -18,24 +18,23 @@ import { lostHash } from '../../testing/lost-hash.ts';
 import { Replica } from '../../testing/replica.ts';
 import { TestSite } from '../../testing/test-client.ts';
 import { TEST_SCHEMA } from '../../testing/test-schema.ts';
-import { temporaryFolder } from '../../testing/test-server.ts';
 import { LiveDatabase } from './live-database.ts';
 import type { Subscriber } from '../fanout/subscription.ts';
+import { temporaryFolder } from '../../../../tests/kit/temporary-folder.ts';
 
 const NOW_MS = 1_763_683_200_000;
 
-let folder: ReturnType<typeof temporaryFolder>;
+let folder: string;
 let live: LiveDatabase;
 
 beforeEach(() => {
   folder = temporaryFolder();
-  live = new LiveDatabase(openDatabaseFile(join(folder.path, 'a.sqlite'), TEST_SCHEMA), {
+  live = new LiveDatabase(openDatabaseFile(join(folder, 'a.sqlite'), TEST_SCHEMA), {
     onFailure: (error) => expect.unreachable(String(error)),
   });
 });
 afterEach(() => {
   void live.close();
-  folder.remove();
 });
 
 function connect(site: TestSite): { subscriber: Subscriber; heard: ServerMessage[] } {
@@ -163,7 +162,7 @@ it('sends nothing to other instances after it is lost', async () => {
   const bus = new InProcessBus();
   const open = (name: string): LiveDatabase => {
     const onError = (error: unknown): void => expect.unreachable(String(error));
-    return new LiveDatabase(openDatabaseFile(join(folder.path, name), TEST_SCHEMA), {
+    return new LiveDatabase(openDatabaseFile(join(folder, name), TEST_SCHEMA), {
       onFailure: onError,
       presenceRelay: new PresenceRelay({ bus, databaseId: 'a', repeatMs: 1, onError }),
     });

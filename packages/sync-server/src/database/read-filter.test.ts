@@ -19,8 +19,8 @@ import { EVERYTHING, readableGroups, readsEverything, type ReadFilter } from '..
 import { insert, toBody, toGroup, update, withAges, type Change } from '../../testing/changeset.ts';
 import { TestSite } from '../../testing/test-client.ts';
 import { ACCOUNTS, TEST_SCHEMA } from '../../testing/test-schema.ts';
-import { temporaryFolder } from '../../testing/test-server.ts';
 import { LiveDatabase } from './live-database.ts';
+import { temporaryFolder } from '../../../../tests/kit/temporary-folder.ts';
 
 const NOW_MS = 1_763_683_200_000;
 const CANARY = 'canary';
@@ -191,7 +191,7 @@ describe('a read filter', () => {
   it('sends no snapshots, which have every row, to sessions that may not read everything', async () => {
     const folder = temporaryFolder();
     const snapshots = new Snapshots({
-      dataDir: folder.path,
+      dataDir: folder,
       pathOf: () => expect.unreachable('reads the file'),
       requireIntact: () => Promise.resolve(),
       rules: { minFileBytes: 0, maxTailChangesets: 1 },
@@ -199,7 +199,6 @@ describe('a read filter', () => {
     const log = { logEpoch: '', watermark: 1, tombstoneHorizon: 0, schemaHash: TEST_SCHEMA.hash };
     expect(await snapshots.get('household', log, WITHOUT_ACCOUNTS.rows)).toBeNull();
     await snapshots.close();
-    folder.remove();
   });
 
   it('that reads everything returns the same groups, without reading a row', () => {

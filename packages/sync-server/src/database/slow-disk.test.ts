@@ -1,7 +1,7 @@
 import { join } from 'node:path';
 import { encodeChangesetBody, RockpoolError } from '@rockpool/shared';
 import fc from 'fast-check';
-import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
+import { beforeEach, describe, expect, it, vi } from 'vitest';
 import { followChanges } from '../backend/change-feed.ts';
 import { toServerDatabase } from '../backend/server-database.ts';
 import { openDatabaseFile } from '../store/database-file.ts';
@@ -12,12 +12,12 @@ import { FakeLogSync } from '../../testing/fake-log-sync.ts';
 import { lostHash } from '../../testing/lost-hash.ts';
 import { Replica } from '../../testing/replica.ts';
 import { TEST_SCHEMA } from '../../testing/test-schema.ts';
-import { temporaryFolder } from '../../testing/test-server.ts';
 import { LiveDatabase } from './live-database.ts';
+import { temporaryFolder } from '../../../../tests/kit/temporary-folder.ts';
 
 const NOW_MS = 1_763_683_200_000;
 
-let folder: ReturnType<typeof temporaryFolder>;
+let folder: string;
 let disk: FakeLogSync;
 /** The watermark that would survive a power cut now. */
 let lastsUpTo: number;
@@ -28,7 +28,7 @@ function open(): void {
   const ownDisk = new FakeLogSync();
   disk = ownDisk;
   lastsUpTo = 0;
-  const file = openDatabaseFile(join(folder.path, `${crypto.randomUUID()}.sqlite`), TEST_SCHEMA);
+  const file = openDatabaseFile(join(folder, `${crypto.randomUUID()}.sqlite`), TEST_SCHEMA);
   const sync = async (): Promise<void> => {
     const { watermark } = file.log;
     await ownDisk.sync();
@@ -45,7 +45,6 @@ beforeEach(() => {
   folder = temporaryFolder();
   open();
 });
-afterEach(() => folder.remove());
 
 function arrive(): DirectSession {
   return new DirectSession(live, new Replica(), NOW_MS);

@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { describe, it } from 'vitest';
-import { atLevel } from '../../../../tests/support/level.ts';
+import { atLevel } from '../../../../tests/kit/level.ts';
 import { checkConvergence, history } from '../../testing/random-history.ts';
 
 describe('clients of one database', () => {

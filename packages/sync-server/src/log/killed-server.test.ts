@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest';
-import { atLevel } from '../../../../tests/support/level.ts';
+import { atLevel } from '../../../../tests/kit/level.ts';
 import { checkKilledServer } from '../../testing/killed-server.ts';
 
 it('keeps every acknowledged changeset exactly once when it is killed during admission', async () => {

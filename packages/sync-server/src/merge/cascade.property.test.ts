@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { atLevel } from '../../../../tests/support/level.ts';
+import { atLevel } from '../../../../tests/kit/level.ts';
 import { LiveDatabase } from '../database/live-database.ts';
 import { openDatabaseFile } from '../store/database-file.ts';
 import { insert, remove, update, type Change } from '../../testing/changeset.ts';

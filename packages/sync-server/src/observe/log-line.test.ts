@@ -1,8 +1,9 @@
 import { afterEach, beforeEach, expect, it, vi } from 'vitest';
 import { insert } from '../../testing/changeset.ts';
-import { temporaryFolder, TestServer } from '../../testing/test-server.ts';
+import { TestServer } from '../../testing/test-server.ts';
+import { temporaryFolder } from '../../../../tests/kit/temporary-folder.ts';
 
-let folder: ReturnType<typeof temporaryFolder>;
+let folder: string;
 let server: TestServer;
 const lines: string[] = [];
 beforeEach(async () => {
@@ -11,12 +12,11 @@ beforeEach(async () => {
   const log = (): void => {
     throw new RangeError('the log is full');
   };
-  server = await TestServer.start(folder.path, { log });
+  server = await TestServer.start(folder, { log });
 });
 afterEach(async () => {
   await server.stop();
   vi.restoreAllMocks();
-  folder.remove();
 });
 
 it('serves a host whose log throws, and writes its log lines to stderr', async () => {

@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest';
-import { atLevel } from '../../../../tests/support/level.ts';
+import { atLevel } from '../../../../tests/kit/level.ts';
 import { fuzzSessions } from '../../testing/fuzz-sessions.ts';
 
 it('answers hostile frames, crafted ones included, with typed failures only', async () => {

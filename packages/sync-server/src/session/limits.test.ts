@@ -6,8 +6,9 @@ import { serve, type RunningServer } from '../serve.ts';
 import { insert } from '../../testing/changeset.ts';
 import { serverUnderTest } from '../../testing/server-under-test.ts';
 import { TEST_SCHEMA } from '../../testing/test-schema.ts';
-import { DATABASE, temporaryFolder, TEST_SECRET } from '../../testing/test-server.ts';
+import { DATABASE, TEST_SECRET } from '../../testing/test-server.ts';
 import { FrameRate } from './frame-rate.ts';
+import { temporaryFolder } from '../../../../tests/kit/temporary-folder.ts';
 
 describe('the rate of frames', () => {
   it('allows a burst, then a fixed number per second, and gains nothing from a clock that goes back', () => {
@@ -143,12 +144,12 @@ describe('metrics', () => {
 });
 
 describe('plain HTTP', () => {
-  let folder: ReturnType<typeof temporaryFolder>;
+  let folder: string;
   let server: RunningServer;
   beforeEach(async () => {
     folder = temporaryFolder();
     server = await serve({
-      dataDir: folder.path,
+      dataDir: folder,
       schema: TEST_SCHEMA,
       secret: new TextEncoder().encode(TEST_SECRET),
       host: '127.0.0.1',
@@ -159,7 +160,6 @@ describe('plain HTTP', () => {
   });
   afterEach(async () => {
     await server.stop();
-    folder.remove();
   });
 
   const ownerToken = (): Promise<string> =>

@@ -1,17 +1,17 @@
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { insert, update } from '../../testing/changeset.ts';
-import { temporaryFolder, TestServer } from '../../testing/test-server.ts';
+import { TestServer } from '../../testing/test-server.ts';
 import { TestSite } from '../../testing/test-client.ts';
+import { temporaryFolder } from '../../../../tests/kit/temporary-folder.ts';
 
-let folder: ReturnType<typeof temporaryFolder>;
+let folder: string;
 let server: TestServer;
 beforeEach(async () => {
   folder = temporaryFolder();
-  server = await TestServer.start(folder.path);
+  server = await TestServer.start(folder);
 });
 afterEach(async () => {
   await server.stop();
-  folder.remove();
 });
 
 describe('the stream', () => {

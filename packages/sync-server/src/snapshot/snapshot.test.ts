@@ -3,18 +3,17 @@ import { readdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
 import { gunzipSync } from 'node:zlib';
-import { afterEach, describe, expect, it } from 'vitest';
+import { describe, expect, it } from 'vitest';
 import { insert, remove, update } from '../../testing/changeset.ts';
 import { serverUnderTest } from '../../testing/server-under-test.ts';
 import { TestSite, type TestConnection } from '../../testing/test-client.ts';
 import { TEST_SCHEMA } from '../../testing/test-schema.ts';
-import { DATABASE, temporaryFolder } from '../../testing/test-server.ts';
+import { DATABASE } from '../../testing/test-server.ts';
 import { readByteRange } from '../routes/byte-range.ts';
+import { temporaryFolder } from '../../../../tests/kit/temporary-folder.ts';
 
 const tested = serverUnderTest({ snapshots: { minFileBytes: 1, maxTailChangesets: 2 } });
 const PATH = `/databases/${DATABASE}/snapshot?schema=${TEST_SCHEMA.hash}`;
-const folder = temporaryFolder();
-afterEach(() => folder.remove());
 
 async function download(headers: Record<string, string> = {}): Promise<{ response: Response; bytes: Buffer }> {
   const response = await tested.server.ask('GET', PATH, { token: await tested.server.token('viewer'), headers });
@@ -41,7 +40,7 @@ describe('a snapshot', () => {
     expect(response.headers.get('rockpool-watermark')).toBe('3');
     const plain = gunzipSync(bytes);
     expect(String(plain.length)).toBe(response.headers.get('rockpool-size'));
-    const path = join(temporaryFolder().path, 'snapshot.sqlite');
+    const path = join(temporaryFolder(), 'snapshot.sqlite');
     writeFileSync(path, plain);
     const file = new DatabaseSync(path, { readBigInts: true, returnArrays: true });
     const all = (sql: string): unknown => file.prepare(sql).all();

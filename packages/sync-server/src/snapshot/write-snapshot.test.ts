@@ -1,11 +1,11 @@
 import { readdirSync, writeFileSync, type PathLike } from 'node:fs';
 import { join } from 'node:path';
 import { Writable } from 'node:stream';
-import { afterEach, expect, it, vi } from 'vitest';
+import { expect, it, vi } from 'vitest';
 import { openDatabaseFile } from '../store/database-file.ts';
 import { TEST_SCHEMA } from '../../testing/test-schema.ts';
-import { temporaryFolder } from '../../testing/test-server.ts';
 import { writeSnapshot } from './write-snapshot.ts';
+import { temporaryFolder } from '../../../../tests/kit/temporary-folder.ts';
 
 // A disk with room for one more byte.
 vi.mock('node:fs', async (importOriginal) => ({
@@ -20,11 +20,10 @@ vi.mock('node:fs', async (importOriginal) => ({
 }));
 
 const folder = temporaryFolder();
-afterEach(() => folder.remove());
 
 it('removes its partial files when the disk is full', async () => {
-  const from = join(folder.path, 'a.sqlite');
+  const from = join(folder, 'a.sqlite');
   openDatabaseFile(from, TEST_SCHEMA).sql.close();
-  await expect(writeSnapshot(from, join(folder.path, 'snapshot.gz'))).rejects.toMatchObject({ code: 'ENOSPC' });
-  expect(readdirSync(folder.path).filter((name) => name.startsWith('snapshot'))).toEqual([]);
+  await expect(writeSnapshot(from, join(folder, 'snapshot.gz'))).rejects.toMatchObject({ code: 'ENOSPC' });
+  expect(readdirSync(folder).filter((name) => name.startsWith('snapshot'))).toEqual([]);
 });

@@ -1,20 +1,19 @@
 import { copyFileSync, existsSync, readFileSync, statSync, truncateSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
-import { afterEach, beforeEach, describe, expect, it } from 'vitest';
-import { temporaryFolder } from '../../testing/test-server.ts';
+import { beforeEach, describe, expect, it } from 'vitest';
 import { acceptFile, writeMissingSums } from '../store/accept-file.ts';
 import { PageSums, sumsPath } from './page-sums.ts';
 import { SqliteFile } from './sqlite-file.ts';
 import { verifyPages } from '../store/verify-pages.ts';
+import { temporaryFolder } from '../../../../tests/kit/temporary-folder.ts';
 
-let folder: ReturnType<typeof temporaryFolder>;
+let folder: string;
 let path: string;
 beforeEach(() => {
   folder = temporaryFolder();
-  path = join(folder.path, 'a.sqlite');
+  path = join(folder, 'a.sqlite');
 });
-afterEach(() => folder.remove());
 
 const INTACT = expect.objectContaining({ unknown: 0, damaged: [] }) as unknown;
 
@@ -73,7 +72,7 @@ describe('the checksums of a database file', () => {
   });
 
   it('stay correct when a server is killed at any moment around a checkpoint', async () => {
-    const killed = join(folder.path, 'killed.sqlite');
+    const killed = join(folder, 'killed.sqlite');
     const copyAs = (target: string, suffixes: readonly string[]): void =>
       suffixes.forEach((suffix) => existsSync(path + suffix) && copyFileSync(path + suffix, target + suffix));
     const sql = filled();
@@ -92,7 +91,7 @@ describe('the checksums of a database file', () => {
   });
 
   it('are computed from the file again after another program has moved the log of a killed server', async () => {
-    const killed = join(folder.path, 'killed.sqlite');
+    const killed = join(folder, 'killed.sqlite');
     const sql = filled();
     sql.checkpoint();
     sql.transaction(() => fill(sql, 50, 400));

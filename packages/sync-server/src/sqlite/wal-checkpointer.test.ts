@@ -1,21 +1,20 @@
 import { copyFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
-import { afterEach, beforeEach, expect, it } from 'vitest';
-import { temporaryFolder } from '../../testing/test-server.ts';
+import { beforeEach, expect, it } from 'vitest';
 import { sumsPath } from './page-sums.ts';
 import { WalCheckpointer } from './wal-checkpointer.ts';
 import { verifyPages } from '../store/verify-pages.ts';
+import { temporaryFolder } from '../../../../tests/kit/temporary-folder.ts';
 
-let folder: ReturnType<typeof temporaryFolder>;
+let folder: string;
 
 beforeEach(() => {
   folder = temporaryFolder();
 });
-afterEach(() => folder.remove());
 
 it('leaves pages that match their checksums when a power cut during a checkpoint loses the log', async () => {
-  const [path, afterCut] = [join(folder.path, 'a.sqlite'), join(folder.path, 'cut.sqlite')];
+  const [path, afterCut] = [join(folder, 'a.sqlite'), join(folder, 'cut.sqlite')];
   const database = new DatabaseSync(path, { readBigInts: true, returnArrays: true });
   database.exec('PRAGMA journal_mode = WAL; PRAGMA synchronous = NORMAL; CREATE TABLE t (a)');
   let cuts = 0;

@@ -5,22 +5,22 @@ import { run } from '../cli.ts';
 import { insert } from '../../testing/changeset.ts';
 import { TestSite, type TestConnection } from '../../testing/test-client.ts';
 import { TEST_SCHEMA } from '../../testing/test-schema.ts';
-import { DATABASE, TestServer, temporaryFolder } from '../../testing/test-server.ts';
+import { DATABASE, TestServer } from '../../testing/test-server.ts';
 import { databasePath } from './data-directory.ts';
+import { temporaryFolder } from '../../../../tests/kit/temporary-folder.ts';
 
-let folder: ReturnType<typeof temporaryFolder>;
+let folder: string;
 let data: string;
 let path: string;
 let server: TestServer | null;
 beforeEach(() => {
   folder = temporaryFolder();
-  data = join(folder.path, 'data');
+  data = join(folder, 'data');
   path = databasePath(data, DATABASE);
   server = null;
 });
 afterEach(async () => {
   await server?.stop();
-  folder.remove();
 });
 
 /** `passIntervalMs` is the interval at which the server scrubs its files. */
@@ -138,12 +138,8 @@ describe('one flipped byte', () => {
   it('is found by a backup, which leaves the database out and fails', async () => {
     await stored();
     flip(20_000);
-    expect(await command('backup', join(folder.path, 'backup'))).toBe(1);
-    expect(readdirSync(join(folder.path, 'backup')).sort()).toEqual([
-      'db-other.sqlite',
-      'manifest.json',
-      'members.sqlite',
-    ]);
+    expect(await command('backup', join(folder, 'backup'))).toBe(1);
+    expect(readdirSync(join(folder, 'backup')).sort()).toEqual(['db-other.sqlite', 'manifest.json', 'members.sqlite']);
   });
 
   it('takes the database offline when SQLite runs into it, instead of an internal error', async () => {
@@ -163,15 +159,13 @@ describe('one flipped byte', () => {
 describe('a damaged database', () => {
   it('is repaired from a backup, and devices send the changes that the backup lacks', async () => {
     const site = await stored();
-    expect(await command('backup', join(folder.path, 'backup'))).toBe(0);
+    expect(await command('backup', join(folder, 'backup'))).toBe(0);
     const running = await start();
     const connection = await running.open(site);
     await connection.commit([insert('accounts', 'later', { name: 'after the backup' })]);
     await stop();
     truncateSync(path, 0);
-    expect(await command('databases', 'replace', DATABASE, join(folder.path, 'backup', `db-${DATABASE}.sqlite`))).toBe(
-      0,
-    );
+    expect(await command('databases', 'replace', DATABASE, join(folder, 'backup', `db-${DATABASE}.sqlite`))).toBe(0);
     expect(await command('doctor')).toBe(0);
     const repaired = await start();
     const back = await repaired.connect(site);
@@ -185,7 +179,7 @@ describe('a damaged database', () => {
 
   it('is accepted in its current state after another program has written to it', async () => {
     await stored();
-    const beside = join(folder.path, 'beside.sqlite');
+    const beside = join(folder, 'beside.sqlite');
     copyFileSync(path, beside);
     flip(30_000);
     await (await start(1)).logged('database-damaged');

@@ -1,19 +1,18 @@
 import { join } from 'node:path';
 import { buildSchema, type CellValue, type Schema, type TableSchema } from '@rockpool/shared';
-import { afterEach, beforeEach, describe, expect, it } from 'vitest';
-import { temporaryFolder } from '../../testing/test-server.ts';
+import { beforeEach, describe, expect, it } from 'vitest';
 import { ACCOUNTS, column, ENTRIES, LABELS, table, TEST_SCHEMA, TEST_TABLES } from '../../testing/test-schema.ts';
 import { openDatabaseFile } from './database-file.ts';
 import { STORAGE_FORMAT } from '../sqlite/internal-tables.ts';
 import { SqliteFile } from '../sqlite/sqlite-file.ts';
+import { temporaryFolder } from '../../../../tests/kit/temporary-folder.ts';
 
-let folder: ReturnType<typeof temporaryFolder>;
+let folder: string;
 let path: string;
 beforeEach(() => {
   folder = temporaryFolder();
-  path = join(folder.path, 'a.sqlite');
+  path = join(folder, 'a.sqlite');
 });
-afterEach(() => folder.remove());
 
 function open(schema: Schema): Uint8Array {
   const file = openDatabaseFile(path, schema);

@@ -2,13 +2,13 @@ import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { FakeLogSync } from '../../testing/fake-log-sync.ts';
 import { TEST_SCHEMA } from '../../testing/test-schema.ts';
-import { temporaryFolder } from '../../testing/test-server.ts';
 import { openDatabaseFile } from './database-file.ts';
 import { durableOnceSynced, type OpenDatabase } from './durability.ts';
 import { LogSync } from './log-sync.ts';
 import { SqliteFile } from '../sqlite/sqlite-file.ts';
+import { temporaryFolder } from '../../../../tests/kit/temporary-folder.ts';
 
-let folder: ReturnType<typeof temporaryFolder>;
+let folder: string;
 let path: string;
 let disk: FakeLogSync;
 let conflicts: unknown[];
@@ -16,14 +16,13 @@ let database: OpenDatabase;
 
 beforeEach(() => {
   folder = temporaryFolder();
-  path = join(folder.path, 'a.sqlite');
+  path = join(folder, 'a.sqlite');
   disk = new FakeLogSync();
   conflicts = [];
   database = durableOnceSynced(openDatabaseFile(path, TEST_SCHEMA), disk, (error) => void conflicts.push(error));
 });
 afterEach(() => {
   database.close();
-  folder.remove();
 });
 
 async function insert(id: string): Promise<void> {
@@ -84,9 +83,9 @@ describe('the later of two commits in flight', () => {
 
 describe('the log of a file', () => {
   it('is synced through a second descriptor, and can be closed during a sync', async () => {
-    const file = new SqliteFile(join(folder.path, 'b.sqlite'));
+    const file = new SqliteFile(join(folder, 'b.sqlite'));
     file.exec('CREATE TABLE t (x)');
-    const log = new LogSync(join(folder.path, 'b.sqlite'));
+    const log = new LogSync(join(folder, 'b.sqlite'));
     const syncing = Promise.all([log.sync(), log.sync()]);
     log.close();
     await syncing;

@@ -1,15 +1,14 @@
 import { truncateSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { afterEach, beforeEach, expect, it } from 'vitest';
-import { temporaryFolder } from '../../testing/test-server.ts';
+import { beforeEach, expect, it } from 'vitest';
 import { fileHash } from './file-hash.ts';
+import { temporaryFolder } from '../../../../tests/kit/temporary-folder.ts';
 
-let folder: ReturnType<typeof temporaryFolder>;
+let folder: string;
 beforeEach(() => (folder = temporaryFolder()));
-afterEach(() => folder.remove());
 
 it('hashes a file that does not fit into one buffer, in little memory', { timeout: 120_000 }, async () => {
-  const path = join(folder.path, 'large');
+  const path = join(folder, 'large');
   writeFileSync(path, 'rockpool');
   expect(await fileHash(path)).toMatch(/^[0-9a-f]{64}$/);
   // Sparse: it takes no space.

@@ -12,8 +12,9 @@ import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { insert, remove, update, type Change } from '../../testing/changeset.ts';
 import { TestSite, type TestConnection } from '../../testing/test-client.ts';
 import { ACCOUNTS, column, ENTRIES, PRODUCTS, table, TEST_SCHEMA, TEST_TABLES } from '../../testing/test-schema.ts';
-import { DATABASE, temporaryFolder, TestServer } from '../../testing/test-server.ts';
+import { DATABASE, TestServer } from '../../testing/test-server.ts';
 import { schemaView } from './schema-view.ts';
+import { temporaryFolder } from '../../../../tests/kit/temporary-folder.ts';
 
 /**
  * The schema of the app's next version: a column with a default, one without, and a table that refers to an old one.
@@ -41,20 +42,19 @@ const NEWER: Schema = buildSchema([
   }),
 ]);
 
-let folder: ReturnType<typeof temporaryFolder>;
+let folder: string;
 let server: TestServer;
 beforeEach(async () => {
   folder = temporaryFolder();
-  server = await TestServer.start(folder.path);
+  server = await TestServer.start(folder);
 });
 afterEach(async () => {
   await server.stop();
-  folder.remove();
 });
 
 async function upgradeServer(): Promise<void> {
   await server.stop();
-  server = await TestServer.start(folder.path, { schema: NEWER });
+  server = await TestServer.start(folder, { schema: NEWER });
 }
 
 async function connect(schema: Schema, site = new TestSite()): Promise<TestConnection> {
@@ -106,9 +106,8 @@ describe('a client of an older version', () => {
     expect((await connect(TEST_SCHEMA)).closed).toBeNull();
     await server.stop();
     const other = temporaryFolder();
-    server = await TestServer.start(other.path, { schema: NEWER, olderSchemas: [TEST_SCHEMA] });
+    server = await TestServer.start(other, { schema: NEWER, olderSchemas: [TEST_SCHEMA] });
     expect((await connect(TEST_SCHEMA)).closed).toBeNull();
-    other.remove();
   });
 
   it('receives everything that it did not know once it is upgraded', async () => {

@@ -11,7 +11,7 @@ import type { Store } from './store.ts';
 export interface StorePlace {
   /** Opens the store like a server that starts. */
   open(schema: Schema): Store | Promise<Store>;
-  remove(): Promise<void>;
+  close(): Promise<void>;
 }
 
 const EVENTS = { onCaughtUp: () => undefined, onLost: (error: unknown) => expect.unreachable(String(error)) };
@@ -42,7 +42,7 @@ export function storeContract(name: string, makePlace: () => Promise<StorePlace>
     });
     afterEach(async () => {
       await close();
-      await place.remove();
+      await place.close();
     });
 
     it('keeps commits and the epoch when it is closed and opened', async () => {

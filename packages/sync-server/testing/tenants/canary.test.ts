@@ -1,10 +1,10 @@
-import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
-import { tmpdir } from 'node:os';
+import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
 import { describe, expect, it } from 'vitest';
 import { insert, toBody } from '../changeset.ts';
 import { canaryDatabaseId, canaryId, canaryInteger, canaryReal, canaryText, findCanaries } from './canary.ts';
+import { temporaryFolder } from '../../../../tests/kit/temporary-folder.ts';
 
 const TENANTS = [0, 1, 35, 4_711, 2 ** 20 - 1];
 const found = (bytes: Uint8Array | string): string[] =>
@@ -24,13 +24,12 @@ describe.each(TENANTS)('what belongs to tenant %i', (tenant) => {
   });
 
   it('is found in a SQLite file', () => {
-    const folder = mkdtempSync(join(tmpdir(), 'rockpool-canary-'));
+    const folder = temporaryFolder();
     const file = new DatabaseSync(join(folder, 'file'));
     file.exec('CREATE TABLE t (a, b, c)');
     file.prepare('INSERT INTO t VALUES (?, ?, ?)').run(integer, real, text);
     file.close();
     expect(found(readFileSync(join(folder, 'file')))).toEqual(all(tenant));
-    rmSync(folder, { recursive: true });
   });
 
   it('is found in JSON, as numbers and as hex', () => {

@@ -1,7 +1,8 @@
 import type { PostgresAccess } from '../postgres-server.ts';
-import { temporaryFolder, TestServer } from '../test-server.ts';
+import { TestServer } from '../test-server.ts';
 import type { CanaryForm } from './canary.ts';
 import { TenantTrial } from './tenant-trial.ts';
+import { temporaryFolder } from '../../../../tests/kit/temporary-folder.ts';
 
 const INSTANCES = 2;
 
@@ -18,12 +19,11 @@ export async function runTenantsOfInstances(
   const folders = Array.from({ length: INSTANCES }, temporaryFolder);
   const servers: TestServer[] = [];
   try {
-    for (const { path } of folders)
+    for (const path of folders)
       servers.push(await TestServer.start(path, { ...trial.options, postgres: url, postgresConnections: CONNECTIONS }));
     for (const { sync } of servers) await sync.ready();
     return await trial.run(servers, histories);
   } finally {
     for (const server of servers) await server.stop();
-    for (const folder of folders) folder.remove();
   }
 }

@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest';
-import { atLevel } from '../../../../../tests/support/level.ts';
+import { atLevel } from '../../../../../tests/kit/level.ts';
 import { checkKilledInstances } from '../../../testing/killed-instances.ts';
 import { postgresUnderTest } from '../../../testing/postgres-under-test.ts';
 

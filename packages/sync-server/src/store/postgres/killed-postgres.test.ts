@@ -3,7 +3,8 @@ import { insert } from '../../../testing/changeset.ts';
 import { mortalPostgresUnderTest } from '../../../testing/postgres-under-test.ts';
 import { pushUntil } from '../../../testing/push-until.ts';
 import { TestSite, type TestConnection } from '../../../testing/test-client.ts';
-import { DATABASE, temporaryFolder, TestServer } from '../../../testing/test-server.ts';
+import { DATABASE, TestServer } from '../../../testing/test-server.ts';
+import { temporaryFolder } from '../../../../../tests/kit/temporary-folder.ts';
 
 const postgres = mortalPostgresUnderTest();
 
@@ -14,7 +15,7 @@ const UNAVAILABLE = 'database-unavailable';
 it('loses no acknowledged change when PostgreSQL is killed during pushes, reports the outage, and continues by itself', async () => {
   const { url, name } = await postgres.server.createDatabase();
   const folder = temporaryFolder();
-  const server = await TestServer.start(folder.path, { postgres: url });
+  const server = await TestServer.start(folder, { postgres: url });
   await server.sync.ready();
   const open = async (site: TestSite): Promise<TestConnection> => {
     const acknowledged = site.lastAckedSequence;
@@ -62,5 +63,4 @@ it('loses no acknowledged change when PostgreSQL is killed during pushes, report
     ),
   ).toEqual([[count, count, count]]);
   await server.stop();
-  folder.remove();
 });

@@ -2,7 +2,8 @@ import { MAX_CHANGESET_ROWS } from '@rockpool/shared';
 import { expect, it } from 'vitest';
 import { insert, remove, type Change } from '../../../testing/changeset.ts';
 import { postgresUnderTest } from '../../../testing/postgres-under-test.ts';
-import { DATABASE, temporaryFolder, TestServer } from '../../../testing/test-server.ts';
+import { DATABASE, TestServer } from '../../../testing/test-server.ts';
+import { temporaryFolder } from '../../../../../tests/kit/temporary-folder.ts';
 
 const postgres = postgresUnderTest();
 
@@ -11,7 +12,7 @@ const CHILDREN = 30_000;
 it('commits the largest legal deletes', { timeout: 900_000 }, async () => {
   const folder = temporaryFolder();
   const { url } = await postgres.server.createDatabase();
-  const server = await TestServer.start(folder.path, { postgres: url, limits: { silenceLimitMs: 600_000 } });
+  const server = await TestServer.start(folder, { postgres: url, limits: { silenceLimitMs: 600_000 } });
   try {
     const a = await server.open();
     const b = await server.open(undefined, { principal: 'ben' });
@@ -34,6 +35,5 @@ it('commits the largest legal deletes', { timeout: 900_000 }, async () => {
     ]);
   } finally {
     await server.stop();
-    folder.remove();
   }
 });

@@ -2,12 +2,12 @@ import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
 import { InProcessBus } from '../../bus/in-process-bus.ts';
 import { postgresUnderTest } from '../../../testing/postgres-under-test.ts';
 import { TEST_SCHEMA } from '../../../testing/test-schema.ts';
-import { temporaryFolder } from '../../../testing/test-server.ts';
 import { storeContract } from '../store.contract.ts';
 import { hasTakenEffect, saveOrigin } from '../../log/origins.ts';
 import type { OpenDatabase } from '../durability.ts';
 import { Connections } from '../../postgres/connection.ts';
 import { PostgresStore } from './postgres-store.ts';
+import { temporaryFolder } from '../../../../../tests/kit/temporary-folder.ts';
 
 const postgres = postgresUnderTest();
 
@@ -20,14 +20,13 @@ storeContract('PostgreSQL', async () => {
       new PostgresStore({
         connections,
         bus: new InProcessBus(),
-        dataDir: folder.path,
+        dataDir: folder,
         schema,
         measureCommit: () => undefined,
         onError: (error) => expect.unreachable(String(error)),
       }),
-    remove: async () => {
+    close: async () => {
       await connections.close();
-      folder.remove();
     },
   };
 });
@@ -36,7 +35,6 @@ describe('several instances on one PostgreSQL', () => {
   interface Instance {
     readonly store: PostgresStore;
     readonly connections: Connections;
-    readonly folder: ReturnType<typeof temporaryFolder>;
     database: OpenDatabase;
     followed: number;
     lost: unknown[];
@@ -52,7 +50,7 @@ describe('several instances on one PostgreSQL', () => {
     const store = new PostgresStore({
       connections,
       bus,
-      dataDir: folder.path,
+      dataDir: folder,
       schema: TEST_SCHEMA,
       measureCommit: () => undefined,
       onError: () => undefined,
@@ -60,7 +58,6 @@ describe('several instances on one PostgreSQL', () => {
     const instance: Instance = {
       store,
       connections,
-      folder,
       database: null as unknown as OpenDatabase,
       followed: 0,
       lost: [],
@@ -86,11 +83,10 @@ describe('several instances on one PostgreSQL', () => {
     instances = [];
   });
   afterEach(async () => {
-    for (const { store, connections, folder, database } of instances) {
+    for (const { store, connections, database } of instances) {
       database.close();
       await store.close();
       await connections.close();
-      folder.remove();
     }
   });
 

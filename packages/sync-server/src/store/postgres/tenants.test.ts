@@ -1,11 +1,12 @@
 import { expect, it } from 'vitest';
-import { atLevel } from '../../../../../tests/support/level.ts';
+import { atLevel } from '../../../../../tests/kit/level.ts';
 import { createSyncServer } from '../../create-sync-server.ts';
 import { postgresUnderTest } from '../../../testing/postgres-under-test.ts';
 import { TEST_SCHEMA } from '../../../testing/test-schema.ts';
 import { SEEN_EVERYWHERE } from '../../../testing/tenants/tenant-trial.ts';
 import { runTenantsOfInstances } from '../../../testing/tenants/tenants-of-instances.ts';
-import { TEST_SECRET, temporaryFolder } from '../../../testing/test-server.ts';
+import { TEST_SECRET } from '../../../testing/test-server.ts';
+import { temporaryFolder } from '../../../../../tests/kit/temporary-folder.ts';
 
 const postgres = postgresUnderTest();
 
@@ -17,12 +18,11 @@ it('rejects a limit of fewer than two connections before it opens anything', () 
   const folder = temporaryFolder();
   const start = (): unknown =>
     createSyncServer({
-      dataDir: folder.path,
+      dataDir: folder,
       schema: TEST_SCHEMA,
       secret: TEST_SECRET,
       postgres: 'postgresql://nowhere',
       postgresConnections: 1,
     });
   expect(start).toThrowError(expect.objectContaining({ code: 'config-invalid' }) as Error);
-  folder.remove();
 });

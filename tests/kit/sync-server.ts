@@ -1,9 +1,9 @@
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { decodeSchema } from '../../packages/shared/src/index.ts';
-import type { SyncServer } from '../../packages/sync-server/src/index.ts';
-import { startForPages } from '../../packages/sync-server/testing/page-server.ts';
+import { decodeSchema } from '#shared/index.ts';
+import type { SyncServer } from '#sync-server/index.ts';
+import { startForPages } from '#sync-server/testing/page-server.ts';
 
 export interface SyncAccess {
   readonly url: string;
