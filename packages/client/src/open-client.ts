@@ -1,14 +1,5 @@
-import { quoteName, RockpoolError, type Schema, type TableSchema } from '@rockpool/shared';
-import type {
-  Client,
-  ClientOptions,
-  LiveDocument,
-  RowKey,
-  SqlParam,
-  SqlStatement,
-  StatementResult,
-  Write,
-} from './client.ts';
+import { RockpoolError } from '@rockpool/shared';
+import type { Client, ClientOptions, SqlParam, SqlStatement, StatementResult, Write } from './client.ts';
 import { ClientSession, type ClientEnvironment } from './client-session.ts';
 import { liveQueryInspections } from './live-query-inspection.ts';
 import { newId } from './new-id.ts';
@@ -42,7 +33,11 @@ export async function openClient(options: ClientOptions, environment: ClientEnvi
     rejected: rejectedOf(session),
     live: <Row extends object>(given: SqlStatement | string, params?: readonly SqlParam[]) =>
       live.live<Row>(toStatement(given, params)),
-    document: (table, key, column) => openDocumentIn(session, schema, table, key, column),
+    async document(table, key, column) {
+      // Imported here, because it loads Yjs into the page.
+      const { openClientDocument } = await import('./open-client-document.ts');
+      return openClientDocument(session, schema, table, key, column);
+    },
     presence: presence.about(''),
     status,
     sync: {
@@ -178,40 +173,4 @@ function rejectedOf(session: ClientSession): Client['rejected'] {
       )),
     drop: async (sequence: number) => void (await session.write([], { kind: 'drop-rejected', sequence })),
   });
-}
-
-async function openDocumentIn<Value>(
-  session: ClientSession,
-  schema: Schema,
-  tableName: string,
-  rowKey: RowKey,
-  column: string,
-): Promise<LiveDocument<Value>> {
-  const key = toKeyValues(rowKey);
-  const table = schema.tables.find((candidate) => candidate.name === tableName);
-  if (table === undefined) throw new RockpoolError('document-unknown', { table: tableName, column });
-  // Imported here, because it loads Yjs into the page.
-  const { openDocument } = await import('./document/open-document.ts');
-  const statement = documentQuery(table, key, column);
-  const topic = `${tableName}/${column}/${key.map(String).join('\u0000')}`;
-  return openDocument<Value>(
-    {
-      read: async () => decodeRows(await session.call((worker) => worker.query(statement)))[0]?.['text'] ?? null,
-      async change(changeJson) {
-        const action = { kind: 'change-document', table: tableName, key, column, changeJson } as const;
-        const [outcome] = await session.write([], action);
-        const [row] = outcome === undefined ? [] : toStatementResult<{ text: string }>(outcome).rows;
-        if (row === undefined) throw new RockpoolError('document-gone', { table: tableName, column });
-        return row.text;
-      },
-      follow: (listener) => session.live.live(statement).subscribe(listener),
-      presence: session.presence.about(topic),
-    },
-    { table, column },
-  );
-}
-
-function documentQuery(table: TableSchema, key: readonly SqlParam[], column: string): SqlStatement {
-  const match = table.primaryKey.map((name) => `${quoteName(name)} = ?`).join(' AND ');
-  return { sql: `SELECT ${quoteName(column)} AS "text" FROM ${quoteName(table.name)} WHERE ${match}`, params: key };
 }

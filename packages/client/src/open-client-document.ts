@@ -1,0 +1,42 @@
+import { quoteName, RockpoolError, type Schema, type TableSchema } from '@rockpool/shared';
+import type { LiveDocument, RowKey, SqlParam, SqlStatement } from './client.ts';
+import type { ClientSession } from './client-session.ts';
+import { toKeyValues } from './rpc/row-key.ts';
+import { decodeRows } from './rpc/rows-transfer.ts';
+import { toStatementResult } from './rpc/statement-result.ts';
+import { openDocument } from './document/open-document.ts';
+
+/** See Client.document. */
+export async function openClientDocument<Value>(
+  session: ClientSession,
+  schema: Schema,
+  tableName: string,
+  rowKey: RowKey,
+  column: string,
+): Promise<LiveDocument<Value>> {
+  const key = toKeyValues(rowKey);
+  const table = schema.tables.find((candidate) => candidate.name === tableName);
+  if (table === undefined) throw new RockpoolError('document-unknown', { table: tableName, column });
+  const statement = documentQuery(table, key, column);
+  const topic = `${tableName}/${column}/${key.map(String).join('\u0000')}`;
+  return openDocument<Value>(
+    {
+      read: async () => decodeRows(await session.call((worker) => worker.query(statement)))[0]?.['text'] ?? null,
+      async change(changeJson) {
+        const action = { kind: 'change-document', table: tableName, key, column, changeJson } as const;
+        const [outcome] = await session.write([], action);
+        const [row] = outcome === undefined ? [] : toStatementResult<{ text: string }>(outcome).rows;
+        if (row === undefined) throw new RockpoolError('document-gone', { table: tableName, column });
+        return row.text;
+      },
+      follow: (listener) => session.live.live(statement).subscribe(listener),
+      presence: session.presence.about(topic),
+    },
+    { table, column },
+  );
+}
+
+function documentQuery(table: TableSchema, key: readonly SqlParam[], column: string): SqlStatement {
+  const match = table.primaryKey.map((name) => `${quoteName(name)} = ?`).join(' AND ');
+  return { sql: `SELECT ${quoteName(column)} AS "text" FROM ${quoteName(table.name)} WHERE ${match}`, params: key };
+}
