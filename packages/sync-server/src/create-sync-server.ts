@@ -14,7 +14,7 @@ import { DatabaseCache } from './database/database-cache.ts';
 import { DatabaseSnapshots } from './database/database-snapshots.ts';
 import { DocumentPool } from './documents/document-pool.ts';
 import { RETENTION } from './log/retention.ts';
-import { DiskWatch } from './observe/disk-watch.ts';
+import { DiskWatch } from './store/disk-watch.ts';
 import { errorFields, logFailure, logToStderr, neverThrows, type Logger } from './observe/log-line.ts';
 import { ServerMetrics } from './observe/server-metrics.ts';
 import { Sockets } from './session/accept-sockets.ts';

@@ -1,4 +1,4 @@
-import type { Readiness, Store } from '../store/store.ts';
+import type { Readiness, Store } from './store.ts';
 
 const INTERVAL_MS = 2_000;
 
