@@ -156,13 +156,13 @@ export const SEEDED_BUGS: readonly SeededBug[] = [
   },
   {
     name: 'outbox dropped on reload',
-    file: client('apply/sync-progress.ts'),
+    file: client('sync/sync-progress.ts'),
     find: 'outbox.markPendingAfter(lastAckedSequence, nowMs());',
     replace: 'outbox.markAcknowledged(changelog.head().sequence, nowMs());',
   },
   {
     name: 'local tables dropped on reload',
-    file: client('apply/sync-progress.ts'),
+    file: client('sync/sync-progress.ts'),
     find: 'const known = meta.logEpoch;',
     replace: "const known = meta.logEpoch; meta.connection.run('DELETE FROM draft');",
   },
@@ -189,8 +189,8 @@ export const SEEDED_BUGS: readonly SeededBug[] = [
   {
     name: 'epoch not renewed when the log has lost its end',
     file: server('database/joining.ts'),
-    find: 'if (start.logLostSomething && access.canWrite) {',
-    replace: 'if (start.logLostSomething && access.canWrite && start.commonUpTo < 0) {',
+    find: 'if (start.logLostSomething) {',
+    replace: 'if (start.logLostSomething && start.commonUpTo < 0) {',
   },
   {
     name: 'a log that was put back and has gone on is believed',
@@ -208,8 +208,8 @@ export const SEEDED_BUGS: readonly SeededBug[] = [
   {
     name: 'deadlines by the wall clock',
     file: client('sync/sync-engine.ts'),
-    find: 'const steadyMs = createSteadyClock(nowMs, () => performance.now());',
-    replace: 'const steadyMs = nowMs; void createSteadyClock;',
+    find: 'this.steadyMs = createSteadyClock(this.nowMs, () => performance.now());',
+    replace: 'this.steadyMs = this.nowMs; void createSteadyClock;',
   },
   {
     name: 'a lost notice of a commit is not told again',

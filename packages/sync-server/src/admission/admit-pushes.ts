@@ -5,7 +5,7 @@ import { purgeConflicts } from '../conflict-log/purge-conflicts.ts';
 import type { Retention } from '../log/retention.ts';
 import { pruneOrigins } from '../log/origins.ts';
 import { confirmOutcomes, decidedHash, pruneOldHashes } from '../log/outcomes.ts';
-import type { SiteState } from '../log/sites.ts';
+import type { SiteState, Takeover } from '../log/sites.ts';
 import type { DatabaseFile } from '../store/database-file.ts';
 import type { AdmissionRules } from './admission-rules.ts';
 import { admitChangeset, type ChangesetToDecide, type Sender } from './admit-changeset.ts';
@@ -13,6 +13,9 @@ import { undecidedChangesets } from './chain.ts';
 import { judgeForeignPush } from './foreign-site.ts';
 import { baseInEpoch, isOfOlderEpoch } from './older-epoch.ts';
 import { requireRoomForSite, requireRoomToGrow } from './quotas.ts';
+
+/** A principal that lost a site within this time still uses its file: it is a copy. */
+const CONTESTED_MS = 10 * 60_000;
 
 /** A push in the queue. */
 export interface WaitingPush {
@@ -94,6 +97,11 @@ function admitPush(
   return stop;
 }
 
+/** Whether the site was given to its present principal a short time ago. */
+function wasTakenOver(takeover: Takeover | undefined, principal: string, nowMs: number): boolean {
+  return takeover !== undefined && takeover.by === principal && Math.abs(nowMs - takeover.atMs) < CONTESTED_MS;
+}
+
 function admitPushOf(
   before: SiteState,
   file: DatabaseFile,
@@ -107,7 +115,11 @@ function admitPushOf(
         before,
         push,
         (sequence) => decidedHash(file.sql, before, sequence),
-        () => file.sites.save({ ...before, principal: sender.principal }),
+        () => {
+          file.sites.save({ ...before, principal: sender.principal });
+          file.sites.takeovers.set(before.site, { by: sender.principal, atMs: sender.receivedMs });
+        },
+        wasTakenOver(file.sites.takeovers.get(before.site), before.principal, sender.receivedMs),
       );
     }
     const seen = (changeset: PushedChangeset): number => baseInEpoch(push, changeset, file.logEpoch.startedAt);

@@ -9,6 +9,8 @@ import { undecidedChangesets } from './chain.ts';
  *
  *   another history    throws `site-copied`: the client continues as a new site with its own changesets
  *   the same history   throws `auth-site-confirmed`: the file is the same, and `take` gives the site to the sender
+ *   the same history,  throws `site-copied`: two people use the same file at once, so it is a copy. Otherwise each of
+ *     and contested    them would take the site from the other until one connects twice in between
  *   no known hash      throws `auth-site-refused`
  *
  * Decides no changeset of the push in any case.
@@ -18,6 +20,7 @@ export function judgeForeignPush(
   push: Push,
   decidedHash: (sequence: number) => Uint8Array | null,
   take: () => void,
+  isContested: boolean,
 ): never {
   let knowsHashes = false;
   undecidedChangesets(site, push, (sequence) => {
@@ -26,6 +29,7 @@ export function judgeForeignPush(
     return hash;
   });
   if (!knowsHashes) throw new RockpoolError('auth-site-refused');
+  if (isContested) throw new RockpoolError('site-copied', { sequence: site.lastSequence });
   take();
   throw new RockpoolError('auth-site-confirmed');
 }

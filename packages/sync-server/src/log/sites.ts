@@ -15,6 +15,12 @@ export interface SiteState {
   readonly confirmedWatermark: number;
 }
 
+/** A principal proved that it has the file of another one's site, and got the site. */
+export interface Takeover {
+  readonly by: string;
+  readonly atMs: number;
+}
+
 const COLUMNS =
   'number, site, principal, last_sequence, last_hash, last_stamp_us, confirmed_cursor, confirmed_sequence, confirmed_watermark';
 
@@ -24,6 +30,8 @@ export class Sites {
   // Cached in both directions, because versions store the number and comparisons need the id.
   private readonly siteByNumber = new Map<number, string>();
   private readonly numberBySite = new Map<string, number>();
+  /** The last takeover by site, while the file is open. */
+  readonly takeovers: Map<string, Takeover> = new Map();
 
   constructor(sql: SqliteFile) {
     this.sql = sql;
