@@ -42,15 +42,22 @@ export function SelectionBar({
   const count = totals.loading
     ? selectedCount(selection, matchCount)
     : totals.rows.reduce((sum, row) => sum + row.entryCount, 0);
+  /** `leave` runs only after success: a failed or stopped change keeps the selection and everything typed. */
   const change = async (
     label: string,
     statement: ChangeOfEntries,
     words: (changed: number) => string,
+    leave?: () => void,
   ): Promise<void> => {
     if (busy) return;
     setBusy(true);
-    await work(label, (longWork) => changeMany(client, selectedIds(selection), statement, longWork), words);
+    const succeeded = await work(
+      label,
+      (longWork) => changeMany(client, selectedIds(selection), statement, longWork),
+      words,
+    );
     setBusy(false);
+    if (succeeded) leave?.();
   };
   const changed = (changedCount: number): string =>
     changedCount === 0 ? 'Nothing to change.' : `${entriesWord(changedCount)} changed.`;
@@ -58,7 +65,12 @@ export function SelectionBar({
     event.preventDefault();
     const name = payee?.trim() ?? '';
     if (name !== '')
-      void change('Changing the payee', (ids) => payeeOf(ids, name), changed).then(() => setPayeeText(null));
+      void change(
+        'Changing the payee',
+        (ids) => payeeOf(ids, name),
+        changed,
+        () => setPayeeText(null),
+      );
   };
   return (
     <div className="selection" role="toolbar" aria-label="Selected entries" aria-busy={busy}>
@@ -146,7 +158,8 @@ export function SelectionBar({
                 movedCount === 0
                   ? 'Transfers and reconciled entries cannot be moved.'
                   : `${entriesWord(movedCount)} moved.`,
-            ).then(onClear)
+              onClear,
+            )
           }
         >
           <option value="">Move to…</option>
@@ -162,11 +175,15 @@ export function SelectionBar({
         className="danger"
         disabled={busy}
         onClick={() =>
-          void change('Deleting entries', deletionOf, (deletedCount) =>
-            deletedCount === 0
-              ? 'Reconciled entries are locked; nothing was deleted.'
-              : `${entriesWord(deletedCount)} deleted.`,
-          ).then(onClear)
+          void change(
+            'Deleting entries',
+            deletionOf,
+            (deletedCount) =>
+              deletedCount === 0
+                ? 'Reconciled entries are locked; nothing was deleted.'
+                : `${entriesWord(deletedCount)} deleted.`,
+            onClear,
+          )
         }
       >
         Delete

@@ -29,9 +29,9 @@ interface Actions {
   readonly save: <T>(work: () => Promise<T>, words: Words<T>, leave: (value: T) => void) => Promise<void>;
   /**
    * Like `run`, for work that may take long: shows `label` with progress and a Stop button. Stopping is no failure.
-   * Resolves when the work is over.
+   * Resolves when the work is over: to false if it failed or the user stopped it, so nothing typed may be cleared.
    */
-  readonly work: <T>(label: string, action: (work: LongWork) => Promise<T>, words: Words<T>) => Promise<void>;
+  readonly work: <T>(label: string, action: (work: LongWork) => Promise<T>, words: Words<T>) => Promise<boolean>;
   /** Like `run`, for tasks that do not change the budget, such as an export: viewers may run them too. */
   readonly runTask: (task: () => Promise<unknown>) => void;
   readonly report: (error: unknown) => void;
@@ -104,16 +104,21 @@ export function FailureNotice({ page, children }: { readonly page: string; reado
   const report = useCallback((error: unknown) => setFailure({ sentence: errorSentence(error), again: null }), []);
   const mayWrite = useMayWrite();
   const write = useCallback(
-    async <T,>(action: () => Promise<T>, words: Words<T>, again: (() => void) | null): Promise<void> => {
-      if (!mayWrite) return setFailure({ sentence: lookingOnlySentence, again: null });
+    async <T,>(action: () => Promise<T>, words: Words<T>, again: (() => void) | null): Promise<boolean> => {
+      if (!mayWrite) {
+        setFailure({ sentence: lookingOnlySentence, again: null });
+        return false;
+      }
       try {
         const value = await action();
         setFailure(null);
         const sentence = typeof words === 'string' ? words : words(value);
         setDone(sentence === '' ? null : { sentence, offer: 'undo' });
+        return true;
       } catch (error) {
-        if (error === stopped) return setDone({ sentence: 'Stopped. Nothing was changed.', offer: null });
-        setFailure({ sentence: errorSentence(error), again: mayWorkLater(error) ? again : null });
+        if (error === stopped) setDone({ sentence: 'Stopped. Nothing was changed.', offer: null });
+        else setFailure({ sentence: errorSentence(error), again: mayWorkLater(error) ? again : null });
+        return false;
       }
     },
     [mayWrite],
@@ -137,14 +142,14 @@ export function FailureNotice({ page, children }: { readonly page: string; reado
     [write],
   );
   const work = useCallback<Actions['work']>(
-    async <T,>(label: string, action: (work: LongWork) => Promise<T>, words: Words<T>): Promise<void> => {
+    async <T,>(label: string, action: (work: LongWork) => Promise<T>, words: Words<T>): Promise<boolean> => {
       const stop = new AbortController();
       const show = (progress: Progress | null): void =>
         setRunning({ label, progress, stop: () => stop.abort(stopped) });
       show(null);
       const run = (): Promise<T> => action({ onProgress: show, signal: stop.signal });
       try {
-        await write(run, words, null);
+        return await write(run, words, null);
       } finally {
         setRunning(null);
       }
