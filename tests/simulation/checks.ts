@@ -96,14 +96,14 @@ export function viewFault(tab: Tab): string | null {
   return rowsFault((sql) => readText(database, sql));
 }
 
-/** The result of the page's one live query, over the marks and counters. */
+/** The page's one live query, over the marks and counters. */
+export const SHOWN_SQL =
+  "SELECT (SELECT count(*) FROM mark) || ' marks, ' || (SELECT coalesce(group_concat(hits), '') FROM (SELECT hits FROM tally ORDER BY id))";
+
+/** Its result. */
 export function shownBy(tab: Tab): string | null {
   const database = tab.opened?.database;
-  if (database === undefined) return null;
-  return readText(
-    database,
-    "SELECT (SELECT count(*) FROM mark) || ' marks, ' || (SELECT coalesce(group_concat(hits), '') FROM (SELECT hits FROM tally ORDER BY id))",
-  );
+  return database === undefined ? null : readText(database, SHOWN_SQL);
 }
 
 export function readText(database: OpenDatabase, sql: string): string | null {

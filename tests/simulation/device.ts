@@ -1,14 +1,14 @@
-import { RockpoolError, type ErrorCode, type ErrorData } from '../../packages/shared/src/index.ts';
-import type { Storage } from '../../packages/vfs-opfs/src/index.ts';
-import { storageFileNames } from '../../packages/vfs-opfs/src/storage-name.ts';
-import { SimulatedDisk } from '../../packages/vfs-opfs/testing/index.ts';
+import { RockpoolError, toRockpoolError, type ErrorCode, type ErrorData } from '../../packages/shared/src/index.ts';
+import type { OpenedDatabase } from '../../packages/client/src/worker/leader/opened-database.ts';
 import { NOTICE_REPEAT_MS } from '../../packages/client/src/worker/leader/leadership.ts';
 import type { OpenDatabase } from '../../packages/client/src/worker/database/open-database.ts';
 import type { SnapshotContent } from '../../packages/client/src/worker/first-sync/snapshot-source.ts';
 import { Browser } from './browser.ts';
-import { firstOpening, lostWrites, shownBy, viewFault } from './checks.ts';
+import { firstOpening, lostWrites, rowsFault, SHOWN_SQL, shownBy, viewFault } from './checks.ts';
 import { DeviceClock } from './device-clock.ts';
-import { marksIn, type Model } from './model.ts';
+import { createDeviceStorage, type DeviceStorage, type MediumKind, type StorageEvents } from './device-storage.ts';
+import { checkLater } from './later-reads.ts';
+import { marksIn, type Model, type Promised } from './model.ts';
 import type { Network, Place } from './network.ts';
 import type { Random } from './random.ts';
 import type { Tally } from './tally.ts';
@@ -26,6 +26,9 @@ const VISIBLE_AFTER_MS = NOTICE_REPEAT_MS + 500;
 /** Errors that may end a connection although a retry does not fix them: swapped frames and copied files. */
 const HONEST_TROUBLE: ReadonlySet<ErrorCode> = new Set<ErrorCode>(['frame-unexpected', 'site-copied']);
 
+/** A read may outlast its leader, or its tab. */
+const HONEST_READ_FAILURES: ReadonlySet<ErrorCode> = new Set<ErrorCode>(['leader-unreachable', 'client-closed']);
+
 /** Thrown where a worker dies, to unwind code that would not run any further. */
 class TabKilled extends Error {}
 
@@ -41,7 +44,10 @@ export interface DeviceOptions {
   readonly onFault: (fault: string) => void;
   /** What the server would answer over HTTP. */
   readonly snapshot: () => Promise<Uint8Array<ArrayBuffer> | null>;
-  readonly files?: ReadonlyMap<string, Uint8Array>;
+  readonly medium: MediumKind;
+  readonly isStrict: boolean;
+  /** The device whose storage this one starts with a copy of. */
+  readonly copyOf?: Device;
 }
 
 /** One browser profile: a disk, a clock, a network location and tabs. */
@@ -49,7 +55,8 @@ export class Device implements Place {
   readonly name: string;
   readonly time: VirtualTime;
   readonly random: Random;
-  readonly disk: SimulatedDisk;
+  readonly storage: DeviceStorage;
+  readonly isStrict: boolean;
   readonly clock: DeviceClock;
   readonly browser: Browser;
   isPartitioned = false;
@@ -73,8 +80,8 @@ export class Device implements Place {
   /** The storage change in progress, and how often another tab read during it: first before it, then in the middle. */
   private call = { sizeBytes: 0, looks: 0 };
   private readonly options: DeviceOptions;
-  private readonly open = new Map<OpenDatabase, { readonly storage: Storage; readonly owner: object | undefined }>();
-  private readonly graves: { readonly database: OpenDatabase; readonly storage: Storage }[] = [];
+  private readonly open = new Map<OpenedDatabase<OpenDatabase>, object | undefined>();
+  private readonly graves: OpenedDatabase<OpenDatabase>[] = [];
   private tabNumber = 0;
   private lastCommitMs = 0;
   private hasBeenLed = false;
@@ -82,23 +89,23 @@ export class Device implements Place {
   private hasLostPower = false;
 
   constructor(options: DeviceOptions) {
-    const { name, time, random, offsetMs } = options;
+    const { name, time, random, offsetMs, copyOf } = options;
     this.options = options;
     this.name = name;
-    this.isCopy = options.files !== undefined;
+    this.isCopy = copyOf !== undefined;
+    this.isStrict = options.isStrict;
     this.time = time;
     this.random = random;
-    this.disk = new SimulatedDisk({
-      canLosePower: true,
-      ...(options.files === undefined ? {} : { files: options.files }),
-    });
+    const events: StorageEvents = {
+      onCall: (sizeBytes) => {
+        this.call = { sizeBytes, looks: 0 };
+        return false;
+      },
+      onChange: () => this.onStorageCall(),
+    };
+    this.storage = copyOf?.storage.copy(events) ?? createDeviceStorage(options.medium, random, events);
     this.clock = new DeviceClock(time, offsetMs);
     this.browser = new Browser(time, random);
-    this.disk.fault = ({ sizeBytes }) => {
-      this.call = { sizeBytes, looks: 0 };
-      return undefined;
-    };
-    this.disk.observer = () => this.onStorageCall();
   }
 
   /** The medium of its writers. */
@@ -116,7 +123,7 @@ export class Device implements Place {
   }
 
   get leader(): Tab | undefined {
-    return this.tabs.find((tab) => tab.isUsable && tab.opened?.role === 'writer');
+    return this.tabs.find((tab) => tab.owner.isAlive && !tab.isSuspended && tab.opened?.role === 'writer');
   }
 
   openTab(): void {
@@ -165,9 +172,11 @@ export class Device implements Place {
   /** Cuts the power of the device: all tabs die, and unflushed writes may be lost. */
   losePower(): void {
     for (const tab of this.everOpened.splice(0)) tab.kill();
-    const lost = this.disk.losePower(() => this.random.next());
+    const lost = this.storage.losePower();
     this.hasLostPower = true;
     this.options.tally.add('power cut of client');
+    this.options.tally.add(`power cut on ${this.storage.kind}`);
+    if (this.isStrict) this.options.tally.add('power cut under strict durability');
     if (lost > 0) this.options.tally.add('unflushed calls of a client lost');
   }
 
@@ -201,31 +210,15 @@ export class Device implements Place {
     this.looks = times;
   }
 
-  /** The storage content that survives; also the content of a copy of the profile. */
-  copyFiles(): Map<string, Uint8Array> {
-    const files = new Map<string, Uint8Array>();
-    for (const name of storageFileNames('household')) {
-      const file = this.disk.file(name);
-      if (file === undefined) continue;
-      const bytes = new Uint8Array(file.sizeBytes);
-      file.read(bytes, 0);
-      files.set(name, bytes);
-    }
-    return files;
-  }
-
-  recorded(tab: Tab, database: OpenDatabase): OpenDatabase {
+  /** A writer's database, with a record of everything that it commits. */
+  recorded(tab: Tab, opened: OpenedDatabase<OpenDatabase>): OpenedDatabase<OpenDatabase> {
+    const { database } = opened;
     const { model, onFault, tally } = this.options;
-    if (this.hasLostPower) {
-      this.hasLostPower = false;
-      const { fault, lost: forgotten } = model.forgetLost(this.name, database, false);
-      if (fault !== null) onFault(`${tab.owner.name} after opening: ${fault}`);
-      tally.add('transaction lost in a power cut', forgotten);
-    }
+    this.noticeLoss(tab, database);
     model.record(this.name, database);
     const lost = lostWrites(model, this.name, database) ?? firstOpening(database);
     if (lost !== null) onFault(`${tab.owner.name} after opening: ${lost}`);
-    return {
+    const recorded: OpenDatabase = {
       ...database,
       write: (request) => {
         const dropping = request.action?.kind === 'drop-rejected' ? marksIn(database, request.action.sequence) : [];
@@ -241,18 +234,41 @@ export class Device implements Place {
         if (!tab.owner.isAlive) return outcome;
         model.record(this.name, database);
         model.recordLocal(this.name, request.statements);
-        if (outcome.repeated) this.options.tally.add('repeated request');
+        if (outcome.repeated) tally.add('repeated request');
         return outcome;
       },
     };
+    return { ...opened, database: recorded };
   }
 
-  onOpened(database: OpenDatabase, storage: Storage): void {
-    this.open.set(database, { storage, owner: currentOwner() });
+  /** The medium refused a commit after COMMIT had returned, and has taken it back. */
+  onUndone(tab: Tab): void {
+    this.options.tally.add('commit undone by the medium');
+    const database = tab.opened?.database;
+    if (database !== undefined) this.forgetLost(tab, database, { sent: true, acknowledged: true });
   }
 
-  onClosing(database: OpenDatabase): void {
-    this.open.delete(database);
+  private noticeLoss(tab: Tab, database: OpenDatabase): void {
+    const isStoredBehind = this.storage.kind === 'indexeddb';
+    if (!this.hasLostPower && !isStoredBehind) return;
+    const isFlushed = this.isStrict || !this.hasLostPower;
+    this.forgetLost(tab, database, { sent: isFlushed || !isStoredBehind, acknowledged: isFlushed });
+    this.hasLostPower = false;
+  }
+
+  private forgetLost(tab: Tab, database: OpenDatabase, promised: Promised): void {
+    const { model, onFault, tally } = this.options;
+    const { fault, lost } = model.forgetLost(this.name, database, promised);
+    if (fault !== null) onFault(`${tab.owner.name} after a loss: ${fault}`);
+    if (this.hasLostPower) tally.add('transaction lost in a power cut', lost);
+  }
+
+  onOpened(opened: OpenedDatabase<OpenDatabase>): void {
+    this.open.set(opened, currentOwner());
+  }
+
+  onClosing(opened: OpenedDatabase<OpenDatabase>): void {
+    this.open.delete(opened);
   }
 
   /** Sync ended a connection and starts another one. Hiding a fault that way is still a fault. */
@@ -266,18 +282,18 @@ export class Device implements Place {
     this.hasBeenLed = true;
   }
 
-  /** A faulty disk, or a person with a debugger. The next leader checks at once. */
-  damage(): void {
+  /** A faulty disk, or a person with a debugger. Returns the leader; the next one checks at once. */
+  damage(): Tab | null {
     const { leader } = this;
     const connection = leader?.opened?.database.connection;
-    if (leader === undefined || connection === undefined) return;
+    if (leader === undefined || connection === undefined) return null;
     leader.run(() => {
       connection.setTriggers(false);
       connection.run("UPDATE mark SET author = 'nobody' WHERE id = (SELECT min(id) FROM mark)");
       connection.setTriggers(true);
     });
     this.isDamaged = true;
-    leader.kill();
+    return leader;
   }
 
   onProblem(tab: Tab, error: RockpoolError): void {
@@ -294,22 +310,22 @@ export class Device implements Place {
     this.tabs = this.tabs.filter((one) => one !== tab);
     if (this.doomed?.tab === tab) this.doomed = null;
     this.options.network.forget(tab.owner);
-    for (const [database, { storage, owner }] of this.open) {
+    for (const [opened, owner] of this.open) {
       if (owner !== tab.owner) continue;
-      this.open.delete(database);
-      this.graves.push({ database, storage });
+      this.open.delete(opened);
+      this.graves.push(opened);
     }
   }
 
   /** Frees the resources of dead workers. Do not call while their code is on the stack. */
   bury(): void {
-    for (const { database, storage } of this.graves.splice(0)) {
+    for (const opened of this.graves.splice(0)) {
       try {
-        database.close();
+        opened.database.close();
       } catch {
         // Its storage is dead; only its memory has to be freed.
       }
-      storage.close().catch(() => undefined);
+      opened.close({ handsOver: false }).catch(() => undefined);
     }
   }
 
@@ -326,16 +342,45 @@ export class Device implements Place {
   private look(tab: Tab): void {
     tab.isDirty = false;
     if (tab.opened?.role === 'writer') this.lastCommitMs = this.time.nowMs;
+    tab.looks++;
+    if (tab.readsLater) return this.lookLater(tab);
     tab.shown = tab.run(() => shownBy(tab));
     this.checkView(tab, '');
   }
 
   /** A live query reruns only after a commit notice. */
   private checkShown(tab: Tab): void {
+    const { lastCommitMs } = this;
+    const { looks } = tab;
     tab.comparedMs = this.time.nowMs;
-    const now = tab.run(() => shownBy(tab));
-    if (tab.shown !== null && tab.shown !== now)
-      this.options.onFault(`${tab.owner.name} shows ${tab.shown} where there is ${now}`);
+    const compare = (now: string | null): void => {
+      // What it reads may be a commit that is announced at the same moment, after its flush.
+      this.time.after(1, () => {
+        if (this.lastCommitMs !== lastCommitMs || tab.looks !== looks || tab.shown === null || tab.shown === now)
+          return;
+        this.options.onFault(`${tab.owner.name} shows ${tab.shown} where there is ${now}`);
+      });
+    };
+    if (tab.readsLater) this.readLater(tab, async () => compare(await checkLater(tab, (ask) => ask(SHOWN_SQL))));
+    else compare(tab.run(() => shownBy(tab)));
+  }
+
+  private lookLater(tab: Tab): void {
+    const { looks } = tab;
+    this.readLater(tab, async () => {
+      const [shown, fault] = await checkLater(tab, (ask) => [ask(SHOWN_SQL), rowsFault(ask)]);
+      if (tab.looks === looks) tab.shown = shown;
+      if (fault !== null) this.options.onFault(`${tab.owner.name} reads ${fault}`);
+      if (tab.readsThroughLeader) this.options.tally.add('read through the leader');
+    });
+  }
+
+  private readLater(tab: Tab, read: () => Promise<void>): void {
+    tab.run(read).catch((thrown: unknown) => {
+      const { code, message } = toRockpoolError(thrown);
+      if (tab.owner.isAlive && !HONEST_READ_FAILURES.has(code))
+        this.options.onFault(`${tab.owner.name} cannot read: ${message}`);
+    });
   }
 
   private checkView(tab: Tab, when: string): void {

@@ -42,6 +42,14 @@ export interface UnmarkedWrite {
   readonly masked: ReadonlySet<number>;
 }
 
+/** Which transactions the storage must not lose. */
+export interface Promised {
+  /** Those that a worker of the site handed to the network. */
+  readonly sent: boolean;
+  /** Those of which the page knows that they are written. */
+  readonly acknowledged: boolean;
+}
+
 export const MARK: number = tableIdOf('mark');
 
 /** What the devices were promised, recorded outside them when their storage confirmed it. */
@@ -171,13 +179,13 @@ export class Model {
   }
 
   /**
-   * Call after a power cut. Unflushed transactions may be lost, unless they were sent or promised to be durable.
-   * Forgets the lost ones. Returns a transaction that must not be lost, and the number of lost ones.
+   * Call when the storage may have lost transactions: after a power cut, or where it undid a commit. Forgets the lost
+   * ones. Returns a transaction that was promised and is lost, and the number of lost ones.
    */
   forgetLost(
     device: string,
     database: OpenDatabase,
-    isStrict: boolean,
+    promised: Promised,
   ): { readonly fault: string | null; readonly lost: number } {
     const here = new Set([...database.changelog.readAfter(0)].flatMap(({ sequence }) => marksIn(database, sequence)));
     const shown = new Set(database.connection.rows('SELECT id FROM mark').map(([id]) => String(id)));
@@ -188,22 +196,25 @@ export class Model {
     const lost = new Set<string>();
     for (const mark of gone) {
       const commits = (this.commits.get(mark) ?? []).filter(isOfDevice);
-      if (commits.some(({ site, sequence }) => sequence <= (this.sentUpTo.get(`${device} ${hexOf(site)}`) ?? 0)))
-        return { fault: `the transaction ${mark} was sent, and is lost after a power cut`, lost: 0 };
-      if (isStrict && this.acknowledged.has(mark))
-        return {
-          fault: `the transaction ${mark} was acknowledged under strict durability, and is lost after a power cut`,
-          lost: 0,
-        };
-      lost.add(mark);
+      const isSent = commits.some(
+        ({ site, sequence }) => sequence <= (this.sentUpTo.get(`${device} ${hexOf(site)}`) ?? 0),
+      );
+      if (promised.sent && isSent) return { fault: `the transaction ${mark} was sent, and is lost`, lost: 0 };
+      if (promised.acknowledged && this.acknowledged.has(mark))
+        return { fault: `the transaction ${mark} was acknowledged, and is lost`, lost: 0 };
+      // The server may have what was sent, and then returns it.
+      if (isSent) this.marksOf.get(device)?.delete(mark);
+      else lost.add(mark);
     }
     const head = database.changelog.head().sequence;
     const site = hexOf(database.siteId);
     const key = `${device} ${site}`;
     this.recordedUpTo.set(key, Math.min(head, this.recordedUpTo.get(key) ?? 0));
+    const mayBeKept = (write: UnmarkedWrite): boolean =>
+      !promised.sent && write.sequence <= (this.sentUpTo.get(key) ?? 0);
     this.inOrder = this.inOrder.filter((commit) => !(isOfDevice(commit) && lost.has(commit.mark)));
     this.unmarked = this.unmarked.filter(
-      (write) => !(isOfDevice(write) && hexOf(write.site) === site && write.sequence > head),
+      (write) => !(isOfDevice(write) && hexOf(write.site) === site && write.sequence > head && !mayBeKept(write)),
     );
     for (const mark of lost) {
       this.marksOf.get(device)?.delete(mark);
@@ -211,8 +222,7 @@ export class Model {
       if (left.length === 0) this.commits.delete(mark);
       else this.commits.set(mark, left);
     }
-    if (!isStrict)
-      this.draftsOf.set(device, new Set(database.connection.rows('SELECT id FROM draft').map(([id]) => Number(id))));
+    this.draftsOf.set(device, new Set(database.connection.rows('SELECT id FROM draft').map(([id]) => Number(id))));
     return { fault: null, lost: lost.size };
   }
 

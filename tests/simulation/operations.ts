@@ -125,5 +125,10 @@ export function planHistory(seed: number, size: Size): Plan {
   const later = new Random(~seed);
   for (let number = count; number < count * (1 + LATER_ON_HUNDRED / 100); number++)
     operations.splice(later.below(operations.length), 0, operation(later, number, later.pick(LATER_KINDS)));
-  return { seed, devices, operations, variant: chooseVariant(new Random(seed ^ 0x7a51)) };
+  return {
+    seed,
+    devices,
+    operations,
+    variant: chooseVariant(new Random(seed ^ 0x7a51), { restores: !without.includes('restore server') }),
+  };
 }

@@ -17,7 +17,7 @@ import { restoreBehind } from './scenes/restore-behind.ts';
 import { restoreLoss } from './scenes/restore-loss.ts';
 import { tagApart } from './scenes/tag-apart.ts';
 import { writeAtOnce } from './scenes/write-at-once.ts';
-import { editPage, HONEST_FAILURES, write } from './sending.ts';
+import { editPage, HONEST_FAILURES, write, writeAt } from './sending.ts';
 import type { Tab } from './tab.ts';
 import type { World } from './world.ts';
 
@@ -171,6 +171,13 @@ async function step(world: World, device: Device, { kind, number }: Operation, r
     case 'power cut of client':
       if (device.leader !== undefined && random.chance(0.6))
         return device.doomAtSend(device.leader, random.below(6), true);
+      // What is sent is flushed before, so what is promised by itself shows only offline.
+      if (device.isStrict || device.storage.kind === 'indexeddb') {
+        network.partition(device, true);
+        for (let part = 0; part < 3; part++) writeAt(world, device, random, `${device.name}-${number}.${part}`);
+        await time.advance(random.below(30));
+        network.partition(device, false);
+      }
       device.losePower();
       device.openTab();
       return;

@@ -2,6 +2,10 @@ import { createHash } from 'node:crypto';
 import { encodeKey, type CellValue, type TableSchema } from '../../packages/shared/src/index.ts';
 import { documentStates, type AskForValue } from '../documents/document-states.ts';
 import { contentOf, difference, firstOpening, lostTogether, lostWrites, readText } from './checks.ts';
+import { REQUEST_DEADLINE_MS } from '../../packages/client/src/worker/leader/leader-link.ts';
+import type { Device } from './device.ts';
+import { checkLater } from './later-reads.ts';
+import type { Tab } from './tab.ts';
 import { ledgerEntries, loggedStamps } from './read-server.ts';
 import { wrongEntry } from './ledger-check.ts';
 import { refusedWithoutReason } from './refusal-check.ts';
@@ -53,7 +57,7 @@ export async function runHistory({ seed, devices, operations, variant = PLAIN }:
     await world.time.advance(1_000);
     const [firstTab] = world.devices[0]?.usableTabs ?? [];
     if (firstTab === undefined) throw new HistoryFailed('the first device does not open');
-    await Promise.all([firstTab.write(firstTransaction(firstTab, 'counters')), world.time.settle()]);
+    await world.time.until(firstTab.write(firstTransaction(firstTab, 'counters')));
     for (const operation of operations) {
       stepsTaken++;
       world.note(`${operation.number} ${operation.kind} ${operation.device}`);
@@ -61,7 +65,7 @@ export async function runHistory({ seed, devices, operations, variant = PLAIN }:
       world.assertSound();
     }
     await heal(world);
-    checkEnding(world);
+    checkEnding(world, await seenByFollowers(world));
     world.assertSound();
   } catch (thrown) {
     failure =
@@ -99,7 +103,7 @@ async function heal(world: World): Promise<void> {
     device.exchanges = 0;
   }
   await world.time.advance(HEALING_MS);
-  world.damageOne();
+  await world.damageOne();
   for (const device of world.devices) {
     // Every tab may have been on its way out.
     if (device.leader === undefined) device.openTab();
@@ -108,7 +112,22 @@ async function heal(world: World): Promise<void> {
   world.assertSound();
 }
 
-function checkEnding(world: World): void {
+type SeenByFollowers = ReadonlyMap<Device, ReadonlyMap<Tab, ReadonlyMap<string, string>>>;
+
+/** What the tabs that do not lead read, whether from the files or through the leader. */
+async function seenByFollowers(world: World): Promise<SeenByFollowers> {
+  const seen = new Map<Device, Map<Tab, ReadonlyMap<string, string>>>();
+  const reading = world.devices.flatMap((device) => {
+    const contents = new Map<Tab, ReadonlyMap<string, string>>();
+    seen.set(device, contents);
+    const followers = device.usableTabs.filter((tab) => tab !== device.leader);
+    return followers.map(async (tab) => void contents.set(tab, await checkLater(tab, contentOf)));
+  });
+  await Promise.all([...reading, world.time.advance(REQUEST_DEADLINE_MS)]);
+  return seen;
+}
+
+function checkEnding(world: World, seen: SeenByFollowers): void {
   const { devices, model, server, tally } = world;
   const expected = world.serverContent();
   const askServer: AskForValue = (sql, ...params) =>
@@ -156,14 +175,9 @@ function checkEnding(world: World): void {
     if (unexplained !== undefined)
       throw new HistoryFailed(`${where}: rejected because of ${unexplained.error.message}`);
     tally.add('rejection', database.rejected.count());
-    for (const other of device.usableTabs) {
-      const reader = other.opened?.database;
-      if (reader === undefined || other === tab) continue;
-      const differs = difference(
-        other.run(() => contentOf((sql) => readText(reader, sql))),
-        expected,
-      );
-      if (differs !== null) throw new HistoryFailed(`${other.owner.name}, a follower, differs: ${differs}`);
+    for (const [follower, content] of seen.get(device) ?? []) {
+      const differs = difference(content, expected);
+      if (differs !== null) throw new HistoryFailed(`${follower.owner.name}, a follower, differs: ${differs}`);
     }
   }
   const together = lostTogether(

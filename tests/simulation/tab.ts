@@ -1,19 +1,17 @@
 import { encodeSchema, toRockpoolError, type RockpoolError } from '../../packages/shared/src/index.ts';
-import { openStorage } from '../../packages/vfs-opfs/src/index.ts';
-import type { SimulatedMedium } from '../../packages/vfs-opfs/testing/index.ts';
 import type { LeaderStatus } from '../../packages/client/src/worker/leader/channel-message.ts';
 import { systemClock } from '../../packages/client/src/worker/leader/clock.ts';
 import { Membership } from '../../packages/client/src/worker/leader/membership.ts';
 import type { OpenedDatabase } from '../../packages/client/src/worker/leader/opened-database.ts';
 import { INITIAL_STATUS, type TabRole } from '../../packages/client/src/rpc/sync-status.ts';
 import type { SqlStatement } from '../../packages/client/src/rpc/sql-statement.ts';
-import { localReads } from '../../packages/client/src/worker/database/local-reads.ts';
 import { snapshotSource } from '../../packages/client/src/worker/first-sync/snapshot-source.ts';
-import { openDatabase, type OpenDatabase } from '../../packages/client/src/worker/database/open-database.ts';
+import type { OpenDatabase } from '../../packages/client/src/worker/database/open-database.ts';
 import type { SqliteRuntime } from '../../packages/client/src/worker/sqlite/sqlite-runtime.ts';
-import { storageFailure } from '../../packages/client/src/worker/storage/storage-failure.ts';
+import { createLocalOpener, type OpenLocal } from '../../packages/client/src/worker/storage/open-local.ts';
 import { startSync } from '../../packages/client/src/worker/sync/start-sync.ts';
 import type { Device } from './device.ts';
+import type { WorkerMedium } from './device-storage.ts';
 import { APP_SQL, householdSchema } from './household-schema.ts';
 import { DATABASE_ID } from './server-disk.ts';
 import type { Owner } from './virtual-time.ts';
@@ -43,7 +41,7 @@ const SCHEMA_JSON = encodeSchema(householdSchema);
 export class Tab {
   readonly owner: Owner;
   readonly device: Device;
-  readonly medium: SimulatedMedium;
+  readonly medium: WorkerMedium;
   readonly membership: Membership<OpenDatabase>;
   opened: { readonly database: OpenDatabase; readonly role: 'writer' | 'reader' } | null = null;
   role: TabRole | null = null;
@@ -53,28 +51,44 @@ export class Tab {
   isDirty = false;
   /** What its page shows since the last commit notice; null before the first. */
   shown: string | null = null;
+  /** How often its page has read what it shows. */
+  looks = 0;
   /** When its page last showed the current state. */
   comparedMs = 0;
-  private readonly runtimes: Runtimes;
+  /** The shipped opener, for each role on a runtime of its own. */
+  private readonly openers: Readonly<Record<'writer' | 'reader', OpenLocal>>;
 
   constructor(device: Device, name: string, runtimes: Runtimes) {
     this.device = device;
-    this.runtimes = runtimes;
     this.owner = { name, isAlive: true, wallMs: () => device.clock.nowMs() };
-    this.medium = device.disk.medium();
+    this.medium = device.storage.medium();
+    const durability = device.isStrict ? 'strict' : 'relaxed';
+    const openerOn = (runtime: SqliteRuntime): OpenLocal =>
+      createLocalOpener({
+        name: 'household',
+        schema: householdSchema,
+        migrations: null,
+        databaseId: DATABASE_ID,
+        principal: null,
+        durability,
+        medium: this.medium,
+        tuning: TUNING,
+        runtime: Promise.resolve(runtime),
+      });
+    this.openers = { writer: openerOn(runtimes.writers), reader: openerOn(runtimes.readers) };
     let ids = 0;
     this.membership = new Membership<OpenDatabase>({
       scope: 'household',
       schema: SCHEMA_JSON,
       migrationCount: 0,
-      tabOptions: { sync: { url: 'ws://server', databaseId: DATABASE_ID, principal: null }, durability: 'relaxed' },
+      tabOptions: { sync: { url: 'ws://server', databaseId: DATABASE_ID, principal: null }, durability },
       initialStatus: STATUS,
       locks: device.browser.locks(this.owner),
       openPort: (channelName) => device.browser.openPort(channelName, this.owner),
       clock: systemClock,
       newId: () => `${name}-${++ids}`,
-      sharesFiles: true,
-      openDatabase: (role) => this.open(role),
+      sharesFiles: device.storage.isShared,
+      openDatabase: (role, onUndone) => this.open(role, onUndone),
       startWork: (tools) =>
         startSync({
           target: { url: 'ws://server', databaseId: DATABASE_ID },
@@ -105,8 +119,27 @@ export class Tab {
     });
   }
 
+  /** It can answer, and a transaction can be planned from what it sees. */
   get isUsable(): boolean {
-    return this.owner.isAlive && !this.isSuspended && this.opened !== null;
+    return this.owner.isAlive && !this.isSuspended && this.view !== null;
+  }
+
+  /** It has no database of its own, and reads through the leader. */
+  get readsThroughLeader(): boolean {
+    return !this.device.storage.isShared && this.opened === null;
+  }
+
+  /** What its reads return cannot be read directly: another tab has it, or the medium may still undo it. */
+  get readsLater(): boolean {
+    return (
+      this.opened === null || this.device.storage.kind === 'indexeddb' || this.opened.database.connection.inTransaction
+    );
+  }
+
+  /** The database that its reads show. */
+  get view(): OpenDatabase | null {
+    if (this.opened !== null) return this.opened.database;
+    return this.readsThroughLeader && this.role === 'follower' ? (this.device.leader?.opened?.database ?? null) : null;
   }
 
   write(statements: readonly SqlStatement[], isAtomic = false): Promise<unknown> {
@@ -137,44 +170,23 @@ export class Tab {
     if (this.owner.isAlive && error.code !== 'client-closed') this.device.onProblem(this, error);
   }
 
-  private async open(role: 'writer' | 'reader'): Promise<OpenedDatabase<OpenDatabase>> {
-    const runtime = role === 'writer' ? this.runtimes.writers : this.runtimes.readers;
-    const storage = await openStorage({ name: 'household', medium: this.medium, role, tuning: TUNING }).catch(
-      (thrown: unknown) => {
-        throw storageFailure(thrown);
+  private async open(role: 'writer' | 'reader', onUndone: () => void): Promise<OpenedDatabase<OpenDatabase>> {
+    const { device } = this;
+    const inner = await this.openers[role](role, () => {
+      device.onUndone(this);
+      onUndone();
+    });
+    device.onOpened(inner);
+    if (role === 'writer') inner.database.connection.exec(APP_SQL);
+    const opened = role === 'writer' ? device.recorded(this, inner) : inner;
+    this.opened = { database: opened.database, role };
+    return {
+      ...opened,
+      close: async (how) => {
+        if (this.opened?.database === opened.database) this.opened = null;
+        device.onClosing(inner);
+        await opened.close(how);
       },
-    );
-    try {
-      storage.register(runtime.module as never);
-      const database = openDatabase({
-        runtime,
-        path: storage.path,
-        vfsName: storage.vfsName,
-        role,
-        schema: householdSchema,
-        databaseId: DATABASE_ID,
-        randomBytes: (count) => this.device.random.bytes(count),
-        nowMs: () => Date.now(),
-        flush: () => storage.flush(),
-        storageError: () => (storage.lastError === undefined ? null : storageFailure(storage.lastError)),
-      });
-      this.device.onOpened(database, storage);
-      if (role === 'writer') database.connection.exec(APP_SQL);
-      const mine = role === 'writer' ? this.device.recorded(this, database) : database;
-      this.opened = { database: mine, role };
-      return {
-        database: mine,
-        reads: localReads(mine, { backup: () => Promise.reject(new Error('the simulation makes no backups')) }),
-        close: async () => {
-          if (this.opened?.database === mine) this.opened = null;
-          this.device.onClosing(database);
-          database.close();
-          await storage.close();
-        },
-      };
-    } catch (thrown) {
-      await storage.close().catch(() => undefined);
-      throw storageFailure(thrown);
-    }
+    };
   }
 }

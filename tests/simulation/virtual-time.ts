@@ -1,5 +1,5 @@
 import { AsyncLocalStorage } from 'node:async_hooks';
-import type { Random } from './random.ts';
+import { Random } from './random.ts';
 
 /** The owner of running code: the worker of one tab, or the server. Timers of a dead owner never fire. */
 export interface Owner {
@@ -66,6 +66,16 @@ export class VirtualTime {
     this.nowMs = untilMs;
   }
 
+  /** Advances time until a promise settles. */
+  async until<T>(promise: Promise<T>): Promise<T> {
+    let isSettled = false;
+    const settled = (): void => void (isSettled = true);
+    promise.then(settled, settled);
+    await this.settle();
+    while (!isSettled) await this.advance(1);
+    return promise;
+  }
+
   /** Waits until everything that needs no time has settled. */
   async settle(): Promise<void> {
     // Between two timers only promises are pending, and all of them settle before the next turn of the real event loop.
@@ -91,6 +101,15 @@ export class VirtualTime {
     this.replace(Date, { now: () => currentOwner()?.wallMs() ?? this.nowMs });
     this.replace(performance, { now: () => this.nowMs });
     this.replace(Math, { random: () => random.next() });
+    // The log of a file takes integers for a salt, which no decision depends on: they do not shift what follows.
+    const salts = new Random(0x5a17);
+    this.replace(crypto, {
+      getRandomValues: <T extends Uint8Array | Int32Array>(into: T): T => {
+        const from = into instanceof Uint8Array ? random : salts;
+        for (let at = 0; at < into.length; at++) into[at] = from.below(256);
+        return into;
+      },
+    });
   }
 
   uninstall(): void {

@@ -1,7 +1,10 @@
 import type { Push } from '../../packages/shared/src/index.ts';
 import type { OpenDatabase } from '../../packages/client/src/worker/database/open-database.ts';
+import { loadPackCode } from '../../packages/client/src/worker/changelog/load-pack-code.ts';
 import { loadDocumentSupport } from '../../packages/client/src/worker/documents/load-document-support.ts';
 import { loadSqlite } from '../../packages/client/src/worker/sqlite/load-sqlite.node.ts';
+import { Connection } from '../../packages/client/src/worker/sqlite/connection.ts';
+import type { SqliteRuntime } from '../../packages/client/src/worker/sqlite/sqlite-runtime.ts';
 import { contentOf, difference, MISCOUNT, readText, serverFault } from './checks.ts';
 import { Device } from './device.ts';
 import { householdSchema } from './household-schema.ts';
@@ -13,6 +16,7 @@ import { StampCheck } from './stamp-check.ts';
 import type { Runtimes } from './tab.ts';
 import { Tally } from './tally.ts';
 import type { Variant } from './variant.ts';
+import { VirtualChannel } from './virtual-channel.ts';
 import { VirtualTime, type Owner } from './virtual-time.ts';
 
 const YEAR_MS = 365 * 24 * 3600 * 1000;
@@ -31,10 +35,20 @@ const END_OF_SERVER = {
 /** SQLite and the document code, loaded once for many histories. */
 export async function loadRuntimes(): Promise<Runtimes> {
   await loadDocumentSupport();
+  await loadPackCode();
   if (runtimes === null || runtimes.uses >= HISTORIES_PER_RUNTIME)
-    runtimes = { loaded: { writers: await loadSqlite(), readers: await loadSqlite() }, uses: 0 };
+    runtimes = { loaded: { writers: await seededSqlite(), readers: await seededSqlite() }, uses: 0 };
   runtimes.uses++;
   return runtimes.loaded;
+}
+
+/** SQLite takes random bytes once, with its first random number. In a history, that would shift all that follows. */
+async function seededSqlite(): Promise<SqliteRuntime> {
+  const runtime = await loadSqlite();
+  const connection = new Connection(runtime, { path: ':memory:' });
+  connection.value('SELECT random()');
+  connection.close();
+  return runtime;
 }
 
 export class HistoryFailed extends Error {}
@@ -58,6 +72,7 @@ export class World {
   /** A restored server lacks changesets that it once admitted. */
   wasRestored = false;
   private readonly runtimes: Runtimes;
+  private readonly variant: Variant;
   /** Of the last checked commit of the server. */
   private logHash = '';
   private logEpoch: Uint8Array | null = null;
@@ -69,6 +84,7 @@ export class World {
 
   constructor(seed: number, loaded: Runtimes, variant: Variant) {
     this.runtimes = loaded;
+    this.variant = variant;
     this.random = new Random(seed ^ 0x5eed);
     const { time, tally } = this;
     this.server = new ServerHost({
@@ -109,6 +125,7 @@ export class World {
       WebSocket: socketClass,
       fetch: noHttp,
       CompressionStream: undefined,
+      MessageChannel: VirtualChannel,
       addEventListener: () => undefined,
       removeEventListener: () => undefined,
     });
@@ -120,8 +137,11 @@ export class World {
     return device;
   }
 
-  addDevice(files?: ReadonlyMap<string, Uint8Array>): Device {
+  addDevice(copyOf?: Device): Device {
     const { time, random, network, model, tally, runtimes: loaded } = this;
+    const { media = ['opfs'], strict = [false] } = this.variant;
+    // A copy is the same machine, with the same app.
+    const number = copyOf === undefined ? this.devices.length : this.devices.indexOf(copyOf);
     const offsetMs = random.pick([0, 0, 0, YEAR_MS, -YEAR_MS, 1234, -90_000]);
     const name = `d${this.devices.length + 1}`;
     const device = new Device({
@@ -135,21 +155,28 @@ export class World {
       offsetMs,
       onFault: (fault) => this.fault(fault),
       snapshot: () => this.server.snapshot(),
-      ...(files === undefined ? {} : { files }),
+      medium: media[number % media.length] ?? 'opfs',
+      isStrict: strict[number % strict.length] ?? false,
+      ...(copyOf === undefined ? {} : { copyOf }),
     });
     this.devices.push(device);
     return device;
   }
 
   /** A second profile with a copy of the first one's files, as from a backup of a whole computer. */
-  copyDevice(device: Device): void {
-    const copy = this.addDevice(device.copyFiles());
+  async copyDevice(device: Device): Promise<void> {
+    // The copy must know as much as the record of its original, which has what is on its way to the medium.
+    while (device.storage.isBehind) await this.time.advance(1);
+    const copy = this.addDevice(device);
     this.model.copy(device.name, copy.name);
     copy.openTab();
   }
 
-  damageOne(): void {
-    this.random.pick(this.devices).damage();
+  async damageOne(): Promise<void> {
+    const device = this.random.pick(this.devices);
+    const damaged = device.damage();
+    while (device.storage.isBehind) await this.time.advance(1);
+    damaged?.kill();
   }
 
   /** Holds all traffic for this long, then releases it at once. */

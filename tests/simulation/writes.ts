@@ -420,8 +420,8 @@ function pickId(tab: Tab, random: Random, table: string): string | null {
 }
 
 function rowsOf(tab: Tab, sql: string): unknown[][] {
-  const database = tab.opened?.database;
-  if (database === undefined) return [];
+  const database = tab.view;
+  if (database === null) return [];
   try {
     return tab.run(() => database.connection.rows(sql));
   } catch {

@@ -2,6 +2,7 @@ import { InProcessLocks } from '../src/locks/in-process-locks.ts';
 import type { InProcessOwner } from '../src/locks/in-process-locks.ts';
 import { MemoryBytes } from '../src/media/memory.ts';
 import type { FileMedium, StorageFile } from '../src/media/medium.ts';
+import { OPEN_TIMEOUT_MS, openHandle } from '../src/media/open-handle.ts';
 import { NEGATIVE_COUNT } from './disk-call.ts';
 import { tear, type Random } from './torn-write.ts';
 import type { DiskCall, DiskFault, PlannedCall } from './disk-call.ts';
@@ -28,10 +29,28 @@ interface Unflushed {
   isHalf?: boolean;
 }
 
+export interface SimulatedMediumOptions {
+  /**
+   * The browser grants a file's handle to one worker at a time, as on exclusive OPFS. A dead worker keeps its handles
+   * for a while. Default false.
+   */
+  readonly isExclusive?: boolean;
+}
+
+/** The life of one worker, as its handles see it. */
+interface Life {
+  isAlive: boolean;
+  /** When the handles of the dead worker are free, on the clock of `performance.now()`. */
+  freeAtMs: number;
+}
+
 /** One worker on a simulated disk: a medium with a death that tests can stage. */
 export interface SimulatedMedium extends FileMedium {
   /** The worker dies: its handles stop working, its locks are freed, and its writes stay with the operating system. */
-  kill(): void;
+  kill(options?: {
+    /** How long the dead worker keeps exclusive handles, in ms. Default 0. */
+    readonly keepsHandlesMs?: number;
+  }): void;
   /** A frozen worker receives no signals and runs no timers of its own; it keeps its locks. */
   freeze(isFrozen: boolean): void;
 }
@@ -56,6 +75,8 @@ export class SimulatedDisk {
   readonly initialFiles: ReadonlyMap<string, Uint8Array>;
   readonly #files = new Map<string, MemoryBytes>();
   readonly #locks = new InProcessLocks();
+  /** The holders of exclusive handles, by file. */
+  readonly #holders = new Map<string, Life>();
   readonly #keepsCalls: boolean;
   /** Unflushed calls by file, in order. Null when they are not recorded. */
   readonly #unflushed: Map<string, Unflushed[]> | null;
@@ -72,17 +93,18 @@ export class SimulatedDisk {
   }
 
   /** Adds a worker. */
-  medium(): SimulatedMedium {
+  medium({ isExclusive = false }: SimulatedMediumOptions = {}): SimulatedMedium {
     const owner = this.#locks.owner();
-    const life = { isAlive: true };
+    const life: Life = { isAlive: true, freeAtMs: 0 };
     return {
       kind: 'simulated',
       persistence: 'memory',
-      allowsReaders: true,
+      allowsReaders: !isExclusive,
       locks: owner,
       signals: owner,
       missing: async () => [],
-      open: async (fileName, create) => this.#open(fileName, create, life),
+      open: async (fileName, create) =>
+        isExclusive ? this.#openExclusive(fileName, create, life) : this.#open(fileName, create, life),
       freeBytes: async () => this.freeBytes,
       rename: async (fileName, newName) => this.#rename(fileName, newName),
       remove: async (fileName) => {
@@ -91,7 +113,10 @@ export class SimulatedDisk {
       },
       list: async () => [...this.#files.keys()],
       sizeBytes: async (fileName) => this.#files.get(fileName)?.sizeBytes,
-      kill: () => kill(owner, life),
+      kill: ({ keepsHandlesMs = 0 } = {}) => {
+        life.freeAtMs = performance.now() + keepsHandlesMs;
+        kill(owner, life);
+      },
       freeze: (isFrozen) => {
         owner.frozen = isFrozen;
       },
@@ -181,6 +206,29 @@ export class SimulatedDisk {
       this.#record({ kind: 'create', file: fileName });
     }
     return this.#handle(fileName, bytes, life);
+  }
+
+  /** Waits for the handle of another worker as the shipped medium does. */
+  async #openExclusive(fileName: string, create: boolean, life: Life): Promise<StorageFile | undefined> {
+    const take = async (): Promise<StorageFile | undefined> => {
+      const holder = this.#holders.get(fileName);
+      if (holder !== undefined && (holder.isAlive || performance.now() < holder.freeAtMs))
+        throw new DOMException('another handle is open', 'NoModificationAllowedError');
+      const file = this.#open(fileName, create, life);
+      if (file === undefined) return undefined;
+      this.#holders.set(fileName, life);
+      const close = (): void => {
+        file.close();
+        if (this.#holders.get(fileName) === life) this.#holders.delete(fileName);
+      };
+      return { ...file, close };
+    };
+    // Only the type of the handle is the browser's.
+    const handle: unknown = await openHandle(
+      take as unknown as () => Promise<FileSystemSyncAccessHandle>,
+      OPEN_TIMEOUT_MS,
+    );
+    return handle as StorageFile | undefined;
   }
 
   #handle(file: string, bytes: MemoryBytes, life: { readonly isAlive: boolean }): StorageFile {

@@ -2,20 +2,46 @@ import type { ExtentBackend, ExtentBatch, ExtentCatalog } from '../src/extents/e
 import { extentMedium } from '../src/extents/extent-medium.ts';
 import { decodePatches, encodePatches, type Patch } from '../src/extents/patch.ts';
 import { InProcessLocks } from '../src/locks/in-process-locks.ts';
-import type { StoreMedium } from '../src/media/medium.ts';
+import type { Persistence, StoreMedium } from '../src/media/medium.ts';
 import { EXTENT_BYTES } from '../src/pages/extent-pool.ts';
+import type { Random } from './torn-write.ts';
 
 interface Stored {
   sizeBytes: number;
   extentBytes: number;
-  readonly extents: Map<number, Uint8Array>;
+  extents: Map<number, Uint8Array>;
   patches: readonly Patch[];
 }
 
 /** The outcome of a pending batch. */
 export type BatchOutcome = 'completes' | 'aborts' | 'never-ends';
 
-/** A medium that takes whole batches asynchronously, as IndexedDB does. Tests can stage aborts and deaths. */
+export interface SimulatedExtentsOptions {
+  /** Default `memory`. */
+  readonly persistence?: Persistence;
+  /** How long a batch is pending, in ms. Default 0. */
+  readonly pendingMs?: () => number;
+  /** Whether the pending batch of a dying worker takes effect. Default: it never does. */
+  readonly outlivesWorker?: () => boolean;
+  /** Records what a power cut could take, for `losePower`. Default false. */
+  readonly canLosePower?: boolean;
+  /** The medium starts with the databases of this one. */
+  readonly copyOf?: SimulatedExtents;
+}
+
+/** One worker on the medium. */
+export interface SimulatedExtentMedium extends StoreMedium {
+  /** Ends the worker: its locks are freed, and its pending batch takes effect completely or not at all. */
+  kill(): void;
+}
+
+/** The batches of one worker that have not taken effect. */
+interface Life {
+  isAlive: boolean;
+  readonly pending: Set<() => void>;
+}
+
+/** A medium that takes whole batches asynchronously, as IndexedDB does. Tests can stage aborts, deaths and power cuts. */
 export class SimulatedExtents implements ExtentCatalog {
   /** Called for every batch before it takes effect. */
   outcome: (batch: ExtentBatch) => BatchOutcome = () => 'completes';
@@ -25,15 +51,26 @@ export class SimulatedExtents implements ExtentCatalog {
   readonly outcomes: BatchOutcome[] = [];
   /** The free space that the medium reports. */
   freeBytes: number | undefined;
+  readonly #options: SimulatedExtentsOptions;
   readonly #stored = new Map<string, Stored>();
   readonly #locks = new InProcessLocks();
+  readonly #lives: Life[] = [];
+  /** The states before the batches that were not flushed, oldest first. */
+  readonly #unflushed: { readonly stored: Stored; readonly before: Stored }[] = [];
 
-  /** Adds a worker. `kill` ends it: its locks are freed, and its later batches have no effect. */
-  medium(budgetBytes: number = 64 * 1024 * 1024): StoreMedium & { kill(): void } {
+  constructor(options: SimulatedExtentsOptions = {}) {
+    this.#options = options;
+    const original = options.copyOf === undefined ? [] : options.copyOf.#stored;
+    for (const [name, stored] of original) this.#stored.set(name, copyOf(stored));
+  }
+
+  /** Adds a worker. */
+  medium(budgetBytes: number = 64 * 1024 * 1024): SimulatedExtentMedium {
     const owner = this.#locks.owner();
-    const life = { isAlive: true };
+    const life: Life = { isAlive: true, pending: new Set() };
+    this.#lives.push(life);
     const place: ExtentCatalog = {
-      open: async (name) => this.#backend(this.#openStored(name), life),
+      open: async (name, isStrict) => this.#backend(this.#openStored(name), life, isStrict),
       exists: (name) => this.exists(name),
       sizeBytes: (name) => this.sizeBytes(name),
       remove: (name) => this.remove(name),
@@ -41,7 +78,7 @@ export class SimulatedExtents implements ExtentCatalog {
     };
     const medium = extentMedium({
       kind: 'simulated-extents',
-      persistence: 'memory',
+      persistence: this.#options.persistence ?? 'memory',
       catalog: place,
       locks: owner,
       budgetBytes,
@@ -50,13 +87,20 @@ export class SimulatedExtents implements ExtentCatalog {
     });
     const kill = (): void => {
       life.isAlive = false;
+      for (const apply of life.pending) if (this.#options.outlivesWorker?.() === true) apply();
+      life.pending.clear();
       owner.die();
     };
     return { ...medium, kill };
   }
 
-  async open(name: string): Promise<ExtentBackend> {
-    return this.#backend(this.#openStored(name), { isAlive: true });
+  /** Whether a batch of any worker has not taken effect yet. */
+  get hasPending(): boolean {
+    return this.#lives.some(({ pending }) => pending.size > 0);
+  }
+
+  async open(name: string, isStrict: boolean): Promise<ExtentBackend> {
+    return this.#backend(this.#openStored(name), { isAlive: true, pending: new Set() }, isStrict);
   }
 
   async exists(name: string): Promise<boolean> {
@@ -75,6 +119,18 @@ export class SimulatedExtents implements ExtentCatalog {
     return [...this.#stored.keys()];
   }
 
+  /**
+   * Cuts the power, after all workers have died: the last batches without a flush are lost, any number of them. Returns
+   * how many. A strict batch flushes all before it.
+   */
+  losePower(random: Random): number {
+    const lost = Math.floor(random() * (this.#unflushed.length + 1));
+    for (const { stored, before } of this.#unflushed.splice(this.#unflushed.length - lost).toReversed())
+      Object.assign(stored, before);
+    this.#unflushed.length = 0;
+    return lost;
+  }
+
   #openStored(name: string): Stored {
     const stored = this.#stored.get(name) ?? {
       sizeBytes: 0,
@@ -86,30 +142,57 @@ export class SimulatedExtents implements ExtentCatalog {
     return stored;
   }
 
-  #backend(stored: Stored, life: { readonly isAlive: boolean }): ExtentBackend {
+  #backend(stored: Stored, life: Life, isStrict: boolean): ExtentBackend {
     return {
-      load: async () => ({
-        sizeBytes: stored.sizeBytes,
-        extentBytes: stored.extentBytes,
-        extents: new Map([...stored.extents].map(([extent, bytes]) => [extent, bytes.slice()])),
-        patches: stored.patches,
-      }),
+      load: async () => {
+        if (!life.isAlive) return new Promise<never>(() => undefined);
+        const { sizeBytes, extentBytes, extents, patches } = copyOf(stored);
+        return { sizeBytes, extentBytes, extents, patches };
+      },
       write: async (batch) => {
-        const copied = new Map([...batch.extents].map(([extent, bytes]) => [extent, bytes.slice()]));
-        const encodedPatches = encodePatches(batch.patches);
-        this.batches.push(copied.size);
+        if (!life.isAlive) return new Promise<never>(() => undefined);
+        const copied: ExtentBatch = {
+          ...batch,
+          extents: new Map([...batch.extents].map(([extent, bytes]) => [extent, bytes.slice()])),
+          patches: decodePatches(encodePatches(batch.patches)),
+        };
+        this.batches.push(copied.extents.size);
         const outcome = this.outcome(batch);
-        await new Promise((resolve) => setTimeout(resolve, 0));
+        const apply = (): void => this.#apply(stored, copied, isStrict);
+        if (outcome === 'completes') this.#handOver(apply, life);
+        await new Promise((resolve) => setTimeout(resolve, this.#options.pendingMs?.() ?? 0));
         this.outcomes.push(outcome);
         if (!life.isAlive || outcome === 'never-ends') return new Promise<void>(() => undefined);
         if (outcome === 'aborts') throw new DOMException('', 'QuotaExceededError');
-        stored.patches = [...(batch.dropsPatches ? [] : stored.patches), ...decodePatches(encodedPatches)];
-        for (const extent of stored.extents.keys()) if (extent >= batch.cutFrom) stored.extents.delete(extent);
-        for (const [extent, bytes] of copied) stored.extents.set(extent, bytes);
-        stored.sizeBytes = batch.sizeBytes;
-        stored.extentBytes = batch.extentBytes;
+        life.pending.delete(apply);
+        apply();
       },
       close: () => undefined,
     };
   }
+
+  #handOver(apply: () => void, life: Life): void {
+    if (life.isAlive) life.pending.add(apply);
+    else if (this.#options.outlivesWorker?.() === true) apply();
+  }
+
+  #apply(stored: Stored, batch: ExtentBatch, isStrict: boolean): void {
+    if (isStrict) this.#unflushed.length = 0;
+    else if (this.#options.canLosePower === true) {
+      this.#unflushed.push({ stored, before: { ...stored, extents: new Map(stored.extents) } });
+      if (this.#unflushed.length > MAX_UNFLUSHED_BATCHES) this.#unflushed.shift();
+    }
+    stored.patches = [...(batch.dropsPatches ? [] : stored.patches), ...batch.patches];
+    for (const extent of stored.extents.keys()) if (extent >= batch.cutFrom) stored.extents.delete(extent);
+    for (const [extent, bytes] of batch.extents) stored.extents.set(extent, bytes);
+    stored.sizeBytes = batch.sizeBytes;
+    stored.extentBytes = batch.extentBytes;
+  }
+}
+
+/** As many transactions as a browser may still have in memory. */
+const MAX_UNFLUSHED_BATCHES = 20;
+
+function copyOf({ extents, ...rest }: Stored): Stored {
+  return { ...rest, extents: new Map([...extents].map(([extent, bytes]) => [extent, bytes.slice()])) };
 }

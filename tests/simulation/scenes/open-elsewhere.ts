@@ -12,7 +12,6 @@ import type { Subscriber } from '../../../packages/sync-server/src/fanout/subscr
 import { EVERYTHING } from '../../../packages/sync-server/src/store/read-filter.ts';
 import { openDatabaseFile } from '../../../packages/sync-server/src/store/database-file.ts';
 import { openStorage } from '../../../packages/vfs-opfs/src/index.ts';
-import { SimulatedDisk } from '../../../packages/vfs-opfs/testing/index.ts';
 import type { Device } from '../device.ts';
 import { householdSchema } from '../household-schema.ts';
 import type { Random } from '../random.ts';
@@ -28,12 +27,11 @@ const CANARY = 'canary-of-elsewhere';
  * direction, and the device itself is unaffected.
  */
 export async function openElsewhere(world: World, device: Device, random: Random, number: number): Promise<void> {
-  const files = device.copyFiles();
-  if (device.leader === undefined || files.size === 0) return;
+  if (device.leader === undefined) return;
   const mark = `${device.name}-${number}`;
   const storage = await openStorage({
     name: 'household',
-    medium: new SimulatedDisk({ files }).medium(),
+    medium: device.storage.copy(null).medium(),
     role: 'writer',
   });
   storage.register(device.writers.module as never);
@@ -58,7 +56,7 @@ export async function openElsewhere(world: World, device: Device, random: Random
       database.close();
     }
   } finally {
-    await storage.close();
+    await Promise.all([storage.close(), world.time.advance(0)]);
   }
 }
 

@@ -1,5 +1,11 @@
 import { cellValuesEqual, RockpoolError, type Schema } from '@rockpool/shared';
-import { openStorage, type Medium, type SqliteModule as StorageModule, type Storage } from '@rockpool/vfs-opfs';
+import {
+  openStorage,
+  type Medium,
+  type SqliteModule as StorageModule,
+  type Storage,
+  type Tuning,
+} from '@rockpool/vfs-opfs';
 import './access-handle-types.ts';
 import type { OpenedDatabase } from '../leader/opened-database.ts';
 import type { Migration } from '../../rpc/migration.ts';
@@ -28,6 +34,8 @@ export interface LocalOptions {
   readonly principal: string | null;
   readonly durability: Durability;
   readonly medium: Medium;
+  /** Default: the storage's own. */
+  readonly tuning?: Partial<Tuning>;
   /** The result of `loadCode`. */
   readonly runtime: Promise<SqliteRuntime>;
   /** Called before a writer opens, to fill a database that does not exist yet. */
@@ -51,7 +59,7 @@ export type OpenLocal = (role: 'writer' | 'reader', onUndone: () => void) => Pro
  * across closing and reopening.
  */
 export function createLocalOpener(options: LocalOptions): OpenLocal {
-  const { name, durability, medium, runtime: whenLoaded, beforeWriter, onQuarantined } = options;
+  const { name, durability, medium, tuning = {}, runtime: whenLoaded, beforeWriter, onQuarantined } = options;
 
   const open: OpenLocal = async (role, onUndone) => {
     let timesUndone = 0;
@@ -68,6 +76,7 @@ export function createLocalOpener(options: LocalOptions): OpenLocal {
       role,
       durability: sharesFlush ? 'relaxed' : durability,
       onUndone: countUndone,
+      tuning,
     });
     const [storage, runtime] = await Promise.all([opening, whenLoaded]).catch(async (thrown: unknown) => {
       await opening.then(

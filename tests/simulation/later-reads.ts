@@ -1,0 +1,27 @@
+import { RockpoolError } from '../../packages/shared/src/index.ts';
+import { decodeRows } from '../../packages/client/src/rpc/rows-transfer.ts';
+import type { AskForText } from './checks.ts';
+import type { Tab } from './tab.ts';
+
+/**
+ * Runs a check on what a tab's own reads return, as its page would see it: through the leader, beside an open
+ * transaction, or once the medium has stored it. The check must ask the same questions whatever the answers are, as
+ * long as it finds nothing.
+ */
+export async function checkLater<T>(tab: Tab, check: (ask: AskForText) => T): Promise<T> {
+  const questions: string[] = [];
+  check((sql) => {
+    questions.push(sql);
+    return null;
+  });
+  const results = await tab.run(() => tab.membership.reads.queryAll(questions.map((sql) => ({ sql, params: [] }))));
+  const answers = new Map(
+    results.map((result, index) => {
+      if ('error' in result) throw RockpoolError.fromData(result.error);
+      const [row] = decodeRows(result.rows) as object[];
+      const value: unknown = row === undefined ? null : Object.values(row)[0];
+      return [questions[index] ?? '', typeof value === 'string' || typeof value === 'number' ? String(value) : null];
+    }),
+  );
+  return check((sql) => answers.get(sql) ?? null);
+}
