@@ -47,7 +47,13 @@ export const newId: () => string = createIdSource({
   random: (bytes) => crypto.getRandomValues(bytes),
 });
 
+const HEX: readonly string[] = Array.from({ length: 256 }, (_, byte) => byte.toString(16).padStart(2, '0'));
+
 function uuidText(bytes: Uint8Array): string {
-  const hex = Array.from(bytes, (byte) => byte.toString(16).padStart(2, '0')).join('');
-  return `${hex.slice(0, 8)}-${hex.slice(8, 12)}-${hex.slice(12, 16)}-${hex.slice(16, 20)}-${hex.slice(20)}`;
+  let text = '';
+  for (let i = 0; i < bytes.length; i++) {
+    if (i === 4 || i === 6 || i === 8 || i === 10) text += '-';
+    text += HEX[bytes[i] as number];
+  }
+  return text;
 }

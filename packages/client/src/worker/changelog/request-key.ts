@@ -4,6 +4,18 @@ const UUID = /^[\da-f]{8}-[\da-f]{4}-[\da-f]{4}-[\da-f]{4}-[\da-f]{12}$/;
 /** A request id as rockpool_request stores it: a UUID, as clients generate them, takes 16 bytes instead of 36. */
 export function requestKey(id: string): string | Uint8Array {
   if (!UUID.test(id)) return id;
-  const hex = id.replaceAll('-', '');
-  return Uint8Array.from({ length: 16 }, (_, index) => parseInt(hex.slice(2 * index, 2 * index + 2), 16));
+  const bytes = new Uint8Array(16);
+  let at = 0;
+  for (let i = 0; i < bytes.length; i++) {
+    if (id.charCodeAt(at) === HYPHEN) at++;
+    bytes[i] = (hexDigit(id.charCodeAt(at)) << 4) | hexDigit(id.charCodeAt(at + 1));
+    at += 2;
+  }
+  return bytes;
+}
+
+const HYPHEN = 0x2d;
+
+function hexDigit(code: number): number {
+  return code < 0x3a ? code - 0x30 : code - 0x57;
 }

@@ -67,7 +67,7 @@ export interface BodyResult {
  *     ─ changelog ─ search indexes ─ record request ─ COMMIT
  *
  * 1. Rows, changeset and request id commit together or not at all: any error rolls everything back.
- * 2. No state of the database stays in memory between writes, so a rollback leaves nothing to repair.
+ * 2. Only the connection keeps values between writes, and it forgets them itself, so a rollback leaves nothing to repair.
  */
 export class WriteTransaction {
   readonly parts: WriteParts;
