@@ -8,7 +8,7 @@ import {
 } from '@rockpool/shared';
 import { writeConflictRows } from '../conflict-log/conflict-rows.ts';
 import { withdrawCascadeConflicts } from '../conflict-log/delete-conflict.ts';
-import { hasTakenEffect, saveOrigin } from '../log/origins.ts';
+import { hasTakenEffect, saveOrigin, wasRecreated } from '../log/origins.ts';
 import { saveOutcome, type StoredOutcome } from '../log/outcomes.ts';
 import type { SiteState } from '../log/sites.ts';
 import { requireValid } from './validate.ts';
@@ -65,7 +65,11 @@ export function admitChangeset(
     seenUs: file.log.maxStampUsAt(base),
   });
   const version: Version = { stampUs, site: site.site, watermark: file.log.watermark + 1 };
-  const isRepetition = hasTakenEffect(file.sql, changeset.origin ?? identityOf(site, toDecide));
+  // Of its own site, no changeset is decided twice.
+  const isRepetition =
+    changeset.origin === undefined
+      ? wasRecreated(file.sql, identityOf(site, toDecide))
+      : hasTakenEffect(file.sql, changeset.origin);
   try {
     const attempts = rules.failed?.get(changesetName(site.site, changeset.sequence));
     if (attempts !== undefined) throw new RockpoolError('changeset-failed', { attempts });

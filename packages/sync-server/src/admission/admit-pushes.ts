@@ -80,7 +80,7 @@ export function admitPushes(
 function forget(file: DatabaseFile, retention: Retention, since: number, nowMs: number): void {
   purgeConflicts(file, retention, since, nowMs);
   pruneOrigins(file.sql, nowMs);
-  file.tombstones.prune(nowMs - retention.tombstonesMs, since);
+  file.tombstones.prune(retention.tombstonesMs, since, nowMs);
 }
 
 /** Null: finished. Otherwise the reason of a refusal, or the document work that has to be done first. */

@@ -13,24 +13,33 @@ const PURGED_PER_COMMIT = 100;
  */
 export function purgeConflicts(file: DatabaseFile, retention: Retention, since: number, nowMs: number): void {
   const purged = new Set([
-    ...tooOld(file, nowMs - retention.conflictsMs, since),
+    ...tooOld(file, retention.conflictsMs, since, nowMs),
     ...tooMany(file, retention.maxConflicts, since),
   ]);
   for (const id of purged) deleteConflict(file, id, file.log.watermark);
 }
 
 /** Ids sort by the time of their decision, so checking the oldest entry is nearly always enough. */
-function tooOld({ sql }: DatabaseFile, beforeMs: number, since: number): string[] {
-  const oldest = (count: number): string[] =>
+function tooOld({ sql, oldestConflict }: DatabaseFile, retentionMs: number, since: number, nowMs: number): string[] {
+  const beforeMs = nowMs - retentionMs;
+  if (!oldestConflict.mayBeBefore(beforeMs, nowMs)) return [];
+  const first = (count: number): { readonly id: string; readonly receivedMs: number }[] =>
     sql
       .all(
         `SELECT id, received_ms FROM ${CONFLICT_TABLE_NAME} JOIN rockpool_log USING (watermark) WHERE watermark <= ? ORDER BY id LIMIT ?`,
         BigInt(since),
         BigInt(count),
       )
-      .filter(([, receivedMs]) => Number(receivedMs) < beforeMs)
-      .map(([id]) => id as string);
-  return oldest(1).length === 0 ? [] : oldest(PURGED_PER_COMMIT);
+      .map(([id, receivedMs]) => ({ id: id as string, receivedMs: Number(receivedMs) }));
+  const [oldest] = first(1);
+  if (oldest === undefined || oldest.receivedMs >= beforeMs) {
+    oldestConflict.note(oldest?.receivedMs ?? null, nowMs);
+    return [];
+  }
+  oldestConflict.forget();
+  return first(PURGED_PER_COMMIT)
+    .filter(({ receivedMs }) => receivedMs < beforeMs)
+    .map(({ id }) => id);
 }
 
 /** Only a commit that added entries can exceed the limit. */

@@ -11,15 +11,28 @@ const ORIGIN_RETENTION_MS = 365 * 24 * 3600 * 1000;
  * Whether a changeset has been admitted, under its own site and sequence or re-created. The hash of an admitted changeset
  * is kept for 30 days (outcomes.ts), the origin of a re-created one for a year.
  */
-export function hasTakenEffect(sql: SqliteFile, { siteId, sequence, hash }: ChangesetOrigin): boolean {
-  const key = [siteId, BigInt(sequence), hash] as const;
-  if (sql.get(`SELECT 1 FROM rockpool_origin WHERE site = ? AND sequence = ? AND hash = ?`, ...key) !== undefined)
-    return true;
+export function hasTakenEffect(sql: SqliteFile, origin: ChangesetOrigin): boolean {
+  const { siteId, sequence, hash } = origin;
   return (
+    wasRecreated(sql, origin) ||
     sql.get(
       `SELECT 1 FROM rockpool_outcome WHERE site_number = (SELECT number FROM rockpool_site WHERE site = ?)
          AND sequence = ? AND hash = ? AND watermark IS NOT NULL`,
-      ...key,
+      siteId,
+      BigInt(sequence),
+      hash,
+    ) !== undefined
+  );
+}
+
+/** Whether a changeset that was re-created from this one has been admitted. */
+export function wasRecreated(sql: SqliteFile, { siteId, sequence, hash }: ChangesetOrigin): boolean {
+  return (
+    sql.get(
+      `SELECT 1 FROM rockpool_origin WHERE site = ? AND sequence = ? AND hash = ?`,
+      siteId,
+      BigInt(sequence),
+      hash,
     ) !== undefined
   );
 }

@@ -1,5 +1,6 @@
 import { readMeta, writeMeta } from '../sqlite/meta.ts';
 import type { SqliteFile } from '../sqlite/sqlite-file.ts';
+import { OldestEntry } from './oldest-entry.ts';
 
 // A hundred lookups, so that no commit waits long for the pruning of an old database. All tombstones of one watermark
 // are pruned together.
@@ -17,6 +18,7 @@ const PRUNED_PER_COMMIT = 100;
  */
 export class Tombstones {
   private readonly sql: SqliteFile;
+  private readonly oldest: OldestEntry = new OldestEntry();
   private horizon: number;
 
   constructor(sql: SqliteFile) {
@@ -30,14 +32,19 @@ export class Tombstones {
   }
 
   /**
-   * Prunes tombstones of deletes received before `beforeMs`, a limited number per transaction. Sites that reached the
+   * Prunes tombstones of deletes received more than `retentionMs` ago, a limited number per transaction. Sites that reached the
    * end of the log since then have seen them. Tombstones after the watermark `since`, at which this transaction began,
    * stay, because no session has received them.
    */
-  prune(beforeMs: number, since: number): void {
-    // Checking the oldest tombstone is nearly always enough.
-    if (this.expired(beforeMs, since, 1).length === 0) return;
-    this.horizon = this.expired(beforeMs, since, PRUNED_PER_COMMIT).at(-1) as number;
+  prune(retentionMs: number, since: number, nowMs: number): void {
+    const beforeMs = nowMs - retentionMs;
+    if (!this.oldest.mayBeBefore(beforeMs, nowMs)) return;
+    const [oldest] = this.first(1, since);
+    if (oldest === undefined || oldest.receivedMs >= beforeMs)
+      return this.oldest.note(oldest?.receivedMs ?? null, nowMs);
+    const expired = this.first(PRUNED_PER_COMMIT, since).filter(({ receivedMs }) => receivedMs < beforeMs);
+    this.oldest.forget();
+    this.horizon = expired.at(-1)?.watermark ?? oldest.watermark;
     writeMeta(this.sql, 'floor', String(this.horizon));
     this.sql.run(
       `DELETE FROM rockpool_document_author WHERE (table_id, key) IN (SELECT table_id, key FROM rockpool_row_version WHERE image IS NOT NULL AND watermark <= ?)`,
@@ -46,21 +53,21 @@ export class Tombstones {
     this.sql.run(`DELETE FROM rockpool_row_version WHERE image IS NOT NULL AND watermark <= ?`, BigInt(this.horizon));
   }
 
-  /** Returns the watermarks of the oldest `count` tombstones, as far as they were received before `beforeMs`. */
-  private expired(beforeMs: number, since: number, count: number): number[] {
+  /** The oldest `count` tombstones up to the watermark `since`. */
+  private first(count: number, since: number): { readonly watermark: number; readonly receivedMs: number }[] {
     return this.sql
       .all(
         `SELECT watermark, received_ms FROM rockpool_row_version JOIN rockpool_log USING (watermark) WHERE image IS NOT NULL AND watermark <= ? ORDER BY watermark LIMIT ?`,
         BigInt(since),
         BigInt(count),
       )
-      .filter(([, receivedMs]) => Number(receivedMs) < beforeMs)
-      .map(([watermark]) => Number(watermark));
+      .map(([watermark, receivedMs]) => ({ watermark: Number(watermark), receivedMs: Number(receivedMs) }));
   }
 
   /** Restores the stored state after a transaction that did not commit. */
   reload(): void {
     this.horizon = readHorizon(this.sql);
+    this.oldest.forget();
   }
 }
 

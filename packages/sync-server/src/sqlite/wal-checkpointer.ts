@@ -1,5 +1,5 @@
 import { closeSync, fdatasyncSync, openSync } from 'node:fs';
-import type { DatabaseSync } from 'node:sqlite';
+import type { DatabaseSync, StatementSync } from 'node:sqlite';
 import { PageSums } from './page-sums.ts';
 import { sumsOfLog } from './wal-frames.ts';
 
@@ -18,6 +18,8 @@ export class WalCheckpointer {
   private readonly database: DatabaseSync;
   private readonly sums: PageSums;
   private readonly syncLog: (logPath: string) => void;
+  /** Prepared, because it runs with every commit. */
+  private readonly countFrames: StatementSync;
   private isInUse: boolean;
 
   /** `syncLog` returns once the log is durable. */
@@ -29,6 +31,7 @@ export class WalCheckpointer {
     const pageSize = database.prepare('PRAGMA page_size').get() as unknown as readonly [bigint];
     this.sums = PageSums.open(path, Number(pageSize[0]));
     this.isInUse = this.sums.isLogInUse;
+    this.countFrames = database.prepare('PRAGMA wal_checkpoint(NOOP)');
   }
 
   /** Call after each commit. */
@@ -66,7 +69,7 @@ export class WalCheckpointer {
 
   /** The number of frames of committed transactions. */
   private frameCount(): number {
-    return Math.max(0, Number(this.pragma('PRAGMA wal_checkpoint(NOOP)')[1]));
+    return Math.max(0, Number((this.countFrames.get() as unknown as readonly bigint[])[1]));
   }
 
   private pragma(sql: string): readonly bigint[] {

@@ -13,6 +13,7 @@ import { DocumentDesk } from '../documents/document-desk.ts';
 import { LogEpoch } from '../log/log-epoch.ts';
 import { createLogSecret } from '../log/log-hash.ts';
 import { Log } from '../log/log.ts';
+import { OldestEntry } from '../log/oldest-entry.ts';
 import { Sites } from '../log/sites.ts';
 import { Tombstones } from '../log/tombstones.ts';
 import { claimIdentity, newIdentity } from './identity.ts';
@@ -37,6 +38,8 @@ export interface DatabaseFile {
   readonly log: Log;
   readonly sites: Sites;
   readonly tombstones: Tombstones;
+  /** Of the conflict log. */
+  readonly oldestConflict: OldestEntry;
   readonly documents: DocumentDesk;
 }
 
@@ -81,6 +84,7 @@ export function openDatabaseFile(
       log: new Log(sql),
       sites: new Sites(sql),
       tombstones: new Tombstones(sql),
+      oldestConflict: new OldestEntry(),
       documents: new DocumentDesk(),
     };
   } catch (error) {

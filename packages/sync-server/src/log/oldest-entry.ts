@@ -1,0 +1,27 @@
+/**
+ * When the oldest entry of a log may have to be removed. Every commit asks, and the answer is nearly always "not yet": it
+ * is known without a query until that time.
+ */
+export class OldestEntry {
+  private askedMs = 0;
+  /** Null: unknown. Infinity: there was no entry at `askedMs`. */
+  private receivedMs: number | null = null;
+
+  /** Whether an entry received before `beforeMs` may exist. All entries since the last look were received after it. */
+  mayBeBefore(beforeMs: number, nowMs: number): boolean {
+    // A clock that was set back says nothing about when later entries were received.
+    if (nowMs < this.askedMs) this.forget();
+    return this.receivedMs === null || Math.min(this.receivedMs, this.askedMs) < beforeMs;
+  }
+
+  /** The oldest entry as just read, or null if there is none. */
+  note(receivedMs: number | null, nowMs: number): void {
+    this.receivedMs = receivedMs ?? Number.POSITIVE_INFINITY;
+    this.askedMs = nowMs;
+  }
+
+  /** Call after entries came from elsewhere, or a transaction was undone. */
+  forget(): void {
+    this.receivedMs = null;
+  }
+}
