@@ -197,6 +197,20 @@ const config: ViteUserConfig = defineConfig({
           ...hangLimits,
         },
       },
+      {
+        test: {
+          name: 'threads',
+          environment: 'node',
+          // The server tests again, with databases on threads of their own.
+          include: [
+            'packages/sync-server/src/{admission,auth,conflict-log,documents,fanout,log,merge,pull,presence,session,snapshot}/*.test.ts',
+          ],
+          exclude: [...notOurs, verifyTests, deepTests, ...filesAlone],
+          provide: { level, threads: 2 },
+          testTimeout: HANG_MS,
+          ...hangLimits,
+        },
+      },
       inChromium({
         name: 'browser',
         include: [browserTests],

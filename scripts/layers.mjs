@@ -18,7 +18,7 @@ export const LAYERS = {
     ['conflict-log', 'pull', 'audit', 'presence', 'snapshot'],
     ['admission', 'fanout'],
     ['database'],
-    ['backend', 'session', 'cli'],
+    ['backend', 'session', 'cli', 'threads'],
     ['routes'],
     ['.'],
   ],

@@ -164,6 +164,14 @@ export function runnersOf({ level, files, isPart, processors }) {
       files: chosen(['node']),
       stuckAfter: deepStuckAfterMs,
     }),
+    // The server tests again, with databases on threads of their own.
+    vitest({
+      title: 'threads',
+      suites: ['node'],
+      projects: ['threads'],
+      files: chosen(['node']),
+      stuckAfter: deepStuckAfterMs,
+    }),
     vitest({
       title: 'deep, Chromium',
       suites: ['browser-deep'],

@@ -10,7 +10,7 @@ import { sourceFiles, suiteOf } from './test-files.mjs';
 const projectsOf = ({ test }) => /** @type {Project[]} */ (test?.projects ?? []);
 
 it("every test runs in the one suite that its suffix selects, here and in Vitest's configuration", () => {
-  const projects = projectsOf(config).filter(({ test }) => test?.name !== 'postgres');
+  const projects = projectsOf(config).filter(({ test }) => !['postgres', 'threads'].includes(String(test?.name)));
   const stock = projectsOf(stockConfig).filter(({ test }) => test?.name === 'firefox-killed');
   const tests = sourceFiles().filter((file) => suiteOf(file) !== undefined && suiteOf(file) !== 'end-to-end');
   expect(tests.length).toBeGreaterThan(300);

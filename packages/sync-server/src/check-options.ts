@@ -6,13 +6,17 @@ import type { SyncServerOptions } from './sync-server.ts';
 
 /** Throws `config-invalid` with every problem at once. */
 export function checkOptions(
-  { authenticate, keySet, oidcIssuer, origins = [], postgresConnections = MIN_CONNECTIONS }: SyncServerOptions,
+  { authenticate, keySet, oidcIssuer, origins = [], postgresConnections, threads = 1, validate }: SyncServerOptions,
   secret: Uint8Array | undefined,
 ): void {
   const problems = origins.map(originProblem).filter((problem) => problem !== null);
   if (secret === undefined && keySet === undefined && oidcIssuer === undefined && authenticate === undefined)
     problems.push('one of secret, keySet, oidcIssuer and authenticate is needed');
-  if (!(postgresConnections >= MIN_CONNECTIONS)) problems.push(`postgresConnections: at least ${MIN_CONNECTIONS}`);
+  const minConnections = threads > 1 ? MIN_CONNECTIONS * (threads + 1) : MIN_CONNECTIONS;
+  if (postgresConnections !== undefined && !(postgresConnections >= minConnections))
+    problems.push(`postgresConnections: at least ${minConnections}${threads > 1 ? ` with ${threads} threads` : ''}`);
+  if (!(Number.isInteger(threads) && threads >= 1)) problems.push('threads: a whole number of at least 1');
+  if (threads > 1 && validate !== undefined) problems.push('validate needs threads: 1');
   const weakness = secret === undefined ? null : secretProblem(secret);
   if (weakness !== null) problems.push(weakness);
   if (problems.length > 0)

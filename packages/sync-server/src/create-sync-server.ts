@@ -1,37 +1,35 @@
 import { mkdirSync } from 'node:fs';
+import { availableParallelism } from 'node:os';
 import type { Hono } from 'hono';
-import { encodeOutline, RockpoolError } from '@rockpool/shared';
+import { encodeOutline, encodeSchema, RockpoolError } from '@rockpool/shared';
 import { createApp } from './app.ts';
 import { clientAddresses, type AddressOf } from './auth/client-address.ts';
 import { Gate, isDatabaseId } from './auth/gate.ts';
 import { issueToken, jwtAuthenticate, type TokenRules } from './auth/jwt.ts';
 import { MEMBER_LIMITS, Members } from './auth/members.ts';
 import type { Principal } from './auth/principal.ts';
-import { QUOTAS } from './admission/quotas.ts';
 import { toServerDatabase } from './backend/server-database.ts';
 import { checkOptions } from './check-options.ts';
-import { DatabaseCache } from './database/database-cache.ts';
-import { DatabaseSnapshots } from './database/database-snapshots.ts';
-import { DocumentPool } from './documents/document-pool.ts';
-import { RETENTION } from './log/retention.ts';
+import { DatabaseHost, type HostRules } from './database/database-host.ts';
+import type { Databases } from './database/databases.ts';
 import { DiskWatch } from './store/disk-watch.ts';
-import { errorFields, logFailure, logToStderr, neverThrows, type Logger } from './observe/log-line.ts';
+import { errorFields, logToStderr, neverThrows, type Logger } from './observe/log-line.ts';
 import { ServerMetrics } from './observe/server-metrics.ts';
+import { divideConnections } from './postgres/connection.ts';
 import { Sockets } from './session/accept-sockets.ts';
 import { ConnectionQuota } from './session/connection-quota.ts';
 import { acceptInProcess } from './session/in-process.ts';
 import { HttpSessions } from './session/http-sessions.ts';
 import { SESSION_LIMITS } from './session/limits.ts';
 import type { SessionContext } from './session/session.ts';
-import { SNAPSHOT_RULES } from './snapshot/snapshots.ts';
 import { lockDirectory } from './store/directory-lock.ts';
-import { damagedError } from './store/file-damage.ts';
 import { knownSchemas, schemaViews } from './store/known-schemas.ts';
 import { TenantSizes } from './store/tenant-sizes.ts';
 import { postgresStores, sqliteStores, type Stores } from './store/open-stores.ts';
 import type { ReadableRows } from './store/read-filter.ts';
-import { Scrubber, SCRUB_TIMES } from './store/scrub.ts';
 import type { SyncServer, SyncServerOptions } from './sync-server.ts';
+import { removeThreadFolders } from './threads/thread-folders.ts';
+import { DatabaseThreads } from './threads/database-threads.ts';
 
 export const SYNC_PATH = '/sync';
 
@@ -77,15 +75,7 @@ export function createSyncServer(options: SyncServerOptions): SyncServer {
     now,
     log,
   });
-  const documentPool = new DocumentPool();
-  const databases: DatabaseCache = openDatabases(base, documentPool, (databaseId) => snapshots.isOffered(databaseId));
-  const snapshots = new DatabaseSnapshots({
-    dataDir,
-    store: stores.store,
-    databases,
-    rules: { ...SNAPSHOT_RULES, ...options.snapshots },
-    schemaHash: schema.hash,
-  });
+  const databases = openDatabases(base);
   const schemas = knownSchemas(dataDir, schema, options.olderSchemas);
   const sockets: Sockets = openSockets(base, { schemas, gate, databases });
   exposeGauges(metrics, sockets, databases);
@@ -93,13 +83,11 @@ export function createSyncServer(options: SyncServerOptions): SyncServer {
     Number(diskWatch.isDiskFull),
   );
   const stopWatching = metrics.watchProcess();
-  const scrubber = startScrubber(base, databases);
   const close = async (): Promise<void> => {
     try {
-      await Promise.all([sockets.close(), snapshots.close(), scrubber?.close()]);
+      await sockets.close();
     } finally {
-      await databases.closeAll();
-      await documentPool.close();
+      await databases.close();
       members.close();
       await stores.close();
       lock.release();
@@ -107,7 +95,7 @@ export function createSyncServer(options: SyncServerOptions): SyncServer {
       diskWatch.close();
     }
   };
-  return syncServer({ base, secret, rules, members, gate, databases, snapshots, schemas, sockets, close });
+  return syncServer({ base, secret, rules, members, gate, databases, schemas, sockets, close });
 }
 
 interface Parts {
@@ -116,8 +104,7 @@ interface Parts {
   readonly rules: TokenRules;
   readonly members: Members;
   readonly gate: Gate;
-  readonly databases: DatabaseCache;
-  readonly snapshots: DatabaseSnapshots;
+  readonly databases: DatabaseHost | DatabaseThreads;
   readonly schemas: ReturnType<typeof knownSchemas>;
   readonly sockets: Sockets;
   /** Ends sessions first and releases the directory last. */
@@ -140,10 +127,13 @@ function syncServer(parts: Parts): SyncServer {
     },
     ready: async () => {
       for (const [hash, view] of schemaViews(await stores.ready(), options.schema)) schemas.set(hash, view);
+      if (databases instanceof DatabaseThreads) await databases.ready();
     },
     database(databaseId) {
       if (!isDatabaseId(databaseId)) throw new RockpoolError('auth-database-forbidden');
-      return toServerDatabase(() => databases.get(databaseId), now, stopped.signal);
+      if (databases instanceof DatabaseThreads)
+        throw new RockpoolError('config-invalid', { count: 1, problems: 'database() needs threads: 1' });
+      return toServerDatabase(() => databases.open(databaseId), now, stopped.signal);
     },
     connect: (client) => acceptInProcess((socket) => sockets.beginOverHttp(socket, null), client),
     attach: (server, path = SYNC_PATH) => sockets.attach(server, path),
@@ -163,7 +153,7 @@ function syncServer(parts: Parts): SyncServer {
   };
 }
 
-function appOf({ base, gate, members, sockets, databases, snapshots }: Parts, isClosing: () => boolean): Hono {
+function appOf({ base, gate, members, sockets, databases }: Parts, isClosing: () => boolean): Hono {
   const { options, now, log, metrics, addressOf, diskWatch } = base;
   return createApp({
     gate,
@@ -179,7 +169,7 @@ function appOf({ base, gate, members, sockets, databases, snapshots }: Parts, is
       readiness: async () => (isClosing() ? 'unavailable' : diskWatch.readiness()),
       damagedDatabases: () => databases.damagedCount,
       schemaHash: options.schema.hash,
-      snapshot: (databaseId, principal) => snapshots.get(databaseId, readableRows(principal, databaseId)),
+      snapshot: (databaseId, principal) => databases.snapshot(databaseId, readableRows(principal, databaseId)),
     },
   });
 }
@@ -198,48 +188,76 @@ function tokenRules(
 }
 
 function openStores(options: SyncServerOptions, log: Logger, metrics: ServerMetrics): Stores {
-  const { dataDir, schema, postgres, postgresConnections } = options;
+  const { dataDir, schema, postgres } = options;
   if (postgres === undefined) return sqliteStores(dataDir, schema);
   return postgresStores(postgres, {
     dataDir,
     schema,
-    maxConnections: postgresConnections,
+    maxConnections: divideConnections(options.threads ?? 1, options.postgresConnections).accepting,
     onError: (error) => log('store-error', errorFields(error)),
     measureCommit: (durationMs) => metrics.postgresCommitDurations.add(durationMs),
   });
 }
 
-function openDatabases(
-  {
-    options: { dataDir, postgres, retention, quotas, deliveryPartBytes, validate, tenantOf },
-    stores,
-    log,
-    diskWatch,
-  }: Base,
-  documentPool: DocumentPool,
-  offersSnapshot: (databaseId: string) => boolean,
-): DatabaseCache {
+/** On threads of their own, or on this one. */
+function openDatabases(base: Base): DatabaseHost | DatabaseThreads {
+  const { options, stores, log, diskWatch } = base;
+  const { dataDir, schema, postgres, validate, tenantOf, threads = 1 } = options;
   const tenants = new TenantSizes(dataDir, (databaseId) => stores.store.pathOf(databaseId), tenantOf);
-  return new DatabaseCache({
+  removeThreadFolders(dataDir);
+  if (threads > 1) return openThreads(base, threads, tenants);
+  return new DatabaseHost({
+    dataDir,
+    schemaHash: schema.hash,
+    rules: hostRules(options),
     store: stores.store,
-    documentPool,
     bus: postgres === undefined ? null : stores.bus,
-    retention: { ...RETENTION, ...retention },
-    quotas: { ...QUOTAS, ...quotas },
     roomOf: (databaseId) => ({
       tenantBytes: () => tenants.bytesOf(databaseId),
       isDiskFull: () => diskWatch.isDiskFull,
     }),
-    deliveryPartBytes,
-    offersSnapshot,
-    validate: validate === undefined ? null : (databaseId) => (changeset) => validate(databaseId, changeset),
-    onFailure: (database, error) => logFailure(log, database, error),
+    log,
+    validate,
   });
+}
+
+function openThreads({ options, log, metrics }: Base, count: number, tenants: TenantSizes): DatabaseThreads {
+  const { dataDir, schema, postgres = null } = options;
+  const { maxTenantBytes = Infinity } = options.quotas ?? {};
+  const databases: DatabaseThreads = new DatabaseThreads({
+    thread: {
+      count,
+      dataDir,
+      schema: encodeSchema(schema),
+      postgres,
+      postgresConnections: divideConnections(count, options.postgresConnections).each,
+      documentThreads: Math.max(1, Math.floor((availableParallelism() - 1) / count)),
+      rules: hostRules(options),
+    },
+    log,
+    onCommit: (durationMs) => metrics.postgresCommitDurations.add(durationMs),
+    watch: () =>
+      maxTenantBytes === Infinity
+        ? () => undefined
+        : tenants.watch(() => databases.setFullTenants(tenants.databasesOver(maxTenantBytes))),
+  });
+  return databases;
+}
+
+function hostRules({ retention, quotas, snapshots, scrub, deliveryPartBytes, postgres }: SyncServerOptions): HostRules {
+  return {
+    retention,
+    quotas,
+    snapshots,
+    // PostgreSQL has checksums of its own: the files are working copies, rebuilt at each start.
+    scrub: postgres === undefined ? scrub : null,
+    deliveryPartBytes,
+  };
 }
 
 function openSockets(
   { options, now, log, metrics, addressOf }: Base,
-  { schemas, gate, databases }: Pick<SessionContext, 'schemas' | 'gate'> & { readonly databases: DatabaseCache },
+  { schemas, gate, databases }: Pick<SessionContext, 'schemas' | 'gate'> & { readonly databases: Databases },
 ): Sockets {
   const limits = { ...SESSION_LIMITS, ...options.limits };
   return new Sockets({
@@ -250,7 +268,7 @@ function openSockets(
       schemaOutline: encodeOutline(options.schema),
       gate,
       readableRows,
-      openDatabase: (databaseId) => databases.get(databaseId),
+      openDatabase: (databaseId) => databases.open(databaseId),
       onDamaged: (databaseId, error) => databases.takeOffline(databaseId, error),
       now,
       log,
@@ -266,28 +284,32 @@ function readableRows(_principal: Principal, _databaseId: string): ReadableRows 
   return 'everything';
 }
 
-function exposeGauges(metrics: ServerMetrics, sockets: Sockets, databases: DatabaseCache): void {
+function exposeGauges(metrics: ServerMetrics, sockets: Sockets, databases: DatabaseHost | DatabaseThreads): void {
   metrics.gauge('rockpool_sockets', 'WebSockets that are open.', () => sockets.count);
   metrics.gauge(
     'rockpool_sockets_unauthenticated',
     'WebSockets that are open and have not sent a valid token.',
     () => sockets.waitingCount,
   );
-  metrics.gauge('rockpool_databases_open', 'Files of databases that are open.', () => databases.count);
+  metrics.gauge('rockpool_databases_open', 'Files of databases that are open.', () => databases.openCount);
   metrics.gauge(
     'rockpool_databases_damaged',
     'Databases that are offline because their files are damaged.',
     () => databases.damagedCount,
   );
-}
-
-/** Null with PostgreSQL, which has checksums of its own: the files are working copies, rebuilt at each start. */
-function startScrubber({ options, log }: Base, databases: DatabaseCache): Scrubber | null {
-  if (options.postgres !== undefined) return null;
-  return new Scrubber({
-    dataDir: options.dataDir,
-    onDamaged: (databaseId, pages) => databases.takeOffline(databaseId, damagedError('page-checksum', { pages })),
-    onFailure: (database, error) => log('scrub-failed', { database, ...errorFields(error) }),
-    times: { ...SCRUB_TIMES, ...options.scrub },
-  });
+  if (!(databases instanceof DatabaseThreads)) return;
+  metrics.gauge('rockpool_threads', 'Threads that own databases and run.', () => databases.runningCount);
+  metrics.gauge(
+    'rockpool_thread_restarts_total',
+    'Threads that ended unexpectedly and were replaced.',
+    () => databases.restartCount,
+  );
+  metrics.gauge(
+    'rockpool_thread_delay_p99_seconds',
+    'Delay of the event loops of the threads in the last second, 99th percentile: that of the slowest thread.',
+    () => Math.max(...databases.states.map(({ loopDelaySeconds }) => loopDelaySeconds)),
+  );
+  metrics.gauge('rockpool_thread_utilization', 'Share of the last second in which the busiest thread worked.', () =>
+    Math.max(...databases.states.map(({ utilization }) => utilization)),
+  );
 }

@@ -25,7 +25,15 @@ export interface SyncServerOptions {
    * `postgresql://user:password@host/name`.
    */
   readonly postgres?: string;
-  /** Maximum number of connections to PostgreSQL, at least 2: one of them only listens. Default 16. */
+  /**
+   * Threads that own databases, each its share. With 1, databases run on the thread that accepts connections, which
+   * `validate` and `database()` need; with more, one database's work delays only those of its thread. Default 1.
+   */
+  readonly threads?: number;
+  /**
+   * Maximum number of connections to PostgreSQL, at least 2: one of them only listens. With `threads`, at least 2 for
+   * each thread and 2 more. Default 16, or that number.
+   */
   readonly postgresConnections?: number;
   /** Built by the app, read with decodeSchema. */
   readonly schema: Schema;

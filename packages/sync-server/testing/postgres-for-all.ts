@@ -5,6 +5,8 @@ declare module 'vitest' {
   interface ProvidedContext {
     /** The PostgreSQL URL of the tests' servers. Undefined: they store everything in files. */
     postgresPort: number | undefined;
+    /** The threads of the tests' servers. Undefined: databases run on the accepting thread. */
+    threads: number | undefined;
   }
 }
 

@@ -6,8 +6,8 @@ import { TestServer } from './test-server.ts';
 import { temporaryFolder } from '../../../tests/kit/temporary-folder.ts';
 
 /**
- * Starts a server with an empty data directory for each test of a file: with files, or with PostgreSQL in the project
- * `postgres`.
+ * Starts a server with an empty data directory for each test of a file: with files, with PostgreSQL in the project
+ * `postgres`, or with threads that own databases in the project `threads`.
  */
 export function serverUnderTest(options: Partial<SyncServerOptions> = {}): {
   readonly server: TestServer;
@@ -17,7 +17,12 @@ export function serverUnderTest(options: Partial<SyncServerOptions> = {}): {
   let server: TestServer | undefined;
   let postgres: Partial<SyncServerOptions> = {};
   const start = async (): Promise<void> => {
-    server = await TestServer.start(folder as string, { ...options, ...postgres });
+    const threads = options.validate === undefined ? inject('threads') : undefined;
+    server = await TestServer.start(folder as string, {
+      ...(threads !== undefined && { threads }),
+      ...options,
+      ...postgres,
+    });
     await server.sync.ready();
   };
   beforeEach(async () => {

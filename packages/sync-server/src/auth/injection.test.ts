@@ -8,7 +8,8 @@ import {
 } from '../../testing/made-up-names.ts';
 import { serverUnderTest } from '../../testing/server-under-test.ts';
 
-const tested = serverUnderTest();
+// The host program's databases are on its own thread.
+const tested = serverUnderTest({ threads: 1 });
 
 describe('names made up by clients', () => {
   it('open no database and touch no file, even if a token lists them', async () => {

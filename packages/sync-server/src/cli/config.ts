@@ -39,6 +39,10 @@ export const SERVE_SETTINGS: Settings = {
   ...DATA,
   ...POSTGRES,
   ...SCHEMA,
+  threads: {
+    takes: 'text',
+    help: 'the threads that own databases; default 1: they run on the thread that accepts connections',
+  },
   port: { takes: 'text', help: 'the port to listen on; 0 takes a free one' },
   host: { takes: 'text', help: 'the address to listen on; default 127.0.0.1' },
   ...SECRET,
@@ -84,6 +88,7 @@ export interface ServeConfig extends TokenRules {
   readonly schema: Schema;
   readonly host: string;
   readonly port: number;
+  readonly threads?: number;
   readonly origins: readonly string[];
   readonly trustedProxies: readonly string[];
   readonly retention?: Partial<Retention>;
@@ -99,6 +104,8 @@ export function readServeConfig(sources: Sources): ServeConfig {
   const postgres = readPostgres(given.text('postgres'), problems);
   const schema = readSchema(given.required('schema'), problems);
   const port = readPort(given.required('port'), problems);
+  const threads = given.text('threads') === '' ? 1 : readCount('threads', given.text('threads'), problems);
+  if (threads < 1) problems.push('--threads takes a whole number of at least 1');
   const before = problems.length;
   const secret = readSecret(given, problems);
   const keySet = readKeySet(given.text('key-set'), problems);
@@ -121,6 +128,7 @@ export function readServeConfig(sources: Sources): ServeConfig {
     schema: schema as Schema,
     host: given.text('host') || '127.0.0.1',
     port,
+    threads,
     origins,
     trustedProxies,
     ...(secret && { secret }),

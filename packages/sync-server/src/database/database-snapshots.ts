@@ -7,6 +7,8 @@ import type { DatabaseCache } from './database-cache.ts';
 
 export interface DatabaseSnapshotsOptions {
   readonly dataDir: string;
+  /** The folder of the files in the data directory. Default: `snapshots`. */
+  readonly folder?: string;
   readonly store: Pick<Store, 'pathOf'>;
   readonly databases: Pick<DatabaseCache, 'get' | 'takeOffline'>;
   readonly rules: SnapshotRules;
@@ -20,9 +22,10 @@ export class DatabaseSnapshots {
 
   constructor(options: DatabaseSnapshotsOptions) {
     this.options = options;
-    const { dataDir, store, rules } = options;
+    const { dataDir, folder, store, rules } = options;
     this.snapshots = new Snapshots({
       dataDir,
+      ...(folder !== undefined && { folder }),
       pathOf: (databaseId) => store.pathOf(databaseId),
       requireIntact: (databaseId) => this.requireIntact(databaseId),
       rules,

@@ -26,6 +26,16 @@ const MAX_CONNECTIONS = 16;
 /** The bus permanently uses one connection to listen; everything else needs at least one more. */
 export const MIN_CONNECTIONS = 2;
 
+/** Divides the connections of a process between its accepting thread and the threads that own databases. */
+export function divideConnections(
+  threads: number,
+  total: number = MAX_CONNECTIONS,
+): { readonly accepting: number; readonly each: number } {
+  if (threads <= 1) return { accepting: total, each: 0 };
+  const each = Math.max(MIN_CONNECTIONS, Math.floor((total - MIN_CONNECTIONS) / threads));
+  return { accepting: Math.max(MIN_CONNECTIONS, total - threads * each), each };
+}
+
 /*
  * A process that hangs in the middle of a commit blocks the other instances on that database until these timeouts.
  * After SIGKILL they are not needed: the operating system closes the sockets.

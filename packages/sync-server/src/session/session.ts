@@ -13,7 +13,7 @@ import {
 } from '@rockpool/shared';
 import { refusalOf, type Gate } from '../auth/gate.ts';
 import type { Principal } from '../auth/principal.ts';
-import type { LiveDatabase } from '../database/live-database.ts';
+import type { SessionDatabase } from '../database/session-database.ts';
 import type { Subscriber } from '../fanout/subscription.ts';
 import { errorFields, type Logger } from '../observe/log-line.ts';
 import type { ServerMetrics } from '../observe/server-metrics.ts';
@@ -60,7 +60,7 @@ export interface SessionContext {
   /** The rows that a principal may read of a database. */
   readonly readableRows: (principal: Principal, databaseId: string) => ReadableRows;
   /** Throws if the database cannot be opened. */
-  readonly openDatabase: (databaseId: string) => LiveDatabase | Promise<LiveDatabase>;
+  readonly openDatabase: (databaseId: string) => SessionDatabase | Promise<SessionDatabase>;
   /** Called when SQLite reports a damaged database file. */
   readonly onDamaged: (databaseId: string, error: RockpoolError) => void;
   readonly now: () => number;
@@ -88,7 +88,7 @@ export class Session implements Subscriber {
   private phase: SessionPhase = 'awaiting-hello';
   private lastHeardMs: number;
   private databaseId = '';
-  private database: LiveDatabase | null = null;
+  private database: SessionDatabase | null = null;
   private principal: Principal | null = null;
   private canWrite = false;
   private authorizedMs: number;
@@ -275,9 +275,10 @@ export class Session implements Subscriber {
     const database = await this.context.openDatabase(hello.databaseId);
     await database.catchUp();
     if (this.isClosed()) return;
+    // From here on the end of the session also ends an unfinished join.
+    this.database = database;
     await database.join(this, hello, { principal, canWrite, filter, nowMs: this.context.now() });
     if (this.isClosed()) return database.leave(this);
-    this.database = database;
     this.phase = 'open';
     this.assembler.setMaxMessageBytes(MAX_MESSAGE_BYTES);
     this.context.metrics.sessionsOpened.add();

@@ -32,6 +32,8 @@ export interface LogPosition {
 
 export interface SnapshotsOptions {
   readonly dataDir: string;
+  /** The folder of the files in the data directory. Default: `snapshots`. */
+  readonly folder?: string;
   /** The path of a database's file. */
   readonly pathOf: (databaseId: string) => string;
   /**
@@ -54,11 +56,11 @@ export class Snapshots {
   private last: Promise<unknown> = Promise.resolve();
   private number = 0;
 
-  constructor({ dataDir, pathOf, requireIntact, rules }: SnapshotsOptions) {
+  constructor({ dataDir, folder = 'snapshots', pathOf, requireIntact, rules }: SnapshotsOptions) {
     this.pathOf = pathOf;
     this.requireIntact = requireIntact;
     this.rules = rules;
-    this.directory = join(dataDir, 'snapshots');
+    this.directory = join(dataDir, folder);
     mkdirSync(this.directory, { recursive: true });
     this.removeFiles();
   }

@@ -10,10 +10,9 @@ import { PostgresStore } from './postgres/postgres-store.ts';
 import { SqliteStore } from './sqlite-store.ts';
 import type { Store } from './store.ts';
 
-/** The stores of a server: databases, members, and the bus between its instances. */
-export interface Stores {
+/** The databases of a server, and the bus between its instances. */
+export interface DatabaseStores {
   readonly store: Store;
-  readonly memberStore: MemberStore;
   /** Null if there is one instance. */
   readonly bus: Bus | null;
   /**
@@ -24,12 +23,20 @@ export interface Stores {
   close(): Promise<void>;
 }
 
+export interface Stores extends DatabaseStores {
+  readonly memberStore: MemberStore;
+}
+
 /** Stores everything in the files of one directory. */
 export function sqliteStores(dataDir: string, schema: Schema): Stores {
+  return { ...sqliteDatabases(dataDir, schema), memberStore: new SqliteMembers(membersPath(dataDir)) };
+}
+
+/** Stores databases in the files of one directory. */
+export function sqliteDatabases(dataDir: string, schema: Schema): DatabaseStores {
   const store = new SqliteStore(dataDir, schema);
   return {
     store,
-    memberStore: new SqliteMembers(membersPath(dataDir)),
     bus: null,
     ready: () => Promise.resolve([]),
     close: () => store.close(),
@@ -40,6 +47,8 @@ export interface PostgresStoresOptions {
   /** Holds the working copies. */
   readonly dataDir: string;
   readonly schema: Schema;
+  /** The folder of the working copies, which no other store of this process uses. Default: `working-copies`. */
+  readonly copiesFolder?: string;
   readonly maxConnections?: number | undefined;
   readonly measureCommit: (durationMs: number) => void;
   readonly onError: (error: unknown) => void;
@@ -48,11 +57,16 @@ export interface PostgresStoresOptions {
 /** Stores everything in PostgreSQL, shared by any number of instances. */
 export function postgresStores(url: string, options: PostgresStoresOptions): Stores {
   const connections = new Connections(url, { maxConnections: options.maxConnections });
+  const databases = postgresDatabases(connections, options);
+  return { ...databases, memberStore: new PostgresMembers(connections, async () => void (await databases.ready())) };
+}
+
+/** Stores databases in PostgreSQL. Closes the connections when it is closed. */
+export function postgresDatabases(connections: Connections, options: PostgresStoresOptions): DatabaseStores {
   const bus = new PostgresBus(connections, options.onError);
   const store = new PostgresStore({ ...options, connections, bus });
   return {
     store,
-    memberStore: new PostgresMembers(connections, async () => void (await store.ready())),
     bus,
     ready: () => store.schemas(),
     close: async () => {

@@ -21,6 +21,8 @@ const MOST_BUSY_WAITS = 100;
 
 export interface ScrubberOptions {
   readonly dataDir: string;
+  /** Whether to check a database. Default: checks all. */
+  readonly owns?: (databaseId: string) => boolean;
   readonly onDamaged: (databaseId: string, damagedPages: number) => void;
   readonly onFailure: (databaseId: string, error: unknown) => void;
   readonly times?: ScrubTimes;
@@ -56,8 +58,8 @@ export class Scrubber {
 
   /** Checks every database once. */
   async pass(): Promise<void> {
-    const { dataDir, onDamaged, onFailure } = this.options;
-    for (const databaseId of databaseIds(dataDir)) {
+    const { dataDir, owns = () => true, onDamaged, onFailure } = this.options;
+    for (const databaseId of databaseIds(dataDir).filter(owns)) {
       try {
         const path = databasePath(dataDir, databaseId);
         const { damaged, unknown } = await verifyPages(path, {

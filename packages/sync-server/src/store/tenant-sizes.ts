@@ -2,6 +2,7 @@ import { statSync } from 'node:fs';
 import { databaseIds } from './data-directory.ts';
 
 const REFRESH_MS = 10_000;
+const SLICE_DATABASES = 100;
 
 /** The bytes that the databases of each tenant take on the disk, measured in one pass and kept for 10 s. */
 export class TenantSizes {
@@ -26,16 +27,46 @@ export class TenantSizes {
     return this.byTenant.get(this.tenantOf(databaseId)) ?? 0;
   }
 
+  /** Measures every 10 s and calls back, in slices, so that other work of the thread waits for a few milliseconds. */
+  watch(onMeasured: () => void): () => void {
+    const measure = (): Promise<void> =>
+      this.measureInSlices().then(onMeasured, () => {
+        // A folder that cannot be read now is measured at the next interval.
+      });
+    void measure();
+    const timer = setInterval(() => void measure(), REFRESH_MS);
+    timer.unref();
+    return () => clearInterval(timer);
+  }
+
+  /** The databases whose tenants hold at least this many bytes. */
+  databasesOver(limitBytes: number): ReadonlySet<string> {
+    return new Set(databaseIds(this.dataDir).filter((id) => (this.byTenant.get(this.tenantOf(id)) ?? 0) >= limitBytes));
+  }
+
+  private async measureInSlices(): Promise<void> {
+    const byTenant = new Map<string, number>();
+    for (const [i, databaseId] of databaseIds(this.dataDir).entries()) {
+      if (i % SLICE_DATABASES === 0) await new Promise((resolve) => setImmediate(resolve));
+      const tenant = this.tenantOf(databaseId);
+      byTenant.set(tenant, (byTenant.get(tenant) ?? 0) + this.sizeOf(databaseId));
+    }
+    this.byTenant = byTenant;
+    this.measuredMs = performance.now();
+  }
+
+  private sizeOf(databaseId: string): number {
+    const path = this.pathOf(databaseId);
+    return ['', '-wal']
+      .map((suffix) => statSync(path + suffix, { throwIfNoEntry: false })?.size ?? 0)
+      .reduce((sum, size) => sum + size, 0);
+  }
+
   private measure(): void {
     this.byTenant = new Map();
     for (const databaseId of databaseIds(this.dataDir)) {
-      const path = this.pathOf(databaseId);
-      const sizes = ['', '-wal'].map((suffix) => statSync(path + suffix, { throwIfNoEntry: false })?.size ?? 0);
       const tenant = this.tenantOf(databaseId);
-      this.byTenant.set(
-        tenant,
-        sizes.reduce((sum, size) => sum + size, this.byTenant.get(tenant) ?? 0),
-      );
+      this.byTenant.set(tenant, (this.byTenant.get(tenant) ?? 0) + this.sizeOf(databaseId));
     }
     this.measuredMs = performance.now();
   }

@@ -16,15 +16,15 @@ export function inApplyTransaction<T>({ connection, searchIndexes }: ApplyTransa
   connection.setForeignKeys(false);
   connection.setTriggers(false);
   try {
-    connection.run('BEGIN IMMEDIATE');
+    connection.exec('BEGIN IMMEDIATE');
     try {
       const result = body();
       searchIndexes.catchUp();
-      connection.run('COMMIT');
+      connection.exec('COMMIT');
       return result;
     } catch (thrown) {
       // Some storage errors roll back by themselves.
-      if (connection.inTransaction) connection.run('ROLLBACK');
+      if (connection.inTransaction) connection.exec('ROLLBACK');
       throw thrown;
     }
   } finally {

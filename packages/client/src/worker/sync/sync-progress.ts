@@ -45,9 +45,10 @@ export function syncProgress(
     },
     recordUnmasked: (sequence) => rejected.remove(sequence),
     advance({ to, logHash }, lastAckedSequence): void {
-      meta.setCursor(to, logHash);
+      meta.set('cursor', to);
+      meta.set('cursor_link', logHash);
       if (lastAckedSequence > 0) outbox.markAcknowledged(lastAckedSequence, nowMs());
-      outbox.pruneIfDue(nowMs());
+      outbox.prune(nowMs());
       outbox.pack();
     },
     startOver(logEpoch, { to, logHash }, lastAckedSequence): void {
@@ -58,7 +59,8 @@ export function syncProgress(
         if (known !== null) meta.set('older_epoch_up_to', changelog.head().sequence);
       }
       beginGeneration(meta);
-      meta.setCursor(to, logHash);
+      meta.set('cursor', to);
+      meta.set('cursor_link', logHash);
       outbox.markPendingAfter(lastAckedSequence, nowMs());
     },
   };

@@ -27,6 +27,8 @@ export interface PostgresStoreOptions {
   readonly bus: Bus;
   /** Holds the working copies in a folder that is emptied at the start. One process at a time may use it. */
   readonly dataDir: string;
+  /** That folder in the directory. Default: `working-copies`. */
+  readonly copiesFolder?: string;
   readonly schema: Schema;
   readonly measureCommit: (durationMs: number) => void;
   readonly onError: (error: unknown) => void;
@@ -45,7 +47,7 @@ export class PostgresStore implements Store {
 
   constructor(options: PostgresStoreOptions) {
     this.options = options;
-    this.directory = join(options.dataDir, 'working-copies');
+    this.directory = join(options.dataDir, options.copiesFolder ?? 'working-copies');
     rmSync(this.directory, { recursive: true, force: true });
     mkdirSync(this.directory, { recursive: true });
     this.tables = prepareSchema(options.connections, options.schema);

@@ -1,0 +1,110 @@
+import { RockpoolError, toRockpoolError } from '@rockpool/shared';
+import type { DatabaseHost } from '../database/database-host.ts';
+import { sqliteDamage } from '../store/file-damage.ts';
+import type { SchemaView } from '../store/schema-view.ts';
+import type { Outbox } from './outbox.ts';
+import { OwnerSession } from './owner-session.ts';
+import type { FromOwner, SentAccess, ToOwner } from './thread-messages.ts';
+
+type Join = Extract<ToOwner, { readonly kind: 'join' }>;
+type OfSession = Exclude<ToOwner, { readonly kind: 'join' | 'snapshot' | 'take-offline' | 'full-tenants' | 'close' }>;
+
+/** The part of a server that runs on a thread of its own: databases, and the sessions that use them. */
+export class DatabaseOwner {
+  private readonly host: DatabaseHost;
+  private readonly outbox: Outbox<FromOwner>;
+  private readonly sessions = new Map<number, OwnerSession>();
+  // By schema hash. Each message brings a copy of its view, of which one is kept for all sessions.
+  private readonly views = new Map<string, SchemaView>();
+
+  constructor(host: DatabaseHost, outbox: Outbox<FromOwner>) {
+    this.host = host;
+    this.outbox = outbox;
+  }
+
+  receive(message: Exclude<ToOwner, { readonly kind: 'full-tenants' | 'close' }>): void {
+    switch (message.kind) {
+      case 'join':
+        return this.join(message);
+      case 'snapshot':
+        this.host.snapshot(message.databaseId, 'everything').then(
+          (snapshot) => this.outbox.add({ kind: 'snapshot', call: message.call, snapshot }),
+          (error: unknown) =>
+            this.outbox.add({
+              kind: 'call-failed',
+              call: message.call,
+              error: this.failureOf(message.databaseId, error).toData(),
+            }),
+        );
+        return;
+      case 'take-offline':
+        return this.host.takeOffline(message.databaseId, RockpoolError.fromData(message.error));
+      default:
+        return this.ofSession(message);
+    }
+  }
+
+  private join(message: Join): void {
+    const session = new OwnerSession(message, this.outbox, () => this.sessions.delete(message.session));
+    this.sessions.set(message.session, session);
+    this.begin(session, message).then(
+      () => this.outbox.add({ kind: 'joined', session: message.session }),
+      (error: unknown) => session.fail(this.failureOf(message.databaseId, error)),
+    );
+  }
+
+  private async begin(session: OwnerSession, { databaseId, hello, access }: Join): Promise<void> {
+    const database = await this.host.open(databaseId);
+    await database.catchUp();
+    if (session.hasEnded) return;
+    session.database = database;
+    const { principal, canWrite, nowMs } = access;
+    const filter = { rows: 'everything', schema: this.view(hello.schemaHash, access) } as const;
+    await database.join(session, hello, { principal, canWrite, nowMs, filter });
+    if (session.hasEnded) database.leave(session);
+  }
+
+  private view(schemaHash: string, { view }: SentAccess): SchemaView | null {
+    if (view === null) return null;
+    const known = this.views.get(schemaHash) ?? view;
+    this.views.set(schemaHash, known);
+    return known;
+  }
+
+  private ofSession(message: OfSession): void {
+    const session = this.sessions.get(message.session);
+    const database = session?.database;
+    // The session has failed, and the accepting thread does not know it yet.
+    if (session === undefined || database === null || database === undefined) {
+      if (message.kind === 'leave') session?.end();
+      return;
+    }
+    try {
+      switch (message.kind) {
+        case 'leave':
+          return session.end();
+        case 'push':
+          return database.push(session, message.push, message, (refusal) =>
+            this.outbox.add({ kind: 'settled', call: message.call, refusal: refusal?.toData() ?? null }),
+          );
+        case 'confirm':
+          return database.confirm(session, message.cursor, message.lastAckedSequence);
+        case 'audit':
+          return database.audit(session, message.audit, (tableIds) =>
+            this.outbox.add({ kind: 'audit-differs', session: message.session, tableIds }),
+          );
+        case 'show':
+          return database.show(session, message.presence, message.sender);
+      }
+    } catch (error) {
+      session.fail(this.failureOf(session.databaseId, error));
+    }
+  }
+
+  /** Takes the database offline if the error means a damaged file. */
+  private failureOf(databaseId: string, error: unknown): RockpoolError {
+    const damage = sqliteDamage(error);
+    if (damage !== null) this.host.takeOffline(databaseId, damage);
+    return damage ?? toRockpoolError(error);
+  }
+}

@@ -1,0 +1,302 @@
+import { Worker } from 'node:worker_threads';
+import { RockpoolError, type Audit, type Hello, type Presence, type Push } from '@rockpool/shared';
+import type { Sender } from '../admission/admit-changeset.ts';
+import type { Access } from '../database/joining.ts';
+import type { SessionDatabase } from '../database/session-database.ts';
+import type { Subscriber } from '../fanout/subscription.ts';
+import { errorFields, type Logger } from '../observe/log-line.ts';
+import type { PresenceSender } from '../presence/presence-room.ts';
+import type { Snapshot } from '../snapshot/snapshots.ts';
+import { Outbox } from './outbox.ts';
+import type { FromOwner, ThreadOptions, ThreadState, ToOwner } from './thread-messages.ts';
+
+/** A thread that ends within this time of its start would end again: the next one starts after the same time. */
+const RESTART_DELAY_MS = 1_000;
+
+/** A thread that has closed its files ends within this time, or is ended. */
+const EXIT_PATIENCE_MS = 2_000;
+
+export interface DatabaseThreadEvents {
+  readonly log: Logger;
+  /** The thread ended unexpectedly, and another one replaces it. */
+  readonly onRestart: () => void;
+  /** A new thread needs what was sent to the earlier one. */
+  readonly onStart: (thread: DatabaseThread) => void;
+  readonly onCommit: (durationMs: number) => void;
+}
+
+interface Joined {
+  readonly number: number;
+  readonly subscriber: Subscriber;
+  /** Settles the join. */
+  readonly resolve: () => void;
+  readonly reject: (error: RockpoolError) => void;
+  onDifference: ((tableIds: readonly number[]) => void) | null;
+}
+
+interface Call {
+  readonly resolve: (snapshot: Snapshot | null) => void;
+  readonly reject: (error: RockpoolError) => void;
+}
+
+const IDLE: ThreadState = { openCount: 0, damagedCount: 0, loopDelaySeconds: 0, utilization: 0 };
+
+/**
+ * One thread that owns databases, as the accepting thread sees it. If the thread ends unexpectedly, its sessions fail
+ * with `database-unavailable`, so that their clients reconnect, and another thread takes its place.
+ */
+export class DatabaseThread {
+  state: ThreadState = IDLE;
+  private readonly options: ThreadOptions;
+  private readonly events: DatabaseThreadEvents;
+  private readonly script: URL;
+  // Null while no thread runs.
+  private worker: Worker | null = null;
+  private readonly outbox: Outbox<ToOwner>;
+  private readonly sessions = new Map<number, Joined>();
+  private readonly numbers = new Map<Subscriber, number>();
+  private readonly settles = new Map<number, (refusal: RockpoolError | null) => void>();
+  private readonly calls = new Map<number, Call>();
+  private lastNumber = 0;
+  private closing: { readonly promise: Promise<void>; readonly resolve: () => void } | null = null;
+  private started = Promise.withResolvers<void>();
+  private startedMs = 0;
+  private restart: NodeJS.Timeout | null = null;
+
+  constructor(
+    options: ThreadOptions,
+    events: DatabaseThreadEvents,
+    script: URL = new URL('./database-worker.ts', import.meta.url),
+  ) {
+    this.options = options;
+    this.events = events;
+    this.script = script;
+    this.outbox = new Outbox((messages) => this.worker?.postMessage(messages));
+    this.started.promise.catch(() => undefined); // callers of `ready` get the rejection
+    this.start();
+  }
+
+  get isRunning(): boolean {
+    return this.worker !== null;
+  }
+
+  /** Resolves once the thread runs. Rejects if it cannot be started. */
+  ready(): Promise<void> {
+    return this.started.promise;
+  }
+
+  /** The database as a session uses it. */
+  open(databaseId: string): SessionDatabase {
+    return {
+      // The owner catches up before it lets a session join.
+      catchUp: () => Promise.resolve(),
+      join: (subscriber, hello, access) => this.join(databaseId, subscriber, hello, access),
+      leave: (subscriber) => this.leave(subscriber),
+      push: (subscriber, push, author, settled) => this.push(subscriber, push, author, settled),
+      confirm: (subscriber, cursor, lastAckedSequence) =>
+        this.ofSession(subscriber, (session) => ({ kind: 'confirm', session, cursor, lastAckedSequence })),
+      audit: (subscriber, audit, onDifference) => this.audit(subscriber, audit, onDifference),
+      show: (subscriber, presence, sender) => this.show(subscriber, presence, sender),
+    };
+  }
+
+  snapshot(databaseId: string): Promise<Snapshot | null> {
+    return new Promise((resolve, reject) => {
+      if (this.worker === null) return reject(unavailable());
+      const call = ++this.lastNumber;
+      this.calls.set(call, { resolve, reject });
+      this.outbox.add({ kind: 'snapshot', call, databaseId });
+    });
+  }
+
+  /** Sends a message that has no answer. */
+  tell(message: Extract<ToOwner, { readonly kind: 'take-offline' | 'full-tenants' }>): void {
+    this.outbox.add(message);
+  }
+
+  /** Decides what was pushed, closes the files and ends the thread. */
+  async close(): Promise<void> {
+    if (this.restart !== null) clearTimeout(this.restart);
+    if (this.closing === null) {
+      const { promise, resolve } = Promise.withResolvers<void>();
+      this.closing = { promise, resolve };
+      if (this.worker === null) resolve();
+      else this.outbox.add({ kind: 'close' });
+    }
+    await this.closing.promise;
+  }
+
+  private join(databaseId: string, subscriber: Subscriber, hello: Hello, access: Access): Promise<void> {
+    return new Promise((resolve, reject) => {
+      if (this.worker === null) return reject(unavailable());
+      const number = ++this.lastNumber;
+      this.sessions.set(number, { number, subscriber, resolve, reject, onDifference: null });
+      this.numbers.set(subscriber, number);
+      const { principal, canWrite, nowMs, filter } = access;
+      this.outbox.add({
+        kind: 'join',
+        session: number,
+        databaseId,
+        site: subscriber.site,
+        // The token was verified here.
+        hello: { ...hello, token: '' },
+        access: {
+          principal: {
+            id: principal.id,
+            ...(principal.formerly !== undefined && { formerly: [...principal.formerly] }),
+          },
+          canWrite,
+          nowMs,
+          view: filter.schema,
+        },
+      });
+    });
+  }
+
+  private leave(subscriber: Subscriber): void {
+    const number = this.forget(subscriber);
+    if (number !== undefined) this.outbox.add({ kind: 'leave', session: number });
+  }
+
+  private forget(subscriber: Subscriber): number | undefined {
+    const number = this.numbers.get(subscriber);
+    if (number === undefined) return undefined;
+    this.numbers.delete(subscriber);
+    this.sessions.get(number)?.resolve();
+    this.sessions.delete(number);
+    return number;
+  }
+
+  private push(
+    subscriber: Subscriber,
+    push: Push,
+    { principal, receivedMs }: Pick<Sender, 'principal' | 'receivedMs'>,
+    settled: (refusal: RockpoolError | null) => void,
+  ): void {
+    this.ofSession(subscriber, (session) => {
+      const call = ++this.lastNumber;
+      this.settles.set(call, settled);
+      return { kind: 'push', session, call, push, principal, receivedMs };
+    });
+  }
+
+  private audit(subscriber: Subscriber, audit: Audit, onDifference: (tableIds: readonly number[]) => void): void {
+    this.ofSession(subscriber, (session) => {
+      const joined = this.sessions.get(session);
+      if (joined !== undefined) joined.onDifference = onDifference;
+      return { kind: 'audit', session, audit };
+    });
+  }
+
+  private show(subscriber: Subscriber, presence: Presence, { principal, nowMs }: PresenceSender): void {
+    const { id, name } = principal;
+    this.ofSession(subscriber, (session) => ({
+      kind: 'show',
+      session,
+      presence,
+      sender: { principal: { id, ...(name !== undefined && { name }) }, nowMs },
+    }));
+  }
+
+  private ofSession(subscriber: Subscriber, message: (session: number) => ToOwner): void {
+    const number = this.numbers.get(subscriber);
+    if (number !== undefined) this.outbox.add(message(number));
+  }
+
+  private start(): void {
+    this.startedMs = performance.now();
+    const worker = new Worker(this.script, { workerData: this.options });
+    this.worker = worker;
+    let problem: unknown = null;
+    worker.on('message', (messages: readonly FromOwner[]) => {
+      if (this.worker === worker) for (const message of messages) this.receive(message);
+    });
+    // `exit` follows.
+    worker.on('error', (error) => (problem = error));
+    worker.on('exit', (code) => this.ended(worker, code, problem));
+    this.events.onStart(this);
+  }
+
+  private ended(worker: Worker, code: number, problem: unknown): void {
+    if (this.worker !== worker) return;
+    this.worker = null;
+    this.state = IDLE;
+    this.failAll();
+    if (this.closing !== null) return this.closing.resolve();
+    this.events.log('thread-ended', { thread: this.options.index, exitCode: code, ...errorFields(problem) });
+    this.started.reject(new RockpoolError('database-unavailable', { problem: 'a thread ended' }, { cause: problem }));
+    this.events.onRestart();
+    const livedMs = performance.now() - this.startedMs;
+    if (livedMs >= RESTART_DELAY_MS) return this.start();
+    this.restart = setTimeout(() => this.start(), RESTART_DELAY_MS - livedMs);
+  }
+
+  private failAll(): void {
+    const sessions = [...this.sessions.values()];
+    const calls = [...this.calls.values()];
+    this.sessions.clear();
+    this.numbers.clear();
+    this.settles.clear();
+    this.calls.clear();
+    for (const { reject } of calls) reject(unavailable());
+    for (const { subscriber, reject } of sessions) {
+      reject(unavailable());
+      subscriber.fail(unavailable());
+    }
+  }
+
+  private receive(message: FromOwner): void {
+    switch (message.kind) {
+      case 'started':
+        return this.started.resolve();
+      case 'send':
+        for (const session of message.sessions) this.sessions.get(session)?.subscriber.send(...message.messages);
+        return;
+      case 'joined':
+        return this.sessions.get(message.session)?.resolve();
+      case 'failed':
+        return this.failed(message.session, RockpoolError.fromData(message.error));
+      case 'settled': {
+        const settled = this.settles.get(message.call);
+        this.settles.delete(message.call);
+        return settled?.(message.refusal === null ? null : RockpoolError.fromData(message.refusal));
+      }
+      case 'audit-differs':
+        return this.sessions.get(message.session)?.onDifference?.(message.tableIds);
+      case 'snapshot':
+        return this.answered(message.call)?.resolve(message.snapshot);
+      case 'call-failed':
+        return this.answered(message.call)?.reject(RockpoolError.fromData(message.error));
+      case 'log':
+        return this.events.log(message.event, message.fields);
+      case 'commit-duration':
+        return this.events.onCommit(message.durationMs);
+      case 'state':
+        this.state = message.state;
+        return;
+      case 'closed':
+        // The thread ends by itself. What still holds it, such as an unfinished build of a snapshot, is not waited for.
+        setTimeout(() => void this.worker?.terminate(), EXIT_PATIENCE_MS).unref();
+        return;
+    }
+  }
+
+  private answered(call: number): Call | undefined {
+    const answered = this.calls.get(call);
+    this.calls.delete(call);
+    return answered;
+  }
+
+  private failed(session: number, error: RockpoolError): void {
+    const joined = this.sessions.get(session);
+    if (joined === undefined) return;
+    this.sessions.delete(session);
+    this.numbers.delete(joined.subscriber);
+    joined.reject(error);
+    joined.subscriber.fail(error);
+  }
+}
+
+function unavailable(): RockpoolError {
+  return new RockpoolError('database-unavailable', { problem: 'the thread of the database ended' });
+}

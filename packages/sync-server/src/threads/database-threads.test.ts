@@ -1,0 +1,156 @@
+import type { Worker } from 'node:worker_threads';
+import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { temporaryFolder } from '../../../../tests/kit/temporary-folder.ts';
+import { insert } from '../../testing/changeset.ts';
+import { deliveredRows } from '../../testing/delivered-rows.ts';
+import { TestServer } from '../../testing/test-server.ts';
+import { createSyncServer } from '../create-sync-server.ts';
+import { TEST_SCHEMA } from '../../testing/test-schema.ts';
+import { ownerOf } from './owner-of.ts';
+
+const THREADS = 2;
+/** Two databases of different threads. */
+const [HERE, ELSEWHERE] = [0, 1].map((owner) =>
+  Array.from({ length: 50 }, (_, i) => `household-${i}`).find((id) => ownerOf(id, THREADS) === owner),
+) as [string, string];
+
+const workers: Worker[] = [];
+const collect = (worker: Worker): void => void workers.push(worker);
+let server: TestServer;
+
+async function start(options: Parameters<typeof TestServer.start>[1] = {}): Promise<void> {
+  server = await TestServer.start(temporaryFolder(), { threads: THREADS, ...options });
+  await server.sync.ready();
+}
+
+beforeEach(() => {
+  workers.length = 0;
+  process.on('worker', collect);
+});
+afterEach(async () => {
+  process.off('worker', collect);
+  await server.stop();
+});
+
+/** The latest thread that owns a database. */
+function threadOf(databaseId: string): Worker {
+  return workers[ownerOf(databaseId, THREADS)] as Worker;
+}
+
+async function metric(name: string): Promise<number> {
+  const text = await (await fetch(`http://${server.host}/metrics`)).text();
+  return Number(new RegExp(`^${name} (\\S+)$`, 'm').exec(text)?.[1]);
+}
+
+async function delivers(databaseId: string, key: string): Promise<void> {
+  const writer = await server.open(undefined, { databaseId });
+  const readers = [await server.open(undefined, { databaseId }), await server.open(undefined, { databaseId })];
+  expect(await writer.commit([insert('accounts', key, { name: databaseId })])).toMatchObject({ kind: 'admitted' });
+  for (const reader of readers)
+    expect(deliveredRows(await reader.delivery(), 'accounts').map((row) => row.key)).toEqual([[key]]);
+}
+
+it('commits on the threads of the databases and delivers to every session', async () => {
+  await start();
+  for (const databaseId of [HERE, ELSEWHERE]) await delivers(databaseId, 'x');
+  expect(workers).toHaveLength(THREADS);
+  expect(await metric('rockpool_threads')).toBe(THREADS);
+});
+
+it('replaces a thread that ends: its sessions fail, others stay, and nothing acknowledged is lost', async () => {
+  await start();
+  const here = await server.open(undefined, { databaseId: HERE });
+  const elsewhere = await server.open(undefined, { databaseId: ELSEWHERE });
+  await here.commit([insert('accounts', 'before', { name: 'before' })]);
+  await threadOf(HERE).terminate();
+  expect(await here.failure()).toMatchObject({ code: 'database-unavailable' });
+  expect(await elsewhere.commit([insert('accounts', 'x', { name: 'x' })])).toMatchObject({ kind: 'admitted' });
+  await server.logged('thread-ended');
+  expect(await metric('rockpool_thread_restarts_total')).toBe(1);
+  while (workers.length === THREADS) await new Promise((resolve) => process.once('worker', resolve));
+  const again = await server.open(here.site, { databaseId: HERE });
+  expect(await again.commit([insert('accounts', 'after', { name: 'after' })])).toMatchObject({ kind: 'admitted' });
+  expect(server.query('SELECT id FROM accounts ORDER BY id', HERE)).toEqual([['after'], ['before']]);
+});
+
+it('commits a push again that a thread was deciding when it ended, exactly once', async () => {
+  await start();
+  const writer = await server.open(undefined, { databaseId: HERE });
+  const rows = Array.from({ length: 20_000 }, (_, i) => insert('accounts', `k${i}`, { name: `${i}` }));
+  writer.site.write(rows);
+  writer.push();
+  await writer.roundTrip();
+  await threadOf(HERE).terminate();
+  await writer.closes();
+  while (workers.length === THREADS) await new Promise((resolve) => process.once('worker', resolve));
+  const again = await server.open(writer.site, { databaseId: HERE });
+  if (again.site.lastAckedSequence === 0) {
+    again.push();
+    await again.decided(1);
+  }
+  expect(server.query('SELECT count(*) FROM accounts', HERE)).toEqual([[BigInt(rows.length)]]);
+  expect(server.query('SELECT count(*) FROM rockpool_log', HERE)).toEqual([[1n]]);
+});
+
+it('answers /health while a thread is busy', async () => {
+  await start();
+  const writer = await server.open(undefined, { databaseId: HERE });
+  writer.site.write(Array.from({ length: 60_000 }, (_, i) => insert('accounts', `k${i}`, { name: `${i}` })));
+  writer.push();
+  let answers = 0;
+  const decided = writer.decided(1).then(() => 'decided');
+  while ((await Promise.race([decided, fetch(`http://${server.host}/health`)])) !== 'decided') answers++;
+  expect(answers).toBeGreaterThan(10);
+});
+
+it('decides what was pushed before it stops', async () => {
+  await start();
+  const writer = await server.open(undefined, { databaseId: HERE });
+  writer.site.write([insert('accounts', 'x', { name: 'x' })]);
+  writer.push();
+  await writer.roundTrip();
+  await server.sync.close();
+  expect(server.query('SELECT id FROM accounts', HERE)).toEqual([['x']]);
+});
+
+it('serves snapshots of both threads', async () => {
+  await start({ snapshots: { minFileBytes: 1 } });
+  for (const databaseId of [HERE, ELSEWHERE]) {
+    const writer = await server.open(undefined, { databaseId });
+    await writer.commit([insert('accounts', 'x', { name: 'x' })]);
+    const response = await fetch(`http://${server.host}/databases/${databaseId}/snapshot?schema=${TEST_SCHEMA.hash}`, {
+      headers: { authorization: `Bearer ${await server.token('viewer', 'ann', databaseId)}` },
+    });
+    expect(response.status).toBe(200);
+    expect((await response.arrayBuffer()).byteLength).toBeGreaterThan(100);
+  }
+});
+
+it('limits tenants', async () => {
+  const folder = temporaryFolder();
+  server = await TestServer.start(folder, { threads: THREADS });
+  await (await server.open(undefined, { databaseId: HERE })).commit([insert('accounts', 'x', { name: 'x' })]);
+  await server.stop();
+  server = await TestServer.start(folder, { threads: THREADS, quotas: { maxTenantBytes: 1 } });
+  await server.sync.ready();
+  const writer = await server.open(undefined, { databaseId: HERE });
+  writer.site.write([insert('accounts', 'y', { name: 'y' })]);
+  writer.push();
+  expect(await writer.failure()).toMatchObject({ code: 'quota-exceeded', fields: { quota: 'tenant-bytes' } });
+});
+
+describe('with more than one thread', () => {
+  it('rejects options that need databases on the accepting thread', async () => {
+    await start();
+    expect(() => server.sync.database(HERE)).toThrow('threads: 1');
+    expect(() =>
+      createSyncServer({
+        dataDir: temporaryFolder(),
+        schema: TEST_SCHEMA,
+        secret: 'x'.repeat(32),
+        threads: 2,
+        validate: () => null,
+      }),
+    ).toThrow('validate needs threads: 1');
+  });
+});

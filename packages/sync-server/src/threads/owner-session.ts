@@ -1,0 +1,54 @@
+import type { RockpoolError } from '@rockpool/shared';
+import type { LiveDatabase } from '../database/live-database.ts';
+import type { Subscriber } from '../fanout/subscription.ts';
+import type { Outbox } from './outbox.ts';
+import type { FromOwner } from './thread-messages.ts';
+
+/** A session as the thread that owns its database sees it. The connection is at the accepting thread. */
+export class OwnerSession implements Subscriber {
+  readonly number: number;
+  readonly site: string;
+  readonly databaseId: string;
+  hasEnded = false;
+  /** Null until the session joins. */
+  database: LiveDatabase | null = null;
+  private readonly outbox: Outbox<FromOwner>;
+  private readonly onEnded: () => void;
+
+  constructor(
+    { session, site, databaseId }: { readonly session: number; readonly site: string; readonly databaseId: string },
+    outbox: Outbox<FromOwner>,
+    onEnded: () => void,
+  ) {
+    this.number = session;
+    this.site = site;
+    this.databaseId = databaseId;
+    this.outbox = outbox;
+    this.onEnded = onEnded;
+  }
+
+  /** Copies cross between the threads: one copy serves all sessions that get the same messages in a row. */
+  send(...messages: Uint8Array[]): void {
+    if (this.hasEnded) return;
+    const { last } = this.outbox;
+    if (last?.kind === 'send' && areSame(last.messages, messages)) last.sessions.push(this.number);
+    else this.outbox.add({ kind: 'send', sessions: [this.number], messages });
+  }
+
+  fail(error: RockpoolError): void {
+    if (this.hasEnded) return;
+    this.end();
+    this.outbox.add({ kind: 'failed', session: this.number, error: error.toData() });
+  }
+
+  end(): void {
+    if (this.hasEnded) return;
+    this.hasEnded = true;
+    this.database?.leave(this);
+    this.onEnded();
+  }
+}
+
+function areSame(some: readonly Uint8Array[], others: readonly Uint8Array[]): boolean {
+  return some.length === others.length && some.every((message, i) => message === others[i]);
+}

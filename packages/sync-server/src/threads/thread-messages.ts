@@ -1,0 +1,104 @@
+import type { Audit, ErrorData, Hello, Presence, Push } from '@rockpool/shared';
+import type { HostRules } from '../database/database-host.ts';
+import type { LogFields } from '../observe/log-line.ts';
+import type { PresenceSender } from '../presence/presence-room.ts';
+import type { Snapshot } from '../snapshot/snapshots.ts';
+import type { SchemaView } from '../store/schema-view.ts';
+
+/*
+ * What the accepting thread and the threads that own databases send each other, as arrays of messages: one array per turn
+ * of the event loop. Sessions and calls are numbered by the accepting thread.
+ */
+
+/** The options of a thread (`workerData`). */
+export interface ThreadOptions {
+  /** From 0. */
+  readonly index: number;
+  /** The number of threads that own databases. */
+  readonly count: number;
+  readonly dataDir: string;
+  /** As encodeSchema writes it. */
+  readonly schema: string;
+  readonly postgres: string | null;
+  readonly postgresConnections: number;
+  readonly documentThreads: number;
+  readonly rules: HostRules;
+}
+
+/** The rights with which a session joins, as plain data. */
+export interface SentAccess {
+  readonly principal: { readonly id: string; readonly formerly?: readonly string[] };
+  readonly canWrite: boolean;
+  readonly nowMs: number;
+  /** The part of the schema that the client knows. Null: all of it. */
+  readonly view: SchemaView | null;
+}
+
+export type ToOwner =
+  /** Opens the database if it is closed, and begins a session. `joined` or `failed` follows. */
+  | {
+      readonly kind: 'join';
+      readonly session: number;
+      readonly databaseId: string;
+      readonly site: string;
+      readonly hello: Hello;
+      readonly access: SentAccess;
+    }
+  | { readonly kind: 'leave'; readonly session: number }
+  /** `settled` follows. */
+  | {
+      readonly kind: 'push';
+      readonly session: number;
+      readonly call: number;
+      readonly push: Push;
+      readonly principal: string;
+      readonly receivedMs: number;
+    }
+  | {
+      readonly kind: 'confirm';
+      readonly session: number;
+      readonly cursor: number;
+      readonly lastAckedSequence: number;
+    }
+  | { readonly kind: 'audit'; readonly session: number; readonly audit: Audit }
+  | {
+      readonly kind: 'show';
+      readonly session: number;
+      readonly presence: Presence;
+      readonly sender: PresenceSender;
+    }
+  /** `snapshot` follows. */
+  | { readonly kind: 'snapshot'; readonly call: number; readonly databaseId: string }
+  | { readonly kind: 'take-offline'; readonly databaseId: string; readonly error: ErrorData }
+  /** The databases whose tenants may not grow. */
+  | { readonly kind: 'full-tenants'; readonly databaseIds: ReadonlySet<string> }
+  /** Decide what was pushed and close the files. `closed` follows. */
+  | { readonly kind: 'close' };
+
+export type FromOwner =
+  | { readonly kind: 'started' }
+  /** The same messages for each of the sessions. */
+  | { readonly kind: 'send'; readonly sessions: number[]; readonly messages: readonly Uint8Array[] }
+  | { readonly kind: 'joined'; readonly session: number }
+  /** The session has ended. */
+  | { readonly kind: 'failed'; readonly session: number; readonly error: ErrorData }
+  | { readonly kind: 'settled'; readonly call: number; readonly refusal: ErrorData | null }
+  | { readonly kind: 'audit-differs'; readonly session: number; readonly tableIds: readonly number[] }
+  | { readonly kind: 'snapshot'; readonly call: number; readonly snapshot: Snapshot | null }
+  | { readonly kind: 'call-failed'; readonly call: number; readonly error: ErrorData }
+  | { readonly kind: 'log'; readonly event: string; readonly fields: LogFields }
+  | { readonly kind: 'commit-duration'; readonly durationMs: number }
+  | { readonly kind: 'state'; readonly state: ThreadState }
+  | { readonly kind: 'closed' };
+
+/** What a thread reports every second. */
+export interface ThreadState {
+  readonly openCount: number;
+  readonly damagedCount: number;
+  /** The delay of its event loop since the last report, 99th percentile. */
+  readonly loopDelaySeconds: number;
+  /** The share of the time since the last report in which it was busy. */
+  readonly utilization: number;
+}
+
+export const STATE_INTERVAL_MS = 1_000;
