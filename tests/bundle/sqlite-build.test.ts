@@ -11,6 +11,7 @@ it('the SQLite build matches its script and sources', () => {
   expect(sums.map((line) => line.slice(66))).toEqual([
     'build.mjs',
     'capture.c',
+    'row-effects.c',
     'rows.c',
     'exported-functions.txt',
     'no-files.c',

@@ -49,7 +49,7 @@ const LINKED = [
 ];
 
 /** Our C that uses SQLite's internals. */
-const OURS = ['capture.c', 'rows.c'];
+const OURS = ['capture.c', 'row-effects.c', 'rows.c'];
 
 /** Of each a hash is kept, so that a source that was changed without building again is noticed. */
 const MADE_FROM = ['build.mjs', ...OURS, 'exported-functions.txt', 'no-files.c', 'relay.js', 'sources.mjs'];

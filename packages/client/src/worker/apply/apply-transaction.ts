@@ -16,15 +16,15 @@ export function inApplyTransaction<T>({ connection, searchIndexes }: ApplyTransa
   connection.setForeignKeys(false);
   connection.setTriggers(false);
   try {
-    connection.exec('BEGIN IMMEDIATE');
+    connection.run('BEGIN IMMEDIATE');
     try {
       const result = body();
       searchIndexes.catchUp();
-      connection.exec('COMMIT');
+      connection.run('COMMIT');
       return result;
     } catch (thrown) {
       // Some storage errors roll back by themselves.
-      if (connection.inTransaction) connection.exec('ROLLBACK');
+      if (connection.inTransaction) connection.run('ROLLBACK');
       throw thrown;
     }
   } finally {

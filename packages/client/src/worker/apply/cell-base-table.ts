@@ -23,7 +23,7 @@ export class CellBaseTable {
   }
 
   isEmpty(): boolean {
-    return this.connection.value('SELECT 1 FROM rockpool_base LIMIT 1') === undefined;
+    return this.connection.knownRow('rockpool_base', 'SELECT 1 FROM rockpool_base LIMIT 1') === undefined;
   }
 
   read({ tableId, key }: RowRef): Map<number, CoveredCell> {

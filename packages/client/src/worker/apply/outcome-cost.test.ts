@@ -148,3 +148,53 @@ describe('with many pending changes of one row', () => {
     expect(reads).toBeLessThan(30);
   });
 });
+
+const plain = testTable('plain', { id: 'text not null', title: 'text' });
+
+describe('the cost of a delivery', () => {
+  /** The statements that the last of some deliveries runs. It compiles none. */
+  function statementsOf(delivery: (from: number) => Parameters<typeof testDelivery>[0], writes = 0): string[] {
+    const database = openInMemory({ schema: buildSchema([plain]) });
+    const sync = testSync(database);
+    sync.greet(testWelcome());
+    for (let n = 1; n <= writes; n++)
+      database.write({ id: `${n}`, statements: [{ sql: 'INSERT INTO plain (id) VALUES (?)', params: [`${n}`] }] });
+    const deliver = (from: number): unknown => sync.applyDelivery(testDelivery({ ...delivery(from) }));
+    for (let from = 0; from < 3; from++) deliver(from);
+    const prepare = vi.spyOn(database.connection, 'prepare');
+    const compile = vi.spyOn(database.connection.runtime.module, '_sqlite3_prepare_v3');
+    try {
+      deliver(3);
+      expect(compile).not.toHaveBeenCalled();
+      return prepare.mock.calls.map(([sql]) => sql.replace(/ (?:INTO |FROM )?"?(rockpool_\w+)?.*/s, ' $1').trim());
+    } finally {
+      prepare.mockRestore();
+      compile.mockRestore();
+      database.close();
+    }
+  }
+
+  it('from another device is its row, the cursor and a transaction', () => {
+    const statements = statementsOf((from) => ({
+      from,
+      to: from + 1,
+      groups: [testGroup('update', plain, [{ id: 'p', title: `${from}` }])],
+    }));
+    expect(statements).toEqual([
+      'BEGIN',
+      'SAVEPOINT rockpool_rows',
+      'UPDATE',
+      'RELEASE rockpool_rows',
+      'INSERT rockpool_meta',
+      'COMMIT',
+    ]);
+  });
+
+  it('with an outcome is the last acknowledged sequence, the cursor and a transaction', () => {
+    const statements = statementsOf((from) => {
+      const to = from + 1;
+      return { from, to, lastAckedSequence: to, outcomes: admitted(to, to) };
+    }, 5);
+    expect(statements).toEqual(['BEGIN', 'INSERT rockpool_meta', 'UPDATE rockpool_decided', 'SELECT', 'COMMIT']);
+  });
+});

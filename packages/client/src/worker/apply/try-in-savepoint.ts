@@ -6,10 +6,10 @@ import type { Connection } from '../sqlite/connection.ts';
  * base is missing (`document-gap`) it rolls the savepoint back and returns the error. Throws any other error.
  */
 export function tryInSavepoint<T>(connection: Connection, body: () => T): T | RockpoolError {
-  connection.exec('SAVEPOINT rockpool_rows');
+  connection.run('SAVEPOINT rockpool_rows');
   try {
     const result = body();
-    connection.exec('RELEASE rockpool_rows');
+    connection.run('RELEASE rockpool_rows');
     return result;
   } catch (thrown) {
     if (
@@ -17,8 +17,8 @@ export function tryInSavepoint<T>(connection: Connection, body: () => T): T | Ro
       !(thrown.code.startsWith('constraint-') || thrown.code === 'value-invalid' || thrown.code === 'document-gap')
     )
       throw thrown;
-    connection.exec('ROLLBACK TO rockpool_rows');
-    connection.exec('RELEASE rockpool_rows');
+    connection.run('ROLLBACK TO rockpool_rows');
+    connection.run('RELEASE rockpool_rows');
     return thrown;
   }
 }

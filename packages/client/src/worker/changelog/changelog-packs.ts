@@ -33,10 +33,16 @@ export class ChangelogPacks {
    */
   packUpTo(upTo: number): void {
     if (!isPackCodeLoaded()) return;
-    this.considerFrom ??= this.connection.value(
-      'SELECT ifnull(max(last), 0) + 1 FROM rockpool_changelog_pack',
-    ) as number;
+    this.considerFrom ??= this.last() + 1;
     this.considerFrom = packCode().packRun(this.connection, this.considerFrom, upTo);
+  }
+
+  /** The newest packed sequence; 0 if there is none. */
+  private last(): number {
+    return this.connection.knownValue(
+      'rockpool_changelog_pack',
+      'SELECT ifnull(max(last), 0) FROM rockpool_changelog_pack',
+    ) as number;
   }
 
   /** The changeset, if it is packed. */
@@ -47,6 +53,7 @@ export class ChangelogPacks {
 
   /** The first and the last sequence of each pack with changesets after `sequence`, in order. */
   rangesAfter(sequence: number): readonly (readonly [first: number, last: number])[] {
+    if (this.last() <= sequence) return [];
     return this.connection.rows(
       'SELECT first, last FROM rockpool_changelog_pack WHERE last > ? ORDER BY last',
       sequence,

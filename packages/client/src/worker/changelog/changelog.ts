@@ -66,7 +66,8 @@ export class Changelog {
   }
 
   head(): ChangelogHead {
-    const [row] = this.connection.rows(
+    const row = this.connection.knownRow(
+      'rockpool_changelog',
       'SELECT sequence, stamp_us, shift_us, hash FROM rockpool_changelog WHERE sequence > 0 ORDER BY sequence DESC LIMIT 1',
     );
     if (row === undefined) return { sequence: 0, stampUs: 0, shiftUs: 0, hash: FIRST_PREVIOUS_HASH };
@@ -168,6 +169,7 @@ export class Changelog {
 
   /** Like `readAfter`, as they are stored. */
   *readStoredAfter(sequence: number): Generator<StoredChangeset> {
+    if (this.head().sequence <= sequence) return;
     let after = sequence;
     for (const [first, last] of this.packs.rangesAfter(sequence)) {
       yield* this.rowsBetween(after, first);

@@ -22,6 +22,7 @@ export interface PushBatch {
 export class Outbox {
   private readonly connection: Connection;
   private readonly changelog: Changelog;
+  private prunedMs = Number.NEGATIVE_INFINITY;
 
   constructor(connection: Connection, changelog: Changelog) {
     this.connection = connection;
@@ -30,7 +31,14 @@ export class Outbox {
 
   /** The last sequence whose outcome is known here; 0 if there is none. */
   lastAckedSequence(): number {
-    return (this.connection.value('SELECT max(up_to) FROM rockpool_decided') ?? 0) as number;
+    return (this.last()?.[0] ?? 0) as number;
+  }
+
+  private last(): readonly [upTo: number, decidedMs: number] | undefined {
+    return this.connection.knownRow(
+      'rockpool_decided',
+      'SELECT up_to, decided_ms FROM rockpool_decided ORDER BY up_to DESC LIMIT 1',
+    ) as [number, number] | undefined;
   }
 
   /** The number of changesets without an outcome. */
@@ -40,6 +48,7 @@ export class Outbox {
 
   /** The changesets after `sequence`, up to `maxBytes` of bodies but at least one; null if there is none. */
   nextPush(sequence: number, maxBytes: number): PushBatch | null {
+    if (this.changelog.head().sequence <= sequence) return null;
     const changesets: Changeset[] = [];
     let sizeBytes = 0;
     for (const { sequence: number, stampUs, base, body, origin } of this.changelog.readStoredAfter(sequence)) {
@@ -54,9 +63,7 @@ export class Outbox {
 
   /** Raises the last acknowledged sequence, never lowers it. Call in the transaction that applies the outcomes. */
   markAcknowledged(upTo: number, nowMs: number): void {
-    const [last] = this.connection.rows(
-      'SELECT up_to, decided_ms FROM rockpool_decided ORDER BY up_to DESC LIMIT 1',
-    ) as [number, number][];
+    const last = this.last();
     if (last !== undefined && last[0] >= upTo) return;
     if (last !== undefined && nowMs >= last[1] && nowMs - last[1] < ACKNOWLEDGED_RESOLUTION_MS) {
       this.connection.run(
@@ -81,6 +88,14 @@ export class Outbox {
   /** Compresses some of the changesets before the last acknowledged one, if there are enough. Takes milliseconds. */
   pack(): void {
     this.changelog.packs.packUpTo(this.lastAckedSequence() - 1);
+  }
+
+  /** Prunes at most once an hour: retention is counted in days. */
+  pruneIfDue(nowMs: number): void {
+    const sinceMs = nowMs - this.prunedMs;
+    if (sinceMs >= 0 && sinceMs < ACKNOWLEDGED_RESOLUTION_MS) return;
+    this.prune(nowMs);
+    this.prunedMs = nowMs;
   }
 
   /**

@@ -26,13 +26,19 @@ export class RejectedTable {
   }
 
   count(): number {
-    return this.connection.value('SELECT count(*) FROM rockpool_parked WHERE closed = 0') as number;
+    return this.connection.knownValue(
+      'rockpool_parked',
+      'SELECT count(*) FROM rockpool_parked WHERE closed = 0',
+    ) as number;
   }
 
   /** Whether there is no rejected changeset, and no closed one that might be sent again. */
   isEmpty(): boolean {
     return (
-      this.connection.value('SELECT 1 FROM rockpool_parked WHERE closed = 0 OR sequence > 0 LIMIT 1') === undefined
+      this.connection.knownRow(
+        'rockpool_parked',
+        'SELECT 1 FROM rockpool_parked WHERE closed = 0 OR sequence > 0 LIMIT 1',
+      ) === undefined
     );
   }
 
@@ -41,6 +47,7 @@ export class RejectedTable {
    * must not read.
    */
   sequences(after: number = Number.MIN_SAFE_INTEGER): Set<number> {
+    if (this.count() === 0) return new Set();
     return new Set(
       this.connection
         .rows('SELECT sequence FROM rockpool_parked WHERE closed = 0 AND sequence > ?', after)
@@ -50,6 +57,7 @@ export class RejectedTable {
 
   /** The sequences that the server rejected with this code, oldest first. */
   rejectedWith(code: ErrorCode, lastAckedSequence: number): number[] {
+    if (this.count() === 0) return [];
     return this.connection
       .rows(
         'SELECT sequence FROM rockpool_parked WHERE closed = 0 AND code = ? AND sequence <= ? ORDER BY sequence',
@@ -114,8 +122,9 @@ export class RejectedTable {
   /** Whether the user has closed any entry after this sequence. */
   hasClosedAfter(sequence: number): boolean {
     return (
+      !this.isEmpty() &&
       this.connection.value('SELECT 1 FROM rockpool_parked WHERE sequence > ? AND closed = 1 LIMIT 1', sequence) !==
-      undefined
+        undefined
     );
   }
 }

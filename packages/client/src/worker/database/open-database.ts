@@ -112,6 +112,7 @@ export function openDatabase(options: OpenDatabaseOptions): OpenDatabase {
   const connection = new Connection(runtime, {
     path,
     readOnly: role === 'reader',
+    isOnlyWriter: role === 'writer',
     ...(vfsName === undefined ? {} : { vfsName }),
     ...(storageError === undefined ? {} : { storageError }),
   });

@@ -24,9 +24,12 @@ export type MetaKey =
   | 'sync_paused' // 1: sync is paused; absent or 0: it is not
   | 'clock_contact_json'; // {localUs, serverMs} of a contact at which nothing was pending; absent before the first
 
-/** Reads and writes rockpool_meta. Nothing is cached, so a rollback undoes every change. */
+/** Reads and writes rockpool_meta. */
 export class Meta {
   private readonly connection: Connection;
+  /** Values that were read or written at `knownAt`, a count of the writes to the table. A rollback counts as one. */
+  private readonly known: Map<MetaKey, SqlValue | undefined> = new Map();
+  private knownAt = -1;
 
   constructor(connection: Connection) {
     this.connection = connection;
@@ -38,15 +41,40 @@ export class Meta {
   }
 
   get(key: MetaKey): SqlValue | undefined {
+    const writes = this.connection.writesOf('rockpool_meta');
+    if (writes === null) return this.read(key);
+    if (writes.count !== this.knownAt) {
+      this.known.clear();
+      this.knownAt = writes.count;
+    }
+    if (!this.known.has(key)) this.known.set(key, this.read(key));
+    return this.known.get(key);
+  }
+
+  private read(key: MetaKey): SqlValue | undefined {
     return this.connection.value('SELECT value FROM rockpool_meta WHERE key = ?', key);
   }
 
   set(key: MetaKey, value: SqlParam): void {
+    this.write('(?, ?)', [key], key, value);
+  }
+
+  /** Sets the cursor and its log hash. */
+  setCursor(watermark: number, logHash: Uint8Array): void {
+    this.write('(?, ?), (?, ?)', ['cursor', 'cursor_link'], 'cursor', watermark, 'cursor_link', logHash);
+    this.known.set('cursor', watermark);
+  }
+
+  private write(rows: string, keys: readonly MetaKey[], ...params: readonly SqlParam[]): void {
+    const countBefore = this.connection.writesOf('rockpool_meta')?.count;
     this.connection.run(
-      'INSERT INTO rockpool_meta (key, value) VALUES (?, ?) ON CONFLICT (key) DO UPDATE SET value = excluded.value',
-      key,
-      value,
+      `INSERT INTO rockpool_meta (key, value) VALUES ${rows} ON CONFLICT (key) DO UPDATE SET value = excluded.value`,
+      ...params,
     );
+    for (const key of keys) this.known.delete(key);
+    // The other keys stay known.
+    const countAfter = this.connection.writesOf('rockpool_meta')?.count;
+    if (this.knownAt === countBefore && countAfter !== undefined) this.knownAt = countAfter;
   }
 
   get siteId(): Uint8Array {

@@ -328,4 +328,44 @@ describe('switches', () => {
     expect(connection.inTransaction).toBe(false);
     connection.close();
   });
+
+  it('apply to the same SQL each time it runs, and compile each statement once', () => {
+    const connection = open();
+    connection.exec(`
+      CREATE TABLE p (id INTEGER PRIMARY KEY);
+      CREATE TABLE c (id INTEGER PRIMARY KEY, p INTEGER REFERENCES p);
+      CREATE TABLE log (a);
+      CREATE TRIGGER c_new AFTER INSERT ON c BEGIN INSERT INTO log VALUES (new.id); END`);
+    const statements = new Set<unknown>();
+    const insert = (id: number): void => {
+      const statement = connection.prepare('INSERT INTO c VALUES (?, 9)');
+      statements.add(statement);
+      try {
+        statement.run(id);
+      } finally {
+        statement.release();
+      }
+    };
+    for (let id = 0; id < 6; id += 2) {
+      connection.setTriggers(false);
+      insert(id);
+      connection.setTriggers(true);
+      connection.setForeignKeys(true);
+      expect(failure(() => insert(id + 1)).code).toBe('constraint-foreign-key');
+      connection.setForeignKeys(false);
+      insert(id + 1);
+    }
+    expect(connection.rows('SELECT a FROM log')).toEqual([[1], [3], [5]]);
+    expect(statements.size).toBe(3);
+    connection.close();
+  });
+
+  it('cannot change in a transaction', () => {
+    const connection = open();
+    connection.exec('BEGIN');
+    expect(failure(() => connection.setForeignKeys(true)).code).toBe('internal');
+    connection.exec('ROLLBACK');
+    expect(connection.value('PRAGMA foreign_keys')).toBe(0);
+    connection.close();
+  });
 });

@@ -2,11 +2,10 @@ import { RockpoolError } from '@rockpool/shared';
 import type { SqlParam, SqlValue } from '../../rpc/sql-value.ts';
 import { installAuthorizer, type Authorizer, type SqlPolicy, type TableUse } from './authorizer.ts';
 import type { Pointer } from './emscripten-module.ts';
+import { internalTablesIn, KnownValues, mayUndo, type TableWrites } from './known-values.ts';
 import {
   SQLITE_AUTH,
   SQLITE_DBCONFIG_DEFENSIVE,
-  SQLITE_DBCONFIG_ENABLE_FKEY,
-  SQLITE_DBCONFIG_ENABLE_TRIGGER,
   SQLITE_ERROR,
   SQLITE_OK,
   SQLITE_OPEN_CREATE,
@@ -27,6 +26,8 @@ export interface ConnectionOptions {
   /** A VFS registered with the same module. Default: SQLite's own. */
   readonly vfsName?: string;
   readonly readOnly?: boolean;
+  /** No other connection writes the file while this one is open, so values that it has read stay known. Default false. */
+  readonly isOnlyWriter?: boolean;
   /** Called after a storage failure: the VFS knows the reason, while SQLite reports only the failure. */
   readonly storageError?: () => RockpoolError | null;
 }
@@ -36,17 +37,22 @@ export class Connection {
   readonly runtime: SqliteRuntime;
   readonly handle: Pointer;
   private readonly storageError: () => RockpoolError | null;
+  private readonly isOnlyWriter: boolean;
   private readonly authorizer: Authorizer;
   private readonly idleStatements: Map<string, Statement> = new Map();
   private readonly openStatements: Set<Statement> = new Set();
   private readonly word: Pointer;
   private closed = false;
   private recordings = 0;
+  private hasTriggers = true;
+  private hasForeignKeys = false;
+  private readonly known: KnownValues = new KnownValues();
 
   constructor(runtime: SqliteRuntime, options: ConnectionOptions) {
     const { module, memory } = runtime;
     this.runtime = runtime;
     this.storageError = options.storageError ?? ((): null => null);
+    this.isOnlyWriter = options.isOnlyWriter ?? false;
     this.word = memory.allocate(8);
     const path = memory.allocateCString(options.path);
     const vfsName = options.vfsName === undefined ? 0 : memory.allocateCString(options.vfsName);
@@ -77,6 +83,7 @@ export class Connection {
     // contains no values.
     const error = result === SQLITE_OK ? null : this.lastError(result, 'prepare');
     memory.free(text);
+    if (mayUndo(sql)) this.known.forgetAll();
     if (error !== null) throw error;
   }
 
@@ -86,8 +93,9 @@ export class Connection {
    */
   prepare(sql: string, policy?: SqlPolicy): Statement {
     // A DELETE without WHERE that was compiled while nothing recorded empties its table at once, invisibly to a
-    // capture that begins later. So recorded statements have cache keys of their own.
-    const key = `${this.recordings > 0 ? 'recorded ' : ''}${policy === undefined ? '' : policy.name}:${sql}`;
+    // capture that begins later. So recorded statements have cache keys of their own. So have statements that run
+    // under other row effects, which SQLite compiles into them.
+    const key = `${this.recordings > 0 ? 'recorded ' : ''}${this.rowEffects}${policy === undefined ? '' : policy.name}:${sql}`;
     const idle = this.idleStatements.get(key);
     if (idle !== undefined) {
       this.idleStatements.delete(key);
@@ -111,7 +119,8 @@ export class Connection {
       module._sqlite3_finalize(handle);
       throw new RockpoolError('query-invalid', { problem: 'more than one statement' });
     }
-    const statement = new Statement(this, this.runtime, handle, key, use);
+    const written = internalTablesIn(sql).map((table) => this.known.writesOf(table));
+    const statement = new Statement(this, this.runtime, handle, { key, use, written, mayUndo: mayUndo(sql) });
     this.openStatements.add(statement);
     return statement;
   }
@@ -144,6 +153,31 @@ export class Connection {
     }
   }
 
+  /**
+   * Returns the first row of an internal query without parameters that reads only `table`; undefined when there is no
+   * row. Keeps it until this connection writes the table, so the connection must be the file's only writer.
+   */
+  knownRow(table: string, sql: string): readonly SqlValue[] | undefined {
+    return this.isOnlyWriter ? this.known.row(table, sql, this.readFirst) : this.readFirst(sql);
+  }
+
+  /** The first column of `knownRow`. */
+  knownValue(table: string, sql: string): SqlValue | undefined {
+    return this.knownRow(table, sql)?.[0];
+  }
+
+  /** Counts the writes to an internal table; null if other connections may write it too. */
+  writesOf(table: string): TableWrites | null {
+    return this.isOnlyWriter ? this.known.writesOf(table) : null;
+  }
+
+  private readonly readFirst = (sql: string): readonly SqlValue[] | undefined => this.rows(sql)[0];
+
+  /** Called by `Statement` after a rollback. */
+  forgetKnownValues(): void {
+    this.known.forgetAll();
+  }
+
   /** Returns the first column of the first row; undefined when there is no row. */
   value(sql: string, ...params: readonly SqlParam[]): SqlValue | undefined {
     const statement = this.prepare(sql);
@@ -169,14 +203,27 @@ export class Connection {
     return this.runtime.module._sqlite3_get_autocommit(this.handle) === 0;
   }
 
-  /** Enables or disables all triggers except temporary ones. */
+  /** Enables or disables triggers. Outside a transaction only. */
   setTriggers(enabled: boolean): void {
-    this.setConfig(SQLITE_DBCONFIG_ENABLE_TRIGGER, enabled);
+    this.setRowEffects(enabled, this.hasForeignKeys);
   }
 
-  /** Enables or disables foreign keys and their actions. SQLite ignores the call inside a transaction. */
+  /** Enables or disables foreign keys and their actions. Outside a transaction only. */
   setForeignKeys(enabled: boolean): void {
-    this.setConfig(SQLITE_DBCONFIG_ENABLE_FKEY, enabled);
+    this.setRowEffects(this.hasTriggers, enabled);
+  }
+
+  private setRowEffects(triggers: boolean, foreignKeys: boolean): void {
+    const { module } = this.runtime;
+    const result = module._rockpool_row_effects(this.handle, triggers ? 1 : 0, foreignKeys ? 1 : 0);
+    if (result !== SQLITE_OK) throw this.lastError(result, 'step');
+    this.hasTriggers = triggers;
+    this.hasForeignKeys = foreignKeys;
+  }
+
+  /** Part of the cache key of a statement. */
+  private get rowEffects(): string {
+    return `${this.hasTriggers ? '' : 'no triggers '}${this.hasForeignKeys ? '' : 'no foreign keys '}`;
   }
 
   /** Forbids direct writes to shadow tables and to sqlite_schema. */
@@ -197,6 +244,8 @@ export class Connection {
   /** Returns the error for a result code that a call on this connection has just returned. */
   lastError(result: number, phase: 'prepare' | 'step'): RockpoolError {
     const { module, memory } = this.runtime;
+    // A failure may have rolled the transaction back.
+    this.known.forgetAll();
     const primaryCode = result & 0xff;
     if (primaryCode === SQLITE_AUTH) {
       const refusal = this.authorizer.takeRefusal();

@@ -73,6 +73,8 @@ export interface SqliteModule extends HotFunctions, VfsModule {
   _rockpool_capture_take(capture: Pointer, result: Pointer): number;
   _rockpool_capture_end(capture: Pointer): void;
   _rockpool_capture_free(capture: Pointer): void;
+  // sqlite/row-effects.c
+  _rockpool_row_effects(connection: Pointer, triggers: number, foreignKeys: number): number;
   // sqlite/rows.c
   _rockpool_rows(): Pointer;
 }

@@ -44,8 +44,6 @@ export const SQLITE_TEXT = 3;
 export const SQLITE_BLOB = 4;
 export const SQLITE_NULL = 5;
 
-export const SQLITE_DBCONFIG_ENABLE_FKEY = 1002;
-export const SQLITE_DBCONFIG_ENABLE_TRIGGER = 1003;
 export const SQLITE_DBCONFIG_DEFENSIVE = 1010;
 
 /** SQLite copies the bound bytes before the call returns. */

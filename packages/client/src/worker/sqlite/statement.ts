@@ -1,6 +1,7 @@
 import { RockpoolError, type CellValue } from '@rockpool/shared';
 import type { SqlParam, SqlValue } from '../../rpc/sql-value.ts';
 import type { TableUse } from './authorizer.ts';
+import type { TableWrites } from './known-values.ts';
 import { nameTable, type ConstraintReader } from './name-table.ts';
 import type { HotFunctions, Pointer } from './emscripten-module.ts';
 import {
@@ -21,6 +22,8 @@ import type { WasmMemory } from './wasm-memory.ts';
 
 const TWO_TO_32 = 0x1_0000_0000;
 
+const NO_WRITES: readonly TableWrites[] = [];
+
 // Results of sqlite/rows.c besides SQLite's own.
 const ROWS_FULL = 200;
 const ROWS_TOO_LARGE = 201;
@@ -30,6 +33,17 @@ export interface StatementOwner extends ConstraintReader {
   lastError(result: number, phase: 'prepare' | 'step'): RockpoolError;
   recycle(statement: Statement): void;
   forget(statement: Statement): void;
+  forgetKnownValues(): void;
+}
+
+export interface StatementFacts {
+  /** Cache key of the statement while it is idle. */
+  readonly key: string;
+  readonly use: TableUse;
+  /** The internal tables that it names. */
+  readonly written: readonly TableWrites[];
+  /** Whether it may undo what other statements wrote. */
+  readonly mayUndo: boolean;
 }
 
 /**
@@ -54,10 +68,13 @@ export class Statement {
   private readonly memory: WasmMemory;
   private readonly hot: HotFunctions;
   private readonly freeAddress: number;
+  private readonly written: readonly TableWrites[];
+  private readonly undoes: boolean;
   private names: readonly string[] | null = null;
   private namesOf = 0;
 
-  constructor(connection: StatementOwner, runtime: SqliteRuntime, handle: Pointer, key: string, use: TableUse) {
+  constructor(connection: StatementOwner, runtime: SqliteRuntime, handle: Pointer, facts: StatementFacts) {
+    const { key, use, written, mayUndo } = facts;
     this.connection = connection;
     this.runtime = runtime;
     this.memory = runtime.memory;
@@ -69,6 +86,9 @@ export class Statement {
     this.tablesWritten = use.written;
     this.parameterCount = runtime.module._sqlite3_bind_parameter_count(handle);
     this.readOnly = runtime.module._sqlite3_stmt_readonly(handle) !== 0;
+    // SQLite calls COMMIT and ROLLBACK read-only.
+    this.written = this.readOnly ? NO_WRITES : written;
+    this.undoes = this.readOnly && this.columnCount === 0 && mayUndo;
   }
 
   /** Number of columns of a row; 0 for a statement without rows. May change with the schema until the first step. */
@@ -194,6 +214,8 @@ export class Statement {
   /** Steps to the next row. Returns true when there is one, false at the end. After an error the statement is reset. */
   step(): boolean {
     const result = this.hot._sqlite3_step(this.handle);
+    for (const table of this.written) table.count++;
+    if (this.undoes) this.connection.forgetKnownValues();
     if (result === SQLITE_ROW) return true;
     if (result === SQLITE_DONE) return false;
     throw this.stepError(result);

@@ -45,10 +45,9 @@ export function syncProgress(
     },
     recordUnmasked: (sequence) => rejected.remove(sequence),
     advance({ to, logHash }, lastAckedSequence): void {
-      meta.set('cursor', to);
-      meta.set('cursor_link', logHash);
+      meta.setCursor(to, logHash);
       if (lastAckedSequence > 0) outbox.markAcknowledged(lastAckedSequence, nowMs());
-      outbox.prune(nowMs());
+      outbox.pruneIfDue(nowMs());
       outbox.pack();
     },
     startOver(logEpoch, { to, logHash }, lastAckedSequence): void {
@@ -59,8 +58,7 @@ export function syncProgress(
         if (known !== null) meta.set('older_epoch_up_to', changelog.head().sequence);
       }
       beginGeneration(meta);
-      meta.set('cursor', to);
-      meta.set('cursor_link', logHash);
+      meta.setCursor(to, logHash);
       outbox.markPendingAfter(lastAckedSequence, nowMs());
     },
   };

@@ -1,4 +1,5 @@
 import { encodeKey, EXISTENCE_COLUMN_ID, type CellValue, type ChangeGroup, type CellBase } from '@rockpool/shared';
+import { CellBaseTable } from '../apply/cell-base-table.ts';
 import { DOCUMENT_EDIT_BASE } from '../documents/document-author.ts';
 import type { Connection } from '../sqlite/connection.ts';
 
@@ -8,7 +9,7 @@ import type { Connection } from '../sqlite/connection.ts';
  * and takes the oldest cell base of the row.
  */
 export function findCellBases(connection: Connection, groups: readonly ChangeGroup[]): CellBase[] {
-  if (connection.value('SELECT 1 FROM rockpool_base LIMIT 1') === undefined) return [];
+  if (new CellBaseTable(connection).isEmpty()) return [];
   const cellBases: CellBase[] = [];
   for (const group of groups) {
     for (let row = 0; row < group.rowCount; row++) {
