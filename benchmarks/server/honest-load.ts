@@ -1,0 +1,59 @@
+import { insert } from '../../packages/sync-server/testing/changeset.ts';
+import type { TestConnection } from '../../packages/sync-server/testing/test-client.ts';
+import { openConnection } from './server-process.ts';
+
+export interface HonestFigures {
+  readonly commitMs: readonly number[];
+  readonly healthMs: readonly number[];
+}
+
+const PAUSE_MS = 50;
+
+/** Clients of small databases that write a row now and then, and a load balancer that asks for `/health`. */
+export class HonestLoad {
+  private readonly port: number;
+  private readonly connections: readonly TestConnection[];
+
+  private constructor(port: number, connections: readonly TestConnection[]) {
+    this.port = port;
+    this.connections = connections;
+  }
+
+  static async open(port: number, databaseIds: readonly string[]): Promise<HonestLoad> {
+    return new HonestLoad(port, await Promise.all(databaseIds.map((id) => openConnection(port, id))));
+  }
+
+  async measure(durationMs: number): Promise<HonestFigures> {
+    const commitMs: number[] = [];
+    const healthMs: number[] = [];
+    const until = performance.now() + durationMs;
+    await Promise.all([
+      ...this.connections.map((connection) =>
+        repeat(until, async () => {
+          const id = `row-${connection.site.changelog.length}`;
+          const startMs = performance.now();
+          await connection.commit([insert('accounts', id, { name: id })]);
+          commitMs.push(performance.now() - startMs);
+          connection.confirm();
+        }),
+      ),
+      repeat(until, async () => {
+        const startMs = performance.now();
+        await (await fetch(`http://127.0.0.1:${this.port}/health`)).arrayBuffer();
+        healthMs.push(performance.now() - startMs);
+      }),
+    ]);
+    return { commitMs, healthMs };
+  }
+
+  close(): void {
+    for (const connection of this.connections) connection.cut();
+  }
+}
+
+async function repeat(untilMs: number, step: () => Promise<void>): Promise<void> {
+  while (performance.now() < untilMs) {
+    await step();
+    await new Promise((resolve) => setTimeout(resolve, PAUSE_MS * (0.5 + Math.random())));
+  }
+}
