@@ -16,7 +16,7 @@ const CHANGESET_ROWS = 131_000;
 const VIEWED_ROWS = 100_000;
 const CHILDREN = 30_000;
 
-const [attack, portText, databaseId = ''] = process.argv.slice(2) as [AttackName, string, string];
+const [attack, portText, databaseId] = process.argv.slice(2) as [AttackName, string, string];
 const port = Number(portText);
 
 function rows(
