@@ -1,3 +1,6 @@
+import { mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
 import {
   buildSchema,
   documentColumns,
@@ -16,7 +19,6 @@ import { webSocketTransport } from '../../packages/client/src/worker/sync/web-so
 import { openInMemory } from '../../packages/client/testing/worker/test-database.ts';
 import { PAGES } from '../../packages/sync-server/testing/test-schema.ts';
 import { DATABASE, TestServer } from '../../packages/sync-server/testing/test-server.ts';
-import { temporaryFolder } from '#kit/temporary-folder.ts';
 
 /** An editing trace in the format of github.com/josephg/editing-traces: positions in characters. */
 export interface EditingTrace {
@@ -63,7 +65,8 @@ const [RULE] = [...documentColumns(PAGES).values()] as [DocumentRule];
  * end with the text of the trace.
  */
 export async function replay(trace: EditingTrace, { every, when }: ReplayOptions): Promise<ReplayFigures> {
-  const folder = temporaryFolder();
+  // Benchmarks run this too, so it does not depend on a test that removes the folder.
+  const folder = mkdtempSync(join(tmpdir(), 'rockpool-replay-'));
   const server = await TestServer.start(folder, { schema: SCHEMA });
   const [writer, reader] = [new ReplayDevice(server, 'ann'), new ReplayDevice(server, 'ben')];
   try {
@@ -103,6 +106,7 @@ export async function replay(trace: EditingTrace, { every, when }: ReplayOptions
   } finally {
     for (const device of [writer, reader]) device.close();
     await server.stop();
+    rmSync(folder, { recursive: true, force: true, maxRetries: 10 });
   }
 }
 

@@ -36,7 +36,6 @@ function tooOld({ sql, oldestConflict }: DatabaseFile, retentionMs: number, sinc
     oldestConflict.note(oldest?.receivedMs ?? null, nowMs);
     return [];
   }
-  oldestConflict.forget();
   return first(PURGED_PER_COMMIT)
     .filter(({ receivedMs }) => receivedMs < beforeMs)
     .map(({ id }) => id);

@@ -43,7 +43,6 @@ export class Tombstones {
     if (oldest === undefined || oldest.receivedMs >= beforeMs)
       return this.oldest.note(oldest?.receivedMs ?? null, nowMs);
     const expired = this.first(PRUNED_PER_COMMIT, since).filter(({ receivedMs }) => receivedMs < beforeMs);
-    this.oldest.forget();
     this.horizon = expired.at(-1)?.watermark ?? oldest.watermark;
     writeMeta(this.sql, 'floor', String(this.horizon));
     this.sql.run(

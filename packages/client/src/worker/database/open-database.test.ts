@@ -117,7 +117,7 @@ describe('opening', () => {
     expect(again.database.outbox.nextPush(0, 1)?.changesets).toHaveLength(1);
     expect(again.database.rejected.count()).toBe(0);
     expect(again.database.connection.rows('SELECT shift_us FROM rockpool_changelog')).toEqual([[0]]);
-    const requests = new RequestLog(again.database.connection);
+    const requests = new RequestLog(again.database);
     const known = { changes: [], repeated: true };
     expect(requests.find('0f8fad5b-d9cb-469f-a165-70867728950e')).toEqual({
       ...known,

@@ -198,6 +198,7 @@ function assemble(
     transaction ??= createTransaction(
       { connection, schema, searchIndexes, changelog, meta, nowMs, localTime },
       appSchema,
+      tablesById,
     );
     return transaction;
   };
@@ -248,12 +249,13 @@ function requireMayWrite(readOnly: RockpoolError | null, action?: WriteAction): 
 function createTransaction(
   parts: Omit<ConstructorParameters<typeof WriteTransaction>[0], 'capture' | 'requests'>,
   appSchema: Schema,
+  tablesById: OpenDatabase['tablesById'],
 ): WriteTransaction {
   const { connection, schema } = parts;
   const tables = syncedTables(schema).map((table) => readCaptureTable(connection, table, appSchema));
   return new WriteTransaction({
     ...parts,
     capture: new TransactionCapture(connection, tables),
-    requests: new RequestLog(connection),
+    requests: new RequestLog({ connection, changelog: parts.changelog, tablesById }),
   });
 }

@@ -29,8 +29,9 @@ const CHANGELOG_PACK_DDL =
   'CREATE TABLE rockpool_changelog_pack (last INTEGER PRIMARY KEY NOT NULL, first INTEGER NOT NULL, packed BLOB NOT NULL)';
 
 // Completed requests, so that a tab that got no answer can safely repeat its request. `id`: a UUID as 16 bytes, another
-// id as text (changelog/request-key.ts). `sequence`: of its changeset; NULL if it changed no synced row. `tables_json`: the
-// tables that it touched. `results_json`: NULL if it has none.
+// id as text (changelog/request-key.ts). `done_ms`: 0 if the id contains the time. `sequence`: of its changeset; NULL if it
+// changed no synced row. `tables_json`: the tables that it touched besides those of its changeset; empty for none, and
+// before format 9 with those. `results_json`: NULL if it has none.
 const REQUEST_DDL: string = `CREATE TABLE rockpool_request (
     id BLOB PRIMARY KEY NOT NULL,
     done_ms INTEGER NOT NULL,
@@ -56,8 +57,9 @@ const KEPT_INDEX_DDL: string =
  * 1: first version. 2: changesets record how the clock was set since; closed rejected changesets stay as long as their
  * changeset. 3: documents. 4: conflicts inside documents have a path. 5: edited document states have a base. 6: re-created changesets have an origin.
  * 7: admitted changesets are packed, requests have columns. 8: changesets of an earlier site id are kept.
+ * 9: requests leave out what their ids and changesets tell.
  */
-export const STORAGE_FORMAT = 8;
+export const STORAGE_FORMAT = 9;
 
 /** The statements that bring each older format to the next. */
 export const FORMAT_STEPS: Readonly<Record<number, readonly string[]>> = {
@@ -75,6 +77,7 @@ export const FORMAT_STEPS: Readonly<Record<number, readonly string[]>> = {
     'ALTER TABLE rockpool_changelog ADD COLUMN kept_epoch BLOB',
     KEPT_INDEX_DDL,
   ],
+  8: [],
 };
 
 /** Rockpool's own tables in every client database. Their rows change in the same transactions as the app's rows. */

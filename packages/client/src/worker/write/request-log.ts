@@ -1,6 +1,7 @@
 import type { WriteOutcome } from '../../rpc/write-request.ts';
+import type { Changelog } from '../changelog/changelog.ts';
+import { requestKey, timedKeysBefore, isTimedKey } from '../changelog/request-key.ts';
 import type { Connection } from '../sqlite/connection.ts';
-import { requestKey } from '../changelog/request-key.ts';
 import { restoreResult, storeResult, type StoredResult } from './stored-results.ts';
 
 /** How long a tab may wait and still repeat a request safely, for example on a laptop closed overnight. */
@@ -15,46 +16,71 @@ const MIN_KEPT_REQUESTS = 1_000;
 
 // Requests of pending changesets are kept, because their write states may still be asked for.
 const PRUNE_SQL = `
-  DELETE FROM rockpool_request WHERE done_ms < ? AND id NOT IN (SELECT id FROM rockpool_request ORDER BY done_ms DESC LIMIT ${MIN_KEPT_REQUESTS})
+  DELETE FROM rockpool_request WHERE iif(done_ms = 0, id < ?, done_ms < ?)
+    AND id NOT IN (SELECT id FROM rockpool_request WHERE done_ms = 0 ORDER BY id DESC LIMIT ${MIN_KEPT_REQUESTS})
+    AND id NOT IN (SELECT id FROM rockpool_request WHERE done_ms > 0 ORDER BY done_ms DESC LIMIT ${MIN_KEPT_REQUESTS})
     AND ifnull(sequence, 0) <= (SELECT coalesce(max(up_to), 0) FROM rockpool_decided)`;
 
-/** rockpool_request: the requests carried out, with their outcomes. Used inside the transaction of the write. */
+export interface RequestLogParts {
+  readonly connection: Connection;
+  readonly changelog: Changelog;
+  /** Synced tables and system tables, by id. */
+  readonly tablesById: ReadonlyMap<number, { readonly name: string }>;
+}
+
+/**
+ * rockpool_request: the requests carried out, with their outcomes. Used inside the transaction of the write. Leaves out
+ * what is stored already, since every write adds a row: the time, which ids of clients contain, and the tables of the
+ * changeset.
+ */
 export class RequestLog {
-  private readonly connection: Connection;
+  private readonly parts: RequestLogParts;
+  private readonly syncedNames: ReadonlySet<string>;
   private sincePruned = PRUNE_EVERY;
 
-  constructor(connection: Connection) {
-    this.connection = connection;
+  constructor(parts: RequestLogParts) {
+    this.parts = parts;
+    this.syncedNames = new Set([...parts.tablesById.values()].map(({ name }) => name));
   }
 
   find(id: string): WriteOutcome | null {
-    const [row] = this.connection.rows(
+    const [row] = this.parts.connection.rows(
       'SELECT sequence, tables_json, results_json FROM rockpool_request WHERE id = ?',
       requestKey(id),
     );
     if (row === undefined) return null;
     const [sequence, tablesJson, resultsJson] = row as [number | null, string, string | null];
     const results = resultsJson === null ? [] : (JSON.parse(resultsJson) as StoredResult[]);
+    const others = tablesJson === '' ? [] : (JSON.parse(tablesJson) as string[]);
     return {
       results: results.map(restoreResult),
-      touchedTables: JSON.parse(tablesJson) as string[],
+      touchedTables: [...new Set([...this.tablesOf(sequence), ...others])],
       changes: [],
       sequence,
       repeated: true,
     };
   }
 
+  /** The tables of a changeset; none if it was pruned. */
+  private tablesOf(sequence: number | null): string[] {
+    const groups = sequence === null ? [] : (this.parts.changelog.read(sequence)?.groups ?? []);
+    return groups.map(({ tableId }) => this.parts.tablesById.get(tableId)?.name ?? '');
+  }
+
   record(id: string, { results, touchedTables, sequence }: WriteOutcome, nowMs: number): void {
-    this.connection.run(
+    const { connection } = this.parts;
+    const others = touchedTables.filter((name) => sequence === null || !this.syncedNames.has(name));
+    connection.run(
       'INSERT INTO rockpool_request (id, done_ms, sequence, tables_json, results_json) VALUES (?, ?, ?, ?, ?)',
       requestKey(id),
-      nowMs,
+      isTimedKey(id) ? 0 : nowMs,
       sequence,
-      JSON.stringify(touchedTables),
+      others.length === 0 ? '' : JSON.stringify(others),
       results.length === 0 ? null : JSON.stringify(results.map(storeResult)),
     );
     if (++this.sincePruned < PRUNE_EVERY) return;
     this.sincePruned = 0;
-    this.connection.run(PRUNE_SQL, nowMs - REQUEST_RETENTION_MS);
+    const beforeMs = nowMs - REQUEST_RETENTION_MS;
+    connection.run(PRUNE_SQL, timedKeysBefore(beforeMs), beforeMs);
   }
 }

@@ -68,8 +68,8 @@ export function undoRequest(parts: UndoParts, undoneRequestId: string, requestId
   }
 }
 
-function findChangeset({ connection, changelog }: UndoParts, requestId: string): DecodedChangeset {
-  const done = new RequestLog(connection).find(requestId);
+function findChangeset({ connection, changelog, tablesById }: UndoParts, requestId: string): DecodedChangeset {
+  const done = new RequestLog({ connection, changelog, tablesById }).find(requestId);
   if (done === null) throw undoRefused('forgotten');
   const { sequence } = done;
   if (sequence === null) throw undoRefused('nothing');

@@ -8,7 +8,8 @@ import {
 } from '@rockpool/shared';
 import { describe, expect, it } from 'vitest';
 import type { SqlParam } from '../../rpc/sql-value.ts';
-import type { WriteOutcome } from '../../rpc/write-request.ts';
+import { createIdSource } from '../../new-id.ts';
+import type { WriteOutcome, WriteRequest } from '../../rpc/write-request.ts';
 import type { OpenDatabase } from '../database/open-database.ts';
 import { openInMemory, TestClock } from '../../../testing/worker/test-database.ts';
 
@@ -27,6 +28,8 @@ function write(
     ),
   });
 }
+
+const fill = (bytes: Uint8Array<ArrayBuffer>): void => void crypto.getRandomValues(bytes);
 
 function failure(action: () => unknown): RockpoolError {
   try {
@@ -297,25 +300,60 @@ describe('a repeated request', () => {
     database.close();
   });
 
-  it('is kept for a day and until its outcome, then removed', () => {
+  const textId = (): string => `request-${++requests}`;
+  const ids = [
+    ['an id of a client', (clock: TestClock): (() => string) => createIdSource({ nowMs: clock.now, random: fill })],
+    ['another id', (): (() => string) => textId],
+  ] as const;
+
+  it.each(ids)('with %s is kept for a day and until its outcome, then removed', (_, idsOf) => {
     const clock = new TestClock();
+    const newId = idsOf(clock);
     const database = openInMemory({ nowMs: clock.now });
-    write(database, "INSERT INTO account (id) VALUES ('a')");
+    const run = (sql: string): WriteOutcome => database.write({ id: newId(), statements: [{ sql, params: [] }] });
+    run("INSERT INTO account (id) VALUES ('a')");
     database.outbox.markAcknowledged(1, clock.ms);
     clock.ms += 25 * 60 * 60 * 1000;
-    for (let i = 0; i < 1000; i++) write(database, 'DELETE FROM draft');
-    expect(database.connection.value('SELECT count(*) FROM rockpool_request')).toBe(1000);
+    run("INSERT INTO account (id) VALUES ('b')");
+    clock.ms += 25 * 60 * 60 * 1000;
+    for (let i = 0; i < 1000; i++) run('DELETE FROM draft');
+    // The request of the pending changeset is older than a day too.
+    expect(database.connection.value('SELECT count(*) FROM rockpool_request')).toBe(1001);
     database.close();
   });
 
-  it('is kept among the newest thousand even if the clock is set ahead', () => {
+  it.each(ids)('with %s is kept among the newest thousand even if the clock is set ahead', (_, idsOf) => {
     const clock = new TestClock();
+    const newId = idsOf(clock);
     const database = openInMemory({ nowMs: clock.now });
-    const request = { id: 'add', statements: [{ sql: "INSERT INTO draft VALUES ('1', 'a')", params: [] }] };
+    const request = { id: newId(), statements: [{ sql: "INSERT INTO draft VALUES ('1', 'a')", params: [] }] };
     database.write(request);
     clock.ms += 365 * 24 * 60 * 60 * 1000;
-    for (let i = 0; i < 998; i++) write(database, 'DELETE FROM draft');
+    for (let i = 0; i < 998; i++)
+      database.write({ id: newId(), statements: [{ sql: 'DELETE FROM draft', params: [] }] });
     expect(database.write(request).repeated).toBe(true);
+    database.close();
+  });
+
+  it.each(ids)('with %s names the tables that it touched, synced and local, when repeated', (_, idsOf) => {
+    const clock = new TestClock();
+    const newId = idsOf(clock);
+    const database = openInMemory({ nowMs: clock.now });
+    const request = (...sql: readonly string[]): WriteRequest => ({
+      id: newId(),
+      statements: sql.map((one) => ({ sql: one, params: [] })),
+    });
+    const synced = request("INSERT INTO account (id) VALUES ('a')", "INSERT INTO account (id) VALUES ('b')");
+    const both = request("INSERT INTO draft VALUES ('1', 'a')", "INSERT INTO account (id) VALUES ('c')");
+    const local = request("INSERT INTO draft VALUES ('2', 'a')");
+    for (const one of [synced, both, local]) {
+      const first = database.write(one);
+      const again = database.write(one);
+      expect(again).toMatchObject({ repeated: true, sequence: first.sequence });
+      expect(again.touchedTables.toSorted()).toEqual(first.touchedTables.toSorted());
+    }
+    const stored = database.connection.rows('SELECT tables_json FROM rockpool_request ORDER BY sequence').flat();
+    expect(stored).toEqual(['["draft"]', '', '["draft"]']);
     database.close();
   });
 });
